@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "codelet.hpp"
+
+#include <atomic>
+
+namespace tessera::codelets {
+
+namespace {
+
+std::atomic<CostFunction> cost_function{nullptr};
+
+const Work& work_of(const starpu_task* task) { return *static_cast<const Work*>(task->cl_arg); }
+
+double cost_in_microseconds(starpu_task* task, unsigned worker, unsigned /*implementation*/) {
+  const CostFunction cost = cost_function;
+  if (cost == nullptr) return 0;
+  return 1e6 * cost(work_of(task), starpu_worker_get_type(static_cast<int>(worker)) == STARPU_CUDA_WORKER);
+}
+
+double flops_of(starpu_task* task, unsigned /*implementation*/) { return work_of(task).flops; }
+
+/// Tasks of one operation that cost the same have the same footprint: type and tile sizes, not the values of α and β.
+uint32_t footprint(starpu_task* task) {
+  uint32_t hash = starpu_hash_crc32c_be(static_cast<uint32_t>(work_of(task).type), 0);
+  for (int i = 0; i < task->nbuffers; i++) {
+    const auto nx = starpu_matrix_get_nx(task->handles[i]), ny = starpu_matrix_get_ny(task->handles[i]);
+    hash = starpu_hash_crc32c_be(static_cast<uint32_t>(nx), starpu_hash_crc32c_be(static_cast<uint32_t>(ny), hash));
+  }
+  return hash;
+}
+
+}  // namespace
+
+void set_cost_function(CostFunction function) { cost_function = function; }
+
+TileOperation::TileOperation(const char* name, starpu_cpu_func_t cpu, starpu_cuda_func_t cuda) {
+  model.type = STARPU_PER_WORKER;
+  model.symbol = name;
+  model.worker_cost_function = cost_in_microseconds;
+  model.footprint = footprint;
+
+  codelet.name = name;
+  codelet.model = &model;
+  codelet.nbuffers = STARPU_VARIABLE_NBUFFERS;  // so that a task with β = 0 can say STARPU_W
+  codelet.cpu_funcs[0] = cpu;
+  if (cuda != nullptr) {
+    codelet.cuda_funcs[0] = cuda;
+    codelet.cuda_flags[0] = STARPU_CUDA_ASYNC;
+  }
+}
+
+}  // namespace tessera::codelets

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <starpu.h>
+
+#include <string>
+
+#include "failure.hpp"
+#include "tile.hpp"
+
+#ifdef TESSERA_WITH_CUDA
+#include <starpu_cublas_v2.h>
+
+#include "device_blas.hpp"
+#endif
+
+/// What the implementations of the tile operations need besides their BLAS.
+namespace tessera::codelets {
+
+/// Stands in for a CUDA implementation where there is none. Simulated GPUs need some value: nothing is ever called.
+#ifdef STARPU_SIMGRID
+inline const auto no_cuda = reinterpret_cast<starpu_cuda_func_t>(1);
+#else
+inline constexpr starpu_cuda_func_t no_cuda = nullptr;
+#endif
+
+#ifdef TESSERA_WITH_CUDA
+inline void check(const char* operation, cublasStatus_t status) {
+  if (status != CUBLAS_STATUS_SUCCESS)
+    report_failure(std::string(operation) + " on a GPU: " + cublasGetStatusString(status));
+}
+
+inline void check(const char* operation, cudaError_t status) {
+  if (status != cudaSuccess) report_failure(std::string(operation) + " on a GPU: " + cudaGetErrorString(status));
+}
+#endif
+
+}  // namespace tessera::codelets

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace tessera {
+
+/// Base of everything that Tessera throws.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// An argument that the routine cannot accept. Thrown before anything is submitted: no operand has been touched.
+class ArgumentError : public Error {
+ public:
+  /// @param routine   as the caller wrote it, e.g. "gemm"
+  /// @param position  of the argument in the routine's list, counted from 1 as `xerbla` does
+  /// @param argument  its name, e.g. "lda"
+  /// @param problem   its value and what is allowed, e.g. "is 3, must be at least max(1, m) = 4"
+  ArgumentError(std::string routine, int position, std::string argument, const std::string& problem)
+      : Error(routine + ": argument " + std::to_string(position) + " (" + argument + ") " + problem),
+        routine_(std::move(routine)), argument_(std::move(argument)), position_(position) {}
+
+  const std::string& routine() const noexcept { return routine_; }
+  const std::string& argument() const noexcept { return argument_; }
+  int position() const noexcept { return position_; }
+
+ private:
+  std::string routine_;
+  std::string argument_;
+  int position_;
+};
+
+/// Matrices that do not fit together: sizes, tile sizes, or an output that shares memory with an input.
+class ShapeError : public ArgumentError {
+ public:
+  using ArgumentError::ArgumentError;
+};
+
+/// The machine or StarPU could not do it: no worker, no memory, a tile operation that failed.
+class RuntimeError : public Error {
+ public:
+  using Error::Error;
+};
+
+}  // namespace tessera

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+
+#include <tessera/types.hpp>
+
+// The one StarPU name that Tessera's interface needs, declared as StarPU's headers declare it.
+typedef struct _starpu_data_state* starpu_data_handle_t;
+
+namespace tessera {
+
+namespace detail {
+class TileGrid;
+}
+
+/// Rows and columns of a full tile [elements].
+struct TileSize {
+  Index rows = 0;
+  Index columns = 0;
+  friend bool operator==(const TileSize&, const TileSize&) = default;
+};
+
+/// A column-major matrix in the caller's memory, cut into tiles, each of which is a StarPU data handle.
+///
+/// Registering copies nothing: the caller's memory is the home of every tile. A Matrix is a handle, like `std::span`:
+/// copies and views share the tiles. The last one to go waits for the tasks that use them, brings the tiles home and
+/// unregisters them. From construction until then the host may read the memory after `wait()`, and write it only
+/// between `starpu_data_acquire` and `starpu_data_release` of the tiles concerned.
+///
+/// Two matrices registered over overlapping memory are strangers to StarPU; a routine refuses them if one is its
+/// output, but across routines it is the caller who must not mix them.
+///
+/// Cost: 10 µs and 6 KiB of host memory a tile.
+template <Scalar T>
+class Matrix {
+ public:
+  /// The m×n matrix at `data`, element (i, j) at data[i + j * ld].
+  /// @param tile  a full tile; the last row and column of tiles may be smaller. {}: the library's choice.
+  /// @throws ArgumentError if m or n is negative, ld < max(1, m), data is null and the matrix is not empty, a tile
+  ///         dimension is negative, or a size does not fit (ld and tile below 2^31; bytes below 2^63)
+  Matrix(T* data, Index m, Index n, Index ld, TileSize tile = {});
+
+  /// The same for memory that is only read. As an output it is refused.
+  Matrix(const T* data, Index m, Index n, Index ld, TileSize tile = {});
+
+  // All of these are of the matrix as seen through `op()`.
+  Index m() const noexcept { return op_ == Op::NoTrans ? m_ : n_; }     ///< rows
+  Index n() const noexcept { return op_ == Op::NoTrans ? n_ : m_; }     ///< columns
+  Index mt() const noexcept { return op_ == Op::NoTrans ? mt_ : nt_; }  ///< rows of tiles
+  Index nt() const noexcept { return op_ == Op::NoTrans ? nt_ : mt_; }  ///< columns of tiles
+  Index mb() const noexcept;                                            ///< rows of a full tile
+  Index nb() const noexcept;                                            ///< columns of a full tile
+  Op op() const noexcept { return op_; }
+  bool read_only() const noexcept;
+
+  Index tile_m(Index i) const noexcept;  ///< rows of the tiles (i, ·)
+  Index tile_n(Index j) const noexcept;  ///< columns of the tiles (·, j)
+
+  /// The handle of tile (i, j). Its StarPU matrix is stored as the memory is: if `op()` is not NoTrans, it is the
+  /// transpose of what the view shows.
+  starpu_data_handle_t handle(Index i, Index j) const;
+
+  /// Tiles [i0, i1) × [j0, j1).
+  /// @throws ArgumentError if the range is not within the matrix
+  Matrix view(Index i0, Index i1, Index j0, Index j1) const;
+  /// Aᵀ, or Aᴴ, which for real types is the same.
+  /// @throws ArgumentError for complex types if the result would be conjugated without being transposed
+  Matrix transposed() const;
+  Matrix conjugate_transposed() const;
+
+  /// Waits for the tasks submitted so far on these tiles and brings the tiles home.
+  /// @throws RuntimeError if a tile operation failed
+  void wait() const;
+
+  /// Starts bringing the tiles home, each as soon as the tasks submitted so far have finished with it.
+  void prefetch_home() const;
+
+  /// The same tiles as they are stored, whatever `op()`.
+  Matrix stored() const {
+    Matrix view = *this;
+    view.op_ = Op::NoTrans;
+    return view;
+  }
+
+  /// True if `other` covers a byte of this matrix's memory.
+  bool overlaps(const Matrix& other) const;
+
+ private:
+  std::shared_ptr<detail::TileGrid> grid_;
+  Index i0_ = 0, j0_ = 0;  // first tile of the range
+  Index mt_ = 0, nt_ = 0;  // tiles in it, and
+  Index m_ = 0, n_ = 0;    // elements, all as stored
+  Op op_ = Op::NoTrans;
+};
+
+extern template class Matrix<float>;
+extern template class Matrix<double>;
+extern template class Matrix<std::complex<float>>;
+extern template class Matrix<std::complex<double>>;
+
+}  // namespace tessera

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <tessera/types.hpp>
+
+namespace tessera {
+
+namespace detail {
+class Session;
+}
+
+/// Who decides which worker computes a tile.
+enum class Placement {
+  Automatic,  ///< Owner when there are GPUs, Scheduler when there are none
+  Owner,      ///< each tile of the result belongs to one GPU from submission on; CPU workers compute no tile
+  Scheduler,  ///< the StarPU scheduling policy, over CPU and GPU workers
+};
+
+/// How to start. A field that is left alone takes the environment variable behind it, then the default.
+struct RuntimeOptions {
+  int cpus = -1;                               ///< CPU workers; TESSERA_CPUS; default: all cores
+  int gpus = -1;                               ///< GPUs; TESSERA_GPUS; default: all
+  std::string policy;                          ///< StarPU scheduling policy; TESSERA_POLICY; default: lws
+  Placement placement = Placement::Automatic;  ///< TESSERA_PLACEMENT=owner|scheduler
+  Index tile = 0;                              ///< tile size [elements]; TESSERA_TILE; 0: chosen for each call
+};
+
+/// A device that computes.
+struct Device {
+  enum class Kind { Cpu, Gpu };
+  Kind kind = Kind::Cpu;
+  int id = 0;              ///< CUDA ordinal; 0 for the CPUs
+  int workers = 0;         ///< StarPU workers that drive it
+  std::string name;        ///< e.g. "NVIDIA H200"
+  std::size_t memory = 0;  ///< bytes
+};
+
+/// What has happened since the Runtime started or `reset_statistics` was called. Bytes are StarPU's own counts.
+struct Statistics {
+  std::uint64_t tasks = 0;
+  std::uint64_t bytes_h2d = 0;  ///< host to device
+  std::uint64_t bytes_d2h = 0;  ///< device to host
+  std::uint64_t bytes_d2d = 0;  ///< device to device
+};
+
+/// Starts StarPU, or joins it if the program has already started it; the last Runtime to go stops what the first one
+/// started. Without one, the first routine that is called starts a Runtime with default options, which lives until
+/// the process exits.
+///
+/// A Runtime installs no signal handlers, writes nothing to standard output or error, leaves the caller's current CUDA
+/// device as it was, and never lets StarPU calibrate the links of a machine with GPUs inside the caller's process
+/// (calibration resets the devices): it measures them itself, once, and keeps the result in
+/// `$XDG_CACHE_HOME/tessera` (`TESSERA_CACHE_DIR` moves it).
+///
+/// While a Runtime lives, OpenBLAS computes with one thread per call: StarPU's workers are the parallelism. The last
+/// Runtime restores the caller's setting.
+class Runtime {
+ public:
+  /// @throws RuntimeError   if StarPU cannot start
+  /// @throws ArgumentError  if an option or its environment variable has a value that is not allowed
+  explicit Runtime(const RuntimeOptions& options = {});
+  /// Waits for everything submitted.
+  ~Runtime();
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  /// True if StarPU was running before: then its workers and policy are the program's, not those of `options`.
+  bool joined() const noexcept;
+
+ private:
+  std::shared_ptr<detail::Session> session_;
+};
+
+/// Waits until every task that has been submitted to StarPU has run. Results may still be in a GPU's memory:
+/// `Matrix<T>::wait` brings them home.
+/// @throws RuntimeError if a tile operation failed
+void wait();
+
+/// Devices in use, CPUs first. Starts a Runtime if there is none, as do all functions below.
+std::vector<Device> devices();
+
+/// GPUs that were found but are not used, each with the reason; one entry when no CUDA driver answers.
+std::vector<std::string> unused_devices();
+
+int cpu_workers();
+int gpu_count();
+Placement placement();
+std::string policy();
+
+/// The StarPU that runs, e.g. "1.4.10".
+std::string starpu_version();
+
+Statistics statistics();
+void reset_statistics();
+
+}  // namespace tessera

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <tessera/types.hpp>
+
+/// What Tessera asks of CUDA outside the codelets. gpu_cuda.cpp answers with CUDA, gpu_none.cpp without.
+/// Every function leaves the calling thread's current device as it was.
+namespace tessera::gpu {
+
+struct Info {
+  int ordinal = 0;
+  std::string name;
+  std::size_t memory = 0;  ///< bytes
+};
+
+/// Devices that answer, and for the others (or for all of them) why not.
+struct Probe {
+  std::vector<Info> usable;
+  std::vector<std::string> unusable;
+};
+/// Asks the devices in order until `wanted` have answered; -1: all. Cost: a CUDA context on each.
+Probe probe(int wanted);
+
+/// Names of all the devices that the driver shows, whether they answer or not. Creates no context.
+std::vector<std::string> visible_devices();
+
+/// Gives the calling thread its current device back.
+class KeepCurrentDevice {
+ public:
+  KeepCurrentDevice();
+  ~KeepCurrentDevice();
+  KeepCurrentDevice(const KeepCurrentDevice&) = delete;
+  KeepCurrentDevice& operator=(const KeepCurrentDevice&) = delete;
+
+ private:
+  int device_ = -1;
+};
+
+/// Bytes per second between the host (pinned memory) and the devices, and between devices.
+struct LinkRates {
+  std::vector<double> h2d, d2h;               ///< each device alone
+  std::vector<double> latency;                ///< seconds, host to device
+  std::vector<std::vector<double>> peer;      ///< [from][to]
+  double h2d_together = 0, d2h_together = 0;  ///< all devices at once, the sum
+};
+
+/// Measures the links with copies of `bytes` (a few dozen MiB are enough for a first idea). Resets nothing.
+/// @throws RuntimeError if a device has no room for it
+LinkRates measure_links(const std::vector<int>& devices, std::size_t bytes);
+
+/// Seconds of one n×n×n product on data in the device's memory, on each of `devices` at once, averaged over
+/// about `seconds` (at least one product) after one that is not counted.
+/// @throws RuntimeError if a device has no room for it
+template <Scalar T>
+double product_seconds(const std::vector<int>& devices, int n, double seconds);
+
+/// Host memory that the devices reach at full speed: the caller's, pinned for as long as this object lives.
+class PinnedMemory {
+ public:
+  PinnedMemory(void* data, std::size_t bytes);
+  ~PinnedMemory();
+  PinnedMemory(const PinnedMemory&) = delete;
+  PinnedMemory& operator=(const PinnedMemory&) = delete;
+
+ private:
+  void* data_;
+};
+
+}  // namespace tessera::gpu

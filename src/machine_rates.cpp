@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "machine_rates.hpp"
+
+#include <starpu.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <limits>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "codelets/host_blas.hpp"
+#include "environment.hpp"
+#include "gpu.hpp"
+#include "session.hpp"
+
+namespace tessera::detail {
+
+namespace {
+
+constexpr std::array cpu_sizes{64, 128, 256};
+constexpr std::array gpu_sizes{256, 512, 1024, 2048, 4096};
+
+template <Scalar T>
+double product_flops(double n) {
+  return flops_per_multiply_add<T> * n * n * n;
+}
+
+/// Best of a few: what the core can do, not what else it was doing.
+template <Scalar T>
+double cpu_product_seconds(int n) {
+  const auto elements = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
+  std::vector<T> A(elements), B(elements), C(elements);
+  std::minstd_rand engine(1);
+  std::uniform_real_distribution<float> uniform(-0.5F, 0.5F);
+  for (auto* matrix : {&A, &B, &C})
+    for (auto& element : *matrix) element = T(static_cast<Real<T>>(uniform(engine)));
+  double best = std::numeric_limits<double>::infinity();
+  for (int repeat = 0; repeat < 4; repeat++) {  // the first warms up and is hardly ever the best
+    const auto begin = std::chrono::steady_clock::now();
+    host::gemm<T>(Op::NoTrans, Op::NoTrans, n, n, n, T(1), A.data(), n, B.data(), n, T(1), C.data(), n);
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
+  return best;
+}
+
+template <Scalar T>
+KernelCurve measure_cpu() {
+  std::vector<KernelCurve::Point> points;
+  for (const int n : cpu_sizes) points.push_back({product_flops<T>(n), cpu_product_seconds<T>(n)});
+  return KernelCurve(std::move(points));
+}
+
+/// The curve of the first GPU: of several kinds of GPU in one machine, tiles are cut for the first.
+template <Scalar T>
+KernelCurve measure_gpu(const Session& session) {
+  std::vector<KernelCurve::Point> points;
+  for (const int n : gpu_sizes)
+    points.push_back({product_flops<T>(n), gpu::product_seconds<T>({session.gpus().front()}, n, 0.002)});
+  return KernelCurve(std::move(points));
+}
+
+std::filesystem::path cache_file(const std::string& device) {
+  auto name = "rates of " + device + ".json";
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return std::isalnum(c) == 0 && c != '.'; }, '-');
+  return cache_directory() / name;
+}
+
+/// A cached curve; empty if there is none that can be used. A damaged file counts as none and is replaced.
+KernelCurve read_cache(const std::filesystem::path& path, char type) {
+  std::ifstream file(path);
+  const auto json = nlohmann::json::parse(file, nullptr, false);
+  const auto key = std::string(1, type);
+  if (!json.is_object() || !json.contains(key) || !json[key].is_array()) return {};
+  std::vector<KernelCurve::Point> points;
+  for (const auto& pair : json[key]) {
+    if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number() || !pair[1].is_number()) return {};
+    points.push_back({pair[0], pair[1]});
+    if (points.back().flops <= 0 || points.back().seconds <= 0) return {};
+  }
+  return KernelCurve(std::move(points));
+}
+
+/// A cache that cannot be written costs time at the next start, nothing else: failures are not reported.
+void write_cache(const std::filesystem::path& path, char type, const KernelCurve& curve) {
+  std::error_code ignored;
+  std::filesystem::create_directories(path.parent_path(), ignored);
+  auto json = nlohmann::json::object();
+  {
+    std::ifstream file(path);
+    if (auto old = nlohmann::json::parse(file, nullptr, false); old.is_object()) json = std::move(old);
+  }
+  auto& list = json[std::string(1, type)] = nlohmann::json::array();
+  for (const auto& point : curve.points()) list.push_back({point.flops, point.seconds});
+  const auto draft = path.string() + "." + std::to_string(getpid());
+  std::ofstream(draft) << json.dump(1) << '\n';
+  std::filesystem::rename(draft, path, ignored);
+}
+
+template <Scalar T>
+KernelCurve gpu_curve(const Session& session) {
+  const auto known = session.gpu_info();
+  const auto path = cache_file(known.empty() ? gpu::visible_devices().front() : known.front().name);
+  auto curve = read_cache(path, type_letter<T>);
+  if (curve.empty()) {
+    curve = measure_gpu<T>(session);
+    write_cache(path, type_letter<T>, curve);
+  }
+  return curve;
+}
+
+/// Rates by type, published once they are complete.
+std::atomic<const MachineRates*>& published(char type) {
+  static std::array<std::atomic<const MachineRates*>, 4> rates{};
+  switch (type) {
+  case 's': return rates[0];
+  case 'd': return rates[1];
+  case 'c': return rates[2];
+  default: return rates[3];
+  }
+}
+
+}  // namespace
+
+double KernelCurve::seconds(double flops) const {
+  if (points_.empty()) return 0;
+  if (flops <= points_.front().flops) return points_.front().seconds * flops / points_.front().flops;
+  for (std::size_t i = 1; i < points_.size(); i++) {
+    const auto &left = points_[i - 1], &right = points_[i];
+    if (flops > right.flops) continue;
+    const double weight = (flops - left.flops) / (right.flops - left.flops);
+    return left.seconds + weight * (right.seconds - left.seconds);
+  }
+  return points_.back().seconds * flops / points_.back().flops;
+}
+
+double KernelCurve::best_rate() const {
+  double best = 0;
+  for (const auto& point : points_) best = std::max(best, point.flops / point.seconds);
+  return best;
+}
+
+template <Scalar T>
+const MachineRates& machine_rates(const Session& session) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  auto& slot = published(type_letter<T>);
+  static MachineRates rates;  // one for each T
+  const bool need_gpu = session.gpu_count() > 0 && rates.gpu.empty();
+  if (slot.load() == nullptr || need_gpu) {
+    slot = nullptr;
+    if (rates.cpu.empty()) rates.cpu = measure_cpu<T>();
+    if (need_gpu) {
+      rates.gpu = gpu_curve<T>(session);
+      const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(session.gpu_workers().front().front()));
+      rates.link = 1e6 * starpu_transfer_bandwidth(STARPU_MAIN_RAM, node);
+    }
+    slot = &rates;
+  }
+  return rates;
+}
+
+template const MachineRates& machine_rates<float>(const Session&);
+template const MachineRates& machine_rates<double>(const Session&);
+template const MachineRates& machine_rates<std::complex<float>>(const Session&);
+template const MachineRates& machine_rates<std::complex<double>>(const Session&);
+
+double expected_seconds(const codelets::Work& work, bool gpu) {
+  const auto* rates = published(work.type).load();
+  if (rates == nullptr) return 0;
+  return (gpu ? rates->gpu : rates->cpu).seconds(work.flops);
+}
+
+}  // namespace tessera::detail

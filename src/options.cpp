@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "options.hpp"
+
+#include <charconv>
+#include <cstdlib>
+#include <limits>
+#include <string_view>
+
+#include <tessera/error.hpp>
+
+namespace tessera::detail {
+
+namespace {
+
+/// Position of a field in RuntimeOptions, for ArgumentError.
+enum Field { Cpus = 1, Gpus, Policy, PlacementField, Tile };
+
+std::string_view environment(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value == nullptr ? "" : value;
+}
+
+/// The variable as a number from 0 to `largest`, or `missing` if it is not set.
+Index number(Field field, const char* variable, Index missing, Index largest) {
+  const auto text = environment(variable);
+  if (text.empty()) return missing;
+  Index value = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < 0 || value > largest)
+    throw ArgumentError("Runtime", field, variable,
+                        "is '" + std::string(text) + "', must be a number from 0 to " + std::to_string(largest));
+  return value;
+}
+
+void require_range(Field field, const char* name, Index value, Index smallest, Index largest) {
+  if (value < smallest || value > largest)
+    throw ArgumentError("Runtime", field, name,
+                        "is " + std::to_string(value) + ", must be from " + std::to_string(smallest) + " to " +
+                            std::to_string(largest));
+}
+
+Placement placement_from_environment() {
+  const auto text = environment("TESSERA_PLACEMENT");
+  if (text.empty()) return Placement::Automatic;
+  if (text == "owner") return Placement::Owner;
+  if (text == "scheduler") return Placement::Scheduler;
+  throw ArgumentError("Runtime", PlacementField, "TESSERA_PLACEMENT",
+                      "is '" + std::string(text) + "', must be owner or scheduler");
+}
+
+}  // namespace
+
+RuntimeOptions with_environment(RuntimeOptions options) {
+  constexpr Index most_workers = 1 << 16, largest_tile = std::numeric_limits<int>::max();
+  require_range(Cpus, "cpus", options.cpus, -1, most_workers);
+  require_range(Gpus, "gpus", options.gpus, -1, most_workers);
+  require_range(Tile, "tile", options.tile, 0, largest_tile);
+  if (options.cpus < 0) options.cpus = static_cast<int>(number(Cpus, "TESSERA_CPUS", -1, most_workers));
+  if (options.gpus < 0) options.gpus = static_cast<int>(number(Gpus, "TESSERA_GPUS", -1, most_workers));
+  if (options.tile == 0) options.tile = number(Tile, "TESSERA_TILE", 0, largest_tile);
+  if (options.policy.empty()) options.policy = environment("TESSERA_POLICY");
+  if (options.placement == Placement::Automatic) options.placement = placement_from_environment();
+  return options;
+}
+
+}  // namespace tessera::detail

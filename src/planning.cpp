@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "planning.hpp"
+
+#include "session.hpp"
+
+namespace tessera::detail {
+
+template <Scalar T>
+TileProblem tile_problem(const Session& session) {
+  return {machine_rates<T>(session), session.cpu_workers(), session.gpu_count(), sizeof(T), flops_per_multiply_add<T>};
+}
+
+template <Scalar T>
+ProductTiles plan_product(const Session& session, Index m, Index n, Index k) {
+  return choose_product_tiles(tile_problem<T>(session), m, n, k, session.tile());
+}
+
+template <Scalar T>
+Block block_of_tiles(const Session& session, Index tile) {
+  return choose_block(tile_problem<T>(session), tile);
+}
+
+template <Scalar T>
+Index default_tile(const Session& session) {
+  return session.tile() > 0 ? session.tile() : choose_default_tile(tile_problem<T>(session));
+}
+
+#define INSTANTIATE(T)                                                        \
+  template TileProblem tile_problem<T>(const Session&);                       \
+  template ProductTiles plan_product<T>(const Session&, Index, Index, Index); \
+  template Block block_of_tiles<T>(const Session&, Index);                    \
+  template Index default_tile<T>(const Session&);
+INSTANTIATE(float)
+INSTANTIATE(double)
+INSTANTIATE(std::complex<float>)
+INSTANTIATE(std::complex<double>)
+#undef INSTANTIATE
+
+}  // namespace tessera::detail

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/runtime.hpp>
+
+#include <hwloc.h>
+#include <starpu.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+
+#include <tessera/error.hpp>
+
+#include "codelets/failure.hpp"
+#include "session.hpp"
+#include "submitted.hpp"
+
+namespace tessera {
+
+Runtime::Runtime(const RuntimeOptions& options) : session_(detail::session(options)) {}
+
+Runtime::~Runtime() { starpu_task_wait_for_all(); }
+
+bool Runtime::joined() const noexcept { return session_->joined(); }
+
+void wait() {
+  const auto session = detail::session();
+  if (starpu_task_wait_for_all() != 0) throw RuntimeError("wait: called from within a task or its callback");
+  detail::throw_failure();
+}
+
+namespace detail {
+
+void throw_failure() {
+  if (const auto failure = codelets::take_failure(); !failure.empty()) throw RuntimeError(failure);
+}
+
+namespace {
+std::atomic<std::uint64_t> submitted{0};
+}
+
+void count_submitted() { submitted.fetch_add(1, std::memory_order_relaxed); }
+
+}  // namespace detail
+
+namespace {
+
+Device host_device(const detail::Session& session) {
+  Device host{Device::Kind::Cpu, 0, session.cpu_workers(), "CPU", 0};
+  hwloc_topology_t topology = nullptr;
+  hwloc_topology_init(&topology);
+  hwloc_topology_load(topology);
+  const auto* machine = hwloc_get_root_obj(topology);
+  host.memory = machine->total_memory;
+  const auto* package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
+  for (const auto* object : {package, static_cast<decltype(package)>(machine)})
+    if (object != nullptr)
+      if (const char* model = hwloc_obj_get_info_by_name(const_cast<hwloc_obj_t>(object), "CPUModel"))
+        host.name = model;
+  hwloc_topology_destroy(topology);
+  return host;
+}
+
+/// StarPU's counters of bytes by bus, added up by direction. StarPU resets them when they are read, so this keeps them.
+class BusCounters {
+ public:
+  Statistics read() {
+    const std::lock_guard lock(mutex_);
+    for (int bus = 0; bus < starpu_bus_get_count(); bus++) {
+      starpu_profiling_bus_info info{};
+      starpu_bus_get_profiling_info(bus, &info);
+      const bool from_device = on_device(starpu_bus_get_src(bus)), to_device = on_device(starpu_bus_get_dst(bus));
+      const auto bytes = static_cast<std::uint64_t>(info.transferred_bytes);
+      if (from_device && to_device) total_.bytes_d2d += bytes;
+      else if (to_device) total_.bytes_h2d += bytes;
+      else if (from_device) total_.bytes_d2h += bytes;
+    }
+    total_.tasks = detail::submitted - tasks_before_;
+    return total_;
+  }
+
+  void reset() {
+    read();
+    const std::lock_guard lock(mutex_);
+    total_ = {};
+    tasks_before_ = detail::submitted;
+  }
+
+ private:
+  static bool on_device(int node) { return starpu_node_get_kind(static_cast<unsigned>(node)) == STARPU_CUDA_RAM; }
+
+  std::mutex mutex_;
+  Statistics total_;
+  std::uint64_t tasks_before_ = 0;
+};
+
+BusCounters counters;
+
+}  // namespace
+
+std::vector<Device> devices() {
+  const auto session = detail::session();
+  std::vector<Device> all{host_device(*session)};
+  const auto found = session->joined() ? gpu::probe(-1).usable : session->gpu_info();
+  for (int g = 0; g < session->gpu_count(); g++) {
+    const int ordinal = session->gpus()[static_cast<std::size_t>(g)];
+    Device device{Device::Kind::Gpu, ordinal,
+                  static_cast<int>(session->gpu_workers()[static_cast<std::size_t>(g)].size()), "GPU", 0};
+    for (const auto& info : found)
+      if (info.ordinal == ordinal) std::tie(device.name, device.memory) = std::tie(info.name, info.memory);
+    all.push_back(std::move(device));
+  }
+  return all;
+}
+
+std::vector<std::string> unused_devices() { return detail::session()->unused_devices(); }
+int cpu_workers() { return detail::session()->cpu_workers(); }
+int gpu_count() { return detail::session()->gpu_count(); }
+Placement placement() { return detail::session()->placement(); }
+std::string policy() { return detail::session()->policy(); }
+
+std::string starpu_version() {
+  int major = 0, minor = 0, release = 0;
+  starpu_get_version(&major, &minor, &release);
+  return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(release);
+}
+
+Statistics statistics() {
+  const auto session = detail::session();
+  return counters.read();
+}
+
+void reset_statistics() {
+  const auto session = detail::session();
+  counters.reset();
+}
+
+}  // namespace tessera

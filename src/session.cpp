@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "session.hpp"
+
+#include <starpu.h>
+#include <starpu_scheduler.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <optional>
+
+#include <tessera/error.hpp>
+
+#include "bus_model.hpp"
+#include "codelets/codelet.hpp"
+#include "codelets/host_blas.hpp"
+#include "environment.hpp"
+#include "machine_rates.hpp"
+#include "options.hpp"
+
+#ifdef TESSERA_WITH_CUDA
+#include <starpu_cublas_v2.h>
+#endif
+
+namespace tessera::detail {
+
+namespace {
+
+constexpr const char* default_policy = "lws";
+
+/// StarPU takes its default policy when it does not know a name, and only mutters: ask first.
+void require_policy(const std::string& name) {
+  if (std::getenv("STARPU_SCHED_LIB") != nullptr) return;  // a plugin knows its own names
+  std::string known;
+  for (auto** policy = starpu_sched_get_predefined_policies(); *policy != nullptr; policy++) {
+    if (name == (*policy)->policy_name) return;
+    known += std::string(known.empty() ? "" : ", ") + (*policy)->policy_name;
+  }
+  throw ArgumentError("Runtime", 3, "policy", "is '" + name + "', must be one of " + known);
+}
+
+void init_cublas() {
+#if defined(TESSERA_WITH_CUDA) && !defined(STARPU_SIMGRID)
+  // A second call would replace, and lose, the handles of a program that has made them already.
+  if (starpu_cuda_worker_get_count() > 0 && starpu_cublas_get_local_handle() == nullptr) starpu_cublas_init();
+#endif
+}
+
+}  // namespace
+
+Session::Session(const RuntimeOptions& given) : joined_(starpu_is_initialized() != 0) {
+  const gpu::KeepCurrentDevice keep;
+  if (joined_) {
+    if (starpu_init(nullptr) != 0) throw RuntimeError("StarPU is running, but cannot be joined");
+    const auto options = with_environment(given);
+    placement_ = options.placement;
+    tile_ = options.tile;
+  } else {
+    start(with_environment(given));
+  }
+  look_at_workers();
+  init_cublas();
+  if (placement_ == Placement::Automatic) placement_ = gpu_count() > 0 ? Placement::Owner : Placement::Scheduler;
+  if (placement_ == Placement::Owner && gpu_count() == 0) placement_ = Placement::Scheduler;
+  codelets::set_cost_function(expected_seconds);
+  host_threads_ = host::threads();
+  host::set_threads(1);
+}
+
+void Session::start(const RuntimeOptions& options) {
+  policy_ = options.policy.empty() ? default_policy : options.policy;
+  require_policy(policy_);
+  auto probe = options.gpus == 0 ? gpu::Probe{} : gpu::probe(options.gpus);
+  unused_ = std::move(probe.unusable);
+  gpu_info_ = std::move(probe.usable);
+  if (options.gpus > std::ssize(gpu_info_)) {
+    const std::string why = unused_.empty() ? "" : " (" + unused_.front() + ")";
+    throw ArgumentError("Runtime", 2, "gpus",
+                        "is " + std::to_string(options.gpus) + ", but this machine has " +
+                            std::to_string(gpu_info_.size()) + " that can be used" + why);
+  }
+  if (options.cpus == 0 && gpu_info_.empty())
+    throw ArgumentError("Runtime", 1, "cpus", "is 0 and there is no GPU: nothing could compute");
+
+  starpu_conf conf;
+  starpu_conf_init(&conf);
+  conf.catch_signals = 0;
+  conf.sched_policy_name = policy_.c_str();
+  if (options.cpus >= 0) conf.ncpus = options.cpus;
+  conf.ncuda = static_cast<int>(gpu_info_.size());
+  conf.nopencl = 0;
+  if (!gpu_info_.empty()) {
+    conf.use_explicit_workers_cuda_gpuid = 1;
+    for (std::size_t i = 0; i < gpu_info_.size(); i++)
+      conf.workers_cuda_gpuid[i] = static_cast<unsigned>(gpu_info_[i].ordinal);
+  }
+  const TemporaryVariable silent("STARPU_SILENT", "1");
+  const auto links = prepare_bus_model();
+  if (const int status = starpu_init(&conf); status != 0)
+    throw RuntimeError(std::string("StarPU cannot start: ") + std::strerror(-status));
+}
+
+void Session::look_at_workers() {
+  cpu_workers_ = static_cast<int>(starpu_cpu_worker_get_count());
+  std::vector<int> workers(starpu_cuda_worker_get_count());
+  starpu_worker_get_ids_by_type(STARPU_CUDA_WORKER, workers.data(), static_cast<unsigned>(workers.size()));
+  for (const int worker : workers) {
+    const int device = starpu_worker_get_devid(worker);
+    if (gpus_.empty() || gpus_.back() != device) {
+      gpus_.push_back(device);
+      gpu_workers_.emplace_back();
+    }
+    gpu_workers_.back().push_back(worker);
+  }
+  if (const auto* policy = starpu_sched_get_sched_policy(); policy != nullptr) policy_ = policy->policy_name;
+}
+
+Session::~Session() {
+  starpu_task_wait_for_all();
+  const gpu::KeepCurrentDevice keep;
+  host::set_threads(host_threads_);
+#if defined(TESSERA_WITH_CUDA) && !defined(STARPU_SIMGRID)
+  if (!joined_) starpu_cublas_shutdown();
+#endif
+  starpu_shutdown();
+}
+
+namespace {
+
+std::mutex mutex;
+std::weak_ptr<Session> running;
+std::shared_ptr<Session> until_exit;  // guarded by mutex
+
+}  // namespace
+
+std::shared_ptr<Session> session(const RuntimeOptions& options) {
+  const std::lock_guard lock(mutex);
+  if (auto existing = running.lock()) return existing;
+  auto fresh = std::make_shared<Session>(options);
+  running = fresh;
+  return fresh;
+}
+
+std::shared_ptr<Session> session() {
+  const std::lock_guard lock(mutex);
+  if (auto existing = running.lock()) return existing;
+  // Registered before CUDA and StarPU register theirs would be too late for us: handlers run last in, first out.
+  auto fresh = std::make_shared<Session>(RuntimeOptions{});
+  running = until_exit = fresh;
+  static std::once_flag once;
+  std::call_once(once, [] {
+    std::atexit([] {
+      const std::lock_guard at_exit(mutex);
+      until_exit.reset();
+    });
+  });
+  return fresh;
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <tessera/runtime.hpp>
+
+#include "gpu.hpp"
+
+namespace tessera::detail {
+
+/// The StarPU that Tessera runs on, and what the routines need to know of it. One for the process at a time, kept
+/// alive by every Runtime and every Matrix.
+class Session {
+ public:
+  explicit Session(const RuntimeOptions& options);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  bool joined() const noexcept { return joined_; }
+  int cpu_workers() const noexcept { return cpu_workers_; }
+  int gpu_count() const noexcept { return static_cast<int>(gpu_workers_.size()); }
+  /// CUDA ordinals, and for each of those devices the StarPU workers that drive it.
+  const std::vector<int>& gpus() const noexcept { return gpus_; }
+  const std::vector<std::vector<int>>& gpu_workers() const noexcept { return gpu_workers_; }
+  Placement placement() const noexcept { return placement_; }
+  Index tile() const noexcept { return tile_; }
+  const std::string& policy() const noexcept { return policy_; }
+  const std::vector<std::string>& unused_devices() const noexcept { return unused_; }
+  const std::vector<gpu::Info>& gpu_info() const noexcept { return gpu_info_; }
+
+ private:
+  void start(const RuntimeOptions& options);
+  void look_at_workers();
+
+  bool joined_ = false;
+  int cpu_workers_ = 0;
+  int host_threads_ = 1;  ///< OpenBLAS's own setting, to be restored
+  Placement placement_ = Placement::Scheduler;
+  Index tile_ = 0;
+  std::string policy_;
+  std::vector<int> gpus_;
+  std::vector<std::vector<int>> gpu_workers_;
+  std::vector<gpu::Info> gpu_info_;
+  std::vector<std::string> unused_;
+};
+
+/// The session that runs, or a new one with default options that lives until the process exits.
+std::shared_ptr<Session> session();
+
+/// The session that runs, or a new one with `options` that lives as long as somebody holds it.
+std::shared_ptr<Session> session(const RuntimeOptions& options);
+
+}  // namespace tessera::detail

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tile_grid.hpp"
+
+#include <starpu.h>
+
+#include <algorithm>
+#include <functional>
+
+#include <tessera/error.hpp>
+
+#include "session.hpp"
+
+namespace tessera::detail {
+
+/// Counts tiles on their way home. The callbacks run on StarPU's threads and may outlive a waiting caller's patience,
+/// so they share it. StarPU's own primitives, because only those exist in simulated time.
+class TileGrid::Arrivals {
+ public:
+  Arrivals() {
+    STARPU_PTHREAD_MUTEX_INIT(&mutex_, NULL);
+    STARPU_PTHREAD_COND_INIT(&all_here_, NULL);
+  }
+  ~Arrivals() {
+    STARPU_PTHREAD_COND_DESTROY(&all_here_);
+    STARPU_PTHREAD_MUTEX_DESTROY(&mutex_);
+  }
+  Arrivals(const Arrivals&) = delete;
+  Arrivals& operator=(const Arrivals&) = delete;
+
+  void expect() {
+    STARPU_PTHREAD_MUTEX_LOCK(&mutex_);
+    missing_++;
+    STARPU_PTHREAD_MUTEX_UNLOCK(&mutex_);
+  }
+  void arrived() {
+    STARPU_PTHREAD_MUTEX_LOCK(&mutex_);
+    if (--missing_ == 0) STARPU_PTHREAD_COND_BROADCAST(&all_here_);
+    STARPU_PTHREAD_MUTEX_UNLOCK(&mutex_);
+  }
+  void wait() {
+    STARPU_PTHREAD_MUTEX_LOCK(&mutex_);
+    while (missing_ > 0) STARPU_PTHREAD_COND_WAIT(&all_here_, &mutex_);
+    STARPU_PTHREAD_MUTEX_UNLOCK(&mutex_);
+  }
+
+  /// What one callback needs; owned by the callback.
+  struct Ticket {
+    std::shared_ptr<Arrivals> arrivals;
+    starpu_data_handle_t handle;
+  };
+  static void at_home(void* ticket) {
+    const std::unique_ptr<Ticket> owned(static_cast<Ticket*>(ticket));
+    starpu_data_release_on_node(owned->handle, STARPU_MAIN_RAM);
+    owned->arrivals->arrived();
+  }
+
+ private:
+  starpu_pthread_mutex_t mutex_;
+  starpu_pthread_cond_t all_here_;
+  Index missing_ = 0;
+};
+
+TileGrid::TileGrid(void* data, Index m, Index n, Index ld, std::size_t element_size, TileSize tile, bool read_only)
+    : session_(session()), arrivals_(std::make_shared<Arrivals>()), data_(static_cast<std::byte*>(data)), m_(m), n_(n),
+      ld_(ld), mt_((m + tile.rows - 1) / tile.rows), nt_((n + tile.columns - 1) / tile.columns),
+      element_size_(element_size), tile_(tile), read_only_(read_only) {
+  if (m == 0 || n == 0) mt_ = nt_ = 0;
+  handles_.resize(static_cast<std::size_t>(mt_ * nt_));
+  for (Index j = 0; j < nt_; j++)
+    for (Index i = 0; i < mt_; i++) {
+      auto& handle = handles_[static_cast<std::size_t>(i + j * mt_)];
+      const auto* origin = data_ + static_cast<std::size_t>(i * tile.rows + j * tile.columns * ld) * element_size;
+      starpu_matrix_data_register(&handle, STARPU_MAIN_RAM, reinterpret_cast<uintptr_t>(origin),
+                                  static_cast<uint32_t>(ld), static_cast<uint32_t>(tile_m(i)),
+                                  static_cast<uint32_t>(tile_n(j)), element_size);
+      starpu_data_set_coordinates(handle, 2, static_cast<int>(i), static_cast<int>(j));
+    }
+}
+
+TileGrid::~TileGrid() {
+  if (!read_only_) bring_home(0, mt_, 0, nt_);  // all at once: unregistering fetches one tile after another
+  wait_home();
+  for (auto* handle : handles_) {
+    if (read_only_) starpu_data_unregister_no_coherency(handle);
+    else starpu_data_unregister(handle);
+  }
+}
+
+void TileGrid::bring_home(Index i0, Index i1, Index j0, Index j1) {
+  for (Index j = j0; j < j1; j++)
+    for (Index i = i0; i < i1; i++) {
+      arrivals_->expect();
+      auto ticket = std::make_unique<Arrivals::Ticket>(arrivals_, handle(i, j));
+      const int status =
+          starpu_data_acquire_on_node_cb(handle(i, j), STARPU_MAIN_RAM, STARPU_R, Arrivals::at_home, ticket.get());
+      if (status != 0) {
+        arrivals_->arrived();
+        throw RuntimeError("bringing a tile home: called from within a task or its callback");
+      }
+      ticket.release();  // NOLINT(bugprone-unused-return-value): at_home owns it now
+    }
+}
+
+void TileGrid::wait_home() { arrivals_->wait(); }
+
+TileGrid::Memory TileGrid::memory(Index i0, Index i1, Index j0, Index j1) const {
+  const Index rows = std::min(i1 * mb(), m_) - i0 * mb(), columns = std::min(j1 * nb(), n_) - j0 * nb();
+  const auto bytes = [&](Index elements) { return static_cast<std::size_t>(elements) * element_size_; };
+  return {data_ + bytes(i0 * mb() + j0 * nb() * ld_), bytes(std::max<Index>(rows, 0)), bytes(ld_),
+          rows > 0 ? std::max<Index>(columns, 0) : 0};
+}
+
+bool overlap(const TileGrid::Memory& a, const TileGrid::Memory& b) {
+  if (a.columns == 0 || b.columns == 0) return false;
+  const auto column = [](const TileGrid::Memory& x, Index j) {
+    return x.first + static_cast<std::size_t>(j) * x.stride;
+  };
+  const auto end = [&](const TileGrid::Memory& x) { return column(x, x.columns - 1) + x.height; };
+  const std::less_equal<> before;  // a total order over any pointers
+  if (before(end(a), b.first) || before(end(b), a.first)) return false;
+  // The columns of each are in order of address: walk through both, always passing the one that ends first.
+  for (Index i = 0, j = 0; i < a.columns && j < b.columns;) {
+    if (before(column(a, i) + a.height, column(b, j))) i++;
+    else if (before(column(b, j) + b.height, column(a, i))) j++;
+    else return true;
+  }
+  return false;
+}
+
+}  // namespace tessera::detail

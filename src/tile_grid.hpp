@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include <tessera/matrix.hpp>
+
+namespace tessera::detail {
+
+class Session;
+
+/// The tiles of one registered matrix: what all views of it share.
+class TileGrid {
+ public:
+  TileGrid(void* data, Index m, Index n, Index ld, std::size_t element_size, TileSize tile, bool read_only);
+  /// Waits for the tasks on the tiles, brings them home, unregisters them.
+  ~TileGrid();
+  TileGrid(const TileGrid&) = delete;
+  TileGrid& operator=(const TileGrid&) = delete;
+
+  starpu_data_handle_t handle(Index i, Index j) const { return handles_[static_cast<std::size_t>(i + j * mt_)]; }
+  Index m() const noexcept { return m_; }
+  Index n() const noexcept { return n_; }
+  Index mt() const noexcept { return mt_; }
+  Index nt() const noexcept { return nt_; }
+  Index mb() const noexcept { return tile_.rows; }
+  Index nb() const noexcept { return tile_.columns; }
+  Index tile_m(Index i) const noexcept { return i + 1 < mt_ ? mb() : m_ - i * mb(); }
+  Index tile_n(Index j) const noexcept { return j + 1 < nt_ ? nb() : n_ - j * nb(); }
+  bool read_only() const noexcept { return read_only_; }
+
+  /// Starts bringing tiles [i0, i1) × [j0, j1) home, each as soon as the tasks submitted so far are done with it.
+  void bring_home(Index i0, Index i1, Index j0, Index j1);
+  /// Waits until what `bring_home` has started is there.
+  void wait_home();
+
+  /// Memory that the tiles [i0, i1) × [j0, j1) cover, column by column.
+  struct Memory {
+    const std::byte* first;  ///< start of the first column
+    std::size_t height;      ///< bytes of a column
+    std::size_t stride;      ///< bytes from one column to the next
+    Index columns;
+  };
+  Memory memory(Index i0, Index i1, Index j0, Index j1) const;
+
+ private:
+  class Arrivals;
+
+  std::shared_ptr<Session> session_;  // outlives the handles
+  std::vector<starpu_data_handle_t> handles_;
+  std::shared_ptr<Arrivals> arrivals_;
+  std::byte* data_;
+  Index m_, n_, ld_, mt_, nt_;
+  std::size_t element_size_;
+  TileSize tile_;
+  bool read_only_;
+};
+
+/// True if two pieces of memory have a byte in common. Exact for any two strides; constant time if the pieces do not
+/// interleave, else proportional to their columns.
+bool overlap(const TileGrid::Memory& a, const TileGrid::Memory& b);
+
+}  // namespace tessera::detail

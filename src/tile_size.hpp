@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include <tessera/types.hpp>
+
+#include "machine_rates.hpp"
+
+namespace tessera::detail {
+
+/// A p×q grid of GPUs that share the tiles of a result.
+struct OwnerGrid {
+  int p = 1, q = 1;
+  int size() const noexcept { return p * q; }
+};
+
+/// The grid of `gpus` devices that is closest to square: a tile of A is then wanted by q of them, one of B by p.
+OwnerGrid owner_grid(int gpus);
+
+/// What the choice of tiles depends on.
+struct TileProblem {
+  MachineRates rates;
+  int cpu_workers = 1;
+  int gpus = 0;
+  double element_size = 8;
+  double flops_per_multiply_add = 2;
+};
+
+/// Tiles for C (m×n) ← op(A) (m×k) op(B) (k×n).
+struct ProductTiles {
+  Index m = 0, n = 0, k = 0;  ///< rows and columns of a tile of C, and the chunk of the sum
+  double seconds = 0;         ///< predicted
+  std::string reason;         ///< one sentence for tessera-info
+};
+
+/// The tiles with the shortest predicted time. `fixed` > 0: that tile size, whatever the prediction.
+ProductTiles choose_product_tiles(const TileProblem& machine, Index m, Index n, Index k, Index fixed);
+
+/// Rows and columns of tiles that are computed together before the next block of C begins.
+struct Block {
+  Index rows = 0, columns = 0;  ///< 0: all of C is one block
+};
+
+/// The smallest block for which the links can feed the GPUs, with a margin. CPU workers need no blocks.
+Block choose_block(const TileProblem& machine, Index tile);
+
+/// Square tiles for matrices whose use is not known yet: the smallest size at which the kernel runs at 0.9 of its best
+/// rate. One size for a machine and a type, so that such matrices fit together.
+Index choose_default_tile(const TileProblem& machine);
+
+}  // namespace tessera::detail
