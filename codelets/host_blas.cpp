@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host_blas.hpp"
 
-// Weak: present in every OpenBLAS, absent in other implementations of CBLAS.
-extern "C" {
-[[gnu::weak]] int openblas_get_num_threads(void);
-[[gnu::weak]] void openblas_set_num_threads(int count);
-}
+// Present in every OpenBLAS, absent in other implementations of CBLAS.
+#pragma weak openblas_get_num_threads
+#pragma weak openblas_set_num_threads
 
 namespace tessera::host {
 

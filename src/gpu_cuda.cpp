@@ -84,7 +84,7 @@ struct Endpoint {
 
 /// Seconds until `start(endpoint)` has finished on all of `endpoints`, started on all of them at once.
 template <typename Start>
-double seconds_of(std::vector<Endpoint*> endpoints, Start start) {
+double seconds_of(const std::vector<Endpoint*>& endpoints, Start start) {
   const double begin = now();
   for (auto* e : endpoints) {
     require(cudaSetDevice(e->device), "cudaSetDevice");

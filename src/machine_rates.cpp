@@ -52,6 +52,7 @@ double cpu_product_seconds(int n) {
 template <Scalar T>
 KernelCurve measure_cpu() {
   std::vector<KernelCurve::Point> points;
+  points.reserve(cpu_sizes.size());
   for (const int n : cpu_sizes) points.push_back({product_flops<T>(n), cpu_product_seconds<T>(n)});
   return KernelCurve(std::move(points));
 }
@@ -60,6 +61,7 @@ KernelCurve measure_cpu() {
 template <Scalar T>
 KernelCurve measure_gpu(const Session& session) {
   std::vector<KernelCurve::Point> points;
+  points.reserve(gpu_sizes.size());
   for (const int n : gpu_sizes)
     points.push_back({product_flops<T>(n), gpu::product_seconds<T>({session.gpus().front()}, n, 0.002)});
   return KernelCurve(std::move(points));
@@ -105,7 +107,7 @@ void write_cache(const std::filesystem::path& path, char type, const KernelCurve
 
 template <Scalar T>
 KernelCurve gpu_curve(const Session& session) {
-  const auto known = session.gpu_info();
+  const auto& known = session.gpu_info();
   const auto path = cache_file(known.empty() ? gpu::visible_devices().front() : known.front().name);
   auto curve = read_cache(path, type_letter<T>);
   if (curve.empty()) {

@@ -138,7 +138,8 @@ bool Matrix<T>::overlaps(const Matrix& other) const {
 
 template <Scalar T>
 void Matrix<T>::prefetch_home() const {
-  grid_->bring_home(i0_, i0_ + mt_, j0_, j0_ + nt_);
+  if (!grid_->bring_home(i0_, i0_ + mt_, j0_, j0_ + nt_))
+    throw RuntimeError("Matrix: its tiles cannot be brought home from within a task or its callback");
 }
 
 template <Scalar T>

@@ -32,7 +32,8 @@ class TileGrid {
   bool read_only() const noexcept { return read_only_; }
 
   /// Starts bringing tiles [i0, i1) × [j0, j1) home, each as soon as the tasks submitted so far are done with it.
-  void bring_home(Index i0, Index i1, Index j0, Index j1);
+  /// False if StarPU refuses: it does within a task or its callback.
+  [[nodiscard]] bool bring_home(Index i0, Index i1, Index j0, Index j1) noexcept;
   /// Waits until what `bring_home` has started is there.
   void wait_home();
 

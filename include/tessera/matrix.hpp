@@ -6,6 +6,7 @@
 #include <tessera/types.hpp>
 
 // The one StarPU name that Tessera's interface needs, declared as StarPU's headers declare it.
+// NOLINTNEXTLINE(bugprone-reserved-identifier)
 typedef struct _starpu_data_state* starpu_data_handle_t;
 
 namespace tessera {

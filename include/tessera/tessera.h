@@ -75,6 +75,9 @@ tessera_status tessera_matrix_wait(const tessera_matrix* matrix);
 int64_t tessera_matrix_mt(const tessera_matrix* matrix);
 int64_t tessera_matrix_nt(const tessera_matrix* matrix);
 
+/* StarPU's name for what a handle points to. NOLINTNEXTLINE(bugprone-reserved-identifier) */
+struct _starpu_data_state;
+
 /** The StarPU handle of tile (i, j), from 0, for the program's own tasks; NULL if there is no such tile. */
 struct _starpu_data_state* tessera_matrix_handle(const tessera_matrix* matrix, int64_t i, int64_t j);
 
