@@ -55,18 +55,20 @@ void write_file(const fs::path& path, const std::string& text) {
   fs::rename(draft, path);  // another process may be writing the same file: each sees a whole one
 }
 
-/// A square table over host memory (node 0) and the devices.
+/// A square table over host memory (node 0) and the devices. StarPU does not see the last value of a line, nor the last
+/// line: both are dummies.
 std::string table(const gpu::LinkRates& rates, const std::function<double(double)>& cell) {
   std::ostringstream text;
   const auto devices = rates.h2d.size();
   text << "# from (row) to (column): host, then the GPUs\n" << 0.0;
   for (const double rate : rates.h2d) text << '\t' << cell(rate);
-  text << '\n';
+  text << "\tnan\n";
   for (std::size_t from = 0; from < devices; from++) {
     text << cell(rates.d2h[from]);
     for (std::size_t to = 0; to < devices; to++) text << '\t' << (from == to ? 0.0 : cell(rates.peer[from][to]));
-    text << '\n';
+    text << "\tnan\n";
   }
+  text << "nan\tnan\n";
   return text.str();
 }
 
