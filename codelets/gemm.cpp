@@ -23,8 +23,8 @@ void gemm_cuda(void* buffers[], void* arg) {
   const auto A = tile<const T>(buffers[0]), B = tile<const T>(buffers[1]);
   const auto C = tile<T>(buffers[2]);
   const int k = op_a == Op::NoTrans ? A.n : A.m;
-  check("gemm", device::gemm<T>(starpu_cublas_get_local_handle(), op_a, op_b, C.m, C.n, k, alpha, A.data, A.ld, B.data,
-                                B.ld, beta, C.data, C.ld));
+  check("gemm", device::gemm<T>(device::local_handle(), op_a, op_b, C.m, C.n, k, alpha, A.data, A.ld, B.data, B.ld,
+                                beta, C.data, C.ld));
 }
 #else
 template <Scalar T>

@@ -9,9 +9,8 @@
 #include "tile.hpp"
 
 #ifdef TESSERA_WITH_CUDA
-#include <starpu_cublas_v2.h>
-
 #include "device_blas.hpp"
+#include "device_handles.hpp"
 #endif
 
 /// What the implementations of the tile operations need besides their BLAS.

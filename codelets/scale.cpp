@@ -28,7 +28,7 @@ void scale_cuda(void* buffers[], void* arg) {
   if (beta == T{})
     check("scale",
           cudaMemset2DAsync(C.data, C.ld * sizeof(T), 0, C.m * sizeof(T), C.n, starpu_cuda_get_local_stream()));
-  else check("scale", device::scale<T>(starpu_cublas_get_local_handle(), C.m, C.n, beta, C.data, C.ld));
+  else check("scale", device::scale<T>(device::local_handle(), C.m, C.n, beta, C.data, C.ld));
 }
 #else
 template <Scalar T>

@@ -25,7 +25,10 @@ struct Argument {
   Index bound = 0;
 };
 
-constexpr bool valid(Op op) { return op == Op::NoTrans || op == Op::Trans || op == Op::ConjTrans; }
+constexpr Argument illegal_op(int position, const char* name, Op op) {
+  if (op == Op::NoTrans || op == Op::Trans || op == Op::ConjTrans) return {};
+  return {position, name, Problem::NotAnOp, static_cast<Index>(op), 0};
+}
 
 /// Rows and columns of the stored matrix whose op is m×n.
 constexpr Index stored_rows(Op op, Index m, Index n) { return op == Op::NoTrans ? m : n; }
@@ -78,8 +81,8 @@ struct ProductCall {
 };
 
 constexpr Argument first_illegal(const ProductCall& c) {
-  if (!valid(c.op_a)) return {1, "op_a", Problem::NotAnOp, static_cast<Index>(c.op_a), 0};
-  if (!valid(c.op_b)) return {2, "op_b", Problem::NotAnOp, static_cast<Index>(c.op_b), 0};
+  if (const auto illegal = illegal_op(1, "op_a", c.op_a); illegal.position != 0) return illegal;
+  if (const auto illegal = illegal_op(2, "op_b", c.op_b); illegal.position != 0) return illegal;
   if (c.m < 0) return {3, "m", Problem::TooSmall, c.m, 0};
   if (c.n < 0) return {4, "n", Problem::TooSmall, c.n, 0};
   if (c.k < 0) return {5, "k", Problem::TooSmall, c.k, 0};
@@ -102,7 +105,7 @@ inline std::string explain(const Argument& a) {
   switch (a.problem) {
   case Problem::None: return "is legal";
   case Problem::NotAnOp:
-    return "is '" + std::string(1, static_cast<char>(a.value)) + "', must be NoTrans, Trans or ConjTrans";
+    return "is " + std::to_string(a.value) + ", must be NoTrans ('N'), Trans ('T') or ConjTrans ('C')";
   case Problem::TooSmall: return "is " + std::to_string(a.value) + ", must be at least " + std::to_string(a.bound);
   case Problem::TooLarge: return "is " + std::to_string(a.value) + ", must be at most " + std::to_string(a.bound);
   case Problem::Null: return "is null, but the matrix is not empty";

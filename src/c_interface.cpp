@@ -147,9 +147,11 @@ tessera_status tessera_matrix_create(char type, void* data, int64_t m, int64_t n
     require_pointer("tessera_matrix_create", 8, "result", result);
     try {
       *result = new tessera_matrix{make_matrix(type, data, m, n, ld, {mb, nb})};
-    } catch (const ArgumentError& error) {  // of Matrix: its data is our argument 2, and so on
+    } catch (const ArgumentError& error) {  // of Matrix(data, m, n, ld, {rows, columns}): ours follow the type
       if (error.routine() != "Matrix") throw;
-      throw ArgumentError("tessera_matrix_create", error.position() + 1, error.argument(), error.what());
+      const bool columns = error.argument() == "tile.columns";
+      const std::string name = columns ? "nb" : error.argument() == "tile.rows" ? "mb" : error.argument();
+      throw ArgumentError("tessera_matrix_create", error.position() + (columns ? 2 : 1), name, error.problem());
     }
   });
 }

@@ -77,8 +77,8 @@ template <Scalar T>
 void gemm(Op op_a, Op op_b, std::type_identity_t<T> alpha, const Matrix<T>& A, const Matrix<T>& B,
           std::type_identity_t<T> beta, const Matrix<T>& C) {
   using namespace arguments;
-  if (!valid(op_a)) throw ArgumentError("gemm", 1, "op_a", "must be NoTrans, Trans or ConjTrans");
-  if (!valid(op_b)) throw ArgumentError("gemm", 2, "op_b", "must be NoTrans, Trans or ConjTrans");
+  require_legal("gemm", illegal_op(1, "op_a", op_a));
+  require_legal("gemm", illegal_op(2, "op_b", op_b));
   const auto left = factor(A, op_a), right = factor(B, op_b);
   const auto a = left.seen(), b = right.seen();
   require_equal("gemm", 5, "B", "rows", b.m(), "the columns of op(A)", a.n());
@@ -87,21 +87,19 @@ void gemm(Op op_a, Op op_b, std::type_identity_t<T> alpha, const Matrix<T>& A, c
   require_writable("gemm", 7, "C", C);
   if (C.m() == 0 || C.n() == 0) return;
   const auto session = detail::session();
-  if (alpha == T{} || a.n() == 0) return submit_scale<T>(*session, beta, C.stored());
+  // Cᵀ ← α A B + β Cᵀ is C ← α Bᵀ Aᵀ + β C, and with the conjugate transpose the scalars are conjugated too.
+  const bool turned = C.op() != Op::NoTrans, conjugate = is_complex<T> && C.op() == Op::ConjTrans;
+  const auto conj = [&](T x) {
+    if constexpr (is_complex<T>) return conjugate ? std::conj(x) : x;
+    else return x;
+  };
+  if (alpha == T{} || a.n() == 0) return submit_scale<T>(*session, conj(beta), C.stored());
 
   require_same_tiles("gemm", 5, "B", "rows", row_cut(b), "columns of op(A)", column_cut(a));
   require_same_tiles("gemm", 7, "C", "rows", row_cut(C), "rows of op(A)", row_cut(a));
   require_same_tiles("gemm", 7, "C", "columns", column_cut(C), "columns of op(B)", column_cut(b));
   require_disjoint("gemm", 7, "C", C, "A", A);
   require_disjoint("gemm", 7, "C", C, "B", B);
-
-  // Cᵀ ← α A B + β Cᵀ is C ← α Bᵀ Aᵀ + β C, and with the conjugate transpose the scalars are conjugated too.
-  const bool conjugate = is_complex<T> && C.op() == Op::ConjTrans;
-  const auto conj = [&](T x) {
-    if constexpr (is_complex<T>) return conjugate ? std::conj(x) : x;
-    else return x;
-  };
-  const bool turned = C.op() != Op::NoTrans;
   const auto first = turned ? right.transposed(conjugate) : left, second = turned ? left.transposed(conjugate) : right;
   for (const auto* f : {&first, &second})
     if (f->conjugate && !f->transpose)
@@ -127,8 +125,10 @@ void gemm(Op op_a, Op op_b, Index m, Index n, Index k, std::type_identity_t<T> a
     return op == Op::NoTrans ? Matrix<T>(data, rows, columns, ld, tile)
                              : Matrix<T>(data, columns, rows, ld, {tile.columns, tile.rows});
   };
-  gemm<T>(op_a, op_b, alpha, input(op_a, A, m, k, lda, {tiles.m, tiles.k}),
-          input(op_b, B, k, n, ldb, {tiles.k, tiles.n}), beta, c);
+  const auto a = input(op_a, A, m, k, lda, {tiles.m, tiles.k}), b = input(op_b, B, k, n, ldb, {tiles.k, tiles.n});
+  arguments::require_disjoint("gemm", 12, "C", c, "A", a);
+  arguments::require_disjoint("gemm", 12, "C", c, "B", b);
+  gemm<T>(op_a, op_b, alpha, a, b, beta, c);
   c.wait();
 }
 

@@ -63,7 +63,7 @@ KernelCurve measure_gpu(const Session& session) {
   std::vector<KernelCurve::Point> points;
   points.reserve(gpu_sizes.size());
   for (const int n : gpu_sizes)
-    points.push_back({product_flops<T>(n), gpu::product_seconds<T>({session.gpus().front()}, n, 0.002)});
+    points.push_back({product_flops<T>(n), gpu::product_seconds<T>({session.gpus().front()}, n, 0.01)});
   return KernelCurve(std::move(points));
 }
 
@@ -162,7 +162,7 @@ const MachineRates& machine_rates(const Session& session) {
       rates.gpu = gpu_curve<T>(session);
       const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(session.gpu_workers().front().front()));
       rates.link = 1e6 * starpu_transfer_bandwidth(STARPU_MAIN_RAM, node);
-      if (!(rates.link > 0)) // someone else's bus files, without this link
+      if (!(rates.link > 0))  // someone else's bus files, without this link
         rates.link = gpu::measure_links({session.gpus().front()}, std::size_t{64} << 20).h2d.front();
     }
     slot = &rates;

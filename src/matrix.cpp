@@ -24,9 +24,9 @@ Argument first_illegal(const void* data, Index m, Index n, Index ld, TileSize ti
   const arguments::StoredMatrix stored{"data", "ld", 1, 4, m, n, ld, data, true, element_size};
   if (const auto illegal = illegal_leading_dimension(stored); illegal.position != 0) return illegal;
   if (const auto illegal = illegal_memory(stored); illegal.position != 0) return illegal;
-  for (const Index size : {tile.rows, tile.columns}) {
-    if (size < 0) return {5, "tile", Problem::TooSmall, size, 0};
-    if (size > arguments::largest_int) return {5, "tile", Problem::TooLarge, size, arguments::largest_int};
+  for (const auto& [name, size] : {std::pair{"tile.rows", tile.rows}, std::pair{"tile.columns", tile.columns}}) {
+    if (size < 0) return {5, name, Problem::TooSmall, size, 0};
+    if (size > arguments::largest_int) return {5, name, Problem::TooLarge, size, arguments::largest_int};
   }
   return {};
 }

@@ -19,14 +19,12 @@
 #include "options.hpp"
 
 #ifdef TESSERA_WITH_CUDA
-#include <starpu_cublas_v2.h>
+#include "codelets/device_handles.hpp"
 #endif
 
 namespace tessera::detail {
 
 namespace {
-
-constexpr const char* default_policy = "lws";
 
 /// StarPU takes its default policy when it does not know a name, and only mutters: ask first.
 void require_policy(const std::string& name) {
@@ -39,10 +37,15 @@ void require_policy(const std::string& name) {
   throw ArgumentError("Runtime", 3, "policy", "is '" + name + "', must be one of " + known);
 }
 
-void init_cublas() {
+void create_device_handles() {
 #if defined(TESSERA_WITH_CUDA) && !defined(STARPU_SIMGRID)
-  // A second call would replace, and lose, the handles of a program that has made them already.
-  if (starpu_cuda_worker_get_count() > 0 && starpu_cublas_get_local_handle() == nullptr) starpu_cublas_init();
+  if (starpu_cuda_worker_get_count() > 0) device::create_handles();
+#endif
+}
+
+void destroy_device_handles() {
+#if defined(TESSERA_WITH_CUDA) && !defined(STARPU_SIMGRID)
+  if (starpu_cuda_worker_get_count() > 0) device::destroy_handles();
 #endif
 }
 
@@ -54,12 +57,12 @@ Session::Session(const RuntimeOptions& given) : joined_(starpu_is_initialized() 
     if (starpu_init(nullptr) != 0) throw RuntimeError("StarPU is running, but cannot be joined");
     const auto options = with_environment(given);
     placement_ = options.placement;
-    tile_ = options.tile;
+    tile_ = options.tile;  // all else is the program's
   } else {
     start(with_environment(given));
   }
   look_at_workers();
-  init_cublas();
+  create_device_handles();
   if (placement_ == Placement::Automatic) placement_ = gpu_count() > 0 ? Placement::Owner : Placement::Scheduler;
   if (placement_ == Placement::Owner && gpu_count() == 0) placement_ = Placement::Scheduler;
   codelets::set_cost_function(expected_seconds);
@@ -68,8 +71,8 @@ Session::Session(const RuntimeOptions& given) : joined_(starpu_is_initialized() 
 }
 
 void Session::start(const RuntimeOptions& options) {
-  policy_ = options.policy.empty() ? default_policy : options.policy;
-  require_policy(policy_);
+  placement_ = options.placement;
+  tile_ = options.tile;
   auto probe = options.gpus == 0 ? gpu::Probe{} : gpu::probe(options.gpus);
   unused_ = std::move(probe.unusable);
   gpu_info_ = std::move(probe.usable);
@@ -81,6 +84,11 @@ void Session::start(const RuntimeOptions& options) {
   }
   if (options.cpus == 0 && gpu_info_.empty())
     throw ArgumentError("Runtime", 1, "cpus", "is 0 and there is no GPU: nothing could compute");
+
+  // Where CPU and GPU workers compete for tasks, the policy must know how much slower a CPU worker is.
+  const bool compete = !gpu_info_.empty() && placement_ == Placement::Scheduler && options.cpus != 0;
+  policy_ = !options.policy.empty() ? options.policy : compete ? "dmdas" : "lws";
+  require_policy(policy_);
 
   starpu_conf conf;
   starpu_conf_init(&conf);
@@ -119,9 +127,7 @@ Session::~Session() {
   starpu_task_wait_for_all();
   const gpu::KeepCurrentDevice keep;
   host::set_threads(host_threads_);
-#if defined(TESSERA_WITH_CUDA) && !defined(STARPU_SIMGRID)
-  if (!joined_) starpu_cublas_shutdown();
-#endif
+  destroy_device_handles();
   starpu_shutdown();
 }
 

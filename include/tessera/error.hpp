@@ -21,15 +21,17 @@ class ArgumentError : public Error {
   /// @param problem   its value and what is allowed, e.g. "is 3, must be at least max(1, m) = 4"
   ArgumentError(std::string routine, int position, std::string argument, const std::string& problem)
       : Error(routine + ": argument " + std::to_string(position) + " (" + argument + ") " + problem),
-        routine_(std::move(routine)), argument_(std::move(argument)), position_(position) {}
+        routine_(std::move(routine)), argument_(std::move(argument)), problem_(problem), position_(position) {}
 
   const std::string& routine() const noexcept { return routine_; }
   const std::string& argument() const noexcept { return argument_; }
+  const std::string& problem() const noexcept { return problem_; }
   int position() const noexcept { return position_; }
 
  private:
   std::string routine_;
   std::string argument_;
+  std::string problem_;
   int position_;
 };
 

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/campaign.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <optional>
+
+#include <tessera/runtime.hpp>
+
+#include "bench/operands.hpp"
+#include "bench/peers.hpp"
+#include "common/runtime_options.hpp"
+#include "common/types.hpp"
+
+namespace tessera::bench {
+
+namespace {
+
+/// What a Runtime is started with.
+struct Configuration {
+  int gpus;
+  std::string policy;
+  Placement placement;
+  friend bool operator==(const Configuration&, const Configuration&) = default;
+};
+
+class Campaign {
+ public:
+  Campaign(const Options& options, const Machine& machine, const Limits& limits, Report& report, Progress& progress)
+      : options_(options), machine_(machine), limits_(limits), report_(report), progress_(progress) {
+    allocate();
+  }
+
+  std::vector<Result> run() {
+    for (const auto* routine : options_.routines)
+      for (const auto& problem : options_.problems) {
+        if (routine->types().find(problem.type) == std::string::npos) continue;
+        run_problem(*routine, problem);
+      }
+    return std::move(results_);
+  }
+
+ private:
+  void allocate() {
+    std::array<std::size_t, 3> bytes{};
+    for (const auto* routine : options_.routines)
+      for (const auto& problem : options_.problems) {
+        const auto needed = operand_bytes(*routine, problem);
+        for (std::size_t i = 0; i < bytes.size(); i++) bytes[i] = std::max(bytes[i], needed[i]);
+      }
+    const double gigabytes = static_cast<double>(bytes[0] + bytes[1] + bytes[2]) * 1e-9;
+    if (gigabytes > machine_.free_memory * 1e-9)  // not always right about containers: no reason to refuse
+      report_.note(fmt::format("The operands need {:.1f} GB, and the system says that {:.1f} GB are free.", gigabytes,
+                               machine_.free_memory * 1e-9));
+    progress_.begin("allocating the operands");
+    progress_.show(fmt::format("{:.3g} GB", gigabytes));
+    operands_.emplace(bytes[0], bytes[1], bytes[2], *options_.pinned);
+  }
+
+  void run_problem(const Routine& routine, const Problem& problem) {
+    progress_.begin("filling the operands");
+    progress_.show("");
+    {
+      const PauseWorkers pause;
+      operands_->fill(problem, routine.shapes(problem));
+    }
+    for (const int gpus : options_.gpus) {
+      for (const auto& policy : options_.policies)
+        for (const auto placement : options_.placements) run_tessera(routine, problem, {gpus, policy, placement});
+      if (options_.against_cublasxt && gpus > 0) run_cublasxt(routine, problem, gpus);
+    }
+    if (options_.against_openblas) run_openblas(routine, problem);
+  }
+
+  Result start(const Routine& routine, const Problem& problem, std::string library, int gpus, int limit_gpus) {
+    Result result;
+    result.routine = &routine, result.problem = problem, result.library = std::move(library);
+    result.pinned = *options_.pinned, result.gpus = gpus, result.repeat = options_.repeat;
+    result.limit = limits_.seconds(routine, problem, limit_gpus);
+    result.bytes_min_h2d = gpus > 0 ? routine.compulsory(problem).in : 0;
+    progress_.begin(fmt::format("{}{} {}x{}x{}, {}", problem.type, routine.name(), problem.m, problem.n, problem.k,
+                                result.library));
+    return result;
+  }
+
+  void restore_result(const Result& result) const {
+    const PauseWorkers pause;
+    operands_->fill_result(result.problem, result.routine->shapes(result.problem));
+  }
+
+  /// @param counted  called when the calls that count begin
+  void time(Result& result, const std::function<void()>& run, const std::function<void()>& counted = {}) {
+    // The result of one call is the C of the next one; it is restored where it would grow out of range.
+    constexpr double too_large = 1e30;
+    std::function<void()> prepare;
+    if (std::pow(std::abs(result.problem.beta), 1 + options_.warmup + options_.repeat) > too_large)
+      prepare = [&] { restore_result(result); };
+    result.timing = measure({run, prepare, counted}, {options_.warmup, options_.repeat}, progress_);
+  }
+
+  /// One more call, on the C that the oracle expects.
+  void check(Result& result, const std::function<void()>& run) {
+    if (!options_.check) return;
+    progress_.show("checking");
+    restore_result(result);
+    run();
+    const PauseWorkers pause;
+    result.check = result.routine->check(result.problem, operands_->get());
+  }
+
+  void finish(Result result) {
+    report_.add(result);
+    results_.push_back(std::move(result));
+  }
+
+  void start_runtime(const Configuration& configuration) {
+    if (runtime_ && configuration == running_) return;
+    runtime_.reset();
+    RuntimeOptions start;
+    start.cpus = options_.cpus, start.gpus = configuration.gpus;
+    start.policy = configuration.policy, start.placement = configuration.placement, start.tile = options_.tile;
+    runtime_.emplace(start);
+    running_ = configuration;
+  }
+
+  void run_tessera(const Routine& routine, const Problem& problem, const Configuration& configuration) {
+    auto result = start(routine, problem, "tessera", configuration.gpus, configuration.gpus);
+    progress_.show("starting StarPU");
+    start_runtime(configuration);
+    const auto tiles = routine.tiles(problem);
+    result.tile_m = tiles.m, result.tile_n = tiles.n, result.tile_k = tiles.k;
+    result.cpus = cpu_workers(), result.policy = policy(), result.placement = tools::placement_name(placement());
+    const auto call = [&] { routine.run_tessera(problem, operands_->get()); };
+    time(result, call, [] { reset_statistics(); });
+    const auto moved = statistics();
+    const auto average = [&](std::uint64_t bytes) { return static_cast<double>(bytes) / options_.repeat; };
+    result.bytes = {average(moved.bytes_h2d), average(moved.bytes_d2h), average(moved.bytes_d2d)};
+    check(result, call);
+    finish(std::move(result));
+  }
+
+  void run_cublasxt(const Routine& routine, const Problem& problem, int gpus) {
+    runtime_.reset();  // StarPU keeps what it has once allocated on the GPUs, which can be nearly all
+    std::optional<Result> best;
+    for (const Index block : options_.xt_blocks) {
+      auto result = start(routine, problem, "cublasxt", gpus, gpus);
+      CublasXt xt(machine_.ordinals(gpus));
+      xt.set_block(block);
+      result.tile_m = result.tile_n = result.tile_k = block;
+      const auto call = [&] { routine.run_cublasxt(xt.handle(), problem, operands_->get()); };
+      time(result, call);
+      if (best && best->timing.median <= result.timing.median) continue;
+      check(result, call);
+      best = std::move(result);
+    }
+    finish(*std::move(best));
+  }
+
+  void run_openblas(const Routine& routine, const Problem& problem) {
+    auto result = start(routine, problem, "openblas", 0, options_.gpus.back());
+    result.cpus = options_.cpus > 0 ? options_.cpus : machine_.blas_threads;
+    const OpenBlas threads(result.cpus);
+    const auto call = [&] { routine.run_openblas(problem, operands_->get()); };
+    time(result, call);
+    check(result, call);
+    finish(std::move(result));
+  }
+
+  const Options& options_;
+  const Machine& machine_;
+  const Limits& limits_;
+  Report& report_;
+  Progress& progress_;
+  std::optional<OperandMemory> operands_;  // outlives the Runtime, which may know it
+  std::optional<Runtime> runtime_;
+  Configuration running_{};
+  std::vector<Result> results_;
+};
+
+}  // namespace
+
+void measure_limits(const Options& options, Limits& limits) {
+  for (const int gpus : options.gpus)
+    for (const auto& problem : options.problems) {
+      Index largest = 0;
+      for (const auto& other : options.problems)
+        if (other.type == problem.type) largest = std::max({largest, other.m, other.n, other.k});
+      limits.measure(problem.type, gpus, largest);
+    }
+}
+
+std::vector<Result> run_campaign(const Options& options, const Machine& machine, const Limits& limits, Report& report,
+                                 Progress& progress) {
+  return Campaign(options, machine, limits, report, progress).run();
+}
+
+}  // namespace tessera::bench

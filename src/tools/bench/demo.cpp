@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/demo.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+namespace tessera::bench {
+
+namespace {
+
+constexpr Index largest = 32768;
+constexpr double seconds_of_a_call = 1.0;
+constexpr std::size_t text_width = 90;
+
+/// A product that takes about a second at that rate, its operands in a quarter of the free memory.
+Index choose_size(double rate, double free_memory, Index step) {
+  const double by_time = std::cbrt(rate * seconds_of_a_call / 2);
+  const double by_memory = std::sqrt(free_memory / 4 / (3 * sizeof(double)));
+  const auto size = std::min(largest, static_cast<Index>(std::min(by_time, by_memory)));
+  return std::max(step, size / step * step);
+}
+
+std::string wrap(const std::string& text) {
+  std::istringstream words(text);
+  std::string result, line, word;
+  while (words >> word) {
+    if (!line.empty() && line.size() + 1 + word.size() > text_width) {
+      result += line + "\n";
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+  }
+  return result + line;
+}
+
+double rate(const Result& r) { return r.flops() / r.timing.median; }
+
+std::string say_rate(double rate) {
+  return rate >= 1e12 ? significant(rate * 1e-12, 3) + " TFLOP/s" : significant(rate * 1e-9, 3) + " GFLOP/s";
+}
+
+std::string compare(const Result& ours, const Result& other, const std::string& name) {
+  const double ratio = rate(ours) / rate(other);
+  const auto words = ratio > 1.05    ? fmt::format("{:.2f} times the rate of", ratio)
+                     : ratio >= 0.95 ? std::string("as fast as")
+                                     : fmt::format("{:.0f} % of the rate of", 100 * ratio);
+  return fmt::format("That is {} {}, which computed the same thing on the same data at {}.", words, name,
+                     say_rate(rate(other)));
+}
+
+std::string say_devices(const Result& ours, const Machine& machine) {
+  if (ours.gpus == 0)
+    return ours.cpus == 1 ? "the one core of this machine" : fmt::format("the {} cores of this machine", ours.cpus);
+  return fmt::format("{} {}{} at once", ours.gpus, machine.gpus.front().name, ours.gpus > 1 ? " GPUs" : "");
+}
+
+std::string say_check(const Result& r) {
+  if (!r.check) return "";
+  if (!r.check->passed())
+    return fmt::format(
+        "But the result is WRONG: its error is {:.1e}, and {:.1e} is the most that rounding explains. Please report "
+        "this.",
+        r.check->error, r.check->bound);
+  return fmt::format(
+      "The result was checked: relative to the terms that are added up, its error is {:.1e}, and {:.1e} would be the "
+      "most "
+      "that rounding explains.",
+      r.check->error, r.check->bound);
+}
+
+const Result* find(const std::vector<Result>& results, const std::string& library, bool on_gpus) {
+  for (const auto& result : results)
+    if (result.library == library && (result.gpus > 0) == on_gpus) return &result;
+  return nullptr;
+}
+
+/// What part of the limit was reached. Rates of short measurements are not exact to the last percent.
+std::string say_fraction(const Result& r) {
+  const double fraction = r.limit / r.timing.median;
+  const auto part = fraction > 0.995 ? std::string("all") : fmt::format("{:.0f} %", 100 * fraction);
+  return fmt::format("{} of what the machine can do at most, as measured in this same run", part);
+}
+
+std::string explain(const std::vector<Result>& results, const Machine& machine) {
+  const auto& ours = results.front();
+  const bool gpus = ours.gpus > 0;
+  const Index n = ours.problem.n;
+  const auto tiles = ((n - 1) / ours.tile_m + 1) * ((n - 1) / ours.tile_n + 1);
+  auto text = fmt::format(
+      "What you saw: Tessera multiplied two matrices of {0} x {0} doubles that lie in ordinary host memory on {1}. "
+      "It cut the result into {2} tiles and left it to StarPU to run the tile tasks{3}; the clock stopped when the "
+      "result was back in host memory. At {4} it reached {5}. ",
+      n, say_devices(ours, machine), tiles, gpus ? " and to move the data" : "", say_rate(rate(ours)),
+      say_fraction(ours));
+  if (gpus && ours.bytes)
+    text += fmt::format("{:.1f} GB went from host to GPU memory; {:.1f} GB is the least that must. ",
+                        ours.bytes->h2d * 1e-9, ours.bytes_min_h2d * 1e-9);
+  if (const auto* xt = find(results, "cublasxt", true)) text += compare(ours, *xt, "NVIDIA's cuBLAS-XT") + " ";
+  if (const auto* blas = find(results, "openblas", false), *on_cores = find(results, "tessera", false);
+      blas != nullptr && on_cores != nullptr) {
+    if (gpus)
+      text += fmt::format(
+          "The cores alone, with a problem of n = {} that suits them, reach {} with Tessera and {} with "
+          "OpenBLAS. ",
+          blas->problem.n, say_rate(rate(*on_cores)), say_rate(rate(*blas)));
+    else text += compare(ours, *blas, "OpenBLAS") + " ";
+    constexpr double disturbed = 0.8;
+    if (!gpus && std::max(ours.limit / ours.timing.median, blas->limit / blas->timing.median) < disturbed)
+      text += "Both are far from the limit: other programs are using the cores. ";
+  }
+  text += say_check(ours) + " ";
+  text += gpus ? "Next: `tessera-bench --gpus 1,2 --size 8192,16384`, the same with `--memory pageable`, and "
+                 "`tessera-info`, "
+                 "which shows the devices, their links and the tiles that would be chosen."
+               : "Next: `tessera-bench --size 256,1024,4096 --against openblas --check` for other sizes, "
+                 "`tessera-info` for what Tessera "
+                 "found on this machine, and examples/01_gemm for the smallest program.";
+  return wrap(text);
+}
+
+}  // namespace
+
+void choose_demo(Options& options, const Machine& machine, Limits& limits) {
+  const int gpus = options.gpus.front();
+  options.gpus = {gpus};
+  options.routines.clear();
+  for (const auto& routine : routines())
+    if (routine->name() == "gemm") options.routines = {routine.get()};
+  limits.measure('d', gpus, largest);
+  Problem problem;
+  problem.m = problem.n = problem.k = choose_size(limits.rate('d', gpus), machine.free_memory, gpus > 0 ? 1024 : 500);
+  options.problems = {problem};
+  options.policies.resize(1), options.placements.resize(1);
+  options.tile = 0, options.repeat = 3, options.warmup = 1;
+  options.check = true;
+  options.against_openblas = gpus == 0;
+  options.against_cublasxt = gpus > 0;
+}
+
+std::vector<Result> run_demo(const Options& options, const Machine& machine, Limits& limits, Report& report,
+                             Progress& progress) {
+  auto results = run_campaign(options, machine, limits, report, progress);
+  if (options.gpus.front() > 0 && options.cpus != 0) {
+    // OpenBLAS would need minutes for what the GPUs do in a second.
+    auto on_cores = options;
+    on_cores.gpus = {0};
+    on_cores.pinned = false;
+    on_cores.against_cublasxt = false, on_cores.against_openblas = true;
+    limits.measure('d', 0, largest);
+    auto& problem = on_cores.problems.front();
+    problem.m = problem.n = problem.k = choose_size(limits.rate('d', 0), machine.free_memory, 500);
+    for (auto& result : run_campaign(on_cores, machine, limits, report, progress)) results.push_back(std::move(result));
+  }
+  report.note("\n" + explain(results, machine));
+  return results;
+}
+
+}  // namespace tessera::bench

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/limits.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <barrier>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <thread>
+
+#include "bench/operands.hpp"
+#include "bench/peers.hpp"
+#include "codelets/host_blas.hpp"
+#include "common/types.hpp"
+
+namespace tessera::bench {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int largest_gpu_product = 4096, smallest_product = 256;
+constexpr int short_cpu_product = 512, largest_cpu_product = 3072;
+constexpr double warmup_seconds = 0.3, measured_seconds = 0.3;
+constexpr std::size_t link_bytes = std::size_t{512} << 20;  // for each GPU
+
+double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+/// Seconds of products of that size one after another on one core, until `least` seconds are over: the shortest.
+template <Scalar T>
+double core_product_seconds(int n, const std::vector<T>& A, const std::vector<T>& B, std::vector<T>& C, double least) {
+  double best = std::numeric_limits<double>::infinity();
+  const auto begin = Clock::now();
+  do {
+    const auto start = Clock::now();
+    host::gemm<T>(Op::NoTrans, Op::NoTrans, n, n, n, T(1), A.data(), n, B.data(), n, T{}, C.data(), n);
+    best = std::min(best, since(start));
+  } while (since(begin) < least);
+  return best;
+}
+
+/// One core's rate on its own data while all the others do the same [flop/s]. Long products run a few percent faster,
+/// but hardly one of them is left undisturbed on a busy machine: the better of the two.
+template <Scalar T>
+double core_rate(int n, std::barrier<>& together) {
+  const auto elements = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
+  std::vector<T> A(elements), B(elements), C(elements);
+  for (std::size_t i = 0; i < elements; i++) {
+    A[i] = generated_element<T>(1, 0, static_cast<Index>(i));
+    B[i] = generated_element<T>(1, 1, static_cast<Index>(i));
+  }
+  together.arrive_and_wait();
+  double best = 0;
+  core_product_seconds<T>(std::min(n, short_cpu_product), A, B, C, warmup_seconds);
+  for (const int size : {std::min(n, short_cpu_product), n}) {
+    together.arrive_and_wait();
+    const double seconds = core_product_seconds<T>(size, A, B, C, measured_seconds);
+    best = std::max(best, flops_per_multiply_add<T> * std::pow(size, 3) / seconds);
+  }
+  return best;
+}
+
+/// @param n  of a problem for all cores together
+template <Scalar T>
+double cores_rate(int cores, int n) {
+  const OpenBlas one_thread_each(1);
+  const int share = static_cast<int>(n / std::cbrt(cores));  // takes a core as long as the problem takes all of them
+  std::barrier together(cores);
+  std::vector<double> rates(static_cast<std::size_t>(cores));
+  {
+    std::vector<std::jthread> threads;
+    for (auto& rate : rates)
+      threads.emplace_back(
+          [&] { rate = core_rate<T>(std::clamp(share, smallest_product, largest_cpu_product), together); });
+  }
+  return std::accumulate(rates.begin(), rates.end(), 0.0);
+}
+
+template <Scalar T>
+double gpus_rate(const Machine& machine, int gpus, int n) {
+  // Three operands in a tenth of the smallest memory, so that other programs have theirs, too.
+  for (int i = 0; i < gpus; i++)
+    while (n > smallest_product &&
+           30 * std::pow(n, 2) * sizeof(T) > static_cast<double>(machine.gpus[static_cast<std::size_t>(i)].memory))
+      n /= 2;
+  return gpus * flops_per_multiply_add<T> * std::pow(n, 3) /
+         gpu::product_seconds<T>(machine.ordinals(gpus), n, measured_seconds);
+}
+
+}  // namespace
+
+void Limits::measure(char type, int gpus, Index n) {
+  progress_.begin("measuring what the machine can do at most");
+  const auto size = static_cast<int>(std::clamp<Index>(n, smallest_product, std::numeric_limits<int>::max()));
+  if (auto& rate = rates_[{gpus, type}]; rate == 0) {
+    progress_.show(fmt::format("type {}, {}", type, gpus > 0 ? "GPUs" : "cores"));
+    rate = tools::with_type(type, [&]<Scalar T>(T) {
+      return gpus > 0 ? gpus_rate<T>(machine_, gpus, std::min(size, largest_gpu_product)) : cores_rate<T>(cpus_, size);
+    });
+  }
+  if (gpus == 0 || links_.contains(gpus)) return;
+  progress_.show("links");
+  auto bytes = link_bytes;
+  for (int i = 0; i < gpus; i++) bytes = std::min(bytes, machine_.gpus[static_cast<std::size_t>(i)].memory / 8);
+  const auto rates = gpu::measure_links(machine_.ordinals(gpus), bytes);
+  links_[gpus] = {rates.h2d_together, rates.d2h_together};
+}
+
+double Limits::seconds(const Routine& routine, const Problem& problem, int gpus) const {
+  const double arithmetic = routine.flops(problem) / rate(problem.type, gpus);
+  if (gpus == 0) return arithmetic;
+  const auto bytes = routine.compulsory(problem);
+  const auto [in, out] = links(gpus);
+  return std::max({arithmetic, bytes.in / in, bytes.out / out});
+}
+
+}  // namespace tessera::bench

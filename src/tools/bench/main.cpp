@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tessera-bench: the project's ruler.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include <tessera/error.hpp>
+
+#include "bench/campaign.hpp"
+#include "bench/demo.hpp"
+#include "common/bad_argument.hpp"
+
+namespace {
+
+using namespace tessera;
+using namespace tessera::bench;
+
+int run(int argc, char** argv) {
+  auto options = parse_options(argc, argv);
+  if (!options) return tools::Success;
+  const auto machine = look_at_machine(std::ranges::any_of(options->gpus, [](int gpus) { return gpus != 0; }));
+  resolve(*options, machine);
+
+  Progress progress;
+  Report report(*options, progress);
+  Limits limits(machine, options->cpus > 0 ? options->cpus : machine.cores, progress);
+  if (options->demo) choose_demo(*options, machine, limits);
+  measure_limits(*options, limits);
+  report.begin(*options, machine, limits);
+  const auto results = (options->demo ? run_demo(*options, machine, limits, report, progress)
+                                      : run_campaign(*options, machine, limits, report, progress));
+  const auto failed = [](const Result& result) { return result.check && !result.check->passed(); };
+  return std::ranges::any_of(results, failed) ? tools::CheckFailed : tools::Success;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto complain = [](const std::exception& error) { fmt::print(stderr, "tessera-bench: {}\n", error.what()); };
+  try {
+    return run(argc, argv);
+  } catch (const tools::BadArgument& error) {
+    complain(error);
+    return tools::BadArguments;
+  } catch (const ArgumentError& error) {  // an environment variable, or what only the Runtime finds
+    complain(error);
+    return tools::BadArguments;
+  } catch (const std::exception& error) {
+    complain(error);
+    return tools::RuntimeFailed;
+  }
+}

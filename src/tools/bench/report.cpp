@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include <tessera/tessera.h>
+#include <tessera/error.hpp>
+
+#include "common/bad_argument.hpp"
+
+namespace tessera::bench {
+
+namespace {
+
+std::string lower(Op op) { return op == Op::NoTrans ? "n" : op == Op::Trans ? "t" : "c"; }
+
+std::string describe_tile(const Result& r) {
+  if (r.tile_m == 0) return "-";
+  const bool square = r.tile_n == 0 || r.tile_n == r.tile_m;
+  return square ? fmt::format("{}", r.tile_m) : fmt::format("{}x{}", r.tile_m, r.tile_n);
+}
+
+std::string describe_devices(const Result& r) {
+  const auto some = [](int count, const char* what) {
+    return fmt::format("{} {}{}", count, what, count > 1 ? "s" : "");
+  };
+  if (r.gpus == 0) return some(r.cpus, "CPU");
+  return r.cpus == 0 || r.placement != "scheduler" ? some(r.gpus, "GPU")
+                                                   : some(r.gpus, "GPU") + "+" + some(r.cpus, "CPU");
+}
+
+/// JSON has no infinity: the largest number stands for it.
+double finite(double x) { return std::isfinite(x) ? x : std::numeric_limits<double>::max(); }
+
+nlohmann::ordered_json scalar(std::complex<double> x) {
+  if (x.imag() == 0) return x.real();
+  return {x.real(), x.imag()};
+}
+
+nlohmann::ordered_json to_json(const Result& r) {
+  const auto& p = r.problem;
+  const auto known = [](const auto& value, bool is_known) {
+    return is_known ? nlohmann::ordered_json(value) : nullptr;
+  };
+  const auto takes = r.routine->takes();
+  nlohmann::ordered_json json;
+  json["routine"] = r.routine->name(), json["type"] = std::string(1, p.type);
+  json["m"] = p.m, json["n"] = p.n, json["k"] = p.k;
+  json["memory"] = r.pinned ? "pinned" : "pageable";
+  json["gpus"] = r.gpus, json["cpus"] = r.cpus;
+  json["tile"] = known(r.tile_m, r.tile_m > 0);
+  json["policy"] = known(r.policy, !r.policy.empty());
+  json["library"] = r.library;
+  json["first_s"] = r.timing.first, json["median_s"] = r.timing.median, json["best_s"] = r.timing.best;
+  json["tflops"] = r.flops() / r.timing.median * 1e-12;
+  json["limit_s"] = r.limit, json["fraction_of_limit"] = r.limit / r.timing.median;
+  const auto bytes = r.bytes.value_or(Result::Bytes{});
+  json["bytes_h2d"] = known(bytes.h2d, r.bytes.has_value());
+  json["bytes_d2h"] = known(bytes.d2h, r.bytes.has_value());
+  json["bytes_d2d"] = known(bytes.d2d, r.bytes.has_value());
+  json["bytes_min_h2d"] = r.bytes_min_h2d;
+  const auto check = r.check.value_or(Verdict{});
+  json["error"] = known(finite(check.error), r.check.has_value());
+  json["bound"] = known(check.bound, r.check.has_value());
+  json["placement"] = known(r.placement, !r.placement.empty());
+  json["tile_n"] = known(r.tile_n, r.tile_n > 0), json["tile_k"] = known(r.tile_k, r.tile_k > 0);
+  json["trans_a"] = known(lower(p.op_a), takes.trans_a), json["trans_b"] = known(lower(p.op_b), takes.trans_b);
+  json["side"] = known(std::string(1, p.side), takes.side), json["uplo"] = known(std::string(1, p.uplo), takes.uplo);
+  json["diag"] = known(std::string(1, p.diag), takes.diag);
+  json["alpha"] = scalar(p.alpha), json["beta"] = scalar(p.beta);
+  json["ld_pad"] = p.ld_pad, json["repeat"] = r.repeat, json["seed"] = p.seed;
+  return json;
+}
+
+}  // namespace
+
+std::string significant(double value, int digits) {
+  const int before = value == 0 ? 1 : static_cast<int>(std::floor(std::log10(std::abs(value)))) + 1;
+  return fmt::format("{:.{}f}", value, std::clamp(digits - before, 0, 9));
+}
+
+struct Report::Column {
+  std::string head;
+  int width;  ///< negative: text, to the left
+  std::function<std::string(const Result&)> cell;
+};
+
+Report::Report(const Options& options, Progress& progress)
+    : progress_(progress), table_(options.json == "-" ? stderr : stdout), json_to_stdout_(options.json == "-") {
+  if (options.json.empty() || json_to_stdout_) return;
+  errno = 0;
+  json_.open(options.json);
+  if (!json_)
+    throw tools::BadArgument("--json", options.json, fmt::format("cannot be written: {}", std::strerror(errno)));
+}
+
+Report::~Report() = default;
+
+std::vector<Report::Column> Report::columns(const Options& options) const {
+  const auto& problems = options.problems;
+  const bool cubes = std::ranges::all_of(problems, [](const Problem& p) { return p.m == p.n && p.n == p.k; });
+  const bool gpus = std::ranges::any_of(options.gpus, [](int count) { return count > 0; });
+  const auto seconds = [](double s) { return significant(s, 4); };
+  const auto gigabytes = [](double bytes) { return significant(bytes * 1e-9, 3); };
+  std::vector<Column> all;
+  all.push_back({"routine", -8, [](const Result& r) { return r.problem.type + r.routine->name(); }});
+  if (!cubes) all.push_back({"m", 6, [](const Result& r) { return std::to_string(r.problem.m); }});
+  all.push_back({"n", 6, [](const Result& r) { return std::to_string(r.problem.n); }});
+  if (!cubes) all.push_back({"k", 6, [](const Result& r) { return std::to_string(r.problem.k); }});
+  all.push_back({"library", -8, [](const Result& r) { return r.library; }});
+  all.push_back({"devices", gpus ? -14 : -7, describe_devices});
+  std::size_t longest = 6;
+  for (const auto& policy : options.policies) longest = std::max(longest, policy.size());
+  all.push_back(
+      {"policy", -static_cast<int>(longest), [](const Result& r) { return r.policy.empty() ? "-" : r.policy; }});
+  if (gpus) all.push_back({"placement", -9, [](const Result& r) { return r.placement.empty() ? "-" : r.placement; }});
+  all.push_back({"tile", 9, describe_tile});
+  all.push_back({"first [s]", 9, [=](const Result& r) { return seconds(r.timing.first); }});
+  all.push_back({"median [s]", 10, [=](const Result& r) { return seconds(r.timing.median); }});
+  all.push_back({"best [s]", 9, [=](const Result& r) { return seconds(r.timing.best); }});
+  const double unit = in_tera_ ? 1e-12 : 1e-9;
+  all.push_back({in_tera_ ? "TFLOP/s" : "GFLOP/s", 7,
+                 [=](const Result& r) { return significant(r.flops() / r.timing.median * unit, 4); }});
+  all.push_back(
+      {"of limit", 8, [](const Result& r) { return fmt::format("{:.1f} %", 100 * r.limit / r.timing.median); }});
+  if (gpus) {
+    const auto bytes = [=](double Result::Bytes::*which) {
+      return [=](const Result& r) { return r.bytes ? gigabytes((*r.bytes).*which) : std::string("-"); };
+    };
+    all.push_back({"in [GB]", 7, bytes(&Result::Bytes::h2d)});
+    all.push_back({"least", 6, [=](const Result& r) { return gigabytes(r.bytes_min_h2d); }});
+    all.push_back({"out [GB]", 8, bytes(&Result::Bytes::d2h)});
+    all.push_back({"d2d [GB]", 8, bytes(&Result::Bytes::d2d)});
+  }
+  if (options.check) {
+    all.push_back({"error", 7, [](const Result& r) { return r.check ? fmt::format("{:.1e}", r.check->error) : "-"; }});
+    all.push_back({"bound", 7, [](const Result& r) { return r.check ? fmt::format("{:.1e}", r.check->bound) : "-"; }});
+    all.push_back({"check", -6, [](const Result& r) { return !r.check ? "-" : r.check->passed() ? "ok" : "FAILED"; }});
+  }
+  return all;
+}
+
+namespace {
+
+std::string say_machine(const Machine& machine) {
+  const auto text = fmt::format("Tessera {} on {} cores", tessera_version(), machine.cores);
+  if (!machine.gpus.empty()) return text + fmt::format(" and {} x {}", machine.gpus.size(), machine.gpus.front().name);
+  return text + (machine.why_not_more_gpus.empty() ? "" : ", no GPU (" + machine.why_not_more_gpus + ")");
+}
+
+std::string say_calls(const Options& options) {
+  const auto& p = options.problems.front();
+  const auto number = [](std::complex<double> x) {
+    return x.imag() == 0 ? fmt::format("{}", x.real()) : fmt::format("{}{:+}i", x.real(), x.imag());
+  };
+  return fmt::format("op(A) {}, op(B) {}, alpha {}, beta {}, padding {}, {} memory; first call + {} + {} calls",
+                     lower(p.op_a), lower(p.op_b), number(p.alpha), number(p.beta), p.ld_pad,
+                     *options.pinned ? "pinned" : "pageable", options.warmup, options.repeat);
+}
+
+std::string say_limits(const std::string& types, const Limits& limits, int gpus) {
+  auto text = gpus > 0 ? fmt::format("limit with {} GPU{}:", gpus, gpus > 1 ? "s" : "") : "limit with the cores:";
+  const char* separator = " ";
+  for (const char type : types) {
+    const double rate = limits.rate(type, gpus);
+    text += fmt::format("{}{} {} {}FLOP/s", separator, type, significant(rate * (rate < 1e12 ? 1e-9 : 1e-12), 3),
+                        rate < 1e12 ? 'G' : 'T');
+    separator = ", ";
+  }
+  if (gpus == 0) return text;
+  const auto [in, out] = limits.links(gpus);
+  return text + fmt::format("; in {:.1f} GB/s, out {:.1f} GB/s", in * 1e-9, out * 1e-9);
+}
+
+std::string aligned(const std::string& text, int width) {
+  return width < 0 ? fmt::format("{:<{}}  ", text, -width) : fmt::format("{:>{}}  ", text, width);
+}
+
+std::string trimmed(const std::string& line) { return line.substr(0, line.find_last_not_of(' ') + 1); }
+
+}  // namespace
+
+void Report::begin(const Options& options, const Machine& machine, const Limits& limits) {
+  std::string types;
+  for (const auto& problem : options.problems)
+    if (types.find(problem.type) == std::string::npos) types += problem.type;
+  note(say_machine(machine));
+  note(say_calls(options));
+  for (const int gpus : options.gpus) {
+    note(say_limits(types, limits, gpus));
+    for (const char type : types) in_tera_ = in_tera_ || limits.rate(type, gpus) >= 1e12;
+  }
+  columns_ = columns(options);
+  std::string head;
+  for (const auto& column : columns_) head += aligned(column.head, column.width);
+  note("\n" + trimmed(head));
+}
+
+void Report::add(const Result& result) {
+  std::string row;
+  for (const auto& column : columns_) row += aligned(column.cell(result), column.width);
+  note(trimmed(row));
+  if (json_to_stdout_) {
+    fmt::print("{}\n", to_json(result).dump());
+    if (std::fflush(stdout) != 0) throw RuntimeError("standard output cannot be written any more");
+  } else if (json_.is_open()) {
+    json_ << to_json(result).dump() << std::endl;
+    if (!json_) throw RuntimeError("the file for --json cannot be written any more");
+  }
+}
+
+void Report::note(const std::string& text) {
+  progress_.clear();
+  fmt::print(table_, "{}\n", text);
+  std::fflush(table_);
+}
+
+}  // namespace tessera::bench

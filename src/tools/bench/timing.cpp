@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/timing.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+namespace tessera::bench {
+
+namespace {
+
+double seconds_of(const TimedCall& call) {
+  using Clock = std::chrono::steady_clock;
+  if (call.prepare) call.prepare();
+  const auto begin = Clock::now();
+  call.run();
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const auto half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+}  // namespace
+
+Timing measure(const TimedCall& call, const Repetitions& repetitions, Progress& progress) {
+  progress.show("first call");
+  Timing timing;
+  timing.first = seconds_of(call);
+  double last = timing.first;
+  for (int i = 0; i < repetitions.warmup; i++) {
+    progress.show(fmt::format("warm-up {}/{}, the last call took {:.3g} s", i + 1, repetitions.warmup, last));
+    last = seconds_of(call);
+  }
+  if (call.counted) call.counted();
+  std::vector<double> all;
+  for (int i = 0; i < repetitions.repeat; i++) {
+    progress.show(fmt::format("repetition {}/{}, the last call took {:.3g} s", i + 1, repetitions.repeat, last));
+    all.push_back(last = seconds_of(call));
+  }
+  timing.median = median(all);
+  timing.best = std::ranges::min(all);
+  return timing;
+}
+
+}  // namespace tessera::bench

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <starpu.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include <tessera/tessera.h>
+
+#include "codelets/host_blas.hpp"
+#include "common/runtime_options.hpp"
+#include "common/types.hpp"
+#include "environment.hpp"
+#include "info/facts.hpp"
+#include "planning.hpp"
+#include "session.hpp"
+
+namespace tessera::info {
+
+namespace {
+
+/// Path of the library that `symbol` comes from.
+std::string library_of(const char* symbol) {
+  Dl_info found{};
+  void* address = dlsym(RTLD_DEFAULT, symbol);
+  return address != nullptr && dladdr(address, &found) != 0 ? found.dli_fname : "not found";
+}
+
+std::string starpu_features() {
+  std::vector<std::string> with;
+#ifdef STARPU_USE_CUDA
+  with.push_back(fmt::format("CUDA (at most {} GPUs)", STARPU_MAXCUDADEVS));
+#endif
+#ifdef STARPU_SIMGRID
+  with.push_back("SimGrid");
+#endif
+#ifdef STARPU_USE_FXT
+  with.push_back("FxT");
+#endif
+#ifdef STARPU_HAVE_HWLOC
+  with.push_back("hwloc");
+#endif
+#ifdef STARPU_USE_MPI
+  with.push_back("MPI");
+#endif
+  return fmt::format("{}", fmt::join(with, ", "));
+}
+
+/// tessera::starpu_version() would do, but whoever asks need not have a StarPU that starts.
+std::string starpu_version_without_starting() {
+  int major = 0, minor = 0, release = 0;
+  starpu_get_version(&major, &minor, &release);
+  return fmt::format("{}.{}.{}", major, minor, release);
+}
+
+std::string blas_name() {
+  auto* config = reinterpret_cast<char* (*)()>(dlsym(RTLD_DEFAULT, "openblas_get_config"));
+  return config != nullptr ? config() : "not OpenBLAS";
+}
+
+std::string node_name(unsigned node) {
+  switch (starpu_node_get_kind(node)) {
+  case STARPU_CPU_RAM:
+    return starpu_memory_nodes_get_numa_count() > 1 ? fmt::format("NUMA {}", starpu_memory_node_get_devid(node))
+                                                    : "host";
+  case STARPU_CUDA_RAM: return fmt::format("GPU {}", starpu_memory_node_get_devid(node));
+  default: return fmt::format("node {}", node);
+  }
+}
+
+Links modelled_links() {
+  Links links;
+  const unsigned count = starpu_memory_nodes_get_count();
+  const auto known = [](double x) { return std::isfinite(x) && x > 0 ? x : 0; };
+  for (unsigned from = 0; from < count; from++) {
+    links.nodes.push_back(node_name(from));
+    auto& rates = links.bytes_per_second.emplace_back();
+    auto& latencies = links.seconds_latency.emplace_back();
+    for (unsigned to = 0; to < count; to++) {
+      rates.push_back(from == to ? 0 : known(starpu_transfer_bandwidth(from, to)) * 1e6);     // it counts in MB/s
+      latencies.push_back(from == to ? 0 : known(starpu_transfer_latency(from, to)) * 1e-6);  // and in µs
+    }
+  }
+  return links;
+}
+
+}  // namespace
+
+Software look_at_software() {
+  Software software;
+  software.tessera = tessera_version();
+  software.starpu = starpu_version_without_starting();
+  software.starpu_library = library_of("starpu_init");
+  software.starpu_features = starpu_features();
+  software.blas = blas_name();
+  software.blas_library = library_of("cblas_dgemm");
+  software.blas_threads = host::threads();
+  software.cache = detail::cache_directory().string();
+  software.visible_gpus = gpu::visible_devices();
+#ifdef TESSERA_WITH_CUDA
+  software.with_cuda = true;
+#endif
+  return software;
+}
+
+Links measure_links(const std::vector<gpu::Info>& devices) {
+  std::vector<int> ordinals;
+  std::size_t bytes = std::size_t{256} << 20;
+  Links links{.nodes = {"host"}, .bytes_per_second = {{0}}, .seconds_latency = {{0}}};
+  for (const auto& device : devices) {
+    ordinals.push_back(device.ordinal);
+    bytes = std::min(bytes, device.memory / 8);
+    links.nodes.push_back(fmt::format("GPU {}", device.ordinal));
+  }
+  const auto rates = gpu::measure_links(ordinals, bytes);
+  for (std::size_t g = 0; g < devices.size(); g++) {
+    links.bytes_per_second[0].push_back(rates.h2d[g]);
+    links.seconds_latency[0].push_back(rates.latency[g]);
+    auto& row = links.bytes_per_second.emplace_back(std::vector{rates.d2h[g]});
+    row.insert(row.end(), rates.peer[g].begin(), rates.peer[g].end());
+    links.seconds_latency.emplace_back(row.size(), 0.0);
+  }
+  links.h2d_together = rates.h2d_together, links.d2h_together = rates.d2h_together;
+  return links;
+}
+
+Running look_at_runtime(const std::vector<std::string>& visible_gpus) {
+  Running running{devices(), unused_devices(), policy(), tools::placement_name(placement()), modelled_links()};
+  for (std::size_t ordinal = 0; ordinal < visible_gpus.size(); ordinal++) {
+    const auto name = fmt::format("GPU {}", ordinal);
+    const bool used = std::ranges::any_of(running.devices, [&](const Device& device) {
+      return device.kind == Device::Kind::Gpu && device.id == static_cast<int>(ordinal);
+    });
+    const bool explained =
+        std::ranges::any_of(running.unused, [&](const auto& why) { return why.starts_with(name + ":"); });
+    if (!used && !explained)
+      running.unused.push_back(fmt::format("{} ({}): not asked for", name, visible_gpus[ordinal]));
+  }
+  return running;
+}
+
+TileChoice choose_tiles(char type, Index n) {
+  return tools::with_type(type, [&]<Scalar T>(T) {
+    const auto session = detail::session();
+    const auto tiles = detail::plan_product<T>(*session, n, n, n);
+    return TileChoice{type, n, tiles, detail::block_of_tiles<T>(*session, tiles.m)};
+  });
+}
+
+}  // namespace tessera::info

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tessera-info: what Tessera found on this machine, and which tiles it would choose.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include <tessera/error.hpp>
+
+#include "common/bad_argument.hpp"
+#include "common/runtime_options.hpp"
+#include "info/facts.hpp"
+
+namespace {
+
+using namespace tessera;
+using namespace tessera::info;
+
+struct Options {
+  RuntimeOptions runtime;
+  std::vector<Index> sizes{256, 1024, 4096, 16384, 32768};
+  std::string types = "d";
+  bool measure = false, json = false;
+};
+
+/// @return nothing if only help was asked for
+std::optional<Options> parse(int argc, char** argv) {
+  CLI::App app("Shows the devices that Tessera uses, their links, and the tiles that it would choose.", "tessera-info");
+  Options options;
+  tools::TypedRuntime typed;
+  std::vector<std::string> types{"d"};
+  app.add_option("--size", options.sizes, "sizes n for which tiles are chosen (256,1024,4096,16384,32768)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("N")
+      ->check(tools::whole_number(0, 2147483647));
+  app.add_option("--type", types, "s, d, c, z (d)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("X")
+      ->check(CLI::IsMember({"s", "d", "c", "z"}).description(""));
+  tools::add_runtime_options(app, typed, false);
+  app.add_flag("--measure", options.measure, "measure the links now, too");
+  app.add_flag("--json", options.json, "one JSON object instead of text");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() != 0) throw tools::BadArgument(error.what());
+    app.exit(error);
+    return std::nullopt;
+  }
+  options.types.clear();
+  for (const auto& type : types) options.types += type;
+  options.runtime.cpus = typed.cpus, options.runtime.tile = typed.tile;
+  if (!typed.gpus.empty()) options.runtime.gpus = typed.gpus.back();
+  options.runtime.policy = tools::parse_policies(typed).front();
+  options.runtime.placement = tools::parse_placements(typed).front();
+  return options;
+}
+
+/// Whatever keeps the runtime from starting is a fact to show.
+void look(const Options& options, Facts& facts) {
+  try {
+    if (options.measure && options.runtime.gpus != 0)
+      if (const auto probe = gpu::probe(options.runtime.gpus); !probe.usable.empty())
+        facts.measured = measure_links(probe.usable);
+    const Runtime runtime(options.runtime);
+    facts.running = look_at_runtime(facts.software.visible_gpus);
+    for (const char type : options.types)
+      for (const Index n : options.sizes) facts.tiles.push_back(choose_tiles(type, n));
+  } catch (const Error& error) {
+    facts.why_not_running = error.what();
+  }
+}
+
+int run(int argc, char** argv) {
+  const auto options = parse(argc, argv);
+  if (!options) return tools::Success;
+  Facts facts;
+  facts.software = look_at_software();
+  look(*options, facts);
+  (options->json ? print_json : print_text)(facts);
+  return facts.running ? tools::Success : tools::RuntimeFailed;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const tools::BadArgument& error) {
+    fmt::print(stderr, "tessera-info: {}\n", error.what());
+    return tools::BadArguments;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "tessera-info: {}\n", error.what());
+    return tools::RuntimeFailed;
+  }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "info/facts.hpp"
+
+namespace tessera::info {
+
+namespace {
+
+constexpr double gibibyte = 1024.0 * 1024 * 1024;
+using Json = nlohmann::ordered_json;
+
+std::string device_name(const Device& device) {
+  return device.kind == Device::Kind::Cpu ? "CPU" : fmt::format("GPU {}", device.id);
+}
+
+void print_devices(const Facts& facts) {
+  fmt::print("\nDevices\n");
+  if (!facts.running) {
+    fmt::print("  The runtime does not start: {}\n", facts.why_not_running);
+    for (std::size_t g = 0; g < facts.software.visible_gpus.size(); g++)
+      fmt::print("  GPU {:<4} {}\n", g, facts.software.visible_gpus[g]);
+    return;
+  }
+  for (const auto& device : facts.running->devices)
+    fmt::print("  {:<8} {:<44} {:>4} {:<7} {:>8.1f} GiB\n", device_name(device), device.name, device.workers,
+               device.workers == 1 ? "worker" : "workers", static_cast<double>(device.memory) / gibibyte);
+  for (const auto& why : facts.running->unused) fmt::print("  not used: {}\n", why);
+}
+
+void print_links(const char* source, const Links& links) {
+  if (links.nodes.size() < 2) return;
+  fmt::print("\nLinks [GB/s], {}; from row to column\n  {:<8}", source, "");
+  for (const auto& node : links.nodes) fmt::print(" {:>8}", node);
+  for (std::size_t from = 0; from < links.nodes.size(); from++) {
+    fmt::print("\n  {:<8}", links.nodes[from]);
+    for (const double rate : links.bytes_per_second[from])
+      fmt::print(" {:>8}", rate > 0 ? fmt::format("{:.1f}", rate * 1e-9) : "-");
+  }
+  if (links.h2d_together > 0)
+    fmt::print("\n  all GPUs at once: {:.1f} in, {:.1f} out", links.h2d_together * 1e-9, links.d2h_together * 1e-9);
+  fmt::print("\n");
+}
+
+void print_software(const Facts& facts) {
+  const auto& s = facts.software;
+  const auto line = [](const char* what, const std::string& text) { fmt::print("  {:<10} {}\n", what, text); };
+  fmt::print("\nSoftware\n");
+  line("Tessera", fmt::format("{}, {} CUDA", s.tessera, s.with_cuda ? "with" : "without"));
+  line("StarPU", fmt::format("{} with {}", s.starpu, s.starpu_features));
+  line("", s.starpu_library);
+  if (facts.running)
+    line("policy", fmt::format("{}, placement by {}", facts.running->policy, facts.running->placement));
+  line("host BLAS", s.blas);
+  line("", fmt::format("{}, {} thread{} by itself", s.blas_library, s.blas_threads, s.blas_threads == 1 ? "" : "s"));
+  line("cache", s.cache);
+}
+
+void print_tiles(const std::vector<TileChoice>& choices) {
+  if (choices.empty()) return;
+  fmt::print("\nTiles for C = A B + C with n x n matrices\n  {:<4} {:>7} {:>12} {:>8} {:>9} {:>14}\n", "type", "n",
+             "tile of C", "chunk k", "block", "predicted [s]");
+  for (const auto& c : choices) {
+    const auto block = c.block.rows == 0 ? "all of C" : fmt::format("{}x{}", c.block.rows, c.block.columns);
+    fmt::print("  {:<4} {:>7} {:>12} {:>8} {:>9} {:>14.3g}\n         {}\n", c.type, c.n,
+               fmt::format("{}x{}", c.tiles.m, c.tiles.n), c.tiles.k, block, c.tiles.seconds, c.tiles.reason);
+  }
+}
+
+Json to_json(const Links& links) {
+  Json json{{"nodes", links.nodes}, {"bytes_per_s", links.bytes_per_second}, {"latency_s", links.seconds_latency}};
+  if (links.h2d_together > 0) json["h2d_together"] = links.h2d_together, json["d2h_together"] = links.d2h_together;
+  return json;
+}
+
+Json to_json(const Device& device) {
+  return {{"kind", device.kind == Device::Kind::Cpu ? "cpu" : "gpu"},
+          {"id", device.id},
+          {"name", device.name},
+          {"workers", device.workers},
+          {"memory", device.memory}};
+}
+
+Json to_json(const TileChoice& c) {
+  return {{"type", std::string(1, c.type)},
+          {"n", c.n},
+          {"tile_m", c.tiles.m},
+          {"tile_n", c.tiles.n},
+          {"tile_k", c.tiles.k},
+          {"block_rows", c.block.rows},
+          {"block_columns", c.block.columns},
+          {"predicted_s", c.tiles.seconds},
+          {"reason", c.tiles.reason}};
+}
+
+}  // namespace
+
+void print_text(const Facts& facts) {
+  fmt::print("Tessera {}\n", facts.software.tessera);
+  print_devices(facts);
+  if (facts.running) print_links("as StarPU's model has them", facts.running->links);
+  if (facts.measured) print_links("measured now", *facts.measured);
+  print_software(facts);
+  print_tiles(facts.tiles);
+}
+
+void print_json(const Facts& facts) {
+  const auto& s = facts.software;
+  Json json{{"tessera", s.tessera}, {"with_cuda", s.with_cuda}, {"visible_gpus", s.visible_gpus}, {"cache", s.cache}};
+  json["starpu"] = {{"version", s.starpu}, {"library", s.starpu_library}, {"features", s.starpu_features}};
+  json["host_blas"] = {{"config", s.blas}, {"library", s.blas_library}, {"threads", s.blas_threads}};
+  json["runtime_error"] = facts.running ? Json(nullptr) : Json(facts.why_not_running);
+  if (const auto& r = facts.running) {
+    json["devices"] = Json::array();
+    for (const auto& device : r->devices) json["devices"].push_back(to_json(device));
+    json["unused"] = r->unused, json["policy"] = r->policy, json["placement"] = r->placement;
+    json["links"] = to_json(r->links);
+  }
+  if (facts.measured) json["links_measured"] = to_json(*facts.measured);
+  json["tiles"] = Json::array();
+  for (const auto& choice : facts.tiles) json["tiles"].push_back(to_json(choice));
+  fmt::print("{}\n", json.dump(2));
+}
+
+}  // namespace tessera::info
