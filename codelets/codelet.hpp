@@ -47,4 +47,13 @@ struct ScaleArgs {
 template <Scalar T>
 starpu_codelet& scale();
 
+/// C ← D + β C, β ≠ 0. Buffers: D (read), C (read and write).
+template <Scalar T>
+struct AddArgs {
+  Work work;
+  T beta;
+};
+template <Scalar T>
+starpu_codelet& add();
+
 }  // namespace tessera::codelets

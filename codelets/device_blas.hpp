@@ -32,24 +32,36 @@ cublasStatus_t gemm(cublasHandle_t handle, Op op_a, Op op_b, int m, int n, int k
   }
 }
 
-/// A ← α A in place, by geam with a second operand that is not read.
+/// C ← α A + β B; C may be A or B.
+template <Scalar T>
+cublasStatus_t geam(cublasHandle_t handle, int m, int n, T alpha, const T* A, int lda, T beta, const T* B, int ldb,
+                    T* C, int ldc) {
+  constexpr auto N = CUBLAS_OP_N;
+  if constexpr (std::same_as<T, float>) {
+    return cublasSgeam(handle, N, N, m, n, &alpha, A, lda, &beta, B, ldb, C, ldc);
+  } else if constexpr (std::same_as<T, double>) {
+    return cublasDgeam(handle, N, N, m, n, &alpha, A, lda, &beta, B, ldb, C, ldc);
+  } else if constexpr (std::same_as<T, std::complex<float>>) {
+    using V = cuComplex;
+    return cublasCgeam(handle, N, N, m, n, reinterpret_cast<V*>(&alpha), reinterpret_cast<const V*>(A), lda,
+                       reinterpret_cast<V*>(&beta), reinterpret_cast<const V*>(B), ldb, reinterpret_cast<V*>(C), ldc);
+  } else {
+    using V = cuDoubleComplex;
+    return cublasZgeam(handle, N, N, m, n, reinterpret_cast<V*>(&alpha), reinterpret_cast<const V*>(A), lda,
+                       reinterpret_cast<V*>(&beta), reinterpret_cast<const V*>(B), ldb, reinterpret_cast<V*>(C), ldc);
+  }
+}
+
+/// A ← α A; the second operand, with factor 0, is not read.
 template <Scalar T>
 cublasStatus_t scale(cublasHandle_t handle, int m, int n, T alpha, T* A, int lda) {
-  T zero{};
-  const auto geam = [&](auto function, auto* a, auto* factor, auto* nothing) {
-    return function(handle, CUBLAS_OP_N, CUBLAS_OP_N, m, n, factor, a, lda, nothing, a, lda, a, lda);
-  };
-  if constexpr (std::same_as<T, float>) {
-    return geam(cublasSgeam, A, &alpha, &zero);
-  } else if constexpr (std::same_as<T, double>) {
-    return geam(cublasDgeam, A, &alpha, &zero);
-  } else if constexpr (std::same_as<T, std::complex<float>>) {
-    return geam(cublasCgeam, reinterpret_cast<cuComplex*>(A), reinterpret_cast<cuComplex*>(&alpha),
-                reinterpret_cast<cuComplex*>(&zero));
-  } else {
-    return geam(cublasZgeam, reinterpret_cast<cuDoubleComplex*>(A), reinterpret_cast<cuDoubleComplex*>(&alpha),
-                reinterpret_cast<cuDoubleComplex*>(&zero));
-  }
+  return geam(handle, m, n, alpha, A, lda, T{}, A, lda, A, lda);
+}
+
+/// C ← D + β C
+template <Scalar T>
+cublasStatus_t add(cublasHandle_t handle, int m, int n, const T* D, int ldd, T beta, T* C, int ldc) {
+  return geam(handle, m, n, T(1), D, ldd, beta, C, ldc, C, ldc);
 }
 
 }  // namespace tessera::device

@@ -35,6 +35,15 @@ void scal(int n, T alpha, T* x) {
   else cblas_zscal(n, &alpha, x, 1);
 }
 
+/// y ← α x + y
+template <Scalar T>
+void axpy(int n, T alpha, const T* x, T* y) {
+  if constexpr (std::same_as<T, float>) cblas_saxpy(n, alpha, x, 1, y, 1);
+  else if constexpr (std::same_as<T, double>) cblas_daxpy(n, alpha, x, 1, y, 1);
+  else if constexpr (std::same_as<T, std::complex<float>>) cblas_caxpy(n, &alpha, x, 1, y, 1);
+  else cblas_zaxpy(n, &alpha, x, 1, y, 1);
+}
+
 /// Threads that one call of the host BLAS uses. Both are no-ops on a CBLAS that is not OpenBLAS.
 int threads();
 void set_threads(int count);

@@ -125,7 +125,7 @@ void write_bus_files(const fs::path& folder, const Counts& counts) {
   write_file(file(".bandwidth"), table(rates, [](double rate) { return rate / 1e6; }));  // MB/s
   write_file(file(".latency"), table(rates, [&](double) { return latency * 1e6; }));     // µs
   write_file(file(".affinity"), affinity(counts));
-  write_file(file(".platform.v4.xml"), no_platform);
+  for (const char* version : {".platform.v4.xml", ".platform.xml"}) write_file(file(version), no_platform);
   write_file(file(".config"), config(counts));  // last: it is the one that StarPU looks for
 }
 

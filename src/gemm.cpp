@@ -2,6 +2,7 @@
 #include <tessera/blas.hpp>
 #include <tessera/blas3.hpp>
 #include <tessera/error.hpp>
+#include <vector>
 
 #include "arguments.hpp"
 #include "codelets/codelet.hpp"
@@ -53,21 +54,37 @@ template <Scalar T>
 void submit_product(const detail::Session& session, T alpha, const Factor<T>& A, const Factor<T>& B, T beta,
                     const Matrix<T>& C) {
   const auto a = A.seen(), b = B.seen();
+  const Index terms = a.nt();
   const auto owners = detail::owner_grid(session.gpu_count());
   const bool owned = session.placement() == Placement::Owner;
   const auto blocks = detail::block_of_tiles<T>(session, C.mb());
+  std::vector<starpu_data_handle_t> sums(static_cast<std::size_t>(C.mt() * C.nt()));  // of deferred tiles
   unroll::Submitter submitter(session);
   for (const auto& step :
-       unroll::product_order(C.mt(), C.nt(), a.nt(), blocks.rows, blocks.columns, owned ? &owners : nullptr)) {
-    const T factor = step.first ? beta : T(1);
-    const double flops = flops_per_multiply_add<T> * static_cast<double>(C.tile_m(step.i)) *
-                         static_cast<double>(C.tile_n(step.j)) * static_cast<double>(a.tile_n(step.k));
-    const codelets::GemmArgs<T> args{{flops, type_letter<T>}, A.op(), B.op(), alpha, factor};
+       unroll::product_order(C.mt(), C.nt(), terms, blocks.rows, blocks.columns, owned ? &owners : nullptr)) {
+    const double elements = static_cast<double>(C.tile_m(step.i)) * static_cast<double>(C.tile_n(step.j));
+    const auto c = C.handle(step.i, step.j);
+    const bool deferred = step.deferred && beta != T{} && terms > 1;
+    auto& sum = sums[static_cast<std::size_t>(step.i + step.j * C.mt())];
+    if (deferred && step.term == 0) sum = unroll::temporary_tile(C.tile_m(step.i), C.tile_n(step.j), sizeof(T));
+
+    const T factor = step.term > 0 ? T(1) : deferred ? T(0) : beta;
+    const codelets::GemmArgs<T> product{
+        {flops_per_multiply_add<T> * elements * static_cast<double>(a.tile_n(step.k)), type_letter<T>},
+        A.op(),
+        B.op(),
+        alpha,
+        factor};
     submitter.submit(codelets::gemm<T>(),
                      {{a.handle(step.i, step.k), STARPU_R},
                       {b.handle(step.k, step.j), STARPU_R},
-                      {C.handle(step.i, step.j), factor == T{} ? STARPU_W : STARPU_RW}},
-                     args, step.owner);
+                      {deferred ? sum : c, factor == T{} ? STARPU_W : STARPU_RW}},
+                     product, step.owner, deferred && step.term == terms / 2 ? c : nullptr);
+    if (deferred && step.term == terms - 1) {
+      const codelets::AddArgs<T> addition{{elements, type_letter<T>}, beta};
+      submitter.submit(codelets::add<T>(), {{sum, STARPU_R}, {c, STARPU_RW}}, addition, step.owner);
+      starpu_data_unregister_submit(sum);
+    }
   }
 }
 

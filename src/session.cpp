@@ -54,8 +54,8 @@ void destroy_device_handles() {
 Session::Session(const RuntimeOptions& given) : joined_(starpu_is_initialized() != 0) {
   const gpu::KeepCurrentDevice keep;
   if (joined_) {
+    const auto options = with_environment(given); // first: it throws
     if (starpu_init(nullptr) != 0) throw RuntimeError("StarPU is running, but cannot be joined");
-    const auto options = with_environment(given);
     placement_ = options.placement;
     tile_ = options.tile;  // all else is the program's
   } else {

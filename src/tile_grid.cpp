@@ -60,7 +60,7 @@ class TileGrid::Arrivals {
 
 TileGrid::TileGrid(void* data, Index m, Index n, Index ld, std::size_t element_size, TileSize tile, bool read_only)
     : session_(session()), arrivals_(std::make_shared<Arrivals>()), data_(static_cast<std::byte*>(data)), m_(m), n_(n),
-      ld_(ld), mt_((m + tile.rows - 1) / tile.rows), nt_((n + tile.columns - 1) / tile.columns),
+      ld_(ld), mt_(m == 0 ? 0 : (m - 1) / tile.rows + 1), nt_(n == 0 ? 0 : (n - 1) / tile.columns + 1),
       element_size_(element_size), tile_(tile), read_only_(read_only) {
   if (m == 0 || n == 0) mt_ = nt_ = 0;
   handles_.resize(static_cast<std::size_t>(mt_ * nt_));

@@ -13,10 +13,12 @@ namespace {
 
 constexpr Index divide_up(Index a, Index b) { return (a + b - 1) / b; }
 
-constexpr std::array<Index, 7> gpu_candidates{256, 512, 1024, 1536, 2048, 3072, 4096};
+constexpr Index largest_tile = Index{1} << 30;  // the BLAS underneath counts in int
+
+constexpr std::array<Index, 5> gpu_candidates{256, 512, 1024, 2048, 4096};
 
 /// A block of C this much larger than the links need at least: they do not reach their full rate all the time.
-constexpr double block_margin = 1.5;
+constexpr double block_margin = 2;
 
 /// The smallest square of C, in elements, that one GPU of the grid must hold while it goes through k for the links to
 /// keep up: with b×b on each GPU, every loaded row or column of tiles is used b times. This is Wu and JaJa's bound,
@@ -28,6 +30,33 @@ double smallest_block(const TileProblem& machine, OwnerGrid grid) {
   return per_element * (1.0 / grid.p + 1.0 / grid.q) * flops / bytes_per_second;
 }
 
+/// What a tile task costs a GPU besides its kernel [s]: between two kernels StarPU releases the successors and starts
+/// their transfers. From runs of one n with different tiles on an H200.
+constexpr double task_overhead = 100e-6;
+
+/// Larger tiles than these take too long to arrive for the first product, and to leave after the last.
+constexpr double largest_tile_bytes = 1 << 27;
+
+/// A GPU with fewer tiles of C than these has nothing to compute while it waits for one.
+constexpr Index tiles_per_gpu = 4;
+
+double square_flops(const TileProblem& machine, Index tile) {
+  return machine.flops_per_multiply_add * std::pow(static_cast<double>(tile), 3);
+}
+
+double kernel_rate(const TileProblem& machine, Index tile) {
+  return square_flops(machine, tile) / machine.rates.gpu.seconds(square_flops(machine, tile));
+}
+
+/// The smallest tile at which a GPU computes at nearly its best rate, overhead included.
+Index smallest_efficient_tile(const TileProblem& machine) {
+  const auto rate = [&](Index tile) {
+    return square_flops(machine, tile) / (machine.rates.gpu.seconds(square_flops(machine, tile)) + task_overhead);
+  };
+  const double wanted = 0.95 * rate(*std::ranges::max_element(gpu_candidates, {}, rate));
+  return *std::ranges::find_if(gpu_candidates, [&](Index tile) { return rate(tile) >= wanted; });
+}
+
 /// Arithmetic of the busiest GPU, or the transfers if they take longer, and the start and the end, when there is
 /// nothing to overlap with: two tiles must arrive before the first product, one must leave after the last.
 double predict_gpu(const TileProblem& machine, OwnerGrid grid, Index m, Index n, Index k, Index tile) {
@@ -35,8 +64,9 @@ double predict_gpu(const TileProblem& machine, OwnerGrid grid, Index m, Index n,
   const double mt = std::ceil(static_cast<double>(m) / side), nt = std::ceil(static_cast<double>(n) / side);
   const double largest_share = std::ceil(mt / grid.p) * std::ceil(nt / grid.q);
   const auto extent = [&](Index whole) { return std::min(static_cast<double>(whole), side); };
-  const double chain = machine.rates.gpu.seconds(machine.flops_per_multiply_add * extent(m) * extent(n) * extent(k)) *
-                       std::ceil(static_cast<double>(k) / side);
+  const double task =
+      machine.rates.gpu.seconds(machine.flops_per_multiply_add * extent(m) * extent(n) * extent(k)) + task_overhead;
+  const double chain = task * std::ceil(static_cast<double>(k) / side);
   const double bytes = machine.element_size * (static_cast<double>(m) * static_cast<double>(k) +
                                                static_cast<double>(k) * static_cast<double>(n) +
                                                static_cast<double>(m) * static_cast<double>(n));
@@ -46,30 +76,29 @@ double predict_gpu(const TileProblem& machine, OwnerGrid grid, Index m, Index n,
   return std::max(largest_share * chain, transfers) + ends;
 }
 
+/// The largest tile up to the efficient one that leaves every GPU enough tiles of C.
 ProductTiles choose_for_gpus(const TileProblem& machine, Index m, Index n, Index k, Index fixed) {
-  const auto grid = owner_grid(machine.gpus);
+  const auto fits = [&](Index tile) {
+    const double bytes = machine.element_size * static_cast<double>(tile) * static_cast<double>(tile);
+    return tile <= smallest_efficient_tile(machine) && bytes <= largest_tile_bytes &&
+           divide_up(m, tile) * divide_up(n, tile) >= tiles_per_gpu * machine.gpus;
+  };
   ProductTiles best;
-  best.seconds = std::numeric_limits<double>::infinity();
-  for (const Index candidate : gpu_candidates) {
-    const Index tile = fixed > 0 ? fixed : candidate;
-    const double seconds = predict_gpu(machine, grid, m, n, k, tile);
-    if (seconds < best.seconds) {
-      best.m = best.n = best.k = tile;
-      best.seconds = seconds;
-    }
-    if (fixed > 0) break;
-  }
+  best.m = fixed > 0 ? fixed : gpu_candidates.front();
+  if (fixed == 0)
+    for (const Index candidate : gpu_candidates)
+      if (fits(candidate)) best.m = candidate;
+  best.n = best.k = best.m;
+  best.seconds = predict_gpu(machine, owner_grid(machine.gpus), m, n, k, best.m);
+
   const auto block = choose_block(machine, best.m);
   std::ostringstream reason;
   reason.precision(3);
-  reason << (fixed > 0 ? "asked for" : "shortest predicted time") << ": kernel at "
-         << machine.flops_per_multiply_add * std::pow(static_cast<double>(best.m), 3) /
-                machine.rates.gpu.seconds(machine.flops_per_multiply_add * std::pow(static_cast<double>(best.m), 3)) *
-                1e-12
-         << " of " << machine.rates.gpu.best_rate() * 1e-12 << " TFLOP/s, " << divide_up(m, best.m) << "x"
-         << divide_up(n, best.n) << " tiles for " << machine.gpus << " GPU" << (machine.gpus > 1 ? "s" : "")
-         << ", blocks of " << block.rows << "x" << block.columns << " tiles so that links of "
-         << machine.rates.link * 1e-9 << " GB/s keep up";
+  reason << (fixed > 0 ? "asked for" : "largest efficient tile with enough of them for every GPU") << ": kernel at "
+         << kernel_rate(machine, best.m) * 1e-12 << " of " << machine.rates.gpu.best_rate() * 1e-12 << " TFLOP/s, "
+         << divide_up(m, best.m) << "x" << divide_up(n, best.n) << " tiles for " << machine.gpus << " GPU"
+         << (machine.gpus > 1 ? "s" : "") << ", blocks of " << block.rows << "x" << block.columns
+         << " tiles so that links of " << machine.rates.link * 1e-9 << " GB/s keep up";
   best.reason = reason.str();
   return best;
 }
@@ -85,9 +114,9 @@ double packing_factor(double m, double n) {
 
 /// CPU workers read host memory: nothing is gained by cutting k, and C is cut only to give every worker enough tasks.
 ProductTiles choose_for_cpus(const TileProblem& machine, Index m, Index n, Index k, Index fixed) {
-  constexpr double task_overhead = 10e-6;  // submission and hand-over [s]
-  constexpr double imbalance = 0.1;        // of a task: what the last ones wait for each other, on average
-  constexpr Index grain = 16;              // kernels like columns that start at whole vectors
+  constexpr double submission = 10e-6;  // submission and hand-over [s]
+  constexpr double imbalance = 0.1;     // of a task: what the last ones wait for each other, on average
+  constexpr Index grain = 16;           // kernels like columns that start at whole vectors
   const double seconds_per_element =
       machine.flops_per_multiply_add * static_cast<double>(k) / machine.rates.cpu.best_rate();
   const Index most_tasks = Index{8} * machine.cpu_workers;
@@ -101,7 +130,7 @@ ProductTiles choose_for_cpus(const TileProblem& machine, Index m, Index n, Index
     const double tasks = static_cast<double>(divide_up(m, tile_m) * divide_up(n, tile_n));
     const auto rows = static_cast<double>(std::min(m, tile_m)), columns = static_cast<double>(std::min(n, tile_n));
     const double task = rows * columns * seconds_per_element * packing_factor(rows, columns);
-    const double seconds = (std::ceil(tasks / machine.cpu_workers) + imbalance) * task + tasks * task_overhead;
+    const double seconds = (std::ceil(tasks / machine.cpu_workers) + imbalance) * task + tasks * submission;
     if (seconds < best.seconds) {
       best.m = tile_m, best.n = tile_n, best.k = tile_k;
       best.seconds = seconds;
@@ -111,7 +140,9 @@ ProductTiles choose_for_cpus(const TileProblem& machine, Index m, Index n, Index
     consider(fixed, fixed, fixed);
   } else {
     for (Index rows = 1; rows <= most_tasks; rows++)
-      for (Index columns = 1; rows * columns <= most_tasks; columns++) consider(cut(m, rows), cut(n, columns), k);
+      for (Index columns = 1; rows * columns <= most_tasks; columns++)
+        consider(std::min(cut(m, rows), largest_tile), std::min(cut(n, columns), largest_tile),
+                 std::min(k, largest_tile));
   }
   const auto count = divide_up(m, best.m) * divide_up(n, best.n);
   std::ostringstream reason;
@@ -148,11 +179,9 @@ Block choose_block(const TileProblem& machine, Index tile) {
 Index choose_default_tile(const TileProblem& machine) {
   constexpr Index for_cpus = 512;  // a task of some milliseconds on any core of today
   if (machine.gpus == 0) return for_cpus;
-  for (const Index tile : gpu_candidates) {
-    const double flops = machine.flops_per_multiply_add * std::pow(static_cast<double>(tile), 3);
-    if (flops / machine.rates.gpu.seconds(flops) >= 0.9 * machine.rates.gpu.best_rate()) return tile;
-  }
-  return gpu_candidates.back();
+  return *std::ranges::find_if(gpu_candidates, [&](Index tile) {
+    return kernel_rate(machine, tile) >= 0.9 * machine.rates.gpu.best_rate() || tile == gpu_candidates.back();
+  });
 }
 
 }  // namespace tessera::detail

@@ -34,7 +34,8 @@ struct ProductTiles {
   std::string reason;         ///< one sentence for tessera-info
 };
 
-/// The tiles with the shortest predicted time. `fixed` > 0: that tile size, whatever the prediction.
+/// GPUs: the largest tile up to the smallest efficient one that leaves every GPU enough tiles of C. CPUs: the shortest
+/// predicted time. `fixed` > 0: that tile size.
 ProductTiles choose_product_tiles(const TileProblem& machine, Index m, Index n, Index k, Index fixed);
 
 /// Rows and columns of tiles that are computed together before the next block of C begins.

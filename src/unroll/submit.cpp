@@ -6,8 +6,24 @@
 
 namespace tessera::unroll {
 
+namespace {
+
+void fetch_when_idle(void* handle) {
+  const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(starpu_worker_get_id_check()));
+  starpu_data_idle_prefetch_on_node(static_cast<starpu_data_handle_t>(handle), node, 1);
+}
+
+}  // namespace
+
+starpu_data_handle_t temporary_tile(Index m, Index n, std::size_t element_size) {
+  starpu_data_handle_t handle = nullptr;
+  const auto rows = static_cast<uint32_t>(m), columns = static_cast<uint32_t>(n);
+  starpu_matrix_data_register(&handle, -1, 0, rows, rows, columns, element_size);
+  return handle;
+}
+
 void Submitter::submit(starpu_codelet& codelet, std::initializer_list<Access> accesses, void* args,
-                       std::size_t args_size, double flops, int owner) {
+                       std::size_t args_size, double flops, int owner, starpu_data_handle_t wanted_next) {
   auto* task = starpu_task_create();
   task->cl = &codelet;
   task->nbuffers = static_cast<int>(accesses.size());
@@ -21,6 +37,10 @@ void Submitter::submit(starpu_codelet& codelet, std::initializer_list<Access> ac
   task->cl_arg_size = args_size;
   task->cl_arg_free = 1;
   task->flops = flops;
+  if (wanted_next != nullptr) {
+    task->callback_func = fetch_when_idle;
+    task->callback_arg = wanted_next;
+  }
   task->priority = priority_;
   if (priority_ > std::numeric_limits<int>::min()) priority_--;
   if (owner >= 0) {

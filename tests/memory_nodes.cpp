@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Two memory nodes without a GPU, by the environment in CMakeLists.txt: hwloc shows StarPU a machine with two NUMA
+// nodes. The operands' home is node 0; what a worker of node 1 computes with must be copied there, and node 1 is small.
+#include <starpu.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <thread>
+
+#include <tessera/blas3.hpp>
+#include <tessera/runtime.hpp>
+
+#include "support/tiled.hpp"
+
+namespace tessera::test {
+namespace {
+
+constexpr unsigned far_node = 1;
+constexpr Index b = 128, tiles = 6, size = b * tiles - 5;
+constexpr TileSize tile{b, b};
+
+struct Traffic {
+  std::size_t to_far_node = 0, from_far_node = 0;
+};
+
+/// Bytes since the last call: StarPU resets its counts when they are read.
+Traffic traffic() {
+  Traffic sum;
+  for (int bus = 0; bus < starpu_bus_get_count(); bus++) {
+    starpu_profiling_bus_info info{};
+    starpu_bus_get_profiling_info(bus, &info);
+    if (starpu_bus_get_dst(bus) == static_cast<int>(far_node)) sum.to_far_node += info.transferred_bytes;
+    if (starpu_bus_get_src(bus) == static_cast<int>(far_node)) sum.from_far_node += info.transferred_bytes;
+  }
+  return sum;
+}
+
+/// Looks at the memory in use on a node until it goes, and remembers the most.
+class HighWaterMark {
+ public:
+  explicit HighWaterMark(unsigned node)
+      : watcher_([this, node] {
+          while (!stop_) {
+            most_ = std::max(most_.load(), starpu_memory_get_used(node));
+            usleep(100);
+          }
+        }) {}
+  ~HighWaterMark() { finish(); }
+  std::size_t finish() {
+    stop_ = true;
+    if (watcher_.joinable()) watcher_.join();
+    return most_;
+  }
+
+ private:
+  std::atomic<bool> stop_ = false;
+  std::atomic<std::size_t> most_ = 0;
+  std::thread watcher_;
+};
+
+template <Scalar T>
+void expect_right_chain() {
+  const auto A = integer_matrix<T>(1, size, size, 0, 1), B = integer_matrix<T>(2, size, size, 3, 1);
+  auto C = integer_matrix<T>(3, size, size, 1, 1), D = integer_matrix<T>(4, size, size, 0, 1), c = C, d = D;
+  {
+    const auto a = tiled(A, tile), bb = tiled(B, tile), tc = tiled(C, tile);
+    gemm<T>(Op::NoTrans, Op::Trans, T(1), a, bb, T(1), tc);
+    gemm<T>(Op::ConjTrans, Op::NoTrans, T(1), bb, a, T(-1), tiled(D, tile));
+    gemm<T>(Op::NoTrans, Op::NoTrans, T(1), bb, bb, T(1), tc);
+  }
+  host_product<T>({Op::NoTrans, Op::Trans, T(1), A, B, T(1)}, c);
+  host_product<T>({Op::ConjTrans, Op::NoTrans, T(1), B, A, T(-1)}, d);
+  host_product<T>({Op::NoTrans, Op::NoTrans, T(1), B, B, T(1)}, c);
+  EXPECT_TRUE(C.equals(c));
+  EXPECT_TRUE(D.equals(d));
+}
+
+/// While it lives, what this thread submits runs on the workers of one memory node: a StarPU scheduling context.
+class OnlyOnNode {
+ public:
+  explicit OnlyOnNode(unsigned node) {
+    std::vector<int> workers;
+    for (int worker = 0; worker < static_cast<int>(starpu_worker_get_count()); worker++)
+      if (starpu_worker_get_memory_node(static_cast<unsigned>(worker)) == node) workers.push_back(worker);
+    context_ = starpu_sched_ctx_create(workers.data(), static_cast<int>(workers.size()), "one node",
+                                       STARPU_SCHED_CTX_POLICY_NAME, "eager", 0);
+    starpu_sched_ctx_set_context(&context_);
+  }
+  ~OnlyOnNode() {
+    starpu_task_wait_for_all();
+    starpu_sched_ctx_set_context(nullptr);
+    starpu_sched_ctx_delete(context_);
+  }
+  OnlyOnNode(const OnlyOnNode&) = delete;
+  OnlyOnNode& operator=(const OnlyOnNode&) = delete;
+
+ private:
+  unsigned context_;
+};
+
+template <Scalar T>
+class MemoryNodes : public ::testing::Test {};
+TYPED_TEST_SUITE(MemoryNodes, ScalarTypes);
+
+TYPED_TEST(MemoryNodes, AreBothUsed) {
+  const Runtime runtime;
+  ASSERT_EQ(starpu_memory_nodes_get_count(), 2);
+  ASSERT_EQ(cpu_workers(), 2);
+  EXPECT_NE(starpu_worker_get_memory_node(0), starpu_worker_get_memory_node(1));
+  traffic();
+  expect_right_chain<TypeParam>();
+  const auto copied = traffic();
+  EXPECT_GT(copied.to_far_node, 0);
+  EXPECT_GT(copied.from_far_node, 0);
+}
+
+// All work is on node 1, whose memory holds less than the operands: tiles must leave it to let others in.
+TYPED_TEST(MemoryNodes, EvictWhatDoesNotFit) {
+  using T = TypeParam;
+  const Runtime runtime;
+  ASSERT_EQ(starpu_memory_nodes_get_count(), 2);
+  const OnlyOnNode only_on_node(far_node);
+  const auto limit = static_cast<std::size_t>(starpu_memory_get_total(far_node));
+  const std::size_t operand = sizeof(T) * size * size;
+  ASSERT_EQ(limit, std::size_t{1} << 20);  // STARPU_LIMIT_CPU_NUMA_1_MEM of CMakeLists.txt
+  ASSERT_GT(operand, limit);
+  traffic();
+  HighWaterMark memory(far_node);
+  expect_right_chain<T>();
+  const auto copied = traffic();
+  EXPECT_GT(memory.finish(), 0);
+  EXPECT_LE(memory.finish(), limit);
+  EXPECT_GT(copied.to_far_node, 4 * operand);  // each operand, and some of them again
+  EXPECT_GE(copied.from_far_node, 2 * operand);
+}
+
+}  // namespace
+}  // namespace tessera::test

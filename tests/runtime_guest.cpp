@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A clean guest in the caller's process: what is the caller's stays as it was.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <starpu.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include <tessera/blas.hpp>
+#include <tessera/blas3.hpp>
+#include <tessera/error.hpp>
+#include <tessera/runtime.hpp>
+
+#include "support/oracle.hpp"
+
+namespace tessera::test {
+namespace {
+
+template <Scalar T>
+void compute(std::uint64_t seed, Index size) {
+  const auto A = integer_matrix<T>(seed, size, size), B = integer_matrix<T>(seed + 1, size, size);
+  auto C = integer_matrix<T>(seed + 2, size, size), expected = C;
+  gemm<T>(Op::NoTrans, Op::Trans, size, size, size, T(1), A.data(), A.ld(), B.data(), B.ld(), T(1), C.data(), C.ld());
+  host_product<T>({Op::NoTrans, Op::Trans, T(1), A, B, T(1)}, expected);
+  EXPECT_TRUE(C.equals(expected)) << size;
+}
+
+TEST(CleanGuest, InstallsNoSignalHandlers) {
+  constexpr std::array signals{SIGINT, SIGTERM, SIGSEGV, SIGABRT, SIGFPE, SIGILL,
+                               SIGBUS, SIGHUP,  SIGPIPE, SIGUSR1, SIGCHLD};
+  const auto handlers = [&] {
+    std::vector<void (*)(int)> all;
+    for (const int signal : signals) {
+      struct sigaction action {};
+      sigaction(signal, nullptr, &action);
+      all.push_back(action.sa_handler);
+    }
+    return all;
+  };
+  const auto before = handlers();
+  {
+    const Runtime runtime;
+    compute<double>(1, 50);
+    EXPECT_EQ(handlers(), before);
+  }
+  EXPECT_EQ(handlers(), before);
+}
+
+TEST(CleanGuest, PrintsNothing) {
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  {
+    const Runtime runtime;
+    compute<double>(1, 300);
+    (void)devices();
+  }
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+}
+
+TEST(CleanGuest, LeavesTheEnvironmentAlone) {
+  const auto variables = [] {
+    std::vector<std::string> all;
+    for (char** variable = environ; *variable != nullptr; variable++) all.emplace_back(*variable);
+    return all;
+  };
+  const auto before = variables();
+  {
+    const Runtime runtime;
+    EXPECT_THAT(variables(), ::testing::UnorderedElementsAreArray(before));
+  }
+  EXPECT_THAT(variables(), ::testing::UnorderedElementsAreArray(before));
+}
+
+TEST(CleanGuest, GivesOpenBlasItsThreadsBack) {
+  host::set_threads(2);
+  if (host::threads() != 2) GTEST_SKIP() << "this CBLAS has one thread";
+  {
+    const Runtime runtime;
+    EXPECT_EQ(host::threads(), 1);
+    compute<double>(1, 50);
+  }
+  EXPECT_EQ(host::threads(), 2);
+}
+
+void start_starpu() {
+  starpu_conf conf;
+  starpu_conf_init(&conf);
+  conf.ncpus = 1;
+  conf.ncuda = 0;
+  conf.sched_policy_name = "eager";
+  conf.catch_signals = 0;
+  ASSERT_EQ(starpu_init(&conf), 0);
+}
+
+TEST(CleanGuest, JoinsAStarpuThatRunsAndLeavesItRunning) {
+  if (std::getenv("TESSERA_TEST_NEEDS_GPUS")) GTEST_SKIP() << "StarPU would calibrate the GPUs for itself";
+  start_starpu();
+  for (int repeat = 0; repeat < 2; repeat++) {
+    const Runtime runtime;
+    EXPECT_TRUE(runtime.joined());
+    EXPECT_EQ(policy(), "eager");
+    EXPECT_EQ(cpu_workers(), 1);
+    compute<std::complex<float>>(1, 50);
+  }
+  EXPECT_EQ(starpu_is_initialized(), 1);
+  EXPECT_EQ(starpu_task_wait_for_all(), 0);
+  starpu_shutdown();
+  EXPECT_EQ(starpu_is_initialized(), 0);
+}
+
+TEST(CleanGuest, LetsGoOfAStarpuThatItCouldNotJoin) {
+  if (std::getenv("TESSERA_TEST_NEEDS_GPUS")) GTEST_SKIP() << "StarPU would calibrate the GPUs for itself";
+  start_starpu();
+  RuntimeOptions options;
+  options.tile = -1;
+  EXPECT_THROW(Runtime{options}, ArgumentError);
+  starpu_shutdown();
+  EXPECT_EQ(starpu_is_initialized(), 0);
+  while (starpu_is_initialized() != 0) starpu_shutdown();
+}
+
+TEST(ManyThreads, ComputeAtTheSameTime) {
+  const Runtime runtime;
+  std::vector<std::thread> threads;
+  for (std::uint64_t t = 0; t < 4; t++)
+    threads.emplace_back([t] {
+      for (std::uint64_t repeat = 0; repeat < 25; repeat++) {
+        compute<double>(100 * t + repeat, 30 + static_cast<Index>(10 * t));
+        compute<std::complex<float>>(100 * t + repeat, 20);
+      }
+    });
+  for (auto& thread : threads) thread.join();
+}
+
+TEST(ManyThreads, ShareAnInput) {
+  const Runtime runtime;
+  constexpr Index size = 60;
+  const auto A = integer_matrix<double>(1, size, size);
+  const Matrix<double> shared(A.data(), size, size, A.ld(), {16, 16});
+  std::vector<std::thread> threads;
+  for (std::uint64_t t = 0; t < 4; t++)
+    threads.emplace_back([&, t] {
+      auto C = integer_matrix<double>(10 + t, size, size), expected = C;
+      {
+        const Matrix<double> c(C.data(), size, size, C.ld(), {16, 16});
+        for (int repeat = 0; repeat < 10; repeat++) gemm<double>(Op::NoTrans, Op::NoTrans, 1, shared, shared, 1, c);
+        c.wait();
+      }
+      for (int repeat = 0; repeat < 10; repeat++)
+        host_product<double>({Op::NoTrans, Op::NoTrans, 1, A, A, 1}, expected);
+      EXPECT_TRUE(C.equals(expected));
+    });
+  for (auto& thread : threads) thread.join();
+}
+
+TEST(ManyThreads, StartTheRuntimeTogether) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; t++)
+    threads.emplace_back([] {
+      const Runtime runtime;
+      compute<float>(1, 40);
+    });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(starpu_is_initialized(), 0);
+}
+
+}  // namespace
+}  // namespace tessera::test

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Starting: options, environment variables, and what is said about wrong ones. Many Runtimes, one after another.
+#include <starpu.h>
+
+#include <cstdlib>
+#include <map>
+
+#include <tessera/tessera.h>
+#include <tessera/blas.hpp>
+#include <tessera/matrix.hpp>
+
+#include "support/oracle.hpp"
+#include "support/refused.hpp"
+
+namespace tessera::test {
+namespace {
+
+/// Sets environment variables, and puts back what was there.
+class Environment {
+ public:
+  Environment(std::initializer_list<std::pair<const char*, const char*>> variables) {
+    for (const auto& [name, value] : variables) {
+      if (const char* old = std::getenv(name)) before_[name] = old;
+      else absent_.emplace_back(name);
+      setenv(name, value, 1);
+    }
+  }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+  ~Environment() {
+    for (const auto& [name, value] : before_) setenv(name.c_str(), value.c_str(), 1);
+    for (const auto& name : absent_) unsetenv(name.c_str());
+  }
+
+ private:
+  std::map<std::string, std::string> before_;
+  std::vector<std::string> absent_;
+};
+
+/// The start is refused, and leaves no StarPU behind.
+void expect_no_start(const RuntimeOptions& options, int position, const std::string& argument,
+                     const std::string& problem) {
+  try {
+    const Runtime runtime(options);
+    ADD_FAILURE() << "started with an illegal " << argument;
+  } catch (const ArgumentError& error) {
+    EXPECT_EQ(error.routine(), "Runtime");
+    EXPECT_EQ(error.position(), position);
+    EXPECT_EQ(error.argument(), argument);
+    EXPECT_THAT(error.what(), ::testing::HasSubstr(problem));
+  }
+  EXPECT_EQ(starpu_is_initialized(), 0);
+}
+
+/// GPUs of the environment do not matter here: only CPU workers are started.
+RuntimeOptions cpus(int count) {
+  RuntimeOptions options;
+  options.cpus = count;
+  options.gpus = 0;
+  return options;
+}
+
+void expect_right_product() {
+  const auto A = random_matrix<double>(1, 40, 50), B = random_matrix<double>(2, 50, 60);
+  HostMatrix<double> C(40, 60);
+  gemm<double>(Op::NoTrans, Op::NoTrans, 40, 60, 50, 1, A.data(), A.ld(), B.data(), B.ld(), 0, C.data(), C.ld());
+  EXPECT_TRUE(product_is_right<double>({Op::NoTrans, Op::NoTrans, 1, A, B, 0}, C, C));
+}
+
+TEST(RuntimeOptions, OutOfRangeAreRefused) {
+  auto options = cpus(-2);
+  expect_no_start(options, 1, "cpus", "is -2");
+  options = cpus(1), options.gpus = -5;
+  expect_no_start(options, 2, "gpus", "is -5");
+  options = cpus(1), options.tile = -1;
+  expect_no_start(options, 5, "tile", "is -1");
+  options = cpus(1), options.tile = Index{1} << 31;
+  expect_no_start(options, 5, "tile", "is 2147483648");
+}
+
+TEST(RuntimeOptions, UnknownPolicyNamesTheKnownOnes) {
+  auto options = cpus(1);
+  options.policy = "best";
+  for (const char* known : {"'best'", "lws", "dmdas", "eager"}) expect_no_start(options, 3, "policy", known);
+}
+
+TEST(RuntimeOptions, NothingToComputeWithIsRefused) { expect_no_start(cpus(0), 1, "cpus", "no GPU"); }
+
+TEST(RuntimeOptions, MoreGpusThanThereAreIsRefused) {
+  auto options = cpus(1);
+  options.gpus = 99;
+  expect_no_start(options, 2, "gpus", "is 99, but this machine has");
+}
+
+TEST(RuntimeOptions, OfTheCInterfaceAreRefusedByPosition) {
+  EXPECT_EQ(tessera_init(-2, 0), -1);
+  EXPECT_THAT(tessera_last_error(), ::testing::HasSubstr("is -2"));
+  EXPECT_EQ(tessera_init(1, 99), -2);
+  EXPECT_EQ(tessera_finalize(), TESSERA_RUNTIME_FAILURE);  // there was no init
+  EXPECT_EQ(starpu_is_initialized(), 0);
+}
+
+TEST(RuntimeEnvironment, ValuesThatMeanNothingAreRefused) {
+  struct Case {
+    const char *variable, *value;
+    int position;
+  };
+  for (const auto& c : {Case{"TESSERA_CPUS", "abc", 1},
+                        {"TESSERA_CPUS", "-1", 1},
+                        {"TESSERA_CPUS", "2x", 1},
+                        {"TESSERA_CPUS", "1e3", 1},
+                        {"TESSERA_CPUS", "99999999999999999999", 1},
+                        {"TESSERA_GPUS", "all", 2},
+                        {"TESSERA_TILE", "big", 5},
+                        {"TESSERA_TILE", "4294967296", 5},
+                        {"TESSERA_PLACEMENT", "nearest", 4}}) {
+    const Environment environment{{"TESSERA_CPUS", "1"}, {"TESSERA_GPUS", "0"}};
+    const Environment wrong{{c.variable, c.value}};
+    expect_no_start({}, c.position, c.variable, "'" + std::string(c.value) + "'");
+  }
+}
+
+TEST(RuntimeEnvironment, UnknownPolicyIsRefused) {
+  const Environment environment{{"TESSERA_POLICY", "best"}, {"TESSERA_GPUS", "0"}};
+  expect_no_start({}, 3, "policy", "'best'");
+}
+
+TEST(RuntimeEnvironment, IsUsedForWhatTheOptionsLeaveAlone) {
+  const Environment environment{{"TESSERA_CPUS", "1"}, {"TESSERA_GPUS", "0"}, {"TESSERA_POLICY", "eager"}};
+  const Runtime runtime;
+  EXPECT_EQ(cpu_workers(), 1);
+  EXPECT_EQ(gpu_count(), 0);
+  EXPECT_EQ(policy(), "eager");
+}
+
+TEST(RuntimeEnvironment, YieldsToTheOptions) {
+  const Environment environment{{"TESSERA_CPUS", "abc"}, {"TESSERA_POLICY", "eager"}, {"TESSERA_TILE", "7"}};
+  auto options = cpus(1);
+  options.policy = "prio";
+  options.tile = 20;
+  const Runtime runtime(options);
+  EXPECT_EQ(cpu_workers(), 1);
+  EXPECT_EQ(policy(), "prio");
+  std::vector<double> data(1600);
+  EXPECT_EQ(Matrix<double>(data.data(), 40, 40, 40).mt(), 2);
+}
+
+TEST(RuntimeEnvironment, SetsTheTile) {
+  const Environment environment{{"TESSERA_TILE", "7"}};
+  const Runtime runtime(cpus(1));
+  std::vector<double> data(400);
+  EXPECT_EQ(Matrix<double>(data.data(), 20, 20, 20).mt(), 3);
+}
+
+TEST(Runtime, TellsWhatItRunsOn) {
+  const Runtime runtime(cpus(1));
+  EXPECT_FALSE(runtime.joined());
+  EXPECT_EQ(policy(), "lws");
+  EXPECT_EQ(placement(), Placement::Scheduler);
+  EXPECT_THAT(starpu_version(), ::testing::StartsWith("1."));
+  const auto all = devices();
+  ASSERT_EQ(all.size(), 1);
+  EXPECT_EQ(all[0].kind, Device::Kind::Cpu);
+  EXPECT_EQ(all[0].workers, 1);
+  EXPECT_GT(all[0].memory, 0);
+}
+
+TEST(Runtime, OwnerWithoutGpusIsTheScheduler) {
+  auto options = cpus(1);
+  options.placement = Placement::Owner;
+  const Runtime runtime(options);
+  EXPECT_EQ(placement(), Placement::Scheduler);
+  expect_right_product();
+}
+
+TEST(Runtime, StartsAndStopsAgainAndAgain) {
+  for (int repeat = 0; repeat < 5; repeat++) {
+    {
+      const Runtime runtime(cpus(1 + repeat % 2));
+      EXPECT_EQ(starpu_is_initialized(), 1);
+      EXPECT_EQ(cpu_workers(), 1 + repeat % 2);
+      expect_right_product();
+    }
+    EXPECT_EQ(starpu_is_initialized(), 0);
+  }
+}
+
+TEST(Runtime, TheLastOfTwoStopsStarpu) {
+  auto first = std::make_unique<Runtime>(cpus(1));
+  auto second = std::make_unique<Runtime>(cpus(2));  // shares the first one's workers
+  EXPECT_EQ(cpu_workers(), 1);
+  first.reset();
+  EXPECT_EQ(starpu_is_initialized(), 1);
+  expect_right_product();
+  second.reset();
+  EXPECT_EQ(starpu_is_initialized(), 0);
+}
+
+TEST(Runtime, AMatrixKeepsItAlive) {
+  auto runtime = std::make_unique<Runtime>(cpus(1));
+  std::vector<double> data(16);
+  {
+    const Matrix<double> matrix(data.data(), 4, 4, 4);
+    runtime.reset();
+    EXPECT_EQ(starpu_is_initialized(), 1);
+  }
+  EXPECT_EQ(starpu_is_initialized(), 0);
+}
+
+TEST(Runtime, StartsAfterAFailedStart) {
+  expect_no_start(cpus(0), 1, "cpus", "no GPU");
+  const Runtime runtime(cpus(1));
+  expect_right_product();
+}
+
+TEST(Runtime, CountsTileTasks) {
+  auto options = cpus(1);
+  options.tile = 10;
+  const Runtime runtime(options);
+  reset_statistics();
+  expect_right_product();  // 4×6 tiles of C, 5 terms
+  EXPECT_EQ(statistics().tasks, 120);
+  reset_statistics();
+  EXPECT_EQ(statistics().tasks, 0);
+}
+
+}  // namespace
+}  // namespace tessera::test

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include <tessera/types.hpp>
+
+/// Operands in host memory whose every byte that is not an element is watched.
+namespace tessera::test {
+
+using ScalarTypes = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
+
+inline constexpr std::array all_ops{Op::NoTrans, Op::Trans, Op::ConjTrans};
+
+/// A column-major matrix. Between its columns, before the first and after the last lie sentinels: bytes 0xff, which are
+/// NaN in every type, so that reading them shows as much as writing them. So do elements that have not been filled.
+template <Scalar T>
+class HostMatrix {
+ public:
+  explicit HostMatrix(Index m = 0, Index n = 0, Index padding = 0)
+      : m_(m), n_(n), ld_(std::max<Index>(1, m) + padding), memory_(static_cast<std::size_t>(guard + ld_ * n + guard)) {
+    std::memset(static_cast<void*>(memory_.data()), 0xff, memory_.size() * sizeof(T));
+  }
+
+  Index m() const { return m_; }
+  Index n() const { return n_; }
+  Index ld() const { return ld_; }
+  T* data() { return memory_.data() + guard; }
+  const T* data() const { return memory_.data() + guard; }
+  T& operator()(Index i, Index j) { return data()[i + j * ld_]; }
+  const T& operator()(Index i, Index j) const { return data()[i + j * ld_]; }
+
+  /// Every byte is the same, elements and sentinels: for what must not have been touched.
+  friend bool operator==(const HostMatrix& a, const HostMatrix& b) {
+    return a.m_ == b.m_ && a.n_ == b.n_ && a.ld_ == b.ld_ &&
+           std::memcmp(a.memory_.data(), b.memory_.data(), a.memory_.size() * sizeof(T)) == 0;
+  }
+
+  bool sentinels_intact() const {
+    HostMatrix expected(m_, n_, ld_ - std::max<Index>(1, m_));
+    for (Index j = 0; j < n_; j++) std::copy_n(&(*this)(0, j), m_, &expected(0, j));
+    return expected == *this;
+  }
+
+  /// Every element is equal, and no sentinel has been touched: for exact results, where 0 and −0 are the same.
+  bool equals(const HostMatrix& other) const {
+    bool equal = m_ == other.m_ && n_ == other.n_ && sentinels_intact();
+    for (Index j = 0; equal && j < n_; j++) equal = std::equal(&(*this)(0, j), &(*this)(0, j) + m_, &other(0, j));
+    return equal;
+  }
+
+ private:
+  static constexpr Index guard = 16;
+  Index m_, n_, ld_;
+  std::vector<T> memory_;
+};
+
+/// Numbers from a fixed seed, the same on every machine: the engine's output is, that of the distributions is not.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : engine_(seed) {}
+
+  /// From first to last, both included.
+  Index integer(Index first, Index last) {
+    return first + static_cast<Index>(engine_() % static_cast<std::uint64_t>(last - first + 1));
+  }
+  bool coin() { return integer(0, 1) == 1; }
+  template <typename List>
+  const auto& one_of(const List& list) {
+    return list[static_cast<std::size_t>(integer(0, std::ssize(list) - 1))];
+  }
+
+  /// Elements of either sign, each part smaller than 1/2.
+  template <Scalar T>
+  void fill(HostMatrix<T>& A) {
+    fill(A, [&] { return static_cast<Real<T>>(static_cast<double>(engine_() >> 11) * 0x1p-53 - 0.5); });
+  }
+
+  /// Integer elements, each part no larger than `largest`: sums and products of them are exact.
+  template <Scalar T>
+  void fill_integers(HostMatrix<T>& A, Index largest = 4) {
+    fill(A, [&] { return static_cast<Real<T>>(integer(-largest, largest)); });
+  }
+
+ private:
+  template <Scalar T, typename Next>
+  static void fill(HostMatrix<T>& A, Next next) {
+    for (Index j = 0; j < A.n(); j++)
+      for (Index i = 0; i < A.m(); i++) {
+        if constexpr (is_complex<T>) {
+          const auto real = next();
+          A(i, j) = T(real, next());
+        } else {
+          A(i, j) = next();
+        }
+      }
+  }
+
+  std::mt19937_64 engine_;
+};
+
+template <Scalar T>
+HostMatrix<T> random_matrix(std::uint64_t seed, Index m, Index n, Index padding = 0) {
+  HostMatrix<T> A(m, n, padding);
+  Random(seed).fill(A);
+  return A;
+}
+
+template <Scalar T>
+HostMatrix<T> integer_matrix(std::uint64_t seed, Index m, Index n, Index padding = 0, Index largest = 4) {
+  HostMatrix<T> A(m, n, padding);
+  Random(seed).fill_integers(A, largest);
+  return A;
+}
+
+/// What is stored so that its op is m×n.
+template <Scalar T>
+HostMatrix<T> random_operand(std::uint64_t seed, Op op, Index m, Index n, Index padding = 0) {
+  return op == Op::NoTrans ? random_matrix<T>(seed, m, n, padding) : random_matrix<T>(seed, n, m, padding);
+}
+template <Scalar T>
+HostMatrix<T> integer_operand(std::uint64_t seed, Op op, Index m, Index n, Index padding = 0) {
+  return op == Op::NoTrans ? integer_matrix<T>(seed, m, n, padding) : integer_matrix<T>(seed, n, m, padding);
+}
+
+/// Factors that take every path: none, one, and others of either sign, with all parts for complex types.
+template <Scalar T>
+std::vector<T> factors() {
+  std::vector<T> list{T(0), T(1), T(Real<T>(-0.5)), T(Real<T>(2.25))};
+  if constexpr (is_complex<T>) list.insert(list.end(), {T(0, 1), T(Real<T>(0.5), Real<T>(-1.25))});
+  return list;
+}
+
+}  // namespace tessera::test

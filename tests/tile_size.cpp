@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The choice of tiles, on machines that are made up.
+#include "tile_size.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace tessera::test {
+namespace {
+
+using detail::choose_block;
+using detail::choose_default_tile;
+using detail::choose_product_tiles;
+using detail::KernelCurve;
+using detail::owner_grid;
+using detail::TileProblem;
+
+constexpr Index divide_up(Index a, Index b) { return (a + b - 1) / b; }
+
+/// Kernel times of double precision products of size n at rates in TFLOP/s.
+KernelCurve curve(std::initializer_list<std::pair<double, double>> rates) {
+  std::vector<KernelCurve::Point> points;
+  for (const auto& [n, tflops] : rates) points.push_back({2 * n * n * n, 2 * n * n * n / (tflops * 1e12)});
+  return KernelCurve(points);
+}
+
+/// Like `gpus` H200 at PCIe 5: full speed needs large tiles.
+TileProblem gpu_machine(int gpus) {
+  TileProblem machine;
+  machine.rates.cpu = curve({{64, 0.02}, {256, 0.04}});
+  machine.rates.gpu = curve({{256, 3.0}, {512, 18.0}, {1024, 48.0}, {2048, 58.0}, {4096, 60.0}});
+  machine.rates.link = 55e9;
+  machine.cpu_workers = 8;
+  machine.gpus = gpus;
+  return machine;
+}
+
+/// `workers` cores of 40 GFLOP/s.
+TileProblem cpu_machine(int workers) {
+  TileProblem machine;
+  machine.rates.cpu = curve({{64, 0.02}, {128, 0.03}, {256, 0.04}});
+  machine.cpu_workers = workers;
+  return machine;
+}
+
+TEST(KernelCurve, MeetsItsPoints) {
+  const KernelCurve points({{1e6, 1e-3}, {3e6, 2e-3}, {8e6, 4e-3}});
+  EXPECT_DOUBLE_EQ(points.seconds(1e6), 1e-3);
+  EXPECT_DOUBLE_EQ(points.seconds(3e6), 2e-3);
+  EXPECT_DOUBLE_EQ(points.seconds(8e6), 4e-3);
+}
+
+TEST(KernelCurve, IsLinearBetweenThemAndProportionalOutside) {
+  const KernelCurve points({{1e6, 1e-3}, {3e6, 2e-3}, {8e6, 4e-3}});
+  EXPECT_DOUBLE_EQ(points.seconds(2e6), 1.5e-3);
+  EXPECT_DOUBLE_EQ(points.seconds(5.5e6), 3e-3);
+  EXPECT_DOUBLE_EQ(points.seconds(0.5e6), 0.5e-3);
+  EXPECT_DOUBLE_EQ(points.seconds(80e6), 40e-3);
+  EXPECT_DOUBLE_EQ(points.seconds(0), 0);
+}
+
+TEST(KernelCurve, BestRateIsThatOfTheBestPoint) {
+  EXPECT_DOUBLE_EQ(KernelCurve({{1e6, 1e-3}, {3e6, 1e-3}, {8e6, 4e-3}}).best_rate(), 3e9);
+  EXPECT_DOUBLE_EQ(KernelCurve().best_rate(), 0);
+  EXPECT_DOUBLE_EQ(KernelCurve().seconds(1e9), 0);
+}
+
+TEST(OwnerGrid, IsTheSquarestThatUsesAllGpus) {
+  struct Case {
+    int gpus, p, q;
+  };
+  for (const auto& [gpus, p, q] :
+       {Case{0, 1, 1}, {1, 1, 1}, {2, 1, 2}, {3, 1, 3}, {4, 2, 2}, {6, 2, 3}, {7, 1, 7}, {8, 2, 4}, {9, 3, 3}}) {
+    EXPECT_EQ(owner_grid(gpus).p, p) << gpus;
+    EXPECT_EQ(owner_grid(gpus).q, q) << gpus;
+  }
+}
+
+TEST(GpuTiles, GrowWithTheProblem) {
+  for (const int gpus : {1, 4}) {
+    const auto machine = gpu_machine(gpus);
+    Index previous = 0;
+    for (const Index n : {1000, 2000, 4096, 8192, 16384, 32768, 65536}) {
+      const auto tiles = choose_product_tiles(machine, n, n, n, 0);
+      EXPECT_GE(tiles.m, previous) << n;
+      EXPECT_TRUE(tiles.m == tiles.n && tiles.m == tiles.k);
+      previous = tiles.m;
+    }
+  }
+}
+
+/// What was fastest on that machine.
+TEST(GpuTiles, AreLargeForLargeProblems) {
+  struct Case {
+    int gpus;
+    Index n, tile;
+  };
+  for (const auto& [gpus, n, tile] : {Case{4, 32768, 4096},
+                                      {4, 16384, 4096},
+                                      {4, 8192, 2048},
+                                      {4, 4096, 1024},
+                                      {1, 32768, 4096},
+                                      {1, 16384, 4096},
+                                      {1, 8192, 4096},
+                                      {1, 4096, 2048}})
+    EXPECT_EQ(choose_product_tiles(gpu_machine(gpus), n, n, n, 0).m, tile) << gpus << " GPUs, " << n;
+}
+
+TEST(GpuTiles, OfLargerElementsAreSmaller) {
+  auto machine = gpu_machine(1);
+  machine.element_size = 16;
+  EXPECT_LT(choose_product_tiles(machine, 32768, 32768, 32768, 0).m, 4096);
+}
+
+TEST(GpuTiles, GiveEveryGpuWork) {
+  for (const int gpus : {2, 4, 8})
+    for (const Index n : {4096, 16384, 32768}) {
+      const auto tiles = choose_product_tiles(gpu_machine(gpus), n, n, n, 0);
+      EXPECT_GE(divide_up(n, tiles.m) * divide_up(n, tiles.n), gpus) << gpus << " GPUs, " << n;
+    }
+}
+
+TEST(GpuTiles, PredictNoFasterThanTheKernelsOrTheLinks) {
+  for (const int gpus : {1, 4})
+    for (const Index n : {1000, 8192, 32768}) {
+      const auto machine = gpu_machine(gpus);
+      const double flops = 2 * std::pow(static_cast<double>(n), 3), bytes = 3 * 8 * std::pow(static_cast<double>(n), 2);
+      const double seconds = choose_product_tiles(machine, n, n, n, 0).seconds;
+      EXPECT_GE(seconds, flops / (gpus * machine.rates.gpu.best_rate()));
+      EXPECT_GE(seconds, bytes / (gpus * machine.rates.link));
+      EXPECT_LT(seconds, std::numeric_limits<double>::infinity());
+    }
+}
+
+TEST(GpuTiles, MakeBlocksThatTheLinksCanFeed) {
+  // Wu and JaJa: each loaded element must be used often enough. Per GPU and step of the sum of one tile, a block of
+  // r×c tiles a GPU does 2 r c t³ flops for (r + c) t² elements of 8 bytes.
+  for (const int gpus : {1, 4, 8})
+    for (const Index tile : {512, 2048, 4096}) {
+      const auto machine = gpu_machine(gpus);
+      const auto grid = owner_grid(gpus);
+      const auto block = choose_block(machine, tile);
+      const double r = static_cast<double>(block.rows), c = static_cast<double>(block.columns),
+                   t = static_cast<double>(tile);
+      const double arithmetic = 2 * r * c * t * t * t / (grid.size() * machine.rates.gpu.best_rate());
+      const double transfers = 8 * (r + c) * t * t / (grid.size() * machine.rates.link);
+      EXPECT_GE(arithmetic, transfers) << gpus << " GPUs, tiles of " << tile;
+    }
+}
+
+Index tasks_of(const TileProblem& machine, Index m, Index n, Index k) {
+  const auto tiles = choose_product_tiles(machine, m, n, k, 0);
+  return divide_up(m, tiles.m) * divide_up(n, tiles.n);
+}
+
+TEST(CpuTiles, KeepASmallProductWhole) {
+  for (const Index n : {1, 8, 16, 32}) EXPECT_EQ(tasks_of(cpu_machine(2), n, n, n), 1) << n;
+}
+
+TEST(CpuTiles, KeepTheSumWhole) {
+  for (const Index k : {1, 500, 40000}) EXPECT_EQ(choose_product_tiles(cpu_machine(2), 1000, 1000, k, 0).k, k);
+}
+
+TEST(CpuTiles, GiveEveryWorkerTheSameNumberOfTasks) {
+  for (const Index n : {256, 1000, 4000}) EXPECT_EQ(tasks_of(cpu_machine(2), n, n, n) % 2, 0) << n;
+}
+
+TEST(CpuTiles, GiveManyWorkersEnoughToShare) {
+  for (const int workers : {1, 2, 7, 64}) {
+    EXPECT_GE(tasks_of(cpu_machine(workers), 4000, 4000, 4000), workers);
+    EXPECT_LE(tasks_of(cpu_machine(workers), 4000, 4000, 4000), 32 * workers);
+  }
+}
+
+TEST(CpuTiles, CutTheLongSide) {
+  EXPECT_GE(divide_up(100000, choose_product_tiles(cpu_machine(4), 100000, 32, 500, 0).m), 4);
+  EXPECT_GE(divide_up(100000, choose_product_tiles(cpu_machine(4), 32, 100000, 500, 0).n), 4);
+}
+
+TEST(CpuTiles, NeedNoBlocks) {
+  EXPECT_EQ(choose_block(cpu_machine(2), 512).rows, 0);
+  EXPECT_EQ(choose_block(cpu_machine(2), 512).columns, 0);
+}
+
+constexpr std::array<Index, 5> awkward_sizes{0, 1, 17, 1000, Index{1} << 33};
+
+TEST(AnyTiles, AreLegalTilesForAnyShape) {
+  for (const auto& machine : {cpu_machine(1), cpu_machine(3), gpu_machine(1), gpu_machine(4)})
+    for (const Index m : awkward_sizes)
+      for (const Index n : awkward_sizes)
+        for (const Index k : awkward_sizes) {
+          const auto tiles = choose_product_tiles(machine, m, n, k, 0);
+          for (const Index size : {tiles.m, tiles.n, tiles.k}) {
+            EXPECT_GE(size, 1) << m << 'x' << n << 'x' << k;
+            ASSERT_LE(size, std::numeric_limits<int>::max()) << m << 'x' << n << 'x' << k;
+          }
+        }
+}
+
+TEST(AnyTiles, AreThoseThatWereAskedFor) {
+  for (const auto& machine : {cpu_machine(2), gpu_machine(1), gpu_machine(4)}) {
+    const auto tiles = choose_product_tiles(machine, 1000, 3000, 50, 300);
+    EXPECT_EQ(tiles.m, 300);
+    EXPECT_EQ(tiles.n, 300);
+    EXPECT_EQ(tiles.k, 300);
+    EXPECT_NE(tiles.reason.find("asked for"), std::string::npos) << tiles.reason;
+  }
+}
+
+TEST(DefaultTile, IsTheSmallestAtNineTenthsOfTheBestRate) {
+  const auto machine = gpu_machine(1);
+  const auto rate = [&](Index n) {
+    const double flops = 2 * std::pow(static_cast<double>(n), 3);
+    return flops / machine.rates.gpu.seconds(flops);
+  };
+  const Index tile = choose_default_tile(machine);
+  EXPECT_GE(rate(tile), 0.9 * machine.rates.gpu.best_rate());
+  EXPECT_LT(rate(tile / 2), 0.9 * machine.rates.gpu.best_rate());
+}
+
+TEST(DefaultTile, DoesNotDependOnTheNumberOfGpus) {
+  EXPECT_EQ(choose_default_tile(gpu_machine(1)), choose_default_tile(gpu_machine(4)));
+}
+
+}  // namespace
+}  // namespace tessera::test
