@@ -58,6 +58,12 @@ LinkRates measure_links(const std::vector<int>& devices, std::size_t bytes);
 template <Scalar T>
 double product_seconds(const std::vector<int>& devices, int n, double seconds);
 
+/// Seconds that the kernel of one n×n×n product takes on a device that has nothing else to do: the best of a few, by
+/// the device's own clock, so that a busy host does not matter.
+/// @throws RuntimeError if the device has no room for it
+template <Scalar T>
+double kernel_seconds(int device, int n);
+
 /// Host memory that the devices reach at full speed: the caller's, pinned for as long as this object lives.
 class PinnedMemory {
  public:

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <random>
 
@@ -94,13 +95,27 @@ double seconds_of(const std::vector<Endpoint*>& endpoints, Start start) {
   return now() - begin;
 }
 
-void enable_peer_access(int from, int to) {
-  int can = 0;
-  if (cudaDeviceCanAccessPeer(&can, to, from) != cudaSuccess || can == 0) return;
-  cudaSetDevice(to);
-  // Already enabled by someone else is as good; and without it the copy still works, through the host.
-  if (cudaDeviceEnablePeerAccess(from, 0) != cudaSuccess) cudaGetLastError();
-}
+/// Direct access of one device to another's memory, for as long as this object lives. If it is enabled already, by
+/// someone else, it stays so; and StarPU takes a link for an indirect one if it is not the one to enable it.
+class PeerAccess {
+ public:
+  PeerAccess(int from, int to) : from_(from), to_(to) {
+    int can = 0;
+    require(cudaSetDevice(to), "cudaSetDevice");
+    if (cudaDeviceCanAccessPeer(&can, to, from) == cudaSuccess && can != 0)
+      ours_ = cudaDeviceEnablePeerAccess(from, 0) == cudaSuccess;
+    if (!ours_) cudaGetLastError();  // the copy works without, through the host
+  }
+  ~PeerAccess() {
+    if (ours_ && cudaSetDevice(to_) == cudaSuccess) cudaDeviceDisablePeerAccess(from_);
+  }
+  PeerAccess(const PeerAccess&) = delete;
+  PeerAccess& operator=(const PeerAccess&) = delete;
+
+ private:
+  int from_, to_;
+  bool ours_ = false;
+};
 
 /// Fills with numbers of either sign from one short random sequence: products of zeros run faster than real ones.
 template <Scalar T>
@@ -205,7 +220,7 @@ LinkRates measure_links(const std::vector<int>& devices, std::size_t bytes) {
         row.push_back(0);
         continue;
       }
-      enable_peer_access(from->device, to->device);
+      const PeerAccess access(from->device, to->device);
       const auto copy = [&](Endpoint& e) {
         return cudaMemcpyPeerAsync(e.memory.get(), e.device, from->memory.get(), from->device, bytes, e.stream.get());
       };
@@ -216,47 +231,97 @@ LinkRates measure_links(const std::vector<int>& devices, std::size_t bytes) {
   return rates;
 }
 
+namespace {
+
+/// A product that can be repeated, on one device.
+template <Scalar T>
+class Product {
+ public:
+  Product(int device, int n)
+      : device_(device), n_(n), A_(operand(device, n)), B_(operand(device, n)), C_(operand(device, n)) {
+    cublasHandle_t handle = nullptr;
+    require(cublasCreate(&handle), "cublasCreate");
+    handle_ = Handle(handle, DestroyHandle{device});
+  }
+
+  void start() {
+    require(cudaSetDevice(device_), "cudaSetDevice");
+    require(
+        device::gemm<T>(handle_.get(), Op::NoTrans, Op::NoTrans, n_, n_, n_, T(Real<T>(1.1)), static_cast<T*>(A_.get()),
+                        n_, static_cast<T*>(B_.get()), n_, T(Real<T>(0.3)), static_cast<T*>(C_.get()), n_),
+        "a measured product");
+  }
+  void wait() {
+    require(cudaSetDevice(device_), "cudaSetDevice");
+    require(cudaStreamSynchronize(nullptr), "a measured product");
+  }
+
+ private:
+  static DeviceMemory operand(int device, int n) {
+    const auto elements = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
+    auto memory = allocate(device, elements * sizeof(T));
+    fill_random<T>(memory.get(), elements);
+    return memory;
+  }
+
+  int device_, n_;
+  DeviceMemory A_, B_, C_;
+  Handle handle_;
+};
+
+struct DestroyEvent {
+  void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
+};
+using Event = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, DestroyEvent>;
+
+Event create_event() {
+  cudaEvent_t event = nullptr;
+  require(cudaEventCreate(&event), "cudaEventCreate");
+  return Event(event);
+}
+
+}  // namespace
+
 template <Scalar T>
 double product_seconds(const std::vector<int>& devices, int n, double seconds) {
   const KeepCurrentDevice keep;
-  struct Operands {
-    int device;
-    DeviceMemory A, B, C;
-    Handle handle;
-  };
-  const std::size_t elements = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
-  std::vector<Operands> operands;
-  for (const int device : devices) {
-    Operands o{device,
-               allocate(device, elements * sizeof(T)),
-               allocate(device, elements * sizeof(T)),
-               allocate(device, elements * sizeof(T)),
-               {}};
-    for (const auto* memory : {&o.A, &o.B, &o.C}) fill_random<T>(memory->get(), elements);
-    cublasHandle_t handle = nullptr;
-    require(cublasCreate(&handle), "cublasCreate");
-    o.handle = Handle(handle, DestroyHandle{device});
-    operands.push_back(std::move(o));
-  }
+  std::vector<Product<T>> products;
+  products.reserve(devices.size());
+  for (const int device : devices) products.emplace_back(device, n);
   const auto run = [&](int repeats) {
     const double begin = now();
     for (int r = 0; r < repeats; r++)
-      for (auto& o : operands) {
-        require(cudaSetDevice(o.device), "cudaSetDevice");
-        require(device::gemm<T>(o.handle.get(), Op::NoTrans, Op::NoTrans, n, n, n, T(Real<T>(1.1)),
-                                static_cast<T*>(o.A.get()), n, static_cast<T*>(o.B.get()), n, T(Real<T>(0.3)),
-                                static_cast<T*>(o.C.get()), n),
-                "a measured product");
-      }
-    for (auto& o : operands) {
-      require(cudaSetDevice(o.device), "cudaSetDevice");
-      require(cudaStreamSynchronize(nullptr), "a measured product");
-    }
+      for (auto& product : products) product.start();
+    for (auto& product : products) product.wait();
     return (now() - begin) / repeats;
   };
   run(1);
   return run(std::max(1, static_cast<int>(seconds / run(1))));
 }
+
+template <Scalar T>
+double kernel_seconds(int device, int n) {
+  const KeepCurrentDevice keep;
+  Product<T> product(device, n);
+  const auto begin = create_event(), end = create_event();
+  constexpr int repeats = 5;
+  float best = std::numeric_limits<float>::infinity();  // [ms]
+  for (int r = 0; r < repeats; r++) {                   // the first warms up and is hardly ever the best
+    require(cudaEventRecord(begin.get(), nullptr), "cudaEventRecord");
+    product.start();
+    require(cudaEventRecord(end.get(), nullptr), "cudaEventRecord");
+    product.wait();
+    float milliseconds = 0;
+    require(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()), "cudaEventElapsedTime");
+    best = std::min(best, milliseconds);
+  }
+  return 1e-3 * static_cast<double>(best);
+}
+
+template double kernel_seconds<float>(int, int);
+template double kernel_seconds<double>(int, int);
+template double kernel_seconds<std::complex<float>>(int, int);
+template double kernel_seconds<std::complex<double>>(int, int);
 
 template double product_seconds<float>(const std::vector<int>&, int, double);
 template double product_seconds<double>(const std::vector<int>&, int, double);

@@ -19,6 +19,16 @@ double product_seconds(const std::vector<int>& /*devices*/, int /*n*/, double /*
   throw RuntimeError("a GPU was to be measured, but this Tessera was built without CUDA");
 }
 
+template <Scalar T>
+double kernel_seconds(int device, int n) {
+  return product_seconds<T>({device}, n, 0);
+}
+
+template double kernel_seconds<float>(int, int);
+template double kernel_seconds<double>(int, int);
+template double kernel_seconds<std::complex<float>>(int, int);
+template double kernel_seconds<std::complex<double>>(int, int);
+
 template double product_seconds<float>(const std::vector<int>&, int, double);
 template double product_seconds<double>(const std::vector<int>&, int, double);
 template double product_seconds<std::complex<float>>(const std::vector<int>&, int, double);

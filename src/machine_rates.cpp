@@ -63,7 +63,7 @@ KernelCurve measure_gpu(const Session& session) {
   std::vector<KernelCurve::Point> points;
   points.reserve(gpu_sizes.size());
   for (const int n : gpu_sizes)
-    points.push_back({product_flops<T>(n), gpu::product_seconds<T>({session.gpus().front()}, n, 0.01)});
+    points.push_back({product_flops<T>(n), gpu::kernel_seconds<T>(session.gpus().front(), n)});
   return KernelCurve(std::move(points));
 }
 

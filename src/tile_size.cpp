@@ -103,13 +103,14 @@ ProductTiles choose_for_gpus(const TileProblem& machine, Index m, Index n, Index
   return best;
 }
 
-/// Time of an m×n tile of C on one core beyond its flops at the best rate. OpenBLAS packs its operands for each
-/// product: op(B)'s share is spread over the rows of the tile, op(A)'s over its columns. The two lengths at which
-/// packing takes as long as arithmetic were fitted to OpenBLAS 0.3.21 on products of 500 to 4000: tall tiles are the
-/// better ones.
-double packing_factor(double m, double n) {
-  constexpr double pack_b = 100, pack_a = 25, smallest = 128;  // below, products fit a cache and the fit does not hold
-  return 1 + pack_b / std::max(m, smallest) + pack_a / std::max(n, smallest);
+/// Time of a tile of `tile` rows or columns, out of `whole`, beyond its flops at the best rate. OpenBLAS packs its
+/// operands for each product: op(B)'s share is spread over the rows of the tile, op(A)'s over its columns. The lengths
+/// at which packing takes as long as arithmetic were fitted to OpenBLAS 0.3.21 on products of 500 to 4000: tall tiles
+/// are the better ones. Whole matrices of less than 128 fit a cache, and the fit does not hold for them.
+double packing(double length, Index tile, Index whole) {
+  constexpr double cached = 128;
+  const double stretch = std::max(1.0, cached / static_cast<double>(whole));
+  return length / (stretch * static_cast<double>(std::min(tile, whole)));
 }
 
 /// CPU workers read host memory: nothing is gained by cutting k, and C is cut only to give every worker enough tasks.
@@ -129,7 +130,9 @@ ProductTiles choose_for_cpus(const TileProblem& machine, Index m, Index n, Index
   const auto consider = [&](Index tile_m, Index tile_n, Index tile_k) {
     const double tasks = static_cast<double>(divide_up(m, tile_m) * divide_up(n, tile_n));
     const auto rows = static_cast<double>(std::min(m, tile_m)), columns = static_cast<double>(std::min(n, tile_n));
-    const double task = rows * columns * seconds_per_element * packing_factor(rows, columns);
+    constexpr double pack_b = 100, pack_a = 25;
+    const double task =
+        rows * columns * seconds_per_element * (1 + packing(pack_b, tile_m, m) + packing(pack_a, tile_n, n));
     const double seconds = (std::ceil(tasks / machine.cpu_workers) + imbalance) * task + tasks * submission;
     if (seconds < best.seconds) {
       best.m = tile_m, best.n = tile_n, best.k = tile_k;

@@ -180,6 +180,14 @@ TEST(CpuTiles, CutTheLongSide) {
   EXPECT_GE(divide_up(100000, choose_product_tiles(cpu_machine(4), 32, 100000, 500, 0).n), 4);
 }
 
+TEST(CpuTiles, AreNoThinStripsOfALargeMatrix) {
+  for (const int workers : {2, 16, 64}) {
+    const auto tiles = choose_product_tiles(cpu_machine(workers), 6000, 6000, 6000, 0);
+    EXPECT_GE(std::min(tiles.m, tiles.n), 200) << workers << " workers: " << tiles.m << 'x' << tiles.n;
+  }
+  EXPECT_EQ(choose_product_tiles(cpu_machine(2), 100000, 32, 500, 0).n, 32);
+}
+
 TEST(CpuTiles, NeedNoBlocks) {
   EXPECT_EQ(choose_block(cpu_machine(2), 512).rows, 0);
   EXPECT_EQ(choose_block(cpu_machine(2), 512).columns, 0);

@@ -24,7 +24,8 @@ enum class Placement {
 
 /// How to start. A field that is left alone takes the environment variable behind it, then the default.
 struct RuntimeOptions {
-  int cpus = -1;                               ///< CPU workers; TESSERA_CPUS; default: all cores
+  int cpus = -1;                               ///< CPU workers; TESSERA_CPUS; default: all cores,
+                                               ///< but 1 where every tile belongs to a GPU
   int gpus = -1;                               ///< GPUs; TESSERA_GPUS; default: all
   std::string policy;                          ///< StarPU scheduling policy; TESSERA_POLICY; default: lws
   Placement placement = Placement::Automatic;  ///< TESSERA_PLACEMENT=owner|scheduler

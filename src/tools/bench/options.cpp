@@ -57,7 +57,7 @@ void add_running(CLI::App& app, Options& options, Typed& typed, tools::TypedRunt
   tools::add_runtime_options(app, runtime, true);
   for (auto* option :
        {add_list(app, "--against", typed.against, "cublasxt, openblas: measured beside ours")->type_name("NAME"),
-        add_list(app, "--xt-block", options.xt_blocks, "block sizes for cuBLAS-XT; the best counts (2048,4096)")
+        add_list(app, "--xt-block", options.xt_blocks, "block sizes for cuBLAS-XT; the best counts (2048,4096,8192)")
             ->type_name("NB")
             ->check(tools::whole_number(1, 65536)),
         app.add_option("--repeat", options.repeat, "calls that count (5)")
@@ -173,7 +173,7 @@ void parse_rest(const Typed& typed, const tools::TypedRuntime& runtime, Options&
     else if (peer == "openblas") options.against_openblas = true;
     else throw BadArgument("--against", peer, "is not one of cublasxt, openblas");
   }
-  if (options.xt_blocks.empty()) options.xt_blocks = {2048, 4096};
+  if (options.xt_blocks.empty()) options.xt_blocks = {2048, 4096, 8192};
   options.cpus = runtime.cpus, options.tile = runtime.tile;
   if (!runtime.gpus.empty()) options.gpus = runtime.gpus;
   options.policies = tools::parse_policies(runtime);
