@@ -29,8 +29,9 @@ void destroy(void* /*unused*/) {
 }  // namespace
 
 void create_handles() {
+  const auto before = codelets::failure_count();
   starpu_execute_on_each_worker(create, nullptr, STARPU_CUDA);
-  if (const auto failure = codelets::take_failure(); !failure.empty()) throw RuntimeError(failure);
+  if (codelets::failure_count() != before) throw RuntimeError(codelets::last_failure());
 }
 
 void destroy_handles() { starpu_execute_on_each_worker(destroy, nullptr, STARPU_CUDA); }

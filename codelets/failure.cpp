@@ -1,24 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "failure.hpp"
 
+#include <atomic>
 #include <mutex>
-#include <utility>
 
 namespace tessera::codelets {
 
 namespace {
 std::mutex mutex;
-std::string first_failure;
+std::string last;
+std::atomic<std::uint64_t> count{0};
 }  // namespace
 
 void report_failure(const std::string& what) {
   const std::lock_guard lock(mutex);
-  if (first_failure.empty()) first_failure = what;
+  last = what;
+  count++;
 }
 
-std::string take_failure() {
+std::uint64_t failure_count() { return count; }
+
+std::string last_failure() {
   const std::lock_guard lock(mutex);
-  return std::exchange(first_failure, {});
+  return last;
 }
 
 }  // namespace tessera::codelets

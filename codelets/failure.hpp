@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace tessera::codelets {
 
-/// A codelet cannot throw: it leaves the first failure here, and the next wait throws it.
+/// A codelet cannot throw: it leaves its failure here, for whoever waits next to throw.
 void report_failure(const std::string& what);
 
-/// The first failure since the last call, or "".
-std::string take_failure();
+/// How many there have been in this process.
+std::uint64_t failure_count();
+
+/// The last one, or "".
+std::string last_failure();
 
 }  // namespace tessera::codelets

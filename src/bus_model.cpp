@@ -2,6 +2,7 @@
 #include "bus_model.hpp"
 
 #include <hwloc.h>
+#include <starpu.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,20 +21,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Cores and CUDA devices as StarPU counts them. A count that differs from StarPU's makes StarPU calibrate after all.
+/// Cores, NUMA nodes and CUDA devices as StarPU counts them. A count that differs from StarPU's makes it calibrate
+/// after all.
 struct Counts {
   int cores = 0;
+  int numa_nodes = 0;
   int devices = 0;
 };
 
-int count_cores() {
+Counts count_hardware(int devices) {
   hwloc_topology_t topology = nullptr;
   hwloc_topology_init(&topology);
   hwloc_topology_load(topology);
   const int cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
   const int units = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
+  const int nodes = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE);
   hwloc_topology_destroy(topology);
-  return cores > 0 ? cores : units;
+  return {cores > 0 ? cores : units, std::clamp(nodes, 1, STARPU_MAXNUMANODES), std::min(devices, STARPU_MAXCUDADEVS)};
 }
 
 /// As StarPU names its files: up to the first dot.
@@ -45,6 +49,16 @@ std::string host_name() {
   return whole.substr(0, whole.find('.'));
 }
 
+/// In the cache, or where that cannot be written (a service without a home), in a folder for temporary files.
+fs::path writable_folder(const fs::path& name) {
+  std::error_code error;
+  for (const auto& parent : {cache_directory(), fs::temp_directory_path(error) / "tessera"}) {
+    fs::create_directories(parent / name, error);
+    if (!error && access((parent / name).c_str(), W_OK) == 0) return parent / name;
+  }
+  throw RuntimeError("no folder for what is measured of the machine's links; set TESSERA_CACHE_DIR to one");
+}
+
 void write_file(const fs::path& path, const std::string& text) {
   const auto draft = path.string() + "." + std::to_string(getpid());
   {
@@ -52,21 +66,28 @@ void write_file(const fs::path& path, const std::string& text) {
     file << text;
     if (!file.flush()) throw RuntimeError("cannot write " + draft);
   }
-  fs::rename(draft, path);  // another process may be writing the same file: each sees a whole one
+  std::error_code error;
+  fs::rename(draft, path, error);  // another process may be writing the same file: each sees a whole one
+  if (error) throw RuntimeError("cannot write " + path.string() + ": " + error.message());
 }
 
-/// A square table over host memory (node 0) and the devices. StarPU does not see the last value of a line, nor the last
-/// line: both are dummies.
-std::string table(const gpu::LinkRates& rates, const std::function<double(double)>& cell) {
+/// A square table over the host's NUMA nodes and the devices. The links of all NUMA nodes are taken for the same; what
+/// is between NUMA nodes StarPU asks for only with STARPU_USE_NUMA. StarPU does not see the last value of a line, nor
+/// the last line: both are dummies.
+std::string table(const gpu::LinkRates& rates, int numa_nodes, const std::function<double(double)>& cell) {
+  constexpr double between_numa_nodes = 50e9;
   std::ostringstream text;
   const auto devices = rates.h2d.size();
-  text << "# from (row) to (column): host, then the GPUs\n" << 0.0;
-  for (const double rate : rates.h2d) text << '\t' << cell(rate);
-  text << "\tnan\n";
+  text << "# from (row) to (column): NUMA nodes, then GPUs\n";
+  for (int from = 0; from < numa_nodes; from++) {
+    for (int to = 0; to < numa_nodes; to++) text << (from == to ? 0.0 : cell(between_numa_nodes)) << '\t';
+    for (const double rate : rates.h2d) text << cell(rate) << '\t';
+    text << "nan\n";
+  }
   for (std::size_t from = 0; from < devices; from++) {
-    text << cell(rates.d2h[from]);
-    for (std::size_t to = 0; to < devices; to++) text << '\t' << (from == to ? 0.0 : cell(rates.peer[from][to]));
-    text << "\tnan\n";
+    for (int to = 0; to < numa_nodes; to++) text << cell(rates.d2h[from]) << '\t';
+    for (std::size_t to = 0; to < devices; to++) text << (from == to ? 0.0 : cell(rates.peer[from][to])) << '\t';
+    text << "nan\n";
   }
   text << "nan\tnan\n";
   return text.str();
@@ -76,7 +97,7 @@ std::string config(const Counts& counts) {
   std::ostringstream text;
   text << "# Current configuration\n"
        << counts.cores << " # Number of CPUs\n"
-       << "1 # Number of NUMA nodes\n"
+       << counts.numa_nodes << " # Number of NUMA nodes\n"
        << counts.devices << " # Number of CUDA nodes\n";
   for (const char* kind : {"OpenCL", "FPGA", "Disk", "MPI_MS", "TCPIP_MS", "HIP"})  // StarPU's order of node kinds
     text << "0 # Number of " << kind << " nodes\n";
@@ -85,8 +106,14 @@ std::string config(const Counts& counts) {
 
 std::string affinity(const Counts& counts) {
   std::ostringstream text;
-  text << "# GPU\tNUMA0\t\n";
-  for (int device = 0; device < counts.devices; device++) text << device << "\t0\t\n";
+  text << "# GPU\t";
+  for (int node = 0; node < counts.numa_nodes; node++) text << "NUMA" << node << '\t';
+  text << '\n';
+  for (int device = 0; device < counts.devices; device++) {
+    text << device << '\t';
+    for (int node = 0; node < counts.numa_nodes; node++) text << node << '\t';
+    text << '\n';
+  }
   return text.str();
 }
 
@@ -122,8 +149,8 @@ void write_bus_files(const fs::path& folder, const Counts& counts) {
   const auto rates = rates_of_all(counts.devices);
   const double latency = *std::ranges::max_element(rates.latency);
   const auto file = [&](const char* ending) { return folder / (host_name() + ending); };
-  write_file(file(".bandwidth"), table(rates, [](double rate) { return rate / 1e6; }));  // MB/s
-  write_file(file(".latency"), table(rates, [&](double) { return latency * 1e6; }));     // µs
+  write_file(file(".bandwidth"), table(rates, counts.numa_nodes, [](double rate) { return rate / 1e6; }));  // MB/s
+  write_file(file(".latency"), table(rates, counts.numa_nodes, [&](double) { return latency * 1e6; }));     // µs
   write_file(file(".affinity"), affinity(counts));
   for (const char* version : {".platform.v4.xml", ".platform.xml"}) write_file(file(version), no_platform);
   write_file(file(".config"), config(counts));  // last: it is the one that StarPU looks for
@@ -134,18 +161,15 @@ void write_bus_files(const fs::path& folder, const Counts& counts) {
 std::optional<TemporaryVariable> prepare_bus_model() {
   const auto devices = gpu::visible_devices();
   if (devices.empty() || std::getenv("STARPU_PERF_MODEL_DIR") != nullptr) return std::nullopt;
-  constexpr int most_devices = 8;  // StarPU counts no further (--enable-maxcudadev)
-  const Counts counts{count_cores(), std::min(static_cast<int>(devices.size()), most_devices)};
+  const auto counts = count_hardware(static_cast<int>(devices.size()));
   std::string names;
   for (const auto& name : devices) names += name + ";";
-  const auto key = std::to_string(counts.cores) + "-cores-" + std::to_string(counts.devices) + "-gpus-" +
-                   std::to_string(std::hash<std::string>{}(names));
-  const auto folder = cache_directory() / "starpu" / key;
-  std::error_code error;
-  fs::create_directories(folder / "bus", error);
-  if (error) throw RuntimeError("cannot make the folder " + (folder / "bus").string() + ": " + error.message());
-  if (!fs::exists(folder / "bus" / (host_name() + ".config"))) write_bus_files(folder / "bus", counts);
-  return TemporaryVariable("STARPU_PERF_MODEL_DIR", folder.string());
+  const auto key = std::to_string(counts.cores) + "-cores-" + std::to_string(counts.numa_nodes) + "-nodes-" +
+                   std::to_string(counts.devices) + "-gpus-" + std::to_string(std::hash<std::string>{}(names));
+  const auto folder = writable_folder(fs::path("starpu") / key / "bus");
+  std::error_code unknown;  // counts as not there
+  if (!fs::exists(folder / (host_name() + ".config"), unknown)) write_bus_files(folder, counts);
+  return TemporaryVariable("STARPU_PERF_MODEL_DIR", folder.parent_path().string());
 }
 
 }  // namespace tessera::detail

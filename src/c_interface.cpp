@@ -33,7 +33,9 @@ tessera_status status_of(Call call) noexcept {
     return TESSERA_SUCCESS;
   } catch (const ArgumentError& error) {
     last_error = error.what();
-    return -error.position();
+    // An option of the runtime, from the environment, is no argument of the routine that happens to start it.
+    const bool option = error.routine() == "Runtime" && error.argument() != "cpus" && error.argument() != "gpus";
+    return option ? TESSERA_RUNTIME_FAILURE : -error.position();
   } catch (const std::exception& error) {
     last_error = error.what();
     return TESSERA_RUNTIME_FAILURE;

@@ -178,7 +178,9 @@ KeepCurrentDevice::KeepCurrentDevice() {
 }
 
 KeepCurrentDevice::~KeepCurrentDevice() {
-  if (device_ >= 0) cudaSetDevice(device_);
+  int now = -1;
+  if (device_ >= 0 && cudaGetDevice(&now) == cudaSuccess && now != device_) cudaSetDevice(device_);
+  cudaGetLastError();  // whatever went wrong with a device was reported where it did
 }
 
 LinkRates measure_links(const std::vector<int>& devices, std::size_t bytes) {

@@ -108,7 +108,8 @@ void write_cache(const std::filesystem::path& path, char type, const KernelCurve
 template <Scalar T>
 KernelCurve gpu_curve(const Session& session) {
   const auto& known = session.gpu_info();
-  const auto path = cache_file(known.empty() ? gpu::visible_devices().front() : known.front().name);
+  const auto path = cache_file(known.empty() ? gpu::visible_devices()[static_cast<std::size_t>(session.gpus().front())]
+                                             : known.front().name);
   auto curve = read_cache(path, type_letter<T>);
   if (curve.empty()) {
     curve = measure_gpu<T>(session);

@@ -2,6 +2,8 @@
 #include <tessera/matrix.hpp>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 #include <tessera/error.hpp>
 
@@ -28,6 +30,10 @@ Argument first_illegal(const void* data, Index m, Index n, Index ld, TileSize ti
     if (size < 0) return {5, name, Problem::TooSmall, size, 0};
     if (size > arguments::largest_int) return {5, name, Problem::TooLarge, size, arguments::largest_int};
   }
+  constexpr Index most_elements = std::numeric_limits<std::uint32_t>::max();  // StarPU multiplies in 32 bits
+  const Index rows = std::min(tile.rows, m), columns = std::min(tile.columns, n);
+  if (rows > 0 && columns > most_elements / rows)
+    return {5, "tile.columns", Problem::TooLarge, columns, most_elements / rows};
   return {};
 }
 
@@ -138,15 +144,16 @@ bool Matrix<T>::overlaps(const Matrix& other) const {
 
 template <Scalar T>
 void Matrix<T>::prefetch_home() const {
-  if (!grid_->bring_home(i0_, i0_ + mt_, j0_, j0_ + nt_))
-    throw RuntimeError("Matrix: its tiles cannot be brought home from within a task or its callback");
+  detail::require_outside_tasks("Matrix::prefetch_home");
+  grid_->bring_home(i0_, i0_ + mt_, j0_, j0_ + nt_);
 }
 
 template <Scalar T>
 void Matrix<T>::wait() const {
+  detail::require_outside_tasks("Matrix::wait");
   prefetch_home();
   grid_->wait_home();
-  detail::throw_failure();
+  grid_->failures().check();
 }
 
 template class Matrix<float>;

@@ -24,14 +24,23 @@ bool Runtime::joined() const noexcept { return session_->joined(); }
 
 void wait() {
   const auto session = detail::session();
-  if (starpu_task_wait_for_all() != 0) throw RuntimeError("wait: called from within a task or its callback");
-  detail::throw_failure();
+  detail::require_outside_tasks("tessera::wait");
+  starpu_task_wait_for_all();
+  session->failures().check();
 }
 
 namespace detail {
 
-void throw_failure() {
-  if (const auto failure = codelets::take_failure(); !failure.empty()) throw RuntimeError(failure);
+FailureWatch::FailureWatch() : seen_(codelets::failure_count()) {}
+
+void FailureWatch::check() {
+  const auto now = codelets::failure_count();
+  if (seen_.exchange(now) != now) throw RuntimeError(codelets::last_failure());
+}
+
+void require_outside_tasks(const char* what) {
+  if (starpu_worker_get_id() >= 0)
+    throw RuntimeError(std::string(what) + ": called from within a StarPU task or its callback");
 }
 
 namespace {
@@ -96,6 +105,8 @@ class BusCounters {
 BusCounters counters;
 
 }  // namespace
+
+void detail::reset_counters() { counters.reset(); }
 
 std::vector<Device> devices() {
   const auto session = detail::session();

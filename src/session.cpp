@@ -4,6 +4,7 @@
 #include <starpu.h>
 #include <starpu_scheduler.h>
 
+#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -17,6 +18,7 @@
 #include "environment.hpp"
 #include "machine_rates.hpp"
 #include "options.hpp"
+#include "submitted.hpp"
 
 #ifdef TESSERA_WITH_CUDA
 #include "codelets/device_handles.hpp"
@@ -62,12 +64,19 @@ Session::Session(const RuntimeOptions& given) : joined_(starpu_is_initialized() 
     start(with_environment(given));
   }
   look_at_workers();
-  create_device_handles();
+  try {
+    create_device_handles();
+  } catch (...) {  // no destructor will run
+    destroy_device_handles();
+    starpu_shutdown();
+    throw;
+  }
   if (placement_ == Placement::Automatic) placement_ = gpu_count() > 0 ? Placement::Owner : Placement::Scheduler;
   if (placement_ == Placement::Owner && gpu_count() == 0) placement_ = Placement::Scheduler;
   codelets::set_cost_function(expected_seconds);
   host_threads_ = host::threads();
   host::set_threads(1);
+  if (!joined_) reset_counters();
 }
 
 void Session::start(const RuntimeOptions& options) {
@@ -137,33 +146,52 @@ Session::~Session() {
 namespace {
 
 std::mutex mutex;
-std::weak_ptr<Session> running;
+std::condition_variable gone;
+bool alive = false;                   // from before the constructor until after the destructor; guarded by mutex
+std::weak_ptr<Session> running;       // guarded by mutex
 std::shared_ptr<Session> until_exit;  // guarded by mutex
 
-}  // namespace
-
-std::shared_ptr<Session> session(const RuntimeOptions& options) {
-  const std::lock_guard lock(mutex);
-  if (auto existing = running.lock()) return existing;
-  auto fresh = std::make_shared<Session>(options);
+/// A new session, once the last one has shut StarPU down: it would join one that is about to stop.
+std::shared_ptr<Session> make_session(std::unique_lock<std::mutex>& lock, const RuntimeOptions& options) {
+  gone.wait(lock, [] { return !alive; });
+  auto fresh = std::shared_ptr<Session>(new Session(options), [](Session* last) {
+    delete last;
+    {
+      const std::lock_guard guard(mutex);
+      alive = false;
+    }
+    gone.notify_all();
+  });
+  alive = true;
   running = fresh;
   return fresh;
 }
 
+}  // namespace
+
+std::shared_ptr<Session> session(const RuntimeOptions& options) {
+  std::unique_lock lock(mutex);
+  if (auto existing = running.lock()) {
+    static_cast<void>(with_environment(options));  // not used, but not to be wrong either
+    return existing;
+  }
+  return make_session(lock, options);
+}
+
 std::shared_ptr<Session> session() {
-  const std::lock_guard lock(mutex);
+  std::unique_lock lock(mutex);
   if (auto existing = running.lock()) return existing;
-  // Registered before CUDA and StarPU register theirs would be too late for us: handlers run last in, first out.
-  auto fresh = std::make_shared<Session>(RuntimeOptions{});
-  running = until_exit = fresh;
+  until_exit = make_session(lock, RuntimeOptions{});
+  // Registered now, after CUDA and StarPU have registered theirs: handlers run last in, first out.
   static std::once_flag once;
   std::call_once(once, [] {
     std::atexit([] {
+      std::shared_ptr<Session> last;  // goes after the lock: the session's end takes it
       const std::lock_guard at_exit(mutex);
-      until_exit.reset();
+      last.swap(until_exit);
     });
   });
-  return fresh;
+  return until_exit;
 }
 
 }  // namespace tessera::detail

@@ -8,6 +8,7 @@
 #include <tessera/runtime.hpp>
 
 #include "gpu.hpp"
+#include "submitted.hpp"
 
 namespace tessera::detail {
 
@@ -31,11 +32,13 @@ class Session {
   const std::string& policy() const noexcept { return policy_; }
   const std::vector<std::string>& unused_devices() const noexcept { return unused_; }
   const std::vector<gpu::Info>& gpu_info() const noexcept { return gpu_info_; }
+  FailureWatch& failures() noexcept { return failures_; }
 
  private:
   void start(const RuntimeOptions& options);
   void look_at_workers();
 
+  FailureWatch failures_;
   bool joined_ = false;
   int cpu_workers_ = 0;
   int host_threads_ = 1;  ///< OpenBLAS's own setting, to be restored

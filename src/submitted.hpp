@@ -1,12 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+
 namespace tessera::detail {
 
 /// Counts a tile task for `statistics`.
 void count_submitted();
 
-/// @throws RuntimeError with the first failure that a tile operation has left
-void throw_failure();
+/// Starts `statistics` anew.
+void reset_counters();
+
+/// Whether a tile operation has failed since this object was made or last asked. It is not known whose: everyone who
+/// was there is told, so that nobody takes a wrong result for a right one.
+class FailureWatch {
+ public:
+  FailureWatch();
+  /// @throws RuntimeError with the last failure
+  void check();
+
+ private:
+  std::atomic<std::uint64_t> seen_;
+};
+
+/// @throws RuntimeError within a StarPU task or its callback, where waiting would block the worker that is waited for
+void require_outside_tasks(const char* what);
 
 }  // namespace tessera::detail

@@ -71,13 +71,13 @@ TileGrid::TileGrid(void* data, Index m, Index n, Index ld, std::size_t element_s
       starpu_matrix_data_register(&handle, STARPU_MAIN_RAM, reinterpret_cast<uintptr_t>(origin),
                                   static_cast<uint32_t>(ld), static_cast<uint32_t>(tile_m(i)),
                                   static_cast<uint32_t>(tile_n(j)), element_size);
+      starpu_data_set_sequential_consistency_flag(handle, 1);  // whatever the program's default
       starpu_data_set_coordinates(handle, 2, static_cast<int>(i), static_cast<int>(j));
     }
 }
 
 TileGrid::~TileGrid() {
-  // All at once, because unregistering fetches one tile after another. If it is refused, unregistering says why.
-  if (!read_only_) static_cast<void>(bring_home(0, mt_, 0, nt_));
+  if (!read_only_) bring_home(0, mt_, 0, nt_);  // all at once: unregistering fetches one tile after another
   wait_home();
   for (auto* handle : handles_) {
     if (read_only_) starpu_data_unregister_no_coherency(handle);
@@ -85,18 +85,13 @@ TileGrid::~TileGrid() {
   }
 }
 
-bool TileGrid::bring_home(Index i0, Index i1, Index j0, Index j1) noexcept {
+void TileGrid::bring_home(Index i0, Index i1, Index j0, Index j1) noexcept {
   for (Index j = j0; j < j1; j++)
     for (Index i = i0; i < i1; i++) {
       arrivals_->expect();
       auto* ticket = new Arrivals::Ticket{arrivals_, handle(i, j)};  // at_home deletes it
-      if (starpu_data_acquire_on_node_cb(handle(i, j), STARPU_MAIN_RAM, STARPU_R, Arrivals::at_home, ticket) != 0) {
-        delete ticket;
-        arrivals_->arrived();
-        return false;
-      }
+      starpu_data_acquire_on_node_cb(handle(i, j), STARPU_MAIN_RAM, STARPU_R, Arrivals::at_home, ticket);
     }
-  return true;
 }
 
 void TileGrid::wait_home() { arrivals_->wait(); }

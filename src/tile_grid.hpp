@@ -7,6 +7,8 @@
 
 #include <tessera/matrix.hpp>
 
+#include "submitted.hpp"
+
 namespace tessera::detail {
 
 class Session;
@@ -31,9 +33,10 @@ class TileGrid {
   Index tile_n(Index j) const noexcept { return j + 1 < nt_ ? nb() : n_ - j * nb(); }
   bool read_only() const noexcept { return read_only_; }
 
+  FailureWatch& failures() noexcept { return failures_; }
+
   /// Starts bringing tiles [i0, i1) × [j0, j1) home, each as soon as the tasks submitted so far are done with it.
-  /// False if StarPU refuses: it does within a task or its callback.
-  [[nodiscard]] bool bring_home(Index i0, Index i1, Index j0, Index j1) noexcept;
+  void bring_home(Index i0, Index i1, Index j0, Index j1) noexcept;
   /// Waits until what `bring_home` has started is there.
   void wait_home();
 
@@ -49,6 +52,7 @@ class TileGrid {
  private:
   class Arrivals;
 
+  FailureWatch failures_;
   std::shared_ptr<Session> session_;  // outlives the handles
   std::vector<starpu_data_handle_t> handles_;
   std::shared_ptr<Arrivals> arrivals_;

@@ -13,7 +13,8 @@ namespace {
 
 constexpr Index divide_up(Index a, Index b) { return (a + b - 1) / b; }
 
-constexpr Index largest_tile = Index{1} << 30;  // the BLAS underneath counts in int
+constexpr Index most_elements = Index{1} << 31;  // of a tile: StarPU multiplies in 32 bits
+constexpr Index largest_tile = Index{1} << 30;   // the BLAS underneath counts in int
 
 constexpr std::array<Index, 5> gpu_candidates{256, 512, 1024, 2048, 4096};
 
@@ -143,9 +144,11 @@ ProductTiles choose_for_cpus(const TileProblem& machine, Index m, Index n, Index
     consider(fixed, fixed, fixed);
   } else {
     for (Index rows = 1; rows <= most_tasks; rows++)
-      for (Index columns = 1; rows * columns <= most_tasks; columns++)
-        consider(std::min(cut(m, rows), largest_tile), std::min(cut(n, columns), largest_tile),
-                 std::min(k, largest_tile));
+      for (Index columns = 1; rows * columns <= most_tasks; columns++) {
+        const Index tile_m = std::min(cut(m, rows), largest_tile);
+        const Index tile_n = std::min({cut(n, columns), largest_tile, most_elements / tile_m});
+        consider(tile_m, tile_n, std::min({k, largest_tile, most_elements / std::max(tile_m, tile_n)}));
+      }
   }
   const auto count = divide_up(m, best.m) * divide_up(n, best.n);
   std::ostringstream reason;

@@ -70,8 +70,10 @@ class Matrix {
   Matrix transposed() const;
   Matrix conjugate_transposed() const;
 
-  /// Waits for the tasks submitted so far on these tiles and brings the tiles home.
-  /// @throws RuntimeError if a tile operation failed
+  /// Waits for the tasks submitted so far on these tiles and brings the tiles home, with all that `prefetch_home` has
+  /// started on other views of the matrix.
+  /// @throws RuntimeError if a tile operation, of whatever matrix, failed while this one was there; or within a StarPU
+  /// task
   void wait() const;
 
   /// Starts bringing the tiles home, each as soon as the tasks submitted so far have finished with it.

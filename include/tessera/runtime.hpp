@@ -27,7 +27,8 @@ struct RuntimeOptions {
   int cpus = -1;                               ///< CPU workers; TESSERA_CPUS; default: all cores,
                                                ///< but 1 where every tile belongs to a GPU
   int gpus = -1;                               ///< GPUs; TESSERA_GPUS; default: all
-  std::string policy;                          ///< StarPU scheduling policy; TESSERA_POLICY; default: lws
+  std::string policy;                          ///< StarPU scheduling policy; TESSERA_POLICY; default: lws, but
+                                               ///< dmdas where CPU and GPU workers compete for tiles
   Placement placement = Placement::Automatic;  ///< TESSERA_PLACEMENT=owner|scheduler
   Index tile = 0;                              ///< tile size [elements]; TESSERA_TILE; 0: chosen for each call
 };
@@ -42,7 +43,8 @@ struct Device {
   std::size_t memory = 0;  ///< bytes
 };
 
-/// What has happened since the Runtime started or `reset_statistics` was called. Bytes are StarPU's own counts.
+/// What has happened since the Runtime started or `reset_statistics` was called. Bytes are StarPU's own counts, which
+/// reading sets to zero: a program that shares its StarPU with us and reads them itself finds what we have left.
 struct Statistics {
   std::uint64_t tasks = 0;
   std::uint64_t bytes_h2d = 0;  ///< host to device
@@ -51,8 +53,9 @@ struct Statistics {
 };
 
 /// Starts StarPU, or joins it if the program has already started it; the last Runtime to go stops what the first one
-/// started. Without one, the first routine that is called starts a Runtime with default options, which lives until
-/// the process exits.
+/// started. There is one for the process: while it lives, further ones share it, and their options are only checked.
+/// Without one, the first routine that is called starts a Runtime with default options, which lives until the process
+/// exits.
 ///
 /// A Runtime installs no signal handlers, writes nothing to standard output or error, leaves the caller's current CUDA
 /// device as it was, and never lets StarPU calibrate the links of a machine with GPUs inside the caller's process
@@ -71,7 +74,7 @@ class Runtime {
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  /// True if StarPU was running before: then its workers and policy are the program's, not those of `options`.
+  /// True if the program itself had started StarPU: then workers and policy are the program's, not those of `options`.
   bool joined() const noexcept;
 
  private:
@@ -80,10 +83,10 @@ class Runtime {
 
 /// Waits until every task that has been submitted to StarPU has run. Results may still be in a GPU's memory:
 /// `Matrix<T>::wait` brings them home.
-/// @throws RuntimeError if a tile operation failed
+/// @throws RuntimeError if a tile operation has failed since the last such wait, or within a StarPU task
 void wait();
 
-/// Devices in use, CPUs first. Starts a Runtime if there is none, as do all functions below.
+/// Devices in use, CPUs first. Starts a Runtime if there is none, as do the functions below, but for `starpu_version`.
 std::vector<Device> devices();
 
 /// GPUs that were found but are not used, each with the reason; one entry when no CUDA driver answers.

@@ -25,7 +25,8 @@ typedef enum tessera_op { TESSERA_NO_TRANS = 111, TESSERA_TRANS = 112, TESSERA_C
 /** "1.2.3" */
 const char* tessera_version(void);
 
-/** Starts StarPU or joins it. -1: the environment variable TESSERA_CPUS or TESSERA_GPUS, else all.
+/** Starts StarPU or joins it. -1: the environment variable TESSERA_CPUS or TESSERA_GPUS, else what suits.
+ *  Ignored if a runtime is up already.
  *  Optional: the first routine starts what is needed. Calls nest; each needs its `tessera_finalize`. */
 tessera_status tessera_init(int cpus, int gpus);
 

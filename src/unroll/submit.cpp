@@ -19,6 +19,7 @@ starpu_data_handle_t temporary_tile(Index m, Index n, std::size_t element_size) 
   starpu_data_handle_t handle = nullptr;
   const auto rows = static_cast<uint32_t>(m), columns = static_cast<uint32_t>(n);
   starpu_matrix_data_register(&handle, -1, 0, rows, rows, columns, element_size);
+  starpu_data_set_sequential_consistency_flag(handle, 1);
   return handle;
 }
 
