@@ -138,6 +138,8 @@ void choose_demo(Options& options, const Machine& machine, Limits& limits) {
   options.check = true;
   options.against_openblas = gpus == 0;
   options.against_cublasxt = gpus > 0;
+  options.xt_blocks = {
+      8192};  // its best for the sizes that a demo has, on one H200 and on four; all would take minutes
 }
 
 std::vector<Result> run_demo(const Options& options, const Machine& machine, Limits& limits, Report& report,
