@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
-#include <optional>
 
 #include <tessera/error.hpp>
 
