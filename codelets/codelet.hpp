@@ -5,6 +5,8 @@
 
 #include <tessera/types.hpp>
 
+#include "triangle.hpp"
+
 /// What all tile operations share: how a codelet is put together, and what a task of it costs.
 namespace tessera::codelets {
 
@@ -28,7 +30,10 @@ struct TileOperation {
 using CostFunction = double (*)(const Work& work, bool gpu);
 void set_cost_function(CostFunction function);
 
-/// C ← α op(A) op(B) + β C. Buffers: A, B (read), C (read and write, or write if β = 0).
+// What each tile operation computes, and its buffers. An output whose factor β is 0 may be passed as STARPU_W, if all
+// of it is computed: where only a triangle is, the other one must survive, and the tile is always STARPU_RW.
+
+/// C ← α op(A) op(B) + β C. Buffers: A, B (read), C.
 template <Scalar T>
 struct GemmArgs {
   Work work;
@@ -38,19 +43,103 @@ struct GemmArgs {
 template <Scalar T>
 starpu_codelet& gemm();
 
-/// C ← β C. Buffers: C (read and write, or write if β = 0).
+/// A triangle of C ← α op(A) op(B) + β C. Buffers: A, B (read), C.
+template <Scalar T>
+struct GemmtArgs {
+  Work work;
+  Uplo uplo;
+  Op op_a, op_b;
+  T alpha, beta;
+};
+template <Scalar T>
+starpu_codelet& gemmt();
+
+/// C ← α A B + β C or α B A + β C, A symmetric or Hermitian. Buffers: A, B (read), C.
+template <Scalar T>
+struct SymmArgs {
+  Work work;
+  Side side;
+  Uplo uplo;
+  T alpha, beta;
+};
+template <Scalar T>
+starpu_codelet& symm();
+template <ComplexScalar T>
+starpu_codelet& hemm();
+
+/// A triangle of C ← α op(A) op(A)ᵀ + β C, or with ᴴ; then α and β are real. Buffers: A (read), C.
+template <Scalar T>
+struct SyrkArgs {
+  Work work;
+  Uplo uplo;
+  Op op;
+  T alpha, beta;
+};
+template <Scalar T>
+starpu_codelet& syrk();
+template <ComplexScalar T>
+starpu_codelet& herk();
+
+/// A triangle of C ← α op(A) op(B)ᵀ + α op(B) op(A)ᵀ + β C, or with ᴴ and ᾱ in the second term; then β is real.
+/// Buffers: A, B (read), C.
+template <Scalar T>
+struct Syr2kArgs {
+  Work work;
+  Uplo uplo;
+  Op op;
+  T alpha, beta;
+};
+template <Scalar T>
+starpu_codelet& syr2k();
+template <ComplexScalar T>
+starpu_codelet& her2k();
+
+/// B ← α op(A) B or α B op(A); trsm: with the inverse of A. Buffers: A (read), B, and if `blocked` also the result of
+/// `diagonal_blocks` for A (read), and a workspace as large as `block` rows, or columns, of B (scratch).
+template <Scalar T>
+struct TriangularArgs {
+  Work work;
+  Side side;
+  Uplo uplo;
+  Op op;
+  Diag diag;
+  T alpha;
+  bool blocked;
+};
+template <Scalar T>
+starpu_codelet& trmm();
+template <Scalar T>
+starpu_codelet& trsm();
+
+/// D ← the blocks of order `block` on the diagonal of a triangular A, one beside the other, as full matrices: with
+/// them, trmm and trsm on a GPU are products (see triangular_blocks.hpp). For GPUs only. Buffers: A (read), D (write).
+inline constexpr int block = 256;
+template <Scalar T>
+struct DiagonalBlocksArgs {
+  Work work;
+  Uplo uplo;
+  Diag diag;
+  bool inverse;  ///< as trsm needs them
+};
+template <Scalar T>
+starpu_codelet& diagonal_blocks();
+
+/// C ← β C, or a triangle of it. Buffers: C.
 template <Scalar T>
 struct ScaleArgs {
   Work work;
+  Part part;
+  bool real_diagonal;  ///< of a triangle: the imaginary part of the diagonal becomes 0
   T beta;
 };
 template <Scalar T>
 starpu_codelet& scale();
 
-/// C ← D + β C, β ≠ 0. Buffers: D (read), C (read and write).
+/// C ← D + β C, β ≠ 0, or a triangle of it. Buffers: D (read), C.
 template <Scalar T>
 struct AddArgs {
   Work work;
+  Part part;
   T beta;
 };
 template <Scalar T>

@@ -6,62 +6,157 @@
 
 #include <tessera/types.hpp>
 
-/// The only place that calls cuBLAS: one overload set over the four types. Scalars are on the host.
+/// The only place that calls cuBLAS: one overload set over the four types, column-major. Scalars are on the host.
 namespace tessera::device {
 
-inline cublasOperation_t cublas_op(Op op) {
+inline cublasOperation_t cublas(Op op) {
   return op == Op::NoTrans ? CUBLAS_OP_N : op == Op::Trans ? CUBLAS_OP_T : CUBLAS_OP_C;
+}
+inline cublasFillMode_t cublas(Uplo uplo) {
+  return uplo == Uplo::Lower ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;
+}
+inline cublasSideMode_t cublas(Side side) { return side == Side::Left ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT; }
+inline cublasDiagType_t cublas(Diag diag) { return diag == Diag::Unit ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT; }
+
+/// Elements, under the names that cuBLAS has for their types.
+inline auto* cublas(float* x) { return x; }
+inline auto* cublas(double* x) { return x; }
+inline auto* cublas(std::complex<float>* x) { return reinterpret_cast<cuComplex*>(x); }
+inline auto* cublas(std::complex<double>* x) { return reinterpret_cast<cuDoubleComplex*>(x); }
+inline const auto* cublas(const float* x) { return x; }
+inline const auto* cublas(const double* x) { return x; }
+inline const auto* cublas(const std::complex<float>* x) { return reinterpret_cast<const cuComplex*>(x); }
+inline const auto* cublas(const std::complex<double>* x) { return reinterpret_cast<const cuDoubleComplex*>(x); }
+
+/// The function for T out of those for s, d, c and z, or for c and z.
+template <Scalar T, typename S, typename D, typename C, typename Z>
+constexpr auto of_type(S s, D d, C c, Z z) {
+  if constexpr (std::same_as<T, float>) return s;
+  else if constexpr (std::same_as<T, double>) return d;
+  else if constexpr (std::same_as<T, std::complex<float>>) return c;
+  else return z;
+}
+template <ComplexScalar T, typename C, typename Z>
+constexpr auto of_type(C c, Z z) {
+  if constexpr (std::same_as<T, std::complex<float>>) return c;
+  else return z;
 }
 
 template <Scalar T>
 cublasStatus_t gemm(cublasHandle_t handle, Op op_a, Op op_b, int m, int n, int k, T alpha, const T* A, int lda,
                     const T* B, int ldb, T beta, T* C, int ldc) {
-  const auto a = cublas_op(op_a), b = cublas_op(op_b);
-  if constexpr (std::same_as<T, float>) {
-    return cublasSgemm(handle, a, b, m, n, k, &alpha, A, lda, B, ldb, &beta, C, ldc);
-  } else if constexpr (std::same_as<T, double>) {
-    return cublasDgemm(handle, a, b, m, n, k, &alpha, A, lda, B, ldb, &beta, C, ldc);
-  } else if constexpr (std::same_as<T, std::complex<float>>) {
-    using V = cuComplex;
-    return cublasCgemm(handle, a, b, m, n, k, reinterpret_cast<V*>(&alpha), reinterpret_cast<const V*>(A), lda,
-                       reinterpret_cast<const V*>(B), ldb, reinterpret_cast<V*>(&beta), reinterpret_cast<V*>(C), ldc);
-  } else {
-    using V = cuDoubleComplex;
-    return cublasZgemm(handle, a, b, m, n, k, reinterpret_cast<V*>(&alpha), reinterpret_cast<const V*>(A), lda,
-                       reinterpret_cast<const V*>(B), ldb, reinterpret_cast<V*>(&beta), reinterpret_cast<V*>(C), ldc);
-  }
+  return of_type<T>(cublasSgemm, cublasDgemm, cublasCgemm, cublasZgemm)(handle, cublas(op_a), cublas(op_b), m, n, k,
+                                                                        cublas(&alpha), cublas(A), lda, cublas(B), ldb,
+                                                                        cublas(&beta), cublas(C), ldc);
 }
 
-/// C ← α A + β B; C may be A or B.
+template <Scalar T>
+cublasStatus_t symm(cublasHandle_t handle, Side side, Uplo uplo, int m, int n, T alpha, const T* A, int lda, const T* B,
+                    int ldb, T beta, T* C, int ldc) {
+  return of_type<T>(cublasSsymm, cublasDsymm, cublasCsymm, cublasZsymm)(handle, cublas(side), cublas(uplo), m, n,
+                                                                        cublas(&alpha), cublas(A), lda, cublas(B), ldb,
+                                                                        cublas(&beta), cublas(C), ldc);
+}
+
+template <ComplexScalar T>
+cublasStatus_t hemm(cublasHandle_t handle, Side side, Uplo uplo, int m, int n, T alpha, const T* A, int lda, const T* B,
+                    int ldb, T beta, T* C, int ldc) {
+  return of_type<T>(cublasChemm, cublasZhemm)(handle, cublas(side), cublas(uplo), m, n, cublas(&alpha), cublas(A), lda,
+                                              cublas(B), ldb, cublas(&beta), cublas(C), ldc);
+}
+
+template <Scalar T>
+cublasStatus_t syrk(cublasHandle_t handle, Uplo uplo, Op op, int n, int k, T alpha, const T* A, int lda, T beta, T* C,
+                    int ldc) {
+  return of_type<T>(cublasSsyrk, cublasDsyrk, cublasCsyrk, cublasZsyrk)(
+      handle, cublas(uplo), cublas(op), n, k, cublas(&alpha), cublas(A), lda, cublas(&beta), cublas(C), ldc);
+}
+
+template <ComplexScalar T>
+cublasStatus_t herk(cublasHandle_t handle, Uplo uplo, Op op, int n, int k, Real<T> alpha, const T* A, int lda,
+                    Real<T> beta, T* C, int ldc) {
+  return of_type<T>(cublasCherk, cublasZherk)(handle, cublas(uplo), cublas(op), n, k, &alpha, cublas(A), lda, &beta,
+                                              cublas(C), ldc);
+}
+
+template <Scalar T>
+cublasStatus_t syr2k(cublasHandle_t handle, Uplo uplo, Op op, int n, int k, T alpha, const T* A, int lda, const T* B,
+                     int ldb, T beta, T* C, int ldc) {
+  return of_type<T>(cublasSsyr2k, cublasDsyr2k, cublasCsyr2k, cublasZsyr2k)(handle, cublas(uplo), cublas(op), n, k,
+                                                                            cublas(&alpha), cublas(A), lda, cublas(B),
+                                                                            ldb, cublas(&beta), cublas(C), ldc);
+}
+
+template <ComplexScalar T>
+cublasStatus_t her2k(cublasHandle_t handle, Uplo uplo, Op op, int n, int k, T alpha, const T* A, int lda, const T* B,
+                     int ldb, Real<T> beta, T* C, int ldc) {
+  return of_type<T>(cublasCher2k, cublasZher2k)(handle, cublas(uplo), cublas(op), n, k, cublas(&alpha), cublas(A), lda,
+                                                cublas(B), ldb, &beta, cublas(C), ldc);
+}
+
+/// B ← α op(A) B or α B op(A), in place
+template <Scalar T>
+cublasStatus_t trmm(cublasHandle_t handle, Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, const T* A,
+                    int lda, T* B, int ldb) {
+  return of_type<T>(cublasStrmm, cublasDtrmm, cublasCtrmm, cublasZtrmm)(handle, cublas(side), cublas(uplo), cublas(op),
+                                                                        cublas(diag), m, n, cublas(&alpha), cublas(A),
+                                                                        lda, cublas(B), ldb, cublas(B), ldb);
+}
+
+template <Scalar T>
+cublasStatus_t trsm(cublasHandle_t handle, Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, const T* A,
+                    int lda, T* B, int ldb) {
+  return of_type<T>(cublasStrsm, cublasDtrsm, cublasCtrsm, cublasZtrsm)(handle, cublas(side), cublas(uplo), cublas(op),
+                                                                        cublas(diag), m, n, cublas(&alpha), cublas(A),
+                                                                        lda, cublas(B), ldb);
+}
+
+/// The same for `count` triangular matrices and right-hand sides; the arrays of pointers are in device memory.
+template <Scalar T>
+cublasStatus_t trsm_batched(cublasHandle_t handle, Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha,
+                            const T* const* A, int lda, T* const* B, int ldb, int count) {
+  using U = std::remove_pointer_t<decltype(cublas(static_cast<T*>(nullptr)))>;
+  return of_type<T>(cublasStrsmBatched, cublasDtrsmBatched, cublasCtrsmBatched, cublasZtrsmBatched)(
+      handle, cublas(side), cublas(uplo), cublas(op), cublas(diag), m, n, cublas(&alpha),
+      reinterpret_cast<const U* const*>(A), lda, reinterpret_cast<U* const*>(B), ldb, count);
+}
+
+/// The index, from 1, of an element whose |Re| + |Im| is the largest; waits for the stream.
+template <Scalar T>
+cublasStatus_t largest(cublasHandle_t handle, int n, const T* x, int* index) {
+  return of_type<T>(cublasIsamax, cublasIdamax, cublasIcamax, cublasIzamax)(handle, n, cublas(x), 1, index);
+}
+
+/// C ← α A + β B; C may be A or B. An operand whose factor is 0 is not read.
 template <Scalar T>
 cublasStatus_t geam(cublasHandle_t handle, int m, int n, T alpha, const T* A, int lda, T beta, const T* B, int ldb,
                     T* C, int ldc) {
   constexpr auto N = CUBLAS_OP_N;
-  if constexpr (std::same_as<T, float>) {
-    return cublasSgeam(handle, N, N, m, n, &alpha, A, lda, &beta, B, ldb, C, ldc);
-  } else if constexpr (std::same_as<T, double>) {
-    return cublasDgeam(handle, N, N, m, n, &alpha, A, lda, &beta, B, ldb, C, ldc);
-  } else if constexpr (std::same_as<T, std::complex<float>>) {
-    using V = cuComplex;
-    return cublasCgeam(handle, N, N, m, n, reinterpret_cast<V*>(&alpha), reinterpret_cast<const V*>(A), lda,
-                       reinterpret_cast<V*>(&beta), reinterpret_cast<const V*>(B), ldb, reinterpret_cast<V*>(C), ldc);
-  } else {
-    using V = cuDoubleComplex;
-    return cublasZgeam(handle, N, N, m, n, reinterpret_cast<V*>(&alpha), reinterpret_cast<const V*>(A), lda,
-                       reinterpret_cast<V*>(&beta), reinterpret_cast<const V*>(B), ldb, reinterpret_cast<V*>(C), ldc);
-  }
-}
-
-/// A ← α A; the second operand, with factor 0, is not read.
-template <Scalar T>
-cublasStatus_t scale(cublasHandle_t handle, int m, int n, T alpha, T* A, int lda) {
-  return geam(handle, m, n, alpha, A, lda, T{}, A, lda, A, lda);
+  return of_type<T>(cublasSgeam, cublasDgeam, cublasCgeam, cublasZgeam)(
+      handle, N, N, m, n, cublas(&alpha), cublas(A), lda, cublas(&beta), cublas(B), ldb, cublas(C), ldc);
 }
 
 /// C ← D + β C
 template <Scalar T>
 cublasStatus_t add(cublasHandle_t handle, int m, int n, const T* D, int ldd, T beta, T* C, int ldc) {
   return geam(handle, m, n, T(1), D, ldd, beta, C, ldc, C, ldc);
+}
+
+/// B ← α A; B may be A.
+template <Scalar T>
+cublasStatus_t scale(cublasHandle_t handle, int m, int n, T alpha, const T* A, int lda, T* B, int ldb) {
+  return geam(handle, m, n, alpha, A, lda, T{}, A, lda, B, ldb);
+}
+
+/// The triangle `uplo` of C ← that of A.
+/// @param packed  workspace of n (n + 1) / 2 elements
+template <Scalar T>
+cublasStatus_t copy_triangle(cublasHandle_t handle, Uplo uplo, int n, const T* A, int lda, T* packed, T* C, int ldc) {
+  const auto status = of_type<T>(cublasStrttp, cublasDtrttp, cublasCtrttp, cublasZtrttp)(
+      handle, cublas(uplo), n, cublas(A), lda, cublas(packed));
+  if (status != CUBLAS_STATUS_SUCCESS) return status;
+  return of_type<T>(cublasStpttr, cublasDtpttr, cublasCtpttr, cublasZtpttr)(handle, cublas(uplo), n, cublas(packed),
+                                                                            cublas(C), ldc);
 }
 
 }  // namespace tessera::device

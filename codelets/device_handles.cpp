@@ -4,6 +4,9 @@
 #include <starpu.h>
 
 #include <array>
+#include <cstddef>
+#include <vector>
+
 #include <tessera/error.hpp>
 
 #include "kernel.hpp"
@@ -12,18 +15,48 @@ namespace tessera::device {
 
 namespace {
 
-std::array<cublasHandle_t, STARPU_NMAXWORKERS> handles{};
+struct Worker {
+  cublasHandle_t handle = nullptr;
+  void* workspace = nullptr;
+  void* ones = nullptr;  ///< `leaf` of each type
+};
+std::array<Worker, STARPU_NMAXWORKERS> workers{};
 
-cublasHandle_t& mine() { return handles[static_cast<std::size_t>(starpu_worker_get_id_check())]; }
+Worker& mine() { return workers[static_cast<std::size_t>(starpu_worker_get_id_check())]; }
+
+/// Where the ones of a type are [bytes].
+template <Scalar T>
+constexpr std::size_t offset_of_ones = std::size_t{leaf} * (std::same_as<T, float>                 ? 0
+                                                            : std::same_as<T, double>              ? 4
+                                                            : std::same_as<T, std::complex<float>> ? 12
+                                                                                                   : 20);
+constexpr std::size_t bytes_of_ones = offset_of_ones<std::complex<double>> + leaf * sizeof(std::complex<double>);
+
+template <Scalar T>
+void write_ones() {
+  const std::vector<T> ones(leaf, T(1));
+  codelets::check("cudaMemcpy", cudaMemcpy(static_cast<std::byte*>(mine().ones) + offset_of_ones<T>, ones.data(),
+                                           leaf * sizeof(T), cudaMemcpyHostToDevice));
+}
 
 void create(void* /*unused*/) {
-  codelets::check("cublasCreate", cublasCreate(&mine()));
-  if (mine() != nullptr) codelets::check("cublasSetStream", cublasSetStream(mine(), starpu_cuda_get_local_stream()));
+  codelets::check("cublasCreate", cublasCreate(&mine().handle));
+  if (mine().handle != nullptr)
+    codelets::check("cublasSetStream", cublasSetStream(mine().handle, starpu_cuda_get_local_stream()));
+  codelets::check("cudaMalloc", cudaMalloc(&mine().workspace, workspace_bytes));
+  codelets::check("cudaMalloc", cudaMalloc(&mine().ones, bytes_of_ones));
+  if (mine().ones == nullptr) return;
+  write_ones<float>();
+  write_ones<double>();
+  write_ones<std::complex<float>>();
+  write_ones<std::complex<double>>();
 }
 
 void destroy(void* /*unused*/) {
-  if (mine() != nullptr) cublasDestroy(mine());
-  mine() = nullptr;
+  if (mine().handle != nullptr) cublasDestroy(mine().handle);
+  if (mine().workspace != nullptr) cudaFree(mine().workspace);
+  if (mine().ones != nullptr) cudaFree(mine().ones);
+  mine() = {};
 }
 
 }  // namespace
@@ -36,6 +69,20 @@ void create_handles() {
 
 void destroy_handles() { starpu_execute_on_each_worker(destroy, nullptr, STARPU_CUDA); }
 
-cublasHandle_t local_handle() { return mine(); }
+cublasHandle_t local_handle() { return mine().handle; }
+void* local_workspace() { return mine().workspace; }
+
+template <Scalar T>
+void set_unit_diagonal(int n, T* A, int lda) {
+  codelets::check(
+      "cudaMemcpy2D",
+      cudaMemcpy2DAsync(A, (lda + std::size_t{1}) * sizeof(T),  // from one row and column to the next
+                        static_cast<const std::byte*>(mine().ones) + offset_of_ones<T>, sizeof(T), sizeof(T),
+                        static_cast<std::size_t>(n), cudaMemcpyDeviceToDevice, starpu_cuda_get_local_stream()));
+}
+template void set_unit_diagonal(int, float*, int);
+template void set_unit_diagonal(int, double*, int);
+template void set_unit_diagonal(int, std::complex<float>*, int);
+template void set_unit_diagonal(int, std::complex<double>*, int);
 
 }  // namespace tessera::device

@@ -3,45 +3,106 @@
 
 #include <cblas.h>
 
-#include <cstddef>
-
 #include <tessera/types.hpp>
 
-/// The only place that calls CBLAS: one overload set over the four types.
+/// The only place that calls CBLAS: one overload set over the four types, column-major.
 namespace tessera::host {
 
-inline CBLAS_TRANSPOSE cblas_op(Op op) {
+inline CBLAS_TRANSPOSE cblas(Op op) {
   return op == Op::NoTrans ? CblasNoTrans : op == Op::Trans ? CblasTrans : CblasConjTrans;
+}
+inline CBLAS_UPLO cblas(Uplo uplo) { return uplo == Uplo::Lower ? CblasLower : CblasUpper; }
+inline CBLAS_SIDE cblas(Side side) { return side == Side::Left ? CblasLeft : CblasRight; }
+inline CBLAS_DIAG cblas(Diag diag) { return diag == Diag::Unit ? CblasUnit : CblasNonUnit; }
+
+/// Complex scalars go by address.
+template <Scalar T>
+auto cblas(const T& x) {
+  if constexpr (is_complex<T>) return &x;
+  else return x;
+}
+
+/// The function for T out of those for s, d, c and z, or for c and z.
+template <Scalar T, typename S, typename D, typename C, typename Z>
+constexpr auto of_type(S s, D d, C c, Z z) {
+  if constexpr (std::same_as<T, float>) return s;
+  else if constexpr (std::same_as<T, double>) return d;
+  else if constexpr (std::same_as<T, std::complex<float>>) return c;
+  else return z;
+}
+template <ComplexScalar T, typename C, typename Z>
+constexpr auto of_type(C c, Z z) {
+  if constexpr (std::same_as<T, std::complex<float>>) return c;
+  else return z;
 }
 
 template <Scalar T>
 void gemm(Op op_a, Op op_b, int m, int n, int k, T alpha, const T* A, int lda, const T* B, int ldb, T beta, T* C,
           int ldc) {
-  const auto a = cblas_op(op_a), b = cblas_op(op_b);
-  if constexpr (std::same_as<T, float>) cblas_sgemm(CblasColMajor, a, b, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
-  else if constexpr (std::same_as<T, double>)
-    cblas_dgemm(CblasColMajor, a, b, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
-  else if constexpr (std::same_as<T, std::complex<float>>)
-    cblas_cgemm(CblasColMajor, a, b, m, n, k, &alpha, A, lda, B, ldb, &beta, C, ldc);
-  else cblas_zgemm(CblasColMajor, a, b, m, n, k, &alpha, A, lda, B, ldb, &beta, C, ldc);
+  of_type<T>(cblas_sgemm, cblas_dgemm, cblas_cgemm, cblas_zgemm)(CblasColMajor, cblas(op_a), cblas(op_b), m, n, k,
+                                                                 cblas(alpha), A, lda, B, ldb, cblas(beta), C, ldc);
+}
+
+template <Scalar T>
+void symm(Side side, Uplo uplo, int m, int n, T alpha, const T* A, int lda, const T* B, int ldb, T beta, T* C,
+          int ldc) {
+  of_type<T>(cblas_ssymm, cblas_dsymm, cblas_csymm, cblas_zsymm)(CblasColMajor, cblas(side), cblas(uplo), m, n,
+                                                                 cblas(alpha), A, lda, B, ldb, cblas(beta), C, ldc);
+}
+
+template <ComplexScalar T>
+void hemm(Side side, Uplo uplo, int m, int n, T alpha, const T* A, int lda, const T* B, int ldb, T beta, T* C,
+          int ldc) {
+  of_type<T>(cblas_chemm, cblas_zhemm)(CblasColMajor, cblas(side), cblas(uplo), m, n, cblas(alpha), A, lda, B, ldb,
+                                       cblas(beta), C, ldc);
+}
+
+template <Scalar T>
+void syrk(Uplo uplo, Op op, int n, int k, T alpha, const T* A, int lda, T beta, T* C, int ldc) {
+  of_type<T>(cblas_ssyrk, cblas_dsyrk, cblas_csyrk, cblas_zsyrk)(CblasColMajor, cblas(uplo), cblas(op), n, k,
+                                                                 cblas(alpha), A, lda, cblas(beta), C, ldc);
+}
+
+template <ComplexScalar T>
+void herk(Uplo uplo, Op op, int n, int k, Real<T> alpha, const T* A, int lda, Real<T> beta, T* C, int ldc) {
+  of_type<T>(cblas_cherk, cblas_zherk)(CblasColMajor, cblas(uplo), cblas(op), n, k, alpha, A, lda, beta, C, ldc);
+}
+
+template <Scalar T>
+void syr2k(Uplo uplo, Op op, int n, int k, T alpha, const T* A, int lda, const T* B, int ldb, T beta, T* C, int ldc) {
+  of_type<T>(cblas_ssyr2k, cblas_dsyr2k, cblas_csyr2k, cblas_zsyr2k)(CblasColMajor, cblas(uplo), cblas(op), n, k,
+                                                                     cblas(alpha), A, lda, B, ldb, cblas(beta), C, ldc);
+}
+
+template <ComplexScalar T>
+void her2k(Uplo uplo, Op op, int n, int k, T alpha, const T* A, int lda, const T* B, int ldb, Real<T> beta, T* C,
+           int ldc) {
+  of_type<T>(cblas_cher2k, cblas_zher2k)(CblasColMajor, cblas(uplo), cblas(op), n, k, cblas(alpha), A, lda, B, ldb,
+                                         beta, C, ldc);
+}
+
+template <Scalar T>
+void trmm(Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, const T* A, int lda, T* B, int ldb) {
+  of_type<T>(cblas_strmm, cblas_dtrmm, cblas_ctrmm, cblas_ztrmm)(CblasColMajor, cblas(side), cblas(uplo), cblas(op),
+                                                                 cblas(diag), m, n, cblas(alpha), A, lda, B, ldb);
+}
+
+template <Scalar T>
+void trsm(Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, const T* A, int lda, T* B, int ldb) {
+  of_type<T>(cblas_strsm, cblas_dtrsm, cblas_ctrsm, cblas_ztrsm)(CblasColMajor, cblas(side), cblas(uplo), cblas(op),
+                                                                 cblas(diag), m, n, cblas(alpha), A, lda, B, ldb);
 }
 
 /// x ← α x
 template <Scalar T>
 void scal(int n, T alpha, T* x) {
-  if constexpr (std::same_as<T, float>) cblas_sscal(n, alpha, x, 1);
-  else if constexpr (std::same_as<T, double>) cblas_dscal(n, alpha, x, 1);
-  else if constexpr (std::same_as<T, std::complex<float>>) cblas_cscal(n, &alpha, x, 1);
-  else cblas_zscal(n, &alpha, x, 1);
+  of_type<T>(cblas_sscal, cblas_dscal, cblas_cscal, cblas_zscal)(n, cblas(alpha), x, 1);
 }
 
 /// y ← α x + y
 template <Scalar T>
 void axpy(int n, T alpha, const T* x, T* y) {
-  if constexpr (std::same_as<T, float>) cblas_saxpy(n, alpha, x, 1, y, 1);
-  else if constexpr (std::same_as<T, double>) cblas_daxpy(n, alpha, x, 1, y, 1);
-  else if constexpr (std::same_as<T, std::complex<float>>) cblas_caxpy(n, &alpha, x, 1, y, 1);
-  else cblas_zaxpy(n, &alpha, x, 1, y, 1);
+  of_type<T>(cblas_saxpy, cblas_daxpy, cblas_caxpy, cblas_zaxpy)(n, cblas(alpha), x, 1, y, 1);
 }
 
 /// Threads that one call of the host BLAS uses. Both are no-ops on a CBLAS that is not OpenBLAS.

@@ -11,24 +11,50 @@ namespace {
 
 template <Scalar T>
 void scale_cpu(void* buffers[], void* arg) {
-  const T beta = static_cast<ScaleArgs<T>*>(arg)->beta;
+  const auto& [work, part, real_diagonal, beta] = *static_cast<ScaleArgs<T>*>(arg);
   const auto C = tile<T>(buffers[0]);
   for (int j = 0; j < C.n; j++) {
+    const int first = part == Part::Lower ? j : 0, end = part == Part::Upper ? j + 1 : C.m;
     T* column = C.data + static_cast<Index>(j) * C.ld;
-    if (beta == T{}) std::fill_n(column, C.m, T{});  // 0 · NaN would be NaN
-    else host::scal(C.m, beta, column);
+    if (real_diagonal) column[j] = std::real(column[j]);  // before: what is there must not spread into the real part
+    if (beta == T{}) std::fill_n(column + first, end - first, T{});  // 0 · NaN would be NaN
+    else host::scal(end - first, beta, column + first);
+    if (real_diagonal) column[j] = std::real(column[j]);  // after: no −0
   }
 }
 
 #ifdef TESSERA_WITH_CUDA
 template <Scalar T>
-void scale_cuda(void* buffers[], void* arg) {
-  const T beta = static_cast<ScaleArgs<T>*>(arg)->beta;
-  const auto C = tile<T>(buffers[0]);
+void scale_rectangle(T beta, T* C, int m, int n, int ld) {
   if (beta == T{})
-    check("scale",
-          cudaMemset2DAsync(C.data, C.ld * sizeof(T), 0, C.m * sizeof(T), C.n, starpu_cuda_get_local_stream()));
-  else check("scale", device::scale<T>(device::local_handle(), C.m, C.n, beta, C.data, C.ld));
+    check("scale", cudaMemset2DAsync(C, ld * sizeof(T), 0, m * sizeof(T), n, starpu_cuda_get_local_stream()));
+  else check("scale", device::scale<T>(device::local_handle(), m, n, beta, C, ld, C, ld));
+}
+
+template <Scalar T>
+void scale_cuda(void* buffers[], void* arg) {
+  const auto& [work, part, real_diagonal, beta] = *static_cast<ScaleArgs<T>*>(arg);
+  const auto C = tile<T>(buffers[0]);
+  if (part == Part::All) return scale_rectangle<T>(beta, C.data, C.m, C.n, C.ld);
+  const auto clear_imaginary_diagonal = [&] {  // its elements lie ld + 1 apart
+    check("scale", cudaMemset2DAsync(reinterpret_cast<Real<T>*>(C.data) + 1, (C.ld + std::size_t{1}) * sizeof(T), 0,
+                                     sizeof(Real<T>), C.n, starpu_cuda_get_local_stream()));
+  };
+  if (real_diagonal) clear_imaginary_diagonal();  // before: what is there must not spread into the real part
+  const auto at = [&](int i, int j) { return C.data + i + static_cast<Index>(j) * C.ld; };
+  const auto handle = device::local_handle();
+  const auto uplo = uplo_of(part);
+  const device::LeafWorkspace<T> workspace;
+  cut_triangle(
+      uplo, C.n, device::leaf, [&](const Rectangle& r) { scale_rectangle<T>(beta, at(r.i, r.j), r.m, r.n, C.ld); },
+      [&](int first, int n) {
+        T* const corner = at(first, first);
+        if (beta == T{}) scale_rectangle<T>(beta, workspace.square, n, n, device::leaf);
+        else check("scale", device::scale<T>(handle, n, n, beta, corner, C.ld, workspace.square, device::leaf));
+        check("scale", device::copy_triangle<T>(handle, uplo, n, workspace.square, device::leaf, workspace.packed,
+                                                corner, C.ld));
+      });
+  if (real_diagonal) clear_imaginary_diagonal();  // after: no −0
 }
 #else
 template <Scalar T>

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <initializer_list>
 #include <limits>
 #include <string>
 
@@ -14,7 +16,20 @@ namespace tessera::arguments {
 /// The BLAS underneath counts in int: leading dimensions and tile sizes must fit.
 inline constexpr Index largest_int = std::numeric_limits<int>::max();
 
-enum class Problem { None, NotAnOp, TooSmall, TooLarge, Null, TooManyBytes };
+enum class Problem {
+  None,
+  NotALayout,
+  NotASide,
+  NotAnUplo,
+  NotAnOp,
+  NotASymmetricOp,
+  NotAHermitianOp,
+  NotADiag,
+  TooSmall,
+  TooLarge,
+  Null,
+  TooManyBytes,
+};
 
 /// The first illegal argument, or position 0.
 struct Argument {
@@ -25,9 +40,47 @@ struct Argument {
   Index bound = 0;
 };
 
-constexpr Argument illegal_op(int position, const char* name, Op op) {
-  if (op == Op::NoTrans || op == Op::Trans || op == Op::ConjTrans) return {};
-  return {position, name, Problem::NotAnOp, static_cast<Index>(op), 0};
+/// Which values of Op a routine takes.
+enum class Ops {
+  All,
+  Symmetric,  ///< complex syrk and syr2k: a conjugate would not make a symmetric matrix
+  Hermitian,  ///< herk and her2k: only a conjugate makes a Hermitian matrix
+};
+
+constexpr Argument illegal_op(int position, const char* name, Op op, Ops allowed = Ops::All) {
+  const bool trans = op == Op::Trans && allowed != Ops::Hermitian;
+  const bool conj_trans = op == Op::ConjTrans && allowed != Ops::Symmetric;
+  if (op == Op::NoTrans || trans || conj_trans) return {};
+  const auto problem = allowed == Ops::All         ? Problem::NotAnOp
+                       : allowed == Ops::Symmetric ? Problem::NotASymmetricOp
+                                                   : Problem::NotAHermitianOp;
+  return {position, name, problem, static_cast<Index>(op), 0};
+}
+constexpr Argument illegal_side(int position, Side side) {
+  if (side == Side::Left || side == Side::Right) return {};
+  return {position, "side", Problem::NotASide, static_cast<Index>(side), 0};
+}
+constexpr Argument illegal_uplo(int position, Uplo uplo) {
+  if (uplo == Uplo::Lower || uplo == Uplo::Upper) return {};
+  return {position, "uplo", Problem::NotAnUplo, static_cast<Index>(uplo), 0};
+}
+constexpr Argument illegal_diag(int position, Diag diag) {
+  if (diag == Diag::NonUnit || diag == Diag::Unit) return {};
+  return {position, "diag", Problem::NotADiag, static_cast<Index>(diag), 0};
+}
+constexpr Argument illegal_layout(Layout layout) {
+  if (layout == Layout::ColMajor || layout == Layout::RowMajor) return {};
+  return {1, "layout", Problem::NotALayout, static_cast<Index>(layout), 0};
+}
+constexpr Argument illegal_size(int position, const char* name, Index size) {
+  if (size >= 0) return {};
+  return {position, name, Problem::TooSmall, size, 0};
+}
+
+constexpr Argument first_of(std::initializer_list<Argument> checks) {
+  for (const auto& check : checks)
+    if (check.position != 0) return check;
+  return {};
 }
 
 /// Rows and columns of the stored matrix whose op is m×n.
@@ -39,7 +92,7 @@ constexpr bool too_many_bytes(Index n, Index ld, Index element_size) {
   return ld > 0 && n > std::numeric_limits<Index>::max() / element_size / ld;
 }
 
-/// A matrix of a pointer routine. `used`: false if the routine will not touch it, so that null is fine.
+/// A matrix of a pointer routine, column-major. `used`: false if the routine will not touch it, so that null is fine.
 struct StoredMatrix {
   const char* name;
   const char* ld_name;
@@ -66,8 +119,30 @@ constexpr Argument illegal_memory(const StoredMatrix& matrix) {
   return {};
 }
 
+template <std::size_t Count>
+constexpr Argument first_illegal_matrix(const std::array<StoredMatrix, Count>& matrices) {
+  for (const auto& matrix : matrices)
+    if (const auto illegal = illegal_leading_dimension(matrix); illegal.position != 0) return illegal;
+  for (const auto& matrix : matrices)
+    if (const auto illegal = illegal_memory(matrix); illegal.position != 0) return illegal;
+  return {};
+}
+
+/// What all calls on pointers have in common. Positions are those of the form without a layout.
+struct Call {
+  Index element_size = 0;
+  bool row_major = false;
+
+  /// The rows×columns matrix at `data`, of which only the column-major shape matters.
+  constexpr StoredMatrix matrix(const char* name, const char* ld_name, int position, Index rows, Index columns,
+                                const void* data, Index ld, bool used) const {
+    if (row_major) std::swap(rows, columns);
+    return {name, ld_name, position, position + 1, rows, columns, ld, data, used, element_size};
+  }
+};
+
 /// C ← α op(A) op(B) + β C
-struct ProductCall {
+struct ProductCall : Call {
   Op op_a, op_b;
   Index m, n, k;
   const void* A;
@@ -77,37 +152,174 @@ struct ProductCall {
   const void* C;
   Index ldc;
   bool reads_product;  ///< α ≠ 0
-  Index element_size;
 };
 
-constexpr Argument first_illegal(const ProductCall& c) {
-  if (const auto illegal = illegal_op(1, "op_a", c.op_a); illegal.position != 0) return illegal;
-  if (const auto illegal = illegal_op(2, "op_b", c.op_b); illegal.position != 0) return illegal;
-  if (c.m < 0) return {3, "m", Problem::TooSmall, c.m, 0};
-  if (c.n < 0) return {4, "n", Problem::TooSmall, c.n, 0};
-  if (c.k < 0) return {5, "k", Problem::TooSmall, c.k, 0};
+/// The output is the last one.
+constexpr std::array<StoredMatrix, 3> matrices(const ProductCall& c) {
   const bool reads = c.reads_product && c.m > 0 && c.n > 0;
-  const StoredMatrix A{
-      "A",   "lda",         7, 8, stored_rows(c.op_a, c.m, c.k), stored_columns(c.op_a, c.m, c.k), c.lda, c.A,
-      reads, c.element_size};
-  const StoredMatrix B{
-      "B",   "ldb",         9, 10, stored_rows(c.op_b, c.k, c.n), stored_columns(c.op_b, c.k, c.n), c.ldb, c.B,
-      reads, c.element_size};
-  const StoredMatrix C{"C", "ldc", 12, 13, c.m, c.n, c.ldc, c.C, true, c.element_size};
-  for (const auto* matrix : {&A, &B, &C})
-    if (const auto illegal = illegal_leading_dimension(*matrix); illegal.position != 0) return illegal;
-  for (const auto* matrix : {&A, &B, &C})
-    if (const auto illegal = illegal_memory(*matrix); illegal.position != 0) return illegal;
-  return {};
+  return {{c.matrix("A", "lda", 7, stored_rows(c.op_a, c.m, c.k), stored_columns(c.op_a, c.m, c.k), c.A, c.lda, reads),
+           c.matrix("B", "ldb", 9, stored_rows(c.op_b, c.k, c.n), stored_columns(c.op_b, c.k, c.n), c.B, c.ldb, reads),
+           c.matrix("C", "ldc", 12, c.m, c.n, c.C, c.ldc, true)}};
+}
+
+constexpr Argument first_illegal(const ProductCall& c) {
+  const auto illegal = first_of({illegal_op(1, "op_a", c.op_a), illegal_op(2, "op_b", c.op_b),
+                                 illegal_size(3, "m", c.m), illegal_size(4, "n", c.n), illegal_size(5, "k", c.k)});
+  return illegal.position != 0 ? illegal : first_illegal_matrix(matrices(c));
+}
+
+/// A triangle of C ← α op(A) op(B) + β C
+struct TriangleProductCall : Call {
+  Uplo uplo;
+  Op op_a, op_b;
+  Index n, k;
+  const void* A;
+  Index lda;
+  const void* B;
+  Index ldb;
+  const void* C;
+  Index ldc;
+  bool reads_product;  ///< α ≠ 0
+};
+
+/// The output is the last one.
+constexpr std::array<StoredMatrix, 3> matrices(const TriangleProductCall& c) {
+  const bool reads = c.reads_product && c.n > 0;
+  return {{c.matrix("A", "lda", 7, stored_rows(c.op_a, c.n, c.k), stored_columns(c.op_a, c.n, c.k), c.A, c.lda, reads),
+           c.matrix("B", "ldb", 9, stored_rows(c.op_b, c.k, c.n), stored_columns(c.op_b, c.k, c.n), c.B, c.ldb, reads),
+           c.matrix("C", "ldc", 12, c.n, c.n, c.C, c.ldc, true)}};
+}
+
+constexpr Argument first_illegal(const TriangleProductCall& c) {
+  const auto illegal = first_of({illegal_uplo(1, c.uplo), illegal_op(2, "op_a", c.op_a), illegal_op(3, "op_b", c.op_b),
+                                 illegal_size(4, "n", c.n), illegal_size(5, "k", c.k)});
+  return illegal.position != 0 ? illegal : first_illegal_matrix(matrices(c));
+}
+
+/// C ← α A B + β C  or  α B A + β C, A symmetric or Hermitian
+struct SymmetricCall : Call {
+  Side side;
+  Uplo uplo;
+  Index m, n;
+  const void* A;
+  Index lda;
+  const void* B;
+  Index ldb;
+  const void* C;
+  Index ldc;
+  bool reads_product;  ///< α ≠ 0
+};
+
+/// The output is the last one.
+constexpr std::array<StoredMatrix, 3> matrices(const SymmetricCall& c) {
+  const bool reads = c.reads_product && c.m > 0 && c.n > 0;
+  const Index order = c.side == Side::Left ? c.m : c.n;
+  return {{c.matrix("A", "lda", 6, order, order, c.A, c.lda, reads),
+           c.matrix("B", "ldb", 8, c.m, c.n, c.B, c.ldb, reads), c.matrix("C", "ldc", 11, c.m, c.n, c.C, c.ldc, true)}};
+}
+
+constexpr Argument first_illegal(const SymmetricCall& c) {
+  const auto illegal = first_of(
+      {illegal_side(1, c.side), illegal_uplo(2, c.uplo), illegal_size(3, "m", c.m), illegal_size(4, "n", c.n)});
+  return illegal.position != 0 ? illegal : first_illegal_matrix(matrices(c));
+}
+
+/// A triangle of C ← α op(A) op(A)ᵀ + β C
+struct RankKCall : Call {
+  Ops ops;
+  Uplo uplo;
+  Op op;
+  Index n, k;
+  const void* A;
+  Index lda;
+  const void* C;
+  Index ldc;
+  bool reads_product;  ///< α ≠ 0
+};
+
+/// The output is the last one.
+constexpr std::array<StoredMatrix, 2> matrices(const RankKCall& c) {
+  return {{c.matrix("A", "lda", 6, stored_rows(c.op, c.n, c.k), stored_columns(c.op, c.n, c.k), c.A, c.lda,
+                    c.reads_product && c.n > 0),
+           c.matrix("C", "ldc", 9, c.n, c.n, c.C, c.ldc, true)}};
+}
+
+constexpr Argument first_illegal(const RankKCall& c) {
+  const auto illegal = first_of({illegal_uplo(1, c.uplo), illegal_op(2, "op", c.op, c.ops), illegal_size(3, "n", c.n),
+                                 illegal_size(4, "k", c.k)});
+  return illegal.position != 0 ? illegal : first_illegal_matrix(matrices(c));
+}
+
+/// A triangle of C ← α op(A) op(B)ᵀ + α op(B) op(A)ᵀ + β C
+struct Rank2kCall : Call {
+  Ops ops;
+  Uplo uplo;
+  Op op;
+  Index n, k;
+  const void* A;
+  Index lda;
+  const void* B;
+  Index ldb;
+  const void* C;
+  Index ldc;
+  bool reads_product;  ///< α ≠ 0
+};
+
+/// The output is the last one.
+constexpr std::array<StoredMatrix, 3> matrices(const Rank2kCall& c) {
+  const bool reads = c.reads_product && c.n > 0;
+  const Index rows = stored_rows(c.op, c.n, c.k), columns = stored_columns(c.op, c.n, c.k);
+  return {{c.matrix("A", "lda", 6, rows, columns, c.A, c.lda, reads),
+           c.matrix("B", "ldb", 8, rows, columns, c.B, c.ldb, reads),
+           c.matrix("C", "ldc", 11, c.n, c.n, c.C, c.ldc, true)}};
+}
+
+constexpr Argument first_illegal(const Rank2kCall& c) {
+  const auto illegal = first_of({illegal_uplo(1, c.uplo), illegal_op(2, "op", c.op, c.ops), illegal_size(3, "n", c.n),
+                                 illegal_size(4, "k", c.k)});
+  return illegal.position != 0 ? illegal : first_illegal_matrix(matrices(c));
+}
+
+/// B ← α op(A) B  or  α B op(A), or with the inverse of A, A triangular
+struct TriangularCall : Call {
+  Side side;
+  Uplo uplo;
+  Op op;
+  Diag diag;
+  Index m, n;
+  const void* A;
+  Index lda;
+  const void* B;
+  Index ldb;
+  bool reads_product;  ///< α ≠ 0
+};
+
+/// The output is the last one.
+constexpr std::array<StoredMatrix, 2> matrices(const TriangularCall& c) {
+  const Index order = c.side == Side::Left ? c.m : c.n;
+  return {{c.matrix("A", "lda", 8, order, order, c.A, c.lda, c.reads_product && c.m > 0 && c.n > 0),
+           c.matrix("B", "ldb", 10, c.m, c.n, c.B, c.ldb, true)}};
+}
+
+constexpr Argument first_illegal(const TriangularCall& c) {
+  const auto illegal = first_of({illegal_side(1, c.side), illegal_uplo(2, c.uplo), illegal_op(3, "op", c.op),
+                                 illegal_diag(4, c.diag), illegal_size(5, "m", c.m), illegal_size(6, "n", c.n)});
+  return illegal.position != 0 ? illegal : first_illegal_matrix(matrices(c));
 }
 
 inline std::string explain(const Argument& a) {
+  const auto is = [&](const std::string& problem) { return "is " + std::to_string(a.value) + ", must be " + problem; };
   switch (a.problem) {
   case Problem::None: return "is legal";
-  case Problem::NotAnOp:
-    return "is " + std::to_string(a.value) + ", must be NoTrans ('N'), Trans ('T') or ConjTrans ('C')";
-  case Problem::TooSmall: return "is " + std::to_string(a.value) + ", must be at least " + std::to_string(a.bound);
-  case Problem::TooLarge: return "is " + std::to_string(a.value) + ", must be at most " + std::to_string(a.bound);
+  case Problem::NotALayout: return is("ColMajor ('C') or RowMajor ('R')");
+  case Problem::NotASide: return is("Left ('L') or Right ('R')");
+  case Problem::NotAnUplo: return is("Lower ('L') or Upper ('U')");
+  case Problem::NotAnOp: return is("NoTrans ('N'), Trans ('T') or ConjTrans ('C')");
+  case Problem::NotASymmetricOp: return is("NoTrans ('N') or Trans ('T'): a complex symmetric update has no conjugate");
+  case Problem::NotAHermitianOp: return is("NoTrans ('N') or ConjTrans ('C')");
+  case Problem::NotADiag: return is("NonUnit ('N') or Unit ('U')");
+  case Problem::TooSmall: return is("at least " + std::to_string(a.bound));
+  case Problem::TooLarge: return is("at most " + std::to_string(a.bound));
   case Problem::Null: return "is null, but the matrix is not empty";
   case Problem::TooManyBytes:
     return "has " + std::to_string(a.value) + " columns " + std::to_string(a.bound) +

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include <tessera/error.hpp>
 #include <tessera/matrix.hpp>
 
-/// Whether matrices of tiles fit together. Every function throws before anything has been submitted.
+#include "arguments.hpp"
+#include "tile_grid.hpp"
+
+/// Whether the arguments of a call fit together. Every function throws before anything has been submitted.
 namespace tessera::arguments {
 
 /// @throws ShapeError naming the argument whose `what` ("rows") is not what `other` ("the columns of op(A)") asks for
@@ -17,6 +21,11 @@ inline void require_equal(const char* routine, int position, const char* name, c
     throw ShapeError(routine, position, name,
                      "has " + std::to_string(value) + " " + what + ", must have as many as " + other + ", " +
                          std::to_string(wanted));
+}
+
+template <Scalar T>
+void require_square(const char* routine, int position, const char* name, const Matrix<T>& A) {
+  require_equal(routine, position, name, "columns", A.n(), "rows", A.m());
 }
 
 /// One dimension of a matrix and the size of the tiles it is cut into.
@@ -53,6 +62,32 @@ template <Scalar T>
 void require_disjoint(const char* routine, int position, const char* name, const Matrix<T>& C, const char* input,
                       const Matrix<T>& A) {
   if (C.overlaps(A)) throw ShapeError(routine, position, name, std::string("shares memory with the input ") + input);
+}
+
+/// Memory of a matrix of a pointer routine.
+inline detail::TileGrid::Memory memory_of(const StoredMatrix& matrix) {
+  return {static_cast<const std::byte*>(matrix.data), static_cast<std::size_t>(matrix.m * matrix.element_size),
+          static_cast<std::size_t>(matrix.ld * matrix.element_size), matrix.n};
+}
+
+/// A call on pointers: all its arguments are legal, and its output is none of the inputs that it reads.
+/// @param layout  if the caller gave one: it is argument 1, and all others move up by one
+/// @throws ArgumentError, ShapeError
+template <typename AnyCall>
+void require_legal_call(const char* routine, const AnyCall& call, std::optional<Layout> layout) {
+  if (layout) require_legal(routine, illegal_layout(*layout));
+  const int shift = layout ? 1 : 0;
+  auto illegal = first_illegal(call);
+  if (illegal.position != 0) illegal.position += shift;
+  require_legal(routine, illegal);
+  const auto all = matrices(call);
+  const auto& output = all.back();
+  if (output.m == 0 || output.n == 0) return;
+  for (const auto& input : all)
+    if (&input != &output && input.used && input.m > 0 && input.n > 0 &&
+        detail::overlap(memory_of(output), memory_of(input)))
+      throw ShapeError(routine, output.position + shift, output.name,
+                       std::string("shares memory with the input ") + input.name);
 }
 
 }  // namespace tessera::arguments

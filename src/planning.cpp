@@ -16,6 +16,21 @@ ProductTiles plan_product(const Session& session, Index m, Index n, Index k) {
 }
 
 template <Scalar T>
+ProductTiles plan_triangle(const Session& session, Index n, Index k) {
+  return choose_triangle_tiles(tile_problem<T>(session), n, k, session.tile());
+}
+
+template <Scalar T>
+ProductTiles plan_symmetric(const Session& session, Side side, Index m, Index n) {
+  return choose_symmetric_tiles(tile_problem<T>(session), side, m, n, session.tile());
+}
+
+template <Scalar T>
+ProductTiles plan_triangular(const Session& session, Side side, Index m, Index n) {
+  return choose_triangular_tiles(tile_problem<T>(session), side, m, n, session.tile());
+}
+
+template <Scalar T>
 Block block_of_tiles(const Session& session, Index tile) {
   return choose_block(tile_problem<T>(session), tile);
 }
@@ -25,10 +40,13 @@ Index default_tile(const Session& session) {
   return session.tile() > 0 ? session.tile() : choose_default_tile(tile_problem<T>(session));
 }
 
-#define INSTANTIATE(T)                                                        \
-  template TileProblem tile_problem<T>(const Session&);                       \
-  template ProductTiles plan_product<T>(const Session&, Index, Index, Index); \
-  template Block block_of_tiles<T>(const Session&, Index);                    \
+#define INSTANTIATE(T)                                                          \
+  template TileProblem tile_problem<T>(const Session&);                         \
+  template ProductTiles plan_product<T>(const Session&, Index, Index, Index);   \
+  template ProductTiles plan_triangle<T>(const Session&, Index, Index);         \
+  template ProductTiles plan_symmetric<T>(const Session&, Side, Index, Index);  \
+  template ProductTiles plan_triangular<T>(const Session&, Side, Index, Index); \
+  template Block block_of_tiles<T>(const Session&, Index);                      \
   template Index default_tile<T>(const Session&);
 INSTANTIATE(float)
 INSTANTIATE(double)

@@ -17,6 +17,19 @@ TileProblem tile_problem(const Session& session);
 template <Scalar T>
 ProductTiles plan_product(const Session& session, Index m, Index n, Index k);
 
+/// For a triangle of a sum of products of pointers, n×n with k terms, of which a rank-2k update has twice as many.
+template <Scalar T>
+ProductTiles plan_triangle(const Session& session, Index n, Index k);
+
+/// For a symmetric matrix of pointers on one side of an m×n matrix: the tiles of C, and in k those of the symmetric
+/// one.
+template <Scalar T>
+ProductTiles plan_symmetric(const Session& session, Side side, Index m, Index n);
+
+/// The same for a triangular matrix.
+template <Scalar T>
+ProductTiles plan_triangular(const Session& session, Side side, Index m, Index n);
+
 /// Blocks of C for tiles of C of that size.
 template <Scalar T>
 Block block_of_tiles(const Session& session, Index tile);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -33,12 +34,15 @@ class Session {
   const std::vector<std::string>& unused_devices() const noexcept { return unused_; }
   const std::vector<gpu::Info>& gpu_info() const noexcept { return gpu_info_; }
   FailureWatch& failures() noexcept { return failures_; }
+  /// Held while the tasks of one call are submitted.
+  std::mutex& submission() const noexcept { return submission_; }
 
  private:
   void start(const RuntimeOptions& options);
   void look_at_workers();
 
   FailureWatch failures_;
+  mutable std::mutex submission_;
   bool joined_ = false;
   int cpu_workers_ = 0;
   int host_threads_ = 1;  ///< OpenBLAS's own setting, to be restored

@@ -7,14 +7,11 @@
 #include <limits>
 #include <sstream>
 
+#include "tile_size_cpu.hpp"
+
 namespace tessera::detail {
 
 namespace {
-
-constexpr Index divide_up(Index a, Index b) { return (a + b - 1) / b; }
-
-constexpr Index most_elements = Index{1} << 31;  // of a tile: StarPU multiplies in 32 bits
-constexpr Index largest_tile = Index{1} << 30;   // the BLAS underneath counts in int
 
 constexpr std::array<Index, 5> gpu_candidates{256, 512, 1024, 2048, 4096};
 
@@ -77,12 +74,18 @@ double predict_gpu(const TileProblem& machine, OwnerGrid grid, Index m, Index n,
   return std::max(largest_share * chain, transfers) + ends;
 }
 
+/// How many tiles of C are computed.
+Index tile_count(Index m, Index n, Index tile, bool triangle) {
+  const Index rows = divide_up(m, tile);
+  return triangle ? rows * (rows + 1) / 2 : rows * divide_up(n, tile);
+}
+
 /// The largest tile up to the efficient one that leaves every GPU enough tiles of C.
-ProductTiles choose_for_gpus(const TileProblem& machine, Index m, Index n, Index k, Index fixed) {
+ProductTiles choose_for_gpus(const TileProblem& machine, Index m, Index n, Index k, bool triangle, Index fixed) {
   const auto fits = [&](Index tile) {
     const double bytes = machine.element_size * static_cast<double>(tile) * static_cast<double>(tile);
     return tile <= smallest_efficient_tile(machine) && bytes <= largest_tile_bytes &&
-           divide_up(m, tile) * divide_up(n, tile) >= tiles_per_gpu * machine.gpus;
+           tile_count(m, n, tile, triangle) >= tiles_per_gpu * machine.gpus;
   };
   ProductTiles best;
   best.m = fixed > 0 ? fixed : gpu_candidates.front();
@@ -90,72 +93,66 @@ ProductTiles choose_for_gpus(const TileProblem& machine, Index m, Index n, Index
     for (const Index candidate : gpu_candidates)
       if (fits(candidate)) best.m = candidate;
   best.n = best.k = best.m;
-  best.seconds = predict_gpu(machine, owner_grid(machine.gpus), m, n, k, best.m);
+  best.seconds = predict_gpu(machine, owner_grid(machine.gpus), m, n, k, best.m) * (triangle ? 0.5 : 1);
 
   const auto block = choose_block(machine, best.m);
   std::ostringstream reason;
   reason.precision(3);
   reason << (fixed > 0 ? "asked for" : "largest efficient tile with enough of them for every GPU") << ": kernel at "
          << kernel_rate(machine, best.m) * 1e-12 << " of " << machine.rates.gpu.best_rate() * 1e-12 << " TFLOP/s, "
-         << divide_up(m, best.m) << "x" << divide_up(n, best.n) << " tiles for " << machine.gpus << " GPU"
+         << tile_count(m, n, best.m, triangle) << " tiles of C for " << machine.gpus << " GPU"
          << (machine.gpus > 1 ? "s" : "") << ", blocks of " << block.rows << "x" << block.columns
          << " tiles so that links of " << machine.rates.link * 1e-9 << " GB/s keep up";
   best.reason = reason.str();
   return best;
 }
 
-/// Time of a tile of `tile` rows or columns, out of `whole`, beyond its flops at the best rate. OpenBLAS packs its
-/// operands for each product: op(B)'s share is spread over the rows of the tile, op(A)'s over its columns. The lengths
-/// at which packing takes as long as arithmetic were fitted to OpenBLAS 0.3.21 on products of 500 to 4000: tall tiles
-/// are the better ones. Whole matrices of less than 128 fit a cache, and the fit does not hold for them.
-double packing(double length, Index tile, Index whole) {
-  constexpr double cached = 128;
-  const double stretch = std::max(1.0, cached / static_cast<double>(whole));
-  return length / (stretch * static_cast<double>(std::min(tile, whole)));
+/// What one row of a triangle on the diagonal adds to the time of its tile [s], beyond that of half a product: the
+/// blocks on the diagonal are small, and come one after another. From tiles of 1024 to 4096 rows on an H200.
+constexpr double row_latency = 0.08e-6;
+
+/// Each column of tiles of X belongs to one GPU, which works through the rows: the time of the busiest one, or the
+/// transfers if they take longer, and the start and the end.
+/// @param order, tile  of the triangular matrix
+/// @param free, width  the other dimension of X, and its tiles'
+double predict_triangular_gpu(const TileProblem& machine, Index order, Index free, Index tile, Index width) {
+  const auto side = static_cast<double>(std::min(tile, order)), wide = static_cast<double>(std::min(width, free));
+  const double flops = machine.flops_per_multiply_add * side * side * wide;
+  const double product = machine.rates.gpu.seconds(flops) + task_overhead;
+  const double diagonal = machine.rates.gpu.seconds(flops / 2) + row_latency * side + task_overhead;
+  const auto rows = static_cast<double>(divide_up(order, tile));
+  const Index columns = divide_up(free, width);
+  const Index sharers = std::max<Index>(1, machine.gpus / columns);  // of the rows of one column
+  const double column = rows * diagonal + rows * (rows - 1) / 2 * product / static_cast<double>(sharers);
+  const double bytes =
+      machine.element_size * static_cast<double>(order) * (static_cast<double>(order) / 2 + static_cast<double>(free));
+  const double ends = machine.element_size * (side * side + 2 * side * wide) / machine.rates.link;
+  const auto share = static_cast<double>(divide_up(columns, std::min<Index>(columns, machine.gpus)));
+  return std::max(share * column, bytes / (machine.rates.link * machine.gpus)) + ends;
 }
 
-/// CPU workers read host memory: nothing is gained by cutting k, and C is cut only to give every worker enough tasks.
-ProductTiles choose_for_cpus(const TileProblem& machine, Index m, Index n, Index k, Index fixed) {
-  constexpr double submission = 10e-6;  // submission and hand-over [s]
-  constexpr double imbalance = 0.1;     // of a task: what the last ones wait for each other, on average
-  constexpr Index grain = 16;           // kernels like columns that start at whole vectors
-  const double seconds_per_element =
-      machine.flops_per_multiply_add * static_cast<double>(k) / machine.rates.cpu.best_rate();
-  const Index most_tasks = Index{8} * machine.cpu_workers;
-  const auto cut = [](Index whole, Index pieces) {
-    return std::min(whole, divide_up(divide_up(whole, pieces), grain) * grain);
-  };
-
+ProductTiles choose_triangular_for_gpus(const TileProblem& machine, Index order, Index free, Index fixed) {
   ProductTiles best;
   best.seconds = std::numeric_limits<double>::infinity();
-  const auto consider = [&](Index tile_m, Index tile_n, Index tile_k) {
-    const double tasks = static_cast<double>(divide_up(m, tile_m) * divide_up(n, tile_n));
-    const auto rows = static_cast<double>(std::min(m, tile_m)), columns = static_cast<double>(std::min(n, tile_n));
-    constexpr double pack_b = 100, pack_a = 25;
-    const double task =
-        rows * columns * seconds_per_element * (1 + packing(pack_b, tile_m, m) + packing(pack_a, tile_n, n));
-    const double seconds = (std::ceil(tasks / machine.cpu_workers) + imbalance) * task + tasks * submission;
-    if (seconds < best.seconds) {
-      best.m = tile_m, best.n = tile_n, best.k = tile_k;
-      best.seconds = seconds;
-    }
+  const auto consider = [&](Index tile, Index width) {
+    const double seconds = predict_triangular_gpu(machine, order, free, tile, width);
+    if (seconds < best.seconds) best = {tile, width, tile, seconds, ""};
   };
   if (fixed > 0) {
-    consider(fixed, fixed, fixed);
+    consider(fixed, fixed);
   } else {
-    for (Index rows = 1; rows <= most_tasks; rows++)
-      for (Index columns = 1; rows * columns <= most_tasks; columns++) {
-        const Index tile_m = std::min(cut(m, rows), largest_tile);
-        const Index tile_n = std::min({cut(n, columns), largest_tile, most_elements / tile_m});
-        consider(tile_m, tile_n, std::min({k, largest_tile, most_elements / std::max(tile_m, tile_n)}));
+    for (const Index tile : gpu_candidates)
+      for (const Index width : gpu_candidates) {
+        const double elements = static_cast<double>(tile) * static_cast<double>(std::max(tile, width));
+        if (tile == gpu_candidates.front() || width == gpu_candidates.front() ||
+            machine.element_size * elements <= largest_tile_bytes)
+          consider(tile, width);
       }
   }
-  const auto count = divide_up(m, best.m) * divide_up(n, best.n);
   std::ostringstream reason;
-  reason << (fixed > 0 ? "asked for"
-                       : "shortest predicted time; CPU workers read host memory in place, so k stays whole")
-         << ": " << count << (count == 1 ? " tile" : " tiles") << " of C for " << machine.cpu_workers
-         << (machine.cpu_workers == 1 ? " worker" : " workers");
+  reason << (fixed > 0 ? "asked for" : "shortest predicted time") << ": " << divide_up(order, best.m)
+         << " tiles on the diagonal, " << divide_up(free, best.n) << " independent columns of tiles for "
+         << machine.gpus << " GPU" << (machine.gpus > 1 ? "s" : "");
   best.reason = reason.str();
   return best;
 }
@@ -169,9 +166,40 @@ OwnerGrid owner_grid(int gpus) {
   return grid;
 }
 
+namespace {
+
+/// Tiles for a matrix on the right are those of the transposed problem.
+ProductTiles turned(Side side, ProductTiles tiles) {
+  if (side == Side::Right) std::swap(tiles.m, tiles.n);
+  return tiles;
+}
+
+}  // namespace
+
 ProductTiles choose_product_tiles(const TileProblem& machine, Index m, Index n, Index k, Index fixed) {
   m = std::max<Index>(m, 1), n = std::max<Index>(n, 1), k = std::max<Index>(k, 1);
-  return machine.gpus > 0 ? choose_for_gpus(machine, m, n, k, fixed) : choose_for_cpus(machine, m, n, k, fixed);
+  return machine.gpus > 0 ? choose_for_gpus(machine, m, n, k, false, fixed)
+                          : choose_product_for_cpus(machine, m, n, k, fixed);
+}
+
+ProductTiles choose_triangle_tiles(const TileProblem& machine, Index n, Index k, Index fixed) {
+  n = std::max<Index>(n, 1), k = std::max<Index>(k, 1);
+  return machine.gpus > 0 ? choose_for_gpus(machine, n, n, k, true, fixed)
+                          : choose_triangle_for_cpus(machine, n, k, fixed);
+}
+
+ProductTiles choose_symmetric_tiles(const TileProblem& machine, Side side, Index m, Index n, Index fixed) {
+  const Index order = std::max<Index>(side == Side::Left ? m : n, 1),
+              free = std::max<Index>(side == Side::Left ? n : m, 1);
+  return turned(side, machine.gpus > 0 ? choose_for_gpus(machine, order, free, order, false, fixed)
+                                       : choose_sided_for_cpus(machine, side, order, free, Rows::Independent, fixed));
+}
+
+ProductTiles choose_triangular_tiles(const TileProblem& machine, Side side, Index m, Index n, Index fixed) {
+  const Index order = std::max<Index>(side == Side::Left ? m : n, 1),
+              free = std::max<Index>(side == Side::Left ? n : m, 1);
+  return turned(side, machine.gpus > 0 ? choose_triangular_for_gpus(machine, order, free, fixed)
+                                       : choose_sided_for_cpus(machine, side, order, free, Rows::Dependent, fixed));
 }
 
 Block choose_block(const TileProblem& machine, Index tile) {

@@ -9,6 +9,8 @@
 
 namespace tessera::detail {
 
+constexpr Index divide_up(Index a, Index b) { return (a + b - 1) / b; }
+
 /// A p×q grid of GPUs that share the tiles of a result.
 struct OwnerGrid {
   int p = 1, q = 1;
@@ -37,6 +39,16 @@ struct ProductTiles {
 /// GPUs: the largest tile up to the smallest efficient one that leaves every GPU enough tiles of C. CPUs: the shortest
 /// predicted time. `fixed` > 0: that tile size.
 ProductTiles choose_product_tiles(const TileProblem& machine, Index m, Index n, Index k, Index fixed);
+
+/// The same for a triangle of an n×n result: its tiles are square.
+ProductTiles choose_triangle_tiles(const TileProblem& machine, Index n, Index k, Index fixed);
+
+/// The same for a symmetric matrix on one side of an m×n matrix: k is the size of its square tiles, and m or n is the
+/// same.
+ProductTiles choose_symmetric_tiles(const TileProblem& machine, Side side, Index m, Index n, Index fixed);
+
+/// The same for a triangular matrix, applied in place or solved with.
+ProductTiles choose_triangular_tiles(const TileProblem& machine, Side side, Index m, Index n, Index fixed);
 
 /// Rows and columns of tiles that are computed together before the next block of C begins.
 struct Block {

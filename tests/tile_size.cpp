@@ -14,11 +14,13 @@ namespace {
 using detail::choose_block;
 using detail::choose_default_tile;
 using detail::choose_product_tiles;
+using detail::choose_symmetric_tiles;
+using detail::choose_triangle_tiles;
+using detail::choose_triangular_tiles;
+using detail::divide_up;
 using detail::KernelCurve;
 using detail::owner_grid;
 using detail::TileProblem;
-
-constexpr Index divide_up(Index a, Index b) { return (a + b - 1) / b; }
 
 /// Kernel times of double precision products of size n at rates in TFLOP/s.
 KernelCurve curve(std::initializer_list<std::pair<double, double>> rates) {
@@ -160,8 +162,47 @@ TEST(CpuTiles, KeepASmallProductWhole) {
   for (const Index n : {1, 8, 16, 32}) EXPECT_EQ(tasks_of(cpu_machine(2), n, n, n), 1) << n;
 }
 
+TEST(CpuTiles, SplitTheSumOfAResultThatIsTooSmallToShare) {
+  const auto tiles = choose_product_tiles(cpu_machine(16), 8, 8, 1'000'000, 0);
+  EXPECT_GE(divide_up(1'000'000, tiles.k), 8);
+  const auto triangle = choose_triangle_tiles(cpu_machine(16), 8, 1'000'000, 0);
+  EXPECT_GE(divide_up(1'000'000, triangle.k), 8);
+}
+
+/// Of the time that the arithmetic takes at the best rate, all workers together.
+double relative_seconds(const TileProblem& machine, const detail::ProductTiles& tiles, double flops) {
+  return tiles.seconds * machine.cpu_workers * machine.rates.cpu.best_rate() / flops;
+}
+
+TEST(CpuTiles, OfATriangleAreSquareAndShareItsWork) {
+  for (const int workers : {1, 2, 16}) {
+    const auto machine = cpu_machine(workers);
+    const auto tiles = choose_triangle_tiles(machine, 4000, 4000, 0);
+    EXPECT_EQ(tiles.m, tiles.n);
+    EXPECT_LT(relative_seconds(machine, tiles, std::pow(4000.0, 3)), 1.4) << workers;
+  }
+}
+
+TEST(CpuTiles, OfASidedMatrixShareItsWork) {
+  for (const int workers : {1, 2, 16})
+    for (const auto side : {Side::Left, Side::Right}) {
+      const auto machine = cpu_machine(workers);
+      const double cube = std::pow(4000.0, 3);
+      const auto symmetric = choose_symmetric_tiles(machine, side, 4000, 4000, 0),
+                 triangular = choose_triangular_tiles(machine, side, 4000, 4000, 0);
+      EXPECT_LT(relative_seconds(machine, symmetric, 2 * cube), 1.3) << workers;
+      EXPECT_LT(relative_seconds(machine, triangular, cube), 1.4) << workers;
+      for (const auto& tiles : {symmetric, triangular}) EXPECT_EQ(tiles.k, side == Side::Left ? tiles.m : tiles.n);
+    }
+}
+
+TEST(CpuTiles, OfASidedMatrixCutItIfTheOtherHasOneColumn) {
+  EXPECT_LT(choose_symmetric_tiles(cpu_machine(4), Side::Left, 4000, 1, 0).k, 4000);
+  EXPECT_LT(choose_triangular_tiles(cpu_machine(4), Side::Right, 1, 4000, 0).k, 4000);
+}
+
 TEST(CpuTiles, KeepTheSumWhole) {
-  for (const Index k : {1, 500, 40000}) EXPECT_EQ(choose_product_tiles(cpu_machine(2), 1000, 1000, k, 0).k, k);
+  for (const Index k : {1, 500, 10000}) EXPECT_EQ(choose_product_tiles(cpu_machine(2), 1000, 1000, k, 0).k, k);
 }
 
 TEST(CpuTiles, GiveEveryWorkerTheSameNumberOfTasks) {
@@ -193,6 +234,18 @@ TEST(CpuTiles, NeedNoBlocks) {
   EXPECT_EQ(choose_block(cpu_machine(2), 512).columns, 0);
 }
 
+TEST(GpuTiles, OfATriangularMatrixGiveEveryGpuColumns) {
+  for (const int gpus : {1, 2, 4, 8})
+    for (const Index n : {4096, 8192, 32768}) {
+      const auto left = choose_triangular_tiles(gpu_machine(gpus), Side::Left, n, n, 0);
+      EXPECT_GE(divide_up(n, left.n), gpus) << n;
+      EXPECT_EQ(left.m, left.k);
+      const auto right = choose_triangular_tiles(gpu_machine(gpus), Side::Right, n, n, 0);
+      EXPECT_GE(divide_up(n, right.m), gpus) << n;
+      EXPECT_EQ(right.n, right.k);
+    }
+}
+
 constexpr std::array<Index, 5> awkward_sizes{0, 1, 17, 1000, Index{1} << 33};
 
 TEST(AnyTiles, AreLegalTilesForAnyShape) {
@@ -200,11 +253,13 @@ TEST(AnyTiles, AreLegalTilesForAnyShape) {
     for (const Index m : awkward_sizes)
       for (const Index n : awkward_sizes)
         for (const Index k : awkward_sizes) {
-          const auto tiles = choose_product_tiles(machine, m, n, k, 0);
-          for (const Index size : {tiles.m, tiles.n, tiles.k}) {
-            EXPECT_GE(size, 1) << m << 'x' << n << 'x' << k;
-            ASSERT_LE(size, std::numeric_limits<int>::max()) << m << 'x' << n << 'x' << k;
-          }
+          for (const auto& tiles : {choose_product_tiles(machine, m, n, k, 0), choose_triangle_tiles(machine, n, k, 0),
+                                    choose_symmetric_tiles(machine, Side::Left, m, n, 0),
+                                    choose_triangular_tiles(machine, Side::Right, m, n, 0)})
+            for (const Index size : {tiles.m, tiles.n, tiles.k}) {
+              EXPECT_GE(size, 1) << m << 'x' << n << 'x' << k;
+              ASSERT_LE(size, std::numeric_limits<int>::max()) << m << 'x' << n << 'x' << k;
+            }
         }
 }
 

@@ -5,22 +5,100 @@
 
 #include <tessera/types.hpp>
 
-/// The routines on pointers: column-major, BLAS argument order, the result is there when they return.
+/// The routines on pointers: BLAS argument order, the result is there when they return. What each computes, and when an
+/// operand is not read, is said in <tessera/blas3.hpp>.
+///
+/// Each has two forms. Without a layout, matrices are column-major. With one as the first argument they are as it says:
+/// row-major matrices are handled by swapping operands, not by transposing memory, at no cost.
+///
+/// Shapes are those of the mathematics: with op(A) m×k, the stored A is m×k (NoTrans) or k×m (Trans, ConjTrans). A
+/// leading dimension is at least max(1, rows as stored) for column-major and max(1, columns as stored) for row-major
+/// matrices [elements].
+///
+/// @throws  ArgumentError with the position of the first illegal argument, as `xerbla` counts them, or with a layout as
+///          CBLAS does, the layout being argument 1; ShapeError if an output overlaps an input; RuntimeError if the
+///          runtime fails. The output is then untouched, except after a RuntimeError.
+/// @note    Any thread may call them; calls on disjoint outputs may overlap.
 
 namespace tessera {
 
-/// C ← α op(A) op(B) + β C.
-///
-/// @param op_a  with op(A) m×k: A is m×k (NoTrans) or k×m (Trans, ConjTrans)
-/// @param op_b  with op(B) k×n: B is k×n (NoTrans) or n×k (Trans, ConjTrans)
-/// @param lda   at least max(1, rows of A as stored); ldb and ldc likewise [elements]
-/// @param C     m×n; may not share memory with A or B. β = 0: only written
-/// @throws      ArgumentError with the position of the first illegal argument, as `xerbla` counts them;
-///              ShapeError if C overlaps A or B; RuntimeError if the runtime fails. C is then untouched,
-///              except after a RuntimeError.
-/// @note        flops: 2mnk (real), 8mnk (complex). Any thread may call it; calls on disjoint outputs may overlap.
+/// C ← α op(A) op(B) + β C, with op(A) m×k and op(B) k×n.
 template <Scalar T>
 void gemm(Op op_a, Op op_b, Index m, Index n, Index k, std::type_identity_t<T> alpha, const T* A, Index lda, const T* B,
           Index ldb, std::type_identity_t<T> beta, T* C, Index ldc);
+template <Scalar T>
+void gemm(Layout layout, Op op_a, Op op_b, Index m, Index n, Index k, std::type_identity_t<T> alpha, const T* A,
+          Index lda, const T* B, Index ldb, std::type_identity_t<T> beta, T* C, Index ldc);
+
+/// The triangle `uplo` of the n×n C ← α op(A) op(B) + β C, with op(A) n×k and op(B) k×n.
+template <Scalar T>
+void gemmt(Uplo uplo, Op op_a, Op op_b, Index n, Index k, std::type_identity_t<T> alpha, const T* A, Index lda,
+           const T* B, Index ldb, std::type_identity_t<T> beta, T* C, Index ldc);
+template <Scalar T>
+void gemmt(Layout layout, Uplo uplo, Op op_a, Op op_b, Index n, Index k, std::type_identity_t<T> alpha, const T* A,
+           Index lda, const T* B, Index ldb, std::type_identity_t<T> beta, T* C, Index ldc);
+
+/// C ← α A B + β C (Left) or α B A + β C (Right), A symmetric, m×m or n×n, B and C m×n.
+template <Scalar T>
+void symm(Side side, Uplo uplo, Index m, Index n, std::type_identity_t<T> alpha, const T* A, Index lda, const T* B,
+          Index ldb, std::type_identity_t<T> beta, T* C, Index ldc);
+template <Scalar T>
+void symm(Layout layout, Side side, Uplo uplo, Index m, Index n, std::type_identity_t<T> alpha, const T* A, Index lda,
+          const T* B, Index ldb, std::type_identity_t<T> beta, T* C, Index ldc);
+
+/// The same with A Hermitian.
+template <ComplexScalar T>
+void hemm(Side side, Uplo uplo, Index m, Index n, std::type_identity_t<T> alpha, const T* A, Index lda, const T* B,
+          Index ldb, std::type_identity_t<T> beta, T* C, Index ldc);
+template <ComplexScalar T>
+void hemm(Layout layout, Side side, Uplo uplo, Index m, Index n, std::type_identity_t<T> alpha, const T* A, Index lda,
+          const T* B, Index ldb, std::type_identity_t<T> beta, T* C, Index ldc);
+
+/// The triangle `uplo` of the n×n C ← α op(A) op(A)ᵀ + β C, op(A) n×k.
+template <Scalar T>
+void syrk(Uplo uplo, Op op, Index n, Index k, std::type_identity_t<T> alpha, const T* A, Index lda,
+          std::type_identity_t<T> beta, T* C, Index ldc);
+template <Scalar T>
+void syrk(Layout layout, Uplo uplo, Op op, Index n, Index k, std::type_identity_t<T> alpha, const T* A, Index lda,
+          std::type_identity_t<T> beta, T* C, Index ldc);
+
+/// The triangle `uplo` of the n×n C ← α op(A) op(A)ᴴ + β C, op(A) n×k.
+template <ComplexScalar T>
+void herk(Uplo uplo, Op op, Index n, Index k, Real<T> alpha, const T* A, Index lda, Real<T> beta, T* C, Index ldc);
+template <ComplexScalar T>
+void herk(Layout layout, Uplo uplo, Op op, Index n, Index k, Real<T> alpha, const T* A, Index lda, Real<T> beta, T* C,
+          Index ldc);
+
+/// The triangle `uplo` of the n×n C ← α op(A) op(B)ᵀ + α op(B) op(A)ᵀ + β C, op(A) and op(B) n×k.
+template <Scalar T>
+void syr2k(Uplo uplo, Op op, Index n, Index k, std::type_identity_t<T> alpha, const T* A, Index lda, const T* B,
+           Index ldb, std::type_identity_t<T> beta, T* C, Index ldc);
+template <Scalar T>
+void syr2k(Layout layout, Uplo uplo, Op op, Index n, Index k, std::type_identity_t<T> alpha, const T* A, Index lda,
+           const T* B, Index ldb, std::type_identity_t<T> beta, T* C, Index ldc);
+
+/// The triangle `uplo` of the n×n C ← α op(A) op(B)ᴴ + ᾱ op(B) op(A)ᴴ + β C, op(A) and op(B) n×k.
+template <ComplexScalar T>
+void her2k(Uplo uplo, Op op, Index n, Index k, std::type_identity_t<T> alpha, const T* A, Index lda, const T* B,
+           Index ldb, Real<T> beta, T* C, Index ldc);
+template <ComplexScalar T>
+void her2k(Layout layout, Uplo uplo, Op op, Index n, Index k, std::type_identity_t<T> alpha, const T* A, Index lda,
+           const T* B, Index ldb, Real<T> beta, T* C, Index ldc);
+
+/// B ← α op(A) B (Left) or α B op(A) (Right), A triangular, m×m or n×n, B m×n.
+template <Scalar T>
+void trmm(Side side, Uplo uplo, Op op, Diag diag, Index m, Index n, std::type_identity_t<T> alpha, const T* A,
+          Index lda, T* B, Index ldb);
+template <Scalar T>
+void trmm(Layout layout, Side side, Uplo uplo, Op op, Diag diag, Index m, Index n, std::type_identity_t<T> alpha,
+          const T* A, Index lda, T* B, Index ldb);
+
+/// B ← α op(A)⁻¹ B (Left) or α B op(A)⁻¹ (Right), A triangular, m×m or n×n, B m×n.
+template <Scalar T>
+void trsm(Side side, Uplo uplo, Op op, Diag diag, Index m, Index n, std::type_identity_t<T> alpha, const T* A,
+          Index lda, T* B, Index ldb);
+template <Scalar T>
+void trsm(Layout layout, Side side, Uplo uplo, Op op, Diag diag, Index m, Index n, std::type_identity_t<T> alpha,
+          const T* A, Index lda, T* B, Index ldb);
 
 }  // namespace tessera

@@ -6,20 +6,94 @@
 #include <tessera/matrix.hpp>
 
 /// The asynchronous routines: they submit tasks and return. What they do to a tile takes effect in the order in which
-/// the routines were called. `Matrix<T>::wait` brings a result home, `tessera::wait` waits for everything.
+/// the routines were called; calls from several threads take effect as if one had come after the other.
+/// `Matrix<T>::wait` brings a result home, `tessera::wait` waits for everything.
+///
+/// Of all of them: β = 0 means that C is only written (what was there, NaN included, does not matter); α = 0 or k = 0
+/// means that A and B are not read. The triangle that `uplo` does not name is neither read nor written, whatever it
+/// holds. Outputs may be transposed views, and may not share memory with inputs.
+///
+/// @throws ShapeError     if the matrices are not conformable, their tiles do not agree, or an output overlaps an input
+/// @throws ArgumentError  if an output is read-only, an option has none of its values, or views and options together
+///                        ask for what no routine of the BLAS does: an operand that is conjugated without being
+///                        transposed, B of symm or hemm seen through another transpose than C, or B of syr2k or
+///                        her2k through another than A
+///
+/// Flops are real ones, for real types; complex types take four times as many. Source of all but gemmt: Dongarra, Du
+/// Croz, Hammarling, Duff, TOMS 16 (1990).
 
 namespace tessera {
 
 /// C ← α op(A) op(B) + β C, with op(A) m×k, op(B) k×n and C m×n.
-///
-/// β = 0: C is only written (what was there, NaN included, does not matter). α = 0 or k = 0: A and B are not read.
-/// @param C  may be a transposed view; may not share memory with A or B
-/// @pre      the tile sizes of op(A), op(B) and C agree: mb of A and C, nb of B and C, nb of A and mb of B
-/// @throws   ShapeError if the matrices are not conformable, their tiles do not agree, or C overlaps A or B;
-///           ArgumentError if C is read-only, or if an operand would have to be conjugated without being transposed
-/// @note     flops: 2mnk (real), 8mnk (complex). Source: Dongarra, Du Croz, Hammarling, Duff, TOMS 16 (1990)
+/// @pre   mb of op(A) and C agree, nb of op(B) and C, nb of op(A) and mb of op(B)
+/// @note  2mnk flops
 template <Scalar T>
 void gemm(Op op_a, Op op_b, std::type_identity_t<T> alpha, const Matrix<T>& A, const Matrix<T>& B,
           std::type_identity_t<T> beta, const Matrix<T>& C);
+
+/// The triangle `uplo` of C ← α op(A) op(B) + β C, with op(A) n×k, op(B) k×n and C n×n.
+/// @pre   as for gemm; the tiles of C are square
+/// @note  n²k flops. LAPACK 3.12 calls it gemmtr
+template <Scalar T>
+void gemmt(Uplo uplo, Op op_a, Op op_b, std::type_identity_t<T> alpha, const Matrix<T>& A, const Matrix<T>& B,
+           std::type_identity_t<T> beta, const Matrix<T>& C);
+
+/// C ← α A B + β C  (Left)  or  α B A + β C  (Right), with B and C m×n.
+/// @param A  symmetric, m×m (Left) or n×n (Right), of which the triangle `uplo` is read
+/// @pre      the tiles of A are square, those of B and C the same and cut like A on A's side
+/// @note     2m²n (Left) or 2mn² (Right) flops
+template <Scalar T>
+void symm(Side side, Uplo uplo, std::type_identity_t<T> alpha, const Matrix<T>& A, const Matrix<T>& B,
+          std::type_identity_t<T> beta, const Matrix<T>& C);
+
+/// The same with A Hermitian; the imaginary part of its diagonal is not read.
+template <ComplexScalar T>
+void hemm(Side side, Uplo uplo, std::type_identity_t<T> alpha, const Matrix<T>& A, const Matrix<T>& B,
+          std::type_identity_t<T> beta, const Matrix<T>& C);
+
+/// The triangle `uplo` of the symmetric C ← α A Aᵀ + β C  (NoTrans)  or  α Aᵀ A + β C  (Trans), n×n.
+/// @param op  ConjTrans is the same as Trans for real types, and refused for complex ones
+/// @param A   n×k (NoTrans) or k×n (Trans)
+/// @pre       the tiles of C are square and cut like the rows of op(A)
+/// @note      n²k flops
+template <Scalar T>
+void syrk(Uplo uplo, Op op, std::type_identity_t<T> alpha, const Matrix<T>& A, std::type_identity_t<T> beta,
+          const Matrix<T>& C);
+
+/// The triangle `uplo` of the Hermitian C ← α A Aᴴ + β C  (NoTrans)  or  α Aᴴ A + β C  (ConjTrans), n×n.
+/// The imaginary part of C's diagonal is not read, and comes out as exactly zero (but with β = 1 and nothing to add, C
+/// is not touched, as in the BLAS).
+template <ComplexScalar T>
+void herk(Uplo uplo, Op op, Real<T> alpha, const Matrix<T>& A, Real<T> beta, const Matrix<T>& C);
+
+/// The triangle `uplo` of the symmetric C ← α A Bᵀ + α B Aᵀ + β C  (NoTrans)  or  α Aᵀ B + α Bᵀ A + β C  (Trans), n×n.
+/// @pre   as for syrk; A and B are cut into the same tiles
+/// @note  2n²k flops
+template <Scalar T>
+void syr2k(Uplo uplo, Op op, std::type_identity_t<T> alpha, const Matrix<T>& A, const Matrix<T>& B,
+           std::type_identity_t<T> beta, const Matrix<T>& C);
+
+/// The triangle `uplo` of the Hermitian C ← α A Bᴴ + ᾱ B Aᴴ + β C  (NoTrans)  or  α Aᴴ B + ᾱ Bᴴ A + β C  (ConjTrans).
+/// The imaginary part of C's diagonal is treated as in herk.
+template <ComplexScalar T>
+void her2k(Uplo uplo, Op op, std::type_identity_t<T> alpha, const Matrix<T>& A, const Matrix<T>& B, Real<T> beta,
+           const Matrix<T>& C);
+
+/// B ← α op(A) B  (Left)  or  α B op(A)  (Right), in place; B is m×n.
+/// @param A  triangular, m×m (Left) or n×n (Right)
+/// @pre      the tiles of A are square, and B is cut like A on A's side
+/// @note     m²n (Left) or mn² (Right) flops
+template <Scalar T>
+void trmm(Side side, Uplo uplo, Op op, Diag diag, std::type_identity_t<T> alpha, const Matrix<T>& A,
+          const Matrix<T>& B);
+
+/// B ← α op(A)⁻¹ B  (Left)  or  α B op(A)⁻¹  (Right): the m×n B is overwritten by the solution X of op(A) X = α B or
+/// X op(A) = α B. A singular A is not detected: its zeros on the diagonal make infinities, as in the BLAS.
+/// @param A  triangular, m×m (Left) or n×n (Right)
+/// @pre      the tiles of A are square, and B is cut like A on A's side
+/// @note     m²n (Left) or mn² (Right) flops
+template <Scalar T>
+void trsm(Side side, Uplo uplo, Op op, Diag diag, std::type_identity_t<T> alpha, const Matrix<T>& A,
+          const Matrix<T>& B);
 
 }  // namespace tessera

@@ -14,6 +14,18 @@ using Index = std::int64_t;
 /// What is done with an operand before it is used. The values are those of the Fortran BLAS.
 enum class Op : char { NoTrans = 'N', Trans = 'T', ConjTrans = 'C' };
 
+/// Which triangle of a matrix is meant, diagonal included. The other one is neither read nor written.
+enum class Uplo : char { Lower = 'L', Upper = 'U' };
+
+/// On which side of the other factor the symmetric or triangular matrix A stands.
+enum class Side : char { Left = 'L', Right = 'R' };
+
+/// Whether the diagonal of a triangular matrix is read, or taken to be all ones.
+enum class Diag : char { NonUnit = 'N', Unit = 'U' };
+
+/// Which elements of a matrix are neighbours in memory: those of a column, as in Fortran, or those of a row.
+enum class Layout : char { ColMajor = 'C', RowMajor = 'R' };
+
 /// The four types of the BLAS: s, d, c, z.
 template <typename T>
 concept Scalar = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::complex<float>> ||
@@ -21,6 +33,10 @@ concept Scalar = std::same_as<T, float> || std::same_as<T, double> || std::same_
 
 template <Scalar T>
 inline constexpr bool is_complex = !std::is_floating_point_v<T>;
+
+/// c and z: the types of the Hermitian routines.
+template <typename T>
+concept ComplexScalar = Scalar<T> && is_complex<T>;
 
 /// float for s and c, double for d and z.
 template <Scalar T>

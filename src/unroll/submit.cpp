@@ -15,12 +15,10 @@ void fetch_when_idle(void* handle) {
 
 }  // namespace
 
-starpu_data_handle_t temporary_tile(Index m, Index n, std::size_t element_size) {
-  starpu_data_handle_t handle = nullptr;
+TemporaryTile::TemporaryTile(Index m, Index n, std::size_t element_size) {
   const auto rows = static_cast<uint32_t>(m), columns = static_cast<uint32_t>(n);
-  starpu_matrix_data_register(&handle, -1, 0, rows, rows, columns, element_size);
-  starpu_data_set_sequential_consistency_flag(handle, 1);
-  return handle;
+  starpu_matrix_data_register(&handle_, -1, 0, rows, rows, columns, element_size);
+  starpu_data_set_sequential_consistency_flag(handle_, 1);
 }
 
 void Submitter::submit(starpu_codelet& codelet, std::initializer_list<Access> accesses, void* args,

@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <mutex>
 #include <string>
+#include <utility>
 
 #include <tessera/error.hpp>
 #include <tessera/types.hpp>
@@ -21,13 +23,33 @@ struct Access {
   starpu_data_access_mode mode;
 };
 
-/// A tile that exists only where its tasks run; to be given to starpu_data_unregister_submit.
-starpu_data_handle_t temporary_tile(Index m, Index n, std::size_t element_size);
+/// A tile that exists only where its tasks run, until those that have been submitted are done.
+class TemporaryTile {
+ public:
+  TemporaryTile() = default;  ///< none
+  TemporaryTile(Index m, Index n, std::size_t element_size);
+  ~TemporaryTile() { release(); }
+  TemporaryTile(TemporaryTile&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  TemporaryTile& operator=(TemporaryTile&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
 
-/// Submits the tile tasks of one call of a routine: earlier ones with higher priority.
+  starpu_data_handle_t handle() const noexcept { return handle_; }
+  /// No further task will use it.
+  void release() {
+    if (handle_ != nullptr) starpu_data_unregister_submit(std::exchange(handle_, nullptr));
+  }
+
+ private:
+  starpu_data_handle_t handle_ = nullptr;
+};
+
+/// Submits the tile tasks of one call of a routine: earlier ones with higher priority. While it lives, no other thread
+/// submits any, so that calls take effect one after another on every tile that they share.
 class Submitter {
  public:
-  explicit Submitter(const detail::Session& session) : session_(session) {}
+  explicit Submitter(const detail::Session& session) : session_(session), alone_(session.submission()) {}
 
   /// @param args   copied; a struct of codelet.hpp that fits the codelet
   /// @param owner        index of the GPU that shall run it, or -1
@@ -46,6 +68,7 @@ class Submitter {
               double flops, int owner, starpu_data_handle_t wanted_next);
 
   const detail::Session& session_;
+  std::lock_guard<std::mutex> alone_;
   int priority_ = 0;
 };
 

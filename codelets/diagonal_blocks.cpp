@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+#include <vector>
+
+#include "codelet.hpp"
+#include "kernel.hpp"
+#include "triangular_blocks.hpp"
+
+namespace tessera::codelets {
+
+namespace {
+
+#ifdef TESSERA_WITH_CUDA
+
+/// The largest |Re| + |Im| of n elements; waits for the stream. NaN if there is one among the candidates.
+template <Scalar T>
+double magnitude(int n, const T* x) {
+  const auto stream = starpu_cuda_get_local_stream();
+  int index = 1;
+  check("amax", device::largest<T>(device::local_handle(), n, x, &index));
+  T element{};
+  check("amax", cudaMemcpyAsync(&element, x + index - 1, sizeof(T), cudaMemcpyDeviceToHost, stream));
+  check("amax", cudaStreamSynchronize(stream));
+  return std::abs(std::real(element)) + std::abs(std::imag(element));
+}
+
+/// The triangles on the diagonal of A as full matrices in D, zeros in the other triangle.
+template <Scalar T>
+void expand(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag) {
+  const device::LeafWorkspace<T> workspace;
+  for (int first = 0; first < A.n; first += block) {
+    const int n = std::min(block, A.n - first);
+    T* const d = D.data + static_cast<Index>(first) * D.ld;
+    check("diagonal_blocks",
+          device::copy_triangle<T>(device::local_handle(), uplo, n, A.data + first + static_cast<Index>(first) * A.ld,
+                                   A.ld, workspace.packed, d, D.ld));
+    if (diag == Diag::Unit) device::set_unit_diagonal<T>(n, d, D.ld);
+  }
+}
+
+/// D ← the inverses of the triangles on the diagonal of A: all that are whole in one batch.
+template <Scalar T>
+void invert(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag) {
+  const auto handle = device::local_handle();
+  const int whole = A.n / block;
+  std::vector<const T*> triangles;
+  std::vector<T*> results;
+  for (int first = 0; first < A.n; first += block) {
+    triangles.push_back(A.data + first + static_cast<Index>(first) * A.ld);
+    results.push_back(D.data + static_cast<Index>(first) * D.ld);
+    device::set_unit_diagonal<T>(std::min(block, A.n - first), results.back(), D.ld);
+  }
+  auto* const pointers = static_cast<const T**>(device::local_workspace());
+  const auto stream = starpu_cuda_get_local_stream();
+  const std::size_t bytes = sizeof(T*) * triangles.size();
+  check("diagonal_blocks", cudaMemcpyAsync(pointers, triangles.data(), bytes, cudaMemcpyHostToDevice, stream));
+  check("diagonal_blocks",
+        cudaMemcpyAsync(pointers + triangles.size(), results.data(), bytes, cudaMemcpyHostToDevice, stream));
+  if (whole > 0)
+    check("diagonal_blocks",
+          device::trsm_batched<T>(handle, Side::Left, uplo, Op::NoTrans, diag, block, block, T(1), pointers, A.ld,
+                                  const_cast<T* const*>(pointers + triangles.size()), D.ld, whole));
+  if (const int rest = A.n - whole * block; rest > 0)
+    check("diagonal_blocks", device::trsm<T>(handle, Side::Left, uplo, Op::NoTrans, diag, rest, rest, T(1),
+                                             triangles.back(), A.ld, results.back(), D.ld));
+}
+
+template <Scalar T>
+void diagonal_blocks_cuda(void* buffers[], void* arg) {
+  const auto& [work, uplo, diag, inverse] = *static_cast<DiagonalBlocksArgs<T>*>(arg);
+  const auto A = tile<const T>(buffers[0]);
+  const auto D = tile<T>(buffers[1]);
+  const auto stream = starpu_cuda_get_local_stream();
+  const auto clear = [&] {
+    check("diagonal_blocks", cudaMemset2DAsync(D.data, D.ld * sizeof(T), 0, D.m * sizeof(T), D.n, stream));
+  };
+  clear();
+  expand<T>(A, D, uplo, diag);
+  if (!inverse) return;
+  const int elements = D.ld * D.n;
+  const double before = magnitude<T>(elements, D.data);
+  clear();
+  invert<T>(A, D, uplo, diag);
+  const double after = magnitude<T>(elements, D.data);
+  if (!(before * after <= largest_growth)) refuse_inverses(starpu_task_get_current()->handles[1]);
+}
+#else
+template <Scalar T>
+const starpu_cuda_func_t diagonal_blocks_cuda = no_cuda;
+#endif
+
+}  // namespace
+
+template <Scalar T>
+starpu_codelet& diagonal_blocks() {
+  static TileOperation operation("diagonal_blocks", nullptr, diagonal_blocks_cuda<T>);
+  return operation.codelet;
+}
+
+template starpu_codelet& diagonal_blocks<float>();
+template starpu_codelet& diagonal_blocks<double>();
+template starpu_codelet& diagonal_blocks<std::complex<float>>();
+template starpu_codelet& diagonal_blocks<std::complex<double>>();
+
+}  // namespace tessera::codelets

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Neither BLAS has the triangle of a product in all its variants. What is not next to the diagonal is gemm; the blocks
+// on the diagonal are computed as squares in a workspace, and their triangle is copied.
+#include <algorithm>
+#include <vector>
+
+#include "codelet.hpp"
+#include "host_blas.hpp"
+#include "kernel.hpp"
+
+namespace tessera::codelets {
+
+namespace {
+
+/// Row i of op(A), or column j of op(B), in memory.
+template <typename T>
+const T* row(Op op, const Tile<const T>& A, int i) {
+  return op == Op::NoTrans ? A.data + i : A.data + static_cast<Index>(i) * A.ld;
+}
+template <typename T>
+const T* column(Op op, const Tile<const T>& B, int j) {
+  return op == Op::NoTrans ? B.data + static_cast<Index>(j) * B.ld : B.data + j;
+}
+template <typename T>
+T* element(const Tile<T>& C, int i, int j) {
+  return C.data + i + static_cast<Index>(j) * C.ld;
+}
+
+template <Scalar T>
+void gemmt_cpu(void* buffers[], void* arg) {
+  constexpr int leaf = 128;
+  const auto& [work, uplo, op_a, op_b, alpha, beta] = *static_cast<GemmtArgs<T>*>(arg);
+  const auto A = tile<const T>(buffers[0]), B = tile<const T>(buffers[1]);
+  const auto C = tile<T>(buffers[2]);
+  const int k = op_a == Op::NoTrans ? A.n : A.m;
+  const auto product = [&](int i, int j, int m, int n, T factor, T* result, int ld) {
+    host::gemm<T>(op_a, op_b, m, n, k, alpha, row(op_a, A, i), A.ld, column(op_b, B, j), B.ld, factor, result, ld);
+  };
+  std::vector<T> square(static_cast<std::size_t>(leaf) * leaf);
+  cut_triangle(
+      uplo, C.n, leaf, [&](const Rectangle& r) { product(r.i, r.j, r.m, r.n, beta, element(C, r.i, r.j), C.ld); },
+      [&](int first, int n) {
+        product(first, first, n, n, T{}, square.data(), leaf);
+        for (int j = 0; j < n; j++) {
+          const int begin = uplo == Uplo::Lower ? j : 0, count = uplo == Uplo::Lower ? n - j : j + 1;
+          const T* from = square.data() + begin + static_cast<Index>(j) * leaf;
+          T* to = element(C, first + begin, first + j);
+          if (beta == T{}) {
+            std::copy_n(from, count, to);
+          } else {
+            host::scal(count, beta, to);
+            host::axpy(count, T(1), from, to);
+          }
+        }
+      });
+}
+
+#ifdef TESSERA_WITH_CUDA
+template <Scalar T>
+void gemmt_cuda(void* buffers[], void* arg) {
+  const auto& [work, uplo, op_a, op_b, alpha, beta] = *static_cast<GemmtArgs<T>*>(arg);
+  const auto A = tile<const T>(buffers[0]), B = tile<const T>(buffers[1]);
+  const auto C = tile<T>(buffers[2]);
+  const int k = op_a == Op::NoTrans ? A.n : A.m;
+  const auto handle = device::local_handle();
+  const device::LeafWorkspace<T> workspace;
+  const auto product = [&](int i, int j, int m, int n, T factor, T* result, int ld) {
+    check("gemmt", device::gemm<T>(handle, op_a, op_b, m, n, k, alpha, row(op_a, A, i), A.ld, column(op_b, B, j), B.ld,
+                                   factor, result, ld));
+  };
+  cut_triangle(
+      uplo, C.n, device::leaf,
+      [&](const Rectangle& r) { product(r.i, r.j, r.m, r.n, beta, element(C, r.i, r.j), C.ld); },
+      [&](int first, int n) {
+        T* const corner = element(C, first, first);
+        if (beta != T{})
+          check("gemmt", device::scale<T>(handle, n, n, T(1), corner, C.ld, workspace.square, device::leaf));
+        product(first, first, n, n, beta, workspace.square, device::leaf);
+        check("gemmt", device::copy_triangle<T>(handle, uplo, n, workspace.square, device::leaf, workspace.packed,
+                                                corner, C.ld));
+      });
+}
+#else
+template <Scalar T>
+const starpu_cuda_func_t gemmt_cuda = no_cuda;
+#endif
+
+}  // namespace
+
+template <Scalar T>
+starpu_codelet& gemmt() {
+  static TileOperation operation("gemmt", gemmt_cpu<T>, gemmt_cuda<T>);
+  return operation.codelet;
+}
+
+template starpu_codelet& gemmt<float>();
+template starpu_codelet& gemmt<double>();
+template starpu_codelet& gemmt<std::complex<float>>();
+template starpu_codelet& gemmt<std::complex<double>>();
+
+}  // namespace tessera::codelets

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "codelet.hpp"
+#include "host_blas.hpp"
+#include "kernel.hpp"
+#include "triangular_blocks.hpp"
+
+namespace tessera::codelets {
+
+namespace {
+
+template <Scalar T>
+void trmm_cpu(void* buffers[], void* arg) {
+  const auto& [work, side, uplo, op, diag, alpha, blocked] = *static_cast<TriangularArgs<T>*>(arg);
+  const auto A = tile<const T>(buffers[0]);
+  const auto B = tile<T>(buffers[1]);
+  host::trmm<T>(side, uplo, op, diag, B.m, B.n, alpha, A.data, A.ld, B.data, B.ld);
+}
+
+#ifdef TESSERA_WITH_CUDA
+template <Scalar T>
+void trmm_cuda(void* buffers[], void* arg) {
+  const auto& args = *static_cast<TriangularArgs<T>*>(arg);
+  if (args.blocked) {
+    // From the last block to the first, so that each is read by those that need it before it is overwritten.
+    const TriangularBlocks<T> blocks(buffers, args);
+    for (int s = blocks.count() - 1; s >= 0; s--) {
+      blocks.multiply_diagonal(s, args.alpha);
+      blocks.add_products(s, args.alpha, T(1));
+    }
+    return;
+  }
+  const auto A = tile<const T>(buffers[0]);
+  const auto B = tile<T>(buffers[1]);
+  check("trmm", device::trmm<T>(device::local_handle(), args.side, args.uplo, args.op, args.diag, B.m, B.n, args.alpha,
+                                A.data, A.ld, B.data, B.ld));
+}
+#else
+template <Scalar T>
+const starpu_cuda_func_t trmm_cuda = no_cuda;
+#endif
+
+}  // namespace
+
+template <Scalar T>
+starpu_codelet& trmm() {
+  static TileOperation operation("trmm", trmm_cpu<T>, trmm_cuda<T>);
+  return operation.codelet;
+}
+
+template starpu_codelet& trmm<float>();
+template starpu_codelet& trmm<double>();
+template starpu_codelet& trmm<std::complex<float>>();
+template starpu_codelet& trmm<std::complex<double>>();
+
+}  // namespace tessera::codelets

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "codelet.hpp"
+#include "host_blas.hpp"
+#include "kernel.hpp"
+#include "triangular_blocks.hpp"
+
+namespace tessera::codelets {
+
+namespace {
+
+template <Scalar T>
+void trsm_cpu(void* buffers[], void* arg) {
+  const auto& [work, side, uplo, op, diag, alpha, blocked] = *static_cast<TriangularArgs<T>*>(arg);
+  const auto A = tile<const T>(buffers[0]);
+  const auto B = tile<T>(buffers[1]);
+  host::trsm<T>(side, uplo, op, diag, B.m, B.n, alpha, A.data, A.ld, B.data, B.ld);
+}
+
+#ifdef TESSERA_WITH_CUDA
+template <Scalar T>
+void trsm_cuda(void* buffers[], void* arg) {
+  const auto& args = *static_cast<TriangularArgs<T>*>(arg);
+  if (args.blocked && !inverses_refused(starpu_task_get_current()->handles[2])) {
+    const TriangularBlocks<T> blocks(buffers, args);
+    for (int s = 0; s < blocks.count(); s++) {
+      blocks.add_products(s, T(-1), args.alpha);
+      blocks.multiply_diagonal(s, s == 0 ? args.alpha : T(1));
+    }
+    return;
+  }
+  const auto A = tile<const T>(buffers[0]);
+  const auto B = tile<T>(buffers[1]);
+  check("trsm", device::trsm<T>(device::local_handle(), args.side, args.uplo, args.op, args.diag, B.m, B.n, args.alpha,
+                                A.data, A.ld, B.data, B.ld));
+}
+#else
+template <Scalar T>
+const starpu_cuda_func_t trsm_cuda = no_cuda;
+#endif
+
+}  // namespace
+
+template <Scalar T>
+starpu_codelet& trsm() {
+  static TileOperation operation("trsm", trsm_cpu<T>, trsm_cuda<T>);
+  return operation.codelet;
+}
+
+template starpu_codelet& trsm<float>();
+template starpu_codelet& trsm<double>();
+template starpu_codelet& trsm<std::complex<float>>();
+template starpu_codelet& trsm<std::complex<double>>();
+
+}  // namespace tessera::codelets

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tessera/error.hpp>
+#include <tessera/matrix.hpp>
+
+#include "arguments.hpp"
+
+/// What views and options mean together: which stored tiles, and what a tile operation does with them.
+namespace tessera::detail {
+
+constexpr Uplo flipped(Uplo uplo) { return uplo == Uplo::Lower ? Uplo::Upper : Uplo::Lower; }
+constexpr Side flipped(Side side) { return side == Side::Left ? Side::Right : Side::Left; }
+constexpr Uplo flipped_if(bool flip, Uplo uplo) { return flip ? flipped(uplo) : uplo; }
+constexpr Side flipped_if(bool flip, Side side) { return flip ? flipped(side) : side; }
+
+template <Scalar T>
+T conjugated_if(bool conjugate, T x) {
+  if constexpr (is_complex<T>) return conjugate ? std::conj(x) : x;
+  else return x;
+}
+
+template <Scalar T>
+bool is_transposed(const Matrix<T>& A) {
+  return A.op() != Op::NoTrans;
+}
+/// False for real types: a conjugate transpose is a transpose.
+template <Scalar T>
+bool is_conjugated(const Matrix<T>& A) {
+  return is_complex<T> && A.op() == Op::ConjTrans;
+}
+
+/// Whether a symmetric, or Hermitian, matrix is seen as its conjugate.
+template <Scalar T, bool hermitian>
+bool conjugates(const Matrix<T>& A) {
+  return is_complex<T> && A.op() == (hermitian ? Op::Trans : Op::ConjTrans);
+}
+
+/// An operand of a product: the stored tiles and what is done with them.
+template <Scalar T>
+struct Factor {
+  Matrix<T> tiles;
+  bool transpose, conjugate;
+
+  Factor(const Matrix<T>& A, Op op)
+      : tiles(A.stored()), transpose((A.op() != Op::NoTrans) != (op != Op::NoTrans)),
+        conjugate(is_complex<T> && (A.op() == Op::ConjTrans) != (op == Op::ConjTrans)) {}
+
+  Op op() const { return !transpose ? Op::NoTrans : conjugate ? Op::ConjTrans : Op::Trans; }
+  Matrix<T> seen() const { return transpose ? tiles.transposed() : tiles; }  ///< but for the conjugation
+
+  /// Its transpose, or its conjugate transpose.
+  Factor transposed(bool conjugated) const {
+    Factor result = *this;
+    result.transpose = !transpose;
+    result.conjugate = is_complex<T> && conjugate != conjugated;
+    return result;
+  }
+};
+
+/// What a symmetric, or Hermitian, update may do with its operands.
+template <Scalar T, bool hermitian>
+inline constexpr arguments::Ops update_ops = hermitian       ? arguments::Ops::Hermitian
+                                             : is_complex<T> ? arguments::Ops::Symmetric
+                                                             : arguments::Ops::All;
+
+/// What makes the tile on the far side of the diagonal of a symmetric, or Hermitian, matrix.
+template <bool hermitian>
+inline constexpr Op mirror = hermitian ? Op::ConjTrans : Op::Trans;
+
+/// @throws ArgumentError
+[[noreturn]] inline void refuse_conjugate(const char* routine, int position, const char* name) {
+  throw ArgumentError(routine, position, name,
+                      "would have to be conjugated without being transposed, which is no operation of the BLAS");
+}
+
+/// @throws ArgumentError if no tile operation can use the factor
+template <Scalar T>
+void require_operation(const char* routine, int position, const char* name, const Factor<T>& factor) {
+  if (factor.conjugate && !factor.transpose) refuse_conjugate(routine, position, name);
+}
+
+/// Real floating-point operations of an m×k by k×n product.
+template <Scalar T>
+double product_flops(Index m, Index n, Index k) {
+  return flops_per_multiply_add<T> * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+}
+
+/// A matrix of a pointer routine, as it is stored, so that its op is rows×columns in tiles of that size. It must
+/// live until the result is waited for: its end waits for the tasks, and only then the result would start home.
+template <Scalar T>
+Matrix<T> stored_operand(Op op, const T* data, Index rows, Index columns, Index ld, TileSize tile) {
+  if (op == Op::NoTrans) return {data, rows, columns, ld, tile};
+  return {data, columns, rows, ld, {tile.columns, tile.rows}};
+}
+
+}  // namespace tessera::detail

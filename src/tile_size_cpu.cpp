@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tile_size_cpu.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace tessera::detail {
+
+namespace {
+
+constexpr Index most_elements = Index{1} << 31;  // of a tile: StarPU multiplies in 32 bits
+constexpr Index largest_tile = Index{1} << 30;   // the BLAS underneath counts in int
+
+constexpr double submission = 10e-6;  // submission and hand-over of a task [s]
+constexpr double imbalance = 0.1;     // of a task: what the last ones wait for each other, on average
+
+/// The size of a tile that cuts `whole` in so many pieces. Kernels like columns that start at whole vectors.
+Index cut(Index whole, Index pieces) {
+  constexpr Index grain = 16;
+  return std::min({whole, divide_up(divide_up(whole, pieces), grain) * grain, largest_tile});
+}
+
+/// Time of a tile of `tile` rows or columns, out of `whole`, beyond its flops at the best rate. OpenBLAS packs its
+/// operands for each product: op(B)'s share is spread over the rows of the tile, op(A)'s over its columns. The lengths
+/// at which packing takes as long as arithmetic were fitted to OpenBLAS 0.3.21 on products of 500 to 4000: tall tiles
+/// are the better ones. Whole matrices of less than 128 fit a cache, and the fit does not hold for them.
+double packing(double length, Index tile, Index whole) {
+  constexpr double cached = 128;
+  const double stretch = std::max(1.0, cached / static_cast<double>(whole));
+  return length / (stretch * static_cast<double>(std::min(tile, whole)));
+}
+
+/// Seconds of the product that makes tile_m×tile_n of an m×n result, as a sum of k terms.
+double product_seconds(const TileProblem& machine, Index tile_m, Index tile_n, Index m, Index n, Index k) {
+  constexpr double pack_b = 100, pack_a = 25;
+  const auto rows = static_cast<double>(std::min(m, tile_m)), columns = static_cast<double>(std::min(n, tile_n));
+  return machine.flops_per_multiply_add * rows * columns * static_cast<double>(k) / machine.rates.cpu.best_rate() *
+         (1 + packing(pack_b, tile_m, m) + packing(pack_a, tile_n, n));
+}
+
+/// Seconds of adding one sum of a tile to another: three streams of memory.
+double addition_seconds(const TileProblem& machine, Index tile_m, Index tile_n) {
+  constexpr double bytes_per_second = 8e9;
+  return 3 * machine.element_size * static_cast<double>(tile_m) * static_cast<double>(tile_n) / bytes_per_second;
+}
+
+/// Into how many sums a result in `tiles` tiles may be split. unroll::sums_per_tile splits it, if there are the tiles.
+/// Only long sums pay for the additions, and for the memory of the other sums.
+Index most_sums(const TileProblem& machine, Index tiles, Index m, Index n, Index k) {
+  constexpr Index long_sum = 16;
+  return k < long_sum * std::max(m, n) ? 1 : std::clamp<Index>(machine.cpu_workers / tiles, 1, k);
+}
+
+std::string reason(const TileProblem& machine, Index fixed, Index tasks) {
+  return std::string(fixed > 0 ? "asked for" : "shortest predicted time; CPU workers read host memory in place") +
+         ": " + std::to_string(tasks) + (tasks == 1 ? " task for " : " tasks for ") +
+         std::to_string(machine.cpu_workers) + (machine.cpu_workers == 1 ? " worker" : " workers");
+}
+
+/// Keeps the shortest.
+struct Best {
+  ProductTiles tiles;
+  Index tasks = 0;
+
+  Best() { tiles.seconds = std::numeric_limits<double>::infinity(); }
+  void consider(Index m, Index n, Index k, Index count, double seconds) {
+    if (seconds >= tiles.seconds) return;
+    tiles.m = m, tiles.n = n, tiles.k = k;
+    tiles.seconds = seconds;
+    tasks = count;
+  }
+};
+
+Index most_tasks(const TileProblem& machine) { return Index{8} * machine.cpu_workers; }
+
+}  // namespace
+
+ProductTiles choose_product_for_cpus(const TileProblem& machine, Index m, Index n, Index k, Index fixed) {
+  Best best;
+  const auto consider = [&](Index tile_m, Index tile_n, Index tile_k, Index sums) {
+    const Index tasks = divide_up(m, tile_m) * divide_up(n, tile_n) * sums;
+    const double task = product_seconds(machine, tile_m, tile_n, m, n, divide_up(k, sums));
+    const double additions = static_cast<double>(sums - 1) * addition_seconds(machine, tile_m, tile_n);
+    best.consider(tile_m, tile_n, tile_k, tasks,
+                  (static_cast<double>(divide_up(tasks, machine.cpu_workers)) + imbalance) * task + additions +
+                      static_cast<double>(tasks) * submission);
+  };
+  if (fixed > 0) {
+    consider(fixed, fixed, fixed, 1);
+  } else {
+    const Index most = most_tasks(machine);
+    for (Index rows = 1; rows <= most; rows++)
+      for (Index columns = 1; rows * columns <= most; columns++) {
+        const Index tile_m = cut(m, rows);
+        const Index tile_n = std::min(cut(n, columns), most_elements / tile_m);
+        const Index longest = most_elements / std::max(tile_m, tile_n);
+        const Index sums = most_sums(machine, rows * columns, m, n, k);
+        consider(tile_m, tile_n, std::min({k, largest_tile, longest}), 1);
+        if (sums > 1) consider(tile_m, tile_n, std::min(cut(k, sums), longest), sums);
+      }
+  }
+  best.tiles.reason = reason(machine, fixed, best.tasks);
+  return best.tiles;
+}
+
+ProductTiles choose_triangle_for_cpus(const TileProblem& machine, Index n, Index k, Index fixed) {
+  Best best;
+  const auto consider = [&](Index tile, Index tile_k, Index sums) {
+    const Index rows = divide_up(n, tile), squares = rows * (rows - 1) / 2;
+    const double task = product_seconds(machine, tile, tile, n, n, divide_up(k, sums));
+    // Two sizes of tasks, the larger ones first: in halves of a task, as long as the mean, or the most that one gets.
+    const Index halves = std::max(divide_up((2 * squares + rows) * sums, machine.cpu_workers),
+                                  2 * divide_up(squares * sums, machine.cpu_workers));
+    const double additions = static_cast<double>(sums - 1) * addition_seconds(machine, tile, tile);
+    best.consider(tile, tile, tile_k, (squares + rows) * sums,
+                  (static_cast<double>(halves) / 2 + imbalance) * task + additions +
+                      static_cast<double>((squares + rows) * sums) * submission);
+  };
+  if (fixed > 0) {
+    consider(fixed, fixed, 1);
+  } else {
+    for (Index rows = 1; rows * (rows + 1) / 2 <= 2 * most_tasks(machine); rows++) {
+      const Index tile = std::min(cut(n, rows), static_cast<Index>(std::sqrt(static_cast<double>(most_elements))));
+      const Index sums = most_sums(machine, rows * (rows + 1) / 2, n, n, k);
+      consider(tile, std::min({k, largest_tile, most_elements / tile}), 1);
+      if (sums > 1) consider(tile, std::min(cut(k, sums), most_elements / tile), sums);
+    }
+  }
+  best.tiles.reason = reason(machine, fixed, best.tasks);
+  return best.tiles;
+}
+
+ProductTiles choose_sided_for_cpus(const TileProblem& machine, Side side, Index order, Index free, Rows rows,
+                                   Index fixed) {
+  Best best;
+  const bool left = side == Side::Left;
+  const auto consider = [&](Index tile, Index width) {
+    const Index count = divide_up(order, tile), columns = divide_up(free, width), workers = machine.cpu_workers;
+    const double product = left ? product_seconds(machine, tile, width, order, free, std::min(tile, order))
+                                : product_seconds(machine, width, tile, free, order, std::min(tile, order));
+    const auto blocks = static_cast<double>(count), lines = static_cast<double>(columns);
+    double seconds = 0, tasks = 0;
+    if (rows == Rows::Independent) {  // a chain of `count` tasks for each tile of the result
+      tasks = blocks * blocks * lines;
+      seconds = (static_cast<double>(divide_up(count * columns, workers)) + imbalance) * blocks * product;
+    } else {  // as many columns at a time as there are workers, or the path through the rows of one if that is longer
+      tasks = blocks * (blocks + 1) / 2 * lines;
+      const double column = blocks * blocks / 2 * product, path = (1.5 * blocks - 1) * product;
+      const double shared = column * lines / static_cast<double>(workers);
+      seconds = count == 1 ? static_cast<double>(divide_up(columns, workers)) * column
+                           : std::max(std::max(shared, column / static_cast<double>(workers)), path);
+      seconds += imbalance * column / blocks;
+    }
+    best.consider(tile, width, tile, static_cast<Index>(tasks), seconds + tasks * submission);
+  };
+  if (fixed > 0) {
+    consider(fixed, fixed);
+  } else {
+    const Index most = most_tasks(machine);
+    for (Index count = 1; count * count <= 4 * most; count++)
+      for (Index columns = 1; columns <= most && count * columns <= 4 * most; columns++) {
+        const Index tile =
+            std::min(cut(order, count), static_cast<Index>(std::sqrt(static_cast<double>(most_elements))));
+        consider(tile, std::min(cut(free, columns), most_elements / tile));
+      }
+  }
+  best.tiles.reason = reason(machine, fixed, best.tasks);
+  return best.tiles;
+}
+
+}  // namespace tessera::detail

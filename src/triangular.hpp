@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "arguments.hpp"
+#include "conformable.hpp"
+#include "operands.hpp"
+#include "unroll/scale.hpp"
+#include "unroll/sweep.hpp"
+
+/// What trmm and trsm have in common: all but the order of their tasks.
+namespace tessera::detail {
+
+/// Checks the call and hands `unroll_tasks` the sweep and α; with α = 0, B becomes zero and A is not read.
+/// @param unroll_tasks  (unroll::Sweep<T>&, T alpha)
+template <Scalar T, typename Unroll>
+void triangular(const char* routine, Side side, Uplo uplo, Op op, Diag diag, bool inverse, T alpha, const Matrix<T>& A,
+                const Matrix<T>& B, Unroll unroll_tasks) {
+  using namespace arguments;
+  require_legal(routine, first_of({illegal_side(1, side), illegal_uplo(2, uplo), illegal_op(3, "op", op),
+                                   illegal_diag(4, diag)}));
+  const bool left = side == Side::Left;
+  require_square(routine, 6, "A", A);
+  require_equal(routine, 7, "B", left ? "rows" : "columns", left ? B.m() : B.n(), "A", A.m());
+  require_writable(routine, 7, "B", B);
+  if (B.m() == 0 || B.n() == 0) return;
+  const auto session = detail::session();
+  // Bᵀ ← α op(A) Bᵀ is B ← α B op(A)ᵀ, and with the conjugate transpose α is conjugated, too.
+  const bool turned = is_transposed(B), conjugate = is_conjugated(B);
+  alpha = conjugated_if<T>(conjugate, alpha);
+  const auto X = B.stored();
+  if (alpha == T{}) return unroll::submit_scale<T>(*session, T{}, X);
+
+  require_same_tiles(routine, 6, "A", "rows", row_cut(A), "its columns", column_cut(A));
+  require_same_tiles(routine, 7, "B", left ? "rows" : "columns", left ? row_cut(B) : column_cut(B), "A", row_cut(A));
+  require_disjoint(routine, 7, "B", B, "A", A);
+  const Factor<T> given(A, op), factor = turned ? given.transposed(conjugate) : given;
+  require_operation(routine, 6, "A", factor);
+  unroll::Sweep<T> sweep(*session, flipped_if(turned, side), flipped_if(is_transposed(A), uplo), factor.op(), diag,
+                         inverse, factor.tiles, X);
+  unroll_tasks(sweep, alpha);
+}
+
+/// The call on pointers. What is stored by rows is, by columns, the transpose: Bᵀ ← α Bᵀ op(A)ᵀ, and what was the
+/// lower triangle of A is the upper one of Aᵀ: the transposes cancel, and op stays.
+/// @param routine_on_tiles  (side, uplo, op, A, B): the call on matrices
+template <Scalar T, typename Routine>
+void triangular_on_pointers(const char* routine, std::optional<Layout> layout, Side side, Uplo uplo, Op op, Diag diag,
+                            Index m, Index n, T alpha, const T* A, Index lda, T* B, Index ldb,
+                            Routine routine_on_tiles) {
+  const bool rows = layout == Layout::RowMajor;
+  arguments::require_legal_call(
+      routine, arguments::TriangularCall{{sizeof(T), rows}, side, uplo, op, diag, m, n, A, lda, B, ldb, alpha != T{}},
+      layout);
+  if (m == 0 || n == 0) return;
+  if (rows) {
+    std::swap(m, n);
+    side = flipped(side), uplo = flipped(uplo);
+  }
+  const auto session = detail::session();
+  const auto tiles = plan_triangular<T>(*session, side, m, n);
+  const Matrix<T> b(B, m, n, ldb, {tiles.m, tiles.n});
+  if (alpha == T{}) {  // A is not read, and may be null
+    unroll::submit_scale<T>(*session, T{}, b);
+    return b.wait();
+  }
+  const Index order = side == Side::Left ? m : n;
+  const Matrix<T> a(A, order, order, lda, {tiles.k, tiles.k});
+  routine_on_tiles(side, uplo, a, b);
+  b.wait();
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include <tessera/matrix.hpp>
+
+#include "codelets/codelet.hpp"
+#include "order.hpp"
+#include "planning.hpp"
+#include "submit.hpp"
+
+namespace tessera::unroll {
+
+/// Where the task of one term adds it: target ← term + β target.
+template <Scalar T>
+struct Target {
+  starpu_data_handle_t handle;
+  starpu_data_access_mode mode;
+  T beta;
+  bool triangle;  ///< a tile on the diagonal, of which only a triangle is computed
+  int owner;
+  starpu_data_handle_t wanted_next;
+
+  /// For a second task of the same term.
+  Target again() const { return {handle, STARPU_RW, T(1), triangle, owner, wanted_next}; }
+};
+
+/// Into how many sums the terms of a tile are split: more than one if there are fewer tiles than workers.
+inline Index sums_per_tile(const detail::Session& session, Index tiles, Index terms) {
+  const Index workers =
+      session.placement() == Placement::Owner ? session.gpu_count() : session.cpu_workers() + session.gpu_count();
+  return std::clamp<Index>(workers / std::max<Index>(1, tiles), 1, terms);
+}
+
+/// C ← Σ terms + β C, on a part of C as it is stored: the tasks of all routines whose output is not their input.
+///
+/// The sum of a tile is one chain of tasks on C itself, but for two cases. Where the arrival of C would be waited for,
+/// it starts in a temporary tile, to which C is added at the end. And if there are fewer tiles than workers, it is
+/// split into several chains, whose results are added: in a fixed order, so that the same call gives the same bits.
+///
+/// @param terms   tile terms of each sum, at least one
+/// @param submit  (Submitter&, const Step&, const Target<T>&): submits the task, or tasks, of one term
+template <Scalar T, typename Submit>
+void accumulate(const detail::Session& session, const Matrix<T>& C, Part part, Index terms, T beta, Submit submit) {
+  const auto owners = unroll::owners(session, C.mt(), C.nt(), part);
+  const Index tiles = part == Part::All ? C.mt() * C.nt() : C.mt() * (C.mt() + 1) / 2;
+  const Index sums = sums_per_tile(session, tiles, terms);
+  const auto first_term = [&](Index sum) { return (sum * terms + sums - 1) / sums; };
+  std::vector<TemporaryTile> temporaries(static_cast<std::size_t>(C.mt() * C.nt() * sums));
+  Submitter submitter(session);
+  for (const auto& step :
+       product_order(C.mt(), C.nt(), part, terms, detail::block_of_tiles<T>(session, C.mb()), owners)) {
+    const auto c = C.handle(step.i, step.j);
+    const bool triangle = part != Part::All && step.i == step.j;
+    const Index sum = step.term * sums / terms;
+    const bool first = step.term == first_term(sum), last = step.term + 1 == first_term(sum + 1);
+    const bool deferred = step.deferred && beta != T{} && terms > 1 && sums == 1 && !triangle;
+    const int owner = owners.exist() ? static_cast<int>((owners.of(step.i, step.j) + sum) % owners.grid().size()) : -1;
+    auto& temporary = temporaries[static_cast<std::size_t>((step.i + step.j * C.mt()) * sums + sum)];
+    if (first && (deferred || sum > 0)) temporary = TemporaryTile(C.tile_m(step.i), C.tile_n(step.j), sizeof(T));
+
+    const bool in_place = temporary.handle() == nullptr;
+    Target<T> target{in_place ? c : temporary.handle(), STARPU_RW, T(1), triangle, owner, nullptr};
+    if (first) target.beta = in_place ? beta : T{};
+    if (target.beta == T{} && (!triangle || !in_place)) target.mode = STARPU_W;  // else the other triangle must survive
+    if (deferred && step.term == terms / 2) target.wanted_next = c;
+    submit(submitter, step, target);
+    if (in_place || !last) continue;
+    const double elements = static_cast<double>(C.tile_m(step.i)) * static_cast<double>(C.tile_n(step.j));
+    const codelets::AddArgs<T> addition{
+        {elements, type_letter<T>}, triangle ? part : Part::All, deferred ? beta : T(1)};
+    submitter.submit(codelets::add<T>(), {{temporary.handle(), STARPU_R}, {c, STARPU_RW}}, addition,
+                     owners.of(step.i, step.j));
+    temporary.release();
+  }
+}
+
+}  // namespace tessera::unroll

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include <tessera/types.hpp>
+
+#include "codelets/triangle.hpp"
+#include "session.hpp"
+#include "tile_size.hpp"
+
+namespace tessera::unroll {
+
+using codelets::Part;
+
+/// Whether tile (i, j) belongs to a part of the matrix. The tiles on the diagonal belong to all.
+constexpr bool contains(Part part, Index i, Index j) {
+  return part == Part::All || (part == Part::Lower ? i >= j : i <= j);
+}
+
+/// Which GPU computes which tile of an mt×nt result, as an index from 0.
+///
+/// All of a matrix is dealt out to a grid of GPUs as to a chessboard. Of a triangle that would give some of them more
+/// tiles than others, and those on the diagonal are only half as much work: there, who has had his share is passed
+/// over.
+class Owners {
+ public:
+  /// Nobody owns anything: the scheduling policy decides.
+  Owners() = default;
+
+  Owners(detail::OwnerGrid grid, Index mt, Index nt, Part part) : grid_(grid), mt_(mt), exists_(true) {
+    if (part == Part::All || grid.size() == 1) return;
+    table_.assign(static_cast<std::size_t>(mt * nt), 0);
+    const auto half_tiles = [](Index i, Index j) { return i == j ? 1 : 2; };
+    Index total = 0;
+    for (Index j = 0; j < nt; j++)
+      for (Index i = 0; i < mt; i++)
+        if (contains(part, i, j)) total += half_tiles(i, j);
+    std::vector<Index> load(static_cast<std::size_t>(grid.size()));
+    for (Index j = 0; j < nt; j++)
+      for (Index i = 0; i < mt; i++) {
+        if (!contains(part, i, j)) continue;
+        auto owner = static_cast<std::size_t>(chessboard(i, j));
+        if ((load[owner] + half_tiles(i, j)) * grid.size() > total)
+          owner = static_cast<std::size_t>(std::ranges::min_element(load) - load.begin());
+        load[owner] += half_tiles(i, j);
+        table_[static_cast<std::size_t>(i + j * mt)] = static_cast<int>(owner);
+      }
+  }
+
+  bool exist() const noexcept { return exists_; }
+  detail::OwnerGrid grid() const noexcept { return grid_; }
+
+  /// The owner of tile (i, j), or -1.
+  int of(Index i, Index j) const {
+    if (!exists_) return -1;
+    return table_.empty() ? chessboard(i, j) : table_[static_cast<std::size_t>(i + j * mt_)];
+  }
+
+  /// Where an owner starts its sum over `count` terms; it wraps around at the end. A tile of an input is wanted by all
+  /// owners of a row or a column of the grid, or of the triangle: these offsets make them want it at different times,
+  /// so that the later ones find it on a peer and it crosses a host link once.
+  Index skew(Index i, Index j, Index count) const {
+    if (!exists_) return 0;
+    if (!table_.empty()) return of(i, j) * count / grid_.size();
+    const Index period = std::max(grid_.p, grid_.q);
+    return (i % grid_.p + j % grid_.q) % period * count / period;
+  }
+
+ private:
+  int chessboard(Index i, Index j) const { return static_cast<int>((i % grid_.p) * grid_.q + j % grid_.q); }
+
+  detail::OwnerGrid grid_;
+  Index mt_ = 0;
+  bool exists_ = false;
+  std::vector<int> table_;  ///< by tile, for a triangle
+};
+
+/// The owners of the tiles of a result, if the session has such.
+inline Owners owners(const detail::Session& session, Index mt, Index nt, Part part) {
+  if (session.placement() != Placement::Owner) return {};
+  return {detail::owner_grid(session.gpu_count()), mt, nt, part};
+}
+
+}  // namespace tessera::unroll
