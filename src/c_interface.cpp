@@ -1,92 +1,91 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/tessera.h>
+// Runtime, errors and matrices in C; the routines are in c_routines.cpp and c_submit.cpp.
+#include "c_interface.hpp"
 
-#include <memory>
+#include <initializer_list>
 #include <mutex>
-#include <new>
-#include <variant>
+#include <string_view>
 #include <vector>
 
-#include <tessera/blas.hpp>
-#include <tessera/blas3.hpp>
-#include <tessera/error.hpp>
 #include <tessera/runtime.hpp>
 
-using namespace tessera;
-
-using AnyMatrix =
-    std::variant<Matrix<float>, Matrix<double>, Matrix<std::complex<float>>, Matrix<std::complex<double>>>;
-
-struct tessera_matrix {
-  AnyMatrix matrix;
-};
+namespace tessera::c {
 
 namespace {
 
 thread_local std::string last_error;
 
-/// Runs `call`; an exception becomes a status and the thread's last error.
+/// Those of `tessera_init` that have not been finalized.
+std::mutex mutex;
+std::vector<std::unique_ptr<Runtime>> runtimes;
+
+/// An argument of a member of Matrix, and the one of ours that it comes from.
+struct Origin {
+  std::string_view argument;
+  int position;
+  const char* name;
+};
+
+/// What `call` gets from Matrix; if that refuses an argument, it is ours that is named.
 template <typename Call>
-tessera_status status_of(Call call) noexcept {
+auto with_origins(std::initializer_list<Origin> origins, Call call) {
   try {
-    call();
-    return TESSERA_SUCCESS;
+    return call();
   } catch (const ArgumentError& error) {
-    last_error = error.what();
-    // An option of the runtime, from the environment, is no argument of the routine that happens to start it.
-    const bool option = error.routine() == "Runtime" && error.argument() != "cpus" && error.argument() != "gpus";
-    return option ? TESSERA_RUNTIME_FAILURE : -error.position();
+    for (const auto& origin : origins)
+      if (error.argument() == origin.argument)
+        throw ArgumentError(error.routine(), origin.position, origin.name, error.problem());
+    throw;
+  }
+}
+
+AnyMatrix make_matrix(char type, void* data, Index m, Index n, Index ld, TileSize tile) {
+  const auto of_type = [&]<Scalar T>(T /*element*/) {
+    return AnyMatrix(Matrix<T>(static_cast<T*>(data), m, n, ld, tile));
+  };
+  switch (type) {
+  case 's': return of_type(float());
+  case 'd': return of_type(double());
+  case 'c': return of_type(std::complex<float>());
+  case 'z': return of_type(std::complex<double>());
+  default: throw ArgumentError("", 1, "type", std::string("is '") + type + "', must be s, d, c or z");
+  }
+}
+
+/// `matrix`, which shares the tiles of `other`.
+tessera_matrix* relative(const tessera_matrix& other, AnyMatrix matrix) {
+  auto* result = new tessera_matrix{std::move(matrix), other.family};
+  result->family->members++;
+  return result;
+}
+
+void wait_for(const AnyMatrix& matrix) {
+  std::visit([](const auto& m) { m.wait(); }, matrix);
+}
+
+}  // namespace
+
+tessera_status failure_of(const char* function) noexcept {
+  try {
+    throw;
+  } catch (const ArgumentError& error) {
+    // An option of the runtime, from the environment, is no argument of the function that happens to start it.
+    const bool of_init =
+        function == std::string_view("tessera_init") && (error.argument() == "cpus" || error.argument() == "gpus");
+    const bool ours = error.routine() != "Runtime" || of_init;
+    last_error =
+        ours ? ArgumentError(function, error.position(), error.argument(), error.problem()).what() : error.what();
+    return ours ? -error.position() : TESSERA_RUNTIME_FAILURE;
   } catch (const std::exception& error) {
     last_error = error.what();
     return TESSERA_RUNTIME_FAILURE;
   }
 }
 
-Op to_op(const char* routine, int position, const char* name, tessera_op op) {
-  switch (op) {
-  case TESSERA_NO_TRANS: return Op::NoTrans;
-  case TESSERA_TRANS: return Op::Trans;
-  case TESSERA_CONJ_TRANS: return Op::ConjTrans;
-  }
-  throw ArgumentError(routine, position, name,
-                      "is " + std::to_string(static_cast<int>(op)) +
-                          ", must be TESSERA_NO_TRANS (111), TESSERA_TRANS (112) or TESSERA_CONJ_TRANS (113)");
-}
+}  // namespace tessera::c
 
-template <typename P>
-const P& require_pointer(const char* routine, int position, const char* name, const P& pointer) {
-  if (pointer == nullptr) throw ArgumentError(routine, position, name, "is null");
-  return pointer;
-}
-
-template <Scalar T>
-tessera_status product(tessera_op op_a, tessera_op op_b, int64_t m, int64_t n, int64_t k, const void* alpha,
-                       const void* A, int64_t lda, const void* B, int64_t ldb, const void* beta, void* C, int64_t ldc) {
-  return status_of([&] {
-    const Op a = to_op("gemm", 1, "op_a", op_a), b = to_op("gemm", 2, "op_b", op_b);
-    const auto* factor = static_cast<const T*>(require_pointer("gemm", 6, "alpha", alpha));
-    const auto* scale = static_cast<const T*>(require_pointer("gemm", 11, "beta", beta));
-    gemm<T>(a, b, m, n, k, *factor, static_cast<const T*>(A), lda, static_cast<const T*>(B), ldb, *scale,
-            static_cast<T*>(C), ldc);
-  });
-}
-
-/// Those of `tessera_init` that have not been finalized.
-std::mutex mutex;
-std::vector<std::unique_ptr<Runtime>> runtimes;
-
-AnyMatrix make_matrix(char type, void* data, int64_t m, int64_t n, int64_t ld, TileSize tile) {
-  switch (type) {
-  case 's': return Matrix<float>(static_cast<float*>(data), m, n, ld, tile);
-  case 'd': return Matrix<double>(static_cast<double*>(data), m, n, ld, tile);
-  case 'c': return Matrix<std::complex<float>>(static_cast<std::complex<float>*>(data), m, n, ld, tile);
-  case 'z': return Matrix<std::complex<double>>(static_cast<std::complex<double>*>(data), m, n, ld, tile);
-  default:
-    throw ArgumentError("tessera_matrix_create", 1, "type", std::string("is '") + type + "', must be s, d, c or z");
-  }
-}
-
-}  // namespace
+using namespace tessera;
+using namespace tessera::c;
 
 extern "C" {
 
@@ -94,7 +93,7 @@ const char* tessera_version(void) { return TESSERA_VERSION; }
 const char* tessera_last_error(void) { return last_error.c_str(); }
 
 tessera_status tessera_init(int cpus, int gpus) {
-  return status_of([&] {
+  return status_of("tessera_init", [&] {
     RuntimeOptions options;
     options.cpus = cpus;
     options.gpus = gpus;
@@ -105,7 +104,7 @@ tessera_status tessera_init(int cpus, int gpus) {
 }
 
 tessera_status tessera_finalize(void) {
-  return status_of([] {
+  return status_of("tessera_finalize", [] {
     std::unique_ptr<Runtime> last;
     const std::lock_guard lock(mutex);
     if (runtimes.empty()) throw RuntimeError("tessera_finalize: there was no tessera_init");
@@ -115,61 +114,67 @@ tessera_status tessera_finalize(void) {
 }
 
 tessera_status tessera_wait(void) {
-  return status_of([] { wait(); });
-}
-
-tessera_status tessera_sgemm(tessera_op op_a, tessera_op op_b, int64_t m, int64_t n, int64_t k, float alpha,
-                             const float* A, int64_t lda, const float* B, int64_t ldb, float beta, float* C,
-                             int64_t ldc) {
-  return product<float>(op_a, op_b, m, n, k, &alpha, A, lda, B, ldb, &beta, C, ldc);
-}
-
-tessera_status tessera_dgemm(tessera_op op_a, tessera_op op_b, int64_t m, int64_t n, int64_t k, double alpha,
-                             const double* A, int64_t lda, const double* B, int64_t ldb, double beta, double* C,
-                             int64_t ldc) {
-  return product<double>(op_a, op_b, m, n, k, &alpha, A, lda, B, ldb, &beta, C, ldc);
-}
-
-tessera_status tessera_cgemm(tessera_op op_a, tessera_op op_b, int64_t m, int64_t n, int64_t k, const void* alpha,
-                             const void* A, int64_t lda, const void* B, int64_t ldb, const void* beta, void* C,
-                             int64_t ldc) {
-  return product<std::complex<float>>(op_a, op_b, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
-}
-
-tessera_status tessera_zgemm(tessera_op op_a, tessera_op op_b, int64_t m, int64_t n, int64_t k, const void* alpha,
-                             const void* A, int64_t lda, const void* B, int64_t ldb, const void* beta, void* C,
-                             int64_t ldc) {
-  return product<std::complex<double>>(op_a, op_b, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
+  return status_of("tessera_wait", [] { wait(); });
 }
 
 tessera_status tessera_matrix_create(char type, void* data, int64_t m, int64_t n, int64_t ld, int64_t mb, int64_t nb,
                                      tessera_matrix** result) {
+  constexpr const char* function = "tessera_matrix_create";
   if (result != nullptr) *result = nullptr;
-  return status_of([&] {
-    require_pointer("tessera_matrix_create", 8, "result", result);
-    try {
-      *result = new tessera_matrix{make_matrix(type, data, m, n, ld, {mb, nb})};
-    } catch (const ArgumentError& error) {  // of Matrix(data, m, n, ld, {rows, columns}): ours follow the type
-      if (error.routine() != "Matrix") throw;
-      const bool columns = error.argument() == "tile.columns";
-      const std::string name = columns ? "nb" : error.argument() == "tile.rows" ? "mb" : error.argument();
-      throw ArgumentError("tessera_matrix_create", error.position() + (columns ? 2 : 1), name, error.problem());
-    }
+  return status_of(function, [&] {
+    require_pointer(function, 8, "result", result);
+    const auto matrix = with_origins({{"data", 2, "data"},
+                                      {"m", 3, "m"},
+                                      {"n", 4, "n"},
+                                      {"ld", 5, "ld"},
+                                      {"tile.rows", 6, "mb"},
+                                      {"tile.columns", 7, "nb"}},
+                                     [&] {
+                                       return make_matrix(type, data, m, n, ld, {mb, nb});
+                                     });
+    *result = new tessera_matrix{matrix, std::shared_ptr<Family>(new Family{matrix})};
+  });
+}
+
+tessera_status tessera_matrix_view(const tessera_matrix* matrix, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
+                                   tessera_matrix** result) {
+  constexpr const char* function = "tessera_matrix_view";
+  if (result != nullptr) *result = nullptr;
+  return status_of(function, [&] {
+    require_pointer(function, 1, "matrix", matrix);
+    require_pointer(function, 6, "result", result);
+    const auto view = [&](const auto& m) { return AnyMatrix(m.view(i0, i1, j0, j1)); };
+    *result = relative(
+        *matrix, with_origins({{"i0", 2, "i0"}, {"j0", 4, "j0"}}, [&] { return std::visit(view, matrix->matrix); }));
+  });
+}
+
+tessera_status tessera_matrix_transposed(const tessera_matrix* matrix, tessera_op op, tessera_matrix** result) {
+  constexpr const char* function = "tessera_matrix_transposed";
+  if (result != nullptr) *result = nullptr;
+  return status_of(function, [&] {
+    require_pointer(function, 1, "matrix", matrix);
+    const Op which = Choice("op", op, ops).meaning(function, 2);
+    require_pointer(function, 3, "result", result);
+    const auto view = [&](const auto& m) {
+      return AnyMatrix(which == Op::NoTrans ? m : which == Op::Trans ? m.transposed() : m.conjugate_transposed());
+    };
+    *result =
+        relative(*matrix, with_origins({{"*this", 1, "matrix"}}, [&] { return std::visit(view, matrix->matrix); }));
   });
 }
 
 tessera_status tessera_matrix_destroy(tessera_matrix* matrix) {
   if (matrix == nullptr) return TESSERA_SUCCESS;
-  const auto status = tessera_matrix_wait(matrix);  // a failure must not be lost with the matrix
-  delete matrix;
-  return status;
+  const std::unique_ptr<tessera_matrix> owned(matrix);
+  return status_of("tessera_matrix_destroy", [&] {  // a failure must not be lost with the last matrix
+    if (--matrix->family->members == 0) wait_for(matrix->family->whole);
+  });
 }
 
 tessera_status tessera_matrix_wait(const tessera_matrix* matrix) {
-  return status_of([&] {
-    require_pointer("tessera_matrix_wait", 1, "matrix", matrix);
-    std::visit([](const auto& m) { m.wait(); }, matrix->matrix);
-  });
+  constexpr const char* function = "tessera_matrix_wait";
+  return status_of(function, [&] { wait_for(require_pointer(function, 1, "matrix", matrix)->matrix); });
 }
 
 int64_t tessera_matrix_mt(const tessera_matrix* matrix) {
@@ -183,28 +188,6 @@ int64_t tessera_matrix_nt(const tessera_matrix* matrix) {
 struct _starpu_data_state* tessera_matrix_handle(const tessera_matrix* matrix, int64_t i, int64_t j) {
   if (i < 0 || i >= tessera_matrix_mt(matrix) || j < 0 || j >= tessera_matrix_nt(matrix)) return nullptr;
   return std::visit([&](const auto& m) { return m.handle(i, j); }, matrix->matrix);
-}
-
-tessera_status tessera_gemm_submit(tessera_op op_a, tessera_op op_b, const void* alpha, const tessera_matrix* A,
-                                   const tessera_matrix* B, const void* beta, const tessera_matrix* C) {
-  constexpr const char* routine = "tessera_gemm_submit";
-  return status_of([&] {
-    const Op a = to_op(routine, 1, "op_a", op_a), b = to_op(routine, 2, "op_b", op_b);
-    require_pointer(routine, 3, "alpha", alpha);
-    require_pointer(routine, 4, "A", A);
-    require_pointer(routine, 5, "B", B);
-    require_pointer(routine, 6, "beta", beta);
-    require_pointer(routine, 7, "C", C);
-    std::visit(
-        [&]<Scalar T>(const Matrix<T>& c) {
-          const auto* left = std::get_if<Matrix<T>>(&A->matrix);
-          const auto* right = std::get_if<Matrix<T>>(&B->matrix);
-          if (left == nullptr) throw ArgumentError(routine, 4, "A", "is not of the type of C");
-          if (right == nullptr) throw ArgumentError(routine, 5, "B", "is not of the type of C");
-          gemm<T>(a, b, *static_cast<const T*>(alpha), *left, *right, *static_cast<const T*>(beta), c);
-        },
-        C->matrix);
-  });
 }
 
 }  // extern "C"

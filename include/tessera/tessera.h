@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/** The C interface. Column-major; sizes and leading dimensions are 64-bit and count elements.
+/** The C interface. Sizes and leading dimensions are 64-bit and count elements.
  *
  *  Every function returns a status:
  *    0    done;
@@ -19,8 +19,14 @@ typedef int tessera_status;
 
 enum { TESSERA_SUCCESS = 0, TESSERA_RUNTIME_FAILURE = 1 };
 
-/** The values of CBLAS, so that code which calls CBLAS needs no table. */
+/** @name Options, with the values of CBLAS, so that code which calls CBLAS needs no table */
+/**@{*/
+typedef enum tessera_layout { TESSERA_ROW_MAJOR = 101, TESSERA_COL_MAJOR = 102 } tessera_layout;
 typedef enum tessera_op { TESSERA_NO_TRANS = 111, TESSERA_TRANS = 112, TESSERA_CONJ_TRANS = 113 } tessera_op;
+typedef enum tessera_uplo { TESSERA_UPPER = 121, TESSERA_LOWER = 122 } tessera_uplo;
+typedef enum tessera_diag { TESSERA_NON_UNIT = 131, TESSERA_UNIT = 132 } tessera_diag;
+typedef enum tessera_side { TESSERA_LEFT = 141, TESSERA_RIGHT = 142 } tessera_side;
+/**@}*/
 
 /** "1.2.3" */
 const char* tessera_version(void);
@@ -39,25 +45,133 @@ tessera_status tessera_wait(void);
 /** Why the last call of this thread failed; "" if none has. Valid until the thread's next failure. */
 const char* tessera_last_error(void);
 
-/** @name C <- alpha op(A) op(B) + beta C, done when it returns
- *  The contract is that of tessera::gemm in <tessera/blas.hpp>. For c and z, alpha and beta point to one complex number
- *  (two floats or doubles) and the matrices hold such numbers. */
+/** @name The routines on pointers: CBLAS's argument lists, done when they return
+ *  What each computes, and when an operand is not read, is said in <tessera/blas3.hpp>; the shapes in
+ *  <tessera/blas.hpp>. Row-major matrices cost nothing more. As in CBLAS, complex numbers go by address: for c and z,
+ *  matrices hold pairs of floats or doubles, and alpha and beta point to one such pair, but those of herk and the beta
+ *  of her2k are real. */
 /**@{*/
-tessera_status tessera_sgemm(tessera_op op_a, tessera_op op_b, int64_t m, int64_t n, int64_t k, float alpha,
-                             const float* A, int64_t lda, const float* B, int64_t ldb, float beta, float* C,
-                             int64_t ldc);
-tessera_status tessera_dgemm(tessera_op op_a, tessera_op op_b, int64_t m, int64_t n, int64_t k, double alpha,
-                             const double* A, int64_t lda, const double* B, int64_t ldb, double beta, double* C,
-                             int64_t ldc);
-tessera_status tessera_cgemm(tessera_op op_a, tessera_op op_b, int64_t m, int64_t n, int64_t k, const void* alpha,
-                             const void* A, int64_t lda, const void* B, int64_t ldb, const void* beta, void* C,
-                             int64_t ldc);
-tessera_status tessera_zgemm(tessera_op op_a, tessera_op op_b, int64_t m, int64_t n, int64_t k, const void* alpha,
-                             const void* A, int64_t lda, const void* B, int64_t ldb, const void* beta, void* C,
-                             int64_t ldc);
+
+/** C <- alpha op(A) op(B) + beta C */
+tessera_status tessera_sgemm(tessera_layout layout, tessera_op op_a, tessera_op op_b, int64_t m, int64_t n, int64_t k,
+                             float alpha, const float* A, int64_t lda, const float* B, int64_t ldb, float beta,
+                             float* C, int64_t ldc);
+tessera_status tessera_dgemm(tessera_layout layout, tessera_op op_a, tessera_op op_b, int64_t m, int64_t n, int64_t k,
+                             double alpha, const double* A, int64_t lda, const double* B, int64_t ldb, double beta,
+                             double* C, int64_t ldc);
+tessera_status tessera_cgemm(tessera_layout layout, tessera_op op_a, tessera_op op_b, int64_t m, int64_t n, int64_t k,
+                             const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
+                             const void* beta, void* C, int64_t ldc);
+tessera_status tessera_zgemm(tessera_layout layout, tessera_op op_a, tessera_op op_b, int64_t m, int64_t n, int64_t k,
+                             const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
+                             const void* beta, void* C, int64_t ldc);
+
+/** A triangle of C <- alpha op(A) op(B) + beta C */
+tessera_status tessera_sgemmt(tessera_layout layout, tessera_uplo uplo, tessera_op op_a, tessera_op op_b, int64_t n,
+                              int64_t k, float alpha, const float* A, int64_t lda, const float* B, int64_t ldb,
+                              float beta, float* C, int64_t ldc);
+tessera_status tessera_dgemmt(tessera_layout layout, tessera_uplo uplo, tessera_op op_a, tessera_op op_b, int64_t n,
+                              int64_t k, double alpha, const double* A, int64_t lda, const double* B, int64_t ldb,
+                              double beta, double* C, int64_t ldc);
+tessera_status tessera_cgemmt(tessera_layout layout, tessera_uplo uplo, tessera_op op_a, tessera_op op_b, int64_t n,
+                              int64_t k, const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
+                              const void* beta, void* C, int64_t ldc);
+tessera_status tessera_zgemmt(tessera_layout layout, tessera_uplo uplo, tessera_op op_a, tessera_op op_b, int64_t n,
+                              int64_t k, const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
+                              const void* beta, void* C, int64_t ldc);
+
+/** C <- alpha A B + beta C (left) or alpha B A + beta C (right), A symmetric */
+tessera_status tessera_ssymm(tessera_layout layout, tessera_side side, tessera_uplo uplo, int64_t m, int64_t n,
+                             float alpha, const float* A, int64_t lda, const float* B, int64_t ldb, float beta,
+                             float* C, int64_t ldc);
+tessera_status tessera_dsymm(tessera_layout layout, tessera_side side, tessera_uplo uplo, int64_t m, int64_t n,
+                             double alpha, const double* A, int64_t lda, const double* B, int64_t ldb, double beta,
+                             double* C, int64_t ldc);
+tessera_status tessera_csymm(tessera_layout layout, tessera_side side, tessera_uplo uplo, int64_t m, int64_t n,
+                             const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
+                             const void* beta, void* C, int64_t ldc);
+tessera_status tessera_zsymm(tessera_layout layout, tessera_side side, tessera_uplo uplo, int64_t m, int64_t n,
+                             const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
+                             const void* beta, void* C, int64_t ldc);
+
+/** The same with A Hermitian */
+tessera_status tessera_chemm(tessera_layout layout, tessera_side side, tessera_uplo uplo, int64_t m, int64_t n,
+                             const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
+                             const void* beta, void* C, int64_t ldc);
+tessera_status tessera_zhemm(tessera_layout layout, tessera_side side, tessera_uplo uplo, int64_t m, int64_t n,
+                             const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
+                             const void* beta, void* C, int64_t ldc);
+
+/** A triangle of C <- alpha op(A) op(A)^T + beta C */
+tessera_status tessera_ssyrk(tessera_layout layout, tessera_uplo uplo, tessera_op op, int64_t n, int64_t k, float alpha,
+                             const float* A, int64_t lda, float beta, float* C, int64_t ldc);
+tessera_status tessera_dsyrk(tessera_layout layout, tessera_uplo uplo, tessera_op op, int64_t n, int64_t k,
+                             double alpha, const double* A, int64_t lda, double beta, double* C, int64_t ldc);
+tessera_status tessera_csyrk(tessera_layout layout, tessera_uplo uplo, tessera_op op, int64_t n, int64_t k,
+                             const void* alpha, const void* A, int64_t lda, const void* beta, void* C, int64_t ldc);
+tessera_status tessera_zsyrk(tessera_layout layout, tessera_uplo uplo, tessera_op op, int64_t n, int64_t k,
+                             const void* alpha, const void* A, int64_t lda, const void* beta, void* C, int64_t ldc);
+
+/** A triangle of C <- alpha op(A) op(A)^H + beta C; alpha and beta are real */
+tessera_status tessera_cherk(tessera_layout layout, tessera_uplo uplo, tessera_op op, int64_t n, int64_t k, float alpha,
+                             const void* A, int64_t lda, float beta, void* C, int64_t ldc);
+tessera_status tessera_zherk(tessera_layout layout, tessera_uplo uplo, tessera_op op, int64_t n, int64_t k,
+                             double alpha, const void* A, int64_t lda, double beta, void* C, int64_t ldc);
+
+/** A triangle of C <- alpha op(A) op(B)^T + alpha op(B) op(A)^T + beta C */
+tessera_status tessera_ssyr2k(tessera_layout layout, tessera_uplo uplo, tessera_op op, int64_t n, int64_t k,
+                              float alpha, const float* A, int64_t lda, const float* B, int64_t ldb, float beta,
+                              float* C, int64_t ldc);
+tessera_status tessera_dsyr2k(tessera_layout layout, tessera_uplo uplo, tessera_op op, int64_t n, int64_t k,
+                              double alpha, const double* A, int64_t lda, const double* B, int64_t ldb, double beta,
+                              double* C, int64_t ldc);
+tessera_status tessera_csyr2k(tessera_layout layout, tessera_uplo uplo, tessera_op op, int64_t n, int64_t k,
+                              const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
+                              const void* beta, void* C, int64_t ldc);
+tessera_status tessera_zsyr2k(tessera_layout layout, tessera_uplo uplo, tessera_op op, int64_t n, int64_t k,
+                              const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
+                              const void* beta, void* C, int64_t ldc);
+
+/** A triangle of C <- alpha op(A) op(B)^H + conj(alpha) op(B) op(A)^H + beta C; beta is real */
+tessera_status tessera_cher2k(tessera_layout layout, tessera_uplo uplo, tessera_op op, int64_t n, int64_t k,
+                              const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb, float beta,
+                              void* C, int64_t ldc);
+tessera_status tessera_zher2k(tessera_layout layout, tessera_uplo uplo, tessera_op op, int64_t n, int64_t k,
+                              const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb, double beta,
+                              void* C, int64_t ldc);
+
+/** B <- alpha op(A) B (left) or alpha B op(A) (right), A triangular */
+tessera_status tessera_strmm(tessera_layout layout, tessera_side side, tessera_uplo uplo, tessera_op op,
+                             tessera_diag diag, int64_t m, int64_t n, float alpha, const float* A, int64_t lda,
+                             float* B, int64_t ldb);
+tessera_status tessera_dtrmm(tessera_layout layout, tessera_side side, tessera_uplo uplo, tessera_op op,
+                             tessera_diag diag, int64_t m, int64_t n, double alpha, const double* A, int64_t lda,
+                             double* B, int64_t ldb);
+tessera_status tessera_ctrmm(tessera_layout layout, tessera_side side, tessera_uplo uplo, tessera_op op,
+                             tessera_diag diag, int64_t m, int64_t n, const void* alpha, const void* A, int64_t lda,
+                             void* B, int64_t ldb);
+tessera_status tessera_ztrmm(tessera_layout layout, tessera_side side, tessera_uplo uplo, tessera_op op,
+                             tessera_diag diag, int64_t m, int64_t n, const void* alpha, const void* A, int64_t lda,
+                             void* B, int64_t ldb);
+
+/** B <- alpha op(A)^-1 B (left) or alpha B op(A)^-1 (right), A triangular */
+tessera_status tessera_strsm(tessera_layout layout, tessera_side side, tessera_uplo uplo, tessera_op op,
+                             tessera_diag diag, int64_t m, int64_t n, float alpha, const float* A, int64_t lda,
+                             float* B, int64_t ldb);
+tessera_status tessera_dtrsm(tessera_layout layout, tessera_side side, tessera_uplo uplo, tessera_op op,
+                             tessera_diag diag, int64_t m, int64_t n, double alpha, const double* A, int64_t lda,
+                             double* B, int64_t ldb);
+tessera_status tessera_ctrsm(tessera_layout layout, tessera_side side, tessera_uplo uplo, tessera_op op,
+                             tessera_diag diag, int64_t m, int64_t n, const void* alpha, const void* A, int64_t lda,
+                             void* B, int64_t ldb);
+tessera_status tessera_ztrsm(tessera_layout layout, tessera_side side, tessera_uplo uplo, tessera_op op,
+                             tessera_diag diag, int64_t m, int64_t n, const void* alpha, const void* A, int64_t lda,
+                             void* B, int64_t ldb);
+
 /**@}*/
 
-/** A matrix of tiles over the caller's memory, for programs that put their own StarPU tasks between products. */
+/** A column-major matrix of tiles over the caller's memory, for programs that have several routines in flight or put
+ *  their own StarPU tasks between them. A row-major matrix is the transpose of a column-major one. */
 typedef struct tessera_matrix tessera_matrix;
 
 /** @param type  's', 'd', 'c' or 'z'
@@ -66,7 +180,18 @@ typedef struct tessera_matrix tessera_matrix;
 tessera_status tessera_matrix_create(char type, void* data, int64_t m, int64_t n, int64_t ld, int64_t mb, int64_t nb,
                                      tessera_matrix** result);
 
-/** Waits for the tasks on its tiles, brings them home, unregisters them. NULL is ignored. */
+/** Tiles [i0, i1) x [j0, j1) of a matrix, as a new matrix that shares them; it may outlive the first.
+ *  @param result  set to the new matrix, or to NULL; to be destroyed like any other */
+tessera_status tessera_matrix_view(const tessera_matrix* matrix, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
+                                   tessera_matrix** result);
+
+/** op(matrix), as a new matrix that shares its tiles. A complex matrix that is conjugated without being transposed is
+ *  refused, as the BLAS has no such operation.
+ *  @param result  as for `tessera_matrix_view` */
+tessera_status tessera_matrix_transposed(const tessera_matrix* matrix, tessera_op op, tessera_matrix** result);
+
+/** Returns at once while other matrices share the tiles. The last one to go waits for the tasks on all of these, brings
+ *  them home and unregisters them. NULL is ignored. */
 tessera_status tessera_matrix_destroy(tessera_matrix* matrix);
 
 /** Waits for the tasks submitted so far on its tiles and brings the tiles home. */
@@ -79,13 +204,37 @@ int64_t tessera_matrix_nt(const tessera_matrix* matrix);
 /* StarPU's name for what a handle points to. NOLINTNEXTLINE(bugprone-reserved-identifier) */
 struct _starpu_data_state;
 
-/** The StarPU handle of tile (i, j), from 0, for the program's own tasks; NULL if there is no such tile. */
+/** The StarPU handle of tile (i, j), from 0, for the program's own tasks; NULL if there is no such tile. Tiles of a
+ *  transposed matrix are stored as the memory is. */
 struct _starpu_data_state* tessera_matrix_handle(const tessera_matrix* matrix, int64_t i, int64_t j);
 
-/** C <- alpha op(A) op(B) + beta C on matrices of one type: submits tasks and returns.
- *  alpha and beta point to one element of the matrices' type. */
+/** @name The routines on matrices of one type: they submit tasks and return
+ *  The contracts are in <tessera/blas3.hpp>. alpha and beta point to one element of the matrices' type, but those of
+ *  herk and the beta of her2k to one real number of that precision: a float for c, a double for z. hemm, herk and her2k
+ *  take complex matrices only. */
+/**@{*/
 tessera_status tessera_gemm_submit(tessera_op op_a, tessera_op op_b, const void* alpha, const tessera_matrix* A,
                                    const tessera_matrix* B, const void* beta, const tessera_matrix* C);
+tessera_status tessera_gemmt_submit(tessera_uplo uplo, tessera_op op_a, tessera_op op_b, const void* alpha,
+                                    const tessera_matrix* A, const tessera_matrix* B, const void* beta,
+                                    const tessera_matrix* C);
+tessera_status tessera_symm_submit(tessera_side side, tessera_uplo uplo, const void* alpha, const tessera_matrix* A,
+                                   const tessera_matrix* B, const void* beta, const tessera_matrix* C);
+tessera_status tessera_hemm_submit(tessera_side side, tessera_uplo uplo, const void* alpha, const tessera_matrix* A,
+                                   const tessera_matrix* B, const void* beta, const tessera_matrix* C);
+tessera_status tessera_syrk_submit(tessera_uplo uplo, tessera_op op, const void* alpha, const tessera_matrix* A,
+                                   const void* beta, const tessera_matrix* C);
+tessera_status tessera_herk_submit(tessera_uplo uplo, tessera_op op, const void* alpha, const tessera_matrix* A,
+                                   const void* beta, const tessera_matrix* C);
+tessera_status tessera_syr2k_submit(tessera_uplo uplo, tessera_op op, const void* alpha, const tessera_matrix* A,
+                                    const tessera_matrix* B, const void* beta, const tessera_matrix* C);
+tessera_status tessera_her2k_submit(tessera_uplo uplo, tessera_op op, const void* alpha, const tessera_matrix* A,
+                                    const tessera_matrix* B, const void* beta, const tessera_matrix* C);
+tessera_status tessera_trmm_submit(tessera_side side, tessera_uplo uplo, tessera_op op, tessera_diag diag,
+                                   const void* alpha, const tessera_matrix* A, const tessera_matrix* B);
+tessera_status tessera_trsm_submit(tessera_side side, tessera_uplo uplo, tessera_op op, tessera_diag diag,
+                                   const void* alpha, const tessera_matrix* A, const tessera_matrix* B);
+/**@}*/
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tessera/tessera.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <variant>
+
+#include <tessera/error.hpp>
+#include <tessera/matrix.hpp>
+
+/// What the functions of the C interface share: matrices of whatever type, statuses, and options.
+
+namespace tessera::c {
+
+using AnyMatrix =
+    std::variant<Matrix<float>, Matrix<double>, Matrix<std::complex<float>>, Matrix<std::complex<double>>>;
+
+/// The matrices that share tiles; the last one to go waits for all of these.
+struct Family {
+  AnyMatrix whole;
+  std::atomic<int> members = 1;
+};
+
+}  // namespace tessera::c
+
+struct tessera_matrix {
+  tessera::c::AnyMatrix matrix;
+  std::shared_ptr<tessera::c::Family> family;
+};
+
+namespace tessera::c {
+
+/// The status of the exception that is being handled, which becomes the thread's last error, in the name of `function`.
+tessera_status failure_of(const char* function) noexcept;
+
+template <typename Call>
+tessera_status status_of(const char* function, Call call) noexcept {
+  try {
+    call();
+    return TESSERA_SUCCESS;
+  } catch (...) {
+    return failure_of(function);
+  }
+}
+
+template <typename P>
+const P& require_pointer(const char* function, int position, const char* name, const P& pointer) {
+  if (pointer == nullptr) throw ArgumentError(function, position, name, "is null");
+  return pointer;
+}
+
+/// A value of an enumeration in C, and of the one in C++.
+template <typename Value, typename Meaning>
+struct Option {
+  Value value;
+  Meaning meaning;
+  const char* name;
+};
+
+inline constexpr Option<tessera_layout, Layout> layouts[] = {
+    {TESSERA_ROW_MAJOR, Layout::RowMajor, "TESSERA_ROW_MAJOR"},
+    {TESSERA_COL_MAJOR, Layout::ColMajor, "TESSERA_COL_MAJOR"}};
+inline constexpr Option<tessera_op, Op> ops[] = {{TESSERA_NO_TRANS, Op::NoTrans, "TESSERA_NO_TRANS"},
+                                                 {TESSERA_TRANS, Op::Trans, "TESSERA_TRANS"},
+                                                 {TESSERA_CONJ_TRANS, Op::ConjTrans, "TESSERA_CONJ_TRANS"}};
+inline constexpr Option<tessera_uplo, Uplo> uplos[] = {{TESSERA_UPPER, Uplo::Upper, "TESSERA_UPPER"},
+                                                       {TESSERA_LOWER, Uplo::Lower, "TESSERA_LOWER"}};
+inline constexpr Option<tessera_diag, Diag> diags[] = {{TESSERA_NON_UNIT, Diag::NonUnit, "TESSERA_NON_UNIT"},
+                                                       {TESSERA_UNIT, Diag::Unit, "TESSERA_UNIT"}};
+inline constexpr Option<tessera_side, Side> sides[] = {{TESSERA_LEFT, Side::Left, "TESSERA_LEFT"},
+                                                       {TESSERA_RIGHT, Side::Right, "TESSERA_RIGHT"}};
+
+/// An argument that is one of a few values.
+template <typename Value, typename Meaning, std::size_t count>
+class Choice {
+ public:
+  Choice(const char* name, Value value, const Option<Value, Meaning> (&options)[count])
+      : name_(name), value_(value), options_(options) {}
+
+  Meaning meaning(const char* function, int position) const {
+    std::string list;
+    for (std::size_t i = 0; i < count; i++) {
+      if (options_[i].value == value_) return options_[i].meaning;
+      if (i > 0) list += i + 1 < count ? ", " : " or ";
+      list += std::string(options_[i].name) + " (" + std::to_string(options_[i].value) + ")";
+    }
+    throw ArgumentError(function, position, name_, "is " + std::to_string(value_) + ", must be " + list);
+  }
+
+ private:
+  const char* name_;
+  Value value_;
+  const Option<Value, Meaning>* options_;
+};
+
+/// Alpha or beta, of which the address is known, and the kind: Full or Real, as in routines.def.
+template <template <Scalar> typename Kind>
+struct Factor {
+  const char* name;
+  const void* address;
+
+  template <Scalar T>
+  Kind<T> as(const char* function, int position) const {
+    return *static_cast<const Kind<T>*>(require_pointer(function, position, name, address));
+  }
+};
+template <Scalar T>
+using Full = T;
+using tessera::Real;
+
+/// Calls `routine` with its arguments for the type T.
+/// @throws ArgumentError with the position of the first of them that is illegal, counted from 1
+template <Scalar T, typename Routine, typename... Arguments>
+void call(const char* function, Routine routine, const Arguments&... arguments) {
+  int position = 0;
+  const auto translated = [&](const auto& argument) {
+    position++;
+    using Argument = std::decay_t<decltype(argument)>;
+    if constexpr (requires { argument.meaning(function, position); }) return argument.meaning(function, position);
+    else if constexpr (std::is_class_v<Argument>) return argument.template as<T>(function, position);
+    else if constexpr (std::is_same_v<Argument, const void*>) return static_cast<const T*>(argument);
+    else if constexpr (std::is_same_v<Argument, void*>) return static_cast<T*>(argument);
+    else return argument;
+  };
+  std::apply(routine, std::tuple{translated(arguments)...});  // braces: in this order
+}
+
+}  // namespace tessera::c
