@@ -38,8 +38,7 @@ class Campaign {
   std::vector<Result> run() {
     for (const auto* routine : options_.routines)
       for (const auto& problem : options_.problems) {
-        if (routine->types().find(problem.type) == std::string::npos) continue;
-        run_problem(*routine, problem);
+        if (routine->why_not(problem).empty()) run_problem(*routine, problem);
       }
     return std::move(results_);
   }
@@ -49,6 +48,7 @@ class Campaign {
     std::array<std::size_t, 3> bytes{};
     for (const auto* routine : options_.routines)
       for (const auto& problem : options_.problems) {
+        if (!routine->why_not(problem).empty()) continue;
         const auto needed = operand_bytes(*routine, problem);
         for (std::size_t i = 0; i < bytes.size(); i++) bytes[i] = std::max(bytes[i], needed[i]);
       }
@@ -94,10 +94,10 @@ class Campaign {
 
   /// @param counted  called when the calls that count begin
   void time(Result& result, const std::function<void()>& run, const std::function<void()>& counted = {}) {
-    // The result of one call is the C of the next one; it is restored where it would grow out of range.
+    // The result of one call is the C of the next one; it is restored where it could leave the range of its type.
     constexpr double too_large = 1e30;
     std::function<void()> prepare;
-    if (std::pow(std::abs(result.problem.beta), 1 + options_.warmup + options_.repeat) > too_large)
+    if (std::pow(result.routine->growth(result.problem), 1 + options_.warmup + options_.repeat) > too_large)
       prepare = [&] { restore_result(result); };
     result.timing = measure({run, prepare, counted}, {options_.warmup, options_.repeat}, progress_);
   }
@@ -144,6 +144,7 @@ class Campaign {
   }
 
   void run_cublasxt(const Routine& routine, const Problem& problem, int gpus) {
+    if (!routine.peers().cublasxt) return finish(start(routine, problem, "cublasxt", gpus, gpus));
     runtime_.reset();  // StarPU keeps what it has once allocated on the GPUs, which can be nearly all
     std::optional<Result> best;
     for (const Index block : options_.xt_blocks) {
@@ -153,7 +154,7 @@ class Campaign {
       result.tile_m = result.tile_n = result.tile_k = block;
       const auto call = [&] { routine.run_cublasxt(xt.handle(), problem, operands_->get()); };
       time(result, call);
-      if (best && best->timing.median <= result.timing.median) continue;
+      if (best && best->timing->median <= result.timing->median) continue;
       check(result, call);
       best = std::move(result);
     }
@@ -163,6 +164,7 @@ class Campaign {
   void run_openblas(const Routine& routine, const Problem& problem) {
     auto result = start(routine, problem, "openblas", 0, options_.gpus.back());
     result.cpus = options_.cpus > 0 ? options_.cpus : machine_.blas_threads;
+    if (!routine.peers().openblas) return finish(std::move(result));
     const OpenBlas threads(result.cpus);
     const auto call = [&] { routine.run_openblas(problem, operands_->get()); };
     time(result, call);

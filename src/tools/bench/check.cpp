@@ -2,30 +2,37 @@
 #include "bench/check.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <random>
 
-#include "bench/operands.hpp"
 #include "bench/peers.hpp"
-#include "bench/wide.hpp"
 #include "codelets/host_blas.hpp"
 
 namespace tessera::bench {
 
 namespace {
 
+constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double small_product = 2e9;  // multiplications: the host BLAS needs a second or less
-constexpr double small_result = 5e7;   // elements: the oracle's copies are no burden
+constexpr double small_matrix = 5e7;   // elements: the oracle's copies are no burden
 constexpr Index smallest_block = 64;   // of C, out of which one element is compared: half a tile or less
-constexpr Index gathered = 4'000'000;  // elements of op(A), and of op(B), that this takes at most
+constexpr Index gathered = 4'000'000;  // elements of the left factors, and of the right ones, that this takes at most
 
-/// How far C may be from the exact result, relative to |α| |op(A)| |op(B)| + |β| |C₀|, in whatever order the terms are
-/// added (Higham, Accuracy and Stability, 2nd ed., section 3.1 and 3.6).
+/// How far the two sides of an equation may be apart, relative to Σ |factor| |left| |right| + |β| |before|, in whatever
+/// order the terms are added (Higham, Accuracy and Stability, 2nd ed., section 3.1 and 3.6). There are k of them, all
+/// products together.
 ///
 /// Real: a product a·b is rounded once, the sum of k of them and of βC at most k times, and multiplying by α, before or
 /// after the sum, once: (1 + δ)^(k+2), that is (k+2) u to first order; FMA only saves roundings.
 /// Complex: real and imaginary part are sums of 2k products, whose magnitudes |a_r b_r| + |a_i b_i| ≤ |a| |b|; together
 /// they are off by √2 · 2k u, and the multiplication by α adds √2 · 2 u: less than 2√2 (k+2) u in all.
+///
+/// trsm: what substitution in any order computes satisfies (A + ΔA) X = fl(αB), |ΔA| ≤ k u |A| to first order (section
+/// 8.1, lemma 8.2 and theorem 8.5), so that |A X − αB| ≤ k u |A| |X| + u |α| |B|, and multiplying by a reciprocal
+/// instead of dividing by a diagonal element costs one u more: (k+2) u again. Libraries that multiply by the inverse of
+/// a whole diagonal block, of order s, pay with s u |A| |A⁻¹| |A| |X|; s is far smaller than k where it matters, and
+/// |A| |A⁻¹| small for the matrices that operands.hpp makes.
 template <Scalar T>
 double error_bound(Index k) {
   const double unit = std::numeric_limits<Real<T>>::epsilon() / 2;
@@ -36,47 +43,70 @@ double error_bound(Index k) {
 double relative(double difference, double scale) {
   if (difference == 0) return 0;
   const double error = difference / scale;
-  return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+  return std::isnan(error) ? infinite : error;
 }
 
-/// C₀ as it was generated.
+/// Whether C is what it was where the routine must not write, and the diagonal of a Hermitian one real.
 template <Scalar T>
-struct Before {
-  Index ld;
-  std::uint64_t seed;
-  static bool columns_are_contiguous() { return true; }
-  Wide<T> operator()(Index i, Index j) const { return widen(generated_element<T>(seed, 2, i + j * ld)); }
-};
+bool rest_is_intact(const Equation<T>& e) {
+  const Index ld = e.before.ld;
+  std::atomic<bool> intact = true;
+  parallel_for(e.n, 16, [&](Index begin, Index end) {
+    for (Index j = begin; j < end && intact; j++) {
+      const auto [first, last] = e.rows(j);
+      const auto changed = [&](Index i) { return e.C[i + j * ld] != e.before.stored(i, j); };
+      for (Index i = 0; i < first; i++)
+        if (changed(i)) intact = false;
+      for (Index i = last; i < ld; i++)
+        if (changed(i)) intact = false;
+      if (e.before.diagonal == Diagonal::Real && std::imag(e.C[j + j * ld]) != 0) intact = false;
+    }
+  });
+  return intact;
+}
+
+/// Column by column, all elements.
+template <Scalar T>
+std::vector<T> written_out(const Operand<T>& A, Index m, Index n) {
+  std::vector<T> elements(static_cast<std::size_t>(m * n));
+  parallel_for(n, 16, [&](Index begin, Index end) {
+    for (Index j = begin; j < end; j++)
+      for (Index i = 0; i < m; i++) elements[static_cast<std::size_t>(i + j * m)] = A.element(i, j);
+  });
+  return elements;
+}
+
+template <Scalar T>
+std::vector<Real<T>> magnitudes(const std::vector<T>& elements) {
+  std::vector<Real<T>> result(elements.size());
+  std::transform(elements.begin(), elements.end(), result.begin(), [](T x) { return std::abs(x); });
+  return result;
+}
 
 /// Every element against the host BLAS, which computes in the same precision and may be off as far itself.
 template <Scalar T>
-Verdict check_every_element(const CheckedProduct<T>& p) {
+Verdict check_every_element(const Equation<T>& e) {
   using R = Real<T>;
-  const auto to_int = [](Index i) { return static_cast<int>(i); };
   const OpenBlas all_cores(static_cast<int>(std::thread::hardware_concurrency()));
-  const auto size = static_cast<std::size_t>(p.ldc * p.n);
-  std::vector<T> expected(size);
-  std::vector<R> scale(size);
-  for (std::size_t i = 0; i < size; i++) {
-    expected[i] = generated_element<T>(p.seed, 2, static_cast<Index>(i));
-    scale[i] = std::abs(expected[i]);
+  const int m = static_cast<int>(e.m), n = static_cast<int>(e.n), k = static_cast<int>(e.k);
+  auto expected = written_out(e.before, e.m, e.n);
+  auto scale = magnitudes(expected);
+  T beta = e.beta;
+  for (const auto& term : e.terms) {
+    const auto left = written_out(term.left, e.m, e.k), right = written_out(term.right, e.k, e.n);
+    const auto product = [&]<Scalar S>(S alpha, const std::vector<S>& A, const std::vector<S>& B, S factor,
+                                       std::vector<S>& C) {
+      host::gemm(Op::NoTrans, Op::NoTrans, m, n, k, alpha, A.data(), m, B.data(), std::max(1, k), factor, C.data(), m);
+    };
+    product(term.factor, left, right, beta, expected);
+    product(R(std::abs(term.factor)), magnitudes(left), magnitudes(right), R(std::abs(beta)), scale);
+    beta = T(1);
   }
-  const auto magnitudes = [](Op op, const T* data, Index ld, Index rows, Index columns) {
-    std::vector<R> result(static_cast<std::size_t>(ld * (op == Op::NoTrans ? columns : rows)));
-    std::transform(data, data + result.size(), result.begin(), [](T x) { return std::abs(x); });
-    return result;
-  };
-  const auto abs_a = magnitudes(p.op_a, p.A, p.lda, p.m, p.k), abs_b = magnitudes(p.op_b, p.B, p.ldb, p.k, p.n);
-  const int m = to_int(p.m), n = to_int(p.n), k = to_int(p.k), lda = to_int(p.lda), ldb = to_int(p.ldb),
-            ldc = to_int(p.ldc);
-  host::gemm<T>(p.op_a, p.op_b, m, n, k, p.alpha, p.A, lda, p.B, ldb, p.beta, expected.data(), ldc);
-  host::gemm<R>(p.op_a, p.op_b, m, n, k, std::abs(p.alpha), abs_a.data(), lda, abs_b.data(), ldb, std::abs(p.beta),
-                scale.data(), ldc);
-  Verdict verdict{0, 2 * error_bound<T>(p.k)};
-  for (Index j = 0; j < p.n; j++)
-    for (Index i = 0; i < p.m; i++) {
-      const auto at = static_cast<std::size_t>(i + j * p.ldc);
-      verdict.error = std::max(verdict.error, relative(std::abs(p.C[at] - expected[at]), scale[at]));
+  Verdict verdict{0, 2 * error_bound<T>(e.k * std::ssize(e.terms))};
+  for (Index j = 0; j < e.n; j++)
+    for (auto [i, end] = e.rows(j); i < end; i++) {
+      const auto at = static_cast<std::size_t>(i + j * e.m);
+      verdict.error = std::max(verdict.error, relative(std::abs(e.result.element(i, j) - expected[at]), scale[at]));
     }
   return verdict;
 }
@@ -92,49 +122,47 @@ std::vector<Index> one_per_block(Index size, Index k, std::uint64_t seed) {
   return indices;
 }
 
-/// Rows of op(A), or columns of op(B), one after another: vector v has the entries element(v, 0), ..., element(v, k -
-/// 1).
+/// Rows of the left factors, or columns of the right ones, one after another: of each, what the terms have in turn.
+/// element(t, i, l) is element l of row or column i in term t.
 template <Scalar T, typename Element>
-std::vector<Wide<T>> gather(Index vectors, Index k, Element element) {
-  std::vector<Wide<T>> all(static_cast<std::size_t>(vectors * k));
-  parallel_for(vectors, 1, [&](Index begin, Index end) {
+std::vector<Wide<T>> gather(const Equation<T>& e, const std::vector<Index>& indices, Element element) {
+  const Index terms = std::ssize(e.terms);
+  std::vector<Wide<T>> all(indices.size() * static_cast<std::size_t>(terms * e.k));
+  parallel_for(std::ssize(indices), 1, [&](Index begin, Index end) {
     for (Index v = begin; v < end; v++)
-      for (Index l = 0; l < k; l++) all[static_cast<std::size_t>(v * k + l)] = element(v, l);
+      for (Index t = 0; t < terms; t++)
+        for (Index l = 0; l < e.k; l++)
+          all[static_cast<std::size_t>((v * terms + t) * e.k + l)] =
+              element(e.terms[static_cast<std::size_t>(t)], indices[static_cast<std::size_t>(v)], l);
   });
   return all;
 }
 
 /// Error of the elements at which some rows and some columns of C cross.
 template <Scalar T>
-double error_of_elements(const CheckedProduct<T>& p) {
-  const Operand<T> A{p.op_a, p.A, p.lda}, B{p.op_b, p.B, p.ldb}, C{Op::NoTrans, p.C, p.ldc};
-  const Before<T> before{p.ldc, p.seed};
-  const Wide<T> alpha = widen(p.alpha), beta = widen(p.beta);
-  const Index k = p.alpha == T{} ? 0 : p.k;
-  const auto rows = one_per_block(p.m, k, p.seed), columns = one_per_block(p.n, k, p.seed + 1);
-  const auto at = [](const std::vector<Index>& indices, Index v) { return indices[static_cast<std::size_t>(v)]; };
-  const auto a = gather<T>(std::ssize(rows), k, [&](Index v, Index l) { return A(at(rows, v), l); });
-  const auto b = gather<T>(std::ssize(columns), k, [&](Index v, Index l) { return B(l, at(columns, v)); });
+double error_of_elements(const Equation<T>& e) {
+  const Index k = e.k * std::ssize(e.terms);
+  const auto rows = one_per_block(e.m, k, e.before.seed), columns = one_per_block(e.n, k, e.before.seed + 1);
+  const auto a = gather(
+      e, rows, [](const Term<T>& term, Index i, Index l) { return multiply(widen(term.factor), term.left(i, l)); });
+  const auto b = gather(e, columns, [](const Term<T>& term, Index j, Index l) { return term.right(l, j); });
   std::vector<double> worst(rows.size());
   parallel_for(std::ssize(rows), 1, [&](Index begin, Index end) {
     for (Index r = begin; r < end; r++)
       for (Index c = 0; c < std::ssize(columns); c++) {
-        const Index i = at(rows, r), j = at(columns, c);
+        const Index i = rows[static_cast<std::size_t>(r)], j = columns[static_cast<std::size_t>(c)];
+        if (const auto [first, last] = e.rows(j); i < first || i >= last) continue;
         const auto *x = a.data() + r * k, *y = b.data() + c * k;
-        Wide<T> sum{};
-        WideReal<T> scale{};
+        auto sum = multiply(widen(e.beta), e.before(i, j));
+        auto scale = magnitude(sum);
         for (Index l = 0; l < k; l++) {
           const auto term = multiply(x[l], y[l]);
           sum += term;
           scale += magnitude(term);
         }
-        sum = multiply(alpha, sum), scale *= magnitude(alpha);
-        if (p.beta != T{}) {
-          sum += multiply(beta, before(i, j));
-          scale += magnitude(beta) * magnitude(before(i, j));
-        }
         auto& error = worst[static_cast<std::size_t>(r)];
-        error = std::max(error, relative(static_cast<double>(magnitude(C(i, j) - sum)), static_cast<double>(scale)));
+        error =
+            std::max(error, relative(static_cast<double>(magnitude(e.result(i, j) - sum)), static_cast<double>(scale)));
       }
   });
   return std::ranges::max(worst);
@@ -152,36 +180,56 @@ BoundedVector<T> random_vector(Index size, std::uint64_t seed) {
   return t;
 }
 
+/// Error of both sides times a random vector.
+/// @pre before and result are triangular where only a triangle is computed
 template <Scalar T>
-double error_of_vector(const CheckedProduct<T>& p) {
-  const auto t = random_vector<T>(p.n, p.seed);
-  const auto result = apply<T>(Operand<T>{Op::NoTrans, p.C, p.ldc}, p.m, t);
-  BoundedVector<T> product(p.m), before(p.m);
-  if (p.alpha != T{})
-    product = apply<T>(Operand<T>{p.op_a, p.A, p.lda}, p.m, apply<T>(Operand<T>{p.op_b, p.B, p.ldb}, p.k, t));
-  if (p.beta != T{}) before = apply<T>(Before<T>{p.ldc, p.seed}, p.m, t);
-  double worst = 0;
-  for (std::size_t i = 0; i < result.x.size(); i++) {
-    const auto expected = multiply(widen(p.alpha), product.x[i]) + multiply(widen(p.beta), before.x[i]);
-    const auto scale = magnitude(widen(p.alpha)) * product.s[i] + magnitude(widen(p.beta)) * before.s[i];
-    worst =
-        std::max(worst, relative(static_cast<double>(magnitude(result.x[i] - expected)), static_cast<double>(scale)));
+double error_of_vector(const Equation<T>& e) {
+  const auto t = random_vector<T>(e.n, e.before.seed);
+  const auto result = apply<T>(e.result, e.m, t);
+  auto expected = apply<T>(e.before, e.m, t);
+  const auto scale = [](BoundedVector<T>& v, std::size_t i, Wide<T> factor) {
+    v.x[i] = multiply(factor, v.x[i]), v.s[i] *= magnitude(factor);
+  };
+  for (std::size_t i = 0; i < expected.x.size(); i++) scale(expected, i, widen(e.beta));
+  for (const auto& [factor, left, right] : e.terms) {
+    auto product =
+        e.triangle ? apply_triangle<T>(*e.triangle, left, right, e.k, t) : apply<T>(left, e.m, apply<T>(right, e.k, t));
+    for (std::size_t i = 0; i < expected.x.size(); i++) {
+      scale(product, i, widen(factor));
+      expected.x[i] += product.x[i], expected.s[i] += product.s[i];
+    }
   }
+  double worst = 0;
+  for (std::size_t i = 0; i < result.x.size(); i++)
+    worst = std::max(worst, relative(static_cast<double>(magnitude(result.x[i] - expected.x[i])),
+                                     static_cast<double>(expected.s[i])));
   return worst;
 }
 
 }  // namespace
 
 template <Scalar T>
-Verdict check_product(const CheckedProduct<T>& p) {
-  if (p.m == 0 || p.n == 0) return {0, error_bound<T>(p.k)};
-  const double elements = static_cast<double>(p.ldc) * static_cast<double>(p.n);
-  if (elements * static_cast<double>(p.k) <= small_product && elements <= small_result) return check_every_element(p);
-  const PauseWorkers pause;
-  return {std::max(error_of_elements(p), error_of_vector(p)), error_bound<T>(p.k)};
+Verdict check_equation(Equation<T> e) {
+  const Index k = e.k * std::ssize(e.terms);
+  if (e.m == 0 || e.n == 0) return {0, error_bound<T>(k)};
+  const auto small = [](Index rows, Index columns) {
+    return static_cast<double>(rows) * static_cast<double>(columns) <= small_matrix;
+  };
+  Verdict verdict;
+  if (small(e.m, e.n) && small(e.m, e.k) && small(e.k, e.n) &&
+      static_cast<double>(e.m) * static_cast<double>(e.n) * static_cast<double>(k) <= small_product) {
+    verdict = check_every_element(e);
+  } else {
+    const PauseWorkers pause;
+    if (e.triangle)
+      for (auto* C : {&e.before, &e.result}) C->form = Form::Triangular, C->uplo = *e.triangle;
+    verdict = {std::max(error_of_elements(e), error_of_vector(e)), error_bound<T>(k)};
+  }
+  if (!rest_is_intact(e)) verdict.error = infinite;
+  return verdict;
 }
 
-#define INSTANTIATE(T) template Verdict check_product<T>(const CheckedProduct<T>&);
+#define INSTANTIATE(T) template Verdict check_equation<T>(Equation<T>);
 INSTANTIATE(float)
 INSTANTIATE(double)
 INSTANTIATE(std::complex<float>)

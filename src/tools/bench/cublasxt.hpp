@@ -5,30 +5,95 @@
 
 #include <tessera/types.hpp>
 
+#include "codelets/device_blas.hpp"
+
 /// cuBLAS-XT: one overload set over the four types. Only built with CUDA.
 namespace tessera::bench::xt {
+
+using device::cublas, device::of_type;
 
 /// @throws RuntimeError naming the routine
 void require(cublasStatus_t status, const char* what);
 
-inline cublasOperation_t operation(Op op) {
-  return op == Op::NoTrans ? CUBLAS_OP_N : op == Op::Trans ? CUBLAS_OP_T : CUBLAS_OP_C;
-}
-
 template <Scalar T>
 void gemm(cublasXtHandle_t handle, Op op_a, Op op_b, Index m, Index n, Index k, T alpha, const T* A, Index lda,
           const T* B, Index ldb, T beta, T* C, Index ldc) {
-  const auto call = [&]<typename V>(auto function, V) {
-    const auto size = [](Index i) { return static_cast<std::size_t>(i); };
-    require(function(handle, operation(op_a), operation(op_b), size(m), size(n), size(k), reinterpret_cast<V*>(&alpha),
-                     reinterpret_cast<const V*>(A), size(lda), reinterpret_cast<const V*>(B), size(ldb),
-                     reinterpret_cast<V*>(&beta), reinterpret_cast<V*>(C), size(ldc)),
-            "cuBLAS-XT gemm");
-  };
-  if constexpr (std::same_as<T, float>) call(cublasXtSgemm, float{});
-  else if constexpr (std::same_as<T, double>) call(cublasXtDgemm, double{});
-  else if constexpr (std::same_as<T, std::complex<float>>) call(cublasXtCgemm, cuComplex{});
-  else call(cublasXtZgemm, cuDoubleComplex{});
+  const auto function = of_type<T>(cublasXtSgemm, cublasXtDgemm, cublasXtCgemm, cublasXtZgemm);
+  require(function(handle, cublas(op_a), cublas(op_b), m, n, k, cublas(&alpha), cublas(A), lda, cublas(B), ldb,
+                   cublas(&beta), cublas(C), ldc),
+          "cuBLAS-XT gemm");
+}
+
+template <Scalar T>
+void symm(cublasXtHandle_t handle, Side side, Uplo uplo, Index m, Index n, T alpha, const T* A, Index lda, const T* B,
+          Index ldb, T beta, T* C, Index ldc) {
+  const auto function = of_type<T>(cublasXtSsymm, cublasXtDsymm, cublasXtCsymm, cublasXtZsymm);
+  require(function(handle, cublas(side), cublas(uplo), m, n, cublas(&alpha), cublas(A), lda, cublas(B), ldb,
+                   cublas(&beta), cublas(C), ldc),
+          "cuBLAS-XT symm");
+}
+
+template <ComplexScalar T>
+void hemm(cublasXtHandle_t handle, Side side, Uplo uplo, Index m, Index n, T alpha, const T* A, Index lda, const T* B,
+          Index ldb, T beta, T* C, Index ldc) {
+  const auto function = of_type<T>(cublasXtChemm, cublasXtZhemm);
+  require(function(handle, cublas(side), cublas(uplo), m, n, cublas(&alpha), cublas(A), lda, cublas(B), ldb,
+                   cublas(&beta), cublas(C), ldc),
+          "cuBLAS-XT hemm");
+}
+
+template <Scalar T>
+void syrk(cublasXtHandle_t handle, Uplo uplo, Op op, Index n, Index k, T alpha, const T* A, Index lda, T beta, T* C,
+          Index ldc) {
+  const auto function = of_type<T>(cublasXtSsyrk, cublasXtDsyrk, cublasXtCsyrk, cublasXtZsyrk);
+  require(
+      function(handle, cublas(uplo), cublas(op), n, k, cublas(&alpha), cublas(A), lda, cublas(&beta), cublas(C), ldc),
+      "cuBLAS-XT syrk");
+}
+
+template <ComplexScalar T>
+void herk(cublasXtHandle_t handle, Uplo uplo, Op op, Index n, Index k, Real<T> alpha, const T* A, Index lda,
+          Real<T> beta, T* C, Index ldc) {
+  const auto function = of_type<T>(cublasXtCherk, cublasXtZherk);
+  require(function(handle, cublas(uplo), cublas(op), n, k, &alpha, cublas(A), lda, &beta, cublas(C), ldc),
+          "cuBLAS-XT herk");
+}
+
+template <Scalar T>
+void syr2k(cublasXtHandle_t handle, Uplo uplo, Op op, Index n, Index k, T alpha, const T* A, Index lda, const T* B,
+           Index ldb, T beta, T* C, Index ldc) {
+  const auto function = of_type<T>(cublasXtSsyr2k, cublasXtDsyr2k, cublasXtCsyr2k, cublasXtZsyr2k);
+  require(function(handle, cublas(uplo), cublas(op), n, k, cublas(&alpha), cublas(A), lda, cublas(B), ldb,
+                   cublas(&beta), cublas(C), ldc),
+          "cuBLAS-XT syr2k");
+}
+
+template <ComplexScalar T>
+void her2k(cublasXtHandle_t handle, Uplo uplo, Op op, Index n, Index k, T alpha, const T* A, Index lda, const T* B,
+           Index ldb, Real<T> beta, T* C, Index ldc) {
+  const auto function = of_type<T>(cublasXtCher2k, cublasXtZher2k);
+  require(function(handle, cublas(uplo), cublas(op), n, k, cublas(&alpha), cublas(A), lda, cublas(B), ldb, &beta,
+                   cublas(C), ldc),
+          "cuBLAS-XT her2k");
+}
+
+/// In place, as in the BLAS: cuBLAS's documentation allows to pass B for the output.
+template <Scalar T>
+void trmm(cublasXtHandle_t handle, Side side, Uplo uplo, Op op, Diag diag, Index m, Index n, T alpha, const T* A,
+          Index lda, T* B, Index ldb) {
+  const auto function = of_type<T>(cublasXtStrmm, cublasXtDtrmm, cublasXtCtrmm, cublasXtZtrmm);
+  require(function(handle, cublas(side), cublas(uplo), cublas(op), cublas(diag), m, n, cublas(&alpha), cublas(A), lda,
+                   cublas(B), ldb, cublas(B), ldb),
+          "cuBLAS-XT trmm");
+}
+
+template <Scalar T>
+void trsm(cublasXtHandle_t handle, Side side, Uplo uplo, Op op, Diag diag, Index m, Index n, T alpha, const T* A,
+          Index lda, T* B, Index ldb) {
+  const auto function = of_type<T>(cublasXtStrsm, cublasXtDtrsm, cublasXtCtrsm, cublasXtZtrsm);
+  require(function(handle, cublas(side), cublas(uplo), cublas(op), cublas(diag), m, n, cublas(&alpha), cublas(A), lda,
+                   cublas(B), ldb),
+          "cuBLAS-XT trsm");
 }
 
 }  // namespace tessera::bench::xt

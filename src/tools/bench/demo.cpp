@@ -36,19 +36,17 @@ std::string wrap(const std::string& text) {
   return result + line;
 }
 
-double rate(const Result& r) { return r.flops() / r.timing.median; }
-
 std::string say_rate(double rate) {
   return rate >= 1e12 ? significant(rate * 1e-12, 3) + " TFLOP/s" : significant(rate * 1e-9, 3) + " GFLOP/s";
 }
 
 std::string compare(const Result& ours, const Result& other, const std::string& name) {
-  const double ratio = rate(ours) / rate(other);
+  const double ratio = ours.rate() / other.rate();
   const auto words = ratio > 1.05    ? fmt::format("{:.2f} times the rate of", ratio)
                      : ratio >= 0.95 ? std::string("as fast as")
                                      : fmt::format("{:.0f} % of the rate of", 100 * ratio);
   return fmt::format("That is {} {}, which computed the same thing on the same data at {}.", words, name,
-                     say_rate(rate(other)));
+                     say_rate(other.rate()));
 }
 
 std::string say_devices(const Result& ours, const Machine& machine) {
@@ -79,7 +77,7 @@ const Result* find(const std::vector<Result>& results, const std::string& librar
 
 /// What part of the limit was reached. Rates of short measurements are not exact to the last percent.
 std::string say_fraction(const Result& r) {
-  const double fraction = r.limit / r.timing.median;
+  const double fraction = r.fraction_of_limit();
   const auto part = fraction > 0.995 ? std::string("all") : fmt::format("{:.0f} %", 100 * fraction);
   return fmt::format("{} of what the machine can do at most, as measured in this same run", part);
 }
@@ -93,7 +91,7 @@ std::string explain(const std::vector<Result>& results, const Machine& machine) 
       "What you saw: Tessera multiplied two matrices of {0} x {0} doubles that lie in ordinary host memory on {1}. "
       "It cut the result into {2} tiles and left it to StarPU to run the tile tasks{3}; the clock stopped when the "
       "result was back in host memory. At {4} it reached {5}. ",
-      n, say_devices(ours, machine), tiles, gpus ? " and to move the data" : "", say_rate(rate(ours)),
+      n, say_devices(ours, machine), tiles, gpus ? " and to move the data" : "", say_rate(ours.rate()),
       say_fraction(ours));
   if (gpus && ours.bytes)
     text += fmt::format("{:.1f} GB went from host to GPU memory; {:.1f} GB is the least that must. ",
@@ -105,10 +103,10 @@ std::string explain(const std::vector<Result>& results, const Machine& machine) 
       text += fmt::format(
           "The cores alone, with a problem of n = {} that suits them, reach {} with Tessera and {} with "
           "OpenBLAS. ",
-          blas->problem.n, say_rate(rate(*on_cores)), say_rate(rate(*blas)));
+          blas->problem.n, say_rate(on_cores->rate()), say_rate(blas->rate()));
     else text += compare(ours, *blas, "OpenBLAS") + " ";
     constexpr double disturbed = 0.8;
-    if (!gpus && std::max(ours.limit / ours.timing.median, blas->limit / blas->timing.median) < disturbed)
+    if (!gpus && std::max(ours.fraction_of_limit(), blas->fraction_of_limit()) < disturbed)
       text += "Both are far from the limit: other programs are using the cores. ";
   }
   text += say_check(ours) + " ";

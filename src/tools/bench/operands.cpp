@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include <tessera/error.hpp>
 
 #include "bench/parallel.hpp"
@@ -32,8 +35,23 @@ void fill_as(void* data, Index elements, std::uint64_t seed, int operand) {
   });
 }
 
+template <Scalar T>
+void improve_condition(T* data, const Shape& shape) {
+  const auto factor = static_cast<Real<T>>(1 / std::sqrt(static_cast<double>(std::max<Index>(1, shape.rows))));
+  parallel_for(shape.columns, 16, [=](Index begin, Index end) {
+    for (Index j = begin; j < end; j++)
+      for (Index i = 0; i < shape.rows; i++) {
+        auto& x = data[i + j * shape.ld];
+        x = i == j ? x + T(1.5) : x * factor;
+      }
+  });
+}
+
 void fill_operand(const Problem& problem, void* data, const Shape& shape, int operand) {
-  tools::with_type(problem.type, [&]<Scalar T>(T) { fill_as<T>(data, shape.elements(), problem.seed, operand); });
+  tools::with_type(problem.type, [&]<Scalar T>(T) {
+    fill_as<T>(data, shape.elements(), problem.seed, operand);
+    if (shape.well_conditioned) improve_condition(static_cast<T*>(data), shape);
+  });
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace tessera::bench {
 /// The command line, understood and found to be possible, but for what only the machine knows.
 struct Options {
   std::vector<const Routine*> routines;
-  std::vector<Problem> problems;  ///< types × sizes
+  std::vector<Problem> problems;  ///< types × sizes; not every routine exists for each of them
   std::optional<bool> pinned;     ///< default: if there are GPUs
   std::vector<int> gpus{-1};      ///< -1: all
   int cpus = -1;                  ///< -1: all

@@ -13,7 +13,9 @@ struct Problem {
   char type = 'd';  ///< s, d, c or z
   Index m = 0, n = 0, k = 0;
   Op op_a = Op::NoTrans, op_b = Op::NoTrans;
-  char side = 'l', uplo = 'l', diag = 'n';
+  Side side = Side::Left;
+  Uplo uplo = Uplo::Lower;
+  Diag diag = Diag::NonUnit;
   std::complex<double> alpha = 1.1, beta = 0.3;
   Index ld_pad = 0;  ///< elements between the end of a column and the start of the next one
   std::uint64_t seed = 1;
@@ -22,10 +24,12 @@ struct Problem {
 /// A matrix as it is stored [elements].
 struct Shape {
   Index rows = 0, columns = 0, ld = 1;
+  bool well_conditioned = false;  ///< its triangles can be solved with, see operands.hpp
   Index elements() const noexcept { return ld * columns; }
 };
 
-/// The operands of the level-3 BLAS; those that a routine has not are empty.
+/// The operands of a routine; those that it has not are empty. C is the output: of trmm and trsm, what the BLAS calls
+/// B.
 struct Shapes {
   Shape A, B, C;
 };

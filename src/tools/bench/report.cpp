@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -20,7 +21,11 @@ namespace tessera::bench {
 
 namespace {
 
-std::string lower(Op op) { return op == Op::NoTrans ? "n" : op == Op::Trans ? "t" : "c"; }
+/// The BLAS's letter for an option.
+template <typename Option>
+std::string letter(Option option) {
+  return {static_cast<char>(std::tolower(static_cast<char>(option)))};
+}
 
 std::string describe_tile(const Result& r) {
   if (r.tile_m == 0) return "-";
@@ -53,15 +58,18 @@ nlohmann::ordered_json to_json(const Result& r) {
   const auto takes = r.routine->takes();
   nlohmann::ordered_json json;
   json["routine"] = r.routine->name(), json["type"] = std::string(1, p.type);
-  json["m"] = p.m, json["n"] = p.n, json["k"] = p.k;
+  json["m"] = known(p.m, takes.m), json["n"] = p.n, json["k"] = known(p.k, takes.k);
   json["memory"] = r.pinned ? "pinned" : "pageable";
   json["gpus"] = r.gpus, json["cpus"] = r.cpus;
   json["tile"] = known(r.tile_m, r.tile_m > 0);
   json["policy"] = known(r.policy, !r.policy.empty());
   json["library"] = r.library;
-  json["first_s"] = r.timing.first, json["median_s"] = r.timing.median, json["best_s"] = r.timing.best;
-  json["tflops"] = r.flops() / r.timing.median * 1e-12;
-  json["limit_s"] = r.limit, json["fraction_of_limit"] = r.limit / r.timing.median;
+  const bool timed = r.timing.has_value();
+  const auto timing = r.timing.value_or(Timing{});
+  json["first_s"] = known(timing.first, timed), json["median_s"] = known(timing.median, timed);
+  json["best_s"] = known(timing.best, timed);
+  json["tflops"] = known(timed ? r.rate() * 1e-12 : 0, timed);
+  json["limit_s"] = r.limit, json["fraction_of_limit"] = known(timed ? r.fraction_of_limit() : 0, timed);
   const auto bytes = r.bytes.value_or(Result::Bytes{});
   json["bytes_h2d"] = known(bytes.h2d, r.bytes.has_value());
   json["bytes_d2h"] = known(bytes.d2h, r.bytes.has_value());
@@ -72,10 +80,10 @@ nlohmann::ordered_json to_json(const Result& r) {
   json["bound"] = known(check.bound, r.check.has_value());
   json["placement"] = known(r.placement, !r.placement.empty());
   json["tile_n"] = known(r.tile_n, r.tile_n > 0), json["tile_k"] = known(r.tile_k, r.tile_k > 0);
-  json["trans_a"] = known(lower(p.op_a), takes.trans_a), json["trans_b"] = known(lower(p.op_b), takes.trans_b);
-  json["side"] = known(std::string(1, p.side), takes.side), json["uplo"] = known(std::string(1, p.uplo), takes.uplo);
-  json["diag"] = known(std::string(1, p.diag), takes.diag);
-  json["alpha"] = scalar(p.alpha), json["beta"] = scalar(p.beta);
+  json["trans_a"] = known(letter(p.op_a), takes.trans_a), json["trans_b"] = known(letter(p.op_b), takes.trans_b);
+  json["side"] = known(letter(p.side), takes.side), json["uplo"] = known(letter(p.uplo), takes.uplo);
+  json["diag"] = known(letter(p.diag), takes.diag);
+  json["alpha"] = scalar(p.alpha), json["beta"] = known(scalar(p.beta), takes.beta);
   json["ld_pad"] = p.ld_pad, json["repeat"] = r.repeat, json["seed"] = p.seed;
   return json;
 }
@@ -108,13 +116,19 @@ std::vector<Report::Column> Report::columns(const Options& options) const {
   const auto& problems = options.problems;
   const bool cubes = std::ranges::all_of(problems, [](const Problem& p) { return p.m == p.n && p.n == p.k; });
   const bool gpus = std::ranges::any_of(options.gpus, [](int count) { return count > 0; });
-  const auto seconds = [](double s) { return significant(s, 4); };
+  const auto timed = [](auto text) { return [=](const Result& r) { return r.timing ? text(r) : std::string("-"); }; };
+  const auto seconds = [&](double Timing::*which) {
+    return timed([=](const Result& r) { return significant((*r.timing).*which, 4); });
+  };
+  const auto size = [](Index Problem::*which, bool Takes::*takes) {
+    return [=](const Result& r) { return r.routine->takes().*takes ? std::to_string(r.problem.*which) : "-"; };
+  };
   const auto gigabytes = [](double bytes) { return significant(bytes * 1e-9, 3); };
   std::vector<Column> all;
   all.push_back({"routine", -8, [](const Result& r) { return r.problem.type + r.routine->name(); }});
-  if (!cubes) all.push_back({"m", 6, [](const Result& r) { return std::to_string(r.problem.m); }});
+  if (!cubes) all.push_back({"m", 6, size(&Problem::m, &Takes::m)});
   all.push_back({"n", 6, [](const Result& r) { return std::to_string(r.problem.n); }});
-  if (!cubes) all.push_back({"k", 6, [](const Result& r) { return std::to_string(r.problem.k); }});
+  if (!cubes) all.push_back({"k", 6, size(&Problem::k, &Takes::k)});
   all.push_back({"library", -8, [](const Result& r) { return r.library; }});
   all.push_back({"devices", gpus ? -14 : -7, describe_devices});
   std::size_t longest = 6;
@@ -123,14 +137,14 @@ std::vector<Report::Column> Report::columns(const Options& options) const {
       {"policy", -static_cast<int>(longest), [](const Result& r) { return r.policy.empty() ? "-" : r.policy; }});
   if (gpus) all.push_back({"placement", -9, [](const Result& r) { return r.placement.empty() ? "-" : r.placement; }});
   all.push_back({"tile", 9, describe_tile});
-  all.push_back({"first [s]", 9, [=](const Result& r) { return seconds(r.timing.first); }});
-  all.push_back({"median [s]", 10, [=](const Result& r) { return seconds(r.timing.median); }});
-  all.push_back({"best [s]", 9, [=](const Result& r) { return seconds(r.timing.best); }});
+  all.push_back({"first [s]", 9, seconds(&Timing::first)});
+  all.push_back({"median [s]", 10, seconds(&Timing::median)});
+  all.push_back({"best [s]", 9, seconds(&Timing::best)});
   const double unit = in_tera_ ? 1e-12 : 1e-9;
-  all.push_back({in_tera_ ? "TFLOP/s" : "GFLOP/s", 7,
-                 [=](const Result& r) { return significant(r.flops() / r.timing.median * unit, 4); }});
   all.push_back(
-      {"of limit", 8, [](const Result& r) { return fmt::format("{:.1f} %", 100 * r.limit / r.timing.median); }});
+      {in_tera_ ? "TFLOP/s" : "GFLOP/s", 7, timed([=](const Result& r) { return significant(r.rate() * unit, 4); })});
+  all.push_back(
+      {"of limit", 8, timed([](const Result& r) { return fmt::format("{:.1f} %", 100 * r.fraction_of_limit()); })});
   if (gpus) {
     const auto bytes = [=](double Result::Bytes::*which) {
       return [=](const Result& r) { return r.bytes ? gigabytes((*r.bytes).*which) : std::string("-"); };
@@ -161,9 +175,17 @@ std::string say_calls(const Options& options) {
   const auto number = [](std::complex<double> x) {
     return x.imag() == 0 ? fmt::format("{}", x.real()) : fmt::format("{}{:+}i", x.real(), x.imag());
   };
-  return fmt::format("op(A) {}, op(B) {}, alpha {}, beta {}, padding {}, {} memory; first call + {} + {} calls",
-                     lower(p.op_a), lower(p.op_b), number(p.alpha), number(p.beta), p.ld_pad,
-                     *options.pinned ? "pinned" : "pageable", options.warmup, options.repeat);
+  std::string text;
+  for (const auto& [takes, word] : {std::pair{&Takes::side, "side " + letter(p.side)},
+                                    {&Takes::uplo, "uplo " + letter(p.uplo)},
+                                    {&Takes::trans_a, "op(A) " + letter(p.op_a)},
+                                    {&Takes::trans_b, "op(B) " + letter(p.op_b)},
+                                    {&Takes::diag, "diag " + letter(p.diag)}})
+    if (std::ranges::any_of(options.routines, [takes = takes](const auto* r) { return r->takes().*takes; }))
+      text += word + ", ";
+  return text + fmt::format("alpha {}, beta {}, padding {}, {} memory; first call + {} + {} calls", number(p.alpha),
+                            number(p.beta), p.ld_pad, *options.pinned ? "pinned" : "pageable", options.warmup,
+                            options.repeat);
 }
 
 std::string say_limits(const std::string& types, const Limits& limits, int gpus) {

@@ -26,8 +26,8 @@ struct Result {
   Index tile_m = 0, tile_n = 0, tile_k = 0;  ///< 0: the library has no such thing
   std::string policy, placement;             ///< "" for the other libraries
   int repeat = 0;
-  Timing timing;
-  double limit = 0;  ///< seconds
+  std::optional<Timing> timing;  ///< nothing: the library has no such routine
+  double limit = 0;              ///< seconds
   struct Bytes {
     double h2d = 0, d2h = 0, d2d = 0;
   };
@@ -36,6 +36,8 @@ struct Result {
   std::optional<Verdict> check;
 
   double flops() const { return routine->flops(problem); }
+  double rate() const { return flops() / timing->median; }  ///< [flop/s]
+  double fraction_of_limit() const { return limit / timing->median; }
 };
 
 /// Writes results as they come: a table for people, JSON lines for programs.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <mutex>
 #include <vector>
 
 #include <tessera/types.hpp>
@@ -35,21 +36,6 @@ W multiply(W x, W y) {
   else return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
 }
 
-/// op(A) of a stored matrix, element by element.
-template <Scalar T>
-struct Operand {
-  Op op;
-  const T* data;
-  Index ld;
-
-  bool columns_are_contiguous() const { return op == Op::NoTrans; }
-  Wide<T> operator()(Index i, Index j) const {
-    const auto x = widen(op == Op::NoTrans ? data[i + j * ld] : data[j + i * ld]);
-    if constexpr (is_complex<T>) return op == Op::ConjTrans ? std::conj(x) : x;
-    else return x;
-  }
-};
-
 /// A vector x, and a bound s ≥ |x| for each entry that is carried along.
 template <Scalar T>
 struct BoundedVector {
@@ -77,6 +63,37 @@ BoundedVector<T> apply(const Matrix& M, Index rows, const BoundedVector<T>& v) {
       for (Index i = begin; i < end; i++)
         for (Index j = 0; j < columns; j++) add(i, j);
     }
+  });
+  return result;
+}
+
+/// The triangle of L R, times v: as much work as L (R v). Row i of L meets the sum of those columns of R, times their
+/// entries of v, that the triangle has in row i: one column more (Lower) or less (Upper) than in the row before.
+template <Scalar T, typename Left, typename Right>
+BoundedVector<T> apply_triangle(Uplo uplo, const Left& L, const Right& R, Index k, const BoundedVector<T>& v) {
+  constexpr Index slice = 256;  // of the k terms of a sum: what a thread carries along stays in its cache
+  const Index n = std::ssize(v.x);
+  BoundedVector<T> result(n);
+  std::mutex adding;
+  parallel_for((k + slice - 1) / slice, 1, [&](Index begin, Index end) {
+    BoundedVector<T> part(n);
+    for (Index first = begin * slice; first < std::min(k, end * slice); first += slice) {
+      const Index terms = std::min(slice, k - first);
+      BoundedVector<T> columns(terms);
+      for (Index step = 0; step < n; step++) {
+        const Index i = uplo == Uplo::Lower ? step : n - 1 - step;
+        const auto row = static_cast<std::size_t>(i);
+        for (Index l = 0; l < terms; l++) {
+          auto& x = columns.x[static_cast<std::size_t>(l)];
+          auto& s = columns.s[static_cast<std::size_t>(l)];
+          const auto right = R(first + l, i), left = L(i, first + l);
+          x += multiply(right, v.x[row]), s += magnitude(right) * v.s[row];
+          part.x[row] += multiply(left, x), part.s[row] += magnitude(left) * s;
+        }
+      }
+    }
+    const std::lock_guard lock(adding);
+    for (std::size_t i = 0; i < result.x.size(); i++) result.x[i] += part.x[i], result.s[i] += part.s[i];
   });
   return result;
 }
