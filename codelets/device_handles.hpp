@@ -36,4 +36,8 @@ inline constexpr std::size_t workspace_bytes = std::size_t{2} * leaf * leaf * si
 template <Scalar T>
 void set_unit_diagonal(int n, T* A, int lda);
 
+/// Zeros for the imaginary parts of the diagonal of a matrix of order n.
+template <ComplexScalar T>
+void clear_imaginary_diagonal(int n, T* A, int lda);
+
 }  // namespace tessera::device

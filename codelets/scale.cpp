@@ -36,11 +36,11 @@ void scale_cuda(void* buffers[], void* arg) {
   const auto& [work, part, real_diagonal, beta] = *static_cast<ScaleArgs<T>*>(arg);
   const auto C = tile<T>(buffers[0]);
   if (part == Part::All) return scale_rectangle<T>(beta, C.data, C.m, C.n, C.ld);
-  const auto clear_imaginary_diagonal = [&] {  // its elements lie ld + 1 apart
-    check("scale", cudaMemset2DAsync(reinterpret_cast<Real<T>*>(C.data) + 1, (C.ld + std::size_t{1}) * sizeof(T), 0,
-                                     sizeof(Real<T>), C.n, starpu_cuda_get_local_stream()));
+  const auto clear_imaginary_diagonal = [&] {
+    if constexpr (is_complex<T>)
+      if (real_diagonal) device::clear_imaginary_diagonal(C.n, C.data, C.ld);
   };
-  if (real_diagonal) clear_imaginary_diagonal();  // before: what is there must not spread into the real part
+  clear_imaginary_diagonal();  // before: what is there must not spread into the real part
   const auto at = [&](int i, int j) { return C.data + i + static_cast<Index>(j) * C.ld; };
   const auto handle = device::local_handle();
   const auto uplo = uplo_of(part);
@@ -54,7 +54,7 @@ void scale_cuda(void* buffers[], void* arg) {
         check("scale", device::copy_triangle<T>(handle, uplo, n, workspace.square, device::leaf, workspace.packed,
                                                 corner, C.ld));
       });
-  if (real_diagonal) clear_imaginary_diagonal();  // after: no −0
+  clear_imaginary_diagonal();  // after: no −0
 }
 #else
 template <Scalar T>

@@ -26,11 +26,13 @@ void syr2k_cuda(void* buffers[], void* arg) {
   const auto C = tile<T>(buffers[2]);
   const int k = op == Op::NoTrans ? A.n : A.m;
   const auto handle = device::local_handle();
-  if constexpr (hermitian)
+  if constexpr (hermitian) {
+    if (std::real(beta) != 0) device::clear_imaginary_diagonal(C.n, C.data, C.ld);  // cuBLAS would read it
     check("her2k",
           device::her2k<T>(handle, uplo, op, C.n, k, alpha, A.data, A.ld, B.data, B.ld, std::real(beta), C.data, C.ld));
-  else
+  } else {
     check("syr2k", device::syr2k<T>(handle, uplo, op, C.n, k, alpha, A.data, A.ld, B.data, B.ld, beta, C.data, C.ld));
+  }
 }
 #else
 template <Scalar T, bool hermitian>

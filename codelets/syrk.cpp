@@ -26,10 +26,13 @@ void syrk_cuda(void* buffers[], void* arg) {
   const auto C = tile<T>(buffers[1]);
   const int k = op == Op::NoTrans ? A.n : A.m;
   const auto handle = device::local_handle();
-  if constexpr (hermitian)
+  if constexpr (hermitian) {
+    if (std::real(beta) != 0) device::clear_imaginary_diagonal(C.n, C.data, C.ld);  // cuBLAS would read it
     check("herk",
           device::herk<T>(handle, uplo, op, C.n, k, std::real(alpha), A.data, A.ld, std::real(beta), C.data, C.ld));
-  else check("syrk", device::syrk<T>(handle, uplo, op, C.n, k, alpha, A.data, A.ld, beta, C.data, C.ld));
+  } else {
+    check("syrk", device::syrk<T>(handle, uplo, op, C.n, k, alpha, A.data, A.ld, beta, C.data, C.ld));
+  }
 }
 #else
 template <Scalar T, bool hermitian>

@@ -16,9 +16,13 @@ constexpr Index largest_tile = Index{1} << 30;   // the BLAS underneath counts i
 constexpr double submission = 10e-6;  // submission and hand-over of a task [s]
 constexpr double imbalance = 0.1;     // of a task: what the last ones wait for each other, on average
 
-/// The size of a tile that cuts `whole` in so many pieces. Kernels like columns that start at whole vectors.
+constexpr Index grain = 16;  // kernels like columns that start at whole vectors
+
+/// Into how many pieces `whole` may be cut.
+Index most_pieces(Index whole, Index most) { return std::min(most, divide_up(whole, grain)); }
+
+/// The size of a tile that cuts `whole` in so many pieces.
 Index cut(Index whole, Index pieces) {
-  constexpr Index grain = 16;
   return std::min({whole, divide_up(divide_up(whole, pieces), grain) * grain, largest_tile});
 }
 
@@ -91,8 +95,8 @@ ProductTiles choose_product_for_cpus(const TileProblem& machine, Index m, Index 
     consider(fixed, fixed, fixed, 1);
   } else {
     const Index most = most_tasks(machine);
-    for (Index rows = 1; rows <= most; rows++)
-      for (Index columns = 1; rows * columns <= most; columns++) {
+    for (Index rows = 1; rows <= most_pieces(m, most); rows++)
+      for (Index columns = 1; columns <= most_pieces(n, most / rows); columns++) {
         const Index tile_m = cut(m, rows);
         const Index tile_n = std::min(cut(n, columns), most_elements / tile_m);
         const Index longest = most_elements / std::max(tile_m, tile_n);
@@ -121,7 +125,8 @@ ProductTiles choose_triangle_for_cpus(const TileProblem& machine, Index n, Index
   if (fixed > 0) {
     consider(fixed, fixed, 1);
   } else {
-    for (Index rows = 1; rows * (rows + 1) / 2 <= 2 * most_tasks(machine); rows++) {
+    const Index most = most_pieces(n, 2 * most_tasks(machine));
+    for (Index rows = 1; rows <= most && rows * (rows + 1) / 2 <= 2 * most_tasks(machine); rows++) {
       const Index tile = std::min(cut(n, rows), static_cast<Index>(std::sqrt(static_cast<double>(most_elements))));
       const Index sums = most_sums(machine, rows * (rows + 1) / 2, n, n, k);
       consider(tile, std::min({k, largest_tile, most_elements / tile}), 1);
@@ -159,8 +164,8 @@ ProductTiles choose_sided_for_cpus(const TileProblem& machine, Side side, Index 
     consider(fixed, fixed);
   } else {
     const Index most = most_tasks(machine);
-    for (Index count = 1; count * count <= 4 * most; count++)
-      for (Index columns = 1; columns <= most && count * columns <= 4 * most; columns++) {
+    for (Index count = 1; count <= most_pieces(order, most) && count * count <= 4 * most; count++)
+      for (Index columns = 1; columns <= most_pieces(free, std::min(most, 4 * most / count)); columns++) {
         const Index tile =
             std::min(cut(order, count), static_cast<Index>(std::sqrt(static_cast<double>(most_elements))));
         consider(tile, std::min(cut(free, columns), most_elements / tile));

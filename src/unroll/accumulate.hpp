@@ -45,6 +45,7 @@ inline Index sums_per_tile(const detail::Session& session, Index tiles, Index te
 template <Scalar T, typename Submit>
 void accumulate(const detail::Session& session, const Matrix<T>& C, Part part, Index terms, T beta, Submit submit) {
   const auto owners = unroll::owners(session, C.mt(), C.nt(), part);
+  if (beta == T{}) beta = T{};  // no −0: cuBLAS would take it for a factor, and read C
   const Index tiles = part == Part::All ? C.mt() * C.nt() : C.mt() * (C.mt() + 1) / 2;
   const Index sums = sums_per_tile(session, tiles, terms);
   const auto first_term = [&](Index sum) { return (sum * terms + sums - 1) / sums; };
