@@ -1,12 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// C <- D + beta C: on GPUs a part of every large product, on CPU workers only what StarPU is asked for by hand.
+// C <- D + beta C on a tile, or on a triangle of one: what joins the parts of a sum, here asked for by hand.
 #include "codelets/codelet.hpp"
 #include "session.hpp"
+#include "support/operands.hpp"
 #include "support/tiled.hpp"
 #include "unroll/submit.hpp"
 
 namespace tessera::test {
 namespace {
+
+using codelets::Part;
+
+template <Scalar T>
+void add(const HostMatrix<T>& D, Part part, T beta, HostMatrix<T>& C) {
+  const TileSize whole{D.m(), D.n()};
+  const auto d = tiled(D, whole), c = tiled(C, whole);
+  const codelets::AddArgs<T> args{{static_cast<double>(D.m() * D.n()), type_letter<T>}, part, beta};
+  unroll::Submitter(*detail::session())
+      .submit(codelets::add<T>(), {{d.handle(0, 0), STARPU_R}, {c.handle(0, 0), STARPU_RW}}, args, -1);
+  c.wait();
+}
 
 template <Scalar T>
 class Add : public ::testing::Test {};
@@ -16,17 +29,30 @@ TYPED_TEST(Add, IsExactOnIntegers) {
   using T = TypeParam;
   constexpr Index m = 7, n = 5;
   const auto D = integer_matrix<T>(1, m, n);
-  auto C = integer_matrix<T>(2, m, n), expected = C;
+  auto C = integer_matrix<T>(2, m, n, 3), expected = C;
   for (Index j = 0; j < n; j++)
     for (Index i = 0; i < m; i++) expected(i, j) = D(i, j) + T(-2) * expected(i, j);
-  {
-    const auto d = tiled(D, {m, n}), c = tiled(C, {m, n});
-    const codelets::AddArgs<T> args{{m * n, type_letter<T>}, T(-2)};
-    unroll::Submitter(*detail::session())
-        .submit(codelets::add<T>(), {{d.handle(0, 0), STARPU_R}, {c.handle(0, 0), STARPU_RW}}, args, -1);
-    c.wait();
-  }
+  add(D, Part::All, T(-2), C);
   EXPECT_TRUE(C.equals(expected));
+}
+
+TYPED_TEST(Add, LeavesTheOtherTriangleAlone) {
+  using T = TypeParam;
+  for (const Index n : {1, 5, 77})
+    for (const Uplo uplo : all_uplos)
+      for (const T beta : {T(1), T(-2)}) {
+        auto D = integer_matrix<T>(1, n, n, 1), C = integer_matrix<T>(2, n, n, 3);
+        for (auto* X : {&C, &D}) hide_unread<T>(Structure::Symmetric, {.uplo = uplo}, *X);
+        const auto before = C;
+        add(D, codelets::part_of(uplo), beta, C);
+        for (Index j = 0; j < n; j++)
+          for (Index i = 0; i < n; i++)
+            if (in_triangle(uplo, i, j)) {
+              ASSERT_EQ(C(i, j), D(i, j) + beta * before(i, j)) << "n " << n << ", beta " << beta;
+              C(i, j) = before(i, j);
+            }
+        ASSERT_TRUE(C == before) << "n " << n << ", uplo " << static_cast<char>(uplo);
+      }
 }
 
 }  // namespace

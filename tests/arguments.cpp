@@ -18,7 +18,7 @@ constexpr double memory = 0;
 /// A legal 3×4 ← 3×5 · 5×4, with one thing changed.
 template <typename Change>
 constexpr Argument illegal_after(Change change) {
-  ProductCall call{Op::NoTrans, Op::NoTrans, 3, 4, 5, &memory, 3, &memory, 5, &memory, 3, true, 8};
+  ProductCall call{{8, false}, Op::NoTrans, Op::NoTrans, 3, 4, 5, &memory, 3, &memory, 5, &memory, 3, true};
   change(call);
   return first_illegal(call);
 }

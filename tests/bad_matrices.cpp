@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matrix<T> and gemm on it refuse what does not fit together, and touch nothing.
-#include <tessera/blas3.hpp>
-
+// Matrix<T> and its views refuse what they cannot be.
 #include "support/refused.hpp"
 #include "support/tiled.hpp"
 
@@ -99,115 +97,6 @@ TEST(BadView, WouldBeConjugatedWithoutBeingTransposed) {
   expect_refused<ArgumentError>([&] { (void)a.conjugate_transposed().transposed(); }, "Matrix::transposed", 1, "*this",
                                 "conjugate");
   EXPECT_EQ(a.conjugate_transposed().conjugate_transposed().op(), Op::NoTrans);
-}
-
-/// C (10×18) ← A (10×14) B (14×18) is legal, in tiles of 4×4.
-class BadGemm : public ::testing::Test {
- protected:
-  void refused(const Matrix<D>& A, const Matrix<D>& B, const Matrix<D>& C, int position, const char* name,
-               const char* problem, Op op_a = Op::NoTrans, Op op_b = Op::NoTrans) {
-    const auto A_before = A_, B_before = B_, C_before = C_;
-    expect_refused<ShapeError>([&] { gemm<D>(op_a, op_b, 1, A, B, 1, C); }, "gemm", position, name, problem);
-    wait();
-    EXPECT_TRUE(A_ == A_before && B_ == B_before && C_ == C_before) << "touched an operand";
-  }
-  HostMatrix<D> A_ = random_matrix<D>(1, 10, 14), B_ = random_matrix<D>(2, 14, 18), C_ = random_matrix<D>(3, 10, 18);
-  Matrix<D> a_ = tiled(A_, tile), b_ = tiled(B_, tile), c_ = tiled(C_, tile);
-};
-
-TEST_F(BadGemm, HasMatricesThatAreNotConformable) {
-  refused(a_, a_, c_, 5, "B", "10 rows, must have as many as the columns of op(A), 14");
-  refused(a_, b_, b_, 7, "C", "14 rows, must have as many as the rows of op(A), 10");
-  refused(a_, b_, a_, 7, "C", "14 columns, must have as many as the columns of op(B), 18");
-  refused(a_, b_, c_, 5, "B", "14 rows, must have as many as the columns of op(A), 10", Op::Trans);
-  refused(a_, b_, c_, 5, "B", "18 rows, must have as many as the columns of op(A), 14", Op::NoTrans, Op::Trans);
-  refused(a_, b_, c_.transposed(), 7, "C", "18 rows");
-  refused(a_.view(0, 2, 0, 4), b_, c_, 7, "C", "10 rows, must have as many as the rows of op(A), 8");
-}
-
-TEST_F(BadGemm, HasTilesThatDoNotFit) {
-  refused(tiled(A_, {4, 5}), b_, c_, 5, "B", "tiles of 4");
-  refused(a_, tiled(B_, {3, 4}), c_, 5, "B", "tiles of 3");
-  refused(tiled(A_, {5, 4}), b_, c_, 7, "C", "must be cut like rows of op(A), into tiles of 5");
-  refused(a_, tiled(B_, {4, 6}), c_, 7, "C", "must be cut like columns of op(B), into tiles of 6");
-  refused(a_, b_, tiled(C_, {8, 4}), 7, "C", "tiles of 8");
-}
-
-TEST_F(BadGemm, HasAnOutputThatIsAnInput) {
-  HostMatrix<D> S = random_matrix<D>(4, 18, 18);
-  const auto before = S;
-  const auto s = tiled(S, tile);
-  const char* shares = "shares memory with the input";
-  refused(s, s, s, 7, "C", shares);
-  refused(s.view(0, 2, 0, 2), s.view(0, 2, 2, 4), s.view(1, 3, 1, 3), 7, "C", shares);  // with A
-  refused(s.view(0, 2, 0, 2), s.view(0, 2, 2, 4), s.view(1, 3, 3, 5).view(0, 2, 0, 1), 7, "C", "columns");
-  refused(s.view(2, 4, 2, 4), s.view(0, 2, 2, 4), s.view(0, 2, 2, 4).transposed(), 7, "C", shares);  // with B
-  EXPECT_TRUE(S == before);
-}
-
-TEST_F(BadGemm, HasAnOutputOverTheMemoryOfAnInput) {
-  HostMatrix<D> S = random_matrix<D>(4, 20, 20);
-  const auto before = S;
-  const Matrix<D> left(S.data(), 8, 8, S.ld(), tile), corner(&S(7, 7), 8, 8, S.ld(), tile),
-      apart(&S(8, 8), 8, 8, S.ld(), tile);
-  HostMatrix<D> R = random_matrix<D>(5, 8, 8);
-  const auto other = tiled(R, tile);
-  refused(left, other, corner, 7, "C", "shares memory with the input A");
-  refused(other, left, corner, 7, "C", "shares memory with the input B");
-  EXPECT_TRUE(S == before);
-  EXPECT_NO_THROW(gemm<D>(Op::NoTrans, Op::NoTrans, 1, left, other, 1, apart));
-}
-
-TEST_F(BadGemm, IsNotOneOnRowBlocksOfOneArray) {
-  HostMatrix<D> S = integer_matrix<D>(4, 16, 8);
-  auto expected = S;
-  {
-    const Matrix<D> upper(S.data(), 8, 8, S.ld(), tile), lower(&S(8, 0), 8, 8, S.ld(), tile);  // columns interleave
-    gemm<D>(Op::NoTrans, Op::NoTrans, 1, upper, upper, 1, lower);
-    lower.wait();
-  }
-  const auto upper = part(expected, 0, 0, 8, 8);
-  auto lower = part(expected, 8, 0, 8, 8);
-  host_product<D>({Op::NoTrans, Op::NoTrans, 1, upper, upper, 1}, lower);
-  put(expected, 8, 0, Op::NoTrans, lower);
-  EXPECT_TRUE(S.equals(expected));
-}
-
-TEST_F(BadGemm, HasAReadOnlyOutput) {
-  const auto before = C_;
-  const auto read_only = tiled(std::as_const(C_), tile);
-  EXPECT_TRUE(read_only.read_only());
-  EXPECT_FALSE(c_.read_only());
-  for (const D alpha : {0.0, 1.0})
-    expect_refused<ArgumentError>([&] { gemm<D>(Op::NoTrans, Op::NoTrans, alpha, a_, b_, 0, read_only); }, "gemm", 7,
-                                  "C", "read-only");
-  EXPECT_TRUE(C_ == before);
-}
-
-TEST_F(BadGemm, HasSomethingThatIsNotAnOp) {
-  expect_refused<ArgumentError>([&] { gemm<D>(static_cast<Op>('x'), Op::NoTrans, 1, a_, b_, 1, c_); }, "gemm", 1,
-                                "op_a", "must be");
-  expect_refused<ArgumentError>([&] { gemm<D>(Op::NoTrans, static_cast<Op>('x'), 1, a_, b_, 1, c_); }, "gemm", 2,
-                                "op_b", "must be");
-}
-
-TEST_F(BadGemm, WouldConjugateWithoutTransposing) {
-  using Z = std::complex<double>;
-  const auto A = random_matrix<Z>(1, 8, 8), B = random_matrix<Z>(2, 8, 8);
-  auto C = random_matrix<Z>(3, 8, 8);
-  const auto before = C;
-  const auto a = tiled(A, tile), b = tiled(B, tile), c = tiled(C, tile);
-  const char* problem = "conjugated without being transposed";
-  expect_refused<ArgumentError>([&] { gemm<Z>(Op::ConjTrans, Op::NoTrans, 1, a.transposed(), b, 1, c); }, "gemm", 4,
-                                "A", problem);
-  expect_refused<ArgumentError>([&] { gemm<Z>(Op::NoTrans, Op::Trans, 1, a, b.conjugate_transposed(), 1, c); }, "gemm",
-                                5, "B", problem);
-  expect_refused<ArgumentError>([&] { gemm<Z>(Op::Trans, Op::ConjTrans, 1, a, b, 1, c.conjugate_transposed()); },
-                                "gemm", 4, "A", problem);
-  expect_refused<ArgumentError>([&] { gemm<Z>(Op::NoTrans, Op::ConjTrans, 1, a, b, 1, c.transposed()); }, "gemm", 5,
-                                "B", problem);
-  wait();
-  EXPECT_TRUE(C == before);
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// gemm on pointers refuses every illegal argument, by its BLAS position, and touches nothing.
-#include <tessera/blas.hpp>
-
-#include "support/matrices.hpp"
+// The routines on pointers refuse every illegal argument, by its BLAS position, and touch nothing; with a layout, which
+// is argument 1, all others move up by one.
+#include "arguments.hpp"
+#include "support/argument.hpp"
+#include "support/operands.hpp"
+#include "support/reference.hpp"
 #include "support/refused.hpp"
 #include "support/runtime.hpp"
 
@@ -11,115 +13,246 @@ namespace {
 
 const auto* const runtime = share_runtime();
 
-constexpr Index beyond_int = Index{1} << 31, huge = Index{1} << 62;
+constexpr Index beyond_int = Index{1} << 31, huge = Index{1} << 62, smallest = std::numeric_limits<Index>::min();
+constexpr Extent size{6, 5, 7};
 
-/// The arguments of a legal 6×5 ← 6×7 · 7×5, to be spoiled.
+/// The stored size of the operand with that leading dimension.
 template <Scalar T>
-struct Call {
-  Op op_a = Op::NoTrans, op_b = Op::NoTrans;
-  Index m = 6, n = 5, k = 7;
-  T alpha = T(1);
-  const T* A;
-  Index lda = 6;
-  const T* B;
-  Index ldb = 7;
-  T beta = T(1);
-  T* C;
-  Index ldc = 6;
+Size size_of_operand(const Routine<T>& routine, const std::string& ld, const Options& options) {
+  const auto of = ld == "lda" ? routine.size_a : ld == "ldb" && routine.has_b() ? routine.size_b : routine.size_c;
+  return of(options, size);
+}
 
-  void operator()() const { gemm<T>(op_a, op_b, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc); }
-};
-
+/// A legal call, to be spoiled, in each of the ways to make it.
 template <Scalar T>
-class BadPointers : public ::testing::Test {
- protected:
-  using Error = ArgumentError;
-
-  template <typename Spoil>
-  void refused(Spoil spoil, int position, const char* name, const std::string& problem) {
-    const auto A = A_, B = B_, C = C_;
-    Call<T> call{.A = A_.data(), .B = B_.data(), .C = C_.data()};
-    spoil(call);
-    expect_refused<ArgumentError>(call, "gemm", position, name, problem);
-    EXPECT_TRUE(A_ == A && B_ == B && C_ == C) << "touched an operand";
+class LegalCall {
+ public:
+  explicit LegalCall(const Routine<T>& routine, const Options& options = {})
+      : routine_(routine), call_(random_call(routine, options, size, 0)), with_layout_(routine.arguments) {
+    with_layout_.insert(with_layout_.begin(), "layout");
   }
 
-  HostMatrix<T> A_ = random_matrix<T>(1, 6, 7), B_ = random_matrix<T>(2, 7, 5), C_ = random_matrix<T>(3, 6, 5);
+  /// With `spoil(arguments)`, the call is refused because of `argument`.
+  template <typename Error = ArgumentError, typename Spoil>
+  void refused(Spoil spoil, const std::string& argument, const std::string& problem) {
+    for (const bool layout : {false, true}) {
+      auto call = call_;
+      auto arguments = call.arguments();
+      spoil(arguments);
+      expect_refused<Error>(
+          [&] {
+            if (layout) routine_.with_layout(Layout::ColMajor, arguments);
+            else routine_.on_pointers(arguments);
+          },
+          routine_.name, layout ? with_layout_ : routine_.arguments, {argument}, problem);
+      EXPECT_TRUE(call.A == call_.A && call.B == call_.B && call.C == call_.C) << "touched an operand";
+    }
+  }
+
+  /// The same by rows, where stored shapes are others.
+  template <typename Spoil>
+  void refused_by_rows(Spoil spoil, const std::string& argument, const std::string& problem) {
+    auto call = call_;
+    auto arguments = call.arguments();
+    arguments.lda = arguments.ldb = arguments.ldc = 100;
+    spoil(arguments);
+    expect_refused<ArgumentError>([&] { routine_.with_layout(Layout::RowMajor, arguments); }, routine_.name,
+                                  with_layout_, {argument}, problem);
+    EXPECT_TRUE(call.C == call_.C) << "touched an operand";
+  }
+
+ private:
+  const Routine<T>& routine_;
+  const Call<T> call_;
+  std::vector<std::string> with_layout_;
 };
-TYPED_TEST_SUITE(BadPointers, ScalarTypes);
 
-TYPED_TEST(BadPointers, IsNotAnOp) {
-  this->refused([](auto& c) { c.op_a = static_cast<Op>('X'); }, 1, "op_a", "is 88");
-  this->refused([](auto& c) { c.op_b = static_cast<Op>('?'); }, 2, "op_b", "is 63");
+class BadPointers : public EachRoutine {};
+INSTANTIATE_TEST_SUITE_P(, BadPointers, each_routine(), its_name);
+
+TEST_P(BadPointers, AreNotThoseOfALegalCall) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    for_all_options(routine, [&](const Options& options) {
+      auto call = random_call(routine, options, size, 0);
+      EXPECT_NO_THROW(on_pointers(call));  // or the tests here would test little
+      EXPECT_NO_THROW(routine.with_layout(Layout::ColMajor, call.arguments()));
+    });
+  });
 }
 
-TYPED_TEST(BadPointers, IsANegativeSize) {
-  this->refused([](auto& c) { c.m = -1; }, 3, "m", "-1");
-  this->refused([](auto& c) { c.n = -20; }, 4, "n", "-20");
-  this->refused([](auto& c) { c.k = -300; }, 5, "k", "-300");
-  this->refused([](auto& c) { c.m = std::numeric_limits<Index>::min(); }, 3, "m", "-9223372036854775808");
+TEST_P(BadPointers, IsSomethingThatIsNoOption) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    LegalCall<T> call(routine);
+    for (const auto& name : routine.arguments)
+      if (is_option(name))
+        for (const char value : {'X', '?', '\0'})
+          call.refused([&](auto& all) { Argument<T>(routine, name, all).set_option(value); }, name,
+                       "is " + std::to_string(int{value}) + ", must be");
+  });
 }
 
-TYPED_TEST(BadPointers, IsALeadingDimensionThatIsTooSmall) {
-  this->refused([](auto& c) { c.lda = 5; }, 8, "lda", "is 5, must be at least 6");
-  this->refused([](auto& c) { c.op_a = Op::Trans; }, 8, "lda", "is 6, must be at least 7");
-  this->refused([](auto& c) { c.ldb = 6; }, 10, "ldb", "is 6, must be at least 7");
-  this->refused([](auto& c) { c.op_b = Op::ConjTrans, c.ldb = 4; }, 10, "ldb", "is 4, must be at least 5");
-  this->refused([](auto& c) { c.ldc = 5; }, 13, "ldc", "is 5, must be at least 6");
-  this->refused([](auto& c) { c.m = 0, c.ldc = 0; }, 13, "ldc", "is 0, must be at least 1");
-  this->refused([](auto& c) { c.lda = -6; }, 8, "lda", "is -6");
+TEST_P(BadPointers, IsAnOpThatTheRoutineDoesNotTake) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    LegalCall<T> call(routine);
+    for (const Op op : all_ops)
+      if (std::ranges::count(routine.ops, op) == 0)
+        call.refused([&](auto& all) { all.options.op_a = op; }, "op",
+                     "is " + std::to_string(static_cast<int>(op)) + ", must be");
+  });
 }
 
-TYPED_TEST(BadPointers, IsALeadingDimensionThatIsTooLarge) {
-  this->refused([](auto& c) { c.lda = beyond_int; }, 8, "lda", "is 2147483648, must be at most 2147483647");
-  this->refused([](auto& c) { c.ldb = beyond_int; }, 10, "ldb", "2147483648");
-  this->refused([](auto& c) { c.ldc = beyond_int; }, 13, "ldc", "2147483648");
+TEST_P(BadPointers, IsNoLayout) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    auto call = random_call(routine, {}, size, 0);
+    const auto before = call.C;
+    expect_refused<ArgumentError>([&] { routine.with_layout(static_cast<Layout>('X'), call.arguments()); },
+                                  routine.name, 1, "layout", "is 88, must be");
+    EXPECT_TRUE(call.C == before);
+  });
 }
 
-TYPED_TEST(BadPointers, IsNull) {
-  this->refused([](auto& c) { c.A = nullptr; }, 7, "A", "null");
-  this->refused([](auto& c) { c.B = nullptr; }, 9, "B", "null");
-  this->refused([](auto& c) { c.C = nullptr; }, 12, "C", "null");
-  this->refused([](auto& c) { c.C = nullptr, c.alpha = 0; }, 12, "C", "null");
+TEST_P(BadPointers, IsANegativeSize) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    LegalCall<T> call(routine);
+    for (const auto& name : routine.arguments)
+      if (is_size(name))
+        for (const Index value : {Index{-1}, Index{-300}, smallest})
+          call.refused([&](auto& all) { Argument<T>(routine, name, all).number() = value; }, name,
+                       "is " + std::to_string(value) + ", must be");
+  });
 }
 
-TYPED_TEST(BadPointers, IsASizeWhoseBytesOverflow) {
-  this->refused([](auto& c) { c.n = huge; }, 9, "B", "4611686018427387904 columns");
-  this->refused([](auto& c) { c.n = huge, c.alpha = 0; }, 12, "C", "4611686018427387904 columns");
-  this->refused([](auto& c) { c.k = huge, c.op_b = Op::Trans; }, 7, "A", "4611686018427387904 columns");
+TEST_P(BadPointers, IsALeadingDimensionThatIsTooSmall) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    for_all_options(routine, [&](const Options& options) {
+      LegalCall<T> call(routine, options);
+      for (const auto& name : routine.arguments) {
+        if (!is_leading_dimension(name)) continue;
+        const auto [rows, columns] = size_of_operand(routine, name, options);
+        const auto set = [&](Index value) {
+          return [&routine, &name, value](auto& all) { Argument<T>(routine, name, all).number() = value; };
+        };
+        call.refused(set(rows - 1), name,
+                     "is " + std::to_string(rows - 1) + ", must be at least " + std::to_string(rows));
+        call.refused(set(-rows), name, "is -");
+        call.refused_by_rows(set(columns - 1), name,
+                             "is " + std::to_string(columns - 1) + ", must be at least " + std::to_string(columns));
+      }
+    });
+  });
 }
 
-TYPED_TEST(BadPointers, IsOnlyTheFirstOfSeveral) {
-  this->refused([](auto& c) { c.m = -1, c.ldc = 0, c.A = nullptr; }, 3, "m", "-1");
-  this->refused([](auto& c) { c.op_b = static_cast<Op>(0), c.n = -1; }, 2, "op_b", "is 0, must be");
+TEST_P(BadPointers, IsALeadingDimensionOfZero) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    LegalCall<T> call(routine);
+    for (const auto& name : routine.arguments)
+      if (is_leading_dimension(name))
+        call.refused(
+            [&](auto& all) {
+              all.options.op_a = all.options.op_b = Op::NoTrans;
+              all.size = {0, 0, 0};
+              Argument<T>(routine, name, all).number() = 0;
+            },
+            name, "is 0, must be at least 1");
+  });
 }
 
-// An output that shares memory with an input has the position of C in this argument list.
-TYPED_TEST(BadPointers, IsAnOutputThatIsAnInput) {
-  using T = TypeParam;
-  auto A = random_matrix<T>(4, 8, 8), B = random_matrix<T>(5, 8, 8);
-  const auto A_before = A, B_before = B;
-  const auto call = [&](const T* left, const T* right, T* result) {
-    expect_refused<ShapeError>(
-        [&] { gemm<T>(Op::NoTrans, Op::NoTrans, 4, 4, 4, T(1), left, 8, right, 8, T(1), result, 8); }, "gemm", 12, "C",
-        "shares memory with the input");
-  };
-  call(A.data(), B.data(), A.data());
-  call(B.data(), A.data(), A.data());
-  call(A.data(), B.data(), &A(3, 3));  // one element in common
-  EXPECT_TRUE(A == A_before && B == B_before);
+TEST_P(BadPointers, IsANumberThatIsTooLarge) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    LegalCall<T> call(routine);
+    for (const auto& name : routine.arguments)
+      if (is_leading_dimension(name))
+        call.refused([&](auto& all) { Argument<T>(routine, name, all).number() = beyond_int; }, name,
+                     "is 2147483648, must be at most 2147483647");
+  });
 }
 
-TYPED_TEST(BadPointers, AreNotPartsOfOneArrayThatInterleave) {
-  using T = TypeParam;
-  auto A = integer_matrix<T>(4, 8, 4);  // rows 0…3 times B into rows 4…7
-  const auto B = integer_matrix<T>(5, 4, 4);
-  auto expected = A;
-  gemm<T>(Op::NoTrans, Op::NoTrans, 4, 4, 4, T(1), A.data(), 8, B.data(), 4, T(1), &A(4, 0), 8);
-  for (Index j = 0; j < 4; j++)
-    for (Index i = 0; i < 4; i++)
-      for (Index l = 0; l < 4; l++) expected(4 + i, j) += expected(i, l) * B(l, j);
-  EXPECT_TRUE(A.equals(expected));
+TEST_P(BadPointers, IsNull) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    LegalCall<T> call(routine);
+    for (const auto& name : routine.arguments)
+      if (is_operand(name)) call.refused([&](auto& all) { Argument<T>(routine, name, all).set_null(); }, name, "null");
+    call.refused([&](auto& all) { all.C = nullptr, all.alpha = T{}; }, routine.output(), "null");
+  });
+}
+
+// The columns of each operand, as it is stored: with rows enough, there is no leading dimension to complain of.
+TEST_P(BadPointers, IsASizeWhoseBytesOverflow) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    LegalCall<T> call(routine);
+    call.refused(
+        [&](auto& all) {
+          all.size.m = all.size.n = all.size.k = huge;
+          all.lda = all.ldb = all.ldc = arguments::largest_int;
+        },
+        "lda", "is 2147483647, must be at least 4611686018427387904");
+    const bool whole = routine.has("m") && routine.has("n");  // else the columns are as many as the rows
+    if (whole)
+      call.refused([&](auto& all) { all.options.side = Side::Left, all.size.n = huge, all.alpha = T{}; },
+                   routine.output(), "4611686018427387904 columns");
+  });
+}
+
+// Options and sizes first, then leading dimensions, then pointers.
+TEST_P(BadPointers, IsOnlyTheFirstOfSeveral) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    LegalCall<T> call(routine);
+    auto ordered = routine.arguments;
+    std::erase_if(ordered, [](const auto& name) { return name == "alpha" || name == "beta"; });
+    std::ranges::stable_partition(ordered, [](const auto& name) { return !is_operand(name); });
+    std::ranges::stable_partition(ordered, [](const auto& name) { return is_option(name) || is_size(name); });
+    for (std::size_t first = 0; first < ordered.size(); first++)
+      call.refused(
+          [&](auto& all) {
+            for (std::size_t i = first; i < ordered.size(); i++) {
+              Argument<T> argument(routine, ordered[i], all);
+              if (is_option(ordered[i])) argument.set_option('X');
+              else if (is_operand(ordered[i])) argument.set_null();
+              else argument.number() = is_size(ordered[i]) ? -1 : 0;
+            }
+          },
+          ordered[first], "");
+  });
+}
+
+// An output that shares memory with an input has the position of the output.
+TEST_P(BadPointers, IsAnOutputThatIsAnInput) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    auto S = random_matrix<T>(4, 12, 12), R = random_matrix<T>(5, 12, 12);
+    const auto S_before = S, R_before = R;
+    const auto refused = [&](const T* A, const T* B, T* C) {
+      for (const bool layout : {false, true}) {
+        const Arguments<T> all{{}, {4, 4, 4}, T(1), A, 12, B, 12, T(0), C, 12};
+        expect_refused<ShapeError>(
+            [&] { layout ? routine.with_layout(Layout::RowMajor, all) : routine.on_pointers(all); }, routine.name,
+            static_cast<int>(routine.arguments.size()) - 1 + layout, routine.output(), "shares memory with the input");
+      }
+    };
+    refused(S.data(), R.data(), S.data());
+    refused(S.data(), R.data(), &S(3, 3));  // one element in common
+    refused(&S(3, 3), R.data(), S.data());
+    if (routine.has_b()) refused(R.data(), S.data(), S.data());
+    EXPECT_TRUE(S == S_before && R == R_before);
+  });
+}
+
+TEST_P(BadPointers, AreNotPartsOfOneArrayThatInterleave) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    auto before = integer_call(routine, {}, {4, 4, 4}, 1);
+    auto together = HostMatrix<T>(12, 4), expected = together;
+    const auto rows = [&](Index first, const HostMatrix<T>& X) {
+      for (Index j = 0; j < X.n(); j++)
+        for (Index i = 0; i < X.m(); i++) together(first + i, j) = expected(first + i, j) = X(i, j);
+    };
+    rows(0, before.A), rows(4, before.B), rows(8, before.C);
+    routine.on_pointers(
+        {{}, {4, 4, 4}, before.alpha, &together(0, 0), 12, &together(4, 0), 12, before.beta, &together(8, 0), 12});
+    auto after = before;
+    for (Index j = 0; j < 4; j++) std::copy_n(&together(8, j), 4, &after.C(0, j));
+    EXPECT_TRUE(result_is_that_of_the_host(before, after));
+    for (Index j = 0; j < 4; j++) std::copy_n(&expected(8, j), 4, &together(8, j));
+    EXPECT_TRUE(together == expected);
+  });
 }
 
 }  // namespace

@@ -5,10 +5,13 @@
 #include <tessera/blas3.hpp>
 #include <tessera/runtime.hpp>
 
+#include "support/runtime.hpp"
 #include "support/tiled.hpp"
 
 namespace tessera::test {
 namespace {
+
+const auto* const runtime = share_runtime();
 
 constexpr Index b = 6, size = 4 * b + 2;
 constexpr TileSize tile{b, b};

@@ -63,19 +63,19 @@ TYPED_TEST(Gpu, ComputesWithOperandsLargerThanItsMemory) {
   const Runtime runtime;
   const auto limit = static_cast<std::size_t>(std::atoll(std::getenv("STARPU_LIMIT_CUDA_MEM"))) << 20;
   const auto size = static_cast<Index>(std::sqrt(static_cast<double>(gpu_count() * limit) / sizeof(T)));
-  const auto A = integer_matrix<T>(1, size, size), B = integer_matrix<T>(2, size, size);
-  const auto before = integer_matrix<T>(3, size, size);
-  auto C = before;
+  auto before = integer_call(routine<T>("gemm"), {.op_b = Op::Trans}, {size, size, size}, 1, T(1), T(1)),
+       after = before;
   {
     constexpr TileSize tile{512, 512};
-    const auto a = tiled(A, tile), b = tiled(B, tile), c = tiled(C, tile);
+    const auto a = tiled(after.A, tile), b = tiled(after.B, tile), c = tiled(after.C, tile);
     for (int repeat = 0; repeat < 2; repeat++) gemm<T>(Op::NoTrans, Op::Trans, T(1), a, b, T(1), c);
     for (unsigned node = 0; node < starpu_memory_nodes_get_count(); node++)
       if (starpu_node_get_kind(node) == STARPU_CUDA_RAM) {
         EXPECT_EQ(starpu_memory_get_total(node), static_cast<starpu_ssize_t>(limit));
       }
   }
-  expect_exact<T>({Op::NoTrans, Op::Trans, T(2), A, B, T(1)}, before, C);
+  before.alpha = T(2);
+  EXPECT_TRUE(result_is_exact(before, after));
 }
 
 TEST(GpuGuest, DevicesAreDescribed) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products too large for a triple loop. On integers the whole result is checked through C t with random t = ±1,
+// Operands too large for sums of each element. On integers the whole result is checked through C t with random t = ±1,
 // exactly; on other numbers, elements here and there, against the error bound.
-#include <starpu.h>
+#include <list>
 
-#include <tessera/blas.hpp>
 #include <tessera/runtime.hpp>
 
 #include "gpu.hpp"
 #include "support/random_vector.hpp"
+#include "support/row_major.hpp"
 #include "support/runtime.hpp"
 
 namespace tessera::test {
@@ -15,69 +15,78 @@ namespace {
 
 const auto* const runtime = share_runtime();
 
-template <Scalar T>
-class Large : public ::testing::Test {};
-TYPED_TEST_SUITE(Large, ScalarTypes);
-
 struct Case {
-  Op op_a, op_b;
-  Index m, n, k;
+  Options options;
+  Extent size;
 };
 
+constexpr auto N = Op::NoTrans, T = Op::Trans, C = Op::ConjTrans;
+
 /// Larger where there is a GPU to compute them.
-std::vector<Case> cases() {
-  if (gpu_count() == 0) return {{Op::NoTrans, Op::Trans, 500, 450, 300}, {Op::ConjTrans, Op::NoTrans, 301, 70, 900}};
-  return {{Op::NoTrans, Op::NoTrans, 3000, 2900, 2800},
-          {Op::Trans, Op::NoTrans, 2049, 1000, 3000},
-          {Op::NoTrans, Op::ConjTrans, 700, 3000, 2100},
-          {Op::ConjTrans, Op::Trans, 2000, 2000, 1025}};
+template <Scalar S>
+std::vector<Case> cases(const Routine<S>& routine) {
+  const Options first{Side::Left, Uplo::Lower, N, T, Diag::NonUnit}, second{Side::Right, Uplo::Upper, C, N, Diag::Unit},
+      third{Side::Left, Uplo::Upper, T, C, Diag::NonUnit};
+  std::vector<Case> list{{first, {500, 450, 300}}, {second, {301, 370, 900}}};
+  if (gpu_count() > 0) list = {{first, {2300, 2200, 2100}}, {second, {2049, 1000, 2600}}, {third, {700, 2100, 1025}}};
+  for (auto& [options, size] : list) {
+    if (std::ranges::count(routine.ops, options.op_a) == 0) options.op_a = routine.ops.back();
+    if (!routine.has("diag")) options.diag = Diag::NonUnit;
+    if (!routine.has("m")) size.m = 0;
+    if (!routine.has("k")) size.k = 0;
+  }
+  return list;
 }
 
-TYPED_TEST(Large, IntegersAreExact) {
-  using T = TypeParam;
-  for (const auto& [op_a, op_b, m, n, k] : cases()) {
-    const auto A = integer_operand<T>(1, op_a, m, k, 3), B = integer_operand<T>(2, op_b, k, n);
-    const auto before = integer_matrix<T>(3, m, n, 5);
-    auto C = before;
-    const T alpha = is_complex<T> ? factors<T>()[4] : T(2), beta = T(-1);
-    gemm<T>(op_a, op_b, m, n, k, alpha, A.data(), A.ld(), B.data(), B.ld(), beta, C.data(), C.ld());
-    expect_exact<T>({op_a, op_b, alpha, A, B, beta}, before, C);
-  }
+class Large : public EachRoutine {};
+INSTANTIATE_TEST_SUITE_P(, Large, each_routine(), its_name);
+
+TEST_P(Large, IntegersAreExact) {
+  run([]<Scalar S>(const Routine<S>& routine) {
+    std::uint64_t seed = 0;
+    for (const auto& [options, size] : cases(routine)) {
+      const auto before = integer_call_with_factors(routine, options, size, ++seed);
+      auto after = before;
+      if (seed % 2 == 0) in_row_major(after);
+      else on_pointers(after);
+      ASSERT_TRUE(result_is_exact(before, after));
+    }
+  });
 }
 
-TYPED_TEST(Large, OtherNumbersAreWithinTheErrorBound) {
-  using T = TypeParam;
-  for (const auto& [op_a, op_b, m, n, k] : cases()) {
-    const auto A = random_operand<T>(1, op_a, m, k, 3), B = random_operand<T>(2, op_b, k, n);
-    const auto before = random_matrix<T>(3, m, n, 5);
-    auto C = before;
-    const Product<T> p{op_a, op_b, factors<T>().back(), A, B, T(Real<T>(-0.5))};
-    gemm<T>(op_a, op_b, m, n, k, p.alpha, A.data(), A.ld(), B.data(), B.ld(), p.beta, C.data(), C.ld());
-    Random random(98);
-    for (int sample = 0; sample < 500; sample++)
-      ASSERT_TRUE(element_is_right(p, before, C, random.integer(0, m - 1), random.integer(0, n - 1)));
-  }
+TEST_P(Large, OtherNumbersAreWithinTheErrorBound) {
+  run([]<Scalar S>(const Routine<S>& routine) {
+    std::uint64_t seed = 0;
+    for (const auto& [options, size] : cases(routine)) {
+      const auto before = random_call(routine, options, size, ++seed, alphas(routine).back(), S(Real<S>(-0.5)));
+      auto after = before;
+      on_pointers(after);
+      ASSERT_TRUE(only_output_changed(before, after));
+      ASSERT_TRUE(samples_are_right(before, after, 500));
+    }
+  });
 }
 
-TYPED_TEST(Large, PinnedMemoryMakesNoDifference) {
-  using T = TypeParam;
-  if (gpu_count() == 0) GTEST_SKIP() << "no GPU to pin memory for";
-  constexpr Index size = 2000;
-  auto A = integer_matrix<T>(1, size, size), B = integer_matrix<T>(2, size, size);
-  const auto before = integer_matrix<T>(3, size, size);
-  auto pageable = before, pinned = before;
-  const auto run = [&](HostMatrix<T>& C) {
-    gemm<T>(Op::NoTrans, Op::NoTrans, size, size, size, T(1), A.data(), A.ld(), B.data(), B.ld(), T(1), C.data(),
-            C.ld());
-  };
-  run(pageable);
-  {
-    const std::size_t bytes = sizeof(T) * static_cast<std::size_t>(size * size);
-    const gpu::PinnedMemory pin_a(A.data(), bytes), pin_b(B.data(), bytes), pin_c(pinned.data(), bytes);
-    run(pinned);
-  }
-  expect_exact<T>({Op::NoTrans, Op::NoTrans, T(1), A, B, T(1)}, before, pinned);
-  EXPECT_TRUE(pinned == pageable);
+class LargePinned : public EachRoutine {};
+INSTANTIATE_TEST_SUITE_P(, LargePinned,
+                         each_routine([](const auto& r) { return r.name == "gemm" || r.name == "trsm"; }), its_name);
+
+TEST_P(LargePinned, MemoryMakesNoDifference) {
+  run([]<Scalar S>(const Routine<S>& routine) {
+    if (gpu_count() == 0) GTEST_SKIP() << "no GPU to pin memory for";
+    constexpr Index size = 2000;
+    const auto before = integer_call_with_factors(routine, {}, {size, size, size}, 1);
+    auto pageable = before, pinned = before;
+    on_pointers(pageable);
+    {
+      std::list<gpu::PinnedMemory> pins;
+      for (auto* A : {&pinned.A, &pinned.B, &pinned.C})
+        if (A->n() > 0) pins.emplace_back(A->data(), sizeof(S) * static_cast<std::size_t>(A->ld() * A->n()));
+      on_pointers(pinned);
+    }
+    EXPECT_TRUE(result_is_exact(before, pinned));
+    EXPECT_TRUE(pinned.C == pageable.C);
+  });
 }
 
 }  // namespace

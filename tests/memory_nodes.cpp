@@ -11,7 +11,10 @@
 #include <tessera/blas3.hpp>
 #include <tessera/runtime.hpp>
 
+#include "support/operands.hpp"
+#include "support/reference.hpp"
 #include "support/tiled.hpp"
+#include "support/tiling.hpp"
 
 namespace tessera::test {
 namespace {
@@ -133,6 +136,29 @@ TYPED_TEST(MemoryNodes, EvictWhatDoesNotFit) {
   EXPECT_LE(memory.finish(), limit);
   EXPECT_GT(copied.to_far_node, 4 * operand);  // each operand, and some of them again
   EXPECT_GE(copied.from_far_node, 2 * operand);
+}
+
+/// What is not copied to a node, because a task is said to overwrite it, is lost there: on one node, nothing would be.
+class MemoryNodesOf : public EachRoutine {};
+INSTANTIATE_TEST_SUITE_P(, MemoryNodesOf, each_routine(), its_name);
+
+TEST_P(MemoryNodesOf, AreOneToEveryRoutine) {
+  const Runtime runtime;
+  ASSERT_EQ(starpu_memory_nodes_get_count(), 2);
+  const OnlyOnNode only_on_node(far_node);
+  traffic();
+  run([]<Scalar T>(const Routine<T>& routine) {
+    std::uint64_t seed = 0;
+    for_all_options(routine, [&](const Options& options) {
+      for (const T beta : betas(routine)) {
+        const T alpha = alphas(routine)[++seed % 3];
+        const auto before = random_call(routine, options, {20, 22, 17}, seed, alpha, beta);
+        ASSERT_TRUE(result_is_right(before, on_matrices(before, {{8, 8, 8}}))) << "seed " << seed;
+        ASSERT_TRUE(result_is_right(before, on_matrices(before, {{40, 40, 5}}))) << "one tile, seed " << seed;
+      }
+    });
+  });
+  EXPECT_GT(traffic().to_far_node, 0);
 }
 
 }  // namespace

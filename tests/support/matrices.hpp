@@ -11,12 +11,12 @@
 
 #include <tessera/types.hpp>
 
+#include "support/options.hpp"
+
 /// Operands in host memory whose every byte that is not an element is watched.
 namespace tessera::test {
 
 using ScalarTypes = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-
-inline constexpr std::array all_ops{Op::NoTrans, Op::Trans, Op::ConjTrans};
 
 /// A column-major matrix. Between its columns, before the first and after the last lie sentinels: bytes 0xff, which are
 /// NaN in every type, so that reading them shows as much as writing them. So do elements that have not been filled.
@@ -117,16 +117,6 @@ HostMatrix<T> integer_matrix(std::uint64_t seed, Index m, Index n, Index padding
   HostMatrix<T> A(m, n, padding);
   Random(seed).fill_integers(A, largest);
   return A;
-}
-
-/// What is stored so that its op is m×n.
-template <Scalar T>
-HostMatrix<T> random_operand(std::uint64_t seed, Op op, Index m, Index n, Index padding = 0) {
-  return op == Op::NoTrans ? random_matrix<T>(seed, m, n, padding) : random_matrix<T>(seed, n, m, padding);
-}
-template <Scalar T>
-HostMatrix<T> integer_operand(std::uint64_t seed, Op op, Index m, Index n, Index padding = 0) {
-  return op == Op::NoTrans ? integer_matrix<T>(seed, m, n, padding) : integer_matrix<T>(seed, n, m, padding);
 }
 
 /// Factors that take every path: none, one, and others of either sign, with all parts for complex types.

@@ -1,39 +1,84 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "support/oracle.hpp"
+#include "support/operands.hpp"
+#include "support/reference.hpp"
 
-/// An oracle for products too large for a triple loop: C t for random t, in time proportional to the matrices.
+/// An oracle for operands too large for sums of each element: C t for random t, in time proportional to the matrices.
 namespace tessera::test {
 
 template <Scalar T>
 using Vector = std::vector<Wide<T>>;
 
-/// op(A) x
+/// A x
 template <Scalar T>
-Vector<T> times(Op op, const HostMatrix<T>& A, const Vector<T>& x) {
-  Vector<T> y(static_cast<std::size_t>(op == Op::NoTrans ? A.m() : A.n()));
-  for (Index j = 0; j < A.n(); j++)
-    for (Index i = 0; i < A.m(); i++) {
-      const Index row = op == Op::NoTrans ? i : j, column = op == Op::NoTrans ? j : i;
-      y[static_cast<std::size_t>(row)] += element(op, A, row, column) * x[static_cast<std::size_t>(column)];
+Vector<T> times(const Seen<T>& A, const Vector<T>& x) {
+  Vector<T> y(static_cast<std::size_t>(A.m()));
+  const bool by_columns = A.op == Op::NoTrans;  // as it is stored
+  const Index outer = by_columns ? A.n() : A.m(), inner = by_columns ? A.m() : A.n();
+  for (Index s = 0; s < outer; s++)
+    for (Index r = 0; r < inner; r++) {
+      const Index i = by_columns ? r : s, j = by_columns ? s : r;
+      y[static_cast<std::size_t>(i)] += A(i, j) * x[static_cast<std::size_t>(j)];
     }
   return y;
 }
 
-/// Exact for integers: an element that is wrong stays hidden with probability 1/2 for each of the vectors.
+/// y ← factor x + y
 template <Scalar T>
-void expect_exact(const Product<T>& p, const HostMatrix<T>& before, const HostMatrix<T>& after) {
-  ASSERT_TRUE(after.sentinels_intact());
+void add(Vector<T>& y, const Wide<T>& factor, const Vector<T>& x) {
+  for (std::size_t i = 0; i < y.size(); i++) y[i] += factor * x[i];
+}
+
+template <Scalar T>
+Vector<T> random_signs(Index size, Random& random) {
+  Vector<T> t(static_cast<std::size_t>(size));
+  for (auto& x : t) x = random.coin() ? 1 : -1;
+  return t;
+}
+
+/// Whether elements here and there are right.
+template <Scalar T>
+::testing::AssertionResult samples_are_right(const Call<T>& before, const Call<T>& after, int samples) {
+  const auto terms = terms_of(before, after);
+  Random random(98);
+  while (samples > 0) {
+    const Index i = random.integer(0, after.C.m() - 1), j = random.integer(0, after.C.n() - 1);
+    if (!is_meant(before.routine->c, before.options, i, j)) continue;
+    samples--;
+    if (auto right = element_is_right(terms, before, after, i, j); !right) return right;
+  }
+  return ::testing::AssertionSuccess();
+}
+
+/// Whether the result is right on integers, exactly: a row that is wrong stays hidden with probability 1/2 for each of
+/// the vectors. A symmetric C is multiplied as a whole. The triangle of a product has no such vector, and is sampled.
+template <Scalar T>
+::testing::AssertionResult result_is_exact(const Call<T>& before, const Call<T>& after) {
+  if (auto right = only_output_changed(before, after); !right) return right;
+  const auto structure = before.routine->c;
+  if (structure == Structure::Triangular) return samples_are_right(before, after, 2000);
+  const Seen<T> old{before.C, Op::NoTrans, structure, before.options},
+      result{after.C, Op::NoTrans, structure, before.options};
+  const auto alpha = widen(before.alpha), beta = widen(before.beta);
   Random random(99);
   for (int vectors = 0; vectors < 4; vectors++) {
-    Vector<T> t(static_cast<std::size_t>(after.n()));
-    for (auto& x : t) x = random.coin() ? 1 : -1;
-    const auto product = times(p.op_a, p.A, times(p.op_b, p.B, t)), old = times(Op::NoTrans, before, t),
-               result = times(Op::NoTrans, after, t);
-    for (std::size_t i = 0; i < result.size(); i++)
-      ASSERT_EQ(result[i], widen(p.alpha) * product[i] + widen(p.beta) * old[i]) << p << ", row " << i;
+    const auto t = random_signs<T>(after.C.n(), random);
+    Vector<T> sums(static_cast<std::size_t>(after.C.m())), expected = sums;
+    for (const auto& [factor, left, right] : terms_of(before, after))
+      add<T>(sums, factor, times(left, times(right, t)));
+    if (before.routine->solves()) {  // op(A) X t is to be α B t
+      add<T>(expected, alpha, times(old, t));
+    } else {
+      if (before.beta != T{}) add<T>(sums, beta, times(old, t));
+      expected = times(result, t);
+    }
+    for (std::size_t i = 0; i < sums.size(); i++)
+      if (sums[i] != expected[i])
+        return ::testing::AssertionFailure()
+               << before << ": row " << i << " is wrong: times a vector " << sums[i] << " and " << expected[i];
   }
+  return ::testing::AssertionSuccess();
 }
 
 }  // namespace tessera::test

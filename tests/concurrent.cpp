@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Several threads of the program at once: each gets its own result, and on one output the calls take effect as if one
+// had come after the other, for all tiles in the same order.
+#include <barrier>
+#include <future>
+
+#include "support/operands.hpp"
+#include "support/reference.hpp"
+#include "support/runtime.hpp"
+#include "support/tiling.hpp"
+
+namespace tessera::test {
+namespace {
+
+constexpr Index tile = 8;
+const auto* const runtime = share_runtime(with_tile(tile));
+
+/// `body(thread)` in that many threads, which start together. What one of them throws is thrown here.
+template <typename Body>
+void in_threads(int count, Body body) {
+  std::barrier start(count);
+  std::vector<std::future<void>> threads;
+  for (int thread = 0; thread < count; thread++)
+    threads.push_back(std::async(std::launch::async, [&, thread] {
+      start.arrive_and_wait();
+      body(thread);
+    }));
+  for (auto& thread : threads) thread.get();
+}
+
+class Concurrent : public EachRoutine {};
+INSTANTIATE_TEST_SUITE_P(, Concurrent, each_routine(), its_name);
+
+TEST_P(Concurrent, CallsOnPointersShareInputs) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    constexpr int threads = 4, repeats = 2;
+    constexpr Extent size{2 * tile + 2, 2 * tile + 3, 2 * tile + 1};
+    for_all_options(routine, [&](const Options& options) {
+      const auto shared = integer_call_with_factors(routine, options, size, 1);
+      std::vector<Call<T>> before, after;
+      for (int thread = 0; thread < threads; thread++) {
+        before.push_back(shared);
+        before.back().C = integer_call_with_factors(routine, options, size, static_cast<std::uint64_t>(2 + thread)).C;
+      }
+      for (int repeat = 0; repeat < repeats; repeat++) {
+        after = before;
+        in_threads(threads, [&](int thread) {
+          auto arguments = after[static_cast<std::size_t>(thread)].arguments();
+          arguments.A = shared.A.data(), arguments.lda = shared.A.ld();
+          arguments.B = shared.B.data(), arguments.ldb = shared.B.ld();
+          routine.on_pointers(arguments);
+        });
+        for (std::size_t thread = 0; thread < threads; thread++)
+          ASSERT_TRUE(result_is_that_of_the_host(before[thread], after[thread])) << "thread " << thread;
+      }
+    });
+  });
+}
+
+/// What C may be when two threads have each made their call that often: the results of all orders of the calls.
+template <Scalar T>
+std::vector<HostMatrix<T>> possible_results(const Call<T>& first, const Call<T>& second, std::size_t repeats) {
+  std::vector<int> order(2 * repeats, 1);
+  std::fill_n(order.begin(), repeats, 0);
+  std::vector<HostMatrix<T>> results;
+  do {
+    auto C = first.C;
+    for (const int caller : order) {
+      auto call = caller == 0 ? first : second;
+      call.C = C;
+      on_host(call);
+      C = call.C;
+    }
+    results.push_back(C);
+  } while (std::ranges::next_permutation(order).found);
+  return results;
+}
+
+TEST_P(Concurrent, CallsOnOneOutputComeOneAfterTheOther) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    constexpr Extent size{3 * tile + 1, 3 * tile + 3, tile + 2};
+    const std::size_t repeats = routine.solves() ? 1 : 2;  // solutions of solutions would not be exact
+    std::vector<Options> all_options;
+    for_all_options(routine, [&](const Options& options) { all_options.push_back(options); });
+    for (std::uint64_t round = 0; round < 100; round++) {
+      const auto& options = all_options[round % all_options.size()];
+      const auto first = integer_call(routine, options, size, round, T(1), T(2), 1);
+      auto second = integer_call(routine, options, size, round + 1000, T(-1), T(3), 1);
+      second.C = first.C;
+      const auto possible = possible_results(first, second, repeats);
+
+      TiledCall<T> tiles(first, {{tile, tile, tile}}), other_tiles(second, {{tile, tile, tile}});
+      in_threads(2, [&](int thread) {
+        auto arguments = (thread == 0 ? tiles : other_tiles).arguments();
+        arguments.C = tiles.arguments().C;
+        for (std::size_t repeat = 0; repeat < repeats; repeat++) routine.on_matrices(arguments);
+      });
+      auto after = tiles.bring_home();
+      const auto is_result = [&](const HostMatrix<T>& C) { return static_cast<bool>(result_is(C, first, after)); };
+      ASSERT_TRUE(std::ranges::any_of(possible, is_result)) << first << ", round " << round;
+      after.C = possible.front();
+      ASSERT_FALSE(is_result(possible.back())) << "the order makes no difference: " << first << ", round " << round;
+    }
+  });
+}
+
+}  // namespace
+}  // namespace tessera::test

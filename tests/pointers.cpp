@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The routines on pointers: the right numbers, for all options, around every tile boundary, in both layouts.
+#include "support/operands.hpp"
+#include "support/reference.hpp"
+#include "support/row_major.hpp"
+#include "support/runtime.hpp"
+
+namespace tessera::test {
+namespace {
+
+constexpr Index tile = 8;
+const auto* const runtime = share_runtime(with_tile(tile));
+
+/// Zero, one, around a tile, and two tiles and a ragged one.
+const std::vector<Index> sizes{0, 1, tile - 1, tile, tile + 1, 2 * tile + 5};
+
+/// Several tiles each way, for tests that vary something else than the shape.
+constexpr Extent few_tiles{tile + 3, 2 * tile + 1, tile + 2}, many_tiles{5 * tile + 5, 6 * tile + 3, 5 * tile + 1};
+
+class OnPointers : public EachRoutine {};
+INSTANTIATE_TEST_SUITE_P(, OnPointers, each_routine(), its_name);
+
+TEST_P(OnPointers, IsRightForAllOptionsAndSizes) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    std::uint64_t seed = 0;  // also turns through leading dimensions and factors
+    for_all_options(routine, [&](const Options& options) {
+      for_all_sizes(routine, sizes, [&](const Extent& size) {
+        const auto before = random_call_with_factors(routine, options, size, ++seed);
+        auto after = before;
+        on_pointers(after);
+        ASSERT_TRUE(result_is_right(before, after)) << "seed " << seed;
+      });
+    });
+  });
+}
+
+TEST_P(OnPointers, IsRightForAllFactors) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    std::uint64_t seed = 0;
+    for_all_options(routine, [&](const Options& options) {
+      for (const T alpha : alphas(routine))
+        for (const T beta : betas(routine)) {
+          const auto before = random_call(routine, options, few_tiles, ++seed, alpha, beta);
+          auto after = before;
+          on_pointers(after);
+          ASSERT_TRUE(result_is_right(before, after)) << "seed " << seed;
+        }
+    });
+  });
+}
+
+TEST_P(OnPointers, IsRightInRowMajor) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    std::uint64_t seed = 0;
+    for_all_options(routine, [&](const Options& options) {
+      for_all_sizes(routine, {0, 1, tile + 1, 2 * tile + 5}, [&](const Extent& size) {
+        const auto before = random_call_with_factors(routine, options, size, ++seed);
+        auto after = before;
+        in_row_major(after);
+        ASSERT_TRUE(result_is_right(before, after)) << "seed " << seed;
+      });
+    });
+  });
+}
+
+TEST_P(OnPointers, IsTheSameWithALayoutOfColumns) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    for_all_options(routine, [&](const Options& options) {
+      const auto before = random_call(routine, options, few_tiles, 1);
+      auto without = before, with = before;
+      on_pointers(without);
+      routine.with_layout(Layout::ColMajor, with.arguments());
+      ASSERT_TRUE(with.C == without.C) << before;
+    });
+  });
+}
+
+TEST_P(OnPointers, IsExactOnIntegers) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    std::uint64_t seed = 0;
+    for_all_options(routine, [&](const Options& options) {
+      const auto before = integer_call_with_factors(routine, options, many_tiles, ++seed);
+      auto by_columns = before, by_rows = before;
+      on_pointers(by_columns);
+      ASSERT_TRUE(result_is_that_of_the_host(before, by_columns));
+      in_row_major(by_rows);
+      ASSERT_TRUE(result_is_that_of_the_host(before, by_rows)) << "row-major";
+    });
+  });
+}
+
+TEST_P(OnPointers, IsCutIntoTheTilesAskedFor) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    auto call = random_call(routine, {}, few_tiles, 1);
+    const auto before = statistics().tasks;
+    on_pointers(call);
+    const bool triangle = routine.c != Structure::General;
+    EXPECT_GE(statistics().tasks - before, triangle ? 6 : 2 * 3);  // or the tests here would test little
+  });
+}
+
+class OnPointersWithTwoInputs : public EachRoutine {};
+INSTANTIATE_TEST_SUITE_P(, OnPointersWithTwoInputs, each_routine([](const auto& r) { return r.has_b(); }), its_name);
+
+TEST_P(OnPointersWithTwoInputs, TakesTheSameOneTwice) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    constexpr Extent square{tile + 3, tile + 3, tile + 3};
+    for_all_options(routine, [&](const Options& options) {
+      auto before = random_call(routine, options, square, 4);
+      before.A = before.B;
+      auto after = before;
+      auto arguments = after.arguments();
+      arguments.B = arguments.A;
+      arguments.ldb = arguments.lda;
+      routine.on_pointers(arguments);
+      ASSERT_TRUE(result_is_right(before, after));
+    });
+  });
+}
+
+}  // namespace
+}  // namespace tessera::test

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <tessera/matrix.hpp>
+
+#include "support/matrices.hpp"
+#include "support/seen.hpp"
+
+/// A call of any routine, as a value: operands, options and factors. The output is C, which trmm and trsm call B.
+namespace tessera::test {
+
+/// A scalar that is passed as T or, where the routine says so, as a real number.
+template <Scalar T>
+struct Factor {
+  T value;
+  Factor(T x) : value(x) {}  // NOLINT(google-explicit-constructor): stands for a T
+  operator T() const { return value; }
+  operator Real<T>() const requires is_complex<T> { return std::real(value); }
+};
+
+/// The arguments of any routine on pointers; each takes those that it has.
+template <Scalar T>
+struct Arguments {
+  Options options;
+  Extent size;
+  Factor<T> alpha;
+  const T* A;
+  Index lda;
+  const T* B;
+  Index ldb;
+  Factor<T> beta;
+  T* C;
+  Index ldc;
+};
+
+/// The same on matrices.
+template <Scalar T>
+struct TileArguments {
+  Options options;
+  Factor<T> alpha;
+  Matrix<T> A, B;
+  Factor<T> beta;
+  Matrix<T> C;
+};
+
+template <Scalar T>
+struct Call;
+
+/// What the tests know of a routine: shapes.hpp and routines.hpp fill it in.
+template <Scalar T>
+struct Routine {
+  std::string name;                    ///< "gemm"
+  std::vector<std::string> arguments;  ///< on pointers, in their order
+  bool real_alpha, real_beta;
+  bool hermitian;                                 ///< hemm, herk, her2k: mirrored by ConjTrans instead of Trans
+  Structure a, c;                                 ///< of A and of the output
+  std::vector<Op> ops;                            ///< the legal ones
+  Size (*size_a)(const Options&, const Extent&);  ///< as stored; also of the tiles, given those of the call
+  Size (*size_b)(const Options&, const Extent&);
+  Size (*size_c)(const Options&, const Extent&);
+  std::vector<Term<T>> (*terms)(const Call<T>&);  ///< what is added to βC; of trsm: what is to be αB, C being X
+  void (*on_pointers)(const Arguments<T>&);
+  void (*with_layout)(Layout, const Arguments<T>&);
+  void (*on_matrices)(const TileArguments<T>&);
+  void (*on_host)(const Arguments<T>&);  ///< the host's BLAS
+
+  bool has(const char* argument) const { return std::ranges::count(arguments, argument) > 0; }
+  bool has_b() const { return has("B") && has("C"); }
+  bool solves() const { return name == "trsm"; }
+  const std::string& output() const { return arguments[arguments.size() - 2]; }
+};
+
+template <Scalar T>
+struct Call {
+  const Routine<T>* routine;
+  Options options;
+  Extent size;
+  T alpha, beta;
+  HostMatrix<T> A, B, C;
+
+  Arguments<T> arguments() {
+    return {options, size, alpha, A.data(), A.ld(), B.data(), B.ld(), beta, C.data(), C.ld()};
+  }
+  bool empty() const { return C.m() == 0 || C.n() == 0; }
+  /// Whether the BLAS returns at once, without looking at C.
+  bool does_nothing() const {
+    return empty() || (routine->has("beta") && beta == T(1) && (alpha == T{} || (routine->has("k") && size.k == 0)));
+  }
+};
+
+/// As a reproducer: what to call, and on what.
+template <Scalar T>
+std::ostream& operator<<(std::ostream& out, const Call<T>& call) {
+  const auto& [routine, o, e, alpha, beta, A, B, C] = call;
+  out << type_letter<T> << routine->name;
+  if (routine->has("side")) out << ", side " << static_cast<char>(o.side);
+  if (routine->has("uplo")) out << ", uplo " << static_cast<char>(o.uplo);
+  if (routine->has("op") || routine->has("op_a")) out << ", op " << static_cast<char>(o.op_a);
+  if (routine->has("op_b")) out << static_cast<char>(o.op_b);
+  if (routine->has("diag")) out << ", diag " << static_cast<char>(o.diag);
+  if (routine->has("m")) out << ", m " << e.m;
+  out << ", n " << e.n;
+  if (routine->has("k")) out << ", k " << e.k;
+  out << ", alpha " << alpha << ", lda " << A.ld();
+  if (routine->has_b()) out << ", ldb " << B.ld();
+  if (routine->has("beta")) out << ", beta " << beta;
+  return out << ", ld" << (routine->has("C") ? 'c' : 'b') << ' ' << C.ld();
+}
+
+/// Runs `function`, which makes that call. An exception gets a reproducer.
+template <Scalar T, typename Function>
+void run_as(const Call<T>& call, Function function) {
+  try {
+    function();
+  } catch (const std::exception& error) {
+    std::ostringstream message;
+    message << call << " threw: " << error.what();
+    throw std::runtime_error(message.str());
+  }
+}
+
+template <Scalar T>
+void on_pointers(Call<T>& call) {
+  run_as(call, [&] { call.routine->on_pointers(call.arguments()); });
+}
+
+template <Scalar T>
+void on_host(Call<T>& call) {
+  if (!call.empty()) call.routine->on_host(call.arguments());
+}
+
+}  // namespace tessera::test

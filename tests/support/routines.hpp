@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string_view>
+
+#include <tessera/blas.hpp>
+#include <tessera/blas3.hpp>
+
+#include "codelets/host_blas.hpp"
+#include "support/shapes.hpp"
+
+/// All routines of src/routines.def, of all types: a test of one is a test of each.
+namespace tessera::test {
+
+/// The host's BLAS, which is old enough to have no gemmt.
+namespace blas {
+
+using namespace tessera::host;
+
+template <Scalar T>
+void gemmt(Uplo uplo, Op op_a, Op op_b, int n, int k, T alpha, const T* A, int lda, const T* B, int ldb, T beta, T* C,
+           int ldc) {
+  HostMatrix<T> whole(n, n);
+  const auto each_element = [&](auto function) {
+    for (Index j = 0; j < n; j++)
+      for (Index i = 0; i < n; i++)
+        if (in_triangle(uplo, i, j)) function(C[i + j * ldc], whole(i, j));
+  };
+  each_element([](const T& c, T& element) { element = c; });
+  host::gemm<T>(op_a, op_b, n, n, k, alpha, A, lda, B, ldb, beta, whole.data(), static_cast<int>(whole.ld()));
+  each_element([](T& c, const T& element) { c = element; });
+}
+
+}  // namespace blas
+
+namespace table {
+
+enum class Factors { Full, Real, None };
+
+template <Scalar T>
+constexpr bool is_among(std::string_view types) {
+  return types.find(static_cast<char>(type_letter<T> - 'a' + 'A')) != std::string_view::npos;
+}
+
+/// Sizes as the host's BLAS counts them.
+template <typename Argument>
+Argument counted(Argument x) {
+  return x;
+}
+inline int counted(Index x) { return static_cast<int>(x); }
+
+template <typename Shape, Scalar T, typename Ours, typename Host>
+Routine<T> routine(const char* name, Factors alpha, Factors beta, Ours, Host) {
+  const bool hermitian = std::string_view(name).starts_with("he");
+  std::vector<Op> ops{all_ops.begin(), all_ops.end()};
+  if (Shape::c(hermitian) == Structure::Hermitian) ops = {Op::NoTrans, Op::ConjTrans};
+  else if (Shape::c(hermitian) == Structure::Symmetric && is_complex<T>) ops = {Op::NoTrans, Op::Trans};
+  return {name,
+          {Shape::arguments.begin(), Shape::arguments.end()},
+          alpha == Factors::Real,
+          beta == Factors::Real,
+          hermitian,
+          Shape::a(hermitian),
+          Shape::c(hermitian),
+          ops,
+          Shape::size_a,
+          Shape::size_b,
+          Shape::size_c,
+          [](const Call<T>& call) { return Shape::terms(call); },
+          [](const Arguments<T>& arguments) { Shape::call(Ours(), arguments); },
+          [](Layout layout, const Arguments<T>& arguments) { Shape::call(Ours(), arguments, layout); },
+          [](const TileArguments<T>& arguments) { Shape::call(Ours(), arguments); },
+          [](const Arguments<T>& arguments) { Shape::call(Host(), arguments); }};
+}
+
+template <Scalar T>
+std::vector<Routine<T>> make_routines() {
+  std::vector<Routine<T>> list;
+#define ROUTINE(name, types, shape, alpha, beta)                                                                \
+  if constexpr (is_among<T>(#types))                                                                            \
+    list.push_back(routine<shapes::shape, T>(                                                                   \
+        #name, Factors::alpha, Factors::beta, [](const auto&... arguments) { tessera::name<T>(arguments...); }, \
+        [](const auto&... arguments) { blas::name<T>(counted(arguments)...); }));
+#include "routines.def"
+#undef ROUTINE
+  return list;
+}
+
+/// Names and types.
+inline std::vector<std::pair<std::string_view, std::string_view>> all() {
+  return {
+#define ROUTINE(name, types, shape, alpha, beta) {#name, #types},
+#include "routines.def"
+#undef ROUTINE
+  };
+}
+
+}  // namespace table
+
+template <Scalar T>
+const std::vector<Routine<T>>& routines() {
+  static const auto list = table::make_routines<T>();
+  return list;
+}
+
+template <Scalar T>
+const Routine<T>& routine(std::string_view name) {
+  for (const auto& candidate : routines<T>())
+    if (candidate.name == name) return candidate;
+  throw std::invalid_argument("no routine " + std::string(name));
+}
+
+/// Calls `body(options)` for every legal combination of the options that the routine has.
+template <Scalar T, typename Body>
+void for_all_options(const Routine<T>& routine, Body body) {
+  const auto choices = [&](const char* argument, const auto& all) {
+    return std::vector(all.begin(), routine.has(argument) ? all.end() : all.begin() + 1);
+  };
+  for (const Side side : choices("side", all_sides))
+    for (const Uplo uplo : choices("uplo", all_uplos))
+      for (const Op op_a : choices(routine.has("op") ? "op" : "op_a", routine.ops))
+        for (const Op op_b : choices("op_b", routine.ops))
+          for (const Diag diag : choices("diag", all_diags)) {
+            body(Options{side, uplo, op_a, op_b, diag});
+            if (::testing::Test::HasFatalFailure()) return;
+          }
+}
+
+/// Calls `body(extent)` for all combinations of the sizes that the routine has.
+template <Scalar T, typename Body>
+void for_all_sizes(const Routine<T>& routine, const std::vector<Index>& sizes, Body body) {
+  const auto choices = [&](const char* argument) { return routine.has(argument) ? sizes : std::vector<Index>{0}; };
+  for (const Index m : choices("m"))
+    for (const Index n : choices("n"))
+      for (const Index k : choices("k")) {
+        body(Extent{m, n, k});
+        if (::testing::Test::HasFatalFailure()) return;
+      }
+}
+
+/// The factors of matrices.hpp, where the routine takes them.
+template <Scalar T>
+std::vector<T> alphas(const Routine<T>& routine) {
+  auto list = factors<T>();
+  if (routine.real_alpha) std::erase_if(list, [](const T& x) { return std::imag(x) != 0; });
+  return list;
+}
+template <Scalar T>
+std::vector<T> betas(const Routine<T>& routine) {
+  if (!routine.has("beta")) return {T(0)};
+  auto list = factors<T>();
+  if (routine.real_beta) std::erase_if(list, [](const T& x) { return std::imag(x) != 0; });
+  return list;
+}
+
+/// A test of every routine: parameters are names with types, e.g. "strsm".
+class EachRoutine : public ::testing::TestWithParam<std::string> {
+ protected:
+  /// Calls `body(routine)` with the routine of this test.
+  template <typename Body>
+  static void run(Body body) {
+    const auto name = std::string_view(GetParam()).substr(1);
+    switch (GetParam().front()) {
+    case 's': return body(routine<float>(name));
+    case 'd': return body(routine<double>(name));
+    case 'c': return body(routine<std::complex<float>>(name));
+    case 'z': return body(routine<std::complex<double>>(name));
+    default: FAIL() << "no type " << GetParam();
+    }
+  }
+};
+
+/// The names of all routines, or of those for which `chosen` holds.
+inline auto each_routine(bool (*chosen)(const Routine<std::complex<double>>&) = nullptr) {
+  std::vector<std::string> names;
+  for (const char* types = "sdcz"; *types != 0; types++)
+    for (const auto& [name, routine_types] : table::all())
+      if (routine_types.find(static_cast<char>(*types - 'a' + 'A')) != std::string_view::npos &&
+          (chosen == nullptr || chosen(routine<std::complex<double>>(name))))
+        names.push_back(*types + std::string(name));
+  return ::testing::ValuesIn(names);
+}
+
+inline std::string its_name(const ::testing::TestParamInfo<std::string>& info) { return info.param; }
+
+}  // namespace tessera::test

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Thin and flat operands: results of one tile and long sums, of which several workers may want a part; single rows and
+// columns. In tiles that the library chooses, and in given ones.
+#include "support/reference.hpp"
+#include "support/row_major.hpp"
+#include "support/runtime.hpp"
+#include "support/tiling.hpp"
+
+namespace tessera::test {
+namespace {
+
+const auto* const runtime = share_runtime();
+
+/// Rows, columns, terms: of the routines with a sum of its own length, and of those whose A is square.
+constexpr std::array<Extent, 5> with_terms{{{5, 5, 4000}, {6, 1, 3000}, {1, 70, 300}, {70, 1, 300}, {50, 60, 1}}};
+constexpr std::array<Extent, 5> with_order{{{1, 150}, {150, 1}, {5, 120}, {120, 5}, {1, 1}}};
+constexpr Tiling long_tiles{{8, 8, 500}}, flat_tiles{{100, 100, 100}};
+
+template <Scalar T>
+const auto& cases(const Routine<T>& routine) {
+  return routine.has("k") ? with_terms : with_order;
+}
+
+class Thin : public EachRoutine {};
+INSTANTIATE_TEST_SUITE_P(, Thin, each_routine(), its_name);
+
+TEST_P(Thin, IsRightForAllOptionsAndBetas) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    const auto alpha = alphas(routine);
+    std::uint64_t seed = 0;  // also turns through shapes and factors
+    for_all_options(routine, [&](const Options& options) {
+      for (const T beta : betas(routine)) {
+        seed++;
+        const auto before =
+            random_call(routine, options, cases(routine)[seed % 5], seed, alpha[1 + seed % (alpha.size() - 1)], beta);
+        auto after = before;
+        on_pointers(after);
+        ASSERT_TRUE(result_is_right(before, after)) << "seed " << seed;
+      }
+    });
+  });
+}
+
+TEST_P(Thin, IsExactOnIntegers) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    std::uint64_t seed = 0;
+    for_all_options(routine, [&](const Options& options) {
+      for (int shapes = 0; shapes < 3; shapes++) {
+        seed++;
+        const auto before = integer_call_with_factors(routine, options, cases(routine)[seed % 5], seed);
+        auto columns = before, rows = before;
+        on_pointers(columns);
+        ASSERT_TRUE(result_is_that_of_the_host(before, columns));
+        in_row_major(rows);
+        ASSERT_TRUE(result_is_that_of_the_host(before, rows)) << "row-major";
+        const auto& tiling = seed % 2 == 0 ? long_tiles : flat_tiles;
+        ASSERT_TRUE(result_is_that_of_the_host(before, on_matrices(before, tiling))) << tiling;
+      }
+    });
+  });
+}
+
+TEST_P(Thin, ScalesWhereThereIsNothingToAdd) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    std::uint64_t seed = 0;
+    for_all_options(routine, [&](const Options& options) {
+      for (const T beta : betas(routine)) {
+        const auto before = random_call(routine, options, cases(routine)[++seed % 5], 1, T(0), beta);
+        auto after = before;
+        on_pointers(after);
+        ASSERT_TRUE(result_is_right(before, after));
+      }
+    });
+  });
+}
+
+}  // namespace
+}  // namespace tessera::test
