@@ -16,14 +16,16 @@ void add_cpu(void* buffers[], void* arg) {
     const int first = part == Part::Lower ? j : 0, end = part == Part::Upper ? j + 1 : C.m;
     T* column = C.data + static_cast<Index>(j) * C.ld;
     if (beta != T(1)) host::scal(end - first, beta, column + first);
-    host::axpy(end - first, T(1), D.data + static_cast<Index>(j) * D.ld + first, column + first);
+    const T* terms = D.data + static_cast<Index>(j) * D.ld;
+    for (int i = first; i < end; i++) column[i] += terms[i];  // a complex axpy by 1 makes a NaN of an infinity
   }
 }
 
 #ifdef TESSERA_WITH_CUDA
 template <Scalar T>
 void add_cuda(void* buffers[], void* arg) {
-  const auto& [work, part, beta] = *static_cast<AddArgs<T>*>(arg);
+  const auto part = static_cast<AddArgs<T>*>(arg)->part;
+  const T beta = static_cast<AddArgs<T>*>(arg)->beta;
   const auto D = tile<const T>(buffers[0]);
   const auto C = tile<T>(buffers[1]);
   const auto handle = device::local_handle();

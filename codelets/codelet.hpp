@@ -95,7 +95,7 @@ template <ComplexScalar T>
 starpu_codelet& her2k();
 
 /// B ← α op(A) B or α B op(A); trsm: with the inverse of A. Buffers: A (read), B, and if `blocked` also the result of
-/// `diagonal_blocks` for A (read), and a workspace as large as `block` rows, or columns, of B (scratch).
+/// `diagonal_blocks` for A (read), and a workspace as large as `diagonal_block` rows, or columns, of B (scratch).
 template <Scalar T>
 struct TriangularArgs {
   Work work;
@@ -111,9 +111,10 @@ starpu_codelet& trmm();
 template <Scalar T>
 starpu_codelet& trsm();
 
-/// D ← the blocks of order `block` on the diagonal of a triangular A, one beside the other, as full matrices: with
-/// them, trmm and trsm on a GPU are products (see triangular_blocks.hpp). For GPUs only. Buffers: A (read), D (write).
-inline constexpr int block = 256;
+/// D ← the blocks of order `diagonal_block` on the diagonal of a triangular A, one beside the other, as full matrices:
+/// with them, trmm and trsm on a GPU are products (see triangular_blocks.hpp). For GPUs only. Buffers: A (read), D
+/// (write).
+inline constexpr int diagonal_block = 256;
 template <Scalar T>
 struct DiagonalBlocksArgs {
   Work work;

@@ -6,6 +6,8 @@
 
 #include <tessera/types.hpp>
 
+#include "of_type.hpp"
+
 /// The only place that calls cuBLAS: one overload set over the four types, column-major. Scalars are on the host.
 namespace tessera::device {
 
@@ -27,20 +29,6 @@ inline const auto* cublas(const float* x) { return x; }
 inline const auto* cublas(const double* x) { return x; }
 inline const auto* cublas(const std::complex<float>* x) { return reinterpret_cast<const cuComplex*>(x); }
 inline const auto* cublas(const std::complex<double>* x) { return reinterpret_cast<const cuDoubleComplex*>(x); }
-
-/// The function for T out of those for s, d, c and z, or for c and z.
-template <Scalar T, typename S, typename D, typename C, typename Z>
-constexpr auto of_type(S s, D d, C c, Z z) {
-  if constexpr (std::same_as<T, float>) return s;
-  else if constexpr (std::same_as<T, double>) return d;
-  else if constexpr (std::same_as<T, std::complex<float>>) return c;
-  else return z;
-}
-template <ComplexScalar T, typename C, typename Z>
-constexpr auto of_type(C c, Z z) {
-  if constexpr (std::same_as<T, std::complex<float>>) return c;
-  else return z;
-}
 
 template <Scalar T>
 cublasStatus_t gemm(cublasHandle_t handle, Op op_a, Op op_b, int m, int n, int k, T alpha, const T* A, int lda,

@@ -28,8 +28,8 @@ double magnitude(int n, const T* x) {
 template <Scalar T>
 void expand(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag) {
   const device::LeafWorkspace<T> workspace;
-  for (int first = 0; first < A.n; first += block) {
-    const int n = std::min(block, A.n - first);
+  for (int first = 0; first < A.n; first += diagonal_block) {
+    const int n = std::min(diagonal_block, A.n - first);
     T* const d = D.data + static_cast<Index>(first) * D.ld;
     check("diagonal_blocks",
           device::copy_triangle<T>(device::local_handle(), uplo, n, A.data + first + static_cast<Index>(first) * A.ld,
@@ -42,13 +42,13 @@ void expand(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag) {
 template <Scalar T>
 void invert(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag) {
   const auto handle = device::local_handle();
-  const int whole = A.n / block;
+  const int whole = A.n / diagonal_block;
   std::vector<const T*> triangles;
   std::vector<T*> results;
-  for (int first = 0; first < A.n; first += block) {
+  for (int first = 0; first < A.n; first += diagonal_block) {
     triangles.push_back(A.data + first + static_cast<Index>(first) * A.ld);
     results.push_back(D.data + static_cast<Index>(first) * D.ld);
-    device::set_unit_diagonal<T>(std::min(block, A.n - first), results.back(), D.ld);
+    device::set_unit_diagonal<T>(std::min(diagonal_block, A.n - first), results.back(), D.ld);
   }
   auto* const pointers = static_cast<const T**>(device::local_workspace());
   const auto stream = starpu_cuda_get_local_stream();
@@ -58,9 +58,9 @@ void invert(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag) {
         cudaMemcpyAsync(pointers + triangles.size(), results.data(), bytes, cudaMemcpyHostToDevice, stream));
   if (whole > 0)
     check("diagonal_blocks",
-          device::trsm_batched<T>(handle, Side::Left, uplo, Op::NoTrans, diag, block, block, T(1), pointers, A.ld,
-                                  const_cast<T* const*>(pointers + triangles.size()), D.ld, whole));
-  if (const int rest = A.n - whole * block; rest > 0)
+          device::trsm_batched<T>(handle, Side::Left, uplo, Op::NoTrans, diag, diagonal_block, diagonal_block, T(1),
+                                  pointers, A.ld, const_cast<T* const*>(pointers + triangles.size()), D.ld, whole));
+  if (const int rest = A.n - whole * diagonal_block; rest > 0)
     check("diagonal_blocks", device::trsm<T>(handle, Side::Left, uplo, Op::NoTrans, diag, rest, rest, T(1),
                                              triangles.back(), A.ld, results.back(), D.ld));
 }

@@ -29,7 +29,10 @@ T* element(const Tile<T>& C, int i, int j) {
 template <Scalar T>
 void gemmt_cpu(void* buffers[], void* arg) {
   constexpr int leaf = 128;
-  const auto& [work, uplo, op_a, op_b, alpha, beta] = *static_cast<GemmtArgs<T>*>(arg);
+  const auto& args = *static_cast<GemmtArgs<T>*>(arg);
+  const Uplo uplo = args.uplo;
+  const Op op_a = args.op_a, op_b = args.op_b;
+  const T alpha = args.alpha, beta = args.beta;
   const auto A = tile<const T>(buffers[0]), B = tile<const T>(buffers[1]);
   const auto C = tile<T>(buffers[2]);
   const int k = op_a == Op::NoTrans ? A.n : A.m;
@@ -48,8 +51,8 @@ void gemmt_cpu(void* buffers[], void* arg) {
           if (beta == T{}) {
             std::copy_n(from, count, to);
           } else {
-            host::scal(count, beta, to);
-            host::axpy(count, T(1), from, to);
+            if (beta != T(1)) host::scal(count, beta, to);
+            for (int i = 0; i < count; i++) to[i] += from[i];
           }
         }
       });
@@ -58,7 +61,10 @@ void gemmt_cpu(void* buffers[], void* arg) {
 #ifdef TESSERA_WITH_CUDA
 template <Scalar T>
 void gemmt_cuda(void* buffers[], void* arg) {
-  const auto& [work, uplo, op_a, op_b, alpha, beta] = *static_cast<GemmtArgs<T>*>(arg);
+  const auto& args = *static_cast<GemmtArgs<T>*>(arg);
+  const Uplo uplo = args.uplo;
+  const Op op_a = args.op_a, op_b = args.op_b;
+  const T alpha = args.alpha, beta = args.beta;
   const auto A = tile<const T>(buffers[0]), B = tile<const T>(buffers[1]);
   const auto C = tile<T>(buffers[2]);
   const int k = op_a == Op::NoTrans ? A.n : A.m;

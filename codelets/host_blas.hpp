@@ -5,6 +5,8 @@
 
 #include <tessera/types.hpp>
 
+#include "of_type.hpp"
+
 /// The only place that calls CBLAS: one overload set over the four types, column-major.
 namespace tessera::host {
 
@@ -20,20 +22,6 @@ template <Scalar T>
 auto cblas(const T& x) {
   if constexpr (is_complex<T>) return &x;
   else return x;
-}
-
-/// The function for T out of those for s, d, c and z, or for c and z.
-template <Scalar T, typename S, typename D, typename C, typename Z>
-constexpr auto of_type(S s, D d, C c, Z z) {
-  if constexpr (std::same_as<T, float>) return s;
-  else if constexpr (std::same_as<T, double>) return d;
-  else if constexpr (std::same_as<T, std::complex<float>>) return c;
-  else return z;
-}
-template <ComplexScalar T, typename C, typename Z>
-constexpr auto of_type(C c, Z z) {
-  if constexpr (std::same_as<T, std::complex<float>>) return c;
-  else return z;
 }
 
 template <Scalar T>
@@ -97,12 +85,6 @@ void trsm(Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, const T
 template <Scalar T>
 void scal(int n, T alpha, T* x) {
   of_type<T>(cblas_sscal, cblas_dscal, cblas_cscal, cblas_zscal)(n, cblas(alpha), x, 1);
-}
-
-/// y ← α x + y
-template <Scalar T>
-void axpy(int n, T alpha, const T* x, T* y) {
-  of_type<T>(cblas_saxpy, cblas_daxpy, cblas_caxpy, cblas_zaxpy)(n, cblas(alpha), x, 1, y, 1);
 }
 
 /// Threads that one call of the host BLAS uses. Both are no-ops on a CBLAS that is not OpenBLAS.

@@ -33,7 +33,10 @@ void scale_rectangle(T beta, T* C, int m, int n, int ld) {
 
 template <Scalar T>
 void scale_cuda(void* buffers[], void* arg) {
-  const auto& [work, part, real_diagonal, beta] = *static_cast<ScaleArgs<T>*>(arg);
+  const auto& args = *static_cast<ScaleArgs<T>*>(arg);
+  const auto part = args.part;
+  const bool real_diagonal = args.real_diagonal;
+  const T beta = args.beta;
   const auto C = tile<T>(buffers[0]);
   if (part == Part::All) return scale_rectangle<T>(beta, C.data, C.m, C.n, C.ld);
   const auto clear_imaginary_diagonal = [&] {

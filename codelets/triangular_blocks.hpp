@@ -15,8 +15,8 @@
 ///
 /// The error of trsm: with |V A − I| ≤ c u |V||A| for the inverse V of a block, the residual of the rows of the block
 /// is bounded by c u |A||V||B| instead of c u |A||X| (Higham, Accuracy and Stability, 2nd ed., section 14.2): by up to
-/// the condition of the block worse. `diagonal_blocks` refuses inverses for a tile with a block whose max|A| max|V|
-/// exceeds `largest_growth`; it is then solved by substitution.
+/// the condition of the block worse. `diagonal_blocks` refuses inverses for a tile where max|A| max|V|, over all of
+/// its blocks, exceeds `largest_growth`; it is then solved by substitution.
 namespace tessera::codelets {
 
 inline constexpr double largest_growth = 1000;
@@ -37,7 +37,7 @@ class TriangularBlocks {
         W_(tile<T>(buffers[3])), left_(args.side == Side::Left),
         forward_(((args.uplo == Uplo::Lower) != (args.op != Op::NoTrans)) == left_), handle_(device::local_handle()) {}
 
-  int count() const { return (A_.n + block - 1) / block; }
+  int count() const { return (A_.n + diagonal_block - 1) / diagonal_block; }
 
   /// B(s) ← α A(s, all before) B(all before) + β B(s)
   void add_products(int s, T alpha, T beta) const {
@@ -70,8 +70,8 @@ class TriangularBlocks {
   }
 
  private:
-  int first_row(int s) const { return (forward_ ? s : count() - 1 - s) * block; }
-  int order(int s) const { return std::min(block, A_.n - first_row(s)); }
+  int first_row(int s) const { return (forward_ ? s : count() - 1 - s) * diagonal_block; }
+  int order(int s) const { return std::min(diagonal_block, A_.n - first_row(s)); }
   const T* a(int i, int j) const { return A_.data + i + static_cast<Index>(j) * A_.ld; }
   T* b(int k) const { return left_ ? B_.data + k : B_.data + static_cast<Index>(k) * B_.ld; }
 

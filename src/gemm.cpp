@@ -44,7 +44,7 @@ void gemm(Op op_a, Op op_b, std::type_identity_t<T> alpha, const Matrix<T>& A, c
 
   const auto P = first.seen(), Q = second.seen(), result = C.stored();
   unroll::accumulate(
-      *session, result, unroll::Part::All, P.nt(), beta,
+      *session, result, unroll::Part::All, P.nt(), P.n(), beta,
       [&](auto& submitter, const unroll::Step& s, const unroll::Target<T>& target) {
         const double flops = product_flops<T>(result.tile_m(s.i), result.tile_n(s.j), P.tile_n(s.k));
         const codelets::GemmArgs<T> args{{flops, type_letter<T>}, first.op(), second.op(), alpha, target.beta};
@@ -62,7 +62,7 @@ void compute(Op op_a, Op op_b, Index m, Index n, Index k, T alpha, const T* A, I
   if (m == 0 || n == 0 || ((alpha == T{} || k == 0) && beta == T(1))) return;
   const auto session = detail::session();
   const auto tiles = plan_product<T>(*session, m, n, k);
-  const Matrix<T> c(C, m, n, ldc, {tiles.m, tiles.n});
+  const auto c = private_output(C, m, n, ldc, {tiles.m, tiles.n});
   if (alpha == T{} || k == 0) {  // A and B are not read, and may be null
     unroll::submit_scale<T>(*session, beta, c);
     return c.wait();

@@ -48,7 +48,7 @@ void gemmt(Uplo uplo, Op op_a, Op op_b, std::type_identity_t<T> alpha, const Mat
 
   const auto P = first.seen(), Q = second.seen(), result = C.stored();
   unroll::accumulate(
-      *session, result, part, P.nt(), beta,
+      *session, result, part, P.nt(), P.n(), beta,
       [&](auto& submitter, const unroll::Step& s, const unroll::Target<T>& target) {
         const double flops = product_flops<T>(result.tile_m(s.i), result.tile_n(s.j), P.tile_n(s.k));
         const unroll::Access x{P.handle(s.i, s.k), STARPU_R}, y{Q.handle(s.k, s.j), STARPU_R},
@@ -71,8 +71,8 @@ void compute(Uplo uplo, Op op_a, Op op_b, Index n, Index k, T alpha, const T* A,
              T beta, T* C, Index ldc) {
   if (n == 0 || ((alpha == T{} || k == 0) && beta == T(1))) return;
   const auto session = detail::session();
-  const auto tiles = plan_triangle<T>(*session, n, k);
-  const Matrix<T> c(C, n, n, ldc, {tiles.m, tiles.n});
+  const auto tiles = plan_triangle<T>(*session, n, k, 1);
+  const auto c = private_output(C, n, n, ldc, {tiles.m, tiles.n});
   if (alpha == T{} || k == 0) {  // A and B are not read, and may be null
     unroll::submit_scale<T>(*session, beta, c, codelets::part_of(uplo));
     return c.wait();

@@ -5,6 +5,7 @@
 #include <tessera/matrix.hpp>
 
 #include "arguments.hpp"
+#include "tile_grid.hpp"
 
 /// What views and options mean together: which stored tiles, and what a tile operation does with them.
 namespace tessera::detail {
@@ -86,7 +87,15 @@ double product_flops(Index m, Index n, Index k) {
   return flops_per_multiply_add<T> * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
 }
 
-/// A matrix of a pointer routine, as it is stored, so that its op is rows×columns in tiles of that size. It must
+/// The output of a pointer routine.
+template <Scalar T>
+Matrix<T> private_output(T* data, Index m, Index n, Index ld, TileSize tile) {
+  Matrix<T> C(data, m, n, ld, tile);
+  MatrixAccess::grid(C).make_private();
+  return C;
+}
+
+/// An input of a pointer routine, as it is stored, so that its op is rows×columns in tiles of that size. It must
 /// live until the result is waited for: its end waits for the tasks, and only then the result would start home.
 template <Scalar T>
 Matrix<T> stored_operand(Op op, const T* data, Index rows, Index columns, Index ld, TileSize tile) {

@@ -16,8 +16,8 @@ ProductTiles plan_product(const Session& session, Index m, Index n, Index k) {
 }
 
 template <Scalar T>
-ProductTiles plan_triangle(const Session& session, Index n, Index k) {
-  return choose_triangle_tiles(tile_problem<T>(session), n, k, session.tile());
+ProductTiles plan_triangle(const Session& session, Index n, Index k, int products) {
+  return choose_triangle_tiles(tile_problem<T>(session), n, k, products, session.tile());
 }
 
 template <Scalar T>
@@ -43,7 +43,7 @@ Index default_tile(const Session& session) {
 #define INSTANTIATE(T)                                                          \
   template TileProblem tile_problem<T>(const Session&);                         \
   template ProductTiles plan_product<T>(const Session&, Index, Index, Index);   \
-  template ProductTiles plan_triangle<T>(const Session&, Index, Index);         \
+  template ProductTiles plan_triangle<T>(const Session&, Index, Index, int);    \
   template ProductTiles plan_symmetric<T>(const Session&, Side, Index, Index);  \
   template ProductTiles plan_triangular<T>(const Session&, Side, Index, Index); \
   template Block block_of_tiles<T>(const Session&, Index);                      \

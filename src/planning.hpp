@@ -17,9 +17,9 @@ TileProblem tile_problem(const Session& session);
 template <Scalar T>
 ProductTiles plan_product(const Session& session, Index m, Index n, Index k);
 
-/// For a triangle of a sum of products of pointers, n×n with k terms, of which a rank-2k update has twice as many.
+/// For an n×n triangle of pointers, the sum of `products` products of k terms: a rank-2k update has two.
 template <Scalar T>
-ProductTiles plan_triangle(const Session& session, Index n, Index k);
+ProductTiles plan_triangle(const Session& session, Index n, Index k, int products);
 
 /// For a symmetric matrix of pointers on one side of an m×n matrix: the tiles of C, and in k those of the symmetric
 /// one.

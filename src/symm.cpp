@@ -56,7 +56,7 @@ void multiply(const char* routine, Side side, Uplo uplo, T alpha, const Matrix<T
   const bool from_left = left != is_transposed(C);
   const Uplo triangle = flipped_if(is_transposed(A), uplo);
   unroll::accumulate(
-      *session, result, unroll::Part::All, S.mt(), beta,
+      *session, result, unroll::Part::All, S.mt(), S.m(), beta,
       [&](auto& submitter, const unroll::Step& s, const unroll::Target<T>& target) {
         const Index i = from_left ? s.i : s.k, k = from_left ? s.k : s.j;  // the tile of A
         const bool mirrored = (triangle == Uplo::Lower) == (i < k);
@@ -84,7 +84,7 @@ void compute(const char* routine, Side side, Uplo uplo, Index m, Index n, T alph
   if (m == 0 || n == 0 || (alpha == T{} && beta == T(1))) return;
   const auto session = detail::session();
   const auto tiles = plan_symmetric<T>(*session, side, m, n);
-  const Matrix<T> c(C, m, n, ldc, {tiles.m, tiles.n});
+  const auto c = private_output(C, m, n, ldc, {tiles.m, tiles.n});
   if (alpha == T{}) {  // A and B are not read, and may be null
     unroll::submit_scale<T>(*session, beta, c);
     return c.wait();

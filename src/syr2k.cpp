@@ -59,7 +59,7 @@ void update(const char* routine, Uplo uplo, Op op, T alpha, const Matrix<T>& A, 
     throw ArgumentError(routine, 5, "B", "must be seen through the same transpose as A: B would have to be transposed");
   const Op op_first = first.op(), op_second = first.transpose ? Op::NoTrans : mirror<hermitian>;
   unroll::accumulate(
-      *session, result, part, P.nt(), beta,
+      *session, result, part, P.nt(), P.n(), beta,
       [&](auto& submitter, const unroll::Step& s, const unroll::Target<T>& target) {
         const codelets::Work work{product_flops<T>(result.tile_m(s.i), result.tile_n(s.j), P.tile_n(s.k)),
                                   type_letter<T>};
@@ -87,8 +87,8 @@ void compute(const char* routine, Uplo uplo, Op op, Index n, Index k, T alpha, c
              Index ldb, T beta, T* C, Index ldc) {
   if (n == 0 || ((alpha == T{} || k == 0) && beta == T(1))) return;
   const auto session = detail::session();
-  const auto tiles = plan_triangle<T>(*session, n, 2 * k);
-  const Matrix<T> c(C, n, n, ldc, {tiles.m, tiles.n});
+  const auto tiles = plan_triangle<T>(*session, n, k, 2);
+  const auto c = private_output(C, n, n, ldc, {tiles.m, tiles.n});
   if (alpha == T{} || k == 0) {  // A and B are not read, and may be null
     unroll::submit_scale<T>(*session, beta, c, codelets::part_of(uplo), hermitian);
     return c.wait();

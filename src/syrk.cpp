@@ -50,7 +50,7 @@ void update(const char* routine, Uplo uplo, Op op, T alpha, const Matrix<T>& A, 
   if (factor.conjugate != (factor.transpose && hermitian)) refuse_conjugate(routine, 4, "A");
   const Op op_second = factor.transpose ? Op::NoTrans : mirror<hermitian>;
   unroll::accumulate(
-      *session, result, part, P.nt(), beta,
+      *session, result, part, P.nt(), P.n(), beta,
       [&](auto& submitter, const unroll::Step& s, const unroll::Target<T>& target) {
         const double flops = product_flops<T>(result.tile_m(s.i), result.tile_n(s.j), P.tile_n(s.k));
         const unroll::Access a{P.handle(s.i, s.k), STARPU_R}, b{P.handle(s.j, s.k), STARPU_R},
@@ -70,8 +70,8 @@ void compute(const char* routine, Uplo uplo, Op op, Index n, Index k, T alpha, c
              Index ldc) {
   if (n == 0 || ((alpha == T{} || k == 0) && beta == T(1))) return;
   const auto session = detail::session();
-  const auto tiles = plan_triangle<T>(*session, n, k);
-  const Matrix<T> c(C, n, n, ldc, {tiles.m, tiles.n});
+  const auto tiles = plan_triangle<T>(*session, n, k, 1);
+  const auto c = private_output(C, n, n, ldc, {tiles.m, tiles.n});
   if (alpha == T{} || k == 0) {  // A is not read, and may be null
     unroll::submit_scale<T>(*session, beta, c, codelets::part_of(uplo), hermitian);
     return c.wait();

@@ -33,6 +33,10 @@ class TileGrid {
   Index tile_n(Index j) const noexcept { return j + 1 < nt_ ? nb() : n_ - j * nb(); }
   bool read_only() const noexcept { return read_only_; }
 
+  /// Whether only one call knows the tiles: then there is nobody to be ordered with.
+  bool is_private() const noexcept { return private_; }
+  void make_private() noexcept { private_ = true; }
+
   FailureWatch& failures() noexcept { return failures_; }
 
   /// Starts bringing tiles [i0, i1) × [j0, j1) home, each as soon as the tasks submitted so far are done with it.
@@ -61,6 +65,24 @@ class TileGrid {
   std::size_t element_size_;
   TileSize tile_;
   bool read_only_;
+  bool private_ = false;
+};
+
+/// What the routines see of a Matrix, and its users do not.
+struct MatrixAccess {
+  template <Scalar T>
+  static TileGrid& grid(const Matrix<T>& A) {
+    return *A.grid_;
+  }
+  /// Which tile of the registered matrix is the first one of a view, as stored.
+  template <Scalar T>
+  static Index first_row(const Matrix<T>& A) {
+    return A.i0_;
+  }
+  template <Scalar T>
+  static Index first_column(const Matrix<T>& A) {
+    return A.j0_;
+  }
 };
 
 /// True if two pieces of memory have a byte in common. Exact for any two strides; constant time if the pieces do not

@@ -144,9 +144,7 @@ ProductTiles choose_triangular_for_gpus(const TileProblem& machine, Index order,
     for (const Index tile : gpu_candidates)
       for (const Index width : gpu_candidates) {
         const double elements = static_cast<double>(tile) * static_cast<double>(std::max(tile, width));
-        if (tile == gpu_candidates.front() || width == gpu_candidates.front() ||
-            machine.element_size * elements <= largest_tile_bytes)
-          consider(tile, width);
+        if (machine.element_size * elements <= largest_tile_bytes) consider(tile, width);
       }
   }
   std::ostringstream reason;
@@ -182,10 +180,10 @@ ProductTiles choose_product_tiles(const TileProblem& machine, Index m, Index n, 
                           : choose_product_for_cpus(machine, m, n, k, fixed);
 }
 
-ProductTiles choose_triangle_tiles(const TileProblem& machine, Index n, Index k, Index fixed) {
+ProductTiles choose_triangle_tiles(const TileProblem& machine, Index n, Index k, int products, Index fixed) {
   n = std::max<Index>(n, 1), k = std::max<Index>(k, 1);
-  return machine.gpus > 0 ? choose_for_gpus(machine, n, n, k, true, fixed)
-                          : choose_triangle_for_cpus(machine, n, k, fixed);
+  return machine.gpus > 0 ? choose_for_gpus(machine, n, n, products * k, true, fixed)
+                          : choose_triangle_for_cpus(machine, n, k, products, fixed);
 }
 
 ProductTiles choose_symmetric_tiles(const TileProblem& machine, Side side, Index m, Index n, Index fixed) {

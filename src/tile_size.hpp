@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include <tessera/types.hpp>
@@ -10,6 +11,14 @@
 namespace tessera::detail {
 
 constexpr Index divide_up(Index a, Index b) { return (a + b - 1) / b; }
+
+/// Into how many sums the k terms of each element of a result in `tiles` tiles are split: more than one only if there
+/// are fewer tiles than workers, and if each sum is long enough to pay for its addition. On two cores, halves of 256
+/// terms paid, those of 64 did not.
+constexpr Index sums_per_tile(Index workers, Index tiles, Index k) {
+  constexpr Index shortest_sum = 200;
+  return std::max<Index>(1, std::min(workers / std::max<Index>(1, tiles), k / shortest_sum));
+}
 
 /// A p×q grid of GPUs that share the tiles of a result.
 struct OwnerGrid {
@@ -40,8 +49,8 @@ struct ProductTiles {
 /// predicted time. `fixed` > 0: that tile size.
 ProductTiles choose_product_tiles(const TileProblem& machine, Index m, Index n, Index k, Index fixed);
 
-/// The same for a triangle of an n×n result: its tiles are square.
-ProductTiles choose_triangle_tiles(const TileProblem& machine, Index n, Index k, Index fixed);
+/// The same for a triangle of an n×n result, the sum of `products` products: its tiles are square.
+ProductTiles choose_triangle_tiles(const TileProblem& machine, Index n, Index k, int products, Index fixed);
 
 /// The same for a symmetric matrix on one side of an m×n matrix: k is the size of its square tiles, and m or n is the
 /// same.

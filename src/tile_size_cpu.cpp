@@ -50,11 +50,10 @@ double addition_seconds(const TileProblem& machine, Index tile_m, Index tile_n) 
   return 3 * machine.element_size * static_cast<double>(tile_m) * static_cast<double>(tile_n) / bytes_per_second;
 }
 
-/// Into how many sums a result in `tiles` tiles may be split. unroll::sums_per_tile splits it, if there are the tiles.
-/// Only long sums pay for the additions, and for the memory of the other sums.
+/// A result is cut into tiles rather than its sums are split: only long ones pay for the memory of the other sums.
 Index most_sums(const TileProblem& machine, Index tiles, Index m, Index n, Index k) {
   constexpr Index long_sum = 16;
-  return k < long_sum * std::max(m, n) ? 1 : std::clamp<Index>(machine.cpu_workers / tiles, 1, k);
+  return k < long_sum * std::max(m, n) ? 1 : sums_per_tile(machine.cpu_workers, tiles, k);
 }
 
 std::string reason(const TileProblem& machine, Index fixed, Index tasks) {
@@ -109,11 +108,11 @@ ProductTiles choose_product_for_cpus(const TileProblem& machine, Index m, Index 
   return best.tiles;
 }
 
-ProductTiles choose_triangle_for_cpus(const TileProblem& machine, Index n, Index k, Index fixed) {
+ProductTiles choose_triangle_for_cpus(const TileProblem& machine, Index n, Index k, int products, Index fixed) {
   Best best;
   const auto consider = [&](Index tile, Index tile_k, Index sums) {
     const Index rows = divide_up(n, tile), squares = rows * (rows - 1) / 2;
-    const double task = product_seconds(machine, tile, tile, n, n, divide_up(k, sums));
+    const double task = products * product_seconds(machine, tile, tile, n, n, divide_up(k, sums));
     // Two sizes of tasks, the larger ones first: in halves of a task, as long as the mean, or the most that one gets.
     const Index halves = std::max(divide_up((2 * squares + rows) * sums, machine.cpu_workers),
                                   2 * divide_up(squares * sums, machine.cpu_workers));

@@ -9,8 +9,8 @@ namespace tessera::detail {
 
 ProductTiles choose_product_for_cpus(const TileProblem& machine, Index m, Index n, Index k, Index fixed);
 
-/// C is an n×n triangle.
-ProductTiles choose_triangle_for_cpus(const TileProblem& machine, Index n, Index k, Index fixed);
+/// C is an n×n triangle of the sum of so many products.
+ProductTiles choose_triangle_for_cpus(const TileProblem& machine, Index n, Index k, int products, Index fixed);
 
 /// Whether the tile rows of the result of a symmetric or triangular matrix depend on each other.
 enum class Rows { Independent, Dependent };

@@ -58,7 +58,7 @@ void triangular_on_pointers(const char* routine, std::optional<Layout> layout, S
   }
   const auto session = detail::session();
   const auto tiles = plan_triangular<T>(*session, side, m, n);
-  const Matrix<T> b(B, m, n, ldb, {tiles.m, tiles.n});
+  const auto b = private_output(B, m, n, ldb, {tiles.m, tiles.n});
   if (alpha == T{}) {  // A is not read, and may be null
     unroll::submit_scale<T>(*session, T{}, b);
     return b.wait();

@@ -2,7 +2,6 @@
 #include <tessera/blas.hpp>
 #include <tessera/blas3.hpp>
 
-#include "codelets/codelet.hpp"
 #include "planning.hpp"
 #include "session.hpp"
 #include "triangular.hpp"
@@ -17,7 +16,7 @@ void trmm(Side side, Uplo uplo, Op op, Diag diag, std::type_identity_t<T> alpha,
   detail::triangular<T>("trmm", side, uplo, op, diag, false, alpha, A, B, [](unroll::Sweep<T>& sweep, T factor) {
     for (Index s = sweep.rows() - 1; s >= 0; s--) sweep.prefetch_result(s);  // the first sum reads all rows
     for (Index s = sweep.rows() - 1; s >= 0; s--) {
-      sweep.diagonal(codelets::trmm<T>(), s, factor);
+      sweep.diagonal(s, factor);
       for (Index x = 0; x < s; x++)
         for (Index j = 0; j < sweep.columns(); j++) sweep.product(s, sweep.term(s, j, x), j, factor, T(1));
     }

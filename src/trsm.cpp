@@ -2,7 +2,6 @@
 #include <tessera/blas.hpp>
 #include <tessera/blas3.hpp>
 
-#include "codelets/codelet.hpp"
 #include "planning.hpp"
 #include "session.hpp"
 #include "triangular.hpp"
@@ -21,7 +20,7 @@ void trsm(Side side, Uplo uplo, Op op, Diag diag, std::type_identity_t<T> alpha,
       for (Index x = 0; x < s; x++)
         for (Index j = 0; j < sweep.columns(); j++)
           sweep.product(s, sweep.term(s, j, x), j, T(-1), x == 0 ? factor : T(1));
-      sweep.diagonal(codelets::trsm<T>(), s, s == 0 ? factor : T(1));
+      sweep.diagonal(s, s == 0 ? factor : T(1));
     }
   });
 }

@@ -16,7 +16,7 @@ void add(const HostMatrix<T>& D, Part part, T beta, HostMatrix<T>& C) {
   const TileSize whole{D.m(), D.n()};
   const auto d = tiled(D, whole), c = tiled(C, whole);
   const codelets::AddArgs<T> args{{static_cast<double>(D.m() * D.n()), type_letter<T>}, part, beta};
-  unroll::Submitter(*detail::session())
+  unroll::Submitter(*detail::session(), c)
       .submit(codelets::add<T>(), {{d.handle(0, 0), STARPU_R}, {c.handle(0, 0), STARPU_RW}}, args, -1);
   c.wait();
 }

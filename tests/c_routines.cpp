@@ -50,8 +50,8 @@ Number<T> in_c(const Factor<T>& x) {
   return {x};
 }
 
-#define CZ(name) host::of_type<T>(tessera_c##name, tessera_z##name)
-#define SDCZ(name) host::of_type<T>(tessera_s##name, tessera_d##name, tessera_c##name, tessera_z##name)
+#define CZ(name) of_type<T>(tessera_c##name, tessera_z##name)
+#define SDCZ(name) of_type<T>(tessera_s##name, tessera_d##name, tessera_c##name, tessera_z##name)
 
 /// The function for a routine of type T.
 template <Scalar T>

@@ -165,7 +165,7 @@ TEST(CpuTiles, KeepASmallProductWhole) {
 TEST(CpuTiles, SplitTheSumOfAResultThatIsTooSmallToShare) {
   const auto tiles = choose_product_tiles(cpu_machine(16), 8, 8, 1'000'000, 0);
   EXPECT_GE(divide_up(1'000'000, tiles.k), 8);
-  const auto triangle = choose_triangle_tiles(cpu_machine(16), 8, 1'000'000, 0);
+  const auto triangle = choose_triangle_tiles(cpu_machine(16), 8, 1'000'000, 1, 0);
   EXPECT_GE(divide_up(1'000'000, triangle.k), 8);
 }
 
@@ -177,7 +177,7 @@ double relative_seconds(const TileProblem& machine, const detail::ProductTiles& 
 TEST(CpuTiles, OfATriangleAreSquareAndShareItsWork) {
   for (const int workers : {1, 2, 16}) {
     const auto machine = cpu_machine(workers);
-    const auto tiles = choose_triangle_tiles(machine, 4000, 4000, 0);
+    const auto tiles = choose_triangle_tiles(machine, 4000, 4000, 1, 0);
     EXPECT_EQ(tiles.m, tiles.n);
     EXPECT_LT(relative_seconds(machine, tiles, std::pow(4000.0, 3)), 1.4) << workers;
   }
@@ -253,9 +253,10 @@ TEST(AnyTiles, AreLegalTilesForAnyShape) {
     for (const Index m : awkward_sizes)
       for (const Index n : awkward_sizes)
         for (const Index k : awkward_sizes) {
-          for (const auto& tiles : {choose_product_tiles(machine, m, n, k, 0), choose_triangle_tiles(machine, n, k, 0),
-                                    choose_symmetric_tiles(machine, Side::Left, m, n, 0),
-                                    choose_triangular_tiles(machine, Side::Right, m, n, 0)})
+          for (const auto& tiles :
+               {choose_product_tiles(machine, m, n, k, 0), choose_triangle_tiles(machine, n, k, 2, 0),
+                choose_symmetric_tiles(machine, Side::Left, m, n, 0),
+                choose_triangular_tiles(machine, Side::Right, m, n, 0)})
             for (const Index size : {tiles.m, tiles.n, tiles.k}) {
               EXPECT_GE(size, 1) << m << 'x' << n << 'x' << k;
               ASSERT_LE(size, std::numeric_limits<int>::max()) << m << 'x' << n << 'x' << k;

@@ -11,7 +11,8 @@
 ///
 /// Of all of them: β = 0 means that C is only written (what was there, NaN included, does not matter); α = 0 or k = 0
 /// means that A and B are not read. The triangle that `uplo` does not name is neither read nor written, whatever it
-/// holds. Outputs may be transposed views, and may not share memory with inputs.
+/// holds. But a GPU gets whole tiles and gives them back: meanwhile nobody else may change the other triangle of a tile
+/// on an output's diagonal. Outputs may be transposed views, and may not share memory with inputs.
 ///
 /// @throws ShapeError     if the matrices are not conformable, their tiles do not agree, or an output overlaps an input
 /// @throws ArgumentError  if an output is read-only, an option has none of its values, or views and options together
@@ -82,7 +83,9 @@ void her2k(Uplo uplo, Op op, std::type_identity_t<T> alpha, const Matrix<T>& A, 
 /// B ← α op(A) B  (Left)  or  α B op(A)  (Right), in place; B is m×n.
 /// @param A  triangular, m×m (Left) or n×n (Right)
 /// @pre      the tiles of A are square, and B is cut like A on A's side
-/// @note     m²n (Left) or mn² (Right) flops
+/// @note     m²n (Left) or mn² (Right) flops. On GPUs an infinity or a NaN in B may spread over 256 rows (Left) or
+/// columns
+///           (Right), as explicit zeros of A are multiplied with it, too
 template <Scalar T>
 void trmm(Side side, Uplo uplo, Op op, Diag diag, std::type_identity_t<T> alpha, const Matrix<T>& A,
           const Matrix<T>& B);
@@ -91,7 +94,9 @@ void trmm(Side side, Uplo uplo, Op op, Diag diag, std::type_identity_t<T> alpha,
 /// X op(A) = α B. A singular A is not detected: its zeros on the diagonal make infinities, as in the BLAS.
 /// @param A  triangular, m×m (Left) or n×n (Right)
 /// @pre      the tiles of A are square, and B is cut like A on A's side
-/// @note     m²n (Left) or mn² (Right) flops
+/// @note     m²n (Left) or mn² (Right) flops. On GPUs, tiles of more than 256 rows are solved with the inverses of the
+///           blocks of 256 on their diagonal where those are harmless: the residual of such a block is bounded by
+///           c u |A||A⁻¹||α B| instead of c u |A||X|, and only where max|A| max|A⁻¹| ≤ 1000. Infinities as in trmm
 template <Scalar T>
 void trsm(Side side, Uplo uplo, Op op, Diag diag, std::type_identity_t<T> alpha, const Matrix<T>& A,
           const Matrix<T>& B);

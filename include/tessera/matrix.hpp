@@ -13,7 +13,8 @@ namespace tessera {
 
 namespace detail {
 class TileGrid;
-}
+struct MatrixAccess;
+}  // namespace detail
 
 /// Rows and columns of a full tile [elements].
 struct TileSize {
@@ -90,6 +91,8 @@ class Matrix {
   bool overlaps(const Matrix& other) const;
 
  private:
+  friend struct detail::MatrixAccess;
+
   std::shared_ptr<detail::TileGrid> grid_;
   Index i0_ = 0, j0_ = 0;  // first tile of the range
   Index mt_ = 0, nt_ = 0;  // tiles in it, and

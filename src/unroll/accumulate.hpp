@@ -27,13 +27,6 @@ struct Target {
   Target again() const { return {handle, STARPU_RW, T(1), triangle, owner, wanted_next}; }
 };
 
-/// Into how many sums the terms of a tile are split: more than one if there are fewer tiles than workers.
-inline Index sums_per_tile(const detail::Session& session, Index tiles, Index terms) {
-  const Index workers =
-      session.placement() == Placement::Owner ? session.gpu_count() : session.cpu_workers() + session.gpu_count();
-  return std::clamp<Index>(workers / std::max<Index>(1, tiles), 1, terms);
-}
-
 /// C ← Σ terms + β C, on a part of C as it is stored: the tasks of all routines whose output is not their input.
 ///
 /// The sum of a tile is one chain of tasks on C itself, but for two cases. Where the arrival of C would be waited for,
@@ -41,18 +34,21 @@ inline Index sums_per_tile(const detail::Session& session, Index tiles, Index te
 /// split into several chains, whose results are added: in a fixed order, so that the same call gives the same bits.
 ///
 /// @param terms   tile terms of each sum, at least one
+/// @param k       elements of each sum
 /// @param submit  (Submitter&, const Step&, const Target<T>&): submits the task, or tasks, of one term
 template <Scalar T, typename Submit>
-void accumulate(const detail::Session& session, const Matrix<T>& C, Part part, Index terms, T beta, Submit submit) {
-  const auto owners = unroll::owners(session, C.mt(), C.nt(), part);
+void accumulate(const detail::Session& session, const Matrix<T>& C, Part part, Index terms, Index k, T beta,
+                Submit submit) {
+  const auto owners = unroll::owners(session, C, part);
   if (beta == T{}) beta = T{};  // no −0: cuBLAS would take it for a factor, and read C
   const Index tiles = part == Part::All ? C.mt() * C.nt() : C.mt() * (C.mt() + 1) / 2;
-  const Index sums = sums_per_tile(session, tiles, terms);
+  const Index workers = owners.exist() ? session.gpu_count() : session.cpu_workers() + session.gpu_count();
+  const Index sums = std::min(terms, detail::sums_per_tile(workers, tiles, k));
   const auto first_term = [&](Index sum) { return (sum * terms + sums - 1) / sums; };
   std::vector<TemporaryTile> temporaries(static_cast<std::size_t>(C.mt() * C.nt() * sums));
-  Submitter submitter(session);
-  for (const auto& step :
-       product_order(C.mt(), C.nt(), part, terms, detail::block_of_tiles<T>(session, C.mb()), owners)) {
+  const auto order = product_order(C.mt(), C.nt(), part, terms, detail::block_of_tiles<T>(session, C.mb()), owners);
+  Submitter submitter(session, C);
+  for (const auto& step : order) {
     const auto c = C.handle(step.i, step.j);
     const bool triangle = part != Part::All && step.i == step.j;
     const Index sum = step.term * sums / terms;

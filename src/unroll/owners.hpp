@@ -8,6 +8,7 @@
 
 #include "codelets/triangle.hpp"
 #include "session.hpp"
+#include "tile_grid.hpp"
 #include "tile_size.hpp"
 
 namespace tessera::unroll {
@@ -29,7 +30,9 @@ class Owners {
   /// Nobody owns anything: the scheduling policy decides.
   Owners() = default;
 
-  Owners(detail::OwnerGrid grid, Index mt, Index nt, Part part) : grid_(grid), mt_(mt), exists_(true) {
+  /// @param i0, j0  row and column of the first tile on the chessboard
+  Owners(detail::OwnerGrid grid, Index mt, Index nt, Part part, Index i0 = 0, Index j0 = 0)
+      : grid_(grid), mt_(mt), i0_(i0), j0_(j0), exists_(true) {
     if (part == Part::All || grid.size() == 1) return;
     table_.assign(static_cast<std::size_t>(mt * nt), 0);
     const auto half_tiles = [](Index i, Index j) { return i == j ? 1 : 2; };
@@ -65,22 +68,31 @@ class Owners {
     if (!exists_) return 0;
     if (!table_.empty()) return of(i, j) * count / grid_.size();
     const Index period = std::max(grid_.p, grid_.q);
-    return (i % grid_.p + j % grid_.q) % period * count / period;
+    return ((i0_ + i) % grid_.p + (j0_ + j) % grid_.q) % period * count / period;
   }
 
  private:
-  int chessboard(Index i, Index j) const { return static_cast<int>((i % grid_.p) * grid_.q + j % grid_.q); }
+  int chessboard(Index i, Index j) const {
+    return static_cast<int>((i0_ + i) % grid_.p * grid_.q + (j0_ + j) % grid_.q);
+  }
 
   detail::OwnerGrid grid_;
-  Index mt_ = 0;
+  Index mt_ = 0, i0_ = 0, j0_ = 0;
   bool exists_ = false;
   std::vector<int> table_;  ///< by tile, for a triangle
 };
 
-/// The owners of the tiles of a result, if the session has such.
-inline Owners owners(const detail::Session& session, Index mt, Index nt, Part part) {
+/// The owners of the tiles of a result as it is stored, if the session has such.
+template <Scalar T>
+Owners owners(const detail::Session& session, const Matrix<T>& C, Part part) {
+  using detail::MatrixAccess;
   if (session.placement() != Placement::Owner) return {};
-  return {detail::owner_grid(session.gpu_count()), mt, nt, part};
+  return {detail::owner_grid(session.gpu_count()),
+          C.mt(),
+          C.nt(),
+          part,
+          MatrixAccess::first_row(C),
+          MatrixAccess::first_column(C)};
 }
 
 }  // namespace tessera::unroll

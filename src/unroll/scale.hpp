@@ -15,8 +15,8 @@ template <Scalar T>
 void submit_scale(const detail::Session& session, T beta, const Matrix<T>& C, Part part = Part::All,
                   bool hermitian = false) {
   if (beta == T(1)) return;
-  const auto owner = unroll::owners(session, C.mt(), C.nt(), part);
-  Submitter submitter(session);
+  const auto owner = unroll::owners(session, C, part);
+  Submitter submitter(session, C);
   for (Index j = 0; j < C.nt(); j++)
     for (Index i = 0; i < C.mt(); i++) {
       if (!contains(part, i, j)) continue;

@@ -15,6 +15,7 @@
 
 #include "session.hpp"
 #include "submitted.hpp"
+#include "tile_grid.hpp"
 
 namespace tessera::unroll {
 
@@ -49,7 +50,11 @@ class TemporaryTile {
 /// submits any, so that calls take effect one after another on every tile that they share.
 class Submitter {
  public:
-  explicit Submitter(const detail::Session& session) : session_(session), alone_(session.submission()) {}
+  /// @param output  if it is private, there is no such tile, and nothing to wait for
+  template <Scalar T>
+  Submitter(const detail::Session& session, const Matrix<T>& output) : session_(session) {
+    if (!detail::MatrixAccess::grid(output).is_private()) alone_ = std::unique_lock(session.submission());
+  }
 
   /// @param args   copied; a struct of codelet.hpp that fits the codelet
   /// @param owner        index of the GPU that shall run it, or -1
@@ -68,7 +73,7 @@ class Submitter {
               double flops, int owner, starpu_data_handle_t wanted_next);
 
   const detail::Session& session_;
-  std::lock_guard<std::mutex> alone_;
+  std::unique_lock<std::mutex> alone_;
   int priority_ = 0;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include <tessera/matrix.hpp>
 
@@ -23,14 +24,16 @@ class Sweep {
   /// @param inverse  whether the diagonal is solved with, or multiplied
   Sweep(const detail::Session& session, Side side, Uplo uplo, Op op, Diag diag, bool inverse, const Matrix<T>& A,
         const Matrix<T>& B)
-      : session_(session), submitter_(session), A_(A), B_(B), uplo_(uplo), op_(op), diag_(diag), inverse_(inverse),
+      : session_(session), submitter_(session, B), A_(A), B_(B), uplo_(uplo), op_(op), diag_(diag), inverse_(inverse),
         left_(side == Side::Left), forward_(((uplo == Uplo::Lower) != (op != Op::NoTrans)) == left_),
         owned_(session.placement() == Placement::Owner),
-        blocked_(session.gpu_count() > 0 && A.tile_m(0) > codelets::block) {
+        blocked_(session.gpu_count() > 0 && A.tile_m(0) > codelets::diagonal_block),
+        first_column_(left_ ? detail::MatrixAccess::first_column(B) : detail::MatrixAccess::first_row(B)) {
     const auto gpus = std::max<Index>(1, session.gpu_count());
     grid_columns_ = std::clamp<Index>(columns(), 1, gpus);
     grid_rows_ = gpus / grid_columns_;
-    if (blocked_) workspace_ = TemporaryTile(codelets::block, left_ ? B.tile_n(0) : B.tile_m(0), sizeof(T));
+    prefetched_.resize(static_cast<std::size_t>(gpus));
+    if (blocked_) workspace_ = TemporaryTile(codelets::diagonal_block, left_ ? B.tile_n(0) : B.tile_m(0), sizeof(T));
   }
 
   Index rows() const { return A_.mt(); }
@@ -53,8 +56,9 @@ class Sweep {
     submitter_.submit(codelets::gemm<T>(), {left_ ? matrix : x, left_ ? x : matrix, result}, args, owner(s, j));
   }
 
-  /// X(s, j) ← α A(s, s) X(s, j) for all j, or α(s) A(s, s)⁻¹ X(s, j): as the codelet says.
-  void diagonal(starpu_codelet& codelet, Index s, T alpha) {
+  /// X(s, j) ← α A(s, s) X(s, j) for all j, or with the inverse of A(s, s)
+  void diagonal(Index s, T alpha) {
+    auto& codelet = inverse_ ? codelets::trsm<T>() : codelets::trmm<T>();
     const Index i = at(s);
     const Access a{A_.handle(i, i), STARPU_R};
     TemporaryTile blocks;
@@ -71,35 +75,44 @@ class Sweep {
     }
   }
 
-  /// Starts bringing row s of X to its owners. StarPU begins when the first task on a tile is ready, and in a sweep
-  /// most tiles wait for others first.
-  void prefetch_result(Index s) const {
-    for (Index j = 0; j < columns(); j++) bring(X(at(s), j), owner(s, j));
+  /// Starts bringing row s of X to its owners, if that is the only call that knows it: in a chain, what is there now
+  /// may not be what the sweep will find. StarPU begins when the first task on a tile is ready, and in a sweep most
+  /// tiles wait for others first.
+  void prefetch_result(Index s) {
+    for (Index j = 0; j < columns(); j++) bring(X(at(s), j), sizeof(T) * elements(s, j), owner(s, j));
   }
 
   /// The same with row s of A, each tile to the GPU that wants it first.
-  void prefetch_matrix(Index s) const {
-    bring(A_.handle(at(s), at(s)), owner(s, s));
+  void prefetch_matrix(Index s) {
+    const auto rows = static_cast<double>(A_.tile_m(at(s)));
+    bring(A_.handle(at(s), at(s)), sizeof(T) * rows * rows, owner(s, s));
     for (Index t = 0; t < s; t++) {
       Index first = 0;
       for (Index j = 1; j < grid_columns_; j++)
         if (turn(s, t, j) < turn(s, t, first)) first = j;
-      bring(a(s, t), owner(s, first));
+      bring(a(s, t), sizeof(T) * rows * static_cast<double>(A_.tile_m(at(t))), owner(s, first));
     }
   }
 
  private:
-  void bring(starpu_data_handle_t tile, int gpu) const {
-    if (!owned_) return;
-    const auto worker = static_cast<unsigned>(session_.gpu_workers()[static_cast<std::size_t>(gpu)].front());
-    starpu_data_prefetch_on_node(tile, starpu_worker_get_memory_node(worker), 1);
+  /// Prefetches a tile, as long as these are less than half of the GPU's memory: later ones would drive out earlier
+  /// ones.
+  void bring(starpu_data_handle_t tile, double bytes, int gpu) {
+    if (!owned_ || !detail::MatrixAccess::grid(B_).is_private()) return;
+    const auto index = static_cast<std::size_t>(gpu);
+    const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(session_.gpu_workers()[index].front()));
+    const auto memory = starpu_memory_get_total(node);  // -1: not known
+    if (memory >= 0 && prefetched_[index] + bytes > static_cast<double>(memory) / 2) return;
+    prefetched_[index] += bytes;
+    starpu_data_prefetch_on_node(tile, node, 1);
   }
 
   /// The blocks on the diagonal of A(s, s), with which a GPU replaces trmm and trsm by products.
   TemporaryTile submit_blocks(Index s) {
     const Index i = at(s), order = A_.tile_m(i);
-    TemporaryTile blocks(codelets::block, order, sizeof(T));
-    const double flops = flops_per_multiply_add<T> * static_cast<double>(order) * codelets::block * codelets::block;
+    TemporaryTile blocks(codelets::diagonal_block, order, sizeof(T));
+    const double flops =
+        flops_per_multiply_add<T> * static_cast<double>(order) * codelets::diagonal_block * codelets::diagonal_block;
     const codelets::DiagonalBlocksArgs<T> args{{flops, type_letter<T>}, uplo_, diag_, inverse_};
     submitter_.submit(codelets::diagonal_blocks<T>(), {{A_.handle(i, i), STARPU_R}, {blocks.handle(), STARPU_W}}, args,
                       owner(s, s));
@@ -108,7 +121,9 @@ class Sweep {
 
   /// Where every GPU needs all of A, each begins a sum somewhere else, so that they want a tile of A at different times
   /// and all but the first find it on a peer.
-  Index skew(Index s, Index j) const { return owned_ && grid_rows_ == 1 ? j % grid_columns_ * s / grid_columns_ : 0; }
+  Index skew(Index s, Index j) const {
+    return owned_ && grid_rows_ == 1 ? (first_column_ + j) % grid_columns_ * s / grid_columns_ : 0;
+  }
   /// How many terms of X(s, j) come before that with row t.
   Index turn(Index s, Index t, Index j) const {
     const Index unskewed = (t - skew(s, j) + s) % s;
@@ -126,7 +141,7 @@ class Sweep {
                  : static_cast<double>(B_.tile_m(j)) * static_cast<double>(B_.tile_n(i));
   }
   int owner(Index s, Index j) const {
-    return owned_ ? static_cast<int>(s % grid_rows_ * grid_columns_ + j % grid_columns_) : -1;
+    return owned_ ? static_cast<int>(s % grid_rows_ * grid_columns_ + (first_column_ + j) % grid_columns_) : -1;
   }
 
   const detail::Session& session_;
@@ -136,8 +151,10 @@ class Sweep {
   Op op_;
   Diag diag_;
   bool inverse_, left_, forward_, owned_, blocked_;
+  Index first_column_;  ///< of X, in the registered matrix: a column has one owner in all calls
   Index grid_rows_, grid_columns_;
   TemporaryTile workspace_;
+  std::vector<double> prefetched_;  ///< bytes, by GPU
 };
 
 }  // namespace tessera::unroll

@@ -10,7 +10,7 @@
 /// cuBLAS-XT: one overload set over the four types. Only built with CUDA.
 namespace tessera::bench::xt {
 
-using device::cublas, device::of_type;
+using device::cublas;
 
 /// @throws RuntimeError naming the routine
 void require(cublasStatus_t status, const char* what);

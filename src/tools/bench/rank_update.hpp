@@ -16,7 +16,7 @@ class RankUpdate : public TypedRoutine<Derived> {
 
   template <Scalar T>
   detail::ProductTiles plan(const detail::Session& session, const Problem& p) const {
-    return detail::plan_triangle<T>(session, p.n, Derived::inputs * p.k);
+    return detail::plan_triangle<T>(session, p.n, p.k, Derived::inputs);
   }
 
   Volume volume(const Problem& p) const final {

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tessera/types.hpp>
+
+namespace tessera {
+
+/// The function for T out of those for s, d, c and z, or for c and z.
+template <Scalar T, typename S, typename D, typename C, typename Z>
+constexpr auto of_type(S s, D d, C c, Z z) {
+  if constexpr (std::same_as<T, float>) return s;
+  else if constexpr (std::same_as<T, double>) return d;
+  else if constexpr (std::same_as<T, std::complex<float>>) return c;
+  else return z;
+}
+template <ComplexScalar T, typename C, typename Z>
+constexpr auto of_type(C c, Z z) {
+  if constexpr (std::same_as<T, std::complex<float>>) return c;
+  else return z;
+}
+
+}  // namespace tessera
