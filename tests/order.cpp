@@ -120,6 +120,14 @@ TEST(Owners, OfAllTilesAreThoseOfAChessboard) {
   }
 }
 
+TEST(Owners, OfAViewAreThoseOfTheMatrix) {
+  for (const auto& grid : grids) {
+    const Owners matrix(grid, 9, 9, Part::All), view(grid, 6, 4, Part::All, 3, 5);
+    for (Index i = 0; i < 6; i++)
+      for (Index j = 0; j < 4; j++) EXPECT_EQ(view.of(i, j), matrix.of(3 + i, 5 + j));
+  }
+}
+
 /// Nobody has more than half a tile above the mean, which may be a fraction: a tile on the diagonal is half the work.
 TEST(Owners, OfATriangleHaveTheSameWork) {
   for (const auto& grid : grids)

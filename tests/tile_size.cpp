@@ -169,6 +169,15 @@ TEST(CpuTiles, SplitTheSumOfAResultThatIsTooSmallToShare) {
   EXPECT_GE(divide_up(1'000'000, triangle.k), 8);
 }
 
+TEST(SumsPerTile, AreOneUnlessThereAreTooFewTilesAndTheyAreLong) {
+  EXPECT_EQ(detail::sums_per_tile(4, 4, 100000), 1);
+  EXPECT_EQ(detail::sums_per_tile(4, 1, 100), 1);
+  EXPECT_EQ(detail::sums_per_tile(4, 1, 500), 2);
+  EXPECT_EQ(detail::sums_per_tile(4, 1, 100000), 4);
+  EXPECT_EQ(detail::sums_per_tile(9, 2, 100000), 4);
+  EXPECT_EQ(detail::sums_per_tile(4, 0, 0), 1);
+}
+
 /// Of the time that the arithmetic takes at the best rate, all workers together.
 double relative_seconds(const TileProblem& machine, const detail::ProductTiles& tiles, double flops) {
   return tiles.seconds * machine.cpu_workers * machine.rates.cpu.best_rate() / flops;
