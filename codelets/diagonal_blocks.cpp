@@ -77,6 +77,8 @@ void diagonal_blocks_cuda(void* buffers[], void* arg) {
   clear();
   expand<T>(A, D, uplo, diag);
   if (!inverse) return;
+  // D has nothing but A's blocks now: how large these are, and how large their inverses, says what the inverses are
+  // worth.
   const int elements = D.ld * D.n;
   const double before = magnitude<T>(elements, D.data);
   clear();

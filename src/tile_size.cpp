@@ -108,7 +108,8 @@ ProductTiles choose_for_gpus(const TileProblem& machine, Index m, Index n, Index
 }
 
 /// What one row of a triangle on the diagonal adds to the time of its tile [s], beyond that of half a product: the
-/// blocks on the diagonal are small, and come one after another. From tiles of 1024 to 4096 rows on an H200.
+/// blocks on the diagonal are small, and come one after another. On an H200, tiles of 1024 to 4096 rows and columns
+/// cost between 0.05 and 0.17 µs a row.
 constexpr double row_latency = 0.08e-6;
 
 /// Each column of tiles of X belongs to one GPU, which works through the rows: the time of the busiest one, or the
