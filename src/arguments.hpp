@@ -169,30 +169,17 @@ constexpr Argument first_illegal(const ProductCall& c) {
 }
 
 /// A triangle of C ← α op(A) op(B) + β C
-struct TriangleProductCall : Call {
+struct TriangleProductCall {
   Uplo uplo;
-  Op op_a, op_b;
-  Index n, k;
-  const void* A;
-  Index lda;
-  const void* B;
-  Index ldb;
-  const void* C;
-  Index ldc;
-  bool reads_product;  ///< α ≠ 0
+  ProductCall product;  ///< m = n
 };
 
-/// The output is the last one.
-constexpr std::array<StoredMatrix, 3> matrices(const TriangleProductCall& c) {
-  const bool reads = c.reads_product && c.n > 0;
-  return {{c.matrix("A", "lda", 7, stored_rows(c.op_a, c.n, c.k), stored_columns(c.op_a, c.n, c.k), c.A, c.lda, reads),
-           c.matrix("B", "ldb", 9, stored_rows(c.op_b, c.k, c.n), stored_columns(c.op_b, c.k, c.n), c.B, c.ldb, reads),
-           c.matrix("C", "ldc", 12, c.n, c.n, c.C, c.ldc, true)}};
-}
+constexpr std::array<StoredMatrix, 3> matrices(const TriangleProductCall& c) { return matrices(c.product); }
 
 constexpr Argument first_illegal(const TriangleProductCall& c) {
-  const auto illegal = first_of({illegal_uplo(1, c.uplo), illegal_op(2, "op_a", c.op_a), illegal_op(3, "op_b", c.op_b),
-                                 illegal_size(4, "n", c.n), illegal_size(5, "k", c.k)});
+  const auto& p = c.product;
+  const auto illegal = first_of({illegal_uplo(1, c.uplo), illegal_op(2, "op_a", p.op_a), illegal_op(3, "op_b", p.op_b),
+                                 illegal_size(4, "n", p.n), illegal_size(5, "k", p.k)});
   return illegal.position != 0 ? illegal : first_illegal_matrix(matrices(c));
 }
 

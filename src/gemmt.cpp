@@ -2,98 +2,28 @@
 #include <tessera/blas.hpp>
 #include <tessera/blas3.hpp>
 
-#include "arguments.hpp"
-#include "codelets/codelet.hpp"
-#include "conformable.hpp"
-#include "operands.hpp"
-#include "planning.hpp"
-#include "session.hpp"
-#include "unroll/accumulate.hpp"
-#include "unroll/scale.hpp"
+#include "product.hpp"
 
 namespace tessera {
-
-using namespace detail;
 
 template <Scalar T>
 void gemmt(Uplo uplo, Op op_a, Op op_b, std::type_identity_t<T> alpha, const Matrix<T>& A, const Matrix<T>& B,
            std::type_identity_t<T> beta, const Matrix<T>& C) {
-  using namespace arguments;
-  require_legal("gemmt", first_of({illegal_uplo(1, uplo), illegal_op(2, "op_a", op_a), illegal_op(3, "op_b", op_b)}));
-  const Factor<T> left(A, op_a), right(B, op_b);
-  const auto a = left.seen(), b = right.seen();
-  require_equal("gemmt", 6, "B", "rows", b.m(), "the columns of op(A)", a.n());
-  require_square("gemmt", 8, "C", C);
-  require_equal("gemmt", 8, "C", "rows", C.m(), "the rows of op(A)", a.m());
-  require_equal("gemmt", 8, "C", "columns", C.n(), "the columns of op(B)", b.n());
-  require_writable("gemmt", 8, "C", C);
-  if (C.m() == 0) return;
-  const auto session = detail::session();
-  // Cᵀ ← α A B + β Cᵀ is C ← α Bᵀ Aᵀ + β C, of which the other triangle is computed.
-  const bool turned = is_transposed(C), conjugate = is_conjugated(C);
-  const Uplo triangle = flipped_if(turned, uplo);
-  const auto part = codelets::part_of(triangle);
-  alpha = conjugated_if<T>(conjugate, alpha), beta = conjugated_if<T>(conjugate, beta);
-  require_same_tiles("gemmt", 8, "C", "rows", row_cut(C), "its columns", column_cut(C));
-  if (alpha == T{} || a.n() == 0) return unroll::submit_scale<T>(*session, beta, C.stored(), part);
-
-  require_same_tiles("gemmt", 6, "B", "rows", row_cut(b), "columns of op(A)", column_cut(a));
-  require_same_tiles("gemmt", 8, "C", "rows", row_cut(C), "rows of op(A)", row_cut(a));
-  require_same_tiles("gemmt", 8, "C", "columns", column_cut(C), "columns of op(B)", column_cut(b));
-  require_disjoint("gemmt", 8, "C", C, "A", A);
-  require_disjoint("gemmt", 8, "C", C, "B", B);
-  const auto first = turned ? right.transposed(conjugate) : left, second = turned ? left.transposed(conjugate) : right;
-  require_operation("gemmt", turned ? 6 : 5, turned ? "B" : "A", first);
-  require_operation("gemmt", turned ? 5 : 6, turned ? "A" : "B", second);
-
-  const auto P = first.seen(), Q = second.seen(), result = C.stored();
-  unroll::accumulate(
-      *session, result, part, P.nt(), P.n(), beta,
-      [&](auto& submitter, const unroll::Step& s, const unroll::Target<T>& target) {
-        const double flops = product_flops<T>(result.tile_m(s.i), result.tile_n(s.j), P.tile_n(s.k));
-        const unroll::Access x{P.handle(s.i, s.k), STARPU_R}, y{Q.handle(s.k, s.j), STARPU_R},
-            c{target.handle, target.mode};
-        if (target.triangle) {
-          const codelets::GemmtArgs<T> args{
-              {flops / 2, type_letter<T>}, triangle, first.op(), second.op(), alpha, target.beta};
-          submitter.submit(codelets::gemmt<T>(), {x, y, c}, args, target.owner, target.wanted_next);
-        } else {
-          const codelets::GemmArgs<T> args{{flops, type_letter<T>}, first.op(), second.op(), alpha, target.beta};
-          submitter.submit(codelets::gemm<T>(), {x, y, c}, args, target.owner, target.wanted_next);
-        }
-      });
+  detail::product<T>("gemmt", uplo, op_a, op_b, alpha, A, B, beta, C);
 }
 
 namespace {
 
-template <Scalar T>
-void compute(Uplo uplo, Op op_a, Op op_b, Index n, Index k, T alpha, const T* A, Index lda, const T* B, Index ldb,
-             T beta, T* C, Index ldc) {
-  if (n == 0 || ((alpha == T{} || k == 0) && beta == T(1))) return;
-  const auto session = detail::session();
-  const auto tiles = plan_triangle<T>(*session, n, k, 1);
-  const auto c = private_output(C, n, n, ldc, {tiles.m, tiles.n});
-  if (alpha == T{} || k == 0) {  // A and B are not read, and may be null
-    unroll::submit_scale<T>(*session, beta, c, codelets::part_of(uplo));
-    return c.wait();
-  }
-  const auto a = stored_operand(op_a, A, n, k, lda, {tiles.m, tiles.k}),
-             b = stored_operand(op_b, B, k, n, ldb, {tiles.k, tiles.n});
-  gemmt<T>(uplo, op_a, op_b, alpha, a, b, beta, c);
-  c.wait();
-}
-
-/// What is stored by rows is, by columns, the transpose: Cᵀ ← α op(B)ᵀ op(A)ᵀ + β Cᵀ, the other triangle of it.
 template <Scalar T>
 void call(std::optional<Layout> layout, Uplo uplo, Op op_a, Op op_b, Index n, Index k, T alpha, const T* A, Index lda,
           const T* B, Index ldb, T beta, T* C, Index ldc) {
   const bool rows = layout == Layout::RowMajor;
   arguments::require_legal_call(
       "gemmt",
-      arguments::TriangleProductCall{{sizeof(T), rows}, uplo, op_a, op_b, n, k, A, lda, B, ldb, C, ldc, alpha != T{}},
+      arguments::TriangleProductCall{uplo,
+                                     {{sizeof(T), rows}, op_a, op_b, n, n, k, A, lda, B, ldb, C, ldc, alpha != T{}}},
       layout);
-  if (rows) compute<T>(flipped(uplo), op_b, op_a, n, k, alpha, B, ldb, A, lda, beta, C, ldc);
-  else compute<T>(uplo, op_a, op_b, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
+  detail::product_on_pointers<T>("gemmt", rows, uplo, op_a, op_b, n, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
 }
 
 }  // namespace

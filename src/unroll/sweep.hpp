@@ -7,6 +7,7 @@
 #include <tessera/matrix.hpp>
 
 #include "codelets/codelet.hpp"
+#include "owners.hpp"
 #include "submit.hpp"
 
 namespace tessera::unroll {
@@ -26,13 +27,18 @@ class Sweep {
         const Matrix<T>& B)
       : session_(session), submitter_(session, B), A_(A), B_(B), uplo_(uplo), op_(op), diag_(diag), inverse_(inverse),
         left_(side == Side::Left), forward_(((uplo == Uplo::Lower) != (op != Op::NoTrans)) == left_),
-        owned_(session.placement() == Placement::Owner),
         blocked_(session.gpu_count() > 0 && A.tile_m(0) > codelets::diagonal_block),
-        first_column_(left_ ? detail::MatrixAccess::first_column(B) : detail::MatrixAccess::first_row(B)) {
-    const auto gpus = std::max<Index>(1, session.gpu_count());
-    grid_columns_ = std::clamp<Index>(columns(), 1, gpus);
-    grid_rows_ = gpus / grid_columns_;
-    prefetched_.resize(static_cast<std::size_t>(gpus));
+        prefetched_(static_cast<std::size_t>(session.gpu_count())) {
+    if (session.placement() == Placement::Owner) {
+      const int gpus = session.gpu_count(), across = static_cast<int>(std::clamp<Index>(columns(), 1, gpus));
+      using detail::MatrixAccess;
+      owners_ = {{gpus / across, across},
+                 rows(),
+                 columns(),
+                 Part::All,
+                 0,
+                 left_ ? MatrixAccess::first_column(B) : MatrixAccess::first_row(B)};
+    }
     if (blocked_) workspace_ = TemporaryTile(codelets::diagonal_block, left_ ? B.tile_n(0) : B.tile_m(0), sizeof(T));
   }
 
@@ -53,7 +59,7 @@ class Sweep {
                                      alpha,
                                      beta};
     const Access matrix{a(s, t), STARPU_R}, x{X(k, j), STARPU_R}, result{X(i, j), STARPU_RW};
-    submitter_.submit(codelets::gemm<T>(), {left_ ? matrix : x, left_ ? x : matrix, result}, args, owner(s, j));
+    submitter_.submit(codelets::gemm<T>(), {left_ ? matrix : x, left_ ? x : matrix, result}, args, owners_.of(s, j));
   }
 
   /// X(s, j) ← α A(s, s) X(s, j) for all j, or with the inverse of A(s, s)
@@ -70,8 +76,8 @@ class Sweep {
       const Access x{X(i, j), STARPU_RW};
       if (blocked_)
         submitter_.submit(codelet, {a, x, {blocks.handle(), STARPU_R}, {workspace_.handle(), STARPU_SCRATCH}}, args,
-                          owner(s, j));
-      else submitter_.submit(codelet, {a, x}, args, owner(s, j));
+                          owners_.of(s, j));
+      else submitter_.submit(codelet, {a, x}, args, owners_.of(s, j));
     }
   }
 
@@ -79,18 +85,18 @@ class Sweep {
   /// may not be what the sweep will find. StarPU begins when the first task on a tile is ready, and in a sweep most
   /// tiles wait for others first.
   void prefetch_result(Index s) {
-    for (Index j = 0; j < columns(); j++) bring(X(at(s), j), sizeof(T) * elements(s, j), owner(s, j));
+    for (Index j = 0; j < columns(); j++) bring(X(at(s), j), sizeof(T) * elements(s, j), owners_.of(s, j));
   }
 
   /// The same with row s of A, each tile to the GPU that wants it first.
   void prefetch_matrix(Index s) {
     const auto rows = static_cast<double>(A_.tile_m(at(s)));
-    bring(A_.handle(at(s), at(s)), sizeof(T) * rows * rows, owner(s, s));
+    bring(A_.handle(at(s), at(s)), sizeof(T) * rows * rows, owners_.of(s, s));
     for (Index t = 0; t < s; t++) {
       Index first = 0;
-      for (Index j = 1; j < grid_columns_; j++)
+      for (Index j = 1; j < owners_.grid().q; j++)
         if (turn(s, t, j) < turn(s, t, first)) first = j;
-      bring(a(s, t), sizeof(T) * rows * static_cast<double>(A_.tile_m(at(t))), owner(s, first));
+      bring(a(s, t), sizeof(T) * rows * static_cast<double>(A_.tile_m(at(t))), owners_.of(s, first));
     }
   }
 
@@ -98,7 +104,7 @@ class Sweep {
   /// Prefetches a tile, as long as these are less than half of the GPU's memory: later ones would drive out earlier
   /// ones.
   void bring(starpu_data_handle_t tile, double bytes, int gpu) {
-    if (!owned_ || !detail::MatrixAccess::grid(B_).is_private()) return;
+    if (!owners_.exist() || !detail::MatrixAccess::grid(B_).is_private()) return;
     const auto index = static_cast<std::size_t>(gpu);
     const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(session_.gpu_workers()[index].front()));
     const auto memory = starpu_memory_get_total(node);  // -1: not known
@@ -115,15 +121,13 @@ class Sweep {
         flops_per_multiply_add<T> * static_cast<double>(order) * codelets::diagonal_block * codelets::diagonal_block;
     const codelets::DiagonalBlocksArgs<T> args{{flops, type_letter<T>}, uplo_, diag_, inverse_};
     submitter_.submit(codelets::diagonal_blocks<T>(), {{A_.handle(i, i), STARPU_R}, {blocks.handle(), STARPU_W}}, args,
-                      owner(s, s));
+                      owners_.of(s, s));
     return blocks;
   }
 
   /// Where every GPU needs all of A, each begins a sum somewhere else, so that they want a tile of A at different times
   /// and all but the first find it on a peer.
-  Index skew(Index s, Index j) const {
-    return owned_ && grid_rows_ == 1 ? (first_column_ + j) % grid_columns_ * s / grid_columns_ : 0;
-  }
+  Index skew(Index s, Index j) const { return owners_.grid().p == 1 ? owners_.skew(s, j, s) : 0; }
   /// How many terms of X(s, j) come before that with row t.
   Index turn(Index s, Index t, Index j) const {
     const Index unskewed = (t - skew(s, j) + s) % s;
@@ -140,21 +144,16 @@ class Sweep {
     return left_ ? static_cast<double>(B_.tile_m(i)) * static_cast<double>(B_.tile_n(j))
                  : static_cast<double>(B_.tile_m(j)) * static_cast<double>(B_.tile_n(i));
   }
-  int owner(Index s, Index j) const {
-    return owned_ ? static_cast<int>(s % grid_rows_ * grid_columns_ + (first_column_ + j) % grid_columns_) : -1;
-  }
-
   const detail::Session& session_;
   Submitter submitter_;
   const Matrix<T>&A_, &B_;
   Uplo uplo_;
   Op op_;
   Diag diag_;
-  bool inverse_, left_, forward_, owned_, blocked_;
-  Index first_column_;  ///< of X, in the registered matrix: a column has one owner in all calls
-  Index grid_rows_, grid_columns_;
-  TemporaryTile workspace_;
+  bool inverse_, left_, forward_, blocked_;
   std::vector<double> prefetched_;  ///< bytes, by GPU
+  Owners owners_;                   ///< of X; the columns are those of the registered matrix
+  TemporaryTile workspace_;
 };
 
 }  // namespace tessera::unroll

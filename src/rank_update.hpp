@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+
+#include "arguments.hpp"
+#include "codelets/codelet.hpp"
+#include "conformable.hpp"
+#include "operands.hpp"
+#include "planning.hpp"
+#include "session.hpp"
+#include "unroll/accumulate.hpp"
+#include "unroll/scale.hpp"
+
+/// What the symmetric and Hermitian updates have in common, those of rank k with A alone and those of rank 2k with B.
+namespace tessera::detail {
+
+/// The tile on the diagonal: one task for a term.
+template <Scalar T, bool hermitian>
+void submit_update_of_diagonal(unroll::Submitter& submitter, const codelets::Work& work, Uplo uplo, Op op, T alpha,
+                               const unroll::Access& a, const unroll::Access* b, const unroll::Target<T>& target) {
+  const unroll::Access c{target.handle, target.mode};
+  if (b == nullptr) {
+    const codelets::SyrkArgs<T> args{work, uplo, op, alpha, target.beta};
+    if constexpr (hermitian) submitter.submit(codelets::herk<T>(), {a, c}, args, target.owner, target.wanted_next);
+    else submitter.submit(codelets::syrk<T>(), {a, c}, args, target.owner, target.wanted_next);
+  } else {
+    const codelets::Syr2kArgs<T> args{work, uplo, op, alpha, target.beta};
+    if constexpr (hermitian) submitter.submit(codelets::her2k<T>(), {a, *b, c}, args, target.owner, target.wanted_next);
+    else submitter.submit(codelets::syr2k<T>(), {a, *b, c}, args, target.owner, target.wanted_next);
+  }
+}
+
+/// A triangle of C ← α op(A) op(A)ᵀ + β C, or with B of C ← α op(A) op(B)ᵀ + α op(B) op(A)ᵀ + β C; Hermitian ones with
+/// ᴴ and ᾱ in the second term.
+/// @param B  null for rank k: then C is the argument after A and β
+template <Scalar T, bool hermitian>
+void rank_update(const char* routine, Uplo uplo, Op op, T alpha, const Matrix<T>& A, const Matrix<T>* B, T beta,
+                 const Matrix<T>& C) {
+  using namespace arguments;
+  const int at_c = B != nullptr ? 7 : 6;
+  require_legal(routine, first_of({illegal_uplo(1, uplo), illegal_op(2, "op", op, update_ops<T, hermitian>)}));
+  Factor<T> first(A, op), second(B != nullptr ? *B : A, op);
+  const auto P = first.seen(), Q = second.seen();
+  require_equal(routine, 5, "B", "rows", Q.m(), "op(A)", P.m());
+  require_equal(routine, 5, "B", "columns", Q.n(), "op(A)", P.n());
+  require_square(routine, at_c, "C", C);
+  require_equal(routine, at_c, "C", "rows", C.m(), "op(A)", P.m());
+  require_writable(routine, at_c, "C", C);
+  if (C.m() == 0) return;
+  // Cᵀ is C with the other triangle. Where that is its conjugate, all operands are conjugated.
+  const bool conjugate = conjugates<T, hermitian>(C);
+  alpha = conjugated_if<T>(conjugate, alpha), beta = conjugated_if<T>(conjugate, beta);
+  const Uplo triangle = flipped_if(is_transposed(C), uplo);
+  const auto part = codelets::part_of(triangle);
+  const auto result = C.stored();
+  const auto session = detail::session();
+  require_same_tiles(routine, at_c, "C", "rows", row_cut(C), "its columns", column_cut(C));
+  if (alpha == T{} || P.n() == 0) return unroll::submit_scale<T>(*session, beta, result, part, hermitian);
+
+  require_same_tiles(routine, 5, "B", "rows", row_cut(Q), "the rows of op(A)", row_cut(P));
+  require_same_tiles(routine, 5, "B", "columns", column_cut(Q), "the columns of op(A)", column_cut(P));
+  require_same_tiles(routine, at_c, "C", "rows", row_cut(C), "the rows of op(A)", row_cut(P));
+  require_disjoint(routine, at_c, "C", C, "A", A);
+  if (B != nullptr) require_disjoint(routine, at_c, "C", C, "B", *B);
+  for (auto* factor : {&first, &second}) factor->conjugate = factor->conjugate != conjugate;
+  if (first.conjugate != (first.transpose && hermitian)) refuse_conjugate(routine, 4, "A");
+  require_operation(routine, 5, "B", second);
+  if (second.op() != first.op())
+    throw ArgumentError(routine, 5, "B", "must be seen through the same transpose as A: B would have to be transposed");
+  const Op op_first = first.op(), op_second = first.transpose ? Op::NoTrans : mirror<hermitian>;
+  unroll::accumulate(
+      *session, result, part, P.nt(), P.n(), beta,
+      [&](auto& submitter, const unroll::Step& s, const unroll::Target<T>& target) {
+        const double flops = product_flops<T>(result.tile_m(s.i), result.tile_n(s.j), P.tile_n(s.k));
+        const auto term = [&](T factor, const Matrix<T>& X, const Matrix<T>& Y, const unroll::Target<T>& to) {
+          const codelets::GemmArgs<T> args{{flops, type_letter<T>}, op_first, op_second, factor, to.beta};
+          submitter.submit(codelets::gemm<T>(),
+                           {{X.handle(s.i, s.k), STARPU_R}, {Y.handle(s.j, s.k), STARPU_R}, {to.handle, to.mode}}, args,
+                           to.owner, to.wanted_next);
+        };
+        if (target.triangle) {
+          const codelets::Work work{B != nullptr ? flops : flops / 2, type_letter<T>};
+          const unroll::Access a{P.handle(s.i, s.k), STARPU_R}, b{Q.handle(s.i, s.k), STARPU_R};
+          return submit_update_of_diagonal<T, hermitian>(submitter, work, triangle, op_first, alpha, a,
+                                                         B != nullptr ? &b : nullptr, target);
+        }
+        term(alpha, P, Q, target);
+        if (B != nullptr) term(conjugated_if<T>(hermitian, alpha), Q, P, target.again());
+      });
+}
+
+/// The same on pointers that have been checked. What is stored by rows is, by columns, the transpose: Cᵀ has the other
+/// triangle, and A Bᵀ is (Aᵀ)ᵀ Bᵀ. With ᴴ, Cᵀ is the conjugate of C, and α is conjugated.
+/// @param B, ldb  of rank 2k; without them, `two` is false
+template <Scalar T, bool hermitian>
+void rank_update_on_pointers(const char* routine, bool rows, bool two, Uplo uplo, Op op, Index n, Index k, T alpha,
+                             const T* A, Index lda, const T* B, Index ldb, T beta, T* C, Index ldc) {
+  if (n == 0 || ((alpha == T{} || k == 0) && beta == T(1))) return;
+  if (rows) {
+    uplo = flipped(uplo), op = op == Op::NoTrans ? mirror<hermitian> : Op::NoTrans;
+    alpha = conjugated_if<T>(hermitian, alpha);
+  }
+  const auto session = detail::session();
+  const auto tiles = plan_triangle<T>(*session, n, k, two ? 2 : 1);
+  const auto c = private_output(C, n, n, ldc, {tiles.m, tiles.n});
+  if (alpha == T{} || k == 0) {  // A and B are not read, and may be null
+    unroll::submit_scale<T>(*session, beta, c, codelets::part_of(uplo), hermitian);
+    return c.wait();
+  }
+  const auto a = stored_operand(op, A, n, k, lda, {tiles.m, tiles.k});
+  std::optional<Matrix<T>> b;
+  if (two) b = stored_operand(op, B, n, k, ldb, {tiles.m, tiles.k});
+  rank_update<T, hermitian>(routine, uplo, op, alpha, a, b ? &*b : nullptr, beta, c);
+  c.wait();
+}
+
+}  // namespace tessera::detail
