@@ -9,6 +9,7 @@
 #include "support/random_vector.hpp"
 #include "support/row_major.hpp"
 #include "support/runtime.hpp"
+#include "support/tiling.hpp"
 
 namespace tessera::test {
 namespace {
@@ -61,6 +62,29 @@ TEST_P(Large, OtherNumbersAreWithinTheErrorBound) {
       const auto before = random_call(routine, options, size, ++seed, alphas(routine).back(), S(Real<S>(-0.5)));
       auto after = before;
       on_pointers(after);
+      ASSERT_TRUE(only_output_changed(before, after));
+      ASSERT_TRUE(samples_are_right(before, after, 500));
+    }
+  });
+}
+
+class LargeIllConditioned : public EachRoutine {};
+INSTANTIATE_TEST_SUITE_P(, LargeIllConditioned, each_routine([](const auto& r) { return r.solves(); }), its_name);
+
+/// Equation q hardly has its own unknown, yet the solution is small: all terms of V B cancel, V being the inverse of a
+/// block around q, and its product with B is wrong in the rows of the block that follow q. Substitution is not.
+TEST_P(LargeIllConditioned, TilesAreSolvedBySubstitution) {
+  run([]<Scalar S>(const Routine<S>& trsm) {
+    constexpr Index q = 127;  // amid the 256 that a GPU would invert, and the last of any smaller block
+    const Options left{Side::Left, Uplo::Lower, N}, right{Side::Right, Uplo::Lower, C};
+    for (const auto& [options, size] : {Case{left, {700, 650}}, Case{right, {650, 700}}}) {
+      auto before = random_call(trsm, options, size, 1);
+      before.A(q, q) *= Real<S>(1e-12);
+      auto product = before;
+      product.routine = &routine<S>("trmm");
+      on_host(product);
+      before.C = product.C;
+      const auto after = on_matrices(before, {{600, 600}});
       ASSERT_TRUE(only_output_changed(before, after));
       ASSERT_TRUE(samples_are_right(before, after, 500));
     }
