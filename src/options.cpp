@@ -42,10 +42,11 @@ void require_range(Field field, const char* name, Index value, Index smallest, I
 Placement placement_from_environment() {
   const auto text = environment("TESSERA_PLACEMENT");
   if (text.empty()) return Placement::Automatic;
+  if (text == "home") return Placement::Home;
   if (text == "owner") return Placement::Owner;
   if (text == "scheduler") return Placement::Scheduler;
   throw ArgumentError("Runtime", PlacementField, "TESSERA_PLACEMENT",
-                      "is '" + std::string(text) + "', must be owner or scheduler");
+                      "is '" + std::string(text) + "', must be home, owner or scheduler");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include <tessera/error.hpp>
+#include <tessera/sched.h>
 
 #include "bus_model.hpp"
 #include "codelets/codelet.hpp"
@@ -27,13 +28,20 @@ namespace tessera::detail {
 
 namespace {
 
+constexpr const char* our_policy = "tessera";
+
 /// StarPU takes its default policy when it does not know a name, and only mutters: ask first.
 void require_policy(const std::string& name) {
+  if (name == our_policy) {
+    if (const char* refusal = tessera_sched_check_options(); refusal != nullptr)
+      throw ArgumentError("Runtime", 3, "policy", refusal);
+    return;
+  }
   if (std::getenv("STARPU_SCHED_LIB") != nullptr) return;  // a plugin knows its own names
-  std::string known;
+  std::string known = our_policy;
   for (auto** policy = starpu_sched_get_predefined_policies(); *policy != nullptr; policy++) {
     if (name == (*policy)->policy_name) return;
-    known += std::string(known.empty() ? "" : ", ") + (*policy)->policy_name;
+    known += std::string(", ") + (*policy)->policy_name;
   }
   throw ArgumentError("Runtime", 3, "policy", "is '" + name + "', must be one of " + known);
 }
@@ -70,8 +78,9 @@ Session::Session(const RuntimeOptions& given) : joined_(starpu_is_initialized() 
     starpu_shutdown();
     throw;
   }
-  if (placement_ == Placement::Automatic) placement_ = gpu_count() > 0 ? Placement::Owner : Placement::Scheduler;
-  if (placement_ == Placement::Owner && gpu_count() == 0) placement_ = Placement::Scheduler;
+  if (placement_ == Placement::Automatic) placement_ = Placement::Home;
+  if (placement_ == Placement::Home && policy_ != our_policy) placement_ = Placement::Owner;  // it knows no homes
+  if (gpu_count() == 0) placement_ = Placement::Scheduler;
   codelets::set_cost_function(expected_seconds);
   host_threads_ = host::threads();
   host::set_threads(1);
@@ -93,15 +102,17 @@ void Session::start(const RuntimeOptions& options) {
   if (options.cpus == 0 && gpu_info_.empty())
     throw ArgumentError("Runtime", 1, "cpus", "is 0 and there is no GPU: nothing could compute");
 
-  // Where CPU and GPU workers compete for tasks, the policy must know how much slower a CPU worker is.
-  const bool compete = !gpu_info_.empty() && placement_ == Placement::Scheduler && options.cpus != 0;
-  policy_ = !options.policy.empty() ? options.policy : compete ? "dmdas" : "lws";
+  policy_ = !options.policy.empty() ? options.policy : our_policy;
   require_policy(policy_);
+  if (placement_ == Placement::Home && policy_ != our_policy)
+    throw ArgumentError("Runtime", 4, "placement", "is home, which only the policy tessera knows, not " + policy_);
+  if (placement_ == Placement::Automatic && policy_ != our_policy) placement_ = Placement::Scheduler;
 
   starpu_conf conf;
   starpu_conf_init(&conf);
   conf.catch_signals = 0;
-  conf.sched_policy_name = policy_.c_str();
+  if (policy_ == our_policy) conf.sched_policy = tessera_sched_policy();
+  else conf.sched_policy_name = policy_.c_str();
   // CPU workers that find no tile to compute keep asking for one, and slow down those that drive the GPUs: 5 to 35 %
   // with 60 of them beside four H200. One is left for the program's own tasks.
   const bool gpus_only = !gpu_info_.empty() && placement_ != Placement::Scheduler;

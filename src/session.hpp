@@ -29,6 +29,8 @@ class Session {
   const std::vector<int>& gpus() const noexcept { return gpus_; }
   const std::vector<std::vector<int>>& gpu_workers() const noexcept { return gpu_workers_; }
   Placement placement() const noexcept { return placement_; }
+  /// Whether each tile of a result has its GPU: for good, or as a suggestion to the policy.
+  bool has_owners() const noexcept { return placement_ == Placement::Owner || placement_ == Placement::Home; }
   Index tile() const noexcept { return tile_; }
   const std::string& policy() const noexcept { return policy_; }
   const std::vector<std::string>& unused_devices() const noexcept { return unused_; }

@@ -29,7 +29,7 @@ TYPED_TEST(Gpu, ComputesAndMovesWhatItMust) {
   using T = TypeParam;
   const Runtime runtime;
   ASSERT_GE(gpu_count(), 1);
-  EXPECT_EQ(placement(), Placement::Owner);
+  EXPECT_EQ(placement(), Placement::Home);
   constexpr Index size = 1000;
   const auto A = integer_matrix<T>(1, size, size), B = integer_matrix<T>(2, size, size);
   auto C = integer_matrix<T>(3, size, size), expected = C;

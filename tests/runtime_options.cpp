@@ -156,7 +156,7 @@ TEST(RuntimeEnvironment, SetsTheTile) {
 TEST(Runtime, TellsWhatItRunsOn) {
   const Runtime runtime(cpus(1));
   EXPECT_FALSE(runtime.joined());
-  EXPECT_EQ(policy(), "lws");
+  EXPECT_EQ(policy(), "tessera");
   EXPECT_EQ(placement(), Placement::Scheduler);
   EXPECT_THAT(starpu_version(), ::testing::StartsWith("1."));
   const auto all = devices();

@@ -17,9 +17,11 @@ class Session;
 
 /// Who decides which worker computes a tile.
 enum class Placement {
-  Automatic,  ///< Owner when there are GPUs, Scheduler when there are none
-  Owner,      ///< each tile of the result belongs to one GPU from submission on; CPU workers compute no tile
-  Scheduler,  ///< the StarPU scheduling policy, over CPU and GPU workers
+  Automatic,  ///< Home when there are GPUs, Scheduler when there are none; see RuntimeOptions::policy
+  Home,       ///< each tile of the result has a GPU from submission on, which the policy `tessera` keeps it on unless
+              ///< another one runs out of work; CPU workers compute no tile
+  Owner,      ///< each tile of the result belongs to one GPU, whatever the policy; CPU workers compute no tile
+  Scheduler,  ///< the scheduling policy alone, over CPU and GPU workers
 };
 
 /// How to start. A field that is left alone takes the environment variable behind it, then the default.
@@ -27,9 +29,9 @@ struct RuntimeOptions {
   int cpus = -1;                               ///< CPU workers; TESSERA_CPUS; default: all cores,
                                                ///< but 1 where every tile belongs to a GPU
   int gpus = -1;                               ///< GPUs; TESSERA_GPUS; default: all
-  std::string policy;                          ///< StarPU scheduling policy; TESSERA_POLICY; default: lws, but
-                                               ///< dmdas where CPU and GPU workers compete for tiles
-  Placement placement = Placement::Automatic;  ///< TESSERA_PLACEMENT=owner|scheduler
+  std::string policy;                          ///< scheduling policy: tessera or one of StarPU's; TESSERA_POLICY;
+                                               ///< default: tessera. With another one, Automatic is Scheduler
+  Placement placement = Placement::Automatic;  ///< TESSERA_PLACEMENT=home|owner|scheduler
   Index tile = 0;                              ///< tile size [elements]; TESSERA_TILE; 0: chosen for each call
 };
 

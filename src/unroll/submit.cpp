@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include <tessera/sched.h>
+
 namespace tessera::unroll {
 
 namespace {
@@ -43,9 +45,15 @@ void Submitter::submit(starpu_codelet& codelet, std::initializer_list<Access> ac
   task->priority = priority_;
   if (priority_ > std::numeric_limits<int>::min()) priority_--;
   if (owner >= 0) {
-    const auto& workers = session_.gpu_workers()[static_cast<std::size_t>(owner)];
-    task->execute_on_a_specific_worker = 1;
-    task->workerid = static_cast<unsigned>(workers.front());
+    const int worker = session_.gpu_workers()[static_cast<std::size_t>(owner)].front();
+    if (session_.placement() == Placement::Home) {
+      task->where = STARPU_CUDA;  // so that the same call gives the same bits
+      for (const auto& access : accesses)
+        if ((access.mode & STARPU_W) != 0) tessera_sched_suggest_home(access.handle, worker);
+    } else {
+      task->execute_on_a_specific_worker = 1;
+      task->workerid = static_cast<unsigned>(worker);
+    }
   }
   if (const int status = starpu_task_submit(task); status != 0) {
     const std::string why = status == -ENODEV ? "no worker can run it" : std::strerror(-status);

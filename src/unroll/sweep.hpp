@@ -29,7 +29,7 @@ class Sweep {
         left_(side == Side::Left), forward_(((uplo == Uplo::Lower) != (op != Op::NoTrans)) == left_),
         blocked_(session.gpu_count() > 0 && A.tile_m(0) > codelets::diagonal_block),
         prefetched_(static_cast<std::size_t>(session.gpu_count())) {
-    if (session.placement() == Placement::Owner) {
+    if (session.has_owners()) {
       const int gpus = session.gpu_count(), across = static_cast<int>(std::clamp<Index>(columns(), 1, gpus));
       using detail::MatrixAccess;
       owners_ = {{gpus / across, across},

@@ -31,16 +31,16 @@ void add_runtime_options(CLI::App& app, TypedRuntime& typed, bool several) {
             ->type_name("NB")
             ->check(whole_number(1, 2147483647)),
         list("--policy", typed.policies, "NAME", "StarPU scheduling policy (the library's choice)"),
-        list("--placement", typed.placements, "NAME", "owner or scheduler (the library's choice)")})
+        list("--placement", typed.placements, "NAME", "home, owner or scheduler (the library's choice)")})
     option->group("What it runs on");
 }
 
 std::vector<std::string> parse_policies(const TypedRuntime& typed) {
   if (typed.policies.empty()) return {""};
   if (std::getenv("STARPU_SCHED_LIB") != nullptr) return typed.policies;  // a plugin knows its own names
-  std::string known;
+  std::string known = "tessera";
   for (auto** policy = starpu_sched_get_predefined_policies(); *policy != nullptr; policy++)
-    known += std::string(known.empty() ? "" : ", ") + (*policy)->policy_name;
+    known += std::string(", ") + (*policy)->policy_name;
   for (const auto& name : typed.policies)
     if ((", " + known + ",").find(", " + name + ",") == std::string::npos)
       throw BadArgument("--policy", name, "is not a policy of this StarPU; it has " + known);
@@ -51,9 +51,10 @@ std::vector<Placement> parse_placements(const TypedRuntime& typed) {
   if (typed.placements.empty()) return {Placement::Automatic};
   std::vector<Placement> result;
   for (const auto& name : typed.placements) {
-    if (name == "owner") result.push_back(Placement::Owner);
+    if (name == "home") result.push_back(Placement::Home);
+    else if (name == "owner") result.push_back(Placement::Owner);
     else if (name == "scheduler") result.push_back(Placement::Scheduler);
-    else throw BadArgument("--placement", name, "is not one of owner, scheduler");
+    else throw BadArgument("--placement", name, "is not one of home, owner, scheduler");
   }
   return result;
 }
@@ -61,7 +62,13 @@ std::vector<Placement> parse_placements(const TypedRuntime& typed) {
 RuntimeOptions with_environment(const RuntimeOptions& options) { return detail::with_environment(options); }
 
 const char* placement_name(Placement placement) {
-  return placement == Placement::Owner ? "owner" : placement == Placement::Scheduler ? "scheduler" : "automatic";
+  switch (placement) {
+  case Placement::Home: return "home";
+  case Placement::Owner: return "owner";
+  case Placement::Scheduler: return "scheduler";
+  case Placement::Automatic: break;
+  }
+  return "automatic";
 }
 
 }  // namespace tessera::tools

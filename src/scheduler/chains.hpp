@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <starpu.h>
+
+#include <unordered_map>
+#include <vector>
+
+namespace tessera::scheduler {
+
+/// The tasks that write one tile, one after another, and the worker that they stay with: its home.
+class Chains {
+ public:
+  static constexpr int nobody = -1;
+
+  /// A task that writes the tile has been submitted.
+  void submitted(starpu_data_handle_t tile);
+  /// One has been executed.
+  /// @returns whether it was the last one that is known
+  bool finished(starpu_data_handle_t tile);
+
+  /// Who has the tile; before anybody has, the home that the program suggests.
+  int home(starpu_data_handle_t tile) const;
+  /// Tasks that a worker is home to and that are not finished, whether they are ready or not.
+  std::size_t unfinished(int worker) const { return unfinished_[static_cast<std::size_t>(worker)]; }
+  void set_home(starpu_data_handle_t tile, int worker);
+
+  /// A worker leaves: its tiles have no home any more.
+  void forget(int worker);
+
+  /// The program's suggestion. It stays with the tile until it is unregistered.
+  static void suggest(starpu_data_handle_t tile, int worker);
+  static int suggested(starpu_data_handle_t tile);
+
+ private:
+  struct Chain {
+    std::size_t unfinished = 0;
+    int home = nobody;
+  };
+  void move(Chain& chain, int worker);
+
+  std::unordered_map<starpu_data_handle_t, Chain> chains_;  ///< of tiles with unfinished tasks
+  std::vector<std::size_t> unfinished_ = std::vector<std::size_t>(STARPU_NMAXWORKERS);  ///< by home
+};
+
+}  // namespace tessera::scheduler

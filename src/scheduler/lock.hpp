@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <starpu.h>
+#include <starpu_scheduler.h>
+
+namespace tessera::scheduler {
+
+/// StarPU's own mutex: the standard one does not exist in simulated time.
+class Mutex {
+ public:
+  Mutex() { STARPU_PTHREAD_MUTEX_INIT(&mutex_, NULL); }
+  ~Mutex() { STARPU_PTHREAD_MUTEX_DESTROY(&mutex_); }
+  Mutex(const Mutex&) = delete;
+  Mutex& operator=(const Mutex&) = delete;
+
+ private:
+  friend class Lock;
+  starpu_pthread_mutex_t mutex_;
+};
+
+/// Holds a mutex. While a worker waits for it, StarPU may change the worker's scheduling contexts.
+class Lock {
+ public:
+  explicit Lock(Mutex& mutex) : mutex_(mutex.mutex_) {
+    starpu_worker_relax_on();
+    STARPU_PTHREAD_MUTEX_LOCK(&mutex_);
+    starpu_worker_relax_off();
+  }
+  ~Lock() { STARPU_PTHREAD_MUTEX_UNLOCK(&mutex_); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+
+ private:
+  starpu_pthread_mutex_t& mutex_;
+};
+
+}  // namespace tessera::scheduler

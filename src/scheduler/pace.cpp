@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "pace.hpp"
+
+#include <starpu_scheduler.h>
+
+#include <bit>
+#include <cmath>
+
+#include "ready_task.hpp"
+
+namespace tessera::scheduler {
+
+Pace::Key Pace::key(starpu_task* task, int kind) {
+  std::size_t bytes = 0;
+  for_each_tile(task, [&](starpu_data_handle_t tile, int) { bytes += starpu_data_get_size(tile); });
+  return {task->cl, kind, std::bit_width(bytes)};
+}
+
+void Pace::finished(starpu_task* task, int kind, double seconds) {
+  constexpr double weight = 0.25;  // of the last one: about ten tasks count
+  const auto [entry, first] = measured_.try_emplace(key(task, kind), seconds);
+  if (!first) entry->second += weight * (seconds - entry->second);
+}
+
+double Pace::seconds(starpu_task* task, int kind, int worker, unsigned context) const {
+  const auto known = measured_.find(key(task, kind));
+  if (known != measured_.end()) return known->second;
+  if (task->cl->model == nullptr) return 0;
+  unsigned implementation = 0;
+  if (starpu_worker_can_execute_task_first_impl(static_cast<unsigned>(worker), task, &implementation) == 0) return 0;
+  const double microseconds =
+      starpu_task_worker_expected_length(task, static_cast<unsigned>(worker), context, implementation);
+  return std::isfinite(microseconds) && microseconds > 0 ? 1e-6 * microseconds : 0;
+}
+
+}  // namespace tessera::scheduler

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What StarPU sees of the policy: its hooks, and what it looks for in a library that STARPU_SCHED_LIB names.
+#include <starpu.h>
+#include <starpu_scheduler.h>
+
+#include <cstdio>
+#include <cstring>
+#include <stdexcept>
+
+#include <tessera/sched.h>
+
+#include "policy.hpp"
+
+namespace {
+
+using tessera::scheduler::Chains;
+using tessera::scheduler::options_from_environment;
+using tessera::scheduler::Policy;
+
+Policy& policy_of(unsigned context) { return *static_cast<Policy*>(starpu_sched_ctx_get_policy_data(context)); }
+
+void init(unsigned context) {
+  starpu_sched_ctx_set_policy_data(context, new Policy(context, options_from_environment()));
+}
+
+void deinit(unsigned context) { delete &policy_of(context); }
+
+int push(starpu_task* task) {
+  policy_of(task->sched_ctx).push(task);
+  return 0;
+}
+
+starpu_task* pop(unsigned context) { return policy_of(context).pop(starpu_worker_get_id_check()); }
+
+void submitted(starpu_task* task) { policy_of(task->sched_ctx).submitted(task); }
+
+void starts(starpu_task* task, unsigned context) { policy_of(context).starts(task, starpu_worker_get_id_check()); }
+
+void ends(starpu_task* task, unsigned context) { policy_of(context).ends(task, starpu_worker_get_id_check()); }
+
+void add_workers(unsigned context, int* workers, unsigned count) { policy_of(context).add_workers(workers, count); }
+
+void remove_workers(unsigned context, int* workers, unsigned count) {
+  policy_of(context).remove_workers(workers, count);
+}
+
+starpu_sched_policy make_policy() {
+  starpu_sched_policy policy{};
+  policy.init_sched = init;
+  policy.deinit_sched = deinit;
+  policy.push_task = push;
+  policy.pop_task = pop;
+  policy.submit_hook = submitted;
+  policy.pre_exec_hook = starts;
+  policy.post_exec_hook = ends;
+  policy.add_workers = add_workers;
+  policy.remove_workers = remove_workers;
+  policy.prefetches = 1;
+  policy.policy_name = "tessera";
+  policy.policy_description = "tiles first: two-level tile cache, reservation stations, work stealing";
+  policy.worker_type = STARPU_WORKER_LIST;
+  return policy;
+}
+
+starpu_sched_policy policy = make_policy();
+
+}  // namespace
+
+extern "C" {
+
+starpu_sched_policy* tessera_sched_policy(void) { return &policy; }
+
+const char* tessera_sched_check_options(void) {
+  thread_local std::string refusal;
+  try {
+    options_from_environment();
+    return nullptr;
+  } catch (const std::invalid_argument& error) {
+    refusal = error.what();
+    return refusal.c_str();
+  }
+}
+
+void tessera_sched_suggest_home(starpu_data_handle_t tile, int worker) { Chains::suggest(tile, worker); }
+
+int tessera_sched_statistics(unsigned context, tessera_sched_counts* counts) {
+  const auto* current = starpu_sched_get_sched_policy_in_ctx(context);
+  if (current == nullptr || current->init_sched != init) return -1;
+  const auto s = policy_of(context).statistics();
+  *counts = {s.tasks, s.own_tiles, s.peer_tiles, s.far_tiles, s.steals, s.idle_for_tasks, s.idle_for_data};
+  return 0;
+}
+
+/// StarPU's entry points for a policy from outside.
+starpu_sched_policy* starpu_get_sched_lib_policy(const char* name) {
+  if (std::strcmp(name, policy.policy_name) != 0) return nullptr;
+  if (const char* refusal = tessera_sched_check_options(); refusal != nullptr) {
+    std::fprintf(stderr, "tessera scheduling policy: %s\n", refusal);
+    return nullptr;
+  }
+  return &policy;
+}
+
+starpu_sched_policy** starpu_get_sched_lib_policies(void) {
+  static starpu_sched_policy* policies[] = {&policy, nullptr};
+  return policies;
+}
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <starpu.h>
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "chains.hpp"
+#include "lock.hpp"
+#include "options.hpp"
+#include "pace.hpp"
+#include "ready_queue.hpp"
+#include "reservation_station.hpp"
+#include "statistics.hpp"
+#include "tile_cache.hpp"
+
+namespace tessera::scheduler {
+
+/// What the policy knows of one worker.
+struct Worker {
+  int id = 0;
+  unsigned node = 0;  ///< its memory
+  int kind = 0;
+  ReadyQueue bound;            ///< tasks whose chain it is home to
+  ReservationStation station;  ///< what it will run next
+  int in_flight = 0;           ///< tasks that it was given and has not finished
+  std::atomic<bool> asleep = false;  ///< found nothing when it last asked
+  double started = 0;          ///< its last task [s]
+  double finished = 0;         ///< [s]
+  double idle_since = 0;       ///< [s]; 0: it is not idle
+  bool idle_for_data = false;
+
+  std::size_t backlog() const { return bound.size() + station.size(); }
+};
+
+/// The policy in one scheduling context: a shared queue, and for each worker the tasks that are bound to it and a
+/// reservation station. Source of the idea: BLASX (Wang et al., ICS 2016).
+class Policy {
+ public:
+  Policy(unsigned context, Options options);
+
+  // StarPU's hooks.
+  void submitted(starpu_task* task);
+  void push(starpu_task* task);
+  starpu_task* pop(int worker);
+  void starts(starpu_task* task, int worker);
+  void ends(starpu_task* task, int worker);
+  void add_workers(const int* workers, unsigned count);
+  void remove_workers(const int* workers, unsigned count);
+
+  Statistics statistics();
+
+ private:
+  struct Found {
+    ReadyQueue* queue;
+    ReadyQueue::Tasks::const_iterator position;
+    std::size_t score;
+  };
+  /// Tasks that nobody is home to, by who can execute them: so that no worker meets many that it cannot.
+  using SharedQueues = std::map<std::pair<Kinds, bool>, ReadyQueue>;
+
+  ReadyTask describe(starpu_task* task) const;
+  bool can_execute(const Worker& worker, const ReadyTask& task) const;
+  void place(const ReadyTask& task);
+  std::vector<int> wake(const ReadyTask& task);
+  std::vector<int> wake_all();
+
+  void learn_links();
+  void refill(Worker& worker);
+  void compare(const Worker& worker, ReadyQueue& queue, std::optional<Found>& best) const;
+  std::optional<ReadyTask> best_for(Worker& worker);
+  bool leave_to_faster(const Worker& worker, const ReadyTask& task) const;
+  std::optional<ReadyTask> steal(Worker& thief);
+  double seconds(const Worker& worker, const ReadyTask& task) const;
+  void count_hits(const Worker& worker, starpu_task* task);
+  void idle(Worker& worker);
+  void busy(Worker& worker);
+
+  unsigned context_;
+  Options options_;
+  Mutex mutex_;
+  std::optional<TileCache> cache_;                ///< once the links are known
+  std::vector<std::unique_ptr<Worker>> workers_;  ///< by StarPU's number; null: not in this context
+  std::vector<std::vector<const Worker*>> kinds_;
+  std::size_t active_workers_ = 0;
+  SharedQueues shared_;
+  std::size_t shared_tasks_ = 0;
+  std::atomic<std::size_t> waiting_ = 0;  ///< tasks in all queues and stations
+  Chains chains_;
+  Pace pace_;
+  std::unordered_map<const starpu_task*, unsigned long> order_;  ///< of the tasks that are not finished
+  unsigned long submitted_ = 0;
+  Statistics statistics_;
+  bool declined_ = false;  ///< a task was left to faster workers: they must hear of it
+};
+
+}  // namespace tessera::scheduler

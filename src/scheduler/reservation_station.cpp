@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "reservation_station.hpp"
+
+#include <algorithm>
+
+namespace tessera::scheduler {
+
+namespace {
+
+std::size_t bytes_of(starpu_task* task) {
+  std::size_t bytes = 0;
+  for_each_tile(task, [&](starpu_data_handle_t tile, int) { bytes += starpu_data_get_size(tile); });
+  return bytes;
+}
+
+bool something_arrives(starpu_task* task, unsigned node) {
+  bool arrives = false;
+  for_each_tile(task, [&](starpu_data_handle_t tile, int mode) {
+    int loading = 0;
+    starpu_data_query_status2(tile, static_cast<int>(node), nullptr, nullptr, &loading, nullptr);
+    arrives = arrives || ((mode & STARPU_R) != 0 && loading != 0);
+  });
+  return arrives;
+}
+
+}  // namespace
+
+void ReservationStation::reserve(const ReadyTask& task) {
+  const auto later = std::ranges::find_if(slots_, [&](const Slot& slot) { return RunsBefore{}(task, slot.task); });
+  slots_.insert(later, {task, bytes_of(task.task)});
+}
+
+ReservationStation::Prefetches ReservationStation::to_prefetch(const TileCache& cache, unsigned node,
+                                                               std::size_t budget, bool wait_for_peers) {
+  Prefetches prefetches;
+  std::size_t ahead = 0;
+  for (auto& slot : slots_) {
+    ahead += slot.bytes;
+    if (ahead > budget) break;
+    if (slot.prefetched) continue;
+    std::vector<starpu_data_handle_t> others;
+    slot.waits = false;
+    for_each_tile(slot.task.task, [&](starpu_data_handle_t tile, int mode) {
+      if ((mode & STARPU_R) == 0) return;
+      if (wait_for_peers && cache.on_its_way_to_a_peer(tile, node)) slot.waits = true;
+      else if (!TileCache::valid(tile, node) && !TileCache::arriving(tile, node)) others.push_back(tile);
+    });
+    if (slot.waits) {
+      slot.issuing = !others.empty();
+      prefetches.tiles.insert(prefetches.tiles.end(), others.begin(), others.end());
+    } else {
+      slot.prefetched = slot.issuing = true;
+      prefetches.tasks.push_back(slot.task.task);
+    }
+  }
+  return prefetches;
+}
+
+void ReservationStation::issued() {
+  for (auto& slot : slots_) slot.issuing = false;
+}
+
+std::optional<ReservationStation::Slot> ReservationStation::next(unsigned node, bool idle) {
+  if (slots_.empty()) return std::nullopt;
+  auto chosen = std::ranges::find_if(slots_, [node](const Slot& s) { return TileCache::at_hand(s.task.task, node); });
+  if (chosen == slots_.end()) {
+    if (!idle) return std::nullopt;
+    chosen = std::ranges::find(slots_, false, &Slot::waits);
+    if (chosen == slots_.end()) {
+      if (std::ranges::any_of(slots_, [node](const Slot& s) { return something_arrives(s.task.task, node); }))
+        return std::nullopt;
+      chosen = slots_.begin();
+    }
+  }
+  return remove(static_cast<std::size_t>(chosen - slots_.begin()));
+}
+
+ReservationStation::Slot ReservationStation::remove(std::size_t index) {
+  const auto position = slots_.begin() + static_cast<std::ptrdiff_t>(index);
+  const Slot slot = *position;
+  slots_.erase(position);
+  return slot;
+}
+
+}  // namespace tessera::scheduler

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "ready_task.hpp"
+#include "tile_cache.hpp"
+
+namespace tessera::scheduler {
+
+/// The few tasks that a worker has chosen, in the order in which it will run them.
+class ReservationStation {
+ public:
+  struct Slot {
+    ReadyTask task;
+    std::size_t bytes = 0;
+    bool prefetched = false;  ///< its tiles have been asked for, and stay until it has run
+    bool waits = false;       ///< one of its tiles is on its way to a peer, and will be copied from there
+    bool issuing = false;     ///< its worker is about to ask for tiles: nobody may take it
+  };
+
+  /// What is to be asked for.
+  struct Prefetches {
+    std::vector<starpu_task*> tasks;          ///< all tiles of a task
+    std::vector<starpu_data_handle_t> tiles;  ///< of tasks whose other tiles are waited for
+  };
+
+  bool empty() const noexcept { return slots_.empty(); }
+  std::size_t size() const noexcept { return slots_.size(); }
+  const std::deque<Slot>& slots() const noexcept { return slots_; }
+
+  void reserve(const ReadyTask& task);
+
+  /// Marks what is to be fetched ahead now, and returns it: in order, except what had better wait for a peer.
+  /// @param budget  bytes that may be fetched ahead
+  Prefetches to_prefetch(const TileCache& cache, unsigned node, std::size_t budget, bool wait_for_peers);
+  /// What `to_prefetch` returned has been asked for.
+  void issued();
+
+  /// The first task that can start at once; if there is none and the worker is idle, the first that waits for no peer;
+  /// if all do, and nothing is arriving that could change that, the first.
+  std::optional<Slot> next(unsigned node, bool idle);
+
+  /// Takes a task out.
+  Slot remove(std::size_t index);
+
+ private:
+  std::deque<Slot> slots_;
+};
+
+}  // namespace tessera::scheduler
