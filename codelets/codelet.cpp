@@ -14,7 +14,7 @@ const Work& work_of(const starpu_task* task) { return *static_cast<const Work*>(
 double cost_in_microseconds(starpu_task* task, unsigned worker, unsigned /*implementation*/) {
   const CostFunction cost = cost_function;
   if (cost == nullptr) return 0;
-  return 1e6 * cost(work_of(task), starpu_worker_get_type(static_cast<int>(worker)) == STARPU_CUDA_WORKER);
+  return 1e6 * cost(task->cl->name, work_of(task), static_cast<int>(worker));
 }
 
 double flops_of(starpu_task* task, unsigned /*implementation*/) { return work_of(task).flops; }

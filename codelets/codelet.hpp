@@ -26,8 +26,9 @@ struct TileOperation {
   TileOperation(const char* name, starpu_cpu_func_t cpu, starpu_cuda_func_t cuda);
 };
 
-/// Seconds that `work` takes on one worker. The rates come from whoever knows the machine (src/machine_rates.cpp).
-using CostFunction = double (*)(const Work& work, bool gpu);
+/// Seconds that `work` takes on one worker, by the operation's name. The rates come from whoever knows the machine
+/// (src/machine_rates.cpp).
+using CostFunction = double (*)(const char* operation, const Work& work, int worker);
 void set_cost_function(CostFunction function);
 
 // What each tile operation computes, and its buffers. An output whose factor β is 0 may be passed as STARPU_W, if all

@@ -131,24 +131,6 @@ std::atomic<const MachineRates*>& published(char type) {
 
 }  // namespace
 
-double KernelCurve::seconds(double flops) const {
-  if (points_.empty()) return 0;
-  if (flops <= points_.front().flops) return points_.front().seconds * flops / points_.front().flops;
-  for (std::size_t i = 1; i < points_.size(); i++) {
-    const auto &left = points_[i - 1], &right = points_[i];
-    if (flops > right.flops) continue;
-    const double weight = (flops - left.flops) / (right.flops - left.flops);
-    return left.seconds + weight * (right.seconds - left.seconds);
-  }
-  return points_.back().seconds * flops / points_.back().flops;
-}
-
-double KernelCurve::best_rate() const {
-  double best = 0;
-  for (const auto& point : points_) best = std::max(best, point.flops / point.seconds);
-  return best;
-}
-
 template <Scalar T>
 const MachineRates& machine_rates(const Session& session) {
   static std::mutex mutex;
@@ -176,9 +158,10 @@ template const MachineRates& machine_rates<double>(const Session&);
 template const MachineRates& machine_rates<std::complex<float>>(const Session&);
 template const MachineRates& machine_rates<std::complex<double>>(const Session&);
 
-double expected_seconds(const codelets::Work& work, bool gpu) {
+double expected_seconds(const char* /*operation*/, const codelets::Work& work, int worker) {
   const auto* rates = published(work.type).load();
   if (rates == nullptr) return 0;
+  const bool gpu = starpu_worker_get_type(worker) == STARPU_CUDA_WORKER;
   return (gpu ? rates->gpu : rates->cpu).seconds(work.flops);
 }
 

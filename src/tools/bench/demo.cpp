@@ -7,7 +7,11 @@
 #include <cmath>
 #include <sstream>
 
+#include "common/text.hpp"
+
 namespace tessera::bench {
+
+using tools::significant;
 
 namespace {
 

@@ -7,19 +7,16 @@
 
 #include <tessera/runtime.hpp>
 
+#include "bench/chosen_problems.hpp"
 #include "bench/machine.hpp"
-#include "bench/routines.hpp"
 
 namespace tessera::bench {
 
 /// The command line, understood and found to be possible, but for what only the machine knows.
-struct Options {
-  std::vector<const Routine*> routines;
-  std::vector<Problem> problems;  ///< types × sizes; not every routine exists for each of them
-  std::optional<bool> pinned;     ///< default: if there are GPUs
-  std::vector<int> gpus{-1};      ///< -1: all
-  int cpus = -1;                  ///< -1: all
-  Index tile = 0;                 ///< 0: the library's choice
+struct Options : ChosenProblems {
+  std::vector<int> gpus{-1};  ///< -1: all
+  int cpus = -1;              ///< -1: all
+  Index tile = 0;             ///< 0: the library's choice
   std::vector<std::string> policies;
   std::vector<Placement> placements;
   bool against_cublasxt = false, against_openblas = false;

@@ -82,26 +82,26 @@ std::string parse_types(const std::vector<std::string>& names) {
 }
 
 /// Leaves out what does not exist. Only an 'all' may ask for that.
-void keep_what_exists(const TypedProblem& typed, Options& options) {
+void keep_what_exists(const TypedProblem& typed, ChosenProblems& chosen) {
   const auto has_all = [](const std::vector<std::string>& names) {
     return std::ranges::find(names, "all") != names.end();
   };
   const bool all = has_all(typed.routines) || has_all(typed.types);
   std::string first_reason;
-  for (const auto* routine : options.routines)
-    for (const auto& problem : options.problems)
+  for (const auto* routine : chosen.routines)
+    for (const auto& problem : chosen.problems)
       if (const auto reason = routine->why_not(problem); !reason.empty()) {
         if (!all) throw BadArgument(reason);
         if (first_reason.empty()) first_reason = reason;
       }
   const auto exists = [](const Routine* routine, const Problem& problem) { return routine->why_not(problem).empty(); };
-  std::erase_if(options.routines, [&](const Routine* routine) {
-    return std::ranges::none_of(options.problems, [&](const Problem& problem) { return exists(routine, problem); });
+  std::erase_if(chosen.routines, [&](const Routine* routine) {
+    return std::ranges::none_of(chosen.problems, [&](const Problem& problem) { return exists(routine, problem); });
   });
-  std::erase_if(options.problems, [&](const Problem& problem) {
-    return std::ranges::none_of(options.routines, [&](const Routine* routine) { return exists(routine, problem); });
+  std::erase_if(chosen.problems, [&](const Problem& problem) {
+    return std::ranges::none_of(chosen.routines, [&](const Routine* routine) { return exists(routine, problem); });
   });
-  if (options.routines.empty()) throw BadArgument(first_reason);
+  if (chosen.routines.empty()) throw BadArgument(first_reason);
 }
 
 /// An option that is given must mean something to one of the routines.
@@ -123,7 +123,7 @@ void require_taken(const CLI::App& app, const std::vector<const Routine*>& routi
   }
 }
 
-std::vector<Problem> parse_problems(const CLI::App& app, const TypedProblem& typed, const Options& options) {
+std::vector<Problem> parse_problems(const CLI::App& app, const TypedProblem& typed, const ChosenProblems& chosen) {
   Problem common;
   common.op_a = parse_op("--trans-a", typed.trans_a), common.op_b = parse_op("--trans-b", typed.trans_b);
   common.side = one_of("--side", typed.side, "lr") == 'l' ? Side::Left : Side::Right;
@@ -135,7 +135,7 @@ std::vector<Problem> parse_problems(const CLI::App& app, const TypedProblem& typ
   std::vector<Problem> shapes;
   if (app.count("--m") + app.count("--n") + app.count("--k") > 0) {
     const auto taken = [&](bool Takes::*takes) {
-      return std::ranges::any_of(options.routines, [=](const auto* routine) { return routine->takes().*takes; });
+      return std::ranges::any_of(chosen.routines, [=](const auto* routine) { return routine->takes().*takes; });
     };
     std::vector<std::string> needed{"--n"};
     if (taken(&Takes::m)) needed.insert(needed.begin(), "--m");
@@ -162,16 +162,16 @@ std::vector<Problem> parse_problems(const CLI::App& app, const TypedProblem& typ
 
 }  // namespace
 
-void parse_problem_options(const CLI::App& app, const TypedProblem& typed, Options& options) {
-  options.routines = parse_routines(typed.routines);
-  require_taken(app, options.routines);
-  options.problems = parse_problems(app, typed, options);
-  keep_what_exists(typed, options);
-  for (const auto* routine : options.routines)
-    for (const auto& problem : options.problems) operand_bytes(*routine, problem);
+void parse_problem_options(const CLI::App& app, const TypedProblem& typed, ChosenProblems& chosen) {
+  chosen.routines = parse_routines(typed.routines);
+  require_taken(app, chosen.routines);
+  chosen.problems = parse_problems(app, typed, chosen);
+  keep_what_exists(typed, chosen);
+  for (const auto* routine : chosen.routines)
+    for (const auto& problem : chosen.problems) operand_bytes(*routine, problem);
   if (!typed.memory.empty() && typed.memory != "pinned" && typed.memory != "pageable")
     throw BadArgument("--memory", typed.memory, "is not one of pinned, pageable");
-  if (!typed.memory.empty()) options.pinned = typed.memory == "pinned";
+  if (!typed.memory.empty()) chosen.pinned = typed.memory == "pinned";
 }
 
 }  // namespace tessera::bench

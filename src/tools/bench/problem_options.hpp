@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/options.hpp"
+#include "bench/chosen_problems.hpp"
 
 /// The part of the command line that says what is computed.
 namespace tessera::bench {
@@ -28,8 +28,7 @@ CLI::Option* add_list(CLI::App& app, const std::string& name, Variable& variable
 
 void add_problem_options(CLI::App& app, TypedProblem& typed);
 
-/// Sets `routines`, `problems` and `pinned`.
 /// @throws BadArgument
-void parse_problem_options(const CLI::App& app, const TypedProblem& typed, Options& options);
+void parse_problem_options(const CLI::App& app, const TypedProblem& typed, ChosenProblems& chosen);
 
 }  // namespace tessera::bench

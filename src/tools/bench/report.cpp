@@ -4,34 +4,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <functional>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include <tessera/tessera.h>
 #include <tessera/error.hpp>
 
+#include "bench/letter.hpp"
 #include "common/bad_argument.hpp"
+#include "common/text.hpp"
 
 namespace tessera::bench {
 
+using tools::aligned, tools::significant, tools::trimmed;
+
 namespace {
-
-/// The BLAS's letter for an option.
-template <typename Option>
-std::string letter(Option option) {
-  return {static_cast<char>(std::tolower(static_cast<char>(option)))};
-}
-
-std::string describe_tile(const Result& r) {
-  if (r.tile_m == 0) return "-";
-  const bool square = r.tile_n == 0 || r.tile_n == r.tile_m;
-  return square ? fmt::format("{}", r.tile_m) : fmt::format("{}x{}", r.tile_m, r.tile_n);
-}
 
 std::string describe_devices(const Result& r) {
   const auto some = [](int count, const char* what) {
@@ -42,58 +31,7 @@ std::string describe_devices(const Result& r) {
                                                    : some(r.gpus, "GPU") + "+" + some(r.cpus, "CPU");
 }
 
-/// JSON has no infinity: the largest number stands for it.
-double finite(double x) { return std::isfinite(x) ? x : std::numeric_limits<double>::max(); }
-
-nlohmann::ordered_json scalar(std::complex<double> x) {
-  if (x.imag() == 0) return x.real();
-  return {x.real(), x.imag()};
-}
-
-nlohmann::ordered_json to_json(const Result& r) {
-  const auto& p = r.problem;
-  const auto known = [](const auto& value, bool is_known) {
-    return is_known ? nlohmann::ordered_json(value) : nullptr;
-  };
-  const auto takes = r.routine->takes();
-  nlohmann::ordered_json json;
-  json["routine"] = r.routine->name(), json["type"] = std::string(1, p.type);
-  json["m"] = known(p.m, takes.m), json["n"] = p.n, json["k"] = known(p.k, takes.k);
-  json["memory"] = r.pinned ? "pinned" : "pageable";
-  json["gpus"] = r.gpus, json["cpus"] = r.cpus;
-  json["tile"] = known(r.tile_m, r.tile_m > 0);
-  json["policy"] = known(r.policy, !r.policy.empty());
-  json["library"] = r.library;
-  const bool timed = r.timing.has_value();
-  const auto timing = r.timing.value_or(Timing{});
-  json["first_s"] = known(timing.first, timed), json["median_s"] = known(timing.median, timed);
-  json["best_s"] = known(timing.best, timed);
-  json["tflops"] = known(timed ? r.rate() * 1e-12 : 0, timed);
-  json["limit_s"] = r.limit, json["fraction_of_limit"] = known(timed ? r.fraction_of_limit() : 0, timed);
-  const auto bytes = r.bytes.value_or(Result::Bytes{});
-  json["bytes_h2d"] = known(bytes.h2d, r.bytes.has_value());
-  json["bytes_d2h"] = known(bytes.d2h, r.bytes.has_value());
-  json["bytes_d2d"] = known(bytes.d2d, r.bytes.has_value());
-  json["bytes_min_h2d"] = r.bytes_min_h2d;
-  const auto check = r.check.value_or(Verdict{});
-  json["error"] = known(finite(check.error), r.check.has_value());
-  json["bound"] = known(check.bound, r.check.has_value());
-  json["placement"] = known(r.placement, !r.placement.empty());
-  json["tile_n"] = known(r.tile_n, r.tile_n > 0), json["tile_k"] = known(r.tile_k, r.tile_k > 0);
-  json["trans_a"] = known(letter(p.op_a), takes.trans_a), json["trans_b"] = known(letter(p.op_b), takes.trans_b);
-  json["side"] = known(letter(p.side), takes.side), json["uplo"] = known(letter(p.uplo), takes.uplo);
-  json["diag"] = known(letter(p.diag), takes.diag);
-  json["alpha"] = scalar(p.alpha), json["beta"] = known(scalar(p.beta), takes.beta);
-  json["ld_pad"] = p.ld_pad, json["repeat"] = r.repeat, json["seed"] = p.seed;
-  return json;
-}
-
 }  // namespace
-
-std::string significant(double value, int digits) {
-  const int before = value == 0 ? 1 : static_cast<int>(std::floor(std::log10(std::abs(value)))) + 1;
-  return fmt::format("{:.{}f}", value, std::clamp(digits - before, 0, 9));
-}
 
 struct Report::Column {
   std::string head;
@@ -201,12 +139,6 @@ std::string say_limits(const std::string& types, const Limits& limits, int gpus)
   const auto [in, out] = limits.links(gpus);
   return text + fmt::format("; in {:.1f} GB/s, out {:.1f} GB/s", in * 1e-9, out * 1e-9);
 }
-
-std::string aligned(const std::string& text, int width) {
-  return width < 0 ? fmt::format("{:<{}}  ", text, -width) : fmt::format("{:>{}}  ", text, width);
-}
-
-std::string trimmed(const std::string& line) { return line.substr(0, line.find_last_not_of(' ') + 1); }
 
 }  // namespace
 

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cstdlib>
+
+#include <tessera/error.hpp>
+
+#include "machine.hpp"
+
+namespace tessera::simulation {
+
+const Machine& described_machine() {
+  static const Machine machine = [] {
+    const char* file = std::getenv("TESSERA_PLATFORM");
+    if (file == nullptr || *file == '\0')
+      throw RuntimeError("this Tessera simulates: TESSERA_PLATFORM must name the file that describes the machine");
+    return read_machine(file);
+  }();
+  return machine;
+}
+
+}  // namespace tessera::simulation

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "gpu.hpp"
+
+#include "machine.hpp"
+
+/// The GPUs of a described machine.
+namespace tessera::gpu {
+
+using simulation::described_machine;
+
+Probe probe(int wanted) {
+  Probe found;
+  const int count = described_machine().gpu_count();
+  for (int gpu = 0; gpu < (wanted < 0 ? count : std::min(wanted, count)); gpu++) {
+    const auto& kind = described_machine().kind_of(gpu);
+    found.usable.push_back({gpu, kind.name, static_cast<std::size_t>(kind.memory)});
+  }
+  return found;
+}
+
+std::vector<std::string> visible_devices() {
+  std::vector<std::string> names;
+  for (const auto& gpu : probe(-1).usable) names.push_back(gpu.name);
+  return names;
+}
+
+KeepCurrentDevice::KeepCurrentDevice() = default;
+KeepCurrentDevice::~KeepCurrentDevice() = default;
+
+/// What the description says; `bytes` are not copied.
+LinkRates measure_links(const std::vector<int>& devices, std::size_t /*bytes*/) {
+  const auto& machine = described_machine();
+  LinkRates rates;
+  for (const int device : devices) {
+    const auto& gpu = machine.gpus[static_cast<std::size_t>(device)];
+    rates.h2d.push_back(gpu.in), rates.d2h.push_back(gpu.out), rates.latency.push_back(gpu.latency);
+    auto& row = rates.peer.emplace_back();
+    for (const int other : devices) row.push_back(machine.peer(device, other).rate);
+  }
+  rates.h2d_together = machine.total_in(static_cast<int>(devices.size()));
+  rates.d2h_together = machine.total_out(static_cast<int>(devices.size()));
+  return rates;
+}
+
+template <Scalar T>
+double product_seconds(const std::vector<int>& devices, int n, double /*seconds*/) {
+  double slowest = 0;
+  for (const int device : devices) slowest = std::max(slowest, kernel_seconds<T>(device, n));
+  return slowest;
+}
+
+template <Scalar T>
+double kernel_seconds(int device, int n) {
+  const auto& kind = described_machine().kind_of(device);
+  const double side = n;
+  return kind.task_seconds("gemm", type_letter<T>, flops_per_multiply_add<T> * side * side * side) - kind.task_overhead;
+}
+
+template double kernel_seconds<float>(int, int);
+template double kernel_seconds<double>(int, int);
+template double kernel_seconds<std::complex<float>>(int, int);
+template double kernel_seconds<std::complex<double>>(int, int);
+
+template double product_seconds<float>(const std::vector<int>&, int, double);
+template double product_seconds<double>(const std::vector<int>&, int, double);
+template double product_seconds<std::complex<float>>(const std::vector<int>&, int, double);
+template double product_seconds<std::complex<double>>(const std::vector<int>&, int, double);
+
+PinnedMemory::PinnedMemory(void* data, std::size_t /*bytes*/) : data_(data) {}
+PinnedMemory::~PinnedMemory() = default;
+
+}  // namespace tessera::gpu

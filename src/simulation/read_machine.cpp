@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <starpu.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include <tessera/error.hpp>
+
+#include "machine.hpp"
+
+namespace tessera::simulation {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A value of the file together with the way to it, for messages.
+class Field {
+ public:
+  Field(const std::string& file, std::string path, const Json& value)
+      : file_(file), path_(std::move(path)), value_(value) {}
+
+  [[noreturn]] void refuse(const std::string& allowed) const {
+    throw RuntimeError(file_ + ": " + (path_.empty() ? "the file" : path_) + " is " + value_.dump() + ", must be " +
+                       allowed);
+  }
+
+  /// A member; all that `only` allows are known before one is looked at.
+  Field operator[](const std::string& key) const {
+    if (!value_.is_object()) refuse("an object");
+    if (!value_.contains(key)) throw RuntimeError(file_ + ": " + inside(key) + " is missing");
+    return {file_, inside(key), value_[key]};
+  }
+  bool has(const std::string& key) const { return value_.is_object() && value_.contains(key); }
+  /// Refuses members of other names, so that a slip of the pen is not taken for an absent field.
+  void only(const std::vector<std::string>& keys) const {
+    if (!value_.is_object()) refuse("an object");
+    for (const auto& [key, unused] : value_.items())
+      if (std::ranges::find(keys, key) == keys.end()) {
+        std::string known;
+        for (const auto& k : keys) known += (known.empty() ? "" : ", ") + k;
+        throw RuntimeError(file_ + ": " + inside(key) + " is not a field; there are " + known);
+      }
+  }
+
+  std::vector<Field> items() const {
+    if (!value_.is_array()) refuse("a list");
+    std::vector<Field> all;
+    for (std::size_t i = 0; i < value_.size(); i++)
+      all.emplace_back(file_, path_ + "[" + std::to_string(i) + "]", value_[i]);
+    return all;
+  }
+  std::vector<std::pair<std::string, Field>> members() const {
+    if (!value_.is_object()) refuse("an object");
+    std::vector<std::pair<std::string, Field>> all;
+    for (const auto& [key, value] : value_.items()) all.emplace_back(key, Field(file_, inside(key), value));
+    return all;
+  }
+
+  double positive() const {
+    return number("a number above 0", [](double x) { return x > 0; });
+  }
+  double not_negative() const {
+    return number("a number, 0 or more", [](double x) { return x >= 0; });
+  }
+  int whole(int least, int most) const {
+    const double x = number("a whole number from " + std::to_string(least) + " to " + std::to_string(most),
+                            [&](double y) { return y >= least && y <= most && y == std::floor(y); });
+    return static_cast<int>(x);
+  }
+  std::string text() const {
+    if (!value_.is_string()) refuse("a text");
+    return value_;
+  }
+
+ private:
+  std::string inside(const std::string& key) const { return path_.empty() ? key : path_ + "." + key; }
+  template <typename Test>
+  double number(const std::string& allowed, Test test) const {
+    if (!value_.is_number() || !test(value_.get<double>())) refuse(allowed);
+    return value_;
+  }
+
+  const std::string& file_;
+  std::string path_;
+  const Json& value_;
+};
+
+/// Tile operations that may have times of their own, with the flops that their codelets count for an n×n tile of
+/// doubles.
+double tile_flops(const std::string& operation, double n) {
+  const bool half = operation == "gemmt" || operation == "syrk" || operation == "trmm" || operation == "trsm";
+  if (operation == "diagonal_blocks") return 2 * n * 256 * 256;
+  return (half ? 1 : 2) * n * n * n;
+}
+const std::vector<std::string> operations{"gemm", "gemmt", "symm", "syrk", "syr2k", "trmm", "trsm", "diagonal_blocks"};
+
+detail::KernelCurve read_curve(const std::string& operation, const Field& field) {
+  std::vector<detail::KernelCurve::Point> points;
+  double last = 0;
+  for (const auto& point : field.items()) {
+    const auto pair = point.items();
+    if (pair.size() != 2) point.refuse("[order of the tile, milliseconds]");
+    const double n = pair[0].positive();
+    if (n <= last) pair[0].refuse("larger than the one before");
+    points.push_back({tile_flops(operation, n), 1e-3 * pair[1].positive()});
+    last = n;
+  }
+  if (points.empty()) field.refuse("a list with at least one point");
+  return detail::KernelCurve(std::move(points));
+}
+
+GpuKind read_kind(const std::string& name, const Field& field) {
+  field.only({"memory_gb", "memory_gbps", "task_overhead_us", "kernels_ms", "types"});
+  GpuKind kind;
+  kind.name = name;
+  const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || std::strchr(" ()-_.", c) != nullptr; };
+  if (name.empty() || !std::ranges::all_of(name, plain))  // it becomes part of an XML file
+    field.refuse("under a name of letters, digits, spaces and ( ) - _ . only");
+  kind.memory = 1e9 * field["memory_gb"].positive();
+  kind.memory_rate = 1e9 * field["memory_gbps"].positive();
+  kind.task_overhead = 1e-6 * field["task_overhead_us"].not_negative();
+  const auto kernels = field["kernels_ms"];
+  kernels.only(operations);
+  kernels["gemm"];  // always there
+  for (const auto& [operation, points] : kernels.members()) kind.kernels[operation] = read_curve(operation, points);
+  // Hermitian tiles cost what symmetric ones do.
+  for (const auto& [symmetric, hermitian] : {std::pair{"symm", "hemm"}, {"syrk", "herk"}, {"syr2k", "her2k"}})
+    if (const auto found = kind.kernels.find(symmetric); found != kind.kernels.end())
+      kind.kernels[hermitian] = kind.kernels[symmetric];
+  kind.types['d'] = 1;
+  const auto types = field["types"];
+  types.only({"s", "c", "z"});
+  for (const char* type : {"s", "c", "z"}) kind.types[*type] = types[type].positive();
+  return kind;
+}
+
+std::vector<int> read_gpus(const Field& field, int count) {
+  std::vector<int> gpus;
+  for (const auto& item : field.items()) gpus.push_back(item.whole(0, count - 1));
+  if (gpus.empty()) field.refuse("a list with at least one GPU");
+  return gpus;
+}
+
+void read_host_links(const Field& field, Machine& machine) {
+  for (const auto& link : field.items()) {
+    link.only({"gpus", "in_gbps", "out_gbps", "latency_us"});
+    for (const int gpu : read_gpus(link["gpus"], machine.gpu_count())) {
+      auto& g = machine.gpus[static_cast<std::size_t>(gpu)];
+      g.in = 1e9 * link["in_gbps"].positive(), g.out = 1e9 * link["out_gbps"].positive();
+      g.latency = 1e-6 * link["latency_us"].not_negative();
+    }
+  }
+  for (int gpu = 0; gpu < machine.gpu_count(); gpu++)
+    if (machine.gpus[static_cast<std::size_t>(gpu)].in == 0)
+      field.refuse("a list in which every GPU occurs; GPU " + std::to_string(gpu) + " does not");
+}
+
+void read_shared_links(const Field& field, Machine& machine) {
+  for (const auto& link : field.items()) {
+    link.only({"name", "gpus", "in_gbps", "out_gbps"});
+    link["name"].text();  // for readers of the file
+    machine.shared.push_back({read_gpus(link["gpus"], machine.gpu_count()), 1e9 * link["in_gbps"].positive(),
+                              1e9 * link["out_gbps"].positive()});
+  }
+}
+
+void read_peer_links(const Field& field, Machine& machine) {
+  const auto count = machine.gpus.size();
+  machine.peers.assign(count, std::vector<PeerLink>(count));
+  for (const auto& link : field.items()) {
+    link.only({"gpus", "with", "gbps", "latency_us", "over"});
+    const auto over = link["over"];
+    if (over.text() != "nvlink" && over.text() != "bus") over.refuse("\"nvlink\" or \"bus\"");
+    const PeerLink peer{over.text() == "bus" ? PeerLink::Way::Bus : PeerLink::Way::NvLink,
+                        1e9 * link["gbps"].positive(), 1e-6 * link["latency_us"].not_negative()};
+    const auto group = read_gpus(link["gpus"], machine.gpu_count());
+    const auto others = link.has("with") ? read_gpus(link["with"], machine.gpu_count()) : group;
+    for (const int a : group)
+      for (const int b : others)
+        if (a != b)
+          for (const auto& [from, to] : {std::pair{a, b}, {b, a}})
+            machine.peers[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)] = peer;
+  }
+}
+
+}  // namespace
+
+Machine read_machine(const std::filesystem::path& path) {
+  const std::string file = path.string();
+  std::ifstream stream(path);
+  if (!stream) throw RuntimeError(file + " cannot be read: " + std::strerror(errno));
+  Json json;
+  try {
+    json = Json::parse(stream);
+  } catch (const Json::parse_error& error) {
+    throw RuntimeError(file + " is not JSON: " + error.what());
+  }
+  const Field root(file, "", json);
+  root.only({"source", "assumed", "cpu", "kinds", "gpus", "host_links", "shared_links", "peer_links"});
+  for (const char* comment : {"source", "assumed"})
+    for (const auto& sentence : root[comment].items()) sentence.text();
+  Machine machine;
+  machine.name = path.stem().string();
+  const auto cpu = root["cpu"];
+  cpu.only({"cores", "core_gflops"});
+  machine.cores = cpu["cores"].whole(1, STARPU_MAXCPUS);
+  machine.core_rate = 1e9 * cpu["core_gflops"].positive();
+  for (const auto& [name, kind] : root["kinds"].members()) machine.kinds.push_back(read_kind(name, kind));
+  const auto gpus = root["gpus"].items();
+  if (gpus.empty() || gpus.size() > STARPU_MAXCUDADEVS)
+    root["gpus"].refuse("a list of 1 to " + std::to_string(STARPU_MAXCUDADEVS) + " kinds");
+  for (const auto& gpu : gpus) {
+    const auto kind = std::ranges::find(machine.kinds, gpu.text(), &GpuKind::name);
+    if (kind == machine.kinds.end()) gpu.refuse("a name that is in kinds");
+    machine.gpus.push_back({.kind = static_cast<std::size_t>(kind - machine.kinds.begin())});
+  }
+  read_host_links(root["host_links"], machine);
+  read_shared_links(root["shared_links"], machine);
+  read_peer_links(root["peer_links"], machine);
+  return machine;
+}
+
+}  // namespace tessera::simulation

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "starpu_files.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <sstream>
+
+#include <tessera/error.hpp>
+
+namespace tessera::simulation {
+
+namespace {
+
+struct Wire {
+  std::string name;
+  double rate, latency;
+};
+
+/// What a copy goes through, from one end to the other.
+using Route = std::vector<Wire>;
+
+/// The wires of the machine. Those that a copy shares with others are in several routes under one name.
+class Wires {
+ public:
+  explicit Wires(const Machine& machine) : machine_(machine) {}
+
+  Route in(int gpu) const {
+    const auto& g = at(gpu);
+    Route route{{"RAM-" + name(gpu), g.in, g.latency}};
+    if (const double rate = bus_rate(gpu); rate > 0) route.push_back({name(gpu) + " bus in", rate, 0});
+    append_shared(route, [&](const SharedLink& link) { return link.contains(gpu) ? 1 : 0; });
+    return route;
+  }
+
+  Route out(int gpu) const {
+    const auto& g = at(gpu);
+    Route route{{name(gpu) + "-RAM", g.out, g.latency}};
+    if (const double rate = bus_rate(gpu); rate > 0) route.push_back({name(gpu) + " bus out", rate, 0});
+    append_shared(route, [&](const SharedLink& link) { return link.contains(gpu) ? -1 : 0; });
+    return route;
+  }
+
+  /// A copy between GPUs without direct access goes out to the host and in again. Its rate is half of what one hop has,
+  /// so that StarPU takes the host's own copy whenever there is one.
+  Route peer(int from, int to) const {
+    const auto& link = machine_.peer(from, to);
+    Route route{{name(from) + "-" + name(to), peer_rate(from, to), link.latency}};  // without access: that of the hops
+    if (link.way == PeerLink::Way::None) {
+      for (const auto& part : {out(from), in(to)}) route.insert(route.end(), part.begin(), part.end());
+      return route;
+    }
+    if (link.way == PeerLink::Way::Bus) {
+      route.push_back({name(from) + " bus out", bus_rate(from), 0});
+      route.push_back({name(to) + " bus in", bus_rate(to), 0});
+    }
+    append_shared(route, [&](const SharedLink& shared) { return shared.contains(to) - shared.contains(from); });
+    return route;
+  }
+
+  double peer_rate(int from, int to) const {
+    const auto& link = machine_.peer(from, to);
+    return link.way == PeerLink::Way::None ? std::min(at(from).out, at(to).in) / 2 : link.rate;
+  }
+  double peer_latency(int from, int to) const {
+    const auto& link = machine_.peer(from, to);
+    return link.way == PeerLink::Way::None ? at(from).latency + at(to).latency : link.latency;
+  }
+
+  const Gpu& at(int gpu) const { return machine_.gpus[static_cast<std::size_t>(gpu)]; }
+  static std::string name(int gpu) { return "CUDA" + std::to_string(gpu); }
+
+ private:
+  /// Of the wires that a GPU's copies to peers share with those to the host: as fast as the fastest of these; 0 if it
+  /// has no such peers.
+  double bus_rate(int gpu) const {
+    double rate = 0;
+    for (int other = 0; other < machine_.gpu_count(); other++)
+      if (machine_.peer(gpu, other).way == PeerLink::Way::Bus)
+        rate = std::max({rate, machine_.peer(gpu, other).rate, at(gpu).in, at(gpu).out});
+    return rate;
+  }
+
+  /// @param direction  1: into the group of GPUs, -1: out of it, 0: neither
+  void append_shared(Route& route, const std::function<int(const SharedLink&)>& direction) const {
+    for (std::size_t i = 0; i < machine_.shared.size(); i++) {
+      const auto& link = machine_.shared[i];
+      const auto wire = "shared link " + std::to_string(i);
+      if (const int d = direction(link); d > 0) route.push_back({wire + " in", link.in, 0});
+      else if (d < 0) route.push_back({wire + " out", link.out, 0});
+    }
+  }
+
+  const Machine& machine_;
+};
+
+void write_file(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  if (!file.flush()) throw RuntimeError("cannot write " + path.string());
+}
+
+/// A square table over the host's memory and the GPUs. StarPU does not see the last value of a line, nor the last line:
+/// both are dummies.
+std::string table(int gpus, const std::function<double(int, int)>& cell) {
+  std::ostringstream text;
+  text.precision(9);
+  text << "# from (row) to (column): host, then GPUs\n";
+  for (int from = -1; from < gpus; from++) {
+    for (int to = -1; to < gpus; to++) text << (from == to ? 0.0 : cell(from, to)) << '\t';
+    text << "nan\n";
+  }
+  text << "nan\tnan\n";
+  return text.str();
+}
+
+std::string config(const Machine& machine) {
+  std::ostringstream text;
+  text << "# Current configuration\n"
+       << machine.cores << " # Number of CPUs\n1 # Number of NUMA nodes\n"
+       << machine.gpu_count() << " # Number of CUDA nodes\n";
+  for (const char* kind : {"OpenCL", "FPGA", "Disk", "MPI_MS", "TCPIP_MS", "HIP"})  // StarPU's order of node kinds
+    text << "0 # Number of " << kind << " nodes\n";
+  return text.str();
+}
+
+std::string affinity(const Machine& machine) {
+  std::string text = "# GPU\tNUMA0\t\n";
+  for (int gpu = 0; gpu < machine.gpu_count(); gpu++) text += std::to_string(gpu) + "\t0\t\n";
+  return text;
+}
+
+class Platform {
+ public:
+  explicit Platform(const Machine& machine) : machine_(machine), wires_(machine) {}
+
+  std::string xml() {
+    for (int from = 0; from < machine_.gpu_count(); from++) {
+      add("RAM", Wires::name(from), wires_.in(from));
+      add(Wires::name(from), "RAM", wires_.out(from));
+    }
+    for (int from = 0; from < machine_.gpu_count(); from++)
+      for (int to = 0; to < machine_.gpu_count(); to++)
+        if (to != from) add(Wires::name(from), Wires::name(to), wires_.peer(from, to));
+    std::ostringstream text;
+    text.precision(15);
+    text << head;
+    for (int core = 0; core < machine_.cores; core++)
+      text << "   <host id=\"CPU" << core << "\" speed=\"2000000000f\"/>\n";
+    for (int gpu = 0; gpu < machine_.gpu_count(); gpu++)
+      text << "   <host id=\"" << Wires::name(gpu) << "\" speed=\"2000000000f\">\n     <prop id=\"model\" value=\""
+           << machine_.kind_of(gpu).name << "\"/>\n     <prop id=\"memsize\" value=\""
+           << static_cast<long long>(machine_.kind_of(gpu).memory)
+           << "\"/>\n     <prop id=\"memcpy_peer\" value=\"1\"/>\n   </host>\n";
+    text << "   <host id=\"RAM\" speed=\"1f\"/>\n";
+    for (const auto& wire : all_)
+      text << "   <link id=\"" << wire.name << "\" bandwidth=\"" << wire.rate << "Bps\" latency=\"" << std::fixed
+           << wire.latency << "s\"/>\n"
+           << std::defaultfloat;
+    text << routes_ << " </AS>\n</platform>\n";
+    return text.str();
+  }
+
+ private:
+  /// Bandwidths are what the wires give, and copies in opposite directions do not disturb each other.
+  static constexpr const char* head =
+      R"(<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM 'http://simgrid.gforge.inria.fr/simgrid/simgrid.dtd'>
+<platform version="4">
+ <config id="General">
+   <prop id="network/TCP-gamma" value="-1"></prop>
+   <prop id="network/latency-factor" value="1"></prop>
+   <prop id="network/bandwidth-factor" value="1"></prop>
+   <prop id="network/crosstraffic" value="0"></prop>
+   <prop id="network/weight-S" value="0.0"></prop>
+ </config>
+ <AS id="AS0" routing="Full">
+   <host id="MAIN" speed="1f"/>
+)";
+
+  void add(const std::string& from, const std::string& to, const Route& route) {
+    routes_ += "   <route src=\"" + from + "\" dst=\"" + to + "\" symmetrical=\"NO\">";
+    std::vector<std::string> passed;
+    for (const auto& wire : route) {
+      if (std::ranges::find(all_, wire.name, &Wire::name) == all_.end()) all_.push_back(wire);
+      if (std::ranges::find(passed, wire.name) != passed.end()) continue;
+      passed.push_back(wire.name);
+      routes_ += "<link_ctn id=\"" + wire.name + "\"/>";
+    }
+    routes_ += "</route>\n";
+  }
+
+  const Machine& machine_;
+  Wires wires_;
+  std::vector<Wire> all_;
+  std::string routes_;
+};
+
+}  // namespace
+
+void write_starpu_files(const Machine& machine, const std::filesystem::path& folder, const std::string& host) {
+  const Wires wires(machine);
+  const auto bandwidth = [&](int from, int to) {  // [MB/s]
+    return 1e-6 * (from < 0 ? wires.at(to).in : to < 0 ? wires.at(from).out : wires.peer_rate(from, to));
+  };
+  const auto latency = [&](int from, int to) {  // [µs]
+    return 1e6 * (from < 0 ? wires.at(to).latency : to < 0 ? wires.at(from).latency : wires.peer_latency(from, to));
+  };
+  std::filesystem::create_directories(folder / "bus");
+  const auto file = [&](const char* ending) { return folder / "bus" / (host + ending); };
+  write_file(file(".bandwidth"), table(machine.gpu_count(), bandwidth));
+  write_file(file(".latency"), table(machine.gpu_count(), latency));
+  write_file(file(".affinity"), affinity(machine));
+  write_file(file(".config"), config(machine));
+  write_file(file(".platform.v4.xml"), Platform(machine).xml());
+}
+
+}  // namespace tessera::simulation

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "machine.hpp"
+
+namespace tessera::simulation {
+
+/// Writes the machine as StarPU's sampling files, so that a program that is started with STARPU_PERF_MODEL_DIR=`folder`
+/// and STARPU_HOSTNAME=`host` runs on it.
+/// @throws RuntimeError if a file cannot be written
+void write_starpu_files(const Machine& machine, const std::filesystem::path& folder, const std::string& host);
+
+}  // namespace tessera::simulation

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tessera-simulate: the laboratory.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <tessera/error.hpp>
+
+#include "common/bad_argument.hpp"
+#include "simulate/gantt.hpp"
+#include "simulate/processes.hpp"
+#include "simulate/report.hpp"
+#include "simulation/starpu_files.hpp"
+
+#undef main  // starpu.h renames the main of a program that simulates; this one only starts those that do
+
+namespace {
+
+using namespace tessera;
+using namespace tessera::simulate;
+
+/// A folder that goes when this object does.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    auto name = (std::filesystem::temp_directory_path() / "tessera-simulate-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw RuntimeError("no folder can be made: " + name);
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+int run(int argc, char** argv) {
+  const auto options = parse_options(argc, argv);
+  if (!options) return tools::Success;
+  Report report(*options);
+  const TemporaryFolder folder;
+  const Scratch scratch{folder.path()};
+  simulation::write_starpu_files(options->machine, scratch.folder, Scratch::host);
+  report.begin();
+  int result = tools::Success;
+  run_all(*options, runs_of(*options), scratch, [&](const Run& one, const Outcome& outcome) {
+    if (outcome.bad_argument) throw tools::BadArgument(outcome.error);
+    if (outcome.error.empty()) return report.add(one, outcome);
+    fmt::print(stderr, "tessera-simulate: {}{} {} under {}: {}\n", one.problem.type, one.routine->name(), one.problem.n,
+               one.policy.empty() ? "the library's policy" : one.policy, outcome.error);
+    result = tools::RuntimeFailed;
+  });
+  if (!options->gantt.empty() && result == tools::Success) draw_gantt(scratch, options->gantt);
+  return result;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto complain = [](const std::exception& error) { fmt::print(stderr, "tessera-simulate: {}\n", error.what()); };
+  try {
+    return run(argc, argv);
+  } catch (const tools::BadArgument& error) {
+    complain(error);
+    return tools::BadArguments;
+  } catch (const std::exception& error) {
+    complain(error);
+    return tools::RuntimeFailed;
+  }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "simulate/options.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <thread>
+
+#include <tessera/error.hpp>
+
+#include "bench/problem_options.hpp"
+#include "common/bad_argument.hpp"
+#include "common/runtime_options.hpp"
+
+namespace tessera::simulate {
+
+namespace {
+
+namespace fs = std::filesystem;
+using tools::BadArgument;
+
+/// The command line as it was typed.
+struct Typed {
+  bench::TypedProblem problem;
+  tools::TypedRuntime runtime;
+  std::string platform;
+};
+
+void add_options(CLI::App& app, Options& options, Typed& typed) {
+  bench::add_problem_options(app, typed.problem);
+  app.add_option("--platform", typed.platform, "the machine: a name from traces/platforms, or a file like those there")
+      ->type_name("NAME|FILE")
+      ->required()
+      ->group("What it runs on");
+  tools::add_runtime_options(app, typed.runtime, true);
+  for (auto* option :
+       {app.add_option("--gpu-memory", options.gpu_memory, "memory that a GPU may use, instead of 90 % of its own")
+            ->type_name("MiB")
+            ->check(tools::whole_number(1, 1 << 30)),
+        app.add_option("--jobs", options.jobs, "simulations at a time (all cores)")
+            ->type_name("N")
+            ->check(tools::whole_number(1, 1024)),
+        app.add_flag("--brief", options.brief, "one line a simulation, nothing on single GPUs"),
+        app.add_option("--json", options.json,
+                       "one JSON object a simulation; '-': to standard output, the table to standard error")
+            ->type_name("FILE"),
+        app.add_option("--gantt", options.gantt, "draw what the GPUs do and when; for a single simulation")
+            ->type_name("FILE.svg")})
+    option->group("How it is reported");
+}
+
+/// Names in the folder of machines.
+std::string known_platforms(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (entry.path().extension() == ".json") names.push_back(entry.path().stem());
+  std::ranges::sort(names);
+  std::string text;
+  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+fs::path find_platform(const std::string& name) {
+  if (name.find('/') != std::string::npos || name.ends_with(".json")) {
+    if (!fs::is_regular_file(name)) throw BadArgument("--platform", name, "is not a file");
+    return fs::absolute(name);
+  }
+  const char* folder = std::getenv("TESSERA_PLATFORMS");
+  const fs::path platforms = folder != nullptr ? folder : TESSERA_PLATFORMS;
+  if (auto file = platforms / (name + ".json"); fs::is_regular_file(file)) return file;
+  throw BadArgument(
+      "--platform", name,
+      fmt::format("is not a machine in {}; there are {}", platforms.string(), known_platforms(platforms)));
+}
+
+void parse(const CLI::App& app, const Typed& typed, Options& options) {
+  bench::parse_problem_options(app, typed.problem, options);
+  if (options.pinned && !*options.pinned)
+    throw BadArgument("--memory", "pageable", "cannot be simulated: copies are as fast as from pinned memory");
+  options.pinned = true;
+  options.platform = find_platform(typed.platform);
+  try {
+    options.machine = simulation::read_machine(options.platform);
+  } catch (const RuntimeError& error) {
+    throw BadArgument(std::string("--platform: ") + error.what());
+  }
+  options.gpus = typed.runtime.gpus;
+  const int most = options.machine.gpu_count();
+  if (options.gpus.empty()) options.gpus = {most};
+  for (const int gpus : options.gpus)
+    if (gpus > most)
+      throw BadArgument("--gpus", std::to_string(gpus), fmt::format("is more than the {} of {}", most, typed.platform));
+  options.cpus = typed.runtime.cpus, options.tile = typed.runtime.tile;
+  if (options.cpus > options.machine.cores)
+    throw BadArgument("--cpus", std::to_string(options.cpus),
+                      fmt::format("is more than the {} cores of {}", options.machine.cores, typed.platform));
+  if (options.cpus == 0 && std::ranges::find(options.gpus, 0) != options.gpus.end())
+    throw BadArgument("--cpus", "0", "leaves nothing to compute on with --gpus 0");
+  options.policies = typed.runtime.policies;
+  if (options.policies.empty()) options.policies = {""};
+  if (!typed.runtime.placements.empty()) options.placements = tools::parse_placements(typed.runtime);
+  if (!options.gantt.empty() && !options.gantt.ends_with(".svg"))
+    throw BadArgument("--gantt", options.gantt, "must end in .svg: that is what is drawn");
+  if (const auto count = runs_of(options).size(); !options.gantt.empty() && count != 1)
+    throw BadArgument("--gantt", options.gantt, fmt::format("shows one simulation, and these are {}", count));
+}
+
+/// Its own policy places tiles as the library does by default; those of StarPU have something to decide only when they
+/// may place them.
+Placement suitable_placement(const std::string& policy) {
+  return policy.empty() || policy == "tessera" ? Placement::Automatic : Placement::Scheduler;
+}
+
+}  // namespace
+
+std::optional<Options> parse_options(int argc, char** argv) {
+  CLI::App app("Runs Tessera on a described machine, in simulated time.", "tessera-simulate");
+  app.option_defaults()->group("What is computed");
+  Options options;
+  options.jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  Typed typed;
+  add_options(app, options, typed);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() != 0) throw BadArgument(error.what());
+    app.exit(error);
+    return std::nullopt;
+  }
+  parse(app, typed, options);
+  return options;
+}
+
+std::vector<Run> runs_of(const Options& options) {
+  std::vector<Run> runs;
+  for (const auto* routine : options.routines)
+    for (const auto& problem : options.problems) {
+      if (!routine->why_not(problem).empty()) continue;
+      for (const int gpus : options.gpus)
+        for (const auto& policy : options.policies) {
+          auto placements = options.placements;
+          if (placements.empty()) placements = {suitable_placement(policy)};
+          const int cpus = options.cpus >= 0 ? options.cpus : gpus > 0 ? 0 : options.machine.cores;
+          for (const auto placement : placements) runs.push_back({routine, problem, gpus, cpus, policy, placement});
+        }
+    }
+  return runs;
+}
+
+}  // namespace tessera::simulate

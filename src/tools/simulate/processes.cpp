@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "simulate/processes.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include <tessera/error.hpp>
+
+namespace tessera::simulate {
+
+namespace {
+
+/// A simulation that runs, and what it has said so far.
+class Child {
+ public:
+  Child(const Options& options, const Run& run, const Scratch& scratch) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) throw RuntimeError(std::string("no pipe: ") + std::strerror(errno));
+    const pid_t parent = getpid();
+    pid_ = fork();
+    if (pid_ < 0) throw RuntimeError(std::string("no process for a simulation: ") + std::strerror(errno));
+    if (pid_ == 0) {
+      close(ends[0]);
+      prctl(PR_SET_PDEATHSIG, SIGKILL);  // who would read the result?
+      if (getppid() != parent) _exit(1);
+      dup2(STDERR_FILENO, STDOUT_FILENO);  // standard output is for results
+      become_simulation(options, run, scratch, ends[1]);
+    }
+    close(ends[1]);
+    pipe_ = ends[0];
+  }
+  ~Child() {
+    close(pipe_);
+    if (pid_ > 0) {
+      kill(pid_, SIGKILL);
+      waitpid(pid_, nullptr, 0);
+    }
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  int pipe() const { return pipe_; }
+
+  /// Reads what there is; the outcome once the simulation has ended.
+  std::optional<Outcome> read_some() {
+    char buffer[4096];
+    const auto count = read(pipe_, buffer, sizeof buffer);
+    if (count < 0 && errno == EINTR) return std::nullopt;
+    if (count > 0) {
+      text_.append(buffer, static_cast<std::size_t>(count));
+      return std::nullopt;
+    }
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    pid_ = 0;
+    const auto json = nlohmann::json::parse(text_, nullptr, false);
+    if (!json.is_discarded() && WIFEXITED(status) && WEXITSTATUS(status) == 0) return json.get<Outcome>();
+    Outcome outcome;
+    outcome.error = WIFSIGNALED(status) ? std::string("the simulation was ended by ") + strsignal(WTERMSIG(status))
+                                        : "the simulation ended without a result; StarPU or SimGrid says why above";
+    return outcome;
+  }
+
+ private:
+  pid_t pid_ = 0;
+  int pipe_ = -1;
+  std::string text_;
+};
+
+}  // namespace
+
+void run_all(const Options& options, const std::vector<Run>& runs, const Scratch& scratch,
+             const std::function<void(const Run&, const Outcome&)>& done) {
+  std::vector<std::unique_ptr<Child>> children(runs.size());
+  std::vector<std::optional<Outcome>> outcomes(runs.size());
+  std::size_t started = 0, reported = 0;
+  int running = 0;
+  while (reported < runs.size()) {
+    for (; running < options.jobs && started < runs.size(); started++, running++)
+      children[started] = std::make_unique<Child>(options, runs[started], scratch);
+    std::vector<pollfd> waiting;
+    std::vector<std::size_t> which;
+    for (std::size_t i = 0; i < started; i++)
+      if (children[i]) {
+        waiting.push_back({children[i]->pipe(), POLLIN, 0});
+        which.push_back(i);
+      }
+    poll(waiting.data(), waiting.size(), -1);
+    for (std::size_t w = 0; w < waiting.size(); w++) {
+      if (waiting[w].revents == 0) continue;
+      const auto i = which[w];
+      if ((outcomes[i] = children[i]->read_some())) {
+        children[i].reset();
+        running--;
+      }
+    }
+    for (; reported < runs.size() && outcomes[reported]; reported++) done(runs[reported], *outcomes[reported]);
+  }
+}
+
+}  // namespace tessera::simulate

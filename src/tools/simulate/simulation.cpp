@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "simulate/simulation.hpp"
+
+#include <dlfcn.h>
+#include <starpu.h>
+#include <starpu_scheduler.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include <tessera/error.hpp>
+
+#include "common/runtime_options.hpp"
+
+namespace tessera::simulate {
+
+namespace {
+
+/// Addresses that belong to nobody: nothing is read or written in a simulation, but tiles must not overlap.
+class AddressRange {
+ public:
+  explicit AddressRange(std::size_t bytes)
+      : bytes_(std::max<std::size_t>(bytes, 1)),
+        data_(mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
+    if (data_ == MAP_FAILED) throw RuntimeError("there is no address space of " + std::to_string(bytes_) + " bytes");
+  }
+  ~AddressRange() { munmap(data_, bytes_); }
+  AddressRange(const AddressRange&) = delete;
+  AddressRange& operator=(const AddressRange&) = delete;
+  void* data() const { return data_; }
+
+ private:
+  std::size_t bytes_;
+  void* data_;
+};
+
+/// Adds up the tasks of each GPU as they end. The scheduling policy is told about every task that has ended: this
+/// listens in.
+class TaskWatch {
+ public:
+  explicit TaskWatch(int gpus) {
+    uses.assign(static_cast<std::size_t>(gpus), {});
+    begin = starpu_timing_now();
+    auto* policy = starpu_sched_get_sched_policy();
+    next = policy->post_exec_hook;
+    policy->post_exec_hook = ended;
+    starpu_profiling_status_set(STARPU_PROFILING_ENABLE);
+  }
+  ~TaskWatch() {
+    starpu_profiling_status_set(STARPU_PROFILING_DISABLE);
+    starpu_sched_get_sched_policy()->post_exec_hook = next;
+  }
+  TaskWatch(const TaskWatch&) = delete;
+  TaskWatch& operator=(const TaskWatch&) = delete;
+
+  static std::vector<GpuUse> result() { return uses; }
+
+ private:
+  static void ended(starpu_task* task, unsigned context) {
+    const auto* info = task->profiling_info;
+    if (info != nullptr && starpu_worker_get_type(info->workerid) == STARPU_CUDA_WORKER) {
+      auto& use = uses[static_cast<std::size_t>(starpu_worker_get_devid(info->workerid))];
+      auto end = info->end_time;
+      // What is simulated, exactly. From start to end StarPU also counts waiting for memory, when tasks are queued.
+      if (const auto* model = task->cl->model; model != nullptr && model->worker_cost_function != nullptr)
+        use.busy += 1e-6 * model->worker_cost_function(task, static_cast<unsigned>(info->workerid), 0);
+      use.last_end = 1e-6 * (starpu_timing_timespec_to_us(&end) - begin);
+    }
+    if (next != nullptr) next(task, context);
+  }
+
+  static inline std::vector<GpuUse> uses;
+  static inline double begin = 0;  ///< µs
+  static inline void (*next)(starpu_task*, unsigned) = nullptr;
+};
+
+/// The GPU whose memory this is, or -1.
+int gpu_at(int node) {
+  const auto n = static_cast<unsigned>(node);
+  return starpu_node_get_kind(n) == STARPU_CUDA_RAM ? starpu_memory_node_get_devid(n) : -1;
+}
+
+/// On a real machine StarPU asks NVML, and then does not expect all GPUs to share the link. It weighs a copy from a
+/// peer against one from the host by that.
+void tell_of_nvlink(const simulation::Machine& machine) {
+  for (int bus = 0; bus < starpu_bus_get_count(); bus++) {
+    const int from = gpu_at(starpu_bus_get_src(bus)), to = gpu_at(starpu_bus_get_dst(bus));
+    if (from >= 0 && to >= 0 && machine.peer(from, to).way == simulation::PeerLink::Way::NvLink)
+      starpu_bus_set_ngpus(bus, 1);
+  }
+}
+
+void add_bytes(std::vector<GpuUse>& gpus) {
+  for (int bus = 0; bus < starpu_bus_get_count(); bus++) {
+    starpu_profiling_bus_info info{};
+    starpu_bus_get_profiling_info(bus, &info);
+    const int from = gpu_at(starpu_bus_get_src(bus)), to = gpu_at(starpu_bus_get_dst(bus));
+    const auto bytes = static_cast<double>(info.transferred_bytes);
+    if (to >= 0) (from >= 0 ? gpus[to].d2d_in : gpus[to].h2d) += bytes;
+    else if (from >= 0) gpus[from].d2h += bytes;
+  }
+}
+
+Outcome simulate(const Options& options, const Run& run) {
+  RuntimeOptions start;
+  start.cpus = run.cpus, start.gpus = run.gpus, start.tile = options.tile;
+  start.policy = run.policy, start.placement = run.placement;
+  const auto bytes = bench::operand_bytes(*run.routine, run.problem);
+  const AddressRange A(bytes[0]), B(bytes[1]), C(bytes[2]);
+  const Runtime runtime(start);
+  tell_of_nvlink(options.machine);
+  Outcome outcome;
+  const auto tiles = run.routine->tiles(run.problem);
+  outcome.tile_m = tiles.m, outcome.tile_n = tiles.n, outcome.tile_k = tiles.k;
+  outcome.policy = policy(), outcome.placement = tools::placement_name(placement());
+  {
+    const TaskWatch watch(run.gpus);
+    const double begin = starpu_timing_now();
+    run.routine->run_tessera(run.problem, {A.data(), B.data(), C.data()});
+    outcome.seconds = 1e-6 * (starpu_timing_now() - begin);
+    outcome.gpus = TaskWatch::result();
+  }
+  add_bytes(outcome.gpus);
+  return outcome;
+}
+
+struct {
+  const Options* options;
+  const Run* run;
+  int result;
+} job;
+
+void put_environment(const Options& options, const Scratch& scratch) {
+  const auto put = [](const char* name, const std::string& value) { setenv(name, value.c_str(), 1); };
+  put("TESSERA_PLATFORM", options.platform);
+  put("STARPU_PERF_MODEL_DIR", scratch.folder);
+  put("STARPU_HOME", scratch.folder);
+  put("STARPU_HOSTNAME", Scratch::host);
+  put("STARPU_NWORKER_PER_CUDA", "1");
+  // As in a warm call: StarPU keeps device memory that it once has allocated.
+  put("STARPU_SIMGRID_CUDA_MALLOC_COST", "0");
+  if (options.gpu_memory > 0) put("STARPU_LIMIT_CUDA_MEM", std::to_string(options.gpu_memory));
+  if (!options.gantt.empty()) {
+    put("STARPU_FXT_TRACE", "1");
+    put("STARPU_FXT_PREFIX", scratch.folder / "");
+    put("STARPU_GENERATE_TRACE", "0");
+  }
+}
+
+}  // namespace
+
+void to_json(nlohmann::json& json, const Outcome& o) {
+  json = {{"error", o.error},
+          {"bad_argument", o.bad_argument},
+          {"seconds", o.seconds},
+          {"m", o.tile_m},
+          {"n", o.tile_n},
+          {"k", o.tile_k},
+          {"policy", o.policy},
+          {"placement", o.placement},
+          {"gpus", nlohmann::json::array()}};
+  for (const auto& g : o.gpus) json["gpus"].push_back({g.h2d, g.d2h, g.d2d_in, g.busy, g.last_end});
+}
+
+void from_json(const nlohmann::json& json, Outcome& o) {
+  o.error = json.at("error"), o.bad_argument = json.at("bad_argument"), o.seconds = json.at("seconds");
+  o.tile_m = json.at("m"), o.tile_n = json.at("n"), o.tile_k = json.at("k");
+  o.policy = json.at("policy"), o.placement = json.at("placement");
+  for (const auto& g : json.at("gpus")) o.gpus.push_back({g.at(0), g.at(1), g.at(2), g.at(3), g.at(4)});
+}
+
+void become_simulation(const Options& options, const Run& run, const Scratch& scratch, int result) {
+  put_environment(options, scratch);
+  job = {&options, &run, result};
+  // StarPU has a main of its own. It starts SimGrid, and calls starpu_main in a simulated thread.
+  const auto starpus_main = reinterpret_cast<int (*)(int, char**)>(dlsym(RTLD_NEXT, "main"));
+  if (starpus_main == nullptr) _exit(1);
+  std::string words[] = {"tessera-simulate", "--log=root.thresh:warning"};
+  char* arguments[] = {words[0].data(), words[1].data(), nullptr};
+  _exit(starpus_main(2, arguments));
+}
+
+}  // namespace tessera::simulate
+
+extern "C" int starpu_main(int /*argc*/, char** /*argv*/) {
+  using namespace tessera;
+  simulate::Outcome outcome;
+  try {
+    outcome = simulate::simulate(*simulate::job.options, *simulate::job.run);
+  } catch (const ArgumentError& error) {
+    outcome.error = error.what(), outcome.bad_argument = true;
+  } catch (const std::exception& error) {
+    outcome.error = error.what();
+  }
+  const auto text = nlohmann::json(outcome).dump();
+  const bool whole = write(simulate::job.result, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  _exit(whole ? 0 : 1);  // nothing is left to do, and SimGrid takes its time to clean up
+}
