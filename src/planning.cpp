@@ -7,7 +7,8 @@ namespace tessera::detail {
 
 template <Scalar T>
 TileProblem tile_problem(const Session& session) {
-  return {machine_rates<T>(session), session.cpu_workers(), session.gpu_count(), sizeof(T), flops_per_multiply_add<T>};
+  return {machine_rates<T>(session), session.cpu_workers(), session.gpu_count(), sizeof(T),
+          flops_per_multiply_add<T>, session.gpu_memory()};
 }
 
 template <Scalar T>

@@ -4,10 +4,6 @@
 #include <hwloc.h>
 #include <starpu.h>
 
-#include <algorithm>
-#include <atomic>
-#include <mutex>
-
 #include <tessera/error.hpp>
 
 #include "codelets/failure.hpp"
@@ -43,12 +39,6 @@ void require_outside_tasks(const char* what) {
     throw RuntimeError(std::string(what) + ": called from within a StarPU task or its callback");
 }
 
-namespace {
-std::atomic<std::uint64_t> submitted{0};
-}
-
-void count_submitted() { submitted.fetch_add(1, std::memory_order_relaxed); }
-
 }  // namespace detail
 
 namespace {
@@ -69,44 +59,7 @@ Device host_device(const detail::Session& session) {
   return host;
 }
 
-/// StarPU's counters of bytes by bus, added up by direction. StarPU resets them when they are read, so this keeps them.
-class BusCounters {
- public:
-  Statistics read() {
-    const std::lock_guard lock(mutex_);
-    for (int bus = 0; bus < starpu_bus_get_count(); bus++) {
-      starpu_profiling_bus_info info{};
-      starpu_bus_get_profiling_info(bus, &info);
-      const bool from_device = on_device(starpu_bus_get_src(bus)), to_device = on_device(starpu_bus_get_dst(bus));
-      const auto bytes = static_cast<std::uint64_t>(info.transferred_bytes);
-      if (from_device && to_device) total_.bytes_d2d += bytes;
-      else if (to_device) total_.bytes_h2d += bytes;
-      else if (from_device) total_.bytes_d2h += bytes;
-    }
-    total_.tasks = detail::submitted - tasks_before_;
-    return total_;
-  }
-
-  void reset() {
-    read();
-    const std::lock_guard lock(mutex_);
-    total_ = {};
-    tasks_before_ = detail::submitted;
-  }
-
- private:
-  static bool on_device(int node) { return starpu_node_get_kind(static_cast<unsigned>(node)) == STARPU_CUDA_RAM; }
-
-  std::mutex mutex_;
-  Statistics total_;
-  std::uint64_t tasks_before_ = 0;
-};
-
-BusCounters counters;
-
 }  // namespace
-
-void detail::reset_counters() { counters.reset(); }
 
 std::vector<Device> devices() {
   const auto session = detail::session();
@@ -133,16 +86,6 @@ std::string starpu_version() {
   int major = 0, minor = 0, release = 0;
   starpu_get_version(&major, &minor, &release);
   return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(release);
-}
-
-Statistics statistics() {
-  const auto session = detail::session();
-  return counters.read();
-}
-
-void reset_statistics() {
-  const auto session = detail::session();
-  counters.reset();
 }
 
 }  // namespace tessera

@@ -4,13 +4,14 @@
 #include <starpu.h>
 #include <starpu_scheduler.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 
-#include <tessera/error.hpp>
 #include <tessera/sched.h>
+#include <tessera/error.hpp>
 
 #include "bus_model.hpp"
 #include "codelets/codelet.hpp"
@@ -141,6 +142,10 @@ void Session::look_at_workers() {
       gpu_workers_.emplace_back();
     }
     gpu_workers_.back().push_back(worker);
+  }
+  if (!workers.empty()) {
+    const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(workers.front()));
+    gpu_memory_ = std::max(0.0, static_cast<double>(starpu_memory_get_total(node)));
   }
   if (const auto* policy = starpu_sched_get_sched_policy(); policy != nullptr) policy_ = policy->policy_name;
 }

@@ -28,6 +28,8 @@ class Session {
   /// CUDA ordinals, and for each of those devices the StarPU workers that drive it.
   const std::vector<int>& gpus() const noexcept { return gpus_; }
   const std::vector<std::vector<int>>& gpu_workers() const noexcept { return gpu_workers_; }
+  /// Bytes that StarPU may use on a GPU; 0: no GPU, or not known.
+  double gpu_memory() const noexcept { return gpu_memory_; }
   Placement placement() const noexcept { return placement_; }
   /// Whether each tile of a result has its GPU: for good, or as a suggestion to the policy.
   bool has_owners() const noexcept { return placement_ == Placement::Owner || placement_ == Placement::Home; }
@@ -47,6 +49,7 @@ class Session {
   mutable std::mutex submission_;
   bool joined_ = false;
   int cpu_workers_ = 0;
+  double gpu_memory_ = 0;
   int host_threads_ = 1;  ///< OpenBLAS's own setting, to be restored
   Placement placement_ = Placement::Scheduler;
   Index tile_ = 0;

@@ -112,6 +112,9 @@ ProductTiles choose_for_gpus(const TileProblem& machine, Index m, Index n, Index
 /// cost between 0.05 and 0.17 µs a row.
 constexpr double row_latency = 0.08e-6;
 
+/// A GPU with fewer columns of X than these waits for their tiles, and ends when the last one does.
+constexpr Index columns_per_gpu = 2;
+
 /// Each column of tiles of X belongs to one GPU, which works through the rows: the time of the busiest one, or the
 /// transfers if they take longer, and the start and the end.
 /// @param order, tile  of the triangular matrix
@@ -145,7 +148,8 @@ ProductTiles choose_triangular_for_gpus(const TileProblem& machine, Index order,
     for (const Index tile : gpu_candidates)
       for (const Index width : gpu_candidates) {
         const double elements = static_cast<double>(tile) * static_cast<double>(std::max(tile, width));
-        if (machine.element_size * elements <= largest_tile_bytes) consider(tile, width);
+        const bool enough = divide_up(free, width) >= columns_per_gpu * machine.gpus || width == gpu_candidates.front();
+        if (enough && machine.element_size * elements <= largest_tile_bytes) consider(tile, width);
       }
   }
   std::ostringstream reason;
@@ -205,8 +209,20 @@ Block choose_block(const TileProblem& machine, Index tile) {
   if (machine.gpus == 0) return {};
   const auto grid = owner_grid(machine.gpus);
   const double side = block_margin * smallest_block(machine, grid);
-  const auto per_gpu = static_cast<Index>(std::ceil(side / static_cast<double>(tile)));
-  return {per_gpu * grid.p, per_gpu * grid.q};
+  auto per_gpu = std::max<Index>(3, static_cast<Index>(std::ceil(side / static_cast<double>(tile))));
+  const double tile_bytes = machine.element_size * static_cast<double>(tile) * static_cast<double>(tile);
+  // Beside s² tiles of C, a column and a row of input tiles, and as many again that arrive.
+  const auto fits = [&](Index s, Index copies) {
+    const auto tiles = static_cast<double>(copies * s * s + 4 * s);
+    return machine.gpu_memory <= 0 || tiles * tile_bytes <= machine.gpu_memory;
+  };
+  // A smaller block that leaves room for copies starts sooner; half the size is what the links need at least.
+  const auto smallest_roomy = std::max<Index>(1, divide_up(per_gpu, static_cast<Index>(block_margin)));
+  Index roomy = per_gpu;
+  while (roomy > smallest_roomy && !fits(roomy, 2)) roomy--;
+  if (fits(roomy, 2)) return {roomy * grid.p, roomy * grid.q, true};
+  while (per_gpu > 1 && !fits(per_gpu, 1)) per_gpu--;
+  return {per_gpu * grid.p, per_gpu * grid.q, false};
 }
 
 Index choose_default_tile(const TileProblem& machine) {

@@ -36,6 +36,7 @@ struct TileProblem {
   int gpus = 0;
   double element_size = 8;
   double flops_per_multiply_add = 2;
+  double gpu_memory = 0;  ///< bytes of each; 0: not known
 };
 
 /// Tiles for C (m×n) ← op(A) (m×k) op(B) (k×n).
@@ -62,9 +63,11 @@ ProductTiles choose_triangular_tiles(const TileProblem& machine, Side side, Inde
 /// Rows and columns of tiles that are computed together before the next block of C begins.
 struct Block {
   Index rows = 0, columns = 0;  ///< 0: all of C is one block
+  bool roomy = true;            ///< whether each GPU has room for two copies of its part
 };
 
-/// The smallest block for which the links can feed the GPUs, with a margin. CPU workers need no blocks.
+/// The smallest block for which the links can feed the GPUs, with a margin, if the GPUs have room for it: else the
+/// largest that fits. CPU workers need no blocks.
 Block choose_block(const TileProblem& machine, Index tile);
 
 /// Square tiles for matrices whose use is not known yet: the smallest size at which the kernel runs at 0.9 of its best

@@ -14,11 +14,13 @@ template <Scalar T>
 void trmm(Side side, Uplo uplo, Op op, Diag diag, std::type_identity_t<T> alpha, const Matrix<T>& A,
           const Matrix<T>& B) {
   detail::triangular<T>("trmm", side, uplo, op, diag, false, alpha, A, B, [](unroll::Sweep<T>& sweep, T factor) {
-    for (Index s = sweep.rows() - 1; s >= 0; s--) sweep.prefetch_result(s);  // the first sum reads all rows
-    for (Index s = sweep.rows() - 1; s >= 0; s--) {
-      sweep.diagonal(s, factor);
-      for (Index x = 0; x < s; x++)
-        for (Index j = 0; j < sweep.columns(); j++) sweep.product(s, sweep.term(s, j, x), j, factor, T(1));
+    for (const auto group : sweep.groups()) {
+      for (Index s = sweep.rows() - 1; s >= 0; s--) sweep.prefetch_result(s, group);  // the first sum reads all rows
+      for (Index s = sweep.rows() - 1; s >= 0; s--) {
+        sweep.diagonal(s, factor, group);
+        for (Index x = 0; x < s; x++)
+          for (Index j = group.begin; j < group.end; j++) sweep.product(s, sweep.term(s, j, x), j, factor, T(1));
+      }
     }
   });
 }

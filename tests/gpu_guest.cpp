@@ -41,6 +41,9 @@ TYPED_TEST(Gpu, ComputesAndMovesWhatItMust) {
   constexpr std::uint64_t matrix = sizeof(T) * size * size;
   EXPECT_GE(moved.bytes_h2d, 3 * matrix);
   EXPECT_GE(moved.bytes_d2h, matrix);
+  std::uint64_t by_links = 0;
+  for (const auto& link : moved.links) by_links += link.bytes;
+  EXPECT_EQ(by_links, moved.bytes_h2d + moved.bytes_d2h + moved.bytes_d2d);
 }
 
 TYPED_TEST(Gpu, TileOfTheResultIsNotLoadedWhenBetaIsZero) {

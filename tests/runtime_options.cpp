@@ -2,40 +2,16 @@
 // Starting: options, environment variables, and what is said about wrong ones. Many Runtimes, one after another.
 #include <starpu.h>
 
-#include <cstdlib>
-#include <map>
-
 #include <tessera/tessera.h>
 #include <tessera/blas.hpp>
 #include <tessera/matrix.hpp>
 
+#include "support/environment.hpp"
 #include "support/oracle.hpp"
 #include "support/refused.hpp"
 
 namespace tessera::test {
 namespace {
-
-/// Sets environment variables, and puts back what was there.
-class Environment {
- public:
-  Environment(std::initializer_list<std::pair<const char*, const char*>> variables) {
-    for (const auto& [name, value] : variables) {
-      if (const char* old = std::getenv(name)) before_[name] = old;
-      else absent_.emplace_back(name);
-      setenv(name, value, 1);
-    }
-  }
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
-  ~Environment() {
-    for (const auto& [name, value] : before_) setenv(name.c_str(), value.c_str(), 1);
-    for (const auto& name : absent_) unsetenv(name.c_str());
-  }
-
- private:
-  std::map<std::string, std::string> before_;
-  std::vector<std::string> absent_;
-};
 
 /// The start is refused, and leaves no StarPU behind.
 void expect_no_start(const RuntimeOptions& options, int position, const std::string& argument,
@@ -223,6 +199,32 @@ TEST(Runtime, CountsTileTasks) {
   EXPECT_EQ(statistics().tasks, 120);
   reset_statistics();
   EXPECT_EQ(statistics().tasks, 0);
+}
+
+TEST(Runtime, TellsWhatItsPolicyDidSinceTheReset) {
+  auto options = cpus(1);
+  options.tile = 10;
+  const Runtime runtime(options);
+  expect_right_product();
+  reset_statistics();
+  expect_right_product();
+  const auto done = statistics();
+  EXPECT_GT(done.seconds, 0);
+  EXPECT_TRUE(done.links.empty());  // no tile leaves the host
+  ASSERT_TRUE(done.policy);
+  EXPECT_EQ(done.policy->tasks, 120);
+  EXPECT_GT(done.policy->in_push, 0);
+  EXPECT_LT(done.policy->in_push + done.policy->in_pop, done.seconds);
+  reset_statistics();
+  EXPECT_EQ(statistics().policy->tasks, 0);
+}
+
+TEST(Runtime, KnowsNotWhatAnotherPolicyDid) {
+  auto options = cpus(1);
+  options.policy = "eager";
+  const Runtime runtime(options);
+  expect_right_product();
+  EXPECT_FALSE(statistics().policy);
 }
 
 }  // namespace

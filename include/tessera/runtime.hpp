@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include <tessera/sched.h>
 #include <tessera/types.hpp>
 
 namespace tessera {
@@ -45,13 +47,26 @@ struct Device {
   std::size_t memory = 0;  ///< bytes
 };
 
+/// Bytes that went over one link.
+struct LinkTraffic {
+  int from = -1;  ///< a GPU, counted from 0 in the order of `devices()`; -1: the host
+  int to = -1;
+  std::uint64_t bytes = 0;
+};
+
+/// What the policy `tessera` did; the members and their units are those of <tessera/sched.h>.
+using PolicyStatistics = tessera_sched_counts;
+
 /// What has happened since the Runtime started or `reset_statistics` was called. Bytes are StarPU's own counts, which
 /// reading sets to zero: a program that shares its StarPU with us and reads them itself finds what we have left.
 struct Statistics {
+  double seconds = 0;  ///< that this is about; simulated ones in a simulation
   std::uint64_t tasks = 0;
-  std::uint64_t bytes_h2d = 0;  ///< host to device
-  std::uint64_t bytes_d2h = 0;  ///< device to host
-  std::uint64_t bytes_d2d = 0;  ///< device to device
+  std::uint64_t bytes_h2d = 0;             ///< host to device
+  std::uint64_t bytes_d2h = 0;             ///< device to host
+  std::uint64_t bytes_d2d = 0;             ///< device to device
+  std::vector<LinkTraffic> links;          ///< the same bytes, by link; those that carried any
+  std::optional<PolicyStatistics> policy;  ///< nothing: another policy runs
 };
 
 /// Starts StarPU, or joins it if the program has already started it; the last Runtime to go stops what the first one

@@ -38,6 +38,8 @@ typedef struct tessera_sched_counts {
   uint64_t steals;       /**< tasks taken from another worker */
   double idle_for_tasks; /**< seconds that workers had nothing to do, */
   double idle_for_data;  /**< or had it, and waited for its tiles */
+  double in_push;        /**< seconds that the policy itself took to queue those tasks, */
+  double in_pop;         /**< and to hand them out, all threads together */
 } tessera_sched_counts;
 
 /** @param context  scheduling context; 0: StarPU's first one

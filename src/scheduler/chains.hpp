@@ -25,6 +25,12 @@ class Chains {
   std::size_t unfinished(int worker) const { return unfinished_[static_cast<std::size_t>(worker)]; }
   void set_home(starpu_data_handle_t tile, int worker);
 
+  /// The home of the tile has begun with its chain.
+  void open(starpu_data_handle_t tile);
+  bool is_open(starpu_data_handle_t tile, int worker) const;
+  /// Bytes of the tiles whose chains a worker has begun with and not finished.
+  std::size_t open_bytes(int worker) const { return open_bytes_[static_cast<std::size_t>(worker)]; }
+
   /// A worker leaves: its tiles have no home any more.
   void forget(int worker);
 
@@ -36,11 +42,15 @@ class Chains {
   struct Chain {
     std::size_t unfinished = 0;
     int home = nobody;
+    std::size_t open_bytes = 0;  ///< of its tile; 0: not begun
   };
   void move(Chain& chain, int worker);
 
   std::unordered_map<starpu_data_handle_t, Chain> chains_;  ///< of tiles with unfinished tasks
+  void close(Chain& chain);
+
   std::vector<std::size_t> unfinished_ = std::vector<std::size_t>(STARPU_NMAXWORKERS);  ///< by home
+  std::vector<std::size_t> open_bytes_ = std::vector<std::size_t>(STARPU_NMAXWORKERS);  ///< by home
 };
 
 }  // namespace tessera::scheduler

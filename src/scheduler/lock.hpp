@@ -19,10 +19,24 @@ class Mutex {
   starpu_pthread_mutex_t mutex_;
 };
 
+/// Leaves the core's other thread to itself for a moment.
+inline void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
 /// Holds a mutex. While a worker waits for it, StarPU may change the worker's scheduling contexts.
 class Lock {
  public:
   explicit Lock(Mutex& mutex) : mutex_(mutex.mutex_) {
+#ifndef STARPU_SIMGRID  // there, time stands still for one that tries
+    // Who holds it needs a microsecond or two; to sleep and be woken takes longer.
+    for (int attempt = 0; attempt < 200; attempt++) {
+      if (starpu_pthread_mutex_trylock(&mutex_) == 0) return;
+      pause();
+    }
+#endif
     starpu_worker_relax_on();
     STARPU_PTHREAD_MUTEX_LOCK(&mutex_);
     starpu_worker_relax_off();

@@ -48,6 +48,7 @@ Options options_from_environment() {
                                                    {"CHAINS", on_or_off(options.chains)},
                                                    {"PREFETCH", on_or_off(options.prefetch)},
                                                    {"LOOKAHEAD", number(options.lookahead, 0, 100)},
+                                                   {"RESULTS", number(options.results, 0, 100)},
                                                    {"PEERS", on_or_off(options.peers)},
                                                    {"WAIT", on_or_off(options.wait)},
                                                    {"STEAL", on_or_off(options.steal)},

@@ -7,15 +7,9 @@
 #include <limits>
 #include <utility>
 
+#include "clock.hpp"
+
 namespace tessera::scheduler {
-
-namespace {
-
-double now() { return 1e-6 * starpu_timing_now(); }
-
-constexpr Kinds bit(int kind) { return Kinds{1} << kind; }
-
-}  // namespace
 
 Policy::Policy(unsigned context, Options options)
     : context_(context), options_(options), workers_(STARPU_NMAXWORKERS) {}
@@ -100,6 +94,7 @@ void Policy::submitted(starpu_task* task) {
 
 void Policy::push(starpu_task* task) {
   std::vector<int> sleepers;
+  const double begin = now();
   {
     const Lock lock(mutex_);
     const auto ready = describe(task);
@@ -107,6 +102,7 @@ void Policy::push(starpu_task* task) {
     waiting_++;
     starpu_push_task_end(task);
     sleepers = wake(ready);
+    statistics_.in_push += now() - begin;
   }
   for (const int worker : sleepers) starpu_wake_worker_relax_light(worker);
 }
@@ -125,17 +121,27 @@ std::vector<int> Policy::wake(const ReadyTask& task) {
   return {(*sleeper)->id};
 }
 
-std::vector<int> Policy::wake_all() {
+std::vector<int> Policy::wake_all(bool only_waiting_for_peers) {
   std::vector<int> sleepers;
   for (const auto& worker : workers_)
-    if (worker != nullptr && worker->asleep.exchange(false)) sleepers.push_back(worker->id);
+    if (worker != nullptr && (!only_waiting_for_peers || worker->waits_for_peers) && worker->asleep.exchange(false))
+      sleepers.push_back(worker->id);
   return sleepers;
 }
 
 // --- A worker asks for a task ----------------------------------------------------------------------------------------
 
-void Policy::learn_links() {
+/// What the drivers know only after the policy has been started.
+void Policy::look_at(Worker& worker) {
   if (!cache_) cache_.emplace(options_.peers);
+  const auto memory = starpu_memory_get_total(worker.node);  // -1: not known
+  const auto percent = [memory](int share) {
+    return memory < 0 ? std::numeric_limits<std::size_t>::max()
+                      : static_cast<std::size_t>(memory) / 100 * static_cast<std::size_t>(share);
+  };
+  worker.lookahead = percent(options_.lookahead);
+  worker.results = percent(options_.results);
+  worker.seen = true;
 }
 
 starpu_task* Policy::pop(int id) {
@@ -145,29 +151,26 @@ starpu_task* Policy::pop(int id) {
   const auto& known = workers_[static_cast<std::size_t>(id)];
   if (known == nullptr || (waiting_ == 0 && known->asleep)) return nullptr;
   auto& worker = *known;
+  const double begin = now();
   {
     const Lock lock(mutex_);
-    learn_links();
+    if (!worker.seen) look_at(worker);
     worker.station.issued();
     refill(worker);
-    if (options_.prefetch && cache_->distributed() && !worker.station.empty()) {
-      const auto memory = starpu_memory_get_total(worker.node);  // -1: not known
-      const auto budget = memory < 0 ? std::numeric_limits<std::size_t>::max()
-                                     : static_cast<std::size_t>(memory) / 100 * static_cast<std::size_t>(options_.lookahead);
-      prefetches = worker.station.to_prefetch(*cache_, worker.node, budget, options_.wait);
-    }
-    slot = worker.station.next(worker.node, worker.in_flight == 0);
+    if (options_.prefetch && cache_->distributed() && !worker.station.empty())
+      prefetches = worker.station.to_prefetch(*cache_, worker.node, options_.wait);
+    slot = worker.station.next(*cache_, worker.node, worker.in_flight == 0);
     worker.asleep = !slot;
+    worker.waits_for_peers = !slot && worker.in_flight == 0 && !worker.station.empty();
     if (slot) {
-      if (worker.in_flight == 0 && !TileCache::at_hand(slot->task.task, worker.node)) worker.idle_for_data = true;
       worker.in_flight++;
       waiting_--;
       std::erase(prefetches.tasks, slot->task.task);  // it will be fetched at once
       if (slot->issuing) slot->task.task->prefetched = 0;
-    } else if (worker.in_flight == 0) {
-      idle(worker);
     }
-    if (std::exchange(declined_, false)) sleepers = wake_all();
+    if (worker.running == 0) count_idle(worker);
+    sleepers = wake_all(!std::exchange(declined_, false));
+    if (slot) statistics_.in_pop += now() - begin;
   }
   // Outside of the lock: what is asked for belongs to slots that nobody else may take meanwhile.
   for (auto* task : prefetches.tasks) starpu_prefetch_task_input_for(task, static_cast<unsigned>(id));
@@ -179,119 +182,23 @@ starpu_task* Policy::pop(int id) {
 }
 
 void Policy::refill(Worker& worker) {
-  while (worker.station.size() < static_cast<std::size_t>(options_.slots)) {
+  // Where there is nothing to fetch, there is nothing to choose early either.
+  const std::size_t slots = cache_->distributed() ? static_cast<std::size_t>(options_.slots) : 1;
+  while (worker.station.empty() || (worker.station.size() < slots && worker.station.bytes() < worker.lookahead)) {
     auto task = best_for(worker);
     if (!task && worker.station.empty() && options_.steal) task = steal(worker);
     if (!task) return;
-    if (task->output != nullptr) chains_.set_home(task->output, worker.id);
+    if (task->output != nullptr) {
+      chains_.set_home(task->output, worker.id);
+      chains_.open(task->output);
+    }
     count_hits(worker, task->task);
     worker.station.reserve(*task);
   }
 }
 
-/// Compares the tasks at the front of a queue with the best one so far.
-void Policy::compare(const Worker& worker, ReadyQueue& queue, std::optional<Found>& best) const {
-  const bool by_score = options_.locality && cache_->distributed();
-  int left = by_score ? options_.window : 1;
-  for (auto task = queue.tasks().begin(); task != queue.tasks().end() && left > 0; ++task) {
-    if (!can_execute(worker, *task)) continue;
-    left--;
-    const auto score = by_score ? cache_->score(task->task, worker.node) : 0;
-    if (!best || score > best->score || (score == best->score && RunsBefore{}(*task, *best->position)))
-      best = Found{&queue, task, score};
-    if (by_score && score == TileCache::best_score(task->task)) return;  // no later one is better
-  }
-}
-
-std::optional<ReadyTask> Policy::best_for(Worker& worker) {
-  std::optional<Found> best;
-  compare(worker, worker.bound, best);
-  // No more of the shared tasks than its share: what is reserved here, others must steal.
-  const auto share = (shared_tasks_ + active_workers_ - 1) / active_workers_;
-  const bool shares = worker.station.size() < std::max<std::size_t>(1, share);
-  if (shares && (!best || cache_->distributed()))
-    for (auto& [key, queue] : shared_)
-      if ((key.first & bit(worker.kind)) != 0) compare(worker, queue, best);
-  if (!best) return std::nullopt;
-  const bool bound = best->queue == &worker.bound;
-  if (leave_to_faster(worker, *best->position)) {
-    if (!bound) return std::nullopt;
-    auto task = best->queue->take(best->position);
-    chains_.set_home(task.output, Chains::nobody);
-    shared_[{task.kinds, task.restricted}].add(task);
-    shared_tasks_++;
-    declined_ = true;
-    return std::nullopt;
-  }
-  if (!bound) shared_tasks_--;
-  return best->queue->take(best->position);
-}
-
 double Policy::seconds(const Worker& worker, const ReadyTask& task) const {
   return pace_.seconds(task.task, worker.kind, worker.id, context_);
-}
-
-/// Whether faster workers will have done all there is to do before this one is done with the task.
-bool Policy::leave_to_faster(const Worker& worker, const ReadyTask& task) const {
-  if (!options_.horizon || kinds_.size() < 2) return false;
-  const double own = seconds(worker, task);
-  if (own <= 0) return false;  // it will be known after the first one
-  constexpr double clearly = 0.8;
-  double rate = 0, fastest = own;
-  for (std::size_t kind = 0; kind < kinds_.size(); kind++) {
-    if ((task.kinds & bit(static_cast<int>(kind))) == 0 || kinds_[kind].empty()) continue;
-    const double other = seconds(*kinds_[kind].front(), task);
-    if (other <= 0 || other > clearly * own) continue;
-    rate += static_cast<double>(kinds_[kind].size()) / other;
-    fastest = std::min(fastest, other);
-  }
-  return rate > 0 && own > static_cast<double>(order_.size()) / rate + fastest;
-}
-
-/// From the worker that will be busy longest with what it has, the task that costs least to move; nothing, if the other
-/// one would have started it before it is done here.
-std::optional<ReadyTask> Policy::steal(Worker& thief) {
-  Worker* victim = nullptr;
-  double longest = 0;
-  for (const auto& other : workers_) {
-    if (other == nullptr || other.get() == &thief || other->backlog() == 0) continue;
-    const auto& first = other->bound.empty() ? other->station.slots().front().task : *other->bound.tasks().begin();
-    const double one = seconds(*other, first);
-    const double wait = static_cast<double>(other->backlog()) * (one > 0 ? one : 1e-9);
-    if (wait > longest) victim = other.get(), longest = wait;
-  }
-  if (victim == nullptr) return std::nullopt;
-
-  const bool distributed = cache_->distributed();
-  double cheapest = std::numeric_limits<double>::infinity();
-  const ReadyTask* best = nullptr;
-  std::size_t slot = 0;
-  const auto consider = [&](const ReadyTask& task) {
-    if (!can_execute(thief, task)) return false;
-    const double cost = distributed ? cache_->seconds_to_move(task.task, thief.node) : 0;
-    if (cost >= cheapest) return false;
-    best = &task, cheapest = cost;
-    return true;
-  };
-  int left = options_.window;
-  for (auto task = victim->bound.tasks().rbegin(); task != victim->bound.tasks().rend() && left-- > 0; ++task)
-    consider(*task);
-  const bool bound = best != nullptr;
-  if (!bound)
-    for (std::size_t i = victim->station.size(); i-- > 0;)
-      if (!victim->station.slots()[i].issuing && consider(victim->station.slots()[i].task)) slot = i;
-  if (best == nullptr || leave_to_faster(thief, *best)) return std::nullopt;
-
-  // Not where both would be done at about the same time anyway: the thief may only wait for what others compute.
-  const double there = seconds(*victim, *best), here = seconds(thief, *best);
-  const auto own = static_cast<double>(chains_.unfinished(thief.id)) + 1,
-             others = static_cast<double>(std::max(chains_.unfinished(victim->id), victim->backlog()));
-  if (distributed && others * (there > 0 ? there : 1) <= cheapest + own * (here > 0 ? here : 1)) return std::nullopt;
-  statistics_.steals++;
-  if (bound) return victim->bound.take(victim->bound.tasks().find(*best));
-  const auto taken = victim->station.remove(slot);
-  taken.task.task->prefetched = 0;  // for a memory where it will not run
-  return taken.task;
 }
 
 // --- A task runs -----------------------------------------------------------------------------------------------------
@@ -300,7 +207,8 @@ void Policy::starts(starpu_task*, int id) {
   const Lock lock(mutex_);
   auto* worker = workers_[static_cast<std::size_t>(id)].get();
   if (worker == nullptr) return;
-  busy(*worker);
+  if (worker->running++ == 0) count_idle(*worker);
+  worker->idle_since = 0;
   worker->started = now();
 }
 
@@ -318,42 +226,11 @@ void Policy::ends(starpu_task* task, int id) {
     worker->finished = end;
     pace_.finished(task, worker->kind, end - begin);
     if (!task->execute_on_a_specific_worker) worker->in_flight--;
+    if (--worker->running == 0) worker->idle_since = end, worker->idle_for_data = worker->has_work();
   }
   if (complete && options_.write_back && starpu_worker_get_memory_node(static_cast<unsigned>(id)) != STARPU_MAIN_RAM &&
       TileCache::has_place(output, STARPU_MAIN_RAM))
     starpu_data_idle_prefetch_on_node(output, STARPU_MAIN_RAM, 1);
-}
-
-// --- Statistics ------------------------------------------------------------------------------------------------------
-
-void Policy::count_hits(const Worker& worker, starpu_task* task) {
-  statistics_.tasks++;
-  if (!cache_->distributed()) return;
-  for_each_tile(task, [&](starpu_data_handle_t tile, int mode) {
-    if ((mode & STARPU_R) == 0) return;
-    switch (cache_->level(tile, worker.node)) {
-    case TileCache::Level::Own: statistics_.own_tiles++; break;
-    case TileCache::Level::Peer: statistics_.peer_tiles++; break;
-    case TileCache::Level::Far: statistics_.far_tiles++; break;
-    }
-  });
-}
-
-void Policy::idle(Worker& worker) {
-  if (worker.idle_since == 0) worker.idle_since = now();
-  worker.idle_for_data = !worker.station.empty();
-}
-
-void Policy::busy(Worker& worker) {
-  if (worker.idle_since == 0) return;
-  const double seconds = now() - worker.idle_since;
-  (worker.idle_for_data ? statistics_.idle_for_data : statistics_.idle_for_tasks) += seconds;
-  worker.idle_since = 0;
-}
-
-Statistics Policy::statistics() {
-  const Lock lock(mutex_);
-  return statistics_;
 }
 
 }  // namespace tessera::scheduler

@@ -15,28 +15,11 @@
 #include "options.hpp"
 #include "pace.hpp"
 #include "ready_queue.hpp"
-#include "reservation_station.hpp"
 #include "statistics.hpp"
 #include "tile_cache.hpp"
+#include "worker.hpp"
 
 namespace tessera::scheduler {
-
-/// What the policy knows of one worker.
-struct Worker {
-  int id = 0;
-  unsigned node = 0;  ///< its memory
-  int kind = 0;
-  ReadyQueue bound;            ///< tasks whose chain it is home to
-  ReservationStation station;  ///< what it will run next
-  int in_flight = 0;           ///< tasks that it was given and has not finished
-  std::atomic<bool> asleep = false;  ///< found nothing when it last asked
-  double started = 0;          ///< its last task [s]
-  double finished = 0;         ///< [s]
-  double idle_since = 0;       ///< [s]; 0: it is not idle
-  bool idle_for_data = false;
-
-  std::size_t backlog() const { return bound.size() + station.size(); }
-};
 
 /// The policy in one scheduling context: a shared queue, and for each worker the tasks that are bound to it and a
 /// reservation station. Source of the idea: BLASX (Wang et al., ICS 2016).
@@ -66,11 +49,12 @@ class Policy {
 
   ReadyTask describe(starpu_task* task) const;
   bool can_execute(const Worker& worker, const ReadyTask& task) const;
+  bool has_room_for(const Worker& worker, const ReadyTask& task) const;
   void place(const ReadyTask& task);
   std::vector<int> wake(const ReadyTask& task);
-  std::vector<int> wake_all();
+  std::vector<int> wake_all(bool only_waiting_for_peers);
 
-  void learn_links();
+  void look_at(Worker& worker);
   void refill(Worker& worker);
   void compare(const Worker& worker, ReadyQueue& queue, std::optional<Found>& best) const;
   std::optional<ReadyTask> best_for(Worker& worker);
@@ -78,8 +62,7 @@ class Policy {
   std::optional<ReadyTask> steal(Worker& thief);
   double seconds(const Worker& worker, const ReadyTask& task) const;
   void count_hits(const Worker& worker, starpu_task* task);
-  void idle(Worker& worker);
-  void busy(Worker& worker);
+  void count_idle(Worker& worker);
 
   unsigned context_;
   Options options_;

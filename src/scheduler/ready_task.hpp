@@ -10,6 +10,7 @@ namespace tessera::scheduler {
 
 /// Workers that are alike, as bits: all that run on CPUs are one kind, and those of each GPU another.
 using Kinds = std::uint64_t;
+constexpr Kinds bit(int kind) { return Kinds{1} << kind; }
 
 /// A task whose dependencies are fulfilled.
 struct ReadyTask {

@@ -13,12 +13,11 @@ std::size_t bytes_of(starpu_task* task) {
   return bytes;
 }
 
-bool something_arrives(starpu_task* task, unsigned node) {
+/// Whether one of a task's tiles is being copied to the node, or to a peer.
+bool something_arrives(const TileCache& cache, starpu_task* task, unsigned node) {
   bool arrives = false;
   for_each_tile(task, [&](starpu_data_handle_t tile, int mode) {
-    int loading = 0;
-    starpu_data_query_status2(tile, static_cast<int>(node), nullptr, nullptr, &loading, nullptr);
-    arrives = arrives || ((mode & STARPU_R) != 0 && loading != 0);
+    arrives = arrives || ((mode & STARPU_R) != 0 && cache.loading_nearby(tile, node));
   });
   return arrives;
 }
@@ -27,16 +26,15 @@ bool something_arrives(starpu_task* task, unsigned node) {
 
 void ReservationStation::reserve(const ReadyTask& task) {
   const auto later = std::ranges::find_if(slots_, [&](const Slot& slot) { return RunsBefore{}(task, slot.task); });
-  slots_.insert(later, {task, bytes_of(task.task)});
+  const auto bytes = bytes_of(task.task);
+  slots_.insert(later, {task, bytes});
+  bytes_ += bytes;
 }
 
 ReservationStation::Prefetches ReservationStation::to_prefetch(const TileCache& cache, unsigned node,
-                                                               std::size_t budget, bool wait_for_peers) {
+                                                               bool wait_for_peers) {
   Prefetches prefetches;
-  std::size_t ahead = 0;
   for (auto& slot : slots_) {
-    ahead += slot.bytes;
-    if (ahead > budget) break;
     if (slot.prefetched) continue;
     std::vector<starpu_data_handle_t> others;
     slot.waits = false;
@@ -60,14 +58,14 @@ void ReservationStation::issued() {
   for (auto& slot : slots_) slot.issuing = false;
 }
 
-std::optional<ReservationStation::Slot> ReservationStation::next(unsigned node, bool idle) {
+std::optional<ReservationStation::Slot> ReservationStation::next(const TileCache& cache, unsigned node, bool idle) {
   if (slots_.empty()) return std::nullopt;
   auto chosen = std::ranges::find_if(slots_, [node](const Slot& s) { return TileCache::at_hand(s.task.task, node); });
   if (chosen == slots_.end()) {
     if (!idle) return std::nullopt;
     chosen = std::ranges::find(slots_, false, &Slot::waits);
     if (chosen == slots_.end()) {
-      if (std::ranges::any_of(slots_, [node](const Slot& s) { return something_arrives(s.task.task, node); }))
+      if (std::ranges::any_of(slots_, [&](const Slot& s) { return something_arrives(cache, s.task.task, node); }))
         return std::nullopt;
       chosen = slots_.begin();
     }
@@ -79,6 +77,7 @@ ReservationStation::Slot ReservationStation::remove(std::size_t index) {
   const auto position = slots_.begin() + static_cast<std::ptrdiff_t>(index);
   const Slot slot = *position;
   slots_.erase(position);
+  bytes_ -= slot.bytes;
   return slot;
 }
 

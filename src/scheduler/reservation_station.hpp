@@ -29,26 +29,28 @@ class ReservationStation {
   };
 
   bool empty() const noexcept { return slots_.empty(); }
+  /// Of all tiles of the tasks, those that they share counted for each.
+  std::size_t bytes() const noexcept { return bytes_; }
   std::size_t size() const noexcept { return slots_.size(); }
   const std::deque<Slot>& slots() const noexcept { return slots_; }
 
   void reserve(const ReadyTask& task);
 
   /// Marks what is to be fetched ahead now, and returns it: in order, except what had better wait for a peer.
-  /// @param budget  bytes that may be fetched ahead
-  Prefetches to_prefetch(const TileCache& cache, unsigned node, std::size_t budget, bool wait_for_peers);
+  Prefetches to_prefetch(const TileCache& cache, unsigned node, bool wait_for_peers);
   /// What `to_prefetch` returned has been asked for.
   void issued();
 
   /// The first task that can start at once; if there is none and the worker is idle, the first that waits for no peer;
-  /// if all do, and nothing is arriving that could change that, the first.
-  std::optional<Slot> next(unsigned node, bool idle);
+  /// if all do, and nothing is under way that will change that, the first.
+  std::optional<Slot> next(const TileCache& cache, unsigned node, bool idle);
 
   /// Takes a task out.
   Slot remove(std::size_t index);
 
  private:
   std::deque<Slot> slots_;
+  std::size_t bytes_ = 0;
 };
 
 }  // namespace tessera::scheduler

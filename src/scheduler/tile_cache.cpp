@@ -83,6 +83,15 @@ bool TileCache::on_its_way_to_a_peer(starpu_data_handle_t tile, unsigned node) c
   return std::ranges::any_of(peers_[node], [tile](unsigned peer) { return arriving(tile, peer); });
 }
 
+bool TileCache::loading_nearby(starpu_data_handle_t tile, unsigned node) const {
+  const auto loading = [tile](unsigned where) {
+    int loads = 0;
+    starpu_data_query_status2(tile, static_cast<int>(where), nullptr, nullptr, &loads, nullptr);
+    return loads != 0;
+  };
+  return loading(node) || std::ranges::any_of(peers_[node], loading);
+}
+
 double TileCache::seconds_to_move(starpu_task* task, unsigned node) const {
   double seconds = 0;
   for_each_tile(task, [&](starpu_data_handle_t tile, int mode) {

@@ -40,6 +40,9 @@ class TileCache {
   /// Whether no peer has the tile yet, but one is getting it.
   bool on_its_way_to_a_peer(starpu_data_handle_t tile, unsigned node) const;
 
+  /// Whether a copy to the node or to one of its peers is under way.
+  bool loading_nearby(starpu_data_handle_t tile, unsigned node) const;
+
   /// Seconds that it takes to bring all that a task reads, if the links have nothing else to do.
   double seconds_to_move(starpu_task* task, unsigned node) const;
 

@@ -20,6 +20,13 @@ struct Step {
   bool deferred;  ///< whether the sum starts from zero and β C is added at its end
 };
 
+/// Blocks of about the same size: where the tiles cannot be dealt out evenly, a small last block would have too few for
+/// those with less to do to take from the others.
+inline Index even_blocks(Index tiles, Index block, int gpus) {
+  const Index each = detail::divide_up(tiles, detail::divide_up(tiles, block));
+  return detail::divide_up(each, gpus) * gpus;
+}
+
 /// All terms of the tiles of a part of an mt×nt result with kt terms a tile: block by block of C, and within a block
 /// the sum outermost, so that all tiles of the block grow together and each loaded input tile serves a whole row or
 /// column of them.
@@ -29,8 +36,13 @@ struct Step {
 /// same reason its C is deferred: it arrives while the sums are under way. Without owners there are no shells.
 inline std::vector<Step> product_order(Index mt, Index nt, Part part, Index kt, detail::Block block,
                                        const Owners& owners) {
+  const auto grid = owners.grid();
   if (block.rows <= 0) block.rows = mt;
   if (block.columns <= 0) block.columns = nt;
+  if (mt % grid.p != 0 || nt % grid.q != 0) {
+    block.rows = even_blocks(mt, block.rows, grid.p);
+    block.columns = even_blocks(nt, block.columns, grid.q);
+  }
   std::vector<Step> steps;
   steps.reserve(static_cast<std::size_t>(mt * nt * kt));
   bool first = owners.exist();
@@ -40,7 +52,8 @@ inline std::vector<Step> product_order(Index mt, Index nt, Part part, Index kt, 
       for (Index s = 0; s < kt; s++)
         for (Index j = j0; j < std::min(nt, j0 + block.columns); j++)
           for (Index i = i0; i < std::min(mt, i0 + block.rows); i++)
-            if (contains(part, i, j)) steps.push_back({i, j, (s + owners.skew(i, j, kt)) % kt, s, first});
+            if (contains(part, i, j))
+              steps.push_back({i, j, (s + owners.skew(i, j, kt)) % kt, s, first && block.roomy});
       if (!first || std::ssize(steps) == begin) continue;
       const auto shell = [&](const Step& step) {
         return std::max({(step.i - i0) / owners.grid().p, (step.j - j0) / owners.grid().q, step.term});

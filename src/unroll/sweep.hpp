@@ -45,6 +45,18 @@ class Sweep {
   Index rows() const { return A_.mt(); }
   Index columns() const { return left_ ? B_.nt() : B_.mt(); }
 
+  /// Columns that are swept together.
+  struct Group {
+    Index begin, end;
+  };
+  /// All of them; but if only few are left when each GPU has had the same number, these come last: what the others then
+  /// steal are tiles of few columns, each of which needs all of its column.
+  std::vector<Group> groups() const {
+    const Index all = columns(), gpus = owners_.grid().q, rest = all % gpus;
+    if (session_.placement() != Placement::Home || rest == 0 || 2 * rest >= gpus || all < gpus) return {{0, all}};
+    return {{0, all - rest}, {all - rest, all}};
+  }
+
   /// The x-th of the s terms of X(s, j): trsm takes the oldest rows first, as their solutions are there; trmm the
   /// youngest, which may be overwritten when all have read them.
   Index term(Index s, Index j, Index x) const { return ((inverse_ ? x : s - 1 - x) + skew(s, j)) % s; }
@@ -62,14 +74,14 @@ class Sweep {
     submitter_.submit(codelets::gemm<T>(), {left_ ? matrix : x, left_ ? x : matrix, result}, args, owners_.of(s, j));
   }
 
-  /// X(s, j) ← α A(s, s) X(s, j) for all j, or with the inverse of A(s, s)
-  void diagonal(Index s, T alpha) {
+  /// X(s, j) ← α A(s, s) X(s, j) for all j of a group, or with the inverse of A(s, s)
+  void diagonal(Index s, T alpha, Group group) {
     auto& codelet = inverse_ ? codelets::trsm<T>() : codelets::trmm<T>();
     const Index i = at(s);
     const Access a{A_.handle(i, i), STARPU_R};
     TemporaryTile blocks;
     if (blocked_) blocks = submit_blocks(s);
-    for (Index j = 0; j < columns(); j++) {
+    for (Index j = group.begin; j < group.end; j++) {
       const double flops = flops_per_multiply_add<T> / 2 * elements(s, j) * static_cast<double>(A_.tile_m(i));
       const codelets::TriangularArgs<T> args{
           {flops, type_letter<T>}, left_ ? Side::Left : Side::Right, uplo_, op_, diag_, alpha, blocked_};
@@ -84,8 +96,8 @@ class Sweep {
   /// Starts bringing row s of X to its owners, if that is the only call that knows it: in a chain, what is there now
   /// may not be what the sweep will find. StarPU begins when the first task on a tile is ready, and in a sweep most
   /// tiles wait for others first.
-  void prefetch_result(Index s) {
-    for (Index j = 0; j < columns(); j++) bring(X(at(s), j), sizeof(T) * elements(s, j), owners_.of(s, j));
+  void prefetch_result(Index s, Group group) {
+    for (Index j = group.begin; j < group.end; j++) bring(X(at(s), j), sizeof(T) * elements(s, j), owners_.of(s, j));
   }
 
   /// The same with row s of A, each tile to the GPU that wants it first.

@@ -136,9 +136,7 @@ class Campaign {
     result.cpus = cpu_workers(), result.policy = policy(), result.placement = tools::placement_name(placement());
     const auto call = [&] { routine.run_tessera(problem, operands_->get()); };
     time(result, call, [] { reset_statistics(); });
-    const auto moved = statistics();
-    const auto average = [&](std::uint64_t bytes) { return static_cast<double>(bytes) / options_.repeat; };
-    result.bytes = {average(moved.bytes_h2d), average(moved.bytes_d2h), average(moved.bytes_d2d)};
+    result.activity = tools::activity(options_.repeat);
     check(result, call);
     finish(std::move(result));
   }

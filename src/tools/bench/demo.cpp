@@ -97,9 +97,9 @@ std::string explain(const std::vector<Result>& results, const Machine& machine) 
       "result was back in host memory. At {4} it reached {5}. ",
       n, say_devices(ours, machine), tiles, gpus ? " and to move the data" : "", say_rate(ours.rate()),
       say_fraction(ours));
-  if (gpus && ours.bytes)
+  if (gpus && ours.activity)
     text += fmt::format("{:.1f} GB went from host to GPU memory; {:.1f} GB is the least that must. ",
-                        ours.bytes->h2d * 1e-9, ours.bytes_min_h2d * 1e-9);
+                        ours.bytes()->h2d * 1e-9, ours.bytes_min_h2d * 1e-9);
   if (const auto* xt = find(results, "cublasxt", true)) text += compare(ours, *xt, "NVIDIA's cuBLAS-XT") + " ";
   if (const auto* blas = find(results, "openblas", false), *on_cores = find(results, "tessera", false);
       blas != nullptr && on_cores != nullptr) {

@@ -8,6 +8,7 @@
 
 #include "bench/campaign.hpp"
 #include "bench/demo.hpp"
+#include "bench/overhead.hpp"
 #include "common/bad_argument.hpp"
 
 namespace {
@@ -22,6 +23,10 @@ int run(int argc, char** argv) {
   resolve(*options, machine);
 
   Progress progress;
+  if (options->overhead > 0) {
+    measure_overhead(*options, progress);
+    return tools::Success;
+  }
   Report report(*options, progress);
   Limits limits(machine, options->cpus > 0 ? options->cpus : machine.cores, progress);
   if (options->demo) choose_demo(*options, machine, limits);

@@ -39,8 +39,24 @@ void add_running(CLI::App& app, Options& options, Typed& typed) {
         app.add_option("--json", options.json,
                        "one JSON object a measurement; '-': to standard output, the table to standard error")
             ->type_name("FILE"),
-        app.add_flag("--demo", options.demo, "one DGEMM over all devices, checked, compared, explained")})
+        app.add_flag("--statistics", options.statistics,
+                     "below each of our rows, what links, workers and the policy did"),
+        app.add_flag("--demo", options.demo, "one DGEMM over all devices, checked, compared, explained"),
+        app.add_option("--overhead", options.overhead,
+                       "instead: what it costs to submit, push, pop and drain a task, of N that are queued and do "
+                       "nothing (11 KB each)")
+            ->type_name("N")
+            ->check(tools::whole_number(1, 10000000))})
     option->group("How it is measured");
+}
+
+/// No routine runs: what describes one, or its measurement, is refused.
+void require_no_routine(const CLI::App& app) {
+  const std::vector<std::string> others{"--tile", "--against", "--xt-block", "--check", "--statistics", "--demo"};
+  for (const auto* option : app.get_options())
+    if (option->count() > 0 && (option->get_group() == app.get_option("--size")->get_group() ||
+                                std::ranges::find(others, option->get_name()) != others.end()))
+      throw BadArgument(option->get_name() + ": means nothing beside --overhead, which runs no routine");
 }
 
 void parse_running(const Typed& typed, Options& options) {
@@ -72,6 +88,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
     app.exit(error);
     return std::nullopt;
   }
+  if (options.overhead > 0) require_no_routine(app);
   parse_problem_options(app, typed.problem, options);
   parse_running(typed, options);
   return options;

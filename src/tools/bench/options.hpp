@@ -22,7 +22,8 @@ struct Options : ChosenProblems {
   bool against_cublasxt = false, against_openblas = false;
   std::vector<Index> xt_blocks;
   int repeat = 5, warmup = 1;
-  bool check = false, demo = false;
+  bool check = false, demo = false, statistics = false;
+  int overhead = 0;  ///< tasks whose cost is measured instead of a routine; 0: none
   std::string json;  ///< "": none, "-": standard output
 };
 

@@ -4,21 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <functional>
 #include <nlohmann/json.hpp>
 
 #include <tessera/tessera.h>
-#include <tessera/error.hpp>
 
 #include "bench/letter.hpp"
-#include "common/bad_argument.hpp"
 #include "common/text.hpp"
 
 namespace tessera::bench {
 
-using tools::aligned, tools::significant, tools::trimmed;
+using tools::aligned, tools::percent, tools::significant, tools::trimmed;
 
 namespace {
 
@@ -40,13 +36,7 @@ struct Report::Column {
 };
 
 Report::Report(const Options& options, Progress& progress)
-    : progress_(progress), table_(options.json == "-" ? stderr : stdout), json_to_stdout_(options.json == "-") {
-  if (options.json.empty() || json_to_stdout_) return;
-  errno = 0;
-  json_.open(options.json);
-  if (!json_)
-    throw tools::BadArgument("--json", options.json, fmt::format("cannot be written: {}", std::strerror(errno)));
-}
+    : progress_(progress), json_(options.json), statistics_(options.statistics) {}
 
 Report::~Report() = default;
 
@@ -81,11 +71,10 @@ std::vector<Report::Column> Report::columns(const Options& options) const {
   const double unit = in_tera_ ? 1e-12 : 1e-9;
   all.push_back(
       {in_tera_ ? "TFLOP/s" : "GFLOP/s", 7, timed([=](const Result& r) { return significant(r.rate() * unit, 4); })});
-  all.push_back(
-      {"of limit", 8, timed([](const Result& r) { return fmt::format("{:.1f} %", 100 * r.fraction_of_limit()); })});
+  all.push_back({"of limit", 8, timed([](const Result& r) { return percent(r.fraction_of_limit()); })});
   if (gpus) {
     const auto bytes = [=](double Result::Bytes::*which) {
-      return [=](const Result& r) { return r.bytes ? gigabytes((*r.bytes).*which) : std::string("-"); };
+      return [=](const Result& r) { return r.activity ? gigabytes((*r.bytes()).*which) : std::string("-"); };
     };
     all.push_back({"in [GB]", 7, bytes(&Result::Bytes::h2d)});
     all.push_back({"least", 6, [=](const Result& r) { return gigabytes(r.bytes_min_h2d); }});
@@ -162,19 +151,15 @@ void Report::add(const Result& result) {
   std::string row;
   for (const auto& column : columns_) row += aligned(column.cell(result), column.width);
   note(trimmed(row));
-  if (json_to_stdout_) {
-    fmt::print("{}\n", to_json(result).dump());
-    if (std::fflush(stdout) != 0) throw RuntimeError("standard output cannot be written any more");
-  } else if (json_.is_open()) {
-    json_ << to_json(result).dump() << std::endl;
-    if (!json_) throw RuntimeError("the file for --json cannot be written any more");
-  }
+  if (statistics_ && result.activity)
+    for (const auto& line : tools::describe(*result.activity)) note(line);
+  json_.write(to_json(result));
 }
 
 void Report::note(const std::string& text) {
   progress_.clear();
-  fmt::print(table_, "{}\n", text);
-  std::fflush(table_);
+  fmt::print(json_.text(), "{}\n", text);
+  std::fflush(json_.text());
 }
 
 }  // namespace tessera::bench

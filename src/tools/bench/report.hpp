@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstdio>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "bench/limits.hpp"
 #include "bench/options.hpp"
 #include "bench/result.hpp"
+#include "common/json_lines.hpp"
 
 namespace tessera::bench {
 
@@ -33,9 +32,8 @@ class Report {
   std::vector<Column> columns(const Options& options) const;
 
   Progress& progress_;
-  std::FILE* table_;  ///< standard output, or standard error when the JSON lines take that
-  bool json_to_stdout_;
-  std::ofstream json_;
+  tools::JsonLines json_;
+  bool statistics_;
   bool in_tera_ = false;
   std::vector<Column> columns_;
 };

@@ -23,6 +23,13 @@ nlohmann::ordered_json scalar(std::complex<double> x) {
 
 }  // namespace
 
+std::optional<Result::Bytes> Result::bytes() const {
+  if (!activity) return std::nullopt;
+  const auto average = [&](std::uint64_t total) { return static_cast<double>(total) / activity->calls; };
+  const auto& total = activity->total;
+  return Bytes{average(total.bytes_h2d), average(total.bytes_d2h), average(total.bytes_d2d)};
+}
+
 nlohmann::ordered_json to_json(const Result& r) {
   const auto& p = r.problem;
   const auto known = [](const auto& value, bool is_known) {
@@ -43,10 +50,10 @@ nlohmann::ordered_json to_json(const Result& r) {
   json["best_s"] = known(timing.best, timed);
   json["tflops"] = known(timed ? r.rate() * 1e-12 : 0, timed);
   json["limit_s"] = r.limit, json["fraction_of_limit"] = known(timed ? r.fraction_of_limit() : 0, timed);
-  const auto bytes = r.bytes.value_or(Result::Bytes{});
-  json["bytes_h2d"] = known(bytes.h2d, r.bytes.has_value());
-  json["bytes_d2h"] = known(bytes.d2h, r.bytes.has_value());
-  json["bytes_d2d"] = known(bytes.d2d, r.bytes.has_value());
+  const auto bytes = r.bytes().value_or(Result::Bytes{});
+  json["bytes_h2d"] = known(bytes.h2d, r.activity.has_value());
+  json["bytes_d2h"] = known(bytes.d2h, r.activity.has_value());
+  json["bytes_d2d"] = known(bytes.d2d, r.activity.has_value());
   json["bytes_min_h2d"] = r.bytes_min_h2d;
   const auto check = r.check.value_or(Verdict{});
   json["error"] = known(finite(check.error), r.check.has_value());
@@ -58,6 +65,8 @@ nlohmann::ordered_json to_json(const Result& r) {
   json["diag"] = known(letter(p.diag), takes.diag);
   json["alpha"] = scalar(p.alpha), json["beta"] = known(scalar(p.beta), takes.beta);
   json["ld_pad"] = p.ld_pad, json["repeat"] = r.repeat, json["seed"] = p.seed;
+  json["links"] = r.activity ? tools::links_json(*r.activity) : nullptr;
+  json["scheduling"] = r.activity ? tools::scheduling_json(*r.activity) : nullptr;
   return json;
 }
 

@@ -7,6 +7,7 @@
 
 #include "bench/routines.hpp"
 #include "bench/timing.hpp"
+#include "common/activity.hpp"
 
 namespace tessera::bench {
 
@@ -20,16 +21,18 @@ struct Result {
   Index tile_m = 0, tile_n = 0, tile_k = 0;  ///< 0: the library has no such thing
   std::string policy, placement;             ///< "" for the other libraries
   int repeat = 0;
-  std::optional<Timing> timing;  ///< nothing: the library has no such routine
-  double limit = 0;              ///< seconds
-  struct Bytes {
-    double h2d = 0, d2h = 0, d2d = 0;
-  };
-  std::optional<Bytes> bytes;  ///< of one repetition, on average; unknown for the other libraries
+  std::optional<Timing> timing;             ///< nothing: the library has no such routine
+  double limit = 0;                         ///< seconds
+  std::optional<tools::Activity> activity;  ///< of the repetitions; unknown for the other libraries
   double bytes_min_h2d = 0;
   std::optional<Verdict> check;
 
   double flops() const { return routine->flops(problem); }
+  /// Of one repetition, on average.
+  struct Bytes {
+    double h2d = 0, d2h = 0, d2d = 0;
+  };
+  std::optional<Bytes> bytes() const;
   double rate() const { return flops() / timing->median; }  ///< [flop/s]
   double fraction_of_limit() const { return limit / timing->median; }
 };

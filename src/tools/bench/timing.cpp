@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <vector>
 
 namespace tessera::bench {
 
@@ -19,13 +18,13 @@ double seconds_of(const TimedCall& call) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
+}  // namespace
+
 double median(std::vector<double> values) {
   std::ranges::sort(values);
   const auto half = values.size() / 2;
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
-
-}  // namespace
 
 Timing measure(const TimedCall& call, const Repetitions& repetitions, Progress& progress) {
   progress.show("first call");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "bench/progress.hpp"
 
@@ -24,6 +25,9 @@ struct TimedCall {
   std::function<void()> prepare;  ///< before each call, outside of the clock; may be empty
   std::function<void()> counted;  ///< once, when the calls that count begin; may be empty
 };
+
+/// @pre there is at least one
+double median(std::vector<double> values);
 
 Timing measure(const TimedCall& call, const Repetitions& repetitions, Progress& progress);
 

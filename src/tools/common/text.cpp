@@ -13,6 +13,8 @@ std::string significant(double value, int digits) {
   return fmt::format("{:.{}f}", value, std::clamp(digits - before, 0, 9));
 }
 
+std::string percent(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
+
 std::string aligned(const std::string& text, int width) {
   return width < 0 ? fmt::format("{:<{}}  ", text, -width) : fmt::format("{:>{}}  ", text, width);
 }

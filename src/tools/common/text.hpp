@@ -9,6 +9,9 @@ namespace tessera::tools {
 /// Bytes, seconds and so on to `digits` digits without an exponent.
 std::string significant(double value, int digits);
 
+/// "12.3 %"
+std::string percent(double fraction);
+
 /// A cell with the space behind it.
 /// @param width  negative: to the left
 std::string aligned(const std::string& text, int width);

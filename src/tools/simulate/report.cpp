@@ -4,24 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <nlohmann/json.hpp>
 
-#include <tessera/error.hpp>
-
-#include "common/bad_argument.hpp"
 #include "common/text.hpp"
 
 namespace tessera::simulate {
 
 using bench::Result, bench::Takes;
-using tools::aligned, tools::significant, tools::trimmed;
+using tools::aligned, tools::percent, tools::significant, tools::trimmed;
 
 namespace {
 
 std::string gigabytes(double bytes) { return significant(bytes * 1e-9, 3); }
-std::string percent(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
 
 double idle_share(const GpuUse& gpu, double seconds) { return 1 - gpu.busy / seconds; }
 
@@ -39,13 +33,7 @@ double imbalance(const Outcome& outcome) {
 
 }  // namespace
 
-Report::Report(const Options& options) : options_(options), table_(options.json == "-" ? stderr : stdout) {
-  if (options.json.empty() || options.json == "-") return;
-  errno = 0;
-  json_.open(options.json);
-  if (!json_)
-    throw tools::BadArgument("--json", options.json, fmt::format("cannot be written: {}", std::strerror(errno)));
-}
+Report::Report(const Options& options) : options_(options), json_(options.json) {}
 
 std::vector<Report::Column> Report::columns() const {
   const auto cube = [](const bench::Problem& p) { return p.m == p.n && p.n == p.k; };
@@ -55,7 +43,7 @@ std::vector<Report::Column> Report::columns() const {
         [=](const Row& r) { return r.result.routine->takes().*takes ? std::to_string(r.result.problem.*which) : "-"; };
   };
   const auto bytes = [](double Result::Bytes::*which) {
-    return [=](const Row& r) { return gigabytes((*r.result.bytes).*which); };
+    return [=](const Row& r) { return gigabytes((*r.result.bytes()).*which); };
   };
   const auto of_gpus = [](double (*number)(const Outcome&)) {
     return [=](const Row& r) { return r.outcome.gpus.empty() ? "-" : percent(number(r.outcome)); };
@@ -105,9 +93,7 @@ Report::Row Report::row(const Run& run, const Outcome& outcome) const {
   r.tile_m = outcome.tile_m, r.tile_n = outcome.tile_n, r.tile_k = outcome.tile_k;
   r.policy = outcome.policy, r.placement = outcome.placement;
   r.timing = bench::Timing{outcome.seconds, outcome.seconds, outcome.seconds};
-  Result::Bytes bytes;
-  for (const auto& gpu : outcome.gpus) bytes.h2d += gpu.h2d, bytes.d2h += gpu.d2h, bytes.d2d += gpu.d2d_in;
-  r.bytes = bytes;
+  r.activity = outcome.activity;
   const auto least = run.routine->compulsory(run.problem);
   r.bytes_min_h2d = run.gpus > 0 ? least.in : 0;
   r.limit = r.flops() / peak(run);
@@ -122,36 +108,36 @@ void Report::add(const Run& run, const Outcome& outcome) {
   std::string line;
   for (const auto& column : columns_) line += aligned(column.cell(all), column.width);
   note(trimmed(line));
-  for (std::size_t i = 0; i < outcome.gpus.size() && !options_.brief; i++) {
-    const auto& gpu = outcome.gpus[i];
-    note(fmt::format("  GPU {}: idle {}, last task ends at {} s; {} GB in, {} out, {} from peers", i,
-                     percent(idle_share(gpu, outcome.seconds)), significant(gpu.last_end, 4), gigabytes(gpu.h2d),
-                     gigabytes(gpu.d2h), gigabytes(gpu.d2d_in)));
+  if (!options_.brief) {
+    for (std::size_t i = 0; i < outcome.gpus.size(); i++)
+      note(fmt::format("  GPU {}: idle {}, last task ends at {} s", i,
+                       percent(idle_share(outcome.gpus[i], outcome.seconds)),
+                       significant(outcome.gpus[i].last_end, 4)));
+    for (const auto& more : tools::describe(outcome.activity)) note(more);
   }
-  write_json(all);
+  json_.write(json(all));
 }
 
-void Report::write_json(const Row& row) {
-  if (options_.json.empty()) return;
+nlohmann::ordered_json Report::json(const Row& row) const {
   auto json = to_json(row.result);
   json["platform"] = options_.machine.name;
   json["gpu_memory_mib"] = options_.gpu_memory > 0 ? nlohmann::ordered_json(options_.gpu_memory) : nullptr;
   auto& list = json["per_gpu"] = nlohmann::ordered_json::array();
-  for (const auto& gpu : row.outcome.gpus)
-    list.push_back(
-        {{"h2d", gpu.h2d}, {"d2h", gpu.d2h}, {"d2d_in", gpu.d2d_in}, {"busy", gpu.busy}, {"last_end", gpu.last_end}});
-  if (options_.json == "-") {
-    fmt::print("{}\n", json.dump());
-    if (std::fflush(stdout) != 0) throw RuntimeError("standard output cannot be written any more");
-  } else {
-    json_ << json.dump() << std::endl;
-    if (!json_) throw RuntimeError("the file for --json cannot be written any more");
+  const auto traffic = tools::by_gpu(row.outcome.activity);
+  for (std::size_t i = 0; i < row.outcome.gpus.size(); i++) {
+    const auto& gpu = row.outcome.gpus[i];
+    list.push_back({{"h2d", traffic[i].in},
+                    {"d2h", traffic[i].out},
+                    {"d2d_in", traffic[i].from_peers},
+                    {"busy", gpu.busy},
+                    {"last_end", gpu.last_end}});
   }
+  return json;
 }
 
 void Report::note(const std::string& text) const {
-  fmt::print(table_, "{}\n", text);
-  std::fflush(table_);
+  fmt::print(json_.text(), "{}\n", text);
+  std::fflush(json_.text());
 }
 
 }  // namespace tessera::simulate

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstdio>
-#include <fstream>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "bench/result.hpp"
+#include "common/json_lines.hpp"
 #include "simulate/simulation.hpp"
 
 namespace tessera::simulate {
@@ -37,12 +36,11 @@ class Report {
   std::vector<Column> columns() const;
   Row row(const Run& run, const Outcome& outcome) const;
   double peak(const Run& run) const;
-  void write_json(const Row& row);
+  nlohmann::ordered_json json(const Row& row) const;
   void note(const std::string& text) const;
 
   const Options& options_;
-  std::FILE* table_;  ///< standard output, or standard error when the JSON lines take that
-  std::ofstream json_;
+  tools::JsonLines json_;
   std::vector<Column> columns_;
 };
 

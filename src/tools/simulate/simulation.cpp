@@ -91,17 +91,6 @@ void tell_of_nvlink(const simulation::Machine& machine) {
   }
 }
 
-void add_bytes(std::vector<GpuUse>& gpus) {
-  for (int bus = 0; bus < starpu_bus_get_count(); bus++) {
-    starpu_profiling_bus_info info{};
-    starpu_bus_get_profiling_info(bus, &info);
-    const int from = gpu_at(starpu_bus_get_src(bus)), to = gpu_at(starpu_bus_get_dst(bus));
-    const auto bytes = static_cast<double>(info.transferred_bytes);
-    if (to >= 0) (from >= 0 ? gpus[to].d2d_in : gpus[to].h2d) += bytes;
-    else if (from >= 0) gpus[from].d2h += bytes;
-  }
-}
-
 Outcome simulate(const Options& options, const Run& run) {
   RuntimeOptions start;
   start.cpus = run.cpus, start.gpus = run.gpus, start.tile = options.tile;
@@ -116,12 +105,13 @@ Outcome simulate(const Options& options, const Run& run) {
   outcome.policy = policy(), outcome.placement = tools::placement_name(placement());
   {
     const TaskWatch watch(run.gpus);
+    reset_statistics();
     const double begin = starpu_timing_now();
     run.routine->run_tessera(run.problem, {A.data(), B.data(), C.data()});
     outcome.seconds = 1e-6 * (starpu_timing_now() - begin);
+    outcome.activity = tools::activity(1);
     outcome.gpus = TaskWatch::result();
   }
-  add_bytes(outcome.gpus);
   return outcome;
 }
 
@@ -160,14 +150,16 @@ void to_json(nlohmann::json& json, const Outcome& o) {
           {"policy", o.policy},
           {"placement", o.placement},
           {"gpus", nlohmann::json::array()}};
-  for (const auto& g : o.gpus) json["gpus"].push_back({g.h2d, g.d2h, g.d2d_in, g.busy, g.last_end});
+  for (const auto& g : o.gpus) json["gpus"].push_back({g.busy, g.last_end});
+  json["activity"] = o.activity;
 }
 
 void from_json(const nlohmann::json& json, Outcome& o) {
   o.error = json.at("error"), o.bad_argument = json.at("bad_argument"), o.seconds = json.at("seconds");
   o.tile_m = json.at("m"), o.tile_n = json.at("n"), o.tile_k = json.at("k");
   o.policy = json.at("policy"), o.placement = json.at("placement");
-  for (const auto& g : json.at("gpus")) o.gpus.push_back({g.at(0), g.at(1), g.at(2), g.at(3), g.at(4)});
+  for (const auto& g : json.at("gpus")) o.gpus.push_back({g.at(0), g.at(1)});
+  json.at("activity").get_to(o.activity);
 }
 
 void become_simulation(const Options& options, const Run& run, const Scratch& scratch, int result) {

@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "common/activity.hpp"
 #include "simulate/options.hpp"
 
 namespace tessera::simulate {
 
-/// What one GPU did during a call. Bytes and seconds.
+/// What one GPU did during a call. Seconds.
 struct GpuUse {
-  double h2d = 0, d2h = 0, d2d_in = 0;
   double busy = 0;      ///< in tasks
   double last_end = 0;  ///< of its last task, after the call began
 };
@@ -25,6 +25,7 @@ struct Outcome {
   Index tile_m = 0, tile_n = 0, tile_k = 0;
   std::string policy, placement;
   std::vector<GpuUse> gpus;
+  tools::Activity activity;
 };
 
 void to_json(nlohmann::json& json, const Outcome& outcome);

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "policy.hpp"
+
+namespace tessera::scheduler {
+
+/// Whether a worker had better finish some of the chains that it has begun with, before it brings in another result:
+/// so it works on one block of a result at a time, as large as its memory allows.
+bool Policy::has_room_for(const Worker& worker, const ReadyTask& task) const {
+  if (task.output == nullptr || chains_.is_open(task.output, worker.id)) return true;
+  if (worker.station.empty() && worker.in_flight == 0) return true;  // what it has begun with waits for others
+  return chains_.open_bytes(worker.id) + starpu_data_get_size(task.output) <= worker.results;
+}
+
+/// Compares the tasks at the front of a queue with the best one so far.
+void Policy::compare(const Worker& worker, ReadyQueue& queue, std::optional<Found>& best) const {
+  const bool by_score = options_.locality && cache_->distributed();
+  int left = by_score ? options_.window : 1;
+  for (auto task = queue.tasks().begin(); task != queue.tasks().end() && left > 0; ++task) {
+    if (!can_execute(worker, *task)) continue;
+    left--;
+    if (!has_room_for(worker, *task)) continue;
+    const auto score = by_score ? cache_->score(task->task, worker.node) : 0;
+    if (!best || score > best->score || (score == best->score && RunsBefore{}(*task, *best->position)))
+      best = Found{&queue, task, score};
+    if (by_score && score == TileCache::best_score(task->task)) return;  // no later one is better
+  }
+}
+
+std::optional<ReadyTask> Policy::best_for(Worker& worker) {
+  std::optional<Found> best;
+  compare(worker, worker.bound, best);
+  // No more of the shared tasks than its share: what is reserved here, others must steal.
+  const auto share = (shared_tasks_ + active_workers_ - 1) / active_workers_;
+  const bool shares = worker.station.size() < std::max<std::size_t>(1, share);
+  if (shares && (!best || cache_->distributed()))
+    for (auto& [key, queue] : shared_)
+      if ((key.first & bit(worker.kind)) != 0) compare(worker, queue, best);
+  if (!best) return std::nullopt;
+  const bool bound = best->queue == &worker.bound;
+  if (leave_to_faster(worker, *best->position)) {
+    if (!bound) return std::nullopt;
+    auto task = best->queue->take(best->position);
+    chains_.set_home(task.output, Chains::nobody);
+    shared_[{task.kinds, task.restricted}].add(task);
+    shared_tasks_++;
+    declined_ = true;
+    return std::nullopt;
+  }
+  if (!bound) shared_tasks_--;
+  return best->queue->take(best->position);
+}
+
+/// Whether faster workers will have done all there is to do before this one is done with the task.
+bool Policy::leave_to_faster(const Worker& worker, const ReadyTask& task) const {
+  if (!options_.horizon || kinds_.size() < 2) return false;
+  const double own = seconds(worker, task);
+  if (own <= 0) return false;  // it will be known after the first one
+  constexpr double clearly = 0.8;
+  double rate = 0, fastest = own;
+  for (std::size_t kind = 0; kind < kinds_.size(); kind++) {
+    if ((task.kinds & bit(static_cast<int>(kind))) == 0 || kinds_[kind].empty()) continue;
+    const double other = seconds(*kinds_[kind].front(), task);
+    if (other <= 0 || other > clearly * own) continue;
+    rate += static_cast<double>(kinds_[kind].size()) / other;
+    fastest = std::min(fastest, other);
+  }
+  return rate > 0 && own > static_cast<double>(order_.size()) / rate + fastest;
+}
+
+}  // namespace tessera::scheduler

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "policy.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace tessera::scheduler {
+
+/// From the worker that will be busy longest with what it has, the task that costs least to move; nothing, if the other
+/// one would have started it before it is done here.
+std::optional<ReadyTask> Policy::steal(Worker& thief) {
+  // What runs here is about to release the next tasks of its chains.
+  const auto running = static_cast<std::size_t>(thief.in_flight);
+  if (cache_->distributed() && running > 0 && chains_.unfinished(thief.id) > running) return std::nullopt;
+  Worker* victim = nullptr;
+  double longest = 0;
+  for (const auto& other : workers_) {
+    if (other == nullptr || other.get() == &thief || other->backlog() == 0) continue;
+    const auto& first = other->bound.empty() ? other->station.slots().front().task : *other->bound.tasks().begin();
+    const double one = seconds(*other, first);
+    const double wait = static_cast<double>(other->backlog()) * (one > 0 ? one : 1e-9);
+    if (wait > longest) victim = other.get(), longest = wait;
+  }
+  if (victim == nullptr) return std::nullopt;
+
+  const bool distributed = cache_->distributed();
+  double cheapest = std::numeric_limits<double>::infinity();
+  const ReadyTask* best = nullptr;
+  std::size_t slot = 0;
+  const auto consider = [&](const ReadyTask& task) {
+    if (!can_execute(thief, task)) return false;
+    const double cost = distributed ? cache_->seconds_to_move(task.task, thief.node) : 0;
+    if (cost >= cheapest) return false;
+    best = &task, cheapest = cost;
+    return true;
+  };
+  int left = options_.window;
+  for (auto task = victim->bound.tasks().rbegin(); task != victim->bound.tasks().rend() && left-- > 0; ++task)
+    consider(*task);
+  const bool bound = best != nullptr;
+  if (!bound)
+    for (std::size_t i = victim->station.size(); i-- > 0;)
+      if (!victim->station.slots()[i].issuing && consider(victim->station.slots()[i].task)) slot = i;
+  if (best == nullptr || leave_to_faster(thief, *best)) return std::nullopt;
+
+  // Not where both would be done at about the same time anyway: the thief may only wait for what others compute.
+  const double there = seconds(*victim, *best), here = seconds(thief, *best);
+  const auto own = static_cast<double>(chains_.unfinished(thief.id)) + 1,
+             others = static_cast<double>(std::max(chains_.unfinished(victim->id), victim->backlog()));
+  constexpr double clearly = 1.25;
+  if (distributed && others * (there > 0 ? there : 1) <= cheapest + clearly * own * (here > 0 ? here : 1))
+    return std::nullopt;
+  statistics_.steals++;
+  if (bound) return victim->bound.take(victim->bound.tasks().find(*best));
+  const auto taken = victim->station.remove(slot);
+  taken.task.task->prefetched = 0;  // for a memory where it will not run
+  return taken.task;
+}
+
+}  // namespace tessera::scheduler

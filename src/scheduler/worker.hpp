@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+
+#include "ready_queue.hpp"
+#include "reservation_station.hpp"
+
+namespace tessera::scheduler {
+
+/// What the policy knows of one worker.
+struct Worker {
+  int id = 0;         ///< StarPU's number
+  unsigned node = 0;  ///< its memory
+  int kind = 0;
+
+  ReadyQueue bound;            ///< tasks whose chain it is home to
+  ReservationStation station;  ///< what it will run next
+  int in_flight = 0;           ///< tasks that it was given and has not finished
+  int running = 0;             ///< tasks that have started and are not finished
+
+  bool seen = false;          ///< whether its memory has been looked at:
+  std::size_t lookahead = 0;  ///< bytes that it may reserve beyond its first task,
+  std::size_t results = 0;    ///< bytes of the tiles whose chains it may have begun with
+
+  std::atomic<bool> asleep = false;  ///< found nothing when it last asked
+  bool waits_for_peers = false;      ///< with all that it has reserved
+
+  // Seconds by StarPU's clock.
+  double started = 0;     ///< its last task; 0: none yet
+  double finished = 0;    ///< the same
+  double idle_since = 0;  ///< 0: it is not idle, or had nothing to do yet
+  bool idle_for_data = false;
+
+  std::size_t backlog() const { return bound.size() + station.size(); }
+  bool has_work() const { return in_flight > 0 || !station.empty(); }
+};
+
+}  // namespace tessera::scheduler

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/overhead.hpp"
+
+#include <fmt/format.h>
+#include <starpu.h>
+
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include <tessera/sched.h>
+#include <tessera/error.hpp>
+
+#include "bench/peers.hpp"
+#include "bench/timing.hpp"
+#include "common/bad_argument.hpp"
+#include "common/json_lines.hpp"
+#include "common/runtime_options.hpp"
+#include "common/text.hpp"
+
+namespace tessera::bench {
+
+namespace {
+
+/// One tile for each task to write, and two to read that it shares with others, as in a product: scores are then sums
+/// as of real tasks, and nothing waits for anything.
+class Tiles {
+ public:
+  explicit Tiles(int tasks) : side_(static_cast<std::size_t>(std::ceil(std::sqrt(tasks)))) {
+    const auto count = static_cast<std::size_t>(tasks);
+    memory_.resize((count + 2 * side_) * elements);
+    for (std::size_t i = 0; i < count + 2 * side_; i++) {
+      handles_.emplace_back();
+      starpu_vector_data_register(&handles_.back(), STARPU_MAIN_RAM,
+                                  reinterpret_cast<std::uintptr_t>(memory_.data() + i * elements), elements,
+                                  sizeof(double));
+    }
+  }
+  ~Tiles() {
+    for (auto* handle : handles_) starpu_data_unregister_no_coherency(handle);
+  }
+  Tiles(const Tiles&) = delete;
+  Tiles& operator=(const Tiles&) = delete;
+
+  std::array<starpu_data_handle_t, 3> of(int task) const {
+    const auto t = static_cast<std::size_t>(task);
+    return {handles_[t / side_], handles_[side_ + t % side_], handles_[2 * side_ + t]};
+  }
+
+ private:
+  static constexpr int elements = 8;
+  std::size_t side_;
+  std::vector<double> memory_;
+  std::vector<starpu_data_handle_t> handles_;
+};
+
+/// The codelet that does nothing, everywhere, in a microsecond as far as policies are told.
+starpu_codelet& nothing() {
+  struct Codelet {
+    starpu_perfmodel model{};
+    starpu_codelet codelet{};
+    Codelet() {
+      model.type = STARPU_PER_WORKER;
+      model.symbol = "tessera_nothing";
+      model.worker_cost_function = [](starpu_task*, unsigned, unsigned) { return 1.0; };
+      codelet.name = "nothing";
+      codelet.model = &model;
+      codelet.nbuffers = 3;
+      codelet.modes[0] = codelet.modes[1] = STARPU_R, codelet.modes[2] = STARPU_W;
+      codelet.cpu_funcs[0] = [](void**, void*) {};
+#ifdef TESSERA_WITH_CUDA
+      codelet.cuda_funcs[0] = [](void**, void*) {};
+      codelet.cuda_flags[0] = STARPU_CUDA_ASYNC;
+#endif
+    }
+  };
+  static Codelet one;
+  return one.codelet;
+}
+
+std::vector<int> gpu_workers() {
+  std::vector<int> workers(starpu_cuda_worker_get_count());
+  starpu_worker_get_ids_by_type(STARPU_CUDA_WORKER, workers.data(), static_cast<unsigned>(workers.size()));
+  return workers;
+}
+
+void submit(const std::array<starpu_data_handle_t, 3>& handles, int home) {
+  auto* task = starpu_task_create();
+  task->cl = &nothing();
+  for (std::size_t i = 0; i < handles.size(); i++) task->handles[i] = handles[i];
+  if (home >= 0) {
+    task->where = STARPU_CUDA;
+    tessera_sched_suggest_home(handles.back(), home);
+  }
+  if (starpu_task_submit(task) != 0) throw RuntimeError("--overhead: StarPU refuses a task that does nothing");
+}
+
+/// Microseconds for each task.
+struct Overhead {
+  double submission = 0, drain = 0;
+  std::optional<double> push, pop;  ///< only known of the policy `tessera`
+};
+
+/// @param homes  workers that take turns in being suggested to the policy; may be empty
+Overhead run_tasks(int count, const std::vector<int>& homes) {
+  using Clock = std::chrono::steady_clock;
+  const auto for_each_task = [=](double seconds) { return 1e6 * seconds / count; };
+  const auto since = [](Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+  };
+  const Tiles tiles(count);  // new ones for each run: the policy remembers where tiles were
+  Overhead result;
+  Clock::time_point resumed;
+  {
+    const PauseWorkers pause;
+    reset_statistics();
+    const auto begin = Clock::now();
+    for (int task = 0; task < count; task++)
+      submit(tiles.of(task), homes.empty() ? -1 : homes[static_cast<std::size_t>(task) % homes.size()]);
+    result.submission = for_each_task(since(begin));
+    resumed = Clock::now();
+  }
+  starpu_task_wait_for_all();
+  result.drain = for_each_task(since(resumed));
+  if (const auto policy = statistics().policy)
+    result.push = for_each_task(policy->in_push), result.pop = for_each_task(policy->in_pop);
+  return result;
+}
+
+Overhead median_of(const std::vector<Overhead>& runs) {
+  const auto middle = [&](auto value) {
+    std::vector<double> values;
+    for (const auto& run : runs) values.push_back(value(run));
+    return median(values);
+  };
+  Overhead result;
+  result.submission = middle([](const Overhead& run) { return run.submission; });
+  result.drain = middle([](const Overhead& run) { return run.drain; });
+  if (runs.front().push) {
+    result.push = middle([](const Overhead& run) { return *run.push; });
+    result.pop = middle([](const Overhead& run) { return *run.pop; });
+  }
+  return result;
+}
+
+class Table {
+ public:
+  Table(const Options& options, Progress& progress)
+      : tasks_(options.overhead), progress_(progress), json_(options.json) {
+    print(fmt::format("Microseconds a task, of {} that are queued and do nothing; median of {} runs\n", tasks_,
+                      options.repeat));
+    print(row({"policy", "placement", "GPUs", "CPUs", "submission", "push", "pop", "drain"}));
+  }
+
+  void add(const Overhead& overhead) {
+    const auto text = [](const std::optional<double>& value) { return value ? tools::significant(*value, 3) : "-"; };
+    const auto known = [](const std::optional<double>& value) {
+      return value ? nlohmann::ordered_json(*value) : nullptr;
+    };
+    const auto where = tools::placement_name(placement());
+    print(row({policy(), where, std::to_string(gpu_count()), std::to_string(cpu_workers()), text(overhead.submission),
+               text(overhead.push), text(overhead.pop), text(overhead.drain)}));
+    json_.write({{"overhead_tasks", tasks_},
+                 {"policy", policy()},
+                 {"placement", where},
+                 {"gpus", gpu_count()},
+                 {"cpus", cpu_workers()},
+                 {"submission_us", overhead.submission},
+                 {"push_us", known(overhead.push)},
+                 {"pop_us", known(overhead.pop)},
+                 {"drain_us", overhead.drain}});
+  }
+
+ private:
+  static std::string row(const std::array<std::string, 8>& cells) {
+    constexpr std::array widths{-16, -9, 4, 4, 10, 6, 6, 6};
+    std::string line;
+    for (std::size_t i = 0; i < cells.size(); i++) line += tools::aligned(cells[i], widths[i]);
+    return tools::trimmed(line);
+  }
+
+  void print(const std::string& line) {
+    progress_.clear();
+    fmt::print(json_.text(), "{}\n", line);
+    std::fflush(json_.text());
+  }
+
+  int tasks_;
+  Progress& progress_;
+  tools::JsonLines json_;
+};
+
+}  // namespace
+
+void measure_overhead(const Options& options, Progress& progress) {
+  Table table(options, progress);
+  for (const int gpus : options.gpus)
+    for (const auto& name : options.policies)
+      for (const auto where : options.placements) {
+        RuntimeOptions start;
+        start.cpus = options.cpus, start.gpus = gpus, start.policy = name, start.placement = where;
+        const Runtime runtime(start);
+        if (placement() == Placement::Owner)
+          throw tools::BadArgument("--placement", "owner", "leaves nothing to a policy that --overhead could measure");
+        const auto homes = placement() == Placement::Home ? gpu_workers() : std::vector<int>{};
+        progress.begin("tasks that do nothing under " + policy());
+        std::vector<Overhead> runs;
+        for (int run = 0; run < options.warmup + options.repeat; run++) {
+          progress.show(fmt::format("{}/{}", run + 1, options.warmup + options.repeat));
+          runs.push_back(run_tasks(options.overhead, homes));
+        }
+        runs.erase(runs.begin(), runs.begin() + options.warmup);
+        table.add(median_of(runs));
+      }
+}
+
+}  // namespace tessera::bench
