@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <stdexcept>
 
 #include <tessera/sched.h>
@@ -20,6 +21,10 @@ using tessera::scheduler::Policy;
 Policy& policy_of(unsigned context) { return *static_cast<Policy*>(starpu_sched_ctx_get_policy_data(context)); }
 
 void init(unsigned context) {
+  if (starpu_sched_ctx_min_priority_is_set(context) == 0)
+    starpu_sched_ctx_set_min_priority(context, std::numeric_limits<int>::min());
+  if (starpu_sched_ctx_max_priority_is_set(context) == 0)
+    starpu_sched_ctx_set_max_priority(context, std::numeric_limits<int>::max());
   starpu_sched_ctx_set_policy_data(context, new Policy(context, options_from_environment()));
 }
 
@@ -34,7 +39,7 @@ starpu_task* pop(unsigned context) { return policy_of(context).pop(starpu_worker
 
 void submitted(starpu_task* task) { policy_of(task->sched_ctx).submitted(task); }
 
-void starts(starpu_task* task, unsigned context) { policy_of(context).starts(task, starpu_worker_get_id_check()); }
+void starts(starpu_task*, unsigned context) { policy_of(context).starts(starpu_worker_get_id_check()); }
 
 void ends(starpu_task* task, unsigned context) { policy_of(context).ends(task, starpu_worker_get_id_check()); }
 

@@ -20,6 +20,7 @@ void Policy::add_workers(const int* workers, unsigned count) {
   const Lock lock(mutex_);
   for (unsigned i = 0; i < count; i++) {
     auto& worker = workers_[static_cast<std::size_t>(workers[i])];
+    if (worker != nullptr) continue;  // it comes back: StarPU does not say when one leaves
     worker = std::make_unique<Worker>();
     worker->id = workers[i];
     worker->node = starpu_worker_get_memory_node(static_cast<unsigned>(workers[i]));
@@ -39,18 +40,26 @@ void Policy::add_workers(const int* workers, unsigned count) {
 
 void Policy::remove_workers(const int* workers, unsigned count) {
   const Lock lock(mutex_);
-  for (unsigned i = 0; i < count; i++) {
-    const auto gone = std::move(workers_[static_cast<std::size_t>(workers[i])]);
-    if (gone == nullptr) continue;
-    std::erase(kinds_[static_cast<std::size_t>(gone->kind)], gone.get());
-    active_workers_--;
-    chains_.forget(gone->id);
-    for (const auto& task : gone->bound.tasks()) place(describe(task.task));
-    for (const auto& slot : gone->station.slots()) {
-      slot.task.task->prefetched = 0;  // for a memory where it will not run
-      place(describe(slot.task.task));
-    }
+  for (unsigned i = 0; i < count; i++) remove(workers[i]);
+}
+
+void Policy::remove(int id) {
+  const auto gone = std::move(workers_[static_cast<std::size_t>(id)]);
+  if (gone == nullptr) return;
+  std::erase(kinds_[static_cast<std::size_t>(gone->kind)], gone.get());
+  active_workers_--;
+  chains_.forget(id);
+  for (const auto& task : gone->bound.tasks()) place(describe(task.task));
+  for (const auto& slot : gone->station.slots()) {
+    slot.task.task->prefetched = 0;  // for a memory where it will not run
+    place(describe(slot.task.task));
   }
+}
+
+/// StarPU tells when a worker joins a context, but not when it leaves it.
+void Policy::remove_those_that_left() {
+  for (const auto& worker : workers_)
+    if (worker != nullptr && starpu_sched_ctx_contains_worker(worker->id, context_) == 0) remove(worker->id);
 }
 
 bool Policy::can_execute(const Worker& worker, const ReadyTask& task) const {
@@ -85,7 +94,8 @@ void Policy::place(const ReadyTask& task) {
 }
 
 void Policy::submitted(starpu_task* task) {
-  if (task->cl == nullptr || task->cl->where == STARPU_NOWHERE) return;  // nobody will execute it
+  const bool nowhere = task->cl == nullptr || task->cl->where == STARPU_NOWHERE || task->where == STARPU_NOWHERE;
+  if (nowhere) return;  // nobody will execute it
   const auto output = output_of(task);
   const Lock lock(mutex_);
   order_[task] = ++submitted_;
@@ -121,10 +131,10 @@ std::vector<int> Policy::wake(const ReadyTask& task) {
   return {(*sleeper)->id};
 }
 
-std::vector<int> Policy::wake_all(bool only_waiting_for_peers) {
+std::vector<int> Policy::wake_all(bool only_waiting, int caller) {
   std::vector<int> sleepers;
   for (const auto& worker : workers_)
-    if (worker != nullptr && (!only_waiting_for_peers || worker->waits_for_peers) && worker->asleep.exchange(false))
+    if (worker != nullptr && worker->id != caller && (!only_waiting || worker->waits) && worker->asleep.exchange(false))
       sleepers.push_back(worker->id);
   return sleepers;
 }
@@ -141,6 +151,7 @@ void Policy::look_at(Worker& worker) {
   };
   worker.lookahead = percent(options_.lookahead);
   worker.results = percent(options_.results);
+  worker.memory = percent(100);
   worker.seen = true;
 }
 
@@ -155,45 +166,52 @@ starpu_task* Policy::pop(int id) {
   {
     const Lock lock(mutex_);
     if (!worker.seen) look_at(worker);
-    worker.station.issued();
     refill(worker);
-    if (options_.prefetch && cache_->distributed() && !worker.station.empty())
+    if (options_.prefetch && cache_->distributed() && !worker.station.empty() && !worker.narrow)
       prefetches = worker.station.to_prefetch(*cache_, worker.node, options_.wait);
-    slot = worker.station.next(*cache_, worker.node, worker.in_flight == 0);
+    if (!worker.narrow || fetching_ == nobody) slot = worker.station.next(*cache_, worker.node, worker.in_flight == 0);
     worker.asleep = !slot;
-    worker.waits_for_peers = !slot && worker.in_flight == 0 && !worker.station.empty();
+    worker.waits = !slot && worker.in_flight == 0 && !worker.station.empty();
     if (slot) {
       worker.in_flight++;
       waiting_--;
       std::erase(prefetches.tasks, slot->task.task);  // it will be fetched at once
-      if (slot->issuing) slot->task.task->prefetched = 0;
+      if (worker.narrow) fetching_ = id;
     }
     if (worker.running == 0) count_idle(worker);
-    sleepers = wake_all(!std::exchange(declined_, false));
+    sleepers = wake_all(!std::exchange(declined_, false), id);
     if (slot) statistics_.in_pop += now() - begin;
   }
   // Outside of the lock: what is asked for belongs to slots that nobody else may take meanwhile.
   for (auto* task : prefetches.tasks) starpu_prefetch_task_input_for(task, static_cast<unsigned>(id));
   for (const auto tile : prefetches.tiles)
     starpu_data_prefetch_on_node_prio(tile, starpu_worker_get_memory_node(static_cast<unsigned>(id)), 1, 0);
-  for (const int sleeper : sleepers)
-    if (sleeper != id) starpu_wake_worker_relax_light(sleeper);
+  if (!prefetches.tasks.empty() || !prefetches.tiles.empty()) {
+    const Lock lock(mutex_);
+    worker.station.issued();
+  }
+  for (const int sleeper : sleepers) starpu_wake_worker_relax_light(sleeper);
   return slot ? slot->task.task : nullptr;
 }
 
 void Policy::refill(Worker& worker) {
   // Where there is nothing to fetch, there is nothing to choose early either.
-  const std::size_t slots = cache_->distributed() ? static_cast<std::size_t>(options_.slots) : 1;
+  const bool far = cache_->distributed() && worker.node != STARPU_MAIN_RAM;
+  const std::size_t slots = far ? static_cast<std::size_t>(options_.slots) : 1;
   while (worker.station.empty() || (worker.station.size() < slots && worker.station.bytes() < worker.lookahead)) {
     auto task = best_for(worker);
-    if (!task && worker.station.empty() && options_.steal) task = steal(worker);
-    if (!task) return;
+    if (!task && worker.station.empty() && options_.steal && !worker.narrow) task = steal(worker);
+    if (!task) {
+      if (worker.station.empty() && waiting_ > 0) remove_those_that_left();
+      return;
+    }
     if (task->output != nullptr) {
       chains_.set_home(task->output, worker.id);
       chains_.open(task->output);
     }
     count_hits(worker, task->task);
-    worker.station.reserve(*task);
+    const auto bytes = worker.station.reserve(*task);
+    worker.narrow = worker.narrow || (cache_->distributed() && bytes > worker.memory / 2);
   }
 }
 
@@ -203,13 +221,19 @@ double Policy::seconds(const Worker& worker, const ReadyTask& task) const {
 
 // --- A task runs -----------------------------------------------------------------------------------------------------
 
-void Policy::starts(starpu_task*, int id) {
-  const Lock lock(mutex_);
-  auto* worker = workers_[static_cast<std::size_t>(id)].get();
-  if (worker == nullptr) return;
-  if (worker->running++ == 0) count_idle(*worker);
-  worker->idle_since = 0;
-  worker->started = now();
+void Policy::starts(int id) {
+  std::vector<int> sleepers;
+  {
+    const Lock lock(mutex_);
+    auto* worker = workers_[static_cast<std::size_t>(id)].get();
+    if (worker == nullptr) return;
+    if (worker->running++ == 0) count_idle(*worker);
+    worker->idle_since = 0;
+    worker->started = now();
+    if (fetching_ == id) fetching_ = nobody;
+    sleepers = wake_all(true, id);  // its tiles are there: who waits for one of them can have it
+  }
+  for (const int sleeper : sleepers) starpu_wake_worker_relax_light(sleeper);
 }
 
 void Policy::ends(starpu_task* task, int id) {

@@ -31,7 +31,7 @@ class Policy {
   void submitted(starpu_task* task);
   void push(starpu_task* task);
   starpu_task* pop(int worker);
-  void starts(starpu_task* task, int worker);
+  void starts(int worker);
   void ends(starpu_task* task, int worker);
   void add_workers(const int* workers, unsigned count);
   void remove_workers(const int* workers, unsigned count);
@@ -52,8 +52,10 @@ class Policy {
   bool has_room_for(const Worker& worker, const ReadyTask& task) const;
   void place(const ReadyTask& task);
   std::vector<int> wake(const ReadyTask& task);
-  std::vector<int> wake_all(bool only_waiting_for_peers);
+  std::vector<int> wake_all(bool only_waiting, int caller);
 
+  void remove(int worker);
+  void remove_those_that_left();
   void look_at(Worker& worker);
   void refill(Worker& worker);
   void compare(const Worker& worker, ReadyQueue& queue, std::optional<Found>& best) const;
@@ -79,6 +81,8 @@ class Policy {
   std::unordered_map<const starpu_task*, unsigned long> order_;  ///< of the tasks that are not finished
   unsigned long submitted_ = 0;
   Statistics statistics_;
+  static constexpr int nobody = -1;
+  int fetching_ = nobody;  ///< the one of the workers with narrow memories that fetches tiles now
   bool declined_ = false;  ///< a task was left to faster workers: they must hear of it
 };
 

@@ -24,11 +24,12 @@ bool something_arrives(const TileCache& cache, starpu_task* task, unsigned node)
 
 }  // namespace
 
-void ReservationStation::reserve(const ReadyTask& task) {
+std::size_t ReservationStation::reserve(const ReadyTask& task) {
   const auto later = std::ranges::find_if(slots_, [&](const Slot& slot) { return RunsBefore{}(task, slot.task); });
   const auto bytes = bytes_of(task.task);
   slots_.insert(later, {task, bytes});
   bytes_ += bytes;
+  return bytes;
 }
 
 ReservationStation::Prefetches ReservationStation::to_prefetch(const TileCache& cache, unsigned node,

@@ -34,7 +34,8 @@ class ReservationStation {
   std::size_t size() const noexcept { return slots_.size(); }
   const std::deque<Slot>& slots() const noexcept { return slots_; }
 
-  void reserve(const ReadyTask& task);
+  /// @returns the bytes of its tiles
+  std::size_t reserve(const ReadyTask& task);
 
   /// Marks what is to be fetched ahead now, and returns it: in order, except what had better wait for a peer.
   Prefetches to_prefetch(const TileCache& cache, unsigned node, bool wait_for_peers);

@@ -21,11 +21,17 @@ struct Worker {
   int running = 0;             ///< tasks that have started and are not finished
 
   bool seen = false;          ///< whether its memory has been looked at:
+  std::size_t memory = 0;     ///< bytes,
   std::size_t lookahead = 0;  ///< bytes that it may reserve beyond its first task,
   std::size_t results = 0;    ///< bytes of the tiles whose chains it may have begun with
 
+  /// Whether it has met a task that fills more than half of its memory. If two such workers copied tiles from each
+  /// other, each could hold what the other one must give up to make room: of these, one fetches at a time,
+  /// and they leave each other's results alone.
+  bool narrow = false;
+
   std::atomic<bool> asleep = false;  ///< found nothing when it last asked
-  bool waits_for_peers = false;      ///< with all that it has reserved
+  bool waits = false;                ///< has reserved tasks, but none that it can start
 
   // Seconds by StarPU's clock.
   double started = 0;     ///< its last task; 0: none yet

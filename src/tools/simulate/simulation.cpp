@@ -130,7 +130,10 @@ void put_environment(const Options& options, const Scratch& scratch) {
   put("STARPU_NWORKER_PER_CUDA", "1");
   // As in a warm call: StarPU keeps device memory that it once has allocated.
   put("STARPU_SIMGRID_CUDA_MALLOC_COST", "0");
-  if (options.gpu_memory > 0) put("STARPU_LIMIT_CUDA_MEM", std::to_string(options.gpu_memory));
+  if (options.gpu_memory > 0) {
+    put("STARPU_LIMIT_CUDA_MEM", std::to_string(options.gpu_memory));
+    put("STARPU_SUBALLOCATOR", "0");  // it takes 32 MiB at a time, or fails
+  }
   if (!options.gantt.empty()) {
     put("STARPU_FXT_TRACE", "1");
     put("STARPU_FXT_PREFIX", scratch.folder / "");

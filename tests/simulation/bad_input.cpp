@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What tessera-simulate says about wrong arguments.
+#include "laboratory.hpp"
+
+namespace tessera::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+void expect_refused(const std::string& arguments, const std::string& argument, const std::string& reason) {
+  const auto ended = simulate(arguments);
+  EXPECT_EQ(ended.status, 2) << arguments;
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("tessera-simulate: "), HasSubstr(argument), HasSubstr(reason))) << arguments;
+}
+
+TEST(BadInput, UnknownPlatformNamesTheKnownOnes) {
+  for (const char* known : {"everest", "h200x4", "makalu", "summit-node"})
+    expect_refused("--platform nope", "--platform: 'nope'", known);
+  expect_refused("--platform ./nope.json", "--platform: './nope.json'", "is not a file");
+  expect_refused("", "--platform", "required");
+}
+
+TEST(BadInput, UnknownPolicyNamesTheKnownOnes) {
+  for (const char* known : {"tessera", "lws", "dmdas"})
+    expect_refused("--platform everest --policy best", "(policy) is 'best'", known);
+}
+
+TEST(BadInput, UnknownRoutineNamesTheKnownOnes) {
+  for (const char* known : {"gemm", "her2k", "trsm"})
+    expect_refused("--platform everest --routine gemv", "--routine: 'gemv'", known);
+}
+
+TEST(BadInput, WrongOptionOfThePolicyIsNamed) {
+  setenv("TESSERA_SCHED_STEAL", "maybe", 1);
+  expect_refused("--platform everest --policy tessera", "TESSERA_SCHED_STEAL is 'maybe'", "on or off");
+  unsetenv("TESSERA_SCHED_STEAL");
+}
+
+TEST(BadInput, GanttShowsOneSimulation) {
+  expect_refused("--platform everest --policy tessera,lws --gantt all.svg", "--gantt", "these are 2");
+  expect_refused("--platform everest --gantt all.png", "--gantt", ".svg");
+}
+
+TEST(BadInput, MoreThanTheMachineHasIsRefused) {
+  expect_refused("--platform everest --gpus 4", "--gpus: '4'", "3 of everest");
+  expect_refused("--platform everest --cpus 17", "--cpus: '17'", "16 cores");
+  expect_refused("--platform everest --cpus 0 --gpus 0", "--cpus", "nothing to compute on");
+  expect_refused("--platform everest --gpu-memory 0", "--gpu-memory", "0");
+  expect_refused("--platform everest --memory pageable", "--memory", "cannot be simulated");
+}
+
+TEST(BadInput, PlacementThatThePolicyDoesNotKnowIsRefused) {
+  expect_refused("--platform everest --policy lws --placement home", "placement", "home");
+}
+
+}  // namespace
+}  // namespace tessera::test

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Descriptions of machines: what is read, what is refused, and what StarPU gets.
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include <tessera/error.hpp>
+
+#include "simulation/machine.hpp"
+#include "simulation/starpu_files.hpp"
+
+namespace tessera::test {
+namespace {
+
+namespace fs = std::filesystem;
+using simulation::Machine;
+using simulation::PeerLink;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// A folder that goes when this object does.
+class Folder {
+ public:
+  Folder() : path_((fs::temp_directory_path() / "tessera-test-XXXXXX").string()) {
+    if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("no folder");
+  }
+  ~Folder() { fs::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  fs::path operator/(const char* name) const { return fs::path(path_) / name; }
+
+ private:
+  std::string path_;
+};
+
+const nlohmann::json good = nlohmann::json::parse(R"({
+  "source": ["here"], "assumed": [],
+  "cpu": {"cores": 4, "core_gflops": 10},
+  "kinds": {
+    "fast": {"memory_gb": 16, "memory_gbps": 900, "task_overhead_us": 5,
+             "kernels_ms": {"gemm": [[512, 0.1], [1024, 0.4]], "trsm": [[1024, 0.5]]},
+             "types": {"s": 0.5, "c": 0.5, "z": 1}},
+    "slow": {"memory_gb": 8, "memory_gbps": 300, "task_overhead_us": 0,
+             "kernels_ms": {"gemm": [[1024, 2]]}, "types": {"s": 0.25, "c": 0.25, "z": 1}}},
+  "gpus": ["fast", "fast", "slow"],
+  "host_links": [{"gpus": [0, 1], "in_gbps": 12, "out_gbps": 10, "latency_us": 8},
+                 {"gpus": [2], "in_gbps": 6, "out_gbps": 6, "latency_us": 9}],
+  "shared_links": [{"name": "memory", "gpus": [0, 1, 2], "in_gbps": 15, "out_gbps": 14}],
+  "peer_links": [{"gpus": [0, 1], "gbps": 40, "latency_us": 7, "over": "nvlink"}]
+})");
+
+Machine read(const std::string& text) {
+  const Folder folder;
+  const auto file = folder / "machine.json";
+  std::ofstream(file) << text;
+  return simulation::read_machine(file);
+}
+
+TEST(MachineFile, IsRead) {
+  const auto machine = read(good.dump());
+  EXPECT_EQ(machine.name, "machine");
+  EXPECT_EQ(machine.cores, 4);
+  EXPECT_EQ(machine.core_rate, 10e9);
+  ASSERT_EQ(machine.gpu_count(), 3);
+  EXPECT_EQ(machine.kind_of(1).name, "fast");
+  EXPECT_EQ(machine.kind_of(2).name, "slow");
+  EXPECT_EQ(machine.kind_of(2).memory, 8e9);
+  EXPECT_EQ(machine.gpus[0].in, 12e9);
+  EXPECT_EQ(machine.gpus[2].out, 6e9);
+  EXPECT_EQ(machine.peer(0, 1).way, PeerLink::Way::NvLink);
+  EXPECT_EQ(machine.peer(1, 0).rate, 40e9);
+  EXPECT_EQ(machine.peer(0, 2).way, PeerLink::Way::None);
+}
+
+TEST(MachineFile, GivesTheRatesOfAllLinksTogether) {
+  const auto machine = read(good.dump());
+  EXPECT_DOUBLE_EQ(machine.total_in(1), 12e9);
+  EXPECT_DOUBLE_EQ(machine.total_in(3), 15e9);  // of the 30 that the links could carry
+  EXPECT_DOUBLE_EQ(machine.total_out(3), 14e9);
+}
+
+TEST(MachineFile, GivesTheTimesOfTasks) {
+  const auto machine = read(good.dump());
+  const auto& fast = machine.kind_of(0);
+  const double flops = 2.0 * 1024 * 1024 * 1024, triangle = flops / 2;
+  EXPECT_DOUBLE_EQ(fast.task_seconds("gemm", 'd', flops), 5e-6 + 0.4e-3);
+  EXPECT_DOUBLE_EQ(fast.task_seconds("gemm", 's', flops), 5e-6 + 0.2e-3);
+  EXPECT_DOUBLE_EQ(fast.task_seconds("trsm", 'd', triangle), 5e-6 + 0.5e-3);
+  EXPECT_DOUBLE_EQ(fast.task_seconds("symm", 'd', flops), 5e-6 + 0.4e-3);  // not in the file: as gemm
+  EXPECT_DOUBLE_EQ(fast.task_seconds("add", 'd', 1e6), 5e-6 + 3 * 8e6 / 900e9);
+  EXPECT_DOUBLE_EQ(fast.best_rate('d'), flops / 0.4e-3);
+}
+
+struct Mistake {
+  const char* at;     ///< a JSON pointer
+  const char* value;  ///< "": the field is missing
+  const char* field;  ///< how it is named
+  const char* reason;
+};
+
+class Mistakes : public ::testing::TestWithParam<Mistake> {};
+
+TEST_P(Mistakes, AreNamed) {
+  const auto& mistake = GetParam();
+  auto json = good;
+  const nlohmann::json::json_pointer at(mistake.at);
+  if (*mistake.value == '\0') json[at.parent_pointer()].erase(at.back());
+  else json[at] = nlohmann::json::parse(mistake.value);
+  try {
+    read(json.dump());
+    ADD_FAILURE() << "accepted";
+  } catch (const RuntimeError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("machine.json: "), HasSubstr(mistake.field), HasSubstr(mistake.reason)));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    MachineFile, Mistakes,
+    ::testing::Values(
+        Mistake{"/source", "", "source", "is missing"}, Mistake{"/source", "\"x\"", "source", "must be a list"},
+        Mistake{"/assumed/0", "1", "assumed[0] is 1", "must be a text"}, Mistake{"/cpu", "", "cpu", "is missing"},
+        Mistake{"/cpu", "3", "cpu is 3", "must be an object"},
+        Mistake{"/cpu/cores", "0", "cpu.cores is 0", "must be a whole number from 1"},
+        Mistake{"/cpu/cores", "2.5", "cpu.cores is 2.5", "must be a whole number"},
+        Mistake{"/cpu/cores", "100000", "cpu.cores is 100000", "must be a whole number"},
+        Mistake{"/cpu/core_gflops", "\"fast\"", "cpu.core_gflops is \"fast\"", "must be a number above 0"},
+        Mistake{"/cpu/sockets", "2", "cpu.sockets is not a field", "cores, core_gflops"},
+        Mistake{"/kinds", "[]", "kinds is []", "must be an object"},
+        Mistake{"/kinds/<x>", "{}", "kinds.<x> is {}", "must be under a name of letters"},
+        Mistake{"/kinds/fast/memory_gb", "-1", "kinds.fast.memory_gb is -1", "must be a number above 0"},
+        Mistake{"/kinds/fast/memory_gbps", "", "kinds.fast.memory_gbps", "is missing"},
+        Mistake{"/kinds/fast/task_overhead_us", "-1", "task_overhead_us is -1", "must be a number, 0 or more"},
+        Mistake{"/kinds/fast/kernels_ms/gemm", "", "kinds.fast.kernels_ms.gemm", "is missing"},
+        Mistake{"/kinds/fast/kernels_ms/getrf", "[[1, 1]]", "kernels_ms.getrf is not a field", "gemm, gemmt"},
+        Mistake{"/kinds/fast/kernels_ms/gemm", "[]", "kernels_ms.gemm is []", "at least one point"},
+        Mistake{"/kinds/fast/kernels_ms/gemm/0", "[1]", "kernels_ms.gemm[0] is [1]",
+                "[order of the tile, milliseconds]"},
+        Mistake{"/kinds/fast/kernels_ms/gemm/1/0", "512", "kernels_ms.gemm[1][0] is 512", "larger than the one before"},
+        Mistake{"/kinds/fast/kernels_ms/gemm/1/1", "0", "kernels_ms.gemm[1][1] is 0", "must be a number above 0"},
+        Mistake{"/kinds/fast/types/z", "", "kinds.fast.types.z", "is missing"},
+        Mistake{"/kinds/fast/types/d", "1", "kinds.fast.types.d is not a field", "s, c, z"},
+        Mistake{"/gpus", "[]", "gpus is []", "must be a list of 1 to"},
+        Mistake{"/gpus/1", "\"faster\"", "gpus[1] is \"faster\"", "must be a name that is in kinds"},
+        Mistake{"/gpus/1", "null", "gpus[1] is null", "must be a text"},
+        Mistake{"/host_links/1/gpus/0", "3", "host_links[1].gpus[0] is 3", "must be a whole number from 0 to 2"},
+        Mistake{"/host_links/1/gpus", "[]", "host_links[1].gpus is []", "at least one GPU"},
+        Mistake{"/host_links/1/gpus/0", "0", "host_links", "GPU 2 does not"},
+        Mistake{"/host_links/0/in_gbps", "true", "host_links[0].in_gbps is true", "must be a number above 0"},
+        Mistake{"/shared_links", "", "shared_links", "is missing"},
+        Mistake{"/shared_links/0/name", "7", "shared_links[0].name is 7", "must be a text"},
+        Mistake{"/peer_links/0/over", "\"air\"", "peer_links[0].over is \"air\"", "\"nvlink\" or \"bus\""},
+        Mistake{"/peer_links/0/with", "[9]", "peer_links[0].with[0] is 9", "must be a whole number from 0 to 2"},
+        Mistake{"/peer_links/0/latency_us", "", "peer_links[0].latency_us", "is missing"},
+        Mistake{"/comment", "1", "comment is not a field", "source, assumed"}));
+
+TEST(MachineFile, ThatIsNoJsonIsRefused) {
+  for (const std::string text : {"", "{", "[1, 2", "{\"cpu\": }", "nonsense"}) {
+    try {
+      read(text);
+      ADD_FAILURE() << "accepted: " << text;
+    } catch (const RuntimeError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("machine.json is not JSON"));
+    }
+  }
+  EXPECT_THROW(read("[]"), RuntimeError);
+  EXPECT_THROW(read("3"), RuntimeError);
+}
+
+TEST(MachineFile, ThatIsNotThereIsNamed) {
+  try {
+    simulation::read_machine("/nowhere/machine.json");
+    ADD_FAILURE() << "read";
+  } catch (const RuntimeError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("/nowhere/machine.json cannot be read"));
+  }
+}
+
+/// All that was written about the machine, file by file.
+class StarpuFiles : public ::testing::Test {
+ protected:
+  void SetUp() override { simulation::write_starpu_files(read(good.dump()), folder_ / "", "here"); }
+  std::string text(const char* ending) const {
+    std::ostringstream all;
+    all << std::ifstream(folder_ / "bus" / (std::string("here") + ending)).rdbuf();
+    return all.str();
+  }
+  /// Words of a table, without its comments.
+  std::vector<std::string> words(const char* ending) const {
+    std::istringstream lines(text(ending));
+    std::vector<std::string> all;
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream row(line.starts_with('#') ? "" : line);
+      for (std::string word; row >> word;) all.push_back(word);
+    }
+    return all;
+  }
+
+  Folder folder_;
+};
+
+// Rows are sources: the host, then the GPUs; StarPU overlooks the last column and the last row.
+TEST_F(StarpuFiles, TellTheRates) {
+  EXPECT_THAT(words(".bandwidth"),
+              ::testing::ElementsAre("0", "12000", "12000", "6000", "nan",  //
+                                     "10000", "0", "40000", "3000", "nan",  // half of a hop where there is no link
+                                     "10000", "40000", "0", "3000", "nan",  //
+                                     "6000", "3000", "3000", "0", "nan", "nan", "nan"));
+}
+
+TEST_F(StarpuFiles, TellTheLatencies) {
+  EXPECT_THAT(words(".latency"), ::testing::ElementsAre("0", "8", "8", "9", "nan", "8", "0", "7", "17", "nan", "8", "7",
+                                                        "0", "17", "nan", "9", "17", "17", "0", "nan", "nan", "nan"));
+}
+
+TEST_F(StarpuFiles, CountTheDevices) {
+  EXPECT_THAT(text(".config"), AllOf(HasSubstr("4 # Number of CPUs"), HasSubstr("3 # Number of CUDA nodes")));
+}
+
+TEST_F(StarpuFiles, DescribeThePlatform) {
+  const auto xml = text(".platform.v4.xml");
+  EXPECT_THAT(xml, AllOf(HasSubstr("<host id=\"CPU3\""), Not(HasSubstr("<host id=\"CPU4\"")),
+                         HasSubstr("<host id=\"CUDA2\""), HasSubstr("value=\"slow\"")));
+  const auto route = [&xml](const char* from, const char* to) {
+    const auto begin = xml.find("<route src=\"" + std::string(from) + "\" dst=\"" + to + "\"");
+    return begin == std::string::npos ? "" : xml.substr(begin, xml.find("</route>", begin) - begin);
+  };
+  // All copies from the host share its memory; peers with wires of their own share nothing.
+  EXPECT_THAT(route("RAM", "CUDA0"), AllOf(HasSubstr("\"RAM-CUDA0\""), HasSubstr("\"shared link 0 in\"")));
+  EXPECT_THAT(route("CUDA0", "RAM"), HasSubstr("\"shared link 0 out\""));
+  EXPECT_THAT(route("CUDA0", "CUDA1"), AllOf(HasSubstr("\"CUDA0-CUDA1\""), Not(HasSubstr("shared"))));
+  EXPECT_THAT(route("CUDA0", "CUDA2"), AllOf(HasSubstr("\"CUDA0-RAM\""), HasSubstr("\"RAM-CUDA2\"")));
+}
+
+}  // namespace
+}  // namespace tessera::test

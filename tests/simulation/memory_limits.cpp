@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// GPUs of very little memory: all must come to an end.
+#include "laboratory.hpp"
+
+namespace tessera::test {
+namespace {
+
+constexpr int tile_mib = 8;  // 1024² doubles
+
+class MemoryOf : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Tiles, MemoryOf, ::testing::Values(3, 4, 5, 6, 8, 12, 20),
+                         ::testing::PrintToStringParamName());
+
+TEST_P(MemoryOf, AFewTilesIsEnough) {
+  for (const char* machine : {"h200x4 --gpus 1", "h200x4", "everest"})
+    for (const char* routine : {"gemm", "gemmt", "symm", "syrk", "syr2k", "trmm", "trsm"}) {
+      const auto ended =
+          simulate("--policy tessera --size 3072,4096 --tile 1024 --brief --platform " + std::string(machine) +
+                       " --routine " + routine + " --gpu-memory " + std::to_string(tile_mib * GetParam()),
+                   10);
+      EXPECT_EQ(ended.status, 0) << machine << ' ' << routine << ' ' << ended.out << ended.err.substr(0, 500);
+    }
+}
+
+}  // namespace
+}  // namespace tessera::test

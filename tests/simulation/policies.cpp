@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the policies do on machines that are only described, by tessera-simulate as a user runs it.
+#include <numeric>
+
+#include "laboratory.hpp"
+
+namespace tessera::test {
+namespace {
+
+using ::testing::DoubleNear;
+
+double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+// Whoever runs the tasks, and in which order: together they take the time that they are said to take.
+TEST(Simulation, RunsAllTasksUnderEveryPolicy) {
+  const auto rows = rows_of(
+      "--platform summit-node --routine gemm,syrk,trmm,trsm --size 4096 --tile 1024 --placement scheduler --policy "
+      "tessera,dmda,dmdar,dmdas,lws,ws,eager,prio,random,heteroprio");
+  ASSERT_EQ(rows.size(), 40);
+  for (std::size_t i = 0; i < rows.size(); i++) {
+    const auto& row = rows[i];
+    const auto what = row.at("routine").get<std::string>() + " under " + row.at("policy").get<std::string>();
+    const double busy = sum(per_gpu(row, "busy"));
+    EXPECT_THAT(busy, DoubleNear(sum(per_gpu(rows[i - i % 10], "busy")), 1e-9 * busy)) << what;
+    EXPECT_GT(busy, 0) << what;
+    EXPECT_GE(row.at("bytes_h2d"), row.at("bytes_min_h2d")) << what;
+    EXPECT_EQ(row.at("bytes_d2h"), 8.0 * 4096 * (row.at("routine") == "syrk" ? 2560 : 4096)) << what;  // 10 of 16 tiles
+  }
+}
+
+TEST(Simulation, GivesTheSameBytesTwice) {
+  const std::string arguments =
+      "--platform makalu --routine all --type d,z --size 4096,5000 --tile 1024 --policy tessera,lws,dmdas --json -";
+  const auto first = simulate(arguments + " --jobs 1"), second = simulate(arguments + " --jobs 2");
+  EXPECT_EQ(first.status, 0) << first.err;
+  EXPECT_EQ(first.out, second.out);
+  EXPECT_EQ(first.err, second.err);  // the table
+  EXPECT_FALSE(first.out.empty());
+}
+
+TEST(Traffic, OfAProductThatFitsIsWhatIsCompulsory) {
+  const auto row = row_of("--platform h200x4 --size 16384 --policy tessera");
+  EXPECT_EQ(row.at("bytes_h2d"), row.at("bytes_min_h2d"));
+}
+
+// BLASX publishes 9.4 and 4.0 GB for its own runs on that machine, and cuBLAS-XT moves 73 and 39.
+TEST(Traffic, OnEverestIsNoMoreThanWhatWasPromised) {
+  const auto rows = rows_of("--platform everest --routine gemm,trsm --size 16384 --tile 1024 --policy tessera");
+  ASSERT_EQ(rows.size(), 2);
+  EXPECT_LE(rows[0].at("bytes_h2d"), 9.4e9);
+  EXPECT_LE(rows[1].at("bytes_h2d"), 4.6e9);
+  for (const auto& row : rows) {
+    const auto from_gpus = per_gpu(row, "d2d_in");
+    ASSERT_EQ(from_gpus.size(), 3);
+    EXPECT_GT(from_gpus[1], 0.1e9) << row.at("routine");
+    EXPECT_GT(from_gpus[2], 0.1e9) << row.at("routine");
+  }
+  // GPU 0 has no peer. Of another's it gets results that the host does not have yet, over the host: none in a product.
+  EXPECT_EQ(per_gpu(rows[0], "d2d_in")[0], 0);
+  EXPECT_LT(per_gpu(rows[1], "d2d_in")[0], 0.1e9);
+}
+
+TEST(Balance, OnMakaluIsWithinThreePercent) {
+  const auto ends = per_gpu(row_of("--platform makalu --size 16384 --policy tessera"), "last_end");
+  ASSERT_EQ(ends.size(), 4);
+  const auto [first, last] = std::ranges::minmax(ends);
+  EXPECT_GE(first, 0.97 * last) << ::testing::PrintToString(ends);
+}
+
+}  // namespace
+}  // namespace tessera::test

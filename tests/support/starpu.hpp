@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <gtest/gtest.h>
+#include <starpu.h>
+#include <starpu_scheduler.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <initializer_list>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include <tessera/sched.h>
+
+/// StarPU as any program uses it, without the library.
+namespace tessera::test {
+
+/// StarPU from here to the end of the block; GPUs only where the tests are for a machine with some.
+class Starpu {
+ public:
+  /// @param policy  null: `eager`
+  explicit Starpu(int cpus = 2, starpu_sched_policy* policy = tessera_sched_policy()) {
+    const char* gpus = std::getenv("TESSERA_TEST_NEEDS_GPUS");
+    starpu_conf conf;
+    starpu_conf_init(&conf);
+    conf.ncpus = cpus;
+    conf.ncuda = gpus != nullptr ? std::atoi(gpus) : 0;
+    conf.catch_signals = 0;
+    conf.sched_policy = policy;
+    if (policy == nullptr) conf.sched_policy_name = "eager";
+    if (starpu_init(&conf) != 0) throw std::runtime_error("StarPU does not start");
+  }
+  ~Starpu() {
+    starpu_task_wait_for_all();
+    starpu_shutdown();
+  }
+  Starpu(const Starpu&) = delete;
+  Starpu& operator=(const Starpu&) = delete;
+};
+
+/// StarPU's numbers of the workers on CPUs.
+inline std::vector<int> cpus_of_starpu() {
+  std::vector<int> workers(starpu_cpu_worker_get_count());
+  starpu_worker_get_ids_by_type(STARPU_CPU_WORKER, workers.data(), static_cast<unsigned>(workers.size()));
+  return workers;
+}
+
+inline tessera_sched_counts counts(unsigned context = 0) {
+  tessera_sched_counts counts{};
+  EXPECT_EQ(tessera_sched_statistics(context, &counts), 0);
+  return counts;
+}
+
+/// What a task does.
+using Work = std::function<void(void* buffers[])>;
+
+/// For CPUs only, and any number of tiles. The work is freed when the task is done.
+inline starpu_codelet* work_codelet() {
+  static starpu_codelet codelet = [] {
+    starpu_codelet c{};
+    c.cpu_funcs[0] = [](void* buffers[], void* work) { (*static_cast<Work*>(work))(buffers); };
+    c.nbuffers = STARPU_VARIABLE_NBUFFERS;
+    c.name = "work";
+    return c;
+  }();
+  return &codelet;
+}
+
+using Access = std::pair<starpu_data_handle_t, starpu_data_access_mode>;
+
+inline starpu_task* task_of(Work work, std::initializer_list<Access> tiles = {}) {
+  auto* task = starpu_task_create();
+  task->cl = work_codelet();
+  task->cl_arg = new Work(std::move(work));
+  task->callback_func = [](void* done) { delete static_cast<Work*>(done); };
+  task->callback_arg = task->cl_arg;
+  task->nbuffers = static_cast<int>(tiles.size());
+  int i = 0;
+  for (const auto& [tile, mode] : tiles) task->handles[i] = tile, task->modes[i++] = mode;
+  return task;
+}
+
+inline void submit(starpu_task* task) { ASSERT_EQ(starpu_task_submit(task), 0); }
+
+/// Numbers that StarPU manages.
+class Numbers {
+ public:
+  explicit Numbers(std::size_t count = 16) : numbers_(count) {
+    starpu_vector_data_register(&handle_, STARPU_MAIN_RAM, reinterpret_cast<std::uintptr_t>(numbers_.data()),
+                                static_cast<std::uint32_t>(count), sizeof(std::uint64_t));
+  }
+  ~Numbers() { starpu_data_unregister(handle_); }
+  Numbers(const Numbers&) = delete;
+  Numbers& operator=(const Numbers&) = delete;
+
+  starpu_data_handle_t handle() const { return handle_; }
+
+  /// The one number that they all are, when all tasks submitted so far are done.
+  std::uint64_t value() {
+    starpu_data_acquire(handle_, STARPU_R);
+    const auto first = numbers_.front();
+    for (const auto number : numbers_) EXPECT_EQ(number, first);
+    starpu_data_release(handle_);
+    return first;
+  }
+
+ private:
+  std::vector<std::uint64_t> numbers_;
+  starpu_data_handle_t handle_ = nullptr;
+};
+
+/// What a chain of tasks leaves behind depends on their order.
+constexpr std::uint64_t appended(std::uint64_t before, std::uint64_t term) { return 31 * before + term; }
+
+inline void append(void* buffer, std::uint64_t term) {
+  auto* numbers = reinterpret_cast<std::uint64_t*>(STARPU_VECTOR_GET_PTR(buffer));
+  for (std::size_t i = 0; i < STARPU_VECTOR_GET_NX(buffer); i++) numbers[i] = appended(numbers[i], term);
+}
+
+/// A task that appends to `chain`, after `also` has happened.
+inline starpu_task* link_of(
+    const Numbers& chain, std::uint64_t term, std::function<void()> also = [] {}) {
+  return task_of(
+      [term, also = std::move(also)](void* buffers[]) {
+        also();
+        append(buffers[0], term);
+      },
+      {{chain.handle(), STARPU_RW}});
+}
+
+/// Slow enough for a worker that has nothing to do to notice.
+inline void take_a_while() { usleep(1000); }
+
+}  // namespace tessera::test
