@@ -220,9 +220,15 @@ Block choose_block(const TileProblem& machine, Index tile) {
   const auto smallest_roomy = std::max<Index>(1, divide_up(per_gpu, static_cast<Index>(block_margin)));
   Index roomy = per_gpu;
   while (roomy > smallest_roomy && !fits(roomy, 2)) roomy--;
-  if (fits(roomy, 2)) return {roomy * grid.p, roomy * grid.q, true};
+  const bool room_for_two = fits(roomy, 2);
+  if (room_for_two) per_gpu = roomy;
   while (per_gpu > 1 && !fits(per_gpu, 1)) per_gpu--;
-  return {per_gpu * grid.p, per_gpu * grid.q, false};
+  Block block{per_gpu * grid.p, per_gpu * grid.q, room_for_two};
+  if (machine.gpu_memory > 0) {
+    const double left = machine.gpu_memory / tile_bytes - static_cast<double>(per_gpu * per_gpu);
+    block.kept = static_cast<Index>(std::max(0.0, left / static_cast<double>(2 * per_gpu)));
+  }
+  return block;
 }
 
 Index choose_default_tile(const TileProblem& machine) {

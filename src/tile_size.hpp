@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include <tessera/types.hpp>
@@ -60,10 +61,13 @@ ProductTiles choose_symmetric_tiles(const TileProblem& machine, Side side, Index
 /// The same for a triangular matrix, applied in place or solved with.
 ProductTiles choose_triangular_tiles(const TileProblem& machine, Side side, Index m, Index n, Index fixed);
 
+constexpr Index unlimited = std::numeric_limits<Index>::max();
+
 /// Rows and columns of tiles that are computed together before the next block of C begins.
 struct Block {
   Index rows = 0, columns = 0;  ///< 0: all of C is one block
   bool roomy = true;            ///< whether each GPU has room for two copies of its part
+  Index kept = unlimited;       ///< terms of the sum whose input tiles it has room for, beside one copy
 };
 
 /// The smallest block for which the links can feed the GPUs, with a margin, if the GPUs have room for it: else the

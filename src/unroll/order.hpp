@@ -53,7 +53,7 @@ inline std::vector<Step> product_order(Index mt, Index nt, Part part, Index kt, 
         for (Index j = j0; j < std::min(nt, j0 + block.columns); j++)
           for (Index i = i0; i < std::min(mt, i0 + block.rows); i++)
             if (contains(part, i, j))
-              steps.push_back({i, j, (s + owners.skew(i, j, kt)) % kt, s, first && block.roomy});
+              steps.push_back({i, j, (s + owners.skew(i, j, kt, block.kept)) % kt, s, first && block.roomy});
       if (!first || std::ssize(steps) == begin) continue;
       const auto shell = [&](const Step& step) {
         return std::max({(step.i - i0) / owners.grid().p, (step.j - j0) / owners.grid().q, step.term});

@@ -64,11 +64,13 @@ class Owners {
   /// Where an owner starts its sum over `count` terms; it wraps around at the end. A tile of an input is wanted by all
   /// owners of a row or a column of the grid, or of the triangle: these offsets make them want it at different times,
   /// so that the later ones find it on a peer and it crosses a host link once.
-  Index skew(Index i, Index j, Index count) const {
-    if (!exists_) return 0;
-    if (!table_.empty()) return of(i, j) * count / grid_.size();
-    const Index period = std::max(grid_.p, grid_.q);
-    return ((i0_ + i) % grid_.p + (j0_ + j) % grid_.q) % period * count / period;
+  /// @param kept  for how many terms a tile that has been used stays in memory
+  Index skew(Index i, Index j, Index count, Index kept = detail::unlimited) const {
+    if (!exists_ || count == 0) return 0;
+    const Index period = table_.empty() ? std::max(grid_.p, grid_.q) : grid_.size();
+    const Index turn = table_.empty() ? ((i0_ + i) % grid_.p + (j0_ + j) % grid_.q) % period : of(i, j);
+    return kept >= count ? turn * count / period
+                         : turn * std::min(count / period, std::max<Index>(1, kept / 2)) % count;
   }
 
  private:

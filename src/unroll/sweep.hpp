@@ -39,6 +39,11 @@ class Sweep {
                  0,
                  left_ ? MatrixAccess::first_column(B) : MatrixAccess::first_row(B)};
     }
+    if (owners_.exist() && session.gpu_memory() > 0 && rows() > 0 && columns() > 0) {
+      const double share = static_cast<double>(rows() * columns()) / owners_.grid().q * elements(0, 0);
+      const double tile = static_cast<double>(A.tile_m(0)) * static_cast<double>(A.tile_m(0));
+      kept_ = static_cast<Index>(std::max(0.0, (session.gpu_memory() / sizeof(T) - share) / tile));
+    }
     if (blocked_) workspace_ = TemporaryTile(codelets::diagonal_block, left_ ? B.tile_n(0) : B.tile_m(0), sizeof(T));
   }
 
@@ -139,7 +144,7 @@ class Sweep {
 
   /// Where every GPU needs all of A, each begins a sum somewhere else, so that they want a tile of A at different times
   /// and all but the first find it on a peer.
-  Index skew(Index s, Index j) const { return owners_.grid().p == 1 ? owners_.skew(s, j, s) : 0; }
+  Index skew(Index s, Index j) const { return owners_.grid().p == 1 ? owners_.skew(s, j, s, kept_) : 0; }
   /// How many terms of X(s, j) come before that with row t.
   Index turn(Index s, Index t, Index j) const {
     const Index unskewed = (t - skew(s, j) + s) % s;
@@ -163,6 +168,7 @@ class Sweep {
   Op op_;
   Diag diag_;
   bool inverse_, left_, forward_, blocked_;
+  Index kept_ = detail::unlimited;  ///< tiles of A that a GPU has room for, beside its columns of X
   std::vector<double> prefetched_;  ///< bytes, by GPU
   Owners owners_;                   ///< of X; the columns are those of the registered matrix
   TemporaryTile workspace_;
