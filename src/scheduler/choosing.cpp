@@ -7,7 +7,7 @@ namespace tessera::scheduler {
 /// so it works on one block of a result at a time, as large as its memory allows.
 bool Policy::has_room_for(const Worker& worker, const ReadyTask& task) const {
   if (task.output == nullptr || chains_.is_open(task.output, worker.id)) return true;
-  if (worker.station.empty() && worker.in_flight == 0) return true;  // what it has begun with waits for others
+  if (worker.station.empty() && worker.given.empty()) return true;  // what it has begun with waits for others
   return chains_.open_bytes(worker.id) + starpu_data_get_size(task.output) <= worker.results;
 }
 

@@ -8,7 +8,7 @@ namespace tessera::scheduler {
 /// What can be set from outside, each by an environment variable TESSERA_SCHED_…: so that every idea can be switched
 /// off and its worth be measured.
 struct Options {
-  int slots = 8;           ///< SLOTS: tasks that a worker reserves
+  int slots = 16;          ///< SLOTS: tasks that a worker reserves
   int window = 16;         ///< WINDOW: how many tasks at the front of a queue are compared
   bool locality = true;    ///< LOCALITY: the task with most bytes at hand, else the first one
   bool chains = true;      ///< CHAINS: tasks of one output tile stay with the worker that has it

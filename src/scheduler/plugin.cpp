@@ -39,7 +39,7 @@ starpu_task* pop(unsigned context) { return policy_of(context).pop(starpu_worker
 
 void submitted(starpu_task* task) { policy_of(task->sched_ctx).submitted(task); }
 
-void starts(starpu_task*, unsigned context) { policy_of(context).starts(starpu_worker_get_id_check()); }
+void starts(starpu_task* task, unsigned context) { policy_of(context).starts(task, starpu_worker_get_id_check()); }
 
 void ends(starpu_task* task, unsigned context) { policy_of(context).ends(task, starpu_worker_get_id_check()); }
 

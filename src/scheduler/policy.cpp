@@ -169,11 +169,11 @@ starpu_task* Policy::pop(int id) {
     refill(worker);
     if (options_.prefetch && cache_->distributed() && !worker.station.empty() && !worker.narrow)
       prefetches = worker.station.to_prefetch(*cache_, worker.node, options_.wait);
-    if (!worker.narrow || fetching_ == nobody) slot = worker.station.next(*cache_, worker.node, worker.in_flight == 0);
+    if (!worker.narrow || fetching_ == nobody) slot = worker.station.next(*cache_, worker.node, worker.given.empty());
     worker.asleep = !slot;
-    worker.waits = !slot && worker.in_flight == 0 && !worker.station.empty();
+    worker.waits = !slot && worker.given.empty() && !worker.station.empty();
     if (slot) {
-      worker.in_flight++;
+      worker.given.push_back(slot->task.task);
       waiting_--;
       std::erase(prefetches.tasks, slot->task.task);  // it will be fetched at once
       if (worker.narrow) fetching_ = id;
@@ -221,12 +221,16 @@ double Policy::seconds(const Worker& worker, const ReadyTask& task) const {
 
 // --- A task runs -----------------------------------------------------------------------------------------------------
 
-void Policy::starts(int id) {
+void Policy::starts(const starpu_task* task, int id) {
   std::vector<int> sleepers;
   {
     const Lock lock(mutex_);
     auto* worker = workers_[static_cast<std::size_t>(id)].get();
     if (worker == nullptr) return;
+    if (std::ranges::find(worker->given, task) == worker->given.end()) {
+      order_.erase(task);  // not from us: of some, StarPU does not tell when they end
+      return;
+    }
     if (worker->running++ == 0) count_idle(*worker);
     worker->idle_since = 0;
     worker->started = now();
@@ -245,12 +249,14 @@ void Policy::ends(starpu_task* task, int id) {
     if (output != nullptr) complete = chains_.finished(output);
     auto* worker = workers_[static_cast<std::size_t>(id)].get();
     if (worker == nullptr) return;
-    // A GPU starts the next task while the last one still runs.
-    const double end = now(), begin = std::max(worker->started, worker->finished);
-    worker->finished = end;
-    pace_.finished(task, worker->kind, end - begin);
-    if (!task->execute_on_a_specific_worker) worker->in_flight--;
-    if (--worker->running == 0) worker->idle_since = end, worker->idle_for_data = worker->has_work();
+    if (const auto given = std::ranges::find(worker->given, task); given != worker->given.end()) {
+      worker->given.erase(given);
+      // A GPU starts the next task while the last one still runs.
+      const double end = now(), begin = std::max(worker->started, worker->finished);
+      worker->finished = end;
+      pace_.finished(task, worker->kind, end - begin);
+      if (--worker->running == 0) worker->idle_since = end, worker->idle_for_data = worker->has_work();
+    }
   }
   if (complete && options_.write_back && starpu_worker_get_memory_node(static_cast<unsigned>(id)) != STARPU_MAIN_RAM &&
       TileCache::has_place(output, STARPU_MAIN_RAM))

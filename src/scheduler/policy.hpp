@@ -31,7 +31,7 @@ class Policy {
   void submitted(starpu_task* task);
   void push(starpu_task* task);
   starpu_task* pop(int worker);
-  void starts(int worker);
+  void starts(const starpu_task* task, int worker);
   void ends(starpu_task* task, int worker);
   void add_workers(const int* workers, unsigned count);
   void remove_workers(const int* workers, unsigned count);

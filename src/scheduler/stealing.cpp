@@ -10,7 +10,7 @@ namespace tessera::scheduler {
 /// one would have started it before it is done here.
 std::optional<ReadyTask> Policy::steal(Worker& thief) {
   // What runs here is about to release the next tasks of its chains.
-  const auto running = static_cast<std::size_t>(thief.in_flight);
+  const auto running = thief.given.size();
   if (cache_->distributed() && running > 0 && chains_.unfinished(thief.id) > running) return std::nullopt;
   Worker* victim = nullptr;
   double longest = 0;

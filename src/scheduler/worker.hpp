@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <vector>
 
 #include "ready_queue.hpp"
 #include "reservation_station.hpp"
@@ -15,10 +16,10 @@ struct Worker {
   unsigned node = 0;  ///< its memory
   int kind = 0;
 
-  ReadyQueue bound;            ///< tasks whose chain it is home to
-  ReservationStation station;  ///< what it will run next
-  int in_flight = 0;           ///< tasks that it was given and has not finished
-  int running = 0;             ///< tasks that have started and are not finished
+  ReadyQueue bound;                       ///< tasks whose chain it is home to
+  ReservationStation station;             ///< what it will run next
+  std::vector<const starpu_task*> given;  ///< tasks that it has taken and not finished
+  int running = 0;                        ///< those of them that have started
 
   bool seen = false;          ///< whether its memory has been looked at:
   std::size_t memory = 0;     ///< bytes,
@@ -40,7 +41,7 @@ struct Worker {
   bool idle_for_data = false;
 
   std::size_t backlog() const { return bound.size() + station.size(); }
-  bool has_work() const { return in_flight > 0 || !station.empty(); }
+  bool has_work() const { return !given.empty() || !station.empty(); }
 };
 
 }  // namespace tessera::scheduler
