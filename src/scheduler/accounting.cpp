@@ -6,7 +6,6 @@
 namespace tessera::scheduler {
 
 void Policy::count_hits(const Worker& worker, starpu_task* task) {
-  statistics_.tasks++;
   if (!cache_->distributed()) return;
   for_each_tile(task, [&](starpu_data_handle_t tile, int mode) {
     if ((mode & STARPU_R) == 0) return;

@@ -174,6 +174,7 @@ starpu_task* Policy::pop(int id) {
     worker.waits = !slot && worker.given.empty() && !worker.station.empty();
     if (slot) {
       worker.given.push_back(slot->task.task);
+      statistics_.tasks++;
       waiting_--;
       std::erase(prefetches.tasks, slot->task.task);  // it will be fetched at once
       if (worker.narrow) fetching_ = id;
