@@ -19,10 +19,10 @@ void Policy::compare(const Worker& worker, ReadyQueue& queue, std::optional<Foun
     if (!can_execute(worker, *task)) continue;
     left--;
     if (!has_room_for(worker, *task)) continue;
-    const auto score = by_score ? cache_->score(task->task, worker.node) : 0;
+    const auto [score, at_best] = by_score ? cache_->score(task->task, worker.node) : TileCache::Score{};
     if (!best || score > best->score || (score == best->score && RunsBefore{}(*task, *best->position)))
       best = Found{&queue, task, score};
-    if (by_score && score == TileCache::best_score(task->task)) return;  // no later one is better
+    if (at_best) return;  // no later one is better
   }
 }
 

@@ -9,7 +9,7 @@ namespace tessera::scheduler {
 /// off and its worth be measured.
 struct Options {
   int slots = 16;          ///< SLOTS: tasks that a worker reserves
-  int window = 16;         ///< WINDOW: how many tasks at the front of a queue are compared
+  int window = 8;          ///< WINDOW: how many tasks at the front of a queue are compared
   bool locality = true;    ///< LOCALITY: the task with most bytes at hand, else the first one
   bool chains = true;      ///< CHAINS: tasks of one output tile stay with the worker that has it
   bool prefetch = true;    ///< PREFETCH: what is reserved is fetched ahead

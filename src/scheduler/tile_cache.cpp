@@ -46,26 +46,22 @@ bool TileCache::arriving(starpu_data_handle_t tile, unsigned node) {
 }
 
 TileCache::Level TileCache::level(starpu_data_handle_t tile, unsigned node) const {
-  const auto near = [tile](unsigned other) { return valid(tile, other) || arriving(tile, other); };
-  if (near(node)) return Level::Own;
-  return std::ranges::any_of(peers_[node], near) ? Level::Peer : Level::Far;
+  // What is cheap to ask comes first.
+  if (valid(tile, node) || arriving(tile, node)) return Level::Own;
+  const auto& peers = peers_[node];
+  const auto has = [tile](unsigned peer) { return valid(tile, peer); };
+  const auto gets = [tile](unsigned peer) { return arriving(tile, peer); };
+  return std::ranges::any_of(peers, has) || std::ranges::any_of(peers, gets) ? Level::Peer : Level::Far;
 }
 
-std::size_t TileCache::score(starpu_task* task, unsigned node) const {
-  std::size_t sum = 0;
+TileCache::Score TileCache::score(starpu_task* task, unsigned node) const {
+  Score score;
   for_each_tile(task, [&](starpu_data_handle_t tile, int mode) {
     const auto found = (mode & STARPU_R) != 0 ? level(tile, node) : Level::Own;
-    sum += starpu_data_get_size(tile) * static_cast<std::size_t>(found);
+    score.sum += starpu_data_get_size(tile) * static_cast<std::size_t>(found);
+    score.best = score.best && found == Level::Own;
   });
-  return sum;
-}
-
-std::size_t TileCache::best_score(starpu_task* task) {
-  std::size_t sum = 0;
-  for_each_tile(task, [&](starpu_data_handle_t tile, int) {
-    sum += starpu_data_get_size(tile) * static_cast<std::size_t>(Level::Own);
-  });
-  return sum;
+  return score;
 }
 
 bool TileCache::at_hand(starpu_task* task, unsigned node) {

@@ -29,10 +29,12 @@ class TileCache {
   /// The level that has the tile, or that it is on its way to.
   Level level(starpu_data_handle_t tile, unsigned node) const;
 
-  /// Σ bytes × level over the tiles that a task reads; a tile that is only written counts as on the own level.
-  std::size_t score(starpu_task* task, unsigned node) const;
-  /// The largest score that a task can have.
-  static std::size_t best_score(starpu_task* task);
+  struct Score {
+    std::size_t sum = 0;  ///< Σ bytes × level over the tiles that a task reads
+    bool best = true;     ///< all of them are on the own level
+  };
+  /// A tile that is only written counts as on the own level.
+  Score score(starpu_task* task, unsigned node) const;
 
   /// Whether all that a task reads is there.
   static bool at_hand(starpu_task* task, unsigned node);
