@@ -5,16 +5,18 @@
 #include <stdint.h>
 
 /**
- * The scheduling policy `tessera`, for any StarPU program, in libtessera_sched.so: with STARPU_SCHED_LIB=libtessera_sched.so and
- * STARPU_SCHED=tessera, or by `tessera_sched_policy` as `starpu_conf.sched_policy`. Environment variables TESSERA_SCHED_… set its
- * options; traces/README.md lists them.
+ * The scheduling policy `tessera`, for any StarPU program, in libtessera_sched.so: with
+ * STARPU_SCHED_LIB=libtessera_sched.so and STARPU_SCHED=tessera, or by `tessera_sched_policy` as
+ * `starpu_conf.sched_policy`. Environment variables TESSERA_SCHED_… set its options; traces/README.md lists them.
  */
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef struct _starpu_data_state* starpu_data_handle_t;  /* as StarPU has it */
+/* As StarPU's headers declare them. */
+/* NOLINTNEXTLINE(bugprone-reserved-identifier) */
+typedef struct _starpu_data_state* starpu_data_handle_t;
 struct starpu_sched_policy;
 
 /** The policy, for `starpu_conf.sched_policy`. */
@@ -24,8 +26,8 @@ struct starpu_sched_policy* tessera_sched_policy(void);
  * options aborts: ask first. The text lives until the calling thread asks again. */
 const char* tessera_sched_check_options(void);
 
-/** Suggests which worker shall run the tasks that write a tile. The policy follows, until stealing moves the tile. May be
- * called at any time between registration and unregistration; uses `starpu_data_set_sched_data`.
+/** Suggests which worker shall run the tasks that write a tile. The policy follows, until stealing moves the tile. May
+ * be called at any time between registration and unregistration; uses `starpu_data_set_sched_data`.
  * @param worker  StarPU's number of it; -1: none */
 void tessera_sched_suggest_home(starpu_data_handle_t tile, int worker);
 

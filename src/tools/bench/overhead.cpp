@@ -132,6 +132,7 @@ Overhead run_tasks(int count, const std::vector<int>& homes) {
 Overhead median_of(const std::vector<Overhead>& runs) {
   const auto middle = [&](auto value) {
     std::vector<double> values;
+    values.reserve(runs.size());
     for (const auto& run : runs) values.push_back(value(run));
     return median(values);
   };
