@@ -112,7 +112,7 @@ void Session::start(const RuntimeOptions& options) {
   starpu_conf conf;
   starpu_conf_init(&conf);
   conf.catch_signals = 0;
-  if (policy_ == our_policy) conf.sched_policy = tessera_sched_policy();
+  if (policy_ == our_policy) conf.sched_policy = tessera_sched_policy(), conf.sched_policy_name = nullptr;
   else conf.sched_policy_name = policy_.c_str();
   // CPU workers that find no tile to compute keep asking for one, and slow down those that drive the GPUs: 5 to 35 %
   // with 60 of them beside four H200. One is left for the program's own tasks.
@@ -143,9 +143,10 @@ void Session::look_at_workers() {
     }
     gpu_workers_.back().push_back(worker);
   }
-  if (!workers.empty()) {
-    const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(workers.front()));
-    gpu_memory_ = std::max(0.0, static_cast<double>(starpu_memory_get_total(node)));
+  for (const int worker : workers) {
+    const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(worker));
+    const double memory = std::max(0.0, static_cast<double>(starpu_memory_get_total(node)));
+    gpu_memory_ = gpu_memory_ == 0 ? memory : std::min(gpu_memory_, memory);
   }
   if (const auto* policy = starpu_sched_get_sched_policy(); policy != nullptr) policy_ = policy->policy_name;
 }

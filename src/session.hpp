@@ -28,7 +28,7 @@ class Session {
   /// CUDA ordinals, and for each of those devices the StarPU workers that drive it.
   const std::vector<int>& gpus() const noexcept { return gpus_; }
   const std::vector<std::vector<int>>& gpu_workers() const noexcept { return gpu_workers_; }
-  /// Bytes that StarPU may use on a GPU; 0: no GPU, or not known.
+  /// Bytes that StarPU may use on each GPU, on the smallest if they differ; 0: no GPU, or not known.
   double gpu_memory() const noexcept { return gpu_memory_; }
   Placement placement() const noexcept { return placement_; }
   /// Whether each tile of a result has its GPU: for good, or as a suggestion to the policy.

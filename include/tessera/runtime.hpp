@@ -32,7 +32,8 @@ struct RuntimeOptions {
                                                ///< but 1 where every tile belongs to a GPU
   int gpus = -1;                               ///< GPUs; TESSERA_GPUS; default: all
   std::string policy;                          ///< scheduling policy: tessera or one of StarPU's; TESSERA_POLICY;
-                                               ///< default: tessera. With another one, Automatic is Scheduler
+                                               ///< default: tessera. With another one that is
+                                               ///< asked for, Automatic is Scheduler
   Placement placement = Placement::Automatic;  ///< TESSERA_PLACEMENT=home|owner|scheduler
   Index tile = 0;                              ///< tile size [elements]; TESSERA_TILE; 0: chosen for each call
 };

@@ -30,7 +30,7 @@ void Policy::count_idle(Worker& worker) {
 Statistics Policy::statistics() {
   const Lock lock(mutex_);
   for (const auto& worker : workers_)
-    if (worker != nullptr && worker->running == 0) count_idle(*worker);
+    if (worker != nullptr && !worker->runs()) count_idle(*worker);
   return statistics_;
 }
 

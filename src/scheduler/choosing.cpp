@@ -16,7 +16,6 @@ void Policy::compare(const Worker& worker, ReadyQueue& queue, std::optional<Foun
   const bool by_score = options_.locality && cache_->distributed();
   int left = by_score ? options_.window : 1;
   for (auto task = queue.tasks().begin(); task != queue.tasks().end() && left > 0; ++task) {
-    if (!can_execute(worker, *task)) continue;
     left--;
     if (!has_room_for(worker, *task)) continue;
     const auto [score, at_best] = by_score ? cache_->score(task->task, worker.node) : TileCache::Score{};
@@ -30,23 +29,22 @@ std::optional<ReadyTask> Policy::best_for(Worker& worker) {
   std::optional<Found> best;
   compare(worker, worker.bound, best);
   // No more of the shared tasks than its share: what is reserved here, others must steal.
-  const auto share = (shared_tasks_ + active_workers_ - 1) / active_workers_;
-  const bool shares = worker.station.size() < std::max<std::size_t>(1, share);
+  const auto fair = (shared_tasks_ + active_workers_ - 1) / active_workers_;
+  const bool shares = worker.station.size() < std::max<std::size_t>(1, fair);
   if (shares && (!best || cache_->distributed()))
     for (auto& [key, queue] : shared_)
-      if ((key.first & bit(worker.kind)) != 0) compare(worker, queue, best);
+      if (!queue.empty() && can_execute(worker, *queue.tasks().begin())) compare(worker, queue, best);
   if (!best) return std::nullopt;
-  const bool bound = best->queue == &worker.bound;
   if (leave_to_faster(worker, *best->position)) {
-    if (!bound) return std::nullopt;
-    auto task = best->queue->take(best->position);
-    chains_.set_home(task.output, Chains::nobody);
-    shared_[{task.kinds, task.restricted}].add(task);
-    shared_tasks_++;
+    while (!worker.bound.empty()) {
+      const auto task = worker.bound.take(worker.bound.tasks().begin());
+      chains_.set_home(task.output, Chains::nobody);
+      share(task);
+    }
     declined_ = true;
     return std::nullopt;
   }
-  if (!bound) shared_tasks_--;
+  if (best->queue != &worker.bound) shared_tasks_--;
   return best->queue->take(best->position);
 }
 

@@ -89,6 +89,7 @@ const char* tessera_sched_check_options(void) {
 void tessera_sched_suggest_home(starpu_data_handle_t tile, int worker) { Chains::suggest(tile, worker); }
 
 int tessera_sched_statistics(unsigned context, tessera_sched_counts* counts) {
+  if (context >= STARPU_NMAX_SCHED_CTXS) return -1;
   const auto* current = starpu_sched_get_sched_policy_in_ctx(context);
   if (current == nullptr || current->init_sched != init) return -1;
   const auto s = policy_of(context).statistics();

@@ -18,18 +18,7 @@ Policy::Policy(unsigned context, Options options)
 
 void Policy::add_workers(const int* workers, unsigned count) {
   const Lock lock(mutex_);
-  for (unsigned i = 0; i < count; i++) {
-    auto& worker = workers_[static_cast<std::size_t>(workers[i])];
-    if (worker != nullptr) continue;  // it comes back: StarPU does not say when one leaves
-    worker = std::make_unique<Worker>();
-    worker->id = workers[i];
-    worker->node = starpu_worker_get_memory_node(static_cast<unsigned>(workers[i]));
-    const bool alike = starpu_node_get_kind(worker->node) == STARPU_CPU_RAM;
-    worker->kind = alike ? 0 : 1 + static_cast<int>(worker->node);
-    kinds_.resize(std::max(kinds_.size(), static_cast<std::size_t>(worker->kind) + 1));
-    kinds_[static_cast<std::size_t>(worker->kind)].push_back(worker.get());
-    active_workers_++;
-  }
+  for (unsigned i = 0; i < count; i++) add(workers[i]);
   // What waits in the shared queues may be for them, too.
   SharedQueues before;
   before.swap(shared_);
@@ -38,58 +27,89 @@ void Policy::add_workers(const int* workers, unsigned count) {
     for (const auto& task : queue.tasks()) place(describe(task.task));
 }
 
-void Policy::remove_workers(const int* workers, unsigned count) {
-  const Lock lock(mutex_);
-  for (unsigned i = 0; i < count; i++) remove(workers[i]);
+void Policy::add(int id) {
+  auto& worker = workers_[static_cast<std::size_t>(id)];
+  if (worker == nullptr) {
+    worker = std::make_unique<Worker>();
+    worker->id = id;
+    worker->node = starpu_worker_get_memory_node(static_cast<unsigned>(id));
+    const bool alike = starpu_node_get_kind(worker->node) == STARPU_CPU_RAM;
+    worker->kind = alike ? 0 : 1 + static_cast<int>(worker->node);
+  } else if (worker->present) {
+    return;  // it comes back: StarPU does not say when one leaves
+  }
+  worker->present = true;
+  kinds_.resize(std::max(kinds_.size(), static_cast<std::size_t>(worker->kind) + 1));
+  kinds_[static_cast<std::size_t>(worker->kind)].push_back(worker.get());
+  active_workers_++;
 }
 
-void Policy::remove(int id) {
-  const auto gone = std::move(workers_[static_cast<std::size_t>(id)]);
-  if (gone == nullptr) return;
-  std::erase(kinds_[static_cast<std::size_t>(gone->kind)], gone.get());
+void Policy::remove_workers(const int* workers, unsigned count) {
+  const Lock lock(mutex_);
+  for (unsigned i = 0; i < count; i++)
+    if (auto* worker = workers_[static_cast<std::size_t>(workers[i])].get(); worker != nullptr) remove(*worker);
+}
+
+void Policy::remove(Worker& worker) {
+  if (!worker.present) return;
+  worker.present = false;
+  std::erase(kinds_[static_cast<std::size_t>(worker.kind)], &worker);
   active_workers_--;
-  chains_.forget(id);
-  for (const auto& task : gone->bound.tasks()) place(describe(task.task));
-  for (const auto& slot : gone->station.slots()) {
-    slot.task.task->prefetched = 0;  // for a memory where it will not run
-    place(describe(slot.task.task));
-  }
+  chains_.forget(worker.id);
+  if (fetching_ == worker.id) fetching_ = nobody;
+  hand_back(worker);
+}
+
+/// What a worker that has left was to do is for the others; but not what its own thread is just asking the tiles of.
+void Policy::hand_back(Worker& worker) {
+  while (!worker.bound.empty()) place(describe(worker.bound.take(worker.bound.tasks().begin()).task));
+  for (std::size_t i = worker.station.size(); i-- > 0;)
+    if (!worker.station.slots()[i].issuing) {
+      const auto slot = worker.station.remove(i);
+      slot.task.task->prefetched = 0;  // for a memory where it will not run
+      place(describe(slot.task.task));
+    }
 }
 
 /// StarPU tells when a worker joins a context, but not when it leaves it.
 void Policy::remove_those_that_left() {
   for (const auto& worker : workers_)
-    if (worker != nullptr && starpu_sched_ctx_contains_worker(worker->id, context_) == 0) remove(worker->id);
+    if (worker != nullptr && worker->present && starpu_sched_ctx_contains_worker(worker->id, context_) == 0)
+      remove(*worker);
 }
 
-bool Policy::can_execute(const Worker& worker, const ReadyTask& task) const {
+bool Policy::can_execute(const Worker& worker, const ReadyTask& task) {
   if ((task.kinds & bit(worker.kind)) == 0) return false;
-  return !task.restricted ||
-         starpu_worker_can_execute_task_first_impl(static_cast<unsigned>(worker.id), task.task, nullptr) != 0;
+  return task.workers.empty() || std::ranges::binary_search(task.workers, worker.id);
 }
 
 // --- Tasks come in ---------------------------------------------------------------------------------------------------
 
 ReadyTask Policy::describe(starpu_task* task) const {
   const auto order = order_.find(task);
-  ReadyTask ready{task, output_of(task), order != order_.end() ? order->second : 0, 0,
-                  task->workerids_len > 0 || task->cl->can_execute != nullptr};
+  ReadyTask ready{task, output_of(task), task->priority, order != order_.end() ? order->second : 0, 0, {}};
+  const bool restricted = task->workerids_len > 0 || task->cl->can_execute != nullptr;
   for (std::size_t kind = 0; kind < kinds_.size(); kind++)
     for (const auto* worker : kinds_[kind]) {
       if (starpu_worker_can_execute_task_first_impl(static_cast<unsigned>(worker->id), task, nullptr) != 0) {
         ready.kinds |= bit(static_cast<int>(kind));
-        break;
+        if (restricted) ready.workers.push_back(worker->id);
       }
-      if (!ready.restricted) break;  // the others cannot either
+      if (!restricted) break;  // what one of a kind can, the others can
     }
+  std::ranges::sort(ready.workers);
   return ready;
 }
 
 void Policy::place(const ReadyTask& task) {
   const int home = options_.chains && task.output != nullptr ? chains_.home(task.output) : Chains::nobody;
   auto* worker = home == Chains::nobody ? nullptr : workers_[static_cast<std::size_t>(home)].get();
-  if (worker != nullptr && can_execute(*worker, task)) return worker->bound.add(task);
-  shared_[{task.kinds, task.restricted}].add(task);
+  if (worker != nullptr && worker->present && can_execute(*worker, task)) return worker->bound.add(task);
+  share(task);
+}
+
+void Policy::share(const ReadyTask& task) {
+  shared_[{task.kinds, task.workers}].add(task);
   shared_tasks_++;
 }
 
@@ -159,27 +179,29 @@ starpu_task* Policy::pop(int id) {
   std::optional<ReservationStation::Slot> slot;
   ReservationStation::Prefetches prefetches;
   std::vector<int> sleepers;
-  const auto& known = workers_[static_cast<std::size_t>(id)];
-  if (known == nullptr || (waiting_ == 0 && known->asleep)) return nullptr;
-  auto& worker = *known;
+  if (workers_[static_cast<std::size_t>(id)] == nullptr) return nullptr;
+  auto& worker = *workers_[static_cast<std::size_t>(id)];
+  if (waiting_ == 0 && worker.asleep) return nullptr;
   const double begin = now();
   {
     const Lock lock(mutex_);
+    if (!worker.present && starpu_sched_ctx_contains_worker(id, context_) != 0) add(id);
+    if (!worker.present) return nullptr;
     if (!worker.seen) look_at(worker);
     refill(worker);
     if (options_.prefetch && cache_->distributed() && !worker.station.empty() && !worker.narrow)
       prefetches = worker.station.to_prefetch(*cache_, worker.node, options_.wait);
-    if (!worker.narrow || fetching_ == nobody) slot = worker.station.next(*cache_, worker.node, worker.given.empty());
+    if (!worker.narrow || fetching_ == nobody) slot = worker.station.next(*cache_, worker.node, is_idle(worker));
     worker.asleep = !slot;
     worker.waits = !slot && worker.given.empty() && !worker.station.empty();
     if (slot) {
-      worker.given.push_back(slot->task.task);
+      worker.given.push_back({slot->task.task, slot->task.output, slot->task.order, false});
       statistics_.tasks++;
       waiting_--;
       std::erase(prefetches.tasks, slot->task.task);  // it will be fetched at once
       if (worker.narrow) fetching_ = id;
     }
-    if (worker.running == 0) count_idle(worker);
+    if (!worker.runs()) count_idle(worker);
     sleepers = wake_all(!std::exchange(declined_, false), id);
     if (slot) statistics_.in_pop += now() - begin;
   }
@@ -190,6 +212,7 @@ starpu_task* Policy::pop(int id) {
   if (!prefetches.tasks.empty() || !prefetches.tiles.empty()) {
     const Lock lock(mutex_);
     worker.station.issued();
+    if (!worker.present) hand_back(worker);
   }
   for (const int sleeper : sleepers) starpu_wake_worker_relax_light(sleeper);
   return slot ? slot->task.task : nullptr;
@@ -222,20 +245,40 @@ double Policy::seconds(const Worker& worker, const ReadyTask& task) const {
 
 // --- A task runs -----------------------------------------------------------------------------------------------------
 
+/// Whether nothing will release tiles or tasks for a worker unless it starts another task. Of some tasks, its own
+/// internal ones, StarPU does not tell when they end: one that seems to run very long may be such.
+bool Policy::is_idle(const Worker& worker) {
+  constexpr double very_long = 0.1;
+  if (worker.given.empty()) return true;
+  return std::ranges::all_of(worker.given, &Worker::Given::started) && now() - worker.started > very_long;
+}
+
+void Policy::forget(const Worker::Given& given) {
+  if (const auto order = order_.find(given.task); order != order_.end() && order->second == given.order)
+    order_.erase(order);
+  if (given.output != nullptr) chains_.finished(given.output);
+}
+
 void Policy::starts(const starpu_task* task, int id) {
   std::vector<int> sleepers;
   {
     const Lock lock(mutex_);
+    if (fetching_ == id) fetching_ = nobody;
     auto* worker = workers_[static_cast<std::size_t>(id)].get();
     if (worker == nullptr) return;
-    if (std::ranges::find(worker->given, task) == worker->given.end()) {
-      order_.erase(task);  // not from us: of some, StarPU does not tell when they end
+    const auto given = std::ranges::find(worker->given, task, &Worker::Given::task);
+    if (given == worker->given.end()) {
+      order_.erase(task);  // not from us
       return;
     }
-    if (worker->running++ == 0) count_idle(*worker);
+    if (!worker->runs()) count_idle(*worker);
+    // A worker runs one task at a time: what started before has ended, and StarPU has not said so.
+    for (const auto& other : worker->given)
+      if (other.started) forget(other);
+    given->started = true;
+    std::erase_if(worker->given, [&](const Worker::Given& other) { return other.started && other.task != task; });
     worker->idle_since = 0;
     worker->started = now();
-    if (fetching_ == id) fetching_ = nobody;
     sleepers = wake_all(true, id);  // its tiles are there: who waits for one of them can have it
   }
   for (const int sleeper : sleepers) starpu_wake_worker_relax_light(sleeper);
@@ -250,13 +293,12 @@ void Policy::ends(starpu_task* task, int id) {
     if (output != nullptr) complete = chains_.finished(output);
     auto* worker = workers_[static_cast<std::size_t>(id)].get();
     if (worker == nullptr) return;
-    if (const auto given = std::ranges::find(worker->given, task); given != worker->given.end()) {
+    const auto given = std::ranges::find(worker->given, task, &Worker::Given::task);
+    if (given != worker->given.end()) {
       worker->given.erase(given);
-      // A GPU starts the next task while the last one still runs.
-      const double end = now(), begin = std::max(worker->started, worker->finished);
-      worker->finished = end;
-      pace_.finished(task, worker->kind, end - begin);
-      if (--worker->running == 0) worker->idle_since = end, worker->idle_for_data = worker->has_work();
+      const double end = now();
+      pace_.finished(task, worker->kind, end - worker->started);
+      worker->idle_since = end, worker->idle_for_data = worker->has_work();
     }
   }
   if (complete && options_.write_back && starpu_worker_get_memory_node(static_cast<unsigned>(id)) != STARPU_MAIN_RAM &&

@@ -45,16 +45,21 @@ class Policy {
     std::size_t score;
   };
   /// Tasks that nobody is home to, by who can execute them: so that no worker meets many that it cannot.
-  using SharedQueues = std::map<std::pair<Kinds, bool>, ReadyQueue>;
+  using SharedQueues = std::map<std::pair<Kinds, std::vector<int>>, ReadyQueue>;
 
   ReadyTask describe(starpu_task* task) const;
-  bool can_execute(const Worker& worker, const ReadyTask& task) const;
+  static bool can_execute(const Worker& worker, const ReadyTask& task);
   bool has_room_for(const Worker& worker, const ReadyTask& task) const;
   void place(const ReadyTask& task);
+  void share(const ReadyTask& task);
+  static bool is_idle(const Worker& worker);
+  void forget(const Worker::Given& given);
   std::vector<int> wake(const ReadyTask& task);
   std::vector<int> wake_all(bool only_waiting, int caller);
 
-  void remove(int worker);
+  void add(int id);
+  void remove(Worker& worker);
+  void hand_back(Worker& worker);
   void remove_those_that_left();
   void look_at(Worker& worker);
   void refill(Worker& worker);
@@ -70,7 +75,7 @@ class Policy {
   Options options_;
   Mutex mutex_;
   std::optional<TileCache> cache_;                ///< once the links are known
-  std::vector<std::unique_ptr<Worker>> workers_;  ///< by StarPU's number; null: not in this context
+  std::vector<std::unique_ptr<Worker>> workers_;  ///< by StarPU's number; null: never was in this context
   std::vector<std::vector<const Worker*>> kinds_;
   std::size_t active_workers_ = 0;
   SharedQueues shared_;

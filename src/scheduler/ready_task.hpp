@@ -5,6 +5,7 @@
 #include <starpu_scheduler.h>
 
 #include <cstdint>
+#include <vector>
 
 namespace tessera::scheduler {
 
@@ -16,15 +17,16 @@ constexpr Kinds bit(int kind) { return Kinds{1} << kind; }
 struct ReadyTask {
   starpu_task* task = nullptr;
   starpu_data_handle_t output = nullptr;  ///< the first tile that it writes; null: none
+  int priority = 0;                       ///< the program's
   unsigned long order = 0;                ///< of submission
   Kinds kinds = 0;                        ///< those that can execute it
-  bool restricted = false;                ///< perhaps not all workers of a kind can
+  std::vector<int> workers;               ///< in order, if perhaps not all workers of a kind can: those that can
 };
 
 /// The program's priority first, then the order of submission.
 struct RunsBefore {
   bool operator()(const ReadyTask& a, const ReadyTask& b) const {
-    if (a.task->priority != b.task->priority) return a.task->priority > b.task->priority;
+    if (a.priority != b.priority) return a.priority > b.priority;
     return a.order != b.order ? a.order < b.order : a.task < b.task;
   }
 };

@@ -17,6 +17,7 @@ std::optional<ReadyTask> Policy::steal(Worker& thief) {
   for (const auto& other : workers_) {
     if (other == nullptr || other.get() == &thief || other->backlog() == 0) continue;
     const auto& first = other->bound.empty() ? other->station.slots().front().task : *other->bound.tasks().begin();
+    if (!can_execute(thief, first)) continue;
     const double one = seconds(*other, first);
     const double wait = static_cast<double>(other->backlog()) * (one > 0 ? one : 1e-9);
     if (wait > longest) victim = other.get(), longest = wait;
@@ -38,9 +39,13 @@ std::optional<ReadyTask> Policy::steal(Worker& thief) {
   for (auto task = victim->bound.tasks().rbegin(); task != victim->bound.tasks().rend() && left-- > 0; ++task)
     consider(*task);
   const bool bound = best != nullptr;
-  if (!bound)
-    for (std::size_t i = victim->station.size(); i-- > 0;)
-      if (!victim->station.slots()[i].issuing && consider(victim->station.slots()[i].task)) slot = i;
+  for (const bool prefetched : {false, true}) {  // the tiles of those that are prefetched stay with the victim
+    if (best != nullptr) break;
+    for (std::size_t i = victim->station.size(); i-- > 0;) {
+      const auto& candidate = victim->station.slots()[i];
+      if (!candidate.issuing && candidate.prefetched == prefetched && consider(candidate.task)) slot = i;
+    }
+  }
   if (best == nullptr || leave_to_faster(thief, *best)) return std::nullopt;
 
   // Not where both would be done at about the same time anyway: the thief may only wait for what others compute.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <vector>
@@ -12,14 +13,21 @@ namespace tessera::scheduler {
 
 /// What the policy knows of one worker.
 struct Worker {
-  int id = 0;         ///< StarPU's number
-  unsigned node = 0;  ///< its memory
+  int id = 0;           ///< StarPU's number
+  bool present = true;  ///< in the context; who has left it is kept: its thread may just be asking for a task
+  unsigned node = 0;    ///< its memory
   int kind = 0;
 
-  ReadyQueue bound;                       ///< tasks whose chain it is home to
-  ReservationStation station;             ///< what it will run next
-  std::vector<const starpu_task*> given;  ///< tasks that it has taken and not finished
-  int running = 0;                        ///< those of them that have started
+  ReadyQueue bound;            ///< tasks whose chain it is home to
+  ReservationStation station;  ///< what it will run next
+  /// A task that it has taken and not finished.
+  struct Given {
+    const starpu_task* task;
+    starpu_data_handle_t output;
+    unsigned long order;
+    bool started;
+  };
+  std::vector<Given> given;
 
   bool seen = false;          ///< whether its memory has been looked at:
   std::size_t memory = 0;     ///< bytes,
@@ -41,6 +49,9 @@ struct Worker {
   bool idle_for_data = false;
 
   std::size_t backlog() const { return bound.size() + station.size(); }
+  bool runs() const {
+    return std::ranges::any_of(given, [](const Given& g) { return g.started; });
+  }
   bool has_work() const { return !given.empty() || !station.empty(); }
 };
 

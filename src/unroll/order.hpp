@@ -23,6 +23,7 @@ struct Step {
 /// Blocks of about the same size: where the tiles cannot be dealt out evenly, a small last block would have too few for
 /// those with less to do to take from the others.
 inline Index even_blocks(Index tiles, Index block, int gpus) {
+  if (tiles == 0) return block;
   const Index each = detail::divide_up(tiles, detail::divide_up(tiles, block));
   return detail::divide_up(each, gpus) * gpus;
 }

@@ -47,7 +47,7 @@ void Submitter::submit(starpu_codelet& codelet, std::initializer_list<Access> ac
   if (owner >= 0) {
     const int worker = session_.gpu_workers()[static_cast<std::size_t>(owner)].front();
     if (session_.placement() == Placement::Home) {
-      task->where = STARPU_CUDA;  // so that the same call gives the same bits
+      task->where = STARPU_CUDA;  // so that on GPUs of one kind the same call gives the same bits
       for (const auto& access : accesses)
         if ((access.mode & STARPU_W) != 0) tessera_sched_suggest_home(access.handle, worker);
     } else {
