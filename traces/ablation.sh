@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What each option of the policy `tessera` is worth on simulated machines: the table in traces/README.md, to standard output.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+simulate=${TESSERA_SIMULATE:-$here/../build/simgrid/bin/tessera-simulate}
+[[ -n ${TESSERA_SIMULATE:-} ]] || "$here/../run" build simgrid
+
+changes=(LOCALITY=off CHAINS=off PREFETCH=off PEERS=off WAIT=off STEAL=off HORIZON=off WRITE_BACK=off
+  WINDOW=1 SLOTS=4 SLOTS=8 LOOKAHEAD=10 LOOKAHEAD=100 RESULTS=100)
+options=(all-on "${changes[@]/#/TESSERA_SCHED_}" TESSERA_PLACEMENT=scheduler)
+names=() cases=()
+add() { names+=("$1") cases+=("$2"); }  # title of the column, arguments
+add "h200x4 gemm" "--platform h200x4 --routine gemm"
+add "h200x4 trsm" "--platform h200x4 --routine trsm"
+add "h200x4 syrk" "--platform h200x4 --routine syrk"
+add "everest gemm" "--platform everest --routine gemm --tile 1024"
+add "everest trsm" "--platform everest --routine trsm --tile 1024"
+add "makalu gemm" "--platform makalu --routine gemm"
+add "summit-node gemm" "--platform summit-node --routine gemm"
+add "h200x4 gemm, out of core" "--platform h200x4 --routine gemm --tile 2048 --gpu-memory 412"
+
+# Prints seconds and bytes from the host; nothing if there is no result.
+measure() {  # option, arguments
+  local -a arguments environment=()
+  read -ra arguments <<<"$2"
+  [[ $1 == all-on ]] || environment=("$1")
+  env "${environment[@]}" "$simulate" --size 16384 --policy tessera "${arguments[@]}" --json - 2>/dev/null |
+    awk 'function value(name) {
+           match($0, "\"" name "\":[^,}]*")
+           return substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3)
+         }
+         { print value("median_s"), value("bytes_h2d") }' || true
+}
+
+printf '|'
+printf ' | %s' "${names[@]}"
+printf ' |\n|---%s\n' "$(printf '|---%.0s' "${names[@]}")|"
+for option in "${options[@]}"; do
+  label=${option#TESSERA_SCHED_}
+  printf '| %s' "${label/all-on/all on}"
+  for i in "${!cases[@]}"; do
+    result=$(measure "$option" "${cases[i]}")
+    [[ $option == all-on ]] && reference[i]=$result
+    awk -v r="$result" -v a="${reference[i]}" -v first="$option" 'BEGIN {
+      split(r, now); split(a, all)
+      if (r == "") printf " | none"
+      else if (first == "all-on") printf " | %.4g s, %.3g GB", now[1], now[2] / 1e9
+      else if (r == a) printf " | ="
+      else printf " | %.2f, %.3g", now[1] / all[1], now[2] / 1e9
+    }'
+  done
+  echo ' |'
+done

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# `tessera` against the best of StarPU's dmdar, dmdas and lws on simulated machines: the tables in traces/README.md, to
+# standard output. usage: traces/compare.sh [h200x4|summit-node|out-of-core]...
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+simulate=${TESSERA_SIMULATE:-$here/../build/simgrid/bin/tessera-simulate}
+[[ -n ${TESSERA_SIMULATE:-} ]] || "$here/../run" build simgrid
+
+routines=(gemm symm syrk syr2k trmm trsm)
+
+run() {  # arguments; a policy that ends without a result is missing in the table
+  "$simulate" --policy tessera,dmdar,dmdas,lws "$@" --json - 2>/dev/null || true
+}
+
+in_core() {  # machine
+  run --platform "$1" --routine "$(IFS=, && echo "${routines[*]}")" --size 8192,16384,32768
+}
+
+out_of_core() {  # the operands, as a multiple of the memory of one GPU
+  local routine n operands
+  for routine in "${routines[@]}"; do
+    case $routine in syrk | trmm | trsm) operands=2 ;; *) operands=3 ;; esac
+    for n in 16384 32768; do
+      run --platform h200x4 --routine "$routine" --size "$n" --tile 2048 --gpu-memory $((operands * n * n * 8 / $1 >> 20))
+    done
+  done
+}
+
+# One row a problem, then the geometric mean.
+table() {
+  awk '
+    function value(name) {
+      match($0, "\"" name "\":[^,}]*")
+      return substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3)
+    }
+    function idle(seconds,   rest, busy, gpus) {  # share of the time of all GPUs
+      for (rest = $0; match(rest, /"busy":[^,]*/); gpus++) {
+        busy += substr(rest, RSTART + 7, RLENGTH - 7)
+        rest = substr(rest, RSTART + RLENGTH)
+      }
+      return 1 - busy / gpus / seconds
+    }
+    function cell(p) { return sprintf("%.4g s, %.3g GB", time[p], bytes[p] / 1e9) }
+    function row(   p, best, fewest, ratio) {
+      for (p in time) {
+        if (p == "tessera") continue
+        if (best == "" || time[p] < time[best]) best = p
+        if (fewest == "" || bytes[p] < bytes[fewest]) fewest = p
+      }
+      ratio = time[best] / time["tessera"]
+      printf "| %s | %s | %s %s | %.2f | %.0f %%, %.0f %% | %s %.3g GB in %.4g s |\n", problem, cell("tessera"), best,
+             cell(best), ratio, 100 * unused["tessera"], 100 * unused[best], fewest, bytes[fewest] / 1e9, time[fewest]
+      sum += log(ratio); problems++
+      if (least == "" || ratio < least) least = ratio
+      if (bytes["tessera"] < bytes[best]) fewer++
+      if (bytes["tessera"] <= bytes[fewest]) fewest_of_all++
+    }
+    BEGIN {
+      print "| | tessera | best of the others | times faster | GPUs idle | fewest bytes of the others |"
+      print "|---|---|---|---|---|---|"
+    }
+    {
+      key = value("routine") " " value("n"); gsub(/"/, "", key)
+      if (key != problem) {
+        if (problem != "") row()
+        problem = key
+        split("", time); split("", bytes)
+      }
+      policy = value("policy"); gsub(/"/, "", policy)
+      time[policy] = value("median_s") + 0; bytes[policy] = value("bytes_h2d") + 0; unused[policy] = idle(time[policy])
+    }
+    END {
+      row()
+      printf "\nGeometric mean %.2f, least %.2f. Of %d cases, %d with fewer bytes than the best of the others, ", exp(sum / problems),
+             least, problems, fewer
+      printf "%d with no more than any of them.\n\n", fewest_of_all
+    }'
+}
+
+[[ $# -gt 0 ]] || set -- h200x4 summit-node out-of-core
+for name in "$@"; do
+  case $name in
+    h200x4 | summit-node) printf '**%s**\n\n' "$name" && in_core "$name" | table ;;
+    out-of-core)
+      printf '**All four GPUs together hold a quarter of the operands**\n\n' && out_of_core 16 | table
+      printf '**Each GPU holds a quarter of the operands**\n\n' && out_of_core 4 | table
+      ;;
+    *) echo "compare.sh: unknown table '$name'; there are h200x4, summit-node and out-of-core" >&2 && exit 2 ;;
+  esac
+done
