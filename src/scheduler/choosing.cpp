@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "policy.hpp"
 
+#include <iterator>
+
 namespace tessera::scheduler {
 
 /// Whether a worker had better finish some of the chains that it has begun with, before it brings in another result:
@@ -12,12 +14,13 @@ bool Policy::has_room_for(const Worker& worker, const ReadyTask& task) const {
 }
 
 /// Compares the tasks at the front of a queue with the best one so far.
-void Policy::compare(const Worker& worker, ReadyQueue& queue, std::optional<Found>& best) const {
+/// @param worthwhile  leaves out those that are better left to faster workers
+void Policy::compare(const Worker& worker, ReadyQueue& queue, bool worthwhile, std::optional<Found>& best) const {
   const bool by_score = options_.locality && cache_->distributed();
-  int left = by_score ? options_.window : 1;
+  int left = by_score || worthwhile ? options_.window : 1;
   for (auto task = queue.tasks().begin(); task != queue.tasks().end() && left > 0; ++task) {
     left--;
-    if (!has_room_for(worker, *task)) continue;
+    if (!has_room_for(worker, *task) || (worthwhile && leave_to_faster(worker, *task))) continue;
     const auto [score, at_best] = by_score ? cache_->score(task->task, worker.node) : TileCache::Score{};
     if (!best || score > best->score || (score == best->score && RunsBefore{}(*task, *best->position)))
       best = Found{&queue, task, score};
@@ -25,35 +28,48 @@ void Policy::compare(const Worker& worker, ReadyQueue& queue, std::optional<Foun
   }
 }
 
-std::optional<ReadyTask> Policy::best_for(Worker& worker) {
+std::optional<Policy::Found> Policy::look_for(Worker& worker, bool worthwhile) {
   std::optional<Found> best;
-  compare(worker, worker.bound, best);
+  compare(worker, worker.bound, worthwhile, best);
   // No more of the shared tasks than its share: what is reserved here, others must steal.
   const auto fair = (shared_tasks_ + active_workers_ - 1) / active_workers_;
-  const bool shares = worker.station.size() < std::max<std::size_t>(1, fair);
-  if (shares && (!best || cache_->distributed()))
+  if (worker.station.size() < std::max<std::size_t>(1, fair) && (!best || cache_->distributed()))
     for (auto& [key, queue] : shared_)
-      if (!queue.empty() && can_execute(worker, *queue.tasks().begin())) compare(worker, queue, best);
-  if (!best) return std::nullopt;
-  if (leave_to_faster(worker, *best->position)) {
-    while (!worker.bound.empty()) {
-      const auto task = worker.bound.take(worker.bound.tasks().begin());
-      chains_.set_home(task.output, Chains::nobody);
-      share(task);
-    }
-    declined_ = true;
-    return std::nullopt;
+      if (!queue.empty() && can_execute(worker, *queue.tasks().begin())) compare(worker, queue, worthwhile, best);
+  return best;
+}
+
+std::optional<ReadyTask> Policy::best_for(Worker& worker) {
+  auto best = look_for(worker, false);
+  if (best && leave_to_faster(worker, *best->position)) {
+    decline(worker);
+    best = look_for(worker, true);
   }
+  if (!best) return std::nullopt;
   if (best->queue != &worker.bound) shared_tasks_--;
   return best->queue->take(best->position);
+}
+
+/// Lets the others have what a worker had better not do.
+void Policy::decline(Worker& worker) {
+  int left = options_.window;
+  for (auto task = worker.bound.tasks().begin(); task != worker.bound.tasks().end() && left-- > 0;) {
+    const auto next = std::next(task);
+    if (leave_to_faster(worker, *task)) {
+      chains_.set_home(task->output, Chains::nobody);
+      share(worker.bound.take(task));
+    }
+    task = next;
+  }
+  declined_ = true;
 }
 
 /// Whether faster workers will have done all there is to do before this one is done with the task.
 bool Policy::leave_to_faster(const Worker& worker, const ReadyTask& task) const {
   if (!options_.horizon || kinds_.size() < 2) return false;
   const double own = seconds(worker, task);
-  if (own <= 0) return false;  // it will be known after the first one
-  constexpr double clearly = 0.8;
+  if (own <= 0) return false;      // it will be known after the first one
+  constexpr double clearly = 0.5;  // less is noise
   double rate = 0, fastest = own;
   for (std::size_t kind = 0; kind < kinds_.size(); kind++) {
     if ((task.kinds & bit(static_cast<int>(kind))) == 0 || kinds_[kind].empty()) continue;

@@ -18,13 +18,16 @@ Pace::Key Pace::key(starpu_task* task, int kind) {
 
 void Pace::finished(starpu_task* task, int kind, double seconds) {
   constexpr double weight = 0.25;  // of the last one: about ten tasks count
-  const auto [entry, first] = measured_.try_emplace(key(task, kind), seconds);
-  if (!first) entry->second += weight * (seconds - entry->second);
+  const auto [entry, first] = measured_.try_emplace(key(task, kind));
+  if (first) return;
+  auto& average = entry->second;
+  average.seconds += (average.warm ? weight : 1) * (seconds - average.seconds);
+  average.warm = true;
 }
 
 double Pace::seconds(starpu_task* task, int kind, int worker, unsigned context) const {
   const auto known = measured_.find(key(task, kind));
-  if (known != measured_.end()) return known->second;
+  if (known != measured_.end() && known->second.warm) return known->second.seconds;
   if (task->cl->model == nullptr) return 0;
   unsigned implementation = 0;
   if (starpu_worker_can_execute_task_first_impl(static_cast<unsigned>(worker), task, &implementation) == 0) return 0;

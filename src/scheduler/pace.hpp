@@ -22,7 +22,11 @@ class Pace {
   using Key = std::tuple<const starpu_codelet*, int, int>;
   static Key key(starpu_task* task, int kind);
 
-  std::map<Key, double> measured_;  ///< moving averages
+  struct Average {
+    double seconds = 0;
+    bool warm = false;  ///< has seen more than one task: the first one may have had to load a library
+  };
+  std::map<Key, Average> measured_;
 };
 
 }  // namespace tessera::scheduler

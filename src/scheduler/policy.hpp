@@ -63,7 +63,9 @@ class Policy {
   void remove_those_that_left();
   void look_at(Worker& worker);
   void refill(Worker& worker);
-  void compare(const Worker& worker, ReadyQueue& queue, std::optional<Found>& best) const;
+  void compare(const Worker& worker, ReadyQueue& queue, bool worthwhile, std::optional<Found>& best) const;
+  std::optional<Found> look_for(Worker& worker, bool worthwhile);
+  void decline(Worker& worker);
   std::optional<ReadyTask> best_for(Worker& worker);
   bool leave_to_faster(const Worker& worker, const ReadyTask& task) const;
   std::optional<ReadyTask> steal(Worker& thief);
