@@ -27,10 +27,10 @@ void Policy::count_idle(Worker& worker) {
   worker.idle_since = has_run || worker.idle_for_data ? time : 0;
 }
 
-Statistics Policy::statistics() {
+tessera_sched_counts Policy::statistics() {
   const Lock lock(mutex_);
-  for (const auto& worker : workers_)
-    if (worker != nullptr && !worker->runs()) count_idle(*worker);
+  for (auto* worker : members_)
+    if (!worker->runs()) count_idle(*worker);
   return statistics_;
 }
 

@@ -8,11 +8,11 @@
 
 namespace tessera::scheduler {
 
+constexpr int nobody = -1;  ///< no worker
+
 /// The tasks that write one tile, one after another, and the worker that they stay with: its home.
 class Chains {
  public:
-  static constexpr int nobody = -1;
-
   /// A task that writes the tile has been submitted.
   void submitted(starpu_data_handle_t tile);
   /// One has been executed.
@@ -45,10 +45,9 @@ class Chains {
     std::size_t open_bytes = 0;  ///< of its tile; 0: not begun
   };
   void move(Chain& chain, int worker);
-
-  std::unordered_map<starpu_data_handle_t, Chain> chains_;  ///< of tiles with unfinished tasks
   void close(Chain& chain);
 
+  std::unordered_map<starpu_data_handle_t, Chain> chains_;  ///< of tiles with unfinished tasks
   std::vector<std::size_t> unfinished_ = std::vector<std::size_t>(STARPU_NMAXWORKERS);  ///< by home
   std::vector<std::size_t> open_bytes_ = std::vector<std::size_t>(STARPU_NMAXWORKERS);  ///< by home
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "policy.hpp"
 
-#include <iterator>
+#include <algorithm>
 
 namespace tessera::scheduler {
 
@@ -10,7 +10,7 @@ namespace tessera::scheduler {
 bool Policy::has_room_for(const Worker& worker, const ReadyTask& task) const {
   if (task.output == nullptr || chains_.is_open(task.output, worker.id)) return true;
   if (worker.station.empty() && worker.given.empty()) return true;  // what it has begun with waits for others
-  return chains_.open_bytes(worker.id) + starpu_data_get_size(task.output) <= worker.results;
+  return chains_.open_bytes(worker.id) + starpu_data_get_size(task.output) <= worker.share_of_memory(options_.results);
 }
 
 /// Compares the tasks at the front of a queue with the best one so far.
@@ -32,7 +32,7 @@ std::optional<Policy::Found> Policy::look_for(Worker& worker, bool worthwhile) {
   std::optional<Found> best;
   compare(worker, worker.bound, worthwhile, best);
   // No more of the shared tasks than its share: what is reserved here, others must steal.
-  const auto fair = (shared_tasks_ + active_workers_ - 1) / active_workers_;
+  const auto fair = (shared_tasks_ + members_.size() - 1) / members_.size();
   if (worker.station.size() < std::max<std::size_t>(1, fair) && (!best || cache_->distributed()))
     for (auto& [key, queue] : shared_)
       if (!queue.empty() && can_execute(worker, *queue.tasks().begin())) compare(worker, queue, worthwhile, best);
@@ -48,37 +48,6 @@ std::optional<ReadyTask> Policy::best_for(Worker& worker) {
   if (!best) return std::nullopt;
   if (best->queue != &worker.bound) shared_tasks_--;
   return best->queue->take(best->position);
-}
-
-/// Lets the others have what a worker had better not do.
-void Policy::decline(Worker& worker) {
-  int left = options_.window;
-  for (auto task = worker.bound.tasks().begin(); task != worker.bound.tasks().end() && left-- > 0;) {
-    const auto next = std::next(task);
-    if (leave_to_faster(worker, *task)) {
-      chains_.set_home(task->output, Chains::nobody);
-      share(worker.bound.take(task));
-    }
-    task = next;
-  }
-  declined_ = true;
-}
-
-/// Whether faster workers will have done all there is to do before this one is done with the task.
-bool Policy::leave_to_faster(const Worker& worker, const ReadyTask& task) const {
-  if (!options_.horizon || kinds_.size() < 2) return false;
-  const double own = seconds(worker, task);
-  if (own <= 0) return false;      // it will be known after the first one
-  constexpr double clearly = 0.5;  // less is noise
-  double rate = 0, fastest = own;
-  for (std::size_t kind = 0; kind < kinds_.size(); kind++) {
-    if ((task.kinds & bit(static_cast<int>(kind))) == 0 || kinds_[kind].empty()) continue;
-    const double other = seconds(*kinds_[kind].front(), task);
-    if (other <= 0 || other > clearly * own) continue;
-    rate += static_cast<double>(kinds_[kind].size()) / other;
-    fastest = std::min(fastest, other);
-  }
-  return rate > 0 && own > static_cast<double>(order_.size()) / rate + fastest;
 }
 
 }  // namespace tessera::scheduler

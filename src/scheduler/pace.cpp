@@ -10,11 +10,7 @@
 
 namespace tessera::scheduler {
 
-Pace::Key Pace::key(starpu_task* task, int kind) {
-  std::size_t bytes = 0;
-  for_each_tile(task, [&](starpu_data_handle_t tile, int) { bytes += starpu_data_get_size(tile); });
-  return {task->cl, kind, std::bit_width(bytes)};
-}
+Pace::Key Pace::key(starpu_task* task, int kind) { return {task->cl, kind, std::bit_width(bytes_of(task))}; }
 
 void Pace::finished(starpu_task* task, int kind, double seconds) {
   constexpr double weight = 0.25;  // of the last one: about ten tasks count

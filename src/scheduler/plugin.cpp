@@ -92,9 +92,7 @@ int tessera_sched_statistics(unsigned context, tessera_sched_counts* counts) {
   if (context >= STARPU_NMAX_SCHED_CTXS) return -1;
   const auto* current = starpu_sched_get_sched_policy_in_ctx(context);
   if (current == nullptr || current->init_sched != init) return -1;
-  const auto s = policy_of(context).statistics();
-  *counts = {s.tasks,          s.own_tiles,     s.peer_tiles, s.far_tiles, s.steals,
-             s.idle_for_tasks, s.idle_for_data, s.in_push,    s.in_pop};
+  *counts = policy_of(context).statistics();
   return 0;
 }
 

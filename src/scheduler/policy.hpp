@@ -10,12 +10,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include <tessera/sched.h>
+
 #include "chains.hpp"
 #include "lock.hpp"
 #include "options.hpp"
 #include "pace.hpp"
 #include "ready_queue.hpp"
-#include "statistics.hpp"
 #include "tile_cache.hpp"
 #include "worker.hpp"
 
@@ -36,7 +37,7 @@ class Policy {
   void add_workers(const int* workers, unsigned count);
   void remove_workers(const int* workers, unsigned count);
 
-  Statistics statistics();
+  tessera_sched_counts statistics();
 
  private:
   struct Found {
@@ -61,7 +62,6 @@ class Policy {
   void remove(Worker& worker);
   void hand_back(Worker& worker);
   void remove_those_that_left();
-  void look_at(Worker& worker);
   void refill(Worker& worker);
   void compare(const Worker& worker, ReadyQueue& queue, bool worthwhile, std::optional<Found>& best) const;
   std::optional<Found> look_for(Worker& worker, bool worthwhile);
@@ -76,10 +76,11 @@ class Policy {
   unsigned context_;
   Options options_;
   Mutex mutex_;
-  std::optional<TileCache> cache_;                ///< once the links are known
-  std::vector<std::unique_ptr<Worker>> workers_;  ///< by StarPU's number; null: never was in this context
-  std::vector<std::vector<const Worker*>> kinds_;
-  std::size_t active_workers_ = 0;
+  std::optional<TileCache> cache_;                 ///< once the links are known
+  std::vector<std::unique_ptr<Worker>> workers_;   ///< by StarPU's number; null: never was in this context
+  std::vector<Worker*> members_;                   ///< those that are in it now
+  std::vector<std::vector<const Worker*>> kinds_;  ///< the same, by kind
+  double looked_for_leavers_ = 0;                  ///< [s]
   SharedQueues shared_;
   std::size_t shared_tasks_ = 0;
   std::atomic<std::size_t> waiting_ = 0;  ///< tasks in all queues and stations
@@ -87,8 +88,7 @@ class Policy {
   Pace pace_;
   std::unordered_map<const starpu_task*, unsigned long> order_;  ///< of the tasks that are not finished
   unsigned long submitted_ = 0;
-  Statistics statistics_;
-  static constexpr int nobody = -1;
+  tessera_sched_counts statistics_{};
   int fetching_ = nobody;  ///< the one of the workers with narrow memories that fetches tiles now
   bool declined_ = false;  ///< a task was left to faster workers: they must hear of it
 };

@@ -41,6 +41,13 @@ void for_each_tile(starpu_task* task, Function function) {
   }
 }
 
+/// Of all its tiles.
+inline std::size_t bytes_of(starpu_task* task) {
+  std::size_t bytes = 0;
+  for_each_tile(task, [&](starpu_data_handle_t tile, int) { bytes += starpu_data_get_size(tile); });
+  return bytes;
+}
+
 /// The tile whose chain a task belongs to.
 inline starpu_data_handle_t output_of(starpu_task* task) {
   starpu_data_handle_t output = nullptr;

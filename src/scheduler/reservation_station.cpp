@@ -7,12 +7,6 @@ namespace tessera::scheduler {
 
 namespace {
 
-std::size_t bytes_of(starpu_task* task) {
-  std::size_t bytes = 0;
-  for_each_tile(task, [&](starpu_data_handle_t tile, int) { bytes += starpu_data_get_size(tile); });
-  return bytes;
-}
-
 /// Whether one of a task's tiles is being copied to the node, or to a peer.
 bool something_arrives(const TileCache& cache, starpu_task* task, unsigned node) {
   bool arrives = false;

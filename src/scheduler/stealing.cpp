@@ -14,13 +14,13 @@ std::optional<ReadyTask> Policy::steal(Worker& thief) {
   if (cache_->distributed() && running > 0 && chains_.unfinished(thief.id) > running) return std::nullopt;
   Worker* victim = nullptr;
   double longest = 0;
-  for (const auto& other : workers_) {
-    if (other == nullptr || other.get() == &thief || other->backlog() == 0) continue;
+  for (auto* other : members_) {
+    if (other == &thief || other->backlog() == 0) continue;
     const auto& first = other->bound.empty() ? other->station.slots().front().task : *other->bound.tasks().begin();
     if (!can_execute(thief, first)) continue;
     const double one = seconds(*other, first);
     const double wait = static_cast<double>(other->backlog()) * (one > 0 ? one : 1e-9);
-    if (wait > longest) victim = other.get(), longest = wait;
+    if (wait > longest) victim = other, longest = wait;
   }
   if (victim == nullptr) return std::nullopt;
 

@@ -17,7 +17,7 @@ class TileCache {
  public:
   enum class Level { Far = 0, Peer = 1, Own = 2 };
 
-  /// @param peers_first  makes StarPU choose a peer as the source of a copy wherever it has one
+  /// @param peers_first  makes StarPU copy from such a peer, rather than from the host, when both have the tile
   explicit TileCache(bool peers_first);
 
   static bool valid(starpu_data_handle_t tile, unsigned node);

@@ -13,9 +13,10 @@ namespace tessera::scheduler {
 
 /// What the policy knows of one worker.
 struct Worker {
-  int id = 0;           ///< StarPU's number
-  bool present = true;  ///< in the context; who has left it is kept: its thread may just be asking for a task
-  unsigned node = 0;    ///< its memory
+  int id = 0;              ///< StarPU's number
+  bool present = true;     ///< in the context; who has left it is kept: its thread may just be asking for a task
+  unsigned node = 0;       ///< its memory,
+  std::size_t memory = 0;  ///< and how large that is [bytes]; 0: not looked at yet
   int kind = 0;
 
   ReadyQueue bound;            ///< tasks whose chain it is home to
@@ -29,11 +30,6 @@ struct Worker {
   };
   std::vector<Given> given;
 
-  bool seen = false;          ///< whether its memory has been looked at:
-  std::size_t memory = 0;     ///< bytes,
-  std::size_t lookahead = 0;  ///< bytes that it may reserve beyond its first task,
-  std::size_t results = 0;    ///< bytes of the tiles whose chains it may have begun with
-
   /// Whether it has met a task that fills more than half of its memory. If two such workers copied tiles from each
   /// other, each could hold what the other one must give up to make room: of these, one fetches at a time,
   /// and they leave each other's results alone.
@@ -44,10 +40,10 @@ struct Worker {
 
   // Seconds by StarPU's clock.
   double started = 0;     ///< its last task; 0: none yet
-  double finished = 0;    ///< the same
   double idle_since = 0;  ///< 0: it is not idle, or had nothing to do yet
   bool idle_for_data = false;
 
+  std::size_t share_of_memory(int percent) const { return memory / 100 * static_cast<std::size_t>(percent); }
   std::size_t backlog() const { return bound.size() + station.size(); }
   bool runs() const {
     return std::ranges::any_of(given, [](const Given& g) { return g.started; });
