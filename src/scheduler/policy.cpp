@@ -163,8 +163,8 @@ void Policy::refill(Worker& worker) {
   }
 }
 
-double Policy::seconds(const Worker& worker, const ReadyTask& task) const {
-  return pace_.seconds(task.task, worker.kind, worker.id, context_);
+double Policy::seconds(const Worker& worker, starpu_task* task) const {
+  return pace_.seconds(task, worker.kind, worker.id, context_);
 }
 
 }  // namespace tessera::scheduler

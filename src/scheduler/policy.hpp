@@ -32,7 +32,7 @@ class Policy {
   void submitted(starpu_task* task);
   void push(starpu_task* task);
   starpu_task* pop(int worker);
-  void starts(const starpu_task* task, int worker);
+  void starts(starpu_task* task, int worker);
   void ends(starpu_task* task, int worker);
   void add_workers(const int* workers, unsigned count);
   void remove_workers(const int* workers, unsigned count);
@@ -69,7 +69,7 @@ class Policy {
   std::optional<ReadyTask> best_for(Worker& worker);
   bool leave_to_faster(const Worker& worker, const ReadyTask& task) const;
   std::optional<ReadyTask> steal(Worker& thief);
-  double seconds(const Worker& worker, const ReadyTask& task) const;
+  double seconds(const Worker& worker, starpu_task* task) const;
   void count_hits(const Worker& worker, starpu_task* task);
   void count_idle(Worker& worker);
 

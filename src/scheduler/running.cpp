@@ -8,11 +8,13 @@
 namespace tessera::scheduler {
 
 /// Whether nothing will release tiles or tasks for a worker unless it starts another task. Of some tasks, its own
-/// internal ones, StarPU does not tell when they end: one that seems to run very long may be such.
+/// internal ones (a reduction has many), StarPU does not tell when they end: one that seems to run for long may be
+/// such.
 bool Policy::is_idle(const Worker& worker) {
-  constexpr double very_long = 0.1;
+  constexpr double unknown_is_long = 1e-3, times_expected = 4;
   if (worker.given.empty()) return true;
-  return std::ranges::all_of(worker.given, &Worker::Given::started) && now() - worker.started > very_long;
+  return std::ranges::all_of(worker.given, &Worker::Given::started) &&
+         now() - worker.started > std::max(unknown_is_long, times_expected * worker.expected);
 }
 
 void Policy::forget(const Worker::Given& given) {
@@ -21,7 +23,7 @@ void Policy::forget(const Worker::Given& given) {
   if (given.output != nullptr) chains_.finished(given.output);
 }
 
-void Policy::starts(const starpu_task* task, int id) {
+void Policy::starts(starpu_task* task, int id) {
   std::vector<int> sleepers;
   {
     const Lock lock(mutex_);
@@ -41,6 +43,7 @@ void Policy::starts(const starpu_task* task, int id) {
     std::erase_if(worker->given, [&](const Worker::Given& other) { return other.started && other.task != task; });
     worker->idle_since = 0;
     worker->started = now();
+    worker->expected = seconds(*worker, task);
     sleepers = wake_all(true, id);  // its tiles are there: who waits for one of them can have it
   }
   for (const int sleeper : sleepers) starpu_wake_worker_relax_light(sleeper);

@@ -18,7 +18,7 @@ std::optional<ReadyTask> Policy::steal(Worker& thief) {
     if (other == &thief || other->backlog() == 0) continue;
     const auto& first = other->bound.empty() ? other->station.slots().front().task : *other->bound.tasks().begin();
     if (!can_execute(thief, first)) continue;
-    const double one = seconds(*other, first);
+    const double one = seconds(*other, first.task);
     const double wait = static_cast<double>(other->backlog()) * (one > 0 ? one : 1e-9);
     if (wait > longest) victim = other, longest = wait;
   }
@@ -49,7 +49,7 @@ std::optional<ReadyTask> Policy::steal(Worker& thief) {
   if (best == nullptr || leave_to_faster(thief, *best)) return std::nullopt;
 
   // Not where both would be done at about the same time anyway: the thief may only wait for what others compute.
-  const double there = seconds(*victim, *best), here = seconds(thief, *best);
+  const double there = seconds(*victim, best->task), here = seconds(thief, best->task);
   const auto own = static_cast<double>(chains_.unfinished(thief.id)) + 1,
              others = static_cast<double>(std::max(chains_.unfinished(victim->id), victim->backlog()));
   constexpr double clearly = 1.25;

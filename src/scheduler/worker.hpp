@@ -40,6 +40,7 @@ struct Worker {
 
   // Seconds by StarPU's clock.
   double started = 0;     ///< its last task; 0: none yet
+  double expected = 0;    ///< how long that will take; 0: not known
   double idle_since = 0;  ///< 0: it is not idle, or had nothing to do yet
   bool idle_for_data = false;
 
