@@ -3,6 +3,8 @@
 
 #include <atomic>
 
+#include "colours.hpp"
+
 namespace tessera::codelets {
 
 namespace {
@@ -40,6 +42,7 @@ TileOperation::TileOperation(const char* name, starpu_cpu_func_t cpu, starpu_cud
   model.footprint = footprint;
 
   codelet.name = name;
+  codelet.color = colour_of(name);
   codelet.model = &model;
   codelet.nbuffers = STARPU_VARIABLE_NBUFFERS;  // so that a task with β = 0 can say STARPU_W
   codelet.cpu_funcs[0] = cpu;

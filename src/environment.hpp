@@ -5,28 +5,35 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace tessera::detail {
 
-/// Sets an environment variable for as long as this object lives, unless the user has set it: StarPU takes some of its
-/// settings from nowhere else.
+/// Sets an environment variable for as long as this object lives: StarPU takes some of its settings from nowhere else.
 class TemporaryVariable {
  public:
-  TemporaryVariable(std::string name, const std::string& value) : name_(std::move(name)) {
-    if (std::getenv(name_.c_str()) != nullptr) return;
+  enum class IfSet { Keep, Replace };  ///< what becomes of a value that the user has given
+
+  TemporaryVariable(std::string name, const std::string& value, IfSet if_set = IfSet::Keep) : name_(std::move(name)) {
+    if (const char* given = std::getenv(name_.c_str()); given != nullptr) {
+      if (if_set == IfSet::Keep) return;
+      given_ = given;
+    }
     setenv(name_.c_str(), value.c_str(), 1);
     ours_ = true;
   }
-  TemporaryVariable(TemporaryVariable&& other) noexcept : name_(std::move(other.name_)), ours_(other.ours_) {
-    other.ours_ = false;
-  }
+  TemporaryVariable(TemporaryVariable&& other) noexcept
+      : name_(std::move(other.name_)), given_(std::move(other.given_)), ours_(std::exchange(other.ours_, false)) {}
   TemporaryVariable& operator=(TemporaryVariable&&) = delete;
   ~TemporaryVariable() {
-    if (ours_) unsetenv(name_.c_str());
+    if (!ours_) return;
+    if (given_) setenv(name_.c_str(), given_->c_str(), 1);
+    else unsetenv(name_.c_str());
   }
 
  private:
   std::string name_;
+  std::optional<std::string> given_;
   bool ours_ = false;
 };
 

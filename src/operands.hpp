@@ -87,6 +87,12 @@ double product_flops(Index m, Index n, Index k) {
   return flops_per_multiply_add<T> * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
 }
 
+/// Says what traces shall call the tiles of a matrix by.
+template <Scalar T>
+void name_operand(const Matrix<T>& A, char letter) {
+  MatrixAccess::grid(A).call(letter);
+}
+
 /// The output of a pointer routine.
 template <Scalar T>
 Matrix<T> private_output(T* data, Index m, Index n, Index ld, TileSize tile) {

@@ -13,7 +13,7 @@ namespace tessera::detail {
 namespace {
 
 /// Position of a field in RuntimeOptions, for ArgumentError.
-enum Field { Cpus = 1, Gpus, Policy, PlacementField, Tile };
+enum Field { Cpus = 1, Gpus, Policy, PlacementField, Tile, Trace };
 
 std::string_view environment(const char* variable) {
   const char* value = std::getenv(variable);
@@ -60,6 +60,7 @@ RuntimeOptions with_environment(RuntimeOptions options) {
   if (options.gpus < 0) options.gpus = static_cast<int>(number(Gpus, "TESSERA_GPUS", -1, most_workers));
   if (options.tile == 0) options.tile = number(Tile, "TESSERA_TILE", 0, largest_tile);
   if (options.policy.empty()) options.policy = environment("TESSERA_POLICY");
+  if (options.trace.empty()) options.trace = environment("TESSERA_TRACE");
   if (options.placement == Placement::Automatic) options.placement = placement_from_environment();
   return options;
 }

@@ -51,6 +51,7 @@ void product(const char* routine, std::optional<Uplo> uplo, Op op_a, Op op_b, T 
   require_operation(routine, turned ? at_b : at_a, turned ? "B" : "A", first);
   require_operation(routine, turned ? at_a : at_b, turned ? "A" : "B", second);
 
+  name_operand(A, 'A'), name_operand(B, 'B'), name_operand(C, 'C');
   const auto P = first.seen(), Q = second.seen(), result = C.stored();
   unroll::accumulate(
       *session, result, part, P.nt(), P.n(), beta,
@@ -88,6 +89,7 @@ void product_on_pointers(const char* routine, bool rows, std::optional<Uplo> upl
   }
   const auto a = stored_operand(op_a, A, m, k, lda, {tiles.m, tiles.k}),
              b = stored_operand(op_b, B, k, n, ldb, {tiles.k, tiles.n});
+  if (rows) name_operand(a, 'B'), name_operand(b, 'A');  // as the caller does
   product<T>(routine, uplo, op_a, op_b, alpha, a, b, beta, c);
   c.wait();
 }

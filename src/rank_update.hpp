@@ -68,6 +68,8 @@ void rank_update(const char* routine, Uplo uplo, Op op, T alpha, const Matrix<T>
   require_operation(routine, 5, "B", second);
   if (second.op() != first.op())
     throw ArgumentError(routine, 5, "B", "must be seen through the same transpose as A: B would have to be transposed");
+  name_operand(A, 'A'), name_operand(C, 'C');
+  if (B != nullptr) name_operand(*B, 'B');
   const Op op_first = first.op(), op_second = first.transpose ? Op::NoTrans : mirror<hermitian>;
   unroll::accumulate(
       *session, result, part, P.nt(), P.n(), beta,

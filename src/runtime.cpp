@@ -76,6 +76,16 @@ std::vector<Device> devices() {
   return all;
 }
 
+void pause_recording() {
+  detail::require_outside_tasks("tessera::pause_recording");
+  if (const auto session = detail::session(); session->recording()) session->recording()->pause();
+}
+
+void resume_recording() {
+  detail::require_outside_tasks("tessera::resume_recording");
+  if (const auto session = detail::session(); session->recording()) session->recording()->resume();
+}
+
 std::vector<std::string> unused_devices() { return detail::session()->unused_devices(); }
 int cpu_workers() { return detail::session()->cpu_workers(); }
 int gpu_count() { return detail::session()->gpu_count(); }

@@ -65,6 +65,11 @@ Session::Session(const RuntimeOptions& given) : joined_(starpu_is_initialized() 
   const gpu::KeepCurrentDevice keep;
   if (joined_) {
     const auto options = with_environment(given);  // first: it throws
+    if (!options.trace.empty())
+      throw ArgumentError("Runtime", 6, "trace",
+                          "is '" + options.trace +
+                              "', but the program has started StarPU itself, which records from its "
+                              "start or not at all: set STARPU_FXT_TRACE=1 and STARPU_FXT_PREFIX instead");
     if (starpu_init(nullptr) != 0) throw RuntimeError("StarPU is running, but cannot be joined");
     placement_ = options.placement;
     tile_ = options.tile;  // all else is the program's
@@ -86,6 +91,7 @@ Session::Session(const RuntimeOptions& given) : joined_(starpu_is_initialized() 
   host_threads_ = host::threads();
   host::set_threads(1);
   if (!joined_) reset_counters();
+  if (recording_) recording_->begin(*this);
 }
 
 void Session::start(const RuntimeOptions& options) {
@@ -125,6 +131,7 @@ void Session::start(const RuntimeOptions& options) {
     for (std::size_t i = 0; i < gpu_info_.size(); i++)
       conf.workers_cuda_gpuid[i] = static_cast<unsigned>(gpu_info_[i].ordinal);
   }
+  if (!options.trace.empty()) recording_.emplace(options.trace);
   const TemporaryVariable silent("STARPU_SILENT", "1");
   const auto links = prepare_bus_model();
   if (const int status = starpu_init(&conf); status != 0)
@@ -156,7 +163,9 @@ Session::~Session() {
   const gpu::KeepCurrentDevice keep;
   host::set_threads(host_threads_);
   destroy_device_handles();
+  if (recording_) recording_->end();
   starpu_shutdown();
+  if (recording_) recording_->close();
 }
 
 namespace {

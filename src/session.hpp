@@ -3,12 +3,14 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <tessera/runtime.hpp>
 
 #include "gpu.hpp"
+#include "recording.hpp"
 #include "submitted.hpp"
 
 namespace tessera::detail {
@@ -37,6 +39,8 @@ class Session {
   const std::string& policy() const noexcept { return policy_; }
   const std::vector<std::string>& unused_devices() const noexcept { return unused_; }
   const std::vector<gpu::Info>& gpu_info() const noexcept { return gpu_info_; }
+  /// The trace that is recorded; nothing: none is.
+  std::optional<Recording>& recording() noexcept { return recording_; }
   FailureWatch& failures() noexcept { return failures_; }
   /// Held while the tasks of one call are submitted.
   std::mutex& submission() const noexcept { return submission_; }
@@ -46,6 +50,7 @@ class Session {
   void look_at_workers();
 
   FailureWatch failures_;
+  std::optional<Recording> recording_;
   mutable std::mutex submission_;
   bool joined_ = false;
   int cpu_workers_ = 0;

@@ -63,6 +63,12 @@ class Counters {
     return result;
   }
 
+  detail::BytesByLink by_node() {
+    const std::lock_guard lock(mutex_);
+    collect_bytes();
+    return by_node_;
+  }
+
   void reset() {
     const std::lock_guard lock(mutex_);
     collect_bytes();
@@ -80,6 +86,7 @@ class Counters {
       starpu_profiling_bus_info info{};
       starpu_bus_get_profiling_info(bus, &info);
       const auto bytes = static_cast<std::uint64_t>(info.transferred_bytes);
+      if (bytes > 0) by_node_[{starpu_bus_get_src(bus), starpu_bus_get_dst(bus)}] += bytes;
       const int from = device_at(starpu_bus_get_src(bus)), to = device_at(starpu_bus_get_dst(bus));
       if (bytes > 0 && from != to) bytes_[{from, to}] += bytes;  // not between parts of the host's memory
     }
@@ -88,6 +95,7 @@ class Counters {
   std::mutex mutex_;
   double begin_ = 0;                                    ///< µs
   std::map<std::pair<int, int>, std::uint64_t> bytes_;  ///< by the CUDA ordinals that they went from and to
+  detail::BytesByLink by_node_;                         ///< never reset
   std::uint64_t tasks_before_ = 0;
   PolicyStatistics policy_before_{};
 };
@@ -97,6 +105,8 @@ Counters counters;
 }  // namespace
 
 void detail::count_submitted() { submitted.fetch_add(1, std::memory_order_relaxed); }
+
+detail::BytesByLink detail::bytes_by_link() { return counters.by_node(); }
 
 void detail::reset_counters() { counters.reset(); }
 

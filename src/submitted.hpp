@@ -3,11 +3,17 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
+#include <utility>
 
 namespace tessera::detail {
 
 /// Counts a tile task for `statistics`.
 void count_submitted();
+
+/// Bytes that StarPU has moved since the session began, by the memory nodes that they went from and to.
+using BytesByLink = std::map<std::pair<int, int>, std::uint64_t>;
+BytesByLink bytes_by_link();
 
 /// Starts `statistics` anew.
 void reset_counters();

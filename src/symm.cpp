@@ -52,6 +52,7 @@ void multiply(const char* routine, Side side, Uplo uplo, T alpha, const Matrix<T
   require_disjoint(routine, 7, "C", C, "A", A);
   require_disjoint(routine, 7, "C", C, "B", B);
 
+  name_operand(A, 'A'), name_operand(B, 'B'), name_operand(C, 'C');
   const auto S = A.stored(), factor = B.stored(), result = C.stored();
   const bool from_left = left != is_transposed(C);
   const Uplo triangle = flipped_if(is_transposed(A), uplo);

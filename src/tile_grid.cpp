@@ -85,6 +85,13 @@ TileGrid::~TileGrid() {
   }
 }
 
+void TileGrid::call(char letter) noexcept {
+  char unnamed = 0;
+  if (!letter_.compare_exchange_strong(unnamed, letter)) return;
+  const char name[] = {letter, '\0'};
+  for (auto* handle : handles_) starpu_data_set_name(handle, name);  // kept by a trace, if one is recorded
+}
+
 void TileGrid::bring_home(Index i0, Index i1, Index j0, Index j1) noexcept {
   for (Index j = j0; j < j1; j++)
     for (Index i = i0; i < i1; i++) {

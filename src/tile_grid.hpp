@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -37,6 +38,10 @@ class TileGrid {
   bool is_private() const noexcept { return private_; }
   void make_private() noexcept { private_ = true; }
 
+  /// The letter of the operand that it is: what traces call its tiles by. The first call to say so decides.
+  void call(char letter) noexcept;
+  char letter() const noexcept { return letter_; }
+
   FailureWatch& failures() noexcept { return failures_; }
 
   /// Starts bringing tiles [i0, i1) × [j0, j1) home, each as soon as the tasks submitted so far are done with it.
@@ -66,6 +71,7 @@ class TileGrid {
   TileSize tile_;
   bool read_only_;
   bool private_ = false;
+  std::atomic<char> letter_ = 0;
 };
 
 /// What the routines see of a Matrix, and its users do not.

@@ -35,6 +35,7 @@ void triangular(const char* routine, Side side, Uplo uplo, Op op, Diag diag, boo
   require_disjoint(routine, 7, "B", B, "A", A);
   const Factor<T> given(A, op), factor = turned ? given.transposed(conjugate) : given;
   require_operation(routine, 6, "A", factor);
+  name_operand(A, 'A'), name_operand(B, 'B');
   unroll::Sweep<T> sweep(*session, flipped_if(turned, side), flipped_if(is_transposed(A), uplo), factor.op(), diag,
                          inverse, factor.tiles, X);
   unroll_tasks(sweep, alpha);

@@ -36,6 +36,7 @@ struct RuntimeOptions {
                                                ///< asked for, Automatic is Scheduler
   Placement placement = Placement::Automatic;  ///< TESSERA_PLACEMENT=home|owner|scheduler
   Index tile = 0;                              ///< tile size [elements]; TESSERA_TILE; 0: chosen for each call
+  std::string trace;                           ///< folder to record a trace in; TESSERA_TRACE; "": none
 };
 
 /// A device that computes.
@@ -120,5 +121,10 @@ std::string starpu_version();
 
 Statistics statistics();
 void reset_statistics();
+
+/// Leaves what follows out of the trace that `RuntimeOptions::trace` asks for, and takes it in again. Both wait for all
+/// that has been submitted, and do nothing where no trace is recorded.
+void pause_recording();
+void resume_recording();
 
 }  // namespace tessera

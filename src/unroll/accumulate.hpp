@@ -56,13 +56,17 @@ void accumulate(const detail::Session& session, const Matrix<T>& C, Part part, I
     const bool deferred = step.deferred && beta != T{} && terms > 1 && sums == 1 && !triangle;
     const int owner = owners.exist() ? static_cast<int>((owners.of(step.i, step.j) + sum) % owners.grid().size()) : -1;
     auto& temporary = temporaries[static_cast<std::size_t>((step.i + step.j * C.mt()) * sums + sum)];
-    if (first && (deferred || sum > 0)) temporary = TemporaryTile(C.tile_m(step.i), C.tile_n(step.j), sizeof(T));
+    if (first && (deferred || sum > 0)) {
+      temporary = TemporaryTile(C.tile_m(step.i), C.tile_n(step.j), sizeof(T));
+      temporary.stand_for(detail::MatrixAccess::grid(C), step.i, step.j);
+    }
 
     const bool in_place = temporary.handle() == nullptr;
     Target<T> target{in_place ? c : temporary.handle(), STARPU_RW, T(1), triangle, owner, nullptr};
     if (first) target.beta = in_place ? beta : T{};
     if (target.beta == T{} && (!triangle || !in_place)) target.mode = STARPU_W;  // else the other triangle must survive
     if (deferred && step.term == terms / 2) target.wanted_next = c;
+    submitter.step(step.k);
     submit(submitter, step, target);
     if (in_place || !last) continue;
     const double elements = static_cast<double>(C.tile_m(step.i)) * static_cast<double>(C.tile_n(step.j));

@@ -23,6 +23,12 @@ TemporaryTile::TemporaryTile(Index m, Index n, std::size_t element_size) {
   starpu_data_set_sequential_consistency_flag(handle_, 1);
 }
 
+void TemporaryTile::stand_for(const detail::TileGrid& matrix, Index i, Index j) const {
+  const char name[] = {matrix.letter(), '\0'};
+  starpu_data_set_name(handle_, name);
+  starpu_data_set_coordinates(handle_, 2, static_cast<int>(i), static_cast<int>(j));
+}
+
 void Submitter::submit(starpu_codelet& codelet, std::initializer_list<Access> accesses, void* args,
                        std::size_t args_size, double flops, int owner, starpu_data_handle_t wanted_next) {
   auto* task = starpu_task_create();
@@ -38,6 +44,7 @@ void Submitter::submit(starpu_codelet& codelet, std::initializer_list<Access> ac
   task->cl_arg_size = args_size;
   task->cl_arg_free = 1;
   task->flops = flops;
+  task->tag_id = static_cast<starpu_tag_t>(step_);  // but not use_tag: nobody waits for it
   if (wanted_next != nullptr) {
     task->callback_func = fetch_when_idle;
     task->callback_arg = wanted_next;

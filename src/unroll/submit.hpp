@@ -37,6 +37,8 @@ class TemporaryTile {
   }
 
   starpu_data_handle_t handle() const noexcept { return handle_; }
+  /// Says in traces which tile it stands for.
+  void stand_for(const detail::TileGrid& matrix, Index i, Index j) const;
   /// No further task will use it.
   void release() {
     if (handle_ != nullptr) starpu_data_unregister_submit(std::exchange(handle_, nullptr));
@@ -55,6 +57,9 @@ class Submitter {
   Submitter(const detail::Session& session, const Matrix<T>& output) : session_(session) {
     if (!detail::MatrixAccess::grid(output).is_private()) alone_ = std::unique_lock(session.submission());
   }
+
+  /// Which term of its tile the tasks that follow add; shown in traces, as the task's tag.
+  void step(Index k) { step_ = k; }
 
   /// @param args   copied; a struct of codelet.hpp that fits the codelet
   /// @param owner        index of the GPU that shall run it, or -1
@@ -75,6 +80,7 @@ class Submitter {
   const detail::Session& session_;
   std::unique_lock<std::mutex> alone_;
   int priority_ = 0;
+  Index step_ = 0;
 };
 
 }  // namespace tessera::unroll

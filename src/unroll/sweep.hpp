@@ -69,6 +69,7 @@ class Sweep {
   /// X(s, j) ← α A(s, t) X(t, j) + β X(s, j)
   void product(Index s, Index t, Index j, T alpha, T beta) {
     const Index i = at(s), k = at(t);
+    submitter_.step(k);
     const double terms = static_cast<double>(A_.tile_m(k));
     const codelets::GemmArgs<T> args{{flops_per_multiply_add<T> * elements(s, j) * terms, type_letter<T>},
                                      left_ ? op_ : Op::NoTrans,
@@ -84,6 +85,7 @@ class Sweep {
     auto& codelet = inverse_ ? codelets::trsm<T>() : codelets::trmm<T>();
     const Index i = at(s);
     const Access a{A_.handle(i, i), STARPU_R};
+    submitter_.step(i);
     TemporaryTile blocks;
     if (blocked_) blocks = submit_blocks(s);
     for (Index j = group.begin; j < group.end; j++) {
@@ -134,6 +136,7 @@ class Sweep {
   TemporaryTile submit_blocks(Index s) {
     const Index i = at(s), order = A_.tile_m(i);
     TemporaryTile blocks(codelets::diagonal_block, order, sizeof(T));
+    blocks.stand_for(detail::MatrixAccess::grid(A_), i, i);
     const double flops =
         flops_per_multiply_add<T> * static_cast<double>(order) * codelets::diagonal_block * codelets::diagonal_block;
     const codelets::DiagonalBlocksArgs<T> args{{flops, type_letter<T>}, uplo_, diag_, inverse_};

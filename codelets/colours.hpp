@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace tessera::codelets {
+
+struct OperationColour {
+  std::string_view operation;
+  std::uint32_t rgb;  ///< 0xRRGGBB
+};
+
+/// The same in every picture; a Hermitian operation has that of its symmetric twin. Paul Tol's bright and muted
+/// schemes, which people who see few colours can tell apart.
+inline constexpr OperationColour operation_colours[] = {
+    {"gemm", 0x4477aa},
+    {"gemmt", 0xaa3377},
+    {"symm", 0x66ccee},
+    {"hemm", 0x66ccee},
+    {"syrk", 0x228833},
+    {"herk", 0x228833},
+    {"syr2k", 0x44aa99},
+    {"her2k", 0x44aa99},
+    {"trmm", 0xccbb44},
+    {"trsm", 0xee6677},
+    {"scale", 0x999999},
+    {"add", 0x999933},
+    {"diagonal_blocks", 0x882255},
+};
+
+/// 0, which leaves it to StarPU, for what is not in the table.
+constexpr std::uint32_t colour_of(std::string_view operation) {
+  for (const auto& entry : operation_colours)
+    if (entry.operation == operation) return entry.rgb;
+  return 0;
+}
+
+}  // namespace tessera::codelets
