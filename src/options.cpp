@@ -13,7 +13,7 @@ namespace tessera::detail {
 namespace {
 
 /// Position of a field in RuntimeOptions, for ArgumentError.
-enum Field { Cpus = 1, Gpus, Policy, PlacementField, Tile, Trace };
+enum Field { Cpus = 1, Gpus, Policy, PlacementField, Tile, Trace, ProgressField };
 
 std::string_view environment(const char* variable) {
   const char* value = std::getenv(variable);
@@ -39,6 +39,13 @@ void require_range(Field field, const char* name, Index value, Index smallest, I
                             std::to_string(largest));
 }
 
+std::optional<bool> flag(Field field, const char* variable) {
+  const auto text = environment(variable);
+  if (text.empty()) return {};
+  if (text == "0" || text == "1") return text == "1";
+  throw ArgumentError("Runtime", field, variable, "is '" + std::string(text) + "', must be 0 or 1");
+}
+
 Placement placement_from_environment() {
   const auto text = environment("TESSERA_PLACEMENT");
   if (text.empty()) return Placement::Automatic;
@@ -62,6 +69,7 @@ RuntimeOptions with_environment(RuntimeOptions options) {
   if (options.policy.empty()) options.policy = environment("TESSERA_POLICY");
   if (options.trace.empty()) options.trace = environment("TESSERA_TRACE");
   if (options.placement == Placement::Automatic) options.placement = placement_from_environment();
+  if (!options.progress) options.progress = flag(ProgressField, "TESSERA_PROGRESS");
   return options;
 }
 

@@ -63,6 +63,10 @@ void destroy_device_handles() {
 
 Session::Session(const RuntimeOptions& given) : joined_(starpu_is_initialized() != 0) {
   const gpu::KeepCurrentDevice keep;
+#ifndef STARPU_SIMGRID
+  // First: if it throws, nothing has started. Not where time is simulated.
+  if (with_environment(given).progress.value_or(false)) progress_.emplace();
+#endif
   if (joined_) {
     const auto options = with_environment(given);  // first: it throws
     if (!options.trace.empty())
@@ -160,6 +164,7 @@ void Session::look_at_workers() {
 
 Session::~Session() {
   starpu_task_wait_for_all();
+  progress_.reset();
   const gpu::KeepCurrentDevice keep;
   host::set_threads(host_threads_);
   destroy_device_handles();

@@ -10,6 +10,7 @@
 #include <tessera/runtime.hpp>
 
 #include "gpu.hpp"
+#include "progress/display.hpp"
 #include "recording.hpp"
 #include "submitted.hpp"
 
@@ -51,6 +52,7 @@ class Session {
 
   FailureWatch failures_;
   std::optional<Recording> recording_;
+  std::optional<ProgressDisplay> progress_;
   mutable std::mutex submission_;
   bool joined_ = false;
   int cpu_workers_ = 0;

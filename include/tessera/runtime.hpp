@@ -37,6 +37,9 @@ struct RuntimeOptions {
   Placement placement = Placement::Automatic;  ///< TESSERA_PLACEMENT=home|owner|scheduler
   Index tile = 0;                              ///< tile size [elements]; TESSERA_TILE; 0: chosen for each call
   std::string trace;                           ///< folder to record a trace in; TESSERA_TRACE; "": none
+  std::optional<bool> progress;                ///< whether calls that take longer than a second show on standard error
+                                               ///< how far they are; TESSERA_PROGRESS=0|1; default: no. Not in
+                                               ///< simulated time
 };
 
 /// A device that computes.
@@ -61,6 +64,7 @@ using PolicyStatistics = tessera_sched_counts;
 
 /// What has happened since the Runtime started or `reset_statistics` was called. Bytes are StarPU's own counts, which
 /// reading sets to zero: a program that shares its StarPU with us and reads them itself finds what we have left.
+/// With GPUs and `RuntimeOptions::progress` they are also read during calls, when a tile may escape StarPU's count.
 struct Statistics {
   double seconds = 0;  ///< that this is about; simulated ones in a simulation
   std::uint64_t tasks = 0;
@@ -76,9 +80,9 @@ struct Statistics {
 /// Without one, the first routine that is called starts a Runtime with default options, which lives until the process
 /// exits.
 ///
-/// A Runtime installs no signal handlers, writes nothing to standard output or error, leaves the caller's current CUDA
-/// device as it was, and never lets StarPU calibrate the links of a machine with GPUs inside the caller's process
-/// (calibration resets the devices): it measures them itself, once, and keeps the result in
+/// A Runtime installs no signal handlers, writes nothing to standard output or error unless `progress` asks for it,
+/// leaves the caller's current CUDA device as it was, and never lets StarPU calibrate the links of a machine with GPUs
+/// inside the caller's process (calibration resets the devices): it measures them itself, once, and keeps the result in
 /// `$XDG_CACHE_HOME/tessera` (`TESSERA_CACHE_DIR` moves it).
 ///
 /// While a Runtime lives, OpenBLAS computes with one thread per call: StarPU's workers are the parallelism. The last

@@ -62,7 +62,9 @@ void Submitter::submit(starpu_codelet& codelet, std::initializer_list<Access> ac
       task->workerid = static_cast<unsigned>(worker);
     }
   }
+  call_.count(*task);
   if (const int status = starpu_task_submit(task); status != 0) {
+    call_.take_back(*task);
     const std::string why = status == -ENODEV ? "no worker can run it" : std::strerror(-status);
     starpu_task_destroy(task);
     throw RuntimeError(std::string(codelet.name) + ": cannot submit a task: " + why);

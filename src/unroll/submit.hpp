@@ -13,6 +13,7 @@
 #include <tessera/error.hpp>
 #include <tessera/types.hpp>
 
+#include "progress/progress.hpp"
 #include "session.hpp"
 #include "submitted.hpp"
 #include "tile_grid.hpp"
@@ -79,6 +80,7 @@ class Submitter {
 
   const detail::Session& session_;
   std::unique_lock<std::mutex> alone_;
+  detail::CountedCall call_;
   int priority_ = 0;
   Index step_ = 0;
 };

@@ -202,6 +202,7 @@ void measure_overhead(const Options& options, Progress& progress) {
       for (const auto where : options.placements) {
         RuntimeOptions start;
         start.cpus = options.cpus, start.gpus = gpus, start.policy = name, start.placement = where;
+        start.progress = false;
         const Runtime runtime(start);
         if (placement() == Placement::Owner)
           throw tools::BadArgument("--placement", "owner", "leaves nothing to a policy that --overhead could measure");

@@ -1,37 +1,48 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/progress.hpp"
 
-#include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
-
-#include <cstdio>
 
 namespace tessera::bench {
 
-namespace {
-constexpr std::chrono::milliseconds quiet_at_first{1500}, between_lines{100};
+using Clock = detail::StatusLine::Clock;
+
+Progress::Progress(std::optional<bool> wanted) : line_(STDERR_FILENO) {
+  if (!wanted.value_or(line_.in_place())) return;
+  line_.start(Clock::now());
+  watch_.emplace();
+  ticker_.emplace([this] { look(); });
 }
 
-Progress::Progress() : terminal_(isatty(STDERR_FILENO) == 1), next_(Clock::now() + quiet_at_first) {}
+Progress::~Progress() {
+  ticker_.reset();
+  line_.clear();
+}
 
-void Progress::show(const std::string& detail) {
-  if (!terminal_ || Clock::now() < next_) return;
-  winsize window{};
-  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1;
-  auto line = fmt::format("{}: {}", what_, detail);
-  line.resize(std::min<std::size_t>(line.size(), known ? window.ws_col - 1U : 79U));  // a line that wraps stays
-  fmt::print(stderr, "\r\033[K{}", line);
-  std::fflush(stderr);
-  shown_ = true;
-  next_ = Clock::now() + between_lines;
+void Progress::show(const std::string& detail, const std::string& more) {
+  if (!ticker_) return;
+  const std::lock_guard lock(mutex_);
+  text_ = detail.empty() ? what_ : what_ + ": " + detail;
+  more_ = more;
 }
 
 void Progress::clear() {
-  if (!shown_) return;
-  fmt::print(stderr, "\r\033[K");
-  std::fflush(stderr);
-  shown_ = false;
+  const std::lock_guard lock(mutex_);
+  text_.clear();
+  line_.clear();
+}
+
+void Progress::look() {
+  const std::lock_guard lock(mutex_);
+  if (text_.empty()) return;
+  calls_.add(detail::progress_now());
+  const auto call = calls_.say();
+  const auto after = [](const char* separator, const std::string& part) {
+    return part.empty() ? "" : separator + part;
+  };
+  auto line = text_ + after(", ", more_) + after("; ", call);
+  if (line.size() > line_.width()) line = text_ + after("; ", call);
+  line_.show(line, Clock::now());
 }
 
 }  // namespace tessera::bench

@@ -8,8 +8,6 @@
 
 namespace tessera::bench {
 
-namespace {
-
 double seconds_of(const TimedCall& call) {
   using Clock = std::chrono::steady_clock;
   if (call.prepare) call.prepare();
@@ -18,13 +16,15 @@ double seconds_of(const TimedCall& call) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-}  // namespace
-
 double median(std::vector<double> values) {
   std::ranges::sort(values);
   const auto half = values.size() / 2;
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
+
+namespace {
+std::string took(double seconds) { return fmt::format("the last call took {:.3g} s", seconds); }
+}  // namespace
 
 Timing measure(const TimedCall& call, const Repetitions& repetitions, Progress& progress) {
   progress.show("first call");
@@ -32,13 +32,13 @@ Timing measure(const TimedCall& call, const Repetitions& repetitions, Progress& 
   timing.first = seconds_of(call);
   double last = timing.first;
   for (int i = 0; i < repetitions.warmup; i++) {
-    progress.show(fmt::format("warm-up {}/{}, the last call took {:.3g} s", i + 1, repetitions.warmup, last));
+    progress.show(fmt::format("warm-up {}/{}", i + 1, repetitions.warmup), took(last));
     last = seconds_of(call);
   }
   if (call.counted) call.counted();
   std::vector<double> all;
   for (int i = 0; i < repetitions.repeat; i++) {
-    progress.show(fmt::format("repetition {}/{}, the last call took {:.3g} s", i + 1, repetitions.repeat, last));
+    progress.show(fmt::format("repetition {}/{}", i + 1, repetitions.repeat), took(last));
     all.push_back(last = seconds_of(call));
   }
   timing.median = median(all);

@@ -26,6 +26,9 @@ struct TimedCall {
   std::function<void()> counted;  ///< once, when the calls that count begin; may be empty
 };
 
+/// Of one call.
+double seconds_of(const TimedCall& call);
+
 /// @pre there is at least one
 double median(std::vector<double> values);
 

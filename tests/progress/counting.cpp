@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is counted while calls run, from one thread and from several.
+#include "progress/progress.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <thread>
+
+#include <tessera/blas.hpp>
+
+#include "held_product.hpp"
+#include "support/runtime.hpp"
+#include "support/starpu.hpp"
+
+namespace tessera::test {
+namespace {
+
+using detail::progress_now, detail::ProgressWatch;
+using namespace std::chrono_literals;
+
+Runtime started() {
+  auto options = with_tile(10);
+  options.cpus = 2, options.gpus = 0;
+  return Runtime(options);
+}
+
+TEST(Progress, CountsACall) {
+  const auto runtime = started();
+  const ProgressWatch watch;
+  const auto before = progress_now();
+  HeldProduct product;
+  const auto held = progress_now();
+  EXPECT_GT(held.period, before.period);
+  EXPECT_TRUE(held.running);
+  EXPECT_FALSE(held.submitting);
+  EXPECT_EQ(held.tasks, HeldProduct::tasks);
+  EXPECT_EQ(held.flops, HeldProduct::flops);
+  EXPECT_EQ(held.tasks_done, 0);
+  EXPECT_EQ(held.flops_done, 0);
+  product.finish();
+  const auto done = progress_now();
+  EXPECT_EQ(done.period, held.period);
+  EXPECT_FALSE(done.running);
+  EXPECT_EQ(done.tasks_done, HeldProduct::tasks);
+  EXPECT_EQ(done.flops_done, HeldProduct::flops);
+  std::this_thread::sleep_for(20ms);
+  EXPECT_EQ(progress_now().seconds, done.seconds) << "the clock stops with the last task";
+}
+
+TEST(Progress, TakesCallsThatOverlapForOnePeriod) {
+  const auto runtime = started();
+  const ProgressWatch watch;
+  HeldProduct first;
+  const auto period = progress_now().period;
+  HeldProduct second;
+  EXPECT_EQ(progress_now().tasks, 2 * HeldProduct::tasks);
+  EXPECT_EQ(progress_now().period, period);
+  first.let_go();
+  second.finish();
+  EXPECT_EQ(progress_now().tasks_done, 2 * HeldProduct::tasks);
+  EXPECT_EQ(progress_now().period, period);
+}
+
+TEST(Progress, StartsAnewWhenNothingWasLeft) {
+  const auto runtime = started();
+  const ProgressWatch watch;
+  { HeldProduct first; }
+  const auto period = progress_now().period;
+  HeldProduct second;
+  EXPECT_EQ(progress_now().period, period + 1);
+  EXPECT_EQ(progress_now().tasks, HeldProduct::tasks);
+}
+
+TEST(Progress, IsNotCountedForNobody) {
+  const auto runtime = started();
+  const auto before = progress_now();
+  HeldProduct product;
+  EXPECT_EQ(progress_now().period, before.period);
+  const ProgressWatch late;  // of this call, nothing is known
+  EXPECT_FALSE(progress_now().running);
+  product.finish();
+  EXPECT_EQ(progress_now().period, before.period);
+  HeldProduct next;
+  EXPECT_EQ(progress_now().period, before.period + 1);
+}
+
+TEST(Progress, LeavesTheProgramsOwnTasksAlone) {
+  const auto runtime = started();
+  const ProgressWatch watch;
+  std::atomic<bool> go{false};
+  HeldProduct product;
+  submit(task_of([&](void**) { go.wait(false); }));
+  EXPECT_EQ(progress_now().tasks, HeldProduct::tasks);
+  go = true;
+  go.notify_all();
+  product.finish();
+  EXPECT_EQ(progress_now().tasks_done, HeldProduct::tasks);
+}
+
+TEST(Progress, TakesBackWhatIsRefused) {
+  const ProgressWatch watch;
+  starpu_task task{};
+  task.flops = 100;
+  {
+    const detail::CountedCall call;
+    call.count(task);
+    EXPECT_TRUE(progress_now().submitting);
+    EXPECT_EQ(progress_now().tasks, 1);
+    EXPECT_EQ(progress_now().flops, 100);
+    call.take_back(task);
+    EXPECT_EQ(progress_now().tasks, 0);
+    EXPECT_EQ(progress_now().flops, 0);
+  }
+  EXPECT_FALSE(progress_now().running);
+}
+
+TEST(Progress, RemembersTheLastLongPeriod) {
+  const auto runtime = started();
+  const ProgressWatch watch;
+  std::uint64_t period = 0;
+  {
+    HeldProduct product;
+    std::this_thread::sleep_for(1001ms);
+    period = progress_now().period;
+  }
+  { HeldProduct quick; }
+  const auto last = detail::last_long_progress();
+  EXPECT_EQ(last.period, period);
+  EXPECT_FALSE(last.running);
+  EXPECT_EQ(last.tasks_done, HeldProduct::tasks);
+  EXPECT_GT(last.seconds, 1);
+}
+
+TEST(Progress, IsNeverMoreThanThereIs) {
+  const auto runtime = started();
+  const ProgressWatch watch;
+  constexpr Index n = 30;  // 27 tasks
+  std::atomic<bool> over{false};
+  auto looks = std::async(std::launch::async, [&] {
+    std::uint64_t count = 0;
+    for (; !over; count++) {
+      const auto now = progress_now();
+      EXPECT_LE(now.tasks_done, now.tasks);
+      EXPECT_LE(now.flops_done, now.flops);
+      EXPECT_TRUE(now.running || now.tasks_done == now.tasks);
+    }
+    return count;
+  });
+  std::vector<std::future<void>> callers;
+  for (int caller = 0; caller < 3; caller++)
+    callers.push_back(std::async(std::launch::async, [] {
+      const std::vector<double> A(n * n), B(n * n);
+      std::vector<double> C(n * n);
+      for (int call = 0; call < 50; call++)
+        gemm<double>(Op::NoTrans, Op::NoTrans, n, n, n, 1, A.data(), n, B.data(), n, 0, C.data(), n);
+    }));
+  for (auto& caller : callers) caller.get();
+  over = true;
+  EXPECT_GT(looks.get(), 0);
+  const auto end = progress_now();
+  EXPECT_FALSE(end.running);
+  EXPECT_EQ(end.tasks_done, end.tasks);
+  EXPECT_EQ(end.tasks % 27, 0);
+  EXPECT_GT(end.tasks, 0);
+}
+
+}  // namespace
+}  // namespace tessera::test

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The line itself, on a terminal and in a file, by a clock that the test turns.
+#include "progress/status_line.hpp"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <csignal>
+
+#include "progress/ticker.hpp"
+#include "standard_error.hpp"
+#include "support/environment.hpp"
+
+namespace tessera::test {
+namespace {
+
+using detail::StatusLine;
+using namespace std::chrono_literals;
+using ::testing::ElementsAre, ::testing::IsEmpty;
+
+const StatusLine::Clock::time_point begin{1h};
+
+TEST(StatusLineOnATerminal, IsWrittenOverAndCleared) {
+  Terminal terminal;
+  StatusLine line(terminal.descriptor());
+  EXPECT_TRUE(line.in_place());
+  line.start(begin);
+  line.show("one and a half", begin + 1s);
+  line.show("two", begin + 1200ms);
+  EXPECT_THAT(on_screen(terminal.all()), ElementsAre("two"));
+  line.clear();
+  EXPECT_THAT(on_screen(terminal.all()), ElementsAre(""));
+  line.print("a result");
+  EXPECT_THAT(on_screen(terminal.all()), ElementsAre("a result", ""));
+}
+
+TEST(StatusLineOnATerminal, WaitsASecond) {
+  Terminal terminal;
+  StatusLine line(terminal.descriptor());
+  line.start(begin);
+  line.show("too early", begin + 999ms);
+  line.clear();
+  EXPECT_FALSE(line.shown());
+  EXPECT_EQ(terminal.all(), "");
+}
+
+TEST(StatusLineOnATerminal, WritesNothingTwice) {
+  Terminal terminal;
+  StatusLine line(terminal.descriptor());
+  for (int i = 0; i < 3; i++) line.show("same", begin);
+  for (int i = 0; i < 3; i++) line.clear();
+  EXPECT_EQ(terminal.all(), std::string(erase) + "same" + erase);
+}
+
+TEST(StatusLineOnATerminal, IsCutToTheWindow) {
+  Terminal terminal(20);
+  StatusLine line(terminal.descriptor());
+  line.show(std::string(100, 'x'), begin);
+  EXPECT_EQ(on_screen(terminal.all()).back(), std::string(19, 'x'));
+  terminal.resize(31);
+  line.show(std::string(100, 'x'), begin);
+  EXPECT_EQ(on_screen(terminal.all()).back(), std::string(30, 'x'));
+  terminal.resize(0);  // it does not say
+  EXPECT_EQ(line.width(), 79);
+}
+
+TEST(StatusLineInAFile, IsAFullLineEveryFiveSeconds) {
+  LogFile file;
+  StatusLine line(file.descriptor());
+  EXPECT_FALSE(line.in_place());
+  line.start(begin);
+  for (int tenth = 0; tenth <= 160; tenth++) line.show(std::to_string(tenth), begin + tenth * 100ms);
+  EXPECT_EQ(file.all(), "50\n100\n150\n");
+  EXPECT_TRUE(line.shown());
+  line.clear();
+  line.print("end");
+  EXPECT_EQ(file.all(), "50\n100\n150\nend\n");
+}
+
+TEST(StatusLineInAFile, IsNotCut) {
+  LogFile file;
+  StatusLine line(file.descriptor());
+  line.show(std::string(1000, 'x'), begin);
+  EXPECT_EQ(file.all(), std::string(1000, 'x') + "\n");
+}
+
+TEST(StatusLineOnADumbTerminal, IsNotWrittenOver) {
+  const Environment environment{{"TERM", "dumb"}};
+  const Terminal terminal;
+  EXPECT_FALSE(StatusLine(terminal.descriptor()).in_place());
+}
+
+TEST(Ticker, TicksUntilItGoes) {
+  std::atomic<int> ticks{0};
+  {
+    const detail::Ticker ticker([&] { ticks++; });
+    while (ticks < 3) std::this_thread::sleep_for(1ms);
+  }
+  const int last = ticks;
+  std::this_thread::sleep_for(500ms);
+  EXPECT_EQ(ticks, last);
+}
+
+TEST(Ticker, SurvivesThatNobodyReads) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  close(ends[0]);
+  std::signal(SIGPIPE, SIG_DFL);
+  StatusLine line(ends[1]);
+  std::atomic<int> ticks{0};
+  {
+    const detail::Ticker ticker([&] {
+      line.print("lost");
+      ticks++;
+    });
+    while (ticks < 2) std::this_thread::sleep_for(1ms);
+  }
+  close(ends[1]);
+  sigset_t blocked;
+  pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+  EXPECT_EQ(sigismember(&blocked, SIGPIPE), 0) << "the program's own signals are as they were";
+}
+
+}  // namespace
+}  // namespace tessera::test
