@@ -26,6 +26,17 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
+/// What StarPU calls its file until it is whole. It may not keep that name: when another session of this process records,
+/// FxT moves what the last one has called so into the new folder, and complains if it is not there.
+constexpr const char* unfinished = "prof_file.part";
+const fs::path unfinished_file = std::string(unfinished) + "_0";
+
+void leave_something_to_move(const fs::path& folder) {
+  static fs::path last;  // sessions start one after another
+  if (!last.empty()) std::ofstream(last / unfinished_file).close();
+  last = folder;
+}
+
 [[noreturn]] void refuse(const fs::path& folder, const std::string& why) {
   throw ArgumentError("Runtime", 6, "trace", "is '" + folder.string() + "', " + why);
 }
@@ -127,13 +138,14 @@ Recording::Recording(const fs::path& folder) : folder_(free_folder(folder)) {
 #ifndef STARPU_USE_FXT
   refuse(folder_, "but this StarPU records no traces: it must have been configured --with-fxt");
 #endif
+  leave_something_to_move(folder_);
   const auto set = [&](const char* name, const std::string& value, TemporaryVariable::IfSet if_set) {
     settings_.emplace_back(name, value, if_set);
   };
   using IfSet = TemporaryVariable::IfSet;
   set("STARPU_FXT_TRACE", "1", IfSet::Replace);
   set("STARPU_FXT_PREFIX", folder_ / "", IfSet::Replace);
-  set("STARPU_FXT_SUFFIX", "prof_file", IfSet::Replace);
+  set("STARPU_FXT_SUFFIX", unfinished, IfSet::Replace);
   set("STARPU_GENERATE_TRACE", "0", IfSet::Replace);
   // A full buffer is written while everybody waits: large enough for 100,000 tasks. It takes memory as it fills.
   set("STARPU_TRACE_BUFFER_SIZE", "512", IfSet::Keep);
@@ -189,6 +201,8 @@ void Recording::resume() {
   if (on_) return;
   starpu_task_wait_for_all();
   count(-1);
+  used_.clear();  // of what is allocated, StarPU records only changes
+  for (unsigned node = 0; node < starpu_memory_nodes_get_count(); node++) used_.push_back(starpu_memory_get_used(node));
   starpu_fxt_start_profiling();
   on_ = true;
 }
@@ -197,6 +211,7 @@ void Recording::end() {
   if (on_) count(1);
   on_ = false;
   auto run = ordered_json::parse(json_);
+  for (std::size_t node = 0; node < used_.size(); node++) run["nodes"][node]["used"] = used_[node];
   for (std::size_t w = 0; w < tasks_.size(); w++) run["workers"][w]["tasks"] = tasks_[w];
   run["links"] = ordered_json::array();
   for (const auto& [link, bytes] : bytes_) {
@@ -209,9 +224,14 @@ void Recording::end() {
 }
 
 void Recording::close() {
-  if (const auto error = write(true); !error.empty())
+  const auto complain = [](const fs::path& file, const std::string& why) {
     std::fprintf(stderr, "tessera: %s cannot be written, so the trace there will be taken for unfinished: %s\n",
-                 (folder_ / "run.json").c_str(), error.c_str());
+                 file.c_str(), why.c_str());
+  };
+  std::error_code error;
+  fs::rename(folder_ / unfinished_file, folder_ / "prof_file_0", error);
+  if (error) return complain(folder_ / "prof_file_0", error.message());
+  if (const auto why = write(true); !why.empty()) complain(folder_ / "run.json", why);
 }
 
 std::string Recording::write(bool complete) const {

@@ -45,6 +45,7 @@ class Recording {
   bool on_ = false;
   std::map<std::pair<int, int>, std::int64_t> bytes_;  ///< while it was on
   std::vector<std::int64_t> tasks_;                    ///< by worker, while it was on
+  std::vector<std::size_t> used_;                      ///< bytes on each node when it was last resumed
   std::string json_;                                   ///< run.json but for what is known at the end only
 };
 

@@ -38,8 +38,8 @@ TEST(BadInput, WrongOptionOfThePolicyIsNamed) {
 }
 
 TEST(BadInput, GanttShowsOneSimulation) {
-  expect_refused("--platform everest --policy tessera,lws --gantt all.svg", "--gantt", "these are 2");
-  expect_refused("--platform everest --gantt all.png", "--gantt", ".svg");
+  expect_refused("--platform everest --trace /", "--trace", "must be a new folder");
+  expect_refused("--platform everest --trace /dev/null", "--trace", "must be a folder");
 }
 
 TEST(BadInput, MoreThanTheMachineHasIsRefused) {

@@ -13,6 +13,7 @@
 
 #include "bench/operands.hpp"
 #include "bench/peers.hpp"
+#include "common/recorded.hpp"
 #include "common/runtime_options.hpp"
 #include "common/types.hpp"
 
@@ -117,14 +118,49 @@ class Campaign {
     results_.push_back(std::move(result));
   }
 
-  void start_runtime(const Configuration& configuration) {
-    if (runtime_ && configuration == running_) return;
-    runtime_.reset();
+  RuntimeOptions runtime_options(const Configuration& configuration) const {
     RuntimeOptions start;
     start.cpus = options_.cpus, start.gpus = configuration.gpus;
     start.policy = configuration.policy, start.placement = configuration.placement, start.tile = options_.tile;
-    runtime_.emplace(start);
+    start.progress = false;  // there is one line, ours
+    return start;
+  }
+
+  void start_runtime(const Configuration& configuration) {
+    if (runtime_ && configuration == running_) return;
+    runtime_.reset();
+    runtime_.emplace(runtime_options(configuration));
     running_ = configuration;
+  }
+
+  std::size_t runs() const {
+    std::size_t problems = 0;
+    for (const auto* routine : options_.routines)
+      for (const auto& problem : options_.problems) problems += routine->why_not(problem).empty() ? 1 : 0;
+    return problems * options_.gpus.size() * options_.policies.size() * options_.placements.size();
+  }
+
+  /// A warm call once more, in a Runtime that records it: those that are measured are not slowed down by that.
+  void record(const Result& result, const Configuration& configuration, const std::function<void()>& call) {
+    if (options_.trace.empty()) return;
+    progress_.show("recording");
+    runtime_.reset();
+    const auto& p = result.problem;
+    auto start = runtime_options(configuration);
+    start.trace = tools::recording_folder(options_.trace, runs(),
+                                          fmt::format("{}{}-{}x{}x{}-{}gpu-{}-{}", p.type, result.routine->name(), p.m,
+                                                      p.n, p.k, configuration.gpus, result.policy, result.placement));
+    double seconds = 0;
+    {
+      const Runtime recording(start);
+      pause_recording();
+      for (int i = 0; i <= options_.warmup; i++) call();
+      resume_recording();
+      seconds = seconds_of({call, {}, {}});
+    }
+    const auto report = tools::explain_recording(start.trace);
+    report_.note(fmt::format("recorded: a call of {:.4g} s, {:+.1f} % against the median above; explained in {}",
+                             seconds, 100 * (seconds / result.timing->median - 1), report.string()));
   }
 
   void run_tessera(const Routine& routine, const Problem& problem, const Configuration& configuration) {
@@ -138,7 +174,9 @@ class Campaign {
     time(result, call, [] { reset_statistics(); });
     result.activity = tools::activity(options_.repeat);
     check(result, call);
-    finish(std::move(result));
+    report_.add(result);
+    record(result, configuration, call);
+    results_.push_back(std::move(result));
   }
 
   void run_cublasxt(const Routine& routine, const Problem& problem, int gpus) {

@@ -152,6 +152,7 @@ std::vector<Result> run_demo(const Options& options, const Machine& machine, Lim
     auto on_cores = options;
     on_cores.gpus = {0};
     on_cores.pinned = false;
+    on_cores.trace.clear();  // one report is enough
     on_cores.against_cublasxt = false, on_cores.against_openblas = true;
     limits.measure('d', 0, largest);
     auto& problem = on_cores.problems.front();

@@ -9,7 +9,8 @@
 #include "bench/campaign.hpp"
 #include "bench/demo.hpp"
 #include "bench/overhead.hpp"
-#include "common/bad_argument.hpp"
+#include "common/exit_code.hpp"
+#include "common/runtime_options.hpp"
 
 namespace {
 
@@ -22,7 +23,7 @@ int run(int argc, char** argv) {
   const auto machine = look_at_machine(std::ranges::any_of(options->gpus, [](int gpus) { return gpus != 0; }));
   resolve(*options, machine);
 
-  Progress progress;
+  Progress progress(tools::with_environment({}).progress);
   if (options->overhead > 0) {
     measure_overhead(*options, progress);
     return tools::Success;
@@ -41,17 +42,5 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto complain = [](const std::exception& error) { fmt::print(stderr, "tessera-bench: {}\n", error.what()); };
-  try {
-    return run(argc, argv);
-  } catch (const tools::BadArgument& error) {
-    complain(error);
-    return tools::BadArguments;
-  } catch (const ArgumentError& error) {  // an environment variable, or what only the Runtime finds
-    complain(error);
-    return tools::BadArguments;
-  } catch (const std::exception& error) {
-    complain(error);
-    return tools::RuntimeFailed;
-  }
+  return tools::exit_code_of("tessera-bench", [&] { return run(argc, argv); });
 }

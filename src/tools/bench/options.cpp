@@ -7,6 +7,7 @@
 #include "bench/peers.hpp"
 #include "bench/problem_options.hpp"
 #include "common/bad_argument.hpp"
+#include "common/recorded.hpp"
 #include "common/runtime_options.hpp"
 
 namespace tessera::bench {
@@ -39,6 +40,9 @@ void add_running(CLI::App& app, Options& options, Typed& typed) {
         app.add_option("--json", options.json,
                        "one JSON object a measurement; '-': to standard output, the table to standard error")
             ->type_name("FILE"),
+        app.add_option("--trace", options.trace,
+                       "record one more call of each measurement of ours, and write a report there that explains it")
+            ->type_name("FOLDER"),
         app.add_flag("--statistics", options.statistics,
                      "below each of our rows, what links, workers and the policy did"),
         app.add_flag("--demo", options.demo, "one DGEMM over all devices, checked, compared, explained"),
@@ -52,7 +56,8 @@ void add_running(CLI::App& app, Options& options, Typed& typed) {
 
 /// No routine runs: what describes one, or its measurement, is refused.
 void require_no_routine(const CLI::App& app) {
-  const std::vector<std::string> others{"--tile", "--against", "--xt-block", "--check", "--statistics", "--demo"};
+  const std::vector<std::string> others{"--tile",  "--against",    "--xt-block", "--check",
+                                        "--trace", "--statistics", "--demo"};
   for (const auto* option : app.get_options())
     if (option->count() > 0 && (option->get_group() == app.get_option("--size")->get_group() ||
                                 std::ranges::find(others, option->get_name()) != others.end()))
@@ -89,6 +94,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
     return std::nullopt;
   }
   if (options.overhead > 0) require_no_routine(app);
+  if (!options.trace.empty()) tools::require_empty_folder("--trace", options.trace);
   parse_problem_options(app, typed.problem, options);
   parse_running(typed, options);
   return options;

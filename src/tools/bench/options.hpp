@@ -23,8 +23,9 @@ struct Options : ChosenProblems {
   std::vector<Index> xt_blocks;
   int repeat = 5, warmup = 1;
   bool check = false, demo = false, statistics = false;
-  int overhead = 0;  ///< tasks whose cost is measured instead of a routine; 0: none
-  std::string json;  ///< "": none, "-": standard output
+  int overhead = 0;   ///< tasks whose cost is measured instead of a routine; 0: none
+  std::string json;   ///< "": none, "-": standard output
+  std::string trace;  ///< folder for a trace of one more call; "": none
 };
 
 /// @return nothing if only help was asked for, which has then been printed

@@ -6,7 +6,7 @@
 
 #include <tessera/error.hpp>
 
-#include "common/bad_argument.hpp"
+#include "common/exit_code.hpp"
 #include "common/runtime_options.hpp"
 #include "info/facts.hpp"
 
@@ -85,13 +85,5 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    return run(argc, argv);
-  } catch (const tools::BadArgument& error) {
-    fmt::print(stderr, "tessera-info: {}\n", error.what());
-    return tools::BadArguments;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "tessera-info: {}\n", error.what());
-    return tools::RuntimeFailed;
-  }
+  return tools::exit_code_of("tessera-info", [&] { return run(argc, argv); });
 }

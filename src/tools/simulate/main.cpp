@@ -5,8 +5,8 @@
 
 #include <tessera/error.hpp>
 
-#include "common/bad_argument.hpp"
-#include "simulate/gantt.hpp"
+#include "common/exit_code.hpp"
+#include "common/recorded.hpp"
 #include "simulate/processes.hpp"
 #include "simulate/report.hpp"
 #include "simulation/starpu_files.hpp"
@@ -49,26 +49,20 @@ int run(int argc, char** argv) {
   int result = tools::Success;
   run_all(*options, runs_of(*options), scratch, [&](const Run& one, const Outcome& outcome) {
     if (outcome.bad_argument) throw tools::BadArgument(outcome.error);
-    if (outcome.error.empty()) return report.add(one, outcome);
+    if (outcome.error.empty()) {
+      report.add(one, outcome);
+      if (!one.trace.empty()) report.note("recorded, and explained in " + tools::explain_recording(one.trace).string());
+      return;
+    }
     fmt::print(stderr, "tessera-simulate: {}{} {} under {}: {}\n", one.problem.type, one.routine->name(), one.problem.n,
                one.policy.empty() ? "the library's policy" : one.policy, outcome.error);
     result = tools::RuntimeFailed;
   });
-  if (!options->gantt.empty() && result == tools::Success) draw_gantt(scratch, options->gantt);
   return result;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto complain = [](const std::exception& error) { fmt::print(stderr, "tessera-simulate: {}\n", error.what()); };
-  try {
-    return run(argc, argv);
-  } catch (const tools::BadArgument& error) {
-    complain(error);
-    return tools::BadArguments;
-  } catch (const std::exception& error) {
-    complain(error);
-    return tools::RuntimeFailed;
-  }
+  return tools::exit_code_of("tessera-simulate", [&] { return run(argc, argv); });
 }

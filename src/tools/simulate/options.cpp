@@ -11,6 +11,7 @@
 
 #include "bench/problem_options.hpp"
 #include "common/bad_argument.hpp"
+#include "common/recorded.hpp"
 #include "common/runtime_options.hpp"
 
 namespace tessera::simulate {
@@ -45,8 +46,8 @@ void add_options(CLI::App& app, Options& options, Typed& typed) {
         app.add_option("--json", options.json,
                        "one JSON object a simulation; '-': to standard output, the table to standard error")
             ->type_name("FILE"),
-        app.add_option("--gantt", options.gantt, "draw what the GPUs do and when; for a single simulation")
-            ->type_name("FILE.svg")})
+        app.add_option("--trace", options.trace, "record each simulation, and write a report there that explains it")
+            ->type_name("FOLDER")})
     option->group("How it is reported");
 }
 
@@ -101,16 +102,19 @@ void parse(const CLI::App& app, const Typed& typed, Options& options) {
   options.policies = typed.runtime.policies;
   if (options.policies.empty()) options.policies = {""};
   if (!typed.runtime.placements.empty()) options.placements = tools::parse_placements(typed.runtime);
-  if (!options.gantt.empty() && !options.gantt.ends_with(".svg"))
-    throw BadArgument("--gantt", options.gantt, "must end in .svg: that is what is drawn");
-  if (const auto count = runs_of(options).size(); !options.gantt.empty() && count != 1)
-    throw BadArgument("--gantt", options.gantt, fmt::format("shows one simulation, and these are {}", count));
+  if (!options.trace.empty()) tools::require_empty_folder("--trace", options.trace);
 }
 
 /// Its own policy places tiles as the library does by default; those of StarPU have something to decide only when they
 /// may place them.
 Placement suitable_placement(const std::string& policy) {
   return policy.empty() || policy == "tessera" ? Placement::Automatic : Placement::Scheduler;
+}
+
+std::string name_of(const Run& run) {
+  const auto& p = run.problem;
+  return fmt::format("{}{}-{}x{}x{}-{}gpu-{}-{}", p.type, run.routine->name(), p.m, p.n, p.k, run.gpus,
+                     run.policy.empty() ? "default" : run.policy, tools::placement_name(run.placement));
 }
 
 }  // namespace
@@ -143,9 +147,11 @@ std::vector<Run> runs_of(const Options& options) {
           auto placements = options.placements;
           if (placements.empty()) placements = {suitable_placement(policy)};
           const int cpus = options.cpus >= 0 ? options.cpus : gpus > 0 ? 0 : options.machine.cores;
-          for (const auto placement : placements) runs.push_back({routine, problem, gpus, cpus, policy, placement});
+          for (const auto placement : placements) runs.push_back({routine, problem, gpus, cpus, policy, placement, {}});
         }
     }
+  if (!options.trace.empty())
+    for (auto& run : runs) run.trace = tools::recording_folder(options.trace, runs.size(), name_of(run));
   return runs;
 }
 

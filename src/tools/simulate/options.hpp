@@ -25,7 +25,7 @@ struct Options : bench::ChosenProblems {
   int jobs = 1;                       ///< simulations at a time
   bool brief = false;
   std::string json;   ///< "": none, "-": standard output
-  std::string gantt;  ///< "": none
+  std::string trace;  ///< folder for what is recorded of it; "": nothing is
 };
 
 /// One simulation.
@@ -35,6 +35,7 @@ struct Run {
   int gpus, cpus;
   std::string policy;
   Placement placement;
+  std::filesystem::path trace;  ///< "": none
 };
 
 /// @param platforms  the folder where machines are found by name

@@ -21,6 +21,8 @@ class Report {
   void begin();
   /// @throws RuntimeError if it cannot be written
   void add(const Run& run, const Outcome& outcome);
+  /// A line of text between or after the rows.
+  void note(const std::string& text) const;
 
  private:
   struct Row {
@@ -37,7 +39,6 @@ class Report {
   Row row(const Run& run, const Outcome& outcome) const;
   double peak(const Run& run) const;
   nlohmann::ordered_json json(const Row& row) const;
-  void note(const std::string& text) const;
 
   const Options& options_;
   tools::JsonLines json_;

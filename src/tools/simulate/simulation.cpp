@@ -94,7 +94,7 @@ void tell_of_nvlink(const simulation::Machine& machine) {
 Outcome simulate(const Options& options, const Run& run) {
   RuntimeOptions start;
   start.cpus = run.cpus, start.gpus = run.gpus, start.tile = options.tile;
-  start.policy = run.policy, start.placement = run.placement;
+  start.policy = run.policy, start.placement = run.placement, start.trace = run.trace;
   const auto bytes = bench::operand_bytes(*run.routine, run.problem);
   const AddressRange A(bytes[0]), B(bytes[1]), C(bytes[2]);
   const Runtime runtime(start);
@@ -133,11 +133,6 @@ void put_environment(const Options& options, const Scratch& scratch) {
   if (options.gpu_memory > 0) {
     put("STARPU_LIMIT_CUDA_MEM", std::to_string(options.gpu_memory));
     put("STARPU_SUBALLOCATOR", "0");  // it takes 32 MiB at a time, or fails
-  }
-  if (!options.gantt.empty()) {
-    put("STARPU_FXT_TRACE", "1");
-    put("STARPU_FXT_PREFIX", scratch.folder / "");
-    put("STARPU_GENERATE_TRACE", "0");
   }
 }
 

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/recorded.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include <tessera/error.hpp>
+
+#include "common/bad_argument.hpp"
+
+namespace tessera::tools {
+
+namespace fs = std::filesystem;
+
+void require_empty_folder(const std::string& option, const fs::path& folder) {
+  std::error_code error;
+  if (!fs::exists(folder, error)) return;
+  const bool empty = fs::is_empty(folder, error);
+  if (error) throw BadArgument(option, folder, "is not to be written: " + error.message());
+  if (!fs::is_directory(folder)) throw BadArgument(option, folder, "is a file, must be a folder");
+  if (!empty) throw BadArgument(option, folder, "must be a new folder, or an empty one: nothing there is overwritten");
+}
+
+fs::path recording_folder(const fs::path& folder, std::size_t runs, const std::string& name) {
+  return runs > 1 ? folder / name : folder;
+}
+
+fs::path explain_recording(const fs::path& folder) {
+  std::string words[] = {fs::read_symlink("/proc/self/exe").replace_filename("tessera-trace"), folder};
+  char* arguments[] = {words[0].data(), words[1].data(), nullptr};
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);  // its table is for those who call it themselves; errors are for everybody
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  pid_t child = 0;
+  const int refused = posix_spawn(&child, arguments[0], &actions, nullptr, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (refused != 0) throw RuntimeError(words[0] + " cannot be started: " + std::strerror(refused));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    throw RuntimeError("the run was recorded in " + folder.string() + ", but tessera-trace could not explain it");
+  return folder / "report.html";
+}
+
+}  // namespace tessera::tools

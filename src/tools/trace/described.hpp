@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "trace/run.hpp"
+
+namespace tessera::trace {
+
+/// What Tessera says of a run that it has recorded: run.json.
+struct Described {
+  struct Operation {
+    std::string operands;  ///< "ABC": the letters of its buffers; empty: as the tiles are called
+    std::uint32_t colour = 0;
+  };
+
+  std::string command, machine, policy;
+  bool simulated = false;
+  bool complete = true;      ///< the program has ended
+  std::uint64_t buffer = 0;  ///< bytes that StarPU kept in memory; 0: not known
+  std::map<std::string, Operation> operations;
+  std::map<int, Worker> workers;
+  std::map<int, Node> nodes;
+  std::map<int, double> used;  ///< bytes on a node when recording was resumed
+  Counted counted;
+};
+
+/// Nothing if it is not there.
+/// @throws RuntimeError  it is not what Tessera writes
+std::optional<Described> read_described(const std::filesystem::path& folder);
+
+}  // namespace tessera::trace

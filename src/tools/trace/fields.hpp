@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+/// Pieces of a line of text.
+namespace tessera::trace {
+
+/// The number that `text` is, all of it.
+template <typename Number>
+std::optional<Number> number(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+template <typename Integer>
+std::optional<Integer> hexadecimal(std::string_view text) {
+  Integer value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// Puts the words of `line` into `words`. A word may stand in quotes, and be empty there.
+inline void split(std::string_view line, std::vector<std::string_view>& words) {
+  constexpr std::string_view space = " \t\r";
+  words.clear();
+  for (std::size_t at = line.find_first_not_of(space); at != line.npos; at = line.find_first_not_of(space, at)) {
+    const bool quoted = line[at] == '"';
+    if (quoted) at++;
+    const auto end = quoted ? line.find('"', at) : line.find_first_of(space, at);
+    words.push_back(line.substr(at, end == line.npos ? line.npos : end - at));
+    if (end == line.npos) return;
+    at = end + (quoted ? 1 : 0);
+  }
+}
+
+}  // namespace tessera::trace

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tessera-trace: explains a recorded run.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <vector>
+
+#include <tessera/error.hpp>
+
+#include "common/exit_code.hpp"
+#include "trace/options.hpp"
+#include "trace/outputs.hpp"
+#include "trace/read.hpp"
+#include "trace/summary.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace tessera;
+using namespace tessera::trace;
+
+/// A folder that goes when this object does.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    auto name = (fs::temp_directory_path() / "tessera-trace-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw RuntimeError("no folder can be made: " + name);
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+Explained explain(const fs::path& folder, const fs::path& scratch) {
+  auto warnings = convert(folder, scratch);
+  Explained explained;
+  explained.run = read_run(folder, scratch);
+  explained.run.warnings.insert(explained.run.warnings.end(), warnings.begin(), warnings.end());
+  explained.analysis = analyse(explained.run);
+  return explained;
+}
+
+void report(const Options& options) {
+  const auto& output = options.output;
+  std::error_code error;
+  fs::create_directories(output, error);
+  if (error) throw RuntimeError(fmt::format("{}: no such folder can be made: {}", output.string(), error.message()));
+  const TemporaryFolder scratch;
+  std::vector<Explained> runs;
+  runs.push_back(explain(options.folders.front(), scratch.path()));
+  const auto& explained = runs.front();
+  write_for_vite(output / "paje.trace", scratch.path() / "paje.trace", explained.run);
+  write_page(output / "report.html", runs);
+  write_svg(output / "report.svg", explained);
+  write_png(output / "report.png", explained);
+  write_tasks_csv(output / "tasks.csv", explained.run);
+  write_transfers_csv(output / "transfers.csv", explained.run);
+  write_chrome_trace(output / "trace.json", explained);
+  fmt::print("{}\nexplained in {}\n", summary(explained), (output / "report.html").string());
+}
+
+void compare(const Options& options) {
+  std::vector<Explained> runs;
+  for (const auto& folder : options.folders) {
+    const TemporaryFolder scratch;
+    runs.push_back(explain(folder, scratch.path()));
+    runs.back().run.title = fmt::format("{}: {}", folder.string(), runs.back().run.title);
+  }
+  write_page(options.output, runs);
+  fmt::print("{}\nexplained in {}\n", comparison(runs[0], runs[1]), options.output.string());
+}
+
+int run(int argc, char** argv) {
+  const auto options = parse_options(argc, argv);
+  if (!options) return tools::Success;
+  if (options->compares()) compare(*options);
+  else report(*options);
+  if (std::fflush(stdout) != 0) throw RuntimeError("standard output cannot be written");
+  return tools::Success;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is an error like a full disk
+  return tools::exit_code_of("tessera-trace", [&] { return run(argc, argv); });
+}

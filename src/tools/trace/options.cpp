@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "trace/options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "common/bad_argument.hpp"
+
+namespace tessera::trace {
+
+namespace {
+
+namespace fs = std::filesystem;
+using tools::BadArgument;
+
+constexpr const char* footer =
+    "FOLDER is what --trace of tessera-bench and tessera-simulate or TESSERA_TRACE names, or where another program of\n"
+    "StarPU's was recorded (STARPU_FXT_TRACE=1 STARPU_FXT_PREFIX=FOLDER). Written there: report.html, which explains "
+    "the\n"
+    "run, report.svg and report.png, tasks.csv and transfers.csv, paje.trace for ViTE, trace.json for Perfetto.";
+
+void check(const Options& options) {
+  if (options.folders.empty()) throw BadArgument("FOLDER is missing: where was the run recorded?");
+  for (const auto& folder : options.folders)
+    if (!fs::is_directory(folder)) throw BadArgument("FOLDER", folder.string(), "is not a folder");
+  std::error_code error;
+  if (options.compares() && fs::is_directory(options.output, error))
+    throw BadArgument("--output", options.output.string(), "is a folder; a comparison is one file");
+  if (!options.compares() && fs::exists(options.output, error) && !fs::is_directory(options.output, error))
+    throw BadArgument("--output", options.output.string(), "is not a folder");
+}
+
+}  // namespace
+
+std::optional<Options> parse_options(int argc, char** argv) {
+  CLI::App app("Explains a recorded run.", "tessera-trace");
+  app.footer(footer);
+  std::string folder, output;
+  std::vector<std::string> compared;
+  app.add_option("FOLDER", folder, "where the run was recorded")->option_text("");
+  app.add_option("--output", output, "where the report goes (FOLDER); of a comparison, its file (compare.html)")
+      ->option_text("DIR|FILE");
+  app.add_option("--compare", compared, "two runs on one page, with a table of differences")
+      ->option_text("FOLDER FOLDER")
+      ->expected(2);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() != 0) throw BadArgument(error.what());
+    app.exit(error);
+    return std::nullopt;
+  }
+  if (!folder.empty() && !compared.empty())
+    throw BadArgument("--compare", compared[0] + " " + compared[1],
+                      "takes two folders, and there is a third: " + folder);
+  Options options;
+  options.folders.assign(compared.begin(), compared.end());
+  if (!folder.empty()) options.folders.emplace_back(folder);
+  options.output = output;
+  if (output.empty()) options.output = options.compares() ? fs::path("compare.html") : fs::path(folder);
+  check(options);
+  return options;
+}
+
+}  // namespace tessera::trace

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+
+#include "trace/run.hpp"
+
+/// Quantities as people write them.
+namespace tessera::trace {
+
+/// Three digits at most: "3.2", "38", "120"
+inline std::string digits(double value) { return fmt::format("{:.{}f}", value, value < 9.95 ? 1 : 0); }
+
+inline std::string seconds(double s) {
+  if (s < 999.5e-6) return fmt::format("{:.0f} µs", s * 1e6);
+  return s < 0.9995 ? digits(s * 1e3) + " ms" : s < 9.95 ? fmt::format("{:.2f} s", s) : fmt::format("{:.1f} s", s);
+}
+
+inline std::string bytes(double n) {
+  constexpr std::array units{"B", "kB", "MB", "GB", "TB"};
+  std::size_t unit = 0;
+  for (; n >= 999.5 && unit + 1 < units.size(); ++unit) n /= 1000;
+  return (unit == 0 ? fmt::format("{:.0f}", n) : digits(n)) + " " + units[unit];
+}
+
+inline std::string rate(double bytes_per_second) { return bytes(bytes_per_second) + "/s"; }
+
+inline std::string percent(double fraction) { return fmt::format("{:.0f} %", fraction * 100); }
+
+/// In the middle of a sentence: "the host", "GPU 1"
+inline std::string place(const Run& run, int node) {
+  return run.nodes[node].kind == Kind::Host ? "the host" : run.nodes[node].name;
+}
+
+}  // namespace tessera::trace

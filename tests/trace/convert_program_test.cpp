@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tessera-trace itself.
+#include "convert_support.hpp"
+
+namespace tessera::trace {
+
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr const char* outputs[] = {"paje.trace", "report.html", "report.svg",   "report.png",
+                                   "tasks.csv",  "trace.json",  "transfers.csv"};
+constexpr int success = 0, bad_arguments = 2, runtime_failed = 3;
+
+class Program : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (recorded_trace().empty()) GTEST_SKIP() << "this StarPU records no traces";
+    fs::create_directory(folder());
+    fs::create_directory(temporary());
+    write_file(folder() / "prof_file_0", recorded_trace());
+  }
+  void TearDown() override {
+    if (fs::exists(temporary())) EXPECT_TRUE(fs::is_empty(temporary())) << "something is left behind";
+  }
+  fs::path folder() const { return scratch_ / "recorded"; }
+  fs::path temporary() const { return scratch_ / "temporary"; }
+  Command command(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), TEST_TRACE_PROGRAM);
+    return {std::move(arguments), {{"TMPDIR", temporary()}}, {}, {}};
+  }
+  Outcome trace(std::vector<std::string> arguments) const { return run(command(std::move(arguments))); }
+
+  Scratch scratch_;
+};
+
+TEST_F(Program, Explains) {
+  const auto ended = trace({folder()});
+  EXPECT_EQ(ended.code, success);
+  EXPECT_THAT(ended.output,
+              AllOf(HasSubstr("increase: 40 tasks on 2 CPU workers\n"), HasSubstr("TFLOP/s"), HasSubstr("CPU 1"),
+                    HasSubstr("waiting for data"), HasSubstr("explained in " + (folder() / "report.html").string())));
+  for (const char* name : outputs) EXPECT_GT(fs::file_size(folder() / name), 0u) << name;
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder()), {}), 1 + std::ssize(outputs));
+}
+
+TEST_F(Program, WritesElsewhere) {
+  const auto output = scratch_ / "new/folder";
+  EXPECT_EQ(trace({folder(), "--output", output}).code, success);
+  for (const char* name : outputs) EXPECT_TRUE(fs::exists(output / name)) << name;
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder()), {}), 1);
+}
+
+TEST_F(Program, Compares) {
+  const auto file = scratch_ / "both.html";
+  const auto ended = trace({"--compare", folder(), folder(), "--output", file});
+  EXPECT_EQ(ended.code, success);
+  EXPECT_THAT(ended.output,
+              AllOf(HasSubstr("time to the end"), HasSubstr("+0.0 %"), HasSubstr("explained in " + file.string())));
+  EXPECT_GT(fs::file_size(file), 0u);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder()), {}), 1);
+}
+
+TEST_F(Program, RefusesBadArguments) {
+  const auto refused = [&](std::vector<std::string> arguments, const std::string& why) {
+    const auto ended = trace(std::move(arguments));
+    EXPECT_EQ(ended.code, bad_arguments) << why;
+    EXPECT_THAT(ended.output, AllOf(HasSubstr("tessera-trace: "), HasSubstr(why)));
+    EXPECT_EQ(std::ranges::count(ended.output, '\n'), 1) << ended.output;
+  };
+  refused({}, "FOLDER is missing");
+  refused({scratch_ / "nowhere"}, "is not a folder");
+  refused({folder() / "prof_file_0"}, "is not a folder");
+  refused({folder(), "--output", folder() / "prof_file_0"}, "is not a folder");
+  refused({"--compare", folder()}, "--compare");
+  refused({"--compare", folder(), scratch_ / "nowhere"}, "is not a folder");
+  refused({"--compare", folder(), folder(), folder()}, "--compare");
+  refused({"--compare", folder(), folder(), "--output", folder()}, "a comparison is one file");
+  refused({"--picture", folder()}, "--picture");
+  EXPECT_EQ(trace({"--help"}).code, success);
+}
+
+TEST_F(Program, SaysInOneSentenceWhatIsWrong) {
+  const auto failed = [&](std::vector<std::string> arguments, const std::string& why) {
+    const auto ended = trace(std::move(arguments));
+    EXPECT_EQ(ended.code, runtime_failed) << why;
+    EXPECT_THAT(ended.output, AllOf(HasSubstr("tessera-trace: "), HasSubstr(why)));
+    EXPECT_EQ(std::ranges::count(ended.output, '\n'), 1) << ended.output;
+  };
+  failed({folder(), "--output", folder() / "prof_file_0/report"}, "no such folder can be made");
+  failed({folder(), "--output", "/proc"}, "/proc/paje.trace");
+  failed({"--compare", folder(), folder(), "--output", scratch_ / "nowhere/both.html"}, "both.html cannot be written");
+  failed({scratch_.path()}, "holds no trace");
+  write_file(folder() / "prof_file_0", "a letter");
+  failed({folder()}, "it is no trace of StarPU's, or damaged");
+}
+
+TEST_F(Program, ShowsATruncatedTraceWithAWarning) {
+  write_file(folder() / "prof_file_0", recorded_trace().substr(0, recorded_trace().size() * 3 / 4));
+  const auto ended = trace({folder()});
+  EXPECT_EQ(ended.code, success) << ended.output;
+  EXPECT_THAT(ended.output, HasSubstr("warning: The trace ends before the program does"));
+  EXPECT_THAT(read_file(folder() / "report.html"), HasSubstr("The trace ends before the program does"));
+}
+
+TEST_F(Program, NoticesAFullDisk) {
+  ASSERT_EQ(trace({folder(), "--output", scratch_ / "whole"}).code, success);
+  const auto largest = fs::file_size(scratch_ / "whole/report.html");
+  bool some = false;
+  for (rlim_t limit = 0; limit < largest; limit = 2 * limit + 1024) {
+    const auto output = scratch_ / std::to_string(limit);
+    auto limited = command({folder(), "--output", output});
+    limited.largest_file = limit;
+    const auto ended = run(limited);
+    EXPECT_EQ(ended.code, runtime_failed) << limit << ": " << ended.output;
+    EXPECT_THAT(ended.output, HasSubstr("File too large")) << limit;
+    for (const auto& entry : fs::directory_iterator(output)) {  // each file is whole or not there
+      const auto name = entry.path().filename().string();
+      EXPECT_TRUE(fs::exists(scratch_ / "whole" / name)) << name << " is left at " << limit;
+      EXPECT_LE(entry.file_size(), limit);
+      some = true;
+    }
+  }
+  EXPECT_TRUE(some);
+}
+
+TEST_F(Program, NoticesThatNobodyCanReadWhatItPrints) {
+  auto silenced = command({folder()});
+  silenced.standard_output = "/dev/full";
+  const auto ended = run(silenced);
+  EXPECT_EQ(ended.code, runtime_failed);
+  EXPECT_THAT(ended.output, HasSubstr("tessera-trace: "));
+}
+
+}  // namespace
+
+}  // namespace tessera::trace

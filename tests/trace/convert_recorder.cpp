@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A program of StarPU's that knows nothing of Tessera: 40 tasks in chains of four, to be recorded.
+#include <starpu.h>
+#include <starpu_fxt.h>
+
+#include <array>
+#include <cstdlib>
+
+namespace {
+
+void increase(void* buffers[], void*) {
+  auto* x = reinterpret_cast<double*>(STARPU_VECTOR_GET_PTR(buffers[1]));
+  const auto* y = reinterpret_cast<const double*>(STARPU_VECTOR_GET_PTR(buffers[0]));
+  for (unsigned i = 0; i < STARPU_VECTOR_GET_NX(buffers[1]); i++) x[i] += y[i];
+}
+
+int run() {
+  starpu_codelet codelet;
+  starpu_codelet_init(&codelet);
+  codelet.cpu_funcs[0] = increase;
+  codelet.nbuffers = 2;
+  codelet.modes[0] = STARPU_R, codelet.modes[1] = STARPU_RW;
+  codelet.name = "increase";
+  codelet.color = 0x4477aa;
+  std::array<std::array<double, 64>, 11> vectors{};
+  std::array<starpu_data_handle_t, 11> handles{};
+  for (std::size_t i = 0; i < handles.size(); i++) {
+    starpu_vector_data_register(&handles[i], STARPU_MAIN_RAM, reinterpret_cast<uintptr_t>(vectors[i].data()), 64,
+                                sizeof(double));
+    starpu_data_set_coordinates(handles[i], 2, static_cast<int>(i), 3);
+  }
+  for (std::size_t i = 0; i < 40; i++)
+    // StarPU records thousands of operations: less would be none.
+    if (starpu_task_insert(&codelet, STARPU_R, handles[10], STARPU_RW, handles[i % 10], STARPU_FLOPS, 64e3, 0) != 0)
+      return EXIT_FAILURE;
+  starpu_task_wait_for_all();
+  for (auto* handle : handles) starpu_data_unregister(handle);
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+int main() {
+#ifndef STARPU_USE_FXT
+  return 77;
+#endif
+  starpu_conf conf;
+  starpu_conf_init(&conf);
+  conf.ncpus = 2, conf.ncuda = 0, conf.nopencl = 0;
+  if (starpu_init(&conf) != 0) return 77;
+  const int result = run();
+  starpu_shutdown();
+  return result;
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The table of where a worker's time went, and the gaps with their causes, of runs whose gaps are known.
+#include <gmock/gmock.h>
+
+#include "small_run.hpp"
+#include "trace/analysis.hpp"
+
+namespace tessera::trace {
+
+void PrintTo(const Shares& shares, std::ostream* out) {
+  *out << "{computing " << shares.computing << ", data " << shares.data << ", overhead " << shares.overhead << ", idle "
+       << shares.idle << "}";
+}
+bool operator==(const Shares& a, const Shares& b) {
+  return a.computing == b.computing && a.data == b.data && a.overhead == b.overhead && a.idle == b.idle;
+}
+
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr int gpu_0 = 0, gpu_1 = 1, host = 0, node_0 = 1, node_1 = 2;
+
+Shares shares(double computing, double data, double overhead, double idle) { return {computing, data, overhead, idle}; }
+
+const Gap& gap_before(const Analysis& analysis, int task) {
+  for (const auto& gap : analysis.worst_gaps)
+    if (gap.next == task) return gap;
+  throw std::out_of_range("no gap before task " + std::to_string(task));
+}
+
+TEST(Gaps, EachPartOfAGap) {
+  SmallRun small(1);
+  const int a = small.tile('A', 3, 7), c = small.tile('C', 3, 5);
+  const int first = small.task(gpu_0, 0, 2, {small.write(c)});
+  const int second = small.submitted_at(3, small.task(gpu_0, 8, 16, {small.read(a), small.update(c)}));
+  small.transfer(a, host, node_0, 4, 7);
+  const auto analysis = analyse(small.run);
+  // 2–3 not submitted; 3–7 until A has arrived, also while the transfer had not begun; 7–8 the rest.
+  EXPECT_THAT(analysis.workers, ElementsAre(shares(10, 4, 1, 1)));
+  ASSERT_EQ(analysis.worst_gaps.size(), 1);
+  const auto& gap = gap_before(analysis, second);
+  EXPECT_EQ(gap.parts, shares(0, 4, 1, 1));
+  EXPECT_EQ(gap.begin, 2);
+  EXPECT_EQ(gap.end, 8);
+  EXPECT_EQ(gap.cause, Gap::Cause::Data);
+  EXPECT_EQ(gap.waited_transfer, 0);
+  EXPECT_EQ(gap.waited_task, none);
+  EXPECT_EQ(gap.text,
+            "GPU 0 waited 4.00 s for A(3,7) from the host (100 MB at 33 MB/s; meanwhile the link was idle for 1.00 s), "
+            "wanted by gemm C(3,5)");
+  EXPECT_EQ(analysis.tasks_of_worker, std::vector<std::size_t>{2});
+  (void)first;
+}
+
+TEST(Gaps, Dependency) {
+  SmallRun small(2);
+  const int b = small.tile('B', 4, 2);
+  const int first = small.task(gpu_1, 0, 4, {small.write(b)});
+  small.task(gpu_0, 0, 1);
+  const int second = small.task(gpu_0, 5, 6, {}, {first});
+  const auto analysis = analyse(small.run);
+  EXPECT_THAT(analysis.workers, ElementsAre(shares(2, 0, 1, 3), shares(4, 0, 0, 2)));
+  const auto& gap = gap_before(analysis, second);
+  EXPECT_EQ(gap.cause, Gap::Cause::Dependency);
+  EXPECT_EQ(gap.waited_task, first);
+  EXPECT_EQ(gap.text, "GPU 0 was idle 3.00 s: gemm 102 depends on gemm B(4,2) on GPU 1");
+}
+
+TEST(Gaps, OfSeveralTasksTheLastIsWaitedFor) {
+  SmallRun small(2);
+  const int early = small.task(gpu_0, 0, 2), late = small.task(gpu_1, 0, 6);
+  const int next = small.task(gpu_0, 6, 8, {}, {late, early});
+  const auto analysis = analyse(small.run);
+  EXPECT_EQ(gap_before(analysis, next).waited_task, late);
+  EXPECT_EQ(gap_before(analysis, next).cause, Gap::Cause::Dependency);
+}
+
+TEST(Gaps, ADependencyThatEndedBeforeTheSubmissionIsNotTheCause) {
+  SmallRun small(1);
+  const int first = small.task(gpu_0, 0, 2);
+  const int second = small.submitted_at(6, small.task(gpu_0, 6, 8, {}, {first}));
+  const auto analysis = analyse(small.run);
+  const auto& gap = gap_before(analysis, second);
+  EXPECT_EQ(gap.cause, Gap::Cause::Submission);
+  EXPECT_EQ(gap.waited_task, none);
+  EXPECT_EQ(gap.text, "GPU 0 was idle 4.00 s: the program had not submitted gemm 101");
+}
+
+TEST(Gaps, TheProgramWaitedForResults) {
+  SmallRun small(1);
+  const int c = small.tile('C', 0, 0);
+  small.task(gpu_0, 0, 2, {small.write(c)});
+  small.transfer(c, node_0, host, 2, 5);
+  small.submitted_at(6, small.task(gpu_0, 6, 8));
+  EXPECT_THAT(analyse(small.run).worst_gaps[0].text,
+              HasSubstr("had not submitted gemm 101; results were on their way to the host for 3.00 s of them"));
+}
+
+TEST(Gaps, ReadyTasksThatTheWorkerWasNotGiven) {
+  SmallRun small(2);
+  const int first = small.task(gpu_0, 0, 4);
+  const int second = small.task(gpu_1, 4, 6, {}, {first});
+  small.task(gpu_0, 5, 6), small.task(gpu_0, 6, 8);
+  EXPECT_THAT(gap_before(analyse(small.run), second).text,
+              HasSubstr("depends on gemm 100 on GPU 0; meanwhile 2 tasks or more were ready but not given to it"));
+}
+
+TEST(Gaps, RoomHadToBeMade) {
+  SmallRun small(1);
+  const int c = small.tile('C', 4, 4);
+  small.task(gpu_0, 0, 2, {small.write(c)});
+  small.transfer(c, node_0, host, 3, 5, Transfer::Reason::WriteBack);
+  const int next = small.task(gpu_0, 6, 8);
+  const auto analysis = analyse(small.run);
+  EXPECT_EQ(gap_before(analysis, next).text,
+            "GPU 0 lost 4.00 s to the runtime before gemm 101, which was ready and whose tiles were there; C(4,4) was "
+            "being written back to make room");
+}
+
+TEST(Gaps, WhatComesBetweenTheEndOfADependencyAndReadyIsOverhead) {
+  SmallRun small(1);
+  const int first = small.task(gpu_0, 0, 2);
+  const int second = small.task(gpu_0, 6, 8, {}, {first});
+  small.run.tasks[second].ready = 5;
+  const auto analysis = analyse(small.run);
+  EXPECT_THAT(analysis.workers, ElementsAre(shares(4, 0, 4, 0)));
+  EXPECT_EQ(gap_before(analysis, second).cause, Gap::Cause::Overhead);
+}
+
+TEST(Gaps, NotReadyForNoReasonThatIsKnown) {
+  SmallRun small(1);
+  small.task(gpu_0, 0, 2);
+  const int second = small.task(gpu_0, 5, 8);
+  small.run.tasks[second].ready = 5;
+  const auto analysis = analyse(small.run);
+  EXPECT_THAT(analysis.workers, ElementsAre(shares(5, 0, 0, 3)));
+  EXPECT_EQ(gap_before(analysis, second).cause, Gap::Cause::Submission);
+  EXPECT_EQ(gap_before(analysis, second).text,
+            "GPU 0 was idle 3.00 s: gemm 101 had been submitted but was not ready; why, the trace does not tell");
+}
+
+TEST(Gaps, ALinkThatWasSlowerThanItIs) {
+  SmallRun small(1);
+  const int a = small.tile('A', 0, 0);
+  small.run.counted.links = {{host, node_0, 0, 50e6}};
+  small.transfer(a, host, node_0, 0, 4);
+  const int task = small.task(gpu_0, 4, 8, {small.read(a)});
+  EXPECT_EQ(gap_before(analyse(small.run), task).text,
+            "GPU 0 waited 4.00 s for A(0,0) from the host (100 MB at 25 MB/s where the link does 50 MB/s), wanted by "
+            "gemm 100");
+}
+
+TEST(Gaps, Overhead) {
+  SmallRun small(1);
+  small.task(gpu_0, 0, 2);
+  const int second = small.task(gpu_0, 5, 8);
+  const auto analysis = analyse(small.run);
+  EXPECT_THAT(analysis.workers, ElementsAre(shares(5, 0, 3, 0)));
+  EXPECT_EQ(gap_before(analysis, second).cause, Gap::Cause::Overhead);
+}
+
+TEST(Gaps, BeforeTheFirstTaskAndAfterTheLast) {
+  SmallRun small(2);
+  small.submitted_at(1, small.task(gpu_0, 1, 8));
+  small.submitted_at(1, small.task(gpu_1, 1, 3));
+  const auto analysis = analyse(small.run);
+  EXPECT_THAT(analysis.workers, ElementsAre(shares(7, 0, 0, 1), shares(2, 0, 0, 6)));
+  ASSERT_EQ(analysis.worst_gaps.size(), 3);
+  const auto& tail = analysis.worst_gaps[0];
+  EXPECT_EQ(tail.worker, gpu_1);
+  EXPECT_EQ(tail.begin, 3);
+  EXPECT_EQ(tail.end, 8);
+  EXPECT_EQ(tail.cause, Gap::Cause::NothingLeft);
+  EXPECT_EQ(tail.next, none);
+  EXPECT_THAT(tail.text, HasSubstr("nothing left to do for the last 5.00 s; other workers computed for 5.00 s"));
+  EXPECT_EQ(analysis.worst_gaps[1].worker, gpu_0) << "a tie goes by time, then by worker";
+  EXPECT_EQ(analysis.worst_gaps[2].worker, gpu_1);
+}
+
+TEST(Gaps, ResultsGoHome) {
+  SmallRun small(2);
+  const int c = small.tile('C', 0, 0);
+  small.task(gpu_0, 0, 4, {small.write(c)});
+  small.task(gpu_1, 0, 4);
+  small.transfer(c, node_0, host, 4, 8);
+  const auto analysis = analyse(small.run);
+  ASSERT_EQ(analysis.worst_gaps.size(), 2);
+  EXPECT_EQ(analysis.worst_gaps[0].cause, Gap::Cause::Data);
+  EXPECT_EQ(analysis.worst_gaps[0].waited_transfer, 0);
+  EXPECT_THAT(analysis.worst_gaps[0].text,
+              HasSubstr("on their way home for 4.00 s of them (100 MB over GPU 0 → host)"));
+  EXPECT_EQ(analysis.worst_gaps[1].cause, Gap::Cause::NothingLeft) << "the results are not that GPU's";
+  EXPECT_THAT(analysis.workers, ElementsAre(shares(4, 0, 0, 4), shares(4, 0, 0, 4)));
+}
+
+TEST(Gaps, APrefetchThatCameInTimeCostsNothing) {
+  SmallRun small(1);
+  const int a = small.tile('A', 0, 0);
+  small.task(gpu_0, 0, 4);
+  small.transfer(a, host, node_0, 0, 3, Transfer::Reason::Prefetch);
+  small.task(gpu_0, 5, 8, {small.read(a)});
+  const auto analysis = analyse(small.run);
+  EXPECT_THAT(analysis.workers, ElementsAre(shares(7, 0, 1, 0)));
+}
+
+TEST(Gaps, OnlyTilesThatAreReadHere) {
+  SmallRun small(2);
+  const int a = small.tile('A', 0, 0), other = small.tile('A', 9, 9), c = small.tile('C', 0, 0);
+  auto workspace = small.update(other);
+  workspace.scratch = true;
+  small.task(gpu_0, 0, 2);
+  small.transfer(a, host, node_1, 2, 6);      // to another GPU
+  small.transfer(other, host, node_0, 2, 6);  // scratch to this task
+  small.transfer(c, host, node_0, 2, 6);      // only written
+  small.task(gpu_0, 6, 8, {small.read(a), small.write(c), workspace});
+  const auto analysis = analyse(small.run);
+  EXPECT_EQ(analysis.workers[0], shares(4, 0, 4, 0));
+}
+
+TEST(Gaps, ATransferThatEndsLaterWasForAnotherTask) {
+  SmallRun small(1);
+  const int a = small.tile('A', 0, 0);
+  small.transfer(a, host, node_0, 0, 2);
+  small.task(gpu_0, 4, 6, {small.read(a)});
+  small.transfer(a, host, node_0, 5, 7);
+  small.task(gpu_0, 7, 8, {small.read(a)});
+  EXPECT_THAT(analyse(small.run).workers, ElementsAre(shares(3, 3, 2, 0)));
+}
+
+TEST(Gaps, TheLinkWasBusyWithOthers) {
+  SmallRun small(1);
+  const int a = small.tile('A', 0, 0), other = small.tile('B', 1, 1), another = small.tile('B', 2, 2);
+  small.transfer(other, host, node_0, 0, 3, Transfer::Reason::Prefetch);
+  small.transfer(another, host, node_0, 2, 4, Transfer::Reason::Prefetch);
+  small.transfer(a, host, node_0, 4, 5);
+  const int task = small.task(gpu_0, 5, 8, {small.read(a)});
+  EXPECT_THAT(gap_before(analyse(small.run), task).text,
+              HasSubstr("meanwhile the link was busy with other tiles for 4.00 s)"));
+}
+
+TEST(Gaps, OverlappingTasksCountOnce) {
+  SmallRun small(1);
+  small.task(gpu_0, 0, 4);
+  small.task(gpu_0, 2, 3);  // within
+  small.task(gpu_0, 3, 8);
+  EXPECT_THAT(analyse(small.run).workers, ElementsAre(shares(8, 0, 0, 0)));
+}
+
+TEST(Gaps, OnCpus) {
+  SmallRun small(0, 3);
+  const int first = small.task(0, 0, 4);
+  small.task(1, 4, 8, {}, {first});
+  const auto analysis = analyse(small.run);
+  EXPECT_THAT(analysis.workers, ElementsAre(shares(4, 0, 0, 4), shares(4, 0, 0, 4), shares(0, 0, 0, 8)));
+  ASSERT_EQ(analysis.worst_gaps.size(), 3);
+  EXPECT_EQ(analysis.worst_gaps[0].text, "CPU 2 ran no task");
+  EXPECT_TRUE(analysis.links.empty());
+  EXPECT_EQ(analysis.hits.own + analysis.hits.peer + analysis.hits.host, 0);
+}
+
+TEST(Gaps, CoresThatHelpALittleAreLeftOut) {
+  SmallRun small(1, 2);
+  small.task(gpu_0, 0, 16);
+  small.task(1, 0, 1);
+  EXPECT_TRUE(analyse(small.run).worst_gaps.empty());
+  small.task(1, 1, 8);  // now they do a third
+  EXPECT_EQ(analyse(small.run).worst_gaps.size(), 2);
+}
+
+TEST(Gaps, TenAtMost) {
+  SmallRun small(1);
+  for (int i = 1; i <= 12; ++i) small.task(gpu_0, 64 * i - i, 64 * i);  // gaps of 63, 62, … 52
+  const auto analysis = analyse(small.run);
+  ASSERT_EQ(analysis.worst_gaps.size(), 10);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(analysis.worst_gaps[i].end - analysis.worst_gaps[i].begin, 63 - i);
+}
+
+TEST(Gaps, ATaskThatNeverStarted) {
+  SmallRun small(1);
+  const int first = small.task(gpu_0, 0, 4);
+  const int second = small.task(gpu_0, 4, 4, {}, {first});
+  auto& task = small.run.tasks[second];
+  task.worker = none, task.start = task.end = never;
+  small.run.span = 8;
+  const auto analysis = analyse(small.run);
+  EXPECT_THAT(analysis.workers, ElementsAre(shares(4, 0, 0, 4)));
+  EXPECT_EQ(analysis.tasks_of_worker[0], 1);
+  EXPECT_THAT(analysis.ready.count, ElementsAre(0, 1));
+  EXPECT_EQ(analysis.flops, 4e9);
+}
+
+TEST(Gaps, ATaskThatHadNotEnded) {
+  SmallRun small(1);
+  const int a = small.tile('A', 0, 0);
+  small.task(gpu_0, 0, 4);
+  small.run.tasks[small.task(gpu_0, 6, 7)].end = never;
+  small.transfer(a, host, node_0, 7, 8);
+  small.run.transfers[0].end = never;
+  const auto analysis = analyse(small.run);
+  EXPECT_THAT(analysis.workers, ElementsAre(shares(6, 0, 2, 0)));
+  EXPECT_EQ(analysis.links[0].busy, 1);
+  EXPECT_EQ(analysis.hits.host, 0);
+}
+
+TEST(Gaps, NoTasks) {
+  SmallRun small(1);
+  const auto nothing = analyse(small.run);
+  EXPECT_THAT(nothing.workers, ElementsAre(shares(0, 0, 0, 0)));
+  EXPECT_TRUE(nothing.worst_gaps.empty());
+  small.run.span = 2;
+  const auto analysis = analyse(small.run);
+  EXPECT_THAT(analysis.workers, ElementsAre(shares(0, 0, 0, 2)));
+  EXPECT_EQ(analysis.path.text, "No task has run.");
+  EXPECT_TRUE(analysis.bounds.empty());
+  EXPECT_TRUE(analyse(trace::Run{}).workers.empty());
+}
+
+TEST(Series, ReadyAndRunning) {
+  SmallRun small(2);
+  const int first = small.task(gpu_0, 1, 4);
+  small.task(gpu_1, 1, 2);
+  small.task(gpu_1, 6, 8, {}, {first});
+  const auto analysis = analyse(small.run);
+  EXPECT_THAT(analysis.ready.time, ElementsAre(0, 1, 4, 6));
+  EXPECT_THAT(analysis.ready.count, ElementsAre(2, 0, 1, 0));
+  EXPECT_THAT(analysis.running.time, ElementsAre(0, 1, 2, 4, 6, 8));
+  EXPECT_THAT(analysis.running.count, ElementsAre(0, 2, 1, 0, 1, 0));
+}
+
+TEST(Series, ThinnedWithoutLosingPeaks) {
+  SmallRun small(1);
+  constexpr int tasks = 50'000;
+  for (int i = 0; i < tasks; ++i) small.task(gpu_0, 2 * i + 1, 2 * i + 2);
+  for (int extra = 0; extra < 7; ++extra) small.task(gpu_0, 30'001, 30'001.5);  // a peak far narrower than a point
+  const auto analysis = analyse(small.run);
+  EXPECT_LE(analysis.running.time.size(), 4000);
+  EXPECT_EQ(*std::ranges::max_element(analysis.running.count), 8);
+  EXPECT_EQ(analysis.running.time.front(), 0);
+  EXPECT_EQ(analysis.running.time.back(), 2 * tasks);
+  EXPECT_TRUE(std::ranges::is_sorted(analysis.running.time));
+}
+
+}  // namespace
+}  // namespace tessera::trace

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A run of tessera-bench that is recorded, and what StarPU itself has counted of it.
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "support.hpp"
+#include "trace/analysis.hpp"
+#include "trace/read.hpp"
+
+namespace tessera::trace {
+
+namespace {
+
+/// Runs a program to its end.
+int run_program(std::vector<std::string> words) {
+  std::vector<char*> arguments;
+  for (auto& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  pid_t child = 0;
+  if (posix_spawn(&child, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0) return -1;
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+class Recorded : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    scratch = std::make_unique<Scratch>();
+    const auto folder = *scratch / "run";
+    ASSERT_EQ(run_program({TEST_BENCH, "--routine", "gemm", "--size", "700", "--tile", "100", "--repeat", "1", "--trace",
+                           folder}),
+              0);
+    const auto records = *scratch / "records";
+    fs::create_directory(records);
+    ASSERT_THAT(convert(folder, records), ::testing::IsEmpty());
+    run = read_run(folder, records);
+  }
+  static void TearDownTestSuite() { scratch.reset(); }
+
+  static inline std::unique_ptr<Scratch> scratch;
+  static inline trace::Run run;
+};
+
+TEST_F(Recorded, HasTheTasksOfOneCallWithTheirNames) {
+  EXPECT_THAT(run.warnings, ::testing::IsEmpty());
+  std::set<std::string> names;
+  for (const auto& task : run.tasks) names.insert(name_of(run, task));
+  EXPECT_EQ(names.size(), run.tasks.size());
+  EXPECT_TRUE(names.contains("gemm C(3,5) k=2"));
+  double flops = 0;
+  for (const auto& task : run.tasks) flops += task.flops;
+  EXPECT_NEAR(flops, 2.0 * 700 * 700 * 700, 0.01 * flops);
+}
+
+TEST_F(Recorded, AgreesWithWhatStarPUHasCounted) {
+  std::vector<std::uint64_t> tasks(run.workers.size());
+  for (const auto& task : run.tasks) tasks.at(static_cast<std::size_t>(task.worker))++;
+  EXPECT_EQ(tasks, run.counted.tasks);
+
+  std::map<std::pair<int, int>, std::uint64_t> counted, seen, reported;
+  for (const auto& link : run.counted.links)
+    if (link.bytes > 0) counted[{link.from, link.to}] = link.bytes;
+  for (const auto& transfer : run.transfers) seen[{transfer.from, transfer.to}] += transfer.bytes;
+  for (const auto& link : analyse(run).links) reported[{link.from, link.to}] = link.bytes;
+  EXPECT_EQ(seen, counted);
+  EXPECT_EQ(reported, counted);
+  if (run.nodes.size() > 1) EXPECT_FALSE(counted.empty());
+}
+
+TEST_F(Recorded, KnowsTheOperandOfEveryTransfer) {
+  for (const auto& transfer : run.transfers) {
+    EXPECT_THAT(transfer.operand, ::testing::AnyOf('A', 'B', 'C'));
+    EXPECT_LE(transfer.asked, transfer.start);
+    EXPECT_LE(transfer.start, transfer.end);
+  }
+}
+
+}  // namespace
+
+}  // namespace tessera::trace
