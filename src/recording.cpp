@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string_view>
 
 #include <tessera/error.hpp>
 
@@ -26,8 +28,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-/// What StarPU calls its file until it is whole. It may not keep that name: when another session of this process records,
-/// FxT moves what the last one has called so into the new folder, and complains if it is not there.
+/// What StarPU calls its file until it is whole. It may not keep that name: when another session of this process
+/// records, FxT moves what the last one has called so into the new folder, and complains if it is not there.
 constexpr const char* unfinished = "prof_file.part";
 const fs::path unfinished_file = std::string(unfinished) + "_0";
 
@@ -69,6 +71,18 @@ std::vector<std::string> command_line() {
   for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
   if (!words.empty()) words.front() = fs::path(words.front()).filename();
   return words;
+}
+
+/// StarPU takes whatever is there, and with no room at all it writes for ever.
+void require_a_buffer() {
+  const char* given = std::getenv("STARPU_TRACE_BUFFER_SIZE");
+  if (given == nullptr) return;
+  int megabytes = 0;
+  const std::string_view text(given);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), megabytes);
+  if (error != std::errc{} || end != text.data() + text.size() || megabytes < 1)
+    throw ArgumentError("Runtime", 6, "STARPU_TRACE_BUFFER_SIZE",
+                        "is '" + std::string(text) + "', must be a number of MiB, at least 1");
 }
 
 /// "4 NVIDIA H200, 1 CPU worker"
@@ -138,6 +152,8 @@ Recording::Recording(const fs::path& folder) : folder_(free_folder(folder)) {
 #ifndef STARPU_USE_FXT
   refuse(folder_, "but this StarPU records no traces: it must have been configured --with-fxt");
 #endif
+  require_a_buffer();
+  if (const auto error = write(false); !error.empty()) refuse(folder_, "where nothing can be written: " + error);
   leave_something_to_move(folder_);
   const auto set = [&](const char* name, const std::string& value, TemporaryVariable::IfSet if_set) {
     settings_.emplace_back(name, value, if_set);
@@ -168,7 +184,6 @@ void Recording::begin(const Session& session) {
   run["simulated"] = false;
 #endif
   run["policy"] = session.policy();
-  run["buffer"] = std::stoll(std::getenv("STARPU_TRACE_BUFFER_SIZE")) << 20;
   run["operations"] = colours_json();
   run["nodes"] = nodes_json(session);
   run["workers"] = workers_json(session);
@@ -177,7 +192,7 @@ void Recording::begin(const Session& session) {
   tasks_.assign(starpu_worker_get_count(), 0);
   on_ = true;
   count(-1);
-  if (const auto error = write(false); !error.empty()) refuse(folder_, "where run.json cannot be written: " + error);
+  write(false);  // where this fails, the end will, too, and says so
 }
 
 void Recording::count(int sign) {
@@ -201,8 +216,11 @@ void Recording::resume() {
   if (on_) return;
   starpu_task_wait_for_all();
   count(-1);
-  used_.clear();  // of what is allocated, StarPU records only changes
-  for (unsigned node = 0; node < starpu_memory_nodes_get_count(); node++) used_.push_back(starpu_memory_get_used(node));
+  if (std::ranges::any_of(tasks_, [](std::int64_t tasks) { return tasks > 0; })) interruptions_++;
+  else used_.clear();
+  if (used_.empty())  // of what is allocated, StarPU records only changes
+    for (unsigned node = 0; node < starpu_memory_nodes_get_count(); node++)
+      used_.push_back(starpu_memory_get_used(node));
   starpu_fxt_start_profiling();
   on_ = true;
 }
@@ -211,6 +229,7 @@ void Recording::end() {
   if (on_) count(1);
   on_ = false;
   auto run = ordered_json::parse(json_);
+  run["interruptions"] = interruptions_;
   for (std::size_t node = 0; node < used_.size(); node++) run["nodes"][node]["used"] = used_[node];
   for (std::size_t w = 0; w < tasks_.size(); w++) run["workers"][w]["tasks"] = tasks_[w];
   run["links"] = ordered_json::array();

@@ -46,7 +46,8 @@ class Recording {
   std::map<std::pair<int, int>, std::int64_t> bytes_;  ///< while it was on
   std::vector<std::int64_t> tasks_;                    ///< by worker, while it was on
   std::vector<std::size_t> used_;                      ///< bytes on each node when it was last resumed
-  std::string json_;                                   ///< run.json but for what is known at the end only
+  int interruptions_ = 0;                              ///< pauses between recorded tasks
+  std::string json_ = "{}";                            ///< run.json but for what is known at the end only
 };
 
 }  // namespace tessera::detail

@@ -127,7 +127,7 @@ Statistics statistics();
 void reset_statistics();
 
 /// Leaves what follows out of the trace that `RuntimeOptions::trace` asks for, and takes it in again. Both wait for all
-/// that has been submitted, and do nothing where no trace is recorded.
+/// that has been submitted, and do nothing where no trace is recorded. Not while another thread submits tasks.
 void pause_recording();
 void resume_recording();
 

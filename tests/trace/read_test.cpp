@@ -128,7 +128,7 @@ TEST_F(Tiny, NeedsNothingOfTessera) {
   EXPECT_EQ(run.workers[2].name, "CPU 0");
   EXPECT_EQ(run.routines[0].colour, 0x4477aau);
   EXPECT_EQ(run.tasks[0].step, none);  // a tag may mean anything
-  EXPECT_EQ(name_of(run, run.tasks[2]), "scale tile(5,6)");
+  EXPECT_EQ(name_of(run, run.tasks[2]), "scale C(5,6)");
 }
 
 TEST_F(Tiny, ShowsWhatIsThereOfACutTrace) {

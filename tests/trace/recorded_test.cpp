@@ -33,8 +33,8 @@ class Recorded : public ::testing::Test {
   static void SetUpTestSuite() {
     scratch = std::make_unique<Scratch>();
     const auto folder = *scratch / "run";
-    ASSERT_EQ(run_program({TEST_BENCH, "--routine", "gemm", "--size", "700", "--tile", "100", "--repeat", "1", "--trace",
-                           folder}),
+    ASSERT_EQ(run_program({TEST_BENCH, "--routine", "gemm", "--size", "700", "--tile", "100", "--repeat", "1",
+                           "--trace", folder}),
               0);
     const auto records = *scratch / "records";
     fs::create_directory(records);

@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 
+#include <tessera/error.hpp>
 #include <tessera/runtime.hpp>
 
 #include "bench/operands.hpp"
@@ -32,7 +33,8 @@ struct Configuration {
 class Campaign {
  public:
   Campaign(const Options& options, const Machine& machine, const Limits& limits, Report& report, Progress& progress)
-      : options_(options), machine_(machine), limits_(limits), report_(report), progress_(progress) {
+      : options_(options), machine_(machine), limits_(limits), report_(report), progress_(progress),
+        recordings_(options.trace, runs()) {
     allocate();
   }
 
@@ -140,6 +142,15 @@ class Campaign {
     return problems * options_.gpus.size() * options_.policies.size() * options_.placements.size();
   }
 
+  /// That a report fails is no reason to lose the measurements that are to come.
+  static std::string explained(const std::string& folder) {
+    try {
+      return "explained in " + tools::explain_recording(folder).string();
+    } catch (const RuntimeError& error) {
+      return error.what();
+    }
+  }
+
   /// A warm call once more, in a Runtime that records it: those that are measured are not slowed down by that.
   void record(const Result& result, const Configuration& configuration, const std::function<void()>& call) {
     if (options_.trace.empty()) return;
@@ -147,9 +158,8 @@ class Campaign {
     runtime_.reset();
     const auto& p = result.problem;
     auto start = runtime_options(configuration);
-    start.trace = tools::recording_folder(options_.trace, runs(),
-                                          fmt::format("{}{}-{}x{}x{}-{}gpu-{}-{}", p.type, result.routine->name(), p.m,
-                                                      p.n, p.k, configuration.gpus, result.policy, result.placement));
+    start.trace = recordings_.next(fmt::format("{}{}-{}x{}x{}-{}gpu-{}-{}", p.type, result.routine->name(), p.m, p.n,
+                                               p.k, configuration.gpus, result.policy, result.placement));
     double seconds = 0;
     {
       const Runtime recording(start);
@@ -158,9 +168,8 @@ class Campaign {
       resume_recording();
       seconds = seconds_of({call, {}, {}});
     }
-    const auto report = tools::explain_recording(start.trace);
-    report_.note(fmt::format("recorded: a call of {:.4g} s, {:+.1f} % against the median above; explained in {}",
-                             seconds, 100 * (seconds / result.timing->median - 1), report.string()));
+    progress_.clear();
+    report_.note(fmt::format("recorded: a call of {:.4g} s; {}", seconds, explained(start.trace)));
   }
 
   void run_tessera(const Routine& routine, const Problem& problem, const Configuration& configuration) {
@@ -216,6 +225,7 @@ class Campaign {
   std::optional<OperandMemory> operands_;  // outlives the Runtime, which may know it
   std::optional<Runtime> runtime_;
   Configuration running_{};
+  tools::RecordingFolders recordings_;
   std::vector<Result> results_;
 };
 

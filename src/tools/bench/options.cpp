@@ -94,7 +94,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
     return std::nullopt;
   }
   if (options.overhead > 0) require_no_routine(app);
-  if (!options.trace.empty()) tools::require_empty_folder("--trace", options.trace);
+  if (app.count("--trace") > 0) tools::require_empty_folder("--trace", options.trace);
   parse_problem_options(app, typed.problem, options);
   parse_running(typed, options);
   return options;

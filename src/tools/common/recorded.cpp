@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include <tessera/error.hpp>
@@ -18,6 +19,10 @@ namespace tessera::tools {
 namespace fs = std::filesystem;
 
 void require_empty_folder(const std::string& option, const fs::path& folder) {
+  if (folder.empty()) throw BadArgument(option, "", "must name a folder");
+  if (const char* all = std::getenv("TESSERA_TRACE"); all != nullptr && *all != '\0')
+    throw BadArgument(
+        fmt::format("{}: TESSERA_TRACE={} is set, too, and would record all calls: unset it", option, all));
   std::error_code error;
   if (!fs::exists(folder, error)) return;
   const bool empty = fs::is_empty(folder, error);
@@ -26,8 +31,10 @@ void require_empty_folder(const std::string& option, const fs::path& folder) {
   if (!empty) throw BadArgument(option, folder, "must be a new folder, or an empty one: nothing there is overwritten");
 }
 
-fs::path recording_folder(const fs::path& folder, std::size_t runs, const std::string& name) {
-  return runs > 1 ? folder / name : folder;
+fs::path RecordingFolders::next(const std::string& name) {
+  if (runs_ <= 1) return folder_;
+  const int count = ++named_[name];
+  return folder_ / (count == 1 ? name : fmt::format("{}-{}", name, count));
 }
 
 fs::path explain_recording(const fs::path& folder) {

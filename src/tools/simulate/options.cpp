@@ -102,7 +102,7 @@ void parse(const CLI::App& app, const Typed& typed, Options& options) {
   options.policies = typed.runtime.policies;
   if (options.policies.empty()) options.policies = {""};
   if (!typed.runtime.placements.empty()) options.placements = tools::parse_placements(typed.runtime);
-  if (!options.trace.empty()) tools::require_empty_folder("--trace", options.trace);
+  if (app.count("--trace") > 0) tools::require_empty_folder("--trace", options.trace);
 }
 
 /// Its own policy places tiles as the library does by default; those of StarPU have something to decide only when they
@@ -150,8 +150,9 @@ std::vector<Run> runs_of(const Options& options) {
           for (const auto placement : placements) runs.push_back({routine, problem, gpus, cpus, policy, placement, {}});
         }
     }
-  if (!options.trace.empty())
-    for (auto& run : runs) run.trace = tools::recording_folder(options.trace, runs.size(), name_of(run));
+  if (options.trace.empty()) return runs;
+  tools::RecordingFolders folders(options.trace, runs.size());
+  for (auto& run : runs) run.trace = folders.next(name_of(run));
   return runs;
 }
 

@@ -55,7 +55,11 @@ std::vector<Bound> bounds_of(const Lookups& lookups, const std::vector<LinkUse>&
     int workers = 0;
     for (int worker = 0; worker < std::ssize(run.workers); ++worker) {
       if (run.workers[worker].kind != kind) continue;
-      for (const int i : lookups.tasks_of(worker)) computing += lookups.end(run.tasks[i]) - lookups.start(run.tasks[i]);
+      double free = 0;  // tasks of a worker may overlap where one is launched before the last one is done
+      for (const int i : lookups.tasks_of(worker)) {
+        const double begin = std::max(free, lookups.start(run.tasks[i])), end = lookups.end(run.tasks[i]);
+        computing += std::max(0.0, end - begin), free = std::max(free, end);
+      }
       workers += !lookups.tasks_of(worker).empty();
     }
     const std::string of_kind = kind == Kind::Gpu ? (workers == 1 ? "the GPU" : "the GPUs") : "the CPU cores";
@@ -123,9 +127,10 @@ std::string explain(const Lookups& lookups, const Followed& followed, const std:
   if (bounds.empty() || bounds.front().seconds <= 0) return text + ".";
   constexpr double close = 0.9;
   const auto& [name, least] = bounds.front();
-  return text + fmt::format("; its largest bound, {}, is {}, {} of that time{}.", name, seconds(least),
-                            percent(least / run.span),
-                            least >= close * run.span ? ", so that little is left to gain" : "");
+  return text +
+         fmt::format(
+             "; its largest bound, {}, is {}, {} of that time{}.", name, seconds(least), percent(least / run.span),
+             least >= close * run.span && name.starts_with("computing") ? ", so that little is left to gain" : "");
 }
 
 }  // namespace tessera::trace

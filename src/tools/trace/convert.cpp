@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <starpu.h>
 #include <starpu_fxt.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -92,6 +93,7 @@ struct Outputs {
 
 /// In a process of its own: an assertion of StarPU's must not end this one.
 [[noreturn]] void let_starpu_convert(const fs::path& trace, const Outputs& outputs) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // who would read it?
   const rlimit no_core{0, 0}, some_minutes{600, 600};
   setrlimit(RLIMIT_CORE, &no_core);
   setrlimit(RLIMIT_CPU, &some_minutes);  // what it does with a file that is none of its own, nobody knows

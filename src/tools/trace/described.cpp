@@ -2,6 +2,7 @@
 #include "trace/described.hpp"
 
 #include <fmt/format.h>
+#include <starpu_config.h>
 
 #include <algorithm>
 #include <fstream>
@@ -12,7 +13,6 @@
 namespace tessera::trace {
 
 static void from_json(const nlohmann::json& json, Described::Operation& operation) {
-  operation.operands = json.value("operands", "");
   if (const auto colour = json.value("colour", ""); colour.starts_with('#'))
     operation.colour = static_cast<std::uint32_t>(std::stoul(colour.substr(1), nullptr, 16));
 }
@@ -25,7 +25,7 @@ static void from_json(const nlohmann::json& json, Described& run) {
       run.command += (run.command.empty() ? "" : " ") + word.get<std::string>();
   run.machine = json.value("machine", ""), run.policy = json.value("policy", "");
   run.simulated = json.value("simulated", false), run.complete = json.value("complete", true);
-  run.buffer = json.value("buffer", std::uint64_t{0});
+  run.interruptions = json.value("interruptions", 0);
   run.operations = json.value("operations", run.operations);
   const auto list = [&](const char* name) { return json.value(name, nlohmann::json::array()); };
   const auto kind = [](const nlohmann::json& one) { return one.value("kind", "") == "gpu" ? Kind::Gpu : Kind::Host; };
@@ -35,6 +35,7 @@ static void from_json(const nlohmann::json& json, Described& run) {
   }
   for (const auto& worker : list("workers")) {
     const auto id = worker.at("id").get<std::size_t>();
+    if (id >= STARPU_NMAXWORKERS) throw RuntimeError(fmt::format("knows a worker {}", id));
     run.workers[static_cast<int>(id)] = {worker.at("name"), kind(worker), worker.value("node", 0)};
     if (!worker.contains("tasks")) continue;
     run.counted.tasks.resize(std::max(run.counted.tasks.size(), id + 1));
@@ -51,7 +52,7 @@ std::optional<Described> read_described(const std::filesystem::path& folder) {
   try {
     return nlohmann::json::parse(in).get<Described>();
   } catch (const std::exception& error) {
-    throw RuntimeError(fmt::format("{}: {}", file.string(), error.what()));
+    throw RuntimeError(fmt::format("{}: is damaged, or not of Tessera: {}", file.string(), error.what()));
   }
 }
 

@@ -13,14 +13,14 @@ namespace tessera::trace {
 /// What Tessera says of a run that it has recorded: run.json.
 struct Described {
   struct Operation {
-    std::string operands;  ///< "ABC": the letters of its buffers; empty: as the tiles are called
     std::uint32_t colour = 0;
   };
 
-  std::string command, machine, policy;
+  std::string command;  ///< its words
+  std::string machine, policy;
   bool simulated = false;
-  bool complete = true;      ///< the program has ended
-  std::uint64_t buffer = 0;  ///< bytes that StarPU kept in memory; 0: not known
+  bool complete = true;   ///< the program has ended
+  int interruptions = 0;  ///< times that recording was paused, and resumed
   std::map<std::string, Operation> operations;
   std::map<int, Worker> workers;
   std::map<int, Node> nodes;

@@ -89,21 +89,16 @@ class Builder {
     } else {
       task.start = task.end = never;
     }
-    const auto operation = described_.operations.find(recorded.name);
-    const bool ours = operation != described_.operations.end();
-    if (ours && ran(recorded)) task.step = static_cast<int>(recorded.tag);
-    const std::string_view letters = ours ? std::string_view(operation->second.operands) : std::string_view();
-    for (std::size_t i = 0; i < recorded.buffers.size(); i++)
-      add_access(task, recorded.buffers[i], i < letters.size() ? letters[i] : '-');
+    if (described_.operations.contains(recorded.name) && ran(recorded)) task.step = static_cast<int>(recorded.tag);
+    for (const auto& buffer : recorded.buffers) add_access(task, buffer);
     add_dependencies(task, recorded);
     add_readiness(task);
   }
 
-  void add_access(Task& task, const RecordedBuffer& buffer, char letter) {
-    Access access{tiles_.at(buffer.handle, task.start), letter, buffer.read, buffer.write, buffer.scratch};
-    auto& tile = tiles_[access.tile];
-    if (access.operand == '-') access.operand = tile.operand;
-    if (tile.operand == '-') tile.operand = access.operand;
+  void add_access(Task& task, const RecordedBuffer& buffer) {
+    const int index = tiles_.at(buffer.handle, task.start);
+    auto& tile = tiles_[index];
+    const Access access{index, tile.operand, buffer.read, buffer.write, buffer.scratch};
     if (tile.bytes == 0) tile.bytes = buffer.bytes;
     if (access.write && !access.scratch && task.row == none && task.output == '-')
       task.output = access.operand, task.row = tile.row, task.column = tile.column;

@@ -61,6 +61,10 @@ std::vector<std::string> warnings_of(const fs::path& folder, const PajeTrace& tr
         "The program did not end, so this is not the whole run: it is shown as far as the trace goes.");
   else if (!trace.whole)
     warnings.emplace_back("The trace ends before the program does: the run is shown as far as it goes.");
+  if (described.interruptions > 0)
+    warnings.push_back(
+        fmt::format("Recording was paused {} in between: that time is shown as idle.",
+                    described.interruptions == 1 ? "once" : fmt::format("{} times", described.interruptions)));
   if (unended > 0)
     warnings.push_back(fmt::format("The end of {} is missing: {} until the trace ends.", several(unended, "task"),
                                    unended == 1 ? "it is shown" : "they are shown"));

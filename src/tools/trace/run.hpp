@@ -28,7 +28,8 @@ struct Worker {
 
 /// What StarPU moves as one, for as long as it was registered.
 struct Tile {
-  char operand = '-';  ///< the letter of the operand that it is first used as: A, B or C; '-': not known
+  char operand =
+      '-';  ///< what Tessera's first call calls its matrix, A, B or C, whatever later ones do; '-': not known
   int row = none, column = none;
   std::uint64_t bytes = 0;
   bool temporary = false;  ///< it has no place in the host's memory
@@ -36,7 +37,7 @@ struct Tile {
 
 struct Access {
   int tile = none;
-  char operand = '-';  ///< the letter of the operand that the tile is to this task
+  char operand = '-';  ///< the tile's letter
   bool read = false, write = false;
   bool scratch = false;  ///< a workspace: neither is brought nor lasts
 };
@@ -89,7 +90,7 @@ struct Counted {
 
 struct Run {
   std::string title;    ///< one line: what ran
-  std::string command;  ///< as it was typed
+  std::string command;  ///< its words
   std::string machine;  ///< "4 NVIDIA H200, 64 cores"
   std::string policy;
   bool simulated = false;

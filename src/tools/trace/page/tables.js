@@ -54,7 +54,7 @@ const mostBounds = 6;
 /** The largest ones; of the others only how many they are. */
 function boundsTable(run) {
   const unit = secondsUnit(run.span), shown = run.bounds.slice(0, mostBounds), rest = run.bounds.length - shown.length;
-  const made = table(idOf(run, 'bounds'), 'Where tasks and tiles were, no order could be faster than', [
+  const made = table(idOf(run, 'bounds'), 'Lower bounds of the time', [
     text('bound', row => row.name), number('at least', row => row.seconds, unit.show, unit.name),
     number('of the run', row => share(row.seconds, run.span), percentText),
     text('', row => stackedBar([{ name: row.name, kind: 'bound', part: share(row.seconds, run.span) }]), 'wide'),
