@@ -119,6 +119,7 @@ void Session::start(const RuntimeOptions& options) {
     throw ArgumentError("Runtime", 4, "placement", "is home, which only the policy tessera knows, not " + policy_);
   if (placement_ == Placement::Automatic && policy_ != our_policy) placement_ = Placement::Scheduler;
 
+  if (!options.trace.empty()) recording_.emplace(options.trace);  // first: StarPU's defaults are from the environment
   starpu_conf conf;
   starpu_conf_init(&conf);
   conf.catch_signals = 0;
@@ -135,7 +136,6 @@ void Session::start(const RuntimeOptions& options) {
     for (std::size_t i = 0; i < gpu_info_.size(); i++)
       conf.workers_cuda_gpuid[i] = static_cast<unsigned>(gpu_info_[i].ordinal);
   }
-  if (!options.trace.empty()) recording_.emplace(options.trace);
   const TemporaryVariable silent("STARPU_SILENT", "1");
   const auto links = prepare_bus_model();
   if (const int status = starpu_init(&conf); status != 0)

@@ -81,6 +81,30 @@ TEST_F(Recorded, KnowsTheOperandOfEveryTransfer) {
   }
 }
 
+TEST(RecordedTwice, BothOfOneNameAreExplained) {
+  const Scratch scratch;
+  ASSERT_EQ(
+      run_program({TEST_BENCH, "--size", "150,150", "--repeat", "1", "--warmup", "0", "--trace", scratch / "run"}), 0);
+  int reports = 0;
+  for (const auto& run : fs::directory_iterator(scratch / "run"))
+    reports += fs::exists(run.path() / "report.html") && fs::exists(run.path() / "prof_file_0");
+  EXPECT_EQ(reports, 2);
+}
+
+TEST(RecordedTwice, NothingIsOverwrittenOrMixed) {
+  const Scratch scratch;
+  const auto with = [&](const std::string& folder) {
+    return run_program({TEST_BENCH, "--size", "50", "--repeat", "1", "--trace", folder});
+  };
+  write_file(scratch / "notes", "mine");
+  EXPECT_EQ(with(scratch.path()), 2);
+  EXPECT_EQ(with(scratch / "notes"), 2);
+  EXPECT_EQ(with(""), 2);
+  setenv("TESSERA_TRACE", (scratch / "all").c_str(), 1);
+  EXPECT_EQ(with(scratch / "run"), 2);
+  unsetenv("TESSERA_TRACE");
+}
+
 }  // namespace
 
 }  // namespace tessera::trace
