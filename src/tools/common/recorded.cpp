@@ -25,9 +25,9 @@ void require_empty_folder(const std::string& option, const fs::path& folder) {
         fmt::format("{}: TESSERA_TRACE={} is set, too, and would record all calls: unset it", option, all));
   std::error_code error;
   if (!fs::exists(folder, error)) return;
-  const bool empty = fs::is_empty(folder, error);
-  if (error) throw BadArgument(option, folder, "is not to be written: " + error.message());
   if (!fs::is_directory(folder)) throw BadArgument(option, folder, "is a file, must be a folder");
+  const bool empty = fs::is_empty(folder, error);
+  if (error) throw BadArgument(option, folder, "is not to be read: " + error.message());
   if (!empty) throw BadArgument(option, folder, "must be a new folder, or an empty one: nothing there is overwritten");
 }
 
