@@ -160,6 +160,7 @@ std::vector<Result> run_demo(const Options& options, const Machine& machine, Lim
     for (auto& result : run_campaign(on_cores, machine, limits, report, progress)) results.push_back(std::move(result));
   }
   report.note("\n" + explain(results, machine));
+  if (!options.trace.empty()) report.note("\nWhat each core and GPU did, and when: " + options.trace + "/report.html");
   return results;
 }
 
