@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <fstream>
 #include <set>
 #include <string_view>
@@ -111,11 +110,11 @@ class Filter {
     auto name = std::string_view(words.at(3));
     if (name.starts_with('"')) name = name.substr(1, name.size() - 2);
     if (const auto ours = colour_of_state(name); !ours.empty()) return fmt::format("\"{}\"", ours);
-    std::array<double, 3> rgb{};
-    if (std::sscanf(words.back().c_str(), "\"%lf %lf %lf\"", &rgb[0], &rgb[1], &rgb[2]) != 3 ||
-        *std::ranges::max_element(rgb) <= 1)
+    double red = 0, green = 0, blue = 0;
+    if (std::sscanf(words.back().c_str(), "\"%lf %lf %lf\"", &red, &green, &blue) != 3 ||
+        std::max({red, green, blue}) <= 1)
       return words.back();
-    return fmt::format("\"{:.4f} {:.4f} {:.4f}\"", rgb[0] / 255, rgb[1] / 255, rgb[2] / 255);
+    return fmt::format("\"{:.4f} {:.4f} {:.4f}\"", red / 255, green / 255, blue / 255);
   }
 
   std::string task(const std::vector<std::string>& words) const {
