@@ -10,14 +10,13 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 
 #include <tessera/error.hpp>
 
-#include "codelets/colours.hpp"
+#include "described_run.hpp"
 #include "session.hpp"
 #include "submitted.hpp"
 
@@ -51,28 +50,6 @@ bool holds_a_trace(const fs::path& folder) {
   return false;
 }
 
-/// Where to record: `wanted`, or beside it if an earlier session of this process has done so there.
-fs::path free_folder(const fs::path& wanted) {
-  static std::set<fs::path> ours;  // sessions start one after another
-  auto folder = fs::absolute(wanted);
-  for (int i = 2; ours.contains(folder); i++) folder = fs::absolute(wanted).concat("-" + std::to_string(i));
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) refuse(folder, "where no folder can be made: " + error.message());
-  if (holds_a_trace(folder)) refuse(folder, "which holds a trace already: remove that, or name another folder");
-  ours.insert(folder);
-  return folder;
-}
-
-/// What the program was called with.
-std::vector<std::string> command_line() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  std::vector<std::string> words;
-  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
-  if (!words.empty()) words.front() = fs::path(words.front()).filename();
-  return words;
-}
-
 /// StarPU takes whatever is there, and with no room at all it writes for ever.
 void require_a_buffer() {
   const char* given = std::getenv("STARPU_TRACE_BUFFER_SIZE");
@@ -85,75 +62,34 @@ void require_a_buffer() {
                         "is '" + std::string(text) + "', must be a number of MiB, at least 1");
 }
 
-/// "4 NVIDIA H200, 1 CPU worker"
-std::string machine(const Session& session) {
-  std::map<std::string, int> gpus;
-  for (const int ordinal : session.gpus())
-    for (const auto& info : session.gpu_info())
-      if (info.ordinal == ordinal) gpus[info.name]++;
-  std::string text;
-  for (const auto& [name, count] : gpus) text += std::to_string(count) + " " + name + ", ";
-  const int cpus = session.cpu_workers();
-  return text + std::to_string(cpus) + (cpus == 1 ? " CPU worker" : " CPU workers");
+/// Where sessions of this process have recorded: they start one after another.
+std::set<fs::path> ours;
+
+/// Where to record: `wanted`, or beside it if an earlier session of this process has done so there.
+fs::path free_folder(const fs::path& wanted) {
+  auto folder = fs::absolute(wanted);
+  for (int i = 2; ours.contains(folder); i++) folder = fs::absolute(wanted).concat("-" + std::to_string(i));
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) refuse(folder, "where no folder can be made: " + error.message());
+  if (holds_a_trace(folder)) refuse(folder, "which holds a trace already: remove that, or name another folder");
+  return folder;
 }
 
-/// Position of a GPU among those of the session.
-std::size_t gpu_index(const Session& session, int ordinal) {
-  const auto& gpus = session.gpus();
-  return static_cast<std::size_t>(std::ranges::find(gpus, ordinal) - gpus.begin());
-}
-
-ordered_json nodes_json(const Session& session) {
-  auto nodes = ordered_json::array();
-  for (unsigned node = 0; node < starpu_memory_nodes_get_count(); node++) {
-    const bool gpu = starpu_node_get_kind(node) == STARPU_CUDA_RAM;
-    auto name = node == STARPU_MAIN_RAM ? std::string("host") : "NUMA " + std::to_string(node);
-    if (gpu) name = "GPU " + std::to_string(gpu_index(session, starpu_memory_node_get_devid(node)));
-    nodes.push_back({{"id", node}, {"name", name}, {"kind", gpu ? "gpu" : "host"}});
-  }
-  return nodes;
-}
-
-ordered_json workers_json(const Session& session) {
-  auto workers = ordered_json::array();
-  int cpus = 0;
-  std::map<int, int> of_device;
-  for (unsigned w = 0; w < starpu_worker_get_count(); w++) {
-    const auto id = static_cast<int>(w);
-    const bool gpu = starpu_worker_get_type(id) == STARPU_CUDA_WORKER;
-    std::string name;
-    if (gpu) {
-      const auto index = gpu_index(session, starpu_worker_get_devid(id));
-      name = "GPU " + std::to_string(index);
-      if (session.gpu_workers()[index].size() > 1)
-        name += "." + std::to_string(of_device[starpu_worker_get_devid(id)]++);
-    } else {
-      name = "CPU " + std::to_string(cpus++);
-    }
-    workers.push_back(
-        {{"id", id}, {"name", name}, {"kind", gpu ? "gpu" : "cpu"}, {"node", starpu_worker_get_memory_node(w)}});
-  }
-  return workers;
-}
-
-ordered_json colours_json() {
-  ordered_json colours;
-  for (const auto& [operation, rgb] : codelets::operation_colours) {
-    char text[8];
-    std::snprintf(text, sizeof text, "#%06x", rgb);
-    colours[std::string(operation)] = {{"colour", text}};
-  }
-  return colours;
+/// The folder to record in, once nothing else stands against it.
+fs::path prepare(const fs::path& wanted) {
+#ifndef STARPU_USE_FXT
+  refuse(wanted, "but this StarPU records no traces: it must have been configured --with-fxt");
+#endif
+  require_a_buffer();
+  return free_folder(wanted);
 }
 
 }  // namespace
 
-Recording::Recording(const fs::path& folder) : folder_(free_folder(folder)) {
-#ifndef STARPU_USE_FXT
-  refuse(folder_, "but this StarPU records no traces: it must have been configured --with-fxt");
-#endif
-  require_a_buffer();
+Recording::Recording(const fs::path& folder) : folder_(prepare(folder)) {
   if (const auto error = write(false); !error.empty()) refuse(folder_, "where nothing can be written: " + error);
+  ours.insert(folder_);
   leave_something_to_move(folder_);
   const auto set = [&](const char* name, const std::string& value, TemporaryVariable::IfSet if_set) {
     settings_.emplace_back(name, value, if_set);
@@ -172,22 +108,7 @@ Recording::Recording(const fs::path& folder) : folder_(free_folder(folder)) {
 
 void Recording::begin(const Session& session) {
   session_ = &session;
-  ordered_json run;
-  run["format"] = "tessera-trace 1";
-  run["tessera"] = TESSERA_VERSION;
-  run["starpu"] = starpu_version();
-  run["command"] = command_line();
-  run["machine"] = machine(session);
-#ifdef STARPU_SIMGRID
-  run["simulated"] = true;
-#else
-  run["simulated"] = false;
-#endif
-  run["policy"] = session.policy();
-  run["operations"] = colours_json();
-  run["nodes"] = nodes_json(session);
-  run["workers"] = workers_json(session);
-  json_ = run.dump();
+  json_ = describe_run(session).dump();
   settings_.clear();  // StarPU has read them
   tasks_.assign(starpu_worker_get_count(), 0);
   on_ = true;

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "described_run.hpp"
+
+#include <starpu.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <tessera/runtime.hpp>
+
+#include "codelets/colours.hpp"
+#include "session.hpp"
+
+namespace tessera::detail {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+/// What the program was called with.
+std::vector<std::string> command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  if (!words.empty()) words.front() = std::filesystem::path(words.front()).filename();
+  return words;
+}
+
+/// "4 NVIDIA H200, 1 CPU worker"
+std::string machine(const Session& session) {
+  std::map<std::string, int> gpus;
+  for (const int ordinal : session.gpus())
+    for (const auto& info : session.gpu_info())
+      if (info.ordinal == ordinal) gpus[info.name]++;
+  std::string text;
+  for (const auto& [name, count] : gpus) text += std::to_string(count) + " " + name + ", ";
+  const int cpus = session.cpu_workers();
+  return text + std::to_string(cpus) + (cpus == 1 ? " CPU worker" : " CPU workers");
+}
+
+/// Position of a GPU among those of the session.
+std::size_t gpu_index(const Session& session, int ordinal) {
+  const auto& gpus = session.gpus();
+  return static_cast<std::size_t>(std::ranges::find(gpus, ordinal) - gpus.begin());
+}
+
+ordered_json nodes_json(const Session& session) {
+  auto nodes = ordered_json::array();
+  for (unsigned node = 0; node < starpu_memory_nodes_get_count(); node++) {
+    const bool gpu = starpu_node_get_kind(node) == STARPU_CUDA_RAM;
+    auto name = node == STARPU_MAIN_RAM ? std::string("host") : "NUMA " + std::to_string(node);
+    if (gpu) name = "GPU " + std::to_string(gpu_index(session, starpu_memory_node_get_devid(node)));
+    nodes.push_back({{"id", node}, {"name", name}, {"kind", gpu ? "gpu" : "host"}});
+  }
+  return nodes;
+}
+
+ordered_json workers_json(const Session& session) {
+  auto workers = ordered_json::array();
+  int cpus = 0;
+  std::map<int, int> of_device;
+  for (unsigned w = 0; w < starpu_worker_get_count(); w++) {
+    const auto id = static_cast<int>(w);
+    const bool gpu = starpu_worker_get_type(id) == STARPU_CUDA_WORKER;
+    std::string name;
+    if (gpu) {
+      const auto index = gpu_index(session, starpu_worker_get_devid(id));
+      name = "GPU " + std::to_string(index);
+      if (session.gpu_workers()[index].size() > 1)
+        name += "." + std::to_string(of_device[starpu_worker_get_devid(id)]++);
+    } else {
+      name = "CPU " + std::to_string(cpus++);
+    }
+    workers.push_back(
+        {{"id", id}, {"name", name}, {"kind", gpu ? "gpu" : "cpu"}, {"node", starpu_worker_get_memory_node(w)}});
+  }
+  return workers;
+}
+
+ordered_json colours_json() {
+  ordered_json colours;
+  for (const auto& [operation, rgb] : codelets::operation_colours) {
+    char text[8];
+    std::snprintf(text, sizeof text, "#%06x", rgb);
+    colours[std::string(operation)] = {{"colour", text}};
+  }
+  return colours;
+}
+
+}  // namespace
+
+ordered_json describe_run(const Session& session) {
+  ordered_json run;
+  run["format"] = "tessera-trace 1";
+  run["tessera"] = TESSERA_VERSION;
+  run["starpu"] = starpu_version();
+  run["command"] = command_line();
+  run["machine"] = machine(session);
+#ifdef STARPU_SIMGRID
+  run["simulated"] = true;
+#else
+  run["simulated"] = false;
+#endif
+  run["policy"] = session.policy();
+  run["operations"] = colours_json();
+  run["nodes"] = nodes_json(session);
+  run["workers"] = workers_json(session);
+  return run;
+}
+
+}  // namespace tessera::detail
