@@ -34,6 +34,7 @@ void product(const char* routine, std::optional<Uplo> uplo, Op op_a, Op op_b, T 
   require_writable(routine, at_c, "C", C);
   if (C.m() == 0 || C.n() == 0) return;
   const auto session = detail::session();
+  name_operand(A, 'A'), name_operand(B, 'B'), name_operand(C, 'C');
   // Cᵀ ← α A B + β Cᵀ is C ← α Bᵀ Aᵀ + β C, and with the conjugate transpose the scalars are conjugated, too. What was
   // a triangle of Cᵀ is the other one of C.
   const bool turned = is_transposed(C), conjugate = is_conjugated(C);
@@ -51,7 +52,6 @@ void product(const char* routine, std::optional<Uplo> uplo, Op op_a, Op op_b, T 
   require_operation(routine, turned ? at_b : at_a, turned ? "B" : "A", first);
   require_operation(routine, turned ? at_a : at_b, turned ? "A" : "B", second);
 
-  name_operand(A, 'A'), name_operand(B, 'B'), name_operand(C, 'C');
   const auto P = first.seen(), Q = second.seen(), result = C.stored();
   unroll::accumulate(
       *session, result, part, P.nt(), P.n(), beta,

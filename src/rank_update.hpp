@@ -55,6 +55,8 @@ void rank_update(const char* routine, Uplo uplo, Op op, T alpha, const Matrix<T>
   const auto part = codelets::part_of(triangle);
   const auto result = C.stored();
   const auto session = detail::session();
+  name_operand(A, 'A'), name_operand(C, 'C');
+  if (B != nullptr) name_operand(*B, 'B');
   require_same_tiles(routine, at_c, "C", "rows", row_cut(C), "its columns", column_cut(C));
   if (alpha == T{} || P.n() == 0) return unroll::submit_scale<T>(*session, beta, result, part, hermitian);
 
@@ -68,8 +70,6 @@ void rank_update(const char* routine, Uplo uplo, Op op, T alpha, const Matrix<T>
   require_operation(routine, 5, "B", second);
   if (second.op() != first.op())
     throw ArgumentError(routine, 5, "B", "must be seen through the same transpose as A: B would have to be transposed");
-  name_operand(A, 'A'), name_operand(C, 'C');
-  if (B != nullptr) name_operand(*B, 'B');
   const Op op_first = first.op(), op_second = first.transpose ? Op::NoTrans : mirror<hermitian>;
   unroll::accumulate(
       *session, result, part, P.nt(), P.n(), beta,

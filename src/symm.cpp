@@ -41,6 +41,7 @@ void multiply(const char* routine, Side side, Uplo uplo, T alpha, const Matrix<T
   if (conjugates<T, hermitian>(A) != conjugates<T, hermitian>(C)) refuse_conjugate(routine, 4, "A");
   const auto session = detail::session();
   alpha = conjugated_if<T>(is_conjugated(C), alpha), beta = conjugated_if<T>(is_conjugated(C), beta);
+  name_operand(A, 'A'), name_operand(B, 'B'), name_operand(C, 'C');
   if (alpha == T{}) return unroll::submit_scale<T>(*session, beta, C.stored());
 
   if (B.op() != C.op())
@@ -52,7 +53,6 @@ void multiply(const char* routine, Side side, Uplo uplo, T alpha, const Matrix<T
   require_disjoint(routine, 7, "C", C, "A", A);
   require_disjoint(routine, 7, "C", C, "B", B);
 
-  name_operand(A, 'A'), name_operand(B, 'B'), name_operand(C, 'C');
   const auto S = A.stored(), factor = B.stored(), result = C.stored();
   const bool from_left = left != is_transposed(C);
   const Uplo triangle = flipped_if(is_transposed(A), uplo);

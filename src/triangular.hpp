@@ -28,6 +28,7 @@ void triangular(const char* routine, Side side, Uplo uplo, Op op, Diag diag, boo
   const bool turned = is_transposed(B), conjugate = is_conjugated(B);
   alpha = conjugated_if<T>(conjugate, alpha);
   const auto X = B.stored();
+  name_operand(A, 'A'), name_operand(B, 'B');
   if (alpha == T{}) return unroll::submit_scale<T>(*session, T{}, X);
 
   require_same_tiles(routine, 6, "A", "rows", row_cut(A), "its columns", column_cut(A));
@@ -35,7 +36,6 @@ void triangular(const char* routine, Side side, Uplo uplo, Op op, Diag diag, boo
   require_disjoint(routine, 7, "B", B, "A", A);
   const Factor<T> given(A, op), factor = turned ? given.transposed(conjugate) : given;
   require_operation(routine, 6, "A", factor);
-  name_operand(A, 'A'), name_operand(B, 'B');
   unroll::Sweep<T> sweep(*session, flipped_if(turned, side), flipped_if(is_transposed(A), uplo), factor.op(), diag,
                          inverse, factor.tiles, X);
   unroll_tasks(sweep, alpha);
