@@ -7,6 +7,7 @@
 #include "bench/peers.hpp"
 #include "bench/problem_options.hpp"
 #include "common/bad_argument.hpp"
+#include "common/command_line.hpp"
 #include "common/recorded.hpp"
 #include "common/runtime_options.hpp"
 
@@ -86,13 +87,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
   Typed typed;
   add_problem_options(app, typed.problem);
   add_running(app, options, typed);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != 0) throw BadArgument(error.what());
-    app.exit(error);
-    return std::nullopt;
-  }
+  if (!tools::parse_command_line(app, argc, argv)) return std::nullopt;
   if (options.overhead > 0) require_no_routine(app);
   if (app.count("--trace") > 0) tools::require_empty_folder("--trace", options.trace);
   parse_problem_options(app, typed.problem, options);

@@ -6,6 +6,7 @@
 
 #include <tessera/error.hpp>
 
+#include "common/command_line.hpp"
 #include "common/exit_code.hpp"
 #include "common/runtime_options.hpp"
 #include "info/facts.hpp"
@@ -41,13 +42,7 @@ std::optional<Options> parse(int argc, char** argv) {
   tools::add_runtime_options(app, typed, false);
   app.add_flag("--measure", options.measure, "measure the links now, too");
   app.add_flag("--json", options.json, "one JSON object instead of text");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != 0) throw tools::BadArgument(error.what());
-    app.exit(error);
-    return std::nullopt;
-  }
+  if (!tools::parse_command_line(app, argc, argv)) return std::nullopt;
   options.types.clear();
   for (const auto& type : types) options.types += type;
   options.runtime.cpus = typed.cpus, options.runtime.tile = typed.tile;

@@ -11,6 +11,7 @@
 
 #include "bench/problem_options.hpp"
 #include "common/bad_argument.hpp"
+#include "common/command_line.hpp"
 #include "common/recorded.hpp"
 #include "common/runtime_options.hpp"
 
@@ -126,13 +127,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
   options.jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   Typed typed;
   add_options(app, options, typed);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != 0) throw BadArgument(error.what());
-    app.exit(error);
-    return std::nullopt;
-  }
+  if (!tools::parse_command_line(app, argc, argv)) return std::nullopt;
   parse(app, typed, options);
   return options;
 }

@@ -12,11 +12,6 @@
 
 namespace tessera::trace {
 
-static void from_json(const nlohmann::json& json, Described::Operation& operation) {
-  if (const auto colour = json.value("colour", ""); colour.starts_with('#'))
-    operation.colour = static_cast<std::uint32_t>(std::stoul(colour.substr(1), nullptr, 16));
-}
-
 static void from_json(const nlohmann::json& json, Described& run) {
   if (const auto format = json.at("format").get<std::string>(); format != "tessera-trace 1")
     throw RuntimeError(fmt::format("is in the format '{}', and this program knows 'tessera-trace 1'", format));
@@ -26,7 +21,11 @@ static void from_json(const nlohmann::json& json, Described& run) {
   run.machine = json.value("machine", ""), run.policy = json.value("policy", "");
   run.simulated = json.value("simulated", false), run.complete = json.value("complete", true);
   run.interruptions = json.value("interruptions", 0);
-  run.operations = json.value("operations", run.operations);
+  const auto operations = json.value("operations", nlohmann::json::object());
+  for (const auto& [operation, properties] : operations.items())
+    if (const auto colour = properties.value("colour", ""); colour.starts_with('#'))
+      run.colours[operation] = static_cast<std::uint32_t>(std::stoul(colour.substr(1), nullptr, 16));
+    else run.colours[operation] = 0;
   const auto list = [&](const char* name) { return json.value(name, nlohmann::json::array()); };
   const auto kind = [](const nlohmann::json& one) { return one.value("kind", "") == "gpu" ? Kind::Gpu : Kind::Host; };
   for (const auto& node : list("nodes")) {

@@ -12,16 +12,12 @@ namespace tessera::trace {
 
 /// What Tessera says of a run that it has recorded: run.json.
 struct Described {
-  struct Operation {
-    std::uint32_t colour = 0;
-  };
-
   std::string command;  ///< its words
   std::string machine, policy;
   bool simulated = false;
-  bool complete = true;   ///< the program has ended
-  int interruptions = 0;  ///< times that recording was paused, and resumed
-  std::map<std::string, Operation> operations;
+  bool complete = true;                          ///< the program has ended
+  int interruptions = 0;                         ///< times that recording was paused, and resumed
+  std::map<std::string, std::uint32_t> colours;  ///< of the tile operations, 0xRRGGBB
   std::map<int, Worker> workers;
   std::map<int, Node> nodes;
   std::map<int, double> used;  ///< bytes on a node when recording was resumed

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/bad_argument.hpp"
+#include "common/command_line.hpp"
 
 namespace tessera::trace {
 
@@ -43,13 +44,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
   app.add_option("--compare", compared, "two runs on one page, with a table of differences")
       ->option_text("FOLDER FOLDER")
       ->expected(2);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != 0) throw BadArgument(error.what());
-    app.exit(error);
-    return std::nullopt;
-  }
+  if (!tools::parse_command_line(app, argc, argv)) return std::nullopt;
   if (!folder.empty() && !compared.empty())
     throw BadArgument("--compare", compared[0] + " " + compared[1],
                       "takes two folders, and there is a third: " + folder);

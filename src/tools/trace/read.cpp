@@ -70,8 +70,8 @@ class Builder {
     if (!is_new) return known->second;
     auto colour = palette[run_.routines.size() % std::size(palette)];
     if (const auto own = trace_.colours.find(name); own != trace_.colours.end()) colour = own->second;
-    const auto operation = described_.operations.find(name);
-    if (operation != described_.operations.end() && operation->second.colour != 0) colour = operation->second.colour;
+    if (const auto known = described_.colours.find(name); known != described_.colours.end() && known->second != 0)
+      colour = known->second;
     run_.routines.push_back({name, colour});
     return known->second;
   }
@@ -89,7 +89,7 @@ class Builder {
     } else {
       task.start = task.end = never;
     }
-    if (described_.operations.contains(recorded.name) && ran(recorded)) task.step = static_cast<int>(recorded.tag);
+    if (described_.colours.contains(recorded.name) && ran(recorded)) task.step = static_cast<int>(recorded.tag);
     for (const auto& buffer : recorded.buffers) add_access(task, buffer);
     add_dependencies(task, recorded);
     add_readiness(task);
