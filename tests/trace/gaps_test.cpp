@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of where a worker's time went, and the gaps with their causes, of runs whose gaps are known.
+// The gaps of runs whose gaps are known, with their causes.
 #include <gmock/gmock.h>
 
+#include "shares.hpp"
 #include "small_run.hpp"
-#include "trace/analysis.hpp"
 
 namespace tessera::trace {
-
-void PrintTo(const Shares& shares, std::ostream* out) {
-  *out << "{computing " << shares.computing << ", data " << shares.data << ", overhead " << shares.overhead << ", idle "
-       << shares.idle << "}";
-}
-bool operator==(const Shares& a, const Shares& b) {
-  return a.computing == b.computing && a.data == b.data && a.overhead == b.overhead && a.idle == b.idle;
-}
 
 namespace {
 
@@ -21,8 +13,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr int gpu_0 = 0, gpu_1 = 1, host = 0, node_0 = 1, node_1 = 2;
-
-Shares shares(double computing, double data, double overhead, double idle) { return {computing, data, overhead, idle}; }
 
 const Gap& gap_before(const Analysis& analysis, int task) {
   for (const auto& gap : analysis.worst_gaps)
@@ -238,108 +228,6 @@ TEST(Gaps, TheLinkWasBusyWithOthers) {
   const int task = small.task(gpu_0, 5, 8, {small.read(a)});
   EXPECT_THAT(gap_before(analyse(small.run), task).text,
               HasSubstr("meanwhile the link was busy with other tiles for 4.00 s)"));
-}
-
-TEST(Gaps, OverlappingTasksCountOnce) {
-  SmallRun small(1);
-  small.task(gpu_0, 0, 4);
-  small.task(gpu_0, 2, 3);  // within
-  small.task(gpu_0, 3, 8);
-  EXPECT_THAT(analyse(small.run).workers, ElementsAre(shares(8, 0, 0, 0)));
-}
-
-TEST(Gaps, OnCpus) {
-  SmallRun small(0, 3);
-  const int first = small.task(0, 0, 4);
-  small.task(1, 4, 8, {}, {first});
-  const auto analysis = analyse(small.run);
-  EXPECT_THAT(analysis.workers, ElementsAre(shares(4, 0, 0, 4), shares(4, 0, 0, 4), shares(0, 0, 0, 8)));
-  ASSERT_EQ(analysis.worst_gaps.size(), 3);
-  EXPECT_EQ(analysis.worst_gaps[0].text, "CPU 2 ran no task");
-  EXPECT_TRUE(analysis.links.empty());
-  EXPECT_EQ(analysis.hits.own + analysis.hits.peer + analysis.hits.host, 0);
-}
-
-TEST(Gaps, CoresThatHelpALittleAreLeftOut) {
-  SmallRun small(1, 2);
-  small.task(gpu_0, 0, 16);
-  small.task(1, 0, 1);
-  EXPECT_TRUE(analyse(small.run).worst_gaps.empty());
-  small.task(1, 1, 8);  // now they do a third
-  EXPECT_EQ(analyse(small.run).worst_gaps.size(), 2);
-}
-
-TEST(Gaps, TenAtMost) {
-  SmallRun small(1);
-  for (int i = 1; i <= 12; ++i) small.task(gpu_0, 64 * i - i, 64 * i);  // gaps of 63, 62, … 52
-  const auto analysis = analyse(small.run);
-  ASSERT_EQ(analysis.worst_gaps.size(), 10);
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(analysis.worst_gaps[i].end - analysis.worst_gaps[i].begin, 63 - i);
-}
-
-TEST(Gaps, ATaskThatNeverStarted) {
-  SmallRun small(1);
-  const int first = small.task(gpu_0, 0, 4);
-  const int second = small.task(gpu_0, 4, 4, {}, {first});
-  auto& task = small.run.tasks[second];
-  task.worker = none, task.start = task.end = never;
-  small.run.span = 8;
-  const auto analysis = analyse(small.run);
-  EXPECT_THAT(analysis.workers, ElementsAre(shares(4, 0, 0, 4)));
-  EXPECT_EQ(analysis.tasks_of_worker[0], 1);
-  EXPECT_THAT(analysis.ready.count, ElementsAre(0, 1));
-  EXPECT_EQ(analysis.flops, 4e9);
-}
-
-TEST(Gaps, ATaskThatHadNotEnded) {
-  SmallRun small(1);
-  const int a = small.tile('A', 0, 0);
-  small.task(gpu_0, 0, 4);
-  small.run.tasks[small.task(gpu_0, 6, 7)].end = never;
-  small.transfer(a, host, node_0, 7, 8);
-  small.run.transfers[0].end = never;
-  const auto analysis = analyse(small.run);
-  EXPECT_THAT(analysis.workers, ElementsAre(shares(6, 0, 2, 0)));
-  EXPECT_EQ(analysis.links[0].busy, 1);
-  EXPECT_EQ(analysis.hits.host, 0);
-}
-
-TEST(Gaps, NoTasks) {
-  SmallRun small(1);
-  const auto nothing = analyse(small.run);
-  EXPECT_THAT(nothing.workers, ElementsAre(shares(0, 0, 0, 0)));
-  EXPECT_TRUE(nothing.worst_gaps.empty());
-  small.run.span = 2;
-  const auto analysis = analyse(small.run);
-  EXPECT_THAT(analysis.workers, ElementsAre(shares(0, 0, 0, 2)));
-  EXPECT_EQ(analysis.path.text, "No task has run.");
-  EXPECT_TRUE(analysis.bounds.empty());
-  EXPECT_TRUE(analyse(trace::Run{}).workers.empty());
-}
-
-TEST(Series, ReadyAndRunning) {
-  SmallRun small(2);
-  const int first = small.task(gpu_0, 1, 4);
-  small.task(gpu_1, 1, 2);
-  small.task(gpu_1, 6, 8, {}, {first});
-  const auto analysis = analyse(small.run);
-  EXPECT_THAT(analysis.ready.time, ElementsAre(0, 1, 4, 6));
-  EXPECT_THAT(analysis.ready.count, ElementsAre(2, 0, 1, 0));
-  EXPECT_THAT(analysis.running.time, ElementsAre(0, 1, 2, 4, 6, 8));
-  EXPECT_THAT(analysis.running.count, ElementsAre(0, 2, 1, 0, 1, 0));
-}
-
-TEST(Series, ThinnedWithoutLosingPeaks) {
-  SmallRun small(1);
-  constexpr int tasks = 50'000;
-  for (int i = 0; i < tasks; ++i) small.task(gpu_0, 2 * i + 1, 2 * i + 2);
-  for (int extra = 0; extra < 7; ++extra) small.task(gpu_0, 30'001, 30'001.5);  // a peak far narrower than a point
-  const auto analysis = analyse(small.run);
-  EXPECT_LE(analysis.running.time.size(), 4000);
-  EXPECT_EQ(*std::ranges::max_element(analysis.running.count), 8);
-  EXPECT_EQ(analysis.running.time.front(), 0);
-  EXPECT_EQ(analysis.running.time.back(), 2 * tasks);
-  EXPECT_TRUE(std::ranges::is_sorted(analysis.running.time));
 }
 
 }  // namespace

@@ -118,8 +118,7 @@ TEST(Path, SaysHowFarTheRunIsFromItsLargestBound) {
   SmallRun small(2);
   const int first = small.task(gpu_0, 0, 6);
   small.task(gpu_1, 6, 8, {}, {first});
-  EXPECT_THAT(analyse(small.run).path.text,
-              HasSubstr("the longest chain of tasks, is 8.00 s, 100 % of that time."));
+  EXPECT_THAT(analyse(small.run).path.text, HasSubstr("the longest chain of tasks, is 8.00 s, 100 % of that time."));
   small.run.tasks[1].after.clear();
   EXPECT_THAT(analyse(small.run).path.text, HasSubstr("is 6.00 s, 75 % of that time."));
 }

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A run of tessera-bench that is recorded, and what StarPU itself has counted of it.
-#include <spawn.h>
-#include <sys/wait.h>
-
 #include <map>
 #include <memory>
 #include <set>
 #include <vector>
 
-#include "support.hpp"
+#include "programs.hpp"
 #include "trace/analysis.hpp"
 #include "trace/read.hpp"
 
@@ -16,16 +13,10 @@ namespace tessera::trace {
 
 namespace {
 
-/// Runs a program to its end.
-int run_program(std::vector<std::string> words) {
-  std::vector<char*> arguments;
-  for (auto& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  pid_t child = 0;
-  if (posix_spawn(&child, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0) return -1;
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+/// tessera-bench with some more words.
+int bench(std::vector<std::string> words, const std::map<std::string, std::string>& environment = {}) {
+  words.insert(words.begin(), TEST_BENCH);
+  return run({words, environment, {}, {}}).code;
 }
 
 class Recorded : public ::testing::Test {
@@ -33,9 +24,7 @@ class Recorded : public ::testing::Test {
   static void SetUpTestSuite() {
     scratch = std::make_unique<Scratch>();
     const auto folder = *scratch / "run";
-    ASSERT_EQ(run_program({TEST_BENCH, "--routine", "gemm", "--size", "700", "--tile", "100", "--repeat", "1",
-                           "--trace", folder}),
-              0);
+    ASSERT_EQ(bench({"--size", "700", "--tile", "100", "--repeat", "1", "--trace", folder}), 0);
     const auto records = *scratch / "records";
     fs::create_directory(records);
     ASSERT_THAT(convert(folder, records), ::testing::IsEmpty());
@@ -83,8 +72,7 @@ TEST_F(Recorded, KnowsTheOperandOfEveryTransfer) {
 
 TEST(RecordedTwice, BothOfOneNameAreExplained) {
   const Scratch scratch;
-  ASSERT_EQ(
-      run_program({TEST_BENCH, "--size", "150,150", "--repeat", "1", "--warmup", "0", "--trace", scratch / "run"}), 0);
+  ASSERT_EQ(bench({"--size", "150,150", "--repeat", "1", "--warmup", "0", "--trace", scratch / "run"}), 0);
   int reports = 0;
   for (const auto& run : fs::directory_iterator(scratch / "run"))
     reports += fs::exists(run.path() / "report.html") && fs::exists(run.path() / "prof_file_0");
@@ -93,16 +81,13 @@ TEST(RecordedTwice, BothOfOneNameAreExplained) {
 
 TEST(RecordedTwice, NothingIsOverwrittenOrMixed) {
   const Scratch scratch;
-  const auto with = [&](const std::string& folder) {
-    return run_program({TEST_BENCH, "--size", "50", "--repeat", "1", "--trace", folder});
-  };
   write_file(scratch / "notes", "mine");
-  EXPECT_EQ(with(scratch.path()), 2);
-  EXPECT_EQ(with(scratch / "notes"), 2);
-  EXPECT_EQ(with(""), 2);
-  setenv("TESSERA_TRACE", (scratch / "all").c_str(), 1);
-  EXPECT_EQ(with(scratch / "run"), 2);
-  unsetenv("TESSERA_TRACE");
+  const auto refused = 2;
+  EXPECT_EQ(bench({"--size", "50", "--trace", scratch.path()}), refused);
+  EXPECT_EQ(bench({"--size", "50", "--trace", scratch / "notes"}), refused);
+  EXPECT_EQ(bench({"--size", "50", "--trace", ""}), refused);
+  EXPECT_EQ(bench({"--size", "50", "--trace", scratch / "run"}, {{"TESSERA_TRACE", scratch / "all"}}), refused);
+  EXPECT_FALSE(fs::exists(scratch / "run") || fs::exists(scratch / "all"));
 }
 
 }  // namespace
