@@ -31,18 +31,6 @@ std::vector<std::string> command_line() {
   return words;
 }
 
-/// "4 NVIDIA H200, 1 CPU worker"
-std::string machine(const Session& session) {
-  std::map<std::string, int> gpus;
-  for (const int ordinal : session.gpus())
-    for (const auto& info : session.gpu_info())
-      if (info.ordinal == ordinal) gpus[info.name]++;
-  std::string text;
-  for (const auto& [name, count] : gpus) text += std::to_string(count) + " " + name + ", ";
-  const int cpus = session.cpu_workers();
-  return text + std::to_string(cpus) + (cpus == 1 ? " CPU worker" : " CPU workers");
-}
-
 /// Position of a GPU among those of the session.
 std::size_t gpu_index(const Session& session, int ordinal) {
   const auto& gpus = session.gpus();
@@ -94,13 +82,24 @@ ordered_json colours_json() {
 
 }  // namespace
 
+std::string machine_text(const Session& session) {
+  std::map<std::string, int> gpus;
+  for (const int ordinal : session.gpus())
+    for (const auto& info : session.gpu_info())
+      if (info.ordinal == ordinal) gpus[info.name]++;
+  std::string text;
+  for (const auto& [name, count] : gpus) text += std::to_string(count) + " " + name + ", ";
+  const int cpus = session.cpu_workers();
+  return text + std::to_string(cpus) + (cpus == 1 ? " CPU worker" : " CPU workers");
+}
+
 ordered_json describe_run(const Session& session) {
   ordered_json run;
   run["format"] = "tessera-trace 1";
   run["tessera"] = TESSERA_VERSION;
   run["starpu"] = starpu_version();
   run["command"] = command_line();
-  run["machine"] = machine(session);
+  run["machine"] = machine_text(session);
 #ifdef STARPU_SIMGRID
   run["simulated"] = true;
 #else

@@ -52,6 +52,18 @@ struct LinkRates {
 /// @throws RuntimeError if a device has no room for it
 LinkRates measure_links(const std::vector<int>& devices, std::size_t bytes);
 
+/// Bytes per second between one device and memory that is not pinned.
+struct PageableRates {
+  double in = 0, out = 0;
+};
+
+/// Measures them with copies of `bytes` from and to memory that has just been allocated.
+/// @throws RuntimeError if the device has no room for it
+PageableRates measure_pageable(int device, std::size_t bytes);
+
+/// Whether the devices reach this memory of the host at full speed, because somebody has pinned it.
+bool is_pinned(const void* data);
+
 /// Seconds of one n×n×n product on data in the device's memory, on each of `devices` at once, averaged over
 /// about `seconds` (at least one product) after one that is not counted.
 /// @throws RuntimeError if a device has no room for it

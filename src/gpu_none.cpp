@@ -14,6 +14,10 @@ KeepCurrentDevice::~KeepCurrentDevice() = default;
 
 LinkRates measure_links(const std::vector<int>& /*devices*/, std::size_t /*bytes*/) { return {}; }
 
+PageableRates measure_pageable(int /*device*/, std::size_t /*bytes*/) { return {}; }
+
+bool is_pinned(const void* /*data*/) { return false; }
+
 template <Scalar T>
 double product_seconds(const std::vector<int>& /*devices*/, int /*n*/, double /*seconds*/) {
   throw RuntimeError("a GPU was to be measured, but this Tessera was built without CUDA");

@@ -3,6 +3,7 @@
 #include <starpu.h>
 #include <starpu_scheduler.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <limits>
@@ -37,7 +38,12 @@ int push(starpu_task* task) {
 
 starpu_task* pop(unsigned context) { return policy_of(context).pop(starpu_worker_get_id_check()); }
 
-void submitted(starpu_task* task) { policy_of(task->sched_ctx).submitted(task); }
+std::atomic<void (*)()> on_submission = nullptr;
+
+void submitted(starpu_task* task) {
+  if (auto* hook = on_submission.load(std::memory_order_relaxed); hook != nullptr) hook();
+  policy_of(task->sched_ctx).submitted(task);
+}
 
 void starts(starpu_task* task, unsigned context) { policy_of(context).starts(task, starpu_worker_get_id_check()); }
 
@@ -87,6 +93,8 @@ const char* tessera_sched_check_options(void) {
 }
 
 void tessera_sched_suggest_home(starpu_data_handle_t tile, int worker) { Chains::suggest(tile, worker); }
+
+void tessera_sched_on_submission(void (*hook)(void)) { on_submission = hook; }
 
 int tessera_sched_statistics(unsigned context, tessera_sched_counts* counts) {
   if (context >= STARPU_NMAX_SCHED_CTXS) return -1;

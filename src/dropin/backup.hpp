@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "call.hpp"
+
+namespace tessera::dropin {
+
+/// What a call overwrites, as it was before: without it a call that fails half-way could not be done again. Only what
+/// the routine reads: of a triangle only that, and with beta = 0 nothing.
+class Backup {
+ public:
+  explicit Backup(const Call& call);
+
+  /// False if there is not enough memory for a copy that is needed: then the call must not be tried.
+  bool complete() const noexcept { return complete_; }
+  void restore() const;
+
+ private:
+  /// Elements of column j that belong to the result, from `begin` on.
+  struct Part {
+    Index begin, count;
+  };
+  Part part(Index j) const;
+  template <typename Copy>
+  void for_each_column(Copy copy) const;
+
+  const Call& call_;
+  bool complete_ = true;
+  std::unique_ptr<std::byte[]> copy_;  ///< columns one after another, without padding
+};
+
+/// Bytes that this process could still take without anybody being killed for it.
+double available_memory();
+
+}  // namespace tessera::dropin

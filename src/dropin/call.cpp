@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "call.hpp"
+
+#include <utility>
+
+namespace tessera::dropin {
+
+namespace {
+
+using namespace arguments;
+
+/// What `first_illegal` of arguments.hpp takes. Whether memory is read does not matter here: null is the host's affair.
+arguments::Call common(const Call& c, bool row_major) { return {c.element_size(), row_major}; }
+
+ProductCall product(const Call& c, bool row_major) {
+  return {common(c, row_major), c.op_a, c.op_b, c.m, c.n, c.k, c.A, c.lda, c.B, c.ldb, c.C, c.ldc, false};
+}
+
+Ops allowed(const Call& c) {
+  if (c.is_hermitian()) return Ops::Hermitian;
+  return c.is_complex() ? Ops::Symmetric : Ops::All;
+}
+
+Argument check(const Call& c, bool row_major) {
+  switch (c.shape()) {
+  case Shape::product: return arguments::first_illegal(product(c, row_major));
+  case Shape::triangle_product: {
+    auto square = product(c, row_major);
+    square.m = c.n;
+    return arguments::first_illegal(TriangleProductCall{c.uplo, square});
+  }
+  case Shape::symmetric:
+    return arguments::first_illegal(
+        SymmetricCall{common(c, row_major), c.side, c.uplo, c.m, c.n, c.A, c.lda, c.B, c.ldb, c.C, c.ldc, false});
+  case Shape::rank_k:
+    return arguments::first_illegal(
+        RankKCall{common(c, row_major), allowed(c), c.uplo, c.op_a, c.n, c.k, c.A, c.lda, c.C, c.ldc, false});
+  case Shape::rank_2k:
+    return arguments::first_illegal(Rank2kCall{common(c, row_major), allowed(c), c.uplo, c.op_a, c.n, c.k, c.A, c.lda,
+                                               c.B, c.ldb, c.C, c.ldc, false});
+  case Shape::triangular:
+    return arguments::first_illegal(
+        TriangularCall{common(c, row_major), c.side, c.uplo, c.op_a, c.diag, c.m, c.n, c.A, c.lda, c.C, c.ldc, false});
+  }
+  return {};
+}
+
+Uplo other(Uplo uplo) { return uplo == Uplo::Lower ? Uplo::Upper : Uplo::Lower; }
+Side other(Side side) { return side == Side::Left ? Side::Right : Side::Left; }
+
+template <typename T>
+bool is_zero(const void* x) {
+  return *static_cast<const T*>(x) == T{};
+}
+
+/// @param real  herk's alpha and beta, and her2k's beta
+bool is_zero(const Call& c, const void* x, bool real) {
+  switch (c.type) {
+  case 's': return is_zero<float>(x);
+  case 'd': return is_zero<double>(x);
+  case 'c': return real ? is_zero<float>(x) : is_zero<std::complex<float>>(x);
+  default: return real ? is_zero<double>(x) : is_zero<std::complex<double>>(x);
+  }
+}
+
+}  // namespace
+
+int first_illegal(const Call& call, bool row_major) {
+  const auto illegal = check(call, row_major);
+  switch (illegal.problem) {
+  case Problem::TooLarge:
+  case Problem::Null:
+  case Problem::TooManyBytes: return 0;
+  default: return illegal.position;
+  }
+}
+
+Call by_columns(Call c) {
+  switch (c.shape()) {
+  case Shape::product:
+  case Shape::triangle_product:  // has no m
+    std::swap(c.op_a, c.op_b), std::swap(c.A, c.B), std::swap(c.lda, c.ldb);
+    if (c.shape() == Shape::product) std::swap(c.m, c.n);
+    else c.uplo = other(c.uplo);
+    break;
+  case Shape::symmetric:
+  case Shape::triangular: c.side = other(c.side), c.uplo = other(c.uplo), std::swap(c.m, c.n); break;
+  case Shape::rank_k:
+  case Shape::rank_2k:
+    c.uplo = other(c.uplo);
+    if (c.op_a != Op::NoTrans) c.op_a = Op::NoTrans;
+    else c.op_a = c.is_hermitian() ? Op::ConjTrans : Op::Trans;
+    break;
+  }
+  return c;
+}
+
+double flops(const Call& c) {
+  const double m = static_cast<double>(c.m), n = static_cast<double>(c.n), k = static_cast<double>(c.k);
+  const double order = c.side == Side::Left ? m : n;
+  const double multiply_add = c.is_complex() ? 8 : 2;
+  switch (c.shape()) {
+  case Shape::product: return multiply_add * m * n * k;
+  case Shape::triangle_product: return multiply_add * n * n * k / 2;
+  case Shape::symmetric: return multiply_add * m * n * order;
+  case Shape::rank_k: return multiply_add * n * n * k / 2;
+  case Shape::rank_2k: return multiply_add * n * n * k;
+  case Shape::triangular: return multiply_add * m * n * order / 2;
+  }
+  return 0;
+}
+
+Traffic traffic(const Call& c) {
+  const double m = static_cast<double>(c.m), n = static_cast<double>(c.n), k = static_cast<double>(c.k);
+  const double order = c.side == Side::Left ? m : n, size = static_cast<double>(c.element_size());
+  const double written = size * (c.has_triangle() ? n * n / 2 : m * n);
+  double read = reads_result(c) ? written : 0;
+  switch (c.shape()) {
+  case Shape::product: read += size * (m * k + k * n); break;
+  case Shape::triangle_product:
+  case Shape::rank_2k: read += size * 2 * n * k; break;
+  case Shape::symmetric: read += size * (order * order / 2 + m * n); break;
+  case Shape::rank_k: read += size * n * k; break;
+  case Shape::triangular: read += size * order * order / 2; break;
+  }
+  return {read, written};
+}
+
+bool reads_result(const Call& c) {
+  if (c.shape() == Shape::triangular) return !is_zero(c, c.alpha, false);
+  const bool real = c.routine == Routine::herk || c.routine == Routine::her2k;
+  return !is_zero(c, c.beta, real);
+}
+
+}  // namespace tessera::dropin

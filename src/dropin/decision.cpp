@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "decision.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+#include <string_view>
+#include <thread>
+
+namespace tessera::dropin {
+
+namespace {
+
+int type_index(char type) { return type == 's' ? 0 : type == 'd' ? 1 : type == 'c' ? 2 : 3; }
+
+int size_class(double flops) { return std::clamp(static_cast<int>(std::log2(std::max(1.0, flops)) / 2), 0, 31); }
+
+/// Below this no device pays for matrices that come from and go to the host: 370×370 products in double precision take
+/// a core 5 ms, several cores less, and a GPU 1 ms for copies and launches alone.
+constexpr double smallest_that_can_pay = 1e8;
+
+/// What is assumed of devices that have not started yet, on the safe side: an H200 takes 1.0 to 1.4 s to start with
+/// three others, computes 60 TFLOP/s in double precision, and copies 8.7 GB/s from memory that is not pinned.
+constexpr double seconds_to_start = 1.5, assumed_flops = 5e12, assumed_bytes = 5e9;
+
+/// A core with 512-bit vectors in double precision: until a call has been timed.
+constexpr double assumed_core_flops = 30e9;
+
+/// Launches, tasks and the pause before: what a call on the devices takes if it computes nothing.
+constexpr double seconds_of_a_call = 1e-3;
+
+double predicted_seconds(const Call& call, double flops, const DeviceRates& rates) {
+  const auto bytes = traffic(call);
+  return seconds_of_a_call + std::max({flops / rates.flops, bytes.in / rates.in, bytes.out / rates.out});
+}
+
+DeviceRates rates_for(const Call& call, const Engine& engine) {
+  const auto pinned = [&](const void* data) { return data == nullptr || engine.is_pinned(data); };
+  return engine.rates(call.type, pinned(call.A) && pinned(call.B) && pinned(call.C));
+}
+
+}  // namespace
+
+std::optional<double> Learned::operator()(char type, double flops) const {
+  const auto& values = values_[type_index(type)];
+  const int wanted = size_class(flops);
+  for (int distance = 0; distance < sizes; distance++)
+    for (const int size : {wanted - distance, wanted + distance})
+      if (size >= 0 && size < sizes)
+        if (const float value = values[size].load(std::memory_order_relaxed); value > 0) return value;
+  return {};
+}
+
+void Learned::observe(char type, double flops, double value) {
+  auto& known = values_[type_index(type)][size_class(flops)];
+  const auto before = known.load(std::memory_order_relaxed), seen = static_cast<float>(value);
+  known.store(before > 0 ? 0.75F * before + 0.25F * seen : seen, std::memory_order_relaxed);
+}
+
+Decision::Decision(const Settings& settings) : forced_(settings.min_flops.has_value()) {
+  const bool none = !settings.mistake.empty() || (settings.gpus == 0 && !settings.cpu_only);
+  if (none) smallest_ = std::numeric_limits<double>::infinity();
+  else if (forced_) smallest_ = *settings.min_flops;
+  else if (settings.cpu_only || devices_in_sight() > 0) smallest_ = smallest_that_can_pay;
+  else smallest_ = std::numeric_limits<double>::infinity();  // the host's own threads are as good as ours
+}
+
+bool Decision::starting_pays(const Call& call, double flops) {
+  if (forced_) return true;
+  const double on_devices = predicted_seconds(call, flops, {assumed_flops, assumed_bytes, assumed_bytes});
+  const double saved = expected_on_host(call, flops) - on_devices;
+  if (saved <= 0) return false;
+  return lost_.fetch_add(saved, std::memory_order_relaxed) + saved > seconds_to_start;
+}
+
+Place Decision::choose(const Call& call, double flops, const Engine& engine) const {
+  if (forced_) return Place::Devices;
+  const double predicted = predicted_seconds(call, flops, rates_for(call, engine));
+  const double expected = predicted * device_slowness_(call.type, flops).value_or(1);
+  return expected < expected_on_host(call, flops) ? Place::Devices : Place::Host;
+}
+
+void Decision::observe_host(const Call& call, double flops, double seconds) {
+  if (seconds > 0 && flops > 0) host_rate_.observe(call.type, flops, flops / seconds);
+}
+
+void Decision::observe_devices(const Call& call, double flops, const Engine& engine, double seconds) {
+  device_slowness_.observe(call.type, flops, seconds / predicted_seconds(call, flops, rates_for(call, engine)));
+}
+
+std::optional<double> Decision::host_seconds(const Call& call, double flops) const {
+  const auto rate = host_rate_(call.type, flops);
+  if (!rate) return {};
+  return flops / *rate;
+}
+
+double Decision::expected_on_host(const Call& call, double flops) const {
+  const double cores = std::max(1U, std::thread::hardware_concurrency());
+  const bool single = call.type == 's' || call.type == 'c';
+  return host_seconds(call, flops).value_or(flops / (cores * assumed_core_flops * (single ? 2 : 1)));
+}
+
+int devices_in_sight() {
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (visible != nullptr && (std::string_view(visible).empty() || visible[0] == '-')) return 0;
+  int count = 0;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev", error)) {
+    const auto name = entry.path().filename().string();
+    if (name.starts_with("nvidia") && name.size() > 6 && std::isdigit(static_cast<unsigned char>(name[6])) != 0)
+      count++;
+  }
+  return count;
+}
+
+}  // namespace tessera::dropin

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dispatch.hpp"
+
+#include <chrono>
+
+#include "backup.hpp"
+#include "guest.hpp"
+
+namespace tessera::dropin {
+
+namespace {
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+void compute(Guest& guest, const Call& call) {
+  if (!guest.host()(call)) guest.abort_without_host(call);
+}
+
+/// Timed are calls for which devices are an alternative, and for the log some of the others: looking at a clock twice
+/// takes as long as a product of a handful of numbers.
+bool is_timed(Guest& guest, double operations) {
+  constexpr unsigned one_of = 16;
+  [[gnu::tls_model("initial-exec")]] thread_local unsigned small_calls = 0;
+  return !guest.decision().stays(operations) || (guest.log().on() && small_calls++ % one_of == 0);
+}
+
+void on_host(Guest& guest, const Call& call, double operations) {
+  if (!is_timed(guest, operations)) {
+    compute(guest, call);
+    if (guest.log().on()) guest.log().count(call, operations, Place::Host, {}, {});
+    return;
+  }
+  const double begin = now();
+  compute(guest, call);
+  const double seconds = now() - begin;
+  guest.decision().observe_host(call, operations, seconds);
+  if (guest.log().on()) guest.log().count(call, operations, Place::Host, seconds, seconds);
+}
+
+/// @return false if the host has to do it; its operands are as they were
+bool on_devices(Guest& guest, const Engine& engine, const Call& call, double operations) {
+  const double begin = now();
+  const Backup backup(call);
+  if (!backup.complete()) return false;
+  switch (engine.run(&call)) {
+  case Outcome::Done: break;
+  case Outcome::Declined: return false;
+  case Outcome::Failed:
+    guest.give_up(std::string("the devices have failed, the host BLAS does this call again and all that follow: ") +
+                  engine.failure());
+    backup.restore();
+    return false;
+  }
+  const double seconds = now() - begin;
+  guest.decision().observe_devices(call, operations, engine, seconds);
+  if (guest.log().on())
+    guest.log().count(call, operations, Place::Devices, seconds, guest.decision().host_seconds(call, operations));
+  return true;
+}
+
+}  // namespace
+
+void dispatch(const Call& call) noexcept {
+  auto& guest = Guest::of_process();
+  if (guest.is_inside()) return compute(guest, call);
+  const double operations = flops(call);
+  if (!guest.decision().stays(operations))
+    if (const DeviceCall devices(guest, call, operations); devices)
+      if (on_devices(guest, devices.engine(), call, operations)) return;
+  on_host(guest, call, operations);
+}
+
+void pass_to_host(const Call& call) noexcept {
+  auto& guest = Guest::of_process();
+  on_host(guest, call, flops(call));
+}
+
+}  // namespace tessera::dropin

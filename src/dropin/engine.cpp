@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine.hpp"
+
+#include <starpu.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include <tessera/sched.h>
+#include <tessera/blas.hpp>
+#include <tessera/error.hpp>
+#include <tessera/runtime.hpp>
+
+#include "codelets/host_blas.hpp"
+#include "described_run.hpp"
+#include "gpu.hpp"
+#include "machine_rates.hpp"
+#include "session.hpp"
+
+namespace tessera::dropin {
+
+namespace {
+
+/// Lets StarPU's workers run while there are calls, and pauses them between calls: waiting, they would burn the cores
+/// that the program computes with. While CPU workers compute tiles, OpenBLAS has one thread for each.
+class Activity {
+ public:
+  /// @param pauses  false if somebody else needs the workers, too
+  void begin(bool pauses, bool cpus_compute) {
+    pauses_ = pauses, cpus_compute_ = cpus_compute;
+    if (pauses_) starpu_pause(), paused_ = true;
+  }
+
+  void enter() {
+    const std::lock_guard lock(mutex_);
+    if (calls_++ > 0) return;
+    resume();
+    if (cpus_compute_) threads_ = host::threads(), host::set_threads(1);
+  }
+  void leave() {
+    const std::lock_guard lock(mutex_);
+    if (--calls_ > 0) return;
+    if (cpus_compute_) host::set_threads(threads_);
+    if (pauses_) starpu_pause(), paused_ = true;
+  }
+
+  /// StarPU does not shut down paused workers.
+  void end() {
+    const std::lock_guard lock(mutex_);
+    pauses_ = false;
+    resume();
+  }
+
+  /// The program has tasks of its own in the StarPU that we have started: from now on it never pauses.
+  void let_run() {
+    if (!paused_) return;  // by far the most frequent: our own tasks
+    const std::lock_guard lock(mutex_);
+    pauses_ = false;
+    resume();
+  }
+
+ private:
+  void resume() {
+    if (paused_.exchange(false)) starpu_resume();
+  }
+
+  std::mutex mutex_;
+  int calls_ = 0;    // guarded by mutex_, as are the next three
+  int threads_ = 1;  ///< OpenBLAS's own setting
+  bool pauses_ = false, cpus_compute_ = false;
+  std::atomic<bool> paused_ = false;
+};
+
+/// Never destroyed: a forked child must leave StarPU alone, which has lost its threads there.
+struct Started {
+  std::unique_ptr<Runtime> runtime;
+  std::shared_ptr<detail::Session> session;
+  Activity activity;
+  std::string devices, error, failure;
+  std::mutex failing;
+  double pageable_in = 0, pageable_out = 0;  ///< bytes per second, one GPU
+};
+Started& started() {
+  static auto& only = *new Started;
+  return only;
+}
+
+const char* start(int gpus, bool cpu_only) {
+  auto& s = started();
+  try {
+    RuntimeOptions options;
+    options.gpus = cpu_only ? 0 : gpus;
+    const int threads = host::threads();
+    s.runtime = std::make_unique<Runtime>(options);
+    s.session = detail::session();
+    host::set_threads(threads);  // between calls the program computes with as many as ever
+    s.devices = detail::machine_text(*s.session);
+    if (s.session->gpu_count() > 0) {
+      const auto rates = gpu::measure_pageable(s.session->gpus().front(), std::size_t{64} << 20);
+      s.pageable_in = rates.in, s.pageable_out = rates.out;
+    }
+    const bool ours = !s.session->joined() && s.session->policy() == "tessera";
+    s.activity.begin(ours, s.session->placement() == Placement::Scheduler);
+    if (ours) tessera_sched_on_submission([] { started().activity.let_run(); });
+    return nullptr;
+  } catch (const std::exception& error) {
+    s.error = error.what();
+    s.session.reset(), s.runtime.reset();
+    return s.error.c_str();
+  }
+}
+
+template <typename F>
+auto with_type(char type, F&& f) {
+  switch (type) {
+  case 's': return f(float{});
+  case 'd': return f(double{});
+  case 'c': return f(std::complex<float>{});
+  default: return f(std::complex<double>{});
+  }
+}
+
+DeviceRates rates(char type, bool pinned) {
+  auto& s = started();
+  return with_type(type, [&]<Scalar T>(T) -> DeviceRates {
+    const auto& known = detail::machine_rates<T>(*s.session);
+    const double gpus = s.session->gpu_count(), cpus = s.session->cpu_workers();
+    if (gpus == 0) return {cpus * known.cpu.best_rate(), 1e300, 1e300};
+    const double flops = gpus * known.gpu.best_rate();
+    if (pinned) return {flops, gpus * known.link, gpus * known.link};
+    return {flops, gpus * s.pageable_in, gpus * s.pageable_out};
+  });
+}
+
+template <Scalar T>
+using Full = T;
+
+template <typename T>
+const T& scalar(const void* x) {
+  return *static_cast<const T*>(x);
+}
+
+// One for each argument shape of src/routines.def.
+#define CALL_product(name, Alpha, Beta)                                                          \
+  tessera::name<T>(c.op_a, c.op_b, c.m, c.n, c.k, scalar<Alpha<T>>(c.alpha), A, c.lda, B, c.ldb, \
+                   scalar<Beta<T>>(c.beta), C, c.ldc)
+#define CALL_triangle_product(name, Alpha, Beta)                                                    \
+  tessera::name<T>(c.uplo, c.op_a, c.op_b, c.n, c.k, scalar<Alpha<T>>(c.alpha), A, c.lda, B, c.ldb, \
+                   scalar<Beta<T>>(c.beta), C, c.ldc)
+#define CALL_symmetric(name, Alpha, Beta)                                                                            \
+  tessera::name<T>(c.side, c.uplo, c.m, c.n, scalar<Alpha<T>>(c.alpha), A, c.lda, B, c.ldb, scalar<Beta<T>>(c.beta), \
+                   C, c.ldc)
+#define CALL_rank_k(name, Alpha, Beta) \
+  tessera::name<T>(c.uplo, c.op_a, c.n, c.k, scalar<Alpha<T>>(c.alpha), A, c.lda, scalar<Beta<T>>(c.beta), C, c.ldc)
+#define CALL_rank_2k(name, Alpha, Beta)                                                                              \
+  tessera::name<T>(c.uplo, c.op_a, c.n, c.k, scalar<Alpha<T>>(c.alpha), A, c.lda, B, c.ldb, scalar<Beta<T>>(c.beta), \
+                   C, c.ldc)
+#define CALL_triangular(name, Alpha, Beta) \
+  tessera::name<T>(c.side, c.uplo, c.op_a, c.diag, c.m, c.n, scalar<Alpha<T>>(c.alpha), A, c.lda, C, c.ldc)
+
+enum class Types { SDCZ, CZ };
+
+template <Scalar T>
+void compute(const Call& c) {
+  const auto* A = static_cast<const T*>(c.A);
+  const auto* B = static_cast<const T*>(c.B);
+  auto* C = static_cast<T*>(c.C);
+  switch (c.routine) {
+#define ROUTINE(name, types, shape, Alpha, Beta)                                                 \
+  case Routine::name:                                                                            \
+    if constexpr (Types::types == Types::SDCZ || is_complex<T>) CALL_##shape(name, Alpha, Beta); \
+    break;
+#include "routines.def"
+#undef ROUTINE
+  }
+}
+
+Outcome run(const Call* call) {
+  auto& s = started();
+  s.activity.enter();
+  auto outcome = Outcome::Done;
+  try {
+    with_type(call->type, [&]<Scalar T>(T) { compute<T>(*call); });
+  } catch (const ArgumentError&) {
+    outcome = Outcome::Declined;
+  } catch (const std::exception& error) {
+    const std::lock_guard lock(s.failing);
+    s.failure = error.what();
+    outcome = Outcome::Failed;
+  }
+  s.activity.leave();
+  return outcome;
+}
+
+const char* failure() {
+  auto& s = started();
+  const std::lock_guard lock(s.failing);
+  thread_local std::string text;
+  text = s.failure;
+  return text.c_str();
+}
+
+void stop() {
+  auto& s = started();
+  const int threads = host::threads();
+  s.activity.end();
+  tessera_sched_on_submission(nullptr);
+  s.session.reset(), s.runtime.reset();
+  host::set_threads(threads);
+}
+
+}  // namespace
+
+}  // namespace tessera::dropin
+
+extern "C" const tessera::dropin::Engine* tessera_dropin_engine() {
+  using namespace tessera::dropin;
+  static constexpr Engine engine{Engine::current_version,
+                                 start,
+                                 [] { return started().devices.c_str(); },
+                                 rates,
+                                 tessera::gpu::is_pinned,
+                                 [] { return starpu_worker_get_id() >= 0; },
+                                 run,
+                                 failure,
+                                 stop};
+  return &engine;
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The Fortran symbols: dgemm_, dgemm for compilers that add no underscore, and dgemm_64_ with 64-bit integers, for
+// every routine of the table and every type; gemmt also by the name that the reference BLAS has for it, gemmtr.
+#include <type_traits>
+
+#include "dispatch.hpp"
+
+namespace tessera::dropin {
+
+namespace {
+
+using Letter = const char*;
+using Data = const void*;
+
+/// Either case is legal. What is no letter stays illegal.
+template <typename Option>
+Option option(Letter letter) {
+  return Option{static_cast<char>(*letter & ~0x20)};
+}
+
+template <typename Int>
+void submit(const char* symbol, const Call& call) {
+  constexpr auto width = std::is_same_v<Int, int> ? Width::Bits32 : Width::Bits64;
+  constexpr auto conjugated = Op{'R'};  // OpenBLAS has it beyond the standard, and nobody else
+  if (call.op_a == conjugated || call.op_b == conjugated) pass_to_host(call);
+  else if (const int position = first_illegal(call, false); position != 0) report_illegal(symbol, position, width);
+  else dispatch(call);
+}
+
+}  // namespace
+
+}  // namespace tessera::dropin
+
+using namespace tessera::dropin;
+using tessera::Diag;
+using tessera::Op;
+using tessera::Side;
+using tessera::Uplo;
+
+// One function for each argument shape. `code` is the letter of the type.
+
+#define DEFINE_product(symbol, code, Name, Int)                                                                       \
+  void symbol(Letter op_a, Letter op_b, const Int* m, const Int* n, const Int* k, Data alpha, Data A, const Int* lda, \
+              Data B, const Int* ldb, Data beta, void* C, const Int* ldc) {                                           \
+    submit<Int>(#symbol, {.routine = Routine::Name,                                                                   \
+                          .type = code,                                                                               \
+                          .op_a = option<Op>(op_a),                                                                   \
+                          .op_b = option<Op>(op_b),                                                                   \
+                          .m = *m,                                                                                    \
+                          .n = *n,                                                                                    \
+                          .k = *k,                                                                                    \
+                          .alpha = alpha,                                                                             \
+                          .A = A,                                                                                     \
+                          .lda = *lda,                                                                                \
+                          .B = B,                                                                                     \
+                          .ldb = *ldb,                                                                                \
+                          .beta = beta,                                                                               \
+                          .C = C,                                                                                     \
+                          .ldc = *ldc});                                                                              \
+  }
+
+#define DEFINE_triangle_product(symbol, code, Name, Int)                                                             \
+  void symbol(Letter uplo, Letter op_a, Letter op_b, const Int* n, const Int* k, Data alpha, Data A, const Int* lda, \
+              Data B, const Int* ldb, Data beta, void* C, const Int* ldc) {                                          \
+    submit<Int>(#symbol, {.routine = Routine::Name,                                                                  \
+                          .type = code,                                                                              \
+                          .uplo = option<Uplo>(uplo),                                                                \
+                          .op_a = option<Op>(op_a),                                                                  \
+                          .op_b = option<Op>(op_b),                                                                  \
+                          .n = *n,                                                                                   \
+                          .k = *k,                                                                                   \
+                          .alpha = alpha,                                                                            \
+                          .A = A,                                                                                    \
+                          .lda = *lda,                                                                               \
+                          .B = B,                                                                                    \
+                          .ldb = *ldb,                                                                               \
+                          .beta = beta,                                                                              \
+                          .C = C,                                                                                    \
+                          .ldc = *ldc});                                                                             \
+  }
+
+#define DEFINE_symmetric(symbol, code, Name, Int)                                                               \
+  void symbol(Letter side, Letter uplo, const Int* m, const Int* n, Data alpha, Data A, const Int* lda, Data B, \
+              const Int* ldb, Data beta, void* C, const Int* ldc) {                                             \
+    submit<Int>(#symbol, {.routine = Routine::Name,                                                             \
+                          .type = code,                                                                         \
+                          .side = option<Side>(side),                                                           \
+                          .uplo = option<Uplo>(uplo),                                                           \
+                          .m = *m,                                                                              \
+                          .n = *n,                                                                              \
+                          .alpha = alpha,                                                                       \
+                          .A = A,                                                                               \
+                          .lda = *lda,                                                                          \
+                          .B = B,                                                                               \
+                          .ldb = *ldb,                                                                          \
+                          .beta = beta,                                                                         \
+                          .C = C,                                                                               \
+                          .ldc = *ldc});                                                                        \
+  }
+
+#define DEFINE_rank_k(symbol, code, Name, Int)                                                                   \
+  void symbol(Letter uplo, Letter op, const Int* n, const Int* k, Data alpha, Data A, const Int* lda, Data beta, \
+              void* C, const Int* ldc) {                                                                         \
+    submit<Int>(#symbol, {.routine = Routine::Name,                                                              \
+                          .type = code,                                                                          \
+                          .uplo = option<Uplo>(uplo),                                                            \
+                          .op_a = option<Op>(op),                                                                \
+                          .n = *n,                                                                               \
+                          .k = *k,                                                                               \
+                          .alpha = alpha,                                                                        \
+                          .A = A,                                                                                \
+                          .lda = *lda,                                                                           \
+                          .beta = beta,                                                                          \
+                          .C = C,                                                                                \
+                          .ldc = *ldc});                                                                         \
+  }
+
+#define DEFINE_rank_2k(symbol, code, Name, Int)                                                               \
+  void symbol(Letter uplo, Letter op, const Int* n, const Int* k, Data alpha, Data A, const Int* lda, Data B, \
+              const Int* ldb, Data beta, void* C, const Int* ldc) {                                           \
+    submit<Int>(#symbol, {.routine = Routine::Name,                                                           \
+                          .type = code,                                                                       \
+                          .uplo = option<Uplo>(uplo),                                                         \
+                          .op_a = option<Op>(op),                                                             \
+                          .n = *n,                                                                            \
+                          .k = *k,                                                                            \
+                          .alpha = alpha,                                                                     \
+                          .A = A,                                                                             \
+                          .lda = *lda,                                                                        \
+                          .B = B,                                                                             \
+                          .ldb = *ldb,                                                                        \
+                          .beta = beta,                                                                       \
+                          .C = C,                                                                             \
+                          .ldc = *ldc});                                                                      \
+  }
+
+#define DEFINE_triangular(symbol, code, Name, Int)                                                              \
+  void symbol(Letter side, Letter uplo, Letter op, Letter diag, const Int* m, const Int* n, Data alpha, Data A, \
+              const Int* lda, void* B, const Int* ldb) {                                                        \
+    submit<Int>(#symbol, {.routine = Routine::Name,                                                             \
+                          .type = code,                                                                         \
+                          .side = option<Side>(side),                                                           \
+                          .uplo = option<Uplo>(uplo),                                                           \
+                          .op_a = option<Op>(op),                                                               \
+                          .diag = option<Diag>(diag),                                                           \
+                          .m = *m,                                                                              \
+                          .n = *n,                                                                              \
+                          .alpha = alpha,                                                                       \
+                          .A = A,                                                                               \
+                          .lda = *lda,                                                                          \
+                          .C = B,                                                                               \
+                          .ldc = *ldb});                                                                        \
+  }
+
+#define DEFINE(shape, code, letter, Name, name)                                                  \
+  DEFINE_##shape(letter##name##_, code, Name, int) DEFINE_##shape(letter##name, code, Name, int) \
+      DEFINE_##shape(letter##name##_64_, code, Name, std::int64_t)
+
+#define CZ(shape, Name, name)       \
+  DEFINE(shape, 'c', c, Name, name) \
+  DEFINE(shape, 'z', z, Name, name)
+#define SDCZ(shape, Name, name)     \
+  DEFINE(shape, 's', s, Name, name) \
+  DEFINE(shape, 'd', d, Name, name) \
+  CZ(shape, Name, name)
+#define ROUTINE(name, types, shape, alpha, beta) types(shape, name, name)
+
+extern "C" {
+#include "routines.def"
+SDCZ(triangle_product, gemmt, gemmtr)
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+
+#include "decision.hpp"
+#include "engine.hpp"
+#include "host.hpp"
+#include "log.hpp"
+#include "settings.hpp"
+
+namespace tessera::dropin {
+
+/// What the drop-in has in a process: made at its first call of the BLAS, and then nothing but the host BLAS; devices
+/// when a call pays. Gone without a trace in a forked child, at `dlclose` and at the exit.
+class Guest {
+ public:
+  /// Never destroyed: other threads may still compute while the process exits.
+  static Guest& of_process();
+
+  const Settings& settings() const noexcept { return settings_; }
+  const HostBlas& host() const noexcept { return host_; }
+  Decision& decision() noexcept { return decision_; }
+  Log& log() noexcept { return log_; }
+
+  /// Whether the calling thread is in a task, or otherwise in a call on the devices: our own tiles, most of the time.
+  /// Such calls are for the host, and are not the program's.
+  bool is_inside() const noexcept;
+
+  /// From now on all calls stay on the host, and the user is told why.
+  void give_up(const std::string& why);
+
+  /// No host BLAS, or none for such sizes.
+  [[noreturn]] void abort_without_host(const Call& call) const;
+
+  /// When the process exits, or closes us. Waits for calls of other threads; if the calling thread is itself in the
+  /// middle of one (a signal handler that exits), the devices are left as they are.
+  void stop_devices();
+  void write_log();
+
+  void before_fork();
+  void after_fork();
+  void after_fork_in_child();
+
+ private:
+  friend class DeviceCall;
+  enum class State { NotStarted, Running, Off };
+
+  Guest();
+  void explain_if_forked();
+  /// The devices, started if they were not; null if they cannot or shall not be used.
+  const Engine* start();
+  static const Engine* load();
+
+  Settings settings_;
+  HostBlas host_;
+  Decision decision_;
+  Log log_;
+
+  std::mutex mutex_;
+  std::condition_variable idle_;
+  std::atomic<State> state_ = State::NotStarted;
+  int calls_ = 0;        ///< on the devices now; guarded by mutex_
+  bool broken_ = false;  ///< the devices have failed, and are not to be touched even to stop them; guarded by mutex_
+  bool forked_ = false;  ///< a child, whose parent had started them; guarded by mutex_
+  const Engine* engine_ = nullptr;
+  std::string devices_, trouble_;  // guarded by mutex_
+};
+
+/// The right to use the devices for one call, if it is to go there.
+class DeviceCall {
+ public:
+  DeviceCall(Guest& guest, const Call& call, double flops);
+  ~DeviceCall();
+  DeviceCall(const DeviceCall&) = delete;
+  DeviceCall& operator=(const DeviceCall&) = delete;
+
+  explicit operator bool() const noexcept { return engine_ != nullptr; }
+  const Engine& engine() const noexcept { return *engine_; }
+
+ private:
+  void release();
+
+  Guest& guest_;
+  const Engine* engine_ = nullptr;
+};
+
+}  // namespace tessera::dropin

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+
+#include "host_gemmt.hpp"
+
+namespace tessera::dropin {
+
+namespace {
+
+int type_index(char type) { return type == 's' ? 0 : type == 'd' ? 1 : type == 'c' ? 2 : 3; }
+
+/// Where a library has been loaded: the same for all of its symbols.
+const void* base_of(const void* address) {
+  Dl_info info{};
+  return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+bool is_ours(const void* address) { return base_of(address) == base_of(reinterpret_cast<const void*>(&is_ours)); }
+
+bool fits(const Call& c, Index largest) { return std::max({c.m, c.n, c.k, c.lda, c.ldb, c.ldc}) <= largest; }
+
+/// A Fortran routine, with the hidden lengths of its characters at the end, as gfortran wants them.
+template <typename Int>
+void call_fortran(void* function, const Call& c) {
+  using V = const void*;
+  using S = const char*;
+  using I = const Int*;
+  using L = std::size_t;
+  const Int m = static_cast<Int>(c.m), n = static_cast<Int>(c.n), k = static_cast<Int>(c.k);
+  const Int lda = static_cast<Int>(c.lda), ldb = static_cast<Int>(c.ldb), ldc = static_cast<Int>(c.ldc);
+  const char side = static_cast<char>(c.side), uplo = static_cast<char>(c.uplo), diag = static_cast<char>(c.diag);
+  const char op_a = static_cast<char>(c.op_a), op_b = static_cast<char>(c.op_b);
+  switch (c.shape()) {
+  case Shape::product:
+    return reinterpret_cast<void (*)(S, S, I, I, I, V, V, I, V, I, V, void*, I, L, L)>(function)(
+        &op_a, &op_b, &m, &n, &k, c.alpha, c.A, &lda, c.B, &ldb, c.beta, c.C, &ldc, 1, 1);
+  case Shape::triangle_product:
+    return reinterpret_cast<void (*)(S, S, S, I, I, V, V, I, V, I, V, void*, I, L, L, L)>(function)(
+        &uplo, &op_a, &op_b, &n, &k, c.alpha, c.A, &lda, c.B, &ldb, c.beta, c.C, &ldc, 1, 1, 1);
+  case Shape::symmetric:
+    return reinterpret_cast<void (*)(S, S, I, I, V, V, I, V, I, V, void*, I, L, L)>(function)(
+        &side, &uplo, &m, &n, c.alpha, c.A, &lda, c.B, &ldb, c.beta, c.C, &ldc, 1, 1);
+  case Shape::rank_k:
+    return reinterpret_cast<void (*)(S, S, I, I, V, V, I, V, void*, I, L, L)>(function)(
+        &uplo, &op_a, &n, &k, c.alpha, c.A, &lda, c.beta, c.C, &ldc, 1, 1);
+  case Shape::rank_2k:
+    return reinterpret_cast<void (*)(S, S, I, I, V, V, I, V, I, V, void*, I, L, L)>(function)(
+        &uplo, &op_a, &n, &k, c.alpha, c.A, &lda, c.B, &ldb, c.beta, c.C, &ldc, 1, 1);
+  case Shape::triangular:
+    return reinterpret_cast<void (*)(S, S, S, S, I, I, V, V, I, void*, I, L, L, L, L)>(function)(
+        &side, &uplo, &op_a, &diag, &m, &n, c.alpha, c.A, &lda, c.C, &ldc, 1, 1, 1, 1);
+  }
+}
+
+}  // namespace
+
+HostBlas::HostBlas(const std::string& name) {
+  if (!name.empty() && !load(name)) trouble_ = "TESSERA_HOST_BLAS is '" + name + "', " + trouble_;
+  const auto given = trouble_;
+  for (const char* usual : {"libopenblas.so.0", "libblas.so.3"})
+    if (!loaded()) load(usual);
+  if (loaded() && !given.empty()) trouble_ = given + "; the host BLAS is " + path_;
+  else if (loaded()) trouble_.clear();
+}
+
+bool HostBlas::load(const std::string& name) {
+  void* const library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    trouble_ = std::string("which cannot be loaded: ") + dlerror();
+    return false;
+  }
+  for (int r = 0; r < routine_count; r++)
+    for (int t = 0; t < 4; t++) {
+      const auto base = std::string(1, "sdcz"[t]) + routines[r].name;
+      const auto find = [&](const std::string& symbol) {
+        void* const address = dlsym(library, symbol.c_str());
+        return address == nullptr || is_ours(address) ? nullptr : address;
+      };
+      functions_[r][t] = find(base + "_");
+      functions_64_[r][t] = find(base + "_64_");
+      if (routines[r].shape == Shape::triangle_product && functions_[r][t] == nullptr)
+        functions_[r][t] = find(base + "r_");  // as the reference BLAS calls it
+    }
+  void* const gemm = functions_[static_cast<int>(Routine::gemm)][type_index('d')];
+  if (gemm == nullptr) {
+    trouble_ = "which has no dgemm_ but ours, or none at all";
+    dlclose(library);
+    return false;
+  }
+  library_ = library;
+  Dl_info info{};
+  path_ = dladdr(gemm, &info) != 0 ? info.dli_fname : name;
+  return true;
+}
+
+bool HostBlas::operator()(const Call& call) const {
+  const bool narrow = fits(call, std::numeric_limits<int>::max());
+  const auto& functions = narrow ? functions_ : functions_64_;
+  void* const found = functions[static_cast<int>(call.routine)][type_index(call.type)];
+  if (found != nullptr && narrow) call_fortran<int>(found, call);
+  else if (found != nullptr) call_fortran<std::int64_t>(found, call);
+  else if (narrow && loaded() && call.shape() == Shape::triangle_product) gemmt_by_gemm(*this, call);
+  else return false;
+  return true;
+}
+
+void* HostBlas::symbol(const char* name) const { return library_ == nullptr ? nullptr : dlsym(library_, name); }
+
+}  // namespace tessera::dropin

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "log.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+namespace tessera::dropin {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string program() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).filename().string();
+}
+
+/// A sum over some calls, scaled to all of them; null if there are none to go by.
+ordered_json of_all(double sum, std::uint64_t some, std::uint64_t all) {
+  if (some == 0) return {};
+  return sum * static_cast<double>(all) / static_cast<double>(some);
+}
+
+ordered_json number_or_null(Index x) { return x < 0 ? ordered_json() : ordered_json(x); }
+
+}  // namespace
+
+void Log::count(const Call& call, double flops, Place place, std::optional<double> seconds,
+                std::optional<double> host_seconds) {
+  const bool has_k = call.shape() != Shape::symmetric && call.shape() != Shape::triangular;
+  Key key{call.routine, call.type, place, call.has_triangle() ? -1 : call.m, call.n, has_k ? call.k : -1};
+  const auto bytes = traffic(call);
+  const std::lock_guard lock(mutex_);
+  if (last_ == nullptr || last_->first != key) {
+    if (sums_.size() >= most_shapes && !sums_.contains(key)) key.m = key.n = key.k = -1;
+    last_ = &*sums_.try_emplace(key).first;
+  }
+  auto& sums = last_->second;
+  sums.calls++, sums.flops += flops, sums.bytes += bytes.in + bytes.out;
+  if (seconds) sums.timed++, sums.seconds += *seconds;
+  if (host_seconds) sums.compared++, sums.host_seconds += *host_seconds;
+}
+
+std::string Log::write(const std::string& host_blas, const std::string& devices, const std::string& trouble) {
+  const std::lock_guard lock(mutex_);
+  if (sums_.empty() && trouble.empty()) return {};
+  const std::chrono::duration<double> lasted = std::chrono::steady_clock::now() - begin_;
+  ordered_json header{{"process", getpid()}, {"program", program()}, {"host_blas", host_blas}, {"devices", devices}};
+  header["seconds"] = lasted.count();
+  if (!trouble.empty()) header["trouble"] = trouble;
+  auto text = header.dump() + "\n";
+  for (const auto& [key, sums] : sums_) {
+    const auto& routine = routines[static_cast<int>(key.routine)];
+    const bool has_m =
+        routine.shape != Shape::triangle_product && routine.shape != Shape::rank_k && routine.shape != Shape::rank_2k;
+    const bool has_k = routine.shape != Shape::symmetric && routine.shape != Shape::triangular;
+    ordered_json line{{"process", getpid()}, {"routine", std::string(1, key.type) + routine.name}};
+    if (has_m) line["m"] = number_or_null(key.m);
+    line["n"] = number_or_null(key.n);
+    if (has_k) line["k"] = number_or_null(key.k);
+    line["place"] = key.place == Place::Host ? "host" : "devices";
+    line["calls"] = sums.calls, line["seconds"] = of_all(sums.seconds, sums.timed, sums.calls);
+    line["flops"] = sums.flops, line["bytes"] = sums.bytes;
+    line["host_seconds"] = of_all(sums.host_seconds, sums.compared, sums.calls);
+    text += line.dump() + "\n";
+  }
+  sums_.clear();
+  last_ = nullptr;
+  const int file = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  // One write: the lines of several processes do not mix.
+  const bool whole = file >= 0 && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  const auto error =
+      whole ? "" : "TESSERA_BLAS_LOG is '" + path_ + "', which cannot be written: " + std::strerror(errno);
+  if (file >= 0) close(file);
+  return error;
+}
+
+void Log::after_fork_in_child() {
+  sums_.clear();
+  last_ = nullptr;
+  begin_ = std::chrono::steady_clock::now();
+  mutex_.unlock();
+}
+
+}  // namespace tessera::dropin
