@@ -23,6 +23,7 @@
 
 #ifdef TESSERA_WITH_CUDA
 #include "codelets/device_handles.hpp"
+#include "staging.hpp"
 #endif
 
 namespace tessera::detail {
@@ -47,15 +48,19 @@ void require_policy(const std::string& name) {
   throw ArgumentError("Runtime", 3, "policy", "is '" + name + "', must be one of " + known);
 }
 
-void create_device_handles() {
+void prepare_devices() {
 #if defined(TESSERA_WITH_CUDA) && !defined(STARPU_SIMGRID)
-  if (starpu_cuda_worker_get_count() > 0) device::create_handles();
+  if (starpu_cuda_worker_get_count() == 0) return;
+  staging::start();
+  device::create_handles();
 #endif
 }
 
-void destroy_device_handles() {
+void end_devices() {
 #if defined(TESSERA_WITH_CUDA) && !defined(STARPU_SIMGRID)
-  if (starpu_cuda_worker_get_count() > 0) device::destroy_handles();
+  if (starpu_cuda_worker_get_count() == 0) return;
+  staging::stop();
+  device::destroy_handles();
 #endif
 }
 
@@ -82,9 +87,9 @@ Session::Session(const RuntimeOptions& given) : joined_(starpu_is_initialized() 
   }
   look_at_workers();
   try {
-    create_device_handles();
+    prepare_devices();
   } catch (...) {  // no destructor will run
-    destroy_device_handles();
+    end_devices();
     starpu_shutdown();
     throw;
   }
@@ -167,7 +172,7 @@ Session::~Session() {
   progress_.reset();
   const gpu::KeepCurrentDevice keep;
   host::set_threads(host_threads_);
-  destroy_device_handles();
+  end_devices();
   if (recording_) recording_->end();
   starpu_shutdown();
   if (recording_) recording_->close();

@@ -7,8 +7,27 @@
 #include <functional>
 
 #include "session.hpp"
+#include "staging.hpp"
 
 namespace tessera::detail {
+
+namespace {
+
+/// How StarPU copies tiles of this memory to GPUs and back.
+starpu_data_interface_ops* interface_of(const TileGrid::Memory& memory, std::size_t tile_height,
+                                        const Session& session) {
+#if defined(TESSERA_WITH_CUDA) && !defined(STARPU_SIMGRID)
+  if (session.gpu_count() > 0 && memory.columns > 0 && tile_height <= staging::buffer_bytes) {
+    const auto* last = memory.first + static_cast<std::size_t>(memory.columns - 1) * memory.stride + memory.height - 1;
+    if (!gpu::is_pinned(memory.first) || !gpu::is_pinned(last)) return staging::matrix_interface();
+  }
+#else
+  static_cast<void>(memory), static_cast<void>(tile_height), static_cast<void>(session);
+#endif
+  return &starpu_interface_matrix_ops;
+}
+
+}  // namespace
 
 /// Counts tiles on their way home. The callbacks run on StarPU's threads and may outlive a waiting caller's patience,
 /// so they share it. StarPU's own primitives, because only those exist in simulated time.
@@ -64,13 +83,20 @@ TileGrid::TileGrid(void* data, Index m, Index n, Index ld, std::size_t element_s
       element_size_(element_size), tile_(tile), read_only_(read_only) {
   if (m == 0 || n == 0) mt_ = nt_ = 0;
   handles_.resize(static_cast<std::size_t>(mt_ * nt_));
+  auto* const interface =
+      interface_of(memory(0, mt_, 0, nt_), static_cast<std::size_t>(tile.rows) * element_size, *session_);
   for (Index j = 0; j < nt_; j++)
     for (Index i = 0; i < mt_; i++) {
       auto& handle = handles_[static_cast<std::size_t>(i + j * mt_)];
-      const auto* origin = data_ + static_cast<std::size_t>(i * tile.rows + j * tile.columns * ld) * element_size;
-      starpu_matrix_data_register(&handle, STARPU_MAIN_RAM, reinterpret_cast<uintptr_t>(origin),
-                                  static_cast<uint32_t>(ld), static_cast<uint32_t>(tile_m(i)),
-                                  static_cast<uint32_t>(tile_n(j)), element_size);
+      const auto origin = reinterpret_cast<std::uintptr_t>(data_) +
+                          static_cast<std::size_t>(i * tile.rows + j * tile.columns * ld) * element_size;
+      starpu_matrix_interface matrix{};
+      matrix.id = STARPU_MATRIX_INTERFACE_ID;
+      matrix.ptr = matrix.dev_handle = origin;
+      matrix.ld = static_cast<std::uint32_t>(ld), matrix.elemsize = element_size;
+      matrix.nx = static_cast<std::uint32_t>(tile_m(i)), matrix.ny = static_cast<std::uint32_t>(tile_n(j));
+      matrix.allocsize = static_cast<std::size_t>(tile_m(i) * tile_n(j)) * element_size;
+      starpu_data_register(&handle, STARPU_MAIN_RAM, &matrix, interface);
       starpu_data_set_sequential_consistency_flag(handle, 1);  // whatever the program's default
       starpu_data_set_coordinates(handle, 2, static_cast<int>(i), static_cast<int>(j));
     }

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+
+struct starpu_data_interface_ops;
+
+/// Copies between GPUs and host memory that is not pinned. CUDA alone moves 9 GB/s into a GPU from such memory, with one
+/// thread of ours blocked; here several threads copy it into pinned buffers and out of them, piece by piece, while the
+/// pieces before are on the link.
+namespace tessera::detail::staging {
+
+/// Bytes of one pinned buffer. Small enough that all threads have something to do for one tile, large enough for the
+/// link.
+inline constexpr std::size_t buffer_bytes = std::size_t{2} << 20;
+
+/// StarPU's matrix interface, but for these copies. What is pinned needs none of it.
+/// @pre  a column of the tile fits a buffer
+starpu_data_interface_ops* matrix_interface();
+
+/// Starts the threads, which sleep until there is a tile. Not from a thread of StarPU's, which is bound to one core, as
+/// they would be. Buffers are allocated when they are needed.
+void start();
+
+/// Ends the threads and frees the buffers.
+/// @pre  no tile is being copied
+void stop();
+
+}  // namespace tessera::detail::staging
