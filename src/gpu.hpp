@@ -52,15 +52,6 @@ struct LinkRates {
 /// @throws RuntimeError if a device has no room for it
 LinkRates measure_links(const std::vector<int>& devices, std::size_t bytes);
 
-/// Bytes per second between one device and memory that is not pinned.
-struct PageableRates {
-  double in = 0, out = 0;
-};
-
-/// Measures them with copies of `bytes` from and to memory that has just been allocated.
-/// @throws RuntimeError if the device has no room for it
-PageableRates measure_pageable(int device, std::size_t bytes);
-
 /// Whether the devices reach this memory of the host at full speed, because somebody has pinned it.
 bool is_pinned(const void* data);
 

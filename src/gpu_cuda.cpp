@@ -234,20 +234,6 @@ LinkRates measure_links(const std::vector<int>& devices, std::size_t bytes) {
   return rates;
 }
 
-PageableRates measure_pageable(int device, std::size_t bytes) {
-  const KeepCurrentDevice keep;
-  std::vector<char> host(bytes, 1);
-  const auto memory = allocate(device, bytes);
-  const auto rate = [&](void* to, const void* from, cudaMemcpyKind kind) {
-    const double begin = now();
-    require(cudaMemcpy(to, from, bytes, kind), "a measured copy");
-    return static_cast<double>(bytes) / (now() - begin);
-  };
-  rate(memory.get(), host.data(), cudaMemcpyHostToDevice);  // warms up
-  return {rate(memory.get(), host.data(), cudaMemcpyHostToDevice),
-          rate(host.data(), memory.get(), cudaMemcpyDeviceToHost)};
-}
-
 bool is_pinned(const void* data) {
   cudaPointerAttributes attributes{};
   if (cudaPointerGetAttributes(&attributes, data) == cudaSuccess) return attributes.type == cudaMemoryTypeHost;

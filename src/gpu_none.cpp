@@ -14,8 +14,6 @@ KeepCurrentDevice::~KeepCurrentDevice() = default;
 
 LinkRates measure_links(const std::vector<int>& /*devices*/, std::size_t /*bytes*/) { return {}; }
 
-PageableRates measure_pageable(int /*device*/, std::size_t /*bytes*/) { return {}; }
-
 bool is_pinned(const void* /*data*/) { return false; }
 
 template <Scalar T>

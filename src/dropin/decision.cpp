@@ -21,9 +21,13 @@ int size_class(double flops) { return std::clamp(static_cast<int>(std::log2(std:
 /// a core 5 ms, several cores less, and a GPU 1 ms for copies and launches alone.
 constexpr double smallest_that_can_pay = 1e8;
 
-/// What is assumed of devices that have not started yet, on the safe side: an H200 takes 1.0 to 1.4 s to start with
-/// three others, computes 60 TFLOP/s in double precision, and copies 8.7 GB/s from memory that is not pinned.
-constexpr double seconds_to_start = 1.5, assumed_flops = 5e12, assumed_bytes = 5e9;
+/// What is assumed of devices that have not started yet, on the safe side: two H200 take 0.7 s to start, four up
+/// to 1.4, compute 60 TFLOP/s each in double precision, and are fed 50 GB/s from memory that is not pinned.
+constexpr double seconds_to_start = 1.5;
+constexpr DeviceRates assumed_rates{5e12, 5e9};
+
+/// How much longer than predicted a call takes that is not like any before. What is not pinned goes through buffers.
+constexpr double unknown_slowness[2] = {2, 1.2};
 
 /// A core with 512-bit vectors in double precision: until a call has been timed.
 constexpr double assumed_core_flops = 30e9;
@@ -33,12 +37,12 @@ constexpr double seconds_of_a_call = 1e-3;
 
 double predicted_seconds(const Call& call, double flops, const DeviceRates& rates) {
   const auto bytes = traffic(call);
-  return seconds_of_a_call + std::max({flops / rates.flops, bytes.in / rates.in, bytes.out / rates.out});
+  return seconds_of_a_call + std::max({flops / rates.flops, bytes.in / rates.link, bytes.out / rates.link});
 }
 
-DeviceRates rates_for(const Call& call, const Engine& engine) {
+bool all_pinned(const Call& call, const Engine& engine) {
   const auto pinned = [&](const void* data) { return data == nullptr || engine.is_pinned(data); };
-  return engine.rates(call.type, pinned(call.A) && pinned(call.B) && pinned(call.C));
+  return pinned(call.A) && pinned(call.B) && pinned(call.C);
 }
 
 }  // namespace
@@ -69,7 +73,7 @@ Decision::Decision(const Settings& settings) : forced_(settings.min_flops.has_va
 
 bool Decision::starting_pays(const Call& call, double flops) {
   if (forced_) return true;
-  const double on_devices = predicted_seconds(call, flops, {assumed_flops, assumed_bytes, assumed_bytes});
+  const double on_devices = predicted_seconds(call, flops, assumed_rates);
   const double saved = expected_on_host(call, flops) - on_devices;
   if (saved <= 0) return false;
   return lost_.fetch_add(saved, std::memory_order_relaxed) + saved > seconds_to_start;
@@ -77,9 +81,10 @@ bool Decision::starting_pays(const Call& call, double flops) {
 
 Place Decision::choose(const Call& call, double flops, const Engine& engine) const {
   if (forced_) return Place::Devices;
-  const double predicted = predicted_seconds(call, flops, rates_for(call, engine));
-  const double expected = predicted * device_slowness_(call.type, flops).value_or(1);
-  return expected < expected_on_host(call, flops) ? Place::Devices : Place::Host;
+  const bool pinned = all_pinned(call, engine);
+  const double predicted = predicted_seconds(call, flops, engine.rates(call.type));
+  const double slowness = slowness_[pinned](call.type, flops).value_or(unknown_slowness[pinned]);
+  return predicted * slowness < expected_on_host(call, flops) ? Place::Devices : Place::Host;
 }
 
 void Decision::observe_host(const Call& call, double flops, double seconds) {
@@ -87,7 +92,8 @@ void Decision::observe_host(const Call& call, double flops, double seconds) {
 }
 
 void Decision::observe_devices(const Call& call, double flops, const Engine& engine, double seconds) {
-  device_slowness_.observe(call.type, flops, seconds / predicted_seconds(call, flops, rates_for(call, engine)));
+  const double predicted = predicted_seconds(call, flops, engine.rates(call.type));
+  slowness_[all_pinned(call, engine)].observe(call.type, flops, seconds / predicted);
 }
 
 std::optional<double> Decision::host_seconds(const Call& call, double flops) const {

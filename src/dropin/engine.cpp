@@ -4,6 +4,7 @@
 #include <starpu.h>
 
 #include <atomic>
+#include <limits>
 #include <memory>
 #include <mutex>
 
@@ -79,7 +80,6 @@ struct Started {
   Activity activity;
   std::string devices, error, failure;
   std::mutex failing;
-  double pageable_in = 0, pageable_out = 0;  ///< bytes per second, one GPU
 };
 Started& started() {
   static auto& only = *new Started;
@@ -96,10 +96,6 @@ const char* start(int gpus, bool cpu_only) {
     s.session = detail::session();
     host::set_threads(threads);  // between calls the program computes with as many as ever
     s.devices = detail::machine_text(*s.session);
-    if (s.session->gpu_count() > 0) {
-      const auto rates = gpu::measure_pageable(s.session->gpus().front(), std::size_t{64} << 20);
-      s.pageable_in = rates.in, s.pageable_out = rates.out;
-    }
     const bool ours = !s.session->joined() && s.session->policy() == "tessera";
     s.activity.begin(ours, s.session->placement() == Placement::Scheduler);
     if (ours) tessera_sched_on_submission([] { started().activity.let_run(); });
@@ -121,15 +117,13 @@ auto with_type(char type, F&& f) {
   }
 }
 
-DeviceRates rates(char type, bool pinned) {
-  auto& s = started();
+DeviceRates rates(char type) {
+  const auto& session = *started().session;
   return with_type(type, [&]<Scalar T>(T) -> DeviceRates {
-    const auto& known = detail::machine_rates<T>(*s.session);
-    const double gpus = s.session->gpu_count(), cpus = s.session->cpu_workers();
-    if (gpus == 0) return {cpus * known.cpu.best_rate(), 1e300, 1e300};
-    const double flops = gpus * known.gpu.best_rate();
-    if (pinned) return {flops, gpus * known.link, gpus * known.link};
-    return {flops, gpus * s.pageable_in, gpus * s.pageable_out};
+    const auto& known = detail::machine_rates<T>(session);
+    const double gpus = session.gpu_count(), cpus = session.cpu_workers();
+    if (gpus == 0) return {cpus * known.cpu.best_rate(), std::numeric_limits<double>::infinity()};
+    return {gpus * known.gpu.best_rate(), gpus * known.link};
   });
 }
 

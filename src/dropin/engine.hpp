@@ -7,10 +7,10 @@
 /// time. No exception goes from one to the other.
 namespace tessera::dropin {
 
-/// How fast the devices are together, for matrices that come from the host's memory and go back there.
+/// How fast the devices are together, at best.
 struct DeviceRates {
-  double flops;    ///< per second
-  double in, out;  ///< bytes per second
+  double flops;  ///< per second
+  double link;   ///< bytes per second from the host, or to it
 };
 
 enum class Outcome {
@@ -26,7 +26,7 @@ struct Engine {
   const char* (*start)(int gpus, bool cpu_only);
   /// "4 NVIDIA H200, 1 CPU worker"
   const char* (*devices)();
-  DeviceRates (*rates)(char type, bool pinned);
+  DeviceRates (*rates)(char type);
   /// Whether GPUs reach this memory at full speed.
   bool (*is_pinned)(const void* data);
   /// Whether the calling thread is inside a StarPU task: waiting for tasks would block the worker that is waited for.
