@@ -51,10 +51,10 @@ class Decision {
  private:
   double expected_on_host(const Call& call, double flops) const;
 
-  bool forced_;                   ///< the user has said from how many flops on
-  double smallest_;               ///< flops
-  Learned host_rate_;             ///< flop/s
-  Learned device_slowness_;       ///< seconds taken by seconds predicted
+  bool forced_;          ///< the user has said from how many flops on
+  double smallest_;      ///< flops
+  Learned host_rate_;    ///< flop/s
+  Learned slowness_[2];  ///< of the devices, with memory that is not pinned and that is: seconds by seconds predicted
   std::atomic<double> lost_ = 0;  ///< seconds that starting earlier would have saved
 };
 

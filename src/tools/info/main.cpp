@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tessera-info: what Tessera found on this machine, and which tiles it would choose.
+// tessera-info: what Tessera found on this machine, and which tiles it would choose; with --blas, what it does under a
+// program that calls BLAS.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <string_view>
 
 #include <tessera/error.hpp>
 
 #include "common/command_line.hpp"
 #include "common/exit_code.hpp"
 #include "common/runtime_options.hpp"
+#include "info/blas_run.hpp"
 #include "info/facts.hpp"
 
 namespace {
@@ -21,7 +25,31 @@ struct Options {
   std::vector<Index> sizes{256, 1024, 4096, 16384, 32768};
   std::string types = "d";
   bool measure = false, json = false;
+  std::optional<std::vector<std::string>> program;  ///< that --blas runs, and its arguments
 };
+
+/// All that stands behind --blas is the program's, whatever it looks like: CLI11 does not get to see it.
+struct Split {
+  int own = 0;
+  std::optional<std::vector<std::string>> program;
+};
+
+Split split_at_blas(int argc, char** argv) {
+  const auto end = argv + argc;
+  const auto at = std::find(argv, end, std::string_view("--blas"));
+  if (at == end) return {argc, std::nullopt};
+  return {static_cast<int>(at - argv), std::vector<std::string>(at + 1, end)};
+}
+
+void check_blas(const CLI::App& app, const Split& split) {
+  if (app.count("--blas") > 0) throw tools::BadArgument("--blas: PROGRAM stands behind it without a '='");
+  if (!split.program) return;
+  if (split.program->empty()) throw tools::BadArgument("--blas: PROGRAM is missing");
+  for (const auto* option : app.get_options())
+    if (option->count() > 0 && option->get_name() != "--json")
+      throw tools::BadArgument(option->get_name() +
+                               " does not go with --blas; what is for the program stands behind it");
+}
 
 /// @return nothing if only help was asked for
 std::optional<Options> parse(int argc, char** argv) {
@@ -42,7 +70,15 @@ std::optional<Options> parse(int argc, char** argv) {
   tools::add_runtime_options(app, typed, false);
   app.add_flag("--measure", options.measure, "measure the links now, too");
   app.add_flag("--json", options.json, "one JSON object instead of text");
-  if (!tools::parse_command_line(app, argc, argv)) return std::nullopt;
+  std::string glued;
+  app.add_option("--blas", glued,
+                 "run a program under libtessera_blas.so, then show its BLAS calls; all behind --blas is the program's")
+      ->option_text("PROGRAM [ARGUMENT...]")
+      ->group("A program that calls BLAS");
+  auto split = split_at_blas(argc, argv);
+  if (!tools::parse_command_line(app, split.own, argv)) return std::nullopt;
+  check_blas(app, split);
+  options.program = std::move(split.program);
   options.types.clear();
   for (const auto& type : types) options.types += type;
   options.runtime.cpus = typed.cpus, options.runtime.tile = typed.tile;
@@ -70,6 +106,7 @@ void look(const Options& options, Facts& facts) {
 int run(int argc, char** argv) {
   const auto options = parse(argc, argv);
   if (!options) return tools::Success;
+  if (options->program) return run_blas(*options->program, options->json);
   Facts facts;
   facts.software = look_at_software();
   look(*options, facts);
