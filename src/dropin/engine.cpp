@@ -4,9 +4,11 @@
 #include <starpu.h>
 
 #include <atomic>
+#include <chrono>
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <thread>
 
 #include <tessera/sched.h>
 #include <tessera/blas.hpp>
@@ -44,6 +46,15 @@ class Activity {
     if (--calls_ > 0) return;
     if (cpus_compute_) host::set_threads(threads_);
     if (pauses_) starpu_pause(), paused_ = true;
+  }
+
+  void before_fork() {
+    mutex_.lock();
+    if (calls_ > 0 && cpus_compute_) host::set_threads(threads_);
+  }
+  void after_fork() {
+    if (calls_ > 0 && cpus_compute_) host::set_threads(1);
+    mutex_.unlock();
   }
 
   /// StarPU does not shut down paused workers.
@@ -204,6 +215,18 @@ void stop() {
   host::set_threads(threads);
 }
 
+void settle() {
+  using namespace std::chrono_literals;
+  constexpr auto longest_task = 2s;
+  int left = starpu_task_nsubmitted();
+  for (auto changed = std::chrono::steady_clock::now(); left > 0;) {
+    std::this_thread::sleep_for(1ms);
+    const auto now = std::chrono::steady_clock::now();
+    if (const int count = starpu_task_nsubmitted(); count != left) left = count, changed = now;
+    if (now - changed > longest_task) break;  // the one that the calling thread is in
+  }
+}
+
 }  // namespace
 
 }  // namespace tessera::dropin
@@ -218,6 +241,9 @@ extern "C" const tessera::dropin::Engine* tessera_dropin_engine() {
                                  [] { return starpu_worker_get_id() >= 0; },
                                  run,
                                  failure,
-                                 stop};
+                                 stop,
+                                 settle,
+                                 [] { started().activity.before_fork(); },
+                                 [] { started().activity.after_fork(); }};
   return &engine;
 }

@@ -37,6 +37,11 @@ struct Engine {
   const char* (*failure)();
   /// Stops what `start` has started. No call may run.
   void (*stop)();
+  /// Waits until the workers have nothing more to do, although the call that the calling thread is in cannot end.
+  void (*settle)();
+  /// Around a fork, in the parent: the child's host BLAS shall have all its threads, whatever calls take from it here.
+  void (*before_fork)();
+  void (*after_fork)();
 };
 
 }  // namespace tessera::dropin

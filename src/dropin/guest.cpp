@@ -42,9 +42,10 @@ Guest::Guest()
 }
 
 const Engine* Guest::load() {
-  auto path = own_folder() / TESSERA_SONAME;
+  std::filesystem::path path = TESSERA_SONAME;  // wherever the system has it
   std::error_code error;
-  if (!std::filesystem::exists(path, error)) path = TESSERA_SONAME;  // wherever the system has it
+  for (const auto& folder : {own_folder().parent_path(), own_folder()})  // above tessera-blas/libblas.so.3, or beside
+    if (std::filesystem::exists(folder / TESSERA_SONAME, error)) path = folder / TESSERA_SONAME;
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) throw std::runtime_error(dlerror());
   auto* const entry = reinterpret_cast<decltype(&tessera_dropin_engine)>(dlsym(library, "tessera_dropin_engine"));
@@ -54,12 +55,16 @@ const Engine* Guest::load() {
 }
 
 const Engine* Guest::start() {
-  if (state_ != State::NotStarted) return state_ == State::Running ? engine_ : nullptr;
+  if (state_ != State::NotStarted) return state_ == State::Running ? engine_.load() : nullptr;
+  // Of handlers, the last comes first: before CUDA's own, which are registered meanwhile. If the process exits while
+  // the devices start, only the first one of these is there.
+  const auto register_handler = [] { std::atexit([] { of_process().stop_devices(); }); };
   std::string why;
   try {
-    if (engine_ == nullptr) engine_ = load();
-    if (engine_->in_a_task()) return nullptr;  // of the program's own StarPU; other threads may start the devices
-    if (const char* refusal = engine_->start(settings_.gpus, settings_.cpu_only); refusal != nullptr) why = refusal;
+    if (loaded_ == nullptr) loaded_ = load();
+    if (loaded_->in_a_task()) return nullptr;  // of the program's own StarPU; other threads may start the devices
+    register_handler();
+    if (const char* refusal = loaded_->start(settings_.gpus, settings_.cpu_only); refusal != nullptr) why = refusal;
   } catch (const std::exception& error) {
     why = error.what();
   }
@@ -69,13 +74,18 @@ const Engine* Guest::start() {
     say_once(settings_, trouble_);
     return nullptr;
   }
-  devices_ = engine_->devices();
-  std::atexit([] { of_process().stop_devices(); });  // now: CUDA's own handlers must run after it
+  register_handler();
+  devices_ = loaded_->devices();
+  engine_ = loaded_;
   state_ = State::Running;
   return engine_;
 }
 
-bool Guest::is_inside() const noexcept { return inside || (state_ == State::Running && engine_->in_a_task()); }
+bool Guest::is_inside() const noexcept {
+  if (inside) return true;
+  const Engine* engine = engine_.load(std::memory_order_acquire);
+  return engine != nullptr && engine->in_a_task();
+}
 
 void Guest::give_up(const std::string& why) {
   const std::lock_guard lock(mutex_);
@@ -93,15 +103,19 @@ void Guest::abort_without_host(const Call& call) const {
 }
 
 void Guest::stop_devices() {
+  if (is_inside()) {  // nor may it take a lock that it may hold
+    state_ = State::Off;
+    if (const Engine* engine = engine_; engine != nullptr) engine->settle();
+    return;
+  }
   std::unique_lock lock(mutex_);
-  const bool running = state_.exchange(State::Off) == State::Running;
-  if (!running || inside) return;
+  if (state_.exchange(State::Off) != State::Running) return;
   idle_.wait(lock, [&] { return calls_ == 0; });
-  if (!broken_) engine_->stop();
+  if (!broken_) engine_.load()->stop();
 }
 
 void Guest::write_log() {
-  if (!log_.on()) return;
+  if (!log_.on() || is_inside()) return;
   std::string trouble;
   {
     const std::lock_guard lock(mutex_);
@@ -113,9 +127,11 @@ void Guest::write_log() {
 void Guest::before_fork() {
   mutex_.lock();
   log_.before_fork();
+  if (const Engine* engine = engine_; engine != nullptr) engine->before_fork();
 }
 
 void Guest::after_fork() {
+  if (const Engine* engine = engine_; engine != nullptr) engine->after_fork();
   log_.after_fork();
   mutex_.unlock();
 }
@@ -123,7 +139,10 @@ void Guest::after_fork() {
 void Guest::after_fork_in_child() {
   log_.after_fork_in_child();
   forked_ = state_ == State::Running;
-  if (forked_) state_ = State::Off;
+  if (forked_) {
+    state_ = State::Off;
+    engine_ = nullptr;
+  }
   calls_ = 0;
   devices_.clear();
   mutex_.unlock();

@@ -36,8 +36,9 @@ class Guest {
   /// No host BLAS, or none for such sizes.
   [[noreturn]] void abort_without_host(const Call& call) const;
 
-  /// When the process exits, or closes us. Waits for calls of other threads; if the calling thread is itself in the
-  /// middle of one (a signal handler that exits), the devices are left as they are.
+  /// When the process exits, or closes us. Waits for calls of other threads. If the calling thread is itself in the
+  /// middle of one (a signal handler that exits), that one never ends: then the devices are left alone once they have
+  /// nothing more to do.
   void stop_devices();
   void write_log();
 
@@ -66,8 +67,9 @@ class Guest {
   int calls_ = 0;        ///< on the devices now; guarded by mutex_
   bool broken_ = false;  ///< the devices have failed, and are not to be touched even to stop them; guarded by mutex_
   bool forked_ = false;  ///< a child, whose parent had started them; guarded by mutex_
-  const Engine* engine_ = nullptr;
-  std::string devices_, trouble_;  // guarded by mutex_
+  const Engine* loaded_ = nullptr;               ///< guarded by mutex_
+  std::atomic<const Engine*> engine_ = nullptr;  ///< the same, once it has started
+  std::string devices_, trouble_;                // guarded by mutex_
 };
 
 /// The right to use the devices for one call, if it is to go there.

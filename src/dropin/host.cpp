@@ -9,19 +9,17 @@
 
 #include "host_gemmt.hpp"
 
+extern "C" const char tessera_blas_version[];
+const char tessera_blas_version[] = TESSERA_VERSION;
+
 namespace tessera::dropin {
 
 namespace {
 
 int type_index(char type) { return type == 's' ? 0 : type == 'd' ? 1 : type == 'c' ? 2 : 3; }
 
-/// Where a library has been loaded: the same for all of its symbols.
-const void* base_of(const void* address) {
-  Dl_info info{};
-  return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
-}
-
-bool is_ours(const void* address) { return base_of(address) == base_of(reinterpret_cast<const void*>(&is_ours)); }
+/// Whether a library is one of ours: this one, a copy of it, or what Debian's alternatives call libblas.so.3.
+bool is_ours(void* library) { return dlsym(library, "tessera_blas_version") != nullptr; }
 
 bool fits(const Call& c, Index largest) { return std::max({c.m, c.n, c.k, c.lda, c.ldb, c.ldc}) <= largest; }
 
@@ -75,13 +73,15 @@ bool HostBlas::load(const std::string& name) {
     trouble_ = std::string("which cannot be loaded: ") + dlerror();
     return false;
   }
+  if (is_ours(library)) {
+    trouble_ = "which leads back to Tessera";
+    dlclose(library);
+    return false;
+  }
   for (int r = 0; r < routine_count; r++)
     for (int t = 0; t < 4; t++) {
       const auto base = std::string(1, "sdcz"[t]) + routines[r].name;
-      const auto find = [&](const std::string& symbol) {
-        void* const address = dlsym(library, symbol.c_str());
-        return address == nullptr || is_ours(address) ? nullptr : address;
-      };
+      const auto find = [&](const std::string& symbol) { return dlsym(library, symbol.c_str()); };
       functions_[r][t] = find(base + "_");
       functions_64_[r][t] = find(base + "_64_");
       if (routines[r].shape == Shape::triangle_product && functions_[r][t] == nullptr)
@@ -89,7 +89,7 @@ bool HostBlas::load(const std::string& name) {
     }
   void* const gemm = functions_[static_cast<int>(Routine::gemm)][type_index('d')];
   if (gemm == nullptr) {
-    trouble_ = "which has no dgemm_ but ours, or none at all";
+    trouble_ = "which has no dgemm_";
     dlclose(library);
     return false;
   }
