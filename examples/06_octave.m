@@ -1,0 +1,57 @@
+% SPDX-License-Identifier: BSD-3-Clause
+% Octave, unchanged: what it hands to the BLAS, each result checked. The large products run on all devices with
+%   LD_PRELOAD=/path/to/libtessera_blas.so octave 06_octave.m [SIZE [FILE]]
+% FILE is where to write the results, to compare two runs. LU, Cholesky, QR and SVD are LAPACK's, and that of OpenBLAS
+% does not hand all of its products on: with reference LAPACK (package liblapack3) before it, those come through, too.
+1;  % not a function file
+
+% Prints a line, and fails if what was computed is not what is expected. The file gets `result`.
+function check(name, computed, expected, bound, result)
+  global file right
+  if nargin < 5, result = computed; end
+  error = max(abs(computed(:) - expected(:)));
+  ok = error <= bound;  % false for NaN
+  right = right && ok;
+  printf("%-22s %9.2e %9.2e  %s\n", name, error, bound, merge(ok, "right", "WRONG"));
+  if file > 0
+    fprintf(file, "%s %.3e", strrep(name, " ", "_"), bound);
+    fprintf(file, " %.17g", real(result), imag(result));
+    fprintf(file, "\n");
+  end
+end
+
+% A matrix that was made of F and G is checked on the vector t: F (G t), without level 3. Summing n terms three times
+% over, and once in the product itself, is wrong by 2 n eps at most, relative to the sum of their moduli.
+function b = bound(F, G, t)
+  b = 2 * rows(t) * eps(class(F)) * max(abs(F) * (abs(G) * abs(t)));
+end
+
+global file right
+file = 0; right = true; n = 300;
+if numel(argv()) >= 1, n = str2double(argv(){1}); end
+if numel(argv()) >= 2, file = fopen(argv(){2}, "w"); end
+
+rand("twister", 1);
+A = rand(n); B = rand(n); t = rand(n, 1);  % nothing cancels: an error in one element is seen
+Z = complex(A, B); W = complex(B, A);
+M = A + n * eye(n);  % far from singular
+printf("%-22s %9s %9s\n", sprintf("%d x %d", n, n), "error", "bound");
+
+C = A * B;   check("product", C * t, A * (B * t), bound(A, B, t));
+C = A' * B;  check("transposed product", C * t, A' * (B * t), bound(A', B, t));
+C = A' * A;  check("crossprod", C * t, A' * (A * t), bound(A', A, t));
+C = Z * W;   check("complex product", C * t, Z * (W * t), 2 * bound(Z, W, t));
+C = Z * Z';  check("Hermitian product", C * t, Z * (Z' * t), 2 * bound(Z, Z', t));
+S = single(A); T = single(B); s = single(t);
+C = S * T;   check("single precision", C * s, S * (T * s), bound(S, T, s));
+
+X = M \ B;            check("solve", M * (X * t), B * t, bound(M, X, t), X * t);
+S = M' * M;
+R = chol(S);          check("chol", R' * (R * t), S * t, bound(R', R, t), R * t);
+[Q, R] = qr(M);       check("qr", Q * (R * t), M * t, bound(Q, R, t), R * t);
+m = min(n, 1000);     % takes long
+[U, D, V] = svd(A(1:m, 1:m)); s = t(1:m);
+check("svd", U * (D * (V' * s)), A(1:m, 1:m) * s, bound(U, D * V', s), diag(D));
+
+if file > 0, fclose(file); end
+if ! right, error("a result is wrong"); end  % and so exit with 1

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""NumPy and SciPy, unchanged: what they hand to the BLAS, each result checked. The large products run on all devices by
+  LD_PRELOAD=/path/to/libtessera_blas.so /usr/bin/python3 07_numpy.py [SIZE [FILE]]
+FILE is where to write the results, to compare two runs. The NumPy must be one that asks the system for its BLAS, as
+Debian's does; wheels bring an OpenBLAS with symbols of its own. LU, Cholesky, QR and SVD are LAPACK's, and that of
+OpenBLAS does not hand all of its products on: with reference LAPACK (package liblapack3) before it, those come through,
+too."""
+import sys
+
+import numpy as np
+import scipy.linalg
+
+n = int(sys.argv[1]) if len(sys.argv) > 1 else 300
+file = open(sys.argv[2], "w") if len(sys.argv) > 2 else None
+right = True
+
+
+def check(name, computed, expected, bound, result=None):
+    """Prints a line, and remembers if what was computed is not what is expected. The file gets `result`."""
+    global right
+    error = np.max(np.abs(computed - expected))
+    ok = error <= bound  # False for NaN
+    right = right and ok
+    print(f"{name:22} {error:9.2e} {bound:9.2e}  {'right' if ok else 'WRONG'}")
+    if file:
+        values = computed if result is None else result
+        print(name.replace(" ", "_"), f"{bound:.3e}", *np.real(values), *np.imag(values), file=file)
+
+
+def bound(F, G, t):
+    """A matrix that was made of F and G is checked on the vector t: F (G t), without level 3. Summing n terms three
+    times over, and once in the product itself, is wrong by 2 n eps at most, relative to the sum of their moduli."""
+    return 2 * len(t) * np.finfo(F.dtype).eps * np.max(abs(F) @ (abs(G) @ abs(t)))
+
+
+random = np.random.default_rng(1)
+A, B = random.random((n, n)), random.random((n, n))  # nothing cancels: an error in one element is seen
+t = random.random(n)
+Z, W = A + 1j * B, B + 1j * A
+M = A + n * np.eye(n)  # far from singular
+print(f"{f'{n} x {n}':22} {'error':>9} {'bound':>9}")
+
+check("product", (A @ B) @ t, A @ (B @ t), bound(A, B, t))
+check("transposed product", (A.T @ B) @ t, A.T @ (B @ t), bound(A.T, B, t))
+check("crossprod", (A.T @ A) @ t, A.T @ (A @ t), bound(A.T, A, t))
+check("complex product", (Z @ W) @ t, Z @ (W @ t), 2 * bound(Z, W, t))
+S, T, s = (x.astype(np.float32) for x in (A, B, t))
+check("single precision", (S @ T) @ s, S @ (T @ s), bound(S, T, s))
+
+X = np.linalg.solve(M, B)
+check("solve", M @ (X @ t), B @ t, bound(M, X, t), X @ t)
+S = M.T @ M
+L = np.linalg.cholesky(S)
+check("chol", L @ (L.T @ t), S @ t, bound(L, L.T, t), L @ t)
+Q, R = np.linalg.qr(M)
+check("qr", Q @ (R @ t), M @ t, bound(Q, R, t), R @ t)
+m = min(n, 1000)  # takes long
+U, d, V = np.linalg.svd(A[:m, :m])
+check("svd", U @ (d * (V @ t[:m])), A[:m, :m] @ t[:m], bound(U, d[:, None] * V, t[:m]), d)
+
+# SciPy calls the BLAS by its Fortran names, which NumPy does not.
+X = scipy.linalg.blas.dtrsm(1.0, R, B)
+check("triangular solve", R @ (X @ t), B @ t, bound(R, X, t), X @ t)
+H = scipy.linalg.blas.zherk(1.0, Z, lower=1)
+H = H + np.tril(H, -1).conj().T
+check("Hermitian product", H @ t, Z @ (Z.conj().T @ t), 2 * bound(Z, Z.conj().T, t))
+
+if file:
+    file.close()
+sys.exit(0 if right else 1)

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "scenario.hpp"
+
+namespace tessera::test {
+
+/// A copy of libtessera_blas.so with something else in the place of libtessera.so beside it.
+class Beside {
+ public:
+  /// @param engine  a file; empty: one with this text
+  explicit Beside(const std::filesystem::path& engine, const std::string& text = "") {
+    namespace fs = std::filesystem;
+    fs::copy_file(fs::canonical(place_of("TESSERA_TEST_DROPIN")), folder_ / "libtessera_blas.so");
+    const auto place = folder_ / "libtessera.so.0";
+    if (engine.empty()) std::ofstream(place) << text;
+    else fs::copy_file(engine, place);
+  }
+
+  Ended run(const Scenario& scenario, Variables variables = {}) const {
+    variables["LD_PRELOAD"] = folder_ / "libtessera_blas.so";
+    return scenario.run(variables);
+  }
+
+ private:
+  Folder folder_;
+};
+
+/// With fake_engine.cpp, which does what `fake` says.
+inline Ended run_with_fake(const std::string& fake, const Scenario& scenario, Variables variables = {}) {
+  variables["FAKE_ENGINE"] = fake;
+  return Beside(place_of("TESSERA_TEST_FAKE_ENGINE")).run(scenario, std::move(variables));
+}
+
+}  // namespace tessera::test

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A program that has no BLAS but opens one, and closes it again: nothing of ours keeps running. It is linked to none.
+#include <dlfcn.h>
+
+#include <thread>
+
+#include "scenario.hpp"
+
+namespace tessera::test {
+namespace {
+
+using Gemm = void(const char*, const char*, const int*, const int*, const int*, const double*, const double*,
+                  const int*, const double*, const int*, const double*, double*, const int*);
+
+/// All ones times all twos.
+bool product_is_right(Gemm* dgemm, int n) {
+  const auto count = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
+  const std::vector<double> A(count, 1), B(count, 2);
+  std::vector<double> C(count, 3);
+  const double one = 1;
+  dgemm("N", "N", &n, &n, &n, &one, A.data(), &n, B.data(), &n, &one, C.data(), &n);
+  return std::ranges::all_of(C, [&](double c) { return c == 2 * n + 3; });
+}
+
+void* open_it() {
+  void* const library = dlopen(std::getenv("TESSERA_TEST_DROPIN"), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) std::puts(dlerror());
+  require(library != nullptr, "dlopen");
+  return library;
+}
+
+void open_compute_close(int n) {
+  void* const library = open_it();
+  auto* const dgemm = reinterpret_cast<Gemm*>(dlsym(library, "dgemm_"));
+  require(dgemm != nullptr, "dgemm_");
+  require(product_is_right(dgemm, n), "the product");
+  require(dlclose(library) == 0, "dlclose");
+}
+
+const Variables not_preloaded{{"LD_PRELOAD", {}}, {"OPENBLAS_NUM_THREADS", "1"}};
+
+const Scenario again{"open, compute, close, three times", [] {
+                       const int before = thread_count();
+                       for (int i = 0; i < 3; i++) {
+                         open_compute_close(150);
+                         require(thread_count() == before, "threads are left behind");
+                         require(dlopen(std::getenv("TESSERA_TEST_DROPIN"), RTLD_NOW | RTLD_NOLOAD) == nullptr,
+                                 "the library is still there");
+                       }
+                       return 5;
+                     }};
+
+TEST(Dlclose, LeavesNoThreads) {
+  const auto ended = again.run(not_preloaded);
+  EXPECT_TRUE(has_ended_silently(ended, 5));
+  EXPECT_EQ(ended.calls("devices"), 3) << ended;
+}
+
+const Scenario untouched{"open and close", [] {
+                           const int before = thread_count();
+                           for (int i = 0; i < 3; i++) require(dlclose(open_it()) == 0, "dlclose");
+                           require(thread_count() == before, "threads are left behind");
+                           return 0;
+                         }};
+
+TEST(Dlclose, WithoutACall) { EXPECT_TRUE(has_ended_silently(untouched.run(not_preloaded))); }
+
+const Scenario more{"open, compute, close, with OpenBLAS's threads", [] {
+                      open_compute_close(150);
+                      const int once = thread_count();
+                      open_compute_close(400);
+                      require(thread_count() == once, "threads are left behind");
+                      return 0;
+                    }};
+
+/// OpenBLAS stays, and so do its threads.
+TEST(Dlclose, LeavesOpenBlasAlone) {
+  EXPECT_TRUE(has_ended_silently(more.run({{"LD_PRELOAD", {}}, {"OPENBLAS_NUM_THREADS", "3"}})));
+}
+
+const Scenario in_thread{"open, compute, close in threads that end", [] {
+                           const int before = thread_count();
+                           for (int i = 0; i < 3; i++) std::thread(open_compute_close, 150).join();
+                           require(thread_count() == before, "threads are left behind");
+                           return 0;
+                         }};
+
+TEST(Dlclose, InAnotherThread) {
+  const auto ended = in_thread.run(not_preloaded);
+  EXPECT_TRUE(has_ended_silently(ended));
+  EXPECT_EQ(ended.calls("devices"), 3) << ended;
+}
+
+const Scenario kept{"open, compute, exit", [] {
+                      auto* const dgemm = reinterpret_cast<Gemm*>(dlsym(open_it(), "dgemm_"));
+                      require(product_is_right(dgemm, 150), "the product");
+                      return 6;
+                    }};
+
+TEST(Dlclose, NeedNotBeCalled) {
+  const auto ended = kept.run(not_preloaded);
+  EXPECT_TRUE(has_ended_silently(ended, 6));
+  EXPECT_EQ(ended.calls("devices"), 1) << ended;
+}
+
+/// A child must not stop what it does not have.
+const Scenario forked{"dlclose in a forked child", [] {
+                        void* const library = open_it();
+                        auto* const dgemm = reinterpret_cast<Gemm*>(dlsym(library, "dgemm_"));
+                        require(product_is_right(dgemm, 150), "the product before");
+                        const pid_t child = fork();
+                        if (child == 0) {
+                          require(product_is_right(dgemm, 150), "the child's product");
+                          require(dlclose(library) == 0, "dlclose in the child");
+                          std::exit(8);
+                        }
+                        require(status_of(child) == 8, "the child's status");
+                        require(product_is_right(dgemm, 150), "the product after");
+                        require(dlclose(library) == 0, "dlclose");
+                        require(fork() == 0 || wait(nullptr) > 0, "fork after it");
+                        return 0;
+                      }};
+
+TEST(Dlclose, InAForkedChild) {
+  const auto ended = forked.run(not_preloaded);
+  EXPECT_TRUE(has_ended(ended));
+  EXPECT_EQ(ended.calls("devices"), 2) << ended;
+  EXPECT_EQ(ended.calls("host"), 1) << ended;
+}
+
+}  // namespace
+}  // namespace tessera::test

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A program that ends in the middle of a call, in each of the ways to end: with its own status, soon, and in peace.
+// Each thread makes one call, and no more: OpenBLAS itself crashes or hangs if it is called while the process exits.
+#include <atomic>
+#include <csignal>
+#include <thread>
+
+#include "beside.hpp"
+#include "products.hpp"
+
+namespace tessera::test {
+namespace {
+
+/// @param begun  told when nothing but the call is left to do
+void multiply(int n, std::atomic<int>& begun) {
+  const auto A = integers(n, 1);
+  auto C = A;
+  const double one = 1;
+  begun++;
+  dgemm_("N", "T", &n, &n, &n, &one, A.data(), &n, A.data(), &n, &one, C.data(), &n);
+}
+
+/// Threads that are in a long call by now.
+void begin_calls(int threads) {
+  require(product_is_right(150), "a product before");  // the devices have started
+  static std::atomic<int> begun = 0;
+  for (int t = 0; t < threads; t++)
+    std::thread([] {
+      multiply(1500, begun);
+      for (;;) pause();
+    }).detach();
+  while (begun < threads) usleep(1000);
+  usleep(20000);
+}
+
+const Scenario returning{"main returns while threads compute", [] {
+                           begin_calls(3);
+                           return 7;
+                         }};
+const Scenario exiting{"exit while a thread computes", []() -> int {
+                         begin_calls(1);
+                         std::exit(7);
+                       }};
+const Scenario another{"another thread exits while main computes", []() -> int {
+                         begin_calls(1);
+                         static std::atomic<int> begun = 0;
+                         std::thread([] {
+                           while (begun == 0) usleep(1000);
+                           usleep(20000);
+                           std::exit(7);
+                         }).detach();
+                         multiply(1500, begun);
+                         for (;;) pause();
+                       }};
+const Scenario at_once{"_exit while a thread computes", []() -> int {
+                         begin_calls(2);
+                         _exit(7);
+                       }};
+const Scenario quick{"quick_exit while a thread computes", []() -> int {
+                       begin_calls(2);
+                       std::quick_exit(7);
+                     }};
+
+const Variables tiles{{"TESSERA_TILE", "128"}};
+
+class Exit : public ::testing::TestWithParam<const Scenario*> {};
+INSTANTIATE_TEST_SUITE_P(, Exit, ::testing::Values(&returning, &exiting, &another, &at_once, &quick),
+                         [](const auto& its) { return its.param->short_name(); });
+
+TEST_P(Exit, WhileAThreadComputes) {
+  for (int repeat = 0; repeat < 3; repeat++) ASSERT_TRUE(has_ended_silently(GetParam()->run(tiles), 7));
+}
+
+TEST(ExitLog, HasTheCallsThatWereWaitedFor) {
+  const auto ended = returning.run(tiles);
+  EXPECT_EQ(ended.calls("devices"), 4) << ended;
+  EXPECT_EQ(ended.calls("host"), 0) << "tiles are no calls of the program: " << ended;
+}
+
+const Scenario early{"exit while a thread starts the devices", []() -> int {
+                       static std::atomic<int> begun = 0;
+                       std::thread([] {
+                         multiply(100, begun);
+                         for (;;) pause();
+                       }).detach();
+                       while (begun == 0) usleep(100);
+                       usleep(100000);
+                       std::exit(7);
+                     }};
+
+/// The fake takes its time, and complains if it is torn down meanwhile: as StarPU and CUDA would, by a crash. An exit
+/// that comes still earlier, while CUDA's libraries are being loaded, finds no help: their own handlers run first.
+TEST(ExitEarly, WhileAThreadStartsTheDevices) {
+  for (const char* log : {"/dev/null", ""})
+    EXPECT_TRUE(has_ended_silently(run_with_fake("start slowly", early, {{"TESSERA_BLAS_LOG", log}}), 7)) << log;
+}
+
+void exit_in_handler(int) { std::exit(7); }
+
+/// The thread that exits is in a call, which can never end.
+const Scenario handler{"exit in a signal handler", []() -> int {
+                         std::signal(SIGALRM, exit_in_handler);
+                         require(product_is_right(150), "a product before");
+                         std::atomic<int> begun = 0;
+                         std::thread([main = pthread_self(), &begun] {
+                           while (begun == 0) usleep(1000);
+                           usleep(200000);
+                           pthread_kill(main, SIGALRM);
+                         }).detach();
+                         multiply(3000, begun);
+                         require(false, "the call was too short for this test");
+                         return 0;
+                       }};
+
+TEST(ExitInAHandler, AmidACall) {
+  if (std::getenv("TESSERA_TEST_NEEDS_GPUS") != nullptr) GTEST_SKIP() << "GPUs would be done too soon";
+  const auto ended = handler.run({{"TESSERA_TILE", "512"}});  // few tasks: then main waits, and holds no lock of malloc
+  EXPECT_TRUE(has_ended_silently(ended, 7));
+}
+
+/// The fake raises SIGALRM.
+const Scenario raised{"exit in a signal handler, where a fake raises it", []() -> int {
+                        std::signal(SIGALRM, exit_in_handler);
+                        std::atomic<int> begun = 0;
+                        multiply(100, begun);
+                        return 0;
+                      }};
+
+TEST(ExitInAHandler, WhileTheDevicesStart) {
+  EXPECT_TRUE(has_ended_silently(run_with_fake("raise in start", raised), 7));
+}
+TEST(ExitInAHandler, WhileTheDevicesCompute) {
+  EXPECT_TRUE(has_ended_silently(run_with_fake("raise in run", raised), 7));
+}
+
+TEST(ExitInAHandler, OnAWorkersThread) {
+  EXPECT_TRUE(has_ended_silently(run_with_fake("raise in a worker", raised), 7));
+}
+
+/// Computes when it is destroyed, which is after all that was registered later.
+struct Late {
+  ~Late() {
+    if (computes) require(product_is_right(120), "a destructor's product");
+  }
+  bool computes = false;
+};
+
+const Scenario at_exit{
+    "calls while the process exits", [] {
+      static Late late;
+      require(std::atexit([] { require(product_is_right(130), "a handler's product"); }) == 0, "atexit");
+      require(product_is_right(150), "a product");
+      require(std::atexit([] { require(product_is_right(140), "a late handler's product"); }) == 0, "atexit");
+      late.computes = true;
+      return 7;
+    }};
+
+TEST(ExitHandlers, MayCallUs) {
+  const auto ended = at_exit.run();
+  EXPECT_TRUE(has_ended_silently(ended, 7));
+  EXPECT_GE(ended.calls("devices"), 1) << ended;
+}
+
+const Scenario killed{"a signal while a thread computes", [] {
+                        begin_calls(2);
+                        const int signal = std::atoi(std::getenv("TEST_SIGNAL"));
+                        if (signal == SIGABRT) std::abort();
+                        std::raise(signal);
+                        return 0;
+                      }};
+
+TEST(ExitBySignal, IsNotSwallowed) {
+  for (const int signal : {SIGABRT, SIGSEGV, SIGTERM, SIGINT}) {
+    const auto ended = killed.run({{"TEST_SIGNAL", std::to_string(signal)}, {"TESSERA_TILE", "128"}});
+    EXPECT_EQ(ended.signal, signal) << ended;
+    EXPECT_EQ(ended.out + ended.err, "");
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// In place of libtessera.so: devices that do what FAKE_ENGINE says.
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include "dropin/engine.hpp"
+
+namespace {
+
+using namespace tessera::dropin;
+
+std::string fake() { return std::getenv("FAKE_ENGINE"); }
+
+std::atomic<bool> starting = false;
+const struct Whole {
+  ~Whole() {
+    if (starting) std::puts("torn down while starting");
+  }
+} whole;
+
+thread_local bool in_a_task = false;
+
+/// Computes nothing: "decline"; else fails, after that many calls that it declines.
+Outcome run(const Call* call) {
+  static std::atomic<int> done = 0;
+  const auto what = fake();
+  if (what == "raise in run") std::raise(SIGALRM);
+  if (what == "raise in a worker") {
+    std::thread worker([] {
+      in_a_task = true;
+      std::raise(SIGALRM);
+    });
+    worker.join();
+  }
+  if (what == "start slowly") return Outcome::Done;  // whoever calls does not look
+  if (what == "decline" || done++ < std::atoi(what.c_str())) return Outcome::Declined;
+  // Every byte of what a failing device could have written: of the result that is meant, no other.
+  for (tessera::Index j = 0; j < call->n; j++) {
+    const bool lower = call->uplo == tessera::Uplo::Lower;
+    const auto begin = call->has_triangle() && lower ? j : 0,
+               end = call->has_triangle() && !lower ? j + 1 : call->rows();
+    if (j % 3 != 1)  // in part
+      std::memset(static_cast<char*>(call->C) + (begin + j * call->ldc) * call->element_size(), 0xa5,
+                  static_cast<std::size_t>((end - begin) * call->element_size()));
+  }
+  return Outcome::Failed;
+}
+
+const char* start(int /*gpus*/, bool /*cpu_only*/) {
+  if (fake() == "raise in start") std::raise(SIGALRM);
+  if (fake() == "start slowly") {
+    starting = true;
+    usleep(500000);
+    starting = false;
+  }
+  return fake() == "refuse" ? "they are on strike" : nullptr;
+}
+
+}  // namespace
+
+extern "C" const Engine* tessera_dropin_engine() {
+  static Engine engine{};
+  engine.version = Engine::current_version + (fake() == "version" ? 1 : 0);
+  engine.start = start;
+  engine.devices = [] { return "1 fake"; };
+  engine.rates = [](auto...) { return DeviceRates{}; };  // of no interest: every call is forced
+  engine.is_pinned = [](auto...) { return false; };
+  engine.in_a_task = [] { return in_a_task; };
+  engine.run = run;
+  engine.failure = [] { return "a fake has burnt out"; };
+  engine.settle = [] {};
+  engine.before_fork = engine.after_fork = [] {};
+  engine.stop = [] {
+    if (fake() != "decline" && fake() != "start slowly") std::abort();  // not after a failure, nor amid a call
+  };
+  return &engine;
+}

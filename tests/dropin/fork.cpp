@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A program that forks: the child has none of the threads that the devices need.
+#include <fcntl.h>
+#include <spawn.h>
+
+#include <atomic>
+#include <thread>
+
+#include "products.hpp"
+
+extern "C" int openblas_get_num_threads();
+
+namespace tessera::test {
+namespace {
+
+constexpr int size = 150;
+const Variables three{{"OPENBLAS_NUM_THREADS", "3"}}, quiet{{"OPENBLAS_NUM_THREADS", "3"}, {"TESSERA_QUIET", "1"}};
+
+/// A child that computes twice, and exits as a program does.
+int exit_of_a_child(int status, bool computes = true) {
+  const pid_t child = fork();
+  require(child >= 0, "no process");
+  if (child == 0) {
+    if (computes) {
+      require(openblas_get_num_threads() == 3, "the child's OpenBLAS has other threads");
+      require(product_is_right(size, 5), "the child's product");
+      require(solution_is_right(size, 6), "the child's solution");
+    }
+    std::exit(status);
+  }
+  return status_of(child);
+}
+
+const Scenario after{"fork after a call", [] {
+                       require(product_is_right(size), "the product before");
+                       require(exit_of_a_child(3) == 3, "the child's status");
+                       require(product_is_right(size), "the product after");
+                       return 0;
+                     }};
+
+TEST(Fork, AfterACallTheChildStaysOnTheHost) {
+  const auto ended = after.run(three);
+  EXPECT_TRUE(has_ended(ended));
+  EXPECT_TRUE(says(ended, "fork")) << "the child's";
+  EXPECT_EQ(ended.calls("devices", "dgemm"), 2) << ended;
+  EXPECT_EQ(ended.calls("host", "dgemm"), 1) << ended;
+  EXPECT_EQ(ended.calls("host", "dtrsm"), 1) << ended;
+  EXPECT_LT(ended.seconds, 10);
+}
+
+TEST(Fork, QuietIsQuiet) { EXPECT_TRUE(has_ended_silently(after.run(quiet))); }
+
+const Scenario silent{"fork after a call, no calls in the child", [] {
+                        require(product_is_right(size), "the product before");
+                        for (int i = 0; i < 5; i++) require(exit_of_a_child(i, false) == i, "the child's status");
+                        require(product_is_right(size), "the product after");
+                        return 0;
+                      }};
+
+TEST(Fork, AChildWithoutCallsHasNothingToSay) {
+  const auto ended = silent.run(three);
+  EXPECT_TRUE(has_ended_silently(ended));
+  EXPECT_EQ(ended.calls("devices"), 2) << ended;
+  EXPECT_LT(ended.seconds, 10);
+}
+
+const Scenario grandchild{"fork in a forked child", [] {
+                            require(product_is_right(size), "the product before");
+                            const pid_t child = fork();
+                            if (child == 0) {
+                              require(product_is_right(size), "the child's product");
+                              std::exit(exit_of_a_child(4));
+                            }
+                            require(status_of(child) == 4, "the grandchild's status");
+                            require(product_is_right(size), "the product after");
+                            return 0;
+                          }};
+
+TEST(Fork, AgainInTheChild) {
+  const auto ended = grandchild.run(three);
+  EXPECT_TRUE(has_ended(ended));
+  EXPECT_EQ(ended.calls("devices"), 2) << ended;
+  EXPECT_EQ(ended.calls("host"), 3) << ended;
+}
+
+const Scenario busy{"fork while other threads compute", [] {
+                      std::atomic<bool> done = false;
+                      std::atomic<int> calls = 0;
+                      std::vector<std::thread> threads;
+                      for (unsigned t = 0; t < 2; t++)
+                        threads.emplace_back([&, t] {
+                          while (!done) {
+                            require(product_is_right(size, t), "a thread's product");
+                            calls++;
+                          }
+                        });
+                      while (calls < 2) usleep(1000);
+                      for (int i = 0; i < 20; i++) {
+                        require(exit_of_a_child(i) == i, "the child's status");
+                        const int before = calls;
+                        while (calls < before + 2) usleep(1000);
+                      }
+                      done = true;
+                      for (auto& thread : threads) thread.join();
+                      return 0;
+                    }};
+
+TEST(Fork, WhileOtherThreadsCompute) {
+  const auto ended = busy.run(quiet);
+  EXPECT_TRUE(has_ended_silently(ended));
+  EXPECT_GE(ended.calls("devices"), 40) << ended;
+  EXPECT_EQ(ended.calls("host"), 40) << ended;
+}
+
+/// The first fork comes while the other thread makes its first call, the others while the devices start.
+const Scenario starting{"fork while another thread starts the devices", [] {
+                          std::atomic<bool> begun = false;
+                          std::thread other([&] {
+                            begun = true;
+                            require(product_is_right(size), "a thread's product");
+                          });
+                          while (!begun) usleep(10);
+                          for (int i = 0; i < 4; i++) {
+                            require(exit_of_a_child(i) == i, "the child's status");
+                            usleep(5000);
+                          }
+                          other.join();
+                          require(product_is_right(size), "the product after");
+                          return 0;
+                        }};
+
+TEST(Fork, WhileAnotherThreadStartsTheDevices) {
+  for (int repeat = 0; repeat < 12; repeat++) ASSERT_TRUE(has_ended_silently(starting.run(quiet)));
+}
+
+const Scenario before{"fork before any call", [] {
+                        require(exit_of_a_child(5) == 5, "the child's status");
+                        require(product_is_right(size), "the product after");
+                        return 0;
+                      }};
+
+TEST(Fork, BeforeAnyCallEachHasItsDevices) {
+  const auto ended = before.run(three);
+  EXPECT_TRUE(has_ended_silently(ended));
+  EXPECT_EQ(ended.calls("devices"), 3) << ended;
+  EXPECT_EQ(ended.calls("host"), 0) << ended;
+}
+
+const Scenario between{"fork after a call of the host", [] {
+                         require(product_is_right(10), "a small product");
+                         require(exit_of_a_child(6) == 6, "the child's status");
+                         require(product_is_right(size), "the product after");
+                         return 0;
+                       }};
+
+TEST(Fork, AfterACallOfTheHostEachHasItsDevices) {
+  const auto ended = between.run({{"OPENBLAS_NUM_THREADS", "3"}, {"TESSERA_BLAS_MIN_FLOPS", "1e5"}});
+  EXPECT_TRUE(has_ended_silently(ended));
+  EXPECT_EQ(ended.calls("devices"), 3) << ended;
+  EXPECT_EQ(ended.calls("host"), 1) << ended;
+}
+
+const Scenario one{"one product", [] {
+                     require(product_is_right(size), "the product");
+                     return 9;
+                   }};
+
+const Scenario exec{"fork and exec", [] {
+                      require(product_is_right(size), "the product before");
+                      auto words = one.command();
+                      char* const arguments[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
+                      const pid_t child = fork();
+                      if (child == 0) {
+                        execv(arguments[0], arguments);
+                        _exit(127);
+                      }
+                      require(status_of(child) == 9, "the program after fork and exec");
+                      pid_t spawned = 0;
+                      require(posix_spawn(&spawned, arguments[0], nullptr, nullptr, arguments, environ) == 0,
+                              "no process");
+                      require(status_of(spawned) == 9, "the spawned program");
+                      const auto line = "'" + words[0] + "' " + words[1] + " '" + words[2] + "'";
+                      require(WEXITSTATUS(std::system(line.c_str())) == 9, "the program by way of a shell");
+                      require(product_is_right(size), "the product after");
+                      return 0;
+                    }};
+
+TEST(Fork, AndExecHasDevicesAgain) {
+  const auto ended = exec.run(three);
+  EXPECT_TRUE(has_ended_silently(ended));
+  EXPECT_EQ(ended.calls("devices"), 5) << ended;
+}
+
+}  // namespace
+}  // namespace tessera::test

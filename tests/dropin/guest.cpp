@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A clean guest in a program that knows nothing of us: nothing starts before it pays, nothing runs between calls, and
+// what is the program's stays as it was.
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+
+#include <csignal>
+#include <cstring>
+
+#include "products.hpp"
+
+extern "C" {
+int openblas_get_num_threads();
+void openblas_set_num_threads(int);
+void dgemm_64_(const char*, const char*, const std::int64_t*, const std::int64_t*, const std::int64_t*, const double*,
+               const double*, const std::int64_t*, const double*, const std::int64_t*, const double*, double*,
+               const std::int64_t*) __attribute__((weak));
+}
+
+namespace tessera::test {
+namespace {
+
+/// Whether such a library has been loaded.
+bool has_library(const std::string& name) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);)
+    if (line.find("/" + name) != std::string::npos) return true;
+  return false;
+}
+
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+const Scenario small{"small calls", [] {
+                       const int before = thread_count();
+                       for (unsigned i = 0; i < 300; i++) require(product_is_right(50, i), "a product");
+                       require(solution_is_right(60), "a solution");
+                       require(thread_count() == before, "threads have been started");
+                       require(!has_library("libtessera.so"), "libtessera.so has been loaded");
+                       require(!has_library("libstarpu"), "StarPU has been loaded");
+                       require(has_library("libtessera_blas.so"), "we have not been there");
+                       return 0;
+                     }};
+
+TEST(Guest, StartsNothingForSmallCalls) {
+  const Variables usual{{"TESSERA_BLAS_MIN_FLOPS", {}}, {"TESSERA_BLAS_DEVICES", {}}},
+      cpu{{"TESSERA_BLAS_MIN_FLOPS", {}}}, large{{"TESSERA_BLAS_MIN_FLOPS", "1e12"}},
+      none{{"TESSERA_BLAS_DEVICES", "0"}};
+  for (const auto& variables : {usual, cpu, large, none}) {
+    const auto ended = small.run(variables);
+    EXPECT_TRUE(has_ended_silently(ended));
+    EXPECT_EQ(ended.calls("host"), 301) << ended;
+    EXPECT_EQ(ended.said("devices"), "");
+  }
+}
+
+const Scenario no_call{"no call of a BLAS", [] {
+                         require(!has_library("libtessera.so") && !has_library("libstarpu"),
+                                 "something has been loaded");
+                         return 0;
+                       }};
+
+TEST(Guest, HasNothingToSayOfAProgramWithoutCalls) {
+  const auto ended = no_call.run({{"TESSERA_BLAS_DEVICES", "nonsense"}});
+  EXPECT_TRUE(has_ended_silently(ended));
+  EXPECT_TRUE(ended.log.empty()) << ended;
+}
+
+const Scenario idle{"idle after a call", [] {
+                      for (unsigned i = 0; i < 3; i++) {
+                        require(product_is_right(200, i), "a product");
+                        usleep(50000);  // OpenBLAS's own threads look around for a moment
+                        const double before = cpu_seconds();
+                        usleep(500000);
+                        require(cpu_seconds() - before < 0.05, "an idle program burns CPU time");
+                      }
+                      return 0;
+                    }};
+
+TEST(Guest, LeavesAnIdleProgramIdle) {
+  const auto ended = idle.run();
+  EXPECT_TRUE(has_ended_silently(ended));
+  EXPECT_EQ(ended.calls("devices"), 3) << ended;
+}
+
+const Scenario settings{"what belongs to the program", [] {
+                          const int threads = openblas_get_num_threads();
+                          require(threads == 3, "OPENBLAS_NUM_THREADS");
+                          constexpr int signals[] = {SIGINT, SIGTERM, SIGSEGV, SIGABRT,
+                                                     SIGFPE, SIGBUS,  SIGCHLD, SIGPIPE};
+                          const auto handlers = [&] {
+                            std::vector<void (*)(int)> all;
+                            for (const int signal : signals) {
+                              struct sigaction action {};
+                              sigaction(signal, nullptr, &action);
+                              all.push_back(action.sa_handler);
+                            }
+                            return all;
+                          };
+                          const auto variables = [] {
+                            std::vector<std::string> all;
+                            for (char** variable = environ; *variable != nullptr; variable++)
+                              all.emplace_back(*variable);
+                            std::ranges::sort(all);
+                            return all;
+                          };
+                          const auto cores = [] {
+                            cpu_set_t set;
+                            sched_getaffinity(0, sizeof set, &set);
+                            return set;
+                          };
+                          const auto handlers_before = handlers();
+                          const auto variables_before = variables();
+                          const auto cores_before = cores();
+                          for (unsigned i = 0; i < 5; i++) {
+                            require(product_is_right(200, i), "a product");
+                            require(openblas_get_num_threads() == threads, "OpenBLAS has other threads");
+                            require(handlers() == handlers_before, "a signal has another handler");
+                            require(variables() == variables_before, "the environment is another");
+                            const auto now = cores();
+                            require(CPU_EQUAL(&now, &cores_before), "this thread is bound to other cores");
+                          }
+                          openblas_set_num_threads(2);
+                          require(product_is_right(200), "a product");
+                          require(openblas_get_num_threads() == 2, "OpenBLAS has its old number of threads again");
+                          return 0;
+                        }};
+
+TEST(Guest, LeavesTheProgramsThingsAlone) {
+  const auto ended = settings.run({{"OPENBLAS_NUM_THREADS", "3"}});
+  EXPECT_TRUE(has_ended_silently(ended));
+  EXPECT_EQ(ended.calls("devices"), 6) << ended;
+}
+
+const Scenario interrupted{"a timer interrupts", [] {
+                             static volatile std::sig_atomic_t ticks = 0;
+                             struct sigaction action {};
+                             action.sa_handler = [](int) { ticks = ticks + 1; };  // without SA_RESTART
+                             sigaction(SIGALRM, &action, nullptr);
+                             const itimerval each_millisecond{{0, 1000}, {0, 1000}};
+                             setitimer(ITIMER_REAL, &each_millisecond, nullptr);
+                             for (unsigned i = 0; i < 20; i++) require(product_is_right(300, i), "a product");
+                             require(solution_is_right(300), "a solution");
+                             require(ticks > 20, "the timer");
+                             return 0;
+                           }};
+
+TEST(Guest, MayBeInterrupted) {
+  const auto ended = interrupted.run();
+  EXPECT_TRUE(has_ended_silently(ended));
+  EXPECT_EQ(ended.calls("devices"), 21) << ended;
+}
+
+const Scenario too_large{"too large for the host", [] {
+                           const std::int64_t two = 2, one = 1, large = std::int64_t{1} << 32;
+                           const double factor = 1, A[2] = {1, 2}, B[1] = {3};
+                           double C[2] = {};
+                           dgemm_64_("N", "N", &two, &one, &one, &factor, A, &large, B, &large, &factor, C, &large);
+                           require(C[0] == 3 && C[1] == 6, "the product");  // of a host that can
+                           return 0;
+                         }};
+
+/// A host that counts in 32 bits has nothing for it: there is no right result to go on with.
+TEST(Guest, EndsAProgramThatNobodyCanComputeFor) {
+  const auto ended = too_large.run();
+  if (ended.signal == 0) EXPECT_TRUE(has_ended_silently(ended));
+  else EXPECT_TRUE(ended.signal == SIGABRT && says(ended, "32 bits")) << ended;
+}
+
+const Scenario illegal{"an illegal argument", [] {
+                         const int n = 3, wrong = -1;
+                         const double one = 1, A[9] = {};
+                         double C[9] = {};
+                         dgemm_("N", "N", &n, &wrong, &n, &one, A, &n, A, &n, &one, C, &n);
+                         return 3;
+                       }};
+
+/// Of a program without an xerbla_: OpenBLAS's own says something, and returns.
+TEST(Guest, LeavesIllegalArgumentsToTheHosts) {
+  const auto under_us = illegal.run(), alone = illegal.run({{"LD_PRELOAD", {}}});
+  EXPECT_EQ(under_us.status, 3) << under_us;
+  EXPECT_NE(alone.out + alone.err, "");
+  EXPECT_EQ(under_us.out, alone.out);
+  EXPECT_EQ(under_us.err, alone.err);
+}
+
+}  // namespace
+}  // namespace tessera::test

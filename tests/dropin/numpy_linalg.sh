@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# NumPy's own tests of numpy.linalg, on Debian's NumPy. Fails unless each ends as it does without us, with every call on
+# our path, and the ROUTINEs have come through. `system` is the LAPACK that Debian's alternatives say; `reference` calls
+# the BLAS for all it does; `few` are the tests without those of thousands of matrices of order 1 to 8.
+# usage: tests/dropin/numpy_linalg.sh LIBRARY system|reference all|few ROUTINE...
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
+[[ $# -ge 4 ]] || die "usage: numpy_linalg.sh LIBRARY system|reference all|few ROUTINE..."
+library=$(absolute "$1") lapack=$2 which=$3
+shift 3
+for module in numpy pytest hypothesis; do
+  "$python" -c "import $module" 2>/dev/null || die "$python has no $module: install python3-$module"
+done
+if [[ $lapack == reference ]]; then
+  need liblapack3 "$debian/lapack/liblapack.so.3"
+  libraries_from "$debian/lapack"
+fi
+export PYTHONDONTWRITEBYTECODE=1
+tests=$("$python" -c 'import numpy.linalg; print(numpy.linalg.__path__[0])')/tests
+
+# One line for each test: its name, and how it ended.
+outcomes() { sed -nE 's/^.*(tests\/[^ ]+::.*) (PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)( .*)?$/\1 \2/p' "$1"; }
+
+suite=("$python" -m pytest -v -p no:cacheprovider "$tests")
+if [[ $which == few ]]; then suite+=(-k 'not generalized'); fi
+"${suite[@]}" >alone || true  # what fails there may fail here
+forced "$library" 8 "${suite[@]}" >under_us || true
+tail -n 1 alone under_us
+[[ $(outcomes alone | grep -c PASSED) -ge 300 ]] || die "the suite does not run: $(tail -n 1 alone)"
+diff <(outcomes alone) <(outcomes under_us) || { tail -n 60 under_us; die "tests end in another way under us"; }
+calls devices "$@"

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+/// Programs under the drop-in. What it does is once for a process: so each scenario is a process of its own, the test
+/// program started again with other variables and LD_PRELOAD.
+namespace tessera::test {
+
+/// What a process, with all that it has forked, left behind.
+struct Ended {
+  int status = 0;     ///< of exit
+  int signal = 0;     ///< that killed it
+  bool late = false;  ///< it had to be killed
+  double seconds = 0;
+  std::string out, err;
+  std::vector<nlohmann::json> log;  ///< of TESSERA_BLAS_LOG
+
+  /// Calls that went to "devices" or "host", of all routines or of one.
+  int calls(const std::string& place, const std::string& routine = "") const {
+    int sum = 0;
+    for (const auto& line : log)
+      if (line.contains("place") && line["place"] == place && (routine.empty() || line["routine"] == routine))
+        sum += line["calls"].get<int>();
+    return sum;
+  }
+  /// A member of the first process's line.
+  std::string said(const char* member) const { return log.empty() ? "(no log)" : log.front().value(member, ""); }
+  auto lines() const { return std::ranges::count(err, '\n'); }
+};
+
+inline std::ostream& operator<<(std::ostream& out, const Ended& e) {
+  out << "exit " << e.status << ", signal " << e.signal << (e.late ? ", late" : "") << ", " << e.seconds << " s\n"
+      << "standard output: " << e.out << "\nstandard error: " << e.err << "\nlog:\n";
+  for (const auto& line : e.log) out << line.dump() << '\n';
+  return out;
+}
+
+/// Nothing went wrong that the process itself could see, and it ended with this status.
+inline ::testing::AssertionResult has_ended(const Ended& e, int status = 0) {
+  if (e.status == status && e.signal == 0 && !e.late && e.out.empty()) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << e;
+}
+
+/// Has had nothing to say, either.
+inline ::testing::AssertionResult has_ended_silently(const Ended& e, int status = 0) {
+  if (!e.err.empty()) return ::testing::AssertionFailure() << e;
+  return has_ended(e, status);
+}
+
+/// One sentence of ours on standard error, which contains `words`.
+inline ::testing::AssertionResult says(const Ended& e, const std::string& words) {
+  if (e.lines() == 1 && e.err.starts_with("tessera: ") && e.err.find(words) != std::string::npos)
+    return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << "not one sentence with '" << words << "': " << e;
+}
+
+/// In a scenario: what must hold. What does not, shows on standard output.
+inline void require(bool holds, const char* what) {
+  if (holds) return;
+  const std::string line = std::string("wrong: ") + what + '\n';
+  static_cast<void>(write(STDOUT_FILENO, line.data(), line.size()));
+  _exit(98);
+}
+
+/// A folder that goes when this object does.
+class Folder {
+ public:
+  Folder() {
+    auto name = (std::filesystem::temp_directory_path() / "tessera-dropin-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder can be made: " + name);
+    path_ = name;
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Set where the tests are registered: a bundle puts things elsewhere.
+inline std::string place_of(const char* variable) {
+  const char* place = std::getenv(variable);
+  if (place == nullptr) throw std::runtime_error(std::string(variable) + " is not set");
+  return place;
+}
+
+/// Variables of a process; without a value: to be removed.
+using Variables = std::map<std::string, std::optional<std::string>>;
+
+/// Every call goes to the devices, in small tiles: to the GPUs where the test needs some, else to CPU workers.
+inline Variables forced() {
+  Variables all{
+      {"LD_PRELOAD", place_of("TESSERA_TEST_DROPIN")}, {"TESSERA_BLAS_MIN_FLOPS", "0"}, {"TESSERA_TILE", "32"}};
+  if (std::getenv("TESSERA_TEST_NEEDS_GPUS") == nullptr) all["TESSERA_BLAS_DEVICES"] = "cpu";
+  return all;
+}
+
+class Scenario {
+ public:
+  using Body = int (*)();
+  Scenario(const char* name, Body body) : name_(name) { all()[name] = body; }
+
+  /// Forced, and then as the variables say.
+  Ended run(const Variables& variables = {}, double seconds = 30) const {
+    const Folder folder;
+    auto environment = forced();
+    environment["TESSERA_BLAS_LOG"] = folder / "log";
+    for (const auto& [name, value] : variables) environment[name] = value;
+    auto ended = run_to_its_end(environment, seconds);
+    std::ifstream log(folder / "log");  // unless the variables have it elsewhere
+    for (std::string line; std::getline(log, line);) ended.log.push_back(nlohmann::json::parse(line));
+    return ended;
+  }
+
+  /// Its name as one that GoogleTest takes.
+  std::string short_name() const {
+    std::string name = name_;
+    for (auto& c : name)
+      if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+    return name;
+  }
+
+  /// What main does first: runs the scenario that this process is for, if it is for one.
+  static std::optional<int> of_this_process(int argc, char** argv) {
+    if (argc != 3 || std::string(argv[1]) != "--scenario") return {};
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    return all().at(argv[2])();
+  }
+
+  /// The words that run it, for a scenario that starts another.
+  std::vector<std::string> command() const {
+    return {std::filesystem::read_symlink("/proc/self/exe"), "--scenario", name_};
+  }
+
+ private:
+  static std::map<std::string, Body>& all() {
+    static std::map<std::string, Body> scenarios;
+    return scenarios;
+  }
+
+  Ended run_to_its_end(const Variables& environment, double seconds) const {
+    using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+    const File out(std::tmpfile(), std::fclose), err(std::tmpfile(), std::fclose);
+    if (!out || !err) throw std::runtime_error("no temporary file");
+    auto words = command();
+    std::vector<char*> arguments;
+    for (auto& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    const auto begin = std::chrono::steady_clock::now();
+    const pid_t pid = fork();
+    if (pid < 0) throw std::runtime_error("no process");
+    if (pid == 0) {
+      setpgid(0, 0);
+      dup2(fileno(out.get()), STDOUT_FILENO), dup2(fileno(err.get()), STDERR_FILENO);
+      for (const auto& [name, value] : environment)
+        if (value) setenv(name.c_str(), value->c_str(), 1);
+        else unsetenv(name.c_str());
+      execv(arguments.front(), arguments.data());
+      _exit(127);
+    }
+    Ended ended;
+    const auto lasted = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
+    int status = 0;
+    while (waitpid(pid, &status, WNOHANG) == 0) {
+      if (!ended.late && lasted() > seconds) ended.late = true, kill(-pid, SIGKILL);
+      usleep(2000);
+    }
+    ended.seconds = lasted();
+    kill(-pid, SIGKILL);  // what it has forked, and not waited for
+    const auto text = [](std::FILE* file) {
+      std::string all_of_it;
+      char buffer[4096];
+      std::rewind(file);
+      while (const auto count = std::fread(buffer, 1, sizeof buffer, file)) all_of_it.append(buffer, count);
+      return all_of_it;
+    };
+    if (WIFEXITED(status)) ended.status = WEXITSTATUS(status);
+    else ended.signal = WTERMSIG(status);
+    ended.out = text(out.get()), ended.err = text(err.get());
+    return ended;
+  }
+
+  const char* name_;
+};
+
+/// In a scenario: the status of a child, which must end by itself and soon.
+inline int status_of(pid_t child, double seconds = 10) {
+  int status = 0;
+  for (double waited = 0; waitpid(child, &status, WNOHANG) == 0; waited += 1e-3) {
+    if (waited > seconds) {
+      kill(child, SIGKILL);
+      waitpid(child, &status, 0);
+      require(false, "a child does not end");
+    }
+    usleep(1000);
+  }
+  require(WIFEXITED(status), "a child was killed by a signal");
+  return WEXITSTATUS(status);
+}
+
+/// Of this process.
+inline int thread_count() {
+  return static_cast<int>(std::ranges::distance(std::filesystem::directory_iterator("/proc/self/task")));
+}
+
+}  // namespace tessera::test

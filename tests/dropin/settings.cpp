@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Settings that make no sense, and host BLAS that are none: right results, and one sentence that names the culprit.
+#include "products.hpp"
+
+namespace tessera::test {
+namespace {
+
+const Scenario calls{"three calls", [] {
+                       require(product_is_right(100), "the first");
+                       require(solution_is_right(100), "the second");
+                       require(update_is_right(100), "the third");
+                       return 0;
+                     }};
+
+void expect_host(const Variables& variables, const std::string& words) {
+  const auto ended = calls.run(variables);
+  EXPECT_TRUE(has_ended(ended));
+  EXPECT_TRUE(says(ended, words));
+  EXPECT_EQ(ended.calls("host"), 3) << ended;
+  EXPECT_THAT(ended.said("trouble"), ::testing::HasSubstr(words));
+}
+
+TEST(Settings, ThatMakeNoSenseLeaveAllToTheHost) {
+  for (const char* value : {"abc", "-1", "1e", "1e9x", "nan", " "})
+    expect_host({{"TESSERA_BLAS_MIN_FLOPS", value}}, "TESSERA_BLAS_MIN_FLOPS is '" + std::string(value) + "'");
+  for (const char* value : {"foo", "-1", "cpus", "1.5", "2,3"})
+    expect_host({{"TESSERA_BLAS_DEVICES", value}}, "TESSERA_BLAS_DEVICES is '" + std::string(value) + "'");
+  expect_host({{"TESSERA_QUIET", "2"}}, "TESSERA_QUIET is '2'");
+  expect_host({{"TESSERA_BLAS_DEVICES", "99"}, {"CUDA_VISIBLE_DEVICES", "-1"}}, "99");
+}
+
+TEST(Settings, MayBeEmpty) {
+  const auto ended = calls.run({{"TESSERA_QUIET", ""}, {"TESSERA_HOST_BLAS", ""}, {"TESSERA_BLAS_LOG", ""}});
+  EXPECT_TRUE(has_ended_silently(ended));
+}
+
+/// The devices work all the same.
+void expect_devices(const Variables& variables, const std::string& words) {
+  const auto ended = calls.run(variables);
+  EXPECT_TRUE(has_ended(ended));
+  EXPECT_TRUE(says(ended, words));
+  EXPECT_EQ(ended.calls("devices"), 3) << ended;
+  EXPECT_THAT(ended.said("host_blas"), ::testing::HasSubstr("libopenblas"));
+}
+
+TEST(HostBlas, ThatIsNotThereIsReplaced) { expect_devices({{"TESSERA_HOST_BLAS", "/nonexistent"}}, "/nonexistent"); }
+
+TEST(HostBlas, IsNeverTheDropInItself) {
+  const auto us = place_of("TESSERA_TEST_DROPIN");
+  expect_devices({{"TESSERA_HOST_BLAS", us}}, "leads back to Tessera");
+  const Folder folder;
+  std::filesystem::create_symlink(us, folder / "libblas.so.3");
+  expect_devices({{"TESSERA_HOST_BLAS", folder / "libblas.so.3"}}, "leads back to Tessera");
+}
+
+TEST(HostBlas, ThatHasNoRoutinesIsReplaced) {
+  expect_devices({{"TESSERA_HOST_BLAS", place_of("TESSERA_TEST_EMPTY_LIBRARY")}}, "no dgemm_");
+}
+
+/// A copy of us, as of another installation, leads back to us.
+TEST(HostBlas, IsNoCopyOfTheDropIn) {
+  const Folder folder;
+  const auto copy = folder / "libcopy.so";
+  std::filesystem::copy_file(std::filesystem::canonical(place_of("TESSERA_TEST_DROPIN")), copy);
+  for (const char* devices : {"cpu", "0"}) {
+    const auto ended = calls.run({{"TESSERA_HOST_BLAS", copy}, {"TESSERA_BLAS_DEVICES", devices}});
+    EXPECT_TRUE(has_ended(ended));
+  }
+}
+
+/// What Debian's libblas.so.3 is, if we are it.
+TEST(HostBlas, IsNotTheStubThatLeadsBackToUs) {
+  const auto stub = std::filesystem::path(place_of("TESSERA_TEST_DROPIN")).parent_path() / "tessera-blas/libblas.so.3";
+  ASSERT_TRUE(std::filesystem::exists(stub)) << stub;
+  for (const char* devices : {"cpu", "0"}) {
+    const auto ended = calls.run({{"TESSERA_HOST_BLAS", stub}, {"TESSERA_BLAS_DEVICES", devices}});
+    EXPECT_TRUE(has_ended(ended));
+    EXPECT_THAT(ended.said("host_blas"), ::testing::HasSubstr("libopenblas"));
+  }
+}
+
+/// The reference BLAS of the package libblas3.
+TEST(HostBlas, MayBeAnother) {
+  const char* reference = std::getenv("TESSERA_TEST_REFERENCE_BLAS");
+  if (reference == nullptr || !std::filesystem::exists(reference)) GTEST_SKIP() << "install libblas3";
+  for (const char* devices : {"cpu", "0"}) {
+    const auto ended = calls.run({{"TESSERA_HOST_BLAS", reference}, {"TESSERA_BLAS_DEVICES", devices}});
+    EXPECT_TRUE(has_ended_silently(ended));
+    EXPECT_EQ(std::filesystem::canonical(ended.said("host_blas")), std::filesystem::canonical(reference)) << ended;
+    EXPECT_EQ(ended.calls(*devices == '0' ? "host" : "devices"), 3) << ended;
+  }
+}
+
+TEST(Log, ThatCannotBeWrittenIsSaidOnce) {
+  for (const char* place : {"/nonexistent/log", "/proc/version", "/"}) {
+    const auto ended = calls.run({{"TESSERA_BLAS_LOG", place}});
+    EXPECT_TRUE(has_ended(ended));
+    EXPECT_TRUE(says(ended, "TESSERA_BLAS_LOG"));
+  }
+}
+
+TEST(Log, MayBeQuiet) {
+  EXPECT_TRUE(has_ended_silently(calls.run({{"TESSERA_BLAS_LOG", "/nonexistent/log"}, {"TESSERA_QUIET", "1"}})));
+}
+
+}  // namespace
+}  // namespace tessera::test

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <dlfcn.h>
+
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <stdexcept>
+
+#include "support/operands.hpp"
+#include "support/reference.hpp"
+
+/// All routines of src/routines.def by each symbol that programs know them by.
+namespace tessera::test {
+
+/// A way to name a routine, and to pass its arguments.
+struct Family {
+  const char* prefix;
+  const char* suffix;
+  bool wide;               ///< integers of 64 bits
+  bool lowercase = false;  ///< the letters of options, which Fortran programs may write in either case
+  bool cblas() const { return *prefix != '\0'; }
+};
+inline constexpr std::array families{
+    Family{"", "_", false},      Family{"", "_", false, true},  Family{"", "", false},        Family{"", "_64_", true},
+    Family{"cblas_", "", false}, Family{"cblas_", "64_", true}, Family{"cblas_", "_64", true}};
+
+/// gemmt is also called by the reference BLAS's name for it.
+inline std::vector<std::string> names_of(const std::string& routine) {
+  if (routine == "gemmt") return {"gemmt", "gemmtr"};
+  return {routine};
+}
+
+template <Scalar T>
+std::string symbol_of(const Family& family, const std::string& name) {
+  return std::string(family.prefix) + type_letter<T> + name + family.suffix;
+}
+
+/// As a program finds it that has libtessera_blas.so before its own BLAS.
+inline void* address_of(const std::string& symbol) {
+  void* const address = dlsym(RTLD_DEFAULT, symbol.c_str());
+  Dl_info info{};
+  if (address == nullptr || dladdr(address, &info) == 0) throw std::runtime_error("no symbol " + symbol);
+  const auto library = std::filesystem::path(info.dli_fname).filename().string();
+  if (!library.starts_with("libtessera_blas")) throw std::runtime_error(symbol + " is that of " + library);
+  return address;
+}
+
+namespace interface {
+
+/// CBLAS's values; of what is illegal, an illegal one.
+inline int number(Layout x) { return x == Layout::RowMajor ? 101 : x == Layout::ColMajor ? 102 : 7; }
+inline int number(Op x) { return x == Op::NoTrans ? 111 : x == Op::Trans ? 112 : x == Op::ConjTrans ? 113 : 7; }
+inline int number(Uplo x) { return x == Uplo::Upper ? 121 : x == Uplo::Lower ? 122 : 7; }
+inline int number(Diag x) { return x == Diag::NonUnit ? 131 : x == Diag::Unit ? 132 : 7; }
+inline int number(Side x) { return x == Side::Left ? 141 : x == Side::Right ? 142 : 7; }
+
+template <typename X>
+constexpr bool is_factor = false;
+template <Scalar T>
+constexpr bool is_factor<Factor<T>> = true;
+
+/// All arguments by address.
+template <typename Int>
+struct Fortran {
+  void* address;
+  bool lowercase;
+
+  template <typename... X>
+  void operator()(const X&... x) const {
+    reinterpret_cast<void (*)(decltype(Passed(x, lowercase).get())...)>(address)(Passed(x, lowercase).get()...);
+  }
+
+ private:
+  /// Lives as long as the call.
+  template <typename X>
+  struct Passed {
+    Passed(const X& x, bool lower) : x_(x) {
+      if constexpr (std::is_enum_v<X>)
+        letter_ = static_cast<char>(lower ? std::tolower(static_cast<int>(x)) : static_cast<int>(x));
+      else if constexpr (std::is_same_v<X, Index>) integer_ = static_cast<Int>(x);
+    }
+    auto get() const {
+      if constexpr (std::is_enum_v<X>) return &letter_;
+      else if constexpr (std::is_same_v<X, Index>) return &integer_;
+      else if constexpr (is_factor<X>) return static_cast<const void*>(&x_.value);
+      else return x_;
+    }
+    const X& x_;
+    char letter_ = 0;
+    Int integer_ = 0;
+  };
+};
+
+/// Only complex factors by address. alpha and beta have types of their own.
+template <typename Shape, typename Alpha, typename Beta, typename Int>
+struct Cblas {
+  void* address;
+
+  template <typename... X>
+  void operator()(const X&... x) const {
+    call(std::index_sequence_for<X...>(), x...);
+  }
+
+ private:
+  template <std::size_t... I, typename... X>
+  void call(std::index_sequence<I...>, const X&... x) const {
+    reinterpret_cast<void (*)(decltype(passed<I>(x))...)>(address)(passed<I>(x)...);
+  }
+  template <std::size_t I, typename X>
+  static auto passed(const X& x) {
+    if constexpr (is_factor<X>) {
+      constexpr bool is_alpha = std::string_view(Shape::arguments[I - 1]) == "alpha";  // after the layout
+      using Number = std::conditional_t<is_alpha, Alpha, Beta>;
+      if constexpr (is_complex<Number>) return static_cast<const void*>(&x.value);
+      else return static_cast<Number>(std::real(x.value));
+    } else if constexpr (std::is_enum_v<X>) {
+      return number(x);
+    } else if constexpr (std::is_same_v<X, Index>) {
+      return static_cast<Int>(x);
+    } else {
+      return x;
+    }
+  }
+};
+
+template <Scalar T>
+using Full = T;
+template <Scalar T>
+using None = T;
+
+template <typename Shape, Scalar T, typename Alpha, typename Beta>
+void call(void* address, const Family& family, Layout layout, const Arguments<T>& arguments) {
+  if (family.cblas() && family.wide) Shape::call(Cblas<Shape, Alpha, Beta, std::int64_t>{address}, arguments, layout);
+  else if (family.cblas()) Shape::call(Cblas<Shape, Alpha, Beta, int>{address}, arguments, layout);
+  else if (family.wide) Shape::call(Fortran<std::int64_t>{address, family.lowercase}, arguments);
+  else Shape::call(Fortran<int>{address, family.lowercase}, arguments);
+}
+
+}  // namespace interface
+
+/// Calls a routine by one of its symbols. Fortran has no layout.
+template <Scalar T>
+void call_symbol(const Routine<T>& routine, void* address, const Family& family, Layout layout,
+                 const Arguments<T>& arguments) {
+  using namespace interface;
+  const auto& wanted = routine.name;
+#define ROUTINE(name, types, shape, Alpha, Beta) \
+  if (wanted == #name) return interface::call<shapes::shape, T, Alpha<T>, Beta<T>>(address, family, layout, arguments);
+#include "routines.def"
+#undef ROUTINE
+}
+
+/// The layouts that a family has.
+inline std::vector<Layout> layouts_of(const Family& family) {
+  if (family.cblas()) return {Layout::ColMajor, Layout::RowMajor};
+  return {Layout::ColMajor};
+}
+
+/// Row-major copies of the operands, with leading dimensions of their own.
+template <Scalar T>
+Call<T> in_rows(const Call<T>& call) {
+  const auto rows_of = [](const HostMatrix<T>& X, Index padding) {
+    HostMatrix<T> rows(X.n(), X.m(), padding);
+    for (Index j = 0; j < X.n(); j++)
+      for (Index i = 0; i < X.m(); i++) rows(j, i) = X(i, j);
+    return rows;
+  };
+  return {call.routine, call.options,       call.size,          call.alpha,
+          call.beta,    rows_of(call.A, 2), rows_of(call.B, 1), rows_of(call.C, 3)};
+}
+
+/// Whether that call by that symbol gives what it should, and touches nothing else.
+template <Scalar T>
+::testing::AssertionResult symbol_is_right(const std::string& symbol, const Family& family, Layout layout,
+                                           const Call<T>& before) {
+  auto after = before;
+  if (layout == Layout::ColMajor) {
+    call_symbol(*before.routine, address_of(symbol), family, layout, after.arguments());
+  } else {
+    auto rows = in_rows(before);
+    const auto A = rows.A, B = rows.B;
+    call_symbol(*before.routine, address_of(symbol), family, layout, rows.arguments());
+    if (!(rows.A == A && rows.B == B))
+      return ::testing::AssertionFailure() << symbol << " changed an input: " << before;
+    if (!rows.C.sentinels_intact())
+      return ::testing::AssertionFailure() << symbol << " wrote beside the output: " << before;
+    for (Index j = 0; j < after.C.n(); j++)
+      for (Index i = 0; i < after.C.m(); i++) after.C(i, j) = rows.C(j, i);
+  }
+  if (auto right = result_is_right(before, after); !right)
+    return right << " (" << symbol << (layout == Layout::RowMajor ? ", row-major)" : ")");
+  return ::testing::AssertionSuccess();
+}
+
+}  // namespace tessera::test

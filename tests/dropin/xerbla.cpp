@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A file of its own, as the headers of CBLAS disagree about the types.
+#include "dropin/xerbla.hpp"
+
+using tessera::test::reports;
+
+extern "C" {
+void xerbla_(const char* name, const int* position, std::size_t length) {
+  reports.push_back({"xerbla_", std::string(name, length), *position});
+}
+void cblas_xerbla(int position, const char* name, const char* /*form*/, ...) {
+  reports.push_back({"cblas_xerbla", name, position});
+}
+}
