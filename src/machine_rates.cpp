@@ -136,7 +136,7 @@ const MachineRates& machine_rates(const Session& session) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   auto& slot = published(type_letter<T>);
-  static MachineRates rates;  // one for each T
+  static auto& rates = *new MachineRates;  // one for each T; other threads may use it while the process exits
   const bool need_gpu = session.gpu_count() > 0 && rates.gpu.empty();
   if (slot.load() == nullptr || need_gpu) {
     slot = nullptr;

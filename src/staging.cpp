@@ -18,6 +18,7 @@
 #include <optional>
 #include <stop_token>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <tessera/error.hpp>
@@ -233,9 +234,8 @@ class Crew {
     offer.job = job;
     offer.failure.clear();
     offer.pieces = job.pieces();
-    offer.taken = 0;                 // now the helpers see it
-    constexpr int worth_waking = 4;  // else this thread is done before anybody else is up
-    if (job.pieces() > worth_waking && asleep_ > 0) {
+    offer.taken = 0;  // now the helpers see it
+    if (job.pieces() > 1 && asleep_ > 0) {
       const std::lock_guard lock(mutex_);
       wake_.notify_all();
     }
@@ -320,7 +320,7 @@ class Crew {
   std::vector<std::jthread> threads_;  // last: they end before all else goes
 };
 
-std::unique_ptr<Crew> crew;
+Crew* crew = nullptr;  // not destroyed at the exit: in a forked child its threads do not exist
 
 Tile tile_of(const void* host, const void* device) {
   const auto& h = *static_cast<const starpu_matrix_interface*>(host);
@@ -368,8 +368,8 @@ starpu_data_interface_ops* matrix_interface() {
   return &interface;
 }
 
-void start() { crew = std::make_unique<Crew>(); }
+void start() { crew = new Crew; }
 
-void stop() { crew.reset(); }
+void stop() { delete std::exchange(crew, nullptr); }
 
 }  // namespace tessera::detail::staging
