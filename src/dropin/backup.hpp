@@ -29,10 +29,15 @@ class Backup {
 
   const Call& call_;
   bool complete_ = true;
-  std::unique_ptr<std::byte[]> copy_;  ///< columns one after another, without padding
+  struct Unmap {
+    std::size_t bytes;
+    void operator()(std::byte* data) const;
+  };
+  std::unique_ptr<std::byte, Unmap> copy_{nullptr, Unmap{0}};  ///< columns one after another, without padding
 };
 
-/// Bytes that this process could still take without anybody being killed for it.
+/// Bytes that this process could still take, by the machine and by the limit of its container, if that is seen as its
+/// root.
 double available_memory();
 
 }  // namespace tessera::dropin

@@ -88,7 +88,8 @@ Call by_columns(Call c) {
   case Shape::rank_k:
   case Shape::rank_2k:
     c.uplo = other(c.uplo);
-    if (c.op_a != Op::NoTrans) c.op_a = Op::NoTrans;
+    if (c.op_a == Op{'R'}) c.op_a = c.is_complex() ? c.op_a : Op::Trans;  // for the host: of complex numbers, illegal
+    else if (c.op_a != Op::NoTrans) c.op_a = Op::NoTrans;
     else c.op_a = c.is_hermitian() ? Op::ConjTrans : Op::Trans;
     break;
   }

@@ -30,6 +30,9 @@ inline constexpr Properties routines[] = {
 };
 inline constexpr int routine_count = static_cast<int>(std::size(routines));
 
+/// Where a table has the type.
+constexpr int type_index(char type) { return type == 's' ? 0 : type == 'd' ? 1 : type == 'c' ? 2 : 3; }
+
 struct Call {
   Routine routine;
   char type;  ///< s, d, c, z

@@ -13,8 +13,6 @@ namespace tessera::dropin {
 
 namespace {
 
-int type_index(char type) { return type == 's' ? 0 : type == 'd' ? 1 : type == 'c' ? 2 : 3; }
-
 int size_class(double flops) { return std::clamp(static_cast<int>(std::log2(std::max(1.0, flops)) / 2), 0, 31); }
 
 /// Below this no device pays for matrices that come from and go to the host: 370×370 products in double precision take
@@ -29,15 +27,24 @@ constexpr DeviceRates assumed_rates{5e12, 5e9};
 /// How much longer than predicted a call takes that is not like any before. What is not pinned goes through buffers.
 constexpr double unknown_slowness[2] = {2, 1.2};
 
-/// A core with 512-bit vectors in double precision: until a call has been timed.
-constexpr double assumed_core_flops = 30e9;
+/// A core with 512-bit vectors in double precision, and the memory of a host: until a call has been timed.
+constexpr double assumed_core_flops = 30e9, assumed_memory_bytes = 20e9;
+
+double assumed_host_seconds(const Call& call, double flops) {
+  const double cores = std::max(1U, std::thread::hardware_concurrency());
+  const bool single = call.type == 's' || call.type == 'c';
+  const auto bytes = traffic(call);
+  return std::max(flops / (cores * assumed_core_flops * (single ? 2 : 1)),
+                  (bytes.in + bytes.out) / assumed_memory_bytes);
+}
 
 /// Launches, tasks and the pause before: what a call on the devices takes if it computes nothing.
 constexpr double seconds_of_a_call = 1e-3;
 
 double predicted_seconds(const Call& call, double flops, const DeviceRates& rates) {
   const auto bytes = traffic(call);
-  return seconds_of_a_call + std::max({flops / rates.flops, bytes.in / rates.link, bytes.out / rates.link});
+  const double copy = reads_result(call) ? bytes.out / assumed_memory_bytes : 0;  // for the case of a failure
+  return seconds_of_a_call + copy + std::max({flops / rates.flops, bytes.in / rates.link, bytes.out / rates.link});
 }
 
 bool all_pinned(const Call& call, const Engine& engine) {
@@ -63,6 +70,12 @@ void Learned::observe(char type, double flops, double value) {
   known.store(before > 0 ? 0.75F * before + 0.25F * seen : seen, std::memory_order_relaxed);
 }
 
+void Learned::forget(char type, double flops, double usual) {
+  auto& known = values_[type_index(type)][size_class(flops)];
+  const auto before = (*this)(type, flops);
+  if (before) known.store(static_cast<float>(*before + 0.02 * (usual - *before)), std::memory_order_relaxed);
+}
+
 Decision::Decision(const Settings& settings) : forced_(settings.min_flops.has_value()) {
   const bool none = !settings.mistake.empty() || (settings.gpus == 0 && !settings.cpu_only);
   if (none) smallest_ = std::numeric_limits<double>::infinity();
@@ -79,16 +92,21 @@ bool Decision::starting_pays(const Call& call, double flops) {
   return lost_.fetch_add(saved, std::memory_order_relaxed) + saved > seconds_to_start;
 }
 
-Place Decision::choose(const Call& call, double flops, const Engine& engine) const {
+Place Decision::choose(const Call& call, double flops, const Engine& engine) {
   if (forced_) return Place::Devices;
   const bool pinned = all_pinned(call, engine);
   const double predicted = predicted_seconds(call, flops, engine.rates(call.type));
   const double slowness = slowness_[pinned](call.type, flops).value_or(unknown_slowness[pinned]);
-  return predicted * slowness < expected_on_host(call, flops) ? Place::Devices : Place::Host;
+  if (predicted * slowness < expected_on_host(call, flops)) {
+    host_slowness_.forget(call.type, flops, 1);
+    return Place::Devices;
+  }
+  slowness_[pinned].forget(call.type, flops, unknown_slowness[pinned]);
+  return Place::Host;
 }
 
 void Decision::observe_host(const Call& call, double flops, double seconds) {
-  if (seconds > 0 && flops > 0) host_rate_.observe(call.type, flops, flops / seconds);
+  if (seconds > 0 && flops > 0) host_slowness_.observe(call.type, flops, seconds / assumed_host_seconds(call, flops));
 }
 
 void Decision::observe_devices(const Call& call, double flops, const Engine& engine, double seconds) {
@@ -97,15 +115,13 @@ void Decision::observe_devices(const Call& call, double flops, const Engine& eng
 }
 
 std::optional<double> Decision::host_seconds(const Call& call, double flops) const {
-  const auto rate = host_rate_(call.type, flops);
-  if (!rate) return {};
-  return flops / *rate;
+  const auto slowness = host_slowness_(call.type, flops);
+  if (!slowness) return {};
+  return *slowness * assumed_host_seconds(call, flops);
 }
 
 double Decision::expected_on_host(const Call& call, double flops) const {
-  const double cores = std::max(1U, std::thread::hardware_concurrency());
-  const bool single = call.type == 's' || call.type == 'c';
-  return host_seconds(call, flops).value_or(flops / (cores * assumed_core_flops * (single ? 2 : 1)));
+  return host_seconds(call, flops).value_or(assumed_host_seconds(call, flops));
 }
 
 int devices_in_sight() {

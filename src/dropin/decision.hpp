@@ -21,6 +21,8 @@ class Learned {
   /// Of the nearest size that is known; nothing if none is.
   std::optional<double> operator()(char type, double flops) const;
   void observe(char type, double flops, double value);
+  /// What was seen once may have been chance: if nothing is seen for long, it becomes `usual` again.
+  void forget(char type, double flops, double usual);
 
  private:
   static constexpr int sizes = 32;
@@ -40,7 +42,7 @@ class Decision {
   bool starting_pays(const Call& call, double flops);
 
   /// @pre  the devices have started
-  Place choose(const Call& call, double flops, const Engine& engine) const;
+  Place choose(const Call& call, double flops, const Engine& engine);
 
   void observe_host(const Call& call, double flops, double seconds);
   void observe_devices(const Call& call, double flops, const Engine& engine, double seconds);
@@ -51,10 +53,10 @@ class Decision {
  private:
   double expected_on_host(const Call& call, double flops) const;
 
-  bool forced_;          ///< the user has said from how many flops on
-  double smallest_;      ///< flops
-  Learned host_rate_;    ///< flop/s
-  Learned slowness_[2];  ///< of the devices, with memory that is not pinned and that is: seconds by seconds predicted
+  bool forced_;            ///< the user has said from how many flops on
+  double smallest_;        ///< flops
+  Learned host_slowness_;  ///< seconds by those of a host as we assume it
+  Learned slowness_[2];    ///< of the devices, with memory that is not pinned and that is: seconds by seconds predicted
   std::atomic<double> lost_ = 0;  ///< seconds that starting earlier would have saved
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dispatch.hpp"
 
+#include <pthread.h>
+
 #include <chrono>
 
 #include "backup.hpp"
@@ -37,6 +39,18 @@ void on_host(Guest& guest, const Call& call, double operations) {
   if (guest.log().on()) guest.log().count(call, operations, Place::Host, seconds, seconds);
 }
 
+/// StarPU's waits would be points of cancellation, in the middle of what nobody could leave as it is.
+class NoCancellation {
+ public:
+  NoCancellation() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~NoCancellation() { pthread_setcancelstate(before_, nullptr); }
+  NoCancellation(const NoCancellation&) = delete;
+  NoCancellation& operator=(const NoCancellation&) = delete;
+
+ private:
+  int before_ = PTHREAD_CANCEL_ENABLE;
+};
+
 /// @return false if the host has to do it; its operands are as they were
 bool on_devices(Guest& guest, const Engine& engine, const Call& call, double operations) {
   const double begin = now();
@@ -52,7 +66,8 @@ bool on_devices(Guest& guest, const Engine& engine, const Call& call, double ope
     return false;
   }
   const double seconds = now() - begin;
-  guest.decision().observe_devices(call, operations, engine, seconds);
+  const bool first = guest.computed(call);  // which takes longer than any other
+  if (!first) guest.decision().observe_devices(call, operations, engine, seconds);
   if (guest.log().on())
     guest.log().count(call, operations, Place::Devices, seconds, guest.decision().host_seconds(call, operations));
   return true;
@@ -64,9 +79,11 @@ void dispatch(const Call& call) noexcept {
   auto& guest = Guest::of_process();
   if (guest.is_inside()) return compute(guest, call);
   const double operations = flops(call);
-  if (!guest.decision().stays(operations))
+  if (!guest.decision().stays(operations)) {
+    const NoCancellation until_done;
     if (const DeviceCall devices(guest, call, operations); devices)
       if (on_devices(guest, devices.engine(), call, operations)) return;
+  }
   on_host(guest, call, operations);
 }
 

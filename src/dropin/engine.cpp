@@ -25,6 +25,8 @@ namespace tessera::dropin {
 
 namespace {
 
+thread_local bool ours = false;  ///< what this thread submits belongs to a call of ours
+
 /// Lets StarPU's workers run while there are calls, and pauses them between calls: waiting, they would burn the cores
 /// that the program computes with. While CPU workers compute tiles, OpenBLAS has one thread for each.
 class Activity {
@@ -48,15 +50,6 @@ class Activity {
     if (pauses_) starpu_pause(), paused_ = true;
   }
 
-  void before_fork() {
-    mutex_.lock();
-    if (calls_ > 0 && cpus_compute_) host::set_threads(threads_);
-  }
-  void after_fork() {
-    if (calls_ > 0 && cpus_compute_) host::set_threads(1);
-    mutex_.unlock();
-  }
-
   /// StarPU does not shut down paused workers.
   void end() {
     const std::lock_guard lock(mutex_);
@@ -64,9 +57,10 @@ class Activity {
     resume();
   }
 
-  /// The program has tasks of its own in the StarPU that we have started: from now on it never pauses.
-  void let_run() {
-    if (!paused_) return;  // by far the most frequent: our own tasks
+  /// A task has been submitted. If the program has tasks of its own in the StarPU that we have started, that one never
+  /// pauses from now on. (What workers submit follows from other tasks.)
+  void submitted() {
+    if (ours || !pauses_ || starpu_worker_get_id() >= 0) return;
     const std::lock_guard lock(mutex_);
     pauses_ = false;
     resume();
@@ -80,7 +74,8 @@ class Activity {
   std::mutex mutex_;
   int calls_ = 0;    // guarded by mutex_, as are the next three
   int threads_ = 1;  ///< OpenBLAS's own setting
-  bool pauses_ = false, cpus_compute_ = false;
+  bool cpus_compute_ = false;
+  std::atomic<bool> pauses_ = false;
   std::atomic<bool> paused_ = false;
 };
 
@@ -97,7 +92,7 @@ Started& started() {
   return only;
 }
 
-const char* start(int gpus, bool cpu_only) {
+const char* start(int gpus, bool cpu_only, bool need_gpus) {
   auto& s = started();
   try {
     RuntimeOptions options;
@@ -105,11 +100,14 @@ const char* start(int gpus, bool cpu_only) {
     const int threads = host::threads();
     s.runtime = std::make_unique<Runtime>(options);
     s.session = detail::session();
+    if (need_gpus && s.session->gpu_count() == 0)
+      throw RuntimeError(s.session->unused_devices().empty() ? "the StarPU of this program uses no GPU"
+                                                             : s.session->unused_devices().front());
     host::set_threads(threads);  // between calls the program computes with as many as ever
     s.devices = detail::machine_text(*s.session);
     const bool ours = !s.session->joined() && s.session->policy() == "tessera";
     s.activity.begin(ours, s.session->placement() == Placement::Scheduler);
-    if (ours) tessera_sched_on_submission([] { started().activity.let_run(); });
+    if (ours) tessera_sched_on_submission([] { started().activity.submitted(); });
     return nullptr;
   } catch (const std::exception& error) {
     s.error = error.what();
@@ -184,6 +182,7 @@ void compute(const Call& c) {
 Outcome run(const Call* call) {
   auto& s = started();
   s.activity.enter();
+  ours = true;
   auto outcome = Outcome::Done;
   try {
     with_type(call->type, [&]<Scalar T>(T) { compute<T>(*call); });
@@ -191,19 +190,12 @@ Outcome run(const Call* call) {
     outcome = Outcome::Declined;
   } catch (const std::exception& error) {
     const std::lock_guard lock(s.failing);
-    s.failure = error.what();
+    if (s.failure.empty()) s.failure = error.what();  // read by whoever sees a failure, of which this is the first
     outcome = Outcome::Failed;
   }
+  ours = false;
   s.activity.leave();
   return outcome;
-}
-
-const char* failure() {
-  auto& s = started();
-  const std::lock_guard lock(s.failing);
-  thread_local std::string text;
-  text = s.failure;
-  return text.c_str();
 }
 
 void stop() {
@@ -240,10 +232,8 @@ extern "C" const tessera::dropin::Engine* tessera_dropin_engine() {
                                  tessera::gpu::is_pinned,
                                  [] { return starpu_worker_get_id() >= 0; },
                                  run,
-                                 failure,
+                                 [] { return started().failure.c_str(); },
                                  stop,
-                                 settle,
-                                 [] { started().activity.before_fork(); },
-                                 [] { started().activity.after_fork(); }};
+                                 settle};
   return &engine;
 }

@@ -23,7 +23,10 @@ struct Engine {
   static constexpr int current_version = 1;
   int version;
   /// Starts the devices, and pauses them. Returns why they cannot be used, or null. Once.
-  const char* (*start)(int gpus, bool cpu_only);
+  /// @param gpus       how many; -1: all
+  /// @param cpu_only   none of them
+  /// @param need_gpus  CPU workers alone are not what was wanted
+  const char* (*start)(int gpus, bool cpu_only, bool need_gpus);
   /// "4 NVIDIA H200, 1 CPU worker"
   const char* (*devices)();
   DeviceRates (*rates)(char type);
@@ -33,15 +36,12 @@ struct Engine {
   bool (*in_a_task)();
   /// Computes a legal call, column-major, and returns when its result is in the caller's memory. Any thread.
   Outcome (*run)(const Call* call);
-  /// Why the last call that failed did.
+  /// Why the first call that failed did.
   const char* (*failure)();
   /// Stops what `start` has started. No call may run.
   void (*stop)();
   /// Waits until the workers have nothing more to do, although the call that the calling thread is in cannot end.
   void (*settle)();
-  /// Around a fork, in the parent: the child's host BLAS shall have all its threads, whatever calls take from it here.
-  void (*before_fork)();
-  void (*after_fork)();
 };
 
 }  // namespace tessera::dropin

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <new>
 
 namespace tessera::dropin {
 
@@ -14,38 +15,70 @@ namespace {
 /// True while the calling thread is in a call on the devices.
 [[gnu::tls_model("initial-exec")]] thread_local bool inside = false;  // found in a nanosecond
 
-std::filesystem::path own_folder() {
-  Dl_info info{};
-  std::error_code error;
-  if (dladdr(reinterpret_cast<const void*>(&own_folder), &info) == 0) return {};
-  return std::filesystem::canonical(info.dli_fname, error).parent_path();
+void stop_at_exit() {
+  std::atexit([] { Guest::of_process().stop_devices(); });
+}
+
+/// Where we are. To be asked when we are loaded, too: the path may be relative to the folder that is the current one
+/// then.
+const std::filesystem::path& own_folder() {
+  static const auto& folder = *new std::filesystem::path([]() -> std::filesystem::path {
+    Dl_info info{};
+    std::error_code error;
+    if (dladdr(reinterpret_cast<const void*>(&own_folder), &info) == 0) return {};
+    return std::filesystem::canonical(info.dli_fname, error).parent_path();
+  }());
+  return folder;
+}
+
+std::mutex making;
+std::atomic<Guest*> only = nullptr;  // made while `making` is held
+
+/// Handlers of a fork that are registered later miss one that is under way.
+[[gnu::constructor]] void loaded() {
+  own_folder();
+  pthread_atfork(
+      [] {
+        making.lock();
+        if (only != nullptr) only.load()->before_fork();
+      },
+      [] {
+        if (only != nullptr) only.load()->after_fork();
+        making.unlock();
+      },
+      [] {
+        if (only != nullptr) only.load()->after_fork_in_child();
+        making.unlock();
+      });
 }
 
 }  // namespace
 
 Guest& Guest::of_process() {
-  static Guest& only = [&]() -> Guest& {
-    auto& guest = *new Guest;
-    pthread_atfork([] { of_process().before_fork(); }, [] { of_process().after_fork(); },
-                   [] { of_process().after_fork_in_child(); });
+  if (auto* guest = only.load(std::memory_order_acquire); guest != nullptr) return *guest;
+  const std::lock_guard lock(making);
+  if (only == nullptr) {
+    only = new Guest;
     std::atexit([] { of_process().write_log(); });
-    return guest;
-  }();
-  return only;
+  }
+  return *only;
 }
 
 Guest::Guest()
     : settings_(settings_from_environment()), host_(settings_.host_blas), decision_(settings_), log_(settings_.log) {
   if (!settings_.mistake.empty()) trouble_ = settings_.mistake;
   else trouble_ = host_.trouble();
-  if (!trouble_.empty()) say_once(settings_, trouble_);
+  if (!trouble_.empty()) say_once(settings_, Subject::Settings, trouble_);
 }
 
 const Engine* Guest::load() {
   std::filesystem::path path = TESSERA_SONAME;  // wherever the system has it
   std::error_code error;
-  for (const auto& folder : {own_folder().parent_path(), own_folder()})  // above tessera-blas/libblas.so.3, or beside
-    if (std::filesystem::exists(folder / TESSERA_SONAME, error)) path = folder / TESSERA_SONAME;
+  for (const auto& folder : {own_folder(), own_folder().parent_path()})  // the latter from tessera-blas/libblas.so.3
+    if (std::filesystem::exists(folder / TESSERA_SONAME, error)) {
+      path = folder / TESSERA_SONAME;
+      break;
+    }
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) throw std::runtime_error(dlerror());
   auto* const entry = reinterpret_cast<decltype(&tessera_dropin_engine)>(dlsym(library, "tessera_dropin_engine"));
@@ -59,22 +92,24 @@ const Engine* Guest::start() {
   // Of handlers, the last comes first: before CUDA's own, which are registered meanwhile. If the process exits while
   // the devices start, only the first one of these is there.
   const auto register_handler = [] { std::atexit([] { of_process().stop_devices(); }); };
+  const bool need_gpus = !settings_.cpu_only && settings_.gpus != 0 && devices_in_sight() > 0;
   std::string why;
   try {
     if (loaded_ == nullptr) loaded_ = load();
     if (loaded_->in_a_task()) return nullptr;  // of the program's own StarPU; other threads may start the devices
-    register_handler();
-    if (const char* refusal = loaded_->start(settings_.gpus, settings_.cpu_only); refusal != nullptr) why = refusal;
+    stop_at_exit();
+    if (const char* refusal = loaded_->start(settings_.gpus, settings_.cpu_only, need_gpus); refusal != nullptr)
+      why = refusal;
   } catch (const std::exception& error) {
     why = error.what();
   }
   if (!why.empty()) {
     state_ = State::Off;
     trouble_ = "the devices cannot be used, all calls stay on the host BLAS: " + why;
-    say_once(settings_, trouble_);
+    say_once(settings_, Subject::Devices, trouble_);
     return nullptr;
   }
-  register_handler();
+  stop_at_exit();
   devices_ = loaded_->devices();
   engine_ = loaded_;
   state_ = State::Running;
@@ -87,12 +122,19 @@ bool Guest::is_inside() const noexcept {
   return engine != nullptr && engine->in_a_task();
 }
 
+bool Guest::computed(const Call& call) {
+  const auto kind = std::uint64_t{1} << (static_cast<int>(call.routine) * 4 + type_index(call.type));
+  const bool first = (kinds_.fetch_or(kind) & kind) == 0;
+  if (first) stop_at_exit();
+  return first;
+}
+
 void Guest::give_up(const std::string& why) {
   const std::lock_guard lock(mutex_);
   state_ = State::Off;
   broken_ = true;
   trouble_ = why;
-  say_once(settings_, why);
+  say_once(settings_, Subject::Devices, why);
 }
 
 void Guest::abort_without_host(const Call& call) const {
@@ -110,7 +152,7 @@ void Guest::stop_devices() {
   }
   std::unique_lock lock(mutex_);
   if (state_.exchange(State::Off) != State::Running) return;
-  idle_.wait(lock, [&] { return calls_ == 0; });
+  changed_.wait(lock, [&] { return calls_ == 0; });
   if (!broken_) engine_.load()->stop();
 }
 
@@ -121,38 +163,44 @@ void Guest::write_log() {
     const std::lock_guard lock(mutex_);
     trouble = trouble_;
   }
-  if (const auto error = log_.write(host_.path(), devices_, trouble); !error.empty()) say_once(settings_, error);
+  if (const auto error = log_.write(host_.path(), devices_, trouble); !error.empty())
+    say_once(settings_, Subject::Log, error);
 }
 
 void Guest::before_fork() {
-  mutex_.lock();
+  if (is_inside()) return;
+  std::unique_lock lock(mutex_);
+  forking_ = true;
+  changed_.wait(lock, [&] { return calls_ == 0; });
   log_.before_fork();
-  if (const Engine* engine = engine_; engine != nullptr) engine->before_fork();
+  lock.release();  // until after the fork
 }
 
 void Guest::after_fork() {
-  if (const Engine* engine = engine_; engine != nullptr) engine->after_fork();
+  if (is_inside()) return;
   log_.after_fork();
+  forking_ = false;
   mutex_.unlock();
+  changed_.notify_all();
 }
 
 void Guest::after_fork_in_child() {
-  log_.after_fork_in_child();
-  forked_ = state_ == State::Running;
-  if (forked_) {
-    state_ = State::Off;
-    engine_ = nullptr;
-  }
-  calls_ = 0;
+  const bool locked = !is_inside();
+  if (state_ == State::Running) state_ = State::Off, forked_ = true;
+  engine_ = nullptr;
+  inside = false;
+  calls_ = 0, forking_ = false;
   devices_.clear();
-  mutex_.unlock();
+  new (&changed_) std::condition_variable;  // threads that waited do not exist here
+  log_.after_fork_in_child(locked);
+  if (locked) mutex_.unlock();
 }
 
 void Guest::explain_if_forked() {
   const std::lock_guard lock(mutex_);
   if (!forked_ || !trouble_.empty()) return;
   trouble_ = "this process was forked from one that uses the devices, and cannot: its calls stay on the host BLAS";
-  say_once(settings_, trouble_);
+  say_once(settings_, Subject::Devices, trouble_);
 }
 
 DeviceCall::DeviceCall(Guest& guest, const Call& call, double flops) : guest_(guest) {
@@ -165,7 +213,8 @@ DeviceCall::DeviceCall(Guest& guest, const Call& call, double flops) : guest_(gu
   }
   inside = true;
   {
-    const std::lock_guard lock(guest.mutex_);
+    std::unique_lock lock(guest.mutex_);
+    guest.changed_.wait(lock, [&] { return !guest.forking_; });
     engine_ = guest.start();
     if (engine_ != nullptr) guest.calls_++;
   }
@@ -183,7 +232,7 @@ void DeviceCall::release() {
     const std::lock_guard lock(guest_.mutex_);
     guest_.calls_--;
   }
-  guest_.idle_.notify_all();
+  guest_.changed_.notify_all();
 }
 
 }  // namespace tessera::dropin

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <string>
 
@@ -33,6 +34,11 @@ class Guest {
   /// From now on all calls stay on the host, and the user is told why.
   void give_up(const std::string& why);
 
+  /// To be said of each call that the devices have computed. Libraries such as cuBLAS make what they need for a kind of
+  /// call when it comes for the first time, and destroy it at the exit: the devices must have stopped by then.
+  /// @return whether it was the first of its kind
+  bool computed(const Call& call);
+
   /// No host BLAS, or none for such sizes.
   [[noreturn]] void abort_without_host(const Call& call) const;
 
@@ -42,6 +48,8 @@ class Guest {
   void stop_devices();
   void write_log();
 
+  /// A fork waits for calls on the devices, and they for it: the child would find the host BLAS as our workers have
+  /// left it in the middle of a tile, its locks taken. Not if it is in such a call itself.
   void before_fork();
   void after_fork();
   void after_fork_in_child();
@@ -62,9 +70,11 @@ class Guest {
   Log log_;
 
   std::mutex mutex_;
-  std::condition_variable idle_;
+  std::condition_variable changed_;  ///< calls_ or forking_
   std::atomic<State> state_ = State::NotStarted;
-  int calls_ = 0;        ///< on the devices now; guarded by mutex_
+  std::atomic<std::uint64_t> kinds_ = 0;  ///< of calls that have been computed: a bit for each routine and type
+  int calls_ = 0;                         ///< on the devices now; guarded by mutex_
+  bool forking_ = false;                  ///< calls wait; guarded by mutex_
   bool broken_ = false;  ///< the devices have failed, and are not to be touched even to stop them; guarded by mutex_
   bool forked_ = false;  ///< a child, whose parent had started them; guarded by mutex_
   const Engine* loaded_ = nullptr;               ///< guarded by mutex_

@@ -16,8 +16,6 @@ namespace tessera::dropin {
 
 namespace {
 
-int type_index(char type) { return type == 's' ? 0 : type == 'd' ? 1 : type == 'c' ? 2 : 3; }
-
 /// Whether a library is one of ours: this one, a copy of it, or what Debian's alternatives call libblas.so.3.
 bool is_ours(void* library) { return dlsym(library, "tessera_blas_version") != nullptr; }
 
@@ -84,6 +82,8 @@ bool HostBlas::load(const std::string& name) {
       const auto find = [&](const std::string& symbol) { return dlsym(library, symbol.c_str()); };
       functions_[r][t] = find(base + "_");
       functions_64_[r][t] = find(base + "_64_");
+      if (functions_64_[r][t] == nullptr)  // that of the program's own BLAS, before which we stand
+        functions_64_[r][t] = dlsym(RTLD_NEXT, (base + "_64_").c_str());
       if (routines[r].shape == Shape::triangle_product && functions_[r][t] == nullptr)
         functions_[r][t] = find(base + "r_");  // as the reference BLAS calls it
     }

@@ -26,6 +26,11 @@ ordered_json of_all(double sum, std::uint64_t some, std::uint64_t all) {
   return sum * static_cast<double>(all) / static_cast<double>(some);
 }
 
+/// What is not UTF-8 in a name must not keep the rest from being written.
+std::string line_of(const ordered_json& json) {
+  return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
 ordered_json number_or_null(Index x) { return x < 0 ? ordered_json() : ordered_json(x); }
 
 }  // namespace
@@ -53,7 +58,7 @@ std::string Log::write(const std::string& host_blas, const std::string& devices,
   ordered_json header{{"process", getpid()}, {"program", program()}, {"host_blas", host_blas}, {"devices", devices}};
   header["seconds"] = lasted.count();
   if (!trouble.empty()) header["trouble"] = trouble;
-  auto text = header.dump() + "\n";
+  auto text = line_of(header);
   for (const auto& [key, sums] : sums_) {
     const auto& routine = routines[static_cast<int>(key.routine)];
     const bool has_m =
@@ -67,24 +72,23 @@ std::string Log::write(const std::string& host_blas, const std::string& devices,
     line["calls"] = sums.calls, line["seconds"] = of_all(sums.seconds, sums.timed, sums.calls);
     line["flops"] = sums.flops, line["bytes"] = sums.bytes;
     line["host_seconds"] = of_all(sums.host_seconds, sums.compared, sums.calls);
-    text += line.dump() + "\n";
+    text += line_of(line);
   }
   sums_.clear();
   last_ = nullptr;
   const int file = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   // One write: the lines of several processes do not mix.
   const bool whole = file >= 0 && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  const auto error =
-      whole ? "" : "TESSERA_BLAS_LOG is '" + path_ + "', which cannot be written: " + std::strerror(errno);
+  auto error = whole ? "" : "TESSERA_BLAS_LOG is '" + path_ + "', which cannot be written: " + std::strerror(errno);
   if (file >= 0) close(file);
   return error;
 }
 
-void Log::after_fork_in_child() {
+void Log::after_fork_in_child(bool locked) {
   sums_.clear();
   last_ = nullptr;
   begin_ = std::chrono::steady_clock::now();
-  mutex_.unlock();
+  if (locked) mutex_.unlock();
 }
 
 }  // namespace tessera::dropin

@@ -32,15 +32,15 @@ class Log {
   /// A forked child has calls of its own.
   void before_fork() { mutex_.lock(); }
   void after_fork() { mutex_.unlock(); }
-  void after_fork_in_child();
+  void after_fork_in_child(bool locked);
 
  private:
   struct Key {
     Routine routine;
     char type;
     Place place;
-    Index m, n, k;  ///< -1: any
-    auto operator<=>(const Key&) const = default;
+    Index m, n, k;                                 ///< -1: any
+    auto operator<=>(const Key&) const = default;  // NOLINT(modernize-use-nullptr): it takes <=> for one
   };
   struct Sums {
     std::uint64_t calls = 0, timed = 0, compared = 0;  ///< compared: those with a time of the host

@@ -61,9 +61,9 @@ void say_now(const std::string& sentence) {
   static_cast<void>(written);  // a program that has closed its standard error cannot be told
 }
 
-void say_once(const Settings& settings, const std::string& sentence) {
-  static std::atomic<bool> said = false;
-  if (!settings.quiet && !said.exchange(true)) say_now(sentence);
+void say_once(const Settings& settings, Subject subject, const std::string& sentence) {
+  static std::atomic<bool> said[3] = {};
+  if (!settings.quiet && !said[static_cast<int>(subject)].exchange(true)) say_now(sentence);
 }
 
 }  // namespace tessera::dropin

@@ -23,8 +23,9 @@ Settings settings_from_environment();
 /// Writes "tessera: …" to standard error, as one line in one piece.
 void say_now(const std::string& sentence);
 
-/// The same, unless the user wants quiet. Of a process only the first is written: what follows from it would say the
-/// same in other words.
-void say_once(const Settings& settings, const std::string& sentence);
+enum class Subject { Settings, Devices, Log };
+
+/// The same, unless the user wants quiet. Only the first of each subject is written.
+void say_once(const Settings& settings, Subject subject, const std::string& sentence);
 
 }  // namespace tessera::dropin

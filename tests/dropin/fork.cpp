@@ -4,8 +4,10 @@
 #include <spawn.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <thread>
 
+#include "beside.hpp"
 #include "products.hpp"
 
 extern "C" int openblas_get_num_threads();
@@ -22,7 +24,8 @@ int exit_of_a_child(int status, bool computes = true) {
   require(child >= 0, "no process");
   if (child == 0) {
     if (computes) {
-      require(openblas_get_num_threads() == 3, "the child's OpenBLAS has other threads");
+      require(openblas_get_num_threads() == std::atoi(std::getenv("OPENBLAS_NUM_THREADS")),
+              "the child's OpenBLAS has other threads");
       require(product_is_right(size, 5), "the child's product");
       require(solution_is_right(size, 6), "the child's solution");
     }
@@ -130,7 +133,34 @@ const Scenario starting{"fork while another thread starts the devices", [] {
                         }};
 
 TEST(Fork, WhileAnotherThreadStartsTheDevices) {
-  for (int repeat = 0; repeat < 12; repeat++) ASSERT_TRUE(has_ended_silently(starting.run(quiet)));
+  for (int repeat = 0; repeat < 3; repeat++) ASSERT_TRUE(has_ended_silently(starting.run(quiet)));
+}
+
+/// A handler of the program's own makes a fork last: meanwhile another thread makes the first call of all.
+const Scenario during{"the first call comes during a fork", [] {
+                        static std::atomic<bool> forking = false;
+                        require(pthread_atfork(
+                                    [] {
+                                      forking = true;
+                                      usleep(300000);
+                                    },
+                                    nullptr, nullptr) == 0,
+                                "pthread_atfork");
+                        std::thread other([] {
+                          while (!forking) usleep(100);
+                          usleep(50000);
+                          require(product_is_right(size), "a thread's product");
+                        });
+                        require(exit_of_a_child(3) == 3, "the child's status");
+                        other.join();
+                        return 0;
+                      }};
+
+/// With one thread of OpenBLAS: a child that is forked while another thread computes with several finds its lock taken.
+TEST(Fork, DuringWhichAnotherThreadMakesTheFirstCall) {
+  auto variables = quiet;
+  variables["OPENBLAS_NUM_THREADS"] = "1";
+  EXPECT_TRUE(has_ended_silently(run_with_fake("start slowly, decline", during, variables)));
 }
 
 const Scenario before{"fork before any call", [] {
