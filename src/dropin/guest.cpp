@@ -89,14 +89,13 @@ const Engine* Guest::load() {
 
 const Engine* Guest::start() {
   if (state_ != State::NotStarted) return state_ == State::Running ? engine_.load() : nullptr;
-  // Of handlers, the last comes first: before CUDA's own, which are registered meanwhile. If the process exits while
-  // the devices start, only the first one of these is there.
-  const auto register_handler = [] { std::atexit([] { of_process().stop_devices(); }); };
   const bool need_gpus = !settings_.cpu_only && settings_.gpus != 0 && devices_in_sight() > 0;
   std::string why;
   try {
     if (loaded_ == nullptr) loaded_ = load();
     if (loaded_->in_a_task()) return nullptr;  // of the program's own StarPU; other threads may start the devices
+    // Of handlers, the last comes first: the second of these before CUDA's own, which are registered meanwhile. If the
+    // process exits while the devices start, there is only this one.
     stop_at_exit();
     if (const char* refusal = loaded_->start(settings_.gpus, settings_.cpu_only, need_gpus); refusal != nullptr)
       why = refusal;
