@@ -31,7 +31,7 @@ constexpr double unknown_slowness[2] = {2, 1.2};
 constexpr double assumed_core_flops = 30e9, assumed_memory_bytes = 20e9;
 
 double assumed_host_seconds(const Call& call, double flops) {
-  const double cores = std::max(1U, std::thread::hardware_concurrency());
+  static const double cores = std::max(1U, std::thread::hardware_concurrency());  // which reads a file
   const bool single = call.type == 's' || call.type == 'c';
   const auto bytes = traffic(call);
   return std::max(flops / (cores * assumed_core_flops * (single ? 2 : 1)),

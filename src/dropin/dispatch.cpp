@@ -21,7 +21,7 @@ void compute(Guest& guest, const Call& call) {
 /// Timed are calls for which devices are an alternative, and for the log some of the others: looking at a clock twice
 /// takes as long as a product of a handful of numbers.
 bool is_timed(Guest& guest, double operations) {
-  constexpr unsigned one_of = 16;
+  constexpr unsigned one_of = 64;
   [[gnu::tls_model("initial-exec")]] thread_local unsigned small_calls = 0;
   return !guest.decision().stays(operations) || (guest.log().on() && small_calls++ % one_of == 0);
 }
