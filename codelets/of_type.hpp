@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <utility>
+
 #include <tessera/types.hpp>
 
 namespace tessera {
@@ -17,6 +19,17 @@ template <ComplexScalar T, typename C, typename Z>
 constexpr auto of_type(C c, Z z) {
   if constexpr (std::same_as<T, std::complex<float>>) return c;
   else return z;
+}
+
+/// Calls function(T{}) with the scalar type that the letter s, d, c or z stands for.
+template <typename Function>
+decltype(auto) with_type(char letter, Function&& function) {
+  switch (letter) {
+  case 's': return std::forward<Function>(function)(float{});
+  case 'c': return std::forward<Function>(function)(std::complex<float>{});
+  case 'z': return std::forward<Function>(function)(std::complex<double>{});
+  default: return std::forward<Function>(function)(double{});
+  }
 }
 
 }  // namespace tessera

@@ -5,13 +5,12 @@
 #include <tessera/matrix.hpp>
 
 #include "arguments.hpp"
+#include "flipped.hpp"
 #include "tile_grid.hpp"
 
 /// What views and options mean together: which stored tiles, and what a tile operation does with them.
 namespace tessera::detail {
 
-constexpr Uplo flipped(Uplo uplo) { return uplo == Uplo::Lower ? Uplo::Upper : Uplo::Lower; }
-constexpr Side flipped(Side side) { return side == Side::Left ? Side::Right : Side::Left; }
 constexpr Uplo flipped_if(bool flip, Uplo uplo) { return flip ? flipped(uplo) : uplo; }
 constexpr Side flipped_if(bool flip, Side side) { return flip ? flipped(side) : side; }
 

@@ -21,8 +21,8 @@ double in_file(const char* path) {
   return file >> value ? value : std::numeric_limits<double>::infinity();  // "max", or there is no such limit
 }
 
-}  // namespace
-
+/// Bytes that this process could still take, by the machine and by the limit of its container, if that is seen as the
+/// root of its control groups.
 double available_memory() {
   double available = std::numeric_limits<double>::infinity();
   std::ifstream file("/proc/meminfo");
@@ -38,6 +38,8 @@ double available_memory() {
     available = std::min(available, limit - in_file("/sys/fs/cgroup/memory.current"));
   return available;
 }
+
+}  // namespace
 
 Backup::Backup(const Call& call) : call_(call) {
   if (!reads_result(call) || call.rows() == 0 || call.n == 0) return;

@@ -36,8 +36,4 @@ class Backup {
   std::unique_ptr<std::byte, Unmap> copy_{nullptr, Unmap{0}};  ///< columns one after another, without padding
 };
 
-/// Bytes that this process could still take, by the machine and by the limit of its container, if that is seen as its
-/// root.
-double available_memory();
-
 }  // namespace tessera::dropin

@@ -3,11 +3,15 @@
 
 #include <utility>
 
+#include "codelets/of_type.hpp"
+#include "flipped.hpp"
+
 namespace tessera::dropin {
 
 namespace {
 
 using namespace arguments;
+using detail::flipped;
 
 /// What `first_illegal` of arguments.hpp takes. Whether memory is read does not matter here: null is the host's affair.
 arguments::Call common(const Call& c, bool row_major) { return {c.element_size(), row_major}; }
@@ -45,22 +49,11 @@ Argument check(const Call& c, bool row_major) {
   return {};
 }
 
-Uplo other(Uplo uplo) { return uplo == Uplo::Lower ? Uplo::Upper : Uplo::Lower; }
-Side other(Side side) { return side == Side::Left ? Side::Right : Side::Left; }
-
-template <typename T>
-bool is_zero(const void* x) {
-  return *static_cast<const T*>(x) == T{};
-}
-
 /// @param real  herk's alpha and beta, and her2k's beta
 bool is_zero(const Call& c, const void* x, bool real) {
-  switch (c.type) {
-  case 's': return is_zero<float>(x);
-  case 'd': return is_zero<double>(x);
-  case 'c': return real ? is_zero<float>(x) : is_zero<std::complex<float>>(x);
-  default: return real ? is_zero<double>(x) : is_zero<std::complex<double>>(x);
-  }
+  return with_type(c.type, [&]<Scalar T>(T) {
+    return real ? *static_cast<const Real<T>*>(x) == Real<T>{} : *static_cast<const T*>(x) == T{};
+  });
 }
 
 }  // namespace
@@ -78,17 +71,18 @@ int first_illegal(const Call& call, bool row_major) {
 Call by_columns(Call c) {
   switch (c.shape()) {
   case Shape::product:
-  case Shape::triangle_product:  // has no m
+  case Shape::triangle_product:
     std::swap(c.op_a, c.op_b), std::swap(c.A, c.B), std::swap(c.lda, c.ldb);
-    if (c.shape() == Shape::product) std::swap(c.m, c.n);
-    else c.uplo = other(c.uplo);
+    if (has_m(c.shape())) std::swap(c.m, c.n);
+    else c.uplo = flipped(c.uplo);
     break;
   case Shape::symmetric:
-  case Shape::triangular: c.side = other(c.side), c.uplo = other(c.uplo), std::swap(c.m, c.n); break;
+  case Shape::triangular: c.side = flipped(c.side), c.uplo = flipped(c.uplo), std::swap(c.m, c.n); break;
   case Shape::rank_k:
   case Shape::rank_2k:
-    c.uplo = other(c.uplo);
-    if (c.op_a == Op{'R'}) c.op_a = c.is_complex() ? c.op_a : Op::Trans;  // for the host: of complex numbers, illegal
+    c.uplo = flipped(c.uplo);
+    if (c.op_a == conj_no_trans)
+      c.op_a = c.is_complex() ? c.op_a : Op::Trans;  // for the host: of complex numbers, illegal
     else if (c.op_a != Op::NoTrans) c.op_a = Op::NoTrans;
     else c.op_a = c.is_hermitian() ? Op::ConjTrans : Op::Trans;
     break;

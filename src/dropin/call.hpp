@@ -15,20 +15,29 @@ enum class Routine : int {
 #undef ROUTINE
 };
 
-/// The argument shapes of src/routines.def.
+/// The argument shapes of src/routines.def. All have a size n.
 enum class Shape { product, triangle_product, symmetric, rank_k, rank_2k, triangular };
 
+/// Whether only a triangle of the result is meant.
+constexpr bool has_triangle(Shape shape) {
+  return shape == Shape::triangle_product || shape == Shape::rank_k || shape == Shape::rank_2k;
+}
+constexpr bool has_m(Shape shape) { return !has_triangle(shape); }
+constexpr bool has_k(Shape shape) { return shape != Shape::symmetric && shape != Shape::triangular; }
+
 struct Properties {
-  const char* name;   ///< "gemm"
-  const char* types;  ///< "SDCZ"
+  const char* name;  ///< "gemm"
   Shape shape;
 };
 inline constexpr Properties routines[] = {
-#define ROUTINE(name, types, shape, alpha, beta) {#name, #types, Shape::shape},
+#define ROUTINE(name, types, shape, alpha, beta) {#name, Shape::shape},
 #include "routines.def"
 #undef ROUTINE
 };
 inline constexpr int routine_count = static_cast<int>(std::size(routines));
+
+/// What OpenBLAS takes beyond the standard, and nobody else: a conjugate that is not transposed.
+inline constexpr auto conj_no_trans = Op{'R'};
 
 /// Where a table has the type.
 constexpr int type_index(char type) { return type == 's' ? 0 : type == 'd' ? 1 : type == 'c' ? 2 : 3; }
@@ -59,10 +68,11 @@ struct Call {
   Index element_size() const { return type == 's' ? 4 : type == 'z' ? 16 : 8; }
   /// Of the matrix that is overwritten; only its triangle `uplo` where the result is one.
   Index rows() const { return has_triangle() ? n : m; }
-  bool has_triangle() const {
-    return shape() == Shape::triangle_product || shape() == Shape::rank_k || shape() == Shape::rank_2k;
-  }
+  bool has_triangle() const { return dropin::has_triangle(shape()); }
 };
+
+/// Only OpenBLAS can say whether such a call is legal.
+inline bool is_for_openblas(const Call& call) { return call.op_a == conj_no_trans || call.op_b == conj_no_trans; }
 
 /// The first argument that is illegal in the reference BLAS: its position, counted as `xerbla` does, or 0. Null
 /// pointers and sizes that only Tessera refuses are not among them.

@@ -5,12 +5,14 @@
 #include <type_traits>
 
 #include "dispatch.hpp"
+#include "report.hpp"
+#include "shapes.hpp"
 
 namespace tessera::dropin {
 
 namespace {
 
-using Data = const void*;
+using shapes::Data;
 
 /// As in CBLAS, complex numbers go by address.
 template <Scalar T>
@@ -28,7 +30,9 @@ T value_of(const void* x, T /*type*/) {
 // The values of CBLAS. What is none of them stays illegal.
 constexpr int row_major = 101, column_major = 102;
 constexpr auto illegal = '?';
-Op op(int x) { return Op{x == 111 ? 'N' : x == 112 ? 'T' : x == 113 ? 'C' : x == 114 ? 'R' : illegal}; }
+Op op(int x) {
+  return Op{x == 111 ? 'N' : x == 112 ? 'T' : x == 113 ? 'C' : x == 114 ? static_cast<char>(conj_no_trans) : illegal};
+}
 Uplo uplo(int x) { return Uplo{x == 121 ? 'U' : x == 122 ? 'L' : illegal}; }
 Diag diag(int x) { return Diag{x == 131 ? 'N' : x == 132 ? 'U' : illegal}; }
 Side side(int x) { return Side{x == 141 ? 'L' : x == 142 ? 'R' : illegal}; }
@@ -36,8 +40,7 @@ Side side(int x) { return Side{x == 141 ? 'L' : x == 142 ? 'R' : illegal}; }
 void submit(const char* symbol, int layout, const Call& call) {
   if (layout != row_major && layout != column_major) return report_illegal_cblas(symbol, 1);
   const bool by_rows = layout == row_major;
-  constexpr auto conjugated = Op{'R'};  // OpenBLAS has it beyond the standard, and nobody else
-  if (call.op_a == conjugated || call.op_b == conjugated) return pass_to_host(by_rows ? by_columns(call) : call);
+  if (is_for_openblas(call)) return pass_to_host(by_rows ? by_columns(call) : call);
   if (const int position = first_illegal(call, by_rows); position != 0)
     return report_illegal_cblas(symbol, position + 1);
   dispatch(by_rows ? by_columns(call) : call);
@@ -66,66 +69,26 @@ using tessera::Real;
     const auto a = value_of(alpha, Alpha<T>{});                                                                     \
     const auto b = value_of(beta, Beta<T>{});                                                                       \
     submit(#symbol, layout,                                                                                         \
-           {.routine = Routine::Name,                                                                               \
-            .type = code,                                                                                           \
-            .op_a = op(op_a),                                                                                       \
-            .op_b = op(op_b),                                                                                       \
-            .m = m,                                                                                                 \
-            .n = n,                                                                                                 \
-            .k = k,                                                                                                 \
-            .alpha = &a,                                                                                            \
-            .A = A,                                                                                                 \
-            .lda = lda,                                                                                             \
-            .B = B,                                                                                                 \
-            .ldb = ldb,                                                                                             \
-            .beta = &b,                                                                                             \
-            .C = C,                                                                                                 \
-            .ldc = ldc});                                                                                           \
+           shapes::product(Routine::Name, code, op(op_a), op(op_b), m, n, k, &a, A, lda, B, ldb, &b, C, ldc));      \
   }
 
-#define DEFINE_triangle_product(symbol, code, T, Name, Alpha, Beta, Int)                                           \
-  void symbol(int layout, int triangle, int op_a, int op_b, Int n, Int k, Number<Alpha<T>> alpha, Data A, Int lda, \
-              Data B, Int ldb, Number<Beta<T>> beta, void* C, Int ldc) {                                           \
-    const auto a = value_of(alpha, Alpha<T>{});                                                                    \
-    const auto b = value_of(beta, Beta<T>{});                                                                      \
-    submit(#symbol, layout,                                                                                        \
-           {.routine = Routine::Name,                                                                              \
-            .type = code,                                                                                          \
-            .uplo = uplo(triangle),                                                                                \
-            .op_a = op(op_a),                                                                                      \
-            .op_b = op(op_b),                                                                                      \
-            .n = n,                                                                                                \
-            .k = k,                                                                                                \
-            .alpha = &a,                                                                                           \
-            .A = A,                                                                                                \
-            .lda = lda,                                                                                            \
-            .B = B,                                                                                                \
-            .ldb = ldb,                                                                                            \
-            .beta = &b,                                                                                            \
-            .C = C,                                                                                                \
-            .ldc = ldc});                                                                                          \
+#define DEFINE_triangle_product(symbol, code, T, Name, Alpha, Beta, Int)                                               \
+  void symbol(int layout, int triangle, int op_a, int op_b, Int n, Int k, Number<Alpha<T>> alpha, Data A, Int lda,     \
+              Data B, Int ldb, Number<Beta<T>> beta, void* C, Int ldc) {                                               \
+    const auto a = value_of(alpha, Alpha<T>{});                                                                        \
+    const auto b = value_of(beta, Beta<T>{});                                                                          \
+    submit(#symbol, layout,                                                                                            \
+           shapes::triangle_product(Routine::Name, code, uplo(triangle), op(op_a), op(op_b), n, k, &a, A, lda, B, ldb, \
+                                    &b, C, ldc));                                                                      \
   }
 
-#define DEFINE_symmetric(symbol, code, T, Name, Alpha, Beta, Int)                                                 \
-  void symbol(int layout, int where, int triangle, Int m, Int n, Number<Alpha<T>> alpha, Data A, Int lda, Data B, \
-              Int ldb, Number<Beta<T>> beta, void* C, Int ldc) {                                                  \
-    const auto a = value_of(alpha, Alpha<T>{});                                                                   \
-    const auto b = value_of(beta, Beta<T>{});                                                                     \
-    submit(#symbol, layout,                                                                                       \
-           {.routine = Routine::Name,                                                                             \
-            .type = code,                                                                                         \
-            .side = side(where),                                                                                  \
-            .uplo = uplo(triangle),                                                                               \
-            .m = m,                                                                                               \
-            .n = n,                                                                                               \
-            .alpha = &a,                                                                                          \
-            .A = A,                                                                                               \
-            .lda = lda,                                                                                           \
-            .B = B,                                                                                               \
-            .ldb = ldb,                                                                                           \
-            .beta = &b,                                                                                           \
-            .C = C,                                                                                               \
-            .ldc = ldc});                                                                                         \
+#define DEFINE_symmetric(symbol, code, T, Name, Alpha, Beta, Int)                                                      \
+  void symbol(int layout, int where, int triangle, Int m, Int n, Number<Alpha<T>> alpha, Data A, Int lda, Data B,      \
+              Int ldb, Number<Beta<T>> beta, void* C, Int ldc) {                                                       \
+    const auto a = value_of(alpha, Alpha<T>{});                                                                        \
+    const auto b = value_of(beta, Beta<T>{});                                                                          \
+    submit(#symbol, layout,                                                                                            \
+           shapes::symmetric(Routine::Name, code, side(where), uplo(triangle), m, n, &a, A, lda, B, ldb, &b, C, ldc)); \
   }
 
 #define DEFINE_rank_k(symbol, code, T, Name, Alpha, Beta, Int)                                            \
@@ -134,40 +97,16 @@ using tessera::Real;
     const auto a = value_of(alpha, Alpha<T>{});                                                           \
     const auto b = value_of(beta, Beta<T>{});                                                             \
     submit(#symbol, layout,                                                                               \
-           {.routine = Routine::Name,                                                                     \
-            .type = code,                                                                                 \
-            .uplo = uplo(triangle),                                                                       \
-            .op_a = op(trans),                                                                            \
-            .n = n,                                                                                       \
-            .k = k,                                                                                       \
-            .alpha = &a,                                                                                  \
-            .A = A,                                                                                       \
-            .lda = lda,                                                                                   \
-            .beta = &b,                                                                                   \
-            .C = C,                                                                                       \
-            .ldc = ldc});                                                                                 \
+           shapes::rank_k(Routine::Name, code, uplo(triangle), op(trans), n, k, &a, A, lda, &b, C, ldc)); \
   }
 
-#define DEFINE_rank_2k(symbol, code, T, Name, Alpha, Beta, Int)                                                   \
-  void symbol(int layout, int triangle, int trans, Int n, Int k, Number<Alpha<T>> alpha, Data A, Int lda, Data B, \
-              Int ldb, Number<Beta<T>> beta, void* C, Int ldc) {                                                  \
-    const auto a = factor(Routine::Name, layout, value_of(alpha, Alpha<T>{}));                                    \
-    const auto b = value_of(beta, Beta<T>{});                                                                     \
-    submit(#symbol, layout,                                                                                       \
-           {.routine = Routine::Name,                                                                             \
-            .type = code,                                                                                         \
-            .uplo = uplo(triangle),                                                                               \
-            .op_a = op(trans),                                                                                    \
-            .n = n,                                                                                               \
-            .k = k,                                                                                               \
-            .alpha = &a,                                                                                          \
-            .A = A,                                                                                               \
-            .lda = lda,                                                                                           \
-            .B = B,                                                                                               \
-            .ldb = ldb,                                                                                           \
-            .beta = &b,                                                                                           \
-            .C = C,                                                                                               \
-            .ldc = ldc});                                                                                         \
+#define DEFINE_rank_2k(symbol, code, T, Name, Alpha, Beta, Int)                                                    \
+  void symbol(int layout, int triangle, int trans, Int n, Int k, Number<Alpha<T>> alpha, Data A, Int lda, Data B,  \
+              Int ldb, Number<Beta<T>> beta, void* C, Int ldc) {                                                   \
+    const auto a = factor(Routine::Name, layout, value_of(alpha, Alpha<T>{}));                                     \
+    const auto b = value_of(beta, Beta<T>{});                                                                      \
+    submit(#symbol, layout,                                                                                        \
+           shapes::rank_2k(Routine::Name, code, uplo(triangle), op(trans), n, k, &a, A, lda, B, ldb, &b, C, ldc)); \
   }
 
 #define DEFINE_triangular(symbol, code, T, Name, Alpha, Beta, Int)                                                    \
@@ -175,19 +114,8 @@ using tessera::Real;
               Int lda, void* B, Int ldb) {                                                                            \
     const auto a = value_of(alpha, Alpha<T>{});                                                                       \
     submit(#symbol, layout,                                                                                           \
-           {.routine = Routine::Name,                                                                                 \
-            .type = code,                                                                                             \
-            .side = side(where),                                                                                      \
-            .uplo = uplo(triangle),                                                                                   \
-            .op_a = op(trans),                                                                                        \
-            .diag = diag(unit),                                                                                       \
-            .m = m,                                                                                                   \
-            .n = n,                                                                                                   \
-            .alpha = &a,                                                                                              \
-            .A = A,                                                                                                   \
-            .lda = lda,                                                                                               \
-            .C = B,                                                                                                   \
-            .ldc = ldb});                                                                                             \
+           shapes::triangular(Routine::Name, code, side(where), uplo(triangle), op(trans), diag(unit), m, n, &a, A,   \
+                              lda, B, ldb));                                                                          \
   }
 
 #define DEFINE(shape, code, letter, T, Name, name, Alpha, Beta)                           \

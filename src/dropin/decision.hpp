@@ -14,8 +14,8 @@ namespace tessera::dropin {
 
 enum class Place { Host, Devices };
 
-/// What a number should be multiplied with, or is, by type and by powers of four of the flops: a moving average.
-/// Threads may lose an observation to each other, not more.
+/// What a prediction has to be multiplied with, by type and by powers of four of the flops: a moving average. Threads
+/// may lose an observation to each other, not more.
 class Learned {
  public:
   /// Of the nearest size that is known; nothing if none is.

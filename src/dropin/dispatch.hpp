@@ -12,16 +12,4 @@ void dispatch(const Call& call) noexcept;
 /// Hands a call to the host unseen: it uses what only the host may know, such as OpenBLAS's op 'R'.
 void pass_to_host(const Call& call) noexcept;
 
-/// How wide the integers of a symbol are.
-enum class Width { Bits32, Bits64 };
-
-/// Tells the program's `xerbla_` that an argument of a Fortran routine is illegal.
-/// @param symbol    "dgemm_": reported as "DGEMM ", with blanks up to six characters
-/// @param position  counted from 1
-void report_illegal(const char* symbol, int position, Width width) noexcept;
-
-/// The same for CBLAS, to the program's `cblas_xerbla` if there is one.
-/// @param symbol  "cblas_dgemm", or one of its forms for 64 bits, reported without their ending
-void report_illegal_cblas(const char* symbol, int position) noexcept;
-
 }  // namespace tessera::dropin

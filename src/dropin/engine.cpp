@@ -16,6 +16,7 @@
 #include <tessera/runtime.hpp>
 
 #include "codelets/host_blas.hpp"
+#include "codelets/of_type.hpp"
 #include "described_run.hpp"
 #include "gpu.hpp"
 #include "machine_rates.hpp"
@@ -105,24 +106,14 @@ const char* start(int gpus, bool cpu_only, bool need_gpus) {
                                                              : s.session->unused_devices().front());
     host::set_threads(threads);  // between calls the program computes with as many as ever
     s.devices = detail::machine_text(*s.session);
-    const bool ours = !s.session->joined() && s.session->policy() == "tessera";
-    s.activity.begin(ours, s.session->placement() == Placement::Scheduler);
-    if (ours) tessera_sched_on_submission([] { started().activity.submitted(); });
+    const bool alone = !s.session->joined() && s.session->policy() == "tessera";
+    s.activity.begin(alone, s.session->placement() == Placement::Scheduler);
+    if (alone) tessera_sched_on_submission([] { started().activity.submitted(); });
     return nullptr;
   } catch (const std::exception& error) {
     s.error = error.what();
     s.session.reset(), s.runtime.reset();
     return s.error.c_str();
-  }
-}
-
-template <typename F>
-auto with_type(char type, F&& f) {
-  switch (type) {
-  case 's': return f(float{});
-  case 'd': return f(double{});
-  case 'c': return f(std::complex<float>{});
-  default: return f(std::complex<double>{});
   }
 }
 

@@ -4,13 +4,15 @@
 #include <type_traits>
 
 #include "dispatch.hpp"
+#include "report.hpp"
+#include "shapes.hpp"
 
 namespace tessera::dropin {
 
 namespace {
 
 using Letter = const char*;
-using Data = const void*;
+using shapes::Data;
 
 /// Either case is legal. What is no letter stays illegal.
 template <typename Option>
@@ -21,8 +23,7 @@ Option option(Letter letter) {
 template <typename Int>
 void submit(const char* symbol, const Call& call) {
   constexpr auto width = std::is_same_v<Int, int> ? Width::Bits32 : Width::Bits64;
-  constexpr auto conjugated = Op{'R'};  // OpenBLAS has it beyond the standard, and nobody else
-  if (call.op_a == conjugated || call.op_b == conjugated) pass_to_host(call);
+  if (is_for_openblas(call)) pass_to_host(call);
   else if (const int position = first_illegal(call, false); position != 0) report_illegal(symbol, position, width);
   else dispatch(call);
 }
@@ -42,114 +43,43 @@ using tessera::Uplo;
 #define DEFINE_product(symbol, code, Name, Int)                                                                       \
   void symbol(Letter op_a, Letter op_b, const Int* m, const Int* n, const Int* k, Data alpha, Data A, const Int* lda, \
               Data B, const Int* ldb, Data beta, void* C, const Int* ldc) {                                           \
-    submit<Int>(#symbol, {.routine = Routine::Name,                                                                   \
-                          .type = code,                                                                               \
-                          .op_a = option<Op>(op_a),                                                                   \
-                          .op_b = option<Op>(op_b),                                                                   \
-                          .m = *m,                                                                                    \
-                          .n = *n,                                                                                    \
-                          .k = *k,                                                                                    \
-                          .alpha = alpha,                                                                             \
-                          .A = A,                                                                                     \
-                          .lda = *lda,                                                                                \
-                          .B = B,                                                                                     \
-                          .ldb = *ldb,                                                                                \
-                          .beta = beta,                                                                               \
-                          .C = C,                                                                                     \
-                          .ldc = *ldc});                                                                              \
+    submit<Int>(#symbol, shapes::product(Routine::Name, code, option<Op>(op_a), option<Op>(op_b), *m, *n, *k, alpha,  \
+                                         A, *lda, B, *ldb, beta, C, *ldc));                                           \
   }
 
-#define DEFINE_triangle_product(symbol, code, Name, Int)                                                             \
-  void symbol(Letter uplo, Letter op_a, Letter op_b, const Int* n, const Int* k, Data alpha, Data A, const Int* lda, \
-              Data B, const Int* ldb, Data beta, void* C, const Int* ldc) {                                          \
-    submit<Int>(#symbol, {.routine = Routine::Name,                                                                  \
-                          .type = code,                                                                              \
-                          .uplo = option<Uplo>(uplo),                                                                \
-                          .op_a = option<Op>(op_a),                                                                  \
-                          .op_b = option<Op>(op_b),                                                                  \
-                          .n = *n,                                                                                   \
-                          .k = *k,                                                                                   \
-                          .alpha = alpha,                                                                            \
-                          .A = A,                                                                                    \
-                          .lda = *lda,                                                                               \
-                          .B = B,                                                                                    \
-                          .ldb = *ldb,                                                                               \
-                          .beta = beta,                                                                              \
-                          .C = C,                                                                                    \
-                          .ldc = *ldc});                                                                             \
+#define DEFINE_triangle_product(symbol, code, Name, Int)                                                              \
+  void symbol(Letter uplo, Letter op_a, Letter op_b, const Int* n, const Int* k, Data alpha, Data A, const Int* lda,  \
+              Data B, const Int* ldb, Data beta, void* C, const Int* ldc) {                                           \
+    submit<Int>(#symbol, shapes::triangle_product(Routine::Name, code, option<Uplo>(uplo), option<Op>(op_a),          \
+                                                  option<Op>(op_b), *n, *k, alpha, A, *lda, B, *ldb, beta, C, *ldc)); \
   }
 
-#define DEFINE_symmetric(symbol, code, Name, Int)                                                               \
-  void symbol(Letter side, Letter uplo, const Int* m, const Int* n, Data alpha, Data A, const Int* lda, Data B, \
-              const Int* ldb, Data beta, void* C, const Int* ldc) {                                             \
-    submit<Int>(#symbol, {.routine = Routine::Name,                                                             \
-                          .type = code,                                                                         \
-                          .side = option<Side>(side),                                                           \
-                          .uplo = option<Uplo>(uplo),                                                           \
-                          .m = *m,                                                                              \
-                          .n = *n,                                                                              \
-                          .alpha = alpha,                                                                       \
-                          .A = A,                                                                               \
-                          .lda = *lda,                                                                          \
-                          .B = B,                                                                               \
-                          .ldb = *ldb,                                                                          \
-                          .beta = beta,                                                                         \
-                          .C = C,                                                                               \
-                          .ldc = *ldc});                                                                        \
+#define DEFINE_symmetric(symbol, code, Name, Int)                                                                      \
+  void symbol(Letter side, Letter uplo, const Int* m, const Int* n, Data alpha, Data A, const Int* lda, Data B,        \
+              const Int* ldb, Data beta, void* C, const Int* ldc) {                                                    \
+    submit<Int>(#symbol, shapes::symmetric(Routine::Name, code, option<Side>(side), option<Uplo>(uplo), *m, *n, alpha, \
+                                           A, *lda, B, *ldb, beta, C, *ldc));                                          \
   }
 
-#define DEFINE_rank_k(symbol, code, Name, Int)                                                                   \
-  void symbol(Letter uplo, Letter op, const Int* n, const Int* k, Data alpha, Data A, const Int* lda, Data beta, \
-              void* C, const Int* ldc) {                                                                         \
-    submit<Int>(#symbol, {.routine = Routine::Name,                                                              \
-                          .type = code,                                                                          \
-                          .uplo = option<Uplo>(uplo),                                                            \
-                          .op_a = option<Op>(op),                                                                \
-                          .n = *n,                                                                               \
-                          .k = *k,                                                                               \
-                          .alpha = alpha,                                                                        \
-                          .A = A,                                                                                \
-                          .lda = *lda,                                                                           \
-                          .beta = beta,                                                                          \
-                          .C = C,                                                                                \
-                          .ldc = *ldc});                                                                         \
+#define DEFINE_rank_k(symbol, code, Name, Int)                                                                     \
+  void symbol(Letter uplo, Letter op, const Int* n, const Int* k, Data alpha, Data A, const Int* lda, Data beta,   \
+              void* C, const Int* ldc) {                                                                           \
+    submit<Int>(#symbol, shapes::rank_k(Routine::Name, code, option<Uplo>(uplo), option<Op>(op), *n, *k, alpha, A, \
+                                        *lda, beta, C, *ldc));                                                     \
   }
 
-#define DEFINE_rank_2k(symbol, code, Name, Int)                                                               \
-  void symbol(Letter uplo, Letter op, const Int* n, const Int* k, Data alpha, Data A, const Int* lda, Data B, \
-              const Int* ldb, Data beta, void* C, const Int* ldc) {                                           \
-    submit<Int>(#symbol, {.routine = Routine::Name,                                                           \
-                          .type = code,                                                                       \
-                          .uplo = option<Uplo>(uplo),                                                         \
-                          .op_a = option<Op>(op),                                                             \
-                          .n = *n,                                                                            \
-                          .k = *k,                                                                            \
-                          .alpha = alpha,                                                                     \
-                          .A = A,                                                                             \
-                          .lda = *lda,                                                                        \
-                          .B = B,                                                                             \
-                          .ldb = *ldb,                                                                        \
-                          .beta = beta,                                                                       \
-                          .C = C,                                                                             \
-                          .ldc = *ldc});                                                                      \
+#define DEFINE_rank_2k(symbol, code, Name, Int)                                                                     \
+  void symbol(Letter uplo, Letter op, const Int* n, const Int* k, Data alpha, Data A, const Int* lda, Data B,       \
+              const Int* ldb, Data beta, void* C, const Int* ldc) {                                                 \
+    submit<Int>(#symbol, shapes::rank_2k(Routine::Name, code, option<Uplo>(uplo), option<Op>(op), *n, *k, alpha, A, \
+                                         *lda, B, *ldb, beta, C, *ldc));                                            \
   }
 
-#define DEFINE_triangular(symbol, code, Name, Int)                                                              \
-  void symbol(Letter side, Letter uplo, Letter op, Letter diag, const Int* m, const Int* n, Data alpha, Data A, \
-              const Int* lda, void* B, const Int* ldb) {                                                        \
-    submit<Int>(#symbol, {.routine = Routine::Name,                                                             \
-                          .type = code,                                                                         \
-                          .side = option<Side>(side),                                                           \
-                          .uplo = option<Uplo>(uplo),                                                           \
-                          .op_a = option<Op>(op),                                                               \
-                          .diag = option<Diag>(diag),                                                           \
-                          .m = *m,                                                                              \
-                          .n = *n,                                                                              \
-                          .alpha = alpha,                                                                       \
-                          .A = A,                                                                               \
-                          .lda = *lda,                                                                          \
-                          .C = B,                                                                               \
-                          .ldc = *ldb});                                                                        \
+#define DEFINE_triangular(symbol, code, Name, Int)                                                                 \
+  void symbol(Letter side, Letter uplo, Letter op, Letter diag, const Int* m, const Int* n, Data alpha, Data A,    \
+              const Int* lda, void* B, const Int* ldb) {                                                           \
+    submit<Int>(#symbol, shapes::triangular(Routine::Name, code, option<Side>(side), option<Uplo>(uplo),           \
+                                            option<Op>(op), option<Diag>(diag), *m, *n, alpha, A, *lda, B, *ldb)); \
   }
 
 #define DEFINE(shape, code, letter, Name, name)                                                  \

@@ -22,7 +22,6 @@ class Guest {
   /// Never destroyed: other threads may still compute while the process exits.
   static Guest& of_process();
 
-  const Settings& settings() const noexcept { return settings_; }
   const HostBlas& host() const noexcept { return host_; }
   Decision& decision() noexcept { return decision_; }
   Log& log() noexcept { return log_; }

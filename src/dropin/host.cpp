@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <cctype>
 #include <limits>
 
 #include "host_gemmt.hpp"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Illegal arguments, as the reference BLAS reports them: the program's own xerbla_ and cblas_xerbla, if it has them.
+#include "report.hpp"
+
 #include <dlfcn.h>
 
 #include <cctype>
 #include <string>
 
-#include "dispatch.hpp"
 #include "guest.hpp"
 
 /// What the reference CBLAS keeps to count arguments of row-major calls, and its testers look for. Ours are counted as

@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <charconv>
-#include <cmath>
 #include <cstdlib>
 #include <string_view>
 

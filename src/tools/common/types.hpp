@@ -2,22 +2,14 @@
 #pragma once
 
 #include <complex>
-#include <utility>
 
 #include <tessera/types.hpp>
 
+#include "codelets/of_type.hpp"
+
 namespace tessera::tools {
 
-/// Calls function(T{}) with the scalar type that the letter s, d, c or z stands for.
-template <typename Function>
-decltype(auto) with_type(char letter, Function&& function) {
-  switch (letter) {
-  case 's': return std::forward<Function>(function)(float{});
-  case 'c': return std::forward<Function>(function)(std::complex<float>{});
-  case 'z': return std::forward<Function>(function)(std::complex<double>{});
-  default: return std::forward<Function>(function)(double{});
-  }
-}
+using tessera::with_type;
 
 /// The scalar as `T`; the imaginary part is dropped for real types.
 template <Scalar T>
