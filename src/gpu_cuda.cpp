@@ -12,16 +12,14 @@
 #include <tessera/error.hpp>
 
 #include "codelets/device_blas.hpp"
+#include "cuda_resources.hpp"
 #include "gpu.hpp"
 
 namespace tessera::gpu {
 
 namespace {
 
-void require(cudaError_t status, const char* what) {
-  if (status != cudaSuccess) throw RuntimeError(std::string(what) + ": " + cudaGetErrorString(status));
-}
-
+using gpu::require;  // not to be hidden
 void require(cublasStatus_t status, const char* what) {
   if (status != CUBLAS_STATUS_SUCCESS) throw RuntimeError(std::string(what) + ": " + cublasGetStatusString(status));
 }
@@ -42,29 +40,6 @@ DeviceMemory allocate(int device, std::size_t bytes) {
   void* data = nullptr;
   require(cudaMalloc(&data, bytes), "device memory for a measurement");
   return {data, FreeDevice{device}};
-}
-
-struct FreeHost {
-  void operator()(void* data) const { cudaFreeHost(data); }
-};
-using HostMemory = std::unique_ptr<void, FreeHost>;
-
-HostMemory allocate_host(std::size_t bytes) {
-  void* data = nullptr;
-  require(cudaHostAlloc(&data, bytes, cudaHostAllocPortable), "pinned host memory for a measurement");
-  return HostMemory(data);
-}
-
-struct DestroyStream {
-  void operator()(cudaStream_t stream) const { cudaStreamDestroy(stream); }
-};
-using Stream = std::unique_ptr<std::remove_pointer_t<cudaStream_t>, DestroyStream>;
-
-Stream create_stream(int device) {
-  require(cudaSetDevice(device), "cudaSetDevice");
-  cudaStream_t stream = nullptr;
-  require(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
-  return Stream(stream);
 }
 
 struct DestroyHandle {
@@ -278,17 +253,6 @@ class Product {
   DeviceMemory A_, B_, C_;
   Handle handle_;
 };
-
-struct DestroyEvent {
-  void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
-};
-using Event = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, DestroyEvent>;
-
-Event create_event() {
-  cudaEvent_t event = nullptr;
-  require(cudaEventCreate(&event), "cudaEventCreate");
-  return Event(event);
-}
 
 }  // namespace
 

@@ -23,7 +23,7 @@
 
 #ifdef TESSERA_WITH_CUDA
 #include "codelets/device_handles.hpp"
-#include "staging.hpp"
+#include "staging/staging.hpp"
 #endif
 
 namespace tessera::detail {

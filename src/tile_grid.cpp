@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "session.hpp"
-#include "staging.hpp"
+#include "staging/staging.hpp"
 
 namespace tessera::detail {
 

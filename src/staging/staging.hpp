@@ -5,9 +5,9 @@
 
 struct starpu_data_interface_ops;
 
-/// Copies between GPUs and host memory that is not pinned. CUDA alone moves 9 GB/s into a GPU from such memory, with one
-/// thread of ours blocked; here several threads copy it into pinned buffers and out of them, piece by piece, while the
-/// pieces before are on the link.
+/// Copies between GPUs and host memory that is not pinned. CUDA alone moves 9 GB/s into a GPU from such memory, with
+/// one thread of ours blocked; here several threads copy it into pinned buffers and out of them, piece by piece, while
+/// the pieces before are on the link.
 namespace tessera::detail::staging {
 
 /// Bytes of one pinned buffer. Small enough that all threads have something to do for one tile, large enough for the

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <type_traits>
+
+#include <tessera/error.hpp>
+
+/// CUDA's objects, each with an owner.
+namespace tessera::gpu {
+
+/// @throws RuntimeError
+inline void require(cudaError_t status, const char* what) {
+  if (status != cudaSuccess) throw RuntimeError(std::string(what) + ": " + cudaGetErrorString(status));
+}
+
+struct FreeHost {
+  void operator()(void* data) const { cudaFreeHost(data); }
+};
+using HostMemory = std::unique_ptr<void, FreeHost>;
+
+/// Pinned memory, for all devices.
+inline HostMemory allocate_host(std::size_t bytes) {
+  void* data = nullptr;
+  require(cudaHostAlloc(&data, bytes, cudaHostAllocPortable), "pinned host memory");
+  return HostMemory(data);
+}
+
+struct DestroyStream {
+  void operator()(cudaStream_t stream) const { cudaStreamDestroy(stream); }
+};
+using Stream = std::unique_ptr<std::remove_pointer_t<cudaStream_t>, DestroyStream>;
+
+/// Makes `device` the current one.
+inline Stream create_stream(int device) {
+  require(cudaSetDevice(device), "cudaSetDevice");
+  cudaStream_t stream = nullptr;
+  require(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+  return Stream(stream);
+}
+
+struct DestroyEvent {
+  void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
+};
+using Event = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, DestroyEvent>;
+
+/// Of the current device.
+inline Event create_event(unsigned flags = cudaEventDefault) {
+  cudaEvent_t event = nullptr;
+  require(cudaEventCreateWithFlags(&event, flags), "cudaEventCreate");
+  return Event(event);
+}
+
+}  // namespace tessera::gpu
