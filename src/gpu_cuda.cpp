@@ -302,6 +302,37 @@ template double product_seconds<double>(const std::vector<int>&, int, double);
 template double product_seconds<std::complex<float>>(const std::vector<int>&, int, double);
 template double product_seconds<std::complex<double>>(const std::vector<int>&, int, double);
 
+std::vector<double> column_seconds(int device, const std::vector<std::size_t>& bytes) {
+  const KeepCurrentDevice keep;
+  constexpr std::size_t pitch = std::size_t{1} << 17, columns = 128, copies = 16;
+  const auto host = allocate_host(pitch * columns);
+  std::memset(host.get(), 1, pitch * columns);
+  const auto target = allocate(device, pitch * columns);
+  const auto stream = create_stream(device);
+  const auto begin = create_event(), end = create_event();
+  Product<double> product(device, 2048);
+  product.start(), product.wait();
+  std::vector<double> seconds;
+  for (const auto size : bytes) {
+    const auto copy = [&] {
+      require(cudaMemcpy2DAsync(target.get(), size, host.get(), pitch, size, columns, cudaMemcpyHostToDevice,
+                                stream.get()),
+              "a measured copy");
+    };
+    copy();
+    for (int i = 0; i < 40; i++) product.start();  // longer than the copies take
+    require(cudaEventRecord(begin.get(), stream.get()), "cudaEventRecord");
+    for (std::size_t i = 0; i < copies; i++) copy();
+    require(cudaEventRecord(end.get(), stream.get()), "cudaEventRecord");
+    require(cudaStreamSynchronize(stream.get()), "a measured copy");
+    product.wait();
+    float milliseconds = 0;
+    require(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()), "cudaEventElapsedTime");
+    seconds.push_back(1e-3 * static_cast<double>(milliseconds) / (columns * copies));
+  }
+  return seconds;
+}
+
 PinnedMemory::PinnedMemory(void* data, std::size_t bytes) : data_(data) {
   require(cudaHostRegister(data, bytes, cudaHostRegisterPortable), "pinning host memory");
 }

@@ -36,6 +36,10 @@ template double product_seconds<double>(const std::vector<int>&, int, double);
 template double product_seconds<std::complex<float>>(const std::vector<int>&, int, double);
 template double product_seconds<std::complex<double>>(const std::vector<int>&, int, double);
 
+std::vector<double> column_seconds(int /*device*/, const std::vector<std::size_t>& /*bytes*/) {
+  throw RuntimeError("a GPU was to be measured, but this Tessera was built without CUDA");
+}
+
 PinnedMemory::PinnedMemory(void* data, std::size_t /*bytes*/) : data_(data) {}
 PinnedMemory::~PinnedMemory() = default;
 

@@ -50,21 +50,21 @@ double cpu_product_seconds(int n) {
 }
 
 template <Scalar T>
-KernelCurve measure_cpu() {
-  std::vector<KernelCurve::Point> points;
+CostCurve measure_cpu() {
+  std::vector<CostCurve::Point> points;
   points.reserve(cpu_sizes.size());
   for (const int n : cpu_sizes) points.push_back({product_flops<T>(n), cpu_product_seconds<T>(n)});
-  return KernelCurve(std::move(points));
+  return CostCurve(std::move(points));
 }
 
 /// The curve of the first GPU: of several kinds of GPU in one machine, tiles are cut for the first.
 template <Scalar T>
-KernelCurve measure_gpu(const Session& session) {
-  std::vector<KernelCurve::Point> points;
+CostCurve measure_gpu(int device) {
+  std::vector<CostCurve::Point> points;
   points.reserve(gpu_sizes.size());
   for (const int n : gpu_sizes)
-    points.push_back({product_flops<T>(n), gpu::kernel_seconds<T>(session.gpus().front(), n)});
-  return KernelCurve(std::move(points));
+    points.push_back({product_flops<T>(n), gpu::kernel_seconds<T>(device, n)});
+  return CostCurve(std::move(points));
 }
 
 std::filesystem::path cache_file(const std::string& device) {
@@ -75,22 +75,21 @@ std::filesystem::path cache_file(const std::string& device) {
 }
 
 /// A cached curve; empty if there is none that can be used. A damaged file counts as none and is replaced.
-KernelCurve read_cache(const std::filesystem::path& path, char type) {
+CostCurve read_cache(const std::filesystem::path& path, const std::string& key) {
   std::ifstream file(path);
   const auto json = nlohmann::json::parse(file, nullptr, false);
-  const auto key = std::string(1, type);
   if (!json.is_object() || !json.contains(key) || !json[key].is_array()) return {};
-  std::vector<KernelCurve::Point> points;
+  std::vector<CostCurve::Point> points;
   for (const auto& pair : json[key]) {
     if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number() || !pair[1].is_number()) return {};
     points.push_back({pair[0], pair[1]});
-    if (points.back().flops <= 0 || points.back().seconds <= 0) return {};
+    if (points.back().amount <= 0 || points.back().seconds <= 0) return {};
   }
-  return KernelCurve(std::move(points));
+  return CostCurve(std::move(points));
 }
 
 /// A cache that cannot be written costs time at the next start, nothing else: failures are not reported.
-void write_cache(const std::filesystem::path& path, char type, const KernelCurve& curve) {
+void write_cache(const std::filesystem::path& path, const std::string& key, const CostCurve& curve) {
   std::error_code ignored;
   std::filesystem::create_directories(path.parent_path(), ignored);
   auto json = nlohmann::json::object();
@@ -98,22 +97,34 @@ void write_cache(const std::filesystem::path& path, char type, const KernelCurve
     std::ifstream file(path);
     if (auto old = nlohmann::json::parse(file, nullptr, false); old.is_object()) json = std::move(old);
   }
-  auto& list = json[std::string(1, type)] = nlohmann::json::array();
-  for (const auto& point : curve.points()) list.push_back({point.flops, point.seconds});
+  auto& list = json[key] = nlohmann::json::array();
+  for (const auto& point : curve.points()) list.push_back({point.amount, point.seconds});
   const auto draft = path.string() + "." + std::to_string(getpid());
   std::ofstream(draft) << json.dump(1) << '\n';
   std::filesystem::rename(draft, path, ignored);
 }
 
-template <Scalar T>
-KernelCurve gpu_curve(const Session& session) {
+CostCurve measure_columns(int device) {
+  const std::vector<std::size_t> bytes{std::size_t{1} << 12, std::size_t{1} << 14, std::size_t{1} << 15,
+                                       std::size_t{1} << 16};
+  const auto seconds = gpu::column_seconds(device, bytes);
+  std::vector<CostCurve::Point> points;
+  for (std::size_t i = 0; i < bytes.size(); i++) points.push_back({static_cast<double>(bytes[i]), seconds[i]});
+  return CostCurve(std::move(points));
+}
+
+/// From the cache, else measured and kept there.
+/// @param measure  (int device)
+template <typename Measure>
+CostCurve gpu_curve(const Session& session, const std::string& key, Measure measure) {
+  const int device = session.gpus().front();
   const auto& known = session.gpu_info();
-  const auto path = cache_file(known.empty() ? gpu::visible_devices()[static_cast<std::size_t>(session.gpus().front())]
-                                             : known.front().name);
-  auto curve = read_cache(path, type_letter<T>);
+  const auto path =
+      cache_file(known.empty() ? gpu::visible_devices()[static_cast<std::size_t>(device)] : known.front().name);
+  auto curve = read_cache(path, key);
   if (curve.empty()) {
-    curve = measure_gpu<T>(session);
-    write_cache(path, type_letter<T>, curve);
+    curve = measure(device);
+    write_cache(path, key, curve);
   }
   return curve;
 }
@@ -142,7 +153,8 @@ const MachineRates& machine_rates(const Session& session) {
     slot = nullptr;
     if (rates.cpu.empty()) rates.cpu = measure_cpu<T>();
     if (need_gpu) {
-      rates.gpu = gpu_curve<T>(session);
+      rates.gpu = gpu_curve(session, std::string(1, type_letter<T>), measure_gpu<T>);
+      rates.column = gpu_curve(session, "column", measure_columns);
       const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(session.gpu_workers().front().front()));
       rates.link = 1e6 * starpu_transfer_bandwidth(STARPU_MAIN_RAM, node);
       if (!(rates.link > 0))  // someone else's bus files, without this link

@@ -4,7 +4,7 @@
 #include <tessera/types.hpp>
 
 #include "codelets/codelet.hpp"
-#include "kernel_curve.hpp"
+#include "cost_curve.hpp"
 
 namespace tessera::detail {
 
@@ -12,9 +12,10 @@ class Session;
 
 /// What Tessera knows of this machine when it chooses tiles and predicts costs, for one type.
 struct MachineRates {
-  KernelCurve cpu;  ///< one core
-  KernelCurve gpu;  ///< one GPU; empty where there is none
+  CostCurve cpu;  ///< one core
+  CostCurve gpu;  ///< one GPU; empty where there is none
   double link = 0;  ///< host to one GPU [bytes/s]
+  CostCurve column;  ///< copying one column of a tile between host and GPU while that computes; empty: as fast as `link`
 };
 
 /// Measured at the first call for each type. CPU: a few milliseconds, each time the process starts; GPU: some tens of

@@ -11,14 +11,20 @@ TileProblem tile_problem(const Session& session) {
           flops_per_multiply_add<T>, session.gpu_memory()};
 }
 
+namespace {
+
+Transposed stored(Op op_a, Op op_b) { return {op_a != Op::NoTrans, op_b != Op::NoTrans}; }
+
+}  // namespace
+
 template <Scalar T>
-ProductTiles plan_product(const Session& session, Index m, Index n, Index k) {
-  return choose_product_tiles(tile_problem<T>(session), m, n, k, session.tile());
+ProductTiles plan_product(const Session& session, Op op_a, Op op_b, Index m, Index n, Index k) {
+  return choose_product_tiles(tile_problem<T>(session), stored(op_a, op_b), m, n, k, session.tile());
 }
 
 template <Scalar T>
-ProductTiles plan_triangle(const Session& session, Index n, Index k, int products) {
-  return choose_triangle_tiles(tile_problem<T>(session), n, k, products, session.tile());
+ProductTiles plan_triangle(const Session& session, Op op_a, Op op_b, Index n, Index k, int products) {
+  return choose_triangle_tiles(tile_problem<T>(session), stored(op_a, op_b), n, k, products, session.tile());
 }
 
 template <Scalar T>
@@ -32,7 +38,7 @@ ProductTiles plan_triangular(const Session& session, Side side, Index m, Index n
 }
 
 template <Scalar T>
-Block block_of_tiles(const Session& session, Index tile) {
+Block block_of_tiles(const Session& session, TileExtents tile) {
   return choose_block(tile_problem<T>(session), tile);
 }
 
@@ -43,11 +49,11 @@ Index default_tile(const Session& session) {
 
 #define INSTANTIATE(T)                                                          \
   template TileProblem tile_problem<T>(const Session&);                         \
-  template ProductTiles plan_product<T>(const Session&, Index, Index, Index);   \
-  template ProductTiles plan_triangle<T>(const Session&, Index, Index, int);    \
+  template ProductTiles plan_product<T>(const Session&, Op, Op, Index, Index, Index);   \
+  template ProductTiles plan_triangle<T>(const Session&, Op, Op, Index, Index, int);    \
   template ProductTiles plan_symmetric<T>(const Session&, Side, Index, Index);  \
   template ProductTiles plan_triangular<T>(const Session&, Side, Index, Index); \
-  template Block block_of_tiles<T>(const Session&, Index);                      \
+  template Block block_of_tiles<T>(const Session&, TileExtents);                      \
   template Index default_tile<T>(const Session&);
 INSTANTIATE(float)
 INSTANTIATE(double)

@@ -15,11 +15,14 @@ TileProblem tile_problem(const Session& session);
 
 /// Tiles for a product of pointers; `Session::tile` overrides.
 template <Scalar T>
-ProductTiles plan_product(const Session& session, Index m, Index n, Index k);
+ProductTiles plan_product(const Session& session, Op op_a, Op op_b, Index m, Index n, Index k);
+
+/// The other factor's operation in a product of a matrix with its own transpose.
+constexpr Op mirrored(Op op) { return op == Op::NoTrans ? Op::Trans : Op::NoTrans; }
 
 /// For an n×n triangle of pointers, the sum of `products` products of k terms: a rank-2k update has two.
 template <Scalar T>
-ProductTiles plan_triangle(const Session& session, Index n, Index k, int products);
+ProductTiles plan_triangle(const Session& session, Op op_a, Op op_b, Index n, Index k, int products);
 
 /// For a symmetric matrix of pointers on one side of an m×n matrix: the tiles of C, and in k those of the symmetric
 /// one.
@@ -30,9 +33,9 @@ ProductTiles plan_symmetric(const Session& session, Side side, Index m, Index n)
 template <Scalar T>
 ProductTiles plan_triangular(const Session& session, Side side, Index m, Index n);
 
-/// Blocks of C for tiles of C of that size.
+/// Blocks of C for such tiles.
 template <Scalar T>
-Block block_of_tiles(const Session& session, Index tile);
+Block block_of_tiles(const Session& session, TileExtents tile);
 
 /// Tile size of a matrix that is registered without one; `Session::tile` overrides.
 template <Scalar T>

@@ -104,7 +104,7 @@ void rank_update_on_pointers(const char* routine, bool rows, bool two, Uplo uplo
     alpha = conjugated_if<T>(hermitian, alpha);
   }
   const auto session = detail::session();
-  const auto tiles = plan_triangle<T>(*session, n, k, two ? 2 : 1);
+  const auto tiles = plan_triangle<T>(*session, op, mirrored(op), n, k, two ? 2 : 1);
   const auto c = private_output(C, n, n, ldc, {tiles.m, tiles.n});
   if (alpha == T{} || k == 0) {  // A and B are not read, and may be null
     unroll::submit_scale<T>(*session, beta, c, codelets::part_of(uplo), hermitian);

@@ -47,12 +47,19 @@ struct ProductTiles {
   std::string reason;         ///< one sentence for tessera-info
 };
 
-/// GPUs: the largest tile up to the smallest efficient one that leaves every GPU enough tiles of C. CPUs: the shortest
-/// predicted time. `fixed` > 0: that tile size.
-ProductTiles choose_product_tiles(const TileProblem& machine, Index m, Index n, Index k, Index fixed);
+/// Which factors of a product are stored as their transposes: how high their tiles are in memory decides how fast they
+/// are copied.
+struct Transposed {
+  bool a = false, b = false;
+};
+
+/// Those with the shortest predicted time. `fixed` > 0: that tile size.
+ProductTiles choose_product_tiles(const TileProblem& machine, Transposed stored, Index m, Index n, Index k,
+                                  Index fixed);
 
 /// The same for a triangle of an n×n result, the sum of `products` products: its tiles are square.
-ProductTiles choose_triangle_tiles(const TileProblem& machine, Index n, Index k, int products, Index fixed);
+ProductTiles choose_triangle_tiles(const TileProblem& machine, Transposed stored, Index n, Index k, int products,
+                                   Index fixed);
 
 /// The same for a symmetric matrix on one side of an m×n matrix: k is the size of its square tiles, and m or n is the
 /// same.
@@ -60,6 +67,11 @@ ProductTiles choose_symmetric_tiles(const TileProblem& machine, Side side, Index
 
 /// The same for a triangular matrix, applied in place or solved with.
 ProductTiles choose_triangular_tiles(const TileProblem& machine, Side side, Index m, Index n, Index fixed);
+
+/// Rows and columns of a tile of C, and the terms of the sum that one task adds to it.
+struct TileExtents {
+  Index m = 1, n = 1, k = 1;
+};
 
 constexpr Index unlimited = std::numeric_limits<Index>::max();
 
@@ -72,7 +84,7 @@ struct Block {
 
 /// The smallest block for which the links can feed the GPUs, with a margin, if the GPUs have room for it: else the
 /// largest that fits. CPU workers need no blocks.
-Block choose_block(const TileProblem& machine, Index tile);
+Block choose_block(const TileProblem& machine, TileExtents tile);
 
 /// Square tiles for matrices whose use is not known yet: the smallest size at which the kernel runs at 0.9 of its best
 /// rate. One size for a machine and a type, so that such matrices fit together.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
 #include <tessera/blas.hpp>
 #include <tessera/blas3.hpp>
 
@@ -9,17 +11,26 @@
 namespace tessera {
 
 /// From the last row to the first, so that every row is read by those that need it before it is overwritten: in place,
-/// without a copy.
+/// without a copy. The rows of the first half that comes in are used for all results at once, as each row that is loaded
+/// should be; then result by result, so that they go home one after another.
 template <Scalar T>
 void trmm(Side side, Uplo uplo, Op op, Diag diag, std::type_identity_t<T> alpha, const Matrix<T>& A,
           const Matrix<T>& B) {
   detail::triangular<T>("trmm", side, uplo, op, diag, false, alpha, A, B, [](unroll::Sweep<T>& sweep, T factor) {
+    const Index rows = sweep.rows(), middle = rows / 2;
     for (const auto group : sweep.groups()) {
-      for (Index s = sweep.rows() - 1; s >= 0; s--) sweep.prefetch_result(s, group);  // the first sum reads all rows
-      for (Index s = sweep.rows() - 1; s >= 0; s--) {
-        sweep.diagonal(s, factor, group);
-        for (Index x = 0; x < s; x++)
-          for (Index j = group.begin; j < group.end; j++) sweep.product(s, sweep.term(s, j, x), j, factor, T(1));
+      for (Index t = rows - 1; t >= middle; t--) {
+        for (Index x = 0; x < rows - 1 - t; x++)
+          for (Index j = group.begin; j < group.end; j++)
+            sweep.product(rows - 1 - sweep.term(j, x, rows - 1 - t), t, j, factor, T(1));
+        sweep.diagonal(t, factor, group);
+      }
+      for (Index s = rows - 1; s >= 0; s--) {
+        const Index terms = std::min(s, middle);
+        if (s < middle) sweep.diagonal(s, factor, group);
+        for (Index x = 0; x < terms; x++)
+          for (Index j = group.begin; j < group.end; j++)
+            sweep.product(s, terms - 1 - sweep.term(j, x, terms), j, factor, T(1));
       }
     }
   });

@@ -16,11 +16,9 @@ void trsm(Side side, Uplo uplo, Op op, Diag diag, std::type_identity_t<T> alpha,
   detail::triangular<T>("trsm", side, uplo, op, diag, true, alpha, A, B, [](unroll::Sweep<T>& sweep, T factor) {
     for (const auto group : sweep.groups())
       for (Index s = 0; s < sweep.rows(); s++) {
-        if (group.begin == 0) sweep.prefetch_matrix(s);
-        sweep.prefetch_result(s, group);
         for (Index x = 0; x < s; x++)
           for (Index j = group.begin; j < group.end; j++)
-            sweep.product(s, sweep.term(s, j, x), j, T(-1), x == 0 ? factor : T(1));
+            sweep.product(s, sweep.term(j, x, s), j, T(-1), x == 0 ? factor : T(1));
         sweep.diagonal(s, s == 0 ? factor : T(1), group);
       }
   });

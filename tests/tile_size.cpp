@@ -18,15 +18,15 @@ using detail::choose_symmetric_tiles;
 using detail::choose_triangle_tiles;
 using detail::choose_triangular_tiles;
 using detail::divide_up;
-using detail::KernelCurve;
+using detail::CostCurve;
 using detail::owner_grid;
 using detail::TileProblem;
 
 /// Kernel times of double precision products of size n at rates in TFLOP/s.
-KernelCurve curve(std::initializer_list<std::pair<double, double>> rates) {
-  std::vector<KernelCurve::Point> points;
+CostCurve curve(std::initializer_list<std::pair<double, double>> rates) {
+  std::vector<CostCurve::Point> points;
   for (const auto& [n, tflops] : rates) points.push_back({2 * n * n * n, 2 * n * n * n / (tflops * 1e12)});
-  return KernelCurve(points);
+  return CostCurve(points);
 }
 
 /// Like `gpus` H200 at PCIe 5: full speed needs large tiles.
@@ -48,15 +48,15 @@ TileProblem cpu_machine(int workers) {
   return machine;
 }
 
-TEST(KernelCurve, MeetsItsPoints) {
-  const KernelCurve points({{1e6, 1e-3}, {3e6, 2e-3}, {8e6, 4e-3}});
+TEST(CostCurve, MeetsItsPoints) {
+  const CostCurve points({{1e6, 1e-3}, {3e6, 2e-3}, {8e6, 4e-3}});
   EXPECT_DOUBLE_EQ(points.seconds(1e6), 1e-3);
   EXPECT_DOUBLE_EQ(points.seconds(3e6), 2e-3);
   EXPECT_DOUBLE_EQ(points.seconds(8e6), 4e-3);
 }
 
-TEST(KernelCurve, IsLinearBetweenThemAndProportionalOutside) {
-  const KernelCurve points({{1e6, 1e-3}, {3e6, 2e-3}, {8e6, 4e-3}});
+TEST(CostCurve, IsLinearBetweenThemAndProportionalOutside) {
+  const CostCurve points({{1e6, 1e-3}, {3e6, 2e-3}, {8e6, 4e-3}});
   EXPECT_DOUBLE_EQ(points.seconds(2e6), 1.5e-3);
   EXPECT_DOUBLE_EQ(points.seconds(5.5e6), 3e-3);
   EXPECT_DOUBLE_EQ(points.seconds(0.5e6), 0.5e-3);
@@ -64,10 +64,10 @@ TEST(KernelCurve, IsLinearBetweenThemAndProportionalOutside) {
   EXPECT_DOUBLE_EQ(points.seconds(0), 0);
 }
 
-TEST(KernelCurve, BestRateIsThatOfTheBestPoint) {
-  EXPECT_DOUBLE_EQ(KernelCurve({{1e6, 1e-3}, {3e6, 1e-3}, {8e6, 4e-3}}).best_rate(), 3e9);
-  EXPECT_DOUBLE_EQ(KernelCurve().best_rate(), 0);
-  EXPECT_DOUBLE_EQ(KernelCurve().seconds(1e9), 0);
+TEST(CostCurve, BestRateIsThatOfTheBestPoint) {
+  EXPECT_DOUBLE_EQ(CostCurve({{1e6, 1e-3}, {3e6, 1e-3}, {8e6, 4e-3}}).best_rate(), 3e9);
+  EXPECT_DOUBLE_EQ(CostCurve().best_rate(), 0);
+  EXPECT_DOUBLE_EQ(CostCurve().seconds(1e9), 0);
 }
 
 TEST(OwnerGrid, IsTheSquarestThatUsesAllGpus) {
@@ -144,7 +144,7 @@ TEST(GpuTiles, MakeBlocksThatTheLinksCanFeed) {
     for (const Index tile : {512, 2048, 4096}) {
       const auto machine = gpu_machine(gpus);
       const auto grid = owner_grid(gpus);
-      const auto block = choose_block(machine, tile);
+      const auto block = choose_block(machine, {tile, tile, tile});
       const double r = static_cast<double>(block.rows), c = static_cast<double>(block.columns),
                    t = static_cast<double>(tile);
       const double arithmetic = 2 * r * c * t * t * t / (grid.size() * machine.rates.gpu.best_rate());
@@ -239,8 +239,8 @@ TEST(CpuTiles, AreNoThinStripsOfALargeMatrix) {
 }
 
 TEST(CpuTiles, NeedNoBlocks) {
-  EXPECT_EQ(choose_block(cpu_machine(2), 512).rows, 0);
-  EXPECT_EQ(choose_block(cpu_machine(2), 512).columns, 0);
+  EXPECT_EQ(choose_block(cpu_machine(2), {512, 512, 512}).rows, 0);
+  EXPECT_EQ(choose_block(cpu_machine(2), {512, 512, 512}).columns, 0);
 }
 
 TEST(GpuTiles, OfATriangularMatrixGiveEveryGpuColumns) {

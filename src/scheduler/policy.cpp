@@ -145,8 +145,14 @@ void Policy::refill(Worker& worker) {
   // Where there is nothing to fetch, there is nothing to choose early either.
   const bool far = cache_->distributed() && worker.node != STARPU_MAIN_RAM;
   const std::size_t slots = far ? static_cast<std::size_t>(options_.slots) : 1;
+  // A full one still takes what is more urgent than its last task, which may have been waiting for long.
+  const auto has_slot = [&] {
+    if (worker.station.size() < slots) return true;
+    return far && worker.station.size() < 2 * slots && !worker.bound.empty() &&
+           RunsBefore{}(*worker.bound.tasks().begin(), worker.station.slots().back().task);
+  };
   while (worker.station.empty() ||
-         (worker.station.size() < slots && worker.station.bytes() < worker.share_of_memory(options_.lookahead))) {
+         (has_slot() && worker.station.bytes() < worker.share_of_memory(options_.lookahead))) {
     auto task = best_for(worker);
     if (!task && worker.station.empty() && options_.steal && !worker.narrow) task = steal(worker);
     if (!task) {

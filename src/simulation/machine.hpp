@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernel_curve.hpp"
+#include "cost_curve.hpp"
 
 /// A machine that is described instead of measured, for simulations. traces/platforms/README.md explains the files.
 namespace tessera::simulation {
@@ -16,7 +16,8 @@ struct GpuKind {
   double memory = 0;                                   ///< bytes
   double memory_rate = 0;                              ///< of its own memory [bytes/s]
   double task_overhead = 0;                            ///< what a task costs besides its kernel [s]
-  std::map<std::string, detail::KernelCurve> kernels;  ///< by tile operation, double precision; always has gemm
+  std::map<std::string, detail::CostCurve> kernels;  ///< by tile operation, double precision; always has gemm
+  detail::CostCurve column;                            ///< copying a column of a tile from the host; may be empty
   std::map<char, double> types;                        ///< by type: time for the same flops, relative to d
 
   /// Seconds of a tile task.

@@ -23,16 +23,17 @@ template <Scalar T>
 MachineRates describe(const Session& session) {
   const double flops = flops_per_multiply_add<T> * 256 * 256 * 256;
   MachineRates rates;
-  rates.cpu = KernelCurve({{flops, core_seconds(type_letter<T>, flops)}});
+  rates.cpu = CostCurve({{flops, core_seconds(type_letter<T>, flops)}});
   if (session.gpu_count() == 0) return rates;
   const int first = session.gpus().front();
   const auto& kind = described_machine().kind_of(first);
-  std::vector<KernelCurve::Point> points;
+  std::vector<CostCurve::Point> points;
   for (const auto& point : kind.kernels.at("gemm").points())  // of n×n tiles: complex ones have four times the flops
-    points.push_back({point.flops * flops_per_multiply_add<T> / flops_per_multiply_add<double>, 0});
+    points.push_back({point.amount * flops_per_multiply_add<T> / flops_per_multiply_add<double>, 0});
   for (auto& point : points)
-    point.seconds = kind.types.at(type_letter<T>) * kind.kernels.at("gemm").seconds(point.flops);
-  rates.gpu = KernelCurve(std::move(points));
+    point.seconds = kind.types.at(type_letter<T>) * kind.kernels.at("gemm").seconds(point.amount);
+  rates.gpu = CostCurve(std::move(points));
+  rates.column = kind.column;
   rates.link = described_machine().gpus[static_cast<std::size_t>(first)].in;
   return rates;
 }

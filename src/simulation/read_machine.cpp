@@ -99,8 +99,8 @@ double tile_flops(const std::string& operation, double n) {
 }
 const std::vector<std::string> operations{"gemm", "gemmt", "symm", "syrk", "syr2k", "trmm", "trsm", "diagonal_blocks"};
 
-detail::KernelCurve read_curve(const std::string& operation, const Field& field) {
-  std::vector<detail::KernelCurve::Point> points;
+detail::CostCurve read_curve(const std::string& operation, const Field& field) {
+  std::vector<detail::CostCurve::Point> points;
   double last = 0;
   for (const auto& point : field.items()) {
     const auto pair = point.items();
@@ -111,11 +111,25 @@ detail::KernelCurve read_curve(const std::string& operation, const Field& field)
     last = n;
   }
   if (points.empty()) field.refuse("a list with at least one point");
-  return detail::KernelCurve(std::move(points));
+  return detail::CostCurve(std::move(points));
+}
+
+detail::CostCurve read_columns(const Field& field) {
+  std::vector<detail::CostCurve::Point> points;
+  double last = 0;
+  for (const auto& point : field.items()) {
+    const auto pair = point.items();
+    if (pair.size() != 2) point.refuse("[bytes of a column, microseconds]");
+    const double bytes = pair[0].positive();
+    if (bytes <= last) pair[0].refuse("larger than the one before");
+    points.push_back({bytes, 1e-6 * pair[1].positive()});
+    last = bytes;
+  }
+  return detail::CostCurve(std::move(points));
 }
 
 GpuKind read_kind(const std::string& name, const Field& field) {
-  field.only({"memory_gb", "memory_gbps", "task_overhead_us", "kernels_ms", "types"});
+  field.only({"memory_gb", "memory_gbps", "task_overhead_us", "kernels_ms", "columns_us", "types"});
   GpuKind kind;
   kind.name = name;
   const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || std::strchr(" ()-_.", c) != nullptr; };
@@ -132,6 +146,7 @@ GpuKind read_kind(const std::string& name, const Field& field) {
   for (const auto& [symmetric, hermitian] : {std::pair{"symm", "hemm"}, {"syrk", "herk"}, {"syr2k", "her2k"}})
     if (const auto found = kind.kernels.find(symmetric); found != kind.kernels.end())
       kind.kernels[hermitian] = kind.kernels[symmetric];
+  if (field.has("columns_us")) kind.column = read_columns(field["columns_us"]);
   kind.types['d'] = 1;
   const auto types = field["types"];
   types.only({"s", "c", "z"});

@@ -46,7 +46,9 @@ void accumulate(const detail::Session& session, const Matrix<T>& C, Part part, I
   const Index sums = std::min(terms, detail::sums_per_tile(workers, tiles, k));
   const auto first_term = [&](Index sum) { return (sum * terms + sums - 1) / sums; };
   std::vector<TemporaryTile> temporaries(static_cast<std::size_t>(C.mt() * C.nt() * sums));
-  const auto order = product_order(C.mt(), C.nt(), part, terms, detail::block_of_tiles<T>(session, C.mb()), owners);
+  const detail::TileExtents tile{C.mb(), C.nb(), detail::divide_up(k, terms)};
+  const auto order =
+      product_order(C.mt(), C.nt(), part, terms, detail::block_of_tiles<T>(session, tile), owners, tile);
   Submitter submitter(session, C);
   for (const auto& step : order) {
     const auto c = C.handle(step.i, step.j);
@@ -65,7 +67,7 @@ void accumulate(const detail::Session& session, const Matrix<T>& C, Part part, I
     Target<T> target{in_place ? c : temporary.handle(), STARPU_RW, T(1), triangle, owner, nullptr};
     if (first) target.beta = in_place ? beta : T{};
     if (target.beta == T{} && (!triangle || !in_place)) target.mode = STARPU_W;  // else the other triangle must survive
-    if (deferred && step.term == terms / 2) target.wanted_next = c;
+    if (deferred && first) target.wanted_next = c;
     submitter.step(step.k);
     submit(submitter, step, target);
     if (in_place || !last) continue;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <tuple>
 #include <vector>
 
 #include <tessera/types.hpp>
@@ -28,15 +30,21 @@ inline Index even_blocks(Index tiles, Index block, int gpus) {
   return detail::divide_up(each, gpus) * gpus;
 }
 
-/// All terms of the tiles of a part of an mt×nt result with kt terms a tile: block by block of C, and within a block
-/// the sum outermost, so that all tiles of the block grow together and each loaded input tile serves a whole row or
-/// column of them.
+/// The part of each sum that a GPU adds tile by tile, so that results leave one after another: all but the terms with
+/// which the links catch up.
+constexpr double finished_in_turn = 0.75;
+
+/// All terms of the tiles of a part of an mt×nt result with kt terms a tile: block by block of C.
 ///
-/// The first block has nothing to overlap its loads with. It grows as a cube in rows, columns and terms at once
-/// (shells): r³ products are possible on 3 r² loaded tiles, where whole layers would need all tiles of C first. For the
-/// same reason its C is deferred: it arrives while the sums are under way. Without owners there are no shells.
+/// The first terms of a block come with the sum outermost, so that all of its tiles grow together and each loaded input
+/// tile serves a whole row or column of them. The first block has nothing to overlap its loads with. It grows as a cube
+/// in rows, columns and terms at once (shells): r³ products are possible on 3 r² loaded tiles, where whole layers would
+/// need all tiles of C first. For the same reason its C is deferred: it arrives while the sums are under way.
+///
+/// The other terms come tile by tile, if there is room for the inputs of all of them: the links are ahead by then, and
+/// results go home while others are computed. Without owners there is none of that.
 inline std::vector<Step> product_order(Index mt, Index nt, Part part, Index kt, detail::Block block,
-                                       const Owners& owners) {
+                                       const Owners& owners, detail::TileExtents tile = {}) {
   const auto grid = owners.grid();
   if (block.rows <= 0) block.rows = mt;
   if (block.columns <= 0) block.columns = nt;
@@ -44,6 +52,8 @@ inline std::vector<Step> product_order(Index mt, Index nt, Part part, Index kt, 
     block.rows = even_blocks(mt, block.rows, grid.p);
     block.columns = even_blocks(nt, block.columns, grid.q);
   }
+  const auto together =
+      block.kept < kt ? kt : kt - static_cast<Index>(std::lround(finished_in_turn * static_cast<double>(kt)));
   std::vector<Step> steps;
   steps.reserve(static_cast<std::size_t>(mt * nt * kt));
   bool first = owners.exist();
@@ -53,13 +63,17 @@ inline std::vector<Step> product_order(Index mt, Index nt, Part part, Index kt, 
       for (Index s = 0; s < kt; s++)
         for (Index j = j0; j < std::min(nt, j0 + block.columns); j++)
           for (Index i = i0; i < std::min(mt, i0 + block.rows); i++)
-            if (contains(part, i, j))
-              steps.push_back({i, j, (s + owners.skew(i, j, kt, block.kept)) % kt, s, first && block.roomy});
-      if (!first || std::ssize(steps) == begin) continue;
-      const auto shell = [&](const Step& step) {
-        return std::max({(step.i - i0) / owners.grid().p, (step.j - j0) / owners.grid().q, step.term});
+            if (contains(part, i, j)) steps.push_back({i, j, owners.term(i, j, s, kt), s, first && block.roomy});
+      if (!owners.exist() || std::ssize(steps) == begin) continue;
+      // Elements of the smallest square of C, from the first tile of its owner on, that has the tile in it.
+      const auto square = [&](const Step& step) {
+        return std::max(((step.i - i0) / grid.p + 1) * tile.m, ((step.j - j0) / grid.q + 1) * tile.n);
       };
-      std::ranges::stable_sort(steps, {}, shell);
+      std::ranges::stable_sort(steps.begin() + begin, steps.end(), {}, [&](const Step& step) {
+        if (step.term >= together) return std::tuple(2, square(step), (step.i - i0) / grid.p, (step.j - j0) / grid.q);
+        const Index shell = first ? std::max(square(step), (step.term + 1) * tile.k) : 0;
+        return std::tuple(1, shell, Index{0}, Index{0});
+      });
       first = false;
     }
   return steps;

@@ -61,16 +61,15 @@ class Owners {
     return table_.empty() ? chessboard(i, j) : table_[static_cast<std::size_t>(i + j * mt_)];
   }
 
-  /// Where an owner starts its sum over `count` terms; it wraps around at the end. A tile of an input is wanted by all
-  /// owners of a row or a column of the grid, or of the triangle: these offsets make them want it at different times,
-  /// so that the later ones find it on a peer and it crosses a host link once.
-  /// @param kept  for how many terms a tile that has been used stays in memory
-  Index skew(Index i, Index j, Index count, Index kept = detail::unlimited) const {
-    if (!exists_ || count == 0) return 0;
-    const Index period = table_.empty() ? std::max(grid_.p, grid_.q) : grid_.size();
-    const Index turn = table_.empty() ? ((i0_ + i) % grid_.p + (j0_ + j) % grid_.q) % period : of(i, j);
-    return kept >= count ? turn * count / period
-                         : turn * std::min(count / period, std::max<Index>(1, kept / 2)) % count;
+  /// Which of the `count` terms of its sum an owner adds at place s. A tile of an input is wanted by all owners of a
+  /// row or a column of the grid, or of the triangle. Of each few terms that follow one another, every owner begins
+  /// with another one: so each of them brings one from the host at a time, and the others find it on a peer right after.
+  Index term(Index i, Index j, Index s, Index count) const {
+    if (!exists_) return s;
+    const Index sharers = table_.empty() ? std::max(grid_.p, grid_.q) : grid_.size();
+    const Index turn = table_.empty() ? ((i0_ + i) % grid_.p + (j0_ + j) % grid_.q) % sharers : of(i, j);
+    const Index first = s / sharers * sharers, few = std::min(sharers, count - first);
+    return first + (s - first + turn) % few;
   }
 
  private:

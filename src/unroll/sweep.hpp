@@ -27,8 +27,7 @@ class Sweep {
         const Matrix<T>& B)
       : session_(session), submitter_(session, B), A_(A), B_(B), uplo_(uplo), op_(op), diag_(diag), inverse_(inverse),
         left_(side == Side::Left), forward_(((uplo == Uplo::Lower) != (op != Op::NoTrans)) == left_),
-        blocked_(session.gpu_count() > 0 && A.tile_m(0) > codelets::diagonal_block),
-        prefetched_(static_cast<std::size_t>(session.gpu_count())) {
+        blocked_(session.gpu_count() > 0 && A.tile_m(0) > codelets::diagonal_block) {
     if (session.has_owners()) {
       const int gpus = session.gpu_count(), across = static_cast<int>(std::clamp<Index>(columns(), 1, gpus));
       using detail::MatrixAccess;
@@ -38,11 +37,6 @@ class Sweep {
                  Part::All,
                  0,
                  left_ ? MatrixAccess::first_column(B) : MatrixAccess::first_row(B)};
-    }
-    if (owners_.exist() && session.gpu_memory() > 0 && rows() > 0 && columns() > 0) {
-      const double share = static_cast<double>(rows() * columns()) / owners_.grid().q * elements(0, 0);
-      const double tile = static_cast<double>(A.tile_m(0)) * static_cast<double>(A.tile_m(0));
-      kept_ = static_cast<Index>(std::max(0.0, (session.gpu_memory() / sizeof(T) - share) / tile));
     }
     if (blocked_) workspace_ = TemporaryTile(codelets::diagonal_block, left_ ? B.tile_n(0) : B.tile_m(0), sizeof(T));
   }
@@ -62,9 +56,11 @@ class Sweep {
     return {{0, all - rest}, {all - rest, all}};
   }
 
-  /// The x-th of the s terms of X(s, j): trsm takes the oldest rows first, as their solutions are there; trmm the
-  /// youngest, which may be overwritten when all have read them.
-  Index term(Index s, Index j, Index x) const { return ((inverse_ ? x : s - 1 - x) + skew(s, j)) % s; }
+  /// Which of the `count` next terms of column j comes at place x. Where every GPU needs all of A, they are in another
+  /// order for each.
+  Index term(Index j, Index x, Index count) const {
+    return owners_.exist() && owners_.grid().p == 1 ? owners_.term(0, j, x, count) : x;
+  }
 
   /// X(s, j) ← α A(s, t) X(t, j) + β X(s, j)
   void product(Index s, Index t, Index j, T alpha, T beta) {
@@ -100,38 +96,7 @@ class Sweep {
     }
   }
 
-  /// Starts bringing row s of X to its owners, if that is the only call that knows it: in a chain, what is there now
-  /// may not be what the sweep will find. StarPU begins when the first task on a tile is ready, and in a sweep most
-  /// tiles wait for others first.
-  void prefetch_result(Index s, Group group) {
-    for (Index j = group.begin; j < group.end; j++) bring(X(at(s), j), sizeof(T) * elements(s, j), owners_.of(s, j));
-  }
-
-  /// The same with row s of A, each tile to the GPU that wants it first.
-  void prefetch_matrix(Index s) {
-    const auto rows = static_cast<double>(A_.tile_m(at(s)));
-    bring(A_.handle(at(s), at(s)), sizeof(T) * rows * rows, owners_.of(s, s));
-    for (Index t = 0; t < s; t++) {
-      Index first = 0;
-      for (Index j = 1; j < owners_.grid().q; j++)
-        if (turn(s, t, j) < turn(s, t, first)) first = j;
-      bring(a(s, t), sizeof(T) * rows * static_cast<double>(A_.tile_m(at(t))), owners_.of(s, first));
-    }
-  }
-
  private:
-  /// Prefetches a tile, as long as these are less than half of the GPU's memory: later ones would drive out earlier
-  /// ones.
-  void bring(starpu_data_handle_t tile, double bytes, int gpu) {
-    if (!owners_.exist() || !detail::MatrixAccess::grid(B_).is_private()) return;
-    const auto index = static_cast<std::size_t>(gpu);
-    const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(session_.gpu_workers()[index].front()));
-    const auto memory = starpu_memory_get_total(node);  // -1: not known
-    if (memory >= 0 && prefetched_[index] + bytes > static_cast<double>(memory) / 2) return;
-    prefetched_[index] += bytes;
-    starpu_data_prefetch_on_node(tile, node, 1);
-  }
-
   /// The blocks on the diagonal of A(s, s), with which a GPU replaces trmm and trsm by products.
   TemporaryTile submit_blocks(Index s) {
     const Index i = at(s), order = A_.tile_m(i);
@@ -145,14 +110,6 @@ class Sweep {
     return blocks;
   }
 
-  /// Where every GPU needs all of A, each begins a sum somewhere else, so that they want a tile of A at different times
-  /// and all but the first find it on a peer.
-  Index skew(Index s, Index j) const { return owners_.grid().p == 1 ? owners_.skew(s, j, s, kept_) : 0; }
-  /// How many terms of X(s, j) come before that with row t.
-  Index turn(Index s, Index t, Index j) const {
-    const Index unskewed = (t - skew(s, j) + s) % s;
-    return inverse_ ? unskewed : s - 1 - unskewed;
-  }
   Index at(Index s) const { return forward_ ? s : rows() - 1 - s; }
   starpu_data_handle_t X(Index i, Index j) const { return left_ ? B_.handle(i, j) : B_.handle(j, i); }
   starpu_data_handle_t a(Index s, Index t) const {
@@ -171,8 +128,6 @@ class Sweep {
   Op op_;
   Diag diag_;
   bool inverse_, left_, forward_, blocked_;
-  Index kept_ = detail::unlimited;  ///< tiles of A that a GPU has room for, beside its columns of X
-  std::vector<double> prefetched_;  ///< bytes, by GPU
   Owners owners_;                   ///< of X; the columns are those of the registered matrix
   TemporaryTile workspace_;
 };

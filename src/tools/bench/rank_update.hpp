@@ -16,7 +16,7 @@ class RankUpdate : public TypedRoutine<Derived> {
 
   template <Scalar T>
   detail::ProductTiles plan(const detail::Session& session, const Problem& p) const {
-    return detail::plan_triangle<T>(session, p.n, p.k, Derived::inputs);
+    return detail::plan_triangle<T>(session, p.op_a, detail::mirrored(p.op_a), p.n, p.k, Derived::inputs);
   }
 
   Volume volume(const Problem& p) const final {

@@ -144,8 +144,8 @@ Running look_at_runtime(const std::vector<std::string>& visible_gpus) {
 TileChoice choose_tiles(char type, Index n) {
   return tools::with_type(type, [&]<Scalar T>(T) {
     const auto session = detail::session();
-    const auto tiles = detail::plan_product<T>(*session, n, n, n);
-    return TileChoice{type, n, tiles, detail::block_of_tiles<T>(*session, tiles.m)};
+    const auto tiles = detail::plan_product<T>(*session, Op::NoTrans, Op::NoTrans, n, n, n);
+    return TileChoice{type, n, tiles, detail::block_of_tiles<T>(*session, {tiles.m, tiles.n, tiles.k})};
   });
 }
 

@@ -6,22 +6,23 @@
 
 namespace tessera::detail {
 
-/// How long a tile operation takes on one worker, from known products, as a function of its flops.
-class KernelCurve {
+/// How long something takes as a function of its amount, from known points: a tile operation of its flops, a copy of its
+/// bytes.
+class CostCurve {
  public:
   struct Point {
-    double flops;
+    double amount;
     double seconds;
   };
-  KernelCurve() = default;
-  /// @param points  in order of flops
-  explicit KernelCurve(std::vector<Point> points) : points_(std::move(points)) {}
+  CostCurve() = default;
+  /// @param points  in order of amount
+  explicit CostCurve(std::vector<Point> points) : points_(std::move(points)) {}
 
   bool empty() const noexcept { return points_.empty(); }
   const std::vector<Point>& points() const noexcept { return points_; }
   /// Interpolated between the points, at the first or last point's rate outside them.
-  double seconds(double flops) const;
-  /// The best rate among the points [flop/s].
+  double seconds(double amount) const;
+  /// The best rate among the points [1/s].
   double best_rate() const;
 
  private:

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tile_size_gpu.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <sstream>
+
+namespace tessera::detail {
+
+namespace {
+
+constexpr std::array<Index, 5> candidates{256, 512, 1024, 2048, 4096};
+
+/// What a tile task costs a GPU besides its kernel [s]: between two kernels StarPU releases the successors and starts
+/// their transfers. From traces of one n with different tiles on an H200: 7.5 to 13 µs, and about as much for a transfer.
+constexpr double task_overhead = 20e-6;
+
+/// Larger tiles than these take too long to arrive for the first product, and to leave after the last.
+constexpr double largest_tile_bytes = 1 << 27;
+
+/// Seconds of a kernel, and of what StarPU does for it.
+double task_seconds(const TileProblem& machine, double flops) {
+  return machine.rates.gpu.seconds(flops) + task_overhead;
+}
+
+double min(Index tile, Index extent) { return static_cast<double>(std::min(tile, extent)); }
+
+/// Seconds per byte on one host link, for tiles with so many rows as they are stored: a column is one piece of memory,
+/// and copies of short pieces are slow while the GPU computes.
+/// @param busy  for which part of the time it does
+double copy_cost(const TileProblem& machine, double rows, double busy) {
+  const double idle = 1 / machine.rates.link, bytes = machine.element_size * rows;
+  const double computing = machine.rates.column.empty() ? idle : machine.rates.column.seconds(bytes) / bytes;
+  return idle + busy * std::max(0.0, computing - idle);
+}
+/// @param compute, bytes  of one GPU
+double busy_part(const TileProblem& machine, double compute, double bytes) {
+  return std::min(1.0, compute * machine.rates.link / bytes);
+}
+
+/// Arithmetic and transfers at the same time: while the links catch up in the beginning, and where one waits for the
+/// other, a part of the shorter one is not hidden. A quarter is what runs of four, two and one H200 show.
+double overlapped(double arithmetic, double transfers) {
+  return std::max(arithmetic, transfers) + std::min(arithmetic, transfers) / 4;
+}
+
+/// C (m×n) ← the sum of so many products of op(A) (m×k) and op(B) (k×n), or a triangle of it.
+struct Product {
+  Index m, n, k;
+  int products = 1;
+  bool triangle = false;
+  Transposed stored;
+  bool stored_c = false;  ///< whether C is stored as its transpose
+};
+
+/// How often A and B enter all GPUs together, if these have no room for the whole problem: once for each block of C.
+struct Passes {
+  double a = 1, b = 1;
+};
+Passes passes(const TileProblem& machine, OwnerGrid grid, const Product& p, TileExtents tile) {
+  const auto area = [&](Index a, Index b) {
+    return machine.element_size * static_cast<double>(a) * static_cast<double>(b);
+  };
+  const double whole = area(p.m, p.k) / grid.p + area(p.k, p.n) / grid.q + area(p.m, p.n) / grid.size();
+  if (machine.gpu_memory <= 0 || whole <= machine.gpu_memory) return {};
+  const auto block = choose_block(machine, tile);
+  const auto blocks = [](Index extent, Index size) {
+    return static_cast<double>(divide_up(extent, std::max<Index>(1, size)));
+  };
+  return {blocks(p.n, block.columns * tile.n), blocks(p.m, block.rows * tile.m)};
+}
+
+/// The arithmetic of the busiest GPU and the transfers, and the start and the end, when there is nothing to overlap with:
+/// two tiles must arrive before the first product, one must leave after the last.
+double predict(const TileProblem& machine, const Product& p, TileExtents tile) {
+  const auto grid = owner_grid(machine.gpus);
+  const auto mt = divide_up(p.m, tile.m), nt = divide_up(p.n, tile.n), kt = divide_up(p.k, tile.k);
+  const double m = min(tile.m, p.m), n = min(tile.n, p.n), k = min(tile.k, p.k);
+  const double largest_share =
+      p.triangle ? std::max(0.5, std::ceil(static_cast<double>(mt * mt) / grid.size()) / 2)  // half of each on the diagonal
+                 : static_cast<double>(divide_up(mt, grid.p) * divide_up(nt, grid.q));
+  const double task = task_seconds(machine, machine.flops_per_multiply_add * m * n * k);
+  const double compute = largest_share * static_cast<double>(kt) * p.products * task;
+
+  const auto M = static_cast<double>(p.m), N = static_cast<double>(p.n), K = static_cast<double>(p.k);
+  const auto again = passes(machine, grid, p, tile);
+  const auto of_each_gpu = [&](double a, double b, double c) {  // of what each element of A, B and C costs
+    return p.triangle ? (p.products * again.a * M * K * a + M * N / 2 * c) / grid.size()
+                      : (again.a * M * K * a + again.b * K * N * b + M * N * c) / grid.size();
+  };
+  const double element = machine.element_size;
+  const double busy = busy_part(machine, compute, of_each_gpu(element, element, element));
+  const double a = element * copy_cost(machine, p.stored.a ? k : m, busy),
+               b = element * copy_cost(machine, p.stored.b ? n : k, busy),
+               c = element * copy_cost(machine, p.stored_c ? n : m, busy);
+  const double in = of_each_gpu(a, b, c), first = m * k * a + k * n * b, last = m * n * c;
+  return overlapped(compute, in) + first + last;
+}
+
+/// Whether a GPU has room for a few of these.
+bool fits(const TileProblem& machine, TileExtents tile) {
+  const auto bytes = [&](Index a, Index b) {
+    return machine.element_size * static_cast<double>(a) * static_cast<double>(b);
+  };
+  const double a = bytes(tile.m, tile.k), b = bytes(tile.k, tile.n), c = bytes(tile.m, tile.n);
+  if (std::max({a, b, c}) > largest_tile_bytes) return false;
+  return machine.gpu_memory <= 0 || 2 * (a + b + c) <= machine.gpu_memory;
+}
+
+/// Kernels of tiles that are narrower than this part of their height are slower than their flops tell.
+constexpr Index narrowest = 4;
+
+/// The fastest tiles of those for which `allowed` is true. Chunks of the sum are not shorter than tiles of C are high:
+/// with more of them, each tile of C waits longer for the next.
+template <typename Allowed>
+ProductTiles choose(const TileProblem& machine, const Product& p, Index fixed, Allowed allowed) {
+  ProductTiles best;
+  best.seconds = std::numeric_limits<double>::infinity();
+  const auto consider = [&](TileExtents tile) {
+    const double seconds = predict(machine, p, tile);
+    if (seconds < best.seconds) best = {tile.m, tile.n, tile.k, seconds, ""};
+  };
+  const auto smallest = candidates.front();
+  consider(fixed > 0 ? TileExtents{fixed, fixed, fixed} : TileExtents{smallest, smallest, smallest});
+  if (fixed == 0)
+    for (const Index m : candidates)
+      for (const Index n : candidates)
+        for (const Index k : candidates)
+          if (const TileExtents tile{m, n, k}; k >= m && narrowest * n >= m && allowed(tile) && fits(machine, tile)) consider(tile);
+
+  const double flops = machine.flops_per_multiply_add * min(best.m, p.m) * min(best.n, p.n) * min(best.k, p.k);
+  const auto block = choose_block(machine, {best.m, best.n, best.k});
+  std::ostringstream reason;
+  reason.precision(3);
+  reason << (fixed > 0 ? "asked for" : "shortest predicted time") << ": kernel at "
+         << 1e-12 * flops / machine.rates.gpu.seconds(flops) << " of " << machine.rates.gpu.best_rate() * 1e-12
+         << " TFLOP/s, columns of a tile of A copied at "
+         << 1e-9 / copy_cost(machine, min(p.stored.a ? best.k : best.m, p.stored.a ? p.k : p.m), 1) << " of "
+         << machine.rates.link * 1e-9 << " GB/s, " << divide_up(p.m, best.m) << "x" << divide_up(p.n, best.n)
+         << " tiles of C for " << machine.gpus << " GPU" << (machine.gpus > 1 ? "s" : "") << ", in blocks of "
+         << block.rows << "x" << block.columns;
+  best.reason = reason.str();
+  return best;
+}
+
+/// What one row of a triangle on the diagonal adds to the time of its tile [s], beyond that of half a product: the
+/// blocks on the diagonal are small, and come one after another. On an H200, tiles of 1024 to 4096 rows and columns
+/// cost between 0.05 and 0.17 µs a row.
+constexpr double row_latency = 0.08e-6;
+
+/// A GPU with fewer columns of X than these waits for their tiles, and ends when the last one does.
+constexpr Index columns_per_gpu = 4;
+
+/// Each column of tiles of X belongs to one GPU, which works through the rows: the time of the busiest one, the
+/// transfers, and the start and the end.
+/// @param order, tile  of the triangular matrix
+/// @param free, width  the other dimension of X, and its tiles'
+double predict_triangular(const TileProblem& machine, Side side, Index order, Index free, Index tile, Index width) {
+  const double rows = min(tile, order), wide = min(width, free);
+  const double flops = machine.flops_per_multiply_add * rows * rows * wide;
+  const double product = task_seconds(machine, flops);
+  const double diagonal = task_seconds(machine, flops / 2) + row_latency * rows;
+  const auto steps = static_cast<double>(divide_up(order, tile));
+  const Index columns = divide_up(free, width);
+  const Index sharers = std::max<Index>(1, machine.gpus / columns);  // of the rows of one column
+  const double column = steps * diagonal + steps * (steps - 1) / 2 * product / static_cast<double>(sharers);
+  const auto share = static_cast<double>(divide_up(columns, std::min<Index>(columns, machine.gpus)));
+  const double compute = share * column;
+  const auto n = static_cast<double>(order), w = static_cast<double>(free);
+  const auto of_each_gpu = [&](double a, double x) { return (n * n / 2 * a + n * w * x) / machine.gpus; };
+  const double element = machine.element_size, busy = busy_part(machine, compute, of_each_gpu(element, element));
+  const double a = element * copy_cost(machine, rows, busy),
+               x = element * copy_cost(machine, side == Side::Left ? rows : wide, busy);
+  const double ends = rows * rows * a + 2 * rows * wide * x;
+  return overlapped(compute, of_each_gpu(a, x)) + ends;
+}
+
+}  // namespace
+
+ProductTiles choose_product_for_gpus(const TileProblem& machine, Transposed stored, Index m, Index n, Index k,
+                                     Index fixed) {
+  return choose(machine, {.m = m, .n = n, .k = k, .stored = stored}, fixed, [](TileExtents) { return true; });
+}
+
+ProductTiles choose_triangle_for_gpus(const TileProblem& machine, Transposed stored, Index n, Index k, int products,
+                                      Index fixed) {
+  return choose(machine, {.m = n, .n = n, .k = k, .products = products, .triangle = true, .stored = stored}, fixed,
+                [](TileExtents tile) { return tile.m == tile.n; });
+}
+
+ProductTiles choose_symmetric_for_gpus(const TileProblem& machine, Side side, Index order, Index free, Index fixed) {
+  const bool turned = side == Side::Right;
+  return choose(machine, {.m = order, .n = free, .k = order, .stored = {false, turned}, .stored_c = turned}, fixed,
+                [](TileExtents tile) { return tile.m == tile.k; });
+}
+
+ProductTiles choose_triangular_for_gpus(const TileProblem& machine, Side side, Index order, Index free, Index fixed) {
+  ProductTiles best;
+  best.seconds = std::numeric_limits<double>::infinity();
+  const auto consider = [&](Index tile, Index width) {
+    const double seconds = predict_triangular(machine, side, order, free, tile, width);
+    if (seconds < best.seconds) best = {tile, width, tile, seconds, ""};
+  };
+  if (fixed > 0) {
+    consider(fixed, fixed);
+  } else {
+    for (const Index tile : candidates)
+      for (const Index width : candidates) {
+        const bool enough = divide_up(free, width) >= columns_per_gpu * machine.gpus || width == candidates.front();
+        if (enough && (tile == candidates.front() || fits(machine, {tile, width, tile}))) consider(tile, width);
+      }
+  }
+  std::ostringstream reason;
+  reason << (fixed > 0 ? "asked for" : "shortest predicted time") << ": " << divide_up(order, best.m)
+         << " tiles on the diagonal, " << divide_up(free, best.n) << " independent columns of tiles for "
+         << machine.gpus << " GPU" << (machine.gpus > 1 ? "s" : "");
+  best.reason = reason.str();
+  return best;
+}
+
+Index smallest_fast_tile(const TileProblem& machine) {
+  return *std::ranges::find_if(candidates, [&](Index tile) {
+    const double flops = machine.flops_per_multiply_add * std::pow(static_cast<double>(tile), 3);
+    return flops / machine.rates.gpu.seconds(flops) >= 0.9 * machine.rates.gpu.best_rate() || tile == candidates.back();
+  });
+}
+
+}  // namespace tessera::detail
