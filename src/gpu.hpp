@@ -15,6 +15,7 @@ struct Info {
   int ordinal = 0;
   std::string name;
   std::size_t memory = 0;  ///< bytes
+  std::size_t free = 0;    ///< of them, when it was looked at
 };
 
 /// Devices that answer, and for the others (or for all of them) why not.

@@ -123,8 +123,10 @@ Probe probe(int wanted) {
     auto status = cudaGetDeviceProperties(&properties, ordinal);
     if (status == cudaSuccess) status = cudaSetDevice(ordinal);
     if (status == cudaSuccess) status = cudaFree(nullptr);  // creates the context, as StarPU would
+    std::size_t free = 0, total = 0;
+    if (status == cudaSuccess) status = cudaMemGetInfo(&free, &total);
     if (status == cudaSuccess) {
-      found.usable.push_back({ordinal, properties.name, properties.totalGlobalMem});
+      found.usable.push_back({ordinal, properties.name, properties.totalGlobalMem, free});
     } else {
       cudaGetLastError();
       found.unusable.push_back("GPU " + std::to_string(ordinal) + ": " + cudaGetErrorString(status));
@@ -315,9 +317,9 @@ std::vector<double> column_seconds(int device, const std::vector<std::size_t>& b
   std::vector<double> seconds;
   for (const auto size : bytes) {
     const auto copy = [&] {
-      require(cudaMemcpy2DAsync(target.get(), size, host.get(), pitch, size, columns, cudaMemcpyHostToDevice,
-                                stream.get()),
-              "a measured copy");
+      require(
+          cudaMemcpy2DAsync(target.get(), size, host.get(), pitch, size, columns, cudaMemcpyHostToDevice, stream.get()),
+          "a measured copy");
     };
     copy();
     for (int i = 0; i < 40; i++) product.start();  // longer than the copies take

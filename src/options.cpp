@@ -13,7 +13,7 @@ namespace tessera::detail {
 namespace {
 
 /// Position of a field in RuntimeOptions, for ArgumentError.
-enum Field { Cpus = 1, Gpus, Policy, PlacementField, Tile, Trace, ProgressField };
+enum Field { Cpus = 1, Gpus, Policy, PlacementField, Tile, Trace, ProgressField, GpuMemory, PinnedMemory };
 
 std::string_view environment(const char* variable) {
   const char* value = std::getenv(variable);
@@ -60,12 +60,17 @@ Placement placement_from_environment() {
 
 RuntimeOptions with_environment(RuntimeOptions options) {
   constexpr Index most_workers = 1 << 16, largest_tile = std::numeric_limits<int>::max();
+  constexpr Index most_memory = Index{1} << 40;  // MiB
   require_range(Cpus, "cpus", options.cpus, -1, most_workers);
   require_range(Gpus, "gpus", options.gpus, -1, most_workers);
   require_range(Tile, "tile", options.tile, 0, largest_tile);
+  require_range(GpuMemory, "gpu_memory", options.gpu_memory, 0, most_memory);
   if (options.cpus < 0) options.cpus = static_cast<int>(number(Cpus, "TESSERA_CPUS", -1, most_workers));
   if (options.gpus < 0) options.gpus = static_cast<int>(number(Gpus, "TESSERA_GPUS", -1, most_workers));
   if (options.tile == 0) options.tile = number(Tile, "TESSERA_TILE", 0, largest_tile);
+  require_range(PinnedMemory, "pinned_memory", options.pinned_memory, 0, most_memory);
+  if (options.pinned_memory == 0) options.pinned_memory = number(PinnedMemory, "TESSERA_PINNED_MEMORY", 0, most_memory);
+  if (options.gpu_memory == 0) options.gpu_memory = number(GpuMemory, "TESSERA_GPU_MEMORY", 0, most_memory);
   if (options.policy.empty()) options.policy = environment("TESSERA_POLICY");
   if (options.trace.empty()) options.trace = environment("TESSERA_TRACE");
   if (options.placement == Placement::Automatic) options.placement = placement_from_environment();

@@ -20,10 +20,10 @@
 #include "machine_rates.hpp"
 #include "options.hpp"
 #include "submitted.hpp"
+#include "tile_interface.hpp"
 
 #ifdef TESSERA_WITH_CUDA
 #include "codelets/device_handles.hpp"
-#include "staging/staging.hpp"
 #endif
 
 namespace tessera::detail {
@@ -48,18 +48,37 @@ void require_policy(const std::string& name) {
   throw ArgumentError("Runtime", 3, "policy", "is '" + name + "', must be one of " + known);
 }
 
-void prepare_devices() {
-#if defined(TESSERA_WITH_CUDA) && !defined(STARPU_SIMGRID)
+/// StarPU takes the memory that it may use on each GPU from nowhere else.
+/// @param memory  [MiB]; 0: most of what is free, if the user has not told StarPU
+std::vector<TemporaryVariable> limit_memory(const std::vector<gpu::Info>& gpus, Index memory) {
+  constexpr double share = 0.9, mebibyte = 1 << 20;
+  constexpr const char* for_all = "STARPU_LIMIT_CUDA_MEM";
+  std::vector<TemporaryVariable> limits;
+  if (memory > 0) limits.emplace_back(for_all, std::to_string(memory), TemporaryVariable::IfSet::Replace);
+  for (const auto& gpu : gpus) {
+    if (static_cast<double>(memory) * mebibyte > static_cast<double>(gpu.memory))
+      throw ArgumentError("Runtime", 8, "gpu_memory",
+                          "is " + std::to_string(memory) + " MiB, but GPU " + std::to_string(gpu.ordinal) + " has " +
+                              std::to_string(gpu.memory >> 20));
+    if (memory == 0 && std::getenv(for_all) == nullptr)
+      limits.emplace_back("STARPU_LIMIT_CUDA_" + std::to_string(gpu.ordinal) + "_MEM",
+                          std::to_string(static_cast<std::size_t>(share * static_cast<double>(gpu.free) / mebibyte)));
+  }
+  return limits;
+}
+
+void prepare_devices(std::size_t pinned_memory) {
   if (starpu_cuda_worker_get_count() == 0) return;
-  staging::start();
+  tile_interface::start(pinned_memory);
+#if defined(TESSERA_WITH_CUDA) && !defined(STARPU_SIMGRID)
   device::create_handles();
 #endif
 }
 
 void end_devices() {
-#if defined(TESSERA_WITH_CUDA) && !defined(STARPU_SIMGRID)
   if (starpu_cuda_worker_get_count() == 0) return;
-  staging::stop();
+  tile_interface::stop();
+#if defined(TESSERA_WITH_CUDA) && !defined(STARPU_SIMGRID)
   device::destroy_handles();
 #endif
 }
@@ -87,7 +106,7 @@ Session::Session(const RuntimeOptions& given) : joined_(starpu_is_initialized() 
   }
   look_at_workers();
   try {
-    prepare_devices();
+    prepare_devices(static_cast<std::size_t>(with_environment(given).pinned_memory) << 20);
   } catch (...) {  // no destructor will run
     end_devices();
     starpu_shutdown();
@@ -142,6 +161,7 @@ void Session::start(const RuntimeOptions& options) {
       conf.workers_cuda_gpuid[i] = static_cast<unsigned>(gpu_info_[i].ordinal);
   }
   const TemporaryVariable silent("STARPU_SILENT", "1");
+  const auto limits = limit_memory(gpu_info_, options.gpu_memory);
   const auto links = prepare_bus_model();
   if (const int status = starpu_init(&conf); status != 0)
     throw RuntimeError(std::string("StarPU cannot start: ") + std::strerror(-status));

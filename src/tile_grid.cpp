@@ -7,24 +7,19 @@
 #include <functional>
 
 #include "session.hpp"
-#include "staging/staging.hpp"
+#include "tile_interface.hpp"
 
 namespace tessera::detail {
 
 namespace {
 
-/// How StarPU copies tiles of this memory to GPUs and back.
-starpu_data_interface_ops* interface_of(const TileGrid::Memory& memory, std::size_t tile_height,
-                                        const Session& session) {
-#if defined(TESSERA_WITH_CUDA) && !defined(STARPU_SIMGRID)
-  if (session.gpu_count() > 0 && memory.columns > 0 && tile_height <= staging::buffer_bytes) {
-    const auto* last = memory.first + static_cast<std::size_t>(memory.columns - 1) * memory.stride + memory.height - 1;
-    if (!gpu::is_pinned(memory.first) || !gpu::is_pinned(last)) return staging::matrix_interface();
-  }
-#else
-  static_cast<void>(memory), static_cast<void>(tile_height), static_cast<void>(session);
-#endif
-  return &starpu_interface_matrix_ops;
+/// How StarPU allocates tiles of this memory on GPUs, and copies them.
+/// @param column  bytes of a column of the largest tile
+starpu_data_interface_ops* interface_of(const TileGrid::Memory& memory, std::size_t column, const Session& session) {
+  if (session.gpu_count() == 0 || memory.columns == 0) return &starpu_interface_matrix_ops;
+  const auto* last = memory.first + static_cast<std::size_t>(memory.columns - 1) * memory.stride + memory.height - 1;
+  const bool pinned = gpu::is_pinned(memory.first) && gpu::is_pinned(last);
+  return pinned ? tile_interface::pinned() : tile_interface::pageable(column);
 }
 
 }  // namespace
@@ -84,7 +79,7 @@ TileGrid::TileGrid(void* data, Index m, Index n, Index ld, std::size_t element_s
   if (m == 0 || n == 0) mt_ = nt_ = 0;
   handles_.resize(static_cast<std::size_t>(mt_ * nt_));
   auto* const interface =
-      interface_of(memory(0, mt_, 0, nt_), static_cast<std::size_t>(tile.rows) * element_size, *session_);
+      interface_of(memory(0, mt_, 0, nt_), static_cast<std::size_t>(std::min(tile.rows, m)) * element_size, *session_);
   for (Index j = 0; j < nt_; j++)
     for (Index i = 0; i < mt_; i++) {
       auto& handle = handles_[static_cast<std::size_t>(i + j * mt_)];

@@ -59,12 +59,12 @@ TYPED_TEST(Gpu, TileOfTheResultIsNotLoadedWhenBetaIsZero) {
   EXPECT_TRUE(C.equals(expected));
 }
 
-// A limit of 64 MiB, by STARPU_LIMIT_CUDA_MEM in CMakeLists.txt, on operands of three times as much.
+// A limit of 64 MiB, by TESSERA_GPU_MEMORY in CMakeLists.txt, on operands of three times as much.
 TYPED_TEST(Gpu, ComputesWithOperandsLargerThanItsMemory) {
   using T = TypeParam;
-  if (std::getenv("STARPU_LIMIT_CUDA_MEM") == nullptr) GTEST_SKIP() << "the memory is not limited";
+  if (std::getenv("TESSERA_GPU_MEMORY") == nullptr) GTEST_SKIP() << "the memory is not limited";
   const Runtime runtime;
-  const auto limit = static_cast<std::size_t>(std::atoll(std::getenv("STARPU_LIMIT_CUDA_MEM"))) << 20;
+  const auto limit = static_cast<std::size_t>(std::atoll(std::getenv("TESSERA_GPU_MEMORY"))) << 20;
   const auto size = static_cast<Index>(std::sqrt(static_cast<double>(gpu_count() * limit) / sizeof(T)));
   auto before = integer_call(routine<T>("gemm"), {.op_b = Op::Trans}, {size, size, size}, 1, T(1), T(1)),
        after = before;

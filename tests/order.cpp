@@ -81,16 +81,49 @@ TEST(ProductOrder, DefersTheFirstBlockOfOwners) {
 }
 
 /// r³ products on the tiles of r rows, r columns and r terms of each owner, then (r + 1)³ in all, and so on.
+/// With the terms that come before results are finished one after another: a quarter.
 TEST(ProductOrder, GrowsTheFirstBlockAsACube) {
   for (const auto& grid : {OwnerGrid{1, 1}, OwnerGrid{2, 2}, OwnerGrid{1, 3}}) {
     const Index mt = 4 * grid.p, nt = 4 * grid.q;
-    const auto steps = product_order(mt, nt, Part::All, 4, {}, {grid, mt, nt, Part::All});
+    const auto steps = product_order(mt, nt, Part::All, 16, {}, {grid, mt, nt, Part::All});
     std::size_t s = 0;
     for (Index r = 1; r <= 4; r++)
       for (; s < static_cast<std::size_t>(r * r * r * grid.size()); s++)
         EXPECT_TRUE(steps[s].i < r * grid.p && steps[s].j < r * grid.q && steps[s].term < r) << s;
-    EXPECT_EQ(s, steps.size());
+    for (; s < steps.size(); s++) EXPECT_GE(steps[s].term, 4);
   }
+}
+
+/// Tiles of two terms, four of them side by side, are as large as one of two by two terms is high.
+TEST(ProductOrder, GrowsInElementsAlsoWhereTilesAreNotSquare) {
+  const auto steps = product_order(2, 8, Part::All, 8, {}, {{1, 1}, 2, 8, Part::All}, {4, 1, 4});
+  for (std::size_t s = 0; s < 4; s++) EXPECT_TRUE(steps[s].i == 0 && steps[s].j < 4 && steps[s].term == 0) << s;
+}
+
+/// Each owner adds the last terms of a tile without another tile between, so that it can go home.
+TEST(ProductOrder, FinishesOneResultAfterAnother) {
+  constexpr Index kt = 8, together = 2;
+  for (const auto& grid : {OwnerGrid{1, 1}, OwnerGrid{2, 2}, OwnerGrid{1, 3}}) {
+    const Owners owners(grid, 6, 6, Part::All);
+    std::map<int, std::pair<Index, Index>> under_way;
+    for (const auto& step : product_order(6, 6, Part::All, kt, {}, owners)) {
+      if (step.term < together) continue;
+      const std::pair tile(step.i, step.j);
+      const auto [at, begins] = under_way.try_emplace(owners.of(step.i, step.j), tile);
+      EXPECT_EQ(at->second, tile);
+      EXPECT_TRUE(!begins || step.term == together);
+      if (step.term + 1 == kt) under_way.erase(at);
+    }
+  }
+}
+
+TEST(ProductOrder, KeepsToLayersWhereTheInputsOfASumHaveNoRoom) {
+  detail::Block block{4, 4};
+  block.kept = 7;
+  const auto steps = product_order(8, 8, Part::All, 8, block, {{2, 2}, 8, 8, Part::All});
+  const std::size_t tiles = 16;
+  for (std::size_t s = tiles * 8; s < steps.size(); s++)  // the first block grows as a cube
+    EXPECT_EQ(steps[s].term, static_cast<Index>(s / tiles % 8));
 }
 
 TEST(ProductOrder, FinishesABlockBeforeTheNextBegins) {

@@ -90,7 +90,10 @@ TEST(RuntimeEnvironment, ValuesThatMeanNothingAreRefused) {
                         {"TESSERA_GPUS", "all", 2},
                         {"TESSERA_TILE", "big", 5},
                         {"TESSERA_TILE", "4294967296", 5},
-                        {"TESSERA_PLACEMENT", "nearest", 4}}) {
+                        {"TESSERA_PLACEMENT", "nearest", 4},
+                        {"TESSERA_GPU_MEMORY", "half", 8},
+                        {"TESSERA_GPU_MEMORY", "-1", 8},
+                        {"TESSERA_PINNED_MEMORY", "1.5", 9}}) {
     const Environment environment{{"TESSERA_CPUS", "1"}, {"TESSERA_GPUS", "0"}};
     const Environment wrong{{c.variable, c.value}};
     expect_no_start({}, c.position, c.variable, "'" + std::string(c.value) + "'");

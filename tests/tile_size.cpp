@@ -17,8 +17,8 @@ using detail::choose_product_tiles;
 using detail::choose_symmetric_tiles;
 using detail::choose_triangle_tiles;
 using detail::choose_triangular_tiles;
-using detail::divide_up;
 using detail::CostCurve;
+using detail::divide_up;
 using detail::owner_grid;
 using detail::TileProblem;
 
@@ -35,6 +35,7 @@ TileProblem gpu_machine(int gpus) {
   machine.rates.cpu = curve({{64, 0.02}, {256, 0.04}});
   machine.rates.gpu = curve({{256, 3.0}, {512, 18.0}, {1024, 48.0}, {2048, 58.0}, {4096, 60.0}});
   machine.rates.link = 55e9;
+  machine.rates.column = CostCurve({{4096, 0.134e-6}, {16384, 0.520e-6}, {32768, 0.705e-6}, {65536, 1.215e-6}});
   machine.cpu_workers = 8;
   machine.gpus = gpus;
   return machine;
@@ -86,10 +87,9 @@ TEST(GpuTiles, GrowWithTheProblem) {
     const auto machine = gpu_machine(gpus);
     Index previous = 0;
     for (const Index n : {1000, 2000, 4096, 8192, 16384, 32768, 65536}) {
-      const auto tiles = choose_product_tiles(machine, n, n, n, 0);
-      EXPECT_GE(tiles.m, previous) << n;
-      EXPECT_TRUE(tiles.m == tiles.n && tiles.m == tiles.k);
-      previous = tiles.m;
+      const auto tiles = choose_product_tiles(machine, {}, n, n, n, 0);
+      EXPECT_GE(tiles.m * tiles.n * tiles.k, previous) << n;
+      previous = tiles.m * tiles.n * tiles.k;
     }
   }
 }
@@ -98,29 +98,49 @@ TEST(GpuTiles, GrowWithTheProblem) {
 TEST(GpuTiles, AreLargeForLargeProblems) {
   struct Case {
     int gpus;
-    Index n, tile;
+    Index n, tile_m, tile_n;
   };
-  for (const auto& [gpus, n, tile] : {Case{4, 32768, 4096},
-                                      {4, 16384, 4096},
-                                      {4, 8192, 2048},
-                                      {4, 4096, 1024},
-                                      {1, 32768, 4096},
-                                      {1, 16384, 4096},
-                                      {1, 8192, 4096},
-                                      {1, 4096, 2048}})
-    EXPECT_EQ(choose_product_tiles(gpu_machine(gpus), n, n, n, 0).m, tile) << gpus << " GPUs, " << n;
+  for (const auto& [gpus, n, tile_m, tile_n] :
+       {Case{1, 8192, 4096, 1024}, {2, 8192, 4096, 1024}, {2, 16384, 4096, 2048}}) {
+    const auto tiles = choose_product_tiles(gpu_machine(gpus), {}, n, n, n, 0);
+    EXPECT_EQ(tiles.m, tile_m) << gpus << " GPUs, " << n;
+    EXPECT_EQ(tiles.n, tile_n) << gpus << " GPUs, " << n;
+    EXPECT_EQ(tiles.k, tile_m) << gpus << " GPUs, " << n;
+  }
+}
+
+/// Columns of a tile are one piece of memory each. Where B is stored as its transpose, that is as long as the tile is
+/// wide.
+TEST(GpuTiles, AreHighAsTheyAreStored) {
+  constexpr Index n = 16384;
+  const auto machine = gpu_machine(2);
+  EXPECT_GT(choose_product_tiles(machine, {false, true}, n, n, n, 0).n,
+            choose_product_tiles(machine, {}, n, n, n, 0).n);
+  auto even = machine;
+  even.rates.column = {};
+  EXPECT_EQ(choose_product_tiles(even, {false, true}, n, n, n, 0).n, choose_product_tiles(even, {}, n, n, n, 0).n);
+}
+
+/// With a quarter of the operands' size on all GPUs together, tiles still fit.
+TEST(GpuTiles, FitIntoLimitedMemory) {
+  auto machine = gpu_machine(2);
+  machine.gpu_memory = 512e6;
+  const auto tiles = choose_product_tiles(machine, {}, 32768, 32768, 32768, 0);
+  const auto bytes = 8.0 * static_cast<double>(tiles.m * tiles.n + tiles.m * tiles.k + tiles.k * tiles.n);
+  EXPECT_LE(2 * bytes, machine.gpu_memory);
+  EXPECT_GE(tiles.m * tiles.n, 1024 * 1024);
 }
 
 TEST(GpuTiles, OfLargerElementsAreSmaller) {
   auto machine = gpu_machine(1);
   machine.element_size = 16;
-  EXPECT_LT(choose_product_tiles(machine, 32768, 32768, 32768, 0).m, 4096);
+  EXPECT_LT(choose_product_tiles(machine, {}, 32768, 32768, 32768, 0).m, 4096);
 }
 
 TEST(GpuTiles, GiveEveryGpuWork) {
   for (const int gpus : {2, 4, 8})
     for (const Index n : {4096, 16384, 32768}) {
-      const auto tiles = choose_product_tiles(gpu_machine(gpus), n, n, n, 0);
+      const auto tiles = choose_product_tiles(gpu_machine(gpus), {}, n, n, n, 0);
       EXPECT_GE(divide_up(n, tiles.m) * divide_up(n, tiles.n), gpus) << gpus << " GPUs, " << n;
     }
 }
@@ -130,7 +150,7 @@ TEST(GpuTiles, PredictNoFasterThanTheKernelsOrTheLinks) {
     for (const Index n : {1000, 8192, 32768}) {
       const auto machine = gpu_machine(gpus);
       const double flops = 2 * std::pow(static_cast<double>(n), 3), bytes = 3 * 8 * std::pow(static_cast<double>(n), 2);
-      const double seconds = choose_product_tiles(machine, n, n, n, 0).seconds;
+      const double seconds = choose_product_tiles(machine, {}, n, n, n, 0).seconds;
       EXPECT_GE(seconds, flops / (gpus * machine.rates.gpu.best_rate()));
       EXPECT_GE(seconds, bytes / (gpus * machine.rates.link));
       EXPECT_LT(seconds, std::numeric_limits<double>::infinity());
@@ -154,7 +174,7 @@ TEST(GpuTiles, MakeBlocksThatTheLinksCanFeed) {
 }
 
 Index tasks_of(const TileProblem& machine, Index m, Index n, Index k) {
-  const auto tiles = choose_product_tiles(machine, m, n, k, 0);
+  const auto tiles = choose_product_tiles(machine, {}, m, n, k, 0);
   return divide_up(m, tiles.m) * divide_up(n, tiles.n);
 }
 
@@ -163,9 +183,9 @@ TEST(CpuTiles, KeepASmallProductWhole) {
 }
 
 TEST(CpuTiles, SplitTheSumOfAResultThatIsTooSmallToShare) {
-  const auto tiles = choose_product_tiles(cpu_machine(16), 8, 8, 1'000'000, 0);
+  const auto tiles = choose_product_tiles(cpu_machine(16), {}, 8, 8, 1'000'000, 0);
   EXPECT_GE(divide_up(1'000'000, tiles.k), 8);
-  const auto triangle = choose_triangle_tiles(cpu_machine(16), 8, 1'000'000, 1, 0);
+  const auto triangle = choose_triangle_tiles(cpu_machine(16), {}, 8, 1'000'000, 1, 0);
   EXPECT_GE(divide_up(1'000'000, triangle.k), 8);
 }
 
@@ -186,7 +206,7 @@ double relative_seconds(const TileProblem& machine, const detail::ProductTiles& 
 TEST(CpuTiles, OfATriangleAreSquareAndShareItsWork) {
   for (const int workers : {1, 2, 16}) {
     const auto machine = cpu_machine(workers);
-    const auto tiles = choose_triangle_tiles(machine, 4000, 4000, 1, 0);
+    const auto tiles = choose_triangle_tiles(machine, {}, 4000, 4000, 1, 0);
     EXPECT_EQ(tiles.m, tiles.n);
     EXPECT_LT(relative_seconds(machine, tiles, std::pow(4000.0, 3)), 1.4) << workers;
   }
@@ -211,7 +231,7 @@ TEST(CpuTiles, OfASidedMatrixCutItIfTheOtherHasOneColumn) {
 }
 
 TEST(CpuTiles, KeepTheSumWhole) {
-  for (const Index k : {1, 500, 10000}) EXPECT_EQ(choose_product_tiles(cpu_machine(2), 1000, 1000, k, 0).k, k);
+  for (const Index k : {1, 500, 10000}) EXPECT_EQ(choose_product_tiles(cpu_machine(2), {}, 1000, 1000, k, 0).k, k);
 }
 
 TEST(CpuTiles, GiveEveryWorkerTheSameNumberOfTasks) {
@@ -226,16 +246,16 @@ TEST(CpuTiles, GiveManyWorkersEnoughToShare) {
 }
 
 TEST(CpuTiles, CutTheLongSide) {
-  EXPECT_GE(divide_up(100000, choose_product_tiles(cpu_machine(4), 100000, 32, 500, 0).m), 4);
-  EXPECT_GE(divide_up(100000, choose_product_tiles(cpu_machine(4), 32, 100000, 500, 0).n), 4);
+  EXPECT_GE(divide_up(100000, choose_product_tiles(cpu_machine(4), {}, 100000, 32, 500, 0).m), 4);
+  EXPECT_GE(divide_up(100000, choose_product_tiles(cpu_machine(4), {}, 32, 100000, 500, 0).n), 4);
 }
 
 TEST(CpuTiles, AreNoThinStripsOfALargeMatrix) {
   for (const int workers : {2, 16, 64}) {
-    const auto tiles = choose_product_tiles(cpu_machine(workers), 6000, 6000, 6000, 0);
+    const auto tiles = choose_product_tiles(cpu_machine(workers), {}, 6000, 6000, 6000, 0);
     EXPECT_GE(std::min(tiles.m, tiles.n), 200) << workers << " workers: " << tiles.m << 'x' << tiles.n;
   }
-  EXPECT_EQ(choose_product_tiles(cpu_machine(2), 100000, 32, 500, 0).n, 32);
+  EXPECT_EQ(choose_product_tiles(cpu_machine(2), {}, 100000, 32, 500, 0).n, 32);
 }
 
 TEST(CpuTiles, NeedNoBlocks) {
@@ -263,7 +283,7 @@ TEST(AnyTiles, AreLegalTilesForAnyShape) {
       for (const Index n : awkward_sizes)
         for (const Index k : awkward_sizes) {
           for (const auto& tiles :
-               {choose_product_tiles(machine, m, n, k, 0), choose_triangle_tiles(machine, n, k, 2, 0),
+               {choose_product_tiles(machine, {}, m, n, k, 0), choose_triangle_tiles(machine, {}, n, k, 2, 0),
                 choose_symmetric_tiles(machine, Side::Left, m, n, 0),
                 choose_triangular_tiles(machine, Side::Right, m, n, 0)})
             for (const Index size : {tiles.m, tiles.n, tiles.k}) {
@@ -275,7 +295,7 @@ TEST(AnyTiles, AreLegalTilesForAnyShape) {
 
 TEST(AnyTiles, AreThoseThatWereAskedFor) {
   for (const auto& machine : {cpu_machine(2), gpu_machine(1), gpu_machine(4)}) {
-    const auto tiles = choose_product_tiles(machine, 1000, 3000, 50, 300);
+    const auto tiles = choose_product_tiles(machine, {}, 1000, 3000, 50, 300);
     EXPECT_EQ(tiles.m, 300);
     EXPECT_EQ(tiles.n, 300);
     EXPECT_EQ(tiles.k, 300);

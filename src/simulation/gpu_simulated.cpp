@@ -13,7 +13,8 @@ Probe probe(int wanted) {
   const int count = described_machine().gpu_count();
   for (int gpu = 0; gpu < (wanted < 0 ? count : std::min(wanted, count)); gpu++) {
     const auto& kind = described_machine().kind_of(gpu);
-    found.usable.push_back({gpu, kind.name, static_cast<std::size_t>(kind.memory)});
+    const auto memory = static_cast<std::size_t>(kind.memory);
+    found.usable.push_back({gpu, kind.name, memory, memory});
   }
   return found;
 }
@@ -26,6 +27,8 @@ std::vector<std::string> visible_devices() {
 
 KeepCurrentDevice::KeepCurrentDevice() = default;
 KeepCurrentDevice::~KeepCurrentDevice() = default;
+
+bool is_pinned(const void* /*data*/) { return true; }
 
 /// What the description says; `bytes` are not copied.
 LinkRates measure_links(const std::vector<int>& devices, std::size_t /*bytes*/) {

@@ -11,7 +11,7 @@ namespace tessera::detail::staging {
 namespace {
 
 /// Eight cores copy 56 of the 61 GB/s that sixteen do; some are for the program.
-int helper_count() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 1, 12); }
+std::size_t helper_count() { return std::clamp<std::size_t>(std::thread::hardware_concurrency() / 2, 1, 12); }
 
 void pause() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -40,8 +40,9 @@ void Offer::help(Hands& hands) {
   }
 }
 
-Crew::Crew() {
-  for (int i = 0; i < helper_count(); i++) threads_.emplace_back([this](const std::stop_token& stop) { serve(stop); });
+Crew::Crew(std::size_t most) {
+  for (std::size_t i = 0; i < std::min(most, helper_count()); i++)
+    threads_.emplace_back([this](const std::stop_token& stop) { serve(stop); });
 }
 
 Crew::~Crew() {

@@ -36,7 +36,8 @@ struct Offer {
 /// Threads that help the workers which drive the GPUs. They sleep when nothing has come for a while.
 class Crew {
  public:
-  Crew();
+  /// @param most  threads
+  explicit Crew(std::size_t most);
   ~Crew();
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;

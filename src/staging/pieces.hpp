@@ -45,6 +45,7 @@ class Buffer {
 /// that share one wait for each other.
 class Hands {
  public:
+  static constexpr std::size_t bytes = 2 * buffer_bytes;  ///< pinned
   Buffer& take() { return both_[next_ ^= 1]; }
   cudaStream_t stream(int device) {
     auto& stream = streams_[device];

@@ -4,7 +4,9 @@
 #include <starpu.h>
 #include <starpu_cuda.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <limits>
 #include <utility>
 
 #include "codelets/failure.hpp"
@@ -47,22 +49,20 @@ int to_host(void* source, unsigned from, void* target, unsigned to, cudaStream_t
 
 }  // namespace
 
-starpu_data_interface_ops* matrix_interface() {
-  static starpu_data_copy_methods methods = [] {
+const starpu_data_copy_methods* copy_methods() {
+  static const auto methods = [] {
     auto staged = *starpu_interface_matrix_ops.copy_methods;
     staged.ram_to_cuda_async = to_gpu;
     staged.cuda_to_ram_async = to_host;
     return staged;
   }();
-  static starpu_data_interface_ops interface = [] {
-    auto staged = starpu_interface_matrix_ops;
-    staged.copy_methods = &methods;
-    return staged;
-  }();
-  return &interface;
+  return &methods;
 }
 
-void start() { crew = new Crew; }
+void start(std::size_t pinned_memory) {
+  const auto all = pinned_memory == 0 ? std::numeric_limits<std::size_t>::max() : pinned_memory / Hands::bytes;
+  crew = new Crew(all - std::min<std::size_t>(all, starpu_cuda_worker_get_count()));
+}
 
 void stop() { delete std::exchange(crew, nullptr); }
 

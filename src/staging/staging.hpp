@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-struct starpu_data_interface_ops;
+struct starpu_data_copy_methods;
 
 /// Copies between GPUs and host memory that is not pinned. CUDA alone moves 9 GB/s into a GPU from such memory, with
 /// one thread of ours blocked; here several threads copy it into pinned buffers and out of them, piece by piece, while
@@ -14,13 +14,16 @@ namespace tessera::detail::staging {
 /// link.
 inline constexpr std::size_t buffer_bytes = std::size_t{2} << 20;
 
-/// StarPU's matrix interface, but for these copies. What is pinned needs none of it.
+/// Those of StarPU's matrix interface, but for these copies. What is pinned needs none of it.
 /// @pre  a column of the tile fits a buffer
-starpu_data_interface_ops* matrix_interface();
+const starpu_data_copy_methods* copy_methods();
 
 /// Starts the threads, which sleep until there is a tile. Not from a thread of StarPU's, which is bound to one core, as
 /// they would be. Buffers are allocated when they are needed.
-void start();
+/// @param pinned_memory  for all of them [bytes], as far as those that drive the GPUs do not need more; 0: as much as
+/// is
+///                       of use
+void start(std::size_t pinned_memory);
 
 /// Ends the threads and frees the buffers.
 /// @pre  no tile is being copied

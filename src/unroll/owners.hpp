@@ -63,12 +63,14 @@ class Owners {
 
   /// Which of the `count` terms of its sum an owner adds at place s. A tile of an input is wanted by all owners of a
   /// row or a column of the grid, or of the triangle. Of each few terms that follow one another, every owner begins
-  /// with another one: so each of them brings one from the host at a time, and the others find it on a peer right after.
+  /// with another one: so each of them brings one from the host at a time, and the others find it on a peer right
+  /// after.
   Index term(Index i, Index j, Index s, Index count) const {
     if (!exists_) return s;
     const Index sharers = table_.empty() ? std::max(grid_.p, grid_.q) : grid_.size();
     const Index turn = table_.empty() ? ((i0_ + i) % grid_.p + (j0_ + j) % grid_.q) % sharers : of(i, j);
-    const Index first = s / sharers * sharers, few = std::min(sharers, count - first);
+    const Index last_group = std::max<Index>(1, count / sharers) - 1, group = std::min(s / sharers, last_group);
+    const Index first = group * sharers, few = group < last_group ? sharers : count - first;
     return first + (s - first + turn) % few;
   }
 

@@ -6,6 +6,8 @@
 
 #include <tessera/sched.h>
 
+#include "tile_interface.hpp"
+
 namespace tessera::unroll {
 
 namespace {
@@ -18,8 +20,12 @@ void fetch_when_idle(void* handle) {
 }  // namespace
 
 TemporaryTile::TemporaryTile(Index m, Index n, std::size_t element_size) {
-  const auto rows = static_cast<uint32_t>(m), columns = static_cast<uint32_t>(n);
-  starpu_matrix_data_register(&handle_, -1, 0, rows, rows, columns, element_size);
+  starpu_matrix_interface matrix{};
+  matrix.id = STARPU_MATRIX_INTERFACE_ID;
+  matrix.nx = matrix.ld = static_cast<std::uint32_t>(m), matrix.ny = static_cast<std::uint32_t>(n);
+  matrix.elemsize = element_size;
+  matrix.allocsize = static_cast<std::size_t>(m * n) * element_size;
+  starpu_data_register(&handle_, -1, &matrix, detail::tile_interface::pinned());
   starpu_data_set_sequential_consistency_flag(handle_, 1);
 }
 

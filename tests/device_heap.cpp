@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Pieces of device memory: in place, apart from each other, and all of it again when they are free.
+#include "device_heap.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <random>
+#include <vector>
+
+namespace tessera::test {
+namespace {
+
+using detail::DeviceHeap;
+
+constexpr std::size_t MiB = std::size_t{1} << 20, GiB = MiB << 10;
+
+/// Memory that is only numbered, as much as a device has.
+class Device {
+ public:
+  explicit Device(std::size_t bytes) : left_(bytes) {}
+  DeviceHeap::Source source() {
+    return {[this](std::size_t bytes) -> void* {
+              if (bytes > left_) return nullptr;
+              left_ -= bytes;
+              auto* slab = reinterpret_cast<void*>(next_);
+              next_ += bytes + GiB;
+              slabs_[slab] = bytes;
+              return slab;
+            },
+            [this](void* slab) {
+              left_ += slabs_.at(slab);
+              slabs_.erase(slab);
+            }};
+  }
+  std::size_t left() const { return left_; }
+  std::size_t slabs() const { return slabs_.size(); }
+  /// Whether the piece is within one slab.
+  bool has(const void* piece, std::size_t bytes) const {
+    return std::ranges::any_of(slabs_, [&](const auto& slab) {
+      const auto begin = reinterpret_cast<std::uintptr_t>(slab.first), at = reinterpret_cast<std::uintptr_t>(piece);
+      return at >= begin && at + bytes <= begin + slab.second;
+    });
+  }
+
+ private:
+  std::size_t left_;
+  std::uintptr_t next_ = GiB;
+  std::map<void*, std::size_t> slabs_;
+};
+
+TEST(DeviceHeap, TakesSlabsAndHandsOutPieces) {
+  Device device(10 * GiB);
+  DeviceHeap heap(10 * GiB, device.source());
+  EXPECT_EQ(heap.taken(), 0U);
+  for (int i = 0; i < 8; i++) EXPECT_NE(heap.allocate(128 * MiB), nullptr);
+  EXPECT_EQ(device.slabs(), 1U);
+  EXPECT_EQ(heap.taken(), GiB);
+  EXPECT_NE(heap.allocate(1), nullptr);
+  EXPECT_EQ(device.slabs(), 2U);
+}
+
+TEST(DeviceHeap, CanBePreparedForTheFirstPieces) {
+  Device device(10 * GiB);
+  DeviceHeap heap(10 * GiB, device.source());
+  heap.prepare();
+  EXPECT_EQ(heap.taken(), GiB);
+  EXPECT_NE(heap.allocate(GiB), nullptr);
+  EXPECT_EQ(device.slabs(), 1U);
+}
+
+TEST(DeviceHeap, TakesMoreForALargePiece) {
+  Device device(10 * GiB);
+  DeviceHeap heap(10 * GiB, device.source());
+  EXPECT_NE(heap.allocate(3 * GiB), nullptr);
+  EXPECT_EQ(heap.taken(), 3 * GiB);
+}
+
+TEST(DeviceHeap, KeepsToItsLimit) {
+  Device device(10 * GiB);
+  DeviceHeap heap(100 * MiB, device.source());
+  EXPECT_NE(heap.allocate(60 * MiB), nullptr);
+  EXPECT_EQ(heap.taken(), 100 * MiB);
+}
+
+TEST(DeviceHeap, HasNoRoomWhereTheDeviceHasNone) {
+  Device device(GiB);
+  DeviceHeap heap(10 * GiB, device.source());
+  auto* piece = heap.allocate(700 * MiB);
+  EXPECT_NE(piece, nullptr);
+  EXPECT_EQ(heap.allocate(700 * MiB), nullptr);
+  heap.release(piece);
+  EXPECT_NE(heap.allocate(700 * MiB), nullptr);
+}
+
+TEST(DeviceHeap, JoinsFreePieces) {
+  Device device(10 * GiB);
+  DeviceHeap heap(10 * GiB, device.source());
+  std::vector<void*> pieces;
+  for (int i = 0; i < 4; i++) pieces.push_back(heap.allocate(256 * MiB));
+  for (const int i : {1, 3, 2, 0}) heap.release(pieces[static_cast<std::size_t>(i)]);
+  EXPECT_TRUE(heap.all_free());
+  EXPECT_NE(heap.allocate(GiB), nullptr);
+  EXPECT_EQ(device.slabs(), 1U);
+}
+
+/// There is as much room as asked for, but not in one piece: rather a slab too many than a tile that never fits.
+TEST(DeviceHeap, GivesASlabOfItsOwnToWhatFindsNoPlace) {
+  Device device(10 * GiB);
+  DeviceHeap heap(GiB, device.source());
+  std::vector<void*> pieces;
+  for (int i = 0; i < 4; i++) pieces.push_back(heap.allocate(256 * MiB));
+  heap.release(pieces[0]), heap.release(pieces[2]);
+  auto* large = heap.allocate(512 * MiB);
+  EXPECT_NE(large, nullptr);
+  EXPECT_EQ(heap.taken(), GiB + 512 * MiB);
+  heap.release(large);
+  EXPECT_EQ(heap.taken(), GiB);
+  EXPECT_EQ(device.slabs(), 1U);
+  heap.release(pieces[1]), heap.release(pieces[3]);
+}
+
+TEST(DeviceHeap, GivesEverythingBack) {
+  Device device(10 * GiB);
+  {
+    DeviceHeap heap(10 * GiB, device.source());
+    auto* piece = heap.allocate(3 * GiB);
+    heap.allocate(5);
+    heap.release(piece);
+  }
+  EXPECT_EQ(device.left(), 10 * GiB);
+}
+
+TEST(DeviceHeap, PiecesNeverOverlap) {
+  Device device(6 * GiB);
+  DeviceHeap heap(4 * GiB, device.source());
+  std::mt19937 engine(1);
+  std::map<std::uintptr_t, std::size_t> pieces;
+  for (int step = 0; step < 20000; step++) {
+    if (engine() % 2 == 0 && !pieces.empty()) {
+      auto piece = std::next(pieces.begin(), static_cast<long>(engine() % pieces.size()));
+      heap.release(reinterpret_cast<void*>(piece->first));
+      pieces.erase(piece);
+      continue;
+    }
+    const std::size_t bytes = 1 + engine() % (64 * MiB);
+    auto* memory = heap.allocate(bytes);
+    if (memory == nullptr) continue;
+    ASSERT_TRUE(device.has(memory, bytes));
+    const auto at = reinterpret_cast<std::uintptr_t>(memory);
+    ASSERT_EQ(at % 512, 0U);
+    const auto next = pieces.lower_bound(at);
+    ASSERT_TRUE(next == pieces.end() || at + bytes <= next->first);
+    ASSERT_TRUE(next == pieces.begin() || std::prev(next)->first + std::prev(next)->second <= at);
+    pieces.emplace(at, bytes);
+  }
+  for (const auto& [at, bytes] : pieces) heap.release(reinterpret_cast<void*>(at));
+  EXPECT_TRUE(heap.all_free());
+}
+
+}  // namespace
+}  // namespace tessera::test
