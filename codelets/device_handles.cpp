@@ -60,6 +60,7 @@ void load_kernels() {
   for (const auto uplo : {Uplo::Lower, Uplo::Upper})
     codelets::check("trsm", trsm_batched<double>(handle, Side::Left, uplo, Op::NoTrans, Diag::Unit, n, n, 1, pointers,
                                                  n, pointers + 1, n, 1));
+  codelets::check("cudaStreamSynchronize", cudaStreamSynchronize(starpu_cuda_get_local_stream()));  // for StarPU
 }
 
 void create(void* /*unused*/) {

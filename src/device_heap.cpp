@@ -9,7 +9,7 @@ namespace tessera::detail {
 
 namespace {
 
-constexpr std::size_t alignment = 512, slab_bytes = std::size_t{1} << 30;
+constexpr std::size_t alignment = 512, slab_bytes = std::size_t{2} << 30;
 
 std::size_t aligned(std::size_t bytes) {
   return (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;

@@ -10,7 +10,8 @@
 namespace tessera::detail {
 
 /// Memory of one device for tiles, taken in slabs and handed out piece by piece. Taking a piece from the driver costs
-/// 0.2 to 1.7 ms each (H200), a slab of 1 GiB 0.3 ms; and giving one back stops the device. Source of the idea: BLASX.
+/// 0.2 to 1.7 ms each (H200), a slab of 1 GiB 0.3 ms, or some more where it is
+/// shown to other devices; and giving one back stops the device. Source of the idea: BLASX.
 ///
 /// Not for several threads at a time.
 class DeviceHeap {

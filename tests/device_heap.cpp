@@ -56,9 +56,9 @@ TEST(DeviceHeap, TakesSlabsAndHandsOutPieces) {
   Device device(10 * GiB);
   DeviceHeap heap(10 * GiB, device.source());
   EXPECT_EQ(heap.taken(), 0U);
-  for (int i = 0; i < 8; i++) EXPECT_NE(heap.allocate(128 * MiB), nullptr);
+  for (int i = 0; i < 16; i++) EXPECT_NE(heap.allocate(128 * MiB), nullptr);
   EXPECT_EQ(device.slabs(), 1U);
-  EXPECT_EQ(heap.taken(), GiB);
+  EXPECT_EQ(heap.taken(), 2 * GiB);
   EXPECT_NE(heap.allocate(1), nullptr);
   EXPECT_EQ(device.slabs(), 2U);
 }
@@ -67,8 +67,8 @@ TEST(DeviceHeap, CanBePreparedForTheFirstPieces) {
   Device device(10 * GiB);
   DeviceHeap heap(10 * GiB, device.source());
   heap.prepare();
-  EXPECT_EQ(heap.taken(), GiB);
-  EXPECT_NE(heap.allocate(GiB), nullptr);
+  EXPECT_EQ(heap.taken(), 2 * GiB);
+  EXPECT_NE(heap.allocate(2 * GiB), nullptr);
   EXPECT_EQ(device.slabs(), 1U);
 }
 
@@ -100,10 +100,10 @@ TEST(DeviceHeap, JoinsFreePieces) {
   Device device(10 * GiB);
   DeviceHeap heap(10 * GiB, device.source());
   std::vector<void*> pieces;
-  for (int i = 0; i < 4; i++) pieces.push_back(heap.allocate(256 * MiB));
+  for (int i = 0; i < 4; i++) pieces.push_back(heap.allocate(512 * MiB));
   for (const int i : {1, 3, 2, 0}) heap.release(pieces[static_cast<std::size_t>(i)]);
   EXPECT_TRUE(heap.all_free());
-  EXPECT_NE(heap.allocate(GiB), nullptr);
+  EXPECT_NE(heap.allocate(2 * GiB), nullptr);
   EXPECT_EQ(device.slabs(), 1U);
 }
 
