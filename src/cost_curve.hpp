@@ -6,8 +6,8 @@
 
 namespace tessera::detail {
 
-/// How long something takes as a function of its amount, from known points: a tile operation of its flops, a copy of its
-/// bytes.
+/// How long something takes as a function of its amount, from known points: a tile operation of its flops, a copy of
+/// its bytes.
 class CostCurve {
  public:
   struct Point {

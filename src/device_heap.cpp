@@ -33,7 +33,8 @@ void* DeviceHeap::allocate(std::size_t bytes) {
   if (auto* piece = place(bytes); piece != nullptr) return piece;
   const auto left = limit_ - std::min(kept_, limit_);
   const bool kept = bytes <= left;
-  if (!add_slab(kept ? std::max(bytes, std::min(slab_bytes, left)) : bytes, kept)) return nullptr;
+  const auto wanted = kept ? std::max(bytes, std::min(slab_bytes, left)) : bytes;
+  if (!add_slab(wanted, kept) && !add_slab(bytes, kept)) return nullptr;
   return place(bytes);
 }
 

@@ -12,10 +12,11 @@ class Session;
 
 /// What Tessera knows of this machine when it chooses tiles and predicts costs, for one type.
 struct MachineRates {
-  CostCurve cpu;  ///< one core
-  CostCurve gpu;  ///< one GPU; empty where there is none
+  CostCurve cpu;    ///< one core
+  CostCurve gpu;    ///< one GPU; empty where there is none
   double link = 0;  ///< host to one GPU [bytes/s]
-  CostCurve column;  ///< copying one column of a tile between host and GPU while that computes; empty: as fast as `link`
+  CostCurve
+      column;  ///< copying one column of a tile between host and GPU while that computes; empty: as fast as `link`
 };
 
 /// Measured at the first call for each type. CPU: a few milliseconds, each time the process starts; GPU: some tens of

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "planning.hpp"
 
+#include <algorithm>
+
 #include "session.hpp"
 
 namespace tessera::detail {
@@ -39,7 +41,10 @@ ProductTiles plan_triangular(const Session& session, Side side, Index m, Index n
 
 template <Scalar T>
 Block block_of_tiles(const Session& session, TileExtents tile) {
-  return choose_block(tile_problem<T>(session), tile);
+  auto block = choose_block(tile_problem<T>(session), tile);
+  block.in_turn = std::ranges::all_of(
+      session.gpu_info(), [&](const gpu::Info& gpu) { return gpu.name == session.gpu_info().front().name; });
+  return block;
 }
 
 template <Scalar T>
@@ -47,12 +52,12 @@ Index default_tile(const Session& session) {
   return session.tile() > 0 ? session.tile() : choose_default_tile(tile_problem<T>(session));
 }
 
-#define INSTANTIATE(T)                                                          \
-  template TileProblem tile_problem<T>(const Session&);                         \
-  template ProductTiles plan_product<T>(const Session&, Op, Op, Index, Index, Index);   \
-  template ProductTiles plan_triangle<T>(const Session&, Op, Op, Index, Index, int);    \
-  template ProductTiles plan_symmetric<T>(const Session&, Side, Index, Index);  \
-  template ProductTiles plan_triangular<T>(const Session&, Side, Index, Index); \
+#define INSTANTIATE(T)                                                                \
+  template TileProblem tile_problem<T>(const Session&);                               \
+  template ProductTiles plan_product<T>(const Session&, Op, Op, Index, Index, Index); \
+  template ProductTiles plan_triangle<T>(const Session&, Op, Op, Index, Index, int);  \
+  template ProductTiles plan_symmetric<T>(const Session&, Side, Index, Index);        \
+  template ProductTiles plan_triangular<T>(const Session&, Side, Index, Index);       \
   template Block block_of_tiles<T>(const Session&, TileExtents);                      \
   template Index default_tile<T>(const Session&);
 INSTANTIATE(float)

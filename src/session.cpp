@@ -108,7 +108,7 @@ Session::Session(const RuntimeOptions& given) : joined_(starpu_is_initialized() 
   try {
     prepare_devices(static_cast<std::size_t>(with_environment(given).pinned_memory) << 20);
     if (gpu_count() > 0) machine_rates<double>(*this);  // now rather than in the first call
-  } catch (...) {  // no destructor will run
+  } catch (...) {                                       // no destructor will run
     end_devices();
     starpu_shutdown();
     throw;

@@ -79,6 +79,7 @@ constexpr Index unlimited = std::numeric_limits<Index>::max();
 struct Block {
   Index rows = 0, columns = 0;  ///< 0: all of C is one block
   bool roomy = true;            ///< whether each GPU has room for two copies of its part
+  bool in_turn = true;          ///< whether each GPU may finish one tile after another
   Index kept = unlimited;       ///< terms of the sum whose input tiles it has room for, beside one copy
 };
 

@@ -15,7 +15,8 @@ namespace {
 constexpr std::array<Index, 5> candidates{256, 512, 1024, 2048, 4096};
 
 /// What a tile task costs a GPU besides its kernel [s]: between two kernels StarPU releases the successors and starts
-/// their transfers. From traces of one n with different tiles on an H200: 7.5 to 13 µs, and about as much for a transfer.
+/// their transfers. From traces of one n with different tiles on an H200: 7.5 to 13 µs, and about as much for a
+/// transfer.
 constexpr double task_overhead = 20e-6;
 
 /// Larger tiles than these take too long to arrive for the first product, and to leave after the last.
@@ -73,15 +74,16 @@ Passes passes(const TileProblem& machine, OwnerGrid grid, const Product& p, Tile
   return {blocks(p.n, block.columns * tile.n), blocks(p.m, block.rows * tile.m)};
 }
 
-/// The arithmetic of the busiest GPU and the transfers, and the start and the end, when there is nothing to overlap with:
-/// two tiles must arrive before the first product, one must leave after the last.
+/// The arithmetic of the busiest GPU and the transfers, and the start and the end, when there is nothing to overlap
+/// with: two tiles must arrive before the first product, one must leave after the last.
 double predict(const TileProblem& machine, const Product& p, TileExtents tile) {
   const auto grid = owner_grid(machine.gpus);
   const auto mt = divide_up(p.m, tile.m), nt = divide_up(p.n, tile.n), kt = divide_up(p.k, tile.k);
   const double m = min(tile.m, p.m), n = min(tile.n, p.n), k = min(tile.k, p.k);
   const double largest_share =
-      p.triangle ? std::max(0.5, std::ceil(static_cast<double>(mt * mt) / grid.size()) / 2)  // half of each on the diagonal
-                 : static_cast<double>(divide_up(mt, grid.p) * divide_up(nt, grid.q));
+      p.triangle
+          ? std::max(0.5, std::ceil(static_cast<double>(mt * mt) / grid.size()) / 2)  // half of each on the diagonal
+          : static_cast<double>(divide_up(mt, grid.p) * divide_up(nt, grid.q));
   const double task = task_seconds(machine, machine.flops_per_multiply_add * m * n * k);
   const double compute = largest_share * static_cast<double>(kt) * p.products * task;
 
@@ -129,7 +131,8 @@ ProductTiles choose(const TileProblem& machine, const Product& p, Index fixed, A
     for (const Index m : candidates)
       for (const Index n : candidates)
         for (const Index k : candidates)
-          if (const TileExtents tile{m, n, k}; k >= m && narrowest * n >= m && allowed(tile) && fits(machine, tile)) consider(tile);
+          if (const TileExtents tile{m, n, k}; k >= m && narrowest * n >= m && allowed(tile) && fits(machine, tile))
+            consider(tile);
 
   const double flops = machine.flops_per_multiply_add * min(best.m, p.m) * min(best.n, p.n) * min(best.k, p.k);
   const auto block = choose_block(machine, {best.m, best.n, best.k});

@@ -3,7 +3,8 @@
 
 #include "tile_size.hpp"
 
-/// The choice of tiles where GPUs compute: the links feed them, and what is copied first and last overlaps with nothing.
+/// The choice of tiles where GPUs compute: the links feed them, and what is copied first and last overlaps with
+/// nothing.
 namespace tessera::detail {
 
 ProductTiles choose_product_for_gpus(const TileProblem& machine, Transposed stored, Index m, Index n, Index k,

@@ -118,7 +118,7 @@ TEST(ProductOrder, FinishesOneResultAfterAnother) {
 }
 
 TEST(ProductOrder, KeepsToLayersWhereTheInputsOfASumHaveNoRoom) {
-  detail::Block block{4, 4};
+  detail::Block block{4, 4, true};
   block.kept = 7;
   const auto steps = product_order(8, 8, Part::All, 8, block, {{2, 2}, 8, 8, Part::All});
   const std::size_t tiles = 16;

@@ -47,8 +47,7 @@ void accumulate(const detail::Session& session, const Matrix<T>& C, Part part, I
   const auto first_term = [&](Index sum) { return (sum * terms + sums - 1) / sums; };
   std::vector<TemporaryTile> temporaries(static_cast<std::size_t>(C.mt() * C.nt() * sums));
   const detail::TileExtents tile{C.mb(), C.nb(), detail::divide_up(k, terms)};
-  const auto order =
-      product_order(C.mt(), C.nt(), part, terms, detail::block_of_tiles<T>(session, tile), owners, tile);
+  const auto order = product_order(C.mt(), C.nt(), part, terms, detail::block_of_tiles<T>(session, tile), owners, tile);
   Submitter submitter(session, C);
   for (const auto& step : order) {
     const auto c = C.handle(step.i, step.j);

@@ -42,7 +42,8 @@ constexpr double finished_in_turn = 0.75;
 /// need all tiles of C first. For the same reason its C is deferred: it arrives while the sums are under way.
 ///
 /// The other terms come tile by tile, if there is room for the inputs of all of them: the links are ahead by then, and
-/// results go home while others are computed. Without owners there is none of that.
+/// results go home while others are computed. Not where GPUs are unequal: the slower ones would be left with whole
+/// tiles, of which only one task at a time can be taken from them. Without owners there is none of that.
 inline std::vector<Step> product_order(Index mt, Index nt, Part part, Index kt, detail::Block block,
                                        const Owners& owners, detail::TileExtents tile = {}) {
   const auto grid = owners.grid();
@@ -52,8 +53,9 @@ inline std::vector<Step> product_order(Index mt, Index nt, Part part, Index kt, 
     block.rows = even_blocks(mt, block.rows, grid.p);
     block.columns = even_blocks(nt, block.columns, grid.q);
   }
-  const auto together =
-      block.kept < kt ? kt : kt - static_cast<Index>(std::lround(finished_in_turn * static_cast<double>(kt)));
+  const auto together = !block.in_turn || block.kept < kt
+                            ? kt
+                            : kt - static_cast<Index>(std::lround(finished_in_turn * static_cast<double>(kt)));
   std::vector<Step> steps;
   steps.reserve(static_cast<std::size_t>(mt * nt * kt));
   bool first = owners.exist();

@@ -128,7 +128,7 @@ class Sweep {
   Op op_;
   Diag diag_;
   bool inverse_, left_, forward_, blocked_;
-  Owners owners_;                   ///< of X; the columns are those of the registered matrix
+  Owners owners_;  ///< of X; the columns are those of the registered matrix
   TemporaryTile workspace_;
 };
 
