@@ -115,8 +115,9 @@ bool fits(const TileProblem& machine, TileExtents tile) {
 /// Kernels of tiles that are narrower than this part of their height are slower than their flops tell.
 constexpr Index narrowest = 4;
 
-/// The fastest tiles of those for which `allowed` is true. Chunks of the sum are not shorter than tiles of C are high:
-/// with more of them, each tile of C waits longer for the next.
+/// The fastest tiles of those for which `allowed` is true. They are wide only where that makes columns of B long.
+/// Chunks of the sum are not shorter than tiles of C are high: with more of them, each tile of C waits longer for the
+/// next.
 template <typename Allowed>
 ProductTiles choose(const TileProblem& machine, const Product& p, Index fixed, Allowed allowed) {
   ProductTiles best;
@@ -131,7 +132,8 @@ ProductTiles choose(const TileProblem& machine, const Product& p, Index fixed, A
     for (const Index m : candidates)
       for (const Index n : candidates)
         for (const Index k : candidates)
-          if (const TileExtents tile{m, n, k}; k >= m && narrowest * n >= m && allowed(tile) && fits(machine, tile))
+          if (const TileExtents tile{m, n, k};
+              k >= m && narrowest * n >= m && (n <= m || p.stored.b) && allowed(tile) && fits(machine, tile))
             consider(tile);
 
   const double flops = machine.flops_per_multiply_add * min(best.m, p.m) * min(best.n, p.n) * min(best.k, p.k);
@@ -188,10 +190,16 @@ ProductTiles choose_product_for_gpus(const TileProblem& machine, Transposed stor
   return choose(machine, {.m = m, .n = n, .k = k, .stored = stored}, fixed, [](TileExtents) { return true; });
 }
 
+/// A GPU with fewer tiles of a triangle than these has nothing to compute while it waits for one.
+constexpr Index least_tiles = 2;
+
 ProductTiles choose_triangle_for_gpus(const TileProblem& machine, Transposed stored, Index n, Index k, int products,
                                       Index fixed) {
   return choose(machine, {.m = n, .n = n, .k = k, .products = products, .triangle = true, .stored = stored}, fixed,
-                [](TileExtents tile) { return tile.m == tile.n; });
+                [&](TileExtents tile) {
+                  const Index rows = divide_up(n, tile.m);
+                  return tile.m == tile.n && rows * rows >= 2 * least_tiles * machine.gpus;
+                });
 }
 
 ProductTiles choose_symmetric_for_gpus(const TileProblem& machine, Side side, Index order, Index free, Index fixed) {

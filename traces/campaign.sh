@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Measures the table of traces/h200.md on this machine: the six routines in double precision, three sizes, beside cuBLAS-XT,
+# on all GPUs and on one; pageable memory; and GPUs that may use a quarter of what the operands need.
+# usage: traces/campaign.sh FOLDER    a new one, for the JSON that traces/plot_campaign.py reads; then what was printed
+#   TESSERA_BENCH=PROGRAM    another tessera-bench than the one that `./run bench` builds
+#   CAMPAIGN_SIZES="8192 16384 32768"    other sizes
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+[[ $# -eq 1 && ! -e $1 ]] || { echo "usage: traces/campaign.sh FOLDER, a new one" >&2; exit 2; }
+mkdir -p "$1"
+folder=$(cd "$1" && pwd -P)
+if [[ -n ${TESSERA_BENCH:-} ]]; then bench=("$TESSERA_BENCH"); else bench=("$here/../run" bench); fi
+read -ra sizes <<<"${CAMPAIGN_SIZES:-8192 16384 32768}"
+routines=gemm,symm,syrk,syr2k,trmm,trsm
+gpus=$(nvidia-smi --list-gpus | wc -l)
+((gpus > 0)) || { echo "campaign.sh: nvidia-smi lists no GPU" >&2; exit 1; }
+
+# One process for each row, so that its first call is the first of a process.
+measure() {  # name, arguments of tessera-bench
+  local name=$1
+  shift
+  "${bench[@]}" "$@" --repeat 3 --json "$folder/$name.json" | tee -a "$folder/printed.txt"
+}
+
+for size in "${sizes[@]}"; do
+  measure "pinned-$gpus-$size" --routine "$routines" --size "$size" --gpus "$gpus" --against cublasxt \
+    --xt-block 2048,4096 --check
+  measure "pageable-$gpus-$size" --routine gemm --size "$size" --gpus "$gpus" --memory pageable --check
+  if ((gpus > 1)); then measure "pinned-1-$size" --routine gemm,trsm --size "$size" --gpus 1 --check; fi
+  mebibytes=$((3 * size * size * 8 / 4 / gpus / 1048576))
+  TESSERA_GPU_MEMORY=$mebibytes measure "out-of-core-$gpus-$size" --routine gemm --size "$size" --gpus "$gpus" --check
+done

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Draws what traces/campaign.sh has measured, and prints it as a table for traces/h200.md.
+
+usage: traces/plot_campaign.py FOLDER... --pictures DIR
+
+FOLDER: what campaign.sh has written, one for each machine. Each routine becomes DIR/ROUTINE.png: TFLOP/s over n, ours,
+cuBLAS-XT and the limit, all on the same number of GPUs; with several machines a point is the median of them and a bar
+goes from the least to the most.
+"""
+
+import argparse
+import json
+import pathlib
+import statistics
+import sys
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+
+
+def read(folders):
+    """All measurements, each with the name of its file as 'series'."""
+    rows = []
+    for folder in folders:
+        files = sorted(folder.glob("*.json"))
+        if not files:
+            sys.exit(f"plot_campaign.py: {folder} has no .json: campaign.sh has not written it")
+        for file in files:
+            for line in file.read_text().splitlines():
+                rows.append({**json.loads(line), "series": file.stem.rsplit("-", 2)[0]})
+    return rows
+
+
+def tflops_of_limit(row):
+    return row["tflops"] * row["median_s"] / row["limit_s"]
+
+
+def curve(rows, value):
+    """n → (median, least, most)."""
+    by_size = {}
+    for row in rows:
+        by_size.setdefault(row["n"], []).append(value(row))
+    return {n: (statistics.median(v), min(v), max(v)) for n, v in sorted(by_size.items())}
+
+
+def draw(axes, points, label, **style):
+    if not points:
+        return
+    n = list(points)
+    middle = [p[0] for p in points.values()]
+    spread = [[p[0] - p[1] for p in points.values()], [p[2] - p[0] for p in points.values()]]
+    axes.errorbar(n, middle, yerr=spread, label=label, capsize=3, **style)
+
+
+def picture(rows, routine, gpus, folder):
+    chosen = [r for r in rows if r["routine"] == routine and r["gpus"] == gpus and r["series"] == "pinned"]
+    ours = [r for r in chosen if r["library"] == "tessera"]
+    figure, axes = plt.subplots(figsize=(6, 4), dpi=100)
+    draw(axes, curve(ours, tflops_of_limit), "limit", color="0.6", linestyle="--")
+    draw(axes, curve(ours, lambda r: r["tflops"]), "Tessera", color="C0", marker="o")
+    xt = [r for r in chosen if r["library"] == "cublasxt"]
+    draw(axes, curve(xt, lambda r: r["tflops"]), "cuBLAS-XT", color="C1", marker="s")
+    if routine == "gemm":
+        for series, label, style in (("pageable", "pageable memory", ":"), ("out-of-core", "a quarter of the memory", "-.")):
+            part = [r for r in rows if r["series"] == series and r["gpus"] == gpus]
+            draw(axes, curve(part, lambda r: r["tflops"]), label, color="C0", linestyle=style, marker=".")
+    sizes = sorted({r["n"] for r in chosen})
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(sizes, [str(n) for n in sizes])
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("n")
+    axes.set_ylabel("TFLOP/s")
+    axes.set_title(f"d{routine}, {gpus} GPU{'s' if gpus > 1 else ''}, pinned memory")
+    axes.grid(alpha=0.3)
+    axes.legend()
+    figure.tight_layout()
+    figure.savefig(folder / f"{routine}.png", metadata={"Software": None})
+    plt.close(figure)
+
+
+def table(rows):
+    print("| | GPUs | n | TFLOP/s | of the limit | cuBLAS-XT | in, of the least | first call, of later ones | error, of the bound |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    keys = sorted({(r["series"], r["routine"], r["gpus"], r["n"]) for r in rows if r["library"] == "tessera"})
+    for series, routine, gpus, n in keys:
+        same = [r for r in rows if (r["routine"], r["gpus"], r["n"], r["series"]) == (routine, gpus, n, series)]
+        ours = [r for r in same if r["library"] == "tessera"]
+        xt = [r["tflops"] for r in same if r["library"] == "cublasxt"]
+
+        def middle(value):
+            return statistics.median(value(r) for r in ours)
+
+        errors = [r["error"] / r["bound"] for r in ours if r["error"] is not None]
+        print(
+            f"| d{routine}{'' if series == 'pinned' else ', ' + series} | {gpus} | {n} "
+            f"| {middle(lambda r: r['tflops']):.3g} | {100 * middle(lambda r: r['fraction_of_limit']):.0f} % "
+            f"| {statistics.median(xt) if xt else 0:.3g} | {middle(lambda r: r['bytes_h2d'] / r['bytes_min_h2d']):.3g} "
+            f"| {middle(lambda r: r['first_s'] / r['median_s']):.2f} "
+            f"| {max(errors) if errors else float('nan'):.1g} |"
+        )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="+", type=pathlib.Path)
+    parser.add_argument("--pictures", required=True, type=pathlib.Path)
+    arguments = parser.parse_args()
+    rows = read(arguments.folder)
+    arguments.pictures.mkdir(parents=True, exist_ok=True)
+    gpus = max(r["gpus"] for r in rows)
+    for routine in sorted({r["routine"] for r in rows}):
+        picture(rows, routine, gpus, arguments.pictures)
+    table(rows)
+
+
+if __name__ == "__main__":
+    main()
