@@ -45,11 +45,12 @@ void write_ones() {
 /// slower than others.
 void load_kernels() {
   constexpr int n = 64;
+  constexpr std::size_t square = std::size_t{n} * n;
   auto* const A = static_cast<double*>(mine().workspace);
-  auto *const B = A + n * n, *const C = B + n * n;
-  auto* const pointers = reinterpret_cast<double**>(C + n * n);  // of A and B
+  auto *const B = A + square, *const C = B + square;
+  auto* const pointers = reinterpret_cast<double**>(C + square);  // of A and B
   double* const both[] = {A, B};
-  codelets::check("cudaMemset", cudaMemsetAsync(A, 0, 3 * n * n * sizeof(double), starpu_cuda_get_local_stream()));
+  codelets::check("cudaMemset", cudaMemsetAsync(A, 0, 3 * square * sizeof(double), starpu_cuda_get_local_stream()));
   codelets::check("cudaMemcpy", cudaMemcpy(pointers, both, sizeof both, cudaMemcpyHostToDevice));
   auto* const handle = mine().handle;
   codelets::check("gemm", gemm<double>(handle, Op::NoTrans, Op::NoTrans, n, n, n, 1, A, n, B, n, 1, C, n));

@@ -99,8 +99,8 @@ TEST(DeviceHeap, HasNoRoomWhereTheDeviceHasNone) {
 TEST(DeviceHeap, JoinsFreePieces) {
   Device device(10 * GiB);
   DeviceHeap heap(10 * GiB, device.source());
-  std::vector<void*> pieces;
-  for (int i = 0; i < 4; i++) pieces.push_back(heap.allocate(512 * MiB));
+  std::vector<void*> pieces(4);
+  for (auto& piece : pieces) piece = heap.allocate(512 * MiB);
   for (const int i : {1, 3, 2, 0}) heap.release(pieces[static_cast<std::size_t>(i)]);
   EXPECT_TRUE(heap.all_free());
   EXPECT_NE(heap.allocate(2 * GiB), nullptr);
@@ -111,8 +111,8 @@ TEST(DeviceHeap, JoinsFreePieces) {
 TEST(DeviceHeap, GivesASlabOfItsOwnToWhatFindsNoPlace) {
   Device device(10 * GiB);
   DeviceHeap heap(GiB, device.source());
-  std::vector<void*> pieces;
-  for (int i = 0; i < 4; i++) pieces.push_back(heap.allocate(256 * MiB));
+  std::vector<void*> pieces(4);
+  for (auto& piece : pieces) piece = heap.allocate(256 * MiB);
   heap.release(pieces[0]), heap.release(pieces[2]);
   auto* large = heap.allocate(512 * MiB);
   EXPECT_NE(large, nullptr);

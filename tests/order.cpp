@@ -84,7 +84,7 @@ TEST(ProductOrder, DefersTheFirstBlockOfOwners) {
 /// With the terms that come before results are finished one after another: a quarter.
 TEST(ProductOrder, GrowsTheFirstBlockAsACube) {
   for (const auto& grid : {OwnerGrid{1, 1}, OwnerGrid{2, 2}, OwnerGrid{1, 3}}) {
-    const Index mt = 4 * grid.p, nt = 4 * grid.q;
+    const Index mt = Index{4} * grid.p, nt = Index{4} * grid.q;
     const auto steps = product_order(mt, nt, Part::All, 16, {}, {grid, mt, nt, Part::All});
     std::size_t s = 0;
     for (Index r = 1; r <= 4; r++)

@@ -97,9 +97,10 @@ def table(rows):
         print(
             f"| d{routine}{'' if series == 'pinned' else ', ' + series} | {gpus} | {n} "
             f"| {middle(lambda r: r['tflops']):.3g} | {100 * middle(lambda r: r['fraction_of_limit']):.0f} % "
-            f"| {statistics.median(xt) if xt else 0:.3g} | {middle(lambda r: r['bytes_h2d'] / r['bytes_min_h2d']):.3g} "
+            f"| {format(statistics.median(xt), '.3g') if xt else '-'} "
+            f"| {middle(lambda r: r['bytes_h2d'] / r['bytes_min_h2d']):.3g} "
             f"| {middle(lambda r: r['first_s'] / r['median_s']):.2f} "
-            f"| {max(errors) if errors else float('nan'):.1g} |"
+            f"| {format(max(errors), '.1g') if errors else 'not checked'} |"
         )
 
 

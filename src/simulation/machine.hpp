@@ -13,12 +13,12 @@ namespace tessera::simulation {
 
 struct GpuKind {
   std::string name;
-  double memory = 0;                                   ///< bytes
-  double memory_rate = 0;                              ///< of its own memory [bytes/s]
-  double task_overhead = 0;                            ///< what a task costs besides its kernel [s]
+  double memory = 0;                                 ///< bytes
+  double memory_rate = 0;                            ///< of its own memory [bytes/s]
+  double task_overhead = 0;                          ///< what a task costs besides its kernel [s]
   std::map<std::string, detail::CostCurve> kernels;  ///< by tile operation, double precision; always has gemm
-  detail::CostCurve column;                            ///< copying a column of a tile from the host; may be empty
-  std::map<char, double> types;                        ///< by type: time for the same flops, relative to d
+  detail::CostCurve column;                          ///< copying a column of a tile from the host; may be empty
+  std::map<char, double> types;                      ///< by type: time for the same flops, relative to d
 
   /// Seconds of a tile task.
   /// @param flops  as its codelet counts them; add and scale count elements

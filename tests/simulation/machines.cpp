@@ -137,6 +137,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"/kinds/fast/task_overhead_us", "-1", "task_overhead_us is -1", "must be a number, 0 or more"},
         Mistake{"/kinds/fast/kernels_ms/gemm", "", "kinds.fast.kernels_ms.gemm", "is missing"},
         Mistake{"/kinds/fast/kernels_ms/getrf", "[[1, 1]]", "kernels_ms.getrf is not a field", "gemm, gemmt"},
+        Mistake{"/kinds/fast/columns_us", "[[4096]]", "kinds.fast.columns_us[0] is [4096]", "microseconds"},
+        Mistake{"/kinds/fast/columns_us", "[[4096, 0.1], [4096, 0.2]]", "columns_us[1][0] is 4096", "larger than"},
         Mistake{"/kinds/fast/kernels_ms/gemm", "[]", "kernels_ms.gemm is []", "at least one point"},
         Mistake{"/kinds/fast/kernels_ms/gemm/0", "[1]", "kernels_ms.gemm[0] is [1]",
                 "[order of the tile, milliseconds]"},
