@@ -51,7 +51,8 @@ void load_kernels() {
   auto* const pointers = reinterpret_cast<double**>(C + square);  // of A and B
   double* const both[] = {A, B};
   codelets::check("cudaMemset", cudaMemsetAsync(A, 0, 3 * square * sizeof(double), starpu_cuda_get_local_stream()));
-  codelets::check("cudaMemcpy", cudaMemcpy(pointers, both, sizeof both, cudaMemcpyHostToDevice));
+  codelets::check("cudaMemcpy",
+                  cudaMemcpyAsync(pointers, both, sizeof both, cudaMemcpyHostToDevice, starpu_cuda_get_local_stream()));
   auto* const handle = mine().handle;
   codelets::check("gemm", gemm<double>(handle, Op::NoTrans, Op::NoTrans, n, n, n, 1, A, n, B, n, 1, C, n));
   codelets::check("geam", geam<double>(handle, n, n, 1, A, n, 1, B, n, C, n));

@@ -11,7 +11,7 @@
 /// those belong to the program that has started StarPU, and survive its shutdown as dangling pointers.
 namespace tessera::device {
 
-/// Creates them. @throws RuntimeError if cuBLAS cannot start on a device, or it has no memory left
+/// Creates them. @throws RuntimeError if cuBLAS cannot start and compute on a device, or it has no memory left
 void create_handles();
 void destroy_handles();
 

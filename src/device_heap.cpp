@@ -2,6 +2,7 @@
 #include "device_heap.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <iterator>
 #include <utility>
 
@@ -11,11 +12,11 @@ namespace {
 
 constexpr std::size_t alignment = 512, slab_bytes = std::size_t{2} << 30;
 
-std::size_t aligned(std::size_t bytes) {
+}  // namespace
+
+std::size_t DeviceHeap::aligned(std::size_t bytes) {
   return (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
 }
-
-}  // namespace
 
 DeviceHeap::DeviceHeap(std::size_t limit, Source source) : limit_(limit), source_(std::move(source)) {}
 
@@ -67,6 +68,7 @@ bool DeviceHeap::add_slab(std::size_t bytes, bool kept) {
 
 void DeviceHeap::release(void* pointer) {
   const auto found = pieces_.find(pointer);
+  assert(found != pieces_.end());
   const auto piece = found->second;
   pieces_.erase(found);
   auto& slab = slabs_[piece.slab];
@@ -83,9 +85,16 @@ void DeviceHeap::release(void* pointer) {
       slab.free.erase(space);
     }
   }
-  if (slab.kept || slab.free.begin()->second < slab.bytes) return;
+  const auto empty = [](const Slab& other) {
+    return other.memory != nullptr && other.free.size() == 1 && other.free.begin()->second == other.bytes;
+  };
+  if (!empty(slab)) return;
+  const bool only_one =
+      std::ranges::none_of(slabs_, [&](const Slab& other) { return &other != &slab && other.kept && empty(other); });
+  if (slab.kept && only_one) return;
   source_.give_back(slab.memory);
   taken_ -= slab.bytes;
+  if (slab.kept) kept_ -= slab.bytes;
   slab = {};
 }
 

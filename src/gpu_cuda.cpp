@@ -314,6 +314,9 @@ std::vector<double> column_seconds(int device, const std::vector<std::size_t>& b
   const auto begin = create_event(), end = create_event();
   Product<double> product(device, 2048);
   product.start(), product.wait();
+  const double product_begin = now();
+  product.start(), product.wait();
+  const double one_product = now() - product_begin;
   std::vector<double> seconds;
   for (const auto size : bytes) {
     const auto copy = [&] {
@@ -322,7 +325,13 @@ std::vector<double> column_seconds(int device, const std::vector<std::size_t>& b
           "a measured copy");
     };
     copy();
-    for (int i = 0; i < 40; i++) product.start();  // longer than the copies take
+    require(cudaStreamSynchronize(stream.get()), "a measured copy");
+    const double copy_begin = now();
+    copy();
+    require(cudaStreamSynchronize(stream.get()), "a measured copy");
+    // Twice as long as the copies would take if nothing else ran: none is known to take more.
+    const double computing = 2 * static_cast<double>(copies) * (now() - copy_begin);
+    for (double queued = 0; queued <= computing; queued += one_product) product.start();
     require(cudaEventRecord(begin.get(), stream.get()), "cudaEventRecord");
     for (std::size_t i = 0; i < copies; i++) copy();
     require(cudaEventRecord(end.get(), stream.get()), "cudaEventRecord");

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "planning.hpp"
 
-#include <algorithm>
-
 #include "session.hpp"
 
 namespace tessera::detail {
@@ -42,8 +40,7 @@ ProductTiles plan_triangular(const Session& session, Side side, Index m, Index n
 template <Scalar T>
 Block block_of_tiles(const Session& session, TileExtents tile) {
   auto block = choose_block(tile_problem<T>(session), tile);
-  block.in_turn = std::ranges::all_of(
-      session.gpu_info(), [&](const gpu::Info& gpu) { return gpu.name == session.gpu_info().front().name; });
+  block.in_turn = session.gpus_alike();
   return block;
 }
 

@@ -48,21 +48,26 @@ void require_policy(const std::string& name) {
   throw ArgumentError("Runtime", 3, "policy", "is '" + name + "', must be one of " + known);
 }
 
+constexpr const char* starpu_limit = "STARPU_LIMIT_CUDA_MEM";
+/// Of a GPU's memory, what is used unless somebody says otherwise.
+constexpr double share_of_memory = 0.9;
+
 /// StarPU takes the memory that it may use on each GPU from nowhere else.
 /// @param memory  [MiB]; 0: most of what is free, if the user has not told StarPU
 std::vector<TemporaryVariable> limit_memory(const std::vector<gpu::Info>& gpus, Index memory) {
-  constexpr double share = 0.9, mebibyte = 1 << 20;
-  constexpr const char* for_all = "STARPU_LIMIT_CUDA_MEM";
+  constexpr double mebibyte = 1 << 20;
   std::vector<TemporaryVariable> limits;
-  if (memory > 0) limits.emplace_back(for_all, std::to_string(memory), TemporaryVariable::IfSet::Replace);
+  if (memory > 0) limits.emplace_back(starpu_limit, std::to_string(memory), TemporaryVariable::IfSet::Replace);
   for (const auto& gpu : gpus) {
     if (static_cast<double>(memory) * mebibyte > static_cast<double>(gpu.memory))
       throw ArgumentError("Runtime", 8, "gpu_memory",
                           "is " + std::to_string(memory) + " MiB, but GPU " + std::to_string(gpu.ordinal) + " has " +
                               std::to_string(gpu.memory >> 20));
-    if (memory == 0 && std::getenv(for_all) == nullptr)
-      limits.emplace_back("STARPU_LIMIT_CUDA_" + std::to_string(gpu.ordinal) + "_MEM",
-                          std::to_string(static_cast<std::size_t>(share * static_cast<double>(gpu.free) / mebibyte)));
+    if (memory == 0 && std::getenv(starpu_limit) == nullptr)
+      limits.emplace_back(
+          "STARPU_LIMIT_CUDA_" + std::to_string(gpu.ordinal) + "_MEM",
+          std::to_string(std::max<std::size_t>(
+              1, static_cast<std::size_t>(share_of_memory * static_cast<double>(gpu.free) / mebibyte))));
   }
   return limits;
 }
@@ -105,10 +110,13 @@ Session::Session(const RuntimeOptions& given) : joined_(starpu_is_initialized() 
     start(with_environment(given));
   }
   look_at_workers();
+  host_threads_ = host::threads();
+  host::set_threads(1);
   try {
-    prepare_devices(static_cast<std::size_t>(with_environment(given).pinned_memory) << 20);
     if (gpu_count() > 0) machine_rates<double>(*this);  // now rather than in the first call
-  } catch (...) {                                       // no destructor will run
+    prepare_devices(static_cast<std::size_t>(with_environment(given).pinned_memory) << 20);
+  } catch (...) {  // no destructor will run
+    host::set_threads(host_threads_);
     end_devices();
     starpu_shutdown();
     throw;
@@ -117,8 +125,6 @@ Session::Session(const RuntimeOptions& given) : joined_(starpu_is_initialized() 
   if (placement_ == Placement::Home && policy_ != our_policy) placement_ = Placement::Owner;  // it knows no homes
   if (gpu_count() == 0) placement_ = Placement::Scheduler;
   codelets::set_cost_function(expected_seconds);
-  host_threads_ = host::threads();
-  host::set_threads(1);
   if (!joined_) reset_counters();
   if (recording_) recording_->begin(*this);
 }
@@ -163,6 +169,12 @@ void Session::start(const RuntimeOptions& options) {
   }
   const TemporaryVariable silent("STARPU_SILENT", "1");
   const auto limits = limit_memory(gpu_info_, options.gpu_memory);
+  // What is free may change from one run to the next, and tiles, and so the bits of results, should not.
+  if (options.gpu_memory == 0 && std::getenv(starpu_limit) == nullptr)
+    for (const auto& gpu : gpu_info_) {
+      const double memory = share_of_memory * static_cast<double>(gpu.memory);
+      gpu_memory_ = gpu_memory_ == 0 ? memory : std::min(gpu_memory_, memory);
+    }
   const auto links = prepare_bus_model();
   if (const int status = starpu_init(&conf); status != 0)
     throw RuntimeError(std::string("StarPU cannot start: ") + std::strerror(-status));
@@ -180,11 +192,20 @@ void Session::look_at_workers() {
     }
     gpu_workers_.back().push_back(worker);
   }
+  double smallest = 0;
   for (const int worker : workers) {
     const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(worker));
     const double memory = std::max(0.0, static_cast<double>(starpu_memory_get_total(node)));
-    gpu_memory_ = gpu_memory_ == 0 ? memory : std::min(gpu_memory_, memory);
+    smallest = smallest == 0 ? memory : std::min(smallest, memory);
   }
+  if (gpu_memory_ == 0) gpu_memory_ = smallest;
+  std::vector<std::string> names;
+  for (const auto& gpu : gpu_info_) names.push_back(gpu.name);
+  if (names.empty() && gpu_count() > 1) {
+    const auto visible = gpu::visible_devices();
+    for (const int gpu : gpus_) names.push_back(visible[static_cast<std::size_t>(gpu)]);
+  }
+  gpus_alike_ = std::ranges::adjacent_find(names, std::ranges::not_equal_to()) == names.end();
   if (const auto* policy = starpu_sched_get_sched_policy(); policy != nullptr) policy_ = policy->policy_name;
 }
 

@@ -31,8 +31,10 @@ class Session {
   /// CUDA ordinals, and for each of those devices the StarPU workers that drive it.
   const std::vector<int>& gpus() const noexcept { return gpus_; }
   const std::vector<std::vector<int>>& gpu_workers() const noexcept { return gpu_workers_; }
-  /// Bytes that StarPU may use on each GPU, on the smallest if they differ; 0: no GPU, or not known.
+  /// Bytes of each GPU, of the smallest if they differ, that tiles are chosen for: its limit, or most of what it has
+  /// even if others use some; 0: no GPU, or not known.
   double gpu_memory() const noexcept { return gpu_memory_; }
+  bool gpus_alike() const noexcept { return gpus_alike_; }
   Placement placement() const noexcept { return placement_; }
   /// Whether each tile of a result has its GPU: for good, or as a suggestion to the policy.
   bool has_owners() const noexcept { return placement_ == Placement::Owner || placement_ == Placement::Home; }
@@ -57,6 +59,7 @@ class Session {
   bool joined_ = false;
   int cpu_workers_ = 0;
   double gpu_memory_ = 0;
+  bool gpus_alike_ = true;
   int host_threads_ = 1;  ///< OpenBLAS's own setting, to be restored
   Placement placement_ = Placement::Scheduler;
   Index tile_ = 0;

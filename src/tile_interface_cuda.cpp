@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <limits>
 #include <mutex>
+#include <new>
 #include <optional>
 
 #include "cuda_resources.hpp"
@@ -57,19 +58,25 @@ Heap& heap_of(unsigned node) {
   return heaps[node];
 }
 
+void* take(unsigned node, std::size_t bytes) {
+  auto& heap = heap_of(node);
+  const std::lock_guard lock(heap.mutex);
+  try {
+    return heap.get(node).allocate(bytes);
+  } catch (const std::bad_alloc&) {  // on the host; not to go through StarPU
+    return nullptr;
+  }
+}
+
 starpu_ssize_t allocate(void* interface, unsigned node) {
   if (starpu_node_get_kind(node) != STARPU_CUDA_RAM)
     return starpu_interface_matrix_ops.allocate_data_on_node(interface, node);
   auto& matrix = *static_cast<starpu_matrix_interface*>(interface);
-  if (starpu_memory_allocate(node, matrix.allocsize, 0) != 0) return -ENOMEM;
-  void* piece = nullptr;
-  {
-    auto& heap = heap_of(node);
-    const std::lock_guard lock(heap.mutex);
-    piece = heap.get(node).allocate(matrix.allocsize);
-  }
+  const auto bytes = DeviceHeap::aligned(matrix.allocsize);
+  if (starpu_memory_allocate(node, bytes, 0) != 0) return -ENOMEM;
+  auto* const piece = take(node, bytes);
   if (piece == nullptr) {
-    starpu_memory_deallocate(node, matrix.allocsize);
+    starpu_memory_deallocate(node, bytes);
     return -ENOMEM;
   }
   matrix.ptr = matrix.dev_handle = reinterpret_cast<std::uintptr_t>(piece);
@@ -78,7 +85,7 @@ starpu_ssize_t allocate(void* interface, unsigned node) {
   return static_cast<starpu_ssize_t>(matrix.allocsize);
 }
 
-void release(void* interface, unsigned node) {
+void release(void* interface, unsigned node) noexcept {
   if (starpu_node_get_kind(node) != STARPU_CUDA_RAM)
     return starpu_interface_matrix_ops.free_data_on_node(interface, node);
   auto& matrix = *static_cast<starpu_matrix_interface*>(interface);
@@ -88,7 +95,7 @@ void release(void* interface, unsigned node) {
     heap->release(reinterpret_cast<void*>(matrix.dev_handle));
     if (ends && heap->all_free()) heap.reset();
   }
-  starpu_memory_deallocate(node, matrix.allocsize);
+  starpu_memory_deallocate(node, DeviceHeap::aligned(matrix.allocsize));
   matrix.ptr = matrix.dev_handle = 0;
 }
 

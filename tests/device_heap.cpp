@@ -79,11 +79,24 @@ TEST(DeviceHeap, TakesMoreForALargePiece) {
   EXPECT_EQ(heap.taken(), 3 * GiB);
 }
 
-TEST(DeviceHeap, KeepsToItsLimit) {
+TEST(DeviceHeap, TakesNoMoreThanItsLimitAtOnce) {
   Device device(10 * GiB);
   DeviceHeap heap(100 * MiB, device.source());
   EXPECT_NE(heap.allocate(60 * MiB), nullptr);
   EXPECT_EQ(heap.taken(), 100 * MiB);
+}
+
+TEST(DeviceHeap, KeepsOneEmptySlab) {
+  Device device(10 * GiB);
+  DeviceHeap heap(10 * GiB, device.source());
+  std::vector<void*> pieces(4);
+  for (auto& piece : pieces) piece = heap.allocate(2 * GiB);
+  EXPECT_EQ(device.slabs(), 4U);
+  for (auto* piece : pieces) heap.release(piece);
+  EXPECT_EQ(device.slabs(), 1U);
+  EXPECT_EQ(heap.taken(), 2 * GiB);
+  for (auto& piece : pieces) piece = heap.allocate(2 * GiB);
+  EXPECT_EQ(device.slabs(), 4U);
 }
 
 TEST(DeviceHeap, HasNoRoomWhereTheDeviceHasNone) {

@@ -117,13 +117,15 @@ TEST(ProductOrder, FinishesOneResultAfterAnother) {
   }
 }
 
-TEST(ProductOrder, KeepsToLayersWhereTheInputsOfASumHaveNoRoom) {
-  detail::Block block{4, 4, true};
-  block.kept = 7;
-  const auto steps = product_order(8, 8, Part::All, 8, block, {{2, 2}, 8, 8, Part::All});
-  const std::size_t tiles = 16;
-  for (std::size_t s = tiles * 8; s < steps.size(); s++)  // the first block grows as a cube
-    EXPECT_EQ(steps[s].term, static_cast<Index>(s / tiles % 8));
+TEST(ProductOrder, KeepsToLayersWhereTheInputsOfASumHaveNoRoomOrGpusAreUnequal) {
+  detail::Block narrow{4, 4}, unequal{4, 4};
+  narrow.kept = 7, unequal.in_turn = false;
+  for (const auto& block : {narrow, unequal}) {
+    const auto steps = product_order(8, 8, Part::All, 8, block, {{2, 2}, 8, 8, Part::All});
+    const std::size_t tiles = 16;
+    for (std::size_t s = tiles * 8; s < steps.size(); s++)  // the first block grows as a cube
+      EXPECT_EQ(steps[s].term, static_cast<Index>(s / tiles % 8));
+  }
 }
 
 TEST(ProductOrder, FinishesABlockBeforeTheNextBegins) {

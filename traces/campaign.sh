@@ -13,10 +13,10 @@ folder=$(cd "$1" && pwd -P)
 if [[ -n ${TESSERA_BENCH:-} ]]; then bench=("$TESSERA_BENCH"); else bench=("$here/../run" bench); fi
 read -ra sizes <<<"${CAMPAIGN_SIZES:-8192 16384 32768}"
 routines=gemm,symm,syrk,syr2k,trmm,trsm
-gpus=$(nvidia-smi --list-gpus | wc -l)
+gpus=$({ nvidia-smi --list-gpus || true; } | wc -l)
 ((gpus > 0)) || { echo "campaign.sh: nvidia-smi lists no GPU" >&2; exit 1; }
 
-# One process for each row, so that its first call is the first of a process.
+# Each n is a process of its own.
 measure() {  # name, arguments of tessera-bench
   local name=$1
   shift

@@ -40,9 +40,12 @@ struct RuntimeOptions {
   std::optional<bool> progress;                ///< whether calls that take longer than a second show on standard error
                                                ///< how far they are; TESSERA_PROGRESS=0|1; default: no. Not in
                                                ///< simulated time
-  Index gpu_memory = 0;                        ///< of each GPU, what Tessera may use [MiB]; TESSERA_GPU_MEMORY;
-                                               ///< 0: 90 % of what is free at the start. It is taken when it is
-                                               ///< needed, and kept until the last Runtime has gone
+  Index gpu_memory = 0;                        ///< of each GPU, what tiles may take [MiB]; TESSERA_GPU_MEMORY;
+                                               ///< 0: 90 % of what is free at the start. Up to 2 GiB are taken then,
+                                               ///< the rest as it is needed; most of it is kept until the last
+                                               ///< Runtime has gone. Where tiles of several sizes leave gaps that
+                                               ///< none fits, somewhat more is taken. Not in a StarPU that the
+                                               ///< program has started: there STARPU_LIMIT_CUDA_MEM says it
   Index pinned_memory = 0;                     ///< for buffers between GPUs and memory that is not pinned [MiB];
                                                ///< TESSERA_PINNED_MEMORY. Each thread that copies has 4: the one that
                                                ///< drives a GPU in any case, and up to 12 others as far as this

@@ -31,7 +31,7 @@ inline Index even_blocks(Index tiles, Index block, int gpus) {
 }
 
 /// The part of each sum that a GPU adds tile by tile, so that results leave one after another: all but the terms with
-/// which the links catch up.
+/// which the links catch up. Of two terms, that is both.
 constexpr double finished_in_turn = 0.75;
 
 /// All terms of the tiles of a part of an mt×nt result with kt terms a tile: block by block of C.

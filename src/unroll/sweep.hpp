@@ -56,8 +56,8 @@ class Sweep {
     return {{0, all - rest}, {all - rest, all}};
   }
 
-  /// Which of the `count` next terms of column j comes at place x. Where every GPU needs all of A, they are in another
-  /// order for each.
+  /// Which of `count` products of column j, of several rows or of the terms of one, comes at place x. Where every GPU
+  /// needs all of A, they are in another order for each.
   Index term(Index j, Index x, Index count) const {
     return owners_.exist() && owners_.grid().p == 1 ? owners_.term(0, j, x, count) : x;
   }
