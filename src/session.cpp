@@ -52,23 +52,24 @@ constexpr const char* starpu_limit = "STARPU_LIMIT_CUDA_MEM";
 /// Of a GPU's memory, what is used unless somebody says otherwise.
 constexpr double share_of_memory = 0.9;
 
+bool is_limited(Index memory) { return memory > 0 || std::getenv(starpu_limit) != nullptr; }
+
 /// StarPU takes the memory that it may use on each GPU from nowhere else.
 /// @param memory  [MiB]; 0: most of what is free, if the user has not told StarPU
 std::vector<TemporaryVariable> limit_memory(const std::vector<gpu::Info>& gpus, Index memory) {
   constexpr double mebibyte = 1 << 20;
   std::vector<TemporaryVariable> limits;
-  if (memory > 0) limits.emplace_back(starpu_limit, std::to_string(memory), TemporaryVariable::IfSet::Replace);
   for (const auto& gpu : gpus) {
     if (static_cast<double>(memory) * mebibyte > static_cast<double>(gpu.memory))
       throw ArgumentError("Runtime", 8, "gpu_memory",
                           "is " + std::to_string(memory) + " MiB, but GPU " + std::to_string(gpu.ordinal) + " has " +
                               std::to_string(gpu.memory >> 20));
-    if (memory == 0 && std::getenv(starpu_limit) == nullptr)
-      limits.emplace_back(
-          "STARPU_LIMIT_CUDA_" + std::to_string(gpu.ordinal) + "_MEM",
-          std::to_string(std::max<std::size_t>(
-              1, static_cast<std::size_t>(share_of_memory * static_cast<double>(gpu.free) / mebibyte))));
+    if (is_limited(memory)) continue;
+    const auto most = static_cast<Index>(share_of_memory * static_cast<double>(gpu.free) / mebibyte);
+    limits.emplace_back("STARPU_LIMIT_CUDA_" + std::to_string(gpu.ordinal) + "_MEM",
+                        std::to_string(std::max<Index>(1, most)));  // 0 would be no limit
   }
+  if (memory > 0) limits.emplace_back(starpu_limit, std::to_string(memory), TemporaryVariable::IfSet::Replace);
   return limits;
 }
 
@@ -168,13 +169,11 @@ void Session::start(const RuntimeOptions& options) {
       conf.workers_cuda_gpuid[i] = static_cast<unsigned>(gpu_info_[i].ordinal);
   }
   const TemporaryVariable silent("STARPU_SILENT", "1");
-  const auto limits = limit_memory(gpu_info_, options.gpu_memory);
   // What is free may change from one run to the next, and tiles, and so the bits of results, should not.
-  if (options.gpu_memory == 0 && std::getenv(starpu_limit) == nullptr)
-    for (const auto& gpu : gpu_info_) {
-      const double memory = share_of_memory * static_cast<double>(gpu.memory);
-      gpu_memory_ = gpu_memory_ == 0 ? memory : std::min(gpu_memory_, memory);
-    }
+  if (!gpu_info_.empty() && !is_limited(options.gpu_memory))
+    gpu_memory_ =
+        share_of_memory * static_cast<double>(std::ranges::min_element(gpu_info_, {}, &gpu::Info::memory)->memory);
+  const auto limits = limit_memory(gpu_info_, options.gpu_memory);
   const auto links = prepare_bus_model();
   if (const int status = starpu_init(&conf); status != 0)
     throw RuntimeError(std::string("StarPU cannot start: ") + std::strerror(-status));
@@ -198,7 +197,7 @@ void Session::look_at_workers() {
     const double memory = std::max(0.0, static_cast<double>(starpu_memory_get_total(node)));
     smallest = smallest == 0 ? memory : std::min(smallest, memory);
   }
-  if (gpu_memory_ == 0) gpu_memory_ = smallest;
+  if (gpu_memory_ == 0 || smallest < gpu_memory_ / 2) gpu_memory_ = smallest;  // or tiles might not fit at all
   std::vector<std::string> names;
   for (const auto& gpu : gpu_info_) names.push_back(gpu.name);
   if (names.empty() && gpu_count() > 1) {

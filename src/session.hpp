@@ -32,7 +32,7 @@ class Session {
   const std::vector<int>& gpus() const noexcept { return gpus_; }
   const std::vector<std::vector<int>>& gpu_workers() const noexcept { return gpu_workers_; }
   /// Bytes of each GPU, of the smallest if they differ, that tiles are chosen for: its limit, or most of what it has
-  /// even if others use some; 0: no GPU, or not known.
+  /// even if others use some, but not more than half; 0: no GPU, or not known.
   double gpu_memory() const noexcept { return gpu_memory_; }
   bool gpus_alike() const noexcept { return gpus_alike_; }
   Placement placement() const noexcept { return placement_; }

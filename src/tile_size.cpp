@@ -78,17 +78,16 @@ Block choose_block(const TileProblem& machine, TileExtents tile) {
   const auto tiles_along = [&](Index extent) {
     return std::max<Index>(3, static_cast<Index>(std::ceil(side / static_cast<double>(extent))));
   };
-  const auto area = [&](Index a, Index b) {
-    return machine.element_size * static_cast<double>(a) * static_cast<double>(b);
-  };
   struct Part {  // of one GPU
     Index rows, columns;
   };
-  const auto inputs = [&](Part p) { return area(p.rows * tile.m, tile.k) + area(tile.k, p.columns * tile.n); };
+  const auto inputs = [&](Part p) {
+    return machine.bytes(p.rows * tile.m, tile.k) + machine.bytes(tile.k, p.columns * tile.n);
+  };
   // Beside its tiles of C, a column and a row of input tiles, and as many again that arrive.
   const auto fits = [&](Part p, int copies) {
     return machine.gpu_memory <= 0 ||
-           copies * area(p.rows * tile.m, p.columns * tile.n) + 2 * inputs(p) <= machine.gpu_memory;
+           copies * machine.bytes(p.rows * tile.m, p.columns * tile.n) + 2 * inputs(p) <= machine.gpu_memory;
   };
   const auto shrink = [&](Part p, Part least) {
     const bool wide = p.columns * tile.n > p.rows * tile.m;
@@ -107,7 +106,7 @@ Block choose_block(const TileProblem& machine, TileExtents tile) {
   while ((part.rows > 1 || part.columns > 1) && !fits(part, 1)) part = shrink(part, {1, 1});
   Block block{part.rows * grid.p, part.columns * grid.q, room_for_two};
   if (machine.gpu_memory > 0) {
-    const double left = machine.gpu_memory - area(part.rows * tile.m, part.columns * tile.n);
+    const double left = machine.gpu_memory - machine.bytes(part.rows * tile.m, part.columns * tile.n);
     block.kept = static_cast<Index>(std::max(0.0, left / inputs(part)));
   }
   return block;

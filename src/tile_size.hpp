@@ -38,6 +38,10 @@ struct TileProblem {
   double element_size = 8;
   double flops_per_multiply_add = 2;
   double gpu_memory = 0;  ///< bytes of each; 0: not known
+
+  double bytes(Index rows, Index columns) const {
+    return element_size * static_cast<double>(rows) * static_cast<double>(columns);
+  }
 };
 
 /// Tiles for C (m×n) ← op(A) (m×k) op(B) (k×n).

@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <sstream>
 
 namespace tessera::detail {
@@ -62,10 +61,8 @@ struct Passes {
   double a = 1, b = 1;
 };
 Passes passes(const TileProblem& machine, OwnerGrid grid, const Product& p, TileExtents tile) {
-  const auto area = [&](Index a, Index b) {
-    return machine.element_size * static_cast<double>(a) * static_cast<double>(b);
-  };
-  const double whole = area(p.m, p.k) / grid.p + area(p.k, p.n) / grid.q + area(p.m, p.n) / grid.size();
+  const double whole =
+      machine.bytes(p.m, p.k) / grid.p + machine.bytes(p.k, p.n) / grid.q + machine.bytes(p.m, p.n) / grid.size();
   if (machine.gpu_memory <= 0 || whole <= machine.gpu_memory) return {};
   const auto block = choose_block(machine, tile);
   const auto blocks = [](Index extent, Index size) {
@@ -104,10 +101,7 @@ double predict(const TileProblem& machine, const Product& p, TileExtents tile) {
 
 /// Whether a GPU has room for a few of these.
 bool fits(const TileProblem& machine, TileExtents tile) {
-  const auto bytes = [&](Index a, Index b) {
-    return machine.element_size * static_cast<double>(a) * static_cast<double>(b);
-  };
-  const double a = bytes(tile.m, tile.k), b = bytes(tile.k, tile.n), c = bytes(tile.m, tile.n);
+  const double a = machine.bytes(tile.m, tile.k), b = machine.bytes(tile.k, tile.n), c = machine.bytes(tile.m, tile.n);
   if (std::max({a, b, c}) > largest_tile_bytes) return false;
   return machine.gpu_memory <= 0 || 2 * (a + b + c) <= machine.gpu_memory;
 }

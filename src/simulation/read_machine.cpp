@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include <tessera/error.hpp>
@@ -99,32 +100,22 @@ double tile_flops(const std::string& operation, double n) {
 }
 const std::vector<std::string> operations{"gemm", "gemmt", "symm", "syrk", "syr2k", "trmm", "trsm", "diagonal_blocks"};
 
-detail::CostCurve read_curve(const std::string& operation, const Field& field) {
+/// Points in order of the first number.
+/// @param unit    of the second [s]
+/// @param amount  (double): what the first one stands for
+template <typename Amount>
+detail::CostCurve read_curve(const Field& field, const char* names, double unit, Amount amount) {
   std::vector<detail::CostCurve::Point> points;
   double last = 0;
   for (const auto& point : field.items()) {
     const auto pair = point.items();
-    if (pair.size() != 2) point.refuse("[order of the tile, milliseconds]");
-    const double n = pair[0].positive();
-    if (n <= last) pair[0].refuse("larger than the one before");
-    points.push_back({tile_flops(operation, n), 1e-3 * pair[1].positive()});
-    last = n;
+    if (pair.size() != 2) point.refuse(names);
+    const double x = pair[0].positive();
+    if (x <= last) pair[0].refuse("larger than the one before");
+    points.push_back({amount(x), unit * pair[1].positive()});
+    last = x;
   }
   if (points.empty()) field.refuse("a list with at least one point");
-  return detail::CostCurve(std::move(points));
-}
-
-detail::CostCurve read_columns(const Field& field) {
-  std::vector<detail::CostCurve::Point> points;
-  double last = 0;
-  for (const auto& point : field.items()) {
-    const auto pair = point.items();
-    if (pair.size() != 2) point.refuse("[bytes of a column, microseconds]");
-    const double bytes = pair[0].positive();
-    if (bytes <= last) pair[0].refuse("larger than the one before");
-    points.push_back({bytes, 1e-6 * pair[1].positive()});
-    last = bytes;
-  }
   return detail::CostCurve(std::move(points));
 }
 
@@ -141,12 +132,15 @@ GpuKind read_kind(const std::string& name, const Field& field) {
   const auto kernels = field["kernels_ms"];
   kernels.only(operations);
   kernels["gemm"];  // always there
-  for (const auto& [operation, points] : kernels.members()) kind.kernels[operation] = read_curve(operation, points);
+  for (const auto& [operation, points] : kernels.members())
+    kind.kernels[operation] = read_curve(points, "[order of the tile, milliseconds]", 1e-3,
+                                         [&](double n) { return tile_flops(operation, n); });
   // Hermitian tiles cost what symmetric ones do.
   for (const auto& [symmetric, hermitian] : {std::pair{"symm", "hemm"}, {"syrk", "herk"}, {"syr2k", "her2k"}})
     if (const auto found = kind.kernels.find(symmetric); found != kind.kernels.end())
       kind.kernels[hermitian] = kind.kernels[symmetric];
-  if (field.has("columns_us")) kind.column = read_columns(field["columns_us"]);
+  if (field.has("columns_us"))
+    kind.column = read_curve(field["columns_us"], "[bytes of a column, microseconds]", 1e-6, std::identity());
   kind.types['d'] = 1;
   const auto types = field["types"];
   types.only({"s", "c", "z"});
