@@ -274,7 +274,8 @@ std::vector<double> column_seconds(int device, const std::vector<std::size_t>& b
     require(cudaStreamSynchronize(stream.get()), "a measured copy");
     // Twice as long as the copies would take if nothing else ran: none is known to take more.
     const double computing = 2 * static_cast<double>(copies) * (now() - copy_begin);
-    for (double queued = 0; queued <= computing; queued += one_product) product.start();
+    const int products = 1 + static_cast<int>(computing / one_product);
+    for (int i = 0; i < products; i++) product.start();
     require(cudaEventRecord(begin.get(), stream.get()), "cudaEventRecord");
     for (std::size_t i = 0; i < copies; i++) copy();
     require(cudaEventRecord(end.get(), stream.get()), "cudaEventRecord");
