@@ -12,6 +12,7 @@ goes from the least to the most.
 import argparse
 import json
 import pathlib
+import re
 import statistics
 import sys
 
@@ -21,13 +22,16 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
 
+NAME = re.compile(r"(pinned|pageable|out-of-core)-\d+-\d+\.json")  # as campaign.sh calls them
+
+
 def read(folders):
     """All measurements, each with the name of its file as 'series'."""
     rows = []
     for folder in folders:
-        files = sorted(folder.glob("*.json"))
+        files = sorted(f for f in folder.glob("*.json") if NAME.fullmatch(f.name))
         if not files:
-            sys.exit(f"plot_campaign.py: {folder} has no .json: campaign.sh has not written it")
+            sys.exit(f"plot_campaign.py: {folder} has no pinned-GPUS-N.json: campaign.sh has not written it")
         for file in files:
             for line in file.read_text().splitlines():
                 rows.append({**json.loads(line), "series": file.stem.rsplit("-", 2)[0]})
