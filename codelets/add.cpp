@@ -9,14 +9,15 @@ namespace {
 
 template <Scalar T>
 void add_cpu(void* buffers[], void* arg) {
-  const auto& [work, part, beta] = *static_cast<AddArgs<T>*>(arg);
+  const auto& [work, part, first_row, beta] = *static_cast<AddArgs<T>*>(arg);
   const auto D = tile<const T>(buffers[0]);
   const auto C = tile<T>(buffers[1]);
   for (int j = 0; j < C.n; j++) {
-    const int first = part == Part::Lower ? j : 0, end = part == Part::Upper ? j + 1 : C.m;
-    T* column = C.data + static_cast<Index>(j) * C.ld;
+    const int diagonal = first_row + j;
+    const int first = part == Part::Lower ? diagonal : 0, end = part == Part::Upper ? diagonal + 1 : C.m;
+    T* column = element(C, 0, j);
     if (beta != T(1)) host::scal(end - first, beta, column + first);
-    const T* terms = D.data + static_cast<Index>(j) * D.ld;
+    const T* terms = element(D, 0, j);
     for (int i = first; i < end; i++) column[i] += terms[i];  // a complex axpy by 1 makes a NaN of an infinity
   }
 }
@@ -24,25 +25,24 @@ void add_cpu(void* buffers[], void* arg) {
 #ifdef TESSERA_WITH_CUDA
 template <Scalar T>
 void add_cuda(void* buffers[], void* arg) {
-  const auto part = static_cast<AddArgs<T>*>(arg)->part;
-  const T beta = static_cast<AddArgs<T>*>(arg)->beta;
+  const auto& args = *static_cast<AddArgs<T>*>(arg);
+  const auto part = args.part;
+  const T beta = args.beta;
   const auto D = tile<const T>(buffers[0]);
   const auto C = tile<T>(buffers[1]);
   const auto handle = device::local_handle();
   if (part == Part::All) return check("add", device::add<T>(handle, C.m, C.n, D.data, D.ld, beta, C.data, C.ld));
   const auto uplo = uplo_of(part);
   const device::LeafWorkspace<T> workspace;
-  const auto from = [&](int i, int j) { return D.data + i + static_cast<Index>(j) * D.ld; };
-  const auto to = [&](int i, int j) { return C.data + i + static_cast<Index>(j) * C.ld; };
-  cut_triangle(
-      uplo, C.n, device::leaf,
+  cut_trapezoid(
+      uplo, C.m, C.n, args.first_row, device::leaf,
       [&](const Rectangle& r) {
-        check("add", device::add<T>(handle, r.m, r.n, from(r.i, r.j), D.ld, beta, to(r.i, r.j), C.ld));
+        check("add", device::add<T>(handle, r.m, r.n, element(D, r.i, r.j), D.ld, beta, element(C, r.i, r.j), C.ld));
       },
-      [&](int first, int n) {
-        T* const corner = to(first, first);
-        check("add", device::geam<T>(handle, n, n, T(1), from(first, first), D.ld, beta, corner, C.ld, workspace.square,
-                                     device::leaf));
+      [&](int row, int column, int n) {
+        T* const corner = element(C, row, column);
+        check("add", device::geam<T>(handle, n, n, T(1), element(D, row, column), D.ld, beta, corner, C.ld,
+                                     workspace.square, device::leaf));
         check("add", device::copy_triangle<T>(handle, uplo, n, workspace.square, device::leaf, workspace.packed, corner,
                                               C.ld));
       });

@@ -32,7 +32,11 @@ using CostFunction = double (*)(const char* operation, const Work& work, int wor
 void set_cost_function(CostFunction function);
 
 // What each tile operation computes, and its buffers. An output whose factor β is 0 may be passed as STARPU_W, if all
-// of it is computed: where only a triangle is, the other one must survive, and the tile is always STARPU_RW.
+// of it is computed: where only a triangle is, the rest must survive, and the tile is always STARPU_RW.
+//
+// A triangle of a tile that is higher than wide is what the triangle of its matrix has of it: the diagonal enters in
+// the row `first_row`, a square begins there of which the triangle is meant, and with it all that is below it, or above
+// it.
 
 /// C ← α op(A) op(B) + β C. Buffers: A, B (read), C.
 template <Scalar T>
@@ -40,6 +44,7 @@ struct GemmArgs {
   Work work;
   Op op_a, op_b;
   T alpha, beta;
+  int first_column = 0;  ///< of op(B): that and those after it are used, as many as C has
 };
 template <Scalar T>
 starpu_codelet& gemm();
@@ -49,6 +54,7 @@ template <Scalar T>
 struct GemmtArgs {
   Work work;
   Uplo uplo;
+  int first_row;
   Op op_a, op_b;
   T alpha, beta;
 };
@@ -73,6 +79,7 @@ template <Scalar T>
 struct SyrkArgs {
   Work work;
   Uplo uplo;
+  int first_row;
   Op op;
   T alpha, beta;
 };
@@ -87,6 +94,7 @@ template <Scalar T>
 struct Syr2kArgs {
   Work work;
   Uplo uplo;
+  int first_row;
   Op op;
   T alpha, beta;
 };
@@ -131,6 +139,7 @@ template <Scalar T>
 struct ScaleArgs {
   Work work;
   Part part;
+  int first_row;
   bool real_diagonal;  ///< of a triangle: the imaginary part of the diagonal becomes 0
   T beta;
 };
@@ -142,6 +151,7 @@ template <Scalar T>
 struct AddArgs {
   Work work;
   Part part;
+  int first_row;
   T beta;
 };
 template <Scalar T>

@@ -9,22 +9,22 @@ namespace {
 
 template <Scalar T>
 void gemm_cpu(void* buffers[], void* arg) {
-  const auto& [work, op_a, op_b, alpha, beta] = *static_cast<GemmArgs<T>*>(arg);
+  const auto& [work, op_a, op_b, alpha, beta, first_column] = *static_cast<GemmArgs<T>*>(arg);
   const auto A = tile<const T>(buffers[0]), B = tile<const T>(buffers[1]);
   const auto C = tile<T>(buffers[2]);
   const int k = op_a == Op::NoTrans ? A.n : A.m;
-  host::gemm<T>(op_a, op_b, C.m, C.n, k, alpha, A.data, A.ld, B.data, B.ld, beta, C.data, C.ld);
+  host::gemm<T>(op_a, op_b, C.m, C.n, k, alpha, A.data, A.ld, column(op_b, B, first_column), B.ld, beta, C.data, C.ld);
 }
 
 #ifdef TESSERA_WITH_CUDA
 template <Scalar T>
 void gemm_cuda(void* buffers[], void* arg) {
-  const auto& [work, op_a, op_b, alpha, beta] = *static_cast<GemmArgs<T>*>(arg);
+  const auto& [work, op_a, op_b, alpha, beta, first_column] = *static_cast<GemmArgs<T>*>(arg);
   const auto A = tile<const T>(buffers[0]), B = tile<const T>(buffers[1]);
   const auto C = tile<T>(buffers[2]);
   const int k = op_a == Op::NoTrans ? A.n : A.m;
-  check("gemm", device::gemm<T>(device::local_handle(), op_a, op_b, C.m, C.n, k, alpha, A.data, A.ld, B.data, B.ld,
-                                beta, C.data, C.ld));
+  check("gemm", device::gemm<T>(device::local_handle(), op_a, op_b, C.m, C.n, k, alpha, A.data, A.ld,
+                                column(op_b, B, first_column), B.ld, beta, C.data, C.ld));
 }
 #else
 template <Scalar T>

@@ -12,20 +12,6 @@ namespace tessera::codelets {
 
 namespace {
 
-/// Row i of op(A), or column j of op(B), in memory.
-template <typename T>
-const T* row(Op op, const Tile<const T>& A, int i) {
-  return op == Op::NoTrans ? A.data + i : A.data + static_cast<Index>(i) * A.ld;
-}
-template <typename T>
-const T* column(Op op, const Tile<const T>& B, int j) {
-  return op == Op::NoTrans ? B.data + static_cast<Index>(j) * B.ld : B.data + j;
-}
-template <typename T>
-T* element(const Tile<T>& C, int i, int j) {
-  return C.data + i + static_cast<Index>(j) * C.ld;
-}
-
 template <Scalar T>
 void gemmt_cpu(void* buffers[], void* arg) {
   constexpr int leaf = 128;
@@ -40,14 +26,15 @@ void gemmt_cpu(void* buffers[], void* arg) {
     host::gemm<T>(op_a, op_b, m, n, k, alpha, row(op_a, A, i), A.ld, column(op_b, B, j), B.ld, factor, result, ld);
   };
   std::vector<T> square(static_cast<std::size_t>(leaf) * leaf);
-  cut_triangle(
-      uplo, C.n, leaf, [&](const Rectangle& r) { product(r.i, r.j, r.m, r.n, beta, element(C, r.i, r.j), C.ld); },
-      [&](int first, int n) {
-        product(first, first, n, n, T{}, square.data(), leaf);
+  cut_trapezoid(
+      uplo, C.m, C.n, args.first_row, leaf,
+      [&](const Rectangle& r) { product(r.i, r.j, r.m, r.n, beta, element(C, r.i, r.j), C.ld); },
+      [&](int row, int column, int n) {
+        product(row, column, n, n, T{}, square.data(), leaf);
         for (int j = 0; j < n; j++) {
           const int begin = uplo == Uplo::Lower ? j : 0, count = uplo == Uplo::Lower ? n - j : j + 1;
           const T* from = square.data() + begin + static_cast<Index>(j) * leaf;
-          T* to = element(C, first + begin, first + j);
+          T* to = element(C, row + begin, column + j);
           if (beta == T{}) {
             std::copy_n(from, count, to);
           } else {
@@ -74,14 +61,14 @@ void gemmt_cuda(void* buffers[], void* arg) {
     check("gemmt", device::gemm<T>(handle, op_a, op_b, m, n, k, alpha, row(op_a, A, i), A.ld, column(op_b, B, j), B.ld,
                                    factor, result, ld));
   };
-  cut_triangle(
-      uplo, C.n, device::leaf,
+  cut_trapezoid(
+      uplo, C.m, C.n, args.first_row, device::leaf,
       [&](const Rectangle& r) { product(r.i, r.j, r.m, r.n, beta, element(C, r.i, r.j), C.ld); },
-      [&](int first, int n) {
-        T* const corner = element(C, first, first);
+      [&](int row, int column, int n) {
+        T* const corner = element(C, row, column);
         if (beta != T{})
           check("gemmt", device::scale<T>(handle, n, n, T(1), corner, C.ld, workspace.square, device::leaf));
-        product(first, first, n, n, beta, workspace.square, device::leaf);
+        product(row, column, n, n, beta, workspace.square, device::leaf);
         check("gemmt", device::copy_triangle<T>(handle, uplo, n, workspace.square, device::leaf, workspace.packed,
                                                 corner, C.ld));
       });

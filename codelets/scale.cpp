@@ -11,15 +11,17 @@ namespace {
 
 template <Scalar T>
 void scale_cpu(void* buffers[], void* arg) {
-  const auto& [work, part, real_diagonal, beta] = *static_cast<ScaleArgs<T>*>(arg);
+  const auto& [work, part, first_row, real_diagonal, beta] = *static_cast<ScaleArgs<T>*>(arg);
   const auto C = tile<T>(buffers[0]);
   for (int j = 0; j < C.n; j++) {
-    const int first = part == Part::Lower ? j : 0, end = part == Part::Upper ? j + 1 : C.m;
-    T* column = C.data + static_cast<Index>(j) * C.ld;
-    if (real_diagonal) column[j] = std::real(column[j]);  // before: what is there must not spread into the real part
+    const int diagonal = first_row + j;
+    const int first = part == Part::Lower ? diagonal : 0, end = part == Part::Upper ? diagonal + 1 : C.m;
+    T* column = element(C, 0, j);
+    if (real_diagonal)
+      column[diagonal] = std::real(column[diagonal]);  // before: what is there must not spread into the real part
     if (beta == T{}) std::fill_n(column + first, end - first, T{});  // 0 · NaN would be NaN
     else host::scal(end - first, beta, column + first);
-    if (real_diagonal) column[j] = std::real(column[j]);  // after: no −0
+    if (real_diagonal) column[diagonal] = std::real(column[diagonal]);  // after: no −0
   }
 }
 
@@ -41,17 +43,17 @@ void scale_cuda(void* buffers[], void* arg) {
   if (part == Part::All) return scale_rectangle<T>(beta, C.data, C.m, C.n, C.ld);
   const auto clear_imaginary_diagonal = [&] {
     if constexpr (is_complex<T>)
-      if (real_diagonal) device::clear_imaginary_diagonal(C.n, C.data, C.ld);
+      if (real_diagonal) device::clear_imaginary_diagonal(C.n, element(C, args.first_row, 0), C.ld);
   };
   clear_imaginary_diagonal();  // before: what is there must not spread into the real part
-  const auto at = [&](int i, int j) { return C.data + i + static_cast<Index>(j) * C.ld; };
   const auto handle = device::local_handle();
   const auto uplo = uplo_of(part);
   const device::LeafWorkspace<T> workspace;
-  cut_triangle(
-      uplo, C.n, device::leaf, [&](const Rectangle& r) { scale_rectangle<T>(beta, at(r.i, r.j), r.m, r.n, C.ld); },
-      [&](int first, int n) {
-        T* const corner = at(first, first);
+  cut_trapezoid(
+      uplo, C.m, C.n, args.first_row, device::leaf,
+      [&](const Rectangle& r) { scale_rectangle<T>(beta, element(C, r.i, r.j), r.m, r.n, C.ld); },
+      [&](int row, int column, int n) {
+        T* const corner = element(C, row, column);
         if (beta == T{}) scale_rectangle<T>(beta, workspace.square, n, n, device::leaf);
         else check("scale", device::scale<T>(handle, n, n, beta, corner, C.ld, workspace.square, device::leaf));
         check("scale", device::copy_triangle<T>(handle, uplo, n, workspace.square, device::leaf, workspace.packed,

@@ -7,31 +7,56 @@ namespace tessera::codelets {
 
 namespace {
 
+/// The factor of op(B) op(A)ᵀ, or of op(B) op(A)ᴴ.
+template <bool hermitian, Scalar T>
+T second_alpha(T alpha) {
+  if constexpr (hermitian) return std::conj(alpha);
+  else return alpha;
+}
+
 template <Scalar T, bool hermitian>
 void syr2k_cpu(void* buffers[], void* arg) {
-  const auto& [work, uplo, op, alpha, beta] = *static_cast<Syr2kArgs<T>*>(arg);
+  const auto& [work, uplo, first_row, op, alpha, beta] = *static_cast<Syr2kArgs<T>*>(arg);
   const auto A = tile<const T>(buffers[0]), B = tile<const T>(buffers[1]);
   const auto C = tile<T>(buffers[2]);
   const int k = op == Op::NoTrans ? A.n : A.m;
-  if constexpr (hermitian)
-    host::her2k<T>(uplo, op, C.n, k, alpha, A.data, A.ld, B.data, B.ld, std::real(beta), C.data, C.ld);
-  else host::syr2k<T>(uplo, op, C.n, k, alpha, A.data, A.ld, B.data, B.ld, beta, C.data, C.ld);
+  const T *const a = row(op, A, first_row), *const b = row(op, B, first_row);
+  T* const c = element(C, first_row, 0);
+  if constexpr (hermitian) host::her2k<T>(uplo, op, C.n, k, alpha, a, A.ld, b, B.ld, std::real(beta), c, C.ld);
+  else host::syr2k<T>(uplo, op, C.n, k, alpha, a, A.ld, b, B.ld, beta, c, C.ld);
+  if (const auto r = beside_triangle(uplo, C.m, C.n, first_row); r.m > 0) {
+    const auto product = [&](T factor, const Tile<const T>& X, const T* y, int ldy, T old) {
+      host::gemm<T>(op, other_factor<hermitian>(op), r.m, r.n, k, factor, row(op, X, r.i), X.ld, y, ldy, old,
+                    element(C, r.i, r.j), C.ld);
+    };
+    product(alpha, A, b, B.ld, beta);
+    product(second_alpha<hermitian>(alpha), B, a, A.ld, T(1));
+  }
 }
 
 #ifdef TESSERA_WITH_CUDA
 template <Scalar T, bool hermitian>
 void syr2k_cuda(void* buffers[], void* arg) {
-  const auto& [work, uplo, op, alpha, beta] = *static_cast<Syr2kArgs<T>*>(arg);
+  const auto& [work, uplo, first_row, op, alpha, beta] = *static_cast<Syr2kArgs<T>*>(arg);
   const auto A = tile<const T>(buffers[0]), B = tile<const T>(buffers[1]);
   const auto C = tile<T>(buffers[2]);
   const int k = op == Op::NoTrans ? A.n : A.m;
+  const T *const a = row(op, A, first_row), *const b = row(op, B, first_row);
+  T* const c = element(C, first_row, 0);
   const auto handle = device::local_handle();
   if constexpr (hermitian) {
-    if (std::real(beta) != 0) device::clear_imaginary_diagonal(C.n, C.data, C.ld);  // cuBLAS would read it
-    check("her2k",
-          device::her2k<T>(handle, uplo, op, C.n, k, alpha, A.data, A.ld, B.data, B.ld, std::real(beta), C.data, C.ld));
+    if (std::real(beta) != 0) device::clear_imaginary_diagonal(C.n, c, C.ld);  // cuBLAS would read it
+    check("her2k", device::her2k<T>(handle, uplo, op, C.n, k, alpha, a, A.ld, b, B.ld, std::real(beta), c, C.ld));
   } else {
-    check("syr2k", device::syr2k<T>(handle, uplo, op, C.n, k, alpha, A.data, A.ld, B.data, B.ld, beta, C.data, C.ld));
+    check("syr2k", device::syr2k<T>(handle, uplo, op, C.n, k, alpha, a, A.ld, b, B.ld, beta, c, C.ld));
+  }
+  if (const auto r = beside_triangle(uplo, C.m, C.n, first_row); r.m > 0) {
+    const auto product = [&](T factor, const Tile<const T>& X, const T* y, int ldy, T old) {
+      check("gemm", device::gemm<T>(handle, op, other_factor<hermitian>(op), r.m, r.n, k, factor, row(op, X, r.i), X.ld,
+                                    y, ldy, old, element(C, r.i, r.j), C.ld));
+    };
+    product(alpha, A, b, B.ld, beta);
+    product(second_alpha<hermitian>(alpha), B, a, A.ld, T(1));
   }
 }
 #else

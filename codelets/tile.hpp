@@ -20,4 +20,19 @@ Tile<T> tile(void* buffer) {
           static_cast<int>(STARPU_MATRIX_GET_NY(buffer)), static_cast<int>(STARPU_MATRIX_GET_LD(buffer))};
 }
 
+template <typename T>
+T* element(const Tile<T>& C, int i, int j) {
+  return C.data + i + static_cast<Index>(j) * C.ld;
+}
+
+/// Row i of op(A), or column j of op(B), in memory.
+template <typename T>
+const T* row(Op op, const Tile<const T>& A, int i) {
+  return op == Op::NoTrans ? element(A, i, 0) : element(A, 0, i);
+}
+template <typename T>
+const T* column(Op op, const Tile<const T>& B, int j) {
+  return op == Op::NoTrans ? element(B, 0, j) : element(B, j, 0);
+}
+
 }  // namespace tessera::codelets

@@ -11,10 +11,30 @@ enum class Part : char { All, Lower, Upper };
 constexpr Part part_of(Uplo uplo) { return uplo == Uplo::Lower ? Part::Lower : Part::Upper; }
 constexpr Uplo uplo_of(Part part) { return part == Part::Lower ? Uplo::Lower : Uplo::Upper; }
 
+/// What makes the other side of the diagonal of a symmetric, or Hermitian, matrix.
+template <bool hermitian>
+inline constexpr Op mirror = hermitian ? Op::ConjTrans : Op::Trans;
+
+/// The second factor's operation in op(A) op(A)ᵀ, or op(A) op(A)ᴴ.
+template <bool hermitian>
+constexpr Op other_factor(Op op) {
+  return op == Op::NoTrans ? mirror<hermitian> : Op::NoTrans;
+}
+
 /// A rectangle of a triangular tile [elements].
 struct Rectangle {
   int i, j, m, n;
 };
+
+/// Of an m×n tile that the diagonal enters in row `first`: the rectangle beside the triangle of order n.
+constexpr Rectangle beside_triangle(Uplo uplo, int m, int n, int first) {
+  return uplo == Uplo::Lower ? Rectangle{first + n, 0, m - first - n, n} : Rectangle{0, 0, first, n};
+}
+/// Elements of both.
+constexpr double trapezoid_elements(Uplo uplo, Index m, Index n, Index first) {
+  const auto width = static_cast<double>(n);
+  return width * (width / 2 + static_cast<double>(uplo == Uplo::Lower ? m - first - n : first));
+}
 
 /// Cuts a triangle of order n in two: two triangles on the diagonal, and the rectangle between them. Again, until the
 /// triangles are no larger than `leaf`. An operation that has no triangular form does most of its work on rectangles.
@@ -28,6 +48,19 @@ void cut_triangle(Uplo uplo, int n, int leaf, OnRectangle on_rectangle, OnLeaf o
   if (uplo == Uplo::Lower) on_rectangle(Rectangle{first + half, first, n - half, half});
   else on_rectangle(Rectangle{first, first + half, half, n - half});
   cut_triangle(uplo, n - half, leaf, on_rectangle, on_leaf, first + half);
+}
+
+/// The same for all that `beside_triangle` and the triangle have of an m×n tile.
+/// @param on_leaf  called with row, column and order
+template <typename OnRectangle, typename OnLeaf>
+void cut_trapezoid(Uplo uplo, int m, int n, int first_row, int leaf, OnRectangle on_rectangle, OnLeaf on_leaf) {
+  if (const auto beside = beside_triangle(uplo, m, n, first_row); beside.m > 0) on_rectangle(beside);
+  cut_triangle(
+      uplo, n, leaf,
+      [&](const Rectangle& r) {
+        on_rectangle(Rectangle{first_row + r.i, r.j, r.m, r.n});
+      },
+      [&](int first, int order) { on_leaf(first_row + first, first, order); });
 }
 
 }  // namespace tessera::codelets

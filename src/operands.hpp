@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <string>
+
 #include <tessera/error.hpp>
 #include <tessera/matrix.hpp>
 
 #include "arguments.hpp"
 #include "flipped.hpp"
 #include "tile_grid.hpp"
+#include "unroll/region.hpp"
 
 /// What views and options mean together: which stored tiles, and what a tile operation does with them.
 namespace tessera::detail {
@@ -64,10 +68,6 @@ inline constexpr arguments::Ops update_ops = hermitian       ? arguments::Ops::H
                                              : is_complex<T> ? arguments::Ops::Symmetric
                                                              : arguments::Ops::All;
 
-/// What makes the tile on the far side of the diagonal of a symmetric, or Hermitian, matrix.
-template <bool hermitian>
-inline constexpr Op mirror = hermitian ? Op::ConjTrans : Op::Trans;
-
 /// @throws ArgumentError
 [[noreturn]] inline void refuse_conjugate(const char* routine, int position, const char* name) {
   throw ArgumentError(routine, position, name,
@@ -84,6 +84,18 @@ void require_operation(const char* routine, int position, const char* name, cons
 template <Scalar T>
 double product_flops(Index m, Index n, Index k) {
   return flops_per_multiply_add<T> * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+}
+
+/// The tiles of a triangle of C, as it is stored.
+/// @param position  of C among the arguments
+/// @throws ShapeError if a row of tiles does not end where a column of tiles does
+template <Scalar T>
+unroll::Region triangle_of_tiles(const char* routine, int position, Uplo uplo, const Matrix<T>& C) {
+  if (C.mt() > 1 && C.mb() % C.nb() != 0)
+    throw ShapeError(routine, position, "C",
+                     "is cut, as it is stored, into tiles of " + std::to_string(C.mb()) + "x" + std::to_string(C.nb()) +
+                         ", whose rows must be a multiple of their columns");
+  return {codelets::part_of(uplo), C.mt() > 1 ? C.mb() / C.nb() : std::max<Index>(1, C.nt())};
 }
 
 /// Says what traces shall call the tiles of a matrix by.

@@ -38,10 +38,11 @@ void product(const char* routine, std::optional<Uplo> uplo, Op op_a, Op op_b, T 
   // Cᵀ ← α A B + β Cᵀ is C ← α Bᵀ Aᵀ + β C, and with the conjugate transpose the scalars are conjugated, too. What was
   // a triangle of Cᵀ is the other one of C.
   const bool turned = is_transposed(C), conjugate = is_conjugated(C);
-  const auto part = uplo ? codelets::part_of(flipped_if(turned, *uplo)) : unroll::Part::All;
   alpha = conjugated_if<T>(conjugate, alpha), beta = conjugated_if<T>(conjugate, beta);
-  if (uplo) require_same_tiles(routine, at_c, "C", "rows", row_cut(C), "its columns", column_cut(C));
-  if (alpha == T{} || a.n() == 0) return unroll::submit_scale<T>(*session, beta, C.stored(), part);
+  const auto result = C.stored();
+  const auto region =
+      uplo ? triangle_of_tiles(routine, at_c, flipped_if(turned, *uplo), result) : unroll::Region(unroll::Part::All);
+  if (alpha == T{} || a.n() == 0) return unroll::submit_scale<T>(*session, beta, result, region);
 
   require_same_tiles(routine, at_b, "B", "rows", row_cut(b), "columns of op(A)", column_cut(a));
   require_same_tiles(routine, at_c, "C", "rows", row_cut(C), "rows of op(A)", row_cut(a));
@@ -52,22 +53,27 @@ void product(const char* routine, std::optional<Uplo> uplo, Op op_a, Op op_b, T 
   require_operation(routine, turned ? at_b : at_a, turned ? "B" : "A", first);
   require_operation(routine, turned ? at_a : at_b, turned ? "A" : "B", second);
 
-  const auto P = first.seen(), Q = second.seen(), result = C.stored();
-  unroll::accumulate(
-      *session, result, part, P.nt(), P.n(), beta,
-      [&](auto& submitter, const unroll::Step& s, const unroll::Target<T>& target) {
-        const double flops = product_flops<T>(result.tile_m(s.i), result.tile_n(s.j), P.tile_n(s.k));
-        const unroll::Access x{P.handle(s.i, s.k), STARPU_R}, y{Q.handle(s.k, s.j), STARPU_R},
-            c{target.handle, target.mode};
-        if (target.triangle) {
-          const codelets::GemmtArgs<T> args{
-              {flops / 2, type_letter<T>}, codelets::uplo_of(part), first.op(), second.op(), alpha, target.beta};
-          submitter.submit(codelets::gemmt<T>(), {x, y, c}, args, target.owner, target.wanted_next);
-        } else {
-          const codelets::GemmArgs<T> args{{flops, type_letter<T>}, first.op(), second.op(), alpha, target.beta};
-          submitter.submit(codelets::gemm<T>(), {x, y, c}, args, target.owner, target.wanted_next);
-        }
-      });
+  const auto P = first.seen(), Q = second.seen();
+  unroll::accumulate(*session, result, region, P.nt(), P.n(), beta,
+                     [&](auto& submitter, const unroll::Step& s, const unroll::Target<T>& target) {
+                       const Index m = result.tile_m(s.i), n = result.tile_n(s.j), k = P.tile_n(s.k);
+                       const unroll::Access x{P.handle(s.i, s.k), STARPU_R}, y{Q.handle(s.k, s.j), STARPU_R},
+                           c{target.handle, target.mode};
+                       if (target.on_diagonal) {
+                         const Uplo triangle = codelets::uplo_of(region.part);
+                         const int first_row = region.first_row(s.j, result.nb());
+                         const double flops = flops_per_multiply_add<T> *
+                                              codelets::trapezoid_elements(triangle, m, n, first_row) *
+                                              static_cast<double>(k);
+                         const codelets::GemmtArgs<T> args{
+                             {flops, type_letter<T>}, triangle, first_row, first.op(), second.op(), alpha, target.beta};
+                         submitter.submit(codelets::gemmt<T>(), {x, y, c}, args, target.owner, target.wanted_next);
+                       } else {
+                         const codelets::GemmArgs<T> args{
+                             {product_flops<T>(m, n, k), type_letter<T>}, first.op(), second.op(), alpha, target.beta};
+                         submitter.submit(codelets::gemm<T>(), {x, y, c}, args, target.owner, target.wanted_next);
+                       }
+                     });
 }
 
 /// The same on pointers that have been checked; with `uplo`, m = n. What is stored by rows is, by columns, the
@@ -85,7 +91,8 @@ void product_on_pointers(const char* routine, bool rows, std::optional<Uplo> upl
       uplo ? plan_triangle<T>(*session, op_a, op_b, n, k, 1) : plan_product<T>(*session, op_a, op_b, m, n, k);
   const auto c = private_output(C, m, n, ldc, {tiles.m, tiles.n});
   if (alpha == T{} || k == 0) {  // A and B are not read, and may be null
-    unroll::submit_scale<T>(*session, beta, c, uplo ? codelets::part_of(*uplo) : unroll::Part::All);
+    unroll::submit_scale<T>(*session, beta, c,
+                            uplo ? triangle_of_tiles(routine, 0, *uplo, c) : unroll::Region(unroll::Part::All));
     return c.wait();
   }
   const auto a = stored_operand(op_a, A, m, k, lda, {tiles.m, tiles.k}),

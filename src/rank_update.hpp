@@ -17,15 +17,16 @@ namespace tessera::detail {
 
 /// The tile on the diagonal: one task for a term.
 template <Scalar T, bool hermitian>
-void submit_update_of_diagonal(unroll::Submitter& submitter, const codelets::Work& work, Uplo uplo, Op op, T alpha,
-                               const unroll::Access& a, const unroll::Access* b, const unroll::Target<T>& target) {
+void submit_update_of_diagonal(unroll::Submitter& submitter, const codelets::Work& work, Uplo uplo, int first_row,
+                               Op op, T alpha, const unroll::Access& a, const unroll::Access* b,
+                               const unroll::Target<T>& target) {
   const unroll::Access c{target.handle, target.mode};
   if (b == nullptr) {
-    const codelets::SyrkArgs<T> args{work, uplo, op, alpha, target.beta};
+    const codelets::SyrkArgs<T> args{work, uplo, first_row, op, alpha, target.beta};
     if constexpr (hermitian) submitter.submit(codelets::herk<T>(), {a, c}, args, target.owner, target.wanted_next);
     else submitter.submit(codelets::syrk<T>(), {a, c}, args, target.owner, target.wanted_next);
   } else {
-    const codelets::Syr2kArgs<T> args{work, uplo, op, alpha, target.beta};
+    const codelets::Syr2kArgs<T> args{work, uplo, first_row, op, alpha, target.beta};
     if constexpr (hermitian) submitter.submit(codelets::her2k<T>(), {a, *b, c}, args, target.owner, target.wanted_next);
     else submitter.submit(codelets::syr2k<T>(), {a, *b, c}, args, target.owner, target.wanted_next);
   }
@@ -52,17 +53,16 @@ void rank_update(const char* routine, Uplo uplo, Op op, T alpha, const Matrix<T>
   const bool conjugate = conjugates<T, hermitian>(C);
   alpha = conjugated_if<T>(conjugate, alpha), beta = conjugated_if<T>(conjugate, beta);
   const Uplo triangle = flipped_if(is_transposed(C), uplo);
-  const auto part = codelets::part_of(triangle);
   const auto result = C.stored();
+  const auto region = triangle_of_tiles(routine, at_c, triangle, result);
   const auto session = detail::session();
   name_operand(A, 'A'), name_operand(C, 'C');
   if (B != nullptr) name_operand(*B, 'B');
-  require_same_tiles(routine, at_c, "C", "rows", row_cut(C), "its columns", column_cut(C));
-  if (alpha == T{} || P.n() == 0) return unroll::submit_scale<T>(*session, beta, result, part, hermitian);
+  if (alpha == T{} || P.n() == 0) return unroll::submit_scale<T>(*session, beta, result, region, hermitian);
 
   require_same_tiles(routine, 5, "B", "rows", row_cut(Q), "the rows of op(A)", row_cut(P));
   require_same_tiles(routine, 5, "B", "columns", column_cut(Q), "the columns of op(A)", column_cut(P));
-  require_same_tiles(routine, at_c, "C", "rows", row_cut(C), "the rows of op(A)", row_cut(P));
+  require_same_tiles(routine, at_c, "C", "rows", row_cut(result), "the rows of op(A)", row_cut(P));
   require_disjoint(routine, at_c, "C", C, "A", A);
   if (B != nullptr) require_disjoint(routine, at_c, "C", C, "B", *B);
   for (auto* factor : {&first, &second}) factor->conjugate = factor->conjugate != conjugate;
@@ -70,21 +70,24 @@ void rank_update(const char* routine, Uplo uplo, Op op, T alpha, const Matrix<T>
   require_operation(routine, 5, "B", second);
   if (second.op() != first.op())
     throw ArgumentError(routine, 5, "B", "must be seen through the same transpose as A: B would have to be transposed");
-  const Op op_first = first.op(), op_second = first.transpose ? Op::NoTrans : mirror<hermitian>;
+  const Op op_first = first.op(), op_second = codelets::other_factor<hermitian>(op_first);
   unroll::accumulate(
-      *session, result, part, P.nt(), P.n(), beta,
+      *session, result, region, P.nt(), P.n(), beta,
       [&](auto& submitter, const unroll::Step& s, const unroll::Target<T>& target) {
-        const double flops = product_flops<T>(result.tile_m(s.i), result.tile_n(s.j), P.tile_n(s.k));
+        const Index m = result.tile_m(s.i), n = result.tile_n(s.j), k = P.tile_n(s.k);
+        const int first_row = region.first_row(s.j, result.nb());
         const auto term = [&](T factor, const Matrix<T>& X, const Matrix<T>& Y, const unroll::Target<T>& to) {
-          const codelets::GemmArgs<T> args{{flops, type_letter<T>}, op_first, op_second, factor, to.beta};
-          submitter.submit(codelets::gemm<T>(),
-                           {{X.handle(s.i, s.k), STARPU_R}, {Y.handle(s.j, s.k), STARPU_R}, {to.handle, to.mode}}, args,
-                           to.owner, to.wanted_next);
+          const codelets::GemmArgs<T> args{
+              {product_flops<T>(m, n, k), type_letter<T>}, op_first, op_second, factor, to.beta, first_row};
+          const unroll::Access x{X.handle(s.i, s.k), STARPU_R}, y{Y.handle(s.j / region.across, s.k), STARPU_R};
+          submitter.submit(codelets::gemm<T>(), {x, y, {to.handle, to.mode}}, args, to.owner, to.wanted_next);
         };
-        if (target.triangle) {
-          const codelets::Work work{B != nullptr ? flops : flops / 2, type_letter<T>};
+        if (target.on_diagonal) {
+          const double flops = flops_per_multiply_add<T> * codelets::trapezoid_elements(triangle, m, n, first_row) *
+                               static_cast<double>(k);
+          const codelets::Work work{B != nullptr ? 2 * flops : flops, type_letter<T>};
           const unroll::Access a{P.handle(s.i, s.k), STARPU_R}, b{Q.handle(s.i, s.k), STARPU_R};
-          return submit_update_of_diagonal<T, hermitian>(submitter, work, triangle, op_first, alpha, a,
+          return submit_update_of_diagonal<T, hermitian>(submitter, work, triangle, first_row, op_first, alpha, a,
                                                          B != nullptr ? &b : nullptr, target);
         }
         term(alpha, P, Q, target);
@@ -100,14 +103,14 @@ void rank_update_on_pointers(const char* routine, bool rows, bool two, Uplo uplo
                              const T* A, Index lda, const T* B, Index ldb, T beta, T* C, Index ldc) {
   if (n == 0 || ((alpha == T{} || k == 0) && beta == T(1))) return;
   if (rows) {
-    uplo = flipped(uplo), op = op == Op::NoTrans ? mirror<hermitian> : Op::NoTrans;
+    uplo = flipped(uplo), op = codelets::other_factor<hermitian>(op);
     alpha = conjugated_if<T>(hermitian, alpha);
   }
   const auto session = detail::session();
   const auto tiles = plan_triangle<T>(*session, op, mirrored(op), n, k, two ? 2 : 1);
   const auto c = private_output(C, n, n, ldc, {tiles.m, tiles.n});
   if (alpha == T{} || k == 0) {  // A and B are not read, and may be null
-    unroll::submit_scale<T>(*session, beta, c, codelets::part_of(uplo), hermitian);
+    unroll::submit_scale<T>(*session, beta, c, triangle_of_tiles(routine, 0, uplo, c), hermitian);
     return c.wait();
   }
   const auto a = stored_operand(op, A, n, k, lda, {tiles.m, tiles.k});

@@ -70,7 +70,7 @@ void multiply(const char* routine, Side side, Uplo uplo, T alpha, const Matrix<T
           const codelets::SymmArgs<T> args{work, from_left ? Side::Left : Side::Right, triangle, alpha, target.beta};
           submitter.submit(diagonal_codelet<T, hermitian>(), {a, b, c}, args, target.owner, target.wanted_next);
         } else {
-          const Op op = mirrored ? mirror<hermitian> : Op::NoTrans;
+          const Op op = mirrored ? codelets::mirror<hermitian> : Op::NoTrans;
           const codelets::GemmArgs<T> args{work, from_left ? op : Op::NoTrans, from_left ? Op::NoTrans : op, alpha,
                                            target.beta};
           submitter.submit(codelets::gemm<T>(), {from_left ? a : b, from_left ? b : a, c}, args, target.owner,

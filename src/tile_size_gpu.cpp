@@ -79,7 +79,7 @@ double predict(const TileProblem& machine, const Product& p, TileExtents tile) {
   const double m = min(tile.m, p.m), n = min(tile.n, p.n), k = min(tile.k, p.k);
   const double largest_share =
       p.triangle
-          ? std::max(0.5, std::ceil(static_cast<double>(mt * mt) / grid.size()) / 2)  // half of each on the diagonal
+          ? std::max(0.5, std::ceil(static_cast<double>(mt * nt) / grid.size()) / 2)  // half of each on the diagonal
           : static_cast<double>(divide_up(mt, grid.p) * divide_up(nt, grid.q));
   const double task = task_seconds(machine, machine.flops_per_multiply_add * m * n * k);
   const double compute = largest_share * static_cast<double>(kt) * p.products * task;
@@ -106,8 +106,15 @@ bool fits(const TileProblem& machine, TileExtents tile) {
   return machine.gpu_memory <= 0 || 2 * (a + b + c) <= machine.gpu_memory;
 }
 
-/// Kernels of tiles that are narrower than this part of their height are slower than their flops tell.
-constexpr Index narrowest = 4;
+/// Kernels of tiles that are narrower than this part of their height are slower than their flops tell. Half of that is
+/// still better than too few tiles of C for each GPU, which then has nothing to compute while it waits for one.
+constexpr Index narrowest = 4, enough_tiles = 8;
+
+bool too_narrow(const TileProblem& machine, const Product& p, TileExtents tile) {
+  if (narrowest * tile.n >= tile.m) return false;
+  const Index twice_as_wide = divide_up(p.m, tile.m) * divide_up(p.n, 2 * tile.n) / (p.triangle ? 2 : 1);
+  return 2 * narrowest * tile.n < tile.m || twice_as_wide >= enough_tiles * machine.gpus;
+}
 
 /// The fastest tiles of those for which `allowed` is true. They are wide only where that makes columns of B long.
 /// Chunks of the sum are not shorter than tiles of C are high: with more of them, each tile of C waits longer for the
@@ -127,7 +134,7 @@ ProductTiles choose(const TileProblem& machine, const Product& p, Index fixed, A
       for (const Index n : candidates)
         for (const Index k : candidates)
           if (const TileExtents tile{m, n, k};
-              k >= m && narrowest * n >= m && (n <= m || p.stored.b) && allowed(tile) && fits(machine, tile))
+              k >= m && !too_narrow(machine, p, tile) && (n <= m || p.stored.b) && allowed(tile) && fits(machine, tile))
             consider(tile);
 
   const double flops = machine.flops_per_multiply_add * min(best.m, p.m) * min(best.n, p.n) * min(best.k, p.k);
@@ -191,8 +198,8 @@ ProductTiles choose_triangle_for_gpus(const TileProblem& machine, Transposed sto
                                       Index fixed) {
   return choose(machine, {.m = n, .n = n, .k = k, .products = products, .triangle = true, .stored = stored}, fixed,
                 [&](TileExtents tile) {
-                  const Index rows = divide_up(n, tile.m);
-                  return tile.m == tile.n && rows * rows >= 2 * least_tiles * machine.gpus;
+                  return tile.n <= tile.m &&
+                         divide_up(n, tile.m) * divide_up(n, tile.n) >= 2 * least_tiles * machine.gpus;
                 });
 }
 

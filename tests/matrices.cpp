@@ -107,6 +107,27 @@ TEST_P(OnMatrices, TakesRangesOfTilesAsInputsAndOutputs) {
   });
 }
 
+class TriangleOnMatrices : public EachRoutine {};
+INSTANTIATE_TEST_SUITE_P(, TriangleOnMatrices, each_routine([](const auto& r) { return r.c != Structure::General; }),
+                         its_name);
+
+TEST_P(TriangleOnMatrices, MayHaveTilesThatAreHigherThanWide) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    std::uint64_t seed = 0;
+    for_all_options(routine, [&](const Options& options) {
+      const auto views = computable_views(routine, options);
+      for (const Index n : {1, 8, 9, 19, 24})
+        for (const Index across : {2, 4, 8}) {
+          seed++;
+          auto tiling = views[seed % views.size()];
+          tiling.cut = {8, 8, 4}, tiling.across = across, tiling.ranges = seed % 3 == 0;
+          const auto before = integer_call_with_factors(routine, options, {n, n, 7}, seed);
+          ASSERT_TRUE(result_is_that_of_the_host(before, on_matrices(before, tiling))) << tiling << ", seed " << seed;
+        }
+    });
+  });
+}
+
 TEST_P(OnMatrices, TileLargerThanTheMatrixIsOneTile) {
   run([]<Scalar T>(const Routine<T>& routine) {
     for_all_options(routine, [&](const Options& options) {

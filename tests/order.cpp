@@ -14,61 +14,66 @@ namespace tessera::test {
 namespace {
 
 using detail::OwnerGrid;
-using unroll::contains;
 using unroll::Owners;
 using unroll::Part;
 using unroll::product_order;
+using unroll::Region;
 using unroll::Step;
-
-constexpr std::array all_parts{Part::All, Part::Lower, Part::Upper};
 
 struct Shape {
   Index mt, nt, kt;
 };
 constexpr std::array<Shape, 6> shapes{{{1, 1, 1}, {1, 1, 5}, {4, 1, 3}, {3, 5, 1}, {5, 4, 7}, {7, 7, 2}}};
 
+/// All of the tiles, and the triangles of them: the last row of tiles may be lower than the others.
+std::vector<Region> regions(const Shape& shape) {
+  std::vector<Region> result{Part::All};
+  for (const Index across : {1, 2, 4})
+    if (detail::divide_up(shape.nt, across) == shape.mt)
+      for (const auto part : {Part::Lower, Part::Upper}) result.emplace_back(part, across);
+  return result;
+}
+
 constexpr std::array<detail::Block, 4> blocks{{{0, 0}, {1, 1}, {2, 3}, {100, 2}}};
 
 constexpr std::array<OwnerGrid, 5> grids{{{1, 1}, {2, 2}, {1, 3}, {2, 4}, {3, 2}}};
 
-/// Calls `check` with the steps of every shape, part of square ones, block and grid.
+/// Calls `check` with the steps of every shape, region, block and grid.
 template <typename Check>
 void for_all_orders(Check check) {
   for (const auto& shape : shapes)
-    for (const auto part : all_parts)
+    for (const auto& region : regions(shape))
       for (const auto& block : blocks) {
-        if (part != Part::All && shape.mt != shape.nt) continue;
         const auto order = [&](const Owners& owners) {
-          check(shape, part, owners, product_order(shape.mt, shape.nt, part, shape.kt, block, owners));
+          check(shape, region, owners, product_order(shape.mt, shape.nt, region, shape.kt, block, owners));
         };
         order({});
-        for (const auto& grid : grids) order({grid, shape.mt, shape.nt, part});
+        for (const auto& grid : grids) order({grid, shape.mt, shape.nt, region});
       }
 }
 
 TEST(ProductOrder, HasEveryTermOnce) {
-  for_all_orders([](const Shape& shape, Part part, const Owners&, const std::vector<Step>& steps) {
+  for_all_orders([](const Shape& shape, const Region& region, const Owners&, const std::vector<Step>& steps) {
     std::set<std::tuple<Index, Index, Index>> seen;
     for (const auto& step : steps) {
       EXPECT_TRUE(step.i >= 0 && step.i < shape.mt && step.j >= 0 && step.j < shape.nt);
       EXPECT_TRUE(step.k >= 0 && step.k < shape.kt);
-      EXPECT_TRUE(contains(part, step.i, step.j));
+      EXPECT_TRUE(region.contains(step.i, step.j));
       EXPECT_TRUE(seen.emplace(step.i, step.j, step.k).second) << "twice";
     }
-    const Index tiles = part == Part::All ? shape.mt * shape.nt : shape.mt * (shape.mt + 1) / 2;
-    EXPECT_EQ(std::ssize(seen), tiles * shape.kt);
+    EXPECT_EQ(std::ssize(seen), region.tiles(shape.mt, shape.nt) * shape.kt);
   });
 }
 
 TEST(ProductOrder, MarksTheEarliestTermOfEachTileAsFirst) {
-  for_all_orders([](const Shape&, Part, const Owners&, const std::vector<Step>& steps) {
+  for_all_orders([](const Shape&, const Region&, const Owners&, const std::vector<Step>& steps) {
     std::set<std::pair<Index, Index>> begun;
     for (const auto& step : steps) EXPECT_EQ(step.term == 0, begun.emplace(step.i, step.j).second);
   });
 }
 
 TEST(ProductOrder, CountsTheTermsOfEachTileInOrder) {
-  for_all_orders([](const Shape&, Part, const Owners&, const std::vector<Step>& steps) {
+  for_all_orders([](const Shape&, const Region&, const Owners&, const std::vector<Step>& steps) {
     std::map<std::pair<Index, Index>, Index> terms;
     for (const auto& step : steps) EXPECT_EQ(step.term, (terms[{step.i, step.j}]++));
   });
@@ -163,21 +168,50 @@ TEST(Owners, OfAViewAreThoseOfTheMatrix) {
   }
 }
 
-/// Nobody has more than half a tile above the mean, which may be a fraction: a tile on the diagonal is half the work.
+/// Tiles of `across` rows and one column of elements.
+TEST(Region, HasTheTilesWithAPartOfTheTriangle) {
+  for (const Index across : {1, 2, 4})
+    for (const auto part : {Part::Lower, Part::Upper})
+      for (const Index mt : {1, 2, 5}) {
+        const Region region(part, across);
+        Index tiles = 0;
+        for (Index i = 0; i < mt; i++)
+          for (Index j = 0; j < mt * across; j++) {
+            Index elements = 0;  // of across×1, the diagonal's half
+            for (Index row = i * across; row < (i + 1) * across; row++)
+              elements += row == j ? 1 : (row > j) == (part == Part::Lower) ? 2 : 0;
+            EXPECT_EQ(region.work(i, j), elements);
+            EXPECT_EQ(region.contains(i, j), elements > 0);
+            const bool crossed = j >= i * across && j < (i + 1) * across;
+            EXPECT_EQ(region.on_diagonal(i, j), crossed);
+            if (crossed) {
+              EXPECT_EQ(region.first_row(j, 7), 7 * (j - i * across));
+            }
+            tiles += elements > 0 ? 1 : 0;
+          }
+        EXPECT_EQ(region.tiles(mt, mt * across), tiles);
+      }
+}
+
+/// Nobody has more than a tile above the mean, which may be a fraction.
 TEST(Owners, OfATriangleHaveTheSameWork) {
   for (const auto& grid : grids)
     for (const auto part : {Part::Lower, Part::Upper})
-      for (const Index nt : {1, 2, 3, 8, 9, 16, 17}) {
-        const Owners owners(grid, nt, nt, part);
-        std::vector<Index> halves(static_cast<std::size_t>(grid.size()));
-        for (Index i = 0; i < nt; i++)
-          for (Index j = 0; j < nt; j++) {
-            if (!contains(part, i, j)) continue;
-            ASSERT_TRUE(owners.of(i, j) >= 0 && owners.of(i, j) < grid.size());
-            halves[static_cast<std::size_t>(owners.of(i, j))] += i == j ? 1 : 2;
-          }
-        EXPECT_LE(std::ranges::max(halves), nt * nt / grid.size() + 2) << grid.p << 'x' << grid.q << ", " << nt;
-      }
+      for (const Index across : {1, 2, 4})
+        for (const Index mt : {1, 2, 3, 8, 9, 16, 17}) {
+          const Region region(part, across);
+          const Owners owners(grid, mt, mt * across, region);
+          std::vector<Index> work(static_cast<std::size_t>(grid.size()));
+          for (Index i = 0; i < mt; i++)
+            for (Index j = 0; j < mt * across; j++) {
+              if (!region.contains(i, j)) continue;
+              ASSERT_TRUE(owners.of(i, j) >= 0 && owners.of(i, j) < grid.size());
+              work[static_cast<std::size_t>(owners.of(i, j))] += region.work(i, j);
+            }
+          const Index all = mt * mt * across * across;
+          EXPECT_LE(std::ranges::max(work), all / grid.size() + 2 * across)
+              << grid.p << 'x' << grid.q << ", " << mt << 'x' << mt * across;
+        }
 }
 
 /// With owners that keep step, at step s of its sum each of them wants one tile of a row of A and one of a column of B.

@@ -19,15 +19,15 @@ struct Target {
   starpu_data_handle_t handle;
   starpu_data_access_mode mode;
   T beta;
-  bool triangle;  ///< a tile on the diagonal, of which only a triangle is computed
+  bool on_diagonal;  ///< only a part of the tile is computed: a triangle, and what is above or below it
   int owner;
   starpu_data_handle_t wanted_next;
 
   /// For a second task of the same term.
-  Target again() const { return {handle, STARPU_RW, T(1), triangle, owner, wanted_next}; }
+  Target again() const { return {handle, STARPU_RW, T(1), on_diagonal, owner, wanted_next}; }
 };
 
-/// C ← Σ terms + β C, on a part of C as it is stored: the tasks of all routines whose output is not their input.
+/// C ← Σ terms + β C, on a region of C as it is stored: the tasks of all routines whose output is not their input.
 ///
 /// The sum of a tile is one chain of tasks on C itself, but for two cases. Where the arrival of C would be waited for,
 /// it starts in a temporary tile, to which C is added at the end. And if there are fewer tiles than workers, it is
@@ -37,24 +37,24 @@ struct Target {
 /// @param k       elements of each sum
 /// @param submit  (Submitter&, const Step&, const Target<T>&): submits the task, or tasks, of one term
 template <Scalar T, typename Submit>
-void accumulate(const detail::Session& session, const Matrix<T>& C, Part part, Index terms, Index k, T beta,
+void accumulate(const detail::Session& session, const Matrix<T>& C, Region region, Index terms, Index k, T beta,
                 Submit submit) {
-  const auto owners = unroll::owners(session, C, part);
+  const auto owners = unroll::owners(session, C, region);
   if (beta == T{}) beta = T{};  // no −0: cuBLAS would take it for a factor, and read C
-  const Index tiles = part == Part::All ? C.mt() * C.nt() : C.mt() * (C.mt() + 1) / 2;
   const Index workers = owners.exist() ? session.gpu_count() : session.cpu_workers() + session.gpu_count();
-  const Index sums = std::min(terms, detail::sums_per_tile(workers, tiles, k));
+  const Index sums = std::min(terms, detail::sums_per_tile(workers, region.tiles(C.mt(), C.nt()), k));
   const auto first_term = [&](Index sum) { return (sum * terms + sums - 1) / sums; };
   std::vector<TemporaryTile> temporaries(static_cast<std::size_t>(C.mt() * C.nt() * sums));
   const detail::TileExtents tile{C.mb(), C.nb(), detail::divide_up(k, terms)};
-  const auto order = product_order(C.mt(), C.nt(), part, terms, detail::block_of_tiles<T>(session, tile), owners, tile);
+  const auto order =
+      product_order(C.mt(), C.nt(), region, terms, detail::block_of_tiles<T>(session, tile), owners, tile);
   Submitter submitter(session, C);
   for (const auto& step : order) {
     const auto c = C.handle(step.i, step.j);
-    const bool triangle = part != Part::All && step.i == step.j;
+    const bool on_diagonal = region.on_diagonal(step.i, step.j);
     const Index sum = step.term * sums / terms;
     const bool first = step.term == first_term(sum), last = step.term + 1 == first_term(sum + 1);
-    const bool deferred = step.deferred && beta != T{} && terms > 1 && sums == 1 && !triangle;
+    const bool deferred = step.deferred && beta != T{} && terms > 1 && sums == 1 && !on_diagonal;
     const int owner = owners.exist() ? static_cast<int>((owners.of(step.i, step.j) + sum) % owners.grid().size()) : -1;
     auto& temporary = temporaries[static_cast<std::size_t>((step.i + step.j * C.mt()) * sums + sum)];
     if (first && (deferred || sum > 0)) {
@@ -63,16 +63,18 @@ void accumulate(const detail::Session& session, const Matrix<T>& C, Part part, I
     }
 
     const bool in_place = temporary.handle() == nullptr;
-    Target<T> target{in_place ? c : temporary.handle(), STARPU_RW, T(1), triangle, owner, nullptr};
+    Target<T> target{in_place ? c : temporary.handle(), STARPU_RW, T(1), on_diagonal, owner, nullptr};
     if (first) target.beta = in_place ? beta : T{};
-    if (target.beta == T{} && (!triangle || !in_place)) target.mode = STARPU_W;  // else the other triangle must survive
+    if (target.beta == T{} && (!on_diagonal || !in_place)) target.mode = STARPU_W;  // else the rest of it must survive
     if (deferred && first) target.wanted_next = c;
     submitter.step(step.k);
     submit(submitter, step, target);
     if (in_place || !last) continue;
     const double elements = static_cast<double>(C.tile_m(step.i)) * static_cast<double>(C.tile_n(step.j));
-    const codelets::AddArgs<T> addition{
-        {elements, type_letter<T>}, triangle ? part : Part::All, deferred ? beta : T(1)};
+    const codelets::AddArgs<T> addition{{elements, type_letter<T>},
+                                        on_diagonal ? region.part : Part::All,
+                                        region.first_row(step.j, C.nb()),
+                                        deferred ? beta : T(1)};
     submitter.submit(codelets::add<T>(), {{temporary.handle(), STARPU_R}, {c, STARPU_RW}}, addition,
                      owners.of(step.i, step.j));
     temporary.release();

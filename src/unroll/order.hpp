@@ -34,7 +34,7 @@ inline Index even_blocks(Index tiles, Index block, int gpus) {
 /// which the links catch up. Of two terms, that is both.
 constexpr double finished_in_turn = 0.75;
 
-/// All terms of the tiles of a part of an mt×nt result with kt terms a tile: block by block of C.
+/// All terms of the tiles of a region of an mt×nt result with kt terms a tile: block by block of C.
 ///
 /// The first terms of a block come with the sum outermost, so that all of its tiles grow together and each loaded input
 /// tile serves a whole row or column of them. The first block has nothing to overlap its loads with. It grows as a cube
@@ -44,7 +44,7 @@ constexpr double finished_in_turn = 0.75;
 /// The other terms come tile by tile, if there is room for the inputs of all of them: the links are ahead by then, and
 /// results go home while others are computed. Not where GPUs are unequal: the slower ones would be left with whole
 /// tiles, of which only one task at a time can be taken from them. Without owners there is none of that.
-inline std::vector<Step> product_order(Index mt, Index nt, Part part, Index kt, detail::Block block,
+inline std::vector<Step> product_order(Index mt, Index nt, Region region, Index kt, detail::Block block,
                                        const Owners& owners, detail::TileExtents tile = {}) {
   const auto grid = owners.grid();
   if (block.rows <= 0) block.rows = mt;
@@ -65,7 +65,7 @@ inline std::vector<Step> product_order(Index mt, Index nt, Part part, Index kt, 
       for (Index s = 0; s < kt; s++)
         for (Index j = j0; j < std::min(nt, j0 + block.columns); j++)
           for (Index i = i0; i < std::min(mt, i0 + block.rows); i++)
-            if (contains(part, i, j)) steps.push_back({i, j, owners.term(i, j, s, kt), s, first && block.roomy});
+            if (region.contains(i, j)) steps.push_back({i, j, owners.term(i, j, s, kt), s, first && block.roomy});
       if (!owners.exist() || std::ssize(steps) == begin) continue;
       // Elements of the smallest square of C, from the first tile of its owner on, that has the tile in it.
       const auto square = [&](const Step& step) {

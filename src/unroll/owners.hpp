@@ -6,7 +6,7 @@
 
 #include <tessera/types.hpp>
 
-#include "codelets/triangle.hpp"
+#include "region.hpp"
 #include "session.hpp"
 #include "tile_grid.hpp"
 #include "tile_size.hpp"
@@ -15,39 +15,31 @@ namespace tessera::unroll {
 
 using codelets::Part;
 
-/// Whether tile (i, j) belongs to a part of the matrix. The tiles on the diagonal belong to all.
-constexpr bool contains(Part part, Index i, Index j) {
-  return part == Part::All || (part == Part::Lower ? i >= j : i <= j);
-}
-
 /// Which GPU computes which tile of an mt×nt result, as an index from 0.
 ///
 /// All of a matrix is dealt out to a grid of GPUs as to a chessboard. Of a triangle that would give some of them more
-/// tiles than others, and those on the diagonal are only half as much work: there, who has had his share is passed
-/// over.
+/// tiles than others, and those on the diagonal are less work: there, who has had his share is passed over.
 class Owners {
  public:
   /// Nobody owns anything: the scheduling policy decides.
   Owners() = default;
 
   /// @param i0, j0  row and column of the first tile on the chessboard
-  Owners(detail::OwnerGrid grid, Index mt, Index nt, Part part, Index i0 = 0, Index j0 = 0)
+  Owners(detail::OwnerGrid grid, Index mt, Index nt, Region region, Index i0 = 0, Index j0 = 0)
       : grid_(grid), mt_(mt), i0_(i0), j0_(j0), exists_(true) {
-    if (part == Part::All || grid.size() == 1) return;
+    if (region.part == Part::All || grid.size() == 1) return;
     table_.assign(static_cast<std::size_t>(mt * nt), 0);
-    const auto half_tiles = [](Index i, Index j) { return i == j ? 1 : 2; };
     Index total = 0;
     for (Index j = 0; j < nt; j++)
-      for (Index i = 0; i < mt; i++)
-        if (contains(part, i, j)) total += half_tiles(i, j);
+      for (Index i = 0; i < mt; i++) total += region.work(i, j);
     std::vector<Index> load(static_cast<std::size_t>(grid.size()));
     for (Index j = 0; j < nt; j++)
       for (Index i = 0; i < mt; i++) {
-        if (!contains(part, i, j)) continue;
+        if (!region.contains(i, j)) continue;
         auto owner = static_cast<std::size_t>(chessboard(i, j));
-        if ((load[owner] + half_tiles(i, j)) * grid.size() > total)
+        if ((load[owner] + region.work(i, j)) * grid.size() > total)
           owner = static_cast<std::size_t>(std::ranges::min_element(load) - load.begin());
-        load[owner] += half_tiles(i, j);
+        load[owner] += region.work(i, j);
         table_[static_cast<std::size_t>(i + j * mt)] = static_cast<int>(owner);
       }
   }
@@ -67,8 +59,8 @@ class Owners {
   /// after.
   Index term(Index i, Index j, Index s, Index count) const {
     if (!exists_) return s;
-    const Index sharers = table_.empty() ? std::max(grid_.p, grid_.q) : grid_.size();
-    const Index turn = table_.empty() ? ((i0_ + i) % grid_.p + (j0_ + j) % grid_.q) % sharers : of(i, j);
+    const int owner = of(i, j);
+    const Index sharers = std::max(grid_.p, grid_.q), turn = (owner / grid_.q + owner % grid_.q) % sharers;
     const Index last_group = std::max<Index>(1, count / sharers) - 1, group = std::min(s / sharers, last_group);
     const Index first = group * sharers, few = group < last_group ? sharers : count - first;
     return first + (s - first + turn) % few;
@@ -87,13 +79,13 @@ class Owners {
 
 /// The owners of the tiles of a result as it is stored, if the session has such.
 template <Scalar T>
-Owners owners(const detail::Session& session, const Matrix<T>& C, Part part) {
+Owners owners(const detail::Session& session, const Matrix<T>& C, Region region) {
   using detail::MatrixAccess;
   if (!session.has_owners()) return {};
   return {detail::owner_grid(session.gpu_count()),
           C.mt(),
           C.nt(),
-          part,
+          region,
           MatrixAccess::first_row(C),
           MatrixAccess::first_column(C)};
 }

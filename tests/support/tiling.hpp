@@ -14,11 +14,13 @@ struct Tiling {
   Extent cut;  ///< tiles of the result are m×n, terms of the sum are cut into k; zeros: the library's choice
   Op view_a = Op::NoTrans, view_b = Op::NoTrans, view_c = Op::NoTrans;
   bool ranges = false;  ///< the operands are ranges of tiles of larger matrices
+  Index across = 1;     ///< how many times as high as wide the tiles of a triangle of a result are, as stored
 };
 
 inline std::ostream& operator<<(std::ostream& out, const Tiling& t) {
   out << "tiles " << t.cut.m << ' ' << t.cut.n << ' ' << t.cut.k << ", views " << static_cast<char>(t.view_a)
       << static_cast<char>(t.view_b) << static_cast<char>(t.view_c);
+  if (t.across > 1) out << ", " << t.across << " times as high as wide";
   return t.ranges ? out << ", in ranges of tiles" : out;
 }
 
@@ -82,11 +84,12 @@ template <Scalar T>
 class TiledCall {
  public:
   TiledCall(const Call<T>& call, const Tiling& tiling)
-      : call_(call),
-        a_(call.A, call.routine->size_a(call.options, tiling.cut), tiling.view_a, tiling.ranges, As::Input),
-        b_(call.B, call.routine->has_b() ? call.routine->size_b(call.options, tiling.cut) : Size{1, 1}, tiling.view_b,
-           tiling.ranges, As::Input),
-        c_(call.C, call.routine->size_c(call.options, tiling.cut), tiling.view_c, tiling.ranges, As::Output) {}
+      : call_(call), a_(call.A, call.routine->size_a(call.options, cut_of_factor(tiling, true)), tiling.view_a,
+                        tiling.ranges, As::Input),
+        b_(call.B,
+           call.routine->has_b() ? call.routine->size_b(call.options, cut_of_factor(tiling, false)) : Size{1, 1},
+           tiling.view_b, tiling.ranges, As::Input),
+        c_(call.C, tile_of_c(tiling), tiling.view_c, tiling.ranges, As::Output) {}
 
   TileArguments<T> arguments() const {
     return {call_.options, call_.alpha, a_.matrix(), b_.matrix(), call_.beta, c_.matrix()};
@@ -107,6 +110,21 @@ class TiledCall {
 
  private:
   using As = typename Shown<T>::As;
+
+  Size tile_of_c(const Tiling& tiling) const {
+    auto tile = call_.routine->size_c(call_.options, tiling.cut);
+    (tiling.view_c == Op::NoTrans ? tile.columns : tile.rows) /= tiling.across;
+    return tile;
+  }
+  /// The rows of C are those of the left factor of a product, its columns those of the right one. Of a symmetric update
+  /// all factors are cut like the rows of C as it is stored.
+  Extent cut_of_factor(const Tiling& tiling, bool left) const {
+    auto cut = tiling.cut;
+    const bool rows_are_narrow = tiling.view_c != Op::NoTrans;
+    if (call_.routine->c == Structure::Triangular && left == rows_are_narrow) cut.n /= tiling.across;
+    return cut;
+  }
+
   const Call<T>& call_;
   Shown<T> a_, b_, c_;
 };
