@@ -114,11 +114,14 @@ starpu_task* Policy::pop(int id) {
     refill(worker);
     if (options_.prefetch && cache_->distributed() && !worker.station.empty() && !worker.narrow)
       prefetches = worker.station.to_prefetch(*cache_, worker.node, options_.wait);
-    if (!worker.narrow || fetching_ == nobody) slot = worker.station.next(*cache_, worker.node, is_idle(worker));
+    if (!worker.narrow || fetching_ == nobody)
+      slot = worker.station.next(*cache_, worker.node, is_idle(worker),
+                                 [&](starpu_data_handle_t tile) { return awaited_by_a_peer(worker, tile); });
     worker.asleep = !slot;
     worker.waits = !slot && worker.given.empty() && !worker.station.empty();
     if (slot) {
-      worker.given.push_back({slot->task.task, slot->task.output, slot->task.order, false});
+      worker.given.push_back(
+          {slot->task.task, slot->task.output, slot->task.order, TileCache::missing(slot->task.task, worker.node)});
       statistics_.tasks++;
       waiting_--;
       std::erase(prefetches.tasks, slot->task.task);  // it will be fetched at once

@@ -54,6 +54,7 @@ class Policy {
   void place(const ReadyTask& task);
   void share(const ReadyTask& task);
   static bool is_idle(const Worker& worker);
+  bool awaited_by_a_peer(const Worker& worker, starpu_data_handle_t tile) const;
   void forget(const Worker::Given& given);
   std::vector<int> wake(const ReadyTask& task);
   std::vector<int> wake_all(bool only_waiting, int caller);

@@ -7,13 +7,12 @@ namespace tessera::scheduler {
 
 namespace {
 
-/// Whether one of a task's tiles is being copied to the node, or to a peer.
-bool something_arrives(const TileCache& cache, starpu_task* task, unsigned node) {
-  bool arrives = false;
-  for_each_tile(task, [&](starpu_data_handle_t tile, int mode) {
-    arrives = arrives || ((mode & STARPU_R) != 0 && cache.loading_nearby(tile, node));
-  });
-  return arrives;
+/// Whether `arrives` is true for one of the tiles that a task reads.
+bool something_arrives(starpu_task* task, const std::function<bool(starpu_data_handle_t)>& arrives) {
+  bool any = false;
+  for_each_tile(task,
+                [&](starpu_data_handle_t tile, int mode) { any = any || ((mode & STARPU_R) != 0 && arrives(tile)); });
+  return any;
 }
 
 }  // namespace
@@ -53,14 +52,16 @@ void ReservationStation::issued() {
   for (auto& slot : slots_) slot.issuing = false;
 }
 
-std::optional<ReservationStation::Slot> ReservationStation::next(const TileCache& cache, unsigned node, bool idle) {
+std::optional<ReservationStation::Slot> ReservationStation::next(
+    const TileCache& cache, unsigned node, bool idle, const std::function<bool(starpu_data_handle_t)>& awaited) {
   if (slots_.empty()) return std::nullopt;
   auto chosen = std::ranges::find_if(slots_, [node](const Slot& s) { return TileCache::at_hand(s.task.task, node); });
   if (chosen == slots_.end()) {
     if (!idle) return std::nullopt;
     chosen = std::ranges::find(slots_, false, &Slot::waits);
     if (chosen == slots_.end()) {
-      if (std::ranges::any_of(slots_, [&](const Slot& s) { return something_arrives(cache, s.task.task, node); }))
+      const auto arrives = [&](starpu_data_handle_t tile) { return awaited(tile) || cache.loading_nearby(tile, node); };
+      if (std::ranges::any_of(slots_, [&](const Slot& s) { return something_arrives(s.task.task, arrives); }))
         return std::nullopt;
       chosen = slots_.begin();
     }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -44,7 +45,9 @@ class ReservationStation {
 
   /// The first task that can start at once; if there is none and the worker is idle, the first that waits for no peer;
   /// if all do, and nothing is under way that will change that, the first.
-  std::optional<Slot> next(const TileCache& cache, unsigned node, bool idle);
+  /// @param awaited  whether a peer is about to start a task that a tile is fetched for
+  std::optional<Slot> next(const TileCache& cache, unsigned node, bool idle,
+                           const std::function<bool(starpu_data_handle_t tile)>& awaited);
 
   /// Takes a task out.
   Slot remove(std::size_t index);

@@ -72,11 +72,23 @@ bool TileCache::at_hand(starpu_task* task, unsigned node) {
   return all;
 }
 
+std::vector<starpu_data_handle_t> TileCache::missing(starpu_task* task, unsigned node) {
+  std::vector<starpu_data_handle_t> tiles;
+  for_each_tile(task, [&](starpu_data_handle_t tile, int mode) {
+    if ((mode & STARPU_R) != 0 && !valid(tile, node)) tiles.push_back(tile);
+  });
+  return tiles;
+}
+
 bool TileCache::on_its_way_to_a_peer(starpu_data_handle_t tile, unsigned node) const {
   if (peers_[node].empty() || valid(tile, node)) return false;
   const auto has_it = [tile](unsigned peer) { return valid(tile, peer); };
   if (std::ranges::any_of(peers_[node], has_it) || arriving(tile, node)) return false;
   return std::ranges::any_of(peers_[node], [tile](unsigned peer) { return arriving(tile, peer); });
+}
+
+bool TileCache::is_peer(unsigned source, unsigned node) const {
+  return std::ranges::find(peers_[node], source) != peers_[node].end();
 }
 
 bool TileCache::loading_nearby(starpu_data_handle_t tile, unsigned node) const {

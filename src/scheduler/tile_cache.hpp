@@ -38,9 +38,14 @@ class TileCache {
 
   /// Whether all that a task reads is there.
   static bool at_hand(starpu_task* task, unsigned node);
+  /// What of it is not.
+  static std::vector<starpu_data_handle_t> missing(starpu_task* task, unsigned node);
 
   /// Whether no peer has the tile yet, but one is getting it.
   bool on_its_way_to_a_peer(starpu_data_handle_t tile, unsigned node) const;
+
+  /// Whether the node copies from there before it copies from the host.
+  bool is_peer(unsigned source, unsigned node) const;
 
   /// Whether a copy to the node or to one of its peers is under way.
   bool loading_nearby(starpu_data_handle_t tile, unsigned node) const;

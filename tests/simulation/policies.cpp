@@ -43,6 +43,17 @@ TEST(Traffic, OfAProductThatFitsIsWhatIsCompulsory) {
   EXPECT_EQ(row.at("bytes_h2d"), row.at("bytes_min_h2d"));
 }
 
+// Of a symmetric matrix or result 10 of 16 tiles of 4096×4096, or as much in narrower ones. GPUs that ask for a tile of
+// the host while a peer fetches it would bring some twice.
+TEST(Traffic, OfATriangleIsEachOfItsTilesOnce) {
+  const double whole = 8.0 * 16384 * 16384, triangle = whole * 10 / 16;
+  const auto rows = rows_of("--platform h200x4 --routine symm,syrk,syr2k --size 16384 --policy tessera");
+  ASSERT_EQ(rows.size(), 3);
+  EXPECT_EQ(rows[0].at("bytes_h2d"), triangle + 2 * whole);
+  EXPECT_EQ(rows[1].at("bytes_h2d"), whole + triangle);
+  EXPECT_EQ(rows[2].at("bytes_h2d"), 2 * whole + triangle);
+}
+
 // BLASX publishes 9.4 and 4.0 GB for its own runs on that machine, and cuBLAS-XT moves 73 and 39.
 TEST(Traffic, OnEverestIsNoMoreThanWhatWasPromised) {
   const auto rows = rows_of("--platform everest --routine gemm,trsm --size 16384 --tile 1024 --policy tessera");
