@@ -39,6 +39,11 @@ int Chains::home(starpu_data_handle_t tile) const {
   return chain != chains_.end() ? chain->second.home : suggested(tile);
 }
 
+std::size_t Chains::length(starpu_data_handle_t tile) const {
+  const auto chain = chains_.find(tile);
+  return chain != chains_.end() ? chain->second.unfinished : 1;
+}
+
 void Chains::set_home(starpu_data_handle_t tile, int worker) {
   const auto chain = chains_.find(tile);
   if (chain != chains_.end()) move(chain->second, worker);

@@ -50,7 +50,7 @@ std::optional<ReadyTask> Policy::steal(Worker& thief) {
 
   // Not where both would be done at about the same time anyway: the thief may only wait for what others compute.
   const double there = seconds(*victim, best->task), here = seconds(thief, best->task);
-  const auto own = static_cast<double>(chains_.unfinished(thief.id)) + 1,
+  const auto own = static_cast<double>(chains_.unfinished(thief.id) + chains_.length(best->output)),
              others = static_cast<double>(std::max(chains_.unfinished(victim->id), victim->backlog()));
   constexpr double clearly = 1.25;
   if (distributed && others * (there > 0 ? there : 1) <= cheapest + clearly * own * (here > 0 ? here : 1))
