@@ -33,8 +33,8 @@ ProductTiles plan_symmetric(const Session& session, Side side, Index m, Index n)
 }
 
 template <Scalar T>
-ProductTiles plan_triangular(const Session& session, Side side, Index m, Index n) {
-  return choose_triangular_tiles(tile_problem<T>(session), side, m, n, session.tile());
+ProductTiles plan_triangular(const Session& session, Side side, bool inverse, Index m, Index n) {
+  return choose_triangular_tiles(tile_problem<T>(session), side, inverse, m, n, session.tile());
 }
 
 template <Scalar T>
@@ -54,7 +54,7 @@ Index default_tile(const Session& session) {
   template ProductTiles plan_product<T>(const Session&, Op, Op, Index, Index, Index); \
   template ProductTiles plan_triangle<T>(const Session&, Op, Op, Index, Index, int);  \
   template ProductTiles plan_symmetric<T>(const Session&, Side, Index, Index);        \
-  template ProductTiles plan_triangular<T>(const Session&, Side, Index, Index);       \
+  template ProductTiles plan_triangular<T>(const Session&, Side, bool, Index, Index); \
   template Block block_of_tiles<T>(const Session&, TileExtents);                      \
   template Index default_tile<T>(const Session&);
 INSTANTIATE(float)

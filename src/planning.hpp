@@ -29,9 +29,9 @@ ProductTiles plan_triangle(const Session& session, Op op_a, Op op_b, Index n, In
 template <Scalar T>
 ProductTiles plan_symmetric(const Session& session, Side side, Index m, Index n);
 
-/// The same for a triangular matrix.
+/// The same for a triangular matrix, or one that is solved with.
 template <Scalar T>
-ProductTiles plan_triangular(const Session& session, Side side, Index m, Index n);
+ProductTiles plan_triangular(const Session& session, Side side, bool inverse, Index m, Index n);
 
 /// Blocks of C for such tiles.
 template <Scalar T>

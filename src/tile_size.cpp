@@ -64,10 +64,11 @@ ProductTiles choose_symmetric_tiles(const TileProblem& machine, Side side, Index
                                        : choose_sided_for_cpus(machine, side, order, free, Rows::Independent, fixed));
 }
 
-ProductTiles choose_triangular_tiles(const TileProblem& machine, Side side, Index m, Index n, Index fixed) {
+ProductTiles choose_triangular_tiles(const TileProblem& machine, Side side, bool inverse, Index m, Index n,
+                                     Index fixed) {
   const Index order = std::max<Index>(side == Side::Left ? m : n, 1),
               free = std::max<Index>(side == Side::Left ? n : m, 1);
-  return turned(side, machine.gpus > 0 ? choose_triangular_for_gpus(machine, side, order, free, fixed)
+  return turned(side, machine.gpus > 0 ? choose_triangular_for_gpus(machine, side, inverse, order, free, fixed)
                                        : choose_sided_for_cpus(machine, side, order, free, Rows::Dependent, fixed));
 }
 

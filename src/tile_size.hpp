@@ -69,8 +69,10 @@ ProductTiles choose_triangle_tiles(const TileProblem& machine, Transposed stored
 /// same.
 ProductTiles choose_symmetric_tiles(const TileProblem& machine, Side side, Index m, Index n, Index fixed);
 
-/// The same for a triangular matrix, applied in place or solved with.
-ProductTiles choose_triangular_tiles(const TileProblem& machine, Side side, Index m, Index n, Index fixed);
+/// The same for a triangular matrix, applied in place.
+/// @param inverse  whether it is solved with
+ProductTiles choose_triangular_tiles(const TileProblem& machine, Side side, bool inverse, Index m, Index n,
+                                     Index fixed);
 
 /// Rows and columns of a tile of C, and the terms of the sum that one task adds to it.
 struct TileExtents {

@@ -21,6 +21,9 @@ constexpr double task_overhead = 20e-6;
 /// Larger tiles than these take too long to arrive for the first product, and to leave after the last.
 constexpr double largest_tile_bytes = 1 << 27;
 
+/// Kernels of tiles that are narrower than this part of their height are slower than their flops tell.
+constexpr Index narrowest = 4;
+
 /// Seconds of a kernel, and of what StarPU does for it.
 double task_seconds(const TileProblem& machine, double flops) {
   return machine.rates.gpu.seconds(flops) + task_overhead;
@@ -71,6 +74,15 @@ Passes passes(const TileProblem& machine, OwnerGrid grid, const Product& p, Tile
   return {blocks(p.n, block.columns * tile.n), blocks(p.m, block.rows * tile.m)};
 }
 
+/// Of several GPUs, wide tiles slow down long calls. On four H200 at n = 32768, dgemm ran at 202 to 203 TFLOP/s with
+/// tiles of 4096×1024, 191 to 201 with 4096×2048 and 188 to 199 with 4096×4096; dsyrk at 198, 180 and 182; dsyr2k at
+/// 202 to 205, 176 and 176. The wide ones computed for 94 to 97 % of the time, so it is their kernels that are slower,
+/// by power as we suppose: the first call after a pause loses less. But in a loop of one kernel on each of the four
+/// there is no such difference: 207, 206 and 207 in 1.2 s, 222 in the first 0.1 s. One GPU has 52 with tiles
+/// of 4096×4096.
+constexpr double wide_cost = 0.1, unlimited_for = 0.1;  // a part of the time, and [s]
+bool is_wide(TileExtents tile) { return narrowest * tile.n > tile.m; }
+
 /// The arithmetic of the busiest GPU and the transfers, and the start and the end, when there is nothing to overlap
 /// with: two tiles must arrive before the first product, one must leave after the last.
 double predict(const TileProblem& machine, const Product& p, TileExtents tile) {
@@ -96,7 +108,10 @@ double predict(const TileProblem& machine, const Product& p, TileExtents tile) {
                b = element * copy_cost(machine, p.stored.b ? n : k, busy),
                c = element * copy_cost(machine, p.stored_c ? n : m, busy);
   const double in = of_each_gpu(a, b, c), first = m * k * a + k * n * b, last = m * n * c;
-  return overlapped(compute, in) + first + last;
+  const bool in_core = again.a * again.b == 1;
+  const double throttled =
+      machine.gpus > 1 && in_core && is_wide(tile) ? wide_cost * std::max(0.0, compute - unlimited_for) : 0;
+  return overlapped(compute, in) + first + last + throttled;
 }
 
 /// Whether a GPU has room for a few of these.
@@ -106,9 +121,9 @@ bool fits(const TileProblem& machine, TileExtents tile) {
   return machine.gpu_memory <= 0 || 2 * (a + b + c) <= machine.gpu_memory;
 }
 
-/// Kernels of tiles that are narrower than this part of their height are slower than their flops tell. Half of that is
-/// still better than too few tiles of C for each GPU, which then has nothing to compute while it waits for one.
-constexpr Index narrowest = 4, enough_tiles = 8;
+/// Half of the narrowest is still better than too few tiles of C for each GPU, which then has nothing to compute while
+/// it waits for one.
+constexpr Index enough_tiles = 8;
 
 bool too_narrow(const TileProblem& machine, const Product& p, TileExtents tile) {
   if (narrowest * tile.n >= tile.m) return false;
@@ -157,8 +172,10 @@ ProductTiles choose(const TileProblem& machine, const Product& p, Index fixed, A
 /// cost between 0.05 and 0.17 µs a row.
 constexpr double row_latency = 0.08e-6;
 
-/// A GPU with fewer columns of X than these waits for their tiles, and ends when the last one does.
-constexpr Index columns_per_gpu = 4;
+/// A GPU with fewer columns of X than these waits for their tiles, and ends when the last one does. More are needed to
+/// solve, where the rows of a column depend on each other; of long columns that is a smaller part of the time. On four
+/// H200, two and four are 109 and 102 TFLOP/s in dtrmm at 16384, 98 and 102 in dtrsm, and 169 and 164 there at 32768.
+Index columns_per_gpu(bool inverse, Index order) { return inverse && order < 8 * candidates.back() ? 4 : 2; }
 
 /// Each column of tiles of X belongs to one GPU, which works through the rows: the time of the busiest one, the
 /// transfers, and the start and the end.
@@ -209,7 +226,8 @@ ProductTiles choose_symmetric_for_gpus(const TileProblem& machine, Side side, In
                 [](TileExtents tile) { return tile.m == tile.k; });
 }
 
-ProductTiles choose_triangular_for_gpus(const TileProblem& machine, Side side, Index order, Index free, Index fixed) {
+ProductTiles choose_triangular_for_gpus(const TileProblem& machine, Side side, bool inverse, Index order, Index free,
+                                        Index fixed) {
   ProductTiles best;
   best.seconds = std::numeric_limits<double>::infinity();
   const auto consider = [&](Index tile, Index width) {
@@ -221,7 +239,8 @@ ProductTiles choose_triangular_for_gpus(const TileProblem& machine, Side side, I
   } else {
     for (const Index tile : candidates)
       for (const Index width : candidates) {
-        const bool enough = divide_up(free, width) >= columns_per_gpu * machine.gpus || width == candidates.front();
+        const bool enough =
+            divide_up(free, width) >= columns_per_gpu(inverse, order) * machine.gpus || width == candidates.front();
         if (enough && (tile == candidates.front() || fits(machine, {tile, width, tile}))) consider(tile, width);
       }
   }

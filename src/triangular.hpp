@@ -46,7 +46,7 @@ void triangular(const char* routine, Side side, Uplo uplo, Op op, Diag diag, boo
 /// @param routine_on_tiles  (side, uplo, op, A, B): the call on matrices
 template <Scalar T, typename Routine>
 void triangular_on_pointers(const char* routine, std::optional<Layout> layout, Side side, Uplo uplo, Op op, Diag diag,
-                            Index m, Index n, T alpha, const T* A, Index lda, T* B, Index ldb,
+                            bool inverse, Index m, Index n, T alpha, const T* A, Index lda, T* B, Index ldb,
                             Routine routine_on_tiles) {
   const bool rows = layout == Layout::RowMajor;
   arguments::require_legal_call(
@@ -58,7 +58,7 @@ void triangular_on_pointers(const char* routine, std::optional<Layout> layout, S
     side = flipped(side), uplo = flipped(uplo);
   }
   const auto session = detail::session();
-  const auto tiles = plan_triangular<T>(*session, side, m, n);
+  const auto tiles = plan_triangular<T>(*session, side, inverse, m, n);
   const auto b = private_output(B, m, n, ldb, {tiles.m, tiles.n});
   if (alpha == T{}) {  // A is not read, and may be null
     unroll::submit_scale<T>(*session, T{}, b);

@@ -30,7 +30,7 @@ template <Scalar T>
 void call(std::optional<Layout> layout, Side side, Uplo uplo, Op op, Diag diag, Index m, Index n, T alpha, const T* A,
           Index lda, T* B, Index ldb) {
   detail::triangular_on_pointers<T>(
-      "trsm", layout, side, uplo, op, diag, m, n, alpha, A, lda, B, ldb,
+      "trsm", layout, side, uplo, op, diag, true, m, n, alpha, A, lda, B, ldb,
       [&](Side s, Uplo u, const Matrix<T>& a, const Matrix<T>& b) { trsm<T>(s, u, op, diag, alpha, a, b); });
 }
 

@@ -101,12 +101,24 @@ TEST(GpuTiles, AreLargeForLargeProblems) {
     Index n, tile_m, tile_n;
   };
   for (const auto& [gpus, n, tile_m, tile_n] :
-       {Case{1, 8192, 4096, 1024}, {2, 8192, 4096, 1024}, {2, 16384, 4096, 2048}}) {
+       {Case{1, 8192, 4096, 1024}, {2, 8192, 4096, 1024}, {2, 16384, 4096, 2048}, {4, 32768, 4096, 1024}}) {
     const auto tiles = choose_product_tiles(gpu_machine(gpus), {}, n, n, n, 0);
     EXPECT_EQ(tiles.m, tile_m) << gpus << " GPUs, " << n;
     EXPECT_EQ(tiles.n, tile_n) << gpus << " GPUs, " << n;
     EXPECT_EQ(tiles.k, tile_m) << gpus << " GPUs, " << n;
   }
+}
+
+/// Square tiles with as long columns would be too few to share.
+TEST(GpuTiles, OfATriangleAreHigherThanWide) {
+  for (const int gpus : {2, 4})
+    for (const Index n : {8192, 16384})
+      for (const int products : {1, 2}) {
+        const auto tiles = choose_triangle_tiles(gpu_machine(gpus), {}, n, n, products, 0);
+        EXPECT_GT(tiles.m, tiles.n) << gpus << " GPUs, " << n;
+        EXPECT_EQ(tiles.m % tiles.n, 0);
+        EXPECT_GE(divide_up(n, tiles.m) * divide_up(n, tiles.n), 4 * gpus);
+      }
 }
 
 /// Columns of a tile are one piece of memory each. Where B is stored as its transpose, that is as long as the tile is
@@ -215,7 +227,7 @@ TEST(CpuTiles, OfASidedMatrixShareItsWork) {
       const auto machine = cpu_machine(workers);
       const double cube = std::pow(4000.0, 3);
       const auto symmetric = choose_symmetric_tiles(machine, side, 4000, 4000, 0),
-                 triangular = choose_triangular_tiles(machine, side, 4000, 4000, 0);
+                 triangular = choose_triangular_tiles(machine, side, true, 4000, 4000, 0);
       EXPECT_LT(relative_seconds(machine, symmetric, 2 * cube), 1.3) << workers;
       EXPECT_LT(relative_seconds(machine, triangular, cube), 1.4) << workers;
       for (const auto& tiles : {symmetric, triangular}) EXPECT_EQ(tiles.k, side == Side::Left ? tiles.m : tiles.n);
@@ -224,7 +236,7 @@ TEST(CpuTiles, OfASidedMatrixShareItsWork) {
 
 TEST(CpuTiles, OfASidedMatrixCutItIfTheOtherHasOneColumn) {
   EXPECT_LT(choose_symmetric_tiles(cpu_machine(4), Side::Left, 4000, 1, 0).k, 4000);
-  EXPECT_LT(choose_triangular_tiles(cpu_machine(4), Side::Right, 1, 4000, 0).k, 4000);
+  EXPECT_LT(choose_triangular_tiles(cpu_machine(4), Side::Right, true, 1, 4000, 0).k, 4000);
 }
 
 TEST(CpuTiles, KeepTheSumWhole) {
@@ -262,14 +274,15 @@ TEST(CpuTiles, NeedNoBlocks) {
 
 TEST(GpuTiles, OfATriangularMatrixGiveEveryGpuColumns) {
   for (const int gpus : {1, 2, 4, 8})
-    for (const Index n : {4096, 8192, 32768}) {
-      const auto left = choose_triangular_tiles(gpu_machine(gpus), Side::Left, n, n, 0);
-      EXPECT_GE(divide_up(n, left.n), gpus) << n;
-      EXPECT_EQ(left.m, left.k);
-      const auto right = choose_triangular_tiles(gpu_machine(gpus), Side::Right, n, n, 0);
-      EXPECT_GE(divide_up(n, right.m), gpus) << n;
-      EXPECT_EQ(right.n, right.k);
-    }
+    for (const Index n : {4096, 8192, 32768})
+      for (const bool inverse : {false, true}) {
+        const auto left = choose_triangular_tiles(gpu_machine(gpus), Side::Left, inverse, n, n, 0);
+        EXPECT_GE(divide_up(n, left.n), gpus) << n;
+        EXPECT_EQ(left.m, left.k);
+        const auto right = choose_triangular_tiles(gpu_machine(gpus), Side::Right, inverse, n, n, 0);
+        EXPECT_GE(divide_up(n, right.m), gpus) << n;
+        EXPECT_EQ(right.n, right.k);
+      }
 }
 
 constexpr std::array<Index, 5> awkward_sizes{0, 1, 17, 1000, Index{1} << 33};
@@ -282,7 +295,7 @@ TEST(AnyTiles, AreLegalTilesForAnyShape) {
           for (const auto& tiles :
                {choose_product_tiles(machine, {}, m, n, k, 0), choose_triangle_tiles(machine, {}, n, k, 2, 0),
                 choose_symmetric_tiles(machine, Side::Left, m, n, 0),
-                choose_triangular_tiles(machine, Side::Right, m, n, 0)})
+                choose_triangular_tiles(machine, Side::Right, true, m, n, 0)})
             for (const Index size : {tiles.m, tiles.n, tiles.k}) {
               EXPECT_GE(size, 1) << m << 'x' << n << 'x' << k;
               ASSERT_LE(size, std::numeric_limits<int>::max()) << m << 'x' << n << 'x' << k;

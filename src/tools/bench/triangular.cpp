@@ -31,7 +31,7 @@ class Triangular final : public TypedRoutine<Triangular> {
 
   template <Scalar T>
   detail::ProductTiles plan(const detail::Session& session, const Problem& p) const {
-    return detail::plan_triangular<T>(session, p.side, p.m, p.n);
+    return detail::plan_triangular<T>(session, p.side, solves(), p.m, p.n);
   }
 
   void call(const auto& library, const auto& c) const {
