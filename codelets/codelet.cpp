@@ -22,6 +22,7 @@ double cost_in_microseconds(starpu_task* task, unsigned worker, unsigned /*imple
 double flops_of(starpu_task* task, unsigned /*implementation*/) { return work_of(task).flops; }
 
 /// Tasks of one operation that cost the same have the same footprint: type and tile sizes, not the values of α and β.
+/// On the diagonal of a matrix with high tiles it does not tell how much of a tile is computed; the cost function does.
 uint32_t footprint(starpu_task* task) {
   uint32_t hash = starpu_hash_crc32c_be(static_cast<uint32_t>(work_of(task).type), 0);
   for (int i = 0; i < task->nbuffers; i++) {

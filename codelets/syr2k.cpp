@@ -16,7 +16,11 @@ T second_alpha(T alpha) {
 
 template <Scalar T, bool hermitian>
 void syr2k_cpu(void* buffers[], void* arg) {
-  const auto& [work, uplo, first_row, op, alpha, beta] = *static_cast<Syr2kArgs<T>*>(arg);
+  const auto& args = *static_cast<Syr2kArgs<T>*>(arg);
+  const Uplo uplo = args.uplo;
+  const int first_row = args.first_row;
+  const Op op = args.op;
+  const T alpha = args.alpha, beta = args.beta;
   const auto A = tile<const T>(buffers[0]), B = tile<const T>(buffers[1]);
   const auto C = tile<T>(buffers[2]);
   const int k = op == Op::NoTrans ? A.n : A.m;
@@ -24,7 +28,7 @@ void syr2k_cpu(void* buffers[], void* arg) {
   T* const c = element(C, first_row, 0);
   if constexpr (hermitian) host::her2k<T>(uplo, op, C.n, k, alpha, a, A.ld, b, B.ld, std::real(beta), c, C.ld);
   else host::syr2k<T>(uplo, op, C.n, k, alpha, a, A.ld, b, B.ld, beta, c, C.ld);
-  if (const auto r = beside_triangle(uplo, C.m, C.n, first_row); r.m > 0) {
+  if (const auto r = rest_of_trapezoid(uplo, C.m, C.n, first_row); r.m > 0) {
     const auto product = [&](T factor, const Tile<const T>& X, const T* y, int ldy, T old) {
       host::gemm<T>(op, other_factor<hermitian>(op), r.m, r.n, k, factor, row(op, X, r.i), X.ld, y, ldy, old,
                     element(C, r.i, r.j), C.ld);
@@ -37,7 +41,11 @@ void syr2k_cpu(void* buffers[], void* arg) {
 #ifdef TESSERA_WITH_CUDA
 template <Scalar T, bool hermitian>
 void syr2k_cuda(void* buffers[], void* arg) {
-  const auto& [work, uplo, first_row, op, alpha, beta] = *static_cast<Syr2kArgs<T>*>(arg);
+  const auto& args = *static_cast<Syr2kArgs<T>*>(arg);
+  const Uplo uplo = args.uplo;
+  const int first_row = args.first_row;
+  const Op op = args.op;
+  const T alpha = args.alpha, beta = args.beta;
   const auto A = tile<const T>(buffers[0]), B = tile<const T>(buffers[1]);
   const auto C = tile<T>(buffers[2]);
   const int k = op == Op::NoTrans ? A.n : A.m;
@@ -50,7 +58,7 @@ void syr2k_cuda(void* buffers[], void* arg) {
   } else {
     check("syr2k", device::syr2k<T>(handle, uplo, op, C.n, k, alpha, a, A.ld, b, B.ld, beta, c, C.ld));
   }
-  if (const auto r = beside_triangle(uplo, C.m, C.n, first_row); r.m > 0) {
+  if (const auto r = rest_of_trapezoid(uplo, C.m, C.n, first_row); r.m > 0) {
     const auto product = [&](T factor, const Tile<const T>& X, const T* y, int ldy, T old) {
       check("gemm", device::gemm<T>(handle, op, other_factor<hermitian>(op), r.m, r.n, k, factor, row(op, X, r.i), X.ld,
                                     y, ldy, old, element(C, r.i, r.j), C.ld));

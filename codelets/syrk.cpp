@@ -17,7 +17,7 @@ void syrk_cpu(void* buffers[], void* arg) {
   T* const c = element(C, first_row, 0);
   if constexpr (hermitian) host::herk<T>(uplo, op, C.n, k, std::real(alpha), a, A.ld, std::real(beta), c, C.ld);
   else host::syrk<T>(uplo, op, C.n, k, alpha, a, A.ld, beta, c, C.ld);
-  if (const auto r = beside_triangle(uplo, C.m, C.n, first_row); r.m > 0)
+  if (const auto r = rest_of_trapezoid(uplo, C.m, C.n, first_row); r.m > 0)
     host::gemm<T>(op, other_factor<hermitian>(op), r.m, r.n, k, alpha, row(op, A, r.i), A.ld, a, A.ld, beta,
                   element(C, r.i, r.j), C.ld);
 }
@@ -38,7 +38,7 @@ void syrk_cuda(void* buffers[], void* arg) {
   } else {
     check("syrk", device::syrk<T>(handle, uplo, op, C.n, k, alpha, a, A.ld, beta, c, C.ld));
   }
-  if (const auto r = beside_triangle(uplo, C.m, C.n, first_row); r.m > 0)
+  if (const auto r = rest_of_trapezoid(uplo, C.m, C.n, first_row); r.m > 0)
     check("gemm", device::gemm<T>(handle, op, other_factor<hermitian>(op), r.m, r.n, k, alpha, row(op, A, r.i), A.ld, a,
                                   A.ld, beta, element(C, r.i, r.j), C.ld));
 }

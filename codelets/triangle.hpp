@@ -26,11 +26,11 @@ struct Rectangle {
   int i, j, m, n;
 };
 
-/// Of an m×n tile that the diagonal enters in row `first`: the rectangle beside the triangle of order n.
-constexpr Rectangle beside_triangle(Uplo uplo, int m, int n, int first) {
+/// Of an m×n tile that the diagonal enters in row `first`: the rectangle below, or above, the triangle of order n.
+constexpr Rectangle rest_of_trapezoid(Uplo uplo, int m, int n, int first) {
   return uplo == Uplo::Lower ? Rectangle{first + n, 0, m - first - n, n} : Rectangle{0, 0, first, n};
 }
-/// Elements of both.
+/// Elements of both; of the triangle n²/2, as flops are counted.
 constexpr double trapezoid_elements(Uplo uplo, Index m, Index n, Index first) {
   const auto width = static_cast<double>(n);
   return width * (width / 2 + static_cast<double>(uplo == Uplo::Lower ? m - first - n : first));
@@ -50,11 +50,11 @@ void cut_triangle(Uplo uplo, int n, int leaf, OnRectangle on_rectangle, OnLeaf o
   cut_triangle(uplo, n - half, leaf, on_rectangle, on_leaf, first + half);
 }
 
-/// The same for all that `beside_triangle` and the triangle have of an m×n tile.
+/// The same for the trapezoid that both are of an m×n tile.
 /// @param on_leaf  called with row, column and order
 template <typename OnRectangle, typename OnLeaf>
 void cut_trapezoid(Uplo uplo, int m, int n, int first_row, int leaf, OnRectangle on_rectangle, OnLeaf on_leaf) {
-  if (const auto beside = beside_triangle(uplo, m, n, first_row); beside.m > 0) on_rectangle(beside);
+  if (const auto rest = rest_of_trapezoid(uplo, m, n, first_row); rest.m > 0) on_rectangle(rest);
   cut_triangle(
       uplo, n, leaf,
       [&](const Rectangle& r) {

@@ -61,7 +61,8 @@ struct Transposed {
 ProductTiles choose_product_tiles(const TileProblem& machine, Transposed stored, Index m, Index n, Index k,
                                   Index fixed);
 
-/// The same for a triangle of an n×n result, the sum of `products` products: its tiles are square.
+/// The same for a triangle of an n×n result, the sum of `products` products: its tiles are square, or on GPUs higher
+/// than wide, by a whole factor.
 ProductTiles choose_triangle_tiles(const TileProblem& machine, Transposed stored, Index n, Index k, int products,
                                    Index fixed);
 

@@ -78,10 +78,14 @@ Passes passes(const TileProblem& machine, OwnerGrid grid, const Product& p, Tile
 /// tiles of 4096×1024, 191 to 201 with 4096×2048 and 188 to 199 with 4096×4096; dsyrk at 198, 180 and 182; dsyr2k at
 /// 202 to 205, 176 and 176. The wide ones computed for 94 to 97 % of the time, so it is their kernels that are slower,
 /// by power as we suppose: the first call after a pause loses less. But in a loop of one kernel on each of the four
-/// there is no such difference: 207, 206 and 207 in 1.2 s, 222 in the first 0.1 s. One GPU has 52 with tiles
-/// of 4096×4096.
+/// there is no such difference: 207, 206 and 207 in 1.2 s, 222 in the first 0.1 s. One GPU has 52
+/// TFLOP/s, a quarter of 207, with tiles of 4096×4096.
+/// It is assumed that other machines do the same. Out of core, copies decide, and narrow tiles need more of them.
 constexpr double wide_cost = 0.1, unlimited_for = 0.1;  // a part of the time, and [s]
-bool is_wide(TileExtents tile) { return narrowest * tile.n > tile.m; }
+double slowed_down(const TileProblem& machine, TileExtents tile, double compute, bool in_core) {
+  const bool wide = narrowest * tile.n > tile.m;
+  return machine.gpus > 1 && in_core && wide ? wide_cost * std::max(0.0, compute - unlimited_for) : 0;
+}
 
 /// The arithmetic of the busiest GPU and the transfers, and the start and the end, when there is nothing to overlap
 /// with: two tiles must arrive before the first product, one must leave after the last.
@@ -108,10 +112,7 @@ double predict(const TileProblem& machine, const Product& p, TileExtents tile) {
                b = element * copy_cost(machine, p.stored.b ? n : k, busy),
                c = element * copy_cost(machine, p.stored_c ? n : m, busy);
   const double in = of_each_gpu(a, b, c), first = m * k * a + k * n * b, last = m * n * c;
-  const bool in_core = again.a * again.b == 1;
-  const double throttled =
-      machine.gpus > 1 && in_core && is_wide(tile) ? wide_cost * std::max(0.0, compute - unlimited_for) : 0;
-  return overlapped(compute, in) + first + last + throttled;
+  return overlapped(compute, in) + first + last + slowed_down(machine, tile, compute, again.a * again.b == 1);
 }
 
 /// Whether a GPU has room for a few of these.

@@ -14,7 +14,8 @@ const auto* const runtime = share_runtime();
 /// Rows, columns, terms: of the routines with a sum of its own length, and of those whose A is square.
 constexpr std::array<Extent, 5> with_terms{{{5, 5, 4000}, {6, 1, 3000}, {1, 70, 300}, {70, 1, 300}, {50, 60, 1}}};
 constexpr std::array<Extent, 5> with_order{{{1, 150}, {150, 1}, {5, 120}, {120, 5}, {1, 1}}};
-constexpr Tiling long_tiles{{8, 8, 500}}, flat_tiles{{100, 100, 100}};
+constexpr Tiling long_tiles{{8, 8, 500}}, flat_tiles{{100, 100, 100}},
+    high_tiles{.cut = {8, 8, 500}, .across = 2};  // of a triangle
 
 template <Scalar T>
 const auto& cases(const Routine<T>& routine) {
@@ -55,6 +56,9 @@ TEST_P(Thin, IsExactOnIntegers) {
         ASSERT_TRUE(result_is_that_of_the_host(before, rows)) << "row-major";
         const auto& tiling = seed % 2 == 0 ? long_tiles : flat_tiles;
         ASSERT_TRUE(result_is_that_of_the_host(before, on_matrices(before, tiling))) << tiling;
+        if (routine.c != Structure::General) {
+          ASSERT_TRUE(result_is_that_of_the_host(before, on_matrices(before, high_tiles))) << high_tiles;
+        }
       }
     });
   });

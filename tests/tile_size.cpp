@@ -116,8 +116,6 @@ TEST(GpuTiles, OfATriangleAreHigherThanWide) {
       for (const int products : {1, 2}) {
         const auto tiles = choose_triangle_tiles(gpu_machine(gpus), {}, n, n, products, 0);
         EXPECT_GT(tiles.m, tiles.n) << gpus << " GPUs, " << n;
-        EXPECT_EQ(tiles.m % tiles.n, 0);
-        EXPECT_GE(divide_up(n, tiles.m) * divide_up(n, tiles.n), 4 * gpus);
       }
 }
 

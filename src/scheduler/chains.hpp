@@ -23,7 +23,7 @@ class Chains {
   int home(starpu_data_handle_t tile) const;
   /// Tasks that a worker is home to and that are not finished, whether they are ready or not.
   std::size_t unfinished(int worker) const { return unfinished_[static_cast<std::size_t>(worker)]; }
-  /// Tasks of one chain that are not finished; without a chain, the one.
+  /// Tasks that write the tile and are not finished; 1 if none is known.
   std::size_t length(starpu_data_handle_t tile) const;
   void set_home(starpu_data_handle_t tile, int worker);
 

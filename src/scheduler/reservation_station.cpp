@@ -7,11 +7,12 @@ namespace tessera::scheduler {
 
 namespace {
 
-/// Whether `arrives` is true for one of the tiles that a task reads.
-bool something_arrives(starpu_task* task, const std::function<bool(starpu_data_handle_t)>& arrives) {
+/// Whether `arrives` is true for one of the tiles that a task reads and that are not there.
+bool something_arrives(starpu_task* task, unsigned node, const std::function<bool(starpu_data_handle_t)>& arrives) {
   bool any = false;
-  for_each_tile(task,
-                [&](starpu_data_handle_t tile, int mode) { any = any || ((mode & STARPU_R) != 0 && arrives(tile)); });
+  for_each_tile(task, [&](starpu_data_handle_t tile, int mode) {
+    any = any || ((mode & STARPU_R) != 0 && !TileCache::valid(tile, node) && arrives(tile));
+  });
   return any;
 }
 
@@ -61,7 +62,7 @@ std::optional<ReservationStation::Slot> ReservationStation::next(
     chosen = std::ranges::find(slots_, false, &Slot::waits);
     if (chosen == slots_.end()) {
       const auto arrives = [&](starpu_data_handle_t tile) { return awaited(tile) || cache.loading_nearby(tile, node); };
-      if (std::ranges::any_of(slots_, [&](const Slot& s) { return something_arrives(s.task.task, arrives); }))
+      if (std::ranges::any_of(slots_, [&](const Slot& s) { return something_arrives(s.task.task, node, arrives); }))
         return std::nullopt;
       chosen = slots_.begin();
     }
@@ -71,7 +72,7 @@ std::optional<ReservationStation::Slot> ReservationStation::next(
 
 ReservationStation::Slot ReservationStation::remove(std::size_t index) {
   const auto position = slots_.begin() + static_cast<std::ptrdiff_t>(index);
-  const Slot slot = *position;
+  Slot slot = *position;
   slots_.erase(position);
   bytes_ -= slot.bytes;
   return slot;

@@ -17,12 +17,13 @@ bool Policy::is_idle(const Worker& worker) {
          now() - worker.started > std::max(unknown_is_long, times_expected * worker.expected);
 }
 
-/// Whether a peer has taken a task for which the tile is fetched now. It waits for nothing but its tiles, so it will
-/// start.
+/// Whether the tile is on its way to a peer that has taken a task with it. That task waits for its tiles and the task
+/// before it, for nothing else: it will start.
 bool Policy::awaited_by_a_peer(const Worker& worker, starpu_data_handle_t tile) const {
   return std::ranges::any_of(members_, [&](const Worker* other) {
     return cache_->is_peer(other->node, worker.node) && std::ranges::any_of(other->given, [&](const auto& given) {
-             return !given.started && std::ranges::find(given.awaited, tile) != given.awaited.end();
+             return !given.started && std::ranges::find(given.awaited, tile) != given.awaited.end() &&
+                    !TileCache::valid(tile, other->node);
            });
   });
 }

@@ -6,8 +6,8 @@
 
 namespace tessera::scheduler {
 
-/// From the worker that will be busy longest with what it has, the task that costs least to move; nothing, if the other
-/// one would have started it before it is done here.
+/// From the worker that will be busy longest with what it has, the task that costs least to move, and with it the rest
+/// of its chain; nothing, if the other one would be done with all that it has by then.
 std::optional<ReadyTask> Policy::steal(Worker& thief) {
   // What runs here is about to release the next tasks of its chains.
   const auto running = thief.given.size();
@@ -50,7 +50,8 @@ std::optional<ReadyTask> Policy::steal(Worker& thief) {
 
   // Not where both would be done at about the same time anyway: the thief may only wait for what others compute.
   const double there = seconds(*victim, best->task), here = seconds(thief, best->task);
-  const auto own = static_cast<double>(chains_.unfinished(thief.id) + chains_.length(best->output)),
+  const auto stolen = options_.chains ? chains_.length(best->output) : 1;
+  const auto own = static_cast<double>(chains_.unfinished(thief.id) + stolen),
              others = static_cast<double>(std::max(chains_.unfinished(victim->id), victim->backlog()));
   constexpr double clearly = 1.25;
   if (distributed && others * (there > 0 ? there : 1) <= cheapest + clearly * own * (here > 0 ? here : 1))

@@ -44,7 +44,7 @@ class TileCache {
   /// Whether no peer has the tile yet, but one is getting it.
   bool on_its_way_to_a_peer(starpu_data_handle_t tile, unsigned node) const;
 
-  /// Whether the node copies from there before it copies from the host.
+  /// Whether the node can copy from there at least as fast as from the host.
   bool is_peer(unsigned source, unsigned node) const;
 
   /// Whether a copy to the node or to one of its peers is under way.

@@ -13,8 +13,6 @@
 
 namespace tessera::unroll {
 
-using codelets::Part;
-
 /// Which GPU computes which tile of an mt×nt result, as an index from 0.
 ///
 /// All of a matrix is dealt out to a grid of GPUs as to a chessboard. Of a triangle that would give some of them more
@@ -54,9 +52,9 @@ class Owners {
   }
 
   /// Which of the `count` terms of its sum an owner adds at place s. A tile of an input is wanted by all owners of a
-  /// row or a column of the grid, or of the triangle. Of each few terms that follow one another, every owner begins
-  /// with another one: so each of them brings one from the host at a time, and the others find it on a peer right
-  /// after.
+  /// row or a column of the grid. Of each few terms that follow one another, each of these begins with another one: so
+  /// each of them brings one from the host at a time, and the others find it on a peer right after. In a triangle all
+  /// owners may want a tile; there, those that begin with the same term share what they fetch for it.
   Index term(Index i, Index j, Index s, Index count) const {
     if (!exists_) return s;
     const int owner = of(i, j);

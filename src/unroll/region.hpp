@@ -11,8 +11,8 @@ using codelets::Part;
 
 /// The tiles of a result that are computed: all, or those that a triangle has a part of.
 struct Region {
-  Part part = Part::All;
-  Index across = 1;  ///< of a triangle: how many tiles side by side are as wide as one is high
+  Part part;
+  Index across;  ///< of a triangle: how many tiles side by side are as wide as one is high
 
   constexpr Region(Part which, Index tiles_across = 1) : part(which), across(tiles_across) {}  // NOLINT: a Part is one
 
