@@ -58,15 +58,14 @@ bool is_pinned(const void* data);
 
 /// Seconds of one n×n×n product on data in the device's memory, on each of `devices` at once, averaged over
 /// about `seconds` (at least one product) after one that is not counted.
+/// @param type  s, d, c or z
 /// @throws RuntimeError if a device has no room for it
-template <Scalar T>
-double product_seconds(const std::vector<int>& devices, int n, double seconds);
+double product_seconds(char type, const std::vector<int>& devices, int n, double seconds);
 
 /// Seconds that the kernel of one n×n×n product takes on a device that has nothing else to do: the best of a few, by
 /// the device's own clock, so that a busy host does not matter.
 /// @throws RuntimeError if the device has no room for it
-template <Scalar T>
-double kernel_seconds(int device, int n);
+double kernel_seconds(char type, int device, int n);
 
 /// Seconds that a device takes to copy one column of a tile out of a larger matrix in pinned memory, while it computes:
 /// pieces of less than 64 KiB then arrive at as little as 0.6 of the link's rate (H200).

@@ -199,8 +199,6 @@ class Product {
   Handle handle_;
 };
 
-}  // namespace
-
 template <Scalar T>
 double product_seconds(const std::vector<int>& devices, int n, double seconds) {
   const KeepCurrentDevice keep;
@@ -237,15 +235,15 @@ double kernel_seconds(int device, int n) {
   return 1e-3 * static_cast<double>(best);
 }
 
-template double kernel_seconds<float>(int, int);
-template double kernel_seconds<double>(int, int);
-template double kernel_seconds<std::complex<float>>(int, int);
-template double kernel_seconds<std::complex<double>>(int, int);
+}  // namespace
 
-template double product_seconds<float>(const std::vector<int>&, int, double);
-template double product_seconds<double>(const std::vector<int>&, int, double);
-template double product_seconds<std::complex<float>>(const std::vector<int>&, int, double);
-template double product_seconds<std::complex<double>>(const std::vector<int>&, int, double);
+double product_seconds(char type, const std::vector<int>& devices, int n, double seconds) {
+  return with_type(type, [&](auto zero) { return product_seconds<decltype(zero)>(devices, n, seconds); });
+}
+
+double kernel_seconds(char type, int device, int n) {
+  return with_type(type, [&](auto zero) { return kernel_seconds<decltype(zero)>(device, n); });
+}
 
 std::vector<double> column_seconds(int device, const std::vector<std::size_t>& bytes) {
   const KeepCurrentDevice keep;

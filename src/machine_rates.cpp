@@ -62,7 +62,7 @@ template <Scalar T>
 CostCurve measure_gpu(int device) {
   std::vector<CostCurve::Point> points;
   points.reserve(gpu_sizes.size());
-  for (const int n : gpu_sizes) points.push_back({product_flops<T>(n), gpu::kernel_seconds<T>(device, n)});
+  for (const int n : gpu_sizes) points.push_back({product_flops<T>(n), gpu::kernel_seconds(type_letter<T>, device, n)});
   return CostCurve(std::move(points));
 }
 

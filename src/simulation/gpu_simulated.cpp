@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "gpu.hpp"
 
+#include "codelets/of_type.hpp"
 #include "machine.hpp"
 
 /// The GPUs of a described machine.
@@ -45,29 +46,18 @@ LinkRates measure_links(const std::vector<int>& devices, std::size_t /*bytes*/) 
   return rates;
 }
 
-template <Scalar T>
-double product_seconds(const std::vector<int>& devices, int n, double /*seconds*/) {
+double product_seconds(char type, const std::vector<int>& devices, int n, double /*seconds*/) {
   double slowest = 0;
-  for (const int device : devices) slowest = std::max(slowest, kernel_seconds<T>(device, n));
+  for (const int device : devices) slowest = std::max(slowest, kernel_seconds(type, device, n));
   return slowest;
 }
 
-template <Scalar T>
-double kernel_seconds(int device, int n) {
+double kernel_seconds(char type, int device, int n) {
   const auto& kind = described_machine().kind_of(device);
   const double side = n;
-  return kind.task_seconds("gemm", type_letter<T>, flops_per_multiply_add<T> * side * side * side) - kind.task_overhead;
+  const double flops = with_type(type, [](auto zero) { return flops_per_multiply_add<decltype(zero)>; });
+  return kind.task_seconds("gemm", type, flops * side * side * side) - kind.task_overhead;
 }
-
-template double kernel_seconds<float>(int, int);
-template double kernel_seconds<double>(int, int);
-template double kernel_seconds<std::complex<float>>(int, int);
-template double kernel_seconds<std::complex<double>>(int, int);
-
-template double product_seconds<float>(const std::vector<int>&, int, double);
-template double product_seconds<double>(const std::vector<int>&, int, double);
-template double product_seconds<std::complex<float>>(const std::vector<int>&, int, double);
-template double product_seconds<std::complex<double>>(const std::vector<int>&, int, double);
 
 PinnedMemory::PinnedMemory(void* data, std::size_t /*bytes*/) : data_(data) {}
 PinnedMemory::~PinnedMemory() = default;

@@ -87,7 +87,7 @@ double gpus_rate(const Machine& machine, int gpus, int n) {
            30 * std::pow(n, 2) * sizeof(T) > static_cast<double>(machine.gpus[static_cast<std::size_t>(i)].memory))
       n /= 2;
   return gpus * flops_per_multiply_add<T> * std::pow(n, 3) /
-         gpu::product_seconds<T>(machine.ordinals(gpus), n, measured_seconds);
+         gpu::product_seconds(type_letter<T>, machine.ordinals(gpus), n, measured_seconds);
 }
 
 }  // namespace
