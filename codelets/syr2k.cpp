@@ -2,17 +2,11 @@
 #include "codelet.hpp"
 #include "host_blas.hpp"
 #include "kernel.hpp"
+#include "mirror.hpp"
 
 namespace tessera::codelets {
 
 namespace {
-
-/// The factor of op(B) op(A)ᵀ, or of op(B) op(A)ᴴ.
-template <bool hermitian, Scalar T>
-T second_alpha(T alpha) {
-  if constexpr (hermitian) return std::conj(alpha);
-  else return alpha;
-}
 
 template <Scalar T, bool hermitian>
 void syr2k_cpu(void* buffers[], void* arg) {
@@ -34,7 +28,7 @@ void syr2k_cpu(void* buffers[], void* arg) {
                     element(C, r.i, r.j), C.ld);
     };
     product(alpha, A, b, B.ld, beta);
-    product(second_alpha<hermitian>(alpha), B, a, A.ld, T(1));
+    product(conjugated_if<T>(hermitian, alpha), B, a, A.ld, T(1));
   }
 }
 
@@ -64,7 +58,7 @@ void syr2k_cuda(void* buffers[], void* arg) {
                                     y, ldy, old, element(C, r.i, r.j), C.ld));
     };
     product(alpha, A, b, B.ld, beta);
-    product(second_alpha<hermitian>(alpha), B, a, A.ld, T(1));
+    product(conjugated_if<T>(hermitian, alpha), B, a, A.ld, T(1));
   }
 }
 #else

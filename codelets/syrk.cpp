@@ -2,6 +2,7 @@
 #include "codelet.hpp"
 #include "host_blas.hpp"
 #include "kernel.hpp"
+#include "mirror.hpp"
 
 namespace tessera::codelets {
 

@@ -11,16 +11,6 @@ enum class Part : char { All, Lower, Upper };
 constexpr Part part_of(Uplo uplo) { return uplo == Uplo::Lower ? Part::Lower : Part::Upper; }
 constexpr Uplo uplo_of(Part part) { return part == Part::Lower ? Uplo::Lower : Uplo::Upper; }
 
-/// What makes the other side of the diagonal of a symmetric, or Hermitian, matrix.
-template <bool hermitian>
-inline constexpr Op mirror = hermitian ? Op::ConjTrans : Op::Trans;
-
-/// The second factor's operation in op(A) op(A)ᵀ, or op(A) op(A)ᴴ.
-template <bool hermitian>
-constexpr Op other_factor(Op op) {
-  return op == Op::NoTrans ? mirror<hermitian> : Op::NoTrans;
-}
-
 /// A rectangle of a triangular tile [elements].
 struct Rectangle {
   int i, j, m, n;

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include <tessera/error.hpp>
 #include <tessera/matrix.hpp>
 
 #include "arguments.hpp"
+#include "codelets/mirror.hpp"
 #include "flipped.hpp"
 #include "tile_grid.hpp"
 #include "unroll/region.hpp"
@@ -18,11 +20,7 @@ namespace tessera::detail {
 constexpr Uplo flipped_if(bool flip, Uplo uplo) { return flip ? flipped(uplo) : uplo; }
 constexpr Side flipped_if(bool flip, Side side) { return flip ? flipped(side) : side; }
 
-template <Scalar T>
-T conjugated_if(bool conjugate, T x) {
-  if constexpr (is_complex<T>) return conjugate ? std::conj(x) : x;
-  else return x;
-}
+using codelets::conjugated_if;
 
 template <Scalar T>
 bool is_transposed(const Matrix<T>& A) {
@@ -86,16 +84,23 @@ double product_flops(Index m, Index n, Index k) {
   return flops_per_multiply_add<T> * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
 }
 
-/// The tiles of a triangle of C, as it is stored.
-/// @param position  of C among the arguments
-/// @throws ShapeError if a row of tiles does not end where a column of tiles does
+/// Those of k terms of what a triangle has of an m×n tile.
 template <Scalar T>
-unroll::Region triangle_of_tiles(const char* routine, int position, Uplo uplo, const Matrix<T>& C) {
+double trapezoid_flops(Uplo uplo, Index m, Index n, Index k, Index first_row) {
+  return flops_per_multiply_add<T> * codelets::trapezoid_elements(uplo, m, n, first_row) * static_cast<double>(k);
+}
+
+/// The tiles of C, as it is stored, or of a triangle of it.
+/// @param position  of C among the arguments
+/// @throws ShapeError if a row of tiles of a triangle does not end where a column of tiles does
+template <Scalar T>
+unroll::Region computed_tiles(const char* routine, int position, std::optional<Uplo> uplo, const Matrix<T>& C) {
+  if (!uplo) return unroll::Part::All;
   if (C.mt() > 1 && C.mb() % C.nb() != 0)
     throw ShapeError(routine, position, "C",
                      "is cut, as it is stored, into tiles of " + std::to_string(C.mb()) + "x" + std::to_string(C.nb()) +
                          ", whose rows must be a multiple of their columns");
-  return {codelets::part_of(uplo), C.mt() > 1 ? C.mb() / C.nb() : std::max<Index>(1, C.nt())};
+  return {codelets::part_of(*uplo), C.mt() > 1 ? C.mb() / C.nb() : std::max<Index>(1, C.nt())};
 }
 
 /// Says what traces shall call the tiles of a matrix by.

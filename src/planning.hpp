@@ -17,9 +17,6 @@ TileProblem tile_problem(const Session& session);
 template <Scalar T>
 ProductTiles plan_product(const Session& session, Op op_a, Op op_b, Index m, Index n, Index k);
 
-/// The other factor's operation in a product of a matrix with its own transpose.
-constexpr Op mirrored(Op op) { return op == Op::NoTrans ? Op::Trans : Op::NoTrans; }
-
 /// For an n×n triangle of pointers, the sum of `products` products of k terms: a rank-2k update has two.
 template <Scalar T>
 ProductTiles plan_triangle(const Session& session, Op op_a, Op op_b, Index n, Index k, int products);

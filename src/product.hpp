@@ -40,8 +40,8 @@ void product(const char* routine, std::optional<Uplo> uplo, Op op_a, Op op_b, T 
   const bool turned = is_transposed(C), conjugate = is_conjugated(C);
   alpha = conjugated_if<T>(conjugate, alpha), beta = conjugated_if<T>(conjugate, beta);
   const auto result = C.stored();
-  const auto region =
-      uplo ? triangle_of_tiles(routine, at_c, flipped_if(turned, *uplo), result) : unroll::Region(unroll::Part::All);
+  if (uplo) uplo = flipped_if(turned, *uplo);
+  const auto region = computed_tiles(routine, at_c, uplo, result);
   if (alpha == T{} || a.n() == 0) return unroll::submit_scale<T>(*session, beta, result, region);
 
   require_same_tiles(routine, at_b, "B", "rows", row_cut(b), "columns of op(A)", column_cut(a));
@@ -60,13 +60,10 @@ void product(const char* routine, std::optional<Uplo> uplo, Op op_a, Op op_b, T 
                        const unroll::Access x{P.handle(s.i, s.k), STARPU_R}, y{Q.handle(s.k, s.j), STARPU_R},
                            c{target.handle, target.mode};
                        if (target.on_diagonal) {
-                         const Uplo triangle = codelets::uplo_of(region.part);
                          const int first_row = region.first_row(s.j, result.nb());
-                         const double flops = flops_per_multiply_add<T> *
-                                              codelets::trapezoid_elements(triangle, m, n, first_row) *
-                                              static_cast<double>(k);
+                         const double flops = trapezoid_flops<T>(*uplo, m, n, k, first_row);
                          const codelets::GemmtArgs<T> args{
-                             {flops, type_letter<T>}, triangle, first_row, first.op(), second.op(), alpha, target.beta};
+                             {flops, type_letter<T>}, *uplo, first_row, first.op(), second.op(), alpha, target.beta};
                          submitter.submit(codelets::gemmt<T>(), {x, y, c}, args, target.owner, target.wanted_next);
                        } else {
                          const codelets::GemmArgs<T> args{
@@ -91,8 +88,7 @@ void product_on_pointers(const char* routine, bool rows, std::optional<Uplo> upl
       uplo ? plan_triangle<T>(*session, op_a, op_b, n, k, 1) : plan_product<T>(*session, op_a, op_b, m, n, k);
   const auto c = private_output(C, m, n, ldc, {tiles.m, tiles.n});
   if (alpha == T{} || k == 0) {  // A and B are not read, and may be null
-    unroll::submit_scale<T>(*session, beta, c,
-                            uplo ? triangle_of_tiles(routine, 0, *uplo, c) : unroll::Region(unroll::Part::All));
+    unroll::submit_scale<T>(*session, beta, c, computed_tiles(routine, 0, uplo, c));
     return c.wait();
   }
   const auto a = stored_operand(op_a, A, m, k, lda, {tiles.m, tiles.k}),

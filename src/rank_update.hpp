@@ -54,7 +54,7 @@ void rank_update(const char* routine, Uplo uplo, Op op, T alpha, const Matrix<T>
   alpha = conjugated_if<T>(conjugate, alpha), beta = conjugated_if<T>(conjugate, beta);
   const Uplo triangle = flipped_if(is_transposed(C), uplo);
   const auto result = C.stored();
-  const auto region = triangle_of_tiles(routine, at_c, triangle, result);
+  const auto region = computed_tiles(routine, at_c, triangle, result);
   const auto session = detail::session();
   name_operand(A, 'A'), name_operand(C, 'C');
   if (B != nullptr) name_operand(*B, 'B');
@@ -83,8 +83,7 @@ void rank_update(const char* routine, Uplo uplo, Op op, T alpha, const Matrix<T>
           submitter.submit(codelets::gemm<T>(), {x, y, {to.handle, to.mode}}, args, to.owner, to.wanted_next);
         };
         if (target.on_diagonal) {
-          const double flops = flops_per_multiply_add<T> * codelets::trapezoid_elements(triangle, m, n, first_row) *
-                               static_cast<double>(k);
+          const double flops = trapezoid_flops<T>(triangle, m, n, k, first_row);
           const codelets::Work work{B != nullptr ? 2 * flops : flops, type_letter<T>};
           const unroll::Access a{P.handle(s.i, s.k), STARPU_R}, b{Q.handle(s.i, s.k), STARPU_R};
           return submit_update_of_diagonal<T, hermitian>(submitter, work, triangle, first_row, op_first, alpha, a,
@@ -107,10 +106,10 @@ void rank_update_on_pointers(const char* routine, bool rows, bool two, Uplo uplo
     alpha = conjugated_if<T>(hermitian, alpha);
   }
   const auto session = detail::session();
-  const auto tiles = plan_triangle<T>(*session, op, mirrored(op), n, k, two ? 2 : 1);
+  const auto tiles = plan_triangle<T>(*session, op, codelets::other_factor<false>(op), n, k, two ? 2 : 1);
   const auto c = private_output(C, n, n, ldc, {tiles.m, tiles.n});
   if (alpha == T{} || k == 0) {  // A and B are not read, and may be null
-    unroll::submit_scale<T>(*session, beta, c, triangle_of_tiles(routine, 0, uplo, c), hermitian);
+    unroll::submit_scale<T>(*session, beta, c, computed_tiles(routine, 0, uplo, c), hermitian);
     return c.wait();
   }
   const auto a = stored_operand(op, A, n, k, lda, {tiles.m, tiles.k});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bench/typed_routine.hpp"
+#include "codelets/mirror.hpp"
 
 namespace tessera::bench {
 
@@ -16,7 +17,7 @@ class RankUpdate : public TypedRoutine<Derived> {
 
   template <Scalar T>
   detail::ProductTiles plan(const detail::Session& session, const Problem& p) const {
-    return detail::plan_triangle<T>(session, p.op_a, detail::mirrored(p.op_a), p.n, p.k, Derived::inputs);
+    return detail::plan_triangle<T>(session, p.op_a, codelets::other_factor<false>(p.op_a), p.n, p.k, Derived::inputs);
   }
 
   Volume volume(const Problem& p) const final {

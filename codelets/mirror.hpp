@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <complex>
+
+#include <tessera/types.hpp>
+
+/// What one side of the diagonal of a symmetric, or Hermitian, matrix says of the other.
+namespace tessera::codelets {
+
+template <bool hermitian>
+inline constexpr Op mirror = hermitian ? Op::ConjTrans : Op::Trans;
+
+/// The second factor's operation in op(A) op(A)ᵀ, or op(A) op(A)ᴴ.
+template <bool hermitian>
+constexpr Op other_factor(Op op) {
+  return op == Op::NoTrans ? mirror<hermitian> : Op::NoTrans;
+}
+
+template <Scalar T>
+T conjugated_if(bool conjugate, T x) {
+  if constexpr (is_complex<T>) return conjugate ? std::conj(x) : x;
+  else return x;
+}
+
+}  // namespace tessera::codelets
