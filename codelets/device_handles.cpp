@@ -9,6 +9,7 @@
 
 #include <tessera/error.hpp>
 
+#include "codelet.hpp"
 #include "device_blas.hpp"
 #include "kernel.hpp"
 
@@ -40,29 +41,43 @@ void write_ones() {
                                            leaf * sizeof(T), cudaMemcpyHostToDevice));
 }
 
-/// CUDA loads the kernels of an operation when it is first called, which takes 50 to 100 ms for the products of a type
-/// and 1 to 17 ms for each other operation. Those of the most common type, so that the first call of a program is not
-/// slower than others.
+/// CUDA loads a kernel when it is first called, which takes 50 to 100 ms for the first product of a type and 1 to 17 ms
+/// for each other operation. Those of the most common type, so that the first call of a program is not slower than
+/// others: with matrices of this order, as cuBLAS has other kernels for small ones (on an H200, syrk and symm of 256
+/// and less). They are all zeros.
 void load_kernels() {
-  constexpr int n = 64;
+  constexpr int n = leaf;
   constexpr std::size_t square = std::size_t{n} * n;
+  static_assert(4 * square * sizeof(double) <= workspace_bytes);
   auto* const A = static_cast<double*>(mine().workspace);
-  auto *const B = A + square, *const C = B + square;
-  auto* const pointers = reinterpret_cast<double**>(C + square);  // of A and B
+  auto *const B = A + square, *const C = B + square, *const packed = C + square;
+  auto* const pointers = reinterpret_cast<double**>(packed);  // of A and B
   double* const both[] = {A, B};
-  codelets::check("cudaMemset", cudaMemsetAsync(A, 0, 3 * square * sizeof(double), starpu_cuda_get_local_stream()));
-  codelets::check("cudaMemcpy",
-                  cudaMemcpyAsync(pointers, both, sizeof both, cudaMemcpyHostToDevice, starpu_cuda_get_local_stream()));
-  auto* const handle = mine().handle;
-  codelets::check("gemm", gemm<double>(handle, Op::NoTrans, Op::NoTrans, n, n, n, 1, A, n, B, n, 1, C, n));
-  codelets::check("geam", geam<double>(handle, n, n, 1, A, n, 1, B, n, C, n));
-  codelets::check("syrk", syrk<double>(handle, Uplo::Lower, Op::NoTrans, n, n, 1, A, n, 1, C, n));
-  codelets::check("syr2k", syr2k<double>(handle, Uplo::Lower, Op::NoTrans, n, n, 1, A, n, B, n, 1, C, n));
-  codelets::check("symm", symm<double>(handle, Side::Left, Uplo::Lower, n, n, 1, A, n, B, n, 1, C, n));
+  const auto handle = mine().handle;
+  const auto stream = starpu_cuda_get_local_stream();
+  using codelets::check;
+  const std::array ops{Op::NoTrans, Op::Trans};
+  check("cudaMemset", cudaMemsetAsync(A, 0, 3 * square * sizeof(double), stream));
+  for (const auto op_a : ops)
+    for (const auto op_b : ops) check("gemm", gemm<double>(handle, op_a, op_b, n, n, n, 1, A, n, B, n, 1, C, n));
+  check("geam", geam<double>(handle, n, n, 1, A, n, 1, B, n, C, n));
+  for (const auto uplo : {Uplo::Lower, Uplo::Upper}) {
+    for (const auto op : ops) {
+      check("syrk", syrk<double>(handle, uplo, op, n, n, 1, A, n, 1, C, n));
+      check("syr2k", syr2k<double>(handle, uplo, op, n, n, 1, A, n, B, n, 1, C, n));
+    }
+    for (const auto side : {Side::Left, Side::Right})
+      check("symm", symm<double>(handle, side, uplo, n, n, 1, A, n, B, n, 1, C, n));
+    check("copy", copy_triangle<double>(handle, uplo, n, A, n, packed, C, n));
+  }
+  check("cudaMemcpy", cudaMemcpyAsync(pointers, both, sizeof both, cudaMemcpyHostToDevice, stream));
+  constexpr int block = codelets::diagonal_block;
   for (const auto uplo : {Uplo::Lower, Uplo::Upper})
-    codelets::check("trsm", trsm_batched<double>(handle, Side::Left, uplo, Op::NoTrans, Diag::Unit, n, n, 1, pointers,
-                                                 n, pointers + 1, n, 1));
-  codelets::check("cudaStreamSynchronize", cudaStreamSynchronize(starpu_cuda_get_local_stream()));  // for StarPU
+    check("trsm", trsm_batched<double>(handle, Side::Left, uplo, Op::NoTrans, Diag::Unit, block, block, 1, pointers, n,
+                                       pointers + 1, n, 1));
+  int index = 0;
+  check("amax", largest<double>(handle, block, A, &index));
+  check("cudaStreamSynchronize", cudaStreamSynchronize(stream));  // for StarPU
 }
 
 void create(void* /*unused*/) {
