@@ -109,14 +109,20 @@ TEST(GpuTiles, AreLargeForLargeProblems) {
   }
 }
 
-/// Square tiles with as long columns would be too few to share.
+/// Square tiles with as long columns would be too few to share. At 8192, tiles of 4096 rows are too few for four GPUs
+/// to begin with, and shorter ones have longer chunks.
 TEST(GpuTiles, OfATriangleAreHigherThanWide) {
-  for (const int gpus : {2, 4})
-    for (const Index n : {8192, 16384})
-      for (const int products : {1, 2}) {
-        const auto tiles = choose_triangle_tiles(gpu_machine(gpus), {}, n, n, products, 0);
-        EXPECT_GT(tiles.m, tiles.n) << gpus << " GPUs, " << n;
-      }
+  for (const auto& [gpus, n] : {std::pair{2, 8192}, {2, 16384}, {4, 16384}})
+    for (const int products : {1, 2}) {
+      const auto tiles = choose_triangle_tiles(gpu_machine(gpus), {}, n, n, products, 0);
+      EXPECT_EQ(tiles.m, 4096) << gpus << " GPUs, " << n;
+      EXPECT_GT(tiles.m, tiles.n) << gpus << " GPUs, " << n;
+    }
+  for (const int products : {1, 2}) {
+    const auto tiles = choose_triangle_tiles(gpu_machine(4), {}, 8192, 8192, products, 0);
+    EXPECT_LT(tiles.m, 4096) << products;
+    EXPECT_GE(tiles.k, 2 * tiles.m) << products;
+  }
 }
 
 /// Columns of a tile are one piece of memory each. Where B is stored as its transpose, that is as long as the tile is
