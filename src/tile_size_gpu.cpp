@@ -75,12 +75,12 @@ Passes passes(const TileProblem& machine, OwnerGrid grid, const Product& p, Tile
 }
 
 /// Of several GPUs, wide tiles slow down long calls. On four H200 at n = 32768, dgemm ran at 202 to 203 TFLOP/s with
-/// tiles of 4096×1024, 191 to 201 with 4096×2048 and 188 to 199 with 4096×4096; dsyrk at 198, 180 and 182; dsyr2k at
-/// 202 to 205, 176 and 176. The wide ones computed for 94 to 97 % of the time, so it is their kernels that are slower,
-/// by power as we suppose: the first call after a pause loses less. But in a loop of one kernel on each of the four
-/// there is no such difference: 207, 206 and 207 in 1.2 s, 222 in the first 0.1 s. One GPU has 52
-/// TFLOP/s, a quarter of 207, with tiles of 4096×4096.
-/// It is assumed that other machines do the same. Out of core, copies decide, and narrow tiles need more of them.
+/// tiles of 4096×1024, 191 to 201 with 4096×2048 and 188 to 200 with 4096×4096; dsyrk at 198, 180 and 182; dsyr2k at
+/// 202 to 205, 176 and 173 to 176; on two, dsyrk at 99.5 and, with the widest, 90. The wide ones compute for 94 to 97 %
+/// of the time, but at the limit of 700 W with a lower clock: in dsyr2k 1530 to 1590 MHz, the narrow ones 1770 to 1815.
+/// In a loop of one kernel on each of the four there is no such difference: 207, 206 and 207 in 1.2 s, 222 in the first
+/// 0.1 s. One GPU has 52, a quarter of 207, with tiles of 4096×4096. It is assumed that other machines do the same. Out
+/// of core, copies decide, and narrow tiles need more of them.
 constexpr double wide_cost = 0.1, unlimited_for = 0.1;  // a part of the time, and [s]
 double slowed_down(const TileProblem& machine, TileExtents tile, double compute, bool in_core) {
   const bool wide = narrowest * tile.n > tile.m;
