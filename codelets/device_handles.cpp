@@ -44,7 +44,7 @@ void write_ones() {
 /// CUDA loads a kernel when it is first called, which takes 50 to 100 ms for the first product of a type and 1 to 17 ms
 /// for each other operation. Those of the most common type, so that the first call of a program is not slower than
 /// others: with matrices of this order, as cuBLAS has other kernels for small ones (on an H200, syrk and symm of 256
-/// and less). They are all zeros.
+/// and less). All operands are zeros.
 void load_kernels() {
   constexpr int n = leaf;
   constexpr std::size_t square = std::size_t{n} * n;

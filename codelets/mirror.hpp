@@ -5,9 +5,9 @@
 
 #include <tessera/types.hpp>
 
-/// What one side of the diagonal of a symmetric, or Hermitian, matrix says of the other.
 namespace tessera::codelets {
 
+/// What makes the other side of the diagonal of a symmetric, or Hermitian, matrix.
 template <bool hermitian>
 inline constexpr Op mirror = hermitian ? Op::ConjTrans : Op::Trans;
 

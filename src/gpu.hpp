@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include <tessera/types.hpp>
-
 /// What Tessera asks of CUDA outside the codelets. gpu_cuda.cpp answers with CUDA, gpu_none.cpp without.
 /// Every function leaves the calling thread's current device as it was.
 namespace tessera::gpu {

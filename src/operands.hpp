@@ -84,7 +84,7 @@ double product_flops(Index m, Index n, Index k) {
   return flops_per_multiply_add<T> * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
 }
 
-/// Those of k terms of what a triangle has of an m×n tile.
+/// Flops of a product with k terms, of what a triangle has of an m×n tile.
 template <Scalar T>
 double trapezoid_flops(Uplo uplo, Index m, Index n, Index k, Index first_row) {
   return flops_per_multiply_add<T> * codelets::trapezoid_elements(uplo, m, n, first_row) * static_cast<double>(k);
@@ -92,6 +92,7 @@ double trapezoid_flops(Uplo uplo, Index m, Index n, Index k, Index first_row) {
 
 /// The tiles of C, as it is stored, or of a triangle of it.
 /// @param position  of C among the arguments
+/// @param uplo      the triangle; without it, all of C
 /// @throws ShapeError if a row of tiles of a triangle does not end where a column of tiles does
 template <Scalar T>
 unroll::Region computed_tiles(const char* routine, int position, std::optional<Uplo> uplo, const Matrix<T>& C) {

@@ -5,6 +5,7 @@
 
 #include "arguments.hpp"
 #include "codelets/codelet.hpp"
+#include "codelets/mirror.hpp"
 #include "conformable.hpp"
 #include "operands.hpp"
 #include "planning.hpp"

@@ -120,8 +120,9 @@ starpu_task* Policy::pop(int id) {
     worker.asleep = !slot;
     worker.waits = !slot && worker.given.empty() && !worker.station.empty();
     if (slot) {
-      worker.given.push_back({slot->task.task, slot->task.output, slot->task.order, {}});
-      if (cache_->distributed()) worker.given.back().awaited = TileCache::missing(slot->task.task, worker.node);
+      auto awaited = cache_->distributed() ? TileCache::missing(slot->task.task, worker.node)
+                                           : std::vector<starpu_data_handle_t>{};
+      worker.given.push_back({slot->task.task, slot->task.output, slot->task.order, std::move(awaited)});
       statistics_.tasks++;
       waiting_--;
       std::erase(prefetches.tasks, slot->task.task);  // it will be fetched at once

@@ -26,7 +26,7 @@ struct Worker {
     const starpu_task* task;
     starpu_data_handle_t output;
     unsigned long order;
-    std::vector<starpu_data_handle_t> awaited;  ///< its tiles that were not there: they come before it starts
+    std::vector<starpu_data_handle_t> awaited;  ///< its tiles that were to be fetched: they come before it starts
     bool started = false;
   };
   std::vector<Given> given;

@@ -59,14 +59,14 @@ TEST(Traffic, OnEverestIsNoMoreThanWhatWasPromised) {
   const auto rows = rows_of("--platform everest --routine gemm,trsm --size 16384 --tile 1024 --policy tessera");
   ASSERT_EQ(rows.size(), 2);
   EXPECT_LE(rows[0].at("bytes_h2d"), 9.4e9);
-  EXPECT_LE(rows[1].at("bytes_h2d"), 4.6e9);
   for (const auto& row : rows) {
     const auto from_gpus = per_gpu(row, "d2d_in");
     ASSERT_EQ(from_gpus.size(), 3);
     EXPECT_GT(from_gpus[1], 0.1e9) << row.at("routine");
     EXPECT_GT(from_gpus[2], 0.1e9) << row.at("routine");
   }
-  // GPU 0 has no peer. Of another's it gets results that the host does not have yet, over the host: none in a product.
+  // GPU 0 has no peer. Of another's it gets results that the host does not have yet, over the host: none in a product,
+  // and in a solve no more than what is left of the promise.
   EXPECT_EQ(per_gpu(rows[0], "d2d_in")[0], 0);
   EXPECT_LE(rows[1].at("bytes_h2d").get<double>() + per_gpu(rows[1], "d2d_in")[0], 4.6e9);
 }
