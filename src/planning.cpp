@@ -23,8 +23,8 @@ ProductTiles plan_product(const Session& session, Op op_a, Op op_b, Index m, Ind
 }
 
 template <Scalar T>
-ProductTiles plan_triangle(const Session& session, Op op_a, Op op_b, Index n, Index k, int products) {
-  return choose_triangle_tiles(tile_problem<T>(session), stored(op_a, op_b), n, k, products, session.tile());
+ProductTiles plan_triangle(const Session& session, Op op_a, Op op_b, Index n, Index k, TriangleOf what) {
+  return choose_triangle_tiles(tile_problem<T>(session), stored(op_a, op_b), n, k, what, session.tile());
 }
 
 template <Scalar T>
@@ -49,13 +49,13 @@ Index default_tile(const Session& session) {
   return session.tile() > 0 ? session.tile() : choose_default_tile(tile_problem<T>(session));
 }
 
-#define INSTANTIATE(T)                                                                \
-  template TileProblem tile_problem<T>(const Session&);                               \
-  template ProductTiles plan_product<T>(const Session&, Op, Op, Index, Index, Index); \
-  template ProductTiles plan_triangle<T>(const Session&, Op, Op, Index, Index, int);  \
-  template ProductTiles plan_symmetric<T>(const Session&, Side, Index, Index);        \
-  template ProductTiles plan_triangular<T>(const Session&, Side, bool, Index, Index); \
-  template Block block_of_tiles<T>(const Session&, TileExtents);                      \
+#define INSTANTIATE(T)                                                                      \
+  template TileProblem tile_problem<T>(const Session&);                                     \
+  template ProductTiles plan_product<T>(const Session&, Op, Op, Index, Index, Index);       \
+  template ProductTiles plan_triangle<T>(const Session&, Op, Op, Index, Index, TriangleOf); \
+  template ProductTiles plan_symmetric<T>(const Session&, Side, Index, Index);              \
+  template ProductTiles plan_triangular<T>(const Session&, Side, bool, Index, Index);       \
+  template Block block_of_tiles<T>(const Session&, TileExtents);                            \
   template Index default_tile<T>(const Session&);
 INSTANTIATE(float)
 INSTANTIATE(double)

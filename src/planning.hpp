@@ -17,9 +17,9 @@ TileProblem tile_problem(const Session& session);
 template <Scalar T>
 ProductTiles plan_product(const Session& session, Op op_a, Op op_b, Index m, Index n, Index k);
 
-/// For an n×n triangle of pointers, the sum of `products` products of k terms: a rank-2k update has two.
+/// For an n×n triangle of pointers, with k terms in each product.
 template <Scalar T>
-ProductTiles plan_triangle(const Session& session, Op op_a, Op op_b, Index n, Index k, int products);
+ProductTiles plan_triangle(const Session& session, Op op_a, Op op_b, Index n, Index k, TriangleOf what);
 
 /// For a symmetric matrix of pointers on one side of an m×n matrix: the tiles of C, and in k those of the symmetric
 /// one.

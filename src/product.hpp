@@ -84,8 +84,8 @@ void product_on_pointers(const char* routine, bool rows, std::optional<Uplo> upl
     if (uplo) uplo = flipped(*uplo);
   }
   const auto session = detail::session();
-  const auto tiles =
-      uplo ? plan_triangle<T>(*session, op_a, op_b, n, k, 1) : plan_product<T>(*session, op_a, op_b, m, n, k);
+  const auto tiles = uplo ? plan_triangle<T>(*session, op_a, op_b, n, k, TriangleOf::Product)
+                          : plan_product<T>(*session, op_a, op_b, m, n, k);
   const auto c = private_output(C, m, n, ldc, {tiles.m, tiles.n});
   if (alpha == T{} || k == 0) {  // A and B are not read, and may be null
     unroll::submit_scale<T>(*session, beta, c, computed_tiles(routine, 0, uplo, c));

@@ -50,11 +50,11 @@ ProductTiles choose_product_tiles(const TileProblem& machine, Transposed stored,
                           : choose_product_for_cpus(machine, m, n, k, fixed);
 }
 
-ProductTiles choose_triangle_tiles(const TileProblem& machine, Transposed stored, Index n, Index k, int products,
+ProductTiles choose_triangle_tiles(const TileProblem& machine, Transposed stored, Index n, Index k, TriangleOf what,
                                    Index fixed) {
   n = std::max<Index>(n, 1), k = std::max<Index>(k, 1);
-  return machine.gpus > 0 ? choose_triangle_for_gpus(machine, stored, n, k, products, fixed)
-                          : choose_triangle_for_cpus(machine, n, k, products, fixed);
+  return machine.gpus > 0 ? choose_triangle_for_gpus(machine, stored, n, k, what, fixed)
+                          : choose_triangle_for_cpus(machine, n, k, products(what), fixed);
 }
 
 ProductTiles choose_symmetric_tiles(const TileProblem& machine, Side side, Index m, Index n, Index fixed) {

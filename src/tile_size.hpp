@@ -61,9 +61,13 @@ struct Transposed {
 ProductTiles choose_product_tiles(const TileProblem& machine, Transposed stored, Index m, Index n, Index k,
                                   Index fixed);
 
-/// The same for a triangle of an n×n result, the sum of `products` products: its tiles are square, or on GPUs higher
-/// than wide, by a whole factor.
-ProductTiles choose_triangle_tiles(const TileProblem& machine, Transposed stored, Index n, Index k, int products,
+/// What a triangle is computed from: the product of two matrices, a matrix and its own transpose, or two of them and
+/// each other's.
+enum class TriangleOf { Product, RankK, Rank2k };
+constexpr int products(TriangleOf what) { return what == TriangleOf::Rank2k ? 2 : 1; }
+
+/// The same for a triangle of an n×n result: its tiles are square, or on GPUs higher than wide, by a whole factor.
+ProductTiles choose_triangle_tiles(const TileProblem& machine, Transposed stored, Index n, Index k, TriangleOf what,
                                    Index fixed);
 
 /// The same for a symmetric matrix on one side of an m×n matrix: k is the size of its square tiles, and m or n is the

@@ -11,7 +11,7 @@ ProductTiles choose_product_for_gpus(const TileProblem& machine, Transposed stor
                                      Index fixed);
 
 /// C is an n×n triangle of the sum of so many products.
-ProductTiles choose_triangle_for_gpus(const TileProblem& machine, Transposed stored, Index n, Index k, int products,
+ProductTiles choose_triangle_for_gpus(const TileProblem& machine, Transposed stored, Index n, Index k, TriangleOf what,
                                       Index fixed);
 
 /// A symmetric or triangular matrix of that order from the left (m = k and n are cut) on a matrix with `free` columns;

@@ -21,6 +21,7 @@ using detail::CostCurve;
 using detail::divide_up;
 using detail::owner_grid;
 using detail::TileProblem;
+using detail::TriangleOf;
 
 /// Kernel times of double precision products of size n at rates in TFLOP/s.
 CostCurve curve(std::initializer_list<std::pair<double, double>> rates) {
@@ -109,19 +110,43 @@ TEST(GpuTiles, AreLargeForLargeProblems) {
   }
 }
 
-/// Square tiles with as long columns would be too few to share. At 8192, tiles of 4096 rows are too few for four GPUs
-/// to begin with, and shorter ones have longer chunks.
-TEST(GpuTiles, OfATriangleAreHigherThanWide) {
-  for (const auto& [gpus, n] : {std::pair{2, 8192}, {2, 16384}, {4, 16384}})
-    for (const int products : {1, 2}) {
-      const auto tiles = choose_triangle_tiles(gpu_machine(gpus), {}, n, n, products, 0);
+constexpr std::array updates{TriangleOf::RankK, TriangleOf::Rank2k};
+
+/// Square tiles with as long columns would be too few to share.
+TEST(GpuTiles, OfAnUpdateAreHigherThanWide) {
+  for (const auto& [gpus, n, most] : {std::tuple{2, 8192, 512}, {2, 16384, 2048}, {4, 16384, 1024}})
+    for (const auto what : updates) {
+      const auto tiles = choose_triangle_tiles(gpu_machine(gpus), {}, n, n, what, 0);
       EXPECT_EQ(tiles.m, 4096) << gpus << " GPUs, " << n;
-      EXPECT_GT(tiles.m, tiles.n) << gpus << " GPUs, " << n;
+      EXPECT_LE(tiles.n, most) << gpus << " GPUs, " << n;
     }
-  for (const int products : {1, 2}) {
-    const auto tiles = choose_triangle_tiles(gpu_machine(4), {}, 8192, 8192, products, 0);
-    EXPECT_LT(tiles.m, 4096) << products;
-    EXPECT_GE(tiles.k, 2 * tiles.m) << products;
+}
+
+/// Two tiles of 4096 rows take long to arrive, and there are few of them. Chains of smaller ones have few tasks.
+TEST(GpuTiles, OfAnUpdateOfFewTilesHaveLongChunks) {
+  for (const Index n : {8000, 8192})
+    for (const auto what : updates) {
+      const auto tiles = choose_triangle_tiles(gpu_machine(4), {}, n, n, what, 0);
+      EXPECT_EQ(tiles.m, 1024) << n;
+      EXPECT_GE(tiles.k, 2048) << n;
+    }
+}
+
+/// A GPU that has room for a few tiles only fetches some of them again and again.
+TEST(GpuTiles, LeaveRoomForOthers) {
+  auto machine = gpu_machine(4);
+  for (const double mebibytes : {96, 160, 384, 512, 700, 864, 1536}) {
+    machine.gpu_memory = mebibytes * (1 << 20);
+    for (const Index n : {8192, 16384, 32768}) {
+      const auto of_product = choose_product_tiles(machine, {}, n, n, n, 0);
+      const double bytes = machine.bytes(of_product.m, of_product.k) + machine.bytes(of_product.k, of_product.n) +
+                           machine.bytes(of_product.m, of_product.n);
+      EXPECT_LE(3.9 * bytes, machine.gpu_memory) << mebibytes << " MiB, " << n;
+      const auto of_update = choose_triangle_tiles(machine, {}, n, n, TriangleOf::Rank2k, 0);
+      EXPECT_LE(3.9 * (2 * machine.bytes(of_update.m, of_update.k) + machine.bytes(of_update.m, of_update.n)),
+                machine.gpu_memory)
+          << mebibytes << " MiB, " << n;
+    }
   }
 }
 
@@ -198,7 +223,7 @@ TEST(CpuTiles, KeepASmallProductWhole) {
 TEST(CpuTiles, SplitTheSumOfAResultThatIsTooSmallToShare) {
   const auto tiles = choose_product_tiles(cpu_machine(16), {}, 8, 8, 1'000'000, 0);
   EXPECT_GE(divide_up(1'000'000, tiles.k), 8);
-  const auto triangle = choose_triangle_tiles(cpu_machine(16), {}, 8, 1'000'000, 1, 0);
+  const auto triangle = choose_triangle_tiles(cpu_machine(16), {}, 8, 1'000'000, TriangleOf::RankK, 0);
   EXPECT_GE(divide_up(1'000'000, triangle.k), 8);
 }
 
@@ -219,7 +244,7 @@ double relative_seconds(const TileProblem& machine, const detail::ProductTiles& 
 TEST(CpuTiles, OfATriangleAreSquareAndShareItsWork) {
   for (const int workers : {1, 2, 16}) {
     const auto machine = cpu_machine(workers);
-    const auto tiles = choose_triangle_tiles(machine, {}, 4000, 4000, 1, 0);
+    const auto tiles = choose_triangle_tiles(machine, {}, 4000, 4000, TriangleOf::RankK, 0);
     EXPECT_EQ(tiles.m, tiles.n);
     EXPECT_LT(relative_seconds(machine, tiles, std::pow(4000.0, 3)), 1.4) << workers;
   }
@@ -296,10 +321,10 @@ TEST(AnyTiles, AreLegalTilesForAnyShape) {
     for (const Index m : awkward_sizes)
       for (const Index n : awkward_sizes)
         for (const Index k : awkward_sizes) {
-          for (const auto& tiles :
-               {choose_product_tiles(machine, {}, m, n, k, 0), choose_triangle_tiles(machine, {}, n, k, 2, 0),
-                choose_symmetric_tiles(machine, Side::Left, m, n, 0),
-                choose_triangular_tiles(machine, Side::Right, true, m, n, 0)})
+          for (const auto& tiles : {choose_product_tiles(machine, {}, m, n, k, 0),
+                                    choose_triangle_tiles(machine, {}, n, k, TriangleOf::Rank2k, 0),
+                                    choose_symmetric_tiles(machine, Side::Left, m, n, 0),
+                                    choose_triangular_tiles(machine, Side::Right, true, m, n, 0)})
             for (const Index size : {tiles.m, tiles.n, tiles.k}) {
               EXPECT_GE(size, 1) << m << 'x' << n << 'x' << k;
               ASSERT_LE(size, std::numeric_limits<int>::max()) << m << 'x' << n << 'x' << k;

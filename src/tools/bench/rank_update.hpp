@@ -17,7 +17,8 @@ class RankUpdate : public TypedRoutine<Derived> {
 
   template <Scalar T>
   detail::ProductTiles plan(const detail::Session& session, const Problem& p) const {
-    return detail::plan_triangle<T>(session, p.op_a, codelets::other_factor<false>(p.op_a), p.n, p.k, Derived::inputs);
+    const auto what = Derived::inputs == 2 ? detail::TriangleOf::Rank2k : detail::TriangleOf::RankK;
+    return detail::plan_triangle<T>(session, p.op_a, codelets::other_factor<false>(p.op_a), p.n, p.k, what);
   }
 
   Volume volume(const Problem& p) const final {
