@@ -115,7 +115,7 @@ starpu_task* Policy::pop(int id) {
     if (options_.prefetch && cache_->distributed() && !worker.station.empty() && !worker.narrow)
       prefetches = worker.station.to_prefetch(*cache_, worker.node, options_.wait);
     if (!worker.narrow || fetching_ == nobody)
-      slot = worker.station.next(*cache_, worker.node, is_idle(worker),
+      slot = worker.station.next(worker.node, is_idle(worker),
                                  [&](starpu_data_handle_t tile) { return awaited_by_a_peer(worker, tile); });
     worker.asleep = !slot;
     worker.waits = !slot && worker.given.empty() && !worker.station.empty();

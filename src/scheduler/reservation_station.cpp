@@ -7,11 +7,11 @@ namespace tessera::scheduler {
 
 namespace {
 
-/// Whether `arrives` is true for one of the tiles that a task reads and that are not there.
-bool something_arrives(starpu_task* task, unsigned node, const std::function<bool(starpu_data_handle_t)>& arrives) {
+/// Whether a peer needs one of the tiles that a task reads and that are not there.
+bool has_awaited(starpu_task* task, unsigned node, const std::function<bool(starpu_data_handle_t)>& awaited) {
   bool any = false;
   for_each_tile(task, [&](starpu_data_handle_t tile, int mode) {
-    any = any || ((mode & STARPU_R) != 0 && !TileCache::valid(tile, node) && arrives(tile));
+    any = any || ((mode & STARPU_R) != 0 && !TileCache::valid(tile, node) && awaited(tile));
   });
   return any;
 }
@@ -54,15 +54,14 @@ void ReservationStation::issued() {
 }
 
 std::optional<ReservationStation::Slot> ReservationStation::next(
-    const TileCache& cache, unsigned node, bool idle, const std::function<bool(starpu_data_handle_t)>& awaited) {
+    unsigned node, bool idle, const std::function<bool(starpu_data_handle_t)>& awaited) {
   if (slots_.empty()) return std::nullopt;
   auto chosen = std::ranges::find_if(slots_, [node](const Slot& s) { return TileCache::at_hand(s.task.task, node); });
   if (chosen == slots_.end()) {
     if (!idle) return std::nullopt;
     chosen = std::ranges::find(slots_, false, &Slot::waits);
     if (chosen == slots_.end()) {
-      const auto arrives = [&](starpu_data_handle_t tile) { return awaited(tile) || cache.loading_nearby(tile, node); };
-      if (std::ranges::any_of(slots_, [&](const Slot& s) { return something_arrives(s.task.task, node, arrives); }))
+      if (std::ranges::any_of(slots_, [&](const Slot& s) { return has_awaited(s.task.task, node, awaited); }))
         return std::nullopt;
       chosen = slots_.begin();
     }

@@ -44,10 +44,9 @@ class ReservationStation {
   void issued();
 
   /// The first task that can start at once; if there is none and the worker is idle, the first that waits for no peer;
-  /// if all do, and nothing is under way that will change that, the first.
-  /// @param awaited  whether a peer is about to start a task that a tile is fetched for
-  std::optional<Slot> next(const TileCache& cache, unsigned node, bool idle,
-                           const std::function<bool(starpu_data_handle_t tile)>& awaited);
+  /// if all do, and no peer needs a tile that they wait for, the first.
+  /// @param awaited  whether a peer will run a task that a tile is fetched for
+  std::optional<Slot> next(unsigned node, bool idle, const std::function<bool(starpu_data_handle_t tile)>& awaited);
 
   /// Takes a task out.
   Slot remove(std::size_t index);

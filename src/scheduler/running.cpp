@@ -17,14 +17,25 @@ bool Policy::is_idle(const Worker& worker) {
          now() - worker.started > std::max(unknown_is_long, times_expected * worker.expected);
 }
 
-/// Whether the tile is on its way to a peer that has taken a task with it. That task waits for its tiles and the task
-/// before it, for nothing else: it will start.
+/// Whether the tile is on its way to a peer that has taken a task with it, or reserved one. That task waits for its
+/// tiles and the tasks before it, for nothing else: it will start. What a peer asked for and does not need any more,
+/// because the task was stolen, may never arrive: such requests find no memory where there is little.
 bool Policy::awaited_by_a_peer(const Worker& worker, starpu_data_handle_t tile) const {
+  const auto given_with_it = [tile](const Worker::Given& given) {
+    return !given.started && std::ranges::find(given.awaited, tile) != given.awaited.end();
+  };
+  const auto reserved_with_it = [tile](const ReservationStation::Slot& slot) {
+    bool any = false;
+    if (slot.prefetched)
+      for_each_tile(slot.task.task, [&](starpu_data_handle_t other, int mode) {
+        any = any || (other == tile && (mode & STARPU_R) != 0);
+      });
+    return any;
+  };
   return std::ranges::any_of(members_, [&](const Worker* other) {
-    return cache_->is_peer(other->node, worker.node) && std::ranges::any_of(other->given, [&](const auto& given) {
-             return !given.started && std::ranges::find(given.awaited, tile) != given.awaited.end() &&
-                    !TileCache::valid(tile, other->node);
-           });
+    return cache_->is_peer(other->node, worker.node) && !TileCache::valid(tile, other->node) &&
+           (std::ranges::any_of(other->given, given_with_it) ||
+            std::ranges::any_of(other->station.slots(), reserved_with_it));
   });
 }
 

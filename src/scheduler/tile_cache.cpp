@@ -91,15 +91,6 @@ bool TileCache::is_peer(unsigned source, unsigned node) const {
   return std::ranges::find(peers_[node], source) != peers_[node].end();
 }
 
-bool TileCache::loading_nearby(starpu_data_handle_t tile, unsigned node) const {
-  const auto loading = [tile](unsigned where) {
-    int loads = 0;
-    starpu_data_query_status2(tile, static_cast<int>(where), nullptr, nullptr, &loads, nullptr);
-    return loads != 0;
-  };
-  return loading(node) || std::ranges::any_of(peers_[node], loading);
-}
-
 double TileCache::seconds_to_move(starpu_task* task, unsigned node) const {
   double seconds = 0;
   for_each_tile(task, [&](starpu_data_handle_t tile, int mode) {

@@ -47,9 +47,6 @@ class TileCache {
   /// Whether the node can copy from there at least as fast as from the host.
   bool is_peer(unsigned source, unsigned node) const;
 
-  /// Whether a copy to the node or to one of its peers is under way.
-  bool loading_nearby(starpu_data_handle_t tile, unsigned node) const;
-
   /// Seconds that it takes to bring all that a task reads, if the links have nothing else to do.
   double seconds_to_move(starpu_task* task, unsigned node) const;
 
