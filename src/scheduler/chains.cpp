@@ -52,7 +52,7 @@ void Chains::set_home(starpu_data_handle_t tile, int worker) {
 void Chains::open(starpu_data_handle_t tile) {
   const auto found = chains_.find(tile);
   if (found == chains_.end() || found->second.home == nobody || found->second.open_bytes > 0) return;
-  found->second.open_bytes = starpu_data_get_size(tile);
+  found->second.open_bytes = starpu_data_get_alloc_size(tile);
   open_bytes_[static_cast<std::size_t>(found->second.home)] += found->second.open_bytes;
 }
 

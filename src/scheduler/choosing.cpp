@@ -10,7 +10,16 @@ namespace tessera::scheduler {
 bool Policy::has_room_for(const Worker& worker, const ReadyTask& task) const {
   if (task.output == nullptr || chains_.is_open(task.output, worker.id)) return true;
   if (worker.station.empty() && worker.given.empty()) return true;  // what it has begun with waits for others
-  return chains_.open_bytes(worker.id) + starpu_data_get_size(task.output) <= worker.share_of_memory(options_.results);
+  return chains_.open_bytes(worker.id) + starpu_data_get_alloc_size(task.output) <=
+         percent_of(worker.memory, options_.results);
+}
+
+/// Whether there is memory for what a task would add to the tiles that are needed by those reserved, beside results
+/// that are not complete: for half of it at least, as it is added as a whole or not at all.
+bool Policy::may_fetch_ahead(const Worker& worker, const ReadyTask& task) const {
+  const auto results = std::min(worker.memory, chains_.open_bytes(worker.id));
+  return worker.station.bytes() + worker.station.additional_bytes(task, worker.node) / 2 <=
+         percent_of(worker.memory - results, options_.lookahead);
 }
 
 /// Compares the tasks at the front of a queue with the best one so far.
@@ -45,7 +54,7 @@ std::optional<ReadyTask> Policy::best_for(Worker& worker) {
     decline(worker);
     best = look_for(worker, true);
   }
-  if (!best) return std::nullopt;
+  if (!best || (!worker.station.empty() && !may_fetch_ahead(worker, *best->position))) return std::nullopt;
   if (best->queue != &worker.bound) shared_tasks_--;
   return best->queue->take(best->position);
 }

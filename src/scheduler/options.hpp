@@ -11,7 +11,7 @@ struct Options {
   bool locality = true;  ///< LOCALITY: the task with most bytes at hand, else the first one
   bool chains = true;    ///< CHAINS: tasks of one output tile stay with the worker that has it
   bool prefetch = true;  ///< PREFETCH: what is reserved is fetched ahead
-  int lookahead = 50;    ///< LOOKAHEAD: percent of a GPU's memory that may be fetched ahead
+  int lookahead = 55;    ///< LOOKAHEAD: percent of the memory that incomplete results leave, for what is reserved
   int results = 40;      ///< RESULTS: percent of a GPU's memory for results that are not complete
   bool peers = true;  ///< PEERS: copies come from a peer GPU that has the tile rather than from a host that is as fast
   bool wait = true;   ///< WAIT: a tile on its way to a peer is fetched from there when it has arrived

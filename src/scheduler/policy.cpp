@@ -155,8 +155,7 @@ void Policy::refill(Worker& worker) {
     return far && worker.station.size() < 2 * slots && !worker.bound.empty() &&
            RunsBefore{}(*worker.bound.tasks().begin(), worker.station.slots().back().task);
   };
-  while (worker.station.empty() ||
-         (has_slot() && worker.station.bytes() < worker.share_of_memory(options_.lookahead))) {
+  while (worker.station.empty() || has_slot()) {
     auto task = best_for(worker);
     if (!task && worker.station.empty() && options_.steal && !worker.narrow) task = steal(worker);
     if (!task) {
@@ -168,8 +167,8 @@ void Policy::refill(Worker& worker) {
       chains_.open(task->output);
     }
     count_hits(worker, task->task);
-    const auto bytes = worker.station.reserve(*task);
-    worker.narrow = worker.narrow || (cache_->distributed() && bytes > worker.memory / 2);
+    worker.station.reserve(*task, worker.node);
+    worker.narrow = worker.narrow || (cache_->distributed() && bytes_of(task->task) > worker.memory / 2);
   }
 }
 

@@ -44,7 +44,7 @@ void for_each_tile(starpu_task* task, Function function) {
 /// Of all its tiles.
 inline std::size_t bytes_of(starpu_task* task) {
   std::size_t bytes = 0;
-  for_each_tile(task, [&](starpu_data_handle_t tile, int) { bytes += starpu_data_get_size(tile); });
+  for_each_tile(task, [&](starpu_data_handle_t tile, int) { bytes += starpu_data_get_alloc_size(tile); });
   return bytes;
 }
 

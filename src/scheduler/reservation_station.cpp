@@ -16,14 +16,30 @@ bool has_awaited(starpu_task* task, unsigned node, const std::function<bool(star
   return any;
 }
 
+/// What a tile needs, but for a result that is there already.
+std::size_t bytes_to_hold(starpu_data_handle_t tile, int mode, unsigned node) {
+  return (mode & STARPU_W) != 0 && TileCache::valid(tile, node) ? 0 : starpu_data_get_alloc_size(tile);
+}
+
 }  // namespace
 
-std::size_t ReservationStation::reserve(const ReadyTask& task) {
-  const auto later = std::ranges::find_if(slots_, [&](const Slot& slot) { return RunsBefore{}(task, slot.task); });
-  const auto bytes = bytes_of(task.task);
-  slots_.insert(later, {task, bytes});
-  bytes_ += bytes;
+std::size_t ReservationStation::additional_bytes(const ReadyTask& task, unsigned node) const {
+  std::size_t bytes = 0;
+  for_each_tile(task.task, [&](starpu_data_handle_t tile, int mode) {
+    if (!uses_.contains(tile)) bytes += bytes_to_hold(tile, mode, node);
+  });
   return bytes;
+}
+
+void ReservationStation::reserve(const ReadyTask& task, unsigned node) {
+  const auto later = std::ranges::find_if(slots_, [&](const Slot& slot) { return RunsBefore{}(task, slot.task); });
+  slots_.insert(later, {task});
+  for_each_tile(task.task, [&](starpu_data_handle_t tile, int mode) {
+    auto& use = uses_[tile];
+    if (use.tasks++ > 0) return;
+    use.bytes = bytes_to_hold(tile, mode, node);
+    bytes_ += use.bytes;
+  });
 }
 
 ReservationStation::Prefetches ReservationStation::to_prefetch(const TileCache& cache, unsigned node,
@@ -73,7 +89,12 @@ ReservationStation::Slot ReservationStation::remove(std::size_t index) {
   const auto position = slots_.begin() + static_cast<std::ptrdiff_t>(index);
   Slot slot = *position;
   slots_.erase(position);
-  bytes_ -= slot.bytes;
+  for_each_tile(slot.task.task, [&](starpu_data_handle_t tile, int) {
+    const auto use = uses_.find(tile);
+    if (--use->second.tasks > 0) return;
+    bytes_ -= use->second.bytes;
+    uses_.erase(use);
+  });
   return slot;
 }
 

@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "ready_task.hpp"
@@ -17,7 +18,6 @@ class ReservationStation {
  public:
   struct Slot {
     ReadyTask task;
-    std::size_t bytes = 0;
     bool prefetched = false;  ///< its tiles have been asked for, and stay until it has run
     bool waits = false;       ///< one of its tiles is on its way to a peer, and will be copied from there
     bool issuing = false;     ///< its worker is about to ask for tiles: nobody may take it
@@ -30,13 +30,16 @@ class ReservationStation {
   };
 
   bool empty() const noexcept { return slots_.empty(); }
-  /// Of all tiles of the tasks, those that they share counted for each.
+  /// Of the tiles of its tasks, each counted once: what they need room for. Not of results that were there already.
   std::size_t bytes() const noexcept { return bytes_; }
   std::size_t size() const noexcept { return slots_.size(); }
   const std::deque<Slot>& slots() const noexcept { return slots_; }
 
-  /// @returns the bytes of its tiles
-  std::size_t reserve(const ReadyTask& task);
+  /// How many more there would be with another task.
+  /// @param node  the worker's memory
+  std::size_t additional_bytes(const ReadyTask& task, unsigned node) const;
+
+  void reserve(const ReadyTask& task, unsigned node);
 
   /// Marks what is to be fetched ahead now, and returns it: in order, except what had better wait for a peer.
   Prefetches to_prefetch(const TileCache& cache, unsigned node, bool wait_for_peers);
@@ -52,8 +55,14 @@ class ReservationStation {
   Slot remove(std::size_t index);
 
  private:
+  struct Use {
+    int tasks = 0;  ///< that are reserved and have the tile
+    std::size_t bytes = 0;
+  };
+
   std::deque<Slot> slots_;
-  std::size_t bytes_ = 0;
+  std::unordered_map<starpu_data_handle_t, Use> uses_;
+  std::size_t bytes_ = 0;  ///< of all uses
 };
 
 }  // namespace tessera::scheduler

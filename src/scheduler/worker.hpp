@@ -11,6 +11,10 @@
 
 namespace tessera::scheduler {
 
+inline std::size_t percent_of(std::size_t bytes, int percent) {
+  return bytes / 100 * static_cast<std::size_t>(percent);
+}
+
 /// What the policy knows of one worker.
 struct Worker {
   int id = 0;              ///< StarPU's number
@@ -45,7 +49,6 @@ struct Worker {
   double idle_since = 0;  ///< 0: it is not idle, or had nothing to do yet
   bool idle_for_data = false;
 
-  std::size_t share_of_memory(int percent) const { return memory / 100 * static_cast<std::size_t>(percent); }
   std::size_t backlog() const { return bound.size() + station.size(); }
   bool runs() const {
     return std::ranges::any_of(given, [](const Given& g) { return g.started; });
