@@ -127,8 +127,9 @@ double predict(const TileProblem& machine, const Product& p, TileExtents tile) {
   const double in = of_each_gpu(a, b, c), last = m * n * c;
   // A tile on the diagonal of an update needs one of each matrix.
   const double first = p.update ? p.products * m * k * a : m * k * a + k * n * b;
+  const double blocks = again.a * again.b;  // each of C begins like the first one
   const double apart = p.triangle && machine.gpus > 1 ? unequal_ends * sum : 0;
-  return overlapped(compute, in) + first + last + apart + slowed_down(machine, tile, compute, again.a * again.b == 1);
+  return overlapped(compute, in) + blocks * first + last + apart + slowed_down(machine, tile, compute, blocks == 1);
 }
 
 /// A GPU with room for fewer of its tiles gives up some that it needs again, and results that are not complete.
