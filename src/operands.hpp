@@ -111,11 +111,22 @@ void name_operand(const Matrix<T>& A, char letter) {
 }
 
 /// The output of a pointer routine.
+/// @param uplo  the triangle of it that is used; without it, all
 template <Scalar T>
-Matrix<T> private_output(T* data, Index m, Index n, Index ld, TileSize tile) {
+Matrix<T> private_output(T* data, Index m, Index n, Index ld, TileSize tile, std::optional<Uplo> uplo = {}) {
   Matrix<T> C(data, m, n, ld, tile);
   MatrixAccess::grid(C).make_private();
+  if (uplo) MatrixAccess::grid(C).use_only(*uplo);
   return C;
+}
+
+/// An input of a pointer routine that is symmetric, Hermitian or triangular, in square tiles. It must live until the
+/// result is waited for.
+template <Scalar T>
+Matrix<T> stored_triangle(Uplo uplo, const T* data, Index order, Index ld, Index tile) {
+  const Matrix<T> A(data, order, order, ld, {tile, tile});
+  MatrixAccess::grid(A).use_only(uplo);
+  return A;
 }
 
 /// An input of a pointer routine, as it is stored, so that its op is rows×columns in tiles of that size. It must

@@ -86,7 +86,7 @@ void product_on_pointers(const char* routine, bool rows, std::optional<Uplo> upl
   const auto session = detail::session();
   const auto tiles = uplo ? plan_triangle<T>(*session, op_a, op_b, n, k, TriangleOf::Product)
                           : plan_product<T>(*session, op_a, op_b, m, n, k);
-  const auto c = private_output(C, m, n, ldc, {tiles.m, tiles.n});
+  const auto c = private_output(C, m, n, ldc, {tiles.m, tiles.n}, uplo);
   if (alpha == T{} || k == 0) {  // A and B are not read, and may be null
     unroll::submit_scale<T>(*session, beta, c, computed_tiles(routine, 0, uplo, c));
     return c.wait();

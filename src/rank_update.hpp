@@ -109,7 +109,7 @@ void rank_update_on_pointers(const char* routine, bool rows, bool two, Uplo uplo
   const auto session = detail::session();
   const auto tiles = plan_triangle<T>(*session, op, codelets::other_factor<false>(op), n, k,
                                       two ? TriangleOf::Rank2k : TriangleOf::RankK);
-  const auto c = private_output(C, n, n, ldc, {tiles.m, tiles.n});
+  const auto c = private_output(C, n, n, ldc, {tiles.m, tiles.n}, uplo);
   if (alpha == T{} || k == 0) {  // A and B are not read, and may be null
     unroll::submit_scale<T>(*session, beta, c, computed_tiles(routine, 0, uplo, c), hermitian);
     return c.wait();

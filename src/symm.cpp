@@ -92,7 +92,8 @@ void compute(const char* routine, Side side, Uplo uplo, Index m, Index n, T alph
     return c.wait();
   }
   const Index order = side == Side::Left ? m : n;
-  const Matrix<T> a(A, order, order, lda, {tiles.k, tiles.k}), b(B, m, n, ldb, {tiles.m, tiles.n});
+  const auto a = stored_triangle(uplo, A, order, lda, tiles.k);
+  const Matrix<T> b(B, m, n, ldb, {tiles.m, tiles.n});
   multiply<T, hermitian>(routine, side, uplo, alpha, a, b, beta, c);
   c.wait();
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "partial_tile.hpp"
 #include "session.hpp"
 #include "tile_interface.hpp"
 
@@ -15,8 +16,7 @@ namespace {
 
 /// How StarPU allocates tiles of this memory on GPUs, and copies them.
 /// @param column  bytes of a column of the largest tile
-starpu_data_interface_ops* interface_of(const TileGrid::Memory& memory, std::size_t column, const Session& session) {
-  if (session.gpu_count() == 0 || memory.columns == 0) return &starpu_interface_matrix_ops;
+starpu_data_interface_ops* interface_of(const TileGrid::Memory& memory, std::size_t column) {
   const auto* last = memory.first + static_cast<std::size_t>(memory.columns - 1) * memory.stride + memory.height - 1;
   const bool pinned = gpu::is_pinned(memory.first) && gpu::is_pinned(last);
   return pinned ? tile_interface::pinned() : tile_interface::pageable(column);
@@ -75,11 +75,12 @@ class TileGrid::Arrivals {
 TileGrid::TileGrid(void* data, Index m, Index n, Index ld, std::size_t element_size, TileSize tile, bool read_only)
     : session_(session()), arrivals_(std::make_shared<Arrivals>()), data_(static_cast<std::byte*>(data)), m_(m), n_(n),
       ld_(ld), mt_(m == 0 ? 0 : (m - 1) / tile.rows + 1), nt_(n == 0 ? 0 : (n - 1) / tile.columns + 1),
-      element_size_(element_size), tile_(tile), read_only_(read_only) {
+      element_size_(element_size), tile_(tile), read_only_(read_only), on_gpus_(session_->gpu_count() > 0) {
   if (m == 0 || n == 0) mt_ = nt_ = 0;
+  if (mt_ == 0) return;
   handles_.resize(static_cast<std::size_t>(mt_ * nt_));
-  auto* const interface =
-      interface_of(memory(0, mt_, 0, nt_), static_cast<std::size_t>(std::min(tile.rows, m)) * element_size, *session_);
+  const auto column = static_cast<std::size_t>(std::min(tile.rows, m)) * element_size;
+  auto* const interface = on_gpus_ ? interface_of(memory(0, mt_, 0, nt_), column) : &starpu_interface_matrix_ops;
   for (Index j = 0; j < nt_; j++)
     for (Index i = 0; i < mt_; i++) {
       auto& handle = handles_[static_cast<std::size_t>(i + j * mt_)];
@@ -111,6 +112,16 @@ void TileGrid::call(char letter) noexcept {
   if (!letter_.compare_exchange_strong(unnamed, letter)) return;
   const char name[] = {letter, '\0'};
   for (auto* handle : handles_) starpu_data_set_name(handle, name);  // kept by a trace, if one is recorded
+}
+
+void TileGrid::use_only(Uplo uplo) {
+  if (!on_gpus_) return;
+  for (Index j = 0; j < nt_; j++)
+    for (Index i = 0; i < mt_; i++) {
+      const Index diagonal = j * nb() - i * mb();
+      if (diagonal < tile_m(i) && diagonal + tile_n(j) > 0)
+        use_triangle(handle(i, j), uplo, static_cast<int>(diagonal));
+    }
 }
 
 void TileGrid::bring_home(Index i0, Index i1, Index j0, Index j1) noexcept {

@@ -37,6 +37,9 @@ class TileGrid {
   /// Whether only one call knows the tiles: then there is nobody to be ordered with.
   bool is_private() const noexcept { return private_; }
   void make_private() noexcept { private_ = true; }
+  /// Of the matrix only a triangle is used: nothing else is copied, but for what makes the copies few.
+  /// @pre  only one call knows the tiles, and it has not begun
+  void use_only(Uplo uplo);
 
   /// The letter of the operand that it is: what traces call its tiles by. The first call to say so decides.
   void call(char letter) noexcept;
@@ -70,6 +73,7 @@ class TileGrid {
   std::size_t element_size_;
   TileSize tile_;
   bool read_only_;
+  bool on_gpus_;  ///< whether tiles may be copied there
   bool private_ = false;
   std::atomic<char> letter_ = 0;
 };

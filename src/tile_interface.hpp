@@ -5,7 +5,7 @@
 
 struct starpu_data_interface_ops;
 
-/// How StarPU allocates tiles on GPUs and copies them: its matrix interface, but for what is faster otherwise.
+/// How StarPU allocates tiles on GPUs and copies them: as a `PartialTile`.
 namespace tessera::detail::tile_interface {
 
 /// For tiles of memory that is pinned, and for those that have none on the host.

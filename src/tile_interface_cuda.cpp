@@ -11,6 +11,7 @@
 #include "cuda_resources.hpp"
 #include "device_heap.hpp"
 #include "gpu.hpp"
+#include "partial_tile.hpp"
 #include "staging/staging.hpp"
 #include "tile_interface.hpp"
 
@@ -107,7 +108,7 @@ std::uint32_t footprint(starpu_data_handle_t tile) {
 }
 
 starpu_data_interface_ops with_heap(const starpu_data_copy_methods* methods) {
-  auto ops = starpu_interface_matrix_ops;
+  auto ops = partial_tile_ops();
   ops.allocate_data_on_node = allocate;
   ops.free_data_on_node = release;
   ops.copy_methods = methods;
@@ -118,7 +119,7 @@ starpu_data_interface_ops with_heap(const starpu_data_copy_methods* methods) {
 }  // namespace
 
 starpu_data_interface_ops* pinned() {
-  static auto ops = with_heap(starpu_interface_matrix_ops.copy_methods);
+  static auto ops = with_heap(partial_tile_ops().copy_methods);
   return &ops;
 }
 

@@ -2,12 +2,16 @@
 // Without CUDA, or where GPUs are simulated.
 #include <starpu.h>
 
+#include "partial_tile.hpp"
 #include "tile_interface.hpp"
 
 namespace tessera::detail::tile_interface {
 
-starpu_data_interface_ops* pinned() { return &starpu_interface_matrix_ops; }
-starpu_data_interface_ops* pageable(std::size_t /*column*/) { return &starpu_interface_matrix_ops; }
+starpu_data_interface_ops* pinned() {
+  static auto ops = partial_tile_ops();
+  return &ops;
+}
+starpu_data_interface_ops* pageable(std::size_t /*column*/) { return pinned(); }
 void start(std::size_t /*pinned_memory*/) {}
 void stop() {}
 

@@ -65,7 +65,7 @@ void triangular_on_pointers(const char* routine, std::optional<Layout> layout, S
     return b.wait();
   }
   const Index order = side == Side::Left ? m : n;
-  const Matrix<T> a(A, order, order, lda, {tiles.k, tiles.k});
+  const auto a = stored_triangle(uplo, A, order, lda, tiles.k);
   routine_on_tiles(side, uplo, a, b);
   b.wait();
 }

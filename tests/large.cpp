@@ -92,24 +92,29 @@ TEST_P(LargeIllConditioned, TilesAreSolvedBySubstitution) {
 }
 
 class LargePinned : public EachRoutine {};
-INSTANTIATE_TEST_SUITE_P(, LargePinned,
-                         each_routine([](const auto& r) { return r.name == "gemm" || r.name == "trsm"; }), its_name);
+INSTANTIATE_TEST_SUITE_P(, LargePinned, each_routine([](const auto& r) {
+                           return r.name == "gemm" || r.name == "symm" || r.name == "syrk" || r.name == "trsm";
+                         }),
+                         its_name);
 
 TEST_P(LargePinned, MemoryMakesNoDifference) {
   run([]<Scalar S>(const Routine<S>& routine) {
     if (gpu_count() == 0) GTEST_SKIP() << "no GPU to pin memory for";
     constexpr Index size = 2000;
-    const auto before = integer_call_with_factors(routine, {}, {size, size, size}, 1);
-    auto pageable = before, pinned = before;
-    on_pointers(pageable);
-    {
-      std::list<gpu::PinnedMemory> pins;
-      for (auto* A : {&pinned.A, &pinned.B, &pinned.C})
-        if (A->n() > 0) pins.emplace_back(A->data(), sizeof(S) * static_cast<std::size_t>(A->ld() * A->n()));
-      on_pointers(pinned);
+    const Extent extent{routine.has("m") ? size : 0, size, routine.has("k") ? size : 0};
+    for (const Uplo uplo : {Uplo::Lower, Uplo::Upper}) {
+      const auto before = integer_call_with_factors(routine, {Side::Left, uplo}, extent, 1);
+      auto pageable = before, pinned = before;
+      on_pointers(pageable);
+      {
+        std::list<gpu::PinnedMemory> pins;
+        for (auto* A : {&pinned.A, &pinned.B, &pinned.C})
+          if (A->n() > 0) pins.emplace_back(A->data(), sizeof(S) * static_cast<std::size_t>(A->ld() * A->n()));
+        on_pointers(pinned);
+      }
+      EXPECT_TRUE(result_is_exact(before, pinned));
+      EXPECT_TRUE(pinned.C == pageable.C);
     }
-    EXPECT_TRUE(result_is_exact(before, pinned));
-    EXPECT_TRUE(pinned.C == pageable.C);
   });
 }
 

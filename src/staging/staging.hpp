@@ -14,7 +14,7 @@ namespace tessera::detail::staging {
 /// link.
 inline constexpr std::size_t buffer_bytes = std::size_t{2} << 20;
 
-/// Those of StarPU's matrix interface, but for these copies. What is pinned needs none of it.
+/// Those of a `PartialTile`, but for these copies. What is pinned needs none of it.
 /// @pre  a column of the tile fits a buffer
 const starpu_data_copy_methods* copy_methods();
 

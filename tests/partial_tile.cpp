@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tiles on the diagonal of a triangle: all that is used of them is copied, little else, and as much as StarPU is told.
+#include "partial_tile.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "support/runtime.hpp"
+
+namespace tessera::test {
+namespace {
+
+using detail::Part;
+using detail::PartialTile;
+
+const auto* const runtime = share_runtime();
+
+constexpr int ld = 701;
+
+PartialTile tile_at(std::vector<double>& memory, int m, int n) {
+  PartialTile tile{};
+  tile.matrix.id = STARPU_MATRIX_INTERFACE_ID;
+  tile.matrix.ptr = tile.matrix.dev_handle = reinterpret_cast<std::uintptr_t>(memory.data());
+  tile.matrix.nx = static_cast<std::uint32_t>(m), tile.matrix.ny = static_cast<std::uint32_t>(n);
+  tile.matrix.ld = ld, tile.matrix.elemsize = sizeof(double);
+  tile.matrix.allocsize = static_cast<std::size_t>(m) * static_cast<std::size_t>(n) * sizeof(double);
+  return tile;
+}
+
+/// A tile registered with StarPU, of which a triangle of the matrix is used.
+class Registered {
+ public:
+  Registered(std::vector<double>& memory, int m, int n, Uplo uplo, int diagonal) {
+    auto tile = tile_at(memory, m, n);
+    starpu_data_register(&handle_, STARPU_MAIN_RAM, &tile.matrix, &ops_);
+    detail::use_triangle(handle_, uplo, diagonal);
+  }
+  ~Registered() { starpu_data_unregister(handle_); }
+  Registered(const Registered&) = delete;
+  Registered& operator=(const Registered&) = delete;
+
+  PartialTile& interface() const {
+    return *static_cast<PartialTile*>(starpu_data_get_interface_on_node(handle_, STARPU_MAIN_RAM));
+  }
+  std::size_t size() const { return starpu_data_get_size(handle_); }
+  std::size_t memory() const { return starpu_data_get_alloc_size(handle_); }
+  /// As StarPU does it, to memory of the same layout.
+  void copy_to(std::vector<double>& memory) const {
+    auto target = interface();
+    target.matrix.ptr = target.matrix.dev_handle = reinterpret_cast<std::uintptr_t>(memory.data());
+    EXPECT_EQ(ops_.copy_methods->any_to_any(&interface(), STARPU_MAIN_RAM, &target, STARPU_MAIN_RAM, nullptr), 0);
+  }
+
+ private:
+  starpu_data_interface_ops ops_ = detail::partial_tile_ops();
+  starpu_data_handle_t handle_ = nullptr;
+};
+
+struct Shape {
+  int m, n, diagonal;
+};
+
+TEST(PartialTile, HasTheTriangleAndLittleElse) {
+  std::vector<double> source(static_cast<std::size_t>(ld) * 640, 1);
+  for (const auto& [m, n, diagonal] : {Shape{640, 640, 0},
+                                       {700, 150, 0},
+                                       {700, 150, 300},
+                                       {700, 150, 690},
+                                       {300, 640, -200},
+                                       {1, 1, 0},
+                                       {129, 129, 0},
+                                       {640, 600, 40}})
+    for (const Uplo uplo : {Uplo::Lower, Uplo::Upper}) {
+      SCOPED_TRACE(::testing::Message() << m << 'x' << n << ", " << diagonal << ' ' << static_cast<char>(uplo));
+      const Registered tile(source, m, n, uplo, diagonal);
+      std::vector<double> copy(source.size(), 0);
+      tile.copy_to(copy);
+      std::size_t used = 0, copied = 0;
+      for (int j = 0; j < 640; j++)
+        for (int i = 0; i < ld; i++) {
+          const bool inside = i < m && j < n, lower = i >= diagonal + j, upper = i <= diagonal + j;
+          const bool needed = inside && (uplo == Uplo::Lower ? lower : upper);
+          const bool there = copy[static_cast<std::size_t>(i) + static_cast<std::size_t>(j) * ld] == 1;
+          ASSERT_TRUE(!needed || there) << i << ' ' << j;
+          ASSERT_TRUE(inside || !there) << i << ' ' << j;
+          used += needed ? 1 : 0, copied += there ? 1 : 0;
+        }
+      EXPECT_EQ(tile.size(), copied * sizeof(double));
+      EXPECT_EQ(tile.memory(), static_cast<std::size_t>(m) * static_cast<std::size_t>(n) * sizeof(double));
+      EXPECT_LT(copied - used, static_cast<std::size_t>(n) * detail::narrowest_panel / 2 + 1);
+    }
+}
+
+TEST(PartialTile, IsWholeUntilSomebodySaysOtherwise) {
+  std::vector<double> memory(static_cast<std::size_t>(ld) * 300, 1);
+  auto ops = detail::partial_tile_ops();
+  auto tile = tile_at(memory, 700, 300);
+  starpu_data_handle_t handle = nullptr;
+  starpu_data_register(&handle, STARPU_MAIN_RAM, &tile.matrix, &ops);
+  EXPECT_EQ(starpu_data_get_size(handle), tile.matrix.allocsize);
+  starpu_data_unregister(handle);
+}
+
+// A triangle of a large tile is eight panels, so that 1/16 of the tile is copied needlessly, and no more.
+TEST(PartialTile, OfManyColumnsIsInEightPanels) {
+  PartialTile tile{};
+  tile.matrix.nx = tile.matrix.ny = 4096;
+  tile.part = Part::Lower;
+  int panels = 0;
+  double elements = 0;
+  detail::for_each_panel(tile, [&](const detail::Rectangle& panel) {
+    panels++;
+    elements += static_cast<double>(panel.m) * panel.n;
+  });
+  EXPECT_EQ(panels, 8);
+  EXPECT_EQ(elements, 4096.0 * 4096 * 9 / 16);
+}
+
+}  // namespace
+}  // namespace tessera::test
