@@ -3,6 +3,8 @@
 // itself, an address that is used again, transfers of which start or end are missing.
 #include "trace/read.hpp"
 
+#include <algorithm>
+
 #include "support.hpp"
 
 namespace tessera::trace {
@@ -45,6 +47,15 @@ TEST_F(Tiny, IsDescribed) {
   EXPECT_EQ(run.counted.tasks, (std::vector<std::uint64_t>{2, 1, 0}));
   ASSERT_EQ(run.counted.links.size(), 1u);
   EXPECT_EQ(run.counted.links[0].bytes, 3145728u);
+}
+
+// When a tile is registered, nobody has said yet that only a triangle of it is copied.
+TEST_F(Tiny, HasTilesOfAsManyBytesAsTheirTasksSay) {
+  replace("data.rec", "Size: 2097152", "Size: 9000000");
+  const auto run = read_tiny();
+  const auto b = std::ranges::find(run.tiles, 'B', &trace::Tile::operand);
+  ASSERT_NE(b, run.tiles.end());
+  EXPECT_EQ(b->bytes, 2097152u);
 }
 
 TEST_F(Tiny, BeginsWithTheFirstTransferForATask) {

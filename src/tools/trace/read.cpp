@@ -99,7 +99,8 @@ class Builder {
     const int index = tiles_.at(buffer.handle, task.start);
     auto& tile = tiles_[index];
     const Access access{index, tile.operand, buffer.read, buffer.write, buffer.scratch};
-    if (tile.bytes == 0) tile.bytes = buffer.bytes;
+    if (buffer.bytes > 0)
+      tile.bytes = buffer.bytes;  // when it was registered, nobody had said that it is copied in part
     if (access.write && !access.scratch && task.row == none && task.output == '-')
       task.output = access.operand, task.row = tile.row, task.column = tile.column;
     task.accesses.push_back(access);
