@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <vector>
 
 #include "support/runtime.hpp"
@@ -16,14 +17,13 @@ using detail::PartialTile;
 
 const auto* const runtime = share_runtime();
 
-constexpr int ld = 701;
-
-PartialTile tile_at(std::vector<double>& memory, int m, int n) {
+/// A tile in a matrix of `ld` rows.
+PartialTile tile_at(std::vector<double>& memory, int m, int n, int ld) {
   PartialTile tile{};
   tile.matrix.id = STARPU_MATRIX_INTERFACE_ID;
   tile.matrix.ptr = tile.matrix.dev_handle = reinterpret_cast<std::uintptr_t>(memory.data());
   tile.matrix.nx = static_cast<std::uint32_t>(m), tile.matrix.ny = static_cast<std::uint32_t>(n);
-  tile.matrix.ld = ld, tile.matrix.elemsize = sizeof(double);
+  tile.matrix.ld = static_cast<std::uint32_t>(ld), tile.matrix.elemsize = sizeof(double);
   tile.matrix.allocsize = static_cast<std::size_t>(m) * static_cast<std::size_t>(n) * sizeof(double);
   return tile;
 }
@@ -31,8 +31,8 @@ PartialTile tile_at(std::vector<double>& memory, int m, int n) {
 /// A tile registered with StarPU, of which a triangle of the matrix is used.
 class Registered {
  public:
-  Registered(std::vector<double>& memory, int m, int n, Uplo uplo, int diagonal) {
-    auto tile = tile_at(memory, m, n);
+  Registered(std::vector<double>& memory, int m, int n, int ld, Uplo uplo, int diagonal) {
+    auto tile = tile_at(memory, m, n, ld);
     starpu_data_register(&handle_, STARPU_MAIN_RAM, &tile.matrix, &ops_);
     detail::use_triangle(handle_, uplo, diagonal);
   }
@@ -45,10 +45,11 @@ class Registered {
   }
   std::size_t size() const { return starpu_data_get_size(handle_); }
   std::size_t memory() const { return starpu_data_get_alloc_size(handle_); }
-  /// As StarPU does it, to memory of the same layout.
+  /// As StarPU does it, to memory without gaps between columns, as on a GPU.
   void copy_to(std::vector<double>& memory) const {
     auto target = interface();
     target.matrix.ptr = target.matrix.dev_handle = reinterpret_cast<std::uintptr_t>(memory.data());
+    target.matrix.ld = target.matrix.nx;
     EXPECT_EQ(ops_.copy_methods->any_to_any(&interface(), STARPU_MAIN_RAM, &target, STARPU_MAIN_RAM, nullptr), 0);
   }
 
@@ -62,7 +63,13 @@ struct Shape {
 };
 
 TEST(PartialTile, HasTheTriangleAndLittleElse) {
-  std::vector<double> source(static_cast<std::size_t>(ld) * 640, 1);
+  constexpr int ld = 701, columns = 640;
+  constexpr double nothing = -1;
+  std::vector<double> source(static_cast<std::size_t>(ld) * columns);
+  std::iota(source.begin(), source.end(), 0.0);
+  const auto at = [](const std::vector<double>& memory, int i, int j, int stride) {
+    return memory[static_cast<std::size_t>(i) + static_cast<std::size_t>(j) * static_cast<std::size_t>(stride)];
+  };
   for (const auto& [m, n, diagonal] : {Shape{640, 640, 0},
                                        {700, 150, 0},
                                        {700, 150, 300},
@@ -73,29 +80,27 @@ TEST(PartialTile, HasTheTriangleAndLittleElse) {
                                        {640, 600, 40}})
     for (const Uplo uplo : {Uplo::Lower, Uplo::Upper}) {
       SCOPED_TRACE(::testing::Message() << m << 'x' << n << ", " << diagonal << ' ' << static_cast<char>(uplo));
-      const Registered tile(source, m, n, uplo, diagonal);
-      std::vector<double> copy(source.size(), 0);
+      const Registered tile(source, m, n, ld, uplo, diagonal);
+      std::vector<double> copy(static_cast<std::size_t>(m) * static_cast<std::size_t>(n), nothing);
       tile.copy_to(copy);
       std::size_t used = 0, copied = 0;
-      for (int j = 0; j < 640; j++)
-        for (int i = 0; i < ld; i++) {
-          const bool inside = i < m && j < n, lower = i >= diagonal + j, upper = i <= diagonal + j;
-          const bool needed = inside && (uplo == Uplo::Lower ? lower : upper);
-          const bool there = copy[static_cast<std::size_t>(i) + static_cast<std::size_t>(j) * ld] == 1;
-          ASSERT_TRUE(!needed || there) << i << ' ' << j;
-          ASSERT_TRUE(inside || !there) << i << ' ' << j;
-          used += needed ? 1 : 0, copied += there ? 1 : 0;
+      for (int j = 0; j < n; j++)
+        for (int i = 0; i < m; i++) {
+          const bool needed = uplo == Uplo::Lower ? i >= diagonal + j : i <= diagonal + j;
+          const double there = at(copy, i, j, m);
+          ASSERT_TRUE(there == at(source, i, j, ld) || (!needed && there == nothing)) << i << ' ' << j << ": " << there;
+          used += needed ? 1 : 0, copied += there != nothing ? 1 : 0;
         }
       EXPECT_EQ(tile.size(), copied * sizeof(double));
-      EXPECT_EQ(tile.memory(), static_cast<std::size_t>(m) * static_cast<std::size_t>(n) * sizeof(double));
+      EXPECT_EQ(tile.memory(), copy.size() * sizeof(double));
       EXPECT_LT(copied - used, static_cast<std::size_t>(n) * detail::narrowest_panel / 2 + 1);
     }
 }
 
 TEST(PartialTile, IsWholeUntilSomebodySaysOtherwise) {
-  std::vector<double> memory(static_cast<std::size_t>(ld) * 300, 1);
+  std::vector<double> memory(std::size_t{700} * 300);
   auto ops = detail::partial_tile_ops();
-  auto tile = tile_at(memory, 700, 300);
+  auto tile = tile_at(memory, 700, 300, 700);
   starpu_data_handle_t handle = nullptr;
   starpu_data_register(&handle, STARPU_MAIN_RAM, &tile.matrix, &ops);
   EXPECT_EQ(starpu_data_get_size(handle), tile.matrix.allocsize);

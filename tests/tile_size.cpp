@@ -150,6 +150,15 @@ TEST(GpuTiles, LeaveRoomForOthers) {
   }
 }
 
+/// Each block of C begins with tiles of A and B that are waited for.
+TEST(GpuTiles, AreSmallerWhereThereAreBlocksToBeginWith) {
+  auto machine = gpu_machine(4);
+  machine.gpu_memory = 1536.0 * (1 << 20);
+  const auto tiles = choose_product_tiles(machine, {}, 32768, 32768, 32768, 0);
+  EXPECT_EQ(tiles.m, 4096);
+  EXPECT_EQ(tiles.n, 2048);
+}
+
 /// Columns of a tile are one piece of memory each. Where B is stored as its transpose, that is as long as the tile is
 /// wide.
 TEST(GpuTiles, AreHighAsTheyAreStored) {

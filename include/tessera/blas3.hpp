@@ -11,8 +11,8 @@
 ///
 /// Of all of them: β = 0 means that C is only written (what was there, NaN included, does not matter); α = 0 or k = 0
 /// means that A and B are not read. The triangle that `uplo` does not name is neither read nor written, whatever it
-/// holds. But a GPU gets whole tiles and gives them back: meanwhile nobody else may change the other triangle of a tile
-/// on an output's diagonal. Outputs may be transposed views, and may not share memory with inputs.
+/// holds. But of a tile on an output's diagonal a GPU gets more than that triangle, and gives it back: meanwhile nobody
+/// else may change the other triangle of such a tile. Outputs may be transposed views, and may not share memory with inputs.
 ///
 /// @throws ShapeError     if the matrices are not conformable, their tiles do not agree, or an output overlaps an input
 /// @throws ArgumentError  if an output is read-only, an option has none of its values, or views and options together

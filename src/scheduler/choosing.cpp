@@ -14,12 +14,15 @@ bool Policy::has_room_for(const Worker& worker, const ReadyTask& task) const {
          percent_of(worker.memory, options_.results);
 }
 
-/// Whether there is memory for what a task would add to the tiles that are needed by those reserved, beside results
-/// that are not complete: for half of it at least, as it is added as a whole or not at all.
+/// Bytes that tiles of reserved tasks may take, beside results that are not complete.
+std::size_t Policy::ahead(const Worker& worker) const {
+  return percent_of(worker.memory - std::min(worker.memory, chains_.open_bytes(worker.id)), options_.lookahead);
+}
+
+/// Whether there is memory for what a task would add to them: for half of it at least, as it is added as a whole or not
+/// at all.
 bool Policy::may_fetch_ahead(const Worker& worker, const ReadyTask& task) const {
-  const auto results = std::min(worker.memory, chains_.open_bytes(worker.id));
-  return worker.station.bytes() + worker.station.additional_bytes(task, worker.node) / 2 <=
-         percent_of(worker.memory - results, options_.lookahead);
+  return worker.station.bytes() + worker.station.additional_bytes(task, worker.node) / 2 <= ahead(worker);
 }
 
 /// Compares the tasks at the front of a queue with the best one so far.

@@ -155,7 +155,7 @@ void Policy::refill(Worker& worker) {
     return far && worker.station.size() < 2 * slots && !worker.bound.empty() &&
            RunsBefore{}(*worker.bound.tasks().begin(), worker.station.slots().back().task);
   };
-  while (worker.station.empty() || has_slot()) {
+  while (worker.station.empty() || (has_slot() && worker.station.bytes() <= ahead(worker))) {
     auto task = best_for(worker);
     if (!task && worker.station.empty() && options_.steal && !worker.narrow) task = steal(worker);
     if (!task) {

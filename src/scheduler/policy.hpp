@@ -51,6 +51,7 @@ class Policy {
   ReadyTask describe(starpu_task* task) const;
   static bool can_execute(const Worker& worker, const ReadyTask& task);
   bool has_room_for(const Worker& worker, const ReadyTask& task) const;
+  std::size_t ahead(const Worker& worker) const;
   bool may_fetch_ahead(const Worker& worker, const ReadyTask& task) const;
   void place(const ReadyTask& task);
   void share(const ReadyTask& task);

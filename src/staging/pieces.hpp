@@ -59,7 +59,7 @@ class Hands {
   std::map<int, gpu::Stream> streams_;
 };
 
-/// A tile in the host's memory, and where it is in a GPU's. Both are columns of `height` bytes.
+/// A tile, or a panel of one, in the host's memory, and where it is in a GPU's. Both are columns of `height` bytes.
 struct Tile {
   std::byte* host;
   std::size_t host_stride;

@@ -56,12 +56,19 @@ TEST(Traffic, OfATriangleIsEachOfItsTilesOnce) {
   EXPECT_EQ(rows[2].at("bytes_h2d"), 2 * whole + triangle);
 }
 
-TEST(Traffic, OfAllThatFitsIsWithinTwoPercentOfWhatIsCompulsory) {
+TEST(Traffic, OfAllThatFitsIsLittleMoreThanWhatIsCompulsory) {
   const auto rows = rows_of("--platform h200x4 --routine all --size 8192,16384,32768 --policy tessera", 120);
-  ASSERT_FALSE(rows.empty());
+  ASSERT_EQ(rows.size(), 7 * 3);
   for (const auto& row : rows)
-    EXPECT_LE(row.at("bytes_h2d"), 1.02 * row.at("bytes_min_h2d").get<double>())
+    EXPECT_LE(row.at("bytes_h2d"), 1.015 * row.at("bytes_min_h2d").get<double>())
         << row.at("routine") << ' ' << row.at("n");
+}
+
+// With less fetched ahead, links are idle while a GPU computes; with more, tiles that are needed are driven out.
+TEST(OutOfCore, GPUsComputeFourFifthsOfTheTime) {
+  const auto row = row_of("--platform h200x4 --size 32768 --gpu-memory 1536 --policy tessera");
+  const auto busy = per_gpu(row, "busy");
+  EXPECT_GE(sum(busy) / 4, 0.8 * row.at("median_s").get<double>()) << ::testing::PrintToString(busy);
 }
 
 // BLASX publishes 9.4 and 4.0 GB for its own runs on that machine, and cuBLAS-XT moves 73 and 39.
