@@ -12,7 +12,8 @@
 /// Of all of them: β = 0 means that C is only written (what was there, NaN included, does not matter); α = 0 or k = 0
 /// means that A and B are not read. The triangle that `uplo` does not name is neither read nor written, whatever it
 /// holds. But of a tile on an output's diagonal a GPU gets more than that triangle, and gives it back: meanwhile nobody
-/// else may change the other triangle of such a tile. Outputs may be transposed views, and may not share memory with inputs.
+/// else may change the other triangle of such a tile. Outputs may be transposed views, and may not share memory with
+/// inputs.
 ///
 /// @throws ShapeError     if the matrices are not conformable, their tiles do not agree, or an output overlaps an input
 /// @throws ArgumentError  if an output is read-only, an option has none of its values, or views and options together
@@ -33,8 +34,8 @@ void gemm(Op op_a, Op op_b, std::type_identity_t<T> alpha, const Matrix<T>& A, c
           std::type_identity_t<T> beta, const Matrix<T>& C);
 
 /// The triangle `uplo` of C ← α op(A) op(B) + β C, with op(A) n×k, op(B) k×n and C n×n.
-/// @pre   as for gemm; the tiles of C are square, or as stored their rows are a multiple of their columns, or one tile has
-///        all rows of C
+/// @pre   as for gemm; the tiles of C are square, or as stored their rows are a multiple of their columns, or one tile
+///        has all rows of C
 /// @note  n²k flops. LAPACK 3.12 calls it gemmtr
 template <Scalar T>
 void gemmt(Uplo uplo, Op op_a, Op op_b, std::type_identity_t<T> alpha, const Matrix<T>& A, const Matrix<T>& B,
@@ -56,8 +57,8 @@ void hemm(Side side, Uplo uplo, std::type_identity_t<T> alpha, const Matrix<T>& 
 /// The triangle `uplo` of the symmetric C ← α A Aᵀ + β C  (NoTrans)  or  α Aᵀ A + β C  (Trans), n×n.
 /// @param op  ConjTrans is the same as Trans for real types, and refused for complex ones
 /// @param A   n×k (NoTrans) or k×n (Trans)
-/// @pre       the tiles of C are square, or as stored their rows are a multiple of their columns, or one tile has all rows
-///            of C; these rows are cut like those of op(A)
+/// @pre       the tiles of C are square, or as stored their rows are a multiple of their columns, or one tile has all
+///            rows of C; these rows are cut like those of op(A)
 /// @note      n²k flops
 template <Scalar T>
 void syrk(Uplo uplo, Op op, std::type_identity_t<T> alpha, const Matrix<T>& A, std::type_identity_t<T> beta,

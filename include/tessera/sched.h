@@ -31,8 +31,8 @@ const char* tessera_sched_check_options(void);
  * @param worker  StarPU's number of it; -1: none */
 void tessera_sched_suggest_home(starpu_data_handle_t tile, int worker);
 
-/** Has a function called by whoever submits a task, before the policy sees it. For those who pause StarPU's workers, and
- * must know when others need them. There is one in the process; NULL: none. It must not submit tasks. */
+/** Has a function called by whoever submits a task, before the policy sees it. For those who pause StarPU's workers,
+ * and must know when others need them. There is one in the process; NULL: none. It must not submit tasks. */
 void tessera_sched_on_submission(void (*hook)(void));
 
 /** What the policy has done since StarPU started, over all workers. */
