@@ -75,12 +75,13 @@ class TileGrid::Arrivals {
 TileGrid::TileGrid(void* data, Index m, Index n, Index ld, std::size_t element_size, TileSize tile, bool read_only)
     : session_(session()), arrivals_(std::make_shared<Arrivals>()), data_(static_cast<std::byte*>(data)), m_(m), n_(n),
       ld_(ld), mt_(m == 0 ? 0 : (m - 1) / tile.rows + 1), nt_(n == 0 ? 0 : (n - 1) / tile.columns + 1),
-      element_size_(element_size), tile_(tile), read_only_(read_only), on_gpus_(session_->gpu_count() > 0) {
+      element_size_(element_size), tile_(tile), read_only_(read_only) {
   if (m == 0 || n == 0) mt_ = nt_ = 0;
   if (mt_ == 0) return;
   handles_.resize(static_cast<std::size_t>(mt_ * nt_));
   const auto column = static_cast<std::size_t>(std::min(tile.rows, m)) * element_size;
-  auto* const interface = on_gpus_ ? interface_of(memory(0, mt_, 0, nt_), column) : &starpu_interface_matrix_ops;
+  auto* const interface =
+      session_->gpu_count() > 0 ? interface_of(memory(0, mt_, 0, nt_), column) : &starpu_interface_matrix_ops;
   for (Index j = 0; j < nt_; j++)
     for (Index i = 0; i < mt_; i++) {
       auto& handle = handles_[static_cast<std::size_t>(i + j * mt_)];
@@ -115,7 +116,7 @@ void TileGrid::call(char letter) noexcept {
 }
 
 void TileGrid::use_only(Uplo uplo) {
-  if (!on_gpus_) return;
+  if (session_->gpu_count() == 0) return;  // nothing is copied
   for (Index j = 0; j < nt_; j++)
     for (Index i = 0; i < mt_; i++) {
       const Index diagonal = j * nb() - i * mb();

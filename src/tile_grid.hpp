@@ -73,7 +73,6 @@ class TileGrid {
   std::size_t element_size_;
   TileSize tile_;
   bool read_only_;
-  bool on_gpus_;  ///< whether tiles may be copied there
   bool private_ = false;
   std::atomic<char> letter_ = 0;
 };

@@ -15,6 +15,7 @@
 #include "partial_tile.hpp"
 #include "support/operands.hpp"
 #include "support/reference.hpp"
+#include "support/starpu.hpp"
 #include "support/tiled.hpp"
 #include "support/tiling.hpp"
 
@@ -128,11 +129,7 @@ TEST(FarNode, HasOfATriangleNoMoreThanItsPanels) {
   std::iota(memory.begin(), memory.end(), 0.0);
   const auto before = memory;
   auto ops = detail::partial_tile_ops();
-  starpu_matrix_interface matrix{};
-  matrix.id = STARPU_MATRIX_INTERFACE_ID;
-  matrix.ptr = matrix.dev_handle = reinterpret_cast<std::uintptr_t>(memory.data());
-  matrix.ld = ld, matrix.nx = matrix.ny = n, matrix.elemsize = sizeof(double),
-  matrix.allocsize = sizeof(double) * n * n;
+  auto matrix = tile_at(memory, n, n, ld);
   starpu_data_handle_t handle = nullptr;
   starpu_data_register(&handle, STARPU_MAIN_RAM, &matrix, &ops);
   detail::use_triangle(handle, Uplo::Lower, 0);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "support/runtime.hpp"
+#include "support/starpu.hpp"
 
 namespace tessera::test {
 namespace {
@@ -17,23 +18,12 @@ using detail::PartialTile;
 
 const auto* const runtime = share_runtime();
 
-/// A tile in a matrix of `ld` rows.
-PartialTile tile_at(std::vector<double>& memory, int m, int n, int ld) {
-  PartialTile tile{};
-  tile.matrix.id = STARPU_MATRIX_INTERFACE_ID;
-  tile.matrix.ptr = tile.matrix.dev_handle = reinterpret_cast<std::uintptr_t>(memory.data());
-  tile.matrix.nx = static_cast<std::uint32_t>(m), tile.matrix.ny = static_cast<std::uint32_t>(n);
-  tile.matrix.ld = static_cast<std::uint32_t>(ld), tile.matrix.elemsize = sizeof(double);
-  tile.matrix.allocsize = static_cast<std::size_t>(m) * static_cast<std::size_t>(n) * sizeof(double);
-  return tile;
-}
-
 /// A tile registered with StarPU, of which a triangle of the matrix is used.
 class Registered {
  public:
   Registered(std::vector<double>& memory, int m, int n, int ld, Uplo uplo, int diagonal) {
     auto tile = tile_at(memory, m, n, ld);
-    starpu_data_register(&handle_, STARPU_MAIN_RAM, &tile.matrix, &ops_);
+    starpu_data_register(&handle_, STARPU_MAIN_RAM, &tile, &ops_);
     detail::use_triangle(handle_, uplo, diagonal);
   }
   ~Registered() { starpu_data_unregister(handle_); }
@@ -102,8 +92,8 @@ TEST(PartialTile, IsWholeUntilSomebodySaysOtherwise) {
   auto ops = detail::partial_tile_ops();
   auto tile = tile_at(memory, 700, 300, 700);
   starpu_data_handle_t handle = nullptr;
-  starpu_data_register(&handle, STARPU_MAIN_RAM, &tile.matrix, &ops);
-  EXPECT_EQ(starpu_data_get_size(handle), tile.matrix.allocsize);
+  starpu_data_register(&handle, STARPU_MAIN_RAM, &tile, &ops);
+  EXPECT_EQ(starpu_data_get_size(handle), tile.allocsize);
   starpu_data_unregister(handle);
 }
 

@@ -42,6 +42,17 @@ class Starpu {
   Starpu& operator=(const Starpu&) = delete;
 };
 
+/// What registers an m×n tile of a matrix with `ld` rows, whose elements begin where `memory` does.
+inline starpu_matrix_interface tile_at(std::vector<double>& memory, int m, int n, int ld) {
+  starpu_matrix_interface tile{};
+  tile.id = STARPU_MATRIX_INTERFACE_ID;
+  tile.ptr = tile.dev_handle = reinterpret_cast<std::uintptr_t>(memory.data());
+  tile.nx = static_cast<std::uint32_t>(m), tile.ny = static_cast<std::uint32_t>(n);
+  tile.ld = static_cast<std::uint32_t>(ld), tile.elemsize = sizeof(double);
+  tile.allocsize = static_cast<std::size_t>(m) * static_cast<std::size_t>(n) * sizeof(double);
+  return tile;
+}
+
 /// StarPU's numbers of the workers on CPUs.
 inline std::vector<int> cpus_of_starpu() {
   std::vector<int> workers(starpu_cpu_worker_get_count());
