@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What each option of the policy `tessera` is worth on simulated machines: the table in traces/README.md, to standard output.
+# What each option of the policy `tessera` is worth on simulated machines: the table in traces/policy.md, to standard output.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 simulate=${TESSERA_SIMULATE:-$here/../build/simgrid/bin/tessera-simulate}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `tessera` against the best of StarPU's dmdar, dmdas and lws on simulated machines: the tables in traces/README.md, to
+# `tessera` against the best of StarPU's dmdar, dmdas and lws on simulated machines: the tables in traces/policy.md, to
 # standard output. usage: traces/compare.sh [h200x4|summit-node|out-of-core]...
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)

@@ -7,7 +7,7 @@
 /**
  * The scheduling policy `tessera`, for any StarPU program, in libtessera_sched.so: with
  * STARPU_SCHED_LIB=libtessera_sched.so and STARPU_SCHED=tessera, or by `tessera_sched_policy` as
- * `starpu_conf.sched_policy`. Environment variables TESSERA_SCHED_… set its options; traces/README.md lists them.
+ * `starpu_conf.sched_policy`. Environment variables TESSERA_SCHED_… set its options; docs/environment.md lists them.
  */
 
 #ifdef __cplusplus

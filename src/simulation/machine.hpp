@@ -8,7 +8,7 @@
 
 #include "cost_curve.hpp"
 
-/// A machine that is described instead of measured, for simulations. traces/platforms/README.md explains the files.
+/// A machine that is described instead of measured, for simulations. docs/laboratory.md explains the files.
 namespace tessera::simulation {
 
 struct GpuKind {

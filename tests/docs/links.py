@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks that every relative link in a Markdown file leads to a file of the source tree, and to a heading that exists.
+usage: links.py SOURCE_FOLDER"""
+import pathlib
+import re
+import sys
+import urllib.parse
+
+root = pathlib.Path(sys.argv[1]).resolve()
+LINK = re.compile(r'!?\[[^\]]*\]\(([^)\s]+)(?:\s+"[^"]*")?\)|<img[^>]*\ssrc="([^"]+)"')
+
+
+def pages():
+    built = root / "build"
+    return sorted(page for page in root.rglob("*.md") if built not in page.parents and ".git" not in page.parts)
+
+
+def without_code(text):
+    text = re.sub(r"^( *)```.*?^\1```", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"`[^`\n]*`", lambda code: code.group().replace("[", " ").replace("]", " "), text)
+
+
+def anchors(page):
+    """The anchors of its headings, as GitHub and GitLab make them."""
+    found = set()
+    for heading in re.findall(r"^#+ +(.*?) *$", without_code(page.read_text()), re.MULTILINE):
+        heading = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+        anchor = re.sub(r"[^\w\- ]", "", heading).replace(" ", "-")
+        name, repeated = anchor, 0
+        while name in found:
+            repeated += 1
+            name = f"{anchor}-{repeated}"
+        found.add(name)
+    return found
+
+
+def mistake(page, target):
+    """What is wrong with a link, or None."""
+    if re.match(r"[a-z]+:", target):
+        return None  # to another site
+    path, _, anchor = urllib.parse.unquote(target).partition("#")
+    file = (page.parent / path).resolve() if path else page
+    if root not in file.parents and file != root:
+        return "leads out of the source tree"
+    if not file.exists():
+        return "leads to a file that does not exist"
+    if anchor and file.suffix == ".md" and anchor not in anchors(file):
+        return "leads to a heading that does not exist"
+    return None
+
+
+links = [(page, a or b) for page in pages() for a, b in LINK.findall(without_code(page.read_text()))]
+wrong = [f"{page.relative_to(root)}: {target} {why}" for page, target in links if (why := mistake(page, target))]
+print("\n".join(wrong) or f"{len(links)} links, all of them lead somewhere")
+sys.exit(bool(wrong) or not links)
