@@ -5,23 +5,30 @@
 
 #include <tessera/types.hpp>
 
-/// The routines on pointers: BLAS argument order, the result is there when they return. What each computes, and when an
-/// operand is not read, is said in <tessera/blas3.hpp>.
+/// @file
+/// The routines on pointers: BLAS argument order, synchronous. <tessera/blas3.hpp> says what each computes, and when an
+/// operand is not read.
 ///
-/// Each has two forms. Without a layout, matrices are column-major. With one as the first argument they are as it says:
-/// row-major matrices are handled by swapping operands, not by transposing memory, at no cost.
+/// Each routine has two forms. Without a layout, matrices are column-major. With a layout as the first argument, that
+/// layout holds for all matrices. Row-major costs nothing more: the routine swaps operands instead of transposing
+/// memory.
 ///
-/// Shapes are those of the mathematics: with op(A) m×k, the stored A is m×k (NoTrans) or k×m (Trans, ConjTrans). A
-/// leading dimension is at least max(1, rows as stored) for column-major and max(1, columns as stored) for row-major
-/// matrices [elements].
+/// Shapes are mathematical: if op(A) is m×k, the stored A is m×k (NoTrans) or k×m (Trans, ConjTrans). A leading
+/// dimension is at least max(1, rows as stored) for column-major matrices, and max(1, columns as stored) for row-major
+/// ones [elements].
 ///
-/// @throws  ArgumentError with the position of the first illegal argument, as `xerbla` counts them, or with a layout as
-///          CBLAS does, the layout being argument 1; ShapeError if an output overlaps an input; RuntimeError if the
-///          runtime fails. The output is then untouched, except after a RuntimeError.
-/// @note    Any thread may call them; calls on disjoint outputs may overlap.
+/// All routines throw
+/// - ArgumentError with the position of the first illegal argument, counted as `xerbla` does; with a layout as CBLAS
+///   does, where the layout is argument 1;
+/// - ShapeError if an output overlaps an input;
+/// - RuntimeError if the runtime fails.
+///
+/// The output is then untouched, except after a RuntimeError. Any thread may call these routines; calls on disjoint
+/// outputs may overlap.
 
 namespace tessera {
 
+/// @{
 /// C ← α op(A) op(B) + β C, with op(A) m×k and op(B) k×n.
 template <Scalar T>
 void gemm(Op op_a, Op op_b, Index m, Index n, Index k, std::type_identity_t<T> alpha, const T* A, Index lda, const T* B,
@@ -29,7 +36,9 @@ void gemm(Op op_a, Op op_b, Index m, Index n, Index k, std::type_identity_t<T> a
 template <Scalar T>
 void gemm(Layout layout, Op op_a, Op op_b, Index m, Index n, Index k, std::type_identity_t<T> alpha, const T* A,
           Index lda, const T* B, Index ldb, std::type_identity_t<T> beta, T* C, Index ldc);
+/// @}
 
+/// @{
 /// The triangle `uplo` of the n×n C ← α op(A) op(B) + β C, with op(A) n×k and op(B) k×n.
 template <Scalar T>
 void gemmt(Uplo uplo, Op op_a, Op op_b, Index n, Index k, std::type_identity_t<T> alpha, const T* A, Index lda,
@@ -37,7 +46,9 @@ void gemmt(Uplo uplo, Op op_a, Op op_b, Index n, Index k, std::type_identity_t<T
 template <Scalar T>
 void gemmt(Layout layout, Uplo uplo, Op op_a, Op op_b, Index n, Index k, std::type_identity_t<T> alpha, const T* A,
            Index lda, const T* B, Index ldb, std::type_identity_t<T> beta, T* C, Index ldc);
+/// @}
 
+/// @{
 /// C ← α A B + β C (Left) or α B A + β C (Right), A symmetric, m×m or n×n, B and C m×n.
 template <Scalar T>
 void symm(Side side, Uplo uplo, Index m, Index n, std::type_identity_t<T> alpha, const T* A, Index lda, const T* B,
@@ -45,15 +56,19 @@ void symm(Side side, Uplo uplo, Index m, Index n, std::type_identity_t<T> alpha,
 template <Scalar T>
 void symm(Layout layout, Side side, Uplo uplo, Index m, Index n, std::type_identity_t<T> alpha, const T* A, Index lda,
           const T* B, Index ldb, std::type_identity_t<T> beta, T* C, Index ldc);
+/// @}
 
-/// The same with A Hermitian.
+/// @{
+/// C ← α A B + β C (Left) or α B A + β C (Right), A Hermitian, m×m or n×n, B and C m×n.
 template <ComplexScalar T>
 void hemm(Side side, Uplo uplo, Index m, Index n, std::type_identity_t<T> alpha, const T* A, Index lda, const T* B,
           Index ldb, std::type_identity_t<T> beta, T* C, Index ldc);
 template <ComplexScalar T>
 void hemm(Layout layout, Side side, Uplo uplo, Index m, Index n, std::type_identity_t<T> alpha, const T* A, Index lda,
           const T* B, Index ldb, std::type_identity_t<T> beta, T* C, Index ldc);
+/// @}
 
+/// @{
 /// The triangle `uplo` of the n×n C ← α op(A) op(A)ᵀ + β C, op(A) n×k.
 template <Scalar T>
 void syrk(Uplo uplo, Op op, Index n, Index k, std::type_identity_t<T> alpha, const T* A, Index lda,
@@ -61,14 +76,18 @@ void syrk(Uplo uplo, Op op, Index n, Index k, std::type_identity_t<T> alpha, con
 template <Scalar T>
 void syrk(Layout layout, Uplo uplo, Op op, Index n, Index k, std::type_identity_t<T> alpha, const T* A, Index lda,
           std::type_identity_t<T> beta, T* C, Index ldc);
+/// @}
 
+/// @{
 /// The triangle `uplo` of the n×n C ← α op(A) op(A)ᴴ + β C, op(A) n×k.
 template <ComplexScalar T>
 void herk(Uplo uplo, Op op, Index n, Index k, Real<T> alpha, const T* A, Index lda, Real<T> beta, T* C, Index ldc);
 template <ComplexScalar T>
 void herk(Layout layout, Uplo uplo, Op op, Index n, Index k, Real<T> alpha, const T* A, Index lda, Real<T> beta, T* C,
           Index ldc);
+/// @}
 
+/// @{
 /// The triangle `uplo` of the n×n C ← α op(A) op(B)ᵀ + α op(B) op(A)ᵀ + β C, op(A) and op(B) n×k.
 template <Scalar T>
 void syr2k(Uplo uplo, Op op, Index n, Index k, std::type_identity_t<T> alpha, const T* A, Index lda, const T* B,
@@ -76,7 +95,9 @@ void syr2k(Uplo uplo, Op op, Index n, Index k, std::type_identity_t<T> alpha, co
 template <Scalar T>
 void syr2k(Layout layout, Uplo uplo, Op op, Index n, Index k, std::type_identity_t<T> alpha, const T* A, Index lda,
            const T* B, Index ldb, std::type_identity_t<T> beta, T* C, Index ldc);
+/// @}
 
+/// @{
 /// The triangle `uplo` of the n×n C ← α op(A) op(B)ᴴ + ᾱ op(B) op(A)ᴴ + β C, op(A) and op(B) n×k.
 template <ComplexScalar T>
 void her2k(Uplo uplo, Op op, Index n, Index k, std::type_identity_t<T> alpha, const T* A, Index lda, const T* B,
@@ -84,7 +105,9 @@ void her2k(Uplo uplo, Op op, Index n, Index k, std::type_identity_t<T> alpha, co
 template <ComplexScalar T>
 void her2k(Layout layout, Uplo uplo, Op op, Index n, Index k, std::type_identity_t<T> alpha, const T* A, Index lda,
            const T* B, Index ldb, Real<T> beta, T* C, Index ldc);
+/// @}
 
+/// @{
 /// B ← α op(A) B (Left) or α B op(A) (Right), A triangular, m×m or n×n, B m×n.
 template <Scalar T>
 void trmm(Side side, Uplo uplo, Op op, Diag diag, Index m, Index n, std::type_identity_t<T> alpha, const T* A,
@@ -92,7 +115,9 @@ void trmm(Side side, Uplo uplo, Op op, Diag diag, Index m, Index n, std::type_id
 template <Scalar T>
 void trmm(Layout layout, Side side, Uplo uplo, Op op, Diag diag, Index m, Index n, std::type_identity_t<T> alpha,
           const T* A, Index lda, T* B, Index ldb);
+/// @}
 
+/// @{
 /// B ← α op(A)⁻¹ B (Left) or α B op(A)⁻¹ (Right), A triangular, m×m or n×n, B m×n.
 template <Scalar T>
 void trsm(Side side, Uplo uplo, Op op, Diag diag, Index m, Index n, std::type_identity_t<T> alpha, const T* A,
@@ -100,5 +125,6 @@ void trsm(Side side, Uplo uplo, Op op, Diag diag, Index m, Index n, std::type_id
 template <Scalar T>
 void trsm(Layout layout, Side side, Uplo uplo, Op op, Diag diag, Index m, Index n, std::type_identity_t<T> alpha,
           const T* A, Index lda, T* B, Index ldb);
+/// @}
 
 }  // namespace tessera

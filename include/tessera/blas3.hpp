@@ -5,24 +5,27 @@
 
 #include <tessera/matrix.hpp>
 
-/// The asynchronous routines: they submit tasks and return. What they do to a tile takes effect in the order in which
-/// the routines were called; calls from several threads take effect as if one had come after the other.
-/// `Matrix<T>::wait` brings a result home, `tessera::wait` waits for everything.
+/// @file
+/// The asynchronous routines: they submit tasks and return. Their effects on a tile take place in the order of the
+/// calls. Calls from several threads take effect as if one had come after the other. `Matrix<T>::wait` brings a result
+/// to host memory, `tessera::wait` waits for everything.
 ///
-/// Of all of them: β = 0 means that C is only written (what was there, NaN included, does not matter); α = 0 or k = 0
-/// means that A and B are not read. The triangle that `uplo` does not name is neither read nor written, whatever it
-/// holds. But of a tile on an output's diagonal a GPU gets more than that triangle, and gives it back: meanwhile nobody
-/// else may change the other triangle of such a tile. Outputs may be transposed views, and may not share memory with
-/// inputs.
+/// These rules hold for all routines:
+/// - β = 0 means that C is only written. Its old values, NaN included, do not matter.
+/// - α = 0 or k = 0 means that A and B are not read.
+/// - The triangle that `uplo` does not name is neither read nor written, whatever it holds. A GPU copies more than the
+///   named triangle of a tile on an output's diagonal, and copies it back: meanwhile nobody else may change the other
+///   triangle of such a tile.
+/// - Outputs may be transposed views. They may not share memory with inputs.
 ///
-/// @throws ShapeError     if the matrices are not conformable, their tiles do not agree, or an output overlaps an input
-/// @throws ArgumentError  if an output is read-only, an option has none of its values, or views and options together
-///                        ask for what no routine of the BLAS does: an operand that is conjugated without being
-///                        transposed, B of symm or hemm seen through another transpose than C, or B of syr2k or
-///                        her2k through another than A
+/// All routines throw
+/// - ShapeError if the matrices are not conformable, their tiles do not agree, or an output overlaps an input;
+/// - ArgumentError if an output is read-only, if an option has none of its values, or if views and options together ask
+///   for an operation that the BLAS does not have: an operand that is conjugated without being transposed, B of symm or
+///   hemm seen through another transpose than C, or B of syr2k or her2k seen through another transpose than A.
 ///
-/// Flops are real ones, for real types; complex types take four times as many. Source of all but gemmt: Dongarra, Du
-/// Croz, Hammarling, Duff, TOMS 16 (1990).
+/// Flops are real operations for real types; complex types take four times as many. Source of all routines but gemmt:
+/// Dongarra, Du Croz, Hammarling, Duff, TOMS 16 (1990).
 
 namespace tessera {
 
@@ -49,7 +52,8 @@ template <Scalar T>
 void symm(Side side, Uplo uplo, std::type_identity_t<T> alpha, const Matrix<T>& A, const Matrix<T>& B,
           std::type_identity_t<T> beta, const Matrix<T>& C);
 
-/// The same with A Hermitian; the imaginary part of its diagonal is not read.
+/// C ← α A B + β C  (Left)  or  α B A + β C  (Right), with A Hermitian. As symm; the imaginary part of A's diagonal is
+/// not read.
 template <ComplexScalar T>
 void hemm(Side side, Uplo uplo, std::type_identity_t<T> alpha, const Matrix<T>& A, const Matrix<T>& B,
           std::type_identity_t<T> beta, const Matrix<T>& C);
@@ -65,8 +69,8 @@ void syrk(Uplo uplo, Op op, std::type_identity_t<T> alpha, const Matrix<T>& A, s
           const Matrix<T>& C);
 
 /// The triangle `uplo` of the Hermitian C ← α A Aᴴ + β C  (NoTrans)  or  α Aᴴ A + β C  (ConjTrans), n×n.
-/// The imaginary part of C's diagonal is not read, and comes out as exactly zero (but with β = 1 and nothing to add, C
-/// is not touched, as in the BLAS).
+/// The imaginary part of C's diagonal is not read, and becomes exactly zero. Exception, as in the BLAS: with β = 1 and
+/// nothing to add, C is not touched.
 template <ComplexScalar T>
 void herk(Uplo uplo, Op op, Real<T> alpha, const Matrix<T>& A, Real<T> beta, const Matrix<T>& C);
 
@@ -87,19 +91,18 @@ void her2k(Uplo uplo, Op op, std::type_identity_t<T> alpha, const Matrix<T>& A, 
 /// @param A  triangular, m×m (Left) or n×n (Right)
 /// @pre      the tiles of A are square, and B is cut like A on A's side
 /// @note     m²n (Left) or mn² (Right) flops. On GPUs an infinity or a NaN in B may spread over 256 rows (Left) or
-/// columns
-///           (Right), as explicit zeros of A are multiplied with it, too
+///           columns (Right), because explicit zeros of A are multiplied with it, too
 template <Scalar T>
 void trmm(Side side, Uplo uplo, Op op, Diag diag, std::type_identity_t<T> alpha, const Matrix<T>& A,
           const Matrix<T>& B);
 
 /// B ← α op(A)⁻¹ B  (Left)  or  α B op(A)⁻¹  (Right): the m×n B is overwritten by the solution X of op(A) X = α B or
-/// X op(A) = α B. A singular A is not detected: its zeros on the diagonal make infinities, as in the BLAS.
+/// X op(A) = α B. A singular A is not detected: zeros on its diagonal make infinities, as in the BLAS.
 /// @param A  triangular, m×m (Left) or n×n (Right)
 /// @pre      the tiles of A are square, and B is cut like A on A's side
-/// @note     m²n (Left) or mn² (Right) flops. On GPUs, tiles of more than 256 rows are solved with the inverses of the
-///           blocks of 256 on their diagonal where those are harmless: the residual of such a block is bounded by
-///           c u |A||A⁻¹||α B| instead of c u |A||X|, and only where max|A| max|A⁻¹| ≤ 1000. Infinities as in trmm
+/// @note     m²n (Left) or mn² (Right) flops. GPUs solve tiles of more than 256 rows with the inverses of the
+///           256×256 blocks on their diagonal, but only where max|A| max|A⁻¹| ≤ 1000 in such a block. The residual of
+///           the block is then bounded by c u |A||A⁻¹||α B| instead of c u |A||X|. Infinities spread as in trmm
 template <Scalar T>
 void trsm(Side side, Uplo uplo, Op op, Diag diag, std::type_identity_t<T> alpha, const Matrix<T>& A,
           const Matrix<T>& B);

@@ -4,15 +4,18 @@
 #include <stdexcept>
 #include <string>
 
+/// @file
+/// The exceptions that Tessera throws.
+
 namespace tessera {
 
-/// Base of everything that Tessera throws.
+/// Base class of all exceptions that Tessera throws.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// An argument that the routine cannot accept. Thrown before anything is submitted: no operand has been touched.
+/// A routine cannot accept an argument. Thrown before anything is submitted: no operand has been touched.
 class ArgumentError : public Error {
  public:
   /// @param routine   as the caller wrote it, e.g. "gemm"
@@ -23,10 +26,10 @@ class ArgumentError : public Error {
       : Error(routine + ": argument " + std::to_string(position) + " (" + argument + ") " + problem),
         routine_(std::move(routine)), argument_(std::move(argument)), problem_(problem), position_(position) {}
 
-  const std::string& routine() const noexcept { return routine_; }
-  const std::string& argument() const noexcept { return argument_; }
-  const std::string& problem() const noexcept { return problem_; }
-  int position() const noexcept { return position_; }
+  const std::string& routine() const noexcept { return routine_; }    ///< e.g. "gemm"
+  const std::string& argument() const noexcept { return argument_; }  ///< e.g. "lda"
+  const std::string& problem() const noexcept { return problem_; }    ///< its value, and what is allowed
+  int position() const noexcept { return position_; }                 ///< counted from 1
 
  private:
   std::string routine_;
@@ -35,7 +38,7 @@ class ArgumentError : public Error {
   int position_;
 };
 
-/// Matrices that do not fit together: sizes, tile sizes, or an output that shares memory with an input.
+/// Matrices do not fit together: sizes, tile sizes, or an output that shares memory with an input.
 class ShapeError : public ArgumentError {
  public:
   using ArgumentError::ArgumentError;

@@ -5,7 +5,10 @@
 
 #include <tessera/types.hpp>
 
-// The one StarPU name that Tessera's interface needs, declared as StarPU's headers declare it.
+/// @file
+/// Matrices of tiles.
+
+/// The one StarPU name that Tessera's interface needs, declared as in StarPU's headers.
 // NOLINTNEXTLINE(bugprone-reserved-identifier)
 typedef struct _starpu_data_state* starpu_data_handle_t;
 
@@ -18,22 +21,23 @@ struct MatrixAccess;
 
 /// Rows and columns of a full tile [elements].
 struct TileSize {
-  Index rows = 0;
-  Index columns = 0;
+  Index rows = 0;     ///< height
+  Index columns = 0;  ///< width
+  /// True if both agree.
   friend bool operator==(const TileSize&, const TileSize&) = default;
 };
 
 /// A column-major matrix in the caller's memory, cut into tiles, each of which is a StarPU data handle.
 ///
-/// Registering copies nothing: the caller's memory is the home of every tile. A Matrix is a handle, like `std::span`:
-/// copies and views share the tiles. The last one to go waits for the tasks that use them, brings the tiles home and
-/// unregisters them. From construction until then the host may read the memory after `wait()`, and write it only
-/// between `starpu_data_acquire` and `starpu_data_release` of the tiles concerned.
+/// Registering copies nothing: every tile stays in the caller's memory. A Matrix is a handle, like `std::span`: copies
+/// and views share the tiles. The last one to go waits for the tasks that use them, brings the tiles to the caller's
+/// memory and unregisters them. From construction until then the host may read the memory after `wait()`, and write it
+/// only between `starpu_data_acquire` and `starpu_data_release` of the tiles concerned.
 ///
-/// Two matrices registered over overlapping memory are strangers to StarPU; a routine refuses them if one is its
-/// output, but across routines it is the caller who must not mix them.
+/// StarPU does not know that two matrices were registered over overlapping memory. A routine refuses them if one is its
+/// output. Across routines, the caller must not mix them.
 ///
-/// Cost: 10 µs and 6 KiB of host memory a tile.
+/// Cost: 10 µs and 6 KiB of host memory for each tile.
 template <Scalar T>
 class Matrix {
  public:
@@ -43,18 +47,18 @@ class Matrix {
   ///         dimension is negative, or a size does not fit (ld and tile below 2^31; bytes below 2^63)
   Matrix(T* data, Index m, Index n, Index ld, TileSize tile = {});
 
-  /// The same for memory that is only read. As an output it is refused.
+  /// The same for memory that is only read. Routines refuse the matrix as an output.
   Matrix(const T* data, Index m, Index n, Index ld, TileSize tile = {});
 
-  // All of these are of the matrix as seen through `op()`.
+  // All sizes are those of the matrix as seen through `op()`.
   Index m() const noexcept { return op_ == Op::NoTrans ? m_ : n_; }     ///< rows
   Index n() const noexcept { return op_ == Op::NoTrans ? n_ : m_; }     ///< columns
   Index mt() const noexcept { return op_ == Op::NoTrans ? mt_ : nt_; }  ///< rows of tiles
   Index nt() const noexcept { return op_ == Op::NoTrans ? nt_ : mt_; }  ///< columns of tiles
   Index mb() const noexcept;                                            ///< rows of a full tile
   Index nb() const noexcept;                                            ///< columns of a full tile
-  Op op() const noexcept { return op_; }
-  bool read_only() const noexcept;
+  Op op() const noexcept { return op_; }                                ///< how the view shows the stored matrix
+  bool read_only() const noexcept;                                      ///< made from a pointer to const
 
   Index tile_m(Index i) const noexcept;  ///< rows of the tiles (i, ·)
   Index tile_n(Index j) const noexcept;  ///< columns of the tiles (·, j)
@@ -66,9 +70,11 @@ class Matrix {
   /// Tiles [i0, i1) × [j0, j1).
   /// @throws ArgumentError if the range is not within the matrix
   Matrix view(Index i0, Index i1, Index j0, Index j1) const;
-  /// Aᵀ, or Aᴴ, which for real types is the same.
+  /// Aᵀ.
   /// @throws ArgumentError for complex types if the result would be conjugated without being transposed
   Matrix transposed() const;
+  /// Aᴴ.
+  /// @throws ArgumentError as `transposed`
   Matrix conjugate_transposed() const;
 
   /// Waits for the tasks submitted so far on these tiles and brings the tiles home, with all that `prefetch_home` has

@@ -5,16 +5,17 @@
 #include <stdint.h>
 
 /**
- * The scheduling policy `tessera`, for any StarPU program, in libtessera_sched.so: with
- * STARPU_SCHED_LIB=libtessera_sched.so and STARPU_SCHED=tessera, or by `tessera_sched_policy` as
- * `starpu_conf.sched_policy`. Environment variables TESSERA_SCHED_… set its options; docs/environment.md lists them.
+ * @file
+ * The scheduling policy `tessera`, for any StarPU program, in libtessera_sched.so. Load it with the environment
+ * variables STARPU_SCHED_LIB=libtessera_sched.so and STARPU_SCHED=tessera, or pass `tessera_sched_policy` as
+ * `starpu_conf.sched_policy`. Environment variables TESSERA_SCHED_… set its options; docs/policy.md explains them.
  */
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* As StarPU's headers declare them. */
+/** StarPU's name for the handle of a tile, declared as in its headers. */
 /* NOLINTNEXTLINE(bugprone-reserved-identifier) */
 typedef struct _starpu_data_state* starpu_data_handle_t;
 struct starpu_sched_policy;
@@ -22,33 +23,38 @@ struct starpu_sched_policy;
 /** The policy, for `starpu_conf.sched_policy`. */
 struct starpu_sched_policy* tessera_sched_policy(void);
 
-/** Why the options in the environment cannot be used, in one sentence; NULL if they can. Starting the policy with such
- * options aborts: ask first. The text lives until the calling thread asks again. */
+/** Returns why the options in the environment cannot be used, in one sentence, or NULL if they can. Starting the policy
+ * with illegal options aborts, so call this first. The text is valid until the calling thread calls this again. */
 const char* tessera_sched_check_options(void);
 
-/** Suggests which worker shall run the tasks that write a tile. The policy follows, until stealing moves the tile. May
- * be called at any time between registration and unregistration; uses `starpu_data_set_sched_data`.
- * @param worker  StarPU's number of it; -1: none */
+/** Suggests a home for a tile: the worker that should run the tasks that write it. The policy follows until stealing
+ * moves the tile. Call this at any time between registration and unregistration of the tile. It uses
+ * `starpu_data_set_sched_data`.
+ * @param tile    the handle of the tile
+ * @param worker  StarPU's number of the worker; -1: none */
 void tessera_sched_suggest_home(starpu_data_handle_t tile, int worker);
 
-/** Has a function called by whoever submits a task, before the policy sees it. For those who pause StarPU's workers,
- * and must know when others need them. There is one in the process; NULL: none. It must not submit tasks. */
+/** Sets a function that each thread calls when it submits a task, before the policy sees the task. A program that
+ * pauses StarPU's workers can thus notice that others need them. There is one such function in the process.
+ * @param hook  must not submit tasks; NULL: none */
 void tessera_sched_on_submission(void (*hook)(void));
 
-/** What the policy has done since StarPU started, over all workers. */
+/** What the policy has done since StarPU started, summed over all workers. */
 typedef struct tessera_sched_counts {
-  uint64_t tasks;        /**< handed to workers */
-  uint64_t own_tiles;    /**< tiles that tasks read and found in the worker's own memory when they were reserved, */
-  uint64_t peer_tiles;   /**< in the memory of a GPU that it can copy from as fast as from the host, */
-  uint64_t far_tiles;    /**< or neither */
+  uint64_t tasks;        /**< tasks handed to workers */
+  uint64_t own_tiles;    /**< tiles read that were in the worker's own memory when the task was reserved */
+  uint64_t peer_tiles;   /**< tiles read that were at a peer: a GPU that it can copy from as fast as from the host */
+  uint64_t far_tiles;    /**< tiles read that were in neither place */
   uint64_t steals;       /**< tasks taken from another worker */
-  double idle_for_tasks; /**< seconds that workers had nothing to do, */
-  double idle_for_data;  /**< or had it, and waited for its tiles */
-  double in_push;        /**< seconds that the policy itself took to queue those tasks, */
-  double in_pop;         /**< and to hand them out, all threads together */
+  double idle_for_tasks; /**< seconds in which workers had nothing to do */
+  double idle_for_data;  /**< seconds in which workers had tasks, and waited for their tiles */
+  double in_push;        /**< seconds that the policy itself took to queue tasks, all threads together */
+  double in_pop;         /**< seconds that the policy itself took to hand out tasks, all threads together */
 } tessera_sched_counts;
 
-/** @param context  scheduling context; 0: StarPU's first one
+/** Copies what the policy has done so far.
+ * @param context  scheduling context; 0: StarPU's first one
+ * @param counts   receives the numbers
  * @returns 0, or -1 if that context has another policy */
 int tessera_sched_statistics(unsigned context, tessera_sched_counts* counts);
 

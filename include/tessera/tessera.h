@@ -8,19 +8,22 @@
 extern "C" {
 #endif
 
-/** The C interface. Sizes and leading dimensions are 64-bit and count elements.
+/** @file
+ *  The C interface. Sizes and leading dimensions are 64-bit and count elements. */
+
+/** What a function returns:
+ *  - 0: done;
+ *  - -i: argument i, counted from 1, is illegal, and nothing has been touched;
+ *  - above 0: the machine or StarPU could not do it (TESSERA_RUNTIME_FAILURE).
  *
- *  Every function returns a status:
- *    0    done;
- *    -i   argument i, counted from 1, is illegal: nothing has been touched;
- *    > 0  the machine or StarPU could not do it (TESSERA_RUNTIME_FAILURE).
- *  `tessera_last_error` has the sentence that explains the last status of this thread that was not 0. */
+ *  `tessera_last_error` returns the sentence that explains the last status of this thread that was not 0. */
 typedef int tessera_status;
 
+/** The values of `tessera_status` that have a name. */
 enum { TESSERA_SUCCESS = 0, TESSERA_RUNTIME_FAILURE = 1 };
 
-/** @name Options, with the values of CBLAS, so that code which calls CBLAS needs no table */
 /**@{*/
+/** An option. The values are those of CBLAS, so that code which calls CBLAS needs no table. */
 typedef enum tessera_layout { TESSERA_ROW_MAJOR = 101, TESSERA_COL_MAJOR = 102 } tessera_layout;
 typedef enum tessera_op { TESSERA_NO_TRANS = 111, TESSERA_TRANS = 112, TESSERA_CONJ_TRANS = 113 } tessera_op;
 typedef enum tessera_uplo { TESSERA_UPPER = 121, TESSERA_LOWER = 122 } tessera_uplo;
@@ -28,12 +31,13 @@ typedef enum tessera_diag { TESSERA_NON_UNIT = 131, TESSERA_UNIT = 132 } tessera
 typedef enum tessera_side { TESSERA_LEFT = 141, TESSERA_RIGHT = 142 } tessera_side;
 /**@}*/
 
-/** "1.2.3" */
+/** The version, e.g. "1.2.3". */
 const char* tessera_version(void);
 
-/** Starts StarPU or joins it. -1: the environment variable TESSERA_CPUS or TESSERA_GPUS, else what suits.
- *  Ignored if a runtime is up already.
- *  Optional: the first routine starts what is needed. Calls nest; each needs its `tessera_finalize`. */
+/** Starts StarPU or joins it. Optional: the first routine starts what is needed. Calls nest; each needs its own
+ *  `tessera_finalize`. The arguments are ignored if a runtime is up already.
+ *  @param cpus  CPU workers; -1: TESSERA_CPUS, else the default
+ *  @param gpus  GPUs; -1: TESSERA_GPUS, else the default */
 tessera_status tessera_init(int cpus, int gpus);
 
 /** Waits for everything submitted; the last call stops what the first `tessera_init` started. */
@@ -42,16 +46,16 @@ tessera_status tessera_finalize(void);
 /** Waits until every submitted task has run. */
 tessera_status tessera_wait(void);
 
-/** Why the last call of this thread failed; "" if none has. Valid until the thread's next failure. */
+/** Returns why the last failed call of this thread failed; "" if none has. Valid until the thread's next failure. */
 const char* tessera_last_error(void);
 
-/** @name The routines on pointers: CBLAS's argument lists, done when they return
- *  What each computes, and when an operand is not read, is said in <tessera/blas3.hpp>; the shapes in
- *  <tessera/blas.hpp>. Row-major matrices cost nothing more. As in CBLAS, complex numbers go by address: for c and z,
- *  matrices hold pairs of floats or doubles, and alpha and beta point to one such pair, but those of herk and the beta
- *  of her2k are real. */
-/**@{*/
+/* The routines on pointers: CBLAS's argument lists, done when they return. <tessera/blas3.hpp> says what each computes,
+ * and when an operand is not read; <tessera/blas.hpp> has the shapes. Row-major matrices cost nothing more.
+ *
+ * As in CBLAS, complex numbers go by address: for c and z, matrices hold pairs of floats or doubles, and alpha and beta
+ * point to one such pair. Exceptions: alpha and beta of herk and beta of her2k are real. */
 
+/**@{*/
 /** C <- alpha op(A) op(B) + beta C */
 tessera_status tessera_sgemm(tessera_layout layout, tessera_op op_a, tessera_op op_b, int64_t m, int64_t n, int64_t k,
                              float alpha, const float* A, int64_t lda, const float* B, int64_t ldb, float beta,
@@ -65,7 +69,9 @@ tessera_status tessera_cgemm(tessera_layout layout, tessera_op op_a, tessera_op 
 tessera_status tessera_zgemm(tessera_layout layout, tessera_op op_a, tessera_op op_b, int64_t m, int64_t n, int64_t k,
                              const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
                              const void* beta, void* C, int64_t ldc);
+/**@}*/
 
+/**@{*/
 /** A triangle of C <- alpha op(A) op(B) + beta C */
 tessera_status tessera_sgemmt(tessera_layout layout, tessera_uplo uplo, tessera_op op_a, tessera_op op_b, int64_t n,
                               int64_t k, float alpha, const float* A, int64_t lda, const float* B, int64_t ldb,
@@ -79,7 +85,9 @@ tessera_status tessera_cgemmt(tessera_layout layout, tessera_uplo uplo, tessera_
 tessera_status tessera_zgemmt(tessera_layout layout, tessera_uplo uplo, tessera_op op_a, tessera_op op_b, int64_t n,
                               int64_t k, const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
                               const void* beta, void* C, int64_t ldc);
+/**@}*/
 
+/**@{*/
 /** C <- alpha A B + beta C (left) or alpha B A + beta C (right), A symmetric */
 tessera_status tessera_ssymm(tessera_layout layout, tessera_side side, tessera_uplo uplo, int64_t m, int64_t n,
                              float alpha, const float* A, int64_t lda, const float* B, int64_t ldb, float beta,
@@ -93,15 +101,19 @@ tessera_status tessera_csymm(tessera_layout layout, tessera_side side, tessera_u
 tessera_status tessera_zsymm(tessera_layout layout, tessera_side side, tessera_uplo uplo, int64_t m, int64_t n,
                              const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
                              const void* beta, void* C, int64_t ldc);
+/**@}*/
 
-/** The same with A Hermitian */
+/**@{*/
+/** C <- alpha A B + beta C (left) or alpha B A + beta C (right), A Hermitian */
 tessera_status tessera_chemm(tessera_layout layout, tessera_side side, tessera_uplo uplo, int64_t m, int64_t n,
                              const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
                              const void* beta, void* C, int64_t ldc);
 tessera_status tessera_zhemm(tessera_layout layout, tessera_side side, tessera_uplo uplo, int64_t m, int64_t n,
                              const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
                              const void* beta, void* C, int64_t ldc);
+/**@}*/
 
+/**@{*/
 /** A triangle of C <- alpha op(A) op(A)^T + beta C */
 tessera_status tessera_ssyrk(tessera_layout layout, tessera_uplo uplo, tessera_op op, int64_t n, int64_t k, float alpha,
                              const float* A, int64_t lda, float beta, float* C, int64_t ldc);
@@ -111,13 +123,17 @@ tessera_status tessera_csyrk(tessera_layout layout, tessera_uplo uplo, tessera_o
                              const void* alpha, const void* A, int64_t lda, const void* beta, void* C, int64_t ldc);
 tessera_status tessera_zsyrk(tessera_layout layout, tessera_uplo uplo, tessera_op op, int64_t n, int64_t k,
                              const void* alpha, const void* A, int64_t lda, const void* beta, void* C, int64_t ldc);
+/**@}*/
 
+/**@{*/
 /** A triangle of C <- alpha op(A) op(A)^H + beta C; alpha and beta are real */
 tessera_status tessera_cherk(tessera_layout layout, tessera_uplo uplo, tessera_op op, int64_t n, int64_t k, float alpha,
                              const void* A, int64_t lda, float beta, void* C, int64_t ldc);
 tessera_status tessera_zherk(tessera_layout layout, tessera_uplo uplo, tessera_op op, int64_t n, int64_t k,
                              double alpha, const void* A, int64_t lda, double beta, void* C, int64_t ldc);
+/**@}*/
 
+/**@{*/
 /** A triangle of C <- alpha op(A) op(B)^T + alpha op(B) op(A)^T + beta C */
 tessera_status tessera_ssyr2k(tessera_layout layout, tessera_uplo uplo, tessera_op op, int64_t n, int64_t k,
                               float alpha, const float* A, int64_t lda, const float* B, int64_t ldb, float beta,
@@ -131,7 +147,9 @@ tessera_status tessera_csyr2k(tessera_layout layout, tessera_uplo uplo, tessera_
 tessera_status tessera_zsyr2k(tessera_layout layout, tessera_uplo uplo, tessera_op op, int64_t n, int64_t k,
                               const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,
                               const void* beta, void* C, int64_t ldc);
+/**@}*/
 
+/**@{*/
 /** A triangle of C <- alpha op(A) op(B)^H + conj(alpha) op(B) op(A)^H + beta C; beta is real */
 tessera_status tessera_cher2k(tessera_layout layout, tessera_uplo uplo, tessera_op op, int64_t n, int64_t k,
                               const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb, float beta,
@@ -139,7 +157,9 @@ tessera_status tessera_cher2k(tessera_layout layout, tessera_uplo uplo, tessera_
 tessera_status tessera_zher2k(tessera_layout layout, tessera_uplo uplo, tessera_op op, int64_t n, int64_t k,
                               const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb, double beta,
                               void* C, int64_t ldc);
+/**@}*/
 
+/**@{*/
 /** B <- alpha op(A) B (left) or alpha B op(A) (right), A triangular */
 tessera_status tessera_strmm(tessera_layout layout, tessera_side side, tessera_uplo uplo, tessera_op op,
                              tessera_diag diag, int64_t m, int64_t n, float alpha, const float* A, int64_t lda,
@@ -153,7 +173,9 @@ tessera_status tessera_ctrmm(tessera_layout layout, tessera_side side, tessera_u
 tessera_status tessera_ztrmm(tessera_layout layout, tessera_side side, tessera_uplo uplo, tessera_op op,
                              tessera_diag diag, int64_t m, int64_t n, const void* alpha, const void* A, int64_t lda,
                              void* B, int64_t ldb);
+/**@}*/
 
+/**@{*/
 /** B <- alpha op(A)^-1 B (left) or alpha B op(A)^-1 (right), A triangular */
 tessera_status tessera_strsm(tessera_layout layout, tessera_side side, tessera_uplo uplo, tessera_op op,
                              tessera_diag diag, int64_t m, int64_t n, float alpha, const float* A, int64_t lda,
@@ -167,14 +189,17 @@ tessera_status tessera_ctrsm(tessera_layout layout, tessera_side side, tessera_u
 tessera_status tessera_ztrsm(tessera_layout layout, tessera_side side, tessera_uplo uplo, tessera_op op,
                              tessera_diag diag, int64_t m, int64_t n, const void* alpha, const void* A, int64_t lda,
                              void* B, int64_t ldb);
-
 /**@}*/
 
-/** A column-major matrix of tiles over the caller's memory, for programs that have several routines in flight or put
- *  their own StarPU tasks between them. A row-major matrix is the transpose of a column-major one. */
+/** A column-major matrix of tiles over the caller's memory. It is for programs that have several routines in flight, or
+ *  put their own StarPU tasks between them. A row-major matrix is the transpose of a column-major one. */
 typedef struct tessera_matrix tessera_matrix;
 
-/** @param type  's', 'd', 'c' or 'z'
+/** Makes a matrix over the caller's memory.
+ *  @param type    's', 'd', 'c' or 'z'
+ *  @param data    element (i, j) is at data[i + j * ld]
+ *  @param m, n    rows and columns
+ *  @param ld      leading dimension, at least max(1, m)
  *  @param mb, nb  rows and columns of a tile; 0: the library's choice
  *  @param result  set to the new matrix, or to NULL */
 tessera_status tessera_matrix_create(char type, void* data, int64_t m, int64_t n, int64_t ld, int64_t mb, int64_t nb,
@@ -190,29 +215,27 @@ tessera_status tessera_matrix_view(const tessera_matrix* matrix, int64_t i0, int
  *  @param result  as for `tessera_matrix_view` */
 tessera_status tessera_matrix_transposed(const tessera_matrix* matrix, tessera_op op, tessera_matrix** result);
 
-/** Returns at once while other matrices share the tiles. The last one to go waits for the tasks on all of these, brings
- *  them home and unregisters them. NULL is ignored. */
+/** Destroys a matrix. Returns at once while other matrices share the tiles. The last one waits for the tasks on these
+ *  tiles, brings the tiles to the caller's memory and unregisters them. NULL is ignored. */
 tessera_status tessera_matrix_destroy(tessera_matrix* matrix);
 
-/** Waits for the tasks submitted so far on its tiles and brings the tiles home. */
+/** Waits for the tasks submitted so far on its tiles, and brings the tiles to the caller's memory. */
 tessera_status tessera_matrix_wait(const tessera_matrix* matrix);
 
-/** Tiles in a column and in a row. */
-int64_t tessera_matrix_mt(const tessera_matrix* matrix);
-int64_t tessera_matrix_nt(const tessera_matrix* matrix);
+int64_t tessera_matrix_mt(const tessera_matrix* matrix); /**< tiles in a column */
+int64_t tessera_matrix_nt(const tessera_matrix* matrix); /**< tiles in a row */
 
 /* StarPU's name for what a handle points to. NOLINTNEXTLINE(bugprone-reserved-identifier) */
 struct _starpu_data_state;
 
-/** The StarPU handle of tile (i, j), from 0, for the program's own tasks; NULL if there is no such tile. Tiles of a
- *  transposed matrix are stored as the memory is. */
+/** Returns the StarPU handle of tile (i, j), counted from 0, for the program's own tasks; NULL if there is no such
+ * tile. The tiles of a transposed matrix are stored as the memory is. */
 struct _starpu_data_state* tessera_matrix_handle(const tessera_matrix* matrix, int64_t i, int64_t j);
 
-/** @name The routines on matrices of one type: they submit tasks and return
- *  The contracts are in <tessera/blas3.hpp>. alpha and beta point to one element of the matrices' type, but those of
- *  herk and the beta of her2k to one real number of that precision: a float for c, a double for z. hemm, herk and her2k
- *  take complex matrices only. */
 /**@{*/
+/** A routine on matrices of one type: submits tasks and returns. <tessera/blas3.hpp> has the contracts. alpha and beta
+ *  point to one element of the matrices' type. Exceptions: alpha and beta of herk and beta of her2k point to one real
+ *  number of that precision, a float for c, a double for z. hemm, herk and her2k take complex matrices only. */
 tessera_status tessera_gemm_submit(tessera_op op_a, tessera_op op_b, const void* alpha, const tessera_matrix* A,
                                    const tessera_matrix* B, const void* beta, const tessera_matrix* C);
 tessera_status tessera_gemmt_submit(tessera_uplo uplo, tessera_op op_a, tessera_op op_b, const void* alpha,

@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <type_traits>
 
+/// @file
+/// Sizes, options and scalar types.
+
 namespace tessera {
 
 /// Sizes, leading dimensions and indices, in elements. Always 64 bits wide.
@@ -14,16 +17,16 @@ using Index = std::int64_t;
 /// What is done with an operand before it is used. The values are those of the Fortran BLAS.
 enum class Op : char { NoTrans = 'N', Trans = 'T', ConjTrans = 'C' };
 
-/// Which triangle of a matrix is meant, diagonal included. The other one is neither read nor written.
+/// Which triangle of a matrix is used, diagonal included. The other triangle is neither read nor written.
 enum class Uplo : char { Lower = 'L', Upper = 'U' };
 
-/// On which side of the other factor the symmetric or triangular matrix A stands.
+/// The side of the other factor on which the symmetric or triangular matrix A stands.
 enum class Side : char { Left = 'L', Right = 'R' };
 
-/// Whether the diagonal of a triangular matrix is read, or taken to be all ones.
+/// Whether the diagonal of a triangular matrix is read, or assumed to be all ones.
 enum class Diag : char { NonUnit = 'N', Unit = 'U' };
 
-/// Which elements of a matrix are neighbours in memory: those of a column, as in Fortran, or those of a row.
+/// Which elements of a matrix are neighbours in memory: the elements of a column, as in Fortran, or of a row.
 enum class Layout : char { ColMajor = 'C', RowMajor = 'R' };
 
 /// The four types of the BLAS: s, d, c, z.
@@ -31,10 +34,11 @@ template <typename T>
 concept Scalar = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::complex<float>> ||
     std::same_as<T, std::complex<double>>;
 
+/// True for c and z.
 template <Scalar T>
 inline constexpr bool is_complex = !std::is_floating_point_v<T>;
 
-/// c and z: the types of the Hermitian routines.
+/// c and z, the types of the Hermitian routines.
 template <typename T>
 concept ComplexScalar = Scalar<T> && is_complex<T>;
 
@@ -46,7 +50,7 @@ using Real = decltype(std::real(T{}));
 template <Scalar T>
 inline constexpr double flops_per_multiply_add = is_complex<T> ? 8 : 2;
 
-/// The letter that the BLAS puts before a routine's name.
+/// The first letter of a routine's name in the BLAS: s, d, c or z.
 template <Scalar T>
 inline constexpr char type_letter = std::same_as<T, float>                 ? 's'
                                     : std::same_as<T, double>              ? 'd'
