@@ -72,9 +72,9 @@ table() {
     }
     END {
       row()
-      printf "\nGeometric mean %.2f, least %.2f. Of %d cases, %d with fewer bytes than the best of the others, ", exp(sum / problems),
-             least, problems, fewer
-      printf "%d with no more than any of them.\n\n", fewest_of_all
+      printf "\nGeometric mean %.2f, least %.2f. `tessera` reads fewer bytes than the fastest of the others in %d of %d cases, and no more",
+             exp(sum / problems), least, fewer, problems
+      printf " than any of them in %d.\n\n", fewest_of_all
     }'
 }
 

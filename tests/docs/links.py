@@ -18,7 +18,7 @@ def pages():
 
 def without_code(text):
     text = re.sub(r"^( *)```.*?^\1```", "", text, flags=re.MULTILINE | re.DOTALL)
-    return re.sub(r"`[^`\n]*`", lambda code: code.group().replace("[", " ").replace("]", " "), text)
+    return re.sub(r"`(?:[^`\n]|\n(?!\n))*`", lambda code: code.group().replace("[", " ").replace("]", " "), text)
 
 
 def anchors(page):
