@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks that every relative link in a Markdown file leads to a file of the source tree, and to a heading that exists.
+"""Checks that every relative link in a Markdown file leads to a file of the source tree, and to a heading that exists; and
+that every path in code font that begins with a folder of the source tree leads to something.
 usage: links.py SOURCE_FOLDER"""
 import pathlib
 import re
@@ -50,7 +51,13 @@ def mistake(page, target):
     return None
 
 
+def named_paths(page):
+    return re.findall(r"`((?:codelets|docs|examples|include|src|tests|traces)/[\w./*-]+)`", page.read_text())
+
+
 links = [(page, a or b) for page in pages() for a, b in LINK.findall(without_code(page.read_text()))]
 wrong = [f"{page.relative_to(root)}: {target} {why}" for page, target in links if (why := mistake(page, target))]
+wrong += [f"{page.relative_to(root)}: there is no {path}"
+          for page in pages() for path in named_paths(page) if not list(root.glob(path.rstrip("/")))]
 print("\n".join(wrong) or f"{len(links)} links, all of them lead somewhere")
 sys.exit(bool(wrong) or not links)
