@@ -13,25 +13,26 @@
 
 namespace tessera::unroll {
 
-/// Where the task of one term adds it: target ← term + β target.
+/// The tile that the task of one term writes: target ← term + β target.
 template <Scalar T>
 struct Target {
   starpu_data_handle_t handle;
   starpu_data_access_mode mode;
   T beta;
-  bool on_diagonal;  ///< only a part of the tile is computed: a triangle, and what is above or below it
-  int owner;
-  starpu_data_handle_t wanted_next;
+  bool on_diagonal;  ///< only a part of the tile is computed: a triangle and the rows below (Lower) or above it (Upper)
+  int owner;         ///< index of the GPU that runs the task, or -1
+  starpu_data_handle_t wanted_next;  ///< see Submitter::submit
 
-  /// For a second task of the same term.
+  /// The target of a second task of the same term.
   Target again() const { return {handle, STARPU_RW, T(1), on_diagonal, owner, wanted_next}; }
 };
 
-/// C ← Σ terms + β C, on a region of C as it is stored: the tasks of all routines whose output is not their input.
+/// C ← Σ terms + β C, on a region of C as stored. Submits the tasks of every routine whose output is not also an input.
 ///
-/// The sum of a tile is one chain of tasks on C itself, but for two cases. Where the arrival of C would be waited for,
-/// it starts in a temporary tile, to which C is added at the end. And if there are fewer tiles than workers, it is
-/// split into several chains, whose results are added: in a fixed order, so that the same call gives the same bits.
+/// The sum of a tile is one chain of tasks on the tile of C itself, with two exceptions:
+/// - If the first task would wait for C to arrive, the sum starts in a temporary tile and β C is added at the end.
+/// - If there are fewer tiles than workers, the sum is split into several chains. Their results are added in a fixed
+///   order, so the same call gives the same bits.
 ///
 /// @param terms   tile terms of each sum, at least one
 /// @param k       elements of each sum
@@ -40,7 +41,7 @@ template <Scalar T, typename Submit>
 void accumulate(const detail::Session& session, const Matrix<T>& C, Region region, Index terms, Index k, T beta,
                 Submit submit) {
   const auto owners = unroll::owners(session, C, region);
-  if (beta == T{}) beta = T{};  // no −0: cuBLAS would take it for a factor, and read C
+  if (beta == T{}) beta = T{};  // −0 becomes +0: cuBLAS treats −0 as a nonzero factor and reads C
   const Index workers = owners.exist() ? session.gpu_count() : session.cpu_workers() + session.gpu_count();
   const Index sums = std::min(terms, detail::sums_per_tile(workers, region.tiles(C.mt(), C.nt()), k));
   const auto first_term = [&](Index sum) { return (sum * terms + sums - 1) / sums; };
@@ -65,7 +66,8 @@ void accumulate(const detail::Session& session, const Matrix<T>& C, Region regio
     const bool in_place = temporary.handle() == nullptr;
     Target<T> target{in_place ? c : temporary.handle(), STARPU_RW, T(1), on_diagonal, owner, nullptr};
     if (first) target.beta = in_place ? beta : T{};
-    if (target.beta == T{} && (!on_diagonal || !in_place)) target.mode = STARPU_W;  // else the rest of it must survive
+    if (target.beta == T{} && (!on_diagonal || !in_place))
+      target.mode = STARPU_W;  // STARPU_RW keeps the rest of a tile
     if (deferred && first) target.wanted_next = c;
     submitter.step(step.k);
     submit(submitter, step, target);

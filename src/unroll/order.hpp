@@ -11,39 +11,44 @@
 #include "owners.hpp"
 #include "tile_size.hpp"
 
-/// In what order the terms of the sums that make the tiles of a result are submitted.
+/// The order in which the terms of the sums that make up the tiles of a result are submitted.
 namespace tessera::unroll {
 
-/// One term of the sum that makes tile (i, j).
+/// One term of the sum that makes up tile (i, j).
 struct Step {
   Index i, j;
-  Index k;        ///< which tile of the sum
-  Index term;     ///< how many terms of (i, j) come before this one
+  Index k;        ///< index of the input tiles along the sum
+  Index term;     ///< number of terms of (i, j) submitted before this one
   bool deferred;  ///< whether the sum starts from zero and β C is added at its end
 };
 
-/// Blocks of about the same size: where the tiles cannot be dealt out evenly, a small last block would have too few for
-/// those with less to do to take from the others.
+/// A block size that cuts `tiles` into blocks of about the same size, a multiple of `gpus`. For tiles that cannot be
+/// distributed evenly: a small last block would hold too few tiles for GPUs that run out of work to steal.
 inline Index even_blocks(Index tiles, Index block, int gpus) {
   if (tiles == 0) return block;
   const Index each = detail::divide_up(tiles, detail::divide_up(tiles, block));
   return detail::divide_up(each, gpus) * gpus;
 }
 
-/// The part of each sum that a GPU adds tile by tile, so that results leave one after another: all but the terms with
-/// which the links catch up. Of two terms, that is both.
+/// The last part of each sum, which a GPU computes tile by tile so that results leave one after another. The first
+/// terms give the links time to get ahead of the computation. If a sum has two terms, this part is both of them.
 constexpr double finished_in_turn = 0.75;
 
-/// All terms of the tiles of a region of an mt×nt result with kt terms a tile: block by block of C.
+/// All terms of the tiles of a region of an mt×nt result with kt terms per tile, in submission order, one block of C
+/// after another.
 ///
-/// The first terms of a block come with the sum outermost, so that all of its tiles grow together and each loaded input
-/// tile serves a whole row or column of them. The first block has nothing to overlap its loads with. It grows as a cube
-/// in rows, columns and terms at once (shells): r³ products are possible on 3 r² loaded tiles, where whole layers would
-/// need all tiles of C first. For the same reason its C is deferred: it arrives while the sums are under way.
+/// The loop over the sum is outermost for the first terms of a block: all its tiles grow together, and each loaded
+/// input tile serves a whole row or column of them.
 ///
-/// The other terms come tile by tile, if there is room for the inputs of all of them: the links are ahead by then, and
-/// results go home while others are computed. Not where GPUs are unequal: the slower ones would be left with whole
-/// tiles, of which only one task at a time can be taken from them. Without owners there is none of that.
+/// The first block has no earlier work that could hide its loads. It grows as a cube in rows, columns and terms at once
+/// (in shells): 3r² loaded tiles allow r³ products, whereas whole layers would need all tiles of C first. For the same
+/// reason its sums are deferred: they start from zero, and C arrives while they are computed.
+///
+/// The remaining terms are submitted tile by tile if the GPUs have room for the inputs of all of them. The links are
+/// ahead by then, and results are written back while other tiles are computed. Unequal GPUs do not use this order:
+/// slower ones would be left with whole tiles, from which others can steal only one task at a time.
+///
+/// Without owners the loop over the sum is outermost for all terms of every block.
 inline std::vector<Step> product_order(Index mt, Index nt, Region region, Index kt, detail::Block block,
                                        const Owners& owners, detail::TileExtents tile = {}) {
   const auto grid = owners.grid();
@@ -67,7 +72,8 @@ inline std::vector<Step> product_order(Index mt, Index nt, Region region, Index 
           for (Index i = i0; i < std::min(mt, i0 + block.rows); i++)
             if (region.contains(i, j)) steps.push_back({i, j, owners.term(i, j, s, kt), s, first && block.roomy});
       if (!owners.exist() || std::ssize(steps) == begin) continue;
-      // Elements of the smallest square of C, from the first tile of its owner on, that has the tile in it.
+      // Order, in elements, of the smallest square that contains the tile. The square starts at the first tile of the
+      // tile's owner in this block and counts only tiles of that owner.
       const auto square = [&](const Step& step) {
         return std::max(((step.i - i0) / grid.p + 1) * tile.m, ((step.j - j0) / grid.q + 1) * tile.n);
       };

@@ -13,16 +13,17 @@
 
 namespace tessera::unroll {
 
-/// Which GPU computes which tile of an mt×nt result, as an index from 0.
+/// Assigns each tile of an mt×nt result to the GPU that computes it, its owner: an index from 0.
 ///
-/// All of a matrix is dealt out to a grid of GPUs as to a chessboard. Of a triangle that would give some of them more
-/// tiles than others, and those on the diagonal are less work: there, who has had his share is passed over.
+/// A full matrix is distributed cyclically in two dimensions over a grid of GPUs. A cyclic distribution of a triangle
+/// is unbalanced: GPUs get unequal numbers of tiles, and tiles on the diagonal are less work. In a triangle a GPU that
+/// has its share of the work is therefore skipped, and the tile goes to the GPU with the least work so far.
 class Owners {
  public:
-  /// Nobody owns anything: the scheduling policy decides.
+  /// No tile has an owner: the scheduling policy decides.
   Owners() = default;
 
-  /// @param i0, j0  row and column of the first tile on the chessboard
+  /// @param i0, j0  row and column of the first tile in the cyclic distribution: a view's place in its matrix
   Owners(detail::OwnerGrid grid, Index mt, Index nt, Region region, Index i0 = 0, Index j0 = 0)
       : grid_(grid), mt_(mt), i0_(i0), j0_(j0), exists_(true) {
     if (region.part == Part::All || grid.size() == 1) return;
@@ -51,10 +52,12 @@ class Owners {
     return table_.empty() ? chessboard(i, j) : table_[static_cast<std::size_t>(i + j * mt_)];
   }
 
-  /// Which of the `count` terms of its sum an owner adds at place s. A tile of an input is wanted by all owners of a
-  /// row or a column of the grid. Of each few terms that follow one another, each of these begins with another one: so
-  /// each of them brings one from the host at a time, and the others find it on a peer right after. In a triangle all
-  /// owners may want a tile; there, those that begin with the same term share what they fetch for it.
+  /// The term, in [0, count), that the owner of tile (i, j) adds at place s of its sum.
+  ///
+  /// All owners in a row or column of the grid need the same input tiles. The terms form groups of max(p, q)
+  /// consecutive ones, and each of these owners starts a group at a different term. Each owner then fetches a different
+  /// tile from the host, and the others find it on a peer right after. In a triangle any owner may need a tile; owners
+  /// that start at the same term share what they fetch for it.
   Index term(Index i, Index j, Index s, Index count) const {
     if (!exists_) return s;
     const int owner = of(i, j);
@@ -72,10 +75,10 @@ class Owners {
   detail::OwnerGrid grid_;
   Index mt_ = 0, i0_ = 0, j0_ = 0;
   bool exists_ = false;
-  std::vector<int> table_;  ///< by tile, for a triangle
+  std::vector<int> table_;  ///< owner of each tile of a triangle, column by column; empty: cyclic
 };
 
-/// The owners of the tiles of a result as it is stored, if the session has such.
+/// The owners of the tiles of a result as stored; none if the session assigns no owners.
 template <Scalar T>
 Owners owners(const detail::Session& session, const Matrix<T>& C, Region region) {
   using detail::MatrixAccess;

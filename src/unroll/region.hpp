@@ -9,12 +9,13 @@ namespace tessera::unroll {
 
 using codelets::Part;
 
-/// The tiles of a result that are computed: all, or those that a triangle has a part of.
+/// The tiles of a result that are computed: all, or those that intersect a triangle.
 struct Region {
   Part part;
-  Index across;  ///< of a triangle: how many tiles side by side are as wide as one is high
+  Index across;  ///< for a triangle: tile columns that the diagonal crosses in one tile row
 
-  constexpr Region(Part which, Index tiles_across = 1) : part(which), across(tiles_across) {}  // NOLINT: a Part is one
+  // NOLINTNEXTLINE: converts implicitly, since a Part is a region
+  constexpr Region(Part which, Index tiles_across = 1) : part(which), across(tiles_across) {}
 
   constexpr bool contains(Index i, Index j) const {
     return part == Part::All || (part == Part::Lower ? i >= j / across : i <= j / across);
@@ -22,16 +23,16 @@ struct Region {
   /// Whether only a part of tile (i, j) is computed.
   constexpr bool on_diagonal(Index i, Index j) const { return part != Part::All && i == j / across; }
 
-  /// The row in its tile where the diagonal enters column j of tiles, each `width` wide.
+  /// The row, within its tile, at which the diagonal enters tile column j; tiles are `width` columns wide.
   constexpr int first_row(Index j, Index width) const { return static_cast<int>(j % across * width); }
 
-  /// What is computed of a full tile, in units of a triangle on the diagonal.
+  /// Size of the computed part of tile (i, j), as if it were a full tile of nb columns. Unit: nb²/2 elements.
   constexpr Index work(Index i, Index j) const {
     if (!contains(i, j)) return 0;
     if (!on_diagonal(i, j)) return 2 * across;
     return 2 * (part == Part::Lower ? across - 1 - j % across : j % across) + 1;
   }
-  /// How many of mt×nt tiles it has.
+  /// The number of tiles of an mt×nt result that are computed.
   constexpr Index tiles(Index mt, Index nt) const {
     Index count = 0;
     for (Index j = 0; j < nt; j++)

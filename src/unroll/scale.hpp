@@ -9,8 +9,8 @@
 
 namespace tessera::unroll {
 
-/// C ← β C on a region of C as it is stored.
-/// @param hermitian  the imaginary parts of the diagonal become 0
+/// C ← β C on a region of C as stored.
+/// @param hermitian  whether the imaginary parts of the diagonal become 0
 template <Scalar T>
 void submit_scale(const detail::Session& session, T beta, const Matrix<T>& C, Region region = Part::All,
                   bool hermitian = false) {

@@ -12,6 +12,7 @@ namespace tessera::unroll {
 
 namespace {
 
+/// A task's callback: prefetches a tile, with idle priority, to the memory node of the worker that ran the task.
 void fetch_when_idle(void* handle) {
   const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(starpu_worker_get_id_check()));
   starpu_data_idle_prefetch_on_node(static_cast<starpu_data_handle_t>(handle), node, 1);
@@ -50,7 +51,7 @@ void Submitter::submit(starpu_codelet& codelet, std::initializer_list<Access> ac
   task->cl_arg_size = args_size;
   task->cl_arg_free = 1;
   task->flops = flops;
-  task->tag_id = static_cast<starpu_tag_t>(step_);  // but not use_tag: nobody waits for it
+  task->tag_id = static_cast<starpu_tag_t>(step_);  // for traces only: use_tag stays 0, since nothing waits for the tag
   if (wanted_next != nullptr) {
     task->callback_func = fetch_when_idle;
     task->callback_arg = wanted_next;
@@ -60,7 +61,7 @@ void Submitter::submit(starpu_codelet& codelet, std::initializer_list<Access> ac
   if (owner >= 0) {
     const int worker = session_.gpu_workers()[static_cast<std::size_t>(owner)].front();
     if (session_.placement() == Placement::Home) {
-      task->where = STARPU_CUDA;  // so that on GPUs of one kind the same call gives the same bits
+      task->where = STARPU_CUDA;  // without CPU workers, identical GPUs give the same bits for the same call
       for (const auto& access : accesses)
         if ((access.mode & STARPU_W) != 0) tessera_sched_suggest_home(access.handle, worker);
     } else {

@@ -25,10 +25,12 @@ struct Access {
   starpu_data_access_mode mode;
 };
 
-/// A tile that exists only where its tasks run, until those that have been submitted are done.
+/// A tile without memory of the caller: StarPU allocates it where its tasks run. It exists until the tasks submitted
+/// before `release` are done.
 class TemporaryTile {
  public:
-  TemporaryTile() = default;  ///< none
+  TemporaryTile() = default;  ///< no tile
+  /// An m×n tile with elements of `element_size` bytes, contents undefined.
   TemporaryTile(Index m, Index n, std::size_t element_size);
   ~TemporaryTile() { release(); }
   TemporaryTile(TemporaryTile&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
@@ -38,9 +40,9 @@ class TemporaryTile {
   }
 
   starpu_data_handle_t handle() const noexcept { return handle_; }
-  /// Says in traces which tile it stands for.
+  /// Gives it in traces the name and the coordinates of tile (i, j) of `matrix`.
   void stand_for(const detail::TileGrid& matrix, Index i, Index j) const;
-  /// No further task will use it.
+  /// Promises that no further task uses it. Does not wait.
   void release() {
     if (handle_ != nullptr) starpu_data_unregister_submit(std::exchange(handle_, nullptr));
   }
@@ -49,26 +51,27 @@ class TemporaryTile {
   starpu_data_handle_t handle_ = nullptr;
 };
 
-/// Submits the tile tasks of one call of a routine: earlier ones with higher priority. While it lives, no other thread
-/// submits any, so that calls take effect one after another on every tile that they share.
+/// Submits the tile tasks of one call of a routine, earlier ones with higher priority. While it exists, no other thread
+/// submits tile tasks: calls take effect one after another on every tile that they share.
 class Submitter {
  public:
-  /// @param output  if it is private, there is no such tile, and nothing to wait for
+  /// @param output  if it is private, the call shares no tile that it writes, and other threads may submit meanwhile
   template <Scalar T>
   Submitter(const detail::Session& session, const Matrix<T>& output) : session_(session) {
     if (!detail::MatrixAccess::grid(output).is_private()) alone_ = std::unique_lock(session.submission());
   }
 
-  /// Which term of its tile the tasks that follow add; shown in traces, as the task's tag.
+  /// Sets the term that the tasks submitted next add to their tile. Traces show it as the task's tag.
   void step(Index k) { step_ = k; }
 
-  /// @param args   copied; a struct of codelet.hpp that fits the codelet
-  /// @param owner        index of the GPU that shall run it, or -1
-  /// @param wanted_next  fetched to where the task has run, when the links have nothing better to do
+  /// @param args         the codelet's argument struct of codelet.hpp; copied
+  /// @param owner        index of the GPU that runs the task, or -1: the scheduling policy decides
+  /// @param wanted_next  prefetched, when its link is idle, to the memory node where the task has run; may be null
+  /// @throws RuntimeError if there is no memory for the arguments, or StarPU refuses the task
   template <typename Args>
   void submit(starpu_codelet& codelet, std::initializer_list<Access> accesses, const Args& args, int owner,
               starpu_data_handle_t wanted_next = nullptr) {
-    auto* copy = std::malloc(sizeof(Args));  // StarPU frees it with the task, by free()
+    auto* copy = std::malloc(sizeof(Args));  // StarPU calls free() on it together with the task
     if (copy == nullptr) throw RuntimeError("no memory for the arguments of a task");
     std::memcpy(copy, &args, sizeof(Args));
     submit(codelet, accesses, copy, sizeof(Args), args.work.flops, owner, wanted_next);

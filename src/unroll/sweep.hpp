@@ -12,17 +12,18 @@
 
 namespace tessera::unroll {
 
-/// A triangular matrix and what it is applied to, in place, as both are stored. Every variant of side, uplo and op
-/// looks the same from here: tile row s of X, counted in the order in which trsm solves them, depends on the rows t <
-/// s. From the right, a row of X is a column of B. What is called column here, j, is what X has of independent ones.
+/// A triangular matrix A, applied in place to B. X denotes B, or with A on the right Bᵀ.
 ///
-/// Each column is dealt to one GPU, so that X never travels between them; only if there are too few, rows are dealt
-/// out, too. All tasks of a row come together and each tile of X is finished early, on its way home while the others
-/// follow.
+/// All variants of side, uplo and op become one: tile rows s of X are numbered in the order in which trsm solves them,
+/// and row s depends only on rows t < s. Tile columns j of X are independent of each other.
+///
+/// Each column of X belongs to one GPU, so X never moves between GPUs. Rows are distributed as well only if there are
+/// fewer columns than GPUs. All tasks of a row are submitted together, so each tile of X is finished early and is
+/// written back while the others are computed.
 template <Scalar T>
 class Sweep {
  public:
-  /// @param inverse  whether the diagonal is solved with, or multiplied
+  /// @param inverse  true: solves with the tiles on the diagonal (trsm); false: multiplies by them (trmm)
   Sweep(const detail::Session& session, Side side, Uplo uplo, Op op, Diag diag, bool inverse, const Matrix<T>& A,
         const Matrix<T>& B)
       : session_(session), submitter_(session, B), A_(A), B_(B), uplo_(uplo), op_(op), diag_(diag), inverse_(inverse),
@@ -41,23 +42,24 @@ class Sweep {
     if (blocked_) workspace_ = TemporaryTile(codelets::diagonal_block, left_ ? B.tile_n(0) : B.tile_m(0), sizeof(T));
   }
 
-  Index rows() const { return A_.mt(); }
-  Index columns() const { return left_ ? B_.nt() : B_.mt(); }
+  Index rows() const { return A_.mt(); }                       ///< tile rows of X
+  Index columns() const { return left_ ? B_.nt() : B_.mt(); }  ///< tile columns of X
 
-  /// Columns that are swept together.
+  /// Tile columns [begin, end), which are swept together.
   struct Group {
     Index begin, end;
   };
-  /// All of them; but if only few are left when each GPU has had the same number, these come last: what the others then
-  /// steal are tiles of few columns, each of which needs all of its column.
+  /// One group of all columns, with one exception: if only a few columns are left when all GPUs have the same number,
+  /// these form a second group, which is swept last. GPUs without such a column then steal tiles of these few columns.
+  /// That saves copies, since a tile needs all tiles before it in its column.
   std::vector<Group> groups() const {
     const Index all = columns(), gpus = owners_.grid().q, rest = all % gpus;
     if (session_.placement() != Placement::Home || rest == 0 || 2 * rest >= gpus || all < gpus) return {{0, all}};
     return {{0, all - rest}, {all - rest, all}};
   }
 
-  /// Which of `count` products of column j, of several rows or of the terms of one, comes at place x. Where every GPU
-  /// needs all of A, they are in another order for each.
+  /// The product, in [0, count), that comes at place x of column j. The products belong to several rows or are the
+  /// terms of one. If every GPU needs all of A, each GPU has them in a different order.
   Index term(Index j, Index x, Index count) const {
     return owners_.exist() && owners_.grid().p == 1 ? owners_.term(0, j, x, count) : x;
   }
@@ -76,7 +78,7 @@ class Sweep {
     submitter_.submit(codelets::gemm<T>(), {left_ ? matrix : x, left_ ? x : matrix, result}, args, owners_.of(s, j));
   }
 
-  /// X(s, j) ← α A(s, s) X(s, j) for all j of a group, or with the inverse of A(s, s)
+  /// X(s, j) ← α A(s, s) X(s, j), or α A(s, s)⁻¹ X(s, j), for all j of a group
   void diagonal(Index s, T alpha, Group group) {
     auto& codelet = inverse_ ? codelets::trsm<T>() : codelets::trmm<T>();
     const Index i = at(s);
@@ -97,7 +99,8 @@ class Sweep {
   }
 
  private:
-  /// The blocks on the diagonal of A(s, s), with which a GPU replaces trmm and trsm by products.
+  /// Submits the task that extracts the diagonal blocks of A(s, s), inverted for trsm. With these a GPU replaces trmm
+  /// and trsm on a tile by products.
   TemporaryTile submit_blocks(Index s) {
     const Index i = at(s), order = A_.tile_m(i);
     TemporaryTile blocks(codelets::diagonal_block, order, sizeof(T));
@@ -128,7 +131,7 @@ class Sweep {
   Op op_;
   Diag diag_;
   bool inverse_, left_, forward_, blocked_;
-  Owners owners_;  ///< of X; the columns are those of the registered matrix
+  Owners owners_;  ///< of the tiles of X; columns are counted in the registered matrix, of which B may be a view
   TemporaryTile workspace_;
 };
 
