@@ -31,7 +31,8 @@ void ProgressDisplay::look() {
   if (const auto text = text_.say(); !text.empty()) line_.show("tessera: " + text, now);
 }
 
-/// On a terminal nothing stays. Elsewhere the last of several lines says how it ended.
+/// Ends the display of a period. A terminal's line is erased. Elsewhere, if lines were printed, a last one gives the
+/// totals.
 void ProgressDisplay::finish() {
   const auto last = last_long_progress();
   if (!line_.in_place() && line_.shown() && last.period == period_) line_.print("tessera: " + say_end(last));

@@ -11,11 +11,11 @@
 
 namespace tessera::detail {
 
-/// Says on standard error how far long calls have come, for as long as it lives.
+/// Shows the progress of long calls on standard error while it exists.
 class ProgressDisplay {
  public:
   ProgressDisplay();
-  /// What is left to say is said.
+  /// Shows the final state first.
   ~ProgressDisplay();
   ProgressDisplay(const ProgressDisplay&) = delete;
   ProgressDisplay& operator=(const ProgressDisplay&) = delete;

@@ -13,12 +13,13 @@ namespace tessera::detail {
 
 namespace {
 
+/// Bytes copied from the host to GPUs (in) and back (out).
 struct HostBytes {
   std::uint64_t in = 0, out = 0;
 };
 
-/// Since the session began. Reading sets StarPU's own counts to zero, and a transfer that ends in this very moment may
-/// be lost: not to be done more often than somebody can read.
+/// Bytes since the session began. Reading resets StarPU's own counts, and a transfer that ends at that moment may go
+/// uncounted. Callers therefore read at most once a second.
 HostBytes host_bytes() {
   HostBytes result;
   if (starpu_cuda_worker_get_count() == 0) return result;
@@ -37,11 +38,11 @@ class Meter {
     const std::lock_guard lock(mutex_);
     calls_++;
     if (outstanding_.fetch_add(1) > 0) return;
-    if (running_) end_period();  // whoever has finished its last task waits for this lock
+    if (running_) end_period();  // the last task has ended, and its thread is waiting for this lock in finish()
     period_++;
     running_ = true;
     begin_ = Clock::now();
-    tasks_before_ = tasks_, flops_before_ = flops_;  // all of them are done
+    tasks_before_ = tasks_, flops_before_ = flops_;  // all tasks counted so far are done
     bytes_before_ = bytes_ = host_bytes();
     bytes_known_ = 0;
   }
@@ -77,7 +78,7 @@ class Meter {
     const std::lock_guard lock(mutex_);
     if (!running_) return last_;
     auto progress = read();
-    // StarPU runs: whoever finishes the last task has to wait for this lock.
+    // host_bytes() needs a running StarPU. It is running, since the thread that ends the last task needs this lock.
     if (progress.seconds >= long_period && progress.seconds >= bytes_known_ + 1) {
       bytes_ = host_bytes();
       bytes_known_ = progress.seconds;
@@ -98,7 +99,7 @@ class Meter {
 
   Progress read() const {
     Progress progress{.period = period_, .running = true, .submitting = calls_ > 0};
-    // First what is done: a task is counted before it is submitted.
+    // Finished counts are read before totals. A task joins the totals before it is submitted, so done ≤ total.
     progress.tasks_done = tasks_done_.load(std::memory_order_acquire) - tasks_before_;
     progress.flops_done = static_cast<double>(flops_done_.load(std::memory_order_acquire) - flops_before_);
     progress.tasks = tasks_ - tasks_before_;
@@ -114,23 +115,25 @@ class Meter {
     if (last_.seconds >= long_period) last_long_ = last_;
   }
 
-  // Whole flops, which may wrap around: only differences count. A double could not be added to at once.
+  // Flops are integers, to which one instruction adds; a double would need a compare-and-swap loop. They may wrap
+  // around, since only differences are used.
   std::atomic<std::uint64_t> tasks_{0}, flops_{0}, tasks_done_{0}, flops_done_{0};
-  std::atomic<std::int64_t> outstanding_{0};  ///< tasks, and calls that submit some
+  std::atomic<std::int64_t> outstanding_{0};  ///< unfinished tasks, and calls that are still submitting
 
-  std::mutex mutex_;  ///< of what follows
+  std::mutex mutex_;  ///< protects the members below
   int calls_ = 0;
   bool running_ = false;
   std::uint64_t period_ = 0, tasks_before_ = 0, flops_before_ = 0;
   Clock::time_point begin_;
   HostBytes bytes_before_, bytes_;
-  double bytes_known_ = 0;  ///< when, in seconds of the period
+  double bytes_known_ = 0;  ///< when bytes_ was read, in seconds since the period began
   Progress last_, last_long_;
 };
 
 constinit Meter meter;
 
-/// Runs before anybody who waits for the task is told: when a call returns, all of its tasks have been counted.
+/// Epilogue callback of a task. StarPU runs it before it wakes threads that wait for the task, so all tasks of a call
+/// are counted when the call returns.
 void count_finished(void*) { meter.finish(starpu_task_get_current()->flops); }
 
 }  // namespace

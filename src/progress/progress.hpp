@@ -7,23 +7,23 @@ struct starpu_task;
 
 namespace tessera::detail {
 
-/// How far Tessera's calls have come: all since the last one that began when nothing was left to do. Only tile tasks
-/// count, not those that the program submits itself.
+/// The progress of Tessera's calls in one period. A period begins with a call that is made when no work is left, and
+/// ends when no work is left again. Only tile tasks are counted, not tasks that the program submits itself.
 struct Progress {
-  std::uint64_t period = 0;  ///< that this is about; 0: none has begun
-  bool running = false;      ///< something is left to do
-  bool submitting = false;   ///< a call is still adding tasks
+  std::uint64_t period = 0;  ///< number of the period, counted from 1; 0: none has begun
+  bool running = false;      ///< whether work is left
+  bool submitting = false;   ///< whether a call is still submitting tasks
   std::uint64_t tasks = 0, tasks_done = 0;
   double flops = 0, flops_done = 0;
-  double seconds = 0;                         ///< since the period began, until it ended
-  std::uint64_t bytes_in = 0, bytes_out = 0;  ///< from the host to GPUs and back, as of a second ago or less
+  double seconds = 0;                         ///< since the period began; if it has ended, its length
+  std::uint64_t bytes_in = 0, bytes_out = 0;  ///< from the host to GPUs and back; at most a second old
 };
 
-/// Periods that are shorter are not worth a word.
+/// Shorter periods are not shown.
 inline constexpr double long_period = 1.0;  ///< seconds
 
-/// While one of them lives, calls that begin are counted: that takes two short functions a task, which nobody shall pay
-/// for who does not look.
+/// Enables counting for calls that begin while at least one ProgressWatch exists. Counting costs two short calls per
+/// task, so it is off unless someone watches.
 class ProgressWatch {
  public:
   ProgressWatch();
@@ -32,13 +32,13 @@ class ProgressWatch {
   ProgressWatch& operator=(const ProgressWatch&) = delete;
 };
 
-/// The period that runs, or else the last one. May be called from any thread, also when StarPU does not run.
+/// The current period, or the last one if none is running. Any thread may call it, whether or not StarPU is running.
 Progress progress_now();
 
-/// The last period that is over and was a long one.
+/// The last period that has ended and lasted at least `long_period`.
 Progress last_long_progress();
 
-/// A call while it submits its tasks.
+/// Counts the tasks of one call. Its lifetime is the time in which the call submits tasks.
 class CountedCall {
  public:
   CountedCall();
@@ -46,9 +46,9 @@ class CountedCall {
   CountedCall(const CountedCall&) = delete;
   CountedCall& operator=(const CountedCall&) = delete;
 
-  /// It is about to be submitted, with its flops. Takes its epilogue callback.
+  /// Counts a task, with its flops, that is about to be submitted. Sets the task's epilogue callback.
   void count(starpu_task& task) const;
-  /// It was refused.
+  /// Uncounts a task that StarPU refused.
   void take_back(const starpu_task& task) const;
 
  private:

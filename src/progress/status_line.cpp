@@ -32,7 +32,7 @@ std::size_t StatusLine::width() const {
   if (!in_place_) return std::numeric_limits<std::size_t>::max();
   winsize window{};
   const bool known = ioctl(descriptor_, TIOCGWINSZ, &window) == 0 && window.ws_col > 1;
-  return (known ? window.ws_col : usual_width) - 1;  // one that wraps could not be written over
+  return (known ? window.ws_col : usual_width) - 1;  // a line that wraps cannot be overwritten
 }
 
 void StatusLine::start(Clock::time_point begin) {
@@ -63,7 +63,7 @@ void StatusLine::print(const std::string& text) {
   write(text + "\n");
 }
 
-/// At once, so that lines of several threads do not mix. That it cannot be written is no reason to do anything.
+/// Uses one write() where possible, so that lines of several threads do not mix. Ignores errors: progress is optional.
 void StatusLine::write(const std::string& bytes) const {
   std::string_view rest = bytes;
   while (!rest.empty()) {

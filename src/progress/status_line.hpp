@@ -7,28 +7,29 @@
 
 namespace tessera::detail {
 
-/// A line that is written over and over on a terminal; on anything else, a full line every five seconds.
+/// A status line: on a terminal one line that is overwritten in place, elsewhere a new line every five seconds.
 class StatusLine {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// @param descriptor  of an open file
+  /// @param descriptor  an open file descriptor; stays the caller's
   explicit StatusLine(int descriptor);
 
-  /// Whether this is a terminal on which a line can be written over.
+  /// Whether the descriptor is a terminal on which a line can be overwritten.
   bool in_place() const noexcept { return in_place_; }
-  /// Characters that a line may have.
+  /// Characters that fit on a line.
   std::size_t width() const;
 
-  /// What is to be shown began then: nothing is, until it has taken a while.
+  /// Starts a new activity, which began at `begin`, and clears the line. `show` writes nothing in the activity's first
+  /// second on a terminal, or first five seconds elsewhere.
   void start(Clock::time_point begin);
-  /// One line of ASCII; what does not fit is cut off.
+  /// Shows one line of ASCII, cut to `width()` characters, unless it is too early for a line.
   void show(const std::string& text, Clock::time_point now);
-  /// Whether a line has been shown since the start.
+  /// Whether `show` has written a line since `start`.
   bool shown() const noexcept { return shown_; }
-  /// Removes the line from the terminal, so that something else can be printed there.
+  /// Erases the line from the terminal, so that other output can be printed there.
   void clear();
-  /// A line that stays.
+  /// Erases the line and prints one that stays.
   void print(const std::string& text);
 
  private:

@@ -10,14 +10,14 @@ namespace tessera::detail {
 namespace {
 
 constexpr double rate_seconds = 0.5, forecast_seconds = 5;
-constexpr std::uint64_t rate_tasks = 20;  // of fewer, a rate jumps with each that ends
+constexpr std::uint64_t rate_tasks = 20;  // with fewer tasks, the rate jumps each time one ends
 
-/// Whether a rate can be taken between the two.
+/// Whether enough time and tasks lie between two observations to compute a rate.
 bool reaches_back(const Progress& then, const Progress& now, double seconds) {
   return now.seconds - then.seconds >= seconds && now.tasks_done - then.tasks_done >= rate_tasks;
 }
 
-/// To three digits.
+/// The value with three significant digits.
 std::string number(double value) {
   char text[64];
   const int digits = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
@@ -34,7 +34,7 @@ std::string say_bytes(std::uint64_t bytes) {
   return bytes >= 1'000'000'000 ? number(value * 1e-9) + " GB" : number(value * 1e-6) + " MB";
 }
 
-/// Rounded down: 100 % is all of it.
+/// Rounds down, so that 100 % means finished.
 std::string say_percent(const Progress& p) {
   const double part = p.flops > 0 ? p.flops_done / p.flops
                                   : static_cast<double>(p.tasks_done) / std::max(1.0, static_cast<double>(p.tasks));
@@ -58,7 +58,7 @@ std::optional<double> ProgressText::rate_over(double seconds) const {
                                           [&](const Progress& step) { return reaches_back(step, last, seconds); });
   const auto& then = since != steps_.rend() ? *since : steps_.front();
   const double span = last.seconds - then.seconds, silence = now_.seconds - last.seconds;
-  // What does not end for that long has come to a halt.
+  // If no task has ended for longer than the span, work has stalled: the time since then counts as well.
   return (last.flops_done - then.flops_done) / (silence > span ? span + silence : span);
 }
 

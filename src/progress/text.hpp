@@ -9,32 +9,33 @@
 
 namespace tessera::detail {
 
-/// What to say of the calls that run, from looking at them every now and then.
+/// Text about the running calls, computed from periodic observations of their progress.
 class ProgressText {
  public:
-  /// One of another period starts anew.
+  /// Adds an observation. One of a new period discards the earlier ones.
   void add(const Progress& now);
 
-  /// flop/s of about the last half second; nothing: no task has ended yet.
+  /// Rate over about the last half second [FLOP/s]; nothing: no task has ended yet.
   std::optional<double> rate() const;
-  /// Until all that has been submitted is done; nothing: more is being submitted, or it cannot be known.
+  /// Seconds until all submitted tasks are done; nothing: a call is still submitting, or the rate is not known.
   std::optional<double> seconds_left() const;
 
-  /// "43 %, 12 s left, 45.3 TFLOP/s, 1234 of 2869 tasks, in 12.3 GB, out 4.10 GB"
-  /// "" where nothing runs, or only since a moment ago
+  /// "43 %, 12 s left, 45.3 TFLOP/s, 1234 of 2869 tasks, in 12.3 GB, out 4.10 GB";
+  /// "" if no calls are running, or for less than `long_period`
   std::string say() const;
 
  private:
-  /// Of the tasks that ended last, over at least that many seconds.
+  /// Rate of the tasks that ended last, over at least `seconds` [FLOP/s].
   std::optional<double> rate_over(double seconds) const;
 
   Progress now_;
-  /// When the period began, and whenever tasks had ended: the time in which long ones run must not count for those that
-  /// are done, or the rate would fall until the next one ends.
+  /// Observations: the begin of the period, and each one in which more tasks had ended. Others are left out. Otherwise
+  /// the time that a long task has been running would count against the tasks already done, and the rate would fall
+  /// until that task ends.
   std::deque<Progress> steps_;
 };
 
-/// What to say when a period is over: "100 %, 2869 tasks in 12.3 s, 45.3 TFLOP/s".
+/// Text for a period that has ended: "100 %, 2869 tasks in 12.3 s, 45.3 TFLOP/s".
 std::string say_end(const Progress& last);
 
 /// "12 s", "3 min 20 s", "2 h 5 min"

@@ -14,7 +14,7 @@ constexpr std::chrono::milliseconds between_ticks{200};
 Ticker::Ticker(std::function<void()> tick) : tick_(std::move(tick)) {
   sigset_t all, before;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // which the thread inherits: signals are the program's
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // the new thread inherits the mask: signals go to the program's threads
   try {
     thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   } catch (...) {

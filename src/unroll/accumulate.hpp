@@ -66,8 +66,8 @@ void accumulate(const detail::Session& session, const Matrix<T>& C, Region regio
     const bool in_place = temporary.handle() == nullptr;
     Target<T> target{in_place ? c : temporary.handle(), STARPU_RW, T(1), on_diagonal, owner, nullptr};
     if (first) target.beta = in_place ? beta : T{};
-    if (target.beta == T{} && (!on_diagonal || !in_place))
-      target.mode = STARPU_W;  // STARPU_RW keeps the rest of a tile
+    // In C itself, the part of a diagonal tile that is not computed must survive: STARPU_RW.
+    if (target.beta == T{} && (!on_diagonal || !in_place)) target.mode = STARPU_W;
     if (deferred && first) target.wanted_next = c;
     submitter.step(step.k);
     submit(submitter, step, target);
