@@ -10,10 +10,10 @@
 #include <tessera/error.hpp>
 #include <tessera/types.hpp>
 
-/// What is an illegal argument, once per argument shape. The positions are those that `xerbla` reports.
+/// Checks of arguments, one per argument shape. Positions are the ones that `xerbla` reports.
 namespace tessera::arguments {
 
-/// The BLAS underneath counts in int: leading dimensions and tile sizes must fit.
+/// The host BLAS and cuBLAS take sizes as int: leading dimensions and tile sizes must fit.
 inline constexpr Index largest_int = std::numeric_limits<int>::max();
 
 enum class Problem {
@@ -31,7 +31,7 @@ enum class Problem {
   TooManyBytes,
 };
 
-/// The first illegal argument, or position 0.
+/// The first illegal argument; position 0: there is none.
 struct Argument {
   int position = 0;
   const char* name = "";
@@ -40,11 +40,11 @@ struct Argument {
   Index bound = 0;
 };
 
-/// Which values of Op a routine takes.
+/// The values of Op that a routine accepts.
 enum class Ops {
   All,
-  Symmetric,  ///< complex syrk and syr2k: a conjugate would not make a symmetric matrix
-  Hermitian,  ///< herk and her2k: only a conjugate makes a Hermitian matrix
+  Symmetric,  ///< NoTrans and Trans, for complex syrk and syr2k: with a conjugate the result would not be symmetric
+  Hermitian,  ///< NoTrans and ConjTrans, for herk and her2k: without a conjugate the result would not be Hermitian
 };
 
 constexpr Argument illegal_op(int position, const char* name, Op op, Ops allowed = Ops::All) {
@@ -83,16 +83,16 @@ constexpr Argument first_of(std::initializer_list<Argument> checks) {
   return {};
 }
 
-/// Rows and columns of the stored matrix whose op is m×n.
+/// Rows and columns of the stored matrix A whose op(A) is m×n.
 constexpr Index stored_rows(Op op, Index m, Index n) { return op == Op::NoTrans ? m : n; }
 constexpr Index stored_columns(Op op, Index m, Index n) { return op == Op::NoTrans ? n : m; }
 
-/// True if a column-major matrix of that shape does not fit a 64-bit address space.
+/// True if a column-major matrix of n columns takes more than 2^63 bytes.
 constexpr bool too_many_bytes(Index n, Index ld, Index element_size) {
   return ld > 0 && n > std::numeric_limits<Index>::max() / element_size / ld;
 }
 
-/// A matrix of a pointer routine, column-major. `used`: false if the routine will not touch it, so that null is fine.
+/// A column-major matrix argument of a pointer routine.
 struct StoredMatrix {
   const char* name;
   const char* ld_name;
@@ -100,7 +100,7 @@ struct StoredMatrix {
   int ld_position;
   Index m, n, ld;
   const void* data;
-  bool used;
+  bool used;  ///< false: the routine does not access it, and data may be null
   Index element_size;
 };
 
@@ -128,12 +128,12 @@ constexpr Argument first_illegal_matrix(const std::array<StoredMatrix, Count>& m
   return {};
 }
 
-/// What all calls on pointers have in common. Positions are those of the form without a layout.
+/// The common part of all calls on pointers. Positions are those of the form without a layout.
 struct Call {
   Index element_size = 0;
   bool row_major = false;
 
-  /// The rows×columns matrix at `data`, of which only the column-major shape matters.
+  /// The rows×columns matrix at `data` as a column-major matrix: a row-major one is its transpose.
   constexpr StoredMatrix matrix(const char* name, const char* ld_name, int position, Index rows, Index columns,
                                 const void* data, Index ld, bool used) const {
     if (row_major) std::swap(rows, columns);
@@ -154,7 +154,7 @@ struct ProductCall : Call {
   bool reads_product;  ///< α ≠ 0
 };
 
-/// The output is the last one.
+/// The matrices of the call, the output last.
 constexpr std::array<StoredMatrix, 3> matrices(const ProductCall& c) {
   const bool reads = c.reads_product && c.m > 0 && c.n > 0;
   return {{c.matrix("A", "lda", 7, stored_rows(c.op_a, c.m, c.k), stored_columns(c.op_a, c.m, c.k), c.A, c.lda, reads),
@@ -168,7 +168,7 @@ constexpr Argument first_illegal(const ProductCall& c) {
   return illegal.position != 0 ? illegal : first_illegal_matrix(matrices(c));
 }
 
-/// A triangle of C ← α op(A) op(B) + β C
+/// One triangle of C ← α op(A) op(B) + β C
 struct TriangleProductCall {
   Uplo uplo;
   ProductCall product;  ///< m = n
@@ -197,7 +197,7 @@ struct SymmetricCall : Call {
   bool reads_product;  ///< α ≠ 0
 };
 
-/// The output is the last one.
+/// The matrices of the call, the output last.
 constexpr std::array<StoredMatrix, 3> matrices(const SymmetricCall& c) {
   const bool reads = c.reads_product && c.m > 0 && c.n > 0;
   const Index order = c.side == Side::Left ? c.m : c.n;
@@ -211,7 +211,7 @@ constexpr Argument first_illegal(const SymmetricCall& c) {
   return illegal.position != 0 ? illegal : first_illegal_matrix(matrices(c));
 }
 
-/// A triangle of C ← α op(A) op(A)ᵀ + β C
+/// One triangle of C ← α op(A) op(A)ᵀ + β C
 struct RankKCall : Call {
   Ops ops;
   Uplo uplo;
@@ -224,7 +224,7 @@ struct RankKCall : Call {
   bool reads_product;  ///< α ≠ 0
 };
 
-/// The output is the last one.
+/// The matrices of the call, the output last.
 constexpr std::array<StoredMatrix, 2> matrices(const RankKCall& c) {
   return {{c.matrix("A", "lda", 6, stored_rows(c.op, c.n, c.k), stored_columns(c.op, c.n, c.k), c.A, c.lda,
                     c.reads_product && c.n > 0),
@@ -237,7 +237,7 @@ constexpr Argument first_illegal(const RankKCall& c) {
   return illegal.position != 0 ? illegal : first_illegal_matrix(matrices(c));
 }
 
-/// A triangle of C ← α op(A) op(B)ᵀ + α op(B) op(A)ᵀ + β C
+/// One triangle of C ← α op(A) op(B)ᵀ + α op(B) op(A)ᵀ + β C
 struct Rank2kCall : Call {
   Ops ops;
   Uplo uplo;
@@ -252,7 +252,7 @@ struct Rank2kCall : Call {
   bool reads_product;  ///< α ≠ 0
 };
 
-/// The output is the last one.
+/// The matrices of the call, the output last.
 constexpr std::array<StoredMatrix, 3> matrices(const Rank2kCall& c) {
   const bool reads = c.reads_product && c.n > 0;
   const Index rows = stored_rows(c.op, c.n, c.k), columns = stored_columns(c.op, c.n, c.k);
@@ -281,7 +281,7 @@ struct TriangularCall : Call {
   bool reads_product;  ///< α ≠ 0
 };
 
-/// The output is the last one.
+/// The matrices of the call, the output last.
 constexpr std::array<StoredMatrix, 2> matrices(const TriangularCall& c) {
   const Index order = c.side == Side::Left ? c.m : c.n;
   return {{c.matrix("A", "lda", 8, order, order, c.A, c.lda, c.reads_product && c.m > 0 && c.n > 0),
@@ -294,6 +294,7 @@ constexpr Argument first_illegal(const TriangularCall& c) {
   return illegal.position != 0 ? illegal : first_illegal_matrix(matrices(c));
 }
 
+/// The problem as a phrase that follows the argument's name: "is -1, must be at least 0".
 inline std::string explain(const Argument& a) {
   const auto is = [&](const std::string& problem) { return "is " + std::to_string(a.value) + ", must be " + problem; };
   switch (a.problem) {
@@ -315,7 +316,7 @@ inline std::string explain(const Argument& a) {
   return {};
 }
 
-/// @throws ArgumentError
+/// @throws ArgumentError if the argument is illegal
 inline void require_legal(const char* routine, const Argument& a) {
   if (a.position != 0) throw ArgumentError(routine, a.position, a.name, explain(a));
 }

@@ -15,18 +15,18 @@ namespace {
 
 thread_local std::string last_error;
 
-/// Those of `tessera_init` that have not been finalized.
+/// One Runtime for each `tessera_init` without a `tessera_finalize` yet.
 std::mutex mutex;
 std::vector<std::unique_ptr<Runtime>> runtimes;
 
-/// An argument of a member of Matrix, and the one of ours that it comes from.
+/// Maps an argument of a member function of Matrix to the argument of the C function that it comes from.
 struct Origin {
   std::string_view argument;
   int position;
   const char* name;
 };
 
-/// What `call` gets from Matrix; if that refuses an argument, it is ours that is named.
+/// Returns the result of `call`. An ArgumentError from Matrix is changed to name the C function's argument.
 template <typename Call>
 auto with_origins(std::initializer_list<Origin> origins, Call call) {
   try {
@@ -52,7 +52,7 @@ AnyMatrix make_matrix(char type, void* data, Index m, Index n, Index ld, TileSiz
   }
 }
 
-/// `matrix`, which shares the tiles of `other`.
+/// A C handle for `matrix`, which shares the tiles of `other`.
 tessera_matrix* relative(const tessera_matrix& other, AnyMatrix matrix) {
   auto* result = new tessera_matrix{std::move(matrix), other.family};
   result->family->members++;
@@ -69,7 +69,7 @@ tessera_status failure_of(const char* function) noexcept {
   try {
     throw;
   } catch (const ArgumentError& error) {
-    // An option of the runtime, from the environment, is no argument of the function that happens to start it.
+    // An illegal option from the environment is not an argument of the C function that happens to start the runtime.
     const bool of_init =
         function == std::string_view("tessera_init") && (error.argument() == "cpus" || error.argument() == "gpus");
     const bool ours = error.routine() != "Runtime" || of_init;
@@ -167,7 +167,7 @@ tessera_status tessera_matrix_transposed(const tessera_matrix* matrix, tessera_o
 tessera_status tessera_matrix_destroy(tessera_matrix* matrix) {
   if (matrix == nullptr) return TESSERA_SUCCESS;
   const std::unique_ptr<tessera_matrix> owned(matrix);
-  return status_of("tessera_matrix_destroy", [&] {  // a failure must not be lost with the last matrix
+  return status_of("tessera_matrix_destroy", [&] {  // waits so that a failure is reported; a destructor could not
     if (--matrix->family->members == 0) wait_for(matrix->family->whole);
   });
 }

@@ -12,17 +12,17 @@
 #include <tessera/error.hpp>
 #include <tessera/matrix.hpp>
 
-/// What the functions of the C interface share: matrices of whatever type, statuses, and options.
+/// Shared parts of the C interface: matrices of any type, statuses, and options.
 
 namespace tessera::c {
 
 using AnyMatrix =
     std::variant<Matrix<float>, Matrix<double>, Matrix<std::complex<float>>, Matrix<std::complex<double>>>;
 
-/// The matrices that share tiles; the last one to go waits for all of these.
+/// Matrices that share tiles: a registered matrix and its views. Destroying the last one waits for all tiles.
 struct Family {
   AnyMatrix whole;
-  std::atomic<int> members = 1;
+  std::atomic<int> members = 1;  ///< C handles that exist
 };
 
 }  // namespace tessera::c
@@ -34,9 +34,11 @@ struct tessera_matrix {
 
 namespace tessera::c {
 
-/// The status of the exception that is being handled, which becomes the thread's last error, in the name of `function`.
+/// The status for the exception that is being handled. Its message, under the name of `function`, becomes the thread's
+/// last error.
 tessera_status failure_of(const char* function) noexcept;
 
+/// Calls `call` and turns an exception into a status.
 template <typename Call>
 tessera_status status_of(const char* function, Call call) noexcept {
   try {
@@ -47,13 +49,14 @@ tessera_status status_of(const char* function, Call call) noexcept {
   }
 }
 
+/// @throws ArgumentError if `pointer` is null
 template <typename P>
 const P& require_pointer(const char* function, int position, const char* name, const P& pointer) {
   if (pointer == nullptr) throw ArgumentError(function, position, name, "is null");
   return pointer;
 }
 
-/// A value of an enumeration in C, and of the one in C++.
+/// A value of a C enumeration, the corresponding C++ value, and the C name.
 template <typename Value, typename Meaning>
 struct Option {
   Value value;
@@ -74,13 +77,14 @@ inline constexpr Option<tessera_diag, Diag> diags[] = {{TESSERA_NON_UNIT, Diag::
 inline constexpr Option<tessera_side, Side> sides[] = {{TESSERA_LEFT, Side::Left, "TESSERA_LEFT"},
                                                        {TESSERA_RIGHT, Side::Right, "TESSERA_RIGHT"}};
 
-/// An argument that is one of a few values.
+/// An argument of an enumeration type.
 template <typename Value, typename Meaning, std::size_t count>
 class Choice {
  public:
   Choice(const char* name, Value value, const Option<Value, Meaning> (&options)[count])
       : name_(name), value_(value), options_(options) {}
 
+  /// @throws ArgumentError if the value is not in the enumeration
   Meaning meaning(const char* function, int position) const {
     std::string list;
     for (std::size_t i = 0; i < count; i++) {
@@ -97,7 +101,8 @@ class Choice {
   const Option<Value, Meaning>* options_;
 };
 
-/// Alpha or beta, of which the address is known, and the kind: Full or Real, as in routines.def.
+/// Alpha or beta, given by address.
+/// @tparam Kind  Full or Real, as in routines.def
 template <template <Scalar> typename Kind>
 struct Factor {
   const char* name;
@@ -112,8 +117,8 @@ template <Scalar T>
 using Full = T;
 using tessera::Real;
 
-/// Calls `routine` with its arguments for the type T.
-/// @throws ArgumentError with the position of the first of them that is illegal, counted from 1
+/// Calls `routine` with its arguments converted for the type T.
+/// @throws ArgumentError with the position, counted from 1, of the first illegal argument
 template <Scalar T, typename Routine, typename... Arguments>
 void call(const char* function, Routine routine, const Arguments&... arguments) {
   int position = 0;
@@ -126,7 +131,7 @@ void call(const char* function, Routine routine, const Arguments&... arguments) 
     else if constexpr (std::is_same_v<Argument, void*>) return static_cast<T*>(argument);
     else return argument;
   };
-  std::apply(routine, std::tuple{translated(arguments)...});  // braces: in this order
+  std::apply(routine, std::tuple{translated(arguments)...});  // braces guarantee evaluation from left to right
 }
 
 }  // namespace tessera::c

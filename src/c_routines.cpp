@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The routines on pointers in C: CBLAS's argument lists, for every routine of the table and every type.
+// The routines on pointers in C, with CBLAS's argument lists, for every routine of routines.def and every type.
 #include <tessera/blas.hpp>
 
 #include "c_interface.hpp"
@@ -8,7 +8,7 @@ using namespace tessera::c;
 
 namespace {
 
-/// As in CBLAS, complex numbers go by address, and their arrays are void.
+/// As in CBLAS, complex numbers are passed by address, and complex arrays are void pointers.
 template <tessera::Scalar T>
 using Number = std::conditional_t<tessera::is_complex<T>, const void*, T>;
 template <tessera::Scalar T>
@@ -25,7 +25,7 @@ tessera_status compute(const char* function, Arguments... arguments) {
 
 }  // namespace
 
-// One function for each argument shape. `name` is found in C++ by the types of the arguments.
+// One definition for each argument shape. `tessera::name<T>` is overloaded; the arguments select the pointer routine.
 
 #define DEFINE_product(letter, T, name, Alpha, Beta)                                                                   \
   tessera_status tessera_##letter##name(tessera_layout layout, tessera_op op_a, tessera_op op_b, int64_t m, int64_t n, \

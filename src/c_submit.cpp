@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The routines on matrices in C, which all have the type of the last one, the output.
+// The routines on matrices in C. All matrices of a call have the element type of the last one, the output.
 #include <tessera/blas3.hpp>
 
 #include "c_interface.hpp"
@@ -9,6 +9,7 @@ using namespace tessera::c;
 
 namespace {
 
+/// A matrix argument, which must have the element type of the output.
 struct Operand {
   const char* name;
   const tessera_matrix* matrix;
@@ -22,10 +23,12 @@ struct Operand {
   }
 };
 
-/// Which of the four types a routine exists in.
+/// The types in which a routine exists, as in routines.def.
 enum class Types { SDCZ, CZ };
 
-/// @param output  the last argument
+/// Calls `routine` for the element type of `output`.
+/// @param arguments  all arguments but the last
+/// @param output     the last argument
 template <Types types, typename Routine, typename... Arguments>
 tessera_status submit(const char* function, Routine routine, Operand output, Arguments... arguments) {
   constexpr int position = sizeof...(arguments) + 1;

@@ -11,10 +11,11 @@
 #include "arguments.hpp"
 #include "tile_grid.hpp"
 
-/// Whether the arguments of a call fit together. Every function throws before anything has been submitted.
+/// Checks that the arguments of a call fit together. Every check throws before anything is submitted.
 namespace tessera::arguments {
 
-/// @throws ShapeError naming the argument whose `what` ("rows") is not what `other` ("the columns of op(A)") asks for
+/// @throws ShapeError about the argument `name` if its number of `what` ("rows") differs from that of `other` ("the
+///                    columns of op(A)")
 inline void require_equal(const char* routine, int position, const char* name, const char* what, Index value,
                           const char* other, Index wanted) {
   if (value != wanted)
@@ -31,7 +32,8 @@ void require_square(const char* routine, int position, const char* name, const M
 /// One dimension of a matrix and the size of the tiles it is cut into.
 struct Cut {
   Index whole, tile;
-  /// Two cuts are the same if their tiles begin at the same places: one tile is one tile, however large it could be.
+  /// Two cuts are the same if their tiles begin at the same places. A dimension of one tile is cut the same way
+  /// whatever its tile size.
   friend bool operator==(const Cut& a, const Cut& b) {
     return a.whole == b.whole && std::min(a.whole, a.tile) == std::min(b.whole, b.tile);
   }
@@ -64,14 +66,14 @@ void require_disjoint(const char* routine, int position, const char* name, const
   if (C.overlaps(A)) throw ShapeError(routine, position, name, std::string("shares memory with the input ") + input);
 }
 
-/// Memory of a matrix of a pointer routine.
+/// The memory of a matrix of a pointer routine.
 inline detail::TileGrid::Memory memory_of(const StoredMatrix& matrix) {
   return {static_cast<const std::byte*>(matrix.data), static_cast<std::size_t>(matrix.m * matrix.element_size),
           static_cast<std::size_t>(matrix.ld * matrix.element_size), matrix.n};
 }
 
-/// A call on pointers: all its arguments are legal, and its output is none of the inputs that it reads.
-/// @param layout  if the caller gave one: it is argument 1, and all others move up by one
+/// Checks a call on pointers: all its arguments are legal, and its output does not overlap an input that it reads.
+/// @param layout  the layout, if the caller gave one: it is then argument 1, and all other positions increase by one
 /// @throws ArgumentError, ShapeError
 template <typename AnyCall>
 void require_legal_call(const char* routine, const AnyCall& call, std::optional<Layout> layout) {

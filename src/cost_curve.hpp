@@ -6,12 +6,12 @@
 
 namespace tessera::detail {
 
-/// How long something takes as a function of its amount, from known points: a tile operation of its flops, a copy of
-/// its bytes.
+/// Time as a function of an amount, interpolated between known points: of a tile operation by its flops, or of a copy
+/// by its bytes.
 class CostCurve {
  public:
   struct Point {
-    double amount;
+    double amount;  ///< flops or bytes
     double seconds;
   };
   CostCurve() = default;
@@ -20,9 +20,9 @@ class CostCurve {
 
   bool empty() const noexcept { return points_.empty(); }
   const std::vector<Point>& points() const noexcept { return points_; }
-  /// Interpolated between the points, at the first or last point's rate outside them.
+  /// Linear interpolation between the points; beyond them, the rate of the first or last point. 0 without points.
   double seconds(double amount) const;
-  /// The best rate among the points [1/s].
+  /// The best rate of all points [amount per second].
   double best_rate() const;
 
  private:

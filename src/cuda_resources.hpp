@@ -10,10 +10,11 @@
 
 #include <tessera/error.hpp>
 
-/// CUDA's objects, each with an owner.
+/// Owners of CUDA's objects.
 namespace tessera::gpu {
 
-/// @throws RuntimeError
+/// @param what  the operation, for the message
+/// @throws RuntimeError if the status is an error
 inline void require(cudaError_t status, const char* what) {
   if (status != cudaSuccess) throw RuntimeError(std::string(what) + ": " + cudaGetErrorString(status));
 }
@@ -23,7 +24,7 @@ struct FreeHost {
 };
 using HostMemory = std::unique_ptr<void, FreeHost>;
 
-/// Pinned memory, for all devices.
+/// Host memory that is pinned for all devices.
 inline HostMemory allocate_host(std::size_t bytes) {
   void* data = nullptr;
   require(cudaHostAlloc(&data, bytes, cudaHostAllocPortable), "pinned host memory");
@@ -35,7 +36,7 @@ struct DestroyStream {
 };
 using Stream = std::unique_ptr<std::remove_pointer_t<cudaStream_t>, DestroyStream>;
 
-/// Makes `device` the current one.
+/// A stream on `device`, which becomes the thread's current device.
 inline Stream create_stream(int device) {
   require(cudaSetDevice(device), "cudaSetDevice");
   cudaStream_t stream = nullptr;
@@ -48,7 +49,7 @@ struct DestroyEvent {
 };
 using Event = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, DestroyEvent>;
 
-/// Of the current device.
+/// An event of the current device.
 inline Event create_event(unsigned flags = cudaEventDefault) {
   cudaEvent_t event = nullptr;
   require(cudaEventCreateWithFlags(&event, flags), "cudaEventCreate");

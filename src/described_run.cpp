@@ -22,7 +22,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// What the program was called with.
+/// The program's command line, without the folder of the program.
 std::vector<std::string> command_line() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::vector<std::string> words;
@@ -31,7 +31,7 @@ std::vector<std::string> command_line() {
   return words;
 }
 
-/// Position of a GPU among those of the session.
+/// Position of the GPU with that CUDA ordinal among the session's GPUs.
 std::size_t gpu_index(const Session& session, int ordinal) {
   const auto& gpus = session.gpus();
   return static_cast<std::size_t>(std::ranges::find(gpus, ordinal) - gpus.begin());

@@ -8,11 +8,11 @@ namespace tessera::detail {
 
 class Session;
 
-/// "4 NVIDIA H200, 1 CPU worker"
+/// The GPUs and CPU workers in use: "4 NVIDIA H200, 1 CPU worker"
 std::string machine_text(const Session& session);
 
-/// What runs, on what, in the words of run.json, but for what is known at its end only: the command, the machine, its
-/// workers and memory nodes with StarPU's numbers, and the colours of the tile operations.
+/// The fields of run.json that are known when a run starts: the command, the machine, its workers and memory nodes with
+/// StarPU's numbers, and the colours of the tile operations.
 nlohmann::ordered_json describe_run(const Session& session);
 
 }  // namespace tessera::detail

@@ -9,47 +9,49 @@
 
 namespace tessera::detail {
 
-/// Memory of one device for tiles, taken in slabs of 2 GiB and handed out piece by piece. Of slabs with nothing in them
-/// one is kept, others go back, so that whoever shares the device can have them. Taking a piece from the driver costs
-/// 0.2 to 1.7 ms each (H200), a slab of 1 GiB 0.3 ms, or some more where it is
-/// shown to other devices; and giving one back stops the device. Source of the idea: BLASX.
+/// Memory of one device for tiles. It is allocated in slabs of 2 GiB and handed out in pieces. One empty slab is kept;
+/// other empty slabs are freed, so that other users of the device can have the memory.
 ///
-/// Not for several threads at a time.
+/// Allocating a piece from the driver takes 0.2 to 1.7 ms (H200). Allocating a slab of 1 GiB takes 0.3 ms, and somewhat
+/// more if other devices can access it. Freeing memory synchronizes the device. Source of the idea: BLASX.
+///
+/// Not thread-safe.
 class DeviceHeap {
  public:
-  /// Where slabs come from.
+  /// Allocates and frees slabs.
   struct Source {
-    std::function<void*(std::size_t bytes)> take;  ///< null: there is no more
+    std::function<void*(std::size_t bytes)> take;  ///< returns null if there is no memory
     std::function<void(void* slab)> give_back;
   };
 
-  /// @param limit  bytes of all slabs that are kept. Where these are so fragmented that a piece finds no place though
-  ///               there is as much room, it gets a slab of its own, which is not kept
+  /// @param limit  bytes of all slabs together. If the limit leaves no room for a new slab and fragmentation leaves no
+  ///               place for a piece, the piece gets a slab of its own beyond the limit, which is freed with it
   DeviceHeap(std::size_t limit, Source source);
-  /// Gives all slabs back, whatever is in them.
+  /// Frees all slabs, with all pieces in them.
   ~DeviceHeap();
   DeviceHeap(const DeviceHeap&) = delete;
   DeviceHeap& operator=(const DeviceHeap&) = delete;
 
-  /// What a piece of so many bytes takes.
+  /// The bytes that a piece of `bytes` bytes takes: a multiple of 512, at least 512.
   static std::size_t aligned(std::size_t bytes);
-  /// Takes the first slab, so that the first piece need not wait for it.
+  /// Allocates the first slab, so that the first piece does not wait for it.
   void prepare();
-  /// @returns a piece, aligned as the slabs are if those are aligned to 512 bytes; null: there is no room
+  /// @returns a piece, at a multiple of 512 bytes from the start of its slab; null: there is no memory
   void* allocate(std::size_t bytes);
   /// @param piece  from `allocate`
   void release(void* piece);
 
+  /// Whether no piece is allocated.
   bool all_free() const noexcept { return pieces_.empty(); }
-  /// Of all slabs.
+  /// Bytes of all slabs.
   std::size_t taken() const noexcept { return taken_; }
 
  private:
   struct Slab {
     std::byte* memory;
     std::size_t bytes;
-    bool kept;
-    std::map<std::size_t, std::size_t> free;  ///< bytes by offset; no two that touch
+    bool kept;                                ///< counts towards the limit, and may be kept when it is empty
+    std::map<std::size_t, std::size_t> free;  ///< sizes of free spaces by offset; neighbours are merged
   };
   struct Piece {
     std::size_t slab, bytes;
@@ -59,7 +61,7 @@ class DeviceHeap {
 
   std::size_t limit_, taken_ = 0, kept_ = 0;
   Source source_;
-  std::vector<Slab> slabs_;  ///< those that were given back have no memory
+  std::vector<Slab> slabs_;  ///< a freed slab leaves an entry without memory
   std::unordered_map<void*, Piece> pieces_;
 };
 

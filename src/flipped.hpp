@@ -3,7 +3,7 @@
 
 #include <tessera/types.hpp>
 
-/// What becomes of an option when a matrix is seen as its transpose.
+/// The option that describes the transpose of a matrix: its other triangle, or the other side of a product.
 namespace tessera::detail {
 
 constexpr Uplo flipped(Uplo uplo) { return uplo == Uplo::Lower ? Uplo::Upper : Uplo::Lower; }

@@ -14,7 +14,7 @@
 #include "tile_grid.hpp"
 #include "unroll/region.hpp"
 
-/// What views and options mean together: which stored tiles, and what a tile operation does with them.
+/// Combines views with options: which stored tiles an operand has, and how a tile operation uses them.
 namespace tessera::detail {
 
 constexpr Uplo flipped_if(bool flip, Uplo uplo) { return flip ? flipped(uplo) : uplo; }
@@ -26,19 +26,19 @@ template <Scalar T>
 bool is_transposed(const Matrix<T>& A) {
   return A.op() != Op::NoTrans;
 }
-/// False for real types: a conjugate transpose is a transpose.
+/// False for real types, for which a conjugate transpose is a transpose.
 template <Scalar T>
 bool is_conjugated(const Matrix<T>& A) {
   return is_complex<T> && A.op() == Op::ConjTrans;
 }
 
-/// Whether a symmetric, or Hermitian, matrix is seen as its conjugate.
+/// Whether a view of a symmetric or Hermitian matrix is its conjugate: Aᴴ of a symmetric one, Aᵀ of a Hermitian one.
 template <Scalar T, bool hermitian>
 bool conjugates(const Matrix<T>& A) {
   return is_complex<T> && A.op() == (hermitian ? Op::Trans : Op::ConjTrans);
 }
 
-/// An operand of a product: the stored tiles and what is done with them.
+/// A factor of a product: the stored tiles and the operation on them that a view and an option make together.
 template <Scalar T>
 struct Factor {
   Matrix<T> tiles;
@@ -49,9 +49,9 @@ struct Factor {
         conjugate(is_complex<T> && (A.op() == Op::ConjTrans) != (op == Op::ConjTrans)) {}
 
   Op op() const { return !transpose ? Op::NoTrans : conjugate ? Op::ConjTrans : Op::Trans; }
-  Matrix<T> seen() const { return transpose ? tiles.transposed() : tiles; }  ///< but for the conjugation
+  Matrix<T> seen() const { return transpose ? tiles.transposed() : tiles; }  ///< op(A) as a view, not conjugated
 
-  /// Its transpose, or its conjugate transpose.
+  /// The transpose, or the conjugate transpose, of this factor.
   Factor transposed(bool conjugated) const {
     Factor result = *this;
     result.transpose = !transpose;
@@ -60,19 +60,19 @@ struct Factor {
   }
 };
 
-/// What a symmetric, or Hermitian, update may do with its operands.
+/// The values of Op that a symmetric or Hermitian update accepts.
 template <Scalar T, bool hermitian>
 inline constexpr arguments::Ops update_ops = hermitian       ? arguments::Ops::Hermitian
                                              : is_complex<T> ? arguments::Ops::Symmetric
                                                              : arguments::Ops::All;
 
-/// @throws ArgumentError
+/// @throws ArgumentError in all cases
 [[noreturn]] inline void refuse_conjugate(const char* routine, int position, const char* name) {
   throw ArgumentError(routine, position, name,
                       "would have to be conjugated without being transposed, which is no operation of the BLAS");
 }
 
-/// @throws ArgumentError if no tile operation can use the factor
+/// @throws ArgumentError if the factor is conjugated but not transposed, which no tile operation does
 template <Scalar T>
 void require_operation(const char* routine, int position, const char* name, const Factor<T>& factor) {
   if (factor.conjugate && !factor.transpose) refuse_conjugate(routine, position, name);
@@ -84,16 +84,17 @@ double product_flops(Index m, Index n, Index k) {
   return flops_per_multiply_add<T> * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
 }
 
-/// Flops of a product with k terms, of what a triangle has of an m×n tile.
+/// Real floating-point operations, with k terms an element, of the part of an m×n tile that lies in a triangle.
+/// @param first_row  row at which the diagonal enters the tile
 template <Scalar T>
 double trapezoid_flops(Uplo uplo, Index m, Index n, Index k, Index first_row) {
   return flops_per_multiply_add<T> * codelets::trapezoid_elements(uplo, m, n, first_row) * static_cast<double>(k);
 }
 
-/// The tiles of C, as it is stored, or of a triangle of it.
-/// @param position  of C among the arguments
-/// @param uplo      the triangle; without it, all of C
-/// @throws ShapeError if a row of tiles of a triangle does not end where a column of tiles does
+/// The tiles of C, or of one triangle of C, that are computed.
+/// @param position  position of C among the arguments
+/// @param uplo      the triangle of C as stored; without it, all of C
+/// @throws ShapeError if, for a triangle, the rows of a tile are not a multiple of its columns
 template <Scalar T>
 unroll::Region computed_tiles(const char* routine, int position, std::optional<Uplo> uplo, const Matrix<T>& C) {
   if (!uplo) return unroll::Part::All;
@@ -104,14 +105,14 @@ unroll::Region computed_tiles(const char* routine, int position, std::optional<U
   return {codelets::part_of(*uplo), C.mt() > 1 ? C.mb() / C.nb() : std::max<Index>(1, C.nt())};
 }
 
-/// Says what traces shall call the tiles of a matrix by.
+/// Sets the letter that names this matrix's tiles in traces.
 template <Scalar T>
 void name_operand(const Matrix<T>& A, char letter) {
   MatrixAccess::grid(A).call(letter);
 }
 
-/// The output of a pointer routine.
-/// @param uplo  the triangle of it that is used; without it, all
+/// Registers the output of a pointer routine.
+/// @param uplo  the triangle that is used; without it, the whole matrix
 template <Scalar T>
 Matrix<T> private_output(T* data, Index m, Index n, Index ld, TileSize tile, std::optional<Uplo> uplo = {}) {
   Matrix<T> C(data, m, n, ld, tile);
@@ -120,8 +121,8 @@ Matrix<T> private_output(T* data, Index m, Index n, Index ld, TileSize tile, std
   return C;
 }
 
-/// An input of a pointer routine that is symmetric, Hermitian or triangular, in square tiles. It must live until the
-/// result is waited for.
+/// Registers a symmetric, Hermitian or triangular input of a pointer routine in square tiles. It must exist until the
+/// caller has waited for the result.
 template <Scalar T>
 Matrix<T> stored_triangle(Uplo uplo, const T* data, Index order, Index ld, Index tile) {
   const Matrix<T> A(data, order, order, ld, {tile, tile});
@@ -129,8 +130,8 @@ Matrix<T> stored_triangle(Uplo uplo, const T* data, Index order, Index ld, Index
   return A;
 }
 
-/// An input of a pointer routine, as it is stored, so that its op is rows×columns in tiles of that size. It must
-/// live until the result is waited for: its end waits for the tasks, and only then the result would start home.
+/// Registers an input A of a pointer routine so that op(A) is rows×columns, in tiles of size `tile`. It must exist
+/// until the caller has waited for the result: its destructor waits for the tasks, which would delay the write-back.
 template <Scalar T>
 Matrix<T> stored_operand(Op op, const T* data, Index rows, Index columns, Index ld, TileSize tile) {
   if (op == Op::NoTrans) return {data, rows, columns, ld, tile};

@@ -5,36 +5,39 @@
 
 #include "tile_size.hpp"
 
-/// The choices of tile_size.hpp for the machine that a session runs on.
+/// Calls the functions of tile_size.hpp for the machine of a session.
 namespace tessera::detail {
 
 class Session;
 
+/// The session's machine, for matrices of T.
 template <Scalar T>
 TileProblem tile_problem(const Session& session);
 
-/// Tiles for a product of pointers; `Session::tile` overrides.
+// Tiles for the pointer routines; `Session::tile`, if set, overrides the choice.
+
+/// Tiles for a product op(A) (m×k) times op(B) (k×n).
 template <Scalar T>
 ProductTiles plan_product(const Session& session, Op op_a, Op op_b, Index m, Index n, Index k);
 
-/// For an n×n triangle of pointers, with k terms in each product.
+/// Tiles for one triangle of an n×n result, with k terms in each product.
 template <Scalar T>
 ProductTiles plan_triangle(const Session& session, Op op_a, Op op_b, Index n, Index k, TriangleOf what);
 
-/// For a symmetric matrix of pointers on one side of an m×n matrix: the tiles of C, and in k those of the symmetric
-/// one.
+/// Tiles for the product of an m×n matrix and a symmetric one on its `side`: m×n of C, k×k of the symmetric matrix.
 template <Scalar T>
 ProductTiles plan_symmetric(const Session& session, Side side, Index m, Index n);
 
-/// The same for a triangular matrix, or one that is solved with.
+/// Tiles for an m×n matrix and a triangular one on its `side`.
+/// @param inverse  whether the triangular matrix is solved with
 template <Scalar T>
 ProductTiles plan_triangular(const Session& session, Side side, bool inverse, Index m, Index n);
 
-/// Blocks of C for such tiles.
+/// The blocks of C for tiles of that size.
 template <Scalar T>
 Block block_of_tiles(const Session& session, TileExtents tile);
 
-/// Tile size of a matrix that is registered without one; `Session::tile` overrides.
+/// Tile size for a matrix that is registered without one; `Session::tile`, if set, overrides it.
 template <Scalar T>
 Index default_tile(const Session& session);
 

@@ -13,10 +13,11 @@
 #include "unroll/accumulate.hpp"
 #include "unroll/scale.hpp"
 
-/// What the symmetric and Hermitian updates have in common, those of rank k with A alone and those of rank 2k with B.
+/// The common part of the symmetric and Hermitian updates: rank k with A alone, rank 2k with A and B.
 namespace tessera::detail {
 
-/// The tile on the diagonal: one task for a term.
+/// Submits the task of one term for a tile on the diagonal.
+/// @param b  null for rank k
 template <Scalar T, bool hermitian>
 void submit_update_of_diagonal(unroll::Submitter& submitter, const codelets::Work& work, Uplo uplo, int first_row,
                                Op op, T alpha, const unroll::Access& a, const unroll::Access* b,
@@ -33,9 +34,9 @@ void submit_update_of_diagonal(unroll::Submitter& submitter, const codelets::Wor
   }
 }
 
-/// A triangle of C ← α op(A) op(A)ᵀ + β C, or with B of C ← α op(A) op(B)ᵀ + α op(B) op(A)ᵀ + β C; Hermitian ones with
-/// ᴴ and ᾱ in the second term.
-/// @param B  null for rank k: then C is the argument after A and β
+/// One triangle of C ← α op(A) op(A)ᵀ + β C, or with B of C ← α op(A) op(B)ᵀ + α op(B) op(A)ᵀ + β C. Hermitian updates
+/// have ᴴ for ᵀ, and ᾱ in the second term.
+/// @param B  null for rank k, which moves C from position 7 to 6
 template <Scalar T, bool hermitian>
 void rank_update(const char* routine, Uplo uplo, Op op, T alpha, const Matrix<T>& A, const Matrix<T>* B, T beta,
                  const Matrix<T>& C) {
@@ -50,7 +51,8 @@ void rank_update(const char* routine, Uplo uplo, Op op, T alpha, const Matrix<T>
   require_equal(routine, at_c, "C", "rows", C.m(), "op(A)", P.m());
   require_writable(routine, at_c, "C", C);
   if (C.m() == 0) return;
-  // Cᵀ is C with the other triangle. Where that is its conjugate, all operands are conjugated.
+  // A transposed view of C names the other triangle of the stored C. If the view is the conjugate of the stored C, all
+  // operands are conjugated.
   const bool conjugate = conjugates<T, hermitian>(C);
   alpha = conjugated_if<T>(conjugate, alpha), beta = conjugated_if<T>(conjugate, beta);
   const Uplo triangle = flipped_if(is_transposed(C), uplo);
@@ -95,9 +97,12 @@ void rank_update(const char* routine, Uplo uplo, Op op, T alpha, const Matrix<T>
       });
 }
 
-/// The same on pointers that have been checked. What is stored by rows is, by columns, the transpose: Cᵀ has the other
-/// triangle, and A Bᵀ is (Aᵀ)ᵀ Bᵀ. With ᴴ, Cᵀ is the conjugate of C, and α is conjugated.
-/// @param B, ldb  of rank 2k; without them, `two` is false
+/// The same on pointers, for arguments that have been checked.
+///
+/// Row-major memory, read as column-major, holds transposes. Cᵀ has the other triangle, and A Bᵀ is (Aᵀ)ᵀ Bᵀ: op
+/// becomes the other one. For Hermitian updates Cᵀ is the conjugate of C, and α is conjugated.
+/// @param rows  whether the matrices are row-major
+/// @param two   true: rank 2k; false: rank k, without B and ldb
 template <Scalar T, bool hermitian>
 void rank_update_on_pointers(const char* routine, bool rows, bool two, Uplo uplo, Op op, Index n, Index k, T alpha,
                              const T* A, Index lda, const T* B, Index ldb, T beta, T* C, Index ldc) {

@@ -18,9 +18,9 @@ namespace {
 
 std::atomic<std::uint64_t> submitted{0};
 
-/// What the policy has done after `before`.
+/// The policy's counts between two readings.
 PolicyStatistics since(const PolicyStatistics& before, const PolicyStatistics& now) {
-  if (now.tasks < before.tasks) return now;  // it has been started anew meanwhile
+  if (now.tasks < before.tasks) return now;  // the policy has been restarted, and counts from zero
   return {now.tasks - before.tasks,
           now.own_tiles - before.own_tiles,
           now.peer_tiles - before.peer_tiles,
@@ -35,16 +35,16 @@ PolicyStatistics since(const PolicyStatistics& before, const PolicyStatistics& n
 constexpr unsigned first_context = 0;
 constexpr int host = -1;
 
-/// CUDA ordinal of the GPU whose memory this is.
+/// CUDA ordinal of the GPU with that memory node; `host` for the host's nodes.
 int device_at(int node) {
   const auto n = static_cast<unsigned>(node);
   return starpu_node_get_kind(n) == STARPU_CUDA_RAM ? starpu_memory_node_get_devid(n) : host;
 }
 
-/// What is counted, less what had been counted when it was reset.
+/// Counts since the last reset.
 class Counters {
  public:
-  /// @param gpus  CUDA ordinals in the order in which links shall name them
+  /// @param gpus  CUDA ordinals of the GPUs; links name a GPU by its position among them
   Statistics read(const std::vector<int>& gpus) {
     const std::lock_guard lock(mutex_);
     collect_bytes();
@@ -80,7 +80,7 @@ class Counters {
   }
 
  private:
-  /// StarPU's counts become zero as they are read.
+  /// Adds StarPU's counts to ours. Reading sets StarPU's counts to zero.
   void collect_bytes() {
     for (int bus = 0; bus < starpu_bus_get_count(); bus++) {
       starpu_profiling_bus_info info{};
@@ -88,13 +88,13 @@ class Counters {
       const auto bytes = static_cast<std::uint64_t>(info.transferred_bytes);
       if (bytes > 0) by_node_[{starpu_bus_get_src(bus), starpu_bus_get_dst(bus)}] += bytes;
       const int from = device_at(starpu_bus_get_src(bus)), to = device_at(starpu_bus_get_dst(bus));
-      if (bytes > 0 && from != to) bytes_[{from, to}] += bytes;  // not between parts of the host's memory
+      if (bytes > 0 && from != to) bytes_[{from, to}] += bytes;  // leaves out copies between NUMA nodes
     }
   }
 
   std::mutex mutex_;
   double begin_ = 0;                                    ///< µs
-  std::map<std::pair<int, int>, std::uint64_t> bytes_;  ///< by the CUDA ordinals that they went from and to
+  std::map<std::pair<int, int>, std::uint64_t> bytes_;  ///< by source and destination: CUDA ordinal, or `host`
   detail::BytesByLink by_node_;                         ///< never reset
   std::uint64_t tasks_before_ = 0;
   PolicyStatistics policy_before_{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// symm and hemm: a product in which tiles of A on the far side of its diagonal are the mirror images of stored ones.
+// symm and hemm: a product in which the tiles of A that are not stored are (conjugate) transposes of stored ones.
 #include <tessera/blas.hpp>
 #include <tessera/blas3.hpp>
 
@@ -37,8 +37,8 @@ void multiply(const char* routine, Side side, Uplo uplo, T alpha, const Matrix<T
   require_equal(routine, 7, "C", "columns", C.n(), "B", B.n());
   require_writable(routine, 7, "C", C);
   if (C.m() == 0 || C.n() == 0) return;
-  // Cᵀ ← α A Bᵀ + β Cᵀ is C ← α B A + β C if Aᵀ = A. If Aᵀ is the conjugate of A, or Aᴴ of a symmetric A, C must be
-  // seen in the same way.
+  // On a transposed view of C, Cᵀ ← α A Bᵀ + β Cᵀ, the stored C gets C ← α B A + β C if Aᵀ = A. If the view of A is its
+  // conjugate (Aᵀ of a Hermitian A, Aᴴ of a symmetric A), the view of C must be conjugated, too.
   if (conjugates<T, hermitian>(A) != conjugates<T, hermitian>(C)) refuse_conjugate(routine, 4, "A");
   const auto session = detail::session();
   alpha = conjugated_if<T>(is_conjugated(C), alpha), beta = conjugated_if<T>(is_conjugated(C), beta);
@@ -98,8 +98,9 @@ void compute(const char* routine, Side side, Uplo uplo, Index m, Index n, T alph
   c.wait();
 }
 
-/// What is stored by rows is, by columns, the transpose: Cᵀ ← α Bᵀ A + β Cᵀ, with the other triangle of A, and of a
-/// Hermitian A the conjugate, which is its transpose.
+/// Row-major memory, read as column-major, holds transposes: Cᵀ ← α Bᵀ Aᵀ + β Cᵀ. A is then on the other side and
+/// stored in the other triangle. A symmetric Aᵀ is A; a Hermitian Aᵀ is the conjugate of A, and is what the memory
+/// holds.
 template <Scalar T, bool hermitian>
 void call(const char* routine, std::optional<Layout> layout, Side side, Uplo uplo, Index m, Index n, T alpha,
           const T* A, Index lda, const T* B, Index ldb, T beta, T* C, Index ldc) {

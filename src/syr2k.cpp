@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// syr2k and her2k: a triangle of the sum of two products that are each other's transpose, or conjugate transpose.
+// syr2k and her2k: one triangle of the sum of a product and its transpose, or conjugate transpose.
 #include <tessera/blas.hpp>
 #include <tessera/blas3.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// syrk and herk: a triangle of a product of a matrix with its own transpose, or conjugate transpose.
+// syrk and herk: one triangle of the product of a matrix and its transpose, or conjugate transpose.
 #include <tessera/blas.hpp>
 #include <tessera/blas3.hpp>
 

@@ -14,7 +14,7 @@ namespace tessera::detail {
 
 namespace {
 
-/// How StarPU allocates tiles of this memory on GPUs, and copies them.
+/// The StarPU interface that allocates tiles of this memory on GPUs and copies them: pinned or pageable.
 /// @param column  bytes of a column of the largest tile
 starpu_data_interface_ops* interface_of(const TileGrid::Memory& memory, std::size_t column) {
   const auto* last = memory.first + static_cast<std::size_t>(memory.columns - 1) * memory.stride + memory.height - 1;
@@ -24,8 +24,9 @@ starpu_data_interface_ops* interface_of(const TileGrid::Memory& memory, std::siz
 
 }  // namespace
 
-/// Counts tiles on their way home. The callbacks run on StarPU's threads and may outlive a waiting caller's patience,
-/// so they share it. StarPU's own primitives, because only those exist in simulated time.
+/// Counts tiles that are being written back. The callbacks run on StarPU's threads and may end after the waiting caller
+/// has returned, so they share ownership. Uses StarPU's own mutex and condition, since only those work in simulated
+/// time.
 class TileGrid::Arrivals {
  public:
   Arrivals() {
@@ -55,7 +56,7 @@ class TileGrid::Arrivals {
     STARPU_PTHREAD_MUTEX_UNLOCK(&mutex_);
   }
 
-  /// What one callback needs; owned by the callback.
+  /// The argument of one callback, which owns it.
   struct Ticket {
     std::shared_ptr<Arrivals> arrivals;
     starpu_data_handle_t handle;
@@ -94,13 +95,13 @@ TileGrid::TileGrid(void* data, Index m, Index n, Index ld, std::size_t element_s
       matrix.nx = static_cast<std::uint32_t>(tile_m(i)), matrix.ny = static_cast<std::uint32_t>(tile_n(j));
       matrix.allocsize = static_cast<std::size_t>(tile_m(i) * tile_n(j)) * element_size;
       starpu_data_register(&handle, STARPU_MAIN_RAM, &matrix, interface);
-      starpu_data_set_sequential_consistency_flag(handle, 1);  // whatever the program's default
+      starpu_data_set_sequential_consistency_flag(handle, 1);  // the program may have another default
       starpu_data_set_coordinates(handle, 2, static_cast<int>(i), static_cast<int>(j));
     }
 }
 
 TileGrid::~TileGrid() {
-  if (!read_only_) bring_home(0, mt_, 0, nt_);  // all at once: unregistering fetches one tile after another
+  if (!read_only_) bring_home(0, mt_, 0, nt_);  // all at once, since unregistering fetches one tile after another
   wait_home();
   for (auto* handle : handles_) {
     if (read_only_) starpu_data_unregister_no_coherency(handle);
@@ -112,11 +113,11 @@ void TileGrid::call(char letter) noexcept {
   char unnamed = 0;
   if (!letter_.compare_exchange_strong(unnamed, letter)) return;
   const char name[] = {letter, '\0'};
-  for (auto* handle : handles_) starpu_data_set_name(handle, name);  // kept by a trace, if one is recorded
+  for (auto* handle : handles_) starpu_data_set_name(handle, name);  // stored in the trace, if one is recorded
 }
 
 void TileGrid::use_only(Uplo uplo) {
-  if (session_->gpu_count() == 0) return;  // nothing is copied
+  if (session_->gpu_count() == 0) return;  // no tile is copied
   for (Index j = 0; j < nt_; j++)
     for (Index i = 0; i < mt_; i++) {
       const Index diagonal = j * nb() - i * mb();
@@ -151,7 +152,7 @@ bool overlap(const TileGrid::Memory& a, const TileGrid::Memory& b) {
   const auto end = [&](const TileGrid::Memory& x) { return column(x, x.columns - 1) + x.height; };
   const std::less_equal<> before;  // a total order over any pointers
   if (before(end(a), b.first) || before(end(b), a.first)) return false;
-  // The columns of each are in order of address: walk through both, always passing the one that ends first.
+  // The columns of each are in order of address: walk through both lists, always past the column that ends first.
   for (Index i = 0, j = 0; i < a.columns && j < b.columns;) {
     if (before(column(a, i) + a.height, column(b, j))) i++;
     else if (before(column(b, j) + b.height, column(a, i))) j++;

@@ -14,9 +14,10 @@ namespace tessera::detail {
 
 class Session;
 
-/// The tiles of one registered matrix: what all views of it share.
+/// The tiles of one registered matrix, shared by all its views.
 class TileGrid {
  public:
+  /// Registers the tiles. Arguments as for Matrix, already checked.
   TileGrid(void* data, Index m, Index n, Index ld, std::size_t element_size, TileSize tile, bool read_only);
   /// Waits for the tasks on the tiles, brings them home, unregisters them.
   ~TileGrid();
@@ -34,25 +35,27 @@ class TileGrid {
   Index tile_n(Index j) const noexcept { return j + 1 < nt_ ? nb() : n_ - j * nb(); }
   bool read_only() const noexcept { return read_only_; }
 
-  /// Whether only one call knows the tiles: then there is nobody to be ordered with.
+  /// Whether only one call uses the tiles: it then needs no ordering with other calls.
   bool is_private() const noexcept { return private_; }
   void make_private() noexcept { private_ = true; }
-  /// Of the matrix only a triangle is used: nothing else is copied, but for what makes the copies few.
-  /// @pre  only one call knows the tiles, and it has not begun
+  /// Declares that only one triangle of the matrix is used. Tiles on the diagonal are then copied in part: the triangle
+  /// and, to keep the number of copies low, a little beside it.
+  /// @pre  only one call uses the tiles, and it has not submitted a task
   void use_only(Uplo uplo);
 
-  /// The letter of the operand that it is: what traces call its tiles by. The first call to say so decides.
+  /// Sets the letter that names the tiles in traces: that of the operand. Only the first call has an effect.
   void call(char letter) noexcept;
   char letter() const noexcept { return letter_; }
 
   FailureWatch& failures() noexcept { return failures_; }
 
-  /// Starts bringing tiles [i0, i1) × [j0, j1) home, each as soon as the tasks submitted so far are done with it.
+  /// Starts writing back the tiles [i0, i1) × [j0, j1), each as soon as the tasks submitted so far have finished with
+  /// it.
   void bring_home(Index i0, Index i1, Index j0, Index j1) noexcept;
-  /// Waits until what `bring_home` has started is there.
+  /// Waits until all tiles that `bring_home` was called for are written back.
   void wait_home();
 
-  /// Memory that the tiles [i0, i1) × [j0, j1) cover, column by column.
+  /// The memory of the tiles [i0, i1) × [j0, j1), as columns.
   struct Memory {
     const std::byte* first;  ///< start of the first column
     std::size_t height;      ///< bytes of a column
@@ -77,25 +80,26 @@ class TileGrid {
   std::atomic<char> letter_ = 0;
 };
 
-/// What the routines see of a Matrix, and its users do not.
+/// Gives the routines access to the private part of a Matrix.
 struct MatrixAccess {
   template <Scalar T>
   static TileGrid& grid(const Matrix<T>& A) {
     return *A.grid_;
   }
-  /// Which tile of the registered matrix is the first one of a view, as stored.
+  /// Tile row of the registered matrix at which a view starts.
   template <Scalar T>
   static Index first_row(const Matrix<T>& A) {
     return A.i0_;
   }
+  /// Tile column of the registered matrix at which a view starts.
   template <Scalar T>
   static Index first_column(const Matrix<T>& A) {
     return A.j0_;
   }
 };
 
-/// True if two pieces of memory have a byte in common. Exact for any two strides; constant time if the pieces do not
-/// interleave, else proportional to their columns.
+/// True if two pieces of memory have a byte in common. Exact for any two strides. Takes constant time if the address
+/// ranges are disjoint, otherwise time proportional to the number of columns.
 bool overlap(const TileGrid::Memory& a, const TileGrid::Memory& b);
 
 }  // namespace tessera::detail

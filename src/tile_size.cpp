@@ -11,12 +11,12 @@ namespace tessera::detail {
 
 namespace {
 
-/// A block of C this much larger than the links need at least: they do not reach their full rate all the time.
+/// The margin by which a block of C is larger than the minimum for the links, which do not always run at full rate.
 constexpr double block_margin = 2;
 
-/// The smallest square of C, in elements, that one GPU of the grid must hold while it goes through k for the links to
-/// keep up: with b×b on each GPU, every loaded row or column of tiles is used b times. This is Wu and JaJa's bound,
-/// 4 (1/bm + 1/bn) F < BW for 8-byte elements, for the grid as a whole.
+/// The order, in elements, of the smallest square of C for which the links keep up, if each GPU of the grid holds such
+/// a square while it goes through k. With b×b on each GPU, every loaded row or column is used b times. This is Wu and
+/// JaJa's bound, 4 (1/bm + 1/bn) F < BW for 8-byte elements, applied to the grid as a whole.
 double smallest_block(const TileProblem& machine, OwnerGrid grid) {
   const double flops = machine.rates.gpu.best_rate() * grid.size();
   const double bytes_per_second = machine.rates.link * grid.size();
@@ -35,7 +35,7 @@ OwnerGrid owner_grid(int gpus) {
 
 namespace {
 
-/// Tiles for a matrix on the right are those of the transposed problem.
+/// The tiles that were chosen for A on the left of the transposed problem, if A is on the right.
 ProductTiles turned(Side side, ProductTiles tiles) {
   if (side == Side::Right) std::swap(tiles.m, tiles.n);
   return tiles;
@@ -79,13 +79,13 @@ Block choose_block(const TileProblem& machine, TileExtents tile) {
   const auto tiles_along = [&](Index extent) {
     return std::max<Index>(3, static_cast<Index>(std::ceil(side / static_cast<double>(extent))));
   };
-  struct Part {  // of one GPU
+  struct Part {  // tiles of the block on one GPU
     Index rows, columns;
   };
   const auto inputs = [&](Part p) {
     return machine.bytes(p.rows * tile.m, tile.k) + machine.bytes(tile.k, p.columns * tile.n);
   };
-  // Beside its tiles of C, a column and a row of input tiles, and as many again that arrive.
+  // A GPU holds its tiles of C, a column and a row of input tiles, and the same inputs again for the next term.
   const auto fits = [&](Part p, int copies) {
     return machine.gpu_memory <= 0 ||
            copies * machine.bytes(p.rows * tile.m, p.columns * tile.n) + 2 * inputs(p) <= machine.gpu_memory;
@@ -97,7 +97,8 @@ Block choose_block(const TileProblem& machine, TileExtents tile) {
     return p;
   };
   Part part{tiles_along(tile.m), tiles_along(tile.n)};
-  // A smaller block that leaves room for copies starts sooner; half the size is what the links need at least.
+  // A smaller block with room for two copies starts sooner: sums then need not wait for C. Without its margin, the
+  // block is the least that the links need.
   const auto half = [](Index tiles) { return std::max<Index>(1, divide_up(tiles, static_cast<Index>(block_margin))); };
   const Part least{half(part.rows), half(part.columns)};
   auto roomy = part;
@@ -114,7 +115,7 @@ Block choose_block(const TileProblem& machine, TileExtents tile) {
 }
 
 Index choose_default_tile(const TileProblem& machine) {
-  constexpr Index for_cpus = 512;  // a task of some milliseconds on any core of today
+  constexpr Index for_cpus = 512;  // a task takes a few milliseconds on current cores
   return machine.gpus == 0 ? for_cpus : smallest_fast_tile(machine);
 }
 

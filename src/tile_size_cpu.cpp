@@ -10,33 +10,37 @@ namespace tessera::detail {
 
 namespace {
 
-constexpr Index most_elements = Index{1} << 31;  // of a tile: StarPU multiplies in 32 bits
-constexpr Index largest_tile = Index{1} << 30;   // the BLAS underneath counts in int
+constexpr Index most_elements = Index{1} << 31;  // of a tile: StarPU multiplies its sizes in 32 bits
+constexpr Index largest_tile = Index{1} << 30;   // a dimension of a tile: the host BLAS takes sizes as int
 
 constexpr double submission = 10e-6;  // submission and hand-over of a task [s]
-constexpr double imbalance = 0.1;     // of a task: what the last ones wait for each other, on average
+constexpr double imbalance = 0.1;     // mean idle time of a worker at the end [tasks]
 
-constexpr Index grain = 16;  // kernels like columns that start at whole vectors
+constexpr Index grain = 16;  // kernels are faster on columns that start at whole vectors
 
-/// Into how many pieces `whole` may be cut.
+/// The number of pieces, at most `most`, into which `whole` may be cut.
 Index most_pieces(Index whole, Index most) { return std::min(most, divide_up(whole, grain)); }
 
-/// The size of a tile that cuts `whole` in so many pieces.
+/// The size of a tile that cuts `whole` into `pieces` pieces.
 Index cut(Index whole, Index pieces) {
   return std::min({whole, divide_up(divide_up(whole, pieces), grain) * grain, largest_tile});
 }
 
-/// Time of a tile of `tile` rows or columns, out of `whole`, beyond its flops at the best rate. OpenBLAS packs its
-/// operands for each product: op(B)'s share is spread over the rows of the tile, op(A)'s over its columns. The lengths
-/// at which packing takes as long as arithmetic were fitted to OpenBLAS 0.3.21 on products of 500 to 4000: tall tiles
-/// are the better ones. Whole matrices of less than 128 fit a cache, and the fit does not hold for them.
+/// Time to pack one operand, relative to the arithmetic at the best rate. OpenBLAS packs both operands for each
+/// product: the time to pack op(B) is spread over the rows of the tile, that to pack op(A) over its columns.
+/// @param length  rows or columns at which packing takes as long as the arithmetic. Fitted to OpenBLAS 0.3.21 on
+/// products
+///                of 500 to 4000: tall tiles are faster. The fit does not hold for matrices below 128, which fit a
+///                cache
+/// @param tile    rows or columns of the tile
+/// @param whole   rows or columns of the matrix
 double packing(double length, Index tile, Index whole) {
   constexpr double cached = 128;
   const double stretch = std::max(1.0, cached / static_cast<double>(whole));
   return length / (stretch * static_cast<double>(std::min(tile, whole)));
 }
 
-/// Seconds of the product that makes tile_m×tile_n of an m×n result, as a sum of k terms.
+/// Seconds of the product of k terms that computes a tile_m×tile_n tile of an m×n result.
 double product_seconds(const TileProblem& machine, Index tile_m, Index tile_n, Index m, Index n, Index k) {
   constexpr double pack_b = 100, pack_a = 25;
   const auto rows = static_cast<double>(std::min(m, tile_m)), columns = static_cast<double>(std::min(n, tile_n));
@@ -44,13 +48,14 @@ double product_seconds(const TileProblem& machine, Index tile_m, Index tile_n, I
          (1 + packing(pack_b, tile_m, m) + packing(pack_a, tile_n, n));
 }
 
-/// Seconds of adding one sum of a tile to another: three streams of memory.
+/// Seconds of the addition of one sum of a tile to another: two streams of reads and one of writes.
 double addition_seconds(const TileProblem& machine, Index tile_m, Index tile_n) {
   constexpr double bytes_per_second = 8e9;
   return 3 * machine.element_size * static_cast<double>(tile_m) * static_cast<double>(tile_n) / bytes_per_second;
 }
 
-/// A result is cut into tiles rather than its sums are split: only long ones pay for the memory of the other sums.
+/// The largest number of sums per tile to consider. More than one needs memory for the other sums, which pays only if k
+/// is large compared with m and n. Otherwise the result is cut into more tiles instead.
 Index most_sums(const TileProblem& machine, Index tiles, Index m, Index n, Index k) {
   constexpr Index long_sum = 16;
   return k < long_sum * std::max(m, n) ? 1 : sums_per_tile(machine.cpu_workers, tiles, k);
@@ -62,7 +67,7 @@ std::string reason(const TileProblem& machine, Index fixed, Index tasks) {
          std::to_string(machine.cpu_workers) + (machine.cpu_workers == 1 ? " worker" : " workers");
 }
 
-/// Keeps the shortest.
+/// Keeps the tiles with the shortest predicted time.
 struct Best {
   ProductTiles tiles;
   Index tasks = 0;
@@ -113,7 +118,8 @@ ProductTiles choose_triangle_for_cpus(const TileProblem& machine, Index n, Index
   const auto consider = [&](Index tile, Index tile_k, Index sums) {
     const Index rows = divide_up(n, tile), squares = rows * (rows - 1) / 2;
     const double task = products * product_seconds(machine, tile, tile, n, n, divide_up(k, sums));
-    // Two sizes of tasks, the larger ones first: in halves of a task, as long as the mean, or the most that one gets.
+    // A tile on the diagonal is half a task, and full tasks run first. The busiest worker has the mean load, or the
+    // largest number of full tasks that one worker gets, if that is more. The unit is half a task.
     const Index halves = std::max(divide_up((2 * squares + rows) * sums, machine.cpu_workers),
                                   2 * divide_up(squares * sums, machine.cpu_workers));
     const double additions = static_cast<double>(sums - 1) * addition_seconds(machine, tile, tile);
@@ -149,7 +155,7 @@ ProductTiles choose_sided_for_cpus(const TileProblem& machine, Side side, Index 
     if (rows == Rows::Independent) {  // a chain of `count` tasks for each tile of the result
       tasks = blocks * blocks * lines;
       seconds = (static_cast<double>(divide_up(count * columns, workers)) + imbalance) * blocks * product;
-    } else {  // as many columns at a time as there are workers, or the path through the rows of one if that is longer
+    } else {  // the work divided by the workers, or the critical path through the rows of one column if that is longer
       tasks = blocks * (blocks + 1) / 2 * lines;
       const double column = blocks * blocks / 2 * product, path = (1.5 * blocks - 1) * product;
       const double shared = column * lines / static_cast<double>(workers);

@@ -3,20 +3,21 @@
 
 #include "tile_size.hpp"
 
-/// The choice of tiles where CPU workers compute: they read host memory in place, so that tiles are as large as leaves
-/// every worker enough of them.
+/// The choice of tiles for CPU workers. They read host memory in place, so tiles are as large as possible while every
+/// worker still gets enough of them.
 namespace tessera::detail {
 
 ProductTiles choose_product_for_cpus(const TileProblem& machine, Index m, Index n, Index k, Index fixed);
 
-/// C is an n×n triangle of the sum of so many products.
+/// C is one triangle of the n×n sum of `products` products.
 ProductTiles choose_triangle_for_cpus(const TileProblem& machine, Index n, Index k, int products, Index fixed);
 
-/// Whether the tile rows of the result of a symmetric or triangular matrix depend on each other.
+/// Whether the tile rows of the result depend on each other: with a triangular matrix they do, with a symmetric one
+/// not.
 enum class Rows { Independent, Dependent };
 
-/// A symmetric or triangular matrix of that order from the left (m = k and n are cut) on a matrix with `free` columns;
-/// from the right, the same for the transposed problem.
+/// A symmetric or triangular matrix of order `order` on the left of a matrix with `free` columns. The result's m = k is
+/// the tile of the order, n that of the columns. For Side::Right the result is for the transposed problem.
 ProductTiles choose_sided_for_cpus(const TileProblem& machine, Side side, Index order, Index free, Rows rows,
                                    Index fixed);
 

@@ -13,54 +13,58 @@ namespace {
 
 constexpr std::array<Index, 5> candidates{256, 512, 1024, 2048, 4096};
 
-/// What a tile task costs a GPU besides its kernel [s]: between two kernels StarPU releases the successors and starts
-/// their transfers. From traces of one n with different tiles on an H200: 7.5 to 13 µs, and about as much for a
-/// transfer.
+/// Time of a tile task on a GPU besides its kernel [s]: between two kernels StarPU releases the successors and starts
+/// their transfers. Traces of the same n with different tiles on an H200 show 7.5 to 13 µs, and about as much again for
+/// a transfer.
 constexpr double task_overhead = 20e-6;
 
-/// Larger tiles than these take too long to arrive for the first product, and to leave after the last.
+/// Larger tiles take too long to arrive before the first product and to be written back after the last.
 constexpr double largest_tile_bytes = 1 << 27;
 
-/// Kernels of tiles that are narrower than this part of their height are slower than their flops tell.
+/// The ratio of height to width up to which a kernel's time follows from its flops. Narrower tiles are slower.
 constexpr Index narrowest = 4;
 
-/// Seconds of a kernel, and of what StarPU does for it.
+/// Seconds of a kernel and of StarPU's work for its task.
 double task_seconds(const TileProblem& machine, double flops) {
   return machine.rates.gpu.seconds(flops) + task_overhead;
 }
 
 double min(Index tile, Index extent) { return static_cast<double>(std::min(tile, extent)); }
 
-/// Seconds per byte on one host link, for tiles with so many rows as they are stored: a column is one piece of memory,
-/// and copies of short pieces are slow while the GPU computes.
-/// @param busy  for which part of the time it does
+/// Seconds per byte on one host link. A stored column is one piece of memory, and copies of short pieces are slow while
+/// the GPU computes.
+/// @param rows  rows of the tile as stored
+/// @param busy  fraction of the time in which the GPU computes
 double copy_cost(const TileProblem& machine, double rows, double busy) {
   const double idle = 1 / machine.rates.link, bytes = machine.element_size * rows;
   const double computing = machine.rates.column.empty() ? idle : machine.rates.column.seconds(bytes) / bytes;
   return idle + busy * std::max(0.0, computing - idle);
 }
-/// @param compute, bytes  of one GPU
+/// The fraction of its copy time in which a GPU computes.
+/// @param compute  seconds that one GPU computes
+/// @param bytes    bytes that one GPU copies
 double busy_part(const TileProblem& machine, double compute, double bytes) {
   return std::min(1.0, compute * machine.rates.link / bytes);
 }
 
-/// Arithmetic and transfers at the same time: while the links catch up in the beginning, and where one waits for the
-/// other, a part of the shorter one is not hidden. A quarter is what runs of four, two and one H200 show.
+/// Seconds of arithmetic and transfers that overlap. A part of the shorter one is not hidden: while the links catch up
+/// at the start, and where one waits for the other. Runs on four, two and one H200 show a quarter.
 double overlapped(double arithmetic, double transfers) {
   return std::max(arithmetic, transfers) + std::min(arithmetic, transfers) / 4;
 }
 
-/// C (m×n) ← the sum of so many products of op(A) (m×k) and op(B) (k×n), or a triangle of it.
+/// C (m×n) ← the sum of `products` products of op(A) (m×k) and op(B) (k×n), or one triangle of it.
 struct Product {
   Index m, n, k;
   int products = 1;
   bool triangle = false;
-  bool update = false;  ///< whether the second factors are the transposes of the first ones: both have as high tiles
+  bool update =
+      false;  ///< whether the second factors are transposes of the first, so that both have tiles of one height
   Transposed stored;
   bool stored_c = false;  ///< whether C is stored as its transpose
 };
 
-/// Whether the GPUs have room for the whole problem.
+/// Whether the whole problem fits in the GPUs' memory.
 bool in_core(const TileProblem& machine, const Product& p) {
   const auto grid = owner_grid(machine.gpus);
   const double whole =
@@ -68,7 +72,7 @@ bool in_core(const TileProblem& machine, const Product& p) {
   return machine.gpu_memory <= 0 || whole <= machine.gpu_memory;
 }
 
-/// How often A and B enter all GPUs together: out of core, once for each block of C.
+/// How often A and B are copied to the GPUs, all GPUs taken together: out of core, once for each block of C.
 struct Passes {
   double a = 1, b = 1;
 };
@@ -81,26 +85,32 @@ Passes passes(const TileProblem& machine, const Product& p, TileExtents tile) {
   return {blocks(p.n, block.columns * tile.n), blocks(p.m, block.rows * tile.m)};
 }
 
-/// Of several GPUs, wide tiles slow down long calls. On four H200 at n = 32768, dgemm ran at 202 to 203 TFLOP/s with
-/// tiles of 4096×1024, 191 to 201 with 4096×2048 and 188 to 200 with 4096×4096; dsyrk at 198, 180 and 182; dsyr2k at
-/// 202 to 205, 176 and 173 to 176; on two, dsyrk at 99.5 and, with the widest, 90. The wide ones compute for 94 to 97 %
-/// of the time, but at the limit of 700 W with a lower clock: in dsyr2k 1530 to 1590 MHz, the narrow ones 1770 to 1815.
-/// In a loop of one kernel on each of the four there is no such difference: 207, 206 and 207 in 1.2 s, 222 in the first
-/// 0.1 s. One GPU has 52, a quarter of 207, with tiles of 4096×4096. It is assumed that other machines do the same. Out
-/// of core, copies decide, and narrow tiles need more of them.
-constexpr double wide_cost = 0.1, unlimited_for = 0.1;  // a part of the time, and [s]
+/// Wide tiles slow down long calls on several GPUs.
+///
+/// On four H200 at n = 32768, tiles of 4096×1024, 4096×2048 and 4096×4096 gave [TFLOP/s]: dgemm 202 to 203, 191 to 201
+/// and 188 to 200; dsyrk 198, 180 and 182; dsyr2k 202 to 205, 176 and 173 to 176. On two H200, dsyrk ran at 99.5 with
+/// the narrowest and 90 with the widest.
+///
+/// With wide tiles the GPUs compute for 94 to 97 % of the time, but reach the limit of 700 W and lower their clock: in
+/// dsyr2k to 1530 to 1590 MHz, with narrow tiles to 1770 to 1815 MHz. A loop of one kernel on each of the four shows no
+/// such difference: 207, 206 and 207 TFLOP/s over 1.2 s, 222 in the first 0.1 s. A single GPU runs at 52 TFLOP/s with
+/// tiles of 4096×4096, a quarter of 207.
+///
+/// Other machines are assumed to behave in the same way. Out of core, copies dominate, and narrow tiles need more
+/// copies.
+constexpr double wide_cost = 0.1, unlimited_for = 0.1;  // fraction of the time; seconds before the power limit applies
 double slowed_down(const TileProblem& machine, TileExtents tile, double compute, bool in_core) {
   const bool wide = narrowest * tile.n > tile.m;
   return machine.gpus > 1 && in_core && wide ? wide_cost * std::max(0.0, compute - unlimited_for) : 0;
 }
 
-/// Of a triangle GPUs have different shares, and do not end together: so much of a tile's sum lies between them.
-/// Fitted, so that the tiles of 16384 are the faster ones on four H200 and on six simulated V100. On two H200, dsyr2k
-/// would be 5 % faster with narrower ones.
+/// GPUs get unequal shares of a triangle and finish at different times. The difference is this fraction of the time of
+/// one tile's sum. Fitted so that the faster tiles are chosen at n = 16384 on four H200 and on six simulated V100. On
+/// two H200, dsyr2k would be 5 % faster with narrower tiles.
 constexpr double unequal_ends = 0.14;
 
-/// The arithmetic of the busiest GPU and the transfers, and the start and the end, when there is nothing to overlap
-/// with: the tiles of one product must arrive before it, one must leave after the last.
+/// Predicted seconds: the arithmetic of the busiest GPU and the transfers, which overlap, and the start and the end,
+/// which do not. The tiles of one product must arrive before it, and one tile must be written back after the last.
 double predict(const TileProblem& machine, const Product& p, TileExtents tile) {
   const auto grid = owner_grid(machine.gpus);
   const auto mt = divide_up(p.m, tile.m), nt = divide_up(p.n, tile.n), kt = divide_up(p.k, tile.k);
@@ -115,7 +125,7 @@ double predict(const TileProblem& machine, const Product& p, TileExtents tile) {
 
   const auto M = static_cast<double>(p.m), N = static_cast<double>(p.n), K = static_cast<double>(p.k);
   const auto again = passes(machine, p, tile);
-  const auto of_each_gpu = [&](double a, double b, double c) {  // of what each element of A, B and C costs
+  const auto of_each_gpu = [&](double a, double b, double c) {  // a, b, c: the cost of an element of A, B and C
     const double factors = p.update ? p.products * again.a * M * K * a : again.a * M * K * a + again.b * K * N * b;
     return (factors + (p.triangle ? M * N / 2 : M * N) * c) / grid.size();
   };
@@ -125,22 +135,23 @@ double predict(const TileProblem& machine, const Product& p, TileExtents tile) {
                b = element * copy_cost(machine, p.stored.b ? n : k, busy),
                c = element * copy_cost(machine, p.stored_c ? n : m, busy);
   const double in = of_each_gpu(a, b, c), last = m * n * c;
-  // A tile on the diagonal of an update needs one of each matrix.
+  // A tile on the diagonal of an update needs one tile of each input.
   const double first = p.update ? p.products * m * k * a : m * k * a + k * n * b;
-  // Where not all fits, each block of C waits for its first tiles, as the first one does. Blocks beside a triangle,
-  // which are empty, count, too: without them, tiles of dsyr2k are larger, and in two of three cases slower.
+  // Out of core, each block of C waits for its first tiles. Empty blocks beside a triangle are counted as well: without
+  // them, the tiles of dsyr2k become larger, and in two of three cases slower.
   const double blocks = again.a * again.b;
   const double apart = p.triangle && machine.gpus > 1 ? unequal_ends * sum : 0;
   return overlapped(compute, in) + blocks * first + last + apart + slowed_down(machine, tile, compute, blocks == 1);
 }
 
-/// A GPU with room for fewer of its tiles gives up some that it needs again, and results that are not complete.
-/// Simulated on four H200 that have room for a tenth to two thirds of the operands, twice as many are 17 % faster on
-/// average than two, and in the worst of 84 cases 28 % slower. Somewhat less than four, as StarPU needs some memory,
-/// too.
+/// The number of sets of tiles, one each of A, B and C, for which a GPU must have room. With room for fewer it evicts
+/// tiles that it needs again, and unfinished results. In simulations of four H200 with room for a tenth to two thirds
+/// of the operands, room for four sets was 17 % faster on average than room for two, and 28 % slower in the worst of 84
+/// cases. The value is slightly less than four because StarPU needs some memory, too.
 constexpr double least_room = 3.9;
 
-/// Whether a GPU has room for a few of these. Both factors of an update have tiles as high as C has.
+/// Whether a GPU has room for `least_room` sets of tiles, and none is too large.
+/// @param update  both factors of an update have tiles of the same height as C
 bool fits(const TileProblem& machine, TileExtents tile, bool update = false) {
   const double a = machine.bytes(tile.m, tile.k), b = update ? a : machine.bytes(tile.k, tile.n),
                c = machine.bytes(tile.m, tile.n);
@@ -148,8 +159,8 @@ bool fits(const TileProblem& machine, TileExtents tile, bool update = false) {
   return machine.gpu_memory <= 0 || least_room * (a + b + c) <= machine.gpu_memory;
 }
 
-/// Half of the narrowest is still better than too few tiles of C for each GPU, which then has nothing to compute while
-/// it waits for one.
+/// The number of tiles of C per GPU below which tiles may be half as wide as `narrowest` allows. A GPU with too few
+/// tiles has nothing to compute while it waits for one, which is worse than slower kernels.
 constexpr Index enough_tiles = 8;
 
 bool too_narrow(const TileProblem& machine, const Product& p, TileExtents tile) {
@@ -158,15 +169,17 @@ bool too_narrow(const TileProblem& machine, const Product& p, TileExtents tile) 
   return 2 * narrowest * tile.n < tile.m || twice_as_wide >= enough_tiles * machine.gpus;
 }
 
-/// Chunks of the sum are not shorter than tiles of C are high: with more of them, each tile of C waits longer for the
-/// next. Those of an update are twice as long where there would be eight of them or more: on four H200 at 8192, tiles
-/// of 1024×1024 and k = 1024, 2048 and 4096 are 49, 53 and 56 TFLOP/s in dsyrk, 66, 73 and 72 in dsyr2k.
+/// The shortest chunk of k. Chunks are at least as long as tiles of C are high: with more chunks, each tile of C waits
+/// longer for its next task. An update in core has chunks twice as long if there would be eight or more. On four H200
+/// at n = 8192, tiles of 1024×1024 with chunks of 1024, 2048 and 4096 gave 49, 53 and 56 TFLOP/s in dsyrk, and 66, 73
+/// and 72 in dsyr2k.
 Index shortest_chunk(const TileProblem& machine, const Product& p, Index rows) {
   const bool twice = p.update && divide_up(p.k, rows) >= 8 && in_core(machine, p);
   return twice ? std::min(2 * rows, candidates.back()) : rows;
 }
 
-/// The fastest tiles of those for which `allowed` is true. They are wide only where that makes columns of B long.
+/// The fastest tiles for which `allowed` is true. Tiles are wider than high only if B is stored transposed: the columns
+/// of its tiles are then as long as the tile is wide.
 template <typename Allowed>
 ProductTiles choose(const TileProblem& machine, const Product& p, Index fixed, Allowed allowed) {
   ProductTiles best;
@@ -200,20 +213,22 @@ ProductTiles choose(const TileProblem& machine, const Product& p, Index fixed, A
   return best;
 }
 
-/// What one row of a triangle on the diagonal adds to the time of its tile [s], beyond that of half a product: the
-/// blocks on the diagonal are small, and come one after another. On an H200, tiles of 1024 to 4096 rows and columns
-/// cost between 0.05 and 0.17 µs a row.
+/// Seconds that each row of a tile on the diagonal adds to the time of half a product: the diagonal blocks are small
+/// and are processed one after another. On an H200, tiles of order 1024 to 4096 take between 0.05 and 0.17 µs a row.
 constexpr double row_latency = 0.08e-6;
 
-/// A GPU with fewer columns of X than these waits for their tiles, and ends when the last one does. More are needed to
-/// solve, where the rows of a column depend on each other; of long columns that is a smaller part of the time. On four
-/// H200, two and four are 109 and 102 TFLOP/s in dtrmm at 16384, 98 and 102 in dtrsm, and 169 and 164 there at 32768.
+/// The least number of tile columns of X per GPU. A GPU with fewer waits for the tiles of its columns. trsm needs more,
+/// since the rows of a column depend on each other; for long columns the waiting is a smaller part of the time. With
+/// two and four columns per GPU, four H200 gave [TFLOP/s]: dtrmm at 16384 109 and 102, dtrsm at 16384 98 and 102, dtrsm
+/// at 32768 169 and 164.
 Index columns_per_gpu(bool inverse, Index order) { return inverse && order < 8 * candidates.back() ? 4 : 2; }
 
-/// Each column of tiles of X belongs to one GPU, which works through the rows: the time of the busiest one, the
-/// transfers, and the start and the end.
-/// @param order, tile  of the triangular matrix
-/// @param free, width  the other dimension of X, and its tiles'
+/// Predicted seconds: the time of the busiest GPU, the transfers, and the start and the end. Each tile column of X
+/// belongs to one GPU, which works through the rows.
+/// @param order  order of the triangular matrix
+/// @param free   the other dimension of X
+/// @param tile   order of a tile of the triangular matrix
+/// @param width  extent of a tile of X along `free`
 double predict_triangular(const TileProblem& machine, Side side, Index order, Index free, Index tile, Index width) {
   const double rows = min(tile, order), wide = min(width, free);
   const double flops = machine.flops_per_multiply_add * rows * rows * wide;
@@ -221,7 +236,7 @@ double predict_triangular(const TileProblem& machine, Side side, Index order, In
   const double diagonal = task_seconds(machine, flops / 2) + row_latency * rows;
   const auto steps = static_cast<double>(divide_up(order, tile));
   const Index columns = divide_up(free, width);
-  const Index sharers = std::max<Index>(1, machine.gpus / columns);  // of the rows of one column
+  const Index sharers = std::max<Index>(1, machine.gpus / columns);  // GPUs that share the rows of one column
   const double column = steps * diagonal + steps * (steps - 1) / 2 * product / static_cast<double>(sharers);
   const auto share = static_cast<double>(divide_up(columns, std::min<Index>(columns, machine.gpus)));
   const double compute = share * column;
@@ -241,7 +256,7 @@ ProductTiles choose_product_for_gpus(const TileProblem& machine, Transposed stor
   return choose(machine, {.m = m, .n = n, .k = k, .stored = stored}, fixed, [](TileExtents) { return true; });
 }
 
-/// A GPU with fewer tiles of a triangle than these has nothing to compute while it waits for one.
+/// The least number of tiles of a triangle per GPU. A GPU with fewer has nothing to compute while it waits for one.
 constexpr Index least_tiles = 2;
 
 ProductTiles choose_triangle_for_gpus(const TileProblem& machine, Transposed stored, Index n, Index k, TriangleOf what,

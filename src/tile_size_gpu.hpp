@@ -3,19 +3,18 @@
 
 #include "tile_size.hpp"
 
-/// The choice of tiles where GPUs compute: the links feed them, and what is copied first and last overlaps with
-/// nothing.
+/// The choice of tiles for GPUs. The links must feed them, and the first and last copies overlap with no computation.
 namespace tessera::detail {
 
 ProductTiles choose_product_for_gpus(const TileProblem& machine, Transposed stored, Index m, Index n, Index k,
                                      Index fixed);
 
-/// C is an n×n triangle of the sum of so many products.
+/// C is one triangle of an n×n result.
 ProductTiles choose_triangle_for_gpus(const TileProblem& machine, Transposed stored, Index n, Index k, TriangleOf what,
                                       Index fixed);
 
-/// A symmetric or triangular matrix of that order from the left (m = k and n are cut) on a matrix with `free` columns;
-/// from the right, the same for the transposed problem, in which m is cut as n.
+/// A symmetric or triangular matrix of order `order` on the left of a matrix with `free` columns. The result's m = k is
+/// the tile of the order, n that of the columns. For Side::Right the result is for the transposed problem.
 ProductTiles choose_symmetric_for_gpus(const TileProblem& machine, Side side, Index order, Index free, Index fixed);
 ProductTiles choose_triangular_for_gpus(const TileProblem& machine, Side side, bool inverse, Index order, Index free,
                                         Index fixed);

@@ -7,10 +7,11 @@
 #include "unroll/scale.hpp"
 #include "unroll/sweep.hpp"
 
-/// What trmm and trsm have in common: all but the order of their tasks.
+/// The common part of trmm and trsm: everything but the order of their tasks.
 namespace tessera::detail {
 
-/// Checks the call and hands `unroll_tasks` the sweep and α; with α = 0, B becomes zero and A is not read.
+/// Checks the call, then lets `unroll_tasks` submit its tasks. With α = 0, B becomes zero and A is not read.
+/// @param inverse       true: trsm; false: trmm
 /// @param unroll_tasks  (unroll::Sweep<T>&, T alpha)
 template <Scalar T, typename Unroll>
 void triangular(const char* routine, Side side, Uplo uplo, Op op, Diag diag, bool inverse, T alpha, const Matrix<T>& A,
@@ -24,7 +25,7 @@ void triangular(const char* routine, Side side, Uplo uplo, Op op, Diag diag, boo
   require_writable(routine, 7, "B", B);
   if (B.m() == 0 || B.n() == 0) return;
   const auto session = detail::session();
-  // Bᵀ ← α op(A) Bᵀ is B ← α B op(A)ᵀ, and with the conjugate transpose α is conjugated, too.
+  // On a transposed view of B, Bᵀ ← α op(A) Bᵀ, the stored B gets B ← α B op(A)ᵀ. With Bᴴ, α is conjugated as well.
   const bool turned = is_transposed(B), conjugate = is_conjugated(B);
   alpha = conjugated_if<T>(conjugate, alpha);
   const auto X = B.stored();
@@ -41,8 +42,8 @@ void triangular(const char* routine, Side side, Uplo uplo, Op op, Diag diag, boo
   unroll_tasks(sweep, alpha);
 }
 
-/// The call on pointers. What is stored by rows is, by columns, the transpose: Bᵀ ← α Bᵀ op(A)ᵀ, and what was the
-/// lower triangle of A is the upper one of Aᵀ: the transposes cancel, and op stays.
+/// The call on pointers. Row-major memory, read as column-major, holds transposes: Bᵀ ← α Bᵀ op(A)ᵀ. A is then on the
+/// other side, and its lower triangle is the upper one of Aᵀ. op stays, since op(A)ᵀ = op(Aᵀ).
 /// @param routine_on_tiles  (side, uplo, op, A, B): the call on matrices
 template <Scalar T, typename Routine>
 void triangular_on_pointers(const char* routine, std::optional<Layout> layout, Side side, Uplo uplo, Op op, Diag diag,

@@ -10,9 +10,9 @@
 
 namespace tessera {
 
-/// From the last row to the first, so that every row is read by those that need it before it is overwritten: in place,
-/// without a copy. The rows of the first half that comes in are used for all results at once, as each row that is
-/// loaded should be; then result by result, so that they go home one after another.
+/// Works in place, without a copy: rows are overwritten from the last to the first, each after all rows that need it
+/// have read it. A row t of the last half is used, once loaded, for all results at once. The terms of the other half
+/// are added result by result, so that results are written back one after another.
 template <Scalar T>
 void trmm(Side side, Uplo uplo, Op op, Diag diag, std::type_identity_t<T> alpha, const Matrix<T>& A,
           const Matrix<T>& B) {

@@ -8,8 +8,8 @@
 
 namespace tessera {
 
-/// Row s is solved when the solutions of all rows before it have been subtracted. Nothing waits for a whole row: each
-/// tile starts its sum with the solutions that are there.
+/// Row s is solved after the solutions of all rows before it have been subtracted. No task waits for a whole row: each
+/// tile starts its sum with the solutions that are available.
 template <Scalar T>
 void trsm(Side side, Uplo uplo, Op op, Diag diag, std::type_identity_t<T> alpha, const Matrix<T>& A,
           const Matrix<T>& B) {
