@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The program's own StarPU codelet between two products, on the same tiles, with no wait between them: StarPU orders
-// all three by the tiles they touch. What a neural network calls a layer: Y = W2 max(0, W1 X).
+// The program's own StarPU codelet between two products, on the same tiles and without a wait: StarPU orders all three
+// by the tiles that they access. Together they compute a layer of a neural network, Y = W2 max(0, W1 X).
 #include <starpu.h>
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace {
 
-/// tile <- max(0, tile), on a CPU worker. StarPU brings the tile from wherever the product left it.
+/// tile <- max(0, tile), on a CPU worker. StarPU fetches the tile from the memory in which the product left it.
 void rectify(void* buffers[], void* /*arg*/) {
   auto* tile = reinterpret_cast<double*>(STARPU_MATRIX_GET_PTR(buffers[0]));
   const auto rows = STARPU_MATRIX_GET_NX(buffers[0]), columns = STARPU_MATRIX_GET_NY(buffers[0]);
@@ -36,7 +36,7 @@ int main() {
   const tessera::Index n = 500;
   const tessera::TileSize tile{128, 128};
   tessera::Runtime runtime;
-  starpu_codelet rectifier = make_rectifier();  // must live until its tasks have run
+  starpu_codelet rectifier = make_rectifier();  // must exist until its tasks have run
 
   std::vector<double> w1(n * n), w2(n * n, 1.0), x(n * n, 1.0), h(n * n), y(n * n);
   for (tessera::Index i = 0; i < n; i++) w1[i + i * n] = i % 2 == 0 ? 3.0 : -3.0;  // rows of W1 X: 3, -3, 3, ...
@@ -50,7 +50,7 @@ int main() {
     gemm(Op::NoTrans, Op::NoTrans, 1.0, W2, H, 0.0, Y);
     Y.wait();
   }
-  const double expected = 3.0 * n / 2;  // without the tasks between them: 0
+  const double expected = 3.0 * n / 2;  // would be 0 without the tasks between the products
   for (const double value : y)
     if (std::abs(value - expected) > 1e-10 * expected) return std::puts("wrong result"), 1;
   std::printf("Y(i, j) = %g everywhere, as it should be\n", expected);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tiled Cholesky factorization A = L Lᵀ of a matrix in host memory. The diagonal tiles are factorized by LAPACK, in the
-// program's own StarPU codelet; what follows from them are our trsm and syrk on ranges of tiles. Nothing waits before
-// the end: StarPU starts a tile as soon as its inputs are there, so the next panel is ready before the last update is
-// done.
+// Tiled Cholesky factorization A = L Lᵀ of a matrix in host memory. LAPACK factorizes the diagonal tiles, in the
+// program's own StarPU codelet. Tessera's trsm and syrk, on ranges of tiles, compute the rest. There is one wait, at
+// the end. StarPU starts a task as soon as its input tiles are ready, so the next panel is computed before the update
+// is complete.
 //
 //   05_cholesky [n [tile]]
 #include <starpu.h>
@@ -17,7 +17,7 @@
 #include <tessera/runtime.hpp>
 #include <vector>
 
-extern "C" void dpotrf_(const char* uplo, const int* n, double* A, const int* lda, int* info);  // of LAPACK
+extern "C" void dpotrf_(const char* uplo, const int* n, double* A, const int* lda, int* info);  // LAPACK
 
 namespace {
 
@@ -27,14 +27,14 @@ std::atomic<Index> not_positive = 0;  // order of the first leading minor of A t
 
 /// tile <- L where L Lᵀ = tile, on a CPU worker.
 void potrf(void* buffers[], void* arguments) {
-  Index first = 0;  // row of A
+  Index first = 0;  // the tile's first row in A
   starpu_codelet_unpack_args(arguments, &first);
   const int n = static_cast<int>(STARPU_MATRIX_GET_NX(buffers[0])),
             ld = static_cast<int>(STARPU_MATRIX_GET_LD(buffers[0]));
   int info = 0;
   dpotrf_("L", &n, reinterpret_cast<double*>(STARPU_MATRIX_GET_PTR(buffers[0])), &ld, &info);
   Index none = 0;
-  if (info > 0) not_positive.compare_exchange_strong(none, first + info);  // it explains all later ones
+  if (info > 0) not_positive.compare_exchange_strong(none, first + info);  // later failures follow from the first one
 }
 
 starpu_codelet make_potrf() {
@@ -46,7 +46,7 @@ starpu_codelet make_potrf() {
   return codelet;
 }
 
-/// Submits the factorization of the lower triangle of A; returns at once, false if no worker can do it.
+/// Submits the factorization of the lower triangle of A and returns at once; false if no worker can run the codelet.
 bool submit_cholesky(starpu_codelet& codelet, const tessera::Matrix<double>& A) {
   const Index nt = A.nt();
   for (Index k = 0; k < nt; k++) {
@@ -60,7 +60,7 @@ bool submit_cholesky(starpu_codelet& codelet, const tessera::Matrix<double>& A) 
   return true;
 }
 
-/// Frobenius norm of the symmetric matrix of which `A` has the lower triangle.
+/// Frobenius norm of the symmetric matrix whose lower triangle is in `A`.
 double norm(const std::vector<double>& A, Index n) {
   double sum = 0;
   for (Index j = 0; j < n; j++)
@@ -74,9 +74,10 @@ int main(int argc, char** argv) {
   const Index n = argc > 1 ? std::atoll(argv[1]) : 2000, tile = argc > 2 ? std::atoll(argv[2]) : 250;
   if (n < 1 || tile < 1) return std::puts("usage: 05_cholesky [n [tile]], both at least 1"), 1;
   tessera::Runtime runtime;
-  starpu_codelet codelet = make_potrf();  // must live until its tasks have run
+  starpu_codelet codelet = make_potrf();  // must exist until its tasks have run
 
-  std::vector<double> A(n * n);  // positive definite: convex away from the diagonal, and tends to zero
+  std::vector<double> A(n *
+                        n);  // positive definite: elements fall convexly to zero with the distance from the diagonal
   for (Index j = 0; j < n; j++)
     for (Index i = 0; i < n; i++) A[i + j * n] = 1.0 / static_cast<double>(1 + std::abs(i - j));
   auto L = A;
@@ -96,10 +97,10 @@ int main(int argc, char** argv) {
   std::printf("n = %lld in tiles of %lld: %.3f s, %.1f GFLOP/s\n", static_cast<long long>(n),
               static_cast<long long>(tile), seconds, std::pow(n, 3) / 3 / seconds * 1e-9);
 
-  for (Index j = 0; j < n; j++) std::fill_n(&L[j * n], j, 0.0);  // above the diagonal, the tiles still have A
+  for (Index j = 0; j < n; j++) std::fill_n(&L[j * n], j, 0.0);  // above the diagonal, L still holds A
   const double size = norm(A, n) * static_cast<double>(n) * std::numeric_limits<double>::epsilon() / 2;
   tessera::syrk(Uplo::Lower, Op::NoTrans, n, n, -1.0, L.data(), n, 1.0, A.data(), n);  // A <- A - L Lᵀ
   const double residual = norm(A, n) / size;
   std::printf("||A - L L^T|| / (n ||A|| u) = %.2g, must be less than 1\n", residual);
-  return residual < 1 ? 0 : 1;  // NaN is not
+  return residual < 1 ? 0 : 1;  // 1 for NaN
 }

@@ -1,11 +1,14 @@
 % SPDX-License-Identifier: BSD-3-Clause
-% Octave, unchanged: what it hands to the BLAS, each result checked. The large products run on all devices with
+% Operations of an unchanged Octave that call the BLAS, each with a check of its result. With the drop-in loaded, large
+% products run on all devices:
 %   LD_PRELOAD=/path/to/libtessera_blas.so octave 06_octave.m [SIZE [FILE]]
-% FILE is where to write the results, to compare two runs. LU, Cholesky, QR and SVD are LAPACK's, and that of OpenBLAS
-% does not hand all of its products on: with reference LAPACK (package liblapack3) before it, those come through, too.
+% The results are written to FILE, so that two runs can be compared. LU, Cholesky, QR and SVD call LAPACK. OpenBLAS's
+% LAPACK calls its own BLAS internally for many products, which the drop-in never sees. With reference LAPACK (package
+% liblapack3) loaded before OpenBLAS, the drop-in gets these products, too.
 1;  % not a function file
 
-% Prints a line, and fails if what was computed is not what is expected. The file gets `result`.
+% Prints a line, and records a failure if the computed values differ from the expected ones by more than `bound`.
+% Writes `result` to the file.
 function check(name, computed, expected, bound, result)
   global file right
   if nargin < 5, result = computed; end
@@ -20,8 +23,8 @@ function check(name, computed, expected, bound, result)
   end
 end
 
-% A matrix that was made of F and G is checked on the vector t: F (G t), without level 3. Summing n terms three times
-% over, and once in the product itself, is wrong by 2 n eps at most, relative to the sum of their moduli.
+% The bound for a check of a product F G by its effect on a vector, F (G t), which needs no level-3 BLAS. The check sums
+% n terms three times, the product once. The error is at most 2 n eps, relative to the sum of the terms' moduli.
 function b = bound(F, G, t)
   b = 2 * rows(t) * eps(class(F)) * max(abs(F) * (abs(G) * abs(t)));
 end
@@ -32,7 +35,7 @@ if numel(argv()) >= 1, n = str2double(argv(){1}); end
 if numel(argv()) >= 2, file = fopen(argv(){2}, "w"); end
 
 rand("twister", 1);
-A = rand(n); B = rand(n); t = rand(n, 1);  % nothing cancels: an error in one element is seen
+A = rand(n); B = rand(n); t = rand(n, 1);  % positive, so nothing cancels and an error in one element shows
 Z = complex(A, B); W = complex(B, A);
 M = A + n * eye(n);  % far from singular
 printf("%-22s %9s %9s\n", sprintf("%d x %d", n, n), "error", "bound");

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""NumPy and SciPy, unchanged: what they hand to the BLAS, each result checked. The large products run on all devices by
+"""Operations of an unchanged NumPy and SciPy that call the BLAS, each with a check of its result. With the drop-in
+loaded, large products run on all devices:
   LD_PRELOAD=/path/to/libtessera_blas.so /usr/bin/python3 07_numpy.py [SIZE [FILE]]
-FILE is where to write the results, to compare two runs. The NumPy must be one that asks the system for its BLAS, as
-Debian's does; wheels bring an OpenBLAS with symbols of its own. LU, Cholesky, QR and SVD are LAPACK's, and that of
-OpenBLAS does not hand all of its products on: with reference LAPACK (package liblapack3) before it, those come through,
-too."""
+The results are written to FILE, so that two runs can be compared. NumPy must use the system's BLAS, as Debian's package
+does; wheels contain an OpenBLAS with renamed symbols. LU, Cholesky, QR and SVD call LAPACK. OpenBLAS's LAPACK calls its
+own BLAS internally for many products, which the drop-in never sees. With reference LAPACK (package liblapack3) loaded
+before OpenBLAS, the drop-in gets these products, too."""
 import sys
 
 import numpy as np
@@ -16,7 +17,8 @@ right = True
 
 
 def check(name, computed, expected, bound, result=None):
-    """Prints a line, and remembers if what was computed is not what is expected. The file gets `result`."""
+    """Prints a line, and records a failure if the computed values differ from the expected ones by more than `bound`.
+    Writes `result` to the file."""
     global right
     error = np.max(np.abs(computed - expected))
     ok = error <= bound  # False for NaN
@@ -28,13 +30,13 @@ def check(name, computed, expected, bound, result=None):
 
 
 def bound(F, G, t):
-    """A matrix that was made of F and G is checked on the vector t: F (G t), without level 3. Summing n terms three
-    times over, and once in the product itself, is wrong by 2 n eps at most, relative to the sum of their moduli."""
+    """The bound for a check of a product F G by its effect on a vector, F (G t), which needs no level-3 BLAS. The check
+    sums n terms three times, the product once. The error is at most 2 n eps, relative to the sum of the terms' moduli."""
     return 2 * len(t) * np.finfo(F.dtype).eps * np.max(abs(F) @ (abs(G) @ abs(t)))
 
 
 random = np.random.default_rng(1)
-A, B = random.random((n, n)), random.random((n, n))  # nothing cancels: an error in one element is seen
+A, B = random.random((n, n)), random.random((n, n))  # positive, so nothing cancels and an error in one element shows
 t = random.random(n)
 Z, W = A + 1j * B, B + 1j * A
 M = A + n * np.eye(n)  # far from singular
@@ -54,11 +56,11 @@ L = np.linalg.cholesky(S)
 check("chol", L @ (L.T @ t), S @ t, bound(L, L.T, t), L @ t)
 Q, R = np.linalg.qr(M)
 check("qr", Q @ (R @ t), M @ t, bound(Q, R, t), R @ t)
-m = min(n, 1000)  # takes long
+m = min(n, 1000)  # an SVD is slow
 U, d, V = np.linalg.svd(A[:m, :m])
 check("svd", U @ (d * (V @ t[:m])), A[:m, :m] @ t[:m], bound(U, d[:, None] * V, t[:m]), d)
 
-# SciPy calls the BLAS by its Fortran names, which NumPy does not.
+# SciPy calls the BLAS by its Fortran names; NumPy calls CBLAS.
 X = scipy.linalg.blas.dtrsm(1.0, R, B)
 check("triangular solve", R @ (X @ t), B @ t, bound(R, X, t), X @ t)
 H = scipy.linalg.blas.zherk(1.0, Z, lower=1)

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# R, unchanged: what it hands to the BLAS, each result checked. The large products run on all devices with
+# Operations of an unchanged R that call the BLAS, each with a check of its result. With the drop-in loaded, large
+# products run on all devices:
 #   LD_PRELOAD=/path/to/libtessera_blas.so Rscript 08_r.R [SIZE [FILE]]
-# FILE is where to write the results, to compare two runs. LU, Cholesky, QR and SVD are LAPACK's, and that of OpenBLAS
-# does not hand all of its products on: with reference LAPACK (package liblapack3) before it, those come through, too.
+# The results are written to FILE, so that two runs can be compared. LU, Cholesky, QR and SVD call LAPACK. OpenBLAS's
+# LAPACK calls its own BLAS internally for many products, which the drop-in never sees. With reference LAPACK (package
+# liblapack3) loaded before OpenBLAS, the drop-in gets these products, too.
 arguments <- commandArgs(trailingOnly = TRUE)
 n <- if (length(arguments) >= 1) as.integer(arguments[1]) else 300L
 file <- if (length(arguments) >= 2) file(arguments[2], "w")
 right <- TRUE
 
-# Prints a line, and remembers if what was computed is not what is expected. The file gets `result`.
+# Prints a line, and records a failure if the computed values differ from the expected ones by more than `bound`.
+# Writes `result` to the file.
 check <- function(name, computed, expected, bound, result = computed) {
   error <- max(abs(computed - expected))
   ok <- isTRUE(error <= bound)  # FALSE for NaN
@@ -18,12 +21,12 @@ check <- function(name, computed, expected, bound, result = computed) {
     cat(gsub(" ", "_", name), sprintf("%.3e", bound), sprintf("%.17g", c(Re(result), Im(result))), "\n", file = file)
 }
 
-# A matrix that was made of F and G is checked on the vector t: F (G t), without level 3. Summing n terms three times
-# over, and once in the product itself, is wrong by 2 n eps at most, relative to the sum of their moduli.
+# The bound for a check of a product F G by its effect on a vector, F (G t), which needs no level-3 BLAS. The check sums
+# n terms three times, the product once. The error is at most 2 n eps, relative to the sum of the terms' moduli.
 bound <- function(F, G, t) 2 * length(t) * .Machine$double.eps * max(abs(F) %*% (abs(G) %*% abs(t)))
 
 set.seed(1)
-random <- function(...) array(runif(prod(...)), c(...))  # nothing cancels: an error in one element is seen
+random <- function(...) array(runif(prod(...)), c(...))  # positive: nothing cancels, an error in one element shows
 A <- random(n, n); B <- random(n, n); t <- random(n, 1)
 Z <- A + 1i * B; W <- B + 1i * A
 M <- A + n * diag(n)  # far from singular
@@ -38,10 +41,10 @@ X <- solve(M, B);        check("solve", M %*% (X %*% t), B %*% t, bound(M, X, t)
 S <- crossprod(M)
 R <- chol(S);            check("chol", t(R) %*% (R %*% t), S %*% t, bound(t(R), R, t), R %*% t)
 X <- backsolve(R, B);    check("triangular solve", R %*% (X %*% t), B %*% t, bound(R, X, t), X %*% t)
-f <- qr(M, LAPACK = TRUE)  # by default R does it in Fortran of its own, which has no level 3
+f <- qr(M, LAPACK = TRUE)  # R's default is LINPACK, which does not use the level-3 BLAS
 Q <- qr.Q(f); R <- qr.R(f); p <- f$pivot
 check("qr", Q %*% (R %*% t[p, , drop = FALSE]), M %*% t, bound(Q, R, t), R %*% t)
-m <- min(n, 1000L)       # takes long
+m <- min(n, 1000L)       # an SVD is slow
 f <- svd(A[1:m, 1:m]); s <- t[1:m, , drop = FALSE]
 check("svd", f$u %*% (f$d * crossprod(f$v, s)), A[1:m, 1:m] %*% s, bound(f$u, f$d * t(f$v), s), f$d)
 
