@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// C <- D + beta C on a tile, or on a triangle of one: what joins the parts of a sum, here asked for by hand.
+// The codelet `add`, called directly: C <- D + beta C on a tile or on a triangle of one. It joins the parts of a sum.
 #include <limits>
 
 #include "codelets/codelet.hpp"
@@ -38,7 +38,7 @@ TYPED_TEST(Add, IsExactOnIntegers) {
   EXPECT_TRUE(C.equals(expected));
 }
 
-/// Of a tile that the diagonal enters in a row.
+/// Tiles that the diagonal enters at row `first_row`.
 TYPED_TEST(Add, LeavesTheOtherTriangleAlone) {
   using T = TypeParam;
   struct Shape {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rules for arguments, at compile time: the first illegal one, in the order of the BLAS.
+// The argument checks, evaluated at compile time: they find the first illegal argument in the order of the BLAS.
 #include "arguments.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ using arguments::ProductCall;
 
 constexpr double memory = 0;
 
-/// A legal 3×4 ← 3×5 · 5×4, with one thing changed.
+/// The result of the check for a legal product, 3×4 ← 3×5 · 5×4, after one change.
 template <typename Change>
 constexpr Argument illegal_after(Change change) {
   ProductCall call{{8, false}, Op::NoTrans, Op::NoTrans, 3, 4, 5, &memory, 3, &memory, 5, &memory, 3, true};
@@ -46,7 +46,7 @@ static_assert(position_after([](auto& c) { c.C = nullptr; }) == 12);
 static_assert(position_after([](auto& c) { c.ldc = 2; }) == 13);
 static_assert(position_after([](auto& c) { c.ldc = beyond_int; }) == 13);
 
-// The stored shape decides, not the op's.
+// The shape of the stored matrix decides, not that of its op.
 static_assert(position_after([](auto& c) { c.op_a = Op::Trans, c.lda = 4; }) == 8);
 static_assert(position_after([](auto& c) { c.op_a = Op::ConjTrans, c.lda = 5; }) == 0);
 static_assert(position_after([](auto& c) { c.op_b = Op::Trans, c.ldb = 3; }) == 10);
@@ -56,20 +56,20 @@ static_assert(position_after([](auto& c) { c.op_b = Op::Trans, c.ldb = 4; }) == 
 static_assert(position_after([](auto& c) { c.m = 0, c.lda = 0; }) == 8);
 static_assert(position_after([](auto& c) { c.m = 0, c.ldc = 0; }) == 13);
 
-// Null is fine for what is not touched.
+// Null is legal for a matrix that is not accessed.
 static_assert(position_after([](auto& c) { c.A = c.B = nullptr, c.reads_product = false; }) == 0);
 static_assert(position_after([](auto& c) { c.A = c.B = nullptr, c.k = 0; }) == 0);
 static_assert(position_after([](auto& c) { c.A = c.B = c.C = nullptr, c.m = 0; }) == 0);
 static_assert(position_after([](auto& c) { c.A = c.B = c.C = nullptr, c.n = 0; }) == 0);
 static_assert(position_after([](auto& c) { c.C = nullptr, c.k = 0; }) == 12);
 
-// More bytes than an address space has, without the check itself overflowing.
+// More bytes than an address space has: the check itself must not overflow.
 static_assert(position_after([](auto& c) { c.k = huge, c.ldb = arguments::largest_int; }) == 10);
 static_assert(position_after([](auto& c) { c.k = huge, c.op_b = Op::Trans; }) == 7);
 static_assert(position_after([](auto& c) { c.n = huge; }) == 9);
 static_assert(position_after([](auto& c) { c.n = huge, c.reads_product = false; }) == 12);
 
-// With several mistakes, the first.
+// Of several illegal arguments, the first is reported.
 static_assert(position_after([](auto& c) { c.m = -1, c.lda = 0, c.C = nullptr; }) == 3);
 static_assert(position_after([](auto& c) { c.A = nullptr, c.ldc = 0; }) == 13);  // sizes before pointers
 

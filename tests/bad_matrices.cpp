@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matrix<T> and its views refuse what they cannot be.
+// Matrix<T> and its views refuse illegal arguments.
 #include "support/refused.hpp"
 #include "support/tiled.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The routines on pointers refuse every illegal argument, by its BLAS position, and touch nothing; with a layout, which
-// is argument 1, all others move up by one.
+// The routines on pointers refuse every illegal argument. The error has the argument's position in the BLAS, and no
+// operand is accessed. With a layout, which is argument 1, all other positions increase by one.
 #include "arguments.hpp"
 #include "support/argument.hpp"
 #include "support/operands.hpp"
@@ -16,14 +16,14 @@ const auto* const runtime = share_runtime();
 constexpr Index beyond_int = Index{1} << 31, huge = Index{1} << 62, smallest = std::numeric_limits<Index>::min();
 constexpr Extent size{6, 5, 7};
 
-/// The stored size of the operand with that leading dimension.
+/// The stored size of the operand whose leading dimension is `ld`.
 template <Scalar T>
 Size size_of_operand(const Routine<T>& routine, const std::string& ld, const Options& options) {
   const auto of = ld == "lda" ? routine.size_a : ld == "ldb" && routine.has_b() ? routine.size_b : routine.size_c;
   return of(options, size);
 }
 
-/// A legal call, to be spoiled, in each of the ways to make it.
+/// A legal call, in which a test makes one argument illegal, with and without a layout.
 template <Scalar T>
 class LegalCall {
  public:
@@ -32,7 +32,7 @@ class LegalCall {
     with_layout_.insert(with_layout_.begin(), "layout");
   }
 
-  /// With `spoil(arguments)`, the call is refused because of `argument`.
+  /// Expects that the call, after `spoil(arguments)`, is refused because of `argument`.
   template <typename Error = ArgumentError, typename Spoil>
   void refused(Spoil spoil, const std::string& argument, const std::string& problem) {
     for (const bool layout : {false, true}) {
@@ -49,7 +49,7 @@ class LegalCall {
     }
   }
 
-  /// The same by rows, where stored shapes are others.
+  /// The same in row-major, where the bounds of leading dimensions are different.
   template <typename Spoil>
   void refused_by_rows(Spoil spoil, const std::string& argument, const std::string& problem) {
     auto call = call_;
@@ -74,7 +74,7 @@ TEST_P(BadPointers, AreNotThoseOfALegalCall) {
   run([]<Scalar T>(const Routine<T>& routine) {
     for_all_options(routine, [&](const Options& options) {
       auto call = random_call(routine, options, size, 0);
-      EXPECT_NO_THROW(on_pointers(call));  // or the tests here would test little
+      EXPECT_NO_THROW(on_pointers(call));  // otherwise the tests below prove little
       EXPECT_NO_THROW(routine.with_layout(Layout::ColMajor, call.arguments()));
     });
   });
@@ -176,7 +176,7 @@ TEST_P(BadPointers, IsNull) {
   });
 }
 
-// The columns of each operand, as it is stored: with rows enough, there is no leading dimension to complain of.
+// The number of columns of an operand overflows. Its leading dimension is legal, so the operand is refused.
 TEST_P(BadPointers, IsASizeWhoseBytesOverflow) {
   run([]<Scalar T>(const Routine<T>& routine) {
     LegalCall<T> call(routine);
@@ -186,14 +186,15 @@ TEST_P(BadPointers, IsASizeWhoseBytesOverflow) {
           all.lda = all.ldb = all.ldc = arguments::largest_int;
         },
         "lda", "is 2147483647, must be at least 4611686018427387904");
-    const bool whole = routine.has("m") && routine.has("n");  // else the columns are as many as the rows
+    // Without m and n, C is square, and its leading dimension would be refused instead.
+    const bool whole = routine.has("m") && routine.has("n");
     if (whole)
       call.refused([&](auto& all) { all.options.side = Side::Left, all.size.n = huge, all.alpha = T{}; },
                    routine.output(), "4611686018427387904 columns");
   });
 }
 
-// Options and sizes first, then leading dimensions, then pointers.
+// The order of the checks: options and sizes, then leading dimensions, then pointers.
 TEST_P(BadPointers, IsOnlyTheFirstOfSeveral) {
   run([]<Scalar T>(const Routine<T>& routine) {
     LegalCall<T> call(routine);
@@ -215,7 +216,7 @@ TEST_P(BadPointers, IsOnlyTheFirstOfSeveral) {
   });
 }
 
-// An output that shares memory with an input has the position of the output.
+// An output that shares memory with an input: the error has the position of the output.
 TEST_P(BadPointers, IsAnOutputThatIsAnInput) {
   run([]<Scalar T>(const Routine<T>& routine) {
     auto S = random_matrix<T>(4, 12, 12), R = random_matrix<T>(5, 12, 12);

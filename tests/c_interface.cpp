@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The C interface but for the routines: matrices and their views, statuses, and messages by thread.
+// The C interface without the routines: matrices and their views, statuses, and each thread's error message.
 #include <gmock/gmock.h>
 
 #include <string>
@@ -36,7 +36,7 @@ TEST(CInterfaceErrors, IllegalMatrices) {
   EXPECT_EQ(tessera_matrix_create('d', data, 4, 4, 4, 2, 2, nullptr), -8);
 }
 
-/// A message names the function, the argument and the problem once.
+/// A message names the function, the argument and the problem, each once.
 TEST(CInterfaceErrors, MessagesOfMatricesAreOneSentence) {
   double data[16] = {};
   tessera_matrix* matrix = nullptr;
@@ -88,7 +88,7 @@ TEST(CInterfaceErrors, AreThoseOfTheThread) {
   EXPECT_EQ(tessera_last_error(), mine);
 }
 
-/// One step of a Cholesky factorization on views, which outlive the matrix.
+/// One step of a Cholesky factorization on views, which exist longer than the handle of the whole matrix.
 TEST(CInterfaceViews, ShareTheTiles) {
   using T = std::complex<double>;
   constexpr Index n = 2 * tile + 3;

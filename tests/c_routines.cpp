@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The routines in C: the right function for each routine and type, and the position of what is illegal.
+// The routines in C: each function calls the right routine for the right type, and reports the position of an illegal
+// argument.
 #include <gmock/gmock.h>
 
 #include <string>
@@ -16,9 +17,9 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-constexpr Index tile = 8;  // of the runtime in c_interface.cpp
+constexpr Index tile = 8;  // the tile size of the runtime in c_interface.cpp
 
-// What C++ passes, as C does. An option that is none becomes 0, which is none in C either.
+// The C values of C++ arguments. An illegal option becomes 0, which is illegal in C as well.
 tessera_layout in_c(Layout x) { return x == Layout::RowMajor ? TESSERA_ROW_MAJOR : TESSERA_COL_MAJOR; }
 tessera_side in_c(Side x) {
   return x == Side::Left ? TESSERA_LEFT : x == Side::Right ? TESSERA_RIGHT : static_cast<tessera_side>(0);
@@ -40,7 +41,7 @@ X in_c(X x) {
   return x;
 }
 
-/// By value or by address, as the function asks for it.
+/// A factor that converts to a value or to an address, as the C function needs.
 template <Scalar T>
 struct Number : Factor<T> {
   operator const void*() const { return &this->value; }  // NOLINT(google-explicit-constructor)
@@ -53,7 +54,7 @@ Number<T> in_c(const Factor<T>& x) {
 #define CZ(name) of_type<T>(tessera_c##name, tessera_z##name)
 #define SDCZ(name) of_type<T>(tessera_s##name, tessera_d##name, tessera_c##name, tessera_z##name)
 
-/// The function for a routine of type T.
+/// Calls the C function of a routine for the type T.
 template <Scalar T>
 tessera_status call_in_c(const std::string& routine, Layout layout, const Arguments<T>& arguments) {
   tessera_status status = TESSERA_RUNTIME_FAILURE;
@@ -66,7 +67,7 @@ tessera_status call_in_c(const std::string& routine, Layout layout, const Argume
   return status;
 }
 
-/// The routine as C++ knows it, but called in C.
+/// The routine with its C function in place of the C++ one.
 template <Scalar T>
 Routine<T> with_layout_in_c(Routine<T> routine) {
 #define ROUTINE(function, types, shape, alpha, beta)                          \
@@ -97,7 +98,7 @@ TEST_P(CRoutines, ComputesByColumnsAndByRows) {
   });
 }
 
-/// On a call's memory, cut into tiles.
+/// A C matrix handle on an operand of a call.
 template <Scalar T>
 class CMatrix {
  public:
@@ -115,7 +116,7 @@ class CMatrix {
   tessera_matrix* matrix_ = nullptr;
 };
 
-/// The arguments of any routine on matrices; each takes those that it has.
+/// The arguments of all routines on matrices; each routine uses those that it has.
 struct Submission {
   Options options;
   const void* alpha;
@@ -172,7 +173,7 @@ TEST_P(CRoutines, ComputesOnMatrices) {
   });
 }
 
-/// Gives one argument, which is no number, an illegal value. B of trmm and trsm is C here.
+/// Gives an illegal value to one argument that is not a number. The output B of trmm and trsm is C here.
 template <typename AnyArguments>
 bool spoil(const std::string& name, bool has_c, AnyArguments& x) {
   if (name == "side") x.options.side = Side('?');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Several products in flight: what they do to a tile takes effect in the order of the calls, with no wait between.
+// Several asynchronous products without a wait between them take effect on each tile in the order of the calls.
 #include <starpu.h>
 
 #include <tessera/blas3.hpp>
@@ -22,7 +22,7 @@ class Chains : public ::testing::Test {
   HostMatrix<T> A_ = integer_matrix<T>(1, size, size, 1, 1), B_ = integer_matrix<T>(2, size, size, 0, 1),
                 C_ = integer_matrix<T>(3, size, size, 2, 1), D_ = integer_matrix<T>(4, size, size, 0, 1);
 
-  /// The host's version of gemm on views that show everything.
+  /// The product by the host BLAS, on whole matrices.
   static void host(Op op_a, Op op_b, T alpha, const HostMatrix<T>& X, const HostMatrix<T>& Y, T beta,
                    HostMatrix<T>& Z) {
     host_product<T>({op_a, op_b, alpha, X, Y, beta}, Z);
@@ -107,7 +107,7 @@ TYPED_TEST(Chains, ATransposedOutputFeedsTheNextProduct) {
   EXPECT_TRUE(D.equals(d));
 }
 
-/// The user's own operation: adds (1 + row) · (2 + column) of the tile to each element.
+/// An operation of the user: adds (1 + row) · (2 + column), counted in the tile, to each element.
 template <Scalar T>
 void add_pattern(void* buffers[], void* /*arg*/) {
   auto* data = reinterpret_cast<T*>(STARPU_MATRIX_GET_PTR(buffers[0]));

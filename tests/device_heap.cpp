@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pieces of device memory: in place, apart from each other, and all of it again when they are free.
+// Pieces of device memory lie within slabs, do not overlap, and leave all memory free again when they are released.
 #include "device_heap.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ using detail::DeviceHeap;
 
 constexpr std::size_t MiB = std::size_t{1} << 20, GiB = MiB << 10;
 
-/// Memory that is only numbered, as much as a device has.
+/// A device of a given memory size, whose addresses are numbers without memory behind them.
 class Device {
  public:
   explicit Device(std::size_t bytes) : left_(bytes) {}
@@ -120,7 +120,7 @@ TEST(DeviceHeap, JoinsFreePieces) {
   EXPECT_EQ(device.slabs(), 1U);
 }
 
-/// There is as much room as asked for, but not in one piece: rather a slab too many than a tile that never fits.
+/// There is enough free memory, but not in one piece. One slab beyond the limit is better than a tile that never fits.
 TEST(DeviceHeap, GivesASlabOfItsOwnToWhatFindsNoPlace) {
   Device device(10 * GiB);
   DeviceHeap heap(GiB, device.source());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operands too large for sums of each element. On integers the whole result is checked through C t with random t = ±1,
-// exactly; on other numbers, elements here and there, against the error bound.
+// Operands too large to compute the reference for each element. On integers, C t with random t = ±1 checks the whole
+// result exactly. On other numbers, sampled elements are checked against the error bound.
 #include <list>
 
 #include <tessera/runtime.hpp>
@@ -23,7 +23,7 @@ struct Case {
 
 constexpr auto N = Op::NoTrans, T = Op::Trans, C = Op::ConjTrans;
 
-/// Larger where there is a GPU to compute them.
+/// The calls to test, larger ones if there is a GPU.
 template <Scalar S>
 std::vector<Case> cases(const Routine<S>& routine) {
   const Options first{Side::Left, Uplo::Lower, N, T, Diag::NonUnit}, second{Side::Right, Uplo::Upper, C, N, Diag::Unit},
@@ -71,11 +71,13 @@ TEST_P(Large, OtherNumbersAreWithinTheErrorBound) {
 class LargeIllConditioned : public EachRoutine {};
 INSTANTIATE_TEST_SUITE_P(, LargeIllConditioned, each_routine([](const auto& r) { return r.solves(); }), its_name);
 
-/// Equation q hardly has its own unknown, yet the solution is small: all terms of V B cancel, V being the inverse of a
-/// block around q, and its product with B is wrong in the rows of the block that follow q. Substitution is not.
+/// Equation q has a tiny diagonal element, yet the solution is small. With V, the inverse of a diagonal block that
+/// contains q, all terms of V B cancel, and the product V B is wrong in the rows of the block after q. Substitution is
+/// accurate.
 TEST_P(LargeIllConditioned, TilesAreSolvedBySubstitution) {
   run([]<Scalar S>(const Routine<S>& trsm) {
-    constexpr Index q = 127;  // amid the 256 that a GPU would invert, and the last of any smaller block
+    constexpr Index q =
+        127;  // in the middle of the 256 rows that a GPU inverts, and last in a block of any smaller size
     const Options left{Side::Left, Uplo::Lower, N}, right{Side::Right, Uplo::Lower, C};
     for (const auto& [options, size] : {Case{left, {700, 650}}, Case{right, {650, 700}}}) {
       auto before = random_call(trsm, options, size, 1);

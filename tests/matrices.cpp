@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The routines on Matrix<T>: any tiles, any views, as inputs and as outputs.
+// The routines on Matrix<T>, with different tiles and views of inputs and outputs.
 #include "support/argument.hpp"
 #include "support/operands.hpp"
 #include "support/reference.hpp"
@@ -12,14 +12,14 @@ namespace {
 
 const auto* const runtime = share_runtime();
 
-/// Cuts of m, n and k that have nothing in common: tiles are rectangular where they may be.
+/// Tile sizes of m, n and k without a common divisor: tiles are rectangular where the routine allows it.
 constexpr Extent cut{5, 7, 4};
 
-/// One, around a tile, and several and a ragged one, of each dimension.
+/// Sizes of a dimension: 1, a tile, a tile and one, and two tiles and a ragged one.
 constexpr std::array<Index, 4> in_tiles_of(Index tile) { return {1, tile, tile + 1, 2 * tile + 3}; }
 constexpr Extent ragged{2 * 5 + 3, 2 * 7 + 3, 2 * 4 + 3}, full{2 * 5, 2 * 7, 3 * 4};
 
-/// All that the operands can be seen through.
+/// All combinations of views of the operands.
 template <Scalar T>
 std::vector<Tiling> all_views(const Routine<T>& routine) {
   std::vector<Tiling> list;
@@ -42,7 +42,7 @@ INSTANTIATE_TEST_SUITE_P(, OnMatrices, each_routine(), its_name);
 
 TEST_P(OnMatrices, IsRightForAllOptionsAndTiles) {
   run([]<Scalar T>(const Routine<T>& routine) {
-    std::uint64_t seed = 0;  // also turns through leading dimensions, factors, views and ranges
+    std::uint64_t seed = 0;  // also selects leading dimensions, factors, views and ranges
     for_all_options(routine, [&](const Options& options) {
       const auto views = computable_views(routine, options);
       for (const Index m : in_tiles_of(cut.m))
@@ -113,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(, TriangleOnMatrices, each_routine([](const auto& r) { 
 
 TEST_P(TriangleOnMatrices, MayHaveTilesThatAreHigherThanWide) {
   struct Shape {
-    Index rows, across;  // of a tile
+    Index rows, across;  // rows of a tile, and how many times as high as wide it is
   };
   run([]<Scalar T>(const Routine<T>& routine) {
     Random random(1);
@@ -122,7 +122,7 @@ TEST_P(TriangleOnMatrices, MayHaveTilesThatAreHigherThanWide) {
       const auto views = computable_views(routine, options);
       for (const Index n : {1, 7, 8, 9, 19, 24})
         for (const auto& [rows, across] :
-             {Shape{8, 2}, {8, 4}, {8, 8}, {25, 3}}) {  // the last: any columns, in one row
+             {Shape{8, 2}, {8, 4}, {8, 8}, {25, 3}}) {  // the last one has one tile row, which allows any width
           seed++;
           auto tiling = random.one_of(views);
           tiling.cut = {rows, rows, 4}, tiling.across = across, tiling.ranges = random.integer(0, 2) == 0;

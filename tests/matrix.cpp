@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matrix<T> as a cut of the caller's memory: sizes, tiles and handles of matrices and of views, and who keeps them.
+// Matrix<T> on the caller's memory: sizes, tiles and handles of matrices and views, and their lifetime.
 #include <tessera/matrix.hpp>
 
 #include <starpu.h>
@@ -25,7 +25,7 @@ template <Scalar T>
 class MatrixTiles : public ::testing::Test {};
 TYPED_TEST_SUITE(MatrixTiles, ScalarTypes);
 
-/// The tiles of `view` cover rows [i0, …) and columns [j0, …) of A, or their transpose, each where it should be.
+/// Expects that the tiles of `view` cover rows [i0, …) and columns [j0, …) of A, or the transpose, each at its place.
 template <Scalar T>
 void expect_tiles(const Matrix<T>& view, const HostMatrix<T>& A, Index i0, Index j0, Op op) {
   Index i = 0;
@@ -125,7 +125,7 @@ TYPED_TEST(MatrixTiles, AreUnregisteredWithoutTouchingTheMemory) {
   EXPECT_TRUE(C == before);
 }
 
-// A tile operation cannot throw: whoever was there and waits does, once.
+// A tile operation cannot throw. Instead, every matrix that exists at that time throws at its next wait, once.
 TEST(Failure, IsThrownByTheNextWait) {
   const Runtime runtime;
   HostMatrix<double> A(m, n), B(m, n);

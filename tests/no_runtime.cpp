@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program that never heard of a Runtime: the first routine starts what it needs, and the program exits cleanly with
-// status 0, also when a matrix is a global object that outlives main.
+// A program without a Runtime object. The first routine starts the runtime, and the program exits with status 0, even
+// if a matrix is a global object that is destroyed after main.
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
   }
   if (global_matrix || submitted) {
     outlives_main = std::make_unique<tessera::Matrix<double>>(memory.data(), 64, 64, 64, tessera::TileSize{16, 16});
-    if (submitted)  // nobody waits
+    if (submitted)  // and does not wait
       tessera::gemm<double>(tessera::Op::NoTrans, tessera::Op::NoTrans, 0, *outlives_main, *outlives_main, 2,
                             *outlives_main);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The order in which tile products are submitted: every term once, and no two owners of an input tile at the same time.
+// The order in which tile products are submitted: each term occurs once, and no two owners need an input tile at the
+// same time.
 #include "unroll/order.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +26,7 @@ struct Shape {
 };
 constexpr std::array<Shape, 6> shapes{{{1, 1, 1}, {1, 1, 5}, {4, 1, 3}, {3, 5, 1}, {5, 4, 7}, {7, 7, 2}}};
 
-/// All of the tiles, and the triangles of them: the last row of tiles may be lower than the others.
+/// The region of all tiles and those of triangles. The last tile row may cover fewer tile columns than the others.
 std::vector<Region> regions(const Shape& shape) {
   std::vector<Region> result{Part::All};
   for (const Index across : {1, 2, 4})
@@ -85,8 +86,8 @@ TEST(ProductOrder, DefersTheFirstBlockOfOwners) {
   for (const auto& step : order({})) EXPECT_FALSE(step.deferred);
 }
 
-/// r³ products on the tiles of r rows, r columns and r terms of each owner, then (r + 1)³ in all, and so on.
-/// With the terms that come before results are finished one after another: a quarter.
+/// The first r³ products of each owner are on its first r rows, r columns and r terms, for r = 1, 2, … This holds for
+/// the first quarter of the terms; after these, results are finished one after another.
 TEST(ProductOrder, GrowsTheFirstBlockAsACube) {
   for (const auto& grid : {OwnerGrid{1, 1}, OwnerGrid{2, 2}, OwnerGrid{1, 3}}) {
     const Index mt = Index{4} * grid.p, nt = Index{4} * grid.q;
@@ -99,13 +100,13 @@ TEST(ProductOrder, GrowsTheFirstBlockAsACube) {
   }
 }
 
-/// Tiles of two terms, four of them side by side, are as large as one of two by two terms is high.
+/// Tiles are four times as high as wide: a shell has four tile columns for each tile row.
 TEST(ProductOrder, GrowsInElementsAlsoWhereTilesAreNotSquare) {
   const auto steps = product_order(2, 8, Part::All, 8, {}, {{1, 1}, 2, 8, Part::All}, {4, 1, 4});
   for (std::size_t s = 0; s < 4; s++) EXPECT_TRUE(steps[s].i == 0 && steps[s].j < 4 && steps[s].term == 0) << s;
 }
 
-/// Each owner adds the last terms of a tile without another tile between, so that it can go home.
+/// Each owner adds the last terms of one tile after another, so that each finished tile can be written back.
 TEST(ProductOrder, FinishesOneResultAfterAnother) {
   constexpr Index kt = 8, together = 2;
   for (const auto& grid : {OwnerGrid{1, 1}, OwnerGrid{2, 2}, OwnerGrid{1, 3}}) {
@@ -168,7 +169,7 @@ TEST(Owners, OfAViewAreThoseOfTheMatrix) {
   }
 }
 
-/// Tiles of `across` rows and one column of elements.
+/// Tiles of `across` rows and one column.
 TEST(Region, HasTheTilesWithAPartOfTheTriangle) {
   for (const Index across : {1, 2, 4})
     for (const auto part : {Part::Lower, Part::Upper})
@@ -177,7 +178,7 @@ TEST(Region, HasTheTilesWithAPartOfTheTriangle) {
         Index tiles = 0;
         for (Index i = 0; i < mt; i++)
           for (Index j = 0; j < mt * across; j++) {
-            Index elements = 0;  // of across×1, the diagonal's half
+            Index elements = 0;  // computed elements of the tile, in halves: an element on the diagonal counts one half
             for (Index row = i * across; row < (i + 1) * across; row++)
               elements += row == j ? 1 : (row > j) == (part == Part::Lower) ? 2 : 0;
             EXPECT_EQ(region.work(i, j), elements);
@@ -193,7 +194,7 @@ TEST(Region, HasTheTilesWithAPartOfTheTriangle) {
       }
 }
 
-/// Nobody has more than a tile above the mean, which may be a fraction.
+/// No owner has more than one tile above the mean, which may be a fraction.
 TEST(Owners, OfATriangleHaveTheSameWork) {
   for (const auto& grid : grids)
     for (const auto part : {Part::Lower, Part::Upper})
@@ -214,13 +215,14 @@ TEST(Owners, OfATriangleHaveTheSameWork) {
         }
 }
 
-/// With owners that keep step, at step s of its sum each of them wants one tile of a row of A and one of a column of B.
+/// If all owners advance at the same rate, each needs at step s of its sum one tile of a row of A and one of a column
+/// of B.
 TEST(Owners, OfAnInputTileWantItAtDifferentTimes) {
   for (const auto& grid : {OwnerGrid{2, 2}, OwnerGrid{1, 3}, OwnerGrid{2, 4}})
     for (Index kt = std::max(grid.p, grid.q); kt < 20; kt++) {
       const Owners owners(grid, grid.p, grid.q, Part::All);
-      std::map<std::pair<Index, Index>, Index> step_of_tile;                  // how far the sum of (i, j) has come
-      std::map<std::tuple<char, Index, Index, Index>, std::set<int>> wanted;  // matrix, tile, step: by whom
+      std::map<std::pair<Index, Index>, Index> step_of_tile;                  // terms of (i, j) so far
+      std::map<std::tuple<char, Index, Index, Index>, std::set<int>> wanted;  // owners by matrix, tile and step
       for (const auto& step : product_order(grid.p, grid.q, Part::All, kt, {}, owners)) {
         const Index s = step_of_tile[{step.i, step.j}]++;
         EXPECT_TRUE((wanted[{'A', step.i, step.k, s}].insert(owners.of(step.i, step.j)).second));

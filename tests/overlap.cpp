@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether two pieces of memory overlap, against sets of bytes.
+// The test whether two pieces of memory overlap, compared with sets of bytes.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -51,7 +51,7 @@ TEST(Overlap, AgreesWithSetsOfBytes) {
     interleaved += !expected && a.columns > 0 && b.columns > 0 && a.first < b.first + b.columns * b.stride &&
                    b.first < a.first + a.columns * a.stride;
   }
-  EXPECT_GT(overlapping, 1000);  // the cases are of all kinds
+  EXPECT_GT(overlapping, 1000);  // all kinds of cases occur
   EXPECT_GT(interleaved, 100);
 }
 

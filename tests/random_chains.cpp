@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random programs against the host's BLAS: exact, whatever the routines, their options, and what follows what.
+// Random programs of routines with random options in random order. Results must equal those of the host BLAS exactly.
 #include <cstdlib>
 #include <iostream>
 
@@ -14,8 +14,8 @@ namespace {
 
 const auto* const runtime = share_runtime(with_tile(9));
 
-/// TESSERA_TEST_SEED and TESSERA_TEST_CASES: where to begin, and how many programs of each type. GPUs take longer for a
-/// tile as small as these.
+/// A number from the environment. TESSERA_TEST_SEED is the first seed, TESSERA_TEST_CASES the number of programs for
+/// each type. The default is smaller with GPUs, which are slower on such small tiles.
 Index variable(const char* name, Index missing) {
   const char* text = std::getenv(name);
   return text == nullptr ? missing : std::atoll(text);
@@ -24,7 +24,7 @@ Index variable(const char* name, Index missing) {
 template <Scalar T>
 class RandomChains : public ::testing::Test {
  protected:
-  /// Calls `chain(seed, counts)` with all seeds, and sees to it that every routine occurs, at least once in so many.
+  /// Calls `chain(seed, counts)` with all seeds. Expects that every routine occurs at least once in `chains_for_each`.
   template <typename Chain>
   static void for_all_seeds(Index chains_for_each, Chain chain) {
     const Index first = variable("TESSERA_TEST_SEED", 1),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The same call gives the same bits, in whatever order its tasks happen to run.
+// The same call gives the same bits, whatever the order in which its tasks run.
 #include "support/reference.hpp"
 #include "support/runtime.hpp"
 #include "support/tiling.hpp"
@@ -43,7 +43,7 @@ TEST_P(Repeatable, OnMatrices) {
   });
 }
 
-// One tile of the result and a long sum, which may be shared by several workers.
+// A result of one tile with a long sum, which several workers may share.
 TEST_P(Repeatable, OnPointersWithALongSum) {
   run([]<Scalar T>(const Routine<T>& routine) {
     const auto before = random_call(routine, {}, {tile - 1, tile - 2, 900}, 5, T(1), T(Real<T>(-0.5)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A clean guest in the caller's process: what is the caller's stays as it was.
+// The runtime as a guest in the caller's process: it leaves the caller's state unchanged.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <starpu.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Thin and flat operands: results of one tile and long sums, of which several workers may want a part; single rows and
-// columns. In tiles that the library chooses, and in given ones.
+// Thin and flat operands: results of one tile with long sums, which several workers may share, and single rows and
+// columns. Tiles are chosen by the library or given.
 #include "support/reference.hpp"
 #include "support/row_major.hpp"
 #include "support/runtime.hpp"
@@ -11,11 +11,11 @@ namespace {
 
 const auto* const runtime = share_runtime();
 
-/// Rows, columns, terms: of the routines with a sum of its own length, and of those whose A is square.
+/// Rows, columns and terms for routines with an argument k; rows and columns for routines with a square A.
 constexpr std::array<Extent, 5> with_terms{{{5, 5, 4000}, {6, 1, 3000}, {1, 70, 300}, {70, 1, 300}, {50, 60, 1}}};
 constexpr std::array<Extent, 5> with_order{{{1, 150}, {150, 1}, {5, 120}, {120, 5}, {1, 1}}};
 constexpr Tiling long_tiles{{8, 8, 500}}, flat_tiles{{100, 100, 100}},
-    high_tiles{.cut = {8, 8, 500}, .across = 2};  // of a triangle
+    high_tiles{.cut = {8, 8, 500}, .across = 2};  // for a triangle
 
 template <Scalar T>
 const auto& cases(const Routine<T>& routine) {
@@ -28,7 +28,7 @@ INSTANTIATE_TEST_SUITE_P(, Thin, each_routine(), its_name);
 TEST_P(Thin, IsRightForAllOptionsAndBetas) {
   run([]<Scalar T>(const Routine<T>& routine) {
     const auto alpha = alphas(routine);
-    std::uint64_t seed = 0;  // also turns through shapes and factors
+    std::uint64_t seed = 0;  // also selects shapes and factors
     for_all_options(routine, [&](const Options& options) {
       for (const T beta : betas(routine)) {
         seed++;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How triangles of tiles are cut into rectangles and small triangles.
+// The cut of a triangular tile into rectangles and small triangles.
 #include "codelets/triangle.hpp"
 
 #include <gtest/gtest.h>
