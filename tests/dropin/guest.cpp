@@ -73,13 +73,20 @@ TEST(Guest, HasNothingToSayOfAProgramWithoutCalls) {
   EXPECT_TRUE(ended.log.empty()) << ended;
 }
 
+/// Whether this process comes to rest. OpenBLAS's own threads look for work for a moment, longer on a busy machine.
+bool becomes_idle() {
+  for (int i = 0; i < 20; i++) {
+    const double before = cpu_seconds();
+    usleep(300000);
+    if (cpu_seconds() - before < 0.03) return true;
+  }
+  return false;
+}
+
 const Scenario idle{"idle after a call", [] {
                       for (unsigned i = 0; i < 3; i++) {
                         require(product_is_right(200, i), "a product");
-                        usleep(50000);  // OpenBLAS's own threads look around for a moment
-                        const double before = cpu_seconds();
-                        usleep(500000);
-                        require(cpu_seconds() - before < 0.05, "an idle program burns CPU time");
+                        require(becomes_idle(), "an idle program burns CPU time");
                       }
                       return 0;
                     }};
@@ -91,8 +98,8 @@ TEST(Guest, LeavesAnIdleProgramIdle) {
 }
 
 const Scenario settings{"what belongs to the program", [] {
-                          const int threads = openblas_get_num_threads();
-                          require(threads == 3, "OPENBLAS_NUM_THREADS");
+                          constexpr int threads = 3;  // on any number of cores
+                          openblas_set_num_threads(threads);
                           constexpr int signals[] = {SIGINT, SIGTERM, SIGSEGV, SIGABRT,
                                                      SIGFPE, SIGBUS,  SIGCHLD, SIGPIPE};
                           const auto handlers = [&] {
@@ -134,7 +141,7 @@ const Scenario settings{"what belongs to the program", [] {
                         }};
 
 TEST(Guest, LeavesTheProgramsThingsAlone) {
-  const auto ended = settings.run({{"OPENBLAS_NUM_THREADS", "3"}});
+  const auto ended = settings.run();
   EXPECT_TRUE(has_ended_silently(ended));
   EXPECT_EQ(ended.calls("devices"), 6) << ended;
 }
