@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program in C: the header is C, and the library can be used from it. */
+/* A program in C: the header compiles as C, and the library can be called from C. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Somebody else's program: includes what is public, links what is exported, computes one product.
+// A program of a user: it includes public headers, links the exported library, and computes one product.
 #include <cstdlib>
 #include <iostream>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tessera-bench has one status line, for itself and for the library.
+// tessera-bench shows one status line, shared by the program and the library.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -17,11 +17,11 @@ using namespace std::chrono_literals;
 using ::testing::AllOf, ::testing::Contains, ::testing::Each, ::testing::HasSubstr, ::testing::IsEmpty,
     ::testing::MatchesRegex, ::testing::Not, ::testing::SizeIs, ::testing::StartsWith;
 
-/// Two calls of some seconds: OpenBLAS is told to compute as on the oldest of processors.
+/// Two calls of a few seconds each, since OpenBLAS is told to use its slowest kernels.
 const std::vector<std::string> slow{TESSERA_BENCH, "--size", "2500",     "--tile", "500",      "--cpus", "1",
                                     "--gpus",      "0",      "--repeat", "1",      "--warmup", "0"};
 
-/// What it writes to standard output and error, both of them the same terminal.
+/// The output of the program, with standard output and standard error on the same terminal.
 std::string on_terminal(const std::vector<std::string>& words, Terminal& terminal) {
   std::vector<char*> arguments;
   for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -35,7 +35,7 @@ std::string on_terminal(const std::vector<std::string>& words, Terminal& termina
   }
   int status = 0;
   while (waitpid(pid, &status, WNOHANG) == 0) {
-    terminal.all();  // so that it can write on
+    terminal.all();  // empties the terminal's buffer, so that the program is not blocked
     std::this_thread::sleep_for(10ms);
   }
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << terminal.all();

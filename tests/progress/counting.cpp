@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is counted while calls run, from one thread and from several.
+// The counts of running calls, from one thread and from several.
 #include "progress/progress.hpp"
 
 #include <gmock/gmock.h>
@@ -79,7 +79,7 @@ TEST(Progress, IsNotCountedForNobody) {
   const auto before = progress_now();
   HeldProduct product;
   EXPECT_EQ(progress_now().period, before.period);
-  const ProgressWatch late;  // of this call, nothing is known
+  const ProgressWatch late;  // starts after the call, which is therefore not counted
   EXPECT_FALSE(progress_now().running);
   product.finish();
   EXPECT_EQ(progress_now().period, before.period);

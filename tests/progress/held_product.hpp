@@ -12,8 +12,8 @@
 
 namespace tessera::test {
 
-/// A product of 8 tasks that have been submitted, and cannot run before they are let go: a call that takes as long as
-/// the test wants, on any machine. Needs tiles of order 10.
+/// A product of 8 tasks that are submitted but cannot run before `let_go`: a call that takes as long as the test wants,
+/// on any machine. Needs tiles of order 10.
 class HeldProduct {
  public:
   static constexpr Index n = 20;
@@ -33,7 +33,8 @@ class HeldProduct {
     for (Index i = 0; i < 2; i++)
       for (Index j = 0; j < 2; j++) starpu_data_release(A_.handle(i, j));
   }
-  /// @pre no other one is held: waits for all tasks
+  /// Lets the tasks run and waits for all tasks.
+  /// @pre no other product is held
   void finish() {
     let_go();
     wait();

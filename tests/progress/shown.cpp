@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a program that asks for it finds on its standard error.
+// The progress that is shown on standard error if the program asks for it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -12,22 +12,23 @@
 #include <thread>
 #include <vector>
 
-/// What a program writes on a terminal, or in a file, and what a person then sees.
+/// Captures what a program writes to a terminal or a file, and derives what is visible on the screen.
 namespace tessera::test {
 
-/// Something to write to that remembers.
+/// A file or terminal whose written bytes can be read.
 class Sink {
  public:
   virtual ~Sink() = default;
   Sink() = default;
   Sink(const Sink&) = delete;
   Sink& operator=(const Sink&) = delete;
-  /// To be written to.
+  /// The descriptor to write to.
   virtual int descriptor() const = 0;
-  /// All that has been written.
+  /// All bytes written so far.
   virtual std::string all() = 0;
 
-  /// @return false if that has not come within a minute
+  /// Waits until the bytes written so far end with `end`.
+  /// @return false if that takes more than a minute
   bool waits_for(const std::string& end) {
     const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     while (!all().ends_with(end)) {
@@ -85,7 +86,7 @@ class LogFile : public Sink {
   int descriptor_ = mkstemp(name_);
 };
 
-/// Standard error goes to a sink while this lives.
+/// Redirects standard error to a sink during its lifetime.
 class Redirected {
  public:
   explicit Redirected(const Sink& sink) { dup2(sink.descriptor(), STDERR_FILENO); }
@@ -99,7 +100,7 @@ class Redirected {
 
 inline constexpr const char* erase = "\r\033[K";
 
-/// The lines that are on the screen when all has been written, for what our programs write.
+/// The lines on the screen at the end. Supports only the control characters that Tessera's programs write.
 inline std::vector<std::string> on_screen(const std::string& written) {
   std::vector<std::string> lines(1);
   std::size_t column = 0;
@@ -121,7 +122,7 @@ inline std::vector<std::string> on_screen(const std::string& written) {
   return lines;
 }
 
-/// What a status line has said, one after the other.
+/// The successive texts of a status line.
 inline std::vector<std::string> said(const std::string& written) {
   std::vector<std::string> lines;
   for (std::size_t at = written.find(erase); at != std::string::npos;) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The line itself, on a terminal and in a file, by a clock that the test turns.
+// The status line on a terminal and in a file, with times that the test sets.
 #include "progress/status_line.hpp"
 
 #include <gmock/gmock.h>
@@ -60,7 +60,7 @@ TEST(StatusLineOnATerminal, IsCutToTheWindow) {
   terminal.resize(31);
   line.show(std::string(100, 'x'), begin);
   EXPECT_EQ(on_screen(terminal.all()).back(), std::string(30, 'x'));
-  terminal.resize(0);  // it does not say
+  terminal.resize(0);  // the terminal does not report its width
   EXPECT_EQ(line.width(), 79);
 }
 

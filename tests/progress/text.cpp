@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is said of calls that run, from made-up looks at them.
+// The text about running calls, from invented observations.
 #include "progress/text.hpp"
 
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@ namespace {
 using detail::Progress, detail::ProgressText;
 using ::testing::DoubleNear, ::testing::HasSubstr, ::testing::Not, ::testing::Optional;
 
-/// Tasks of 1 Gflop each.
+/// An observation with tasks of 1 Gflop each.
 Progress at(double seconds, std::uint64_t done, std::uint64_t tasks = 1000) {
   return {.period = 1,
           .running = true,
@@ -62,7 +62,7 @@ TEST(ProgressText, CountsFlopsAndNotTasks) {
   now.flops_done = 0.9 * now.flops;
   text.add(now);
   EXPECT_THAT(text.say(), HasSubstr("90 %"));
-  now.flops = now.flops_done = 0;  // of scaling, say
+  now.flops = now.flops_done = 0;  // as for scaling
   text.add(now);
   EXPECT_THAT(text.say(), HasSubstr("50 %"));
 }
@@ -89,8 +89,8 @@ TEST(ProgressText, TellsTheRateOfNowAndForetellsFromThatOfTheLastSeconds) {
   EXPECT_THAT(text.rate(), Optional(DoubleNear(100e9, 1e6)));
   for (int tick = 1; tick <= 5; tick++)
     text.add(at(10 + 0.2 * tick, static_cast<std::uint64_t>(1000 + 60 * tick), 10000));
-  EXPECT_THAT(text.rate(), Optional(DoubleNear(300e9, 1e6)));  // of the last second
-  // Of the last five seconds: (500 + 300 - 100) / 5 or so.
+  EXPECT_THAT(text.rate(), Optional(DoubleNear(300e9, 1e6)));  // over the last second
+  // The rate over the last five seconds is about (500 + 300 - 100) / 5.
   EXPECT_THAT(text.seconds_left(), Optional(DoubleNear(8700 / 140.0, 1)));
 }
 
@@ -129,7 +129,7 @@ TEST(ProgressText, StartsAnewWithEachPeriod) {
   EXPECT_THAT(text.rate(), Optional(2e9));
 }
 
-TEST(ProgressText, StaysSmall) {  // and right, when it runs for an hour
+TEST(ProgressText, StaysSmall) {  // and right over an hour
   ProgressText text;
   for (std::uint64_t tick = 1; tick <= 5 * 3600; tick++)
     text.add(at(0.2 * static_cast<double>(tick), 2 * tick, 100'000));

@@ -3,7 +3,7 @@
 
 #include "support/call.hpp"
 
-/// Arguments of any routine by their names, to be spoiled one after the other.
+/// Access to the arguments of any routine by name, so that tests can make each one illegal.
 namespace tessera::test {
 
 inline bool is_leading_dimension(const std::string& argument) { return argument.starts_with("ld"); }
@@ -14,7 +14,7 @@ inline bool is_option(const std::string& argument) {
          argument != "beta";
 }
 
-/// One argument of a call, by its name in the routine's list: trmm and trsm call their output B.
+/// One argument of a call, by its name in the routine's argument list. The output of trmm and trsm has the name B.
 template <Scalar T>
 class Argument {
  public:
@@ -53,7 +53,7 @@ class Argument {
   Arguments<T>& all_;
 };
 
-/// The arguments on matrices: those on pointers without sizes and leading dimensions.
+/// The argument list of a routine on matrices: that on pointers without sizes and leading dimensions.
 template <Scalar T>
 std::vector<std::string> arguments_on_matrices(const Routine<T>& routine) {
   auto names = routine.arguments;

@@ -11,10 +11,10 @@
 #include "support/matrices.hpp"
 #include "support/seen.hpp"
 
-/// A call of any routine, as a value: operands, options and factors. The output is C, which trmm and trsm call B.
+/// A call of any routine as a value: operands, options and factors. The output is C, also that of trmm and trsm.
 namespace tessera::test {
 
-/// A scalar that is passed as T or, where the routine says so, as a real number.
+/// A factor that is passed as T or, for some Hermitian routines, as a real number.
 template <Scalar T>
 struct Factor {
   T value;
@@ -23,7 +23,7 @@ struct Factor {
   operator Real<T>() const requires is_complex<T> { return std::real(value); }
 };
 
-/// The arguments of any routine on pointers; each takes those that it has.
+/// The arguments of all routines on pointers; each routine uses those that it has.
 template <Scalar T>
 struct Arguments {
   Options options;
@@ -38,7 +38,7 @@ struct Arguments {
   Index ldc;
 };
 
-/// The same on matrices.
+/// The arguments of all routines on matrices.
 template <Scalar T>
 struct TileArguments {
   Options options;
@@ -51,23 +51,24 @@ struct TileArguments {
 template <Scalar T>
 struct Call;
 
-/// What the tests know of a routine: shapes.hpp and routines.hpp fill it in.
+/// The description of a routine for the tests, filled in by shapes.hpp and routines.hpp.
 template <Scalar T>
 struct Routine {
   std::string name;                    ///< "gemm"
-  std::vector<std::string> arguments;  ///< on pointers, in their order
+  std::vector<std::string> arguments;  ///< names of the arguments on pointers, in order
   bool real_alpha, real_beta;
-  bool hermitian;                                 ///< hemm, herk, her2k: mirrored by ConjTrans instead of Trans
-  Structure a, c;                                 ///< of A and of the output
-  std::vector<Op> ops;                            ///< the legal ones
-  Size (*size_a)(const Options&, const Extent&);  ///< as stored; also of the tiles, given those of the call
+  bool hermitian;       ///< hemm, herk, her2k: ConjTrans in place of Trans
+  Structure a, c;       ///< structures of A and of the output
+  std::vector<Op> ops;  ///< legal values of op or op_a
+  Size (*size_a)(const Options&,
+                 const Extent&);  ///< size of A as stored; given the tiles of the call, size of its tiles
   Size (*size_b)(const Options&, const Extent&);
   Size (*size_c)(const Options&, const Extent&);
-  std::vector<Term<T>> (*terms)(const Call<T>&);  ///< what is added to βC; of trsm: what is to be αB, C being X
+  std::vector<Term<T>> (*terms)(const Call<T>&);  ///< the sum added to βC; for trsm the sum op(A) X, equal to αB
   void (*on_pointers)(const Arguments<T>&);
   void (*with_layout)(Layout, const Arguments<T>&);
   void (*on_matrices)(const TileArguments<T>&);
-  void (*on_host)(const Arguments<T>&);  ///< the host's BLAS
+  void (*on_host)(const Arguments<T>&);  ///< by the host BLAS
 
   bool has(const char* argument) const { return std::ranges::count(arguments, argument) > 0; }
   bool has_b() const { return has("B") && has("C"); }
@@ -87,13 +88,13 @@ struct Call {
     return {options, size, alpha, A.data(), A.ld(), B.data(), B.ld(), beta, C.data(), C.ld()};
   }
   bool empty() const { return C.m() == 0 || C.n() == 0; }
-  /// Whether the BLAS returns at once, without looking at C.
+  /// Whether the call leaves C unchanged by definition, and returns without accessing it.
   bool does_nothing() const {
     return empty() || (routine->has("beta") && beta == T(1) && (alpha == T{} || (routine->has("k") && size.k == 0)));
   }
 };
 
-/// As a reproducer: what to call, and on what.
+/// Prints all that is needed to reproduce the call.
 template <Scalar T>
 std::ostream& operator<<(std::ostream& out, const Call<T>& call) {
   const auto& [routine, o, e, alpha, beta, A, B, C] = call;
@@ -112,7 +113,7 @@ std::ostream& operator<<(std::ostream& out, const Call<T>& call) {
   return out << ", ld" << (routine->has("C") ? 'c' : 'b') << ' ' << C.ld();
 }
 
-/// Runs `function`, which makes that call. An exception gets a reproducer.
+/// Runs `function`, which makes that call. The message of an exception is prefixed with the call.
 template <Scalar T, typename Function>
 void run_as(const Call<T>& call, Function function) {
   try {

@@ -10,7 +10,7 @@
 
 namespace tessera::test {
 
-/// Sets environment variables, and puts back what was there.
+/// Sets environment variables and restores their old values at the end of its lifetime.
 class Environment {
  public:
   Environment(std::initializer_list<std::pair<const char*, const char*>> variables) {

@@ -6,8 +6,8 @@
 
 #include "gpu.hpp"
 
-/// Runs the tests, unless TESSERA_TEST_NEEDS_GPUS asks for more GPUs than there are: then ctest reports them as
-/// skipped.
+/// Runs the tests. If TESSERA_TEST_NEEDS_GPUS asks for more GPUs than can be used, returns the status that ctest
+/// reports as skipped.
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   constexpr int skipped = 77;

@@ -13,13 +13,13 @@
 
 #include "support/options.hpp"
 
-/// Operands in host memory whose every byte that is not an element is watched.
+/// Operands in host memory with sentinels in all bytes that are not elements.
 namespace tessera::test {
 
 using ScalarTypes = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 
-/// A column-major matrix. Between its columns, before the first and after the last lie sentinels: bytes 0xff, which are
-/// NaN in every type, so that reading them shows as much as writing them. So do elements that have not been filled.
+/// A column-major matrix. Sentinels lie between its columns, before the first and after the last one: bytes 0xff, which
+/// are NaN in every type, so tests detect reads as well as writes. Elements that have not been filled are NaN, too.
 template <Scalar T>
 class HostMatrix {
  public:
@@ -36,7 +36,7 @@ class HostMatrix {
   T& operator()(Index i, Index j) { return data()[i + j * ld_]; }
   const T& operator()(Index i, Index j) const { return data()[i + j * ld_]; }
 
-  /// Every byte is the same, elements and sentinels: for what must not have been touched.
+  /// True if all bytes are equal, elements and sentinels: for operands that must not have been written.
   friend bool operator==(const HostMatrix& a, const HostMatrix& b) {
     return a.m_ == b.m_ && a.n_ == b.n_ && a.ld_ == b.ld_ &&
            std::memcmp(a.memory_.data(), b.memory_.data(), a.memory_.size() * sizeof(T)) == 0;
@@ -48,7 +48,7 @@ class HostMatrix {
     return expected == *this;
   }
 
-  /// Every element is equal, and no sentinel has been touched: for exact results, where 0 and −0 are the same.
+  /// True if all elements are equal as numbers (0 equals −0) and no sentinel was written: for exact results.
   bool equals(const HostMatrix& other) const {
     bool equal = m_ == other.m_ && n_ == other.n_ && sentinels_intact();
     for (Index j = 0; equal && j < n_; j++) equal = std::equal(&(*this)(0, j), &(*this)(0, j) + m_, &other(0, j));
@@ -61,12 +61,13 @@ class HostMatrix {
   std::vector<T> memory_;
 };
 
-/// Numbers from a fixed seed, the same on every machine: the engine's output is, that of the distributions is not.
+/// Random numbers from a fixed seed, the same on every machine. The standard fixes the output of its engines, but not
+/// that of its distributions, which are therefore not used.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : engine_(seed) {}
 
-  /// From first to last, both included.
+  /// A number in [first, last].
   Index integer(Index first, Index last) {
     return first + static_cast<Index>(engine_() % static_cast<std::uint64_t>(last - first + 1));
   }
@@ -76,13 +77,13 @@ class Random {
     return list[static_cast<std::size_t>(integer(0, std::ssize(list) - 1))];
   }
 
-  /// Elements of either sign, each part smaller than 1/2.
+  /// Fills A with elements of either sign, each part smaller than 1/2 in absolute value.
   template <Scalar T>
   void fill(HostMatrix<T>& A) {
     fill(A, [&] { return static_cast<Real<T>>(static_cast<double>(engine_() >> 11) * 0x1p-53 - 0.5); });
   }
 
-  /// Integer elements, each part no larger than `largest`: sums and products of them are exact.
+  /// Fills A with integers, each part at most `largest` in absolute value: their sums and products are exact.
   template <Scalar T>
   void fill_integers(HostMatrix<T>& A, Index largest = 4) {
     fill(A, [&] { return static_cast<Real<T>>(integer(-largest, largest)); });
@@ -119,7 +120,7 @@ HostMatrix<T> integer_matrix(std::uint64_t seed, Index m, Index n, Index padding
   return A;
 }
 
-/// Factors that take every path: none, one, and others of either sign, with all parts for complex types.
+/// Factors for all paths: zero, one, and others of either sign, for complex types with both parts.
 template <Scalar T>
 std::vector<T> factors() {
   std::vector<T> list{T(0), T(1), T(Real<T>(-0.5)), T(Real<T>(2.25))};

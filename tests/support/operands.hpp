@@ -7,11 +7,11 @@
 #include "support/call.hpp"
 #include "support/routines.hpp"
 
-/// Calls with operands: numbers where the routine may look, and a NaN everywhere else, each one with a mark of its own,
-/// so that reading them shows as much as writing them.
+/// Calls with operands. Elements that the routine may read are numbers. All others are NaN, each with its own mark, so
+/// tests detect reads as well as writes.
 namespace tessera::test {
 
-/// A signalling NaN with `mark`, not zero, in its payload: it can be copied, but arithmetic makes a quiet one of it.
+/// A signalling NaN with `mark`, not zero, in its payload. Copies keep it; arithmetic turns it into a quiet NaN.
 template <Scalar T>
 T marked_nan(Index mark) {
   if constexpr (is_complex<T>) {
@@ -23,7 +23,7 @@ T marked_nan(Index mark) {
   }
 }
 
-/// Marks what nobody may look at: elements that are not meant, and imaginary parts of a Hermitian diagonal.
+/// Puts NaN where no routine may read: elements outside the triangle, and imaginary parts of a Hermitian diagonal.
 template <Scalar T>
 void hide_unread(Structure structure, const Options& options, HostMatrix<T>& A) {
   for (Index j = 0; j < A.n(); j++)
@@ -41,7 +41,7 @@ void hide(HostMatrix<T>& A) {
     for (Index i = 0; i < A.m(); i++) A(i, j) = marked_nan<T>(1 + i + j * A.m());
 }
 
-/// Gives a call its factors, and hides what it does not read because of them.
+/// Sets the factors of a call, and puts NaN into operands that it does not read because of them.
 template <Scalar T>
 void set_factors(Call<T>& call, T alpha, T beta) {
   call.alpha = alpha;
@@ -56,7 +56,7 @@ HostMatrix<T> matrix_of(Size size, Index padding) {
   return HostMatrix<T>(size.rows, size.columns, padding);
 }
 
-/// Operands that have not been filled. Leading dimensions change with the seed.
+/// A call with operands that have not been filled. The seed selects leading dimensions.
 template <Scalar T>
 Call<T> unfilled_call(const Routine<T>& routine, const Options& options, const Extent& size, std::uint64_t seed) {
   const auto padding = [&](std::uint64_t period) { return static_cast<Index>(seed % period); };
@@ -70,8 +70,9 @@ Call<T> unfilled_call(const Routine<T>& routine, const Options& options, const E
           matrix_of<T>(routine.size_c(options, size), padding(5))};
 }
 
-/// Random operands, alpha 1 and beta 1. Triangular matrices are well conditioned, since a solution is judged by its
-/// residual: a diagonal of at least 1, and what is beside it sums up to less than 3/4 in each row and column.
+/// A call with random operands, alpha 1 and beta 1. Triangular matrices are well conditioned, since a solution is
+/// judged by its residual: the diagonal is at least 1, and the other elements of each row and column sum up to less
+/// than 3/4.
 template <Scalar T>
 Call<T> random_call(const Routine<T>& routine, const Options& options, const Extent& size, std::uint64_t seed,
                     std::type_identity_t<T> alpha = T(1), std::type_identity_t<T> beta = T(1)) {
@@ -90,7 +91,7 @@ Call<T> random_call(const Routine<T>& routine, const Options& options, const Ext
   return call;
 }
 
-/// Random operands and factors; the factors change with the seed.
+/// A call with random operands, and factors that the seed selects.
 template <Scalar T>
 Call<T> random_call_with_factors(const Routine<T>& routine, const Options& options, const Extent& size,
                                  std::uint64_t seed) {
@@ -98,9 +99,9 @@ Call<T> random_call_with_factors(const Routine<T>& routine, const Options& optio
   return random_call(routine, options, size, seed, alpha[seed % alpha.size()], beta[seed / 7 % beta.size()]);
 }
 
-/// Integers on and beside the diagonal of a triangular matrix, such that its inverse is exact, too: the diagonal is ±1
-/// or ±2, and what is beside it, N, leads from one of three classes of indices to a higher one, so that N³ = 0 and
-/// (D + N)⁻¹ is a sum of three exact terms. Rows are sparse if they are long, so that all terms stay small.
+/// Fills a triangular matrix D + N with integers such that its inverse is exact. The diagonal D is ±1 or ±2. N leads
+/// from one of three classes of indices to a higher one, so N³ = 0 and (D + N)⁻¹ is a sum of three exact terms. Long
+/// rows are sparse, so that all terms stay small.
 template <Scalar T>
 void fill_exactly_invertible(HostMatrix<T>& A, Random& random) {
   const auto part = [&] { return static_cast<Real<T>>(random.integer(-2, 2)); };
@@ -115,7 +116,7 @@ void fill_exactly_invertible(HostMatrix<T>& A, Random& random) {
     }
 }
 
-/// Operands of integers: the result is exact, whatever the tiles.
+/// A call on integers: its result is exact, whatever the tiles.
 template <Scalar T>
 Call<T> integer_call(const Routine<T>& routine, const Options& options, const Extent& size, std::uint64_t seed,
                      std::type_identity_t<T> alpha = T(-2), std::type_identity_t<T> beta = T(3), Index largest = 4) {
@@ -129,7 +130,7 @@ Call<T> integer_call(const Routine<T>& routine, const Options& options, const Ex
   return call;
 }
 
-/// Integer factors with both parts where the routine takes them.
+/// The same with integer factors, which have both parts where the routine takes complex factors.
 template <Scalar T>
 Call<T> integer_call_with_factors(const Routine<T>& routine, const Options& options, const Extent& size,
                                   std::uint64_t seed) {

@@ -5,7 +5,7 @@
 
 #include <tessera/types.hpp>
 
-/// What calls of all routines are made of, so that one test can go through all of them.
+/// The options and sizes of calls, common to all routines, so that one test covers all of them.
 namespace tessera::test {
 
 inline constexpr std::array all_sides{Side::Left, Side::Right};
@@ -13,11 +13,11 @@ inline constexpr std::array all_uplos{Uplo::Lower, Uplo::Upper};
 inline constexpr std::array all_ops{Op::NoTrans, Op::Trans, Op::ConjTrans};
 inline constexpr std::array all_diags{Diag::NonUnit, Diag::Unit};
 
-/// The options of any routine; each looks at those that it has.
+/// The options of all routines; each routine uses those that it has.
 struct Options {
   Side side = Side::Left;
   Uplo uplo = Uplo::Lower;
-  Op op_a = Op::NoTrans;  ///< "op" of the routines that have only one
+  Op op_a = Op::NoTrans;  ///< also `op` of routines with only one
   Op op_b = Op::NoTrans;
   Diag diag = Diag::NonUnit;
 };
@@ -27,22 +27,22 @@ struct Extent {
   Index m = 0, n = 0, k = 0;
 };
 
-/// Of a stored matrix, or of its tiles.
+/// The size of a stored matrix, or of its tiles.
 struct Size {
   Index rows = 0, columns = 0;
 };
 
-/// What is stored so that its op is rows×columns.
+/// The size of the stored matrix A whose op(A) is rows×columns.
 constexpr Size stored(Op op, Index rows, Index columns) {
   return op == Op::NoTrans ? Size{rows, columns} : Size{columns, rows};
 }
 
-/// What a stored matrix is taken for. All but the general ones are a triangle `uplo` of what is stored.
+/// How a routine interprets a stored matrix. For all but General only the triangle `uplo` is used.
 enum class Structure { General, Triangular, Symmetric, Hermitian };
 
 constexpr bool in_triangle(Uplo uplo, Index i, Index j) { return uplo == Uplo::Lower ? i >= j : i <= j; }
 
-/// Whether anyone may look at element (i, j), or write it.
+/// Whether a routine may read or write element (i, j).
 constexpr bool is_meant(Structure structure, const Options& options, Index i, Index j) {
   if (structure == Structure::General) return true;
   if (structure == Structure::Triangular && i == j) return options.diag == Diag::NonUnit;

@@ -4,11 +4,11 @@
 #include "codelets/host_blas.hpp"
 #include "support/matrices.hpp"
 
-/// What a product of matrices should be, for tests that need some result and are not about a routine; those that are
-/// have support/call.hpp.
+/// The expected result of a product, for tests that need some result but do not test a routine. Tests of routines use
+/// support/call.hpp.
 namespace tessera::test {
 
-/// C ← α op(A) op(B) + β C, as the test asked for it.
+/// The product C ← α op(A) op(B) + β C.
 template <Scalar T>
 struct Product {
   Op op_a, op_b;
@@ -20,7 +20,7 @@ struct Product {
   Index k() const { return op_a == Op::NoTrans ? A.n() : A.m(); }
 };
 
-/// That product by the host's BLAS. On integers it is exact, as ours must be.
+/// Computes the product by the host BLAS. On integers the result is exact, as Tessera's must be.
 template <Scalar T>
 void host_product(const Product<T>& p, HostMatrix<T>& C) {
   if (C.m() == 0 || C.n() == 0) return;

@@ -12,13 +12,13 @@
 
 namespace tessera::test {
 
-/// What a program left behind.
+/// The status and the output of a program that has ended.
 struct Ended {
   int status = -1;  ///< exit status; -1: killed, or out of time
   std::string out, err;
 };
 
-/// Runs a program to its end, or for `seconds`.
+/// Runs a program; kills it after `seconds`.
 inline Ended run_program(std::vector<std::string> words, unsigned seconds = 30) {
   using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
   const File out(std::tmpfile(), std::fclose), err(std::tmpfile(), std::fclose);
@@ -29,7 +29,7 @@ inline Ended run_program(std::vector<std::string> words, unsigned seconds = 30) 
   const pid_t pid = fork();
   if (pid < 0) throw std::runtime_error("no process");
   if (pid == 0) {
-    alarm(seconds);  // stays set in the program
+    alarm(seconds);  // the alarm survives execv
     dup2(fileno(out.get()), STDOUT_FILENO), dup2(fileno(err.get()), STDERR_FILENO);
     execv(arguments.front(), arguments.data());
     _exit(127);

@@ -11,11 +11,11 @@
 #include "support/routines.hpp"
 #include "support/tiled.hpp"
 
-/// Random programs of several routines on a few matrices, with no wait between them, and the same on the host's BLAS.
-/// All numbers are integers, and small enough, so that results are exact.
+/// Random programs: several routines on a few matrices, without waits, and the same calls by the host BLAS. All numbers
+/// are small integers, so results are exact.
 namespace tessera::test {
 
-/// How often each routine has run with something to compute.
+/// The number of calls of each routine that had something to compute.
 using Counts = std::map<std::string, Index>;
 
 template <Scalar T>
@@ -24,7 +24,7 @@ void count(const Call<T>& call, Counts& counts) {
   if (!call.empty() && terms) counts[call.routine->name]++;
 }
 
-/// Options that the routine has; others are left alone.
+/// Random values for the options that the routine has; others keep their defaults.
 template <Scalar T>
 Options random_options(const Routine<T>& routine, Random& random) {
   Options options{random.one_of(all_sides), random.one_of(all_uplos), random.one_of(routine.ops),
@@ -33,7 +33,7 @@ Options random_options(const Routine<T>& routine, Random& random) {
   return options;
 }
 
-/// |re| + |im| of the largest element.
+/// The largest |re| + |im| of all elements.
 template <Scalar T>
 long double largest(const HostMatrix<T>& A) {
   long double result = 0;
@@ -45,15 +45,15 @@ long double largest(const HostMatrix<T>& A) {
   return result;
 }
 
-/// Whether numbers of this size are exact, and so are their sums.
+/// Whether integers up to x, and their sums up to x, are exact in T.
 template <Scalar T>
 bool is_exact(long double x) {
   return x < std::ldexp(1.0L, std::numeric_limits<Real<T>>::digits - 1);
 }
 
-/// Whether every sum in a call is exact, in whatever order it is added up, and so is the inverse of a triangular
-/// matrix, should a BLAS divide by way of it.
-/// @param after  the call with the result of the host's BLAS
+/// Whether every sum in a call is exact, in any order of additions, and so is the inverse of a triangular matrix, which
+/// a BLAS may use to solve.
+/// @param after  the call with the result of the host BLAS
 template <Scalar T>
 bool stays_exact(const Call<T>& before, const Call<T>& after) {
   const auto& routine = *before.routine;
@@ -75,9 +75,9 @@ bool stays_exact(const Call<T>& before, const Call<T>& after) {
   return is_exact<T>(largest(inverse.C) * static_cast<long double>(order) * (largest(before.A) + scaled));
 }
 
-/// A cut of one dimension, shared by all matrices that have it.
+/// A dimension and its cut into tiles, shared by all matrices that have it.
 struct Dimension {
-  Index tile, tiles, last;  // elements, count, elements of the last tile
+  Index tile, tiles, last;  // elements of a tile, number of tiles, elements of the last tile
   Index size() const { return (tiles - 1) * tile + last; }
 };
 
@@ -91,7 +91,7 @@ struct Range {
   }
 };
 
-/// Matrices of all shapes that two dimensions make, in memory and on tiles, and what they should be.
+/// Matrices of all shapes that two dimensions form, with their tiles and their expected values.
 template <Scalar T>
 class RandomProgram {
  public:
@@ -113,11 +113,11 @@ class RandomProgram {
     }
   }
 
-  /// One routine on random operands, on tiles and on the host, unless they cannot be its operands.
+  /// Calls one routine on random operands, on tiles and on the host, unless the operands are illegal for it.
   void step(Counts& counts) {
     const auto& routine = random_.one_of(routines<T>());
     const auto options = random_options(routine, random_);
-    const std::array<Slot, 3> slots{slot(), slot(), slot()};  // m, n and k, of which these are the numbers:
+    const std::array<Slot, 3> slots{slot(), slot(), slot()};  // m, n and k, by these indices:
     const Extent which{0, 1, 2};
     const auto a = operand(slots, routine.size_a(options, which), As::Input);
     const auto b = routine.has_b() ? operand(slots, routine.size_b(options, which), As::Input) : a;
@@ -147,7 +147,7 @@ class RandomProgram {
     put(expected_[c.matrix], c.rows.offset(row_dimension(c)), c.columns.offset(column_dimension(c)), c.view, result.C);
   }
 
-  /// Waits, in one of the ways that there are.
+  /// Waits in one of several ways, then compares all matrices with their expected values.
   ::testing::AssertionResult finish() {
     if (random_.coin()) {
       for (const auto& matrix : tiled_) matrix.wait();
@@ -167,20 +167,20 @@ class RandomProgram {
   }
 
  private:
-  /// Invertible matrices are never outputs: their diagonals are units, and beside them there is little.
+  /// Invertible matrices are never outputs. Their diagonals are units, with few elements beside them.
   enum class Kind { Any, Invertible };
   enum class As { Input, Output };
-  /// Which dimensions a matrix has.
+  /// The dimensions of a matrix.
   struct Shape {
     std::size_t rows, columns;
     friend bool operator==(const Shape&, const Shape&) = default;
   };
-  /// A size of a call, and how it is cut.
+  /// A size of a call: a range of tiles of a dimension.
   struct Slot {
     std::size_t dimension;
     Range range;
   };
-  /// A view of a matrix: ranges of its tiles as they are stored, then an op.
+  /// A view of a matrix: a range of its tiles as stored, then an op.
   struct Operand {
     std::size_t matrix;
     Range rows, columns;
@@ -212,7 +212,7 @@ class RandomProgram {
     return {d, {first, random_.integer(fewest, dimensions_[d].tiles - first)}};
   }
 
-  /// The tiles of the slot, or as many others that are of the same size.
+  /// The tiles of the slot, or the same number of other tiles of the same total size.
   Range place(const Slot& slot) {
     const auto& d = dimensions_[slot.dimension];
     const Range other{random_.integer(0, d.tiles - slot.range.count), slot.range.count};
@@ -247,7 +247,7 @@ class RandomProgram {
                                                       x.columns.first + x.columns.count));
   }
 
-  /// Views may ask for what no routine of the BLAS does: <tessera/blas3.hpp>.
+  /// Whether views and options together may ask for an operation that no BLAS routine has; see <tessera/blas3.hpp>.
   static bool may_be_refused(const Routine<T>& routine, const Operand& a, const Operand& b, const Operand& c) {
     const auto turned = [](const Operand& x) { return x.view != Op::NoTrans; };
     if (routine.a != Structure::General && routine.has_b() && turned(b) != turned(c)) return true;    // symm, hemm
@@ -258,7 +258,7 @@ class RandomProgram {
 
   static bool has_units_on_diagonal(const HostMatrix<T>& A) {
     for (Index i = 0; i < A.n(); i++)
-      if (std::abs(A(i, i)) != 1) return false;  // 1, i, and their negatives: all are integers
+      if (std::abs(A(i, i)) != 1) return false;  // ±1 and ±i have integer inverses
     return true;
   }
 
@@ -279,7 +279,7 @@ class RandomProgram {
   std::vector<Kind> kinds_;
   std::vector<HostMatrix<T>> memory_, expected_;
   std::string log_;
-  std::vector<Matrix<T>> tiled_;  // goes first
+  std::vector<Matrix<T>> tiled_;  // the last member, so that it is destroyed before the memory
 };
 
 }  // namespace tessera::test

@@ -4,7 +4,7 @@
 #include "support/operands.hpp"
 #include "support/reference.hpp"
 
-/// An oracle for operands too large for sums of each element: C t for random t, in time proportional to the matrices.
+/// An oracle for large operands: it compares C t for random t, in time proportional to the size of the matrices.
 namespace tessera::test {
 
 template <Scalar T>
@@ -14,7 +14,7 @@ using Vector = std::vector<Wide<T>>;
 template <Scalar T>
 Vector<T> times(const Seen<T>& A, const Vector<T>& x) {
   Vector<T> y(static_cast<std::size_t>(A.m()));
-  const bool by_columns = A.op == Op::NoTrans;  // as it is stored
+  const bool by_columns = A.op == Op::NoTrans;  // goes through the memory in order
   const Index outer = by_columns ? A.n() : A.m(), inner = by_columns ? A.m() : A.n();
   for (Index s = 0; s < outer; s++)
     for (Index r = 0; r < inner; r++) {
@@ -37,7 +37,7 @@ Vector<T> random_signs(Index size, Random& random) {
   return t;
 }
 
-/// Whether elements here and there are right.
+/// Whether a random sample of elements is right.
 template <Scalar T>
 ::testing::AssertionResult samples_are_right(const Call<T>& before, const Call<T>& after, int samples) {
   const auto terms = terms_of(before, after);
@@ -51,8 +51,8 @@ template <Scalar T>
   return ::testing::AssertionSuccess();
 }
 
-/// Whether the result is right on integers, exactly: a row that is wrong stays hidden with probability 1/2 for each of
-/// the vectors. A symmetric C is multiplied as a whole. The triangle of a product has no such vector, and is sampled.
+/// Whether a result on integers is exactly right. Each vector misses a wrong row with probability 1/2. A symmetric C is
+/// multiplied as a full matrix. The triangle of gemmt is not a product of matrices, so its elements are sampled.
 template <Scalar T>
 ::testing::AssertionResult result_is_exact(const Call<T>& before, const Call<T>& after) {
   if (auto right = only_output_changed(before, after); !right) return right;
@@ -67,7 +67,7 @@ template <Scalar T>
     Vector<T> sums(static_cast<std::size_t>(after.C.m())), expected = sums;
     for (const auto& [factor, left, right] : terms_of(before, after))
       add<T>(sums, factor, times(left, times(right, t)));
-    if (before.routine->solves()) {  // op(A) X t is to be α B t
+    if (before.routine->solves()) {  // op(A) X t must equal α B t
       add<T>(expected, alpha, times(old, t));
     } else {
       if (before.beta != T{}) add<T>(sums, beta, times(old, t));

@@ -10,10 +10,10 @@
 #include "support/routines.hpp"
 #include "support/sum.hpp"
 
-/// What a call should have done: by sums in long double, element by element, and not a byte more.
+/// Checks the effect of a call: each element of the output against a sum in long double, and all other bytes unchanged.
 namespace tessera::test {
 
-/// Element (i, j) of the output, as it is read: of a Hermitian matrix, the diagonal is real.
+/// Element (i, j) of the output as the routine reads it: the diagonal of a Hermitian matrix is real.
 template <Scalar T>
 Wide<T> output_element(const Call<T>& call, Index i, Index j) {
   const auto c = widen(call.C(i, j));
@@ -25,8 +25,8 @@ struct Deviation {
   bool within() const { return error <= bound; }  // false for NaN
 };
 
-/// How far element (i, j) of the output is from what it should be; of trsm, how far the residual is from zero.
-/// @param terms  of the call before; of trsm, of that after it
+/// The error of element (i, j) of the output; for trsm, the residual.
+/// @param terms  the terms of the call before; for trsm, those of the call after
 template <Scalar T>
 Deviation deviation(const std::vector<Term<T>>& terms, const Call<T>& before, const Call<T>& after, Index i, Index j) {
   const auto alpha = widen(before.alpha), beta = widen(before.beta);
@@ -58,7 +58,7 @@ template <Scalar T>
   return ::testing::AssertionSuccess();
 }
 
-/// Whether nothing has been written but the part of the output that is meant.
+/// Whether only the computed part of the output has been written.
 template <Scalar T>
 ::testing::AssertionResult only_output_changed(const Call<T>& before, const Call<T>& after) {
   const auto failure = [&] { return ::testing::AssertionFailure() << before << ": "; };
@@ -73,7 +73,7 @@ template <Scalar T>
   return ::testing::AssertionSuccess();
 }
 
-/// Whether the output is right, and nothing else has been written.
+/// Whether the output is within its error bound, and nothing else has been written.
 template <Scalar T>
 ::testing::AssertionResult result_is_right(const Call<T>& before, const Call<T>& after) {
   if (auto right = only_output_changed(before, after); !right || before.does_nothing()) return right;
@@ -85,7 +85,7 @@ template <Scalar T>
   return ::testing::AssertionSuccess();
 }
 
-/// For exact results, where 0 and −0 are the same: whether the output is `expected`, and nothing else has been written.
+/// For exact results: whether the output equals `expected` (0 equals −0), and nothing else has been written.
 template <Scalar T>
 ::testing::AssertionResult result_is(const HostMatrix<T>& expected, const Call<T>& before, const Call<T>& after) {
   if (auto right = only_output_changed(before, after); !right || before.does_nothing()) return right;
@@ -97,9 +97,8 @@ template <Scalar T>
   return ::testing::AssertionSuccess();
 }
 
-/// On integers: whether the output is what the host's BLAS makes of the same call. cuBLAS's complex trsm rounds even
-/// where all terms are exact (the last bit of order 150 was seen to be wrong); there, whether it is within the error
-/// bound.
+/// On integers: whether the output equals that of the host BLAS. For complex trsm on GPUs: whether it is within the
+/// error bound. cuBLAS rounds there although all terms are exact; an error in the last bit was seen at order 150.
 template <Scalar T>
 ::testing::AssertionResult result_is_that_of_the_host(const Call<T>& before, const Call<T>& after) {
   if (is_complex<T> && before.routine->solves() && gpu_count() > 0) return result_is_right(before, after);

@@ -12,10 +12,10 @@
 
 namespace tessera::test {
 
-/// `call` throws an `Error` that names routine, position, one of the arguments, and what is wrong with it, and submits
-/// nothing.
-/// @param arguments  of the routine, in their order; "" where it has one that is never named
-/// @param blamed     which of them may be named: two operands do not fit together, and either is wrong
+/// Expects that `call` throws an `Error` with the routine, the position and name of an argument, and the problem, and
+/// that it submits no task.
+/// @param arguments  names of the routine's arguments, in order; "" for an argument that no error names
+/// @param blamed     arguments that the error may name: of two operands that do not fit together, either may be wrong
 template <typename Error, typename Call>
 void expect_refused(Call call, const std::string& routine, const std::vector<std::string>& arguments,
                     const std::vector<std::string>& blamed, const std::string& problem) {
@@ -37,7 +37,7 @@ void expect_refused(Call call, const std::string& routine, const std::vector<std
   EXPECT_EQ(statistics().tasks, tasks);
 }
 
-/// The same where only one argument can be meant.
+/// The same if only one argument can be named.
 template <typename Error, typename Call>
 void expect_refused(Call call, const std::string& routine, int position, const std::string& argument,
                     const std::string& problem) {

@@ -13,10 +13,10 @@
 #include "codelets/host_blas.hpp"
 #include "support/shapes.hpp"
 
-/// All routines of src/routines.def, of all types: a test of one is a test of each.
+/// All routines of src/routines.def in all types, so that one test covers each of them.
 namespace tessera::test {
 
-/// The host's BLAS, which is old enough to have no gemmt.
+/// The host BLAS, with a gemmt of its own: old versions of OpenBLAS have none.
 namespace blas {
 
 using namespace tessera::host;
@@ -46,7 +46,7 @@ constexpr bool is_among(std::string_view types) {
   return types.find(static_cast<char>(type_letter<T> - 'a' + 'A')) != std::string_view::npos;
 }
 
-/// Sizes as the host's BLAS counts them.
+/// Converts sizes to int, as the host BLAS takes them.
 template <typename Argument>
 Argument counted(Argument x) {
   return x;
@@ -90,7 +90,7 @@ std::vector<Routine<T>> make_routines() {
   return list;
 }
 
-/// Names and types.
+/// The names of all routines and their types.
 inline std::vector<std::pair<std::string_view, std::string_view>> all() {
   return {
 #define ROUTINE(name, types, shape, alpha, beta) {#name, #types},
@@ -142,7 +142,7 @@ void for_all_sizes(const Routine<T>& routine, const std::vector<Index>& sizes, B
       }
 }
 
-/// The factors of matrices.hpp, where the routine takes them.
+/// The factors of matrices.hpp that the routine accepts.
 template <Scalar T>
 std::vector<T> alphas(const Routine<T>& routine) {
   auto list = factors<T>();

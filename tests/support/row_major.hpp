@@ -8,7 +8,7 @@
 
 namespace tessera::test {
 
-/// The same call on row-major copies of the operands, with leading dimensions of their own.
+/// Makes the call on row-major copies of the operands, with other leading dimensions.
 template <Scalar T>
 void in_row_major(Call<T>& call) {
   const auto rows_of = [](const HostMatrix<T>& X, Index padding) {

@@ -9,7 +9,7 @@
 
 namespace tessera::test {
 
-/// One Runtime for all tests of a program: starting StarPU takes a tenth of a second.
+/// One Runtime for all tests of a program, since starting StarPU takes a tenth of a second.
 class SharedRuntime : public ::testing::Environment {
  public:
   explicit SharedRuntime(RuntimeOptions options) : options_(std::move(options)) {}

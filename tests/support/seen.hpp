@@ -4,7 +4,7 @@
 #include "support/matrices.hpp"
 #include "support/options.hpp"
 
-/// Operands as the mathematics means them, in long double.
+/// The mathematical values of operands, in long double.
 namespace tessera::test {
 
 template <Scalar T>
@@ -22,7 +22,7 @@ W conjugate(W x) {
   else return std::conj(x);
 }
 
-/// op of a stored matrix, of which the structure says what is read and what the rest is.
+/// op(A) of a stored matrix A. The structure determines which elements are read and which values the others have.
 template <Scalar T>
 struct Seen {
   const HostMatrix<T>& stored;

@@ -3,11 +3,11 @@
 
 #include "support/call.hpp"
 
-/// The argument shapes of src/routines.def, under the names that they have there: the arguments in their order, the
-/// operands' shapes, and what is added up.
+/// The argument shapes of src/routines.def, by their names there: the argument list, the operands' sizes, and the terms
+/// of the sums.
 namespace tessera::test::shapes {
 
-/// What op(A) of a symmetric update is multiplied with.
+/// The op of the second factor of a symmetric or Hermitian update.
 constexpr Op turned(Op op, bool hermitian) {
   if (op != Op::NoTrans) return Op::NoTrans;
   return hermitian ? Op::ConjTrans : Op::Trans;
@@ -39,7 +39,7 @@ struct product {
   }
 };
 
-/// A triangle of C ← α op(A) op(B) + β C
+/// One triangle of C ← α op(A) op(B) + β C
 struct triangle_product {
   static constexpr std::array arguments{"uplo", "op_a", "op_b", "n",    "k", "alpha", "A",
                                         "lda",  "B",    "ldb",  "beta", "C", "ldc"};
@@ -93,7 +93,7 @@ struct symmetric {
   }
 };
 
-/// A triangle of C ← α op(A) op(A)ᵀ + β C, or with ᴴ
+/// One triangle of C ← α op(A) op(A)ᵀ + β C, or with ᴴ
 struct rank_k {
   static constexpr std::array arguments{"uplo", "op", "n", "k", "alpha", "A", "lda", "beta", "C", "ldc"};
   static constexpr Structure a(bool) { return Structure::General; }
@@ -119,7 +119,7 @@ struct rank_k {
   }
 };
 
-/// A triangle of C ← α op(A) op(B)ᵀ + α op(B) op(A)ᵀ + β C, or with ᴴ and ᾱ
+/// One triangle of C ← α op(A) op(B)ᵀ + α op(B) op(A)ᵀ + β C, or with ᴴ and ᾱ
 struct rank_2k {
   static constexpr std::array arguments{"uplo", "op", "n", "k", "alpha", "A", "lda", "B", "ldb", "beta", "C", "ldc"};
   static constexpr Structure a(bool) { return Structure::General; }

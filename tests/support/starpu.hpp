@@ -16,10 +16,10 @@
 
 #include <tessera/sched.h>
 
-/// StarPU as any program uses it, without the library.
+/// StarPU as a program uses it without Tessera.
 namespace tessera::test {
 
-/// StarPU from here to the end of the block; GPUs only where the tests are for a machine with some.
+/// Runs StarPU during its lifetime. Uses GPUs only in tests that need them.
 class Starpu {
  public:
   /// @param policy  null: `eager`
@@ -42,7 +42,7 @@ class Starpu {
   Starpu& operator=(const Starpu&) = delete;
 };
 
-/// What registers an m×n tile of a matrix with `ld` rows, whose elements begin where `memory` does.
+/// The interface to register an m×n tile, with leading dimension `ld`, at the start of `memory`.
 inline starpu_matrix_interface tile_at(std::vector<double>& memory, int m, int n, int ld) {
   starpu_matrix_interface tile{};
   tile.id = STARPU_MATRIX_INTERFACE_ID;
@@ -53,7 +53,7 @@ inline starpu_matrix_interface tile_at(std::vector<double>& memory, int m, int n
   return tile;
 }
 
-/// StarPU's numbers of the workers on CPUs.
+/// StarPU's ids of the CPU workers.
 inline std::vector<int> cpus_of_starpu() {
   std::vector<int> workers(starpu_cpu_worker_get_count());
   starpu_worker_get_ids_by_type(STARPU_CPU_WORKER, workers.data(), static_cast<unsigned>(workers.size()));
@@ -66,10 +66,10 @@ inline tessera_sched_counts counts(unsigned context = 0) {
   return counts;
 }
 
-/// What a task does.
+/// The function that a task runs.
 using Work = std::function<void(void* buffers[])>;
 
-/// For CPUs only, and any number of tiles. The work is freed when the task is done.
+/// A codelet for CPU workers and any number of tiles. The work is freed when the task is done.
 inline starpu_codelet* work_codelet() {
   static starpu_codelet codelet = [] {
     starpu_codelet c{};
@@ -97,7 +97,7 @@ inline starpu_task* task_of(Work work, std::initializer_list<Access> tiles = {})
 
 inline void submit(starpu_task* task) { ASSERT_EQ(starpu_task_submit(task), 0); }
 
-/// Numbers that StarPU manages.
+/// A vector of numbers registered with StarPU.
 class Numbers {
  public:
   explicit Numbers(std::size_t count = 16) : numbers_(count) {
@@ -110,7 +110,7 @@ class Numbers {
 
   starpu_data_handle_t handle() const { return handle_; }
 
-  /// The one number that they all are, when all tasks submitted so far are done.
+  /// Waits for the tasks submitted so far and expects that all numbers are equal. Returns that number.
   std::uint64_t value() {
     starpu_data_acquire(handle_, STARPU_R);
     const auto first = numbers_.front();
@@ -124,7 +124,7 @@ class Numbers {
   starpu_data_handle_t handle_ = nullptr;
 };
 
-/// What a chain of tasks leaves behind depends on their order.
+/// The number after a task of a chain: the final one depends on the order of the tasks.
 constexpr std::uint64_t appended(std::uint64_t before, std::uint64_t term) { return 31 * before + term; }
 
 inline void append(void* buffer, std::uint64_t term) {
@@ -132,7 +132,7 @@ inline void append(void* buffer, std::uint64_t term) {
   for (std::size_t i = 0; i < STARPU_VECTOR_GET_NX(buffer); i++) numbers[i] = appended(numbers[i], term);
 }
 
-/// A task that appends to `chain`, after `also` has happened.
+/// A task that calls `also`, then appends to `chain`.
 inline starpu_task* link_of(
     const Numbers& chain, std::uint64_t term, std::function<void()> also = [] {}) {
   return task_of(
@@ -143,7 +143,7 @@ inline starpu_task* link_of(
       {{chain.handle(), STARPU_RW}});
 }
 
-/// Slow enough for a worker that has nothing to do to notice.
+/// Takes long enough for an idle worker to look for work.
 inline void take_a_while() { usleep(1000); }
 
 }  // namespace tessera::test

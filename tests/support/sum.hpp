@@ -9,7 +9,7 @@
 
 namespace tessera::test {
 
-/// A sum of products, with what its error bound depends on.
+/// A sum of products, with the magnitude and number of terms for its error bound.
 template <Scalar T>
 struct Sum {
   Wide<T> value = 0;

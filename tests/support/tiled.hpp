@@ -11,13 +11,13 @@ template <Scalar T>
 Matrix<T> tiled(HostMatrix<T>& A, TileSize tile) {
   return {A.data(), A.m(), A.n(), A.ld(), tile};
 }
-/// Read-only: no output.
+/// A read-only matrix, for inputs.
 template <Scalar T>
 Matrix<T> tiled(const HostMatrix<T>& A, TileSize tile) {
   return {A.data(), A.m(), A.n(), A.ld(), tile};
 }
 
-/// A copy of what a view shows: rows [i0, i0 + m) and columns [j0, j0 + n) of A, then `op`.
+/// A copy of op(X), where X is rows [i0, i0 + m) and columns [j0, j0 + n) of A.
 template <Scalar T>
 HostMatrix<T> part(const HostMatrix<T>& A, Index i0, Index j0, Index m, Index n, Op op = Op::NoTrans) {
   HostMatrix<T> P(op == Op::NoTrans ? m : n, op == Op::NoTrans ? n : m);
@@ -34,7 +34,7 @@ HostMatrix<T> part(const HostMatrix<T>& A, Op op) {
   return part(A, 0, 0, A.m(), A.n(), op);
 }
 
-/// The inverse: writes P into A where `part` took it from.
+/// The inverse of `part`: writes P = op(X) back into A.
 template <Scalar T>
 void put(HostMatrix<T>& A, Index i0, Index j0, Op op, const HostMatrix<T>& P) {
   const auto stored = part(P, op);

@@ -6,15 +6,15 @@
 #include "support/operands.hpp"
 #include "support/tiled.hpp"
 
-/// Calls on Matrix<T>, of operands in any tiles and behind any views.
+/// Calls on Matrix<T> with any tiles and views of the operands.
 namespace tessera::test {
 
-/// How a test cuts the operands of a call, and what they are seen through.
+/// The tiles and the views of the operands of a call.
 struct Tiling {
   Extent cut;  ///< tiles of the result are m×n, terms of the sum are cut into k; zeros: the library's choice
   Op view_a = Op::NoTrans, view_b = Op::NoTrans, view_c = Op::NoTrans;
   bool ranges = false;  ///< the operands are ranges of tiles of larger matrices
-  Index across = 1;     ///< how many times as high as wide the tiles of a triangle of a result are, as stored
+  Index across = 1;     ///< rows of a tile divided by its columns, as stored, if a triangle is the output
 };
 
 inline std::ostream& operator<<(std::ostream& out, const Tiling& t) {
@@ -24,8 +24,8 @@ inline std::ostream& operator<<(std::ostream& out, const Tiling& t) {
   return t.ranges ? out << ", in ranges of tiles" : out;
 }
 
-/// An operand in memory of its own, registered in tiles, and a view of it that shows X. Around X lie marked NaN if it
-/// is a range of tiles.
+/// An operand X: its own memory, registered in tiles, and a view that shows X. If the view is a range of tiles, X is
+/// surrounded by marked NaN.
 template <Scalar T>
 class Shown {
  public:
@@ -52,7 +52,7 @@ class Shown {
 
   const Matrix<T>& matrix() const { return *matrix_; }
 
-  /// X as it is now: after all tasks.
+  /// Waits for all tasks and returns X.
   HostMatrix<T> bring_home() {
     matrix_->wait();
     auto surroundings = memory_;
@@ -64,7 +64,8 @@ class Shown {
 
  private:
   static Index tiles(Index size, Index tile) { return (size + tile - 1) / tile; }
-  /// Of the larger matrix: X ends it where its last tile is smaller than the others, else there is one more.
+  /// A dimension of the larger matrix. X ends it if its last tile is smaller than the others; otherwise one tile
+  /// follows.
   static Index extent(Index first, Index size, Index tile) {
     return first == 0 ? size : first + size + (size % tile == 0 ? tile : 0);
   }
@@ -76,7 +77,7 @@ class Shown {
   Size tile_;
   Index i0_, j0_;
   HostMatrix<T> memory_, before_;
-  std::optional<Matrix<T>> matrix_;  // goes first
+  std::optional<Matrix<T>> matrix_;  // the last member, so that it is destroyed before the memory
 };
 
 /// The operands of a call as matrices.
@@ -96,7 +97,7 @@ class TiledCall {
   }
   void submit() const { call_.routine->on_matrices(arguments()); }
 
-  /// The call as it is now, after all tasks.
+  /// Waits for all tasks and returns the call with its present operands.
   Call<T> bring_home() {
     auto now = call_;
     const auto replace = [](HostMatrix<T>& X, const HostMatrix<T>& by) {
@@ -116,8 +117,8 @@ class TiledCall {
     (tiling.view_c == Op::NoTrans ? tile.columns : tile.rows) /= tiling.across;
     return tile;
   }
-  /// The rows of C are those of the left factor of a product, its columns those of the right one. Of a symmetric update
-  /// all factors are cut like the rows of C as it is stored.
+  /// The tiles of a factor. In a product the left factor has the row cut of C, the right one its column cut. In a
+  /// symmetric update all factors have the row cut of C as stored.
   Extent cut_of_factor(const Tiling& tiling, bool left) const {
     auto cut = tiling.cut;
     const bool rows_are_narrow = tiling.view_c != Op::NoTrans;
