@@ -31,7 +31,7 @@ def check(name, computed, expected, bound, result=None):
 
 def bound(F, G, t):
     """The bound for a check of a product F G by its effect on a vector, F (G t), which needs no level-3 BLAS. The check
-    sums n terms three times, the product once. The error is at most 2 n eps, relative to the sum of the terms' moduli."""
+    sums n terms three times, the product once. The error is at most 2 n eps, relative to the sum of the moduli."""
     return 2 * len(t) * np.finfo(F.dtype).eps * np.max(abs(F) @ (abs(G) @ abs(t)))
 
 

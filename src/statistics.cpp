@@ -80,7 +80,7 @@ class Counters {
   }
 
  private:
-  /// Adds StarPU's counts to ours. Reading sets StarPU's counts to zero.
+  /// Adds StarPU's counts to this object's. Reading sets StarPU's counts to zero.
   void collect_bytes() {
     for (int bus = 0; bus < starpu_bus_get_count(); bus++) {
       starpu_profiling_bus_info info{};

@@ -68,7 +68,7 @@ class TileGrid {
   class Arrivals;
 
   FailureWatch failures_;
-  std::shared_ptr<Session> session_;  // outlives the handles
+  std::shared_ptr<Session> session_;  // keeps StarPU running while handles exist
   std::vector<starpu_data_handle_t> handles_;
   std::shared_ptr<Arrivals> arrivals_;
   std::byte* data_;

@@ -69,7 +69,7 @@ static_assert(position_after([](auto& c) { c.k = huge, c.op_b = Op::Trans; }) ==
 static_assert(position_after([](auto& c) { c.n = huge; }) == 9);
 static_assert(position_after([](auto& c) { c.n = huge, c.reads_product = false; }) == 12);
 
-// Of several illegal arguments, the first is reported.
+// With several illegal arguments, the first is reported.
 static_assert(position_after([](auto& c) { c.m = -1, c.lda = 0, c.C = nullptr; }) == 3);
 static_assert(position_after([](auto& c) { c.A = nullptr, c.ldc = 0; }) == 13);  // sizes before pointers
 

@@ -60,8 +60,8 @@ struct Routine {
   bool hermitian;       ///< hemm, herk, her2k: ConjTrans in place of Trans
   Structure a, c;       ///< structures of A and of the output
   std::vector<Op> ops;  ///< legal values of op or op_a
-  Size (*size_a)(const Options&,
-                 const Extent&);  ///< size of A as stored; given the tiles of the call, size of its tiles
+  /// Sizes of the operands as stored. Given the tile sizes of a call, the tile sizes of the operands.
+  Size (*size_a)(const Options&, const Extent&);
   Size (*size_b)(const Options&, const Extent&);
   Size (*size_c)(const Options&, const Extent&);
   std::vector<Term<T>> (*terms)(const Call<T>&);  ///< the sum added to βC; for trsm the sum op(A) X, equal to αB

@@ -35,8 +35,8 @@ long double error_bound(Index terms, long double magnitude) {
 ///
 ///   |op(A) X̂ − α B| ≤ f γ(k+3) |op(A)||X̂|.
 ///
-/// The equation gives x̂ = (αb − Σ a x̂) / d. In any order and grouping, x̂ is the exact result for values a and d changed
-/// by at most γ(k) and b unchanged (Higham, Lemma 8.4 and Theorem 8.5: the errors of additions to b are divided out).
+/// The equation gives x̂ = (αb − Σ a x̂) / d. In any order and grouping, x̂ is the exact result for a and d changed by at
+/// most γ(k) and b unchanged (Higham, Lemma 8.4 and Theorem 8.5: the errors of additions to b are divided out).
 /// The factor α adds one rounding, and so does multiplication by a reciprocal of d instead of division. For complex
 /// types reciprocal and product together have the error √2 γ(6) (Higham, Lemma 3.5): three operations, one of which is
 /// counted in k.

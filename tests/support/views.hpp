@@ -6,7 +6,8 @@
 /// Which views and options, taken together, some routine of the BLAS can compute.
 namespace tessera::test {
 
-/// What is done with a stored operand in the end: two transposes cancel, and so do two conjugates.
+/// The operation on a stored operand that a view and an option make together. Two transposes cancel, as do two
+/// conjugates.
 struct Turn {
   bool transposed = false, conjugated = false;
   friend Turn operator+(Turn a, Turn b) { return {a.transposed != b.transposed, a.conjugated != b.conjugated}; }
