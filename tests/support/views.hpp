@@ -3,7 +3,7 @@
 
 #include "support/tiling.hpp"
 
-/// Which views and options, taken together, some routine of the BLAS can compute.
+/// Determines which combinations of views and options a BLAS routine can compute.
 namespace tessera::test {
 
 /// The operation on a stored operand that a view and an option make together. Two transposes cancel, as do two
@@ -20,8 +20,8 @@ Turn turn(Op op) {
   return {op != Op::NoTrans, is_complex<T> && op == Op::ConjTrans};
 }
 
-/// Turning the equation around, so that the output is as it is stored, turns the inputs, too. What remains for them
-/// must be an operation of the BLAS.
+/// Whether a BLAS routine can compute the call. Transposing the equation so that the output is as stored transposes the
+/// inputs as well. The resulting operations on the inputs must be BLAS operations.
 template <Scalar T>
 bool is_computable(const Routine<T>& routine, const Options& options, const Tiling& tiling) {
   const Turn a = turn<T>(tiling.view_a), b = turn<T>(tiling.view_b), c = turn<T>(tiling.view_c),
@@ -31,7 +31,7 @@ bool is_computable(const Routine<T>& routine, const Options& options, const Tili
     const Turn left = a + c;
     return b == c && (routine.hermitian ? left.transposed == left.conjugated : !left.conjugated);
   }
-  if (routine.c == Structure::Symmetric) {  // C is its own transpose, and only conjugating it concerns the inputs
+  if (routine.c == Structure::Symmetric) {  // C is its own transpose, so only a conjugation affects the inputs
     const Turn left = a + op_a + (c.conjugated ? conjugated : Turn()), right = b + a + left;
     return !left.conjugated && (!routine.has_b() || left == right);
   }
