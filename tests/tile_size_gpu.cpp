@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The choice of tiles and blocks for GPUs, on invented machines.
+#include "tile_size.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "support/machines.hpp"
+
+namespace tessera::test {
+namespace {
+
+using detail::choose_block;
+using detail::choose_product_tiles;
+using detail::choose_symmetric_tiles;
+using detail::choose_triangle_tiles;
+using detail::choose_triangular_tiles;
+using detail::divide_up;
+using detail::owner_grid;
+
+Index volume(const ProductTiles& tiles) { return tiles.m * tiles.n * tiles.k; }
+
+TEST(GpuTiles, GrowWithTheProblem) {
+  for (const int gpus : {1, 4}) {
+    const auto machine = gpu_machine(gpus);
+    Index previous = 0;
+    for (const Index n : {1000, 2000, 4096, 8192, 16384, 32768, 65536}) {
+      const auto tiles = choose_product_tiles(machine, {}, n, n, n, 0);
+      EXPECT_GE(volume(tiles), previous) << n;
+      previous = volume(tiles);
+    }
+    EXPECT_GT(previous, volume(choose_product_tiles(machine, {}, 1000, 1000, 1000, 0)));
+  }
+}
+
+/// Memory of a GPU in MiB, from too little for anything but small tiles to more than any problem here needs.
+constexpr std::array memories{96, 160, 384, 512, 800, 1536, 8192, 1'000'000};
+
+TileProblem machine_with_memory(int gpus, int mebibytes) {
+  auto machine = gpu_machine(gpus);
+  machine.gpu_memory = std::ldexp(mebibytes, 20);
+  return machine;
+}
+
+TEST(GpuTiles, MakeUseOfMoreMemory) {
+  for (const int gpus : {1, 4})
+    for (const Index n : {16384, 32768}) {
+      const auto tiles_with = [&](int memory) {
+        return choose_product_tiles(machine_with_memory(gpus, memory), {}, n, n, n, 0);
+      };
+      double previous = std::numeric_limits<double>::infinity();
+      for (const int memory : memories) {
+        const double seconds = tiles_with(memory).seconds;
+        EXPECT_LE(seconds, previous) << gpus << " GPUs, " << memory << " MiB, " << n;
+        previous = seconds;
+      }
+      EXPECT_GT(volume(tiles_with(memories.back())), volume(tiles_with(memories.front()))) << gpus << " GPUs, " << n;
+    }
+}
+
+TEST(GpuTiles, AreLargeEnoughForFastKernelsInLargeProblems) {
+  for (const int gpus : {1, 2, 4, 8})
+    for (const Index n : {16384, 32768}) {
+      const auto machine = gpu_machine(gpus);
+      const double flops = 2 * static_cast<double>(volume(choose_product_tiles(machine, {}, n, n, n, 0)));
+      EXPECT_GE(flops / machine.rates.gpu.seconds(flops), 0.9 * machine.rates.gpu.best_rate())
+          << gpus << " GPUs, " << n;
+    }
+}
+
+constexpr std::array updates{TriangleOf::RankK, TriangleOf::Rank2k};
+
+/// Square tiles with columns of that length would be too few for several GPUs.
+TEST(GpuTiles, OfAnUpdateAreHigherThanWide) {
+  for (const auto& [gpus, n] : {std::pair{2, 8192}, {2, 16384}, {4, 16384}})
+    for (const auto what : updates) {
+      const auto tiles = choose_triangle_tiles(gpu_machine(gpus), {}, n, n, what, 0);
+      EXPECT_GT(tiles.m, tiles.n) << gpus << " GPUs, " << n;
+      EXPECT_EQ(tiles.m % tiles.n, 0) << gpus << " GPUs, " << n;
+    }
+}
+
+/// With shorter chunks there would be more tasks, each of which waits for the one before it on the same tile of C.
+TEST(GpuTiles, OfAnUpdateWithManyChunksHaveLongOnes) {
+  for (const Index n : {8000, 8192})
+    for (const auto what : updates) {
+      const auto tiles = choose_triangle_tiles(gpu_machine(4), {}, n, n, what, 0);
+      ASSERT_GE(divide_up(n, tiles.m), 8) << n;
+      EXPECT_GT(tiles.k, tiles.m) << n;
+    }
+}
+
+/// A GPU with room for only a few tiles evicts tiles that it needs again.
+TEST(GpuTiles, FitIntoTheMemoryThreeTimes) {
+  for (const int gpus : {1, 2, 4})
+    for (const int memory : memories)
+      for (const Index n : {8192, 16384, 32768}) {
+        const auto machine = machine_with_memory(gpus, memory);
+        const auto a = [&](const ProductTiles& tiles) { return machine.bytes(tiles.m, tiles.k); };
+        const auto b = [&](const ProductTiles& tiles) { return machine.bytes(tiles.k, tiles.n); };
+        const auto c = [&](const ProductTiles& tiles) { return machine.bytes(tiles.m, tiles.n); };
+        for (const auto& tiles :
+             {choose_product_tiles(machine, {}, n, n, n, 0), choose_symmetric_tiles(machine, Side::Left, n, n, 0),
+              choose_triangular_tiles(machine, Side::Right, true, n, n, 0)})
+          EXPECT_LE(3 * (a(tiles) + b(tiles) + c(tiles)), machine.gpu_memory) << memory << " MiB, " << n;
+        for (const auto what : updates) {
+          const auto tiles = choose_triangle_tiles(machine, {}, n, n, what, 0);
+          EXPECT_LE(3 * (2 * a(tiles) + c(tiles)), machine.gpu_memory) << memory << " MiB, " << n;
+        }
+      }
+}
+
+/// Out of core, each block of C waits for its first tiles of A and B, which arrive sooner if they are smaller.
+TEST(GpuTiles, AreSmallerThanTheLargestThatFitOutOfCore) {
+  const auto machine = machine_with_memory(4, 2048);
+  const double largest = machine.bytes(4096, 4096);
+  ASSERT_LE(4 * 3 * largest, machine.gpu_memory);
+  const auto tiles = choose_product_tiles(machine, {}, 32768, 32768, 32768, 0);
+  EXPECT_LT(machine.bytes(tiles.k, tiles.n), largest);
+}
+
+/// A column of a tile is one piece of memory. If B is stored as its transpose, the piece is as long as the tile is
+/// wide.
+TEST(GpuTiles, AreWideIfTheirWidthIsStoredAsColumns) {
+  constexpr Index n = 16384;
+  const auto machine = gpu_machine(2);
+  EXPECT_GT(choose_product_tiles(machine, {false, true}, n, n, n, 0).n,
+            choose_product_tiles(machine, {}, n, n, n, 0).n);
+}
+
+TEST(GpuTiles, OfLargerElementsAreSmaller) {
+  auto machine = gpu_machine(1);
+  const auto of_8_bytes = choose_product_tiles(machine, {}, 32768, 32768, 32768, 0);
+  machine.element_size = 16;
+  EXPECT_LT(volume(choose_product_tiles(machine, {}, 32768, 32768, 32768, 0)), volume(of_8_bytes));
+}
+
+TEST(GpuTiles, GiveEveryGpuWork) {
+  for (const int gpus : {2, 4, 8})
+    for (const Index n : {1000, 2000, 4096, 16384, 32768}) {
+      const auto machine = gpu_machine(gpus);
+      const auto tiles_of_c = [&](const ProductTiles& tiles) { return divide_up(n, tiles.m) * divide_up(n, tiles.n); };
+      EXPECT_GE(tiles_of_c(choose_product_tiles(machine, {}, n, n, n, 0)), gpus) << gpus << " GPUs, " << n;
+      EXPECT_GE(tiles_of_c(choose_symmetric_tiles(machine, Side::Left, n, n, 0)), gpus) << gpus << " GPUs, " << n;
+      for (const auto what : {TriangleOf::Product, TriangleOf::RankK, TriangleOf::Rank2k})
+        EXPECT_GE(tiles_of_c(choose_triangle_tiles(machine, {}, n, n, what, 0)), 2 * gpus) << gpus << " GPUs, " << n;
+    }
+}
+
+/// The prediction covers all flops and copies each operand at least once.
+TEST(GpuTiles, PredictNoFasterThanTheKernelsOrTheLinks) {
+  for (const int gpus : {1, 4})
+    for (const Index n : {1000, 8192, 32768}) {
+      const auto machine = gpu_machine(gpus);
+      const double cube = std::pow(static_cast<double>(n), 3), square = std::pow(static_cast<double>(n), 2);
+      const auto possible = [&](const ProductTiles& tiles, double flops, double elements) {
+        EXPECT_GE(tiles.seconds, flops / (gpus * machine.rates.gpu.best_rate())) << gpus << " GPUs, " << n;
+        EXPECT_GE(tiles.seconds, machine.element_size * elements / (gpus * machine.rates.link)) << gpus << ", " << n;
+        EXPECT_LT(tiles.seconds, std::numeric_limits<double>::infinity());
+      };
+      possible(choose_product_tiles(machine, {}, n, n, n, 0), 2 * cube, 3 * square);
+      possible(choose_triangle_tiles(machine, {}, n, n, TriangleOf::RankK, 0), cube, 1.5 * square);
+      possible(choose_triangle_tiles(machine, {}, n, n, TriangleOf::Rank2k, 0), 2 * cube, 2.5 * square);
+      possible(choose_symmetric_tiles(machine, Side::Right, n, n, 0), 2 * cube, 2.5 * square);
+      possible(choose_triangular_tiles(machine, Side::Left, true, n, n, 0), cube, 1.5 * square);
+    }
+}
+
+/// Out of core, A is copied once for each column of blocks of C, and B once for each row of them.
+TEST(GpuTiles, PredictTheCopiesForAllBlocks) {
+  constexpr Index n = 32768;
+  for (const int gpus : {1, 4})
+    for (const int memory : {96, 384, 1536}) {
+      const auto machine = machine_with_memory(gpus, memory);
+      const auto tiles = choose_product_tiles(machine, {}, n, n, n, 0);
+      const auto block = choose_block(machine, {tiles.m, tiles.n, tiles.k});
+      const Index copies = divide_up(n, block.columns * tiles.n) + divide_up(n, block.rows * tiles.m);
+      ASSERT_GT(copies, 2);
+      EXPECT_GE(tiles.seconds, machine.bytes(n, n) * static_cast<double>(copies) / (gpus * machine.rates.link))
+          << memory;
+    }
+}
+
+TEST(GpuTiles, MakeBlocksThatTheLinksCanFeed) {
+  // Wu and JaJa's bound: each loaded element must be used often enough. With an r×c block of tiles of order t, one
+  // term is 2 r c t³ flops on (r + c) t² elements of 8 bytes.
+  for (const int gpus : {1, 4, 8})
+    for (const Index tile : {512, 2048, 4096}) {
+      const auto machine = gpu_machine(gpus);
+      const auto grid = owner_grid(gpus);
+      const auto block = choose_block(machine, {tile, tile, tile});
+      const double r = static_cast<double>(block.rows), c = static_cast<double>(block.columns),
+                   t = static_cast<double>(tile);
+      const double arithmetic = 2 * r * c * t * t * t / (grid.size() * machine.rates.gpu.best_rate());
+      const double transfers = 8 * (r + c) * t * t / (grid.size() * machine.rates.link);
+      EXPECT_GE(arithmetic, transfers) << gpus << " GPUs, tiles of " << tile;
+    }
+}
+
+TEST(GpuTiles, OfATriangularMatrixGiveEveryGpuColumns) {
+  for (const int gpus : {1, 2, 4, 8})
+    for (const Index n : {4096, 8192, 32768})
+      for (const bool inverse : {false, true}) {
+        const auto left = choose_triangular_tiles(gpu_machine(gpus), Side::Left, inverse, n, n, 0);
+        EXPECT_GE(divide_up(n, left.n), gpus) << n;
+        EXPECT_EQ(left.m, left.k);
+        const auto right = choose_triangular_tiles(gpu_machine(gpus), Side::Right, inverse, n, n, 0);
+        EXPECT_GE(divide_up(n, right.m), gpus) << n;
+        EXPECT_EQ(right.n, right.k);
+      }
+}
+
+}  // namespace
+}  // namespace tessera::test
