@@ -18,6 +18,19 @@ constexpr Extent size{tile + 3, 2 * tile + 1, tile + 2};
 
 bool on_host() { return std::string_view(std::getenv("TESSERA_BLAS_DEVICES")) == "0"; }
 
+/// Whether the host looks at A and B of a product whose alpha is 0, as OpenBLAS does with small matrices on some
+/// processors: then it is not for us to be right.
+template <Scalar T>
+bool host_reads_for_nothing(const Call<T>& call) {
+  static const bool openblas_does = [] {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    double C = 1;
+    host::gemm<double>(Op::NoTrans, Op::NoTrans, 1, 1, 1, 0, &nan, 1, &nan, 1, 1, &C, 1);
+    return std::isnan(C);
+  }();
+  return on_host() && call.alpha == T{} && call.routine->has("op_b") && openblas_does;
+}
+
 /// Tasks of the runtime so far: how a call is known to have taken the device path.
 std::uint64_t tasks() { return starpu_is_initialized() != 0 ? statistics().tasks : 0; }
 
@@ -51,6 +64,7 @@ TEST_P(DropIn, IsRightByEverySymbol) {
     for_all_symbols(routine, [&](const std::string& symbol, const Family& family, Layout layout) {
       for_all_options(routine, [&](const Options& options) {
         const auto call = random_call_with_factors(routine, options, size, ++seed);
+        if (host_reads_for_nothing(call)) return;
         ASSERT_TRUE(is_right_where_it_belongs(symbol, family, layout, call));
       });
     });
@@ -64,6 +78,7 @@ TEST_P(DropIn, IsRightForSizesAroundATile) {
       for (const auto layout : {Layout::ColMajor, Layout::RowMajor}) {
         const auto& family = layout == Layout::ColMajor ? families.front() : families[4];
         const auto call = random_call_with_factors(routine, {}, extent, ++seed);
+        if (host_reads_for_nothing(call)) continue;
         ASSERT_TRUE(symbol_is_right(symbol_of<T>(family, routine.name), family, layout, call));
       }
     });
@@ -94,6 +109,7 @@ TEST_P(DropIn, AlphaZeroNeverReadsItsInputs) {
     for_all_symbols(routine, [&](const std::string& symbol, const Family& family, Layout layout) {
       for_all_options(routine, [&](const Options& options) {
         const auto call = random_call(routine, options, size, ++seed, T(0), T(3));
+        if (host_reads_for_nothing(call)) return;
         ASSERT_TRUE(symbol_is_right(symbol, family, layout, call));
       });
     });
