@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "call.hpp"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "codelets/of_type.hpp"
@@ -13,11 +15,11 @@ namespace {
 using namespace arguments;
 using detail::flipped;
 
-/// What `first_illegal` of arguments.hpp takes. Whether memory is read does not matter here: null is the host's affair.
-arguments::Call common(const Call& c, bool row_major) { return {c.element_size(), row_major}; }
+/// What arguments.hpp takes. Whether memory is read does not matter here: null is the host's affair.
+arguments::Call common(const Call& c, Layout layout) { return {c.element_size(), layout == Layout::RowMajor}; }
 
-ProductCall product(const Call& c, bool row_major) {
-  return {common(c, row_major), c.op_a, c.op_b, c.m, c.n, c.k, c.A, c.lda, c.B, c.ldb, c.C, c.ldc, false};
+ProductCall product(const Call& c, Layout layout) {
+  return {common(c, layout), c.op_a, c.op_b, c.m, c.n, c.k, c.A, c.lda, c.B, c.ldb, c.C, c.ldc, false};
 }
 
 Ops allowed(const Call& c) {
@@ -25,32 +27,33 @@ Ops allowed(const Call& c) {
   return c.is_complex() ? Ops::Symmetric : Ops::All;
 }
 
-Argument check(const Call& c, bool row_major) {
+/// Calls `function` with the call of arguments.hpp that is of the same shape.
+template <typename Function>
+auto with_shape(const Call& c, Layout layout, Function function) {
+  const auto base = common(c, layout);
   switch (c.shape()) {
-  case Shape::product: return arguments::first_illegal(product(c, row_major));
+  case Shape::product: break;
   case Shape::triangle_product: {
-    auto square = product(c, row_major);
+    auto square = product(c, layout);
     square.m = c.n;
-    return arguments::first_illegal(TriangleProductCall{c.uplo, square});
+    return function(TriangleProductCall{c.uplo, square});
   }
   case Shape::symmetric:
-    return arguments::first_illegal(
-        SymmetricCall{common(c, row_major), c.side, c.uplo, c.m, c.n, c.A, c.lda, c.B, c.ldb, c.C, c.ldc, false});
+    return function(SymmetricCall{base, c.side, c.uplo, c.m, c.n, c.A, c.lda, c.B, c.ldb, c.C, c.ldc, false});
   case Shape::rank_k:
-    return arguments::first_illegal(
-        RankKCall{common(c, row_major), allowed(c), c.uplo, c.op_a, c.n, c.k, c.A, c.lda, c.C, c.ldc, false});
+    return function(RankKCall{base, allowed(c), c.uplo, c.op_a, c.n, c.k, c.A, c.lda, c.C, c.ldc, false});
   case Shape::rank_2k:
-    return arguments::first_illegal(Rank2kCall{common(c, row_major), allowed(c), c.uplo, c.op_a, c.n, c.k, c.A, c.lda,
-                                               c.B, c.ldb, c.C, c.ldc, false});
+    return function(Rank2kCall{base, allowed(c), c.uplo, c.op_a, c.n, c.k, c.A, c.lda, c.B, c.ldb, c.C, c.ldc, false});
   case Shape::triangular:
-    return arguments::first_illegal(
-        TriangularCall{common(c, row_major), c.side, c.uplo, c.op_a, c.diag, c.m, c.n, c.A, c.lda, c.C, c.ldc, false});
+    return function(TriangularCall{base, c.side, c.uplo, c.op_a, c.diag, c.m, c.n, c.A, c.lda, c.C, c.ldc, false});
   }
-  return {};
+  return function(product(c, layout));
 }
 
+/// Null, which an empty call may have, counts as zero.
 /// @param real  herk's alpha and beta, and her2k's beta
 bool is_zero(const Call& c, const void* x, bool real) {
+  if (x == nullptr) return true;
   return with_type(c.type, [&]<Scalar T>(T) {
     return real ? *static_cast<const Real<T>*>(x) == Real<T>{} : *static_cast<const T*>(x) == T{};
   });
@@ -58,14 +61,32 @@ bool is_zero(const Call& c, const void* x, bool real) {
 
 }  // namespace
 
-int first_illegal(const Call& call, bool row_major) {
-  const auto illegal = check(call, row_major);
-  switch (illegal.problem) {
-  case Problem::TooLarge:
-  case Problem::Null:
-  case Problem::TooManyBytes: return 0;
-  default: return illegal.position;
-  }
+std::array<StoredMatrix, 3> matrices(const Call& call) {
+  return with_shape(call, Layout::ColMajor, [](const auto& typed) -> std::array<StoredMatrix, 3> {
+    const auto all = arguments::matrices(typed);
+    if constexpr (all.size() == 3) return all;
+    else return {all[0], {}, all[1]};
+  });
+}
+
+int first_illegal(const Call& call, Layout layout) {
+  return with_shape(call, layout, [](const auto& typed) {
+    const auto illegal = arguments::first_illegal(typed);
+    if (illegal.problem == Problem::Null || illegal.problem == Problem::TooManyBytes) return 0;
+    if (illegal.problem != Problem::TooLarge) return illegal.position;
+    for (const auto& matrix : arguments::matrices(typed))  // what comes before them is legal
+      if (matrix.ld < std::max<Index>(1, matrix.m)) return matrix.ld_position;
+    return 0;
+  });
+}
+
+int first_refused(const Call& call, Layout layout) {
+  return with_shape(call, layout, [](const auto& typed) { return arguments::first_illegal(typed).position; });
+}
+
+bool fits(const Call& c) {
+  const auto [least, most] = std::minmax({c.m, c.n, c.k, c.lda, c.ldb, c.ldc});
+  return least >= std::numeric_limits<int>::min() && most <= std::numeric_limits<int>::max();
 }
 
 Call by_columns(Call c) {
@@ -81,9 +102,7 @@ Call by_columns(Call c) {
   case Shape::rank_k:
   case Shape::rank_2k:
     c.uplo = flipped(c.uplo);
-    if (c.op_a == conj_no_trans)
-      c.op_a = c.is_complex() ? c.op_a : Op::Trans;  // for the host: of complex numbers, illegal
-    else if (c.op_a != Op::NoTrans) c.op_a = Op::NoTrans;
+    if (c.op_a != Op::NoTrans) c.op_a = Op::NoTrans;
     else c.op_a = c.is_hermitian() ? Op::ConjTrans : Op::Trans;
     break;
   }
@@ -126,5 +145,7 @@ bool reads_result(const Call& c) {
   const bool real = c.routine == Routine::herk || c.routine == Routine::her2k;
   return !is_zero(c, c.beta, real);
 }
+
+bool reads_inputs(const Call& c) { return !is_zero(c, c.alpha, c.routine == Routine::herk); }
 
 }  // namespace tessera::dropin

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
+
 #include <tessera/types.hpp>
 
 #include "arguments.hpp"
@@ -36,9 +38,6 @@ inline constexpr Properties routines[] = {
 };
 inline constexpr int routine_count = static_cast<int>(std::size(routines));
 
-/// What OpenBLAS takes beyond the standard, and nobody else: a conjugate that is not transposed.
-inline constexpr auto conj_no_trans = Op{'R'};
-
 /// Where a table has the type.
 constexpr int type_index(char type) { return type == 's' ? 0 : type == 'd' ? 1 : type == 'c' ? 2 : 3; }
 
@@ -71,13 +70,18 @@ struct Call {
   bool has_triangle() const { return dropin::has_triangle(shape()); }
 };
 
-/// Only OpenBLAS can say whether such a call is legal.
-inline bool is_for_openblas(const Call& call) { return call.op_a == conj_no_trans || call.op_b == conj_no_trans; }
+/// The operands as they are stored, column-major: A, B and what is overwritten. B is empty where there is none.
+std::array<arguments::StoredMatrix, 3> matrices(const Call& call);
 
 /// The first argument that is illegal in the reference BLAS: its position, counted as `xerbla` does, or 0. Null
 /// pointers and sizes that only Tessera refuses are not among them.
-/// @param row_major  the matrices are as a caller of CBLAS has them: only leading dimensions depend on it
-int first_illegal(const Call& call, bool row_major);
+/// @param layout  as a caller of CBLAS has the matrices: only leading dimensions depend on it
+int first_illegal(const Call& call, Layout layout);
+/// The same, with leading dimensions of 2³¹ and more.
+int first_refused(const Call& call, Layout layout);
+
+/// Whether integers of 32 bits can hold all sizes and leading dimensions.
+bool fits(const Call& call);
 
 /// The same call by columns: what is stored by rows is, by columns, the transpose.
 /// @pre  alpha of her2k is conjugated by the caller
@@ -94,5 +98,7 @@ Traffic traffic(const Call& call);
 
 /// Whether the result depends on what C held before. β is compared by value.
 bool reads_result(const Call& call);
+/// Whether it depends on A and B. α is compared by value.
+bool reads_inputs(const Call& call);
 
 }  // namespace tessera::dropin

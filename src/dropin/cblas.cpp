@@ -4,8 +4,9 @@
 #include <complex>
 #include <type_traits>
 
+#include "codelets/of_type.hpp"
 #include "dispatch.hpp"
-#include "report.hpp"
+#include "entry.hpp"
 #include "shapes.hpp"
 
 namespace tessera::dropin {
@@ -20,38 +21,38 @@ using Number = std::conditional_t<is_complex<T>, const void*, T>;
 template <Scalar T>
 using Full = T;
 
-float value_of(float x, float /*type*/) { return x; }
-double value_of(double x, double /*type*/) { return x; }
-template <ComplexScalar T>
-T value_of(const void* x, T /*type*/) {
-  return *static_cast<const T*>(x);
-}
+Data address(const float& x) { return &x; }
+Data address(const double& x) { return &x; }
+Data address(const void* const& x) { return x; }  // null, it may be, if the call is empty
 
-// The values of CBLAS. What is none of them stays illegal.
-constexpr int row_major = 101, column_major = 102;
+// The values of CBLAS. What is none of them, or only OpenBLAS has, is illegal to us.
 constexpr auto illegal = '?';
-Op op(int x) {
-  return Op{x == 111 ? 'N' : x == 112 ? 'T' : x == 113 ? 'C' : x == 114 ? static_cast<char>(conj_no_trans) : illegal};
-}
+Layout layout(int x) { return Layout{x == 101 ? 'R' : x == 102 ? 'C' : illegal}; }
+Op op(int x) { return Op{x == 111 ? 'N' : x == 112 ? 'T' : x == 113 ? 'C' : illegal}; }
 Uplo uplo(int x) { return Uplo{x == 121 ? 'U' : x == 122 ? 'L' : illegal}; }
 Diag diag(int x) { return Diag{x == 131 ? 'N' : x == 132 ? 'U' : illegal}; }
 Side side(int x) { return Side{x == 141 ? 'L' : x == 142 ? 'R' : illegal}; }
 
-void submit(const char* symbol, int layout, const Call& call) {
-  if (layout != row_major && layout != column_major) return report_illegal_cblas(symbol, 1);
-  const bool by_rows = layout == row_major;
-  if (is_for_openblas(call)) return pass_to_host(by_rows ? by_columns(call) : call);
-  if (const int position = first_illegal(call, by_rows); position != 0)
-    return report_illegal_cblas(symbol, position + 1);
-  dispatch(by_rows ? by_columns(call) : call);
+/// By columns, a row-major her2k is one with the conjugate of alpha.
+bool dispatch_her2k_by_rows(const Call& call) {
+  return with_type(call.type, [&]<Scalar T>(T) {
+    auto columns = by_columns(call);
+    T alpha{};
+    if constexpr (is_complex<T>)
+      if (call.alpha != nullptr) {
+        alpha = std::conj(*static_cast<const T*>(call.alpha));
+        columns.alpha = &alpha;
+      }
+    return dispatch(columns);
+  });
 }
 
-/// By columns, a row-major her2k is one with the conjugate of alpha.
-template <Scalar T>
-T factor(Routine routine, int layout, T alpha) {
-  if constexpr (is_complex<T>)
-    if (routine == Routine::her2k && layout == row_major) return std::conj(alpha);
-  return alpha;
+/// @return false if the host has to see what the program has passed
+bool computed(Layout layout, const Call& call) {
+  if (layout != Layout::ColMajor && layout != Layout::RowMajor) return false;
+  if (first_illegal(call, layout) != 0) return false;
+  if (layout == Layout::ColMajor) return dispatch(call);
+  return call.routine == Routine::her2k ? dispatch_her2k_by_rows(call) : dispatch(by_columns(call));
 }
 
 }  // namespace
@@ -59,69 +60,77 @@ T factor(Routine routine, int layout, T alpha) {
 }  // namespace tessera::dropin
 
 using namespace tessera::dropin;
+using tessera::Layout;
 using tessera::Real;
 
 // One function for each argument shape. `code` is the letter of the type.
 
-#define DEFINE_product(symbol, code, T, Name, Alpha, Beta, Int)                                                     \
-  void symbol(int layout, int op_a, int op_b, Int m, Int n, Int k, Number<Alpha<T>> alpha, Data A, Int lda, Data B, \
-              Int ldb, Number<Beta<T>> beta, void* C, Int ldc) {                                                    \
-    const auto a = value_of(alpha, Alpha<T>{});                                                                     \
-    const auto b = value_of(beta, Beta<T>{});                                                                       \
-    submit(#symbol, layout,                                                                                         \
-           shapes::product(Routine::Name, code, op(op_a), op(op_b), m, n, k, &a, A, lda, B, ldb, &b, C, ldc));      \
-  }
-
-#define DEFINE_triangle_product(symbol, code, T, Name, Alpha, Beta, Int)                                               \
-  void symbol(int layout, int triangle, int op_a, int op_b, Int n, Int k, Number<Alpha<T>> alpha, Data A, Int lda,     \
-              Data B, Int ldb, Number<Beta<T>> beta, void* C, Int ldc) {                                               \
-    const auto a = value_of(alpha, Alpha<T>{});                                                                        \
-    const auto b = value_of(beta, Beta<T>{});                                                                          \
-    submit(#symbol, layout,                                                                                            \
-           shapes::triangle_product(Routine::Name, code, uplo(triangle), op(op_a), op(op_b), n, k, &a, A, lda, B, ldb, \
-                                    &b, C, ldc));                                                                      \
-  }
-
-#define DEFINE_symmetric(symbol, code, T, Name, Alpha, Beta, Int)                                                      \
-  void symbol(int layout, int where, int triangle, Int m, Int n, Number<Alpha<T>> alpha, Data A, Int lda, Data B,      \
-              Int ldb, Number<Beta<T>> beta, void* C, Int ldc) {                                                       \
-    const auto a = value_of(alpha, Alpha<T>{});                                                                        \
-    const auto b = value_of(beta, Beta<T>{});                                                                          \
-    submit(#symbol, layout,                                                                                            \
-           shapes::symmetric(Routine::Name, code, side(where), uplo(triangle), m, n, &a, A, lda, B, ldb, &b, C, ldc)); \
-  }
-
-#define DEFINE_rank_k(symbol, code, T, Name, Alpha, Beta, Int)                                            \
-  void symbol(int layout, int triangle, int trans, Int n, Int k, Number<Alpha<T>> alpha, Data A, Int lda, \
-              Number<Beta<T>> beta, void* C, Int ldc) {                                                   \
-    const auto a = value_of(alpha, Alpha<T>{});                                                           \
-    const auto b = value_of(beta, Beta<T>{});                                                             \
-    submit(#symbol, layout,                                                                               \
-           shapes::rank_k(Routine::Name, code, uplo(triangle), op(trans), n, k, &a, A, lda, &b, C, ldc)); \
-  }
-
-#define DEFINE_rank_2k(symbol, code, T, Name, Alpha, Beta, Int)                                                    \
-  void symbol(int layout, int triangle, int trans, Int n, Int k, Number<Alpha<T>> alpha, Data A, Int lda, Data B,  \
+#define DEFINE_product(symbol, entry, code, T, Name, Alpha, Beta, Int)                                             \
+  void symbol(int order, int op_a, int op_b, Int m, Int n, Int k, Number<Alpha<T>> alpha, Data A, Int lda, Data B, \
               Int ldb, Number<Beta<T>> beta, void* C, Int ldc) {                                                   \
-    const auto a = factor(Routine::Name, layout, value_of(alpha, Alpha<T>{}));                                     \
-    const auto b = value_of(beta, Beta<T>{});                                                                      \
-    submit(#symbol, layout,                                                                                        \
-           shapes::rank_2k(Routine::Name, code, uplo(triangle), op(trans), n, k, &a, A, lda, B, ldb, &b, C, ldc)); \
+    static constinit Entry host entry;                                                                             \
+    const auto call = shapes::product(Routine::Name, code, op(op_a), op(op_b), m, n, k, address(alpha), A, lda, B, \
+                                      ldb, address(beta), C, ldc);                                                 \
+    if (!computed(layout(order), call))                                                                            \
+      host(call, layout(order), order, op_a, op_b, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);                  \
   }
 
-#define DEFINE_triangular(symbol, code, T, Name, Alpha, Beta, Int)                                                    \
-  void symbol(int layout, int where, int triangle, int trans, int unit, Int m, Int n, Number<Alpha<T>> alpha, Data A, \
-              Int lda, void* B, Int ldb) {                                                                            \
-    const auto a = value_of(alpha, Alpha<T>{});                                                                       \
-    submit(#symbol, layout,                                                                                           \
-           shapes::triangular(Routine::Name, code, side(where), uplo(triangle), op(trans), diag(unit), m, n, &a, A,   \
-                              lda, B, ldb));                                                                          \
+#define DEFINE_triangle_product(symbol, entry, code, T, Name, Alpha, Beta, Int)                                   \
+  void symbol(int order, int triangle, int op_a, int op_b, Int n, Int k, Number<Alpha<T>> alpha, Data A, Int lda, \
+              Data B, Int ldb, Number<Beta<T>> beta, void* C, Int ldc) {                                          \
+    static constinit Entry host entry;                                                                            \
+    const auto call = shapes::triangle_product(Routine::Name, code, uplo(triangle), op(op_a), op(op_b), n, k,     \
+                                               address(alpha), A, lda, B, ldb, address(beta), C, ldc);            \
+    if (!computed(layout(order), call))                                                                           \
+      host(call, layout(order), order, triangle, op_a, op_b, n, k, alpha, A, lda, B, ldb, beta, C, ldc);          \
   }
 
-#define DEFINE(shape, code, letter, T, Name, name, Alpha, Beta)                           \
-  DEFINE_##shape(cblas_##letter##name, code, T, Name, Alpha, Beta, int)                   \
-      DEFINE_##shape(cblas_##letter##name##64_, code, T, Name, Alpha, Beta, std::int64_t) \
-          DEFINE_##shape(cblas_##letter##name##_64, code, T, Name, Alpha, Beta, std::int64_t)
+#define DEFINE_symmetric(symbol, entry, code, T, Name, Alpha, Beta, Int)                                           \
+  void symbol(int order, int where, int triangle, Int m, Int n, Number<Alpha<T>> alpha, Data A, Int lda, Data B,   \
+              Int ldb, Number<Beta<T>> beta, void* C, Int ldc) {                                                   \
+    static constinit Entry host entry;                                                                             \
+    const auto call = shapes::symmetric(Routine::Name, code, side(where), uplo(triangle), m, n, address(alpha), A, \
+                                        lda, B, ldb, address(beta), C, ldc);                                       \
+    if (!computed(layout(order), call))                                                                            \
+      host(call, layout(order), order, where, triangle, m, n, alpha, A, lda, B, ldb, beta, C, ldc);                \
+  }
+
+#define DEFINE_rank_k(symbol, entry, code, T, Name, Alpha, Beta, Int)                                              \
+  void symbol(int order, int triangle, int trans, Int n, Int k, Number<Alpha<T>> alpha, Data A, Int lda,           \
+              Number<Beta<T>> beta, void* C, Int ldc) {                                                            \
+    static constinit Entry host entry;                                                                             \
+    const auto call = shapes::rank_k(Routine::Name, code, uplo(triangle), op(trans), n, k, address(alpha), A, lda, \
+                                     address(beta), C, ldc);                                                       \
+    if (!computed(layout(order), call))                                                                            \
+      host(call, layout(order), order, triangle, trans, n, k, alpha, A, lda, beta, C, ldc);                        \
+  }
+
+#define DEFINE_rank_2k(symbol, entry, code, T, Name, Alpha, Beta, Int)                                                 \
+  void symbol(int order, int triangle, int trans, Int n, Int k, Number<Alpha<T>> alpha, Data A, Int lda, Data B,       \
+              Int ldb, Number<Beta<T>> beta, void* C, Int ldc) {                                                       \
+    static constinit Entry host entry;                                                                                 \
+    const auto call = shapes::rank_2k(Routine::Name, code, uplo(triangle), op(trans), n, k, address(alpha), A, lda, B, \
+                                      ldb, address(beta), C, ldc);                                                     \
+    if (!computed(layout(order), call))                                                                                \
+      host(call, layout(order), order, triangle, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc);                    \
+  }
+
+#define DEFINE_triangular(symbol, entry, code, T, Name, Alpha, Beta, Int)                                            \
+  void symbol(int order, int where, int triangle, int trans, int unit, Int m, Int n, Number<Alpha<T>> alpha, Data A, \
+              Int lda, void* B, Int ldb) {                                                                           \
+    static constinit Entry host entry;                                                                               \
+    const auto call = shapes::triangular(Routine::Name, code, side(where), uplo(triangle), op(trans), diag(unit), m, \
+                                         n, address(alpha), A, lda, B, ldb);                                         \
+    if (!computed(layout(order), call))                                                                              \
+      host(call, layout(order), order, where, triangle, trans, unit, m, n, alpha, A, lda, B, ldb);                   \
+  }
+
+#define ENTRY(interface, routine) (Interface::interface, #routine)
+#define DEFINE(shape, code, letter, T, Name, name, Alpha, Beta)                                                     \
+  DEFINE_##shape(cblas_##letter##name, ENTRY(Cblas, letter##name), code, T, Name, Alpha, Beta, int) DEFINE_##shape( \
+      cblas_##letter##name##64_, ENTRY(Cblas64, letter##name), code, T, Name, Alpha, Beta, std::int64_t)            \
+      DEFINE_##shape(cblas_##letter##name##_64, ENTRY(Cblas64, letter##name), code, T, Name, Alpha, Beta,           \
+                     std::int64_t)
 
 #define CZ(shape, Name, name, Alpha, Beta)                            \
   DEFINE(shape, 'c', c, std::complex<float>, Name, name, Alpha, Beta) \

@@ -14,10 +14,6 @@ namespace {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-void compute(Guest& guest, const Call& call) {
-  if (!guest.host()(call)) guest.abort_without_host(call);
-}
-
 /// Timed are calls for which devices are an alternative, and for the log some of the others: looking at a clock twice
 /// takes as long as a product of a handful of numbers.
 bool is_timed(Guest& guest, double operations) {
@@ -26,17 +22,18 @@ bool is_timed(Guest& guest, double operations) {
   return !guest.decision().stays(operations) || (guest.log().on() && small_calls++ % one_of == 0);
 }
 
-void on_host(Guest& guest, const Call& call, double operations) {
+bool on_host(Guest& guest, const Call& call, double operations) {
   if (!is_timed(guest, operations)) {
-    compute(guest, call);
+    if (!guest.host()(call)) return false;
     if (guest.log().on()) guest.log().count(call, operations, Place::Host, {}, {});
-    return;
+    return true;
   }
   const double begin = now();
-  compute(guest, call);
+  if (!guest.host()(call)) return false;
   const double seconds = now() - begin;
   guest.decision().observe_host(call, operations, seconds);
   if (guest.log().on()) guest.log().count(call, operations, Place::Host, seconds, seconds);
+  return true;
 }
 
 /// StarPU's waits would be points of cancellation, in the middle of what nobody could leave as it is.
@@ -75,21 +72,16 @@ bool on_devices(Guest& guest, const Engine& engine, const Call& call, double ope
 
 }  // namespace
 
-void dispatch(const Call& call) noexcept {
+bool dispatch(const Call& call) noexcept {
   auto& guest = Guest::of_process();
-  if (guest.is_inside()) return compute(guest, call);
+  if (guest.is_inside()) return guest.host()(call);
   const double operations = flops(call);
-  if (!guest.decision().stays(operations)) {
+  if (operations > 0 && !guest.decision().stays(operations)) {
     const NoCancellation until_done;
     if (const DeviceCall devices(guest, call, operations); devices)
-      if (on_devices(guest, devices.engine(), call, operations)) return;
+      if (on_devices(guest, devices.engine(), call, operations)) return true;
   }
-  on_host(guest, call, operations);
-}
-
-void pass_to_host(const Call& call) noexcept {
-  auto& guest = Guest::of_process();
-  on_host(guest, call, flops(call));
+  return on_host(guest, call, operations);
 }
 
 }  // namespace tessera::dropin

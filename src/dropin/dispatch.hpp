@@ -6,10 +6,8 @@
 namespace tessera::dropin {
 
 /// Computes a legal call, column-major, where that is expected to be done first. If the devices fail, the host does it
-/// again, from what the operands were before.
-void dispatch(const Call& call) noexcept;
-
-/// Hands a call to the host unseen: it uses what only the host may know, such as OpenBLAS's op 'R'.
-void pass_to_host(const Call& call) noexcept;
+/// again, from what the operands were before. Empty calls are the host's.
+/// @return false if nothing has been done: there is no host BLAS, or no memory for one that counts in 32 bits
+bool dispatch(const Call& call) noexcept;
 
 }  // namespace tessera::dropin

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The Fortran symbols: dgemm_, dgemm for compilers that add no underscore, and dgemm_64_ with 64-bit integers, for
 // every routine of the table and every type; gemmt also by the name that the reference BLAS has for it, gemmtr.
-#include <type_traits>
+#include <cstdint>
 
 #include "dispatch.hpp"
-#include "report.hpp"
+#include "entry.hpp"
 #include "shapes.hpp"
 
 namespace tessera::dropin {
@@ -20,13 +20,8 @@ Option option(Letter letter) {
   return Option{static_cast<char>(*letter & ~0x20)};
 }
 
-template <typename Int>
-void submit(const char* symbol, const Call& call) {
-  constexpr auto width = std::is_same_v<Int, int> ? Width::Bits32 : Width::Bits64;
-  if (is_for_openblas(call)) pass_to_host(call);
-  else if (const int position = first_illegal(call, false); position != 0) report_illegal(symbol, position, width);
-  else dispatch(call);
-}
+/// @return false if the host has to see what the program has passed
+bool computed(const Call& call) { return first_illegal(call, Layout::ColMajor) == 0 && dispatch(call); }
 
 }  // namespace
 
@@ -34,57 +29,72 @@ void submit(const char* symbol, const Call& call) {
 
 using namespace tessera::dropin;
 using tessera::Diag;
+using tessera::Layout;
 using tessera::Op;
 using tessera::Side;
 using tessera::Uplo;
 
 // One function for each argument shape. `code` is the letter of the type.
 
-#define DEFINE_product(symbol, code, Name, Int)                                                                       \
+#define DEFINE_product(symbol, entry, code, Name, Int)                                                                \
   void symbol(Letter op_a, Letter op_b, const Int* m, const Int* n, const Int* k, Data alpha, Data A, const Int* lda, \
               Data B, const Int* ldb, Data beta, void* C, const Int* ldc) {                                           \
-    submit<Int>(#symbol, shapes::product(Routine::Name, code, option<Op>(op_a), option<Op>(op_b), *m, *n, *k, alpha,  \
-                                         A, *lda, B, *ldb, beta, C, *ldc));                                           \
+    static constinit Entry host entry;                                                                                \
+    const auto call = shapes::product(Routine::Name, code, option<Op>(op_a), option<Op>(op_b), *m, *n, *k, alpha, A,  \
+                                      *lda, B, *ldb, beta, C, *ldc);                                                  \
+    if (!computed(call)) host(call, Layout::ColMajor, op_a, op_b, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);      \
   }
 
-#define DEFINE_triangle_product(symbol, code, Name, Int)                                                              \
-  void symbol(Letter uplo, Letter op_a, Letter op_b, const Int* n, const Int* k, Data alpha, Data A, const Int* lda,  \
-              Data B, const Int* ldb, Data beta, void* C, const Int* ldc) {                                           \
-    submit<Int>(#symbol, shapes::triangle_product(Routine::Name, code, option<Uplo>(uplo), option<Op>(op_a),          \
-                                                  option<Op>(op_b), *n, *k, alpha, A, *lda, B, *ldb, beta, C, *ldc)); \
+#define DEFINE_triangle_product(symbol, entry, code, Name, Int)                                                      \
+  void symbol(Letter uplo, Letter op_a, Letter op_b, const Int* n, const Int* k, Data alpha, Data A, const Int* lda, \
+              Data B, const Int* ldb, Data beta, void* C, const Int* ldc) {                                          \
+    static constinit Entry host entry;                                                                               \
+    const auto call = shapes::triangle_product(Routine::Name, code, option<Uplo>(uplo), option<Op>(op_a),            \
+                                               option<Op>(op_b), *n, *k, alpha, A, *lda, B, *ldb, beta, C, *ldc);    \
+    if (!computed(call)) host(call, Layout::ColMajor, uplo, op_a, op_b, n, k, alpha, A, lda, B, ldb, beta, C, ldc);  \
   }
 
-#define DEFINE_symmetric(symbol, code, Name, Int)                                                                      \
+#define DEFINE_symmetric(symbol, entry, code, Name, Int)                                                               \
   void symbol(Letter side, Letter uplo, const Int* m, const Int* n, Data alpha, Data A, const Int* lda, Data B,        \
               const Int* ldb, Data beta, void* C, const Int* ldc) {                                                    \
-    submit<Int>(#symbol, shapes::symmetric(Routine::Name, code, option<Side>(side), option<Uplo>(uplo), *m, *n, alpha, \
-                                           A, *lda, B, *ldb, beta, C, *ldc));                                          \
+    static constinit Entry host entry;                                                                                 \
+    const auto call = shapes::symmetric(Routine::Name, code, option<Side>(side), option<Uplo>(uplo), *m, *n, alpha, A, \
+                                        *lda, B, *ldb, beta, C, *ldc);                                                 \
+    if (!computed(call)) host(call, Layout::ColMajor, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc);          \
   }
 
-#define DEFINE_rank_k(symbol, code, Name, Int)                                                                     \
-  void symbol(Letter uplo, Letter op, const Int* n, const Int* k, Data alpha, Data A, const Int* lda, Data beta,   \
-              void* C, const Int* ldc) {                                                                           \
-    submit<Int>(#symbol, shapes::rank_k(Routine::Name, code, option<Uplo>(uplo), option<Op>(op), *n, *k, alpha, A, \
-                                        *lda, beta, C, *ldc));                                                     \
+#define DEFINE_rank_k(symbol, entry, code, Name, Int)                                                                 \
+  void symbol(Letter uplo, Letter op, const Int* n, const Int* k, Data alpha, Data A, const Int* lda, Data beta,      \
+              void* C, const Int* ldc) {                                                                              \
+    static constinit Entry host entry;                                                                                \
+    const auto call = shapes::rank_k(Routine::Name, code, option<Uplo>(uplo), option<Op>(op), *n, *k, alpha, A, *lda, \
+                                     beta, C, *ldc);                                                                  \
+    if (!computed(call)) host(call, Layout::ColMajor, uplo, op, n, k, alpha, A, lda, beta, C, ldc);                   \
   }
 
-#define DEFINE_rank_2k(symbol, code, Name, Int)                                                                     \
-  void symbol(Letter uplo, Letter op, const Int* n, const Int* k, Data alpha, Data A, const Int* lda, Data B,       \
-              const Int* ldb, Data beta, void* C, const Int* ldc) {                                                 \
-    submit<Int>(#symbol, shapes::rank_2k(Routine::Name, code, option<Uplo>(uplo), option<Op>(op), *n, *k, alpha, A, \
-                                         *lda, B, *ldb, beta, C, *ldc));                                            \
+#define DEFINE_rank_2k(symbol, entry, code, Name, Int)                                                                 \
+  void symbol(Letter uplo, Letter op, const Int* n, const Int* k, Data alpha, Data A, const Int* lda, Data B,          \
+              const Int* ldb, Data beta, void* C, const Int* ldc) {                                                    \
+    static constinit Entry host entry;                                                                                 \
+    const auto call = shapes::rank_2k(Routine::Name, code, option<Uplo>(uplo), option<Op>(op), *n, *k, alpha, A, *lda, \
+                                      B, *ldb, beta, C, *ldc);                                                         \
+    if (!computed(call)) host(call, Layout::ColMajor, uplo, op, n, k, alpha, A, lda, B, ldb, beta, C, ldc);            \
   }
 
-#define DEFINE_triangular(symbol, code, Name, Int)                                                                 \
-  void symbol(Letter side, Letter uplo, Letter op, Letter diag, const Int* m, const Int* n, Data alpha, Data A,    \
-              const Int* lda, void* B, const Int* ldb) {                                                           \
-    submit<Int>(#symbol, shapes::triangular(Routine::Name, code, option<Side>(side), option<Uplo>(uplo),           \
-                                            option<Op>(op), option<Diag>(diag), *m, *n, alpha, A, *lda, B, *ldb)); \
+#define DEFINE_triangular(symbol, entry, code, Name, Int)                                                             \
+  void symbol(Letter side, Letter uplo, Letter op, Letter diag, const Int* m, const Int* n, Data alpha, Data A,       \
+              const Int* lda, void* B, const Int* ldb) {                                                              \
+    static constinit Entry host entry;                                                                                \
+    const auto call = shapes::triangular(Routine::Name, code, option<Side>(side), option<Uplo>(uplo), option<Op>(op), \
+                                         option<Diag>(diag), *m, *n, alpha, A, *lda, B, *ldb);                        \
+    if (!computed(call)) host(call, Layout::ColMajor, side, uplo, op, diag, m, n, alpha, A, lda, B, ldb);             \
   }
 
-#define DEFINE(shape, code, letter, Name, name)                                                  \
-  DEFINE_##shape(letter##name##_, code, Name, int) DEFINE_##shape(letter##name, code, Name, int) \
-      DEFINE_##shape(letter##name##_64_, code, Name, std::int64_t)
+#define ENTRY(interface, routine) (Interface::interface, #routine)
+#define DEFINE(shape, code, letter, Name, name)                                        \
+  DEFINE_##shape(letter##name##_, ENTRY(Fortran, letter##name), code, Name, int)       \
+      DEFINE_##shape(letter##name, ENTRY(FortranPlain, letter##name), code, Name, int) \
+          DEFINE_##shape(letter##name##_64_, ENTRY(Fortran64, letter##name), code, Name, std::int64_t)
 
 #define CZ(shape, Name, name)       \
   DEFINE(shape, 'c', c, Name, name) \

@@ -136,10 +136,8 @@ void Guest::give_up(const std::string& why) {
   say_once(settings_, Subject::Devices, why);
 }
 
-void Guest::abort_without_host(const Call& call) const {
-  const auto name = std::string(1, call.type) + call.properties().name;
-  say_now("no host BLAS " + (host_.loaded() ? "for " + name + " of that size: " + host_.path() + " counts in 32 bits"
-                                            : "was found: " + host_.trouble()));
+void Guest::abort_without_host() const {
+  say_now("no host BLAS was found: " + host_.trouble());
   std::abort();
 }
 

@@ -38,8 +38,8 @@ class Guest {
   /// @return whether it was the first of its kind
   bool computed(const Call& call);
 
-  /// No host BLAS, or none for such sizes.
-  [[noreturn]] void abort_without_host(const Call& call) const;
+  /// No host BLAS, nor one of the program's own: nobody can compute.
+  [[noreturn]] void abort_without_host() const;
 
   /// When the process exits, or closes us. Waits for calls of other threads. If the calling thread is itself in the
   /// middle of one (a signal handler that exits), that one never ends: then the devices are left alone once they have

@@ -3,9 +3,6 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
-#include <limits>
-
 #include "host_gemmt.hpp"
 
 extern "C" const char tessera_blas_version[];
@@ -17,8 +14,6 @@ namespace {
 
 /// Whether a library is one of ours: this one, a copy of it, or what Debian's alternatives call libblas.so.3.
 bool is_ours(void* library) { return dlsym(library, "tessera_blas_version") != nullptr; }
-
-bool fits(const Call& c, Index largest) { return std::max({c.m, c.n, c.k, c.lda, c.ldb, c.ldc}) <= largest; }
 
 /// A Fortran routine, with the hidden lengths of its characters at the end, as gfortran wants them.
 template <typename Int>
@@ -99,12 +94,14 @@ bool HostBlas::load(const std::string& name) {
 }
 
 bool HostBlas::operator()(const Call& call) const {
-  const bool narrow = fits(call, std::numeric_limits<int>::max());
+  if (!loaded()) return false;
+  const bool narrow = fits(call);
   const auto& functions = narrow ? functions_ : functions_64_;
   void* const found = functions[static_cast<int>(call.routine)][type_index(call.type)];
   if (found != nullptr && narrow) call_fortran<int>(found, call);
   else if (found != nullptr) call_fortran<std::int64_t>(found, call);
-  else if (narrow && loaded() && call.shape() == Shape::triangle_product) gemmt_by_gemm(*this, call);
+  else if (!narrow) return false;
+  else if (call.shape() == Shape::triangle_product) gemmt_by_gemm(*this, call);
   else return false;
   return true;
 }

@@ -19,8 +19,9 @@ class HostBlas {
   const std::string& path() const noexcept { return path_; }
   const std::string& trouble() const noexcept { return trouble_; }
 
-  /// Computes a call, column-major. A gemmt that the host does not have is put together from its gemm.
-  /// @return false if it cannot, and has done nothing: sizes beyond 32 bits need a host that has functions for them
+  /// Computes a call, column-major. A gemmt that the host does not have is put together from its gemm, and one whose
+  /// sizes are beyond 32 bits from smaller calls, if the host has no functions for them.
+  /// @return false if it cannot, and has done nothing
   bool operator()(const Call& call) const;
 
   /// Any of its symbols, or null.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Illegal arguments reach the program's own xerbla, each once, by the position and name that the reference BLAS gives
-// them, and nothing else happens. This process runs under the drop-in itself.
+// Calls that are illegal or empty do what they do without us: the same reports to the program's own xerbla, the same
+// memory. OpenBLAS, called by its own address, shows what that is. This process runs under the drop-in itself.
 #include <starpu.h>
 
 #include "dropin/symbols.hpp"
@@ -12,87 +12,124 @@ namespace {
 
 constexpr Extent size{3, 4, 5};
 
-std::string expected_name(const Family& family, char type, const std::string& name) {
-  if (family.cblas()) return std::string("cblas_") + type + name;
-  std::string upper(1, type);
-  upper += name;
-  for (auto& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  while (upper.size() < 6) upper += ' ';
-  return upper;
+/// OpenBLAS's own function, with integers of 32 bits; null: it has none.
+template <Scalar T>
+void* plain_function(const Family& family, const std::string& name) {
+  static void* const library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) throw std::runtime_error(dlerror());
+  return dlsym(library, (std::string(family.prefix) + type_letter<T> + name + (family.cblas() ? "" : "_")).c_str());
 }
 
-/// One call with what `spoil` makes of its arguments.
+template <Scalar T>
+struct Outcome {
+  std::vector<Report> reports;
+  HostMatrix<T> A, B, C;
+  friend bool operator==(const Outcome&, const Outcome&) = default;
+};
+
+/// What one call does, with what `spoil` makes of its arguments.
 template <Scalar T, typename Spoil>
-void expect_reported(const Routine<T>& routine, const std::string& name, const Family& family, Layout layout,
-                     int position, Spoil spoil) {
+Outcome<T> outcome_of(const Routine<T>& routine, void* function, const Family& family, Layout layout, Spoil spoil) {
   auto call = random_call(routine, {}, size, 1);
-  auto rows = layout == Layout::RowMajor ? in_rows(call) : call;
-  const auto before = rows;
-  auto arguments = rows.arguments();
+  if (layout == Layout::RowMajor) call = in_rows(call);
+  auto arguments = call.arguments();
   spoil(arguments);
   reports.clear();
-  const auto symbol = symbol_of<T>(family, name);
-  call_symbol(routine, address_of(symbol), family, layout, arguments);
-  ASSERT_EQ(reports.size(), 1u) << symbol << ", position " << position << ", layout " << static_cast<char>(layout);
-  EXPECT_EQ(reports[0].by, family.cblas() ? "cblas_xerbla" : "xerbla_") << symbol;
-  EXPECT_EQ(reports[0].name, expected_name(family, type_letter<T>, name)) << symbol;
-  EXPECT_EQ(reports[0].position, position) << symbol << ", layout " << static_cast<char>(layout);
-  EXPECT_TRUE(rows.A == before.A && rows.B == before.B && rows.C == before.C) << symbol << " has computed";
+  call_symbol(routine, function, family, layout, arguments);
+  return {reports, call.A, call.B, call.C};
 }
 
-/// Values that this option may not have.
+std::string text(const std::vector<Report>& all) {
+  std::string text;
+  for (const auto& [by, name, position] : all) text += by + "(" + name + ", " + std::to_string(position) + ") ";
+  return text.empty() ? "nothing" : text;
+}
+
+/// OpenBLAS of some age has no gemmt: then the position is the reference BLAS's, reported as OpenBLAS does.
+template <Scalar T, typename Spoil>
+Outcome<T> expected(const Routine<T>& routine, const std::string& name, const Family& family, Layout layout,
+                    int position, Spoil spoil) {
+  auto narrow = family;
+  narrow.wide = false;
+  if (void* const function = plain_function<T>(family, name); function != nullptr)
+    return outcome_of(routine, function, narrow, layout, spoil);
+  auto call = random_call(routine, {}, size, 1);
+  if (layout == Layout::RowMajor) call = in_rows(call);
+  std::string upper(1, type_letter<T>);
+  upper += name;
+  for (auto& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  Outcome<T> outcome{{}, call.A, call.B, call.C};
+  if (position >= 0) outcome.reports.push_back({"xerbla_", upper, position});
+  return outcome;
+}
+
+/// @param position  of the argument in Fortran, 0 for the layout, −1 if the call is legal in the reference BLAS
+template <Scalar T, typename Spoil>
+void expect_as_plain(const Routine<T>& routine, const std::string& name, const Family& family, Layout layout,
+                     int position, Spoil spoil) {
+  const auto symbol = symbol_of<T>(family, name);
+  const auto plain = expected(routine, name, family, layout, position, spoil);
+  const auto ours = outcome_of(routine, address_of(symbol), family, layout, spoil);
+  ASSERT_TRUE(ours == plain) << symbol << ", layout " << static_cast<char>(layout) << ", position " << position
+                             << ": reports " << text(ours.reports) << "instead of " << text(plain.reports)
+                             << (ours.C == plain.C ? "" : ", and another result");
+}
+
+/// Values that this option may not have: of OpenBLAS, some may.
 template <Scalar T>
 std::string illegal_values(const Routine<T>& routine, const std::string& option) {
-  std::string all = "X?";
+  std::string all = "X?R";
+  if (option == "side") all = "X?";
   if (option.starts_with("op"))
     for (const Op op : all_ops)
       if (std::ranges::count(routine.ops, op) == 0) all += static_cast<char>(op);
   return all;
 }
 
-template <Scalar T>
-void expect_each_reported(const Routine<T>& routine, const std::string& name, const Family& family, Layout layout) {
-  const int shift = family.cblas() ? 2 : 1;  // the layout is the first
-  for (std::size_t a = 0; a < routine.arguments.size(); a++) {
-    const auto& argument = routine.arguments[a];
-    const int position = static_cast<int>(a) + shift;
-    const auto expect = [&](auto spoil) {
-      expect_reported(routine, name, family, layout, position,
-                      [&](Arguments<T>& arguments) { spoil(Argument<T>(routine, argument, arguments), arguments); });
-    };
-    if (is_option(argument)) {
-      for (const char value : illegal_values(routine, argument))
-        expect([&](Argument<T> x, Arguments<T>&) { x.set_option(value); });
-    } else if (is_size(argument)) {
-      expect([](Argument<T> x, Arguments<T>&) { x.number() = -1; });
-    } else if (is_leading_dimension(argument)) {
-      // Of empty matrices it must be at least one; of others, at least as many as a column has, or by rows, a row.
-      expect([](Argument<T> x, Arguments<T>& all) { all.size = {}, x.number() = 0; });
-      expect([](Argument<T> x, Arguments<T>&) { x.number() = 2; });
-      expect([](Argument<T> x, Arguments<T>&) { x.number() = -7; });
-    }
-    if (::testing::Test::HasFatalFailure()) return;
-  }
+/// Calls `body(symbol's name, family, layout)` for all ways to call a routine.
+template <Scalar T, typename Body>
+void for_all_symbols(const Routine<T>& routine, Body body) {
+  for (const auto& family : families)
+    for (const auto& name : names_of(routine.name))
+      for (const auto layout : layouts_of(family)) {
+        body(name, family, layout);
+        if (::testing::Test::HasFatalFailure()) return;
+      }
 }
 
 class DropInArguments : public EachRoutine {};
 INSTANTIATE_TEST_SUITE_P(, DropInArguments, each_routine(), its_name);
 
-TEST_P(DropInArguments, ReachTheProgramsXerblaIfIllegal) {
+TEST_P(DropInArguments, AreReportedAsWithoutUs) {
   run([]<Scalar T>(const Routine<T>& routine) {
-    for (const auto& family : families)
-      for (const auto& name : names_of(routine.name))
-        for (const auto layout : layouts_of(family)) {
-          expect_each_reported(routine, name, family, layout);
-          if (::testing::Test::HasFatalFailure()) return;
+    for_all_symbols(routine, [&](const std::string& name, const Family& family, Layout layout) {
+      for (std::size_t a = 0; a < routine.arguments.size(); a++) {
+        const auto& argument = routine.arguments[a];
+        const auto expect = [&](auto spoil) {
+          expect_as_plain(routine, name, family, layout, static_cast<int>(a) + 1,
+                          [&](Arguments<T>& all) { spoil(Argument<T>(routine, argument, all), all); });
+        };
+        if (is_option(argument)) {
+          for (const char value : illegal_values(routine, argument))
+            expect([&](Argument<T> x, Arguments<T>&) { x.set_option(value); });
+        } else if (is_size(argument)) {
+          expect([](Argument<T> x, Arguments<T>&) { x.number() = -1; });
+        } else if (is_leading_dimension(argument)) {
+          expect([](Argument<T> x, Arguments<T>&) { x.number() = 2; });
+          expect([](Argument<T> x, Arguments<T>&) { x.number() = -7; });
+          // OpenBLAS accepts this one in most routines.
+          expect([](Argument<T> x, Arguments<T>& all) { all.size = {}, x.number() = 0; });
         }
+        if (::testing::Test::HasFatalFailure()) return;
+      }
+    });
   });
 }
 
 TEST_P(DropInArguments, HaveALegalLayout) {
   run([]<Scalar T>(const Routine<T>& routine) {
     for (const auto& family : families)
-      if (family.cblas()) expect_reported(routine, routine.name, family, Layout{'?'}, 1, [](auto&) {});
+      if (family.cblas()) expect_as_plain(routine, routine.name, family, Layout{'?'}, 0, [](auto&) {});
   });
 }
 
@@ -100,13 +137,70 @@ TEST_P(DropInArguments, HaveALegalLayout) {
 TEST_P(DropInArguments, AreCheckedInTheirOrder) {
   run([]<Scalar T>(const Routine<T>& routine) {
     for (const auto& family : families)
-      expect_reported(routine, routine.name, family, Layout::ColMajor, family.cblas() ? 2 : 1, [&](Arguments<T>& all) {
+      expect_as_plain(routine, routine.name, family, Layout::ColMajor, 1, [&](Arguments<T>& all) {
         for (const auto& argument : routine.arguments)
           if (is_option(argument)) Argument<T>(routine, argument, all).set_option('X');
           else if (is_size(argument) || is_leading_dimension(argument))
             Argument<T>(routine, argument, all).number() = -1;
       });
   });
+}
+
+/// A size that the host cannot count is no excuse for an illegal argument.
+TEST_P(DropInArguments, AreReportedBesideSizesOf64Bits) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    for (const auto& family : families)
+      if (family.wide) {
+        const auto ours =
+            outcome_of(routine, address_of(symbol_of<T>(family, routine.name)), family, Layout::ColMajor,
+                       [](Arguments<T>& all) { all.lda = Index{1} << 33, all.size.n = -(Index{1} << 33); });
+        ASSERT_EQ(ours.reports.size(), 1u);
+        const auto n = std::ranges::find(routine.arguments, "n") - routine.arguments.begin();
+        EXPECT_EQ(ours.reports[0].position, n + 1) << routine.name;
+      }
+  });
+}
+
+/// Sizes of zero, with matrices that are not there.
+TEST_P(DropInArguments, MayBeNullIfTheResultIsEmpty) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    for_all_symbols(routine, [&](const std::string& name, const Family& family, Layout layout) {
+      for_all_sizes(routine, {0, 3}, [&](const Extent& extent) {
+        if (extent.n != 0 && (extent.m != 0 || !routine.has("m"))) return;
+        expect_as_plain(routine, name, family, layout, -1, [&](Arguments<T>& all) {
+          all.size = extent, all.A = all.B = all.C = nullptr;
+          all.lda = all.ldb = all.ldc = 8;
+        });
+      });
+    });
+  });
+}
+
+TEST_P(DropInArguments, MayHaveNothingToSumUp) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    if (!routine.has("k") || routine.name == "gemmt") return;
+    for_all_symbols(routine, [&](const std::string& name, const Family& family, Layout layout) {
+      expect_as_plain(routine, name, family, layout, -1, [&](Arguments<T>& all) {
+        all.size.k = 0, all.A = all.B = nullptr, all.lda = all.ldb = 8;
+        all.beta = T(2);
+      });
+    });
+  });
+}
+
+/// Complex factors go by address, and nobody looks at them.
+TEST(DropInEmptyCalls, MayLackTheirFactors) {
+  using Gemm =
+      void(int, int, int, int, int, int, const void*, const void*, int, const void*, int, const void*, void*, int);
+  using Her2k = void(int, int, int, int, int, const void*, const void*, int, const void*, int, double, void*, int);
+  reports.clear();
+  for (const int layout : {101, 102}) {
+    reinterpret_cast<Gemm*>(address_of("cblas_zgemm"))(layout, 111, 111, 0, 0, 0, nullptr, nullptr, 1, nullptr, 1,
+                                                       nullptr, nullptr, 1);
+    reinterpret_cast<Her2k*>(address_of("cblas_zher2k"))(layout, 121, 111, 0, 0, nullptr, nullptr, 1, nullptr, 1, 0,
+                                                         nullptr, 1);
+  }
+  EXPECT_EQ(text(reports), "nothing");
 }
 
 /// After all tests.

@@ -13,9 +13,6 @@
 extern "C" {
 int openblas_get_num_threads();
 void openblas_set_num_threads(int);
-void dgemm_64_(const char*, const char*, const std::int64_t*, const std::int64_t*, const std::int64_t*, const double*,
-               const double*, const std::int64_t*, const double*, const std::int64_t*, const double*, double*,
-               const std::int64_t*) __attribute__((weak));
 }
 
 namespace tessera::test {
@@ -163,22 +160,6 @@ TEST(Guest, MayBeInterrupted) {
   const auto ended = interrupted.run();
   EXPECT_TRUE(has_ended_silently(ended));
   EXPECT_EQ(ended.calls("devices"), 21) << ended;
-}
-
-const Scenario too_large{"too large for the host", [] {
-                           const std::int64_t two = 2, one = 1, large = std::int64_t{1} << 32;
-                           const double factor = 1, A[2] = {1, 2}, B[1] = {3};
-                           double C[2] = {};
-                           dgemm_64_("N", "N", &two, &one, &one, &factor, A, &large, B, &large, &factor, C, &large);
-                           require(C[0] == 3 && C[1] == 6, "the product");  // of a host that can
-                           return 0;
-                         }};
-
-/// A host that counts in 32 bits has nothing for it: there is no right result to go on with.
-TEST(Guest, EndsAProgramThatNobodyCanComputeFor) {
-  const auto ended = too_large.run();
-  if (ended.signal == 0) EXPECT_TRUE(has_ended_silently(ended));
-  else EXPECT_TRUE(ended.signal == SIGABRT && says(ended, "32 bits")) << ended;
 }
 
 const Scenario illegal{"an illegal argument", [] {

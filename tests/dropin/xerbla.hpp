@@ -11,6 +11,7 @@ namespace tessera::test {
 struct Report {
   std::string by, name;
   std::int64_t position;
+  friend bool operator==(const Report&, const Report&) = default;
 };
 inline std::vector<Report> reports;
 

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "entry.hpp"
+
+#include <dlfcn.h>
+
+#include <cctype>
+#include <string>
+
+#include "guest.hpp"
+
+namespace tessera::dropin {
+
+namespace {
+
+struct Affixes {
+  const char* prefix;
+  const char* suffixes[2];  ///< either will do
+};
+
+constexpr Affixes affixes(Interface interface) {
+  switch (interface) {
+  case Interface::Fortran: return {"", {"_", "_"}};
+  case Interface::FortranPlain: return {"", {"", "_"}};
+  case Interface::Fortran64: return {"", {"_64_", "_64_"}};
+  case Interface::Cblas: return {"cblas_", {"", ""}};
+  case Interface::Cblas64: return {"cblas_", {"64_", "_64"}};
+  }
+  return {};
+}
+
+/// The other name of gemmt; of all else, the same.
+std::string alias(const std::string& routine) {
+  if (routine.ends_with("gemmt")) return routine + "r";
+  if (routine.ends_with("gemmtr")) return routine.substr(0, routine.size() - 1);
+  return routine;
+}
+
+template <typename Int>
+bool tell(const char* symbol, const char* name, std::size_t length, int position) {
+  void* address = dlsym(RTLD_DEFAULT, symbol);  // the program's
+  if (address == nullptr) address = Guest::of_process().host().symbol(symbol);
+  if (address == nullptr) return false;
+  const Int info = position;
+  reinterpret_cast<void (*)(const char*, const Int*, std::size_t)>(address)(name, &info, length);
+  return true;
+}
+
+/// A function of its own, as strings are destroyed here.
+[[gnu::noinline]] void say_illegal(const char* name, int position) {
+  say_now("argument " + std::to_string(position) + " of " + name + " is illegal");
+}
+
+}  // namespace
+
+void* Entry::look_up(Interface interface, const char* routine) {
+  const auto [prefix, suffixes] = affixes(interface);
+  for (const auto& name : {std::string(routine), alias(routine)})
+    for (const char* suffix : suffixes) {
+      const auto symbol = prefix + name + suffix;
+      if (void* const address = dlsym(RTLD_NEXT, symbol.c_str()); address != nullptr) return address;
+      if (void* const address = Guest::of_process().host().symbol(symbol.c_str()); address != nullptr) return address;
+    }
+  return nullptr;
+}
+
+void Entry::refuse(const Call& call, Layout layout) const {
+  auto& guest = Guest::of_process();
+  if (!guest.host().loaded()) guest.abort_without_host();
+  char name[] = "       ";  // at least six characters
+  std::size_t length = 0;
+  for (; routine_[length] != '\0'; length++)
+    name[length] = static_cast<char>(std::toupper(static_cast<unsigned char>(routine_[length])));
+  if (length < 6) length = 6;
+  const bool is_layout = layout == Layout::ColMajor || layout == Layout::RowMajor;
+  const int position = is_layout ? first_refused(call, layout) : 0;  // Fortran has no layout to count
+  if (interface_ == Interface::Fortran64 || interface_ == Interface::Cblas64)
+    if (tell<std::int64_t>("xerbla_64_", name, length, position)) return;
+  if (tell<int>("xerbla_", name, length, position)) return;
+  say_illegal(name, position);
+}
+
+}  // namespace tessera::dropin
