@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include "host_gemmt.hpp"
+#include "host_large.hpp"
 
 extern "C" const char tessera_blas_version[];
 const char tessera_blas_version[] = TESSERA_VERSION;
@@ -100,7 +101,7 @@ bool HostBlas::operator()(const Call& call) const {
   void* const found = functions[static_cast<int>(call.routine)][type_index(call.type)];
   if (found != nullptr && narrow) call_fortran<int>(found, call);
   else if (found != nullptr) call_fortran<std::int64_t>(found, call);
-  else if (!narrow) return false;
+  else if (!narrow) return compute_large(*this, call);
   else if (call.shape() == Shape::triangle_product) gemmt_by_gemm(*this, call);
   else return false;
   return true;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program whose own xerbla leaves by a C++ exception, or by longjmp: through our symbols to the program's own frames,
 // and all that comes after is right.
+#include <sys/mman.h>
+#include <sys/resource.h>
+
 #include <csetjmp>
 #include <thread>
 
@@ -86,6 +89,36 @@ TEST(ThrowingXerbla, ReachesTheCaller) {
   const auto ended = throwing.run();
   EXPECT_TRUE(has_ended_silently(ended, 5));
   EXPECT_EQ(ended.calls("devices"), 3) << ended;
+}
+
+/// Columns that lie too far apart for a host that counts in 32 bits, and of which no copy can be made.
+const Scenario out_of_memory{"no memory for a copy", [] {
+                               const std::int64_t n = 60000, apart = std::int64_t{1} << 31, columns = 40;
+                               const double zero = 0;
+                               void* const memory = mmap(nullptr, 8 * apart * columns, PROT_READ | PROT_WRITE,
+                                                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+                               require(memory != MAP_FAILED, "mmap");
+                               auto* const A = static_cast<double*>(memory);
+                               A[0] = 7;
+                               require(product_is_right(10), "a product");
+                               std::ifstream status("/proc/self/statm");
+                               rlim_t pages = 0;
+                               status >> pages;
+                               const rlimit limit{4096 * pages + (1 << 20), RLIM_INFINITY};
+                               require(setrlimit(RLIMIT_AS, &limit) == 0, "setrlimit");
+                               try {
+                                 dgemm_64_("N", "N", &n, &columns, &columns, &factor, C, &n, C, &n, &zero, A, &apart);
+                                 return 1;
+                               } catch (const Illegal& illegal) {
+                                 require(illegal.position == 13, "the position");
+                               }
+                               require(A[0] == 7, "what was not computed has been changed");
+                               return 5;
+                             }};
+
+TEST(LongColumns, AreRefusedIfThereIsNoMemory) {
+  const auto ended = out_of_memory.run({{"TESSERA_BLAS_DEVICES", "0"}});
+  EXPECT_TRUE(has_ended_silently(ended, 5));
 }
 
 /// The position that arrives.

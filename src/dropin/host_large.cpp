@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host_large.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <new>
+
+#include "codelets/of_type.hpp"
+#include "codelets/triangle.hpp"
+#include "host.hpp"
+
+namespace tessera::dropin {
+
+namespace {
+
+using codelets::Part;
+
+/// How far a call is cut: large enough to compute at full speed, small enough for copies of operands with few columns,
+/// as all have that lie this far apart.
+constexpr Index longest = 65536;
+
+/// Of op(X), where it is stored.
+Index offset(Op op, Index i, Index j, Index ld) { return op == Op::NoTrans ? i + j * ld : j + i * ld; }
+
+/// One of the operands of a piece.
+template <Scalar T>
+struct Operand {
+  T* data;
+  Index& ld;  ///< of the piece
+  Index m, n;
+  Part part;  ///< that is referenced
+  bool read, written;
+
+  /// Elements of the copy that it needs: none if there is one column, or none is referenced.
+  Index copied() const { return ld > arguments::largest_int && n > 1 && (read || written) ? m * n : 0; }
+};
+
+template <Scalar T>
+void copy(const Operand<T>& x, const T* from, Index from_ld, T* to, Index to_ld) {
+  for (Index j = 0; j < x.n; j++) {
+    const Index begin = x.part == Part::Lower ? j : 0, end = x.part == Part::Upper ? j + 1 : x.m;
+    std::copy(from + begin + j * from_ld, from + end + j * from_ld, to + begin + j * to_ld);
+  }
+}
+
+template <Scalar T>
+class Pieces {
+ public:
+  Pieces(const HostBlas& host, const Call& call) : host_(host), call_(call) {
+    if (!reads_inputs(call)) call_.k = 0;  // OpenBLAS may look at A and B even if alpha is 0
+    const bool left = call.side == Side::Left, product = call.shape() == Shape::product;
+    if (has_k(call.shape())) k_ = std::clamp<Index>(call_.k, 1, longest);
+    if (product || (!call.has_triangle() && left)) n_ = std::min(n_, longest);
+    if (product || (!call.has_triangle() && !left)) m_ = std::min(m_, longest);
+  }
+
+  bool compute() {
+    auto first = piece(0, 0, 0);
+    const auto operands = operands_of(first);
+    for (std::size_t x = 0; x < operands.size(); x++)
+      if (const Index count = operands[x].copied(); count > 0) {
+        copies_[x].reset(new (std::nothrow) T[static_cast<std::size_t>(count)]);
+        if (copies_[x] == nullptr) return false;
+      }
+    for (const auto& operand : operands) operand.ld = std::max<Index>(1, operand.m);
+    if (!fits(first)) return false;  // no memory has so large a triangle
+    for (Index l = 0; l == 0 || l < call_.k; l += k_)
+      for (Index j = 0; j < call_.n; j += n_)
+        for (Index i = 0; i == 0 || i < call_.m; i += m_) compute(piece(i, j, l));
+    return true;
+  }
+
+ private:
+  /// The piece that begins in row i and column j of the result, and at l of what is summed.
+  Call piece(Index i, Index j, Index l) const {
+    static constexpr T one{1};
+    auto p = call_;
+    p.m = std::min(m_, call_.m - i), p.n = std::min(n_, call_.n - j), p.k = std::min(k_, call_.k - l);
+    const auto move = [](const void* data, Index elements) { return static_cast<const T*>(data) + elements; };
+    p.C = static_cast<T*>(p.C) + i + j * p.ldc;
+    if (has_k(p.shape())) p.A = move(p.A, offset(p.op_a, i, l, p.lda));
+    switch (p.shape()) {
+    case Shape::product:
+    case Shape::triangle_product: p.B = move(p.B, offset(p.op_b, l, j, p.ldb)); break;
+    case Shape::rank_2k: p.B = move(p.B, offset(p.op_a, 0, l, p.ldb)); break;
+    case Shape::symmetric: p.B = move(p.B, i + j * p.ldb); break;
+    case Shape::rank_k:
+    case Shape::triangular: break;
+    }
+    if (l > 0) p.beta = &one;
+    return p;
+  }
+
+  std::array<Operand<T>, 3> operands_of(Call& p) const {
+    const auto [A, B, C] = matrices(p);
+    const auto triangle = codelets::part_of(p.uplo);
+    const auto writable = [](const void* data) { return const_cast<T*>(static_cast<const T*>(data)); };
+    const bool reads = reads_inputs(p);
+    return {{{writable(p.A), p.lda, A.m, A.n, has_k(p.shape()) ? Part::All : triangle, reads, false},
+             {writable(p.B), p.ldb, B.m, B.n, Part::All, reads, false},
+             {writable(p.C), p.ldc, C.m, C.n, p.has_triangle() ? triangle : Part::All, reads_result(p), true}}};
+  }
+
+  void compute(Call p) const {
+    const auto operands = operands_of(p);
+    const Index ldc = p.ldc;
+    T* data[3];
+    for (std::size_t x = 0; x < operands.size(); x++) {
+      const auto& operand = operands[x];
+      const Index compact = std::max<Index>(1, operand.m);
+      const bool copies = operand.copied() > 0;
+      data[x] = copies ? copies_[x].get() : operand.data;
+      if (copies && operand.read) copy<T>(operand, operand.data, operand.ld, data[x], compact);
+      if (operand.ld > arguments::largest_int) operand.ld = compact;
+    }
+    p.A = data[0], p.B = data[1], p.C = data[2];
+    host_(p);
+    if (const auto& C = operands[2]; data[2] != C.data) copy<T>(C, data[2], p.ldc, C.data, ldc);
+  }
+
+  const HostBlas& host_;
+  Call call_;
+  /// The most of a piece.
+  Index m_ = std::max<Index>(1, call_.m), n_ = std::max<Index>(1, call_.n), k_ = 1;
+  std::unique_ptr<T[]> copies_[3];  ///< of operands whose columns lie too far apart
+};
+
+}  // namespace
+
+bool compute_large(const HostBlas& host, const Call& call) {
+  return with_type(call.type, [&]<Scalar T>(T) { return Pieces<T>(host, call).compute(); });
+}
+
+}  // namespace tessera::dropin
