@@ -5,10 +5,14 @@
 
 #include <atomic>
 #include <chrono>
+#include <latch>
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <system_error>
 #include <thread>
+#include <vector>
 
 #include <tessera/sched.h>
 #include <tessera/blas.hpp>
@@ -20,6 +24,7 @@
 #include "described_run.hpp"
 #include "gpu.hpp"
 #include "machine_rates.hpp"
+#include "options.hpp"
 #include "session.hpp"
 
 namespace tessera::dropin {
@@ -93,12 +98,35 @@ Started& started() {
   return only;
 }
 
+/// Whether the threads that StarPU and CUDA make can be had: where they cannot, StarPU ends the process.
+/// @throws RuntimeError if not
+void require_threads(int count) {
+  std::latch enough(1);
+  std::vector<std::jthread> threads;
+  try {
+    while (std::ssize(threads) < count) threads.emplace_back([&] { enough.wait(); });
+  } catch (const std::system_error& error) {
+    enough.count_down();
+    throw RuntimeError("of " + std::to_string(count) + " threads, " + std::to_string(threads.size()) +
+                       " can be had: " + error.what());
+  }
+  enough.count_down();
+}
+
+/// Threads that a Runtime has, with some to spare.
+int thread_count(const RuntimeOptions& options, bool need_gpus) {
+  const int cpus = detail::with_environment(options).cpus;
+  const int usual = need_gpus ? 1 : static_cast<int>(std::thread::hardware_concurrency());
+  return (cpus >= 0 ? cpus : usual) + (need_gpus ? 16 : 2);
+}
+
 const char* start(int gpus, bool cpu_only, bool need_gpus) {
   auto& s = started();
   try {
     RuntimeOptions options;
     options.gpus = cpu_only ? 0 : gpus;
     const int threads = host::threads();
+    if (starpu_is_initialized() == 0) require_threads(thread_count(options, need_gpus));
     s.runtime = std::make_unique<Runtime>(options);
     s.session = detail::session();
     if (need_gpus && s.session->gpu_count() == 0)

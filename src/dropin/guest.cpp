@@ -224,12 +224,12 @@ DeviceCall::~DeviceCall() { release(); }
 void DeviceCall::release() {
   if (engine_ == nullptr) return;
   engine_ = nullptr;
-  inside = false;
   {
     const std::lock_guard lock(guest_.mutex_);
     guest_.calls_--;
   }
   guest_.changed_.notify_all();
+  inside = false;  // last: a signal handler that calls us or exits must not wait for the lock that it interrupts
 }
 
 }  // namespace tessera::dropin

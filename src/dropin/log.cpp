@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "quiet_write.hpp"
+
 namespace tessera::dropin {
 
 namespace {
@@ -75,7 +77,7 @@ std::string Log::write(const std::string& host_blas, const std::string& devices,
   last_ = nullptr;
   const int file = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   // One write: the lines of several processes do not mix.
-  const bool whole = file >= 0 && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  const bool whole = file >= 0 && write_quietly(file, text);
   auto error = whole ? "" : "TESSERA_BLAS_LOG is '" + path_ + "', which cannot be written: " + std::strerror(errno);
   if (file >= 0) close(file);
   return error;

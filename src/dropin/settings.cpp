@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "quiet_write.hpp"
+
 namespace tessera::dropin {
 
 namespace {
@@ -55,9 +57,7 @@ Settings settings_from_environment() {
 }
 
 void say_now(const std::string& sentence) {
-  const auto line = "tessera: " + sentence + "\n";
-  const auto written = write(STDERR_FILENO, line.data(), line.size());
-  static_cast<void>(written);  // a program that has closed its standard error cannot be told
+  write_quietly(STDERR_FILENO, "tessera: " + sentence + "\n");  // who has closed standard error cannot be told
 }
 
 void say_once(const Settings& settings, Subject subject, const std::string& sentence) {

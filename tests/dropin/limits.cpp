@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A program that may have no more threads, whose files may not grow, or whose standard error nobody reads: it computes
+// and ends as without us.
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <cerrno>
+
+#include "products.hpp"
+
+namespace {
+
+std::atomic<bool> threads_can_be_made = true;
+
+}  // namespace
+
+/// In place of the C library's, for all libraries of this process: a limit that holds for root, too.
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
+                              void* argument) {
+  using Create = int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+  static auto* const create = reinterpret_cast<Create*>(dlsym(RTLD_NEXT, "pthread_create"));
+  return threads_can_be_made ? create(thread, attributes, function, argument) : EAGAIN;
+}
+
+namespace tessera::test {
+namespace {
+
+const Scenario no_threads{"no thread can be made", [] {
+                            threads_can_be_made = false;
+                            require(product_is_right(150), "a product");
+                            require(solution_is_right(150), "a solution");
+                            return 5;
+                          }};
+
+TEST(NoThreads, LeaveAllToTheHost) {
+  const auto ended = no_threads.run({{"OPENBLAS_NUM_THREADS", "1"}});
+  EXPECT_TRUE(has_ended(ended, 5));
+  EXPECT_TRUE(says(ended, "threads"));
+  EXPECT_EQ(ended.calls("host"), 2) << ended;
+}
+
+const Scenario no_more_threads{"no thread can be made any more", [] {
+                                 require(product_is_right(150), "a product");
+                                 threads_can_be_made = false;
+                                 require(product_is_right(2100), "a product with a large backup");
+                                 require(solution_is_right(150), "a solution");
+                                 return 5;
+                               }};
+
+TEST(NoThreads, AreNeededOnceTheDevicesHaveStarted) {
+  const auto ended = no_more_threads.run({{"OPENBLAS_NUM_THREADS", "1"}, {"TESSERA_TILE", "512"}});
+  EXPECT_TRUE(has_ended_silently(ended, 5));
+  EXPECT_EQ(ended.calls("devices"), 3) << ended;
+}
+
+const Scenario no_growth{"files may not grow", [] {
+                           const rlimit none{0, 0};
+                           require(setrlimit(RLIMIT_FSIZE, &none) == 0, "setrlimit");
+                           require(product_is_right(50), "a product");
+                           return 5;
+                         }};
+
+TEST(FilesThatMayNotGrow, MayBeTheLog) {
+  const auto ended = no_growth.run({{"TESSERA_BLAS_DEVICES", "0"}});
+  EXPECT_TRUE(has_ended_silently(ended, 5)) << "standard error is a file, too";
+  EXPECT_TRUE(ended.log.empty());
+}
+
+const Scenario unread{"nobody reads standard error", [] {
+                        int ends[2];
+                        require(pipe(ends) == 0, "pipe");
+                        require(dup2(ends[1], STDERR_FILENO) == STDERR_FILENO, "dup2");
+                        close(ends[0]), close(ends[1]);
+                        require(product_is_right(50), "a product");
+                        sigset_t blocked;
+                        pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+                        require(sigismember(&blocked, SIGPIPE) == 0, "SIGPIPE is blocked");
+                        return 5;
+                      }};
+
+TEST(StandardErrorThatNobodyReads, EndsNoProgram) {
+  EXPECT_TRUE(has_ended_silently(unread.run({{"TESSERA_BLAS_DEVICES", "nonsense"}}), 5));
+}
+
+}  // namespace
+}  // namespace tessera::test
