@@ -34,20 +34,38 @@ void register_whole(starpu_data_handle_t tile, int home, void* matrix) {
 
 std::size_t size(starpu_data_handle_t tile) { return on_node(tile, STARPU_MAIN_RAM).bytes; }
 
+/// One copy of part of a tile from one node to another, as StarPU asks for it.
+struct Transfer {
+  const starpu_matrix_interface& source;
+  unsigned from;
+  const starpu_matrix_interface& target;
+  unsigned to;
+  void* request;
+  bool pending = false;
+
+  void copy(const Rectangle& part) {
+    const auto element = source.elemsize;
+    const int status = starpu_interface_copy2d(
+        source.dev_handle, source.offset + offset(source, part.i, part.j), from, target.dev_handle,
+        target.offset + offset(target, part.i, part.j), to, static_cast<std::size_t>(part.m) * element,
+        static_cast<std::size_t>(part.n), source.ld * element, target.ld * element, request);
+    pending = pending || status != 0;
+  }
+};
+
 int copy(void* source, unsigned from, void* target, unsigned to, void* request) {
   const auto& s = *static_cast<const PartialTile*>(source);
-  const auto& t = *static_cast<const PartialTile*>(target);
-  bool pending = false;
-  for_each_panel(s, [&](const Rectangle& panel) {
-    const auto element = s.matrix.elemsize;
-    const int status = starpu_interface_copy2d(
-        s.matrix.dev_handle, s.matrix.offset + offset(s.matrix, panel), from, t.matrix.dev_handle,
-        t.matrix.offset + offset(t.matrix, panel), to, static_cast<std::size_t>(panel.m) * element,
-        static_cast<std::size_t>(panel.n), s.matrix.ld * element, t.matrix.ld * element, request);
-    pending = pending || status != 0;
-  });
+  Transfer transfer{s.matrix, from, static_cast<const PartialTile*>(target)->matrix, to, request};
+  const auto whole = [&](const Rectangle& part) { transfer.copy(part); };
+  const auto by_columns = [&](const Rectangle& corner) {
+    for (int j = corner.j; j < corner.j + corner.n; j++)
+      if (const auto [begin, end] = used_rows(s, corner, j); begin < end) transfer.copy({begin, j, end - begin, 1});
+  };
+  const bool on_host = starpu_node_get_kind(from) == STARPU_CPU_RAM || starpu_node_get_kind(to) == STARPU_CPU_RAM;
+  if (on_host) for_each_part(s, whole, by_columns);
+  else for_each_panel(s, whole);
   starpu_interface_data_copy(from, to, s.bytes);
-  return pending ? -EAGAIN : 0;
+  return transfer.pending ? -EAGAIN : 0;
 }
 
 }  // namespace

@@ -14,6 +14,9 @@ namespace tessera::detail {
 
 namespace {
 
+/// GPUs, or NUMA nodes if StarPU was told to tell them apart.
+bool has_several_memories() { return starpu_memory_nodes_get_count() > 1; }
+
 /// The StarPU interface that allocates tiles of this memory on GPUs and copies them: pinned or pageable.
 /// @param column  bytes of a column of the largest tile
 starpu_data_interface_ops* interface_of(const TileGrid::Memory& memory, std::size_t column) {
@@ -81,8 +84,9 @@ TileGrid::TileGrid(void* data, Index m, Index n, Index ld, std::size_t element_s
   if (mt_ == 0) return;
   handles_.resize(static_cast<std::size_t>(mt_ * nt_));
   const auto column = static_cast<std::size_t>(std::min(tile.rows, m)) * element_size;
-  auto* const interface =
-      session_->gpu_count() > 0 ? interface_of(memory(0, mt_, 0, nt_), column) : &starpu_interface_matrix_ops;
+  auto* const interface = session_->gpu_count() > 0 ? interface_of(memory(0, mt_, 0, nt_), column)
+                          : has_several_memories()  ? tile_interface::pinned()
+                                                    : &starpu_interface_matrix_ops;
   for (Index j = 0; j < nt_; j++)
     for (Index i = 0; i < mt_; i++) {
       auto& handle = handles_[static_cast<std::size_t>(i + j * mt_)];
@@ -117,7 +121,7 @@ void TileGrid::call(char letter) noexcept {
 }
 
 void TileGrid::use_only(Uplo uplo) {
-  if (session_->gpu_count() == 0) return;  // no tile is copied
+  if (!has_several_memories()) return;  // nothing is copied
   for (Index j = 0; j < nt_; j++)
     for (Index i = 0; i < mt_; i++) {
       const Index diagonal = j * nb() - i * mb();

@@ -119,13 +119,13 @@ starpu_data_interface_ops with_heap(const starpu_data_copy_methods* methods) {
 }  // namespace
 
 starpu_data_interface_ops* pinned() {
-  static auto ops = with_heap(partial_tile_ops().copy_methods);
+  static auto ops = with_heap(staging::pinned_copies());
   return &ops;
 }
 
 starpu_data_interface_ops* pageable(std::size_t column) {
   if (column > staging::buffer_bytes) return pinned();
-  static auto ops = with_heap(staging::copy_methods());
+  static auto ops = with_heap(staging::pageable_copies());
   return &ops;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tiles on the diagonal of a triangle: all that is used of them is copied, little else, and as much as StarPU is told.
+// Tiles on the diagonal of a triangle: what is used of them is copied, nothing else is touched on the host, and little
+// else goes over a link.
 #include "partial_tile.hpp"
 
 #include <gtest/gtest.h>
@@ -52,7 +53,14 @@ struct Shape {
   int m, n, diagonal;
 };
 
-TEST(PartialTile, HasTheTriangleAndLittleElse) {
+constexpr Shape shapes[] = {{640, 640, 0},    {700, 150, 0}, {700, 150, 300}, {700, 150, 690},
+                            {300, 640, -200}, {1, 1, 0},     {129, 129, 0},   {640, 600, 40}};
+
+bool in_triangle(Uplo uplo, int i, int j, int diagonal) {
+  return uplo == Uplo::Lower ? i >= diagonal + j : i <= diagonal + j;
+}
+
+TEST(PartialTile, GivesTheHostTheTriangleAndNothingElse) {
   constexpr int ld = 701, columns = 640;
   constexpr double nothing = -1;
   std::vector<double> source(static_cast<std::size_t>(ld) * columns);
@@ -60,30 +68,57 @@ TEST(PartialTile, HasTheTriangleAndLittleElse) {
   const auto at = [](const std::vector<double>& memory, int i, int j, int stride) {
     return memory[static_cast<std::size_t>(i) + static_cast<std::size_t>(j) * static_cast<std::size_t>(stride)];
   };
-  for (const auto& [m, n, diagonal] : {Shape{640, 640, 0},
-                                       {700, 150, 0},
-                                       {700, 150, 300},
-                                       {700, 150, 690},
-                                       {300, 640, -200},
-                                       {1, 1, 0},
-                                       {129, 129, 0},
-                                       {640, 600, 40}})
+  for (const auto& [m, n, diagonal] : shapes)
     for (const Uplo uplo : {Uplo::Lower, Uplo::Upper}) {
       SCOPED_TRACE(::testing::Message() << m << 'x' << n << ", " << diagonal << ' ' << static_cast<char>(uplo));
       const Registered tile(source, m, n, ld, uplo, diagonal);
       std::vector<double> copy(static_cast<std::size_t>(m) * static_cast<std::size_t>(n), nothing);
       tile.copy_to(copy);
-      std::size_t used = 0, copied = 0;
+      for (int j = 0; j < n; j++)
+        for (int i = 0; i < m; i++)
+          ASSERT_EQ(at(copy, i, j, m), in_triangle(uplo, i, j, diagonal) ? at(source, i, j, ld) : nothing)
+              << i << ' ' << j;
+      EXPECT_EQ(tile.memory(), copy.size() * sizeof(double));
+    }
+}
+
+// What goes over a link: each element of the triangle once, and as much besides as StarPU is told.
+TEST(PartialTile, IsCutIntoRectanglesAndCorners) {
+  std::vector<double> memory(std::size_t{700} * 640);
+  for (const auto& [m, n, diagonal] : shapes)
+    for (const Uplo uplo : {Uplo::Lower, Uplo::Upper}) {
+      SCOPED_TRACE(::testing::Message() << m << 'x' << n << ", " << diagonal << ' ' << static_cast<char>(uplo));
+      const Registered tile(memory, m, n, m, uplo, diagonal);
+      std::vector<int> covered(static_cast<std::size_t>(m) * static_cast<std::size_t>(n));
+      std::size_t used = 0, linked = 0;
+      const auto cover = [&](const detail::Rectangle& part) {
+        linked += static_cast<std::size_t>(part.m) * static_cast<std::size_t>(part.n);
+        for (int j = part.j; j < part.j + part.n; j++) {
+          const auto [begin, end] = detail::used_rows(tile.interface(), part, j);
+          for (int i = begin; i < end; i++)
+            covered.at(static_cast<std::size_t>(i) + static_cast<std::size_t>(j) * static_cast<std::size_t>(m))++;
+        }
+      };
+      detail::for_each_part(
+          tile.interface(),
+          [&](const detail::Rectangle& rectangle) {
+            cover(rectangle);
+            for (const int j : {rectangle.j, rectangle.j + rectangle.n - 1}) {
+              const auto [begin, end] = detail::used_rows(tile.interface(), rectangle, j);
+              EXPECT_EQ(end - begin, rectangle.m) << "not all of the rectangle is in the triangle";
+            }
+          },
+          cover);
       for (int j = 0; j < n; j++)
         for (int i = 0; i < m; i++) {
-          const bool needed = uplo == Uplo::Lower ? i >= diagonal + j : i <= diagonal + j;
-          const double there = at(copy, i, j, m);
-          ASSERT_TRUE(there == at(source, i, j, ld) || (!needed && there == nothing)) << i << ' ' << j << ": " << there;
-          used += needed ? 1 : 0, copied += there != nothing ? 1 : 0;
+          const bool needed = in_triangle(uplo, i, j, diagonal);
+          ASSERT_EQ(covered[static_cast<std::size_t>(i) + static_cast<std::size_t>(j) * static_cast<std::size_t>(m)],
+                    needed ? 1 : 0)
+              << i << ' ' << j;
+          used += needed ? 1 : 0;
         }
-      EXPECT_EQ(tile.size(), copied * sizeof(double));
-      EXPECT_EQ(tile.memory(), copy.size() * sizeof(double));
-      EXPECT_LT(copied - used, static_cast<std::size_t>(n) * detail::narrowest_panel / 2 + 1);
+      EXPECT_EQ(tile.size(), linked * sizeof(double));
+      EXPECT_LT(linked - used, static_cast<std::size_t>(n) * detail::narrowest_panel / 2 + 1);
     }
 }
 

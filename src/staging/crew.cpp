@@ -23,7 +23,7 @@ void pause() {
 
 void Offer::help(Hands& hands) {
   try {
-    const auto stream = hands.stream(job.device);
+    const auto stream = hands.stream(job.gpu);
     std::optional<Piece> last;
     for (int index; (index = taken++) < pieces;) {
       Piece piece(job, index, hands.take());
@@ -54,9 +54,10 @@ void Crew::run(const Job& job) {
   auto& offer = free_offer();
   offer.job = job;
   offer.failure.clear();
-  offer.pieces = job.pieces();
+  const auto pieces = static_cast<int>(job.pieces.size());
+  offer.pieces = pieces;
   offer.taken = 0;  // now the helpers see it
-  if (job.pieces() > 1 && asleep_ > 0) {
+  if (pieces > 1 && asleep_ > 0) {
     const std::lock_guard lock(mutex_);
     wake_.notify_all();
   }
@@ -101,7 +102,7 @@ bool Crew::help_once(std::unique_ptr<Hands>& hands) {
     offer.helpers++;
     if (offer.has_work()) {
       try {
-        require(cudaSetDevice(offer.job.device), "cudaSetDevice");
+        require(cudaSetDevice(offer.job.gpu), "cudaSetDevice");
         if (hands == nullptr) hands = take_hands();
         offer.help(*hands);
         helped = true;

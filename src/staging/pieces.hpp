@@ -3,12 +3,13 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <map>
+#include <span>
 
 #include "cuda_resources.hpp"
+#include "partial_tile.hpp"
 #include "staging/staging.hpp"
 
 /// A tile on its way between memory that is not pinned and a GPU: in pieces, through pinned buffers.
@@ -59,45 +60,34 @@ class Hands {
   std::map<int, gpu::Stream> streams_;
 };
 
-/// A tile, or a panel of one, in the host's memory, and where it is in a GPU's. Both are columns of `height` bytes.
-struct Tile {
-  std::byte* host;
-  std::size_t host_stride;
-  std::byte* device;
-  std::size_t device_stride;
-  std::size_t height;
-  int columns;
-
-  int columns_of_a_piece() const { return static_cast<int>(std::max<std::size_t>(1, buffer_bytes / height)); }
-};
-
-/// One copy of a tile, cut into pieces for whoever has time.
+/// One copy between the tile in the host's memory and the one in a GPU's, in pieces for whoever has time.
 struct Job {
-  Tile tile{};
-  bool in = false;  ///< to the GPU
-  int device = 0;
+  const PartialTile* host = nullptr;
+  const PartialTile* device = nullptr;
+  std::span<const Rectangle> pieces;  ///< each fits a buffer
+  bool in = false;                    ///< to the GPU
+  int gpu = 0;
   cudaStream_t stream = nullptr;  ///< StarPU's: what it waits for
-
-  int step() const { return tile.columns_of_a_piece(); }
-  int pieces() const { return (tile.columns + step() - 1) / step(); }
 };
 
-/// Some columns of a tile, in a buffer without gaps.
+/// Some columns of a tile, in a buffer without gaps. The link takes all of the rectangle; of the host's memory, only
+/// what is used of the tile is read and written.
 class Piece {
  public:
   Piece(const Job& job, int index, Buffer& buffer)
-      : job_(&job), buffer_(&buffer), first_(index * job.step()),
-        count_(std::min(job.step(), job.tile.columns - first_)) {}
+      : job_(&job), buffer_(&buffer), rectangle_(job.pieces[static_cast<std::size_t>(index)]) {}
 
   void begin(cudaStream_t stream) {
     buffer_->wait();
+    const auto& tile = job_->device->matrix;
+    auto* const device = reinterpret_cast<std::byte*>(tile.ptr) + offset(tile, rectangle_.i, rectangle_.j);
     if (job_->in) {
       each_column([](std::byte* packed, std::byte* column, std::size_t bytes) { std::memcpy(packed, column, bytes); });
-      link(device(), tile().device_stride, buffer_->data(), tile().height, cudaMemcpyHostToDevice, stream);
+      link(device, tile.ld * tile.elemsize, buffer_->data(), height(), cudaMemcpyHostToDevice, stream);
     } else {
-      link(buffer_->data(), tile().height, device(), tile().device_stride, cudaMemcpyDeviceToHost, stream);
+      link(buffer_->data(), height(), device, tile.ld * tile.elemsize, cudaMemcpyDeviceToHost, stream);
     }
-    buffer_->mark(job_->device, stream);
+    buffer_->mark(job_->gpu, stream);
   }
   void end() {
     if (job_->in) return;  // StarPU waits
@@ -107,26 +97,30 @@ class Piece {
   cudaEvent_t on_link() const { return buffer_->pending(); }
 
  private:
-  const Tile& tile() const { return job_->tile; }
-  std::byte* device() const { return tile().device + static_cast<std::size_t>(first_) * tile().device_stride; }
+  /// Bytes of a column in the buffer.
+  std::size_t height() const { return static_cast<std::size_t>(rectangle_.m) * job_->host->matrix.elemsize; }
   void link(void* to, std::size_t to_stride, const void* from, std::size_t from_stride, cudaMemcpyKind kind,
             cudaStream_t stream) const {
-    const auto columns = static_cast<std::size_t>(count_);
-    const bool dense = to_stride == tile().height && from_stride == tile().height;
-    require(dense ? cudaMemcpyAsync(to, from, columns * tile().height, kind, stream)
-                  : cudaMemcpy2DAsync(to, to_stride, from, from_stride, tile().height, columns, kind, stream),
+    const auto columns = static_cast<std::size_t>(rectangle_.n);
+    const bool dense = to_stride == height() && from_stride == height();
+    require(dense ? cudaMemcpyAsync(to, from, columns * height(), kind, stream)
+                  : cudaMemcpy2DAsync(to, to_stride, from, from_stride, height(), columns, kind, stream),
             "a copy of a tile");
   }
   template <typename Copy>
   void each_column(Copy copy) const {
-    for (int j = 0; j < count_; j++)
-      copy(static_cast<std::byte*>(buffer_->data()) + static_cast<std::size_t>(j) * tile().height,
-           tile().host + static_cast<std::size_t>(first_ + j) * tile().host_stride, tile().height);
+    const auto& host = job_->host->matrix;
+    auto* packed = static_cast<std::byte*>(buffer_->data());
+    for (int j = rectangle_.j; j < rectangle_.j + rectangle_.n; j++, packed += height())
+      if (const auto [begin, end] = used_rows(*job_->host, rectangle_, j); begin < end)
+        copy(packed + static_cast<std::size_t>(begin - rectangle_.i) * host.elemsize,
+             reinterpret_cast<std::byte*>(host.ptr) + offset(host, begin, j),
+             static_cast<std::size_t>(end - begin) * host.elemsize);
   }
 
   const Job* job_;
   Buffer* buffer_;
-  int first_, count_;
+  Rectangle rectangle_;
 };
 
 }  // namespace tessera::detail::staging

@@ -5,18 +5,22 @@
 
 struct starpu_data_copy_methods;
 
-/// Copies between GPUs and host memory that is not pinned. CUDA alone moves 9 GB/s into a GPU from such memory, with
-/// one thread of ours blocked; here several threads copy it into pinned buffers and out of them, piece by piece, while
-/// the pieces before are on the link.
+/// Copies between GPUs and host memory through pinned buffers. CUDA alone moves 9 GB/s into a GPU from memory that is
+/// not pinned, with one thread of ours blocked; here several threads copy it into pinned buffers and out of them, piece
+/// by piece, while the pieces before are on the link. The corners of a triangle take this way from and to pinned
+/// memory, too: the link copies rectangles, a thread copies what is used of their columns.
 namespace tessera::detail::staging {
 
 /// Bytes of one pinned buffer. Small enough that all threads have something to do for one tile, large enough for the
 /// link.
 inline constexpr std::size_t buffer_bytes = std::size_t{2} << 20;
 
-/// Those of a `PartialTile`, but for these copies. What is pinned needs none of it.
+/// The copy methods of a `PartialTile` in pinned memory: rectangles directly, corners through the buffers.
+const starpu_data_copy_methods* pinned_copies();
+
+/// The copy methods of a `PartialTile` in memory that is not pinned: all through the buffers.
 /// @pre  a column of the tile fits a buffer
-const starpu_data_copy_methods* copy_methods();
+const starpu_data_copy_methods* pageable_copies();
 
 /// Starts the threads, which sleep until there is a tile. Not from a thread of StarPU's, which is bound to one core, as
 /// they would be. Buffers are allocated when they are needed.
