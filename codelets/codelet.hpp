@@ -120,16 +120,16 @@ starpu_codelet& trmm();
 template <Scalar T>
 starpu_codelet& trsm();
 
-/// D ← the blocks of order `diagonal_block` on the diagonal of a triangular A, one beside the other, as full matrices:
-/// with them, trmm and trsm on a GPU are products (see triangular_blocks.hpp). For GPUs only. Buffers: A (read), D
-/// (write).
+/// D ← the blocks of order `diagonal_block` on the diagonal of a triangular A, one beside the other, as full matrices;
+/// before them their inverses, as trsm needs both: then D is twice as wide as A. With them, trmm and trsm on a GPU are
+/// products (see triangular_blocks.hpp). For GPUs only. Buffers: A (read), D (write).
 inline constexpr int diagonal_block = 256;
 template <Scalar T>
 struct DiagonalBlocksArgs {
   Work work;
   Uplo uplo;
   Diag diag;
-  bool inverse;  ///< as trsm needs them
+  bool inverse;  ///< for trsm
 };
 template <Scalar T>
 starpu_codelet& diagonal_blocks();

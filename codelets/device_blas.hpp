@@ -115,6 +115,12 @@ cublasStatus_t largest(cublasHandle_t handle, int n, const T* x, int* index) {
   return of_type<T>(cublasIsamax, cublasIdamax, cublasIcamax, cublasIzamax)(handle, n, cublas(x), 1, index);
 }
 
+/// *sum ← Σ |Re| + |Im|; waits for the stream.
+template <Scalar T>
+cublasStatus_t sum_of_magnitudes(cublasHandle_t handle, int n, const T* x, Real<T>* sum) {
+  return of_type<T>(cublasSasum, cublasDasum, cublasScasum, cublasDzasum)(handle, n, cublas(x), 1, sum);
+}
+
 /// C ← α A + β B; C may be A or B. An operand whose factor is 0 is not read.
 template <Scalar T>
 cublasStatus_t geam(cublasHandle_t handle, int m, int n, T alpha, const T* A, int lda, T beta, const T* B, int ldb,

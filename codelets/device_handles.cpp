@@ -77,6 +77,8 @@ void load_kernels() {
                                        pointers + 1, n, 1));
   int index = 0;
   check("amax", largest<double>(handle, block, A, &index));
+  double sum = 0;
+  check("asum", sum_of_magnitudes<double>(handle, block, A, &sum));
   check("cudaStreamSynchronize", cudaStreamSynchronize(stream));  // for StarPU
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 #ifdef TESSERA_WITH_CUDA
 
-/// The largest |Re| + |Im| of n elements; waits for the stream. NaN if there is one among the candidates.
+/// The largest |Re| + |Im| of n elements, if all are numbers; waits for the stream.
 template <Scalar T>
 double magnitude(int n, const T* x) {
   const auto stream = starpu_cuda_get_local_stream();
@@ -24,7 +24,7 @@ double magnitude(int n, const T* x) {
   return std::abs(std::real(element)) + std::abs(std::imag(element));
 }
 
-/// The triangles on the diagonal of A as full matrices in D, zeros in the other triangle.
+/// The triangles on the diagonal of A as full matrices in D, which is zero before.
 template <Scalar T>
 void expand(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag) {
   const device::LeafWorkspace<T> workspace;
@@ -38,7 +38,7 @@ void expand(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag) {
   }
 }
 
-/// D ← the inverses of the triangles on the diagonal of A: all that are whole in one batch.
+/// The inverses of the triangles on the diagonal of A in D, which is zero before: all that are whole in one batch.
 template <Scalar T>
 void invert(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag) {
   const auto handle = device::local_handle();
@@ -65,26 +65,43 @@ void invert(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag) {
                                              triangles.back(), A.ld, results.back(), D.ld));
 }
 
+/// Whether all of the triangle of A beside the blocks on its diagonal is finite; waits for the stream. A zero times
+/// what is not is NaN.
+template <Scalar T>
+bool rest_is_finite(const Tile<const T>& A, Uplo uplo) {
+  auto* const sums = static_cast<T*>(device::local_workspace());  // of the rows of A times zeros
+  auto* const zeros = sums + A.m;
+  check("diagonal_blocks",
+        cudaMemsetAsync(sums, 0, (A.m + diagonal_block) * sizeof(T), starpu_cuda_get_local_stream()));
+  for (int first = 0; first < A.n; first += diagonal_block) {
+    const int n = std::min(diagonal_block, A.n - first);
+    const int begin = uplo == Uplo::Lower ? first + n : 0, end = uplo == Uplo::Lower ? A.m : first;
+    if (begin < end)
+      check("diagonal_blocks",
+            device::gemm<T>(device::local_handle(), Op::NoTrans, Op::NoTrans, end - begin, 1, n, T(1),
+                            element(A, begin, first), A.ld, zeros, diagonal_block, T(1), sums + begin, A.m));
+  }
+  return all_finite<T>(Tile<T>{sums, A.m, 1, A.m});
+}
+
 template <Scalar T>
 void diagonal_blocks_cuda(void* buffers[], void* arg) {
   const auto& [work, uplo, diag, inverse] = *static_cast<DiagonalBlocksArgs<T>*>(arg);
   const auto A = tile<const T>(buffers[0]);
   const auto D = tile<T>(buffers[1]);
-  const auto stream = starpu_cuda_get_local_stream();
-  const auto clear = [&] {
-    check("diagonal_blocks", cudaMemset2DAsync(D.data, D.ld * sizeof(T), 0, D.m * sizeof(T), D.n, stream));
-  };
-  clear();
-  expand<T>(A, D, uplo, diag);
-  if (!inverse) return;
-  // D has nothing but A's blocks now: how large these are, and how large their inverses, says what the inverses are
-  // worth.
-  const int elements = D.ld * D.n;
-  const double before = magnitude<T>(elements, D.data);
-  clear();
-  invert<T>(A, D, uplo, diag);
-  const double after = magnitude<T>(elements, D.data);
-  if (!(before * after <= largest_growth)) refuse_inverses(starpu_task_get_current()->handles[1]);
+  check("diagonal_blocks",
+        cudaMemset2DAsync(D.data, D.ld * sizeof(T), 0, D.m * sizeof(T), D.n, starpu_cuda_get_local_stream()));
+  if (!inverse) return expand<T>(A, D, uplo, diag);
+  const Tile<T> inverses{D.data, D.m, A.n, D.ld}, blocks{element(D, 0, A.n), D.m, A.n, D.ld};
+  expand<T>(A, blocks, uplo, diag);
+  invert<T>(A, inverses, uplo, diag);
+  const int elements = D.ld * A.n;
+  const double growth = magnitude<T>(elements, blocks.data) * magnitude<T>(elements, inverses.data);
+  set_inverses(starpu_task_get_current()->handles[1], !all_finite<T>(D) || !rest_is_finite<T>(A, uplo)
+                                                          ? Inverses::NotFinite
+                                                      : growth <= accurate_growth     ? Inverses::Accurate
+                                                      : growth <= refinable_growth<T> ? Inverses::ToRefine
+                                                                                      : Inverses::Refused);
 }
 #else
 template <Scalar T>

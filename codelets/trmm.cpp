@@ -22,9 +22,11 @@ void trmm_cuda(void* buffers[], void* arg) {
   const auto& args = *static_cast<TriangularArgs<T>*>(arg);
   if (args.blocked) {
     // From the last block to the first, so that each is read by those that need it before it is overwritten.
-    const TriangularBlocks<T> blocks(buffers, args);
+    const bool by_rows = !all_finite<T>(tile<T>(buffers[1]));
+    const TriangularBlocks<T> blocks(buffers, args, by_rows ? 1 : diagonal_block);
     for (int s = blocks.count() - 1; s >= 0; s--) {
-      blocks.multiply_diagonal(s, args.alpha);
+      if (by_rows) blocks.apply_diagonal(device::trmm<T>, s, args.alpha);
+      else blocks.multiply_diagonal(s, args.alpha);
       blocks.add_products(s, args.alpha, T(1));
     }
     return;

@@ -20,13 +20,20 @@ void trsm_cpu(void* buffers[], void* arg) {
 template <Scalar T>
 void trsm_cuda(void* buffers[], void* arg) {
   const auto& args = *static_cast<TriangularArgs<T>*>(arg);
-  if (args.blocked && !inverses_refused(starpu_task_get_current()->handles[2])) {
-    const TriangularBlocks<T> blocks(buffers, args);
-    for (int s = 0; s < blocks.count(); s++) {
-      blocks.add_products(s, T(-1), args.alpha);
-      blocks.multiply_diagonal(s, s == 0 ? args.alpha : T(1));
+  if (args.blocked) {
+    const auto inverses = inverses_of(starpu_task_get_current()->handles[2]);
+    const bool by_rows = inverses == Inverses::NotFinite || !all_finite<T>(tile<T>(buffers[1]));
+    if (by_rows || inverses != Inverses::Refused) {
+      const TriangularBlocks<T> blocks(buffers, args, by_rows ? 1 : diagonal_block);
+      for (int s = 0; s < blocks.count(); s++) {
+        const T alpha = s == 0 ? args.alpha : T(1);
+        blocks.add_products(s, T(-1), args.alpha);
+        if (by_rows) blocks.apply_diagonal(device::trsm<T>, s, alpha);
+        else blocks.multiply_diagonal(s, alpha);
+        if (!by_rows && inverses == Inverses::ToRefine) blocks.refine_diagonal(s, alpha);
+      }
+      return;
     }
-    return;
   }
   const auto A = tile<const T>(buffers[0]);
   const auto B = tile<T>(buffers[1]);

@@ -103,7 +103,7 @@ class Sweep {
   /// and trsm on a tile by products.
   TemporaryTile submit_blocks(Index s) {
     const Index i = at(s), order = A_.tile_m(i);
-    TemporaryTile blocks(codelets::diagonal_block, order, sizeof(T));
+    TemporaryTile blocks(codelets::diagonal_block, inverse_ ? 2 * order : order, sizeof(T));
     blocks.stand_for(detail::MatrixAccess::grid(A_), i, i);
     const double flops =
         flops_per_multiply_add<T> * static_cast<double>(order) * codelets::diagonal_block * codelets::diagonal_block;
