@@ -21,10 +21,10 @@
 /// - ArgumentError with the position of the first illegal argument, counted as `xerbla` does; with a layout as CBLAS
 ///   does, where the layout is argument 1;
 /// - ShapeError if an output overlaps an input;
-/// - RuntimeError if the runtime fails.
+/// - RuntimeError if the runtime fails, or at once within a StarPU task or its callback, which must not wait.
 ///
-/// The output is then untouched, except after a RuntimeError. Any thread may call these routines; calls on disjoint
-/// outputs may overlap.
+/// The output is then untouched, except after a failure of the runtime. Any thread may call these routines; calls on
+/// disjoint outputs may overlap.
 
 namespace tessera {
 

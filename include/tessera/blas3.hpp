@@ -13,9 +13,10 @@
 /// These rules hold for all routines:
 /// - β = 0 means that C is only written. Its old values, NaN included, do not matter.
 /// - α = 0 or k = 0 means that A and B are not read.
-/// - The triangle that `uplo` does not name is neither read nor written, whatever it holds. A GPU copies more than the
-///   named triangle of a tile on an output's diagonal, and copies it back: meanwhile nobody else may change the other
-///   triangle of such a tile.
+/// - The triangle that `uplo` does not name is neither read nor written, whatever it holds. But a GPU copies the whole
+/// of
+///   a tile on an output's diagonal, and copies it back: meanwhile nobody else may change the other triangle of such a
+///   tile.
 /// - Outputs may be transposed views. They may not share memory with inputs.
 ///
 /// All routines throw
@@ -90,8 +91,7 @@ void her2k(Uplo uplo, Op op, std::type_identity_t<T> alpha, const Matrix<T>& A, 
 /// B ← α op(A) B  (Left)  or  α B op(A)  (Right), in place; B is m×n.
 /// @param A  triangular, m×m (Left) or n×n (Right)
 /// @pre      the tiles of A are square, and B is cut like A on A's side
-/// @note     m²n (Left) or mn² (Right) flops. On GPUs an infinity or a NaN in B may spread over 256 rows (Left) or
-///           columns (Right), because explicit zeros of A are multiplied with it, too
+/// @note     m²n (Left) or mn² (Right) flops. Infinities and NaN in B spread as in the BLAS
 template <Scalar T>
 void trmm(Side side, Uplo uplo, Op op, Diag diag, std::type_identity_t<T> alpha, const Matrix<T>& A,
           const Matrix<T>& B);
@@ -100,9 +100,10 @@ void trmm(Side side, Uplo uplo, Op op, Diag diag, std::type_identity_t<T> alpha,
 /// X op(A) = α B. A singular A is not detected: zeros on its diagonal make infinities, as in the BLAS.
 /// @param A  triangular, m×m (Left) or n×n (Right)
 /// @pre      the tiles of A are square, and B is cut like A on A's side
-/// @note     m²n (Left) or mn² (Right) flops. GPUs solve tiles of more than 256 rows with the inverses of the
-///           256×256 blocks on their diagonal, but only where max|A| max|A⁻¹| ≤ 1000 in such a block. The residual of
-///           the block is then bounded by c u |A||A⁻¹||α B| instead of c u |A||X|. Infinities spread as in trmm
+/// @note     m²n (Left) or mn² (Right) flops. GPUs solve tiles of more than 256 rows with the inverses of the 256×256
+///           blocks on their diagonal, depending on the growth max|A| max|A⁻¹| of these blocks. Up to 4, the residual
+///           is bounded by c u |A||A⁻¹||α B| instead of c u |A||X|. Up to 1/√u, one step of refinement follows. Beyond,
+///           the tile is solved by substitution. Infinities and NaN in B spread as in the BLAS
 template <Scalar T>
 void trsm(Side side, Uplo uplo, Op op, Diag diag, std::type_identity_t<T> alpha, const Matrix<T>& A,
           const Matrix<T>& B);

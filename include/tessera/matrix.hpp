@@ -31,8 +31,9 @@ struct TileSize {
 ///
 /// Registering copies nothing: every tile stays in the caller's memory. A Matrix is a handle, like `std::span`: copies
 /// and views share the tiles. The last one to go waits for the tasks that use them, brings the tiles to the caller's
-/// memory and unregisters them. From construction until then the host may read the memory after `wait()`, and write it
-/// only between `starpu_data_acquire` and `starpu_data_release` of the tiles concerned.
+/// memory and unregisters them. A StarPU task must not wait: a Matrix cannot be made within one, and destroying the
+/// last one on some tiles there ends the program. From construction until then the host may read the memory after
+/// `wait()`, and write it only between `starpu_data_acquire` and `starpu_data_release` of the tiles concerned.
 ///
 /// StarPU does not know that two matrices were registered over overlapping memory. A routine refuses them if one is its
 /// output. Across routines, the caller must not mix them.
@@ -45,6 +46,7 @@ class Matrix {
   /// @param tile  a full tile; the last row and column of tiles may be smaller. {}: the library's choice.
   /// @throws ArgumentError if m or n is negative, ld < max(1, m), data is null and the matrix is not empty, a tile
   ///         dimension is negative, or a size does not fit (ld and tile below 2^31; bytes below 2^63)
+  /// @throws RuntimeError within a StarPU task or its callback
   Matrix(T* data, Index m, Index n, Index ld, TileSize tile = {});
 
   /// The same for memory that is only read. Routines refuse the matrix as an output.

@@ -102,10 +102,10 @@ struct Statistics {
 /// Runtime restores the caller's setting.
 class Runtime {
  public:
-  /// @throws RuntimeError   if StarPU cannot start
+  /// @throws RuntimeError   if StarPU cannot start, or within a StarPU task or its callback
   /// @throws ArgumentError  if an option or its environment variable has a value that is not allowed
   explicit Runtime(const RuntimeOptions& options = {});
-  /// Waits for everything submitted.
+  /// Waits for everything submitted. Within a StarPU task, which must not wait, it ends the program.
   ~Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;

@@ -216,7 +216,8 @@ tessera_status tessera_matrix_view(const tessera_matrix* matrix, int64_t i0, int
 tessera_status tessera_matrix_transposed(const tessera_matrix* matrix, tessera_op op, tessera_matrix** result);
 
 /** Destroys a matrix. Returns at once while other matrices share the tiles. The last one waits for the tasks on these
- *  tiles, brings the tiles to the caller's memory and unregisters them. NULL is ignored. */
+ *  tiles, brings the tiles to the caller's memory and unregisters them. Within a StarPU task the last one is refused,
+ *  and stays. NULL is ignored. */
 tessera_status tessera_matrix_destroy(tessera_matrix* matrix);
 
 /** Waits for the tasks submitted so far on its tiles, and brings the tiles to the caller's memory. */
