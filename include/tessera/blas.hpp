@@ -24,8 +24,8 @@
 /// - RuntimeError if the runtime fails, or at once within a StarPU task or its callback, which must not wait.
 ///
 /// The output is then untouched, except after a failure of the runtime. Any thread may call these routines; calls on
-/// disjoint outputs may overlap. The triangle that
-/// a call does not name may belong to another thread, also while the call runs.
+/// disjoint outputs may overlap. The triangle that a call does not name may belong to another thread, also while the
+/// call runs.
 
 namespace tessera {
 

@@ -79,10 +79,16 @@ class Matrix {
   /// @throws ArgumentError as `transposed`
   Matrix conjugate_transposed() const;
 
-  /// Waits for the tasks submitted so far on these tiles and brings the tiles home, with all that `prefetch_home` has
-  /// started on other views of the matrix.
-  /// @throws RuntimeError if a tile operation, of whatever matrix, failed while this one was there; or within a StarPU
-  /// task
+  /// Waits for the tasks submitted so far on these tiles and brings the tiles to the caller's memory, with everything
+  /// that `prefetch_home` has started on other views of the matrix. What is submitted meanwhile is not waited for.
+  ///
+  /// A tile is wrong if an operation that writes it has failed, or if a routine has computed it from a wrong tile. It
+  /// is right again when a routine overwrites it without reading it (β = 0), or when this function has thrown its
+  /// failure: the caller may then fill the tile anew. The program's own tasks, and other matrices on the same memory,
+  /// do not pass failures on.
+  ///
+  /// @throws RuntimeError if one of these tiles is wrong, once; if a copy between memories failed that belongs to no
+  ///         known tile, since the matrix was made or this was last called; or within a StarPU task
   void wait() const;
 
   /// Starts bringing the tiles home, each as soon as the tasks submitted so far have finished with it.

@@ -105,7 +105,8 @@ class Runtime {
   /// @throws RuntimeError   if StarPU cannot start, or within a StarPU task or its callback
   /// @throws ArgumentError  if an option or its environment variable has a value that is not allowed
   explicit Runtime(const RuntimeOptions& options = {});
-  /// Waits for everything submitted. Within a StarPU task, which must not wait, it ends the program.
+  /// Waits for everything submitted before, as `wait` does. Within a StarPU task, which must not wait, it ends the
+  /// program.
   ~Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
@@ -117,9 +118,16 @@ class Runtime {
   std::shared_ptr<detail::Session> session_;
 };
 
-/// Waits until every task that has been submitted to StarPU has run. Results may still be in a GPU's memory:
-/// `Matrix<T>::wait` brings them home.
-/// @throws RuntimeError if a tile operation has failed since the last such wait, or within a StarPU task
+/// Waits until every task that was submitted before has run, also those of other threads and of the program itself.
+/// Results may still be in a GPU's memory: `Matrix<T>::wait` brings them to the caller's memory. `Submissions` waits
+/// for less.
+///
+/// What other threads submit meanwhile does not prolong the wait. Exception: the program has submitted StarPU tasks of
+/// its own since the last wait, or runs another policy than `tessera`. StarPU counts all tasks together, so the wait
+/// then ends when there is no task at all for a moment.
+///
+/// @throws RuntimeError if a tile operation has failed since the last such wait and nobody has been told, neither the
+///         caller of a routine on pointers nor a wait for the matrix or its `Submissions`; or within a StarPU task
 void wait();
 
 /// Devices in use, CPUs first. Starts a Runtime if there is none, as do the functions below except `starpu_version`.

@@ -43,7 +43,8 @@ tessera_status tessera_init(int cpus, int gpus);
 /** Waits for everything submitted; the last call stops what the first `tessera_init` started. */
 tessera_status tessera_finalize(void);
 
-/** Waits until every submitted task has run. */
+/** Waits until every task that was submitted before has run. What other threads submit meanwhile does not prolong the
+ *  wait, unless the program submits StarPU tasks of its own: see `wait` in <tessera/runtime.hpp>. */
 tessera_status tessera_wait(void);
 
 /** Returns why the last failed call of this thread failed; "" if none has. Valid until the thread's next failure. */
