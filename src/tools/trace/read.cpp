@@ -70,8 +70,8 @@ class Builder {
     if (!is_new) return known->second;
     auto colour = palette[run_.routines.size() % std::size(palette)];
     if (const auto own = trace_.colours.find(name); own != trace_.colours.end()) colour = own->second;
-    if (const auto known = described_.colours.find(name); known != described_.colours.end() && known->second != 0)
-      colour = known->second;
+    if (const auto given = described_.colours.find(name); given != described_.colours.end() && given->second != 0)
+      colour = given->second;
     run_.routines.push_back({name, colour});
     return known->second;
   }
