@@ -11,7 +11,7 @@
 #include "small_run.hpp"
 #include "tessera/error.hpp"
 #include "trace/outputs.hpp"
-#include "trace/whole_file.hpp"
+#include "whole_file.hpp"
 
 namespace tessera::trace {
 namespace {
@@ -135,7 +135,7 @@ TEST_F(Files, AFolderIsInTheWay) {
 }
 
 TEST_F(Files, NoRoom) {
-  write_whole(folder / "tasks.csv", "old");
+  detail::write_whole(folder / "tasks.csv", "old");
   SmallRun small(1);
   for (int i = 0; i < 10'000; ++i) small.task(gpu_0, i, i + 1);
   rlimit before{};
@@ -158,7 +158,7 @@ TEST_F(Files, NoRoom) {
 
 TEST_F(Files, GivenUp) {
   {
-    WholeFile whole(folder / "some.txt");
+    detail::WholeFile whole(folder / "some.txt");
     whole.stream() << "half";
   }
   EXPECT_EQ(files(), 0);

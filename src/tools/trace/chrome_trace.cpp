@@ -5,7 +5,7 @@
 
 #include "trace/lookups.hpp"
 #include "trace/outputs.hpp"
-#include "trace/whole_file.hpp"
+#include "whole_file.hpp"
 
 namespace tessera::trace {
 
@@ -129,7 +129,7 @@ void write_links(Events& events, const Lookups& lookups, const std::vector<LinkU
 void write_chrome_trace(const std::filesystem::path& file, const Explained& explained) {
   const auto& [run, analysis] = explained;
   const Lookups lookups(run);
-  WholeFile whole(file);
+  detail::WholeFile whole(file);
   Events events(whole.stream());
   write_workers(events, lookups);
   write_links(events, lookups, analysis.links);

@@ -11,7 +11,7 @@
 #include <tessera/error.hpp>
 
 #include "trace/outputs.hpp"
-#include "trace/whole_file.hpp"
+#include "whole_file.hpp"
 
 namespace tessera::trace {
 
@@ -134,7 +134,7 @@ class Filter {
 
 void write_for_vite(const std::filesystem::path& file, const std::filesystem::path& starpus, const Run& run) {
   std::ifstream in(starpus);
-  WholeFile whole(file);
+  detail::WholeFile whole(file);
   Filter filter(run, whole.stream());
   for (std::string line; std::getline(in, line);) filter.pass(line);
   if (!in.eof()) throw RuntimeError(starpus.string() + " cannot be read");

@@ -4,7 +4,7 @@
 #include "trace/outputs.hpp"
 #include "trace/page/assets.hpp"
 #include "trace/page_data.hpp"
-#include "trace/whole_file.hpp"
+#include "whole_file.hpp"
 
 namespace tessera::trace {
 
@@ -48,7 +48,7 @@ std::string filled(std::string_view page, std::string_view style, std::string_vi
 }  // namespace
 
 void write_page(const std::filesystem::path& file, const std::vector<Explained>& runs) {
-  write_whole(file, filled(page::html, page::style, for_page(document(runs)), page::script));
+  detail::write_whole(file, filled(page::html, page::style, for_page(document(runs)), page::script));
 }
 
 }  // namespace tessera::trace

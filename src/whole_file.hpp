@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <unistd.h>
-
 #include <cerrno>
+#include <csignal>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <ostream>
+#include <random>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -15,14 +16,43 @@
 
 #include "tessera/error.hpp"
 
-namespace tessera::trace {
+namespace tessera::detail {
+
+/// Keeps SIGXFSZ from the calling thread while this object lives. A write beyond the process's limit on the size of
+/// files then fails with EFBIG, and the process goes on.
+class NoFileSizeSignal {
+ public:
+  NoFileSizeSignal() {
+    sigset_t pending;
+    sigemptyset(&signal_), sigaddset(&signal_, SIGXFSZ);
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGXFSZ) == 1;
+    pthread_sigmask(SIG_BLOCK, &signal_, &before_);
+  }
+  ~NoFileSizeSignal() {
+    const int error = errno;
+    constexpr timespec at_once{};
+    if (!was_pending_)
+      while (sigtimedwait(&signal_, nullptr, &at_once) < 0 && errno == EINTR) {
+      }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    errno = error;
+  }
+  NoFileSizeSignal(const NoFileSizeSignal&) = delete;
+  NoFileSizeSignal& operator=(const NoFileSizeSignal&) = delete;
+
+ private:
+  sigset_t signal_, before_;
+  bool was_pending_ = false;
+};
 
 /// A file that appears under its name only once all of it is written: it is written beside its place and moved there.
-/// All throw RuntimeError with the file and the reason. Without commit() nothing is left behind.
+/// All throw RuntimeError with the file and the reason. Without commit() nothing is left behind. The thread that makes
+/// this object also destroys it.
 class WholeFile {
  public:
   explicit WholeFile(std::filesystem::path file)
-      : file_(std::move(file)), partial_(file_.string() + "." + std::to_string(getpid()) + ".partial") {
+      : file_(std::move(file)), partial_(file_.string() + "." + std::to_string(std::random_device{}()) + ".partial") {
     errno = 0;
     if (!buffer_.open(partial_, std::ios::out | std::ios::binary | std::ios::trunc)) fail(errno);
   }
@@ -75,7 +105,8 @@ class WholeFile {
     throw RuntimeError(file_.string() + " cannot be written: " + (reason ? std::strerror(reason) : "no reason given"));
   }
 
-  std::filesystem::path file_, partial_;
+  NoFileSizeSignal no_signal_;
+  std::filesystem::path file_, partial_;  ///< the second is random: processes of other hosts may write here, too
   Buffer buffer_;
   std::ostream stream_{&buffer_};
   bool committed_ = false;
@@ -87,4 +118,17 @@ inline void write_whole(const std::filesystem::path& file, std::string_view text
   whole.commit();
 }
 
-}  // namespace tessera::trace
+/// For what can be measured or computed again: a file that cannot be written costs time at the next start, nothing
+/// else.
+/// @param file  empty: there is no place for it
+inline void keep_if_possible(const std::filesystem::path& file, std::string_view text) {
+  if (file.empty()) return;
+  std::error_code ignored;
+  std::filesystem::create_directories(file.parent_path(), ignored);
+  try {
+    write_whole(file, text);
+  } catch (const RuntimeError&) {  // NOLINT(bugprone-empty-catch): see above
+  }
+}
+
+}  // namespace tessera::detail
