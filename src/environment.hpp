@@ -21,6 +21,12 @@ class TemporaryVariable {
     }
     setenv(name_.c_str(), value.c_str(), 1);
     ours_ = true;
+  /// Takes the variable away for as long as this object lives.
+  static TemporaryVariable absent(const std::string& name) {
+    TemporaryVariable variable(name, "", IfSet::Replace);
+    unsetenv(name.c_str());
+    return variable;
+  }
   }
   TemporaryVariable(TemporaryVariable&& other) noexcept
       : name_(std::move(other.name_)), given_(std::move(other.given_)), ours_(std::exchange(other.ours_, false)) {}

@@ -71,7 +71,8 @@ RuntimeOptions with_environment(RuntimeOptions options) {
   require_range(PinnedMemory, "pinned_memory", options.pinned_memory, 0, most_memory);
   if (options.pinned_memory == 0) options.pinned_memory = number(PinnedMemory, "TESSERA_PINNED_MEMORY", 0, most_memory);
   if (options.gpu_memory == 0) options.gpu_memory = number(GpuMemory, "TESSERA_GPU_MEMORY", 0, most_memory);
-  if (options.policy.empty()) options.policy = environment("TESSERA_POLICY");
+  for (const char* variable : {"TESSERA_POLICY", "STARPU_SCHED"})
+    if (options.policy.empty()) options.policy = environment(variable);
   if (options.trace.empty()) options.trace = environment("TESSERA_TRACE");
   if (options.placement == Placement::Automatic) options.placement = placement_from_environment();
   if (!options.progress) options.progress = flag(ProgressField, "TESSERA_PROGRESS");

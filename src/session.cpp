@@ -18,6 +18,7 @@
 #include "codelets/host_blas.hpp"
 #include "environment.hpp"
 #include "machine_rates.hpp"
+#include "policy_names.hpp"
 #include "options.hpp"
 #include "submitted.hpp"
 #include "tile_interface.hpp"
@@ -29,24 +30,6 @@
 namespace tessera::detail {
 
 namespace {
-
-constexpr const char* our_policy = "tessera";
-
-/// StarPU takes its default policy when it does not know a name, and only mutters: ask first.
-void require_policy(const std::string& name) {
-  if (name == our_policy) {
-    if (const char* refusal = tessera_sched_check_options(); refusal != nullptr)
-      throw ArgumentError("Runtime", 3, "policy", refusal);
-    return;
-  }
-  if (std::getenv("STARPU_SCHED_LIB") != nullptr) return;  // a plugin knows its own names
-  std::string known = our_policy;
-  for (auto** policy = starpu_sched_get_predefined_policies(); *policy != nullptr; policy++) {
-    if (name == (*policy)->policy_name) return;
-    known += std::string(", ") + (*policy)->policy_name;
-  }
-  throw ArgumentError("Runtime", 3, "policy", "is '" + name + "', must be one of " + known);
-}
 
 constexpr const char* starpu_limit = "STARPU_LIMIT_CUDA_MEM";
 /// Of a GPU's memory, what is used unless somebody says otherwise.
@@ -155,6 +138,7 @@ void Session::start(const RuntimeOptions& options) {
   starpu_conf conf;
   starpu_conf_init(&conf);
   conf.catch_signals = 0;
+  const auto chosen = TemporaryVariable::absent("STARPU_SCHED");  // StarPU would take that one instead
   if (policy_ == our_policy) conf.sched_policy = tessera_sched_policy(), conf.sched_policy_name = nullptr;
   else conf.sched_policy_name = policy_.c_str();
   // CPU workers that find no tile to compute keep asking for one, and slow down those that drive the GPUs: 5 to 35 %

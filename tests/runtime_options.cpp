@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Starting: options, environment variables, and what is said about wrong ones. Many Runtimes, one after another.
+#include <dlfcn.h>
 #include <starpu.h>
 
+#include <tessera/sched.h>
 #include <tessera/tessera.h>
 #include <tessera/blas.hpp>
 #include <tessera/matrix.hpp>
@@ -59,6 +61,48 @@ TEST(RuntimeOptions, UnknownPolicyNamesTheKnownOnes) {
   auto options = cpus(1);
   options.policy = "best";
   for (const char* known : {"'best'", "lws", "dmdas", "eager"}) expect_no_start(options, 3, "policy", known);
+}
+
+TEST(RuntimeOptions, UnknownPolicyIsRefusedBesideALibraryOfPolicies) {
+  Dl_info library{};
+  ASSERT_NE(dladdr(reinterpret_cast<const void*>(&tessera_sched_policy), &library), 0);
+  const Environment environment{{"STARPU_SCHED_LIB", library.dli_fname}};
+  auto options = cpus(1);
+  options.policy = "best";
+  for (const char* known : {"'best'", "tessera", "lws"}) expect_no_start(options, 3, "policy", known);
+  options.policy = "eager";
+  {
+    const Runtime runtime(options);
+    EXPECT_EQ(policy(), "eager");
+  }
+}
+
+TEST(RuntimeOptions, LibraryOfPoliciesThatCannotBeUsedIsRefused) {
+  auto options = cpus(1);
+  options.policy = "eager";
+  {
+    const Environment environment{{"STARPU_SCHED_LIB", "/nonexistent/libmine.so"}};
+    for (const char* part : {"'/nonexistent/libmine.so'", "cannot be loaded", "No such file"})
+      expect_no_start(options, 3, "STARPU_SCHED_LIB", part);
+  }
+  const Environment environment{{"STARPU_SCHED_LIB", "libc.so.6"}};
+  expect_no_start(options, 3, "STARPU_SCHED_LIB", "no library of policies");
+}
+
+TEST(RuntimeEnvironment, StarpusOwnPolicyVariableIsUsedLast) {
+  const Environment environment{{"TESSERA_GPUS", "0"}, {"TESSERA_CPUS", "1"}, {"STARPU_SCHED", "prio"}};
+  {
+    const Runtime runtime;
+    EXPECT_EQ(policy(), "prio");
+  }
+  for (const char* ours : {"eager", "tessera"}) {
+    const Environment stronger{{"TESSERA_POLICY", ours}};
+    const Runtime runtime;
+    EXPECT_EQ(policy(), ours);
+  }
+  EXPECT_STREQ(std::getenv("STARPU_SCHED"), "prio") << "put back";
+  const Environment wrong{{"STARPU_SCHED", "best"}};
+  expect_no_start({}, 3, "policy", "'best'");
 }
 
 TEST(RuntimeOptions, NothingToComputeWithIsRefused) { expect_no_start(cpus(0), 1, "cpus", "no GPU"); }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/runtime_options.hpp"
 
-#include <starpu.h>
-#include <starpu_scheduler.h>
-
-#include <cstdlib>
+#include <tessera/error.hpp>
 
 #include "common/bad_argument.hpp"
 #include "options.hpp"
+#include "policy_names.hpp"
 
 namespace tessera::tools {
 
@@ -37,13 +35,13 @@ void add_runtime_options(CLI::App& app, TypedRuntime& typed, bool several) {
 
 std::vector<std::string> parse_policies(const TypedRuntime& typed) {
   if (typed.policies.empty()) return {""};
-  if (std::getenv("STARPU_SCHED_LIB") != nullptr) return typed.policies;  // a plugin knows its own names
-  std::string known = "tessera";
-  for (auto** policy = starpu_sched_get_predefined_policies(); *policy != nullptr; policy++)
-    known += std::string(", ") + (*policy)->policy_name;
-  for (const auto& name : typed.policies)
-    if ((", " + known + ",").find(", " + name + ",") == std::string::npos)
-      throw BadArgument("--policy", name, "is not a policy of this StarPU; it has " + known);
+  for (const auto& name : typed.policies) {
+    try {
+      detail::require_policy(name);
+    } catch (const ArgumentError& error) {
+      throw BadArgument("--policy " + name + ": " + error.what());
+    }
+  }
   return typed.policies;
 }
 

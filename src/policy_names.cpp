@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "policy_names.hpp"
+
+#include <dlfcn.h>
+#include <starpu.h>
+#include <starpu_scheduler.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include <tessera/sched.h>
+#include <tessera/error.hpp>
+
+namespace tessera::detail {
+
+namespace {
+
+constexpr int position = 3;  ///< of `policy` in RuntimeOptions
+
+/// A library of policies: StarPU loads it again.
+class PolicyLibrary {
+ public:
+  explicit PolicyLibrary(const std::string& file) : handle_(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL), dlclose) {
+    const auto refuse = [&](const std::string& why) {
+      throw ArgumentError("Runtime", position, "STARPU_SCHED_LIB", "is '" + file + "', " + why);
+    };
+    if (!handle_) refuse(std::string("which cannot be loaded: ") + dlerror());
+    find_ = function<Find>("starpu_get_sched_lib_policy");
+    if (find_ == nullptr) refuse("which is no library of policies: it has no starpu_get_sched_lib_policy");
+  }
+
+  bool has(const std::string& name) const { return find_(name.c_str()) != nullptr; }
+
+  /// As far as it tells.
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    if (auto* const list = function<List>("starpu_get_sched_lib_policies"); list != nullptr)
+      for (auto** policy = list(); *policy != nullptr; policy++) names.emplace_back((*policy)->policy_name);
+    return names;
+  }
+
+ private:
+  using Find = starpu_sched_policy* (*)(const char*);
+  using List = starpu_sched_policy** (*)();
+  template <typename Function>
+  Function function(const char* name) const {
+    return reinterpret_cast<Function>(dlsym(handle_.get(), name));
+  }
+
+  std::unique_ptr<void, int (*)(void*)> handle_;
+  Find find_ = nullptr;
+};
+
+/// The one that the user names, if any.
+std::unique_ptr<PolicyLibrary> policy_library() {
+  const char* file = std::getenv("STARPU_SCHED_LIB");
+  if (file == nullptr) return nullptr;
+  return std::make_unique<PolicyLibrary>(file);
+}
+
+std::vector<std::string> all_names(const PolicyLibrary* library) {
+  std::vector<std::string> names{our_policy};
+  const auto add = [&names](const std::string& name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
+  if (library != nullptr)
+    for (const auto& name : library->names()) add(name);
+  for (auto** policy = starpu_sched_get_predefined_policies(); *policy != nullptr; policy++)
+    add((*policy)->policy_name);
+  return names;
+}
+
+}  // namespace
+
+void require_policy(const std::string& name) {
+  if (name == our_policy) {
+    if (const char* refusal = tessera_sched_check_options(); refusal != nullptr)
+      throw ArgumentError("Runtime", position, "policy", refusal);
+    return;
+  }
+  const auto library = policy_library();
+  if (library && library->has(name)) return;
+  std::string known;
+  for (const auto& one : all_names(library.get())) {
+    if (name == one) return;
+    known += (known.empty() ? "" : ", ") + one;
+  }
+  throw ArgumentError("Runtime", position, "policy", "is '" + name + "', must be one of " + known);
+}
+
+}  // namespace tessera::detail
