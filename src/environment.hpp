@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdlib>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,12 +20,12 @@ class TemporaryVariable {
     }
     setenv(name_.c_str(), value.c_str(), 1);
     ours_ = true;
+  }
   /// Takes the variable away for as long as this object lives.
   static TemporaryVariable absent(const std::string& name) {
     TemporaryVariable variable(name, "", IfSet::Replace);
     unsetenv(name.c_str());
     return variable;
-  }
   }
   TemporaryVariable(TemporaryVariable&& other) noexcept
       : name_(std::move(other.name_)), given_(std::move(other.given_)), ours_(std::exchange(other.ours_, false)) {}
@@ -42,18 +41,5 @@ class TemporaryVariable {
   std::optional<std::string> given_;
   bool ours_ = false;
 };
-
-/// Where measurements of this machine are kept: TESSERA_CACHE_DIR, else $XDG_CACHE_HOME/tessera,
-/// else ~/.cache/tessera, else a folder for temporary files.
-inline std::filesystem::path cache_directory() {
-  const auto variable = [](const char* name) {  // null and "" are the same to us
-    const char* value = std::getenv(name);
-    return std::string(value == nullptr ? "" : value);
-  };
-  if (const auto dir = variable("TESSERA_CACHE_DIR"); !dir.empty()) return dir;
-  if (const auto dir = variable("XDG_CACHE_HOME"); !dir.empty()) return std::filesystem::path(dir) / "tessera";
-  if (const auto dir = variable("HOME"); !dir.empty()) return std::filesystem::path(dir) / ".cache" / "tessera";
-  return std::filesystem::temp_directory_path() / "tessera";
-}
 
 }  // namespace tessera::detail

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-/// What Tessera asks of CUDA outside the codelets. gpu_cuda.cpp answers with CUDA, gpu_none.cpp without.
+/// What Tessera asks of CUDA outside the codelets. gpu_cuda.cpp answers with CUDA, gpu_none.cpp without,
+/// simulation/gpu_simulated.cpp for a described machine.
 /// Every function leaves the calling thread's current device as it was.
 namespace tessera::gpu {
 
@@ -26,6 +27,15 @@ Probe probe(int wanted);
 
 /// Names of all the devices that the driver shows, whether they answer or not. Creates no context.
 std::vector<std::string> visible_devices();
+
+/// What rates that are measured of a device depend on.
+struct State {
+  /// Driver, CUDA, and limits of clock and power, as far as they are known: "driver 580.65.06, CUDA 13.0, 1980 MHz, 700
+  /// W"
+  std::string conditions;
+  bool busy = false;  ///< somebody has computed on it within the last second: not the time to measure
+};
+State state(int device);
 
 /// Gives the calling thread its current device back.
 class KeepCurrentDevice {

@@ -9,9 +9,6 @@ Probe probe(int /*wanted*/) { return {{}, {"this Tessera was built without CUDA"
 
 std::vector<std::string> visible_devices() { return {}; }
 
-KeepCurrentDevice::KeepCurrentDevice() = default;
-KeepCurrentDevice::~KeepCurrentDevice() = default;
-
 LinkRates measure_links(const std::vector<int>& /*devices*/, std::size_t /*bytes*/) { return {}; }
 
 bool is_pinned(const void* /*data*/) { return false; }
@@ -25,8 +22,5 @@ double kernel_seconds(char type, int device, int n) { return product_seconds(typ
 std::vector<double> column_seconds(int /*device*/, const std::vector<std::size_t>& /*bytes*/) {
   throw RuntimeError("a GPU was to be measured, but this Tessera was built without CUDA");
 }
-
-PinnedMemory::PinnedMemory(void* data, std::size_t /*bytes*/) : data_(data) {}
-PinnedMemory::~PinnedMemory() = default;
 
 }  // namespace tessera::gpu

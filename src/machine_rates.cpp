@@ -14,8 +14,8 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "cache.hpp"
 #include "codelets/host_blas.hpp"
-#include "environment.hpp"
 #include "gpu.hpp"
 #include "session.hpp"
 
@@ -70,7 +70,7 @@ std::filesystem::path cache_file(const std::string& device) {
   auto name = "rates of " + device + ".json";
   std::ranges::replace_if(
       name, [](unsigned char c) { return std::isalnum(c) == 0 && c != '.'; }, '-');
-  return cache_directory() / name;
+  return cache_directory().value_or(std::filesystem::path()) / name;
 }
 
 /// A cached curve; empty if there is none that can be used. A damaged file counts as none and is replaced.

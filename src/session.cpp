@@ -13,15 +13,15 @@
 #include <tessera/sched.h>
 #include <tessera/error.hpp>
 
-#include "bus_model.hpp"
 #include "codelets/codelet.hpp"
 #include "codelets/host_blas.hpp"
 #include "environment.hpp"
 #include "machine_rates.hpp"
-#include "policy_names.hpp"
 #include "options.hpp"
+#include "policy_names.hpp"
 #include "submitted.hpp"
 #include "tile_interface.hpp"
+#include "whole_file.hpp"
 
 #ifdef TESSERA_WITH_CUDA
 #include "codelets/device_handles.hpp"
@@ -158,7 +158,8 @@ void Session::start(const RuntimeOptions& options) {
     gpu_memory_ =
         share_of_memory * static_cast<double>(std::ranges::min_element(gpu_info_, {}, &gpu::Info::memory)->memory);
   const auto limits = limit_memory(gpu_info_, options.gpu_memory);
-  const auto links = prepare_bus_model();
+  starpu_folder_.emplace();
+  const auto folder = starpu_folder_->announce();
   if (const int status = starpu_init(&conf); status != 0)
     throw RuntimeError(std::string("StarPU cannot start: ") + std::strerror(-status));
 }
@@ -199,6 +200,7 @@ Session::~Session() {
   host::set_threads(host_threads_);
   end_devices();
   if (recording_) recording_->end();
+  const NoFileSizeSignal no_signal;  // StarPU writes what it has learned of programs' own tasks
   starpu_shutdown();
   if (recording_) recording_->close();
 }

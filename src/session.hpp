@@ -12,6 +12,7 @@
 #include "gpu.hpp"
 #include "progress/display.hpp"
 #include "recording.hpp"
+#include "starpu_folder.hpp"
 #include "submitted.hpp"
 
 namespace tessera::detail {
@@ -53,6 +54,7 @@ class Session {
   void look_at_workers();
 
   FailureWatch failures_;
+  std::optional<StarpuFolder> starpu_folder_;  ///< nothing: StarPU is the program's
   std::optional<Recording> recording_;
   std::optional<ProgressDisplay> progress_;
   mutable std::mutex submission_;

@@ -35,7 +35,8 @@ struct RuntimeOptions {
   int cpus = -1;                               ///< CPU workers; TESSERA_CPUS; default: all cores,
                                                ///< but 1 where every tile belongs to a GPU
   int gpus = -1;                               ///< GPUs; TESSERA_GPUS; default: all
-  std::string policy;                          ///< scheduling policy: tessera or one of StarPU's; TESSERA_POLICY;
+  std::string policy;                          ///< scheduling policy: tessera, one of StarPU's, or one of the library
+                                               ///< that STARPU_SCHED_LIB names; TESSERA_POLICY, then STARPU_SCHED;
                                                ///< default: tessera. With another policy, placement
                                                ///< Automatic means Scheduler
   Placement placement = Placement::Automatic;  ///< TESSERA_PLACEMENT=home|owner|scheduler
@@ -93,10 +94,12 @@ struct Statistics {
 /// started. All Runtimes of a process share what the first one started; the options of later ones are only checked.
 /// Without a Runtime, the first call of a routine starts one with default options, which lives until the process exits.
 ///
-/// A Runtime installs no signal handlers, writes nothing to standard output or error unless `progress` asks for it,
-/// leaves the caller's current CUDA device as it was, and never lets StarPU calibrate the links of a machine with GPUs
-/// inside the caller's process (calibration resets the devices): it measures them itself, once, and keeps the result in
-/// `$XDG_CACHE_HOME/tessera` (`TESSERA_CACHE_DIR` moves it).
+/// A Runtime installs no signal handlers, writes nothing to standard output or error unless `progress` asks for it, and
+/// leaves the caller's current CUDA device as it was. StarPU never calibrates the links of a machine inside the caller's
+/// process, since calibration resets the GPUs: Tessera measures the links of GPUs itself, once. Measurements and all of
+/// StarPU's files are in `TESSERA_CACHE_DIR`, else `$XDG_CACHE_HOME/tessera`, else `~/.cache/tessera`. Where that folder
+/// cannot be written, StarPU's files are in a private temporary folder, which is removed with the Runtime. If
+/// STARPU_PERF_MODEL_DIR is set, StarPU's files are there, and StarPU calibrates as it always does.
 ///
 /// While a Runtime lives, OpenBLAS computes with one thread per call: StarPU's workers are the parallelism. The last
 /// Runtime restores the caller's setting.

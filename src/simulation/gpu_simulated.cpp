@@ -26,9 +26,6 @@ std::vector<std::string> visible_devices() {
   return names;
 }
 
-KeepCurrentDevice::KeepCurrentDevice() = default;
-KeepCurrentDevice::~KeepCurrentDevice() = default;
-
 bool is_pinned(const void* /*data*/) { return true; }
 
 /// What the description says; `bytes` are not copied.
@@ -58,8 +55,5 @@ double kernel_seconds(char type, int device, int n) {
   const double flops = with_type(type, [](auto zero) { return flops_per_multiply_add<decltype(zero)>; });
   return kind.task_seconds("gemm", type, flops * side * side * side) - kind.task_overhead;
 }
-
-PinnedMemory::PinnedMemory(void* data, std::size_t /*bytes*/) : data_(data) {}
-PinnedMemory::~PinnedMemory() = default;
 
 }  // namespace tessera::gpu

@@ -2,12 +2,11 @@
 #include "starpu_files.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <fstream>
 #include <functional>
 #include <sstream>
 
-#include <tessera/error.hpp>
+#include "bus_files.hpp"
+#include "whole_file.hpp"
 
 namespace tessera::simulation {
 
@@ -95,42 +94,6 @@ class Wires {
   const Machine& machine_;
 };
 
-void write_file(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  if (!file.flush()) throw RuntimeError("cannot write " + path.string());
-}
-
-/// A square table over the host's memory and the GPUs. StarPU does not see the last value of a line, nor the last line:
-/// both are dummies.
-std::string table(int gpus, const std::function<double(int, int)>& cell) {
-  std::ostringstream text;
-  text.precision(9);
-  text << "# from (row) to (column): host, then GPUs\n";
-  for (int from = -1; from < gpus; from++) {
-    for (int to = -1; to < gpus; to++) text << (from == to ? 0.0 : cell(from, to)) << '\t';
-    text << "nan\n";
-  }
-  text << "nan\tnan\n";
-  return text.str();
-}
-
-std::string config(const Machine& machine) {
-  std::ostringstream text;
-  text << "# Current configuration\n"
-       << machine.cores << " # Number of CPUs\n1 # Number of NUMA nodes\n"
-       << machine.gpu_count() << " # Number of CUDA nodes\n";
-  for (const char* kind : {"OpenCL", "FPGA", "Disk", "MPI_MS", "TCPIP_MS", "HIP"})  // StarPU's order of node kinds
-    text << "0 # Number of " << kind << " nodes\n";
-  return text.str();
-}
-
-std::string affinity(const Machine& machine) {
-  std::string text = "# GPU\tNUMA0\t\n";
-  for (int gpu = 0; gpu < machine.gpu_count(); gpu++) text += std::to_string(gpu) + "\t0\t\n";
-  return text;
-}
-
 class Platform {
  public:
   explicit Platform(const Machine& machine) : machine_(machine), wires_(machine) {}
@@ -201,19 +164,19 @@ class Platform {
 
 void write_starpu_files(const Machine& machine, const std::filesystem::path& folder, const std::string& host) {
   const Wires wires(machine);
-  const auto bandwidth = [&](int from, int to) {  // [MB/s]
-    return 1e-6 * (from < 0 ? wires.at(to).in : to < 0 ? wires.at(from).out : wires.peer_rate(from, to));
+  detail::Bus bus;
+  bus.cores = machine.cores, bus.gpus = machine.gpu_count();
+  bus.rate = [&](int from, int to) {
+    if (from == 0) return wires.at(to - 1).in;
+    return to == 0 ? wires.at(from - 1).out : wires.peer_rate(from - 1, to - 1);
   };
-  const auto latency = [&](int from, int to) {  // [µs]
-    return 1e6 * (from < 0 ? wires.at(to).latency : to < 0 ? wires.at(from).latency : wires.peer_latency(from, to));
+  bus.latency = [&](int from, int to) {
+    if (from == 0 || to == 0) return wires.at(std::max(from, to) - 1).latency;
+    return wires.peer_latency(from - 1, to - 1);
   };
+  bus.platform = Platform(machine).xml();
   std::filesystem::create_directories(folder / "bus");
-  const auto file = [&](const char* ending) { return folder / "bus" / (host + ending); };
-  write_file(file(".bandwidth"), table(machine.gpu_count(), bandwidth));
-  write_file(file(".latency"), table(machine.gpu_count(), latency));
-  write_file(file(".affinity"), affinity(machine));
-  write_file(file(".config"), config(machine));
-  write_file(file(".platform.v4.xml"), Platform(machine).xml());
+  for (const auto& file : detail::bus_files(bus)) detail::write_whole(folder / "bus" / (host + file.ending), file.text);
 }
 
 }  // namespace tessera::simulation

@@ -30,7 +30,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
 export HOME=$scratch LC_ALL=C
-export STARPU_HOME=${STARPU_HOME:-$scratch} TESSERA_CACHE_DIR=${TESSERA_CACHE_DIR:-$scratch/cache}
+export TESSERA_CACHE_DIR=${TESSERA_CACHE_DIR:-$scratch/cache}
 log=$scratch/calls
 
 # Where programs find a library of Debian's rather than the one that its alternatives say.

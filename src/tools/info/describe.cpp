@@ -9,10 +9,10 @@
 
 #include <tessera/tessera.h>
 
+#include "cache.hpp"
 #include "codelets/host_blas.hpp"
 #include "common/runtime_options.hpp"
 #include "common/types.hpp"
-#include "environment.hpp"
 #include "info/facts.hpp"
 #include "planning.hpp"
 #include "session.hpp"
@@ -97,7 +97,8 @@ Software look_at_software() {
   software.blas = blas_name();
   software.blas_library = library_of("cblas_dgemm");
   software.blas_threads = host::threads();
-  software.cache = detail::cache_directory().string();
+  const auto cache = detail::cache_directory();
+  software.cache = cache ? cache->string() : "none: HOME is not set";
   software.visible_gpus = gpu::visible_devices();
 #ifdef TESSERA_WITH_CUDA
   software.with_cuda = true;

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bus_files.hpp"
+
+#include <cmath>
+
+namespace tessera::detail {
+
+namespace {
+
+/// With six decimals, and without a decimal point: 1.25 is "125e-2".
+std::string number(double value) {
+  int exponent = -6;
+  auto digits = std::llround(1e6 * value);
+  for (; exponent < 0 && digits % 10 == 0; exponent++) digits /= 10;
+  return std::to_string(digits) + (exponent < 0 ? "e" + std::to_string(exponent) : "");
+}
+
+/// A square table over all ends. StarPU does not see the last value of a line, nor the last line: both are dummies.
+std::string table(int ends, const std::function<double(int, int)>& cell) {
+  std::string text = "# from (row) to (column): NUMA nodes, then GPUs\n";
+  for (int from = 0; from < ends; from++) {
+    for (int to = 0; to < ends; to++) text += (from == to ? "0" : number(cell(from, to))) + "\t";
+    text += "nan\n";
+  }
+  return text + "nan\tnan\n";
+}
+
+std::string config(const Bus& bus) {
+  auto text = "# Current configuration\n" + std::to_string(bus.cores) + " # Number of CPUs\n" +
+              std::to_string(bus.numa_nodes) + " # Number of NUMA nodes\n" + std::to_string(bus.gpus) +
+              " # Number of CUDA nodes\n";
+  for (const char* kind : {"OpenCL", "FPGA", "Disk", "MPI_MS", "TCPIP_MS", "HIP"})  // StarPU's order of node kinds
+    text += std::string("0 # Number of ") + kind + " nodes\n";
+  return text;
+}
+
+/// For each GPU the NUMA nodes, nearest first. Which one that is, nobody has measured.
+std::string affinity(const Bus& bus) {
+  std::string text = "# GPU\t";
+  for (int node = 0; node < bus.numa_nodes; node++) text += "NUMA" + std::to_string(node) + "\t";
+  text += '\n';
+  for (int gpu = 0; gpu < bus.gpus; gpu++) {
+    text += std::to_string(gpu) + "\t";
+    for (int node = 0; node < bus.numa_nodes; node++) text += std::to_string(node) + "\t";
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<BusFile> bus_files(const Bus& bus) {
+  const int ends = bus.numa_nodes + bus.gpus;
+  return {{".bandwidth", table(ends, [&](int from, int to) { return 1e-6 * bus.rate(from, to); })},  // MB/s
+          {".latency", table(ends, [&](int from, int to) { return 1e6 * bus.latency(from, to); })},  // µs
+          {".affinity", affinity(bus)},
+          {".platform.v4.xml", bus.platform},
+          {".platform.xml", bus.platform},
+          {".config", config(bus)}};
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cuda_runtime.h>
+#include <dlfcn.h>
+
+#include <array>
+#include <memory>
+
+#include "gpu.hpp"
+
+namespace tessera::gpu {
+
+namespace {
+
+/// The driver's management library, which CUDA does not need and a container may lack. Its functions return 0 if they
+/// can answer.
+class Nvml {
+ public:
+  using Device = void*;
+  struct Utilization {
+    unsigned gpu, memory;  // [%]
+  };
+
+  Nvml() : library_(dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)) {
+    started_ = library_ && ask("nvmlInit_v2") == 0;
+  }
+  ~Nvml() {
+    if (started_) ask("nvmlShutdown");
+  }
+  Nvml(const Nvml&) = delete;
+  Nvml& operator=(const Nvml&) = delete;
+
+  bool started() const noexcept { return started_; }
+
+  /// What the function returns; not 0 if there is no such function.
+  template <typename... Parameter>
+  int ask(const char* function, Parameter... parameter) const {
+    auto* const found = reinterpret_cast<int (*)(Parameter...)>(dlsym(library_.get(), function));
+    return found == nullptr ? -1 : found(parameter...);
+  }
+
+ private:
+  struct Close {
+    void operator()(void* library) const { dlclose(library); }
+  };
+  std::unique_ptr<void, Close> library_;
+  bool started_ = false;
+};
+
+std::string version(int number) { return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10); }
+
+}  // namespace
+
+State state(int device) {
+  State state;
+  const auto add = [&state](const std::string& text) {
+    state.conditions += (state.conditions.empty() ? "" : ", ") + text;
+  };
+  int cuda = 0, driver = 0, kilohertz = 0;
+  if (cudaRuntimeGetVersion(&cuda) == cudaSuccess) add("CUDA " + version(cuda));
+  if (cudaDriverGetVersion(&driver) == cudaSuccess) add("driver for CUDA " + version(driver));
+  if (cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, device) == cudaSuccess)
+    add(std::to_string(kilohertz / 1000) + " MHz");
+  cudaGetLastError();  // leave no sticky error behind
+
+  const Nvml nvml;
+  std::array<char, 32> bus{};
+  Nvml::Device handle = nullptr;
+  if (!nvml.started() || cudaDeviceGetPCIBusId(bus.data(), bus.size(), device) != cudaSuccess ||
+      nvml.ask<const char*, Nvml::Device*>("nvmlDeviceGetHandleByPciBusId_v2", bus.data(), &handle) != 0)
+    return state;
+  std::array<char, 96> name{};
+  unsigned milliwatts = 0, megahertz = 0;
+  Nvml::Utilization used{};
+  constexpr unsigned of_multiprocessors = 1;
+  if (nvml.ask<char*, unsigned>("nvmlSystemGetDriverVersion", name.data(), name.size()) == 0)
+    add(std::string("driver ") + name.data());
+  if (nvml.ask("nvmlDeviceGetEnforcedPowerLimit", handle, &milliwatts) == 0)
+    add(std::to_string(milliwatts / 1000) + " W");
+  if (nvml.ask("nvmlDeviceGetApplicationsClock", handle, of_multiprocessors, &megahertz) == 0)
+    add("set to " + std::to_string(megahertz) + " MHz");
+  state.busy = nvml.ask("nvmlDeviceGetUtilizationRates", handle, &used) == 0 && used.gpu > 5;
+  return state;
+}
+
+}  // namespace tessera::gpu

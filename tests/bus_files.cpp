@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What StarPU is told of the links.
+#include "bus_files.hpp"
+
+#include <gmock/gmock.h>
+
+#include <map>
+
+namespace tessera::detail {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::map<std::string, std::string> files_of(int numa_nodes, int gpus) {
+  Bus bus;
+  bus.cores = 12, bus.numa_nodes = numa_nodes, bus.gpus = gpus;
+  bus.rate = [](int from, int to) { return 1e9 * (10 * from + to) + 250e3; };
+  bus.latency = [](int from, int to) { return 1.5e-6 * (from + to); };
+  std::map<std::string, std::string> files;
+  for (const auto& file : bus_files(bus)) files[file.ending] = file.text;
+  return files;
+}
+
+TEST(BusFiles, HaveNoDecimalPointWhichTheLocaleMightReadOtherwise) {
+  auto files = files_of(1, 2);
+  EXPECT_EQ(files[".bandwidth"],
+            "# from (row) to (column): NUMA nodes, then GPUs\n"
+            "0\t100025e-2\t200025e-2\tnan\n"
+            "1000025e-2\t0\t1200025e-2\tnan\n"
+            "2000025e-2\t2100025e-2\t0\tnan\n"
+            "nan\tnan\n");
+  EXPECT_EQ(files[".latency"],
+            "# from (row) to (column): NUMA nodes, then GPUs\n"
+            "0\t15e-1\t3\tnan\n"
+            "15e-1\t0\t45e-1\tnan\n"
+            "3\t45e-1\t0\tnan\n"
+            "nan\tnan\n");
+}
+
+TEST(BusFiles, CountWhatStarpuCounts) {
+  EXPECT_THAT(
+      files_of(2, 3)[".config"],
+      HasSubstr("12 # Number of CPUs\n2 # Number of NUMA nodes\n3 # Number of CUDA nodes\n0 # Number of OpenCL"));
+  EXPECT_EQ(files_of(2, 3)[".affinity"], "# GPU\tNUMA0\tNUMA1\t\n0\t0\t1\t\n1\t0\t1\t\n2\t0\t1\t\n");
+}
+
+TEST(BusFiles, EndWithTheOneThatStarpuLooksFor) {
+  Bus bus;
+  EXPECT_EQ(bus_files(bus).back().ending, ".config");
+  EXPECT_THAT(bus_files(bus).front().text, Not(HasSubstr("inf")));
+}
+
+}  // namespace
+}  // namespace tessera::detail
