@@ -2,21 +2,19 @@
 #include "machine_rates.hpp"
 
 #include <starpu.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
-#include <fstream>
+#include <ctime>
 #include <limits>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <random>
 
 #include "cache.hpp"
 #include "codelets/host_blas.hpp"
 #include "gpu.hpp"
+#include "rates_cache.hpp"
 #include "session.hpp"
 
 namespace tessera::detail {
@@ -31,6 +29,13 @@ double product_flops(double n) {
   return flops_per_multiply_add<T> * n * n * n;
 }
 
+/// Processor time of the calling thread [s]: it stands still while others have the core.
+double own_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
 /// Best of a few: what the core can do, not what else it was doing.
 template <Scalar T>
 double cpu_product_seconds(int n) {
@@ -42,9 +47,9 @@ double cpu_product_seconds(int n) {
     for (auto& element : *matrix) element = T(static_cast<Real<T>>(uniform(engine)));
   double best = std::numeric_limits<double>::infinity();
   for (int repeat = 0; repeat < 4; repeat++) {  // the first warms up and is hardly ever the best
-    const auto begin = std::chrono::steady_clock::now();
+    const double begin = own_seconds();
     host::gemm<T>(Op::NoTrans, Op::NoTrans, n, n, n, T(1), A.data(), n, B.data(), n, T(1), C.data(), n);
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    best = std::min(best, own_seconds() - begin);
   }
   return best;
 }
@@ -57,50 +62,16 @@ CostCurve measure_cpu() {
   return CostCurve(std::move(points));
 }
 
-/// The curve of the first GPU: of several kinds of GPU in one machine, tiles are cut for the first.
+/// Ends before a GPU that is slow in this type would take long: larger products have the rate of the last one.
 template <Scalar T>
 CostCurve measure_gpu(int device) {
+  constexpr double long_enough = 0.01;  // [s]; the next size takes eight times as long
   std::vector<CostCurve::Point> points;
-  points.reserve(gpu_sizes.size());
-  for (const int n : gpu_sizes) points.push_back({product_flops<T>(n), gpu::kernel_seconds(type_letter<T>, device, n)});
-  return CostCurve(std::move(points));
-}
-
-std::filesystem::path cache_file(const std::string& device) {
-  auto name = "rates of " + device + ".json";
-  std::ranges::replace_if(
-      name, [](unsigned char c) { return std::isalnum(c) == 0 && c != '.'; }, '-');
-  return cache_directory().value_or(std::filesystem::path()) / name;
-}
-
-/// A cached curve; empty if there is none that can be used. A damaged file counts as none and is replaced.
-CostCurve read_cache(const std::filesystem::path& path, const std::string& key) {
-  std::ifstream file(path);
-  const auto json = nlohmann::json::parse(file, nullptr, false);
-  if (!json.is_object() || !json.contains(key) || !json[key].is_array()) return {};
-  std::vector<CostCurve::Point> points;
-  for (const auto& pair : json[key]) {
-    if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number() || !pair[1].is_number()) return {};
-    points.push_back({pair[0], pair[1]});
-    if (points.back().amount <= 0 || points.back().seconds <= 0) return {};
+  for (const int n : gpu_sizes) {
+    points.push_back({product_flops<T>(n), gpu::kernel_seconds(type_letter<T>, device, n)});
+    if (points.back().seconds > long_enough) break;
   }
   return CostCurve(std::move(points));
-}
-
-/// A cache that cannot be written costs time at the next start, nothing else: failures are not reported.
-void write_cache(const std::filesystem::path& path, const std::string& key, const CostCurve& curve) {
-  std::error_code ignored;
-  std::filesystem::create_directories(path.parent_path(), ignored);
-  auto json = nlohmann::json::object();
-  {
-    std::ifstream file(path);
-    if (auto old = nlohmann::json::parse(file, nullptr, false); old.is_object()) json = std::move(old);
-  }
-  auto& list = json[key] = nlohmann::json::array();
-  for (const auto& point : curve.points()) list.push_back({point.amount, point.seconds});
-  const auto draft = path.string() + "." + std::to_string(getpid());
-  std::ofstream(draft) << json.dump(1) << '\n';
-  std::filesystem::rename(draft, path, ignored);
 }
 
 CostCurve measure_columns(int device) {
@@ -112,20 +83,40 @@ CostCurve measure_columns(int device) {
   return CostCurve(std::move(points));
 }
 
-/// From the cache, else measured and kept there.
-/// @param measure  (int device)
-template <typename Measure>
-CostCurve gpu_curve(const Session& session, const std::string& key, Measure measure) {
-  const int device = session.gpus().front();
-  const auto& known = session.gpu_info();
-  const auto path =
-      cache_file(known.empty() ? gpu::visible_devices()[static_cast<std::size_t>(device)] : known.front().name);
-  auto curve = read_cache(path, key);
-  if (curve.empty()) {
-    curve = measure(device);
-    write_cache(path, key, curve);
+/// What is measured of the first GPU: of several kinds of GPU in one machine, tiles are cut for the first.
+class FirstGpu {
+ public:
+  explicit FirstGpu(const Session& session)
+      : device_(session.gpus().front()), state_(gpu::state(device_)),
+        cache_(cache_directory().value_or(std::filesystem::path()), name(session), state_.conditions) {}
+
+  /// From the cache, else measured now. A measurement that somebody else's work may have disturbed is not kept.
+  /// @param measure  (int device)
+  template <typename Measure>
+  CostCurve curve(const std::string& what, Measure measure) const {
+    auto curve = cache_.find(what);
+    if (!curve.empty()) return curve;
+    curve = measure(device_);
+    if (!state_.busy) cache_.keep(what, curve);
+    return curve;
   }
-  return curve;
+
+ private:
+  std::string name(const Session& session) const {
+    const auto& known = session.gpu_info();
+    return known.empty() ? gpu::visible_devices()[static_cast<std::size_t>(device_)] : known.front().name;
+  }
+
+  int device_;
+  gpu::State state_;
+  RatesCache cache_;
+};
+
+double link_rate(const Session& session) {
+  const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(session.gpu_workers().front().front()));
+  if (const double rate = 1e6 * starpu_transfer_bandwidth(STARPU_MAIN_RAM, node); rate > 0) return rate;
+  // Someone else's bus files, without this link.
+  return gpu::measure_links({session.gpus().front()}, std::size_t{64} << 20).h2d.front();
 }
 
 /// Rates by type, published once they are complete.
@@ -139,29 +130,49 @@ std::atomic<const MachineRates*>& published(char type) {
   }
 }
 
-}  // namespace
+/// Those of one type. Never destroyed: other threads may use them while the process exits.
+template <Scalar T>
+MachineRates& rates_of() {
+  static auto& rates = *new MachineRates;
+  return rates;
+}
+
+std::mutex measuring;
 
 template <Scalar T>
-const MachineRates& machine_rates(const Session& session) {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
+void measure_with_gpu(const FirstGpu& gpu, const CostCurve& column, double link) {
+  published(type_letter<T>) = nullptr;  // without a GPU they were others
+  auto& rates = rates_of<T>();
+  if (rates.cpu.empty()) rates.cpu = measure_cpu<T>();
+  rates.gpu = gpu.curve(std::string(1, type_letter<T>), measure_gpu<T>);
+  rates.column = column;
+  rates.link = link;
+  published(type_letter<T>) = &rates;
+}
+
+}  // namespace
+
+void measure_gpu_rates(const Session& session) {
+  const std::lock_guard lock(measuring);
+  if (session.gpu_count() == 0 || !rates_of<double>().gpu.empty()) return;
+  const FirstGpu gpu(session);
+  const auto column = gpu.curve("column", measure_columns);
+  const double link = link_rate(session);
+  measure_with_gpu<float>(gpu, column, link);
+  measure_with_gpu<std::complex<float>>(gpu, column, link);
+  measure_with_gpu<std::complex<double>>(gpu, column, link);
+  measure_with_gpu<double>(gpu, column, link);  // last: what an earlier session left behind is complete then
+}
+
+template <Scalar T>
+const MachineRates& machine_rates(const Session& /*session*/) {
   auto& slot = published(type_letter<T>);
-  static auto& rates = *new MachineRates;  // one for each T; other threads may use it while the process exits
-  const bool need_gpu = session.gpu_count() > 0 && rates.gpu.empty();
-  if (slot.load() == nullptr || need_gpu) {
-    slot = nullptr;
-    if (rates.cpu.empty()) rates.cpu = measure_cpu<T>();
-    if (need_gpu) {
-      rates.gpu = gpu_curve(session, std::string(1, type_letter<T>), measure_gpu<T>);
-      rates.column = gpu_curve(session, "column", measure_columns);
-      const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(session.gpu_workers().front().front()));
-      rates.link = 1e6 * starpu_transfer_bandwidth(STARPU_MAIN_RAM, node);
-      if (!(rates.link > 0))  // someone else's bus files, without this link
-        rates.link = gpu::measure_links({session.gpus().front()}, std::size_t{64} << 20).h2d.front();
-    }
-    slot = &rates;
+  if (slot.load() == nullptr) {
+    const std::lock_guard lock(measuring);
+    if (auto& rates = rates_of<T>(); rates.cpu.empty()) rates.cpu = measure_cpu<T>();
+    slot = &rates_of<T>();
   }
-  return rates;
+  return rates_of<T>();
 }
 
 template const MachineRates& machine_rates<float>(const Session&);

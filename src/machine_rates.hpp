@@ -19,8 +19,13 @@ struct MachineRates {
       column;  ///< copying one column of a tile between host and GPU while that computes; empty: as fast as `link`
 };
 
-/// Measured at the first call for each type. CPU: a few milliseconds, each time the process starts; GPU: some tens of
-/// milliseconds, then read from Tessera's cache. Of a simulated machine they are what its description says.
+/// Measures the first GPU, for all types, unless that is known: from this process, or from Tessera's cache. To be
+/// called while nothing of ours runs on it. Takes about half a second.
+/// @throws RuntimeError if the GPU has no room for it
+void measure_gpu_rates(const Session& session);
+
+/// The GPU's as measured at the start of the session. The CPU's without GPUs are measured at the first call for each
+/// type: a few milliseconds. Of a simulated machine they are what its description says.
 template <Scalar T>
 const MachineRates& machine_rates(const Session& session);
 

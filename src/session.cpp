@@ -97,7 +97,7 @@ Session::Session(const RuntimeOptions& given) : joined_(starpu_is_initialized() 
   host_threads_ = host::threads();
   host::set_threads(1);
   try {
-    if (gpu_count() > 0) machine_rates<double>(*this);  // now rather than in the first call
+    measure_gpu_rates(*this);  // now: no call of ours uses them yet
     prepare_devices(static_cast<std::size_t>(with_environment(given).pinned_memory) << 20);
   } catch (...) {  // no destructor will run
     host::set_threads(host_threads_);
