@@ -7,25 +7,17 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
-#include <cstring>
 #include <mutex>
 
 #include <tessera/sched.h>
 #include <tessera/error.hpp>
 
 #include "codelets/codelet.hpp"
-#include "codelets/host_blas.hpp"
 #include "environment.hpp"
 #include "machine_rates.hpp"
 #include "options.hpp"
 #include "policy_names.hpp"
 #include "submitted.hpp"
-#include "tile_interface.hpp"
-#include "whole_file.hpp"
-
-#ifdef TESSERA_WITH_CUDA
-#include "codelets/device_handles.hpp"
-#endif
 
 namespace tessera::detail {
 
@@ -56,22 +48,6 @@ std::vector<TemporaryVariable> limit_memory(const std::vector<gpu::Info>& gpus, 
   return limits;
 }
 
-void prepare_devices(std::size_t pinned_memory) {
-  if (starpu_cuda_worker_get_count() == 0) return;
-  tile_interface::start(pinned_memory);
-#if defined(TESSERA_WITH_CUDA) && !defined(STARPU_SIMGRID)
-  device::create_handles();
-#endif
-}
-
-void end_devices() {
-  if (starpu_cuda_worker_get_count() == 0) return;
-  tile_interface::stop();
-#if defined(TESSERA_WITH_CUDA) && !defined(STARPU_SIMGRID)
-  device::destroy_handles();
-#endif
-}
-
 }  // namespace
 
 Session::Session(const RuntimeOptions& given) : joined_(starpu_is_initialized() != 0) {
@@ -87,24 +63,16 @@ Session::Session(const RuntimeOptions& given) : joined_(starpu_is_initialized() 
                           "is '" + options.trace +
                               "', but the program has started StarPU itself, which records from its "
                               "start or not at all: set STARPU_FXT_TRACE=1 and STARPU_FXT_PREFIX instead");
-    if (starpu_init(nullptr) != 0) throw RuntimeError("StarPU is running, but cannot be joined");
+    starpu_.emplace(nullptr);
     placement_ = options.placement;
     tile_ = options.tile;  // all else is the program's
   } else {
     start(with_environment(given));
   }
   look_at_workers();
-  host_threads_ = host::threads();
-  host::set_threads(1);
-  try {
-    measure_gpu_rates(*this);  // now: no call of ours uses them yet
-    prepare_devices(static_cast<std::size_t>(with_environment(given).pinned_memory) << 20);
-  } catch (...) {  // no destructor will run
-    host::set_threads(host_threads_);
-    end_devices();
-    starpu_shutdown();
-    throw;
-  }
+  host_thread_.emplace();
+  measure_gpu_rates(*this);  // now: no call of ours uses them yet
+  devices_.emplace(static_cast<std::size_t>(with_environment(given).pinned_memory) << 20);
   if (placement_ == Placement::Automatic) placement_ = Placement::Home;
   if (placement_ == Placement::Home && policy_ != our_policy) placement_ = Placement::Owner;  // it knows no homes
   if (gpu_count() == 0) placement_ = Placement::Scheduler;
@@ -160,8 +128,7 @@ void Session::start(const RuntimeOptions& options) {
   const auto limits = limit_memory(gpu_info_, options.gpu_memory);
   starpu_folder_.emplace();
   const auto folder = starpu_folder_->announce();
-  if (const int status = starpu_init(&conf); status != 0)
-    throw RuntimeError(std::string("StarPU cannot start: ") + std::strerror(-status));
+  starpu_.emplace(&conf);
 }
 
 void Session::look_at_workers() {
@@ -196,12 +163,10 @@ void Session::look_at_workers() {
 Session::~Session() {
   starpu_task_wait_for_all();
   progress_.reset();
-  const gpu::KeepCurrentDevice keep;
-  host::set_threads(host_threads_);
-  end_devices();
+  host_thread_.reset();
+  devices_.reset();
   if (recording_) recording_->end();
-  const NoFileSizeSignal no_signal;  // StarPU writes what it has learned of programs' own tasks
-  starpu_shutdown();
+  starpu_.reset();
   if (recording_) recording_->close();
 }
 
@@ -213,18 +178,30 @@ bool alive = false;                   // from before the constructor until after
 std::weak_ptr<Session> running;       // guarded by mutex
 std::shared_ptr<Session> until_exit;  // guarded by mutex
 
+/// A session, and what is to be done when it has gone.
+struct KeptSession {
+  struct End {
+    bool expected = false;
+    ~End() {
+      if (!expected) return;  // the session has not started: whoever tried to start it holds the mutex
+      {
+        const std::lock_guard guard(mutex);
+        alive = false;
+      }
+      gone.notify_all();
+    }
+  };
+  End end;  // after the session
+  Session session;
+  explicit KeptSession(const RuntimeOptions& options) : session(options) {}
+};
+
 /// A new session, once the last one has shut StarPU down: it would join one that is about to stop.
 std::shared_ptr<Session> make_session(std::unique_lock<std::mutex>& lock, const RuntimeOptions& options) {
   gone.wait(lock, [] { return !alive; });
-  auto fresh = std::shared_ptr<Session>(new Session(options), [](Session* last) {
-    delete last;
-    {
-      const std::lock_guard guard(mutex);
-      alive = false;
-    }
-    gone.notify_all();
-  });
-  alive = true;
+  const auto kept = std::make_shared<KeptSession>(options);
+  kept->end.expected = alive = true;
+  const std::shared_ptr<Session> fresh(kept, &kept->session);
   running = fresh;
   return fresh;
 }

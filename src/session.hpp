@@ -12,6 +12,7 @@
 #include "gpu.hpp"
 #include "progress/display.hpp"
 #include "recording.hpp"
+#include "session_resources.hpp"
 #include "starpu_folder.hpp"
 #include "submitted.hpp"
 
@@ -54,15 +55,18 @@ class Session {
   void look_at_workers();
 
   FailureWatch failures_;
+  // Each needs those before it.
   std::optional<StarpuFolder> starpu_folder_;  ///< nothing: StarPU is the program's
   std::optional<Recording> recording_;
   std::optional<ProgressDisplay> progress_;
+  std::optional<RunningStarpu> starpu_;
+  std::optional<SingleHostThread> host_thread_;
+  std::optional<PreparedDevices> devices_;
   mutable std::mutex submission_;
   bool joined_ = false;
   int cpu_workers_ = 0;
   double gpu_memory_ = 0;
   bool gpus_alike_ = true;
-  int host_threads_ = 1;  ///< OpenBLAS's own setting, to be restored
   Placement placement_ = Placement::Scheduler;
   Index tile_ = 0;
   std::string policy_;
