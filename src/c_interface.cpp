@@ -9,6 +9,8 @@
 
 #include <tessera/runtime.hpp>
 
+#include "session.hpp"
+
 namespace tessera::c {
 
 namespace {
@@ -105,6 +107,7 @@ tessera_status tessera_init(int cpus, int gpus) {
 
 tessera_status tessera_finalize(void) {
   return status_of("tessera_finalize", [] {
+    detail::require_outside_tasks("tessera_finalize");
     std::unique_ptr<Runtime> last;
     const std::lock_guard lock(mutex);
     if (runtimes.empty()) throw RuntimeError("tessera_finalize: there was no tessera_init");
@@ -114,7 +117,10 @@ tessera_status tessera_finalize(void) {
 }
 
 tessera_status tessera_wait(void) {
-  return status_of("tessera_wait", [] { wait(); });
+  return status_of("tessera_wait", [] {
+    detail::require_outside_tasks("tessera_wait");
+    wait();
+  });
 }
 
 tessera_status tessera_matrix_create(char type, void* data, int64_t m, int64_t n, int64_t ld, int64_t mb, int64_t nb,
@@ -166,9 +172,11 @@ tessera_status tessera_matrix_transposed(const tessera_matrix* matrix, tessera_o
 
 tessera_status tessera_matrix_destroy(tessera_matrix* matrix) {
   if (matrix == nullptr) return TESSERA_SUCCESS;
-  const std::unique_ptr<tessera_matrix> owned(matrix);
-  return status_of("tessera_matrix_destroy", [&] {  // waits so that a failure is reported; a destructor could not
-    if (--matrix->family->members == 0) wait_for(matrix->family->whole);
+  constexpr const char* function = "tessera_matrix_destroy";
+  return status_of(function, [&] {
+    if (matrix->family->members == 1) detail::require_outside_tasks(function);
+    const std::unique_ptr<tessera_matrix> owned(matrix);
+    if (--matrix->family->members == 0) wait_for(matrix->family->whole);  // waits so that a failure is reported; a destructor could not
   });
 }
 

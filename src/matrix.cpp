@@ -40,6 +40,7 @@ Argument first_illegal(const void* data, Index m, Index n, Index ld, TileSize ti
 template <Scalar T>
 std::shared_ptr<detail::TileGrid> make_grid(const T* data, Index m, Index n, Index ld, TileSize tile, bool read_only) {
   arguments::require_legal("Matrix", first_illegal(data, m, n, ld, tile, sizeof(T)));
+  detail::require_outside_tasks("Matrix");  // its end will have to wait
   if (tile.rows == 0 || tile.columns == 0) {
     const Index chosen = detail::default_tile<T>(*detail::session());
     if (tile.rows == 0) tile.rows = chosen;

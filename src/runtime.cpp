@@ -14,13 +14,15 @@ namespace tessera {
 
 Runtime::Runtime(const RuntimeOptions& options) : session_(detail::session(options)) {}
 
-Runtime::~Runtime() { starpu_task_wait_for_all(); }
+Runtime::~Runtime() {
+  detail::require_outside_tasks("Runtime::~Runtime");  // ends the program, and says why
+  starpu_task_wait_for_all();
+}
 
 bool Runtime::joined() const noexcept { return session_->joined(); }
 
 void wait() {
-  const auto session = detail::session();
-  detail::require_outside_tasks("tessera::wait");
+  const auto session = detail::session_outside_tasks("tessera::wait");
   starpu_task_wait_for_all();
   session->failures().check();
 }
@@ -32,11 +34,6 @@ FailureWatch::FailureWatch() : seen_(codelets::failure_count()) {}
 void FailureWatch::check() {
   const auto now = codelets::failure_count();
   if (seen_.exchange(now) != now) throw RuntimeError(codelets::last_failure());
-}
-
-void require_outside_tasks(const char* what) {
-  if (starpu_worker_get_id() >= 0)
-    throw RuntimeError(std::string(what) + ": called from within a StarPU task or its callback");
 }
 
 }  // namespace detail
@@ -77,13 +74,13 @@ std::vector<Device> devices() {
 }
 
 void pause_recording() {
-  detail::require_outside_tasks("tessera::pause_recording");
-  if (const auto session = detail::session(); session->recording()) session->recording()->pause();
+  const auto session = detail::session_outside_tasks("tessera::pause_recording");
+  if (session->recording()) session->recording()->pause();
 }
 
 void resume_recording() {
-  detail::require_outside_tasks("tessera::resume_recording");
-  if (const auto session = detail::session(); session->recording()) session->recording()->resume();
+  const auto session = detail::session_outside_tasks("tessera::resume_recording");
+  if (session->recording()) session->recording()->resume();
 }
 
 std::vector<std::string> unused_devices() { return detail::session()->unused_devices(); }

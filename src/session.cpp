@@ -198,6 +198,7 @@ struct KeptSession {
 
 /// A new session, once the last one has shut StarPU down: it would join one that is about to stop.
 std::shared_ptr<Session> make_session(std::unique_lock<std::mutex>& lock, const RuntimeOptions& options) {
+  require_outside_tasks("Runtime");
   gone.wait(lock, [] { return !alive; });
   const auto kept = std::make_shared<KeptSession>(options);
   kept->end.expected = alive = true;
@@ -208,7 +209,18 @@ std::shared_ptr<Session> make_session(std::unique_lock<std::mutex>& lock, const 
 
 }  // namespace
 
+void require_outside_tasks(const char* what) {
+  if (starpu_worker_get_id() >= 0)
+    throw RuntimeError(std::string(what) + ": called from within a StarPU task or its callback");
+}
+
+std::shared_ptr<Session> session_outside_tasks(const char* what) {
+  require_outside_tasks(what);
+  return session();
+}
+
 std::shared_ptr<Session> session(const RuntimeOptions& options) {
+  require_outside_tasks("Runtime");
   std::unique_lock lock(mutex);
   if (auto existing = running.lock()) {
     static_cast<void>(with_environment(options));  // not used, but not to be wrong either

@@ -76,8 +76,15 @@ class Session {
   std::vector<std::string> unused_;
 };
 
+/// @param what  the routine that asks, as the user knows it
+/// @throws RuntimeError within a StarPU task or its callback, where waiting would block the worker that is waited for
+void require_outside_tasks(const char* what);
+
 /// The session that runs, or a new one with default options that lives until the process exits.
 std::shared_ptr<Session> session();
+
+/// The same, after `require_outside_tasks`.
+std::shared_ptr<Session> session_outside_tasks(const char* what);
 
 /// The session that runs, or a new one with `options` that lives as long as somebody holds it.
 std::shared_ptr<Session> session(const RuntimeOptions& options);

@@ -30,7 +30,4 @@ class FailureWatch {
   std::atomic<std::uint64_t> seen_;
 };
 
-/// @throws RuntimeError within a StarPU task or its callback, where waiting would block the worker that is waited for
-void require_outside_tasks(const char* what);
-
 }  // namespace tessera::detail

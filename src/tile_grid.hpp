@@ -20,6 +20,7 @@ class TileGrid {
   /// Registers the tiles. Arguments as for Matrix, already checked.
   TileGrid(void* data, Index m, Index n, Index ld, std::size_t element_size, TileSize tile, bool read_only);
   /// Waits for the tasks on the tiles, brings them home, unregisters them.
+  /// @pre  not within a StarPU task, which could not wait
   ~TileGrid();
   TileGrid(const TileGrid&) = delete;
   TileGrid& operator=(const TileGrid&) = delete;
