@@ -154,7 +154,7 @@ void Matrix<T>::wait() const {
   detail::require_outside_tasks("Matrix::wait");
   prefetch_home();
   grid_->wait_home();
-  grid_->failures().check();
+  grid_->check(i0_, i0_ + mt_, j0_, j0_ + nt_);
 }
 
 template class Matrix<float>;

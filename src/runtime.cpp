@@ -6,9 +6,7 @@
 
 #include <tessera/error.hpp>
 
-#include "codelets/failure.hpp"
 #include "session.hpp"
-#include "submitted.hpp"
 
 namespace tessera {
 
@@ -16,27 +14,17 @@ Runtime::Runtime(const RuntimeOptions& options) : session_(detail::session(optio
 
 Runtime::~Runtime() {
   detail::require_outside_tasks("Runtime::~Runtime");  // ends the program, and says why
-  starpu_task_wait_for_all();
+  session_->wait_for_everything();
 }
 
 bool Runtime::joined() const noexcept { return session_->joined(); }
 
 void wait() {
   const auto session = detail::session_outside_tasks("tessera::wait");
-  starpu_task_wait_for_all();
-  session->failures().check();
+  session->wait_for_everything();
+  session->calls().failures().forget_told();
+  session->calls().failures().check();
 }
-
-namespace detail {
-
-FailureWatch::FailureWatch() : seen_(codelets::failure_count()) {}
-
-void FailureWatch::check() {
-  const auto now = codelets::failure_count();
-  if (seen_.exchange(now) != now) throw RuntimeError(codelets::last_failure());
-}
-
-}  // namespace detail
 
 namespace {
 

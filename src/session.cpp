@@ -160,8 +160,13 @@ void Session::look_at_workers() {
   if (const auto* policy = starpu_sched_get_sched_policy(); policy != nullptr) policy_ = policy->policy_name;
 }
 
-Session::~Session() {
+void Session::wait_for_everything() {
+  calls_.unfinished().wait();
   starpu_task_wait_for_all();
+}
+
+Session::~Session() {
+  wait_for_everything();
   progress_.reset();
   host_thread_.reset();
   devices_.reset();

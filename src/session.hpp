@@ -9,12 +9,12 @@
 
 #include <tessera/runtime.hpp>
 
+#include "calls.hpp"
 #include "gpu.hpp"
 #include "progress/display.hpp"
 #include "recording.hpp"
 #include "session_resources.hpp"
 #include "starpu_folder.hpp"
-#include "submitted.hpp"
 
 namespace tessera::detail {
 
@@ -46,7 +46,10 @@ class Session {
   const std::vector<gpu::Info>& gpu_info() const noexcept { return gpu_info_; }
   /// The trace that is recorded; nothing: none is.
   std::optional<Recording>& recording() noexcept { return recording_; }
-  FailureWatch& failures() noexcept { return failures_; }
+  /// Those on whatever tiles.
+  CallGroup& calls() const noexcept { return calls_; }
+  /// Waits for the calls that were made before, and the program's own tasks.
+  void wait_for_everything();
   /// Held while the tasks of one call are submitted.
   std::mutex& submission() const noexcept { return submission_; }
 
@@ -54,7 +57,7 @@ class Session {
   void start(const RuntimeOptions& options);
   void look_at_workers();
 
-  FailureWatch failures_;
+  mutable CallGroup calls_;
   // Each needs those before it.
   std::optional<StarpuFolder> starpu_folder_;  ///< nothing: StarPU is the program's
   std::optional<Recording> recording_;

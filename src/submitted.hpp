@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -17,17 +16,5 @@ BytesByLink bytes_by_link();
 
 /// Starts `statistics` anew.
 void reset_counters();
-
-/// Whether a tile operation has failed since this object was made or last asked. It is not known whose: everyone who
-/// was there is told, so that nobody takes a wrong result for a right one.
-class FailureWatch {
- public:
-  FailureWatch();
-  /// @throws RuntimeError with the last failure
-  void check();
-
- private:
-  std::atomic<std::uint64_t> seen_;
-};
 
 }  // namespace tessera::detail

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <functional>
 
+#include <tessera/error.hpp>
+
+#include "codelets/failure.hpp"
 #include "partial_tile.hpp"
 #include "session.hpp"
 #include "tile_interface.hpp"
@@ -27,58 +30,22 @@ starpu_data_interface_ops* interface_of(const TileGrid::Memory& memory, std::siz
 
 }  // namespace
 
-/// Counts tiles that are being written back. The callbacks run on StarPU's threads and may end after the waiting caller
-/// has returned, so they share ownership. Uses StarPU's own mutex and condition, since only those work in simulated
-/// time.
-class TileGrid::Arrivals {
- public:
-  Arrivals() {
-    STARPU_PTHREAD_MUTEX_INIT(&mutex_, NULL);
-    STARPU_PTHREAD_COND_INIT(&all_here_, NULL);
-  }
-  ~Arrivals() {
-    STARPU_PTHREAD_COND_DESTROY(&all_here_);
-    STARPU_PTHREAD_MUTEX_DESTROY(&mutex_);
-  }
-  Arrivals(const Arrivals&) = delete;
-  Arrivals& operator=(const Arrivals&) = delete;
+/// The argument of the callback of a tile that is being written back. The callback owns it, since it may run after a
+/// caller whose wait has failed has returned.
+struct TileGrid::Arrival {
+  std::shared_ptr<Outstanding> arrivals;
+  Outstanding::One this_one;  // ends first
+  starpu_data_handle_t handle;
 
-  void expect() {
-    STARPU_PTHREAD_MUTEX_LOCK(&mutex_);
-    missing_++;
-    STARPU_PTHREAD_MUTEX_UNLOCK(&mutex_);
-  }
-  void arrived() {
-    STARPU_PTHREAD_MUTEX_LOCK(&mutex_);
-    if (--missing_ == 0) STARPU_PTHREAD_COND_BROADCAST(&all_here_);
-    STARPU_PTHREAD_MUTEX_UNLOCK(&mutex_);
-  }
-  void wait() {
-    STARPU_PTHREAD_MUTEX_LOCK(&mutex_);
-    while (missing_ > 0) STARPU_PTHREAD_COND_WAIT(&all_here_, &mutex_);
-    STARPU_PTHREAD_MUTEX_UNLOCK(&mutex_);
-  }
-
-  /// The argument of one callback, which owns it.
-  struct Ticket {
-    std::shared_ptr<Arrivals> arrivals;
-    starpu_data_handle_t handle;
-  };
-  static void at_home(void* ticket) {
-    const std::unique_ptr<Ticket> owned(static_cast<Ticket*>(ticket));
+  static void at_home(void* arrival) {
+    const std::unique_ptr<Arrival> owned(static_cast<Arrival*>(arrival));
     starpu_data_release_on_node(owned->handle, STARPU_MAIN_RAM);
-    owned->arrivals->arrived();
   }
-
- private:
-  starpu_pthread_mutex_t mutex_;
-  starpu_pthread_cond_t all_here_;
-  Index missing_ = 0;
 };
 
 TileGrid::TileGrid(void* data, Index m, Index n, Index ld, std::size_t element_size, TileSize tile, bool read_only)
-    : session_(session()), arrivals_(std::make_shared<Arrivals>()), data_(static_cast<std::byte*>(data)), m_(m), n_(n),
-      ld_(ld), mt_(m == 0 ? 0 : (m - 1) / tile.rows + 1), nt_(n == 0 ? 0 : (n - 1) / tile.columns + 1),
+    : session_(session()), arrivals_(std::make_shared<Outstanding>()), data_(static_cast<std::byte*>(data)), m_(m),
+      n_(n), ld_(ld), mt_(m == 0 ? 0 : (m - 1) / tile.rows + 1), nt_(n == 0 ? 0 : (n - 1) / tile.columns + 1),
       element_size_(element_size), tile_(tile), read_only_(read_only) {
   if (m == 0 || n == 0) mt_ = nt_ = 0;
   if (mt_ == 0) return;
@@ -99,6 +66,7 @@ TileGrid::TileGrid(void* data, Index m, Index n, Index ld, std::size_t element_s
       matrix.nx = static_cast<std::uint32_t>(tile_m(i)), matrix.ny = static_cast<std::uint32_t>(tile_n(j));
       matrix.allocsize = static_cast<std::size_t>(tile_m(i) * tile_n(j)) * element_size;
       starpu_data_register(&handle, STARPU_MAIN_RAM, &matrix, interface);
+      codelets::take_failure(handle);
       starpu_data_set_sequential_consistency_flag(handle, 1);  // the program may have another default
       starpu_data_set_coordinates(handle, 2, static_cast<int>(i), static_cast<int>(j));
     }
@@ -109,6 +77,7 @@ TileGrid::~TileGrid() {
   if (!read_only_) bring_home(0, mt_, 0, nt_);  // all at once, since unregistering fetches one tile after another
   wait_home();
   for (auto* handle : handles_) {
+    codelets::take_failure(handle);
     if (read_only_) starpu_data_unregister_no_coherency(handle);
     else starpu_data_unregister(handle);
   }
@@ -134,13 +103,24 @@ void TileGrid::use_only(Uplo uplo) {
 void TileGrid::bring_home(Index i0, Index i1, Index j0, Index j1) noexcept {
   for (Index j = j0; j < j1; j++)
     for (Index i = i0; i < i1; i++) {
-      arrivals_->expect();
-      auto* ticket = new Arrivals::Ticket{arrivals_, handle(i, j)};  // at_home deletes it
-      starpu_data_acquire_on_node_cb(handle(i, j), STARPU_MAIN_RAM, STARPU_R, Arrivals::at_home, ticket);
+      auto* arrival = new Arrival{arrivals_, Outstanding::One(*arrivals_), handle(i, j)};  // at_home deletes it
+      starpu_data_acquire_on_node_cb(handle(i, j), STARPU_MAIN_RAM, STARPU_R, Arrival::at_home, arrival);
     }
 }
 
 void TileGrid::wait_home() { arrivals_->wait(); }
+
+void TileGrid::check(Index i0, Index i1, Index j0, Index j1) {
+  std::shared_ptr<codelets::Failure> first;
+  for (Index j = j0; j < j1; j++)
+    for (Index i = i0; i < i1; i++)
+      if (auto failure = codelets::take_failure(handle(i, j))) {
+        failure->told = true;
+        if (!first) first = std::move(failure);
+      }
+  if (first) throw RuntimeError(first->what);
+  strays_.check();
+}
 
 TileGrid::Memory TileGrid::memory(Index i0, Index i1, Index j0, Index j1) const {
   const Index rows = std::min(i1 * mb(), m_) - i0 * mb(), columns = std::min(j1 * nb(), n_) - j0 * nb();

@@ -8,7 +8,8 @@
 
 #include <tessera/matrix.hpp>
 
-#include "submitted.hpp"
+#include "failure_watch.hpp"
+#include "outstanding.hpp"
 
 namespace tessera::detail {
 
@@ -39,8 +40,8 @@ class TileGrid {
   /// Whether only one call uses the tiles: it then needs no ordering with other calls.
   bool is_private() const noexcept { return private_; }
   void make_private() noexcept { private_ = true; }
-  /// Declares that only one triangle of the matrix is used. Tiles on the diagonal are then copied in part: the triangle
-  /// and, to keep the number of copies low, a little beside it.
+  /// Declares that only one triangle of the matrix is used. Copies from and to the host then leave the rest of the tiles
+  /// on the diagonal alone.
   /// @pre  only one call uses the tiles, and it has not submitted a task
   void use_only(Uplo uplo);
 
@@ -48,13 +49,14 @@ class TileGrid {
   void call(char letter) noexcept;
   char letter() const noexcept { return letter_; }
 
-  FailureWatch& failures() noexcept { return failures_; }
-
   /// Starts writing back the tiles [i0, i1) × [j0, j1), each as soon as the tasks submitted so far have finished with
   /// it.
   void bring_home(Index i0, Index i1, Index j0, Index j1) noexcept;
   /// Waits until all tiles that `bring_home` was called for are written back.
   void wait_home();
+  /// @throws RuntimeError if one of the tiles [i0, i1) × [j0, j1) is wrong as a tile operation has failed, and none of
+  ///         its waiters has been told; or there was a failure of which it is not known whose it is
+  void check(Index i0, Index i1, Index j0, Index j1);
 
   /// The memory of the tiles [i0, i1) × [j0, j1), as columns.
   struct Memory {
@@ -66,12 +68,12 @@ class TileGrid {
   Memory memory(Index i0, Index i1, Index j0, Index j1) const;
 
  private:
-  class Arrivals;
+  struct Arrival;
 
-  FailureWatch failures_;
+  FailureWatch strays_;
   std::shared_ptr<Session> session_;  // keeps StarPU running while handles exist
   std::vector<starpu_data_handle_t> handles_;
-  std::shared_ptr<Arrivals> arrivals_;
+  std::shared_ptr<Outstanding> arrivals_;
   std::byte* data_;
   Index m_, n_, ld_, mt_, nt_;
   std::size_t element_size_;

@@ -132,10 +132,6 @@ class Meter {
 
 constinit Meter meter;
 
-/// Epilogue callback of a task. StarPU runs it before it wakes threads that wait for the task, so all tasks of a call
-/// are counted when the call returns.
-void count_finished(void*) { meter.finish(starpu_task_get_current()->flops); }
-
 }  // namespace
 
 ProgressWatch::ProgressWatch() { meter.watches++; }
@@ -143,6 +139,8 @@ ProgressWatch::~ProgressWatch() { meter.watches--; }
 
 Progress progress_now() { return meter.now(); }
 Progress last_long_progress() { return meter.last_long(); }
+
+void count_finished(const starpu_task& task) { meter.finish(task.flops); }
 
 CountedCall::CountedCall() : counted_(meter.watches > 0) {
   if (counted_) meter.begin_call();
@@ -152,10 +150,8 @@ CountedCall::~CountedCall() {
   if (counted_) meter.end_call();
 }
 
-void CountedCall::count(starpu_task& task) const {
-  if (!counted_) return;
-  task.epilogue_callback_func = count_finished;
-  meter.submit(task.flops);
+void CountedCall::count(const starpu_task& task) const {
+  if (counted_) meter.submit(task.flops);
 }
 
 void CountedCall::take_back(const starpu_task& task) const {

@@ -38,6 +38,10 @@ Progress progress_now();
 /// The last period that has ended and lasted at least `long_period`.
 Progress last_long_progress();
 
+/// Counts a task of a counted call that has run. Call this before the threads that wait for the task are told: when a
+/// call returns, all of its tasks have been counted.
+void count_finished(const starpu_task& task);
+
 /// Counts the tasks of one call. Its lifetime is the time in which the call submits tasks.
 class CountedCall {
  public:
@@ -46,8 +50,10 @@ class CountedCall {
   CountedCall(const CountedCall&) = delete;
   CountedCall& operator=(const CountedCall&) = delete;
 
-  /// Counts a task, with its flops, that is about to be submitted. Sets the task's epilogue callback.
-  void count(starpu_task& task) const;
+  /// Whether `count_finished` must be called for the tasks of this call.
+  bool counted() const noexcept { return counted_; }
+  /// Counts a task, with its flops, that is about to be submitted.
+  void count(const starpu_task& task) const;
   /// Uncounts a task that StarPU refused.
   void take_back(const starpu_task& task) const;
 

@@ -6,16 +6,17 @@
 
 #include <tessera/sched.h>
 
+#include "codelets/failure.hpp"
 #include "tile_interface.hpp"
 
 namespace tessera::unroll {
 
 namespace {
 
-/// A task's callback: prefetches a tile, with idle priority, to the memory node of the worker that ran the task.
-void fetch_when_idle(void* handle) {
+/// Prefetches a tile, with idle priority, to the memory node of the worker that ran the current task.
+void fetch_when_idle(starpu_data_handle_t handle) {
   const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(starpu_worker_get_id_check()));
-  starpu_data_idle_prefetch_on_node(static_cast<starpu_data_handle_t>(handle), node, 1);
+  starpu_data_idle_prefetch_on_node(handle, node, 1);
 }
 
 }  // namespace
@@ -28,6 +29,7 @@ TemporaryTile::TemporaryTile(Index m, Index n, std::size_t element_size) {
   matrix.allocsize = static_cast<std::size_t>(m * n) * element_size;
   starpu_data_register(&handle_, -1, &matrix, detail::tile_interface::pinned());
   starpu_data_set_sequential_consistency_flag(handle_, 1);
+  codelets::take_failure(handle_);
 }
 
 void TemporaryTile::stand_for(const detail::TileGrid& matrix, Index i, Index j) const {
@@ -36,8 +38,19 @@ void TemporaryTile::stand_for(const detail::TileGrid& matrix, Index i, Index j) 
   starpu_data_set_coordinates(handle_, 2, static_cast<int>(i), static_cast<int>(j));
 }
 
-void Submitter::submit(starpu_codelet& codelet, std::initializer_list<Access> accesses, void* args,
-                       std::size_t args_size, double flops, int owner, starpu_data_handle_t wanted_next) {
+/// StarPU's epilogue callback: it runs before tasks that depend on this one may, and so while the tile that is wanted
+/// next, which one of these writes, is registered.
+void Submitter::task_has_run(void* end) {
+  const auto [call, wanted_next] = *static_cast<const TaskEnd*>(end);
+  const auto& task = *starpu_task_get_current();
+  if (wanted_next != nullptr) fetch_when_idle(wanted_next);
+  if (const auto failure = codelets::failure_after(task)) call->fails(failure);
+  if (call->metered()) detail::count_finished(task);
+  call->one_ends();
+}
+
+void Submitter::submit(starpu_codelet& codelet, std::span<const Access> accesses, void* args, std::size_t args_size,
+                       TaskEnd& end, double flops, int owner) {
   auto* task = starpu_task_create();
   task->cl = &codelet;
   task->nbuffers = static_cast<int>(accesses.size());
@@ -52,10 +65,8 @@ void Submitter::submit(starpu_codelet& codelet, std::initializer_list<Access> ac
   task->cl_arg_free = 1;
   task->flops = flops;
   task->tag_id = static_cast<starpu_tag_t>(step_);  // for traces only: use_tag stays 0, since nothing waits for the tag
-  if (wanted_next != nullptr) {
-    task->callback_func = fetch_when_idle;
-    task->callback_arg = wanted_next;
-  }
+  task->epilogue_callback_func = task_has_run;
+  task->epilogue_callback_arg = &end;
   task->priority = priority_;
   if (priority_ > std::numeric_limits<int>::min()) priority_--;
   if (owner >= 0) {
@@ -69,9 +80,11 @@ void Submitter::submit(starpu_codelet& codelet, std::initializer_list<Access> ac
       task->workerid = static_cast<unsigned>(worker);
     }
   }
-  call_.count(*task);
+  call_->task_begins();
+  counted_.count(*task);
   if (const int status = starpu_task_submit(task); status != 0) {
-    call_.take_back(*task);
+    counted_.take_back(*task);
+    call_->one_ends();
     const std::string why = status == -ENODEV ? "no worker can run it" : std::strerror(-status);
     starpu_task_destroy(task);
     throw RuntimeError(std::string(codelet.name) + ": cannot submit a task: " + why);

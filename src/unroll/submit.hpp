@@ -4,15 +4,18 @@
 #include <starpu.h>
 
 #include <cstdlib>
-#include <cstring>
-#include <initializer_list>
+#include <memory>
 #include <mutex>
+#include <new>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include <tessera/error.hpp>
 #include <tessera/types.hpp>
 
+#include "calls.hpp"
 #include "progress/progress.hpp"
 #include "session.hpp"
 #include "submitted.hpp"
@@ -57,7 +60,9 @@ class Submitter {
  public:
   /// @param output  if it is private, the call shares no tile that it writes, and other threads may submit meanwhile
   template <Scalar T>
-  Submitter(const detail::Session& session, const Matrix<T>& output) : session_(session) {
+  Submitter(const detail::Session& session, const Matrix<T>& output)
+      : session_(session),
+        call_(new detail::Call(session.calls(), detail::MatrixAccess::grid(output).is_private(), counted_.counted())) {
     if (!detail::MatrixAccess::grid(output).is_private()) alone_ = std::unique_lock(session.submission());
   }
 
@@ -68,22 +73,39 @@ class Submitter {
   /// @param owner        index of the GPU that runs the task, or -1: the scheduling policy decides
   /// @param wanted_next  prefetched, when its link is idle, to the memory node where the task has run; may be null
   /// @throws RuntimeError if there is no memory for the arguments, or StarPU refuses the task
-  template <typename Args>
-  void submit(starpu_codelet& codelet, std::initializer_list<Access> accesses, const Args& args, int owner,
+  template <typename Args, std::size_t count>
+  void submit(starpu_codelet& codelet, const Access (&accesses)[count], const Args& args, int owner,
               starpu_data_handle_t wanted_next = nullptr) {
-    auto* copy = std::malloc(sizeof(Args));  // StarPU calls free() on it together with the task
-    if (copy == nullptr) throw RuntimeError("no memory for the arguments of a task");
-    std::memcpy(copy, &args, sizeof(Args));
-    submit(codelet, accesses, copy, sizeof(Args), args.work.flops, owner, wanted_next);
+    static_assert(count <= STARPU_NMAXBUFS, "this StarPU was configured for fewer buffers");
+    struct Copy {
+      Args args;  // first: kernels see nothing else
+      TaskEnd end;
+    };
+    static_assert(std::is_trivially_destructible_v<Copy>);
+    void* memory = std::malloc(sizeof(Copy));  // StarPU frees it with the task, by free()
+    if (memory == nullptr) throw RuntimeError("no memory for the arguments of a task");
+    auto* copy = new (memory) Copy{args, {call_.get(), wanted_next}};
+    submit(codelet, accesses, copy, sizeof(Args), copy->end, args.work.flops, owner);
   }
 
  private:
-  void submit(starpu_codelet& codelet, std::initializer_list<Access> accesses, void* args, std::size_t args_size,
-              double flops, int owner, starpu_data_handle_t wanted_next);
+  /// What is to be done when a task has run.
+  struct TaskEnd {
+    detail::Call* call;
+    starpu_data_handle_t wanted_next;
+  };
+  struct EndCall {
+    void operator()(detail::Call* call) const noexcept { call->one_ends(); }
+  };
+
+  static void task_has_run(void* end);
+  void submit(starpu_codelet& codelet, std::span<const Access> accesses, void* args, std::size_t args_size,
+              TaskEnd& end, double flops, int owner);
 
   const detail::Session& session_;
+  detail::CountedCall counted_;
+  std::unique_ptr<detail::Call, EndCall> call_;
   std::unique_lock<std::mutex> alone_;
-  detail::CountedCall call_;
   int priority_ = 0;
   Index step_ = 0;
 };

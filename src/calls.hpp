@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "failure_watch.hpp"
+#include "outstanding.hpp"
+
+namespace tessera::codelets {
+struct Failure;
+}
+
+namespace tessera::detail {
+
+class Session;
+
+/// Calls that can be waited for together, and their failures.
+class CallGroup {
+ public:
+  Outstanding& unfinished() noexcept { return unfinished_; }
+  FailureWatch& failures() noexcept { return failures_; }
+
+ private:
+  Outstanding unfinished_;
+  FailureWatch failures_;
+};
+
+/// What a `Submissions` is about.
+class Scope : public CallGroup {
+ public:
+  explicit Scope(std::shared_ptr<Session> session) : session_(std::move(session)) {}
+
+ private:
+  std::shared_ptr<Session> session_;
+};
+
+/// One call of a routine on tiles: it has ended when it has submitted all of its tasks and these have run. Whoever
+/// counts it down to nothing destroys it.
+class Call {
+ public:
+  /// @param all         the calls of the session
+  /// @param is_private  whether its caller waits for its tiles, and nobody else knows them
+  /// @param metered     whether its tasks are counted for `progress_now`
+  Call(CallGroup& all, bool is_private, bool metered);
+
+  void task_begins() noexcept { unfinished_.fetch_add(1, std::memory_order_relaxed); }
+  /// Also for the call itself.
+  void one_ends() noexcept {
+    if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+  void fails(const std::shared_ptr<codelets::Failure>& failure);
+  bool metered() const noexcept { return metered_; }
+
+ private:
+  ~Call() = default;
+
+  std::atomic<std::int64_t> unfinished_ = 1;
+  const bool private_, metered_;
+  CallGroup& all_;
+  const Outstanding::One in_all_;
+  std::vector<std::pair<std::shared_ptr<Scope>, Outstanding::One>> scopes_;
+};
+
+}  // namespace tessera::detail

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <starpu.h>
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include <tessera/types.hpp>
+
+namespace tessera::detail {
+
+/// Counts what has begun and not ended. A wait is for what began before it: what others begin meanwhile belongs to
+/// another generation. StarPU's own primitives, because only those exist in simulated time.
+class Outstanding {
+  using Generation = std::uint64_t;
+
+ public:
+  Outstanding();
+  ~Outstanding();
+  Outstanding(const Outstanding&) = delete;
+  Outstanding& operator=(const Outstanding&) = delete;
+
+  /// Something that has begun; it ends with this object.
+  class One {
+   public:
+    explicit One(Outstanding& all) noexcept : all_(&all), generation_(all.begin()) {}
+    ~One() {
+      if (all_ != nullptr) all_->end(generation_);
+    }
+    One(One&& other) noexcept : all_(std::exchange(other.all_, nullptr)), generation_(other.generation_) {}
+    One& operator=(One&&) = delete;
+
+   private:
+    Outstanding* all_;
+    Generation generation_;
+  };
+
+  void wait();
+
+ private:
+  Generation begin() noexcept;
+  void end(Generation generation) noexcept;
+
+  starpu_pthread_mutex_t mutex_;
+  starpu_pthread_cond_t generation_ended_;
+  Generation newest_ = 0;
+  Index of_newest_ = 0;                ///< how many of it have not ended
+  std::map<Generation, Index> older_;  ///< the same by generation, of those that somebody waits for
+};
+
+}  // namespace tessera::detail
