@@ -123,6 +123,19 @@ tessera_status tessera_wait(void) {
   });
 }
 
+tessera_status tessera_submissions_begin(tessera_submissions** result) {
+  constexpr const char* function = "tessera_submissions_begin";
+  if (result != nullptr) *result = nullptr;
+  return status_of(function, [&] { *require_pointer(function, 1, "result", result) = new tessera_submissions; });
+}
+
+tessera_status tessera_submissions_wait(tessera_submissions* submissions) {
+  constexpr const char* function = "tessera_submissions_wait";
+  return status_of(function, [&] { require_pointer(function, 1, "submissions", submissions)->submissions.wait(); });
+}
+
+void tessera_submissions_end(tessera_submissions* submissions) { delete submissions; }
+
 tessera_status tessera_matrix_create(char type, void* data, int64_t m, int64_t n, int64_t ld, int64_t mb, int64_t nb,
                                      tessera_matrix** result) {
   constexpr const char* function = "tessera_matrix_create";

@@ -11,6 +11,7 @@
 
 #include <tessera/error.hpp>
 #include <tessera/matrix.hpp>
+#include <tessera/submissions.hpp>
 
 /// Shared parts of the C interface: matrices of any type, statuses, and options.
 
@@ -26,6 +27,10 @@ struct Family {
 };
 
 }  // namespace tessera::c
+
+struct tessera_submissions {
+  tessera::Submissions submissions;
+};
 
 struct tessera_matrix {
   tessera::c::AnyMatrix matrix;

@@ -158,11 +158,17 @@ void Session::look_at_workers() {
   }
   gpus_alike_ = std::ranges::adjacent_find(names, std::ranges::not_equal_to()) == names.end();
   if (const auto* policy = starpu_sched_get_sched_policy(); policy != nullptr) policy_ = policy->policy_name;
+  counts_other_tasks_ = policy_ == our_policy;
+  if (!joined_) other_tasks_done_ = tessera_sched_other_tasks();  // of an earlier StarPU
 }
 
 void Session::wait_for_everything() {
   calls_.unfinished().wait();
+  // StarPU counts all tasks together, and would wait for those that others submit meanwhile.
+  const auto others = tessera_sched_other_tasks();
+  if (counts_other_tasks_ && others == other_tasks_done_) return;
   starpu_task_wait_for_all();
+  other_tasks_done_ = others;
 }
 
 Session::~Session() {

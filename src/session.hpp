@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -48,7 +50,9 @@ class Session {
   std::optional<Recording>& recording() noexcept { return recording_; }
   /// Those on whatever tiles.
   CallGroup& calls() const noexcept { return calls_; }
-  /// Waits for the calls that were made before, and the program's own tasks.
+  /// Whether it is known how many tasks the program has submitted itself: the policy counts them.
+  bool counts_other_tasks() const noexcept { return counts_other_tasks_; }
+  /// Waits for the calls that were made before, and for all tasks of the program's own, if there can be any.
   void wait_for_everything();
   /// Held while the tasks of one call are submitted.
   std::mutex& submission() const noexcept { return submission_; }
@@ -67,6 +71,8 @@ class Session {
   std::optional<PreparedDevices> devices_;
   mutable std::mutex submission_;
   bool joined_ = false;
+  bool counts_other_tasks_ = false;
+  std::atomic<std::uint64_t> other_tasks_done_ = 0;  ///< of those that the policy has counted
   int cpu_workers_ = 0;
   double gpu_memory_ = 0;
   bool gpus_alike_ = true;

@@ -39,6 +39,12 @@ void tessera_sched_suggest_home(starpu_data_handle_t tile, int worker);
  * @param hook  must not submit tasks; NULL: none */
 void tessera_sched_on_submission(void (*hook)(void));
 
+/** Marks Tessera's tile tasks: the value of `starpu_task.sched_data` when they are submitted to this policy. */
+extern char tessera_sched_tile_task;
+
+/** Returns how many tasks of the program itself have been submitted to the policy: neither StarPU's nor tile tasks. */
+uint64_t tessera_sched_other_tasks(void);
+
 /** What the policy has done since StarPU started, summed over all workers. */
 typedef struct tessera_sched_counts {
   uint64_t tasks;        /**< tasks handed to workers */

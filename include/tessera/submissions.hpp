@@ -33,8 +33,9 @@ class Submissions {
 
   /// Waits until the tasks of all calls that were made before have run, whatever is submitted meanwhile; any thread may
   /// do so. Results may still be in a GPU's memory: `Matrix<T>::wait` brings them home.
-  /// @throws RuntimeError if a tile operation of one of these calls has failed, or one that it took its operand from,
-  ///         and nobody has been told of that failure yet; or within a StarPU task or its callback
+  /// @throws RuntimeError if a tile operation of one of these calls has failed, or worked on a tile that was wrong,
+  /// since
+  ///         the last such wait; or within a StarPU task or its callback
   void wait();
 
  private:

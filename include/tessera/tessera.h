@@ -234,6 +234,21 @@ struct _starpu_data_state;
  * tile. The tiles of a transposed matrix are stored as the memory is. */
 struct _starpu_data_state* tessera_matrix_handle(const tessera_matrix* matrix, int64_t i, int64_t j);
 
+/** A scope of the calling thread's calls to the routines on matrices, from `tessera_submissions_begin` to
+ *  `tessera_submissions_end`. The program can wait for these calls alone and learn of their failures. See
+ *  <tessera/submissions.hpp>. */
+typedef struct tessera_submissions tessera_submissions;
+
+/** Begins a scope, which the same thread must end.
+ *  @param result  set to the new scope, or to NULL */
+tessera_status tessera_submissions_begin(tessera_submissions** result);
+
+/** Waits until the tasks of all calls made so far in the scope have run. TESSERA_RUNTIME_FAILURE if one of them failed. */
+tessera_status tessera_submissions_wait(tessera_submissions* submissions);
+
+/** Ends a scope. Does not wait: its tasks continue. NULL is ignored. */
+void tessera_submissions_end(tessera_submissions* submissions);
+
 /**@{*/
 /** A routine on matrices of one type: submits tasks and returns. <tessera/blas3.hpp> has the contracts. alpha and beta
  *  point to one element of the matrices' type. Exceptions: alpha and beta of herk and beta of her2k point to one real

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 #include <stdexcept>
+#include <string_view>
 
 #include <tessera/sched.h>
 
@@ -40,7 +41,16 @@ starpu_task* pop(unsigned context) { return policy_of(context).pop(starpu_worker
 
 std::atomic<void (*)()> on_submission = nullptr;
 
+std::atomic<std::uint64_t> other_tasks = 0;
+
+bool is_other(const starpu_task& task) {
+  if (task.sched_data == &tessera_sched_tile_task || task.type != STARPU_TASK_TYPE_NORMAL) return false;
+  // Where several tasks are waited for, StarPU submits one that does nothing. It has the type of the one that waits.
+  return task.cl != nullptr || task.name == nullptr || !std::string_view(task.name).starts_with("_starpu_");
+}
+
 void submitted(starpu_task* task) {
+  if (is_other(*task)) other_tasks++;
   if (auto* hook = on_submission.load(std::memory_order_relaxed); hook != nullptr) hook();
   policy_of(task->sched_ctx).submitted(task);
 }
@@ -78,6 +88,10 @@ starpu_sched_policy policy = make_policy();
 }  // namespace
 
 extern "C" {
+
+char tessera_sched_tile_task = 0;
+
+uint64_t tessera_sched_other_tasks(void) { return other_tasks; }
 
 starpu_sched_policy* tessera_sched_policy(void) { return &policy; }
 

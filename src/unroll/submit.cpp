@@ -64,6 +64,7 @@ void Submitter::submit(starpu_codelet& codelet, std::span<const Access> accesses
   task->cl_arg_size = args_size;
   task->cl_arg_free = 1;
   task->flops = flops;
+  if (session_.counts_other_tasks()) task->sched_data = &tessera_sched_tile_task;
   task->tag_id = static_cast<starpu_tag_t>(step_);  // for traces only: use_tag stays 0, since nothing waits for the tag
   task->epilogue_callback_func = task_has_run;
   task->epilogue_callback_arg = &end;
