@@ -5,14 +5,11 @@
 
 #include <atomic>
 #include <chrono>
-#include <latch>
 #include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <system_error>
 #include <thread>
-#include <vector>
 
 #include <tessera/sched.h>
 #include <tessera/blas.hpp>
@@ -26,6 +23,7 @@
 #include "machine_rates.hpp"
 #include "options.hpp"
 #include "session.hpp"
+#include "thread_supply.hpp"
 
 namespace tessera::dropin {
 
@@ -96,21 +94,6 @@ struct Started {
 Started& started() {
   static auto& only = *new Started;
   return only;
-}
-
-/// Whether the threads that StarPU and CUDA make can be had: where they cannot, StarPU ends the process.
-/// @throws RuntimeError if not
-void require_threads(int count) {
-  std::latch enough(1);
-  std::vector<std::jthread> threads;
-  try {
-    while (std::ssize(threads) < count) threads.emplace_back([&] { enough.wait(); });
-  } catch (const std::system_error& error) {
-    enough.count_down();
-    throw RuntimeError("of " + std::to_string(count) + " threads, " + std::to_string(threads.size()) +
-                       " can be had: " + error.what());
-  }
-  enough.count_down();
 }
 
 /// Threads that a Runtime has, with some to spare.

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <latch>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include <tessera/error.hpp>
+
+namespace tessera::dropin {
+
+/// Tries whether so many threads can be had at once: where StarPU cannot make its own, it ends the process.
+/// @throws RuntimeError if not
+inline void require_threads(int count) {
+  std::latch enough(1);
+  std::vector<std::jthread> threads;
+  try {
+    while (std::ssize(threads) < count) threads.emplace_back([&] { enough.wait(); });
+  } catch (const std::system_error& error) {
+    enough.count_down();
+    throw RuntimeError("of " + std::to_string(count) + " threads, " + std::to_string(threads.size()) +
+                       " can be had: " + error.what());
+  }
+  enough.count_down();
+}
+
+}  // namespace tessera::dropin
