@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include <tessera/blas.hpp>
@@ -75,8 +76,14 @@ TEST(ProgressLine, IsNotShownForShortCalls) {
   const Runtime runtime(options(true));
   const std::vector<double> A(900), B(900);
   std::vector<double> C(900);
-  for (const auto begin = std::chrono::steady_clock::now(); std::chrono::steady_clock::now() - begin < 1500ms;)
+  using Clock = std::chrono::steady_clock;
+  Clock::duration longest{};
+  for (const auto begin = Clock::now(); Clock::now() - begin < 1500ms;) {
+    const auto call = Clock::now();
     gemm<double>(Op::NoTrans, Op::NoTrans, 30, 30, 30, 1, A.data(), 30, B.data(), 30, 0, C.data(), 30);
+    longest = std::max(longest, Clock::now() - call);
+  }
+  if (longest > 500ms) GTEST_SKIP() << "the machine is too busy for short calls";
   EXPECT_EQ(terminal.all(), "");
 }
 

@@ -21,6 +21,14 @@ namespace blas {
 
 using namespace tessera::host;
 
+/// Where alpha is 0 there is nothing to sum up: OpenBLAS's kernels for small matrices look at A and B nevertheless, on
+/// processors with 512-bit vectors.
+template <Scalar T>
+void gemm(Op op_a, Op op_b, int m, int n, int k, T alpha, const T* A, int lda, const T* B, int ldb, T beta, T* C,
+          int ldc) {
+  host::gemm<T>(op_a, op_b, m, n, alpha == T{} ? 0 : k, alpha, A, lda, B, ldb, beta, C, ldc);
+}
+
 template <Scalar T>
 void gemmt(Uplo uplo, Op op_a, Op op_b, int n, int k, T alpha, const T* A, int lda, const T* B, int ldb, T beta, T* C,
            int ldc) {
@@ -31,7 +39,7 @@ void gemmt(Uplo uplo, Op op_a, Op op_b, int n, int k, T alpha, const T* A, int l
         if (in_triangle(uplo, i, j)) function(C[i + j * ldc], whole(i, j));
   };
   each_element([](const T& c, T& element) { element = c; });
-  host::gemm<T>(op_a, op_b, n, n, k, alpha, A, lda, B, ldb, beta, whole.data(), static_cast<int>(whole.ld()));
+  gemm<T>(op_a, op_b, n, n, k, alpha, A, lda, B, ldb, beta, whole.data(), static_cast<int>(whole.ld()));
   each_element([](T& c, const T& element) { c = element; });
 }
 
