@@ -12,11 +12,11 @@
 #include <tessera/error.hpp>
 #include <tessera/runtime.hpp>
 
-#include "bench/operands.hpp"
-#include "bench/peers.hpp"
-#include "common/recorded.hpp"
-#include "common/runtime_options.hpp"
-#include "common/types.hpp"
+#include "shared/runtime_options.hpp"
+#include "shared/trace_option.hpp"
+#include "shared/types.hpp"
+#include "workload/operands.hpp"
+#include "workload/other_libraries.hpp"
 
 namespace tessera::bench {
 

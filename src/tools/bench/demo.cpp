@@ -7,7 +7,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "common/text.hpp"
+#include "shared/text.hpp"
 
 namespace tessera::bench {
 

@@ -11,10 +11,10 @@
 #include <numeric>
 #include <thread>
 
-#include "bench/operands.hpp"
-#include "bench/peers.hpp"
 #include "codelets/host_blas.hpp"
-#include "common/types.hpp"
+#include "shared/types.hpp"
+#include "workload/operands.hpp"
+#include "workload/other_libraries.hpp"
 
 namespace tessera::bench {
 

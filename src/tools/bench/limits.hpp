@@ -7,7 +7,7 @@
 
 #include "bench/machine.hpp"
 #include "bench/progress.hpp"
-#include "bench/routines.hpp"
+#include "workload/routines.hpp"
 
 namespace tessera::bench {
 

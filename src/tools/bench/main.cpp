@@ -9,8 +9,8 @@
 #include "bench/campaign.hpp"
 #include "bench/demo.hpp"
 #include "bench/overhead.hpp"
-#include "common/exit_code.hpp"
-#include "common/runtime_options.hpp"
+#include "shared/exit_code.hpp"
+#include "shared/runtime_options.hpp"
 
 namespace {
 

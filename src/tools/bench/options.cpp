@@ -4,12 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "bench/peers.hpp"
-#include "bench/problem_options.hpp"
-#include "common/bad_argument.hpp"
-#include "common/command_line.hpp"
-#include "common/recorded.hpp"
-#include "common/runtime_options.hpp"
+#include "shared/bad_argument.hpp"
+#include "shared/command_line.hpp"
+#include "shared/runtime_options.hpp"
+#include "shared/trace_option.hpp"
+#include "workload/other_libraries.hpp"
+#include "workload/problem_options.hpp"
 
 namespace tessera::bench {
 

@@ -7,8 +7,8 @@
 
 #include <tessera/runtime.hpp>
 
-#include "bench/chosen_problems.hpp"
 #include "bench/machine.hpp"
+#include "workload/chosen_problems.hpp"
 
 namespace tessera::bench {
 

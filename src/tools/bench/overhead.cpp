@@ -13,12 +13,12 @@
 #include <tessera/sched.h>
 #include <tessera/error.hpp>
 
-#include "bench/peers.hpp"
 #include "bench/timing.hpp"
-#include "common/bad_argument.hpp"
-#include "common/json_lines.hpp"
-#include "common/runtime_options.hpp"
-#include "common/text.hpp"
+#include "shared/bad_argument.hpp"
+#include "shared/json_lines.hpp"
+#include "shared/runtime_options.hpp"
+#include "shared/text.hpp"
+#include "workload/other_libraries.hpp"
 
 namespace tessera::bench {
 

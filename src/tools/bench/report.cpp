@@ -9,8 +9,8 @@
 
 #include <tessera/tessera.h>
 
-#include "bench/letter.hpp"
-#include "common/text.hpp"
+#include "shared/text.hpp"
+#include "workload/letter.hpp"
 
 namespace tessera::bench {
 

@@ -6,8 +6,8 @@
 
 #include "bench/limits.hpp"
 #include "bench/options.hpp"
-#include "bench/result.hpp"
-#include "common/json_lines.hpp"
+#include "shared/json_lines.hpp"
+#include "workload/result.hpp"
 
 namespace tessera::bench {
 

@@ -11,11 +11,11 @@
 
 #include "cache.hpp"
 #include "codelets/host_blas.hpp"
-#include "common/runtime_options.hpp"
-#include "common/types.hpp"
 #include "info/facts.hpp"
 #include "planning.hpp"
 #include "session.hpp"
+#include "shared/runtime_options.hpp"
+#include "shared/types.hpp"
 
 namespace tessera::info {
 

@@ -9,11 +9,11 @@
 
 #include <tessera/error.hpp>
 
-#include "common/command_line.hpp"
-#include "common/exit_code.hpp"
-#include "common/runtime_options.hpp"
-#include "info/blas_run.hpp"
+#include "blas_profile/blas_run.hpp"
 #include "info/facts.hpp"
+#include "shared/command_line.hpp"
+#include "shared/exit_code.hpp"
+#include "shared/runtime_options.hpp"
 
 namespace {
 

@@ -5,8 +5,8 @@
 
 #include <tessera/error.hpp>
 
-#include "common/exit_code.hpp"
-#include "common/recorded.hpp"
+#include "shared/exit_code.hpp"
+#include "shared/trace_option.hpp"
 #include "simulate/processes.hpp"
 #include "simulate/report.hpp"
 #include "simulation/starpu_files.hpp"

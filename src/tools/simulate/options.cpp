@@ -9,11 +9,11 @@
 
 #include <tessera/error.hpp>
 
-#include "bench/problem_options.hpp"
-#include "common/bad_argument.hpp"
-#include "common/command_line.hpp"
-#include "common/recorded.hpp"
-#include "common/runtime_options.hpp"
+#include "shared/bad_argument.hpp"
+#include "shared/command_line.hpp"
+#include "shared/runtime_options.hpp"
+#include "shared/trace_option.hpp"
+#include "workload/problem_options.hpp"
 
 namespace tessera::simulate {
 

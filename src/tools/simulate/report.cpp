@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "common/text.hpp"
+#include "shared/text.hpp"
 
 namespace tessera::simulate {
 

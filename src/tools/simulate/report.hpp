@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "bench/result.hpp"
-#include "common/json_lines.hpp"
+#include "shared/json_lines.hpp"
 #include "simulate/simulation.hpp"
+#include "workload/result.hpp"
 
 namespace tessera::simulate {
 

@@ -11,7 +11,7 @@
 
 #include <tessera/error.hpp>
 
-#include "common/runtime_options.hpp"
+#include "shared/runtime_options.hpp"
 
 namespace tessera::simulate {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/activity.hpp"
+#include "shared/activity.hpp"
 #include "simulate/options.hpp"
 
 namespace tessera::simulate {

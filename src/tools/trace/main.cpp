@@ -9,11 +9,11 @@
 
 #include <tessera/error.hpp>
 
-#include "common/exit_code.hpp"
+#include "shared/exit_code.hpp"
+#include "trace/input/read_run.hpp"
 #include "trace/options.hpp"
-#include "trace/outputs.hpp"
-#include "trace/read.hpp"
-#include "trace/summary.hpp"
+#include "trace/output/outputs.hpp"
+#include "trace/output/summary.hpp"
 
 namespace {
 

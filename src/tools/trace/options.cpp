@@ -4,8 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "common/bad_argument.hpp"
-#include "common/command_line.hpp"
+#include "shared/bad_argument.hpp"
+#include "shared/command_line.hpp"
 
 namespace tessera::trace {
 

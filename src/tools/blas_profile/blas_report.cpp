@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "blas_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <iterator>
+#include <span>
+#include <utility>
+
+#include "shared/text.hpp"
+
+namespace tessera::info {
+
+namespace {
+
+using tools::significant;
+using Out = std::back_insert_iterator<std::string>;
+
+constexpr std::size_t most_rows = 30, most_processes = 10, most_damaged = 10;
+
+std::string_view plural(std::uint64_t count) { return count == 1 ? "" : "s"; }
+
+/// What all numbers of a column are counted in.
+struct Unit {
+  const char* name;
+  double size;
+};
+
+/// flop/s; 0 if it is not known
+double rate(const Calls& c) { return c.seconds.value_or(0) > 0 ? c.flops / *c.seconds : 0; }
+
+Unit rate_unit(std::span<const Calls> table) {
+  const auto fast = [](const Calls& c) { return rate(c) >= 1e12; };
+  return std::ranges::any_of(table, fast) ? Unit{"TFLOP/s", 1e12} : Unit{"GFLOP/s", 1e9};
+}
+
+Unit byte_unit(std::span<const Calls> table) {
+  const auto large = [](const Calls& c) { return c.bytes >= 1e8; };
+  return std::ranges::any_of(table, large) ? Unit{"GB", 1e9} : Unit{"MB", 1e6};
+}
+
+std::string program_name(const BlasReport& report) { return report.words.empty() ? "it" : report.words.front(); }
+
+void print_processes(Out out, const Log& log) {
+  std::size_t left_out = 0;
+  for (std::size_t i = 0; i < log.processes.size(); i++) {
+    const auto& p = log.processes[i];
+    if (i >= most_processes && p.trouble.empty()) {
+      left_out++;
+      continue;
+    }
+    fmt::format_to(out, "{} (process {}), {} s from its first BLAS call to its end\n", p.program, p.id,
+                   significant(p.seconds, 3));
+    fmt::format_to(out, "  host BLAS: {}\n", p.host_blas.empty() ? "not found" : p.host_blas);
+    fmt::format_to(out, "  devices: {}\n", p.devices.empty() ? "not started" : p.devices);
+    if (!p.trouble.empty()) fmt::format_to(out, "  trouble: {}\n", p.trouble);
+  }
+  if (left_out > 0) fmt::format_to(out, "and {} other process{}\n", left_out, left_out == 1 ? "" : "es");
+}
+
+void print_damaged(Out out, const Log& log) {
+  const auto shown = std::min(log.damaged.size(), most_damaged);
+  for (const auto& [line, why] : std::span(log.damaged).first(shown))
+    fmt::format_to(out, "line {} of the log is damaged: {}\n", line, why);
+  if (shown < log.damaged.size()) fmt::format_to(out, "and {} other damaged lines\n", log.damaged.size() - shown);
+}
+
+std::string seconds(const std::optional<double>& time, bool estimate) {
+  if (!time) return "-";
+  return (estimate ? "~" : "") + significant(*time, 3);
+}
+
+std::string shape_cells(const Shape& shape) {
+  if (std::ranges::none_of(shape, [](const auto& size) { return size.has_value(); }))
+    return fmt::format(" {:>23}", "other shapes");
+  std::string cells;
+  for (const auto& size : shape) cells += size ? fmt::format(" {:>7}", *size) : fmt::format(" {:>7}", "-");
+  return cells;
+}
+
+class Table {
+ public:
+  Table(Out out, std::span<const Calls> all) : out_(out), rate_(rate_unit(all)), bytes_(byte_unit(all)) {}
+
+  void heading() {
+    line(fmt::format("{:<8} {:>7} {:>7} {:>7}  {:<7}", "routine", "m", "n", "k", "place"), "calls", "time [s]",
+         rate_.name, bytes_.name, "on the host [s]");
+  }
+  void row(const Calls& c) {
+    row(fmt::format("{:<8}{}  {:<7}", c.routine, shape_cells(c.shape), c.place == Place::Host ? "host" : "devices"), c,
+        c.place == Place::Devices);
+  }
+  void row(const std::string& label, const Calls& c, bool estimate) {
+    line(label, fmt::format("{}", c.calls), seconds(c.seconds, false),
+         rate(c) > 0 ? significant(rate(c) / rate_.size, 3) : "-", significant(c.bytes / bytes_.size, 3),
+         seconds(c.host_seconds, estimate));
+  }
+
+ private:
+  void line(const std::string& label, const std::string& calls, const std::string& seconds, const std::string& rate,
+            const std::string& bytes, const std::string& on_the_host) {
+    fmt::format_to(out_, "{:<41} {:>10} {:>11} {:>8} {:>9} {:>16}\n", label, calls, seconds, rate, bytes, on_the_host);
+  }
+
+  Out out_;
+  Unit rate_, bytes_;
+};
+
+void print_table(Out out, std::span<const Calls> all) {
+  Table table(out, all);
+  table.heading();
+  const auto shown = all.size() > most_rows ? most_rows : all.size();
+  for (const auto& calls : all.first(shown)) table.row(calls);
+  const auto rest = all.subspan(shown);
+  if (rest.empty()) return;
+  auto sum = rest.front();
+  for (const auto& calls : rest.subspan(1)) add(sum, calls);
+  const bool estimate = std::ranges::any_of(rest, [](const Calls& c) { return c.place == Place::Devices; });
+  table.row(fmt::format("and {} other shape{}", rest.size(), plural(rest.size())), sum, estimate);
+}
+
+void print_totals(Out out, const Totals& sum) {
+  for (const auto& [name, place] : {std::pair{"host", sum.host}, std::pair{"devices", sum.devices}})
+    if (place.calls > 0)
+      fmt::format_to(out, "on the {}: {} call{}, {} s\n", name, place.calls, plural(place.calls),
+                     significant(place.seconds, 3));
+  if (!sum.estimated()) return;
+  fmt::format_to(out, "{}: {} s by estimate", sum.gained() < 0 ? "lost" : "gained",
+                 significant(std::abs(sum.gained()), 3));
+  fmt::format_to(out, "; what took {} s on the devices would have taken ~{} s on the host\n",
+                 significant(sum.estimated_seconds, 3), significant(sum.estimated_host_seconds, 3));
+  if (sum.not_estimated > 0)
+    fmt::format_to(out, "  without {} call{} of which that is not known\n", sum.not_estimated,
+                   plural(sum.not_estimated));
+}
+
+void print_reasons(Out out, const BlasReport& report) {
+  fmt::format_to(out, "No BLAS call came through libtessera_blas.so. Likely reasons:\n");
+  if (report.ended.signal != 0) fmt::format_to(out, "  - it was killed, and a process writes its log when it exits\n");
+  fmt::format_to(
+      out,
+      "  - {} calls no level-3 routine (gemm, symm, syrk, trsm, ...), or only from OpenBLAS's own LAPACK,\n"
+      "    which calls itself\n"
+      "  - its BLAS is linked statically\n"
+      "  - LD_PRELOAD does not reach it: it has setuid or capabilities, runs in a container, or is started by\n"
+      "    something that clears it\n"
+      "  - it ends by _exit, or goes on in the background\n",
+      program_name(report));
+}
+
+}  // namespace
+
+Totals totals(const Log& log) {
+  Totals sum;
+  for (const auto& process : log.processes)
+    for (const auto& c : process.calls) {
+      auto& place = c.place == Place::Host ? sum.host : sum.devices;
+      place.calls += c.calls, place.flops += c.flops, place.bytes += c.bytes;
+      place.seconds += c.seconds.value_or(0);
+      if (c.place == Place::Host) continue;
+      if (!c.host_seconds || !c.seconds) sum.not_estimated += c.calls;
+      else sum.estimated_host_seconds += *c.host_seconds, sum.estimated_seconds += *c.seconds;
+    }
+  return sum;
+}
+
+std::string blas_text(const BlasReport& report) {
+  std::string text;
+  const Out out(text);
+  const auto all = summed(report.log);
+  if (report.ended.signal != 0)
+    fmt::format_to(out, "{} was killed by signal {} ({})\n", program_name(report), report.ended.signal,
+                   strsignal(report.ended.signal));
+  print_processes(out, report.log);
+  print_damaged(out, report.log);
+  if (!all.empty()) {
+    fmt::format_to(out, "\n");
+    print_table(out, all);
+    fmt::format_to(out, "\n");
+    print_totals(out, totals(report.log));
+  } else if (report.log.damaged.empty()) print_reasons(out, report);
+  return text;
+}
+
+}  // namespace tessera::info

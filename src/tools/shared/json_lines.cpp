@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "json_lines.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include <tessera/error.hpp>
+
+#include "bad_argument.hpp"
+
+namespace tessera::tools {
+
+JsonLines::JsonLines(const std::string& file) : to_stdout_(file == "-") {
+  if (file.empty() || to_stdout_) return;
+  errno = 0;
+  file_.open(file);
+  if (!file_) throw BadArgument("--json", file, fmt::format("cannot be written: {}", std::strerror(errno)));
+}
+
+void JsonLines::write(const nlohmann::ordered_json& object) {
+  if (to_stdout_) {
+    fmt::print("{}\n", object.dump());
+    if (std::fflush(stdout) != 0) throw RuntimeError("standard output cannot be written any more");
+  } else if (file_.is_open()) {
+    file_ << object.dump() << std::endl;
+    if (!file_) throw RuntimeError("the file for --json cannot be written any more");
+  }
+}
+
+}  // namespace tessera::tools

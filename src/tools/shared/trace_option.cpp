@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "trace_option.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include <tessera/error.hpp>
+
+#include "bad_argument.hpp"
+
+namespace tessera::tools {
+
+namespace fs = std::filesystem;
+
+void require_empty_folder(const std::string& option, const fs::path& folder) {
+  if (folder.empty()) throw BadArgument(option, "", "must name a folder");
+  if (const char* all = std::getenv("TESSERA_TRACE"); all != nullptr && *all != '\0')
+    throw BadArgument(
+        fmt::format("{}: TESSERA_TRACE={} is set, too, and would record all calls: unset it", option, all));
+  std::error_code error;
+  if (!fs::exists(folder, error)) return;
+  if (!fs::is_directory(folder)) throw BadArgument(option, folder, "is a file, must be a folder");
+  const bool empty = fs::is_empty(folder, error);
+  if (error) throw BadArgument(option, folder, "is not to be read: " + error.message());
+  if (!empty) throw BadArgument(option, folder, "must be a new folder, or an empty one: nothing there is overwritten");
+}
+
+fs::path RecordingFolders::next(const std::string& name) {
+  if (runs_ <= 1) return folder_;
+  const int count = ++named_[name];
+  return folder_ / (count == 1 ? name : fmt::format("{}-{}", name, count));
+}
+
+fs::path explain_recording(const fs::path& folder) {
+  std::string words[] = {fs::read_symlink("/proc/self/exe").replace_filename("tessera-trace"), folder};
+  char* arguments[] = {words[0].data(), words[1].data(), nullptr};
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);  // its table is for those who call it themselves; errors are for everybody
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  pid_t child = 0;
+  const int refused = posix_spawn(&child, arguments[0], &actions, nullptr, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (refused != 0) throw RuntimeError(words[0] + " cannot be started: " + std::strerror(refused));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    throw RuntimeError("the run was recorded in " + folder.string() + ", but tessera-trace could not explain it");
+  return folder / "report.html";
+}
+
+}  // namespace tessera::tools

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include "analysis.hpp"
+#include "lookups.hpp"
+
+namespace tessera::trace {
+
+/// All changes.
+Series ready_tasks(const Lookups& lookups);
+Series running_tasks(const Lookups& lookups);
+
+/// The smallest value between two times.
+int least_between(const Series& series, double begin, double end);
+
+/// A picture is at most some thousand points wide: of each of `parts` equal parts of the time, the first and last
+/// point and the lowest and highest are kept.
+template <class Value>
+void thin(std::vector<double>& time, std::vector<Value>& values, double span, std::size_t parts = 1000) {
+  if (time.size() <= 4 * parts) return;
+  const auto part_of = [&](std::size_t i) {
+    return static_cast<std::size_t>(time[i] / span * static_cast<double>(parts));
+  };
+  std::size_t kept = 0;
+  for (std::size_t begin = 0, end = 0; begin < time.size(); begin = end) {
+    while (end < time.size() && part_of(end) == part_of(begin)) ++end;
+    const auto [low, high] = std::minmax_element(values.begin() + begin, values.begin() + end);
+    std::size_t points[] = {begin, static_cast<std::size_t>(low - values.begin()),
+                            static_cast<std::size_t>(high - values.begin()), end - 1};
+    std::ranges::sort(points);
+    const auto* rest = std::unique(std::begin(points), std::end(points));
+    for (const auto* point = points; point != rest; ++point, ++kept)
+      time[kept] = time[*point], values[kept] = values[*point];
+  }
+  time.resize(kept), values.resize(kept);
+}
+
+}  // namespace tessera::trace

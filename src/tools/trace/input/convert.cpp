@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <starpu.h>
+#include <starpu_fxt.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <tessera/error.hpp>
+
+#include "read_run.hpp"
+
+namespace tessera::trace {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Closed when it goes.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  int operator*() const { return number_; }
+
+ private:
+  int number_;
+};
+
+/// One of StarPU's outputs. It comes through a pipe: StarPU would not notice that a disk is full.
+class Output {
+ public:
+  explicit Output(fs::path file) : file_(std::move(file)) {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0)
+      throw RuntimeError(std::string("no pipe can be made: ") + std::strerror(errno));
+    reading_ = Descriptor(ends[0]), writing_ = Descriptor(ends[1]);
+    into_ = Descriptor(open(file_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    if (*into_ < 0) fail();
+  }
+
+  /// For StarPU to open; malloc'ed, as StarPU frees it.
+  char* name() const { return strdup(fmt::format("/proc/self/fd/{}", *writing_).c_str()); }
+  int writing() const { return *writing_; }
+  int reading() const { return *reading_; }
+  void started() { writing_ = Descriptor(); }
+  /// @return false at the end
+  bool forward(std::vector<char>& buffer) {
+    const auto count = ::read(*reading_, buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) return true;
+    for (ssize_t done = 0; done < count;) {
+      const auto written = ::write(*into_, buffer.data() + done, static_cast<std::size_t>(count - done));
+      if (written < 0 && errno != EINTR) fail();
+      done += std::max<ssize_t>(written, 0);
+    }
+    return count > 0;
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    throw RuntimeError(fmt::format("{}: cannot be written: {}", file_.string(), std::strerror(errno)));
+  }
+
+  fs::path file_;
+  Descriptor reading_, writing_, into_;
+};
+
+struct Outputs {
+  Output paje, tasks, data, pushes, messages;
+  std::array<Output*, 5> all() { return {&paje, &tasks, &data, &pushes, &messages}; }
+};
+
+/// In a process of its own: an assertion of StarPU's must not end this one.
+[[noreturn]] void let_starpu_convert(const fs::path& trace, const Outputs& outputs) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // who would read it?
+  const rlimit no_core{0, 0}, some_minutes{600, 600};
+  setrlimit(RLIMIT_CORE, &no_core);
+  setrlimit(RLIMIT_CPU, &some_minutes);  // what it does with a file that is none of its own, nobody knows
+  signal(SIGABRT, SIG_DFL), signal(SIGSEGV, SIG_DFL);
+  dup2(outputs.messages.writing(), STDOUT_FILENO);
+  dup2(outputs.messages.writing(), STDERR_FILENO);
+  static starpu_fxt_options options;
+  starpu_fxt_options_init(&options);
+  options.use_task_color = 1;
+  std::string name = trace;
+  options.ninputfiles = 1, options.filenames[0] = name.data();
+  const auto replace = [](char*& path, char* by) { free(path), path = by; };
+  replace(options.out_paje_path, outputs.paje.name());
+  replace(options.tasks_path, outputs.tasks.name());
+  replace(options.data_path, outputs.data.name());
+  replace(options.sched_tasks_path, outputs.pushes.name());
+  replace(options.anim_path, strdup("/dev/null"));  // this one it would write to a null pointer
+  for (auto* path : {&options.dag_path, &options.comms_path, &options.number_events_path, &options.papi_path,
+                     &options.states_path, &options.distrib_time_path, &options.activity_path})
+    replace(*path, nullptr);
+  starpu_fxt_generate_trace(&options);
+  _exit(EXIT_SUCCESS);
+}
+
+/// The process, ended and waited for when this object goes.
+class Child {
+ public:
+  explicit Child(pid_t id) : id_(id) {}
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  ~Child() {
+    if (id_ < 0) return;
+    kill(id_, SIGKILL);
+    wait();
+  }
+  bool wait() {
+    int status = 0;
+    while (waitpid(std::exchange(id_, -1), &status, 0) < 0 && errno == EINTR) {
+    }
+    return WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
+  }
+
+ private:
+  pid_t id_;
+};
+
+/// Until all have ended.
+void forward(Outputs& outputs) {
+  const auto all = outputs.all();
+  std::array<pollfd, std::tuple_size_v<decltype(outputs.all())>> polled{};
+  for (std::size_t i = 0; i < all.size(); i++) polled[i] = {all[i]->reading(), POLLIN, 0};
+  std::vector<char> buffer(1 << 16);
+  for (auto left = all.size(); left > 0;) {
+    if (poll(polled.data(), polled.size(), -1) < 0 && errno != EINTR)
+      throw RuntimeError(std::string("StarPU cannot be listened to: ") + std::strerror(errno));
+    for (std::size_t i = 0; i < all.size(); i++)
+      if (polled[i].revents != 0 && !all[i]->forward(buffer)) polled[i].fd = -1, polled[i].revents = 0, left--;
+  }
+}
+
+bool ended(const fs::path& folder) {
+  std::ifstream file(folder / "run.json");
+  const auto run = nlohmann::json::parse(file, nullptr, false);
+  return !run.is_object() || run.value("complete", true);
+}
+
+fs::path find_trace(const fs::path& folder) {
+  std::error_code error;
+  std::set<fs::path> found;
+  fs::directory_iterator entries(folder, error);
+  if (error) throw RuntimeError(fmt::format("{}: no such folder can be read: {}", folder.string(), error.message()));
+  for (const auto& entry : entries)
+    if (entry.path().filename().string().starts_with("prof_file")) found.insert(entry.path());
+  if (found.size() > 1)
+    throw RuntimeError(fmt::format("{}: holds several traces, {} and {}: leave one of them there", folder.string(),
+                                   found.begin()->filename().string(), found.rbegin()->filename().string()));
+  if (found.empty() && !ended(folder))
+    throw RuntimeError(
+        folder.string() +
+        ": the program that is recorded there has not ended, or was killed: StarPU writes the trace when "
+        "the program ends");
+  if (found.empty())
+    throw RuntimeError(folder.string() +
+                       ": holds no trace, prof_file_0: record one with TESSERA_TRACE=" + folder.string());
+  if (!fs::is_regular_file(*found.begin(), error)) throw RuntimeError(found.begin()->string() + ": is not a file");
+  if (fs::file_size(*found.begin(), error) == 0)
+    throw RuntimeError(found.begin()->string() + ": is empty: the program was killed, or its disk was full");
+  return *found.begin();
+}
+
+/// What StarPU has said, without its prefix: the last line, as that is why it gave up.
+std::string last_line(const fs::path& messages) {
+  std::ifstream file(messages);
+  std::string last;
+  for (std::string line; std::getline(file, line);)
+    if (!line.empty()) last = line;
+  const auto prefix = last.starts_with('[') ? last.rfind("] ") : last.npos;
+  return prefix == last.npos ? last : last.substr(prefix + 2);
+}
+
+}  // namespace
+
+std::vector<std::string> convert(const fs::path& folder, const fs::path& records) {
+  const auto trace = find_trace(folder);
+  Outputs outputs{Output(records / "paje.trace"), Output(records / "tasks.rec"), Output(records / "data.rec"),
+                  Output(records / "sched_tasks.rec"), Output(records / "messages")};
+  const auto id = fork();
+  if (id == 0) let_starpu_convert(trace, outputs);
+  if (id < 0) throw RuntimeError(std::string("no process can be started: ") + std::strerror(errno));
+  Child child(id);
+  for (auto* one : outputs.all()) one->started();
+  forward(outputs);
+  const bool converted = child.wait();
+  const auto words = last_line(records / "messages");
+  if (!converted)
+    throw RuntimeError(fmt::format("{}: StarPU {}.{}.{} cannot read it: it is no trace of StarPU's, or damaged ({})",
+                                   trace.string(), STARPU_MAJOR_VERSION, STARPU_MINOR_VERSION, STARPU_RELEASE_VERSION,
+                                   words.empty() ? "it crashes" : words));
+  if (words.empty()) return {};
+  return {"StarPU says of the trace: " + words};
+}
+
+}  // namespace tessera::trace

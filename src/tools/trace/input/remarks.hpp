@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "paje.hpp"
+#include "run_json.hpp"
+#include "trace/run.hpp"
+
+/// What is said in words about a recorded run.
+namespace tessera::trace {
+
+/// "gemm, add: 240 tasks on 4 GPUs"
+std::string title_of(const Run& run);
+
+/// "4 GPUs, 1 CPU worker"
+std::string machine_of(const Run& run);
+
+/// Why what is shown is not the whole run, or not to be trusted.
+/// @param folder    where it was recorded
+/// @param unended   tasks that are not known to have ended
+std::vector<std::string> warnings_of(const std::filesystem::path& folder, const PajeTrace& trace,
+                                     const Described& described, std::size_t unended);
+
+}  // namespace tessera::trace

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tiles.hpp"
+
+#include <algorithm>
+
+namespace tessera::trace {
+
+namespace {
+
+Tile described_by(const RecordedData& data) {
+  Tile tile;
+  tile.bytes = data.bytes;
+  tile.temporary = data.temporary;
+  if (data.name.size() == 1) tile.operand = data.name[0];  // so Tessera names the tiles of A, B and C
+  if (data.coordinates.size() >= 2) tile.row = data.coordinates[0], tile.column = data.coordinates[1];
+  return tile;
+}
+
+}  // namespace
+
+Tiles::Tiles(const std::vector<PajeTrace::Registration>& registrations, const std::vector<RecordedData>& data) {
+  for (const auto& registration : registrations) {
+    auto& lives = lives_[registration.handle];
+    if (registration.begins) lives.push_back({.begin = registration.time});
+    else if (!lives.empty()) lives.back().ended = true;
+  }
+  // StarPU describes what is unregistered, and at the end what is not. While recording is paused it misses that
+  // something is unregistered, but not that something else is registered in its place.
+  for (const auto& one : data) {
+    auto& lives = lives_[one.handle];
+    if (lives.empty()) lives.emplace_back();
+    const auto undescribed = [](const Life& life) { return life.data == nullptr; };
+    auto life = std::ranges::find_if(lives, [&](const Life& l) { return undescribed(l) && l.ended; });
+    if (life == lives.end()) life = lives.end() - 1;
+    if (undescribed(*life)) life->data = &one;
+  }
+}
+
+int Tiles::at(std::uint64_t handle, double time) {
+  auto& lives = lives_[handle];
+  if (lives.empty()) lives.emplace_back();
+  const auto later = std::ranges::upper_bound(lives, time, {}, &Life::begin);
+  auto& life = later == lives.begin() ? lives.front() : *(later - 1);
+  if (life.tile == none) {
+    life.tile = static_cast<int>(tiles_.size());
+    tiles_.push_back(life.data == nullptr ? Tile{} : described_by(*life.data));
+  }
+  return life.tile;
+}
+
+}  // namespace tessera::trace

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "paje.hpp"
+#include "starpu_records.hpp"
+#include "trace/run.hpp"
+
+namespace tessera::trace {
+
+/// Finds the tile that an address meant at a time: StarPU uses the addresses of handles again.
+class Tiles {
+ public:
+  /// @param data  must outlive this object
+  Tiles(const std::vector<PajeTrace::Registration>& registrations, const std::vector<RecordedData>& data);
+
+  /// @return an index for `operator[]`
+  int at(std::uint64_t handle, double time);
+  Tile& operator[](int tile) { return tiles_[static_cast<std::size_t>(tile)]; }
+  /// Those that were asked for.
+  std::vector<Tile> take() { return std::move(tiles_); }
+
+ private:
+  struct Life {
+    double begin = 0;
+    bool ended = false;
+    int tile = none;
+    const RecordedData* data = nullptr;
+  };
+
+  std::unordered_map<std::uint64_t, std::vector<Life>> lives_;
+  std::vector<Tile> tiles_;
+};
+
+}  // namespace tessera::trace

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cairo.h>
+
+#include "draw_canvas.hpp"
+#include "draw_panel.hpp"
+#include "draw_rows.hpp"
+#include "outputs.hpp"
+
+namespace tessera::trace {
+
+/// How many rectangles stand for the tasks and for the transfers. Fewer than there are: some were too narrow to be
+/// drawn one by one.
+struct Drawn {
+  std::size_t tasks = 0, transfers = 0;
+};
+
+/// The chart of a run, laid out: as wide as both columns of a paper, as high as its rows need. From top to bottom:
+/// what ran, a legend, a row a worker, a row a link, memory over time, ready and running tasks over time, the time.
+class Chart {
+ public:
+  explicit Chart(const Explained& run);
+
+  static constexpr double width = 180 / 25.4 * 72;  ///< points
+  double height() const { return height_; }
+
+  Drawn draw(cairo_t* cairo) const;
+
+ private:
+  static constexpr double margin = 4, line_height = 9;    // of the page; of text
+  static constexpr double left = 74, right = width - 53;  // of all that is over time
+
+  int legend_lines() const;
+  void draw_heading(Canvas& canvas) const;
+  void draw_legend(Canvas& canvas) const;
+  void draw_grid(Canvas& canvas) const;
+  Drawn draw_bars(Canvas& canvas) const;
+  void draw_names(Canvas& canvas, const std::vector<Row>& rows) const;
+  void draw_path(Canvas& canvas) const;
+  void draw_panels(Canvas& canvas) const;
+
+  double x(double seconds) const;
+
+  const Explained& run_;
+  std::vector<Row> workers_, links_;
+  std::vector<std::string> notes_;  ///< under the title
+  double legend_top_ = 0, rows_top_ = 0, axis_top_ = 0, height_ = 0;
+  Panel memory_, ready_, running_;
+};
+
+}  // namespace tessera::trace

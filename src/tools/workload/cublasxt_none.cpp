@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/error.hpp>
+
+#include "other_libraries.hpp"
+
+namespace tessera::bench {
+
+bool CublasXt::available() { return false; }
+CublasXt::CublasXt(std::vector<int> /*devices*/) { throw RuntimeError("this program was built without CUDA"); }
+CublasXt::~CublasXt() = default;
+void CublasXt::set_block(Index /*block*/) {}
+
+}  // namespace tessera::bench

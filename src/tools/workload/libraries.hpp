@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tessera/blas.hpp>
+#include <tessera/error.hpp>
+
+#include "codelets/host_blas.hpp"
+
+#ifdef TESSERA_WITH_CUDA
+#include "cublasxt.hpp"
+#endif
+
+/// The libraries that are measured, each as an object with a function per routine, so that the arguments of a routine
+/// are written down once. They take what the functions of <tessera/blas.hpp> take, sizes as `Size`.
+namespace tessera::bench {
+
+struct Ours {
+  using Size = Index;
+  static void gemm(auto... x) { tessera::gemm(x...); }
+  static void gemmt(auto... x) { tessera::gemmt(x...); }
+  static void symm(auto... x) { tessera::symm(x...); }
+  static void hemm(auto... x) { tessera::hemm(x...); }
+  static void syrk(auto... x) { tessera::syrk(x...); }
+  static void herk(auto... x) { tessera::herk(x...); }
+  static void syr2k(auto... x) { tessera::syr2k(x...); }
+  static void her2k(auto... x) { tessera::her2k(x...); }
+  static void trmm(auto... x) { tessera::trmm(x...); }
+  static void trsm(auto... x) { tessera::trsm(x...); }
+};
+
+struct HostBlas {
+  using Size = int;
+  static void gemm(auto... x) { host::gemm(x...); }
+  static void gemmt(auto...) { throw RuntimeError("this OpenBLAS has no gemmt"); }
+  static void symm(auto... x) { host::symm(x...); }
+  static void hemm(auto... x) { host::hemm(x...); }
+  static void syrk(auto... x) { host::syrk(x...); }
+  static void herk(auto... x) { host::herk(x...); }
+  static void syr2k(auto... x) { host::syr2k(x...); }
+  static void her2k(auto... x) { host::her2k(x...); }
+  static void trmm(auto... x) { host::trmm(x...); }
+  static void trsm(auto... x) { host::trsm(x...); }
+};
+
+#ifdef TESSERA_WITH_CUDA
+struct Xt {
+  using Size = Index;
+  cublasXtHandle_t handle;
+  void gemm(auto... x) const { xt::gemm(handle, x...); }
+  static void gemmt(auto...) { throw RuntimeError("cuBLAS-XT has no gemmt"); }
+  void symm(auto... x) const { xt::symm(handle, x...); }
+  void hemm(auto... x) const { xt::hemm(handle, x...); }
+  void syrk(auto... x) const { xt::syrk(handle, x...); }
+  void herk(auto... x) const { xt::herk(handle, x...); }
+  void syr2k(auto... x) const { xt::syr2k(handle, x...); }
+  void her2k(auto... x) const { xt::her2k(handle, x...); }
+  void trmm(auto... x) const { xt::trmm(handle, x...); }
+  void trsm(auto... x) const { xt::trsm(handle, x...); }
+};
+#endif
+
+}  // namespace tessera::bench

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <starpu.h>
+
+#include <chrono>
+#include <thread>
+
+#include "codelets/host_blas.hpp"
+#include "other_libraries.hpp"
+
+namespace tessera::bench {
+
+namespace {
+
+/// Neither StarPU's workers nor OpenBLAS's threads go to sleep at once.
+void let_them_sleep() { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }
+
+}  // namespace
+
+PauseWorkers::PauseWorkers() : paused_(starpu_is_initialized() != 0) {
+  if (!paused_) return;
+  starpu_pause();
+  let_them_sleep();
+}
+
+PauseWorkers::~PauseWorkers() {
+  if (paused_) starpu_resume();
+}
+
+OpenBlas::OpenBlas(int threads) : before_(host::threads()) { host::set_threads(threads); }
+
+OpenBlas::~OpenBlas() {
+  host::set_threads(before_);
+  let_them_sleep();
+}
+
+}  // namespace tessera::bench

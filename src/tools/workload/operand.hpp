@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <utility>
+
+#include <tessera/types.hpp>
+
+#include "operands.hpp"
+#include "wide.hpp"
+
+namespace tessera::bench {
+
+/// Which elements of a matrix are not what is stored in their place.
+enum class Form {
+  General,     ///< none
+  Symmetric,   ///< those of the triangle that `uplo` does not name mirror the other one
+  Hermitian,   ///< they are its conjugates
+  Triangular,  ///< they are 0
+  Zero,        ///< all are 0
+};
+enum class Diagonal { Stored, Real, Ones };
+
+template <Scalar T>
+T conjugated(T x) {
+  if constexpr (is_complex<T>) return std::conj(x);
+  else return x;
+}
+
+/// op(A) of a stored matrix as the routines understand it, element by element.
+template <Scalar T>
+struct Operand {
+  Op op = Op::NoTrans;
+  const T* data = nullptr;  ///< null: C as it was generated
+  Index ld = 1;
+  std::uint64_t seed = 0;
+  Form form = Form::General;
+  Uplo uplo = Uplo::Lower;  ///< of what is stored
+  Diagonal diagonal = Diagonal::Stored;
+
+  Operand transposed(bool conjugate) const {
+    auto result = *this;
+    result.op = op != Op::NoTrans ? Op::NoTrans : conjugate ? Op::ConjTrans : Op::Trans;
+    return result;
+  }
+
+  T stored(Index i, Index j) const {
+    return data != nullptr ? data[i + j * ld] : generated_element<T>(seed, 2, i + j * ld);
+  }
+
+  /// Without op.
+  T meant(Index i, Index j) const {
+    if (form == Form::Zero) return {};
+    if (i == j && diagonal != Diagonal::Stored) return diagonal == Diagonal::Ones ? T(1) : T(std::real(stored(i, i)));
+    if (form == Form::General || (uplo == Uplo::Lower ? i >= j : i <= j)) return stored(i, j);
+    if (form == Form::Triangular) return {};
+    return form == Form::Hermitian ? conjugated(stored(j, i)) : stored(j, i);
+  }
+
+  T element(Index i, Index j) const {
+    if (op == Op::NoTrans) return meant(i, j);
+    return op == Op::ConjTrans ? conjugated(meant(j, i)) : meant(j, i);
+  }
+
+  bool columns_are_contiguous() const { return op == Op::NoTrans; }
+  Wide<T> operator()(Index i, Index j) const { return widen(element(i, j)); }
+};
+
+}  // namespace tessera::bench

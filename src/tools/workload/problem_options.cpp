@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "problem_options.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "shared/bad_argument.hpp"
+#include "shared/runtime_options.hpp"
+
+namespace tessera::bench {
+
+using tools::BadArgument;
+
+void add_problem_options(CLI::App& app, TypedProblem& typed) {
+  const auto size = tools::whole_number(0, 2147483647);
+  const auto letter = [&](const char* name, std::string& variable, const char* text) {
+    app.add_option(name, variable, text)->type_name("X");
+  };
+  add_list(app, "--routine", typed.routines, "routines, or 'all' (gemm)")->type_name("NAME");
+  add_list(app, "--type", typed.types, "s, d, c, z, or 'all' (d)")->type_name("X");
+  auto* sizes = add_list(app, "--size", typed.sizes, "m = n = k, several one after another (4096)");
+  sizes->type_name("N")->check(size);
+  for (const auto& [name, variable] : {std::pair{"--m", &typed.m}, {"--n", &typed.n}, {"--k", &typed.k}})
+    app.add_option(name, *variable, "instead of --size, all of them")->type_name("N")->check(size)->excludes(sizes);
+  letter("--trans,--trans-a", typed.trans_a, "n, t or c: op(A) is A, its transpose or conjugate transpose (n)");
+  letter("--trans-b", typed.trans_b, "the same for B");
+  letter("--side", typed.side, "l or r: the side of the symmetric or triangular matrix (l)");
+  letter("--uplo", typed.uplo, "u or l: the triangle that is used (l)");
+  letter("--diag", typed.diag, "u or n: unit diagonal or not (n)");
+  app.add_option("--alpha", typed.alpha, "a number, or RE,IM (1.1)")->type_name("X");
+  app.add_option("--beta", typed.beta, "a number, or RE,IM (0.3)")->type_name("X");
+  app.add_option("--ld-pad", typed.ld_pad, "elements between two columns (0)")->type_name("P")->check(size);
+  app.add_option("--memory", typed.memory, "pinned or pageable (pinned if there are GPUs)")->type_name("KIND");
+  app.add_option("--seed", typed.seed, "of the random operands (1)")->type_name("N");
+}
+
+namespace {
+
+char one_of(const std::string& option, const std::string& value, const std::string& letters) {
+  if (value.size() == 1 && letters.find(value) != std::string::npos) return value.front();
+  throw BadArgument(option, value, fmt::format("is not one of {}", fmt::join(letters, ", ")));
+}
+
+Op parse_op(const std::string& option, const std::string& value) {
+  const char letter = one_of(option, value, "ntc");
+  return letter == 'n' ? Op::NoTrans : letter == 't' ? Op::Trans : Op::ConjTrans;
+}
+
+std::complex<double> parse_scalar(const std::string& option, const std::string& text) {
+  double parts[2] = {0, 0};
+  const char* at = text.c_str();
+  for (auto& part : parts) {
+    char* end = nullptr;
+    part = std::strtod(at, &end);
+    const bool last = &part == &parts[1] || *end == '\0';
+    if (end == at || *end != (last ? '\0' : ','))
+      throw BadArgument(option, text, "must be a number, or two with a comma between them, e.g. 1.5,-0.25");
+    if (last) break;
+    at = end + 1;
+  }
+  return {parts[0], parts[1]};
+}
+
+std::vector<const Routine*> parse_routines(const std::vector<std::string>& names) {
+  std::vector<const Routine*> chosen;
+  std::string known = "all";
+  for (const auto& routine : routines()) known += ", " + routine->name();
+  for (const auto& name : names) {
+    const auto before = chosen.size();
+    for (const auto& routine : routines())
+      if (name == "all" || name == routine->name()) chosen.push_back(routine.get());
+    if (chosen.size() == before) throw BadArgument("--routine", name, "is not a routine; known: " + known);
+  }
+  return chosen;
+}
+
+std::string parse_types(const std::vector<std::string>& names) {
+  std::string types;
+  for (const auto& name : names) types += name == "all" ? "sdcz" : std::string(1, one_of("--type", name, "sdcz"));
+  return types;
+}
+
+/// Leaves out what does not exist. Only an 'all' may ask for that.
+void keep_what_exists(const TypedProblem& typed, ChosenProblems& chosen) {
+  const auto has_all = [](const std::vector<std::string>& names) {
+    return std::ranges::find(names, "all") != names.end();
+  };
+  const bool all = has_all(typed.routines) || has_all(typed.types);
+  std::string first_reason;
+  for (const auto* routine : chosen.routines)
+    for (const auto& problem : chosen.problems)
+      if (const auto reason = routine->why_not(problem); !reason.empty()) {
+        if (!all) throw BadArgument(reason);
+        if (first_reason.empty()) first_reason = reason;
+      }
+  const auto exists = [](const Routine* routine, const Problem& problem) { return routine->why_not(problem).empty(); };
+  std::erase_if(chosen.routines, [&](const Routine* routine) {
+    return std::ranges::none_of(chosen.problems, [&](const Problem& problem) { return exists(routine, problem); });
+  });
+  std::erase_if(chosen.problems, [&](const Problem& problem) {
+    return std::ranges::none_of(chosen.routines, [&](const Routine* routine) { return exists(routine, problem); });
+  });
+  if (chosen.routines.empty()) throw BadArgument(first_reason);
+}
+
+/// An option that is given must mean something to one of the routines.
+void require_taken(const CLI::App& app, const std::vector<const Routine*>& routines) {
+  const std::pair<const char*, bool Takes::*> optional[] = {{"--trans-a", &Takes::trans_a},
+                                                            {"--trans-b", &Takes::trans_b},
+                                                            {"--side", &Takes::side},
+                                                            {"--uplo", &Takes::uplo},
+                                                            {"--diag", &Takes::diag},
+                                                            {"--m", &Takes::m},
+                                                            {"--k", &Takes::k},
+                                                            {"--beta", &Takes::beta}};
+  for (const auto& [name, takes] : optional) {
+    const auto is_taken = [takes = takes](const Routine* routine) { return routine->takes().*takes; };
+    if (app.count(name) == 0 || std::ranges::any_of(routines, is_taken)) continue;
+    std::string names;
+    for (const auto* routine : routines) names += (names.empty() ? "" : ", ") + routine->name();
+    throw BadArgument(fmt::format("{}: none of the chosen routines takes it ({})", name, names));
+  }
+}
+
+std::vector<Problem> parse_problems(const CLI::App& app, const TypedProblem& typed, const ChosenProblems& chosen) {
+  Problem common;
+  common.op_a = parse_op("--trans-a", typed.trans_a), common.op_b = parse_op("--trans-b", typed.trans_b);
+  common.side = one_of("--side", typed.side, "lr") == 'l' ? Side::Left : Side::Right;
+  common.uplo = one_of("--uplo", typed.uplo, "ul") == 'l' ? Uplo::Lower : Uplo::Upper;
+  common.diag = one_of("--diag", typed.diag, "un") == 'n' ? Diag::NonUnit : Diag::Unit;
+  common.alpha = parse_scalar("--alpha", typed.alpha), common.beta = parse_scalar("--beta", typed.beta);
+  common.ld_pad = typed.ld_pad, common.seed = typed.seed;
+
+  std::vector<Problem> shapes;
+  if (app.count("--m") + app.count("--n") + app.count("--k") > 0) {
+    const auto taken = [&](bool Takes::*takes) {
+      return std::ranges::any_of(chosen.routines, [=](const auto* routine) { return routine->takes().*takes; });
+    };
+    std::vector<std::string> needed{"--n"};
+    if (taken(&Takes::m)) needed.insert(needed.begin(), "--m");
+    if (taken(&Takes::k)) needed.emplace_back("--k");
+    for (const auto& name : needed)
+      if (app.count(name) == 0)
+        throw BadArgument(fmt::format("{} is missing: without --size, {} are needed", name, fmt::join(needed, ", ")));
+    common.m = typed.m, common.n = typed.n, common.k = typed.k;
+    shapes.push_back(common);
+  } else {
+    for (const Index size : typed.sizes) {
+      common.m = common.n = common.k = size;
+      shapes.push_back(common);
+    }
+  }
+  std::vector<Problem> problems;
+  for (const char type : parse_types(typed.types))
+    for (auto problem : shapes) {
+      problem.type = type;
+      problems.push_back(problem);
+    }
+  return problems;
+}
+
+}  // namespace
+
+void parse_problem_options(const CLI::App& app, const TypedProblem& typed, ChosenProblems& chosen) {
+  chosen.routines = parse_routines(typed.routines);
+  require_taken(app, chosen.routines);
+  chosen.problems = parse_problems(app, typed, chosen);
+  keep_what_exists(typed, chosen);
+  for (const auto* routine : chosen.routines)
+    for (const auto& problem : chosen.problems) operand_bytes(*routine, problem);
+  if (!typed.memory.empty() && typed.memory != "pinned" && typed.memory != "pageable")
+    throw BadArgument("--memory", typed.memory, "is not one of pinned, pageable");
+  if (!typed.memory.empty()) chosen.pinned = typed.memory == "pinned";
+}
+
+}  // namespace tessera::bench

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "chosen_problems.hpp"
+
+/// The part of the command line that says what is computed.
+namespace tessera::bench {
+
+/// As it was typed.
+struct TypedProblem {
+  std::vector<std::string> routines{"gemm"}, types{"d"};
+  std::vector<Index> sizes{4096};
+  Index m = 0, n = 0, k = 0;
+  std::string trans_a = "n", trans_b = "n", side = "l", uplo = "l", diag = "n", alpha = "1.1", beta = "0.3", memory;
+  Index ld_pad = 0;
+  std::uint64_t seed = 1;
+};
+
+/// An option whose values are separated by commas.
+template <typename Variable>
+CLI::Option* add_list(CLI::App& app, const std::string& name, Variable& variable, const std::string& text) {
+  return app.add_option(name, variable, text)->delimiter(',')->allow_extra_args(false);
+}
+
+void add_problem_options(CLI::App& app, TypedProblem& typed);
+
+/// @throws BadArgument
+void parse_problem_options(const CLI::App& app, const TypedProblem& typed, ChosenProblems& chosen);
+
+}  // namespace tessera::bench

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "bench/timing.hpp"
+#include "routines.hpp"
+#include "shared/activity.hpp"
+
+namespace tessera::bench {
+
+/// One measurement.
+struct Result {
+  const Routine* routine = nullptr;
+  Problem problem;
+  bool pinned = false;
+  std::string library;  ///< tessera, openblas or cublasxt
+  int gpus = 0, cpus = 0;
+  Index tile_m = 0, tile_n = 0, tile_k = 0;  ///< 0: the library has no such thing
+  std::string policy, placement;             ///< "" for the other libraries
+  int repeat = 0;
+  std::optional<Timing> timing;             ///< nothing: the library has no such routine
+  double limit = 0;                         ///< seconds
+  std::optional<tools::Activity> activity;  ///< of the repetitions; unknown for the other libraries
+  double bytes_min_h2d = 0;
+  std::optional<Verdict> check;
+
+  double flops() const { return routine->flops(problem); }
+  /// Of one repetition, on average.
+  struct Bytes {
+    double h2d = 0, d2h = 0, d2d = 0;
+  };
+  std::optional<Bytes> bytes() const;
+  double rate() const { return flops() / timing->median; }  ///< [flop/s]
+  double fraction_of_limit() const { return limit / timing->median; }
+};
+
+/// A row for programs.
+nlohmann::ordered_json to_json(const Result& result);
+
+/// The tile, or rows x columns of it, or '-'.
+std::string describe_tile(const Result& result);
+
+}  // namespace tessera::bench

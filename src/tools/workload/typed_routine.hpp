@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+
+#include "check.hpp"
+#include "libraries.hpp"
+#include "planning.hpp"
+#include "routines.hpp"
+#include "session.hpp"
+#include "shared/types.hpp"
+
+/// What the classes by argument shape have in common.
+namespace tessera::bench {
+
+/// A problem and its operands in their types: the arguments that a routine picks from.
+template <Scalar T, typename Size = Index>
+struct Call {
+  Op op_a, op_b;
+  Side side;
+  Uplo uplo;
+  Diag diag;
+  Size m, n, k;
+  T alpha, beta;
+  const T* A;
+  Size lda;
+  const T* B;
+  Size ldb;
+  T* C;
+  Size ldc;
+  std::uint64_t seed;
+
+  bool left() const { return side == Side::Left; }
+  /// α = 0 leaves nothing to sum up.
+  Size terms(Size all) const { return alpha == T{} ? 0 : all; }
+  Operand<T> before() const { return {.ld = ldc, .seed = seed}; }
+  Operand<T> result() const { return {.data = C, .ld = ldc}; }
+};
+
+constexpr double count(Index a, Index b) { return static_cast<double>(a) * static_cast<double>(b); }
+/// Elements of a triangle with its diagonal.
+constexpr double half(Index n) { return count(n, n + 1) / 2; }
+/// Rows and columns of the A that stands beside an m×n matrix.
+constexpr Index order(const Problem& p) { return p.side == Side::Left ? p.m : p.n; }
+
+/// The matrix whose op is rows×columns, as it is stored.
+inline Shape stored(Op op, Index rows, Index columns, Index pad) {
+  const Index height = arguments::stored_rows(op, rows, columns);
+  return {height, arguments::stored_columns(op, rows, columns), std::max<Index>(1, height) + pad};
+}
+inline Shape stored(Index rows, Index columns, Index pad) { return stored(Op::NoTrans, rows, columns, pad); }
+
+/// A routine whose class `Derived` has, for every T, what depends on the type:
+///   void call(const Library&, const Call<T, Library::Size>&)      the call itself, by an object of libraries.hpp
+///   Equation<T> equation(const Call<T>&)                          what it has to have computed
+///   detail::ProductTiles plan<T>(const Session&, const Problem&)  the tiles that Tessera chooses
+template <typename Derived>
+class TypedRoutine : public Routine {
+ public:
+  using Routine::Routine;
+
+  detail::ProductTiles tiles(const Problem& p) const final {
+    return tools::with_type(p.type, [&]<Scalar T>(T) { return derived().template plan<T>(*detail::session(), p); });
+  }
+
+  void run_tessera(const Problem& p, const Operands& o) const final { run(Ours{}, p, o); }
+  void run_openblas(const Problem& p, const Operands& o) const final { run(HostBlas{}, p, o); }
+  void run_cublasxt([[maybe_unused]] cublasXtContext* handle, [[maybe_unused]] const Problem& p,
+                    [[maybe_unused]] const Operands& o) const final {
+#ifdef TESSERA_WITH_CUDA
+    run(Xt{handle}, p, o);
+#endif
+  }
+
+  Verdict check(const Problem& p, const Operands& o) const final {
+    return with_call<Index>(p, o, [&]<Scalar T>(const Call<T>& c) { return check_equation(derived().equation(c)); });
+  }
+
+ private:
+  const Derived& derived() const { return static_cast<const Derived&>(*this); }
+
+  /// Calls function with the arguments in their types.
+  template <typename Size, typename Function>
+  auto with_call(const Problem& p, const Operands& o, Function function) const {
+    const auto s = shapes(p);
+    const auto size = [](Index i) { return static_cast<Size>(i); };
+    return tools::with_type(p.type, [&]<Scalar T>(T) {
+      return function(Call<T, Size>{p.op_a, p.op_b, p.side, p.uplo, p.diag, size(p.m), size(p.n), size(p.k),
+                                    tools::scalar_cast<T>(p.alpha), tools::scalar_cast<T>(p.beta),
+                                    static_cast<const T*>(o.A), size(s.A.ld), static_cast<const T*>(o.B), size(s.B.ld),
+                                    static_cast<T*>(o.C), size(s.C.ld), p.seed});
+    });
+  }
+
+  template <typename Library>
+  void run(const Library& library, const Problem& p, const Operands& o) const {
+    with_call<typename Library::Size>(p, o, [&](const auto& c) { derived().call(library, c); });
+  }
+};
+
+}  // namespace tessera::bench

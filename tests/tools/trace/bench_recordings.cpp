@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A run of tessera-bench that is recorded, and what StarPU itself has counted of it.
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "programs.hpp"
+#include "trace/analysis/analysis.hpp"
+#include "trace/input/read_run.hpp"
+
+namespace tessera::trace {
+
+namespace {
+
+/// tessera-bench with some more words.
+int bench(std::vector<std::string> words, const std::map<std::string, std::string>& environment = {}) {
+  words.insert(words.begin(), TEST_BENCH);
+  return run({words, environment, {}, {}}).code;
+}
+
+class Recorded : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    scratch = std::make_unique<Scratch>();
+    const auto folder = *scratch / "run";
+    ASSERT_EQ(bench({"--size", "700", "--tile", "100", "--repeat", "1", "--trace", folder}), 0);
+    const auto records = *scratch / "records";
+    fs::create_directory(records);
+    ASSERT_THAT(convert(folder, records), ::testing::IsEmpty());
+    run = read_run(folder, records);
+  }
+  static void TearDownTestSuite() { scratch.reset(); }
+
+  static inline std::unique_ptr<Scratch> scratch;
+  static inline trace::Run run;
+};
+
+TEST_F(Recorded, HasTheTasksOfOneCallWithTheirNames) {
+  EXPECT_THAT(run.warnings, ::testing::IsEmpty());
+  std::set<std::string> names;
+  for (const auto& task : run.tasks) names.insert(name_of(run, task));
+  EXPECT_EQ(names.size(), run.tasks.size());
+  EXPECT_TRUE(names.contains("gemm C(3,5) k=2"));
+  double flops = 0;
+  for (const auto& task : run.tasks) flops += task.flops;
+  EXPECT_NEAR(flops, 2.0 * 700 * 700 * 700, 0.01 * flops);
+}
+
+TEST_F(Recorded, AgreesWithWhatStarPUHasCounted) {
+  std::vector<std::uint64_t> tasks(run.workers.size());
+  for (const auto& task : run.tasks) tasks.at(static_cast<std::size_t>(task.worker))++;
+  EXPECT_EQ(tasks, run.counted.tasks);
+
+  std::map<std::pair<int, int>, std::uint64_t> counted, seen, reported;
+  for (const auto& link : run.counted.links)
+    if (link.bytes > 0) counted[{link.from, link.to}] = link.bytes;
+  for (const auto& transfer : run.transfers) seen[{transfer.from, transfer.to}] += transfer.bytes;
+  for (const auto& link : analyse(run).links) reported[{link.from, link.to}] = link.bytes;
+  EXPECT_EQ(seen, counted);
+  EXPECT_EQ(reported, counted);
+  if (run.nodes.size() > 1) EXPECT_FALSE(counted.empty());
+}
+
+TEST_F(Recorded, KnowsTheOperandOfEveryTransfer) {
+  for (const auto& transfer : run.transfers) {
+    EXPECT_THAT(transfer.operand, ::testing::AnyOf('A', 'B', 'C'));
+    EXPECT_LE(transfer.asked, transfer.start);
+    EXPECT_LE(transfer.start, transfer.end);
+  }
+}
+
+TEST(RecordedTwice, BothOfOneNameAreExplained) {
+  const Scratch scratch;
+  ASSERT_EQ(bench({"--size", "150,150", "--repeat", "1", "--warmup", "0", "--trace", scratch / "run"}), 0);
+  int reports = 0;
+  for (const auto& run : fs::directory_iterator(scratch / "run"))
+    reports += fs::exists(run.path() / "report.html") && fs::exists(run.path() / "prof_file_0");
+  EXPECT_EQ(reports, 2);
+}
+
+TEST(RecordedTwice, NothingIsOverwrittenOrMixed) {
+  const Scratch scratch;
+  write_file(scratch / "notes", "mine");
+  const auto refused = 2;
+  EXPECT_EQ(bench({"--size", "50", "--trace", scratch.path()}), refused);
+  EXPECT_EQ(bench({"--size", "50", "--trace", scratch / "notes"}), refused);
+  EXPECT_EQ(bench({"--size", "50", "--trace", ""}), refused);
+  EXPECT_EQ(bench({"--size", "50", "--trace", scratch / "run"}, {{"TESSERA_TRACE", scratch / "all"}}), refused);
+  EXPECT_FALSE(fs::exists(scratch / "run") || fs::exists(scratch / "all"));
+}
+
+}  // namespace
+
+}  // namespace tessera::trace

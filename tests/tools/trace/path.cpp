@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the end of a run waited for, and what it could not have been faster than.
+#include <gmock/gmock.h>
+
+#include "small_run.hpp"
+#include "trace/analysis/analysis.hpp"
+
+namespace tessera::trace {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr int gpu_0 = 0, gpu_1 = 1, host = 0, node_0 = 1, node_1 = 2;
+
+void expect_parts(const Path& path, double computing, double data, double overhead, double idle) {
+  EXPECT_EQ(path.parts.computing, computing);
+  EXPECT_EQ(path.parts.data, data);
+  EXPECT_EQ(path.parts.overhead, overhead);
+  EXPECT_EQ(path.parts.idle, idle);
+}
+
+TEST(Path, OverTheSameWorker) {
+  SmallRun small(2);
+  const int first = small.task(gpu_0, 0, 3), second = small.task(gpu_0, 4, 8);
+  small.task(gpu_1, 0, 7);
+  const auto path = analyse(small.run).path;
+  EXPECT_THAT(path.tasks, ElementsAre(first, second));
+  expect_parts(path, 7, 0, 1, 0);
+}
+
+TEST(Path, OverADependency) {
+  SmallRun small(2);
+  const int first = small.task(gpu_1, 0, 5);
+  small.task(gpu_0, 0, 3);
+  const int second = small.task(gpu_0, 6, 8, {}, {first});
+  const auto path = analyse(small.run).path;
+  EXPECT_THAT(path.tasks, ElementsAre(first, second));
+  expect_parts(path, 7, 0, 1, 0);
+}
+
+TEST(Path, OverTheTileOfAnotherGpu) {
+  SmallRun small(2);
+  const int c = small.tile('C', 0, 0);
+  const int first = small.task(gpu_1, 0, 3, {small.write(c)});
+  small.task(gpu_0, 0, 2);
+  small.transfer(c, node_1, node_0, 3, 5);
+  const int second = small.task(gpu_0, 5, 8, {small.update(c)}, {first});
+  const auto path = analyse(small.run).path;
+  EXPECT_THAT(path.tasks, ElementsAre(first, second));
+  expect_parts(path, 6, 2, 0, 0);
+  EXPECT_THAT(path.text, HasSubstr("75 % of the time to the end was computing on 2 GPUs, "
+                                   "25 % waiting for tiles over GPU 1 → GPU 0"));
+}
+
+TEST(Path, OverABusyLink) {
+  SmallRun small(1);
+  const int a = small.tile('A', 0, 0), b = small.tile('B', 0, 0), c = small.tile('C', 0, 0);
+  small.transfer(a, host, node_0, 1, 3, Transfer::Reason::Prefetch);
+  small.transfer(b, host, node_0, 3, 5, Transfer::Reason::Prefetch);
+  const int task = small.submitted_at(1, small.task(gpu_0, 6, 8, {small.read(a), small.read(b), small.write(c)}));
+  const auto path = analyse(small.run).path;
+  EXPECT_THAT(path.tasks, ElementsAre(task));
+  expect_parts(path, 2, 4, 1, 1);
+}
+
+TEST(Path, AFetchWaitedForTheWorker) {
+  SmallRun small(1);
+  const int a = small.tile('A', 0, 0);
+  const int first = small.task(gpu_0, 0, 4);
+  small.transfer(a, host, node_0, 5, 7);
+  const int second = small.task(gpu_0, 7, 8, {small.read(a)});
+  const auto path = analyse(small.run).path;
+  EXPECT_THAT(path.tasks, ElementsAre(first, second));
+  expect_parts(path, 5, 2, 1, 0);
+}
+
+TEST(Path, APrefetchWaitedForItsTurn) {
+  SmallRun small(1);
+  const int a = small.tile('A', 0, 0);
+  const int first = small.task(gpu_0, 0, 4), second = small.task(gpu_0, 4, 5);
+  small.transfer(a, host, node_0, 3, 6, Transfer::Reason::Prefetch);  // asked for while the first was computing
+  const int third = small.task(gpu_0, 6, 8, {small.read(a)});
+  const auto path = analyse(small.run).path;
+  EXPECT_THAT(path.tasks, ElementsAre(first, third));
+  expect_parts(path, 5, 3, 0, 0);
+  (void)second;
+}
+
+TEST(Path, ATileThatCameOverTheHost) {
+  SmallRun small(2);
+  const int c = small.tile('C', 0, 0);
+  const int first = small.task(gpu_0, 0, 1, {small.write(c)});
+  small.transfer(c, node_0, host, 1, 3);
+  small.transfer(c, host, node_1, 3, 6);
+  const int second = small.task(gpu_1, 6, 8, {small.read(c)}, {first});
+  const auto path = analyse(small.run).path;
+  EXPECT_THAT(path.tasks, ElementsAre(first, second));
+  expect_parts(path, 3, 5, 0, 0);
+  EXPECT_THAT(
+      path.text,
+      HasSubstr("38 % of the time to the end was computing on 2 GPUs, 38 % waiting for tiles over host → GPU 1, 25 % "
+                "waiting for results on their way to the host over GPU 0 → host"));
+}
+
+TEST(Path, TheResultsWayHome) {
+  SmallRun small(1);
+  const int c = small.tile('C', 0, 0), a = small.tile('A', 0, 0);
+  const int task = small.task(gpu_0, 0, 4, {small.write(c)});
+  small.transfer(c, node_0, host, 4, 7);
+  small.transfer(a, host, node_0, 6, 8);  // for nothing: no result, no task
+  const auto path = analyse(small.run).path;
+  EXPECT_THAT(path.tasks, ElementsAre(task));
+  expect_parts(path, 4, 3, 1, 0);
+}
+
+TEST(Path, SaysHowFarTheRunIsFromItsLargestBound) {
+  SmallRun small(2);
+  const int first = small.task(gpu_0, 0, 6);
+  small.task(gpu_1, 6, 8, {}, {first});
+  EXPECT_THAT(analyse(small.run).path.text, HasSubstr("the longest chain of tasks, is 8.00 s, 100 % of that time."));
+  small.run.tasks[1].after.clear();
+  EXPECT_THAT(analyse(small.run).path.text, HasSubstr("is 6.00 s, 75 % of that time."));
+}
+
+TEST(Path, Submission) {
+  SmallRun small(2);
+  small.task(gpu_1, 0, 7);
+  const int task = small.submitted_at(5, small.task(gpu_0, 5, 8));
+  const auto path = analyse(small.run).path;
+  EXPECT_THAT(path.tasks, ElementsAre(task));
+  expect_parts(path, 3, 0, 0, 5);
+  EXPECT_THAT(path.text, HasSubstr("62 % of the time to the end was waiting for the program to submit"));
+}
+
+TEST(Path, AProgramThatWaitedForResultsBeforeItSubmitted) {
+  SmallRun small(1);
+  const int c = small.tile('C', 0, 0);
+  const int first = small.task(gpu_0, 0, 2, {small.write(c)});
+  small.transfer(c, node_0, host, 2, 5);
+  const int second = small.submitted_at(6, small.task(gpu_0, 6, 8));
+  const auto path = analyse(small.run).path;
+  EXPECT_THAT(path.tasks, ElementsAre(first, second));
+  expect_parts(path, 4, 3, 0, 1);
+}
+
+TEST(Path, AProgramThatWaitedForAllBeforeItSubmitted) {
+  SmallRun small(2);
+  const int first = small.task(gpu_0, 0, 4);
+  const int second = small.submitted_at(5, small.task(gpu_1, 5, 8));
+  const auto path = analyse(small.run).path;
+  EXPECT_THAT(path.tasks, ElementsAre(first, second));
+  expect_parts(path, 7, 0, 0, 1);
+}
+
+TEST(Path, TasksWithoutDurationAndTies) {
+  SmallRun small(1);
+  const int c = small.tile('C', 0, 0);
+  int last = small.task(gpu_0, 0, 0, {small.write(c)});
+  for (int i = 0; i < 40; ++i) last = small.task(gpu_0, 0, 0, {small.update(c)}, {last});
+  small.task(gpu_0, 0, 8, {small.update(c)}, {last});
+  const auto path = analyse(small.run).path;
+  expect_parts(path, 8, 0, 0, 0);
+  EXPECT_EQ(path.longest_chain, 8);
+}
+
+TEST(Path, ADependencyOnOneself) {
+  SmallRun small(1);
+  small.task(gpu_0, 0, 4);
+  small.run.tasks[0].after = {0};
+  const auto path = analyse(small.run).path;
+  expect_parts(path, 4, 0, 0, 0);
+  EXPECT_EQ(path.longest_chain, 4);
+}
+
+TEST(Path, LongestChainIsNotThePath) {
+  SmallRun small(2);
+  const int a = small.task(gpu_0, 0, 2), b = small.task(gpu_1, 0, 1);
+  const int c = small.task(gpu_0, 2, 3, {}, {a, b});
+  small.task(gpu_1, 4, 6, {}, {c});
+  small.task(gpu_0, 3, 8);
+  EXPECT_EQ(analyse(small.run).path.longest_chain, 5);
+}
+
+TEST(Bounds, LongestFirst) {
+  SmallRun small(2, 1);
+  const int a = small.tile('A', 0, 0), b = small.tile('B', 0, 0);
+  small.run.counted.links = {{host, node_0, 0, 50e6}};
+  small.transfer(a, host, node_0, 0, 4);
+  small.transfer(a, host, node_1, 0, 1);  // 100 MB/s
+  small.transfer(b, host, node_1, 2, 4);  // 50 MB/s
+  small.task(gpu_0, 4, 8);
+  small.task(gpu_1, 4, 5);
+  const auto bounds = analyse(small.run).bounds;
+  ASSERT_EQ(bounds.size(), 4);
+  EXPECT_EQ(bounds[0].name, "the longest chain of tasks");
+  EXPECT_EQ(bounds[0].seconds, 4);
+  EXPECT_EQ(bounds[1].name, "computing on the GPUs");
+  EXPECT_EQ(bounds[1].seconds, 2.5);
+  EXPECT_EQ(bounds[2].name, "host → GPU 0");
+  EXPECT_EQ(bounds[2].seconds, 2) << "with the rate that StarPU knows, not the one that was seen";
+  EXPECT_EQ(bounds[3].name, "host → GPU 1");
+  EXPECT_EQ(bounds[3].seconds, 2) << "with the highest rate that was seen";
+}
+
+TEST(Bounds, OverlappingTransfersShareTheLink) {
+  SmallRun small(1);
+  const int a = small.tile('A', 0, 0), b = small.tile('B', 0, 0), c = small.tile('C', 0, 0);
+  for (const int tile : {a, b, c}) small.transfer(tile, host, node_0, 0, 6);
+  const auto analysis = analyse(small.run);
+  ASSERT_EQ(analysis.bounds.size(), 1);
+  EXPECT_EQ(analysis.bounds[0].seconds, 6) << "300 MB in 6 s, though none was seen with more than 17 MB/s";
+  EXPECT_EQ(analysis.links[0].busy, 6);
+}
+
+TEST(Bounds, NotMoreThanTheLinkWasBusy) {
+  SmallRun small(1);
+  small.run.counted.links = {{host, node_0, 0, 1e6}};
+  small.transfer(small.tile('A', 0, 0), host, node_0, 0, 2);
+  small.run.span = 8;
+  EXPECT_EQ(analyse(small.run).bounds[0].seconds, 2);
+}
+
+}  // namespace
+}  // namespace tessera::trace

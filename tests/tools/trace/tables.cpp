@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The files for scripts and for Perfetto: what is in them, and that there are none that are not whole.
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "small_run.hpp"
+#include "tessera/error.hpp"
+#include "trace/output/outputs.hpp"
+#include "whole_file.hpp"
+
+namespace tessera::trace {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr int gpu_0 = 0, host = 0, node_0 = 1;
+
+class Files : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "tessera-trace-XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder = name;
+  }
+  void TearDown() override { fs::remove_all(folder); }
+
+  std::string read(const char* name) const {
+    std::ostringstream text;
+    text << std::ifstream(folder / name).rdbuf();
+    return text.str();
+  }
+  long files() const { return std::distance(fs::directory_iterator(folder), {}); }
+
+  fs::path folder;
+};
+
+SmallRun some_run() {
+  SmallRun small(1);
+  const int a = small.tile('A', 3, 7), c = small.tile('C', 3, 5), unknown = small.tile('-', none, none);
+  small.transfer(a, host, node_0, 0.5, 1);
+  small.transfer(unknown, host, node_0, 0.75, 1, Transfer::Reason::Prefetch);
+  const int first = small.submitted_at(0.25, small.task(gpu_0, 1, 2, {small.read(a), small.write(c)}));
+  const int second = small.task(gpu_0, 3, 4, {small.read(a), small.update(c)}, {first});
+  small.run.tasks[second].step = 7;
+  small.run.tasks[small.task(gpu_0, 4, 4, {}, {first, second})].worker = none;
+  small.run.tasks[2].ready = small.run.tasks[2].start = small.run.tasks[2].end = never;
+  small.run.tasks[2].routine = none;
+  small.transfer(c, node_0, host, 4, 8, Transfer::Reason::WriteBack);
+  return small;
+}
+
+TEST_F(Files, Tasks) {
+  write_tasks_csv(folder / "tasks.csv", some_run().run);
+  EXPECT_EQ(read("tasks.csv"),
+            "job,name,routine,operand,row,column,step,worker,node,submitted,ready,start,end,flops,after\n"
+            "100,\"gemm C(3,5)\",gemm,C,3,5,,GPU 0,GPU 0,0.250000000,0.250000000,1.000000000,2.000000000,1000000000,\n"
+            "101,\"gemm C(3,5) k=7\",gemm,C,3,5,7,GPU 0,GPU "
+            "0,0.000000000,2.000000000,3.000000000,4.000000000,1000000000,100\n"
+            "102,task 102,,,,,,,,0.000000000,,,,0,100 101\n");
+}
+
+TEST_F(Files, Transfers) {
+  write_transfers_csv(folder / "transfers.csv", some_run().run);
+  EXPECT_EQ(read("transfers.csv"),
+            "link,from,to,operand,row,column,bytes,start,end,reason\n"
+            "host → GPU 0,host,GPU 0,A,3,7,100000000,0.500000000,1.000000000,fetch\n"
+            "host → GPU 0,host,GPU 0,,,,100000000,0.750000000,1.000000000,prefetch\n"
+            "GPU 0 → host,GPU 0,host,C,3,5,100000000,4.000000000,8.000000000,write back\n");
+}
+
+TEST_F(Files, QuotesInNames) {
+  SmallRun small(1);
+  small.run.routines[0].name = "my \"own\"";
+  small.task(gpu_0, 0, 1);
+  write_tasks_csv(folder / "tasks.csv", small.run);
+  EXPECT_THAT(read("tasks.csv"), HasSubstr("100,\"my \"\"own\"\" 100\",\"my \"\"own\"\"\","));
+}
+
+TEST_F(Files, ChromeTrace) {
+  auto small = some_run();
+  small.run.memory = {{node_0, {0, 1}, {0, 3e8}}};
+  const auto analysis = analyse(small.run);
+  write_chrome_trace(folder / "trace.json", {small.run, analysis});
+  const auto trace = nlohmann::json::parse(read("trace.json"));
+  int slices = 0, counters = 0;
+  std::map<std::pair<int, int>, double> until;
+  std::set<std::pair<int, int>> named, used;
+  for (const auto& event : trace.at("traceEvents")) {
+    const std::string phase = event.at("ph");
+    const std::pair<int, int> row(event.at("pid"), event.at("tid"));
+    if (phase == "M" && event.at("name") == "thread_name") named.insert(row);
+    counters += phase == "C";
+    if (phase != "X") continue;
+    ++slices, used.insert(row);
+    EXPECT_GE(event.at("ts"), until[row]) << "slices of a row must not overlap: " << event;
+    until[row] = event.at("ts").get<double>() + event.at("dur").get<double>();
+    if (event.at("name") == "gemm C(3,5) k=7") {
+      EXPECT_EQ(event.at("ts"), 3e6);
+      EXPECT_EQ(event.at("dur"), 1e6);
+      EXPECT_EQ(event.at("cat"), "gemm");
+      EXPECT_EQ(event.at("args").at("job"), 101);
+    }
+  }
+  EXPECT_EQ(slices, 2 + 3) << "the task that has not started is not there";
+  EXPECT_EQ(used.size(), 1 + 3) << "two transfers at a time need two rows";
+  EXPECT_EQ(named, used);
+  EXPECT_EQ(counters, std::ssize(analysis.ready.time) + std::ssize(analysis.running.time) + 2);
+}
+
+TEST_F(Files, ChromeTraceOfNothing) {
+  write_chrome_trace(folder / "trace.json", {trace::Run{}, analyse(trace::Run{})});
+  EXPECT_TRUE(nlohmann::json::parse(read("trace.json")).at("traceEvents").is_array());
+}
+
+TEST_F(Files, NoSuchFolder) {
+  try {
+    write_tasks_csv(folder / "missing" / "tasks.csv", some_run().run);
+    FAIL() << "no error";
+  } catch (const RuntimeError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("missing/tasks.csv"), HasSubstr("No such file or directory")));
+  }
+}
+
+TEST_F(Files, AFolderIsInTheWay) {
+  fs::create_directories(folder / "tasks.csv" / "in");
+  EXPECT_THROW(write_tasks_csv(folder / "tasks.csv", some_run().run), RuntimeError);
+  EXPECT_EQ(files(), 1) << "nothing is left beside it";
+}
+
+TEST_F(Files, NoRoom) {
+  detail::write_whole(folder / "tasks.csv", "old");
+  SmallRun small(1);
+  for (int i = 0; i < 10'000; ++i) small.task(gpu_0, i, i + 1);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit little{100'000, before.rlim_max};
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &little);
+  std::string problem;
+  try {
+    write_tasks_csv(folder / "tasks.csv", small.run);
+  } catch (const RuntimeError& error) {
+    problem = error.what();
+  }
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_THAT(problem, AllOf(HasSubstr("tasks.csv cannot be written"), HasSubstr("File too large")));
+  EXPECT_EQ(read("tasks.csv"), "old");
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(Files, GivenUp) {
+  {
+    detail::WholeFile whole(folder / "some.txt");
+    whole.stream() << "half";
+  }
+  EXPECT_EQ(files(), 0);
+}
+
+}  // namespace
+}  // namespace tessera::trace

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Opens a trace in ViTE, as people do, but on a display that is not there, and keeps what its window shows. Fails unless
+# ViTE reads the trace without a complaint, the window shows containers and states, and the export to SVG draws them, too.
+# usage: tests/tools/trace/vite.sh PAJE_TRACE PICTURE.png
+set -euo pipefail
+size=(1600 1000)
+
+die() {
+  printf 'vite.sh: %s\n' "$*" >&2
+  exit 1
+}
+
+[[ $# -eq 2 ]] || die "usage: tests/tools/trace/vite.sh PAJE_TRACE PICTURE.png"
+for program in vite xvfb-run xauth import xdotool; do
+  command -v "$program" >/dev/null || die "$program is not there: install vite xvfb xauth libgl1-mesa-dri imagemagick xdotool"
+done
+trace=$(realpath "$1") picture=$(realpath "$2")
+[[ -s $trace ]] || die "$1 is not there, or empty"
+
+# ViTE writes into its user's settings, and log.txt where it was started.
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+mkdir -m 700 "$scratch/home" "$scratch/runtime"
+cd "$scratch"
+export HOME=$scratch/home XDG_RUNTIME_DIR=$scratch/runtime LIBGL_ALWAYS_SOFTWARE=1 QT_LOGGING_RULES='*=false'
+export LC_ALL=C  # the numbers of a trace have points
+
+# --- Inside the display: waits for the window, and for its picture to stay the same -----------------------------------
+show() {
+  vite "$trace" &>messages &
+  local vite=$! window i before=none now same=0
+  window=$(timeout 60 xdotool search --sync --onlyvisible --name 'ViTE ::' | tail -n 1) || return 1
+  xdotool windowmove "$window" 0 0 windowsize "$window" "${size[@]}"
+  for ((i = 0; i < 60 && same < 10; i++)); do
+    sleep 1
+    kill -0 "$vite" || return 1
+    import -window root shown.png
+    now=$(identify -format '%#' shown.png)
+    if [[ $now == "$before" ]]; then ((++same)); else same=0; fi
+    if [[ $same -gt 0 ]] && seen shown.png; then break; fi
+    before=$now
+  done
+  kill "$vite"
+  wait "$vite" 2>/dev/null || true
+}
+
+# Containers are dark blue, left; states are in colours, right of them. Widget and axis are grey, black, white and blue.
+seen() {
+  local blue coloured
+  blue=$(convert "$1" -crop 25%x80%+0+150 -depth 8 -format %c histogram:info:- |
+    awk -F'[:(,) ]+' '$3 == 0 && $4 == 0 && $5 > 60 && $5 < 170 { n += $2 } END { print n + 0 }')
+  coloured=$(convert "$1" -gravity east -crop 75%x80%+0+0 -colorspace HSL -channel G -separate +channel \
+    -threshold 40% -format '%[fx:int(mean*w*h)]' info:)
+  [[ $blue -gt 10000 && $coloured -gt 2000 ]]
+}
+
+declare -f show seen >inside
+declare -p trace size >>inside
+timeout 180 xvfb-run --auto-servernum --server-args="-screen 0 ${size[0]}x${size[1]}x24" \
+  bash -c 'source ./inside; show' || die "ViTE shows no window: $(tail -n 1 messages)"
+[[ ! -e log.txt ]] || die "ViTE complains: $(grep -v '^$' log.txt | tail -n 1)"
+cp shown.png "$picture"
+seen shown.png || die "$2 shows no containers, or no states"
+
+timeout 120 xvfb-run --auto-servernum vite -e exported.svg "$trace" &>messages || true
+rectangles=$(grep -o '<rect' exported.svg 2>/dev/null | wc -l)
+[[ $rectangles -gt 20 ]] || die "vite -e draws $rectangles rectangles: $(tail -n 1 messages)"
+echo "$2: $(identify -format '%wx%h, %k colours' "$picture"); exported: $rectangles rectangles"
