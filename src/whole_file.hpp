@@ -46,9 +46,9 @@ class NoFileSizeSignal {
   bool was_pending_ = false;
 };
 
-/// A file that appears under its name only once all of it is written: it is written beside its place and moved there.
-/// All throw RuntimeError with the file and the reason. Without commit() nothing is left behind. The thread that makes
-/// this object also destroys it.
+/// A file that appears under its name only when it is complete. It is written next to its destination and then renamed.
+/// All members throw RuntimeError with the file and the reason. Without commit() nothing remains.
+/// The thread that makes this object must also destroy it.
 class WholeFile {
  public:
   explicit WholeFile(std::filesystem::path file)
@@ -65,7 +65,7 @@ class WholeFile {
   }
 
   std::ostream& stream() { return stream_; }
-  /// For a library that opens its file itself.
+  /// For a library that opens the file itself.
   const std::filesystem::path& partial() const { return partial_; }
 
   void commit() {
@@ -79,7 +79,7 @@ class WholeFile {
   }
 
  private:
-  /// Remembers why the first write failed: errno says something else by the time that anybody asks.
+  /// Keeps the reason of the first failed write: errno has changed by the time it is reported.
   struct Buffer : std::filebuf {
     int reason = 0;
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What each option of the policy `tessera` is worth on simulated machines: the table in traces/policy.md, to standard output.
+# Measures the effect of each option of the policy `tessera` on simulated machines. Prints the table of
+# traces/policy.md.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 simulate=${TESSERA_SIMULATE:-$here/../build/simgrid/bin/tessera-simulate}
@@ -20,7 +21,7 @@ add "makalu gemm" "--platform makalu --routine gemm"
 add "summit-node gemm" "--platform summit-node --routine gemm"
 add "h200x4 gemm, out of core" "--platform h200x4 --routine gemm --tile 2048 --gpu-memory 412"
 
-# Prints seconds and bytes from the host; nothing if there is no result.
+# Prints the seconds and the bytes from the host; nothing if there is no result.
 measure() {  # option, arguments
   local -a arguments environment=()
   read -ra arguments <<<"$2"

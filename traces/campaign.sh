@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Measures the table of traces/h200.md on this machine: the six routines in double precision, three sizes, beside cuBLAS-XT,
-# on all GPUs and on one; pageable memory; and GPUs that may use a quarter of what the operands need.
-# usage: traces/campaign.sh FOLDER    a new one, for the JSON that traces/plot_campaign.py reads; then what was printed
-#   TESSERA_BENCH=PROGRAM    another tessera-bench than the one that `./run bench` builds
-#   CAMPAIGN_SIZES="8192 16384 32768"    other sizes
+# Measures the table of traces/h200.md on this machine: the six routines in double precision and three sizes, compared with
+# cuBLAS-XT, on all GPUs and on one; pageable memory; and GPUs with memory for a quarter of the operands.
+# usage: traces/campaign.sh FOLDER    a new folder for the JSON of traces/plot_campaign.py and for the printed tables
+#   TESSERA_BENCH=PROGRAM    uses this tessera-bench instead of the one that `./run bench` builds
+#   CAMPAIGN_SIZES="8192 16384 32768"    measures these sizes
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
-[[ $# -eq 1 && ! -e $1 ]] || { echo "usage: traces/campaign.sh FOLDER, a new one" >&2; exit 2; }
+[[ $# -eq 1 && ! -e $1 ]] || { echo "usage: traces/campaign.sh FOLDER (a new folder)" >&2; exit 2; }
 mkdir -p "$1"
 folder=$(cd "$1" && pwd -P)
 if [[ -n ${TESSERA_BENCH:-} ]]; then bench=("$TESSERA_BENCH"); else bench=("$here/../run" bench); fi
@@ -16,7 +16,7 @@ routines=gemm,symm,syrk,syr2k,trmm,trsm
 gpus=$({ nvidia-smi --list-gpus || true; } | wc -l)
 ((gpus > 0)) || { echo "campaign.sh: nvidia-smi lists no GPU" >&2; exit 1; }
 
-# Each n is a process of its own.
+# Each n is measured by a process of its own.
 measure() {  # name, arguments of tessera-bench
   local name=$1
   shift

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `tessera` against the best of StarPU's dmdar, dmdas and lws on simulated machines: the tables in traces/policy.md, to
-# standard output. usage: traces/compare.sh [h200x4|summit-node|out-of-core]...
+# Compares `tessera` with the best of StarPU's dmdar, dmdas and lws on simulated machines. Prints the tables of
+# traces/policy.md. usage: traces/compare.sh [h200x4|summit-node|out-of-core]...
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 simulate=${TESSERA_SIMULATE:-$here/../build/simgrid/bin/tessera-simulate}
@@ -9,7 +9,7 @@ simulate=${TESSERA_SIMULATE:-$here/../build/simgrid/bin/tessera-simulate}
 
 routines=(gemm symm syrk syr2k trmm trsm)
 
-run() {  # arguments; a policy that ends without a result is missing in the table
+run() {  # arguments; the table leaves out a policy that fails
   "$simulate" --policy tessera,dmdar,dmdas,lws "$@" --json - 2>/dev/null || true
 }
 
@@ -27,7 +27,7 @@ out_of_core() {  # the operands, as a multiple of the memory of one GPU
   done
 }
 
-# One row a problem, then the geometric mean.
+# Prints one row per problem, then the geometric mean.
 table() {
   awk '
     function value(name) {
@@ -86,6 +86,6 @@ for name in "$@"; do
       printf '**All four GPUs together hold a quarter of the operands**\n\n' && out_of_core 16 | table
       printf '**Each GPU holds a quarter of the operands**\n\n' && out_of_core 4 | table
       ;;
-    *) echo "compare.sh: unknown table '$name'; there are h200x4, summit-node and out-of-core" >&2 && exit 2 ;;
+    *) echo "compare.sh: unknown table '$name'; known tables: h200x4, summit-node, out-of-core" >&2 && exit 2 ;;
   esac
 done

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws what traces/campaign.sh has measured, and prints it as a table for traces/h200.md.
+"""Draws the measurements of traces/campaign.sh and prints them as a table for traces/h200.md.
 
 usage: traces/plot_campaign.py FOLDER... --pictures DIR
 
-FOLDER: what campaign.sh has written, one for each machine. Each routine becomes DIR/ROUTINE.png: TFLOP/s over n, ours,
-cuBLAS-XT and the limit, all on the same number of GPUs; with several machines a point is the median of them and a bar
-goes from the least to the most.
+FOLDER is the output of campaign.sh, one per machine. DIR/ROUTINE.png shows the TFLOP/s of Tessera, of cuBLAS-XT and of
+the limit over n, all on the same number of GPUs. With several machines, points are medians and bars show the range.
 """
 
 import argparse
@@ -22,16 +21,16 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
 
-NAME = re.compile(r"(pinned|pageable|out-of-core)-\d+-\d+\.json")  # as campaign.sh calls them
+NAME = re.compile(r"(pinned|pageable|out-of-core)-\d+-\d+\.json")  # names given by campaign.sh
 
 
 def read(folders):
-    """All measurements, each with the name of its file as 'series'."""
+    """All measurements. 'series' is the first part of the file's name."""
     rows = []
     for folder in folders:
         files = sorted(f for f in folder.glob("*.json") if NAME.fullmatch(f.name))
         if not files:
-            sys.exit(f"plot_campaign.py: {folder} has no pinned-GPUS-N.json: campaign.sh has not written it")
+            sys.exit(f"plot_campaign.py: {folder} has no pinned-GPUS-N.json: it is not an output of campaign.sh")
         for file in files:
             for line in file.read_text().splitlines():
                 rows.append({**json.loads(line), "series": file.stem.rsplit("-", 2)[0]})
@@ -43,7 +42,7 @@ def tflops_of_limit(row):
 
 
 def curve(rows, value):
-    """n → (median, least, most)."""
+    """Maps n to (median, minimum, maximum)."""
     by_size = {}
     for row in rows:
         by_size.setdefault(row["n"], []).append(value(row))
@@ -86,7 +85,7 @@ def picture(rows, routine, gpus, folder):
 
 
 def table(rows):
-    print("| | GPUs | n | TFLOP/s | of the limit | cuBLAS-XT | in, of the least | first call, of later ones | error, of the bound |")
+    print("| | GPUs | n | TFLOP/s | of the limit | cuBLAS-XT | bytes in / minimum | first call / later calls | error / bound |")
     print("|---|---|---|---|---|---|---|---|---|")
     keys = sorted({(r["series"], r["routine"], r["gpus"], r["n"]) for r in rows if r["library"] == "tessera"})
     for series, routine, gpus, n in keys:

@@ -1,34 +1,34 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Records the example runs that traces/README.md explains, and keeps of each what is small: traces/runs/NAME/summary.txt
-# and report.png; of `good` also what ViTE shows, traces/vite.png. usage: traces/record.sh [NAME [FOLDER]]
-#   NAME    one of those in `command_of`; without it: all but h200-gemm, which needs four GPUs
-#   FOLDER  a new one, for the trace and the whole report; without it they are not kept
+# Records the example runs of traces/README.md and keeps their small parts: traces/runs/NAME/summary.txt and report.png, and
+# ViTE's window for the run `good` as traces/vite.png. usage: traces/record.sh [NAME [FOLDER]]
+#   NAME    a name from `command_of` (default: all but h200-gemm, which needs four GPUs)
+#   FOLDER  a new folder that keeps the trace and the whole report
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 names=(good unbalanced pcie out-of-core two-cores)
 
 command_of() {  # name
   case $1 in
-    # Large enough for the copies to hide behind the arithmetic.
+    # The problem is large enough to hide the copies behind the arithmetic.
     good) echo simulate --platform h200x4 --routine gemm --size 32768 ;;
-    # Two GPUs are six times slower than the others, and get as many tasks.
+    # Two GPUs are six times slower than the others, but get as many tasks.
     unbalanced) echo simulate --platform makalu --routine gemm --size 8192 --policy random ;;
-    # Copies take longer than the arithmetic that could hide them.
+    # The copies take longer than the arithmetic that could hide them.
     pcie) echo simulate --platform h200x4 --routine gemm --size 8192 ;;
-    # The operands are three times as large as all memories that they may use: tiles are fetched again and again.
+    # The operands are three times as large as the available GPU memory, so tiles are fetched repeatedly.
     out-of-core) echo simulate --platform h200x4 --routine gemm --size 16384 --tile 2048 --gpu-memory 512 ;;
-    # On this machine, whatever it is. Nothing else should run there.
+    # This run measures the machine at hand, which should be idle otherwise.
     two-cores) echo bench --routine gemm --size 4096 --tile 1024 --gpus 0 --cpus 2 ;;
     h200-gemm) echo bench --routine gemm --size 32768 --gpus 4 ;;
     *)
-      echo "record.sh: no run is called $1, but: ${names[*]} h200-gemm" >&2
+      echo "record.sh: unknown run $1; known runs: ${names[*]} h200-gemm" >&2
       exit 2
       ;;
   esac
 }
 
-# What is drawn has few colours; without dithering it is a third of the size and looks the same.
+# Reduces the colours. Without dithering, the file is a third of the size and looks the same.
 shrink() {  # picture, result
   convert "$1" +dither -colors 64 -define png:compression-level=9 -strip "PNG8:$2"
 }
@@ -42,9 +42,9 @@ record() {  # name, folder
   (cd "$(dirname "$folder")" && "$here/../run" "${words[@]}" --trace "$(basename "$folder")") >&2
   mkdir -p "$kept"
   "$here/../build/$preset/bin/tessera-trace" "$folder" >"$folder/summary.txt"
-  {  # the command as people type it, instead of the program's; no end that names a folder of this machine
+  {  # the command for users instead of the program's, and without the last line, which names a folder of this machine
     printf '$ ./run %s --trace %s\n\n' "$line" "$name"
-    grep -v '^ *tessera-\(bench\|simulate\) \|^explained in ' "$folder/summary.txt"
+    grep -v '^ *tessera-\(bench\|simulate\) \|^report: ' "$folder/summary.txt"
   } | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' >"$kept/summary.txt"
   shrink "$folder/report.png" "$kept/report.png"
   if [[ $name == good ]]; then
@@ -54,7 +54,7 @@ record() {  # name, folder
 }
 
 [[ $# -le 2 ]] || { echo "usage: traces/record.sh [NAME [FOLDER]]" >&2; exit 2; }
-command -v convert >/dev/null || { echo "record.sh: convert is not there: install imagemagick" >&2; exit 1; }
+command -v convert >/dev/null || { echo "record.sh: convert is not installed: install imagemagick" >&2; exit 1; }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 if [[ $# -eq 0 ]]; then

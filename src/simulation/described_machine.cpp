@@ -11,7 +11,7 @@ const Machine& described_machine() {
   static const Machine machine = [] {
     const char* file = std::getenv("TESSERA_PLATFORM");
     if (file == nullptr || *file == '\0')
-      throw RuntimeError("this Tessera simulates: TESSERA_PLATFORM must name the file that describes the machine");
+      throw RuntimeError("this build of Tessera simulates: TESSERA_PLATFORM must name a machine description");
     return read_machine(file);
   }();
   return machine;

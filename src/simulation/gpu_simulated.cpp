@@ -28,7 +28,7 @@ std::vector<std::string> visible_devices() {
 
 bool is_pinned(const void* /*data*/) { return true; }
 
-/// What the description says; `bytes` are not copied.
+/// Returns the rates of the description. No bytes are copied.
 LinkRates measure_links(const std::vector<int>& devices, std::size_t /*bytes*/) {
   const auto& machine = described_machine();
   LinkRates rates;

@@ -11,7 +11,7 @@ namespace {
 
 double element_size(char type) { return type == 's' ? 4 : type == 'z' ? 16 : 8; }
 
-/// Passes over the tile in memory, reading or writing, of the operations that do nothing else; 0 for all others.
+/// How often an operation that is bound by memory bandwidth reads or writes the tile; 0 for all others.
 int passes(const std::string& operation) { return operation == "add" ? 3 : operation == "scale" ? 2 : 0; }
 
 }  // namespace
@@ -31,7 +31,7 @@ bool SharedLink::contains(int gpu) const { return std::ranges::find(gpus, gpu) !
 double Machine::total(int count, double Gpu::*own, double SharedLink::*limit) const {
   std::vector<double> rates(static_cast<std::size_t>(count));
   std::ranges::transform(gpus.begin(), gpus.begin() + count, rates.begin(), [=](const Gpu& gpu) { return gpu.*own; });
-  for (const auto& link : shared) {  // a group that asks for more than its link gives is cut down as a whole
+  for (const auto& link : shared) {  // the rates of a group are reduced in proportion if they exceed the shared link
     double wanted = 0;
     for (int g = 0; g < count; g++)
       if (link.contains(g)) wanted += rates[static_cast<std::size_t>(g)];

@@ -8,26 +8,26 @@
 
 #include "cost_curve.hpp"
 
-/// A machine that is described instead of measured, for simulations. docs/laboratory.md explains the files.
+/// A machine that is described in a file instead of measured, for simulations. docs/laboratory.md explains the format.
 namespace tessera::simulation {
 
 struct GpuKind {
   std::string name;
   double memory = 0;                                 ///< bytes
-  double memory_rate = 0;                            ///< of its own memory [bytes/s]
-  double task_overhead = 0;                          ///< what a task costs besides its kernel [s]
-  std::map<std::string, detail::CostCurve> kernels;  ///< by tile operation, double precision; always has gemm
-  detail::CostCurve column;                          ///< copying a column of a tile from the host; may be empty
-  std::map<char, double> types;                      ///< by type: time for the same flops, relative to d
+  double memory_rate = 0;                            ///< bandwidth of the GPU's memory [bytes/s]
+  double task_overhead = 0;                          ///< time of a task in addition to its kernel [s]
+  std::map<std::string, detail::CostCurve> kernels;  ///< by tile operation, in double precision; always contains gemm
+  detail::CostCurve column;                          ///< time to copy a column of a tile from the host; may be empty
+  std::map<char, double> types;                      ///< by type: time for the same number of flops, relative to d
 
   /// Seconds of a tile task.
-  /// @param flops  as its codelet counts them; add and scale count elements
+  /// @param flops  as counted by the codelet; add and scale count elements
   double task_seconds(const std::string& operation, char type, double flops) const;
-  /// Best rate of gemm tiles without overhead [flop/s].
+  /// The best rate of gemm tiles, without overhead [flop/s].
   double best_rate(char type) const;
 };
 
-/// What everything that enters or leaves a group of GPUs has to go through.
+/// A link that all copies to or from a group of GPUs share.
 struct SharedLink {
   std::vector<int> gpus;
   double in = 0, out = 0;  ///< bytes/s
@@ -36,9 +36,9 @@ struct SharedLink {
 
 struct PeerLink {
   enum class Way {
-    None,    ///< no direct access: a copy goes over the host
-    NvLink,  ///< wires of their own
-    Bus      ///< the wires that lead to the host, as with PCIe
+    None,    ///< no direct access: copies go through the host
+    NvLink,  ///< a link of its own
+    Bus      ///< the link to the host, as with PCIe
   };
   Way way = Way::None;
   double rate = 0;     ///< bytes/s
@@ -46,7 +46,7 @@ struct PeerLink {
 };
 
 struct Gpu {
-  std::size_t kind = 0;    ///< in Machine::kinds
+  std::size_t kind = 0;    ///< index into Machine::kinds
   double in = 0, out = 0;  ///< from and to the host [bytes/s]
   double latency = 0;      ///< s
 };
@@ -65,7 +65,7 @@ struct Machine {
   const PeerLink& peer(int from, int to) const {
     return peers[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
   }
-  /// Host to the first `count` GPUs, all at once; and back [bytes/s].
+  /// Total rate between the host and the first `count` GPUs, with all of them copying [bytes/s].
   double total_in(int count) const { return total(count, &Gpu::in, &SharedLink::in); }
   double total_out(int count) const { return total(count, &Gpu::out, &SharedLink::out); }
 
@@ -73,11 +73,11 @@ struct Machine {
   double total(int count, double Gpu::*own, double SharedLink::*limit) const;
 };
 
-/// @throws RuntimeError naming the file, the field, its value and what is allowed
+/// @throws RuntimeError that names the file, the field, its value and what is allowed
 Machine read_machine(const std::filesystem::path& file);
 
 /// The machine of this process, read once from the file that TESSERA_PLATFORM names.
-/// @throws RuntimeError if it is not set, or as above
+/// @throws RuntimeError if the variable is not set or the file is invalid
 const Machine& described_machine();
 
 }  // namespace tessera::simulation

@@ -6,14 +6,14 @@
 #include "machine.hpp"
 #include "session.hpp"
 
-/// Rates of a described machine: nothing depends on a clock, so that a simulation can be repeated.
+/// Rates of a described machine. They do not depend on a clock, so simulations are repeatable.
 namespace tessera::detail {
 
 namespace {
 
 using simulation::described_machine;
 
-/// A core takes half as long in single precision, and as long for a complex flop as for a real one.
+/// A core computes twice as fast in single precision. A complex flop takes as long as a real one.
 double core_seconds(char type, double flops) {
   const bool single = type == 's' || type == 'c';
   return flops / (described_machine().core_rate * (single ? 2 : 1));
@@ -28,7 +28,8 @@ MachineRates describe(const Session& session) {
   const int first = session.gpus().front();
   const auto& kind = described_machine().kind_of(first);
   std::vector<CostCurve::Point> points;
-  for (const auto& point : kind.kernels.at("gemm").points())  // of n×n tiles: complex ones have four times the flops
+  for (const auto& point :
+       kind.kernels.at("gemm").points())  // a complex tile of the same order has four times the flops
     points.push_back({point.amount * flops_per_multiply_add<T> / flops_per_multiply_add<double>, 0});
   for (auto& point : points)
     point.seconds = kind.types.at(type_letter<T>) * kind.kernels.at("gemm").seconds(point.amount);
@@ -44,7 +45,7 @@ void measure_gpu_rates(const Session& /*session*/) {}  // a described one needs 
 
 template <Scalar T>
 const MachineRates& machine_rates(const Session& session) {
-  static const MachineRates rates = describe<T>(session);  // a simulated process has one Runtime
+  static const MachineRates rates = describe<T>(session);  // a simulated process has only one Runtime
   return rates;
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A value of the file together with the way to it, for messages.
+/// A value of the file with its path, which messages name.
 class Field {
  public:
   Field(const std::string& file, std::string path, const Json& value)
@@ -30,21 +30,21 @@ class Field {
                        allowed);
   }
 
-  /// A member; all that `only` allows are known before one is looked at.
+  /// A member. `only` must have checked the names of the members before.
   Field operator[](const std::string& key) const {
     if (!value_.is_object()) refuse("an object");
     if (!value_.contains(key)) throw RuntimeError(file_ + ": " + inside(key) + " is missing");
     return {file_, inside(key), value_[key]};
   }
   bool has(const std::string& key) const { return value_.is_object() && value_.contains(key); }
-  /// Refuses members of other names, so that a slip of the pen is not taken for an absent field.
+  /// Refuses members with other names, so that a misspelt field is not taken for an absent one.
   void only(const std::vector<std::string>& keys) const {
     if (!value_.is_object()) refuse("an object");
     for (const auto& [key, unused] : value_.items())
       if (std::ranges::find(keys, key) == keys.end()) {
         std::string known;
         for (const auto& k : keys) known += (known.empty() ? "" : ", ") + k;
-        throw RuntimeError(file_ + ": " + inside(key) + " is not a field; there are " + known);
+        throw RuntimeError(file_ + ": " + inside(key) + " is not a field; known fields: " + known);
       }
   }
 
@@ -74,7 +74,7 @@ class Field {
     return static_cast<int>(x);
   }
   std::string text() const {
-    if (!value_.is_string()) refuse("a text");
+    if (!value_.is_string()) refuse("a string");
     return value_;
   }
 
@@ -91,8 +91,7 @@ class Field {
   const Json& value_;
 };
 
-/// Tile operations that may have times of their own, with the flops that their codelets count for an n×n tile of
-/// doubles.
+/// The flops that the codelet counts for an n×n tile of doubles, for the operations that may have their own times.
 double tile_flops(const std::string& operation, double n) {
   const bool half = operation == "gemmt" || operation == "syrk" || operation == "trmm" || operation == "trsm";
   if (operation == "diagonal_blocks") return 2 * n * 256 * 256;
@@ -100,9 +99,8 @@ double tile_flops(const std::string& operation, double n) {
 }
 const std::vector<std::string> operations{"gemm", "gemmt", "symm", "syrk", "syr2k", "trmm", "trsm", "diagonal_blocks"};
 
-/// Points in order of the first number.
-/// @param unit    of the second [s]
-/// @param amount  (double): what the first one stands for
+/// Reads points in increasing order of their first number.
+/// @param unit    unit of the second number [s]
 template <typename Amount>
 detail::CostCurve read_curve(const Field& field, const char* names, double unit, Amount amount) {
   std::vector<detail::CostCurve::Point> points;
@@ -111,7 +109,7 @@ detail::CostCurve read_curve(const Field& field, const char* names, double unit,
     const auto pair = point.items();
     if (pair.size() != 2) point.refuse(names);
     const double x = pair[0].positive();
-    if (x <= last) pair[0].refuse("larger than the one before");
+    if (x <= last) pair[0].refuse("larger than the previous one");
     points.push_back({amount(x), unit * pair[1].positive()});
     last = x;
   }
@@ -124,18 +122,18 @@ GpuKind read_kind(const std::string& name, const Field& field) {
   GpuKind kind;
   kind.name = name;
   const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || std::strchr(" ()-_.", c) != nullptr; };
-  if (name.empty() || !std::ranges::all_of(name, plain))  // it becomes part of an XML file
-    field.refuse("under a name of letters, digits, spaces and ( ) - _ . only");
+  if (name.empty() || !std::ranges::all_of(name, plain))  // the name becomes part of an XML file
+    field.refuse("under a name made of letters, digits, spaces and ( ) - _ .");
   kind.memory = 1e9 * field["memory_gb"].positive();
   kind.memory_rate = 1e9 * field["memory_gbps"].positive();
   kind.task_overhead = 1e-6 * field["task_overhead_us"].not_negative();
   const auto kernels = field["kernels_ms"];
   kernels.only(operations);
-  kernels["gemm"];  // always there
+  kernels["gemm"];  // requires the field
   for (const auto& [operation, points] : kernels.members())
     kind.kernels[operation] = read_curve(points, "[order of the tile, milliseconds]", 1e-3,
                                          [&](double n) { return tile_flops(operation, n); });
-  // Hermitian tiles cost what symmetric ones do.
+  // Hermitian tiles take as long as symmetric ones.
   for (const auto& [symmetric, hermitian] : {std::pair{"symm", "hemm"}, {"syrk", "herk"}, {"syr2k", "her2k"}})
     if (const auto found = kind.kernels.find(symmetric); found != kind.kernels.end())
       kind.kernels[hermitian] = kind.kernels[symmetric];
@@ -166,13 +164,13 @@ void read_host_links(const Field& field, Machine& machine) {
   }
   for (int gpu = 0; gpu < machine.gpu_count(); gpu++)
     if (machine.gpus[static_cast<std::size_t>(gpu)].in == 0)
-      field.refuse("a list in which every GPU occurs; GPU " + std::to_string(gpu) + " does not");
+      field.refuse("a list that contains every GPU; GPU " + std::to_string(gpu) + " does not");
 }
 
 void read_shared_links(const Field& field, Machine& machine) {
   for (const auto& link : field.items()) {
     link.only({"name", "gpus", "in_gbps", "out_gbps"});
-    link["name"].text();  // for readers of the file
+    link["name"].text();  // the field is a comment, but must be a string
     machine.shared.push_back({read_gpus(link["gpus"], machine.gpu_count()), 1e9 * link["in_gbps"].positive(),
                               1e9 * link["out_gbps"].positive()});
   }
@@ -225,7 +223,7 @@ Machine read_machine(const std::filesystem::path& path) {
     root["gpus"].refuse("a list of 1 to " + std::to_string(STARPU_MAXCUDADEVS) + " kinds");
   for (const auto& gpu : gpus) {
     const auto kind = std::ranges::find(machine.kinds, gpu.text(), &GpuKind::name);
-    if (kind == machine.kinds.end()) gpu.refuse("a name that is in kinds");
+    if (kind == machine.kinds.end()) gpu.refuse("a name from kinds");
     machine.gpus.push_back({.kind = static_cast<std::size_t>(kind - machine.kinds.begin())});
   }
   read_host_links(root["host_links"], machine);

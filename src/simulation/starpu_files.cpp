@@ -17,10 +17,10 @@ struct Wire {
   double rate, latency;
 };
 
-/// What a copy goes through, from one end to the other.
+/// The links that a copy passes, in order.
 using Route = std::vector<Wire>;
 
-/// The wires of the machine. Those that a copy shares with others are in several routes under one name.
+/// The links of the machine. A link that several kinds of copies share has the same name in all their routes.
 class Wires {
  public:
   explicit Wires(const Machine& machine) : machine_(machine) {}
@@ -41,11 +41,12 @@ class Wires {
     return route;
   }
 
-  /// A copy between GPUs without direct access goes out to the host and in again. Its rate is half of what one hop has,
-  /// so that StarPU takes the host's own copy whenever there is one.
+  /// A copy between GPUs without direct access goes to the host and from there to the other GPU. Its rate is half of
+  /// one hop's, so that StarPU prefers the host's own copy if there is one.
   Route peer(int from, int to) const {
     const auto& link = machine_.peer(from, to);
-    Route route{{name(from) + "-" + name(to), peer_rate(from, to), link.latency}};  // without access: that of the hops
+    Route route{{name(from) + "-" + name(to), peer_rate(from, to),
+                 link.latency}};  // without direct access the hops limit the rate
     if (link.way == PeerLink::Way::None) {
       for (const auto& part : {out(from), in(to)}) route.insert(route.end(), part.begin(), part.end());
       return route;
@@ -71,8 +72,8 @@ class Wires {
   static std::string name(int gpu) { return "CUDA" + std::to_string(gpu); }
 
  private:
-  /// Of the wires that a GPU's copies to peers share with those to the host: as fast as the fastest of these; 0 if it
-  /// has no such peers.
+  /// The link that a GPU's copies to peers share with its copies to the host has the rate of the fastest of them. 0 if
+  /// the GPU has no such peers.
   double bus_rate(int gpu) const {
     double rate = 0;
     for (int other = 0; other < machine_.gpu_count(); other++)
@@ -81,7 +82,7 @@ class Wires {
     return rate;
   }
 
-  /// @param direction  1: into the group of GPUs, -1: out of it, 0: neither
+  /// @param direction  1: into the group, -1: out of it, 0: neither
   void append_shared(Route& route, const std::function<int(const SharedLink&)>& direction) const {
     for (std::size_t i = 0; i < machine_.shared.size(); i++) {
       const auto& link = machine_.shared[i];
@@ -126,7 +127,7 @@ class Platform {
   }
 
  private:
-  /// Bandwidths are what the wires give, and copies in opposite directions do not disturb each other.
+  /// SimGrid uses the links' full bandwidth, and copies in opposite directions do not slow each other down.
   static constexpr const char* head =
       R"(<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM 'http://simgrid.gforge.inria.fr/simgrid/simgrid.dtd'>

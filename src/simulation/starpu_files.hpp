@@ -8,8 +8,8 @@
 
 namespace tessera::simulation {
 
-/// Writes the machine as StarPU's sampling files, so that a program that is started with STARPU_PERF_MODEL_DIR=`folder`
-/// and STARPU_HOSTNAME=`host` runs on it.
+/// Writes the machine as StarPU's bus calibration files. A program started with STARPU_PERF_MODEL_DIR=`folder` and
+/// STARPU_HOSTNAME=`host` then runs on this machine.
 /// @throws RuntimeError if a file cannot be written
 void write_starpu_files(const Machine& machine, const std::filesystem::path& folder, const std::string& host);
 

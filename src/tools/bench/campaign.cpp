@@ -22,7 +22,7 @@ namespace tessera::bench {
 
 namespace {
 
-/// What a Runtime is started with.
+/// The settings of a Runtime that several measurements share.
 struct Configuration {
   int gpus;
   std::string policy;
@@ -56,8 +56,9 @@ class Campaign {
         for (std::size_t i = 0; i < bytes.size(); i++) bytes[i] = std::max(bytes[i], needed[i]);
       }
     const double gigabytes = static_cast<double>(bytes[0] + bytes[1] + bytes[2]) * 1e-9;
-    if (gigabytes > machine_.free_memory * 1e-9)  // not always right about containers: no reason to refuse
-      report_.note(fmt::format("The operands need {:.1f} GB, and the system says that {:.1f} GB are free.", gigabytes,
+    if (gigabytes >
+        machine_.free_memory * 1e-9)  // A container may report too little free memory, so this is not an error.
+      report_.note(fmt::format("The operands need {:.1f} GB; the system reports {:.1f} GB free.", gigabytes,
                                machine_.free_memory * 1e-9));
     progress_.begin("allocating the operands");
     progress_.show(fmt::format("{:.3g} GB", gigabytes));
@@ -95,9 +96,9 @@ class Campaign {
     operands_->fill_result(result.problem, result.routine->shapes(result.problem));
   }
 
-  /// @param counted  called when the calls that count begin
+  /// @param counted  called just before the first call that counts
   void time(Result& result, const std::function<void()>& run, const std::function<void()>& counted = {}) {
-    // The result of one call is the C of the next one; it is restored where it could leave the range of its type.
+    // Each call overwrites the C of the one before. C is restored where its values could overflow the type.
     constexpr double too_large = 1e30;
     std::function<void()> prepare;
     if (std::pow(result.routine->growth(result.problem), 1 + options_.warmup + options_.repeat) > too_large)
@@ -105,7 +106,7 @@ class Campaign {
     result.timing = measure({run, prepare, counted}, {options_.warmup, options_.repeat}, progress_);
   }
 
-  /// One more call, on the C that the oracle expects.
+  /// Checks one more call, on the C that the oracle expects.
   void check(Result& result, const std::function<void()>& run) {
     if (!options_.check) return;
     progress_.show("checking");
@@ -124,7 +125,7 @@ class Campaign {
     RuntimeOptions start;
     start.cpus = options_.cpus, start.gpus = configuration.gpus;
     start.policy = configuration.policy, start.placement = configuration.placement, start.tile = options_.tile;
-    start.progress = false;  // there is one line, ours
+    start.progress = false;  // the Runtime's own line would overwrite this program's
     return start;
   }
 
@@ -142,16 +143,16 @@ class Campaign {
     return problems * options_.gpus.size() * options_.policies.size() * options_.placements.size();
   }
 
-  /// That a report fails is no reason to lose the measurements that are to come.
+  /// A failing report must not discard the measurements that follow, so its error becomes the text.
   static std::string explained(const std::string& folder) {
     try {
-      return "explained in " + tools::explain_recording(folder).string();
+      return "report: " + tools::explain_recording(folder).string();
     } catch (const RuntimeError& error) {
       return error.what();
     }
   }
 
-  /// A warm call once more, in a Runtime that records it: those that are measured are not slowed down by that.
+  /// Records one more warm call in a Runtime of its own. Recording would slow down the measured calls.
   void record(const Result& result, const Configuration& configuration, const std::function<void()>& call) {
     if (options_.trace.empty()) return;
     progress_.show("recording");
@@ -190,7 +191,7 @@ class Campaign {
 
   void run_cublasxt(const Routine& routine, const Problem& problem, int gpus) {
     if (!routine.peers().cublasxt) return finish(start(routine, problem, "cublasxt", gpus, gpus));
-    runtime_.reset();  // StarPU keeps what it has once allocated on the GPUs, which can be nearly all
+    runtime_.reset();  // StarPU keeps the GPU memory that it has allocated, which can be nearly all of it
     std::optional<Result> best;
     for (const Index block : options_.xt_blocks) {
       auto result = start(routine, problem, "cublasxt", gpus, gpus);
@@ -222,7 +223,7 @@ class Campaign {
   const Limits& limits_;
   Report& report_;
   Progress& progress_;
-  std::optional<OperandMemory> operands_;  // outlives the Runtime, which may know it
+  std::optional<OperandMemory> operands_;  // outlives the Runtime, which may have registered it
   std::optional<Runtime> runtime_;
   Configuration running_{};
   tools::RecordingFolders recordings_;

@@ -19,7 +19,7 @@ constexpr Index largest = 32768;
 constexpr double seconds_of_a_call = 1.0;
 constexpr std::size_t text_width = 90;
 
-/// A product that takes about a second at that rate, its operands in a quarter of the free memory.
+/// Chooses n so that the product takes about a second at `rate` and its operands take a quarter of the free memory.
 Index choose_size(double rate, double free_memory, Index step) {
   const double by_time = std::cbrt(rate * seconds_of_a_call / 2);
   const double by_memory = std::sqrt(free_memory / 4 / (3 * sizeof(double)));
@@ -49,8 +49,7 @@ std::string compare(const Result& ours, const Result& other, const std::string& 
   const auto words = ratio > 1.05    ? fmt::format("{:.2f} times the rate of", ratio)
                      : ratio >= 0.95 ? std::string("as fast as")
                                      : fmt::format("{:.0f} % of the rate of", 100 * ratio);
-  return fmt::format("That is {} {}, which computed the same thing on the same data at {}.", words, name,
-                     say_rate(other.rate()));
+  return fmt::format("That is {} {}, which computed the same product at {}.", words, name, say_rate(other.rate()));
 }
 
 std::string say_devices(const Result& ours, const Machine& machine) {
@@ -63,13 +62,12 @@ std::string say_check(const Result& r) {
   if (!r.check) return "";
   if (!r.check->passed())
     return fmt::format(
-        "But the result is WRONG: its error is {:.1e}, and {:.1e} is the most that rounding explains. Please report "
+        "But the result is WRONG: its error is {:.1e}, and rounding explains {:.1e} at most. Please report "
         "this.",
         r.check->error, r.check->bound);
   return fmt::format(
-      "The result was checked: relative to the terms that are added up, its error is {:.1e}, and {:.1e} would be the "
-      "most "
-      "that rounding explains.",
+      "The result was checked: its error is {:.1e} relative to the terms of the sums, and rounding explains at most "
+      "{:.1e}.",
       r.check->error, r.check->bound);
 }
 
@@ -79,11 +77,12 @@ const Result* find(const std::vector<Result>& results, const std::string& librar
   return nullptr;
 }
 
-/// What part of the limit was reached. Rates of short measurements are not exact to the last percent.
+/// The fraction of the limit that was reached. Short measurements are a few percent off, so values near 1 are not
+/// printed as a percentage.
 std::string say_fraction(const Result& r) {
   const double fraction = r.fraction_of_limit();
   const auto part = fraction > 0.995 ? std::string("all") : fmt::format("{:.0f} %", 100 * fraction);
-  return fmt::format("{} of what the machine can do at most, as measured in this same run", part);
+  return fmt::format("{} of the machine's limit, as measured in this run", part);
 }
 
 std::string explain(const std::vector<Result>& results, const Machine& machine) {
@@ -92,34 +91,32 @@ std::string explain(const std::vector<Result>& results, const Machine& machine) 
   const Index n = ours.problem.n;
   const auto tiles = ((n - 1) / ours.tile_m + 1) * ((n - 1) / ours.tile_n + 1);
   auto text = fmt::format(
-      "What you saw: Tessera multiplied two matrices of {0} x {0} doubles that lie in ordinary host memory on {1}. "
-      "It cut the result into {2} tiles and left it to StarPU to run the tile tasks{3}; the clock stopped when the "
-      "result was back in host memory. At {4} it reached {5}. ",
-      n, say_devices(ours, machine), tiles, gpus ? " and to move the data" : "", say_rate(ours.rate()),
+      "What you saw: Tessera multiplied two {0} x {0} matrices of doubles in host memory on {1}. It divided the result "
+      "into {2} tiles, and StarPU scheduled the tile tasks{3}. The time includes the copies back to host memory. At "
+      "{4} "
+      "Tessera reached {5}. ",
+      n, say_devices(ours, machine), tiles, gpus ? " and moved the data" : "", say_rate(ours.rate()),
       say_fraction(ours));
   if (gpus && ours.activity)
-    text += fmt::format("{:.1f} GB went from host to GPU memory; {:.1f} GB is the least that must. ",
+    text += fmt::format("{:.1f} GB were copied from the host to the GPUs; the compulsory minimum is {:.1f} GB. ",
                         ours.bytes()->h2d * 1e-9, ours.bytes_min_h2d * 1e-9);
   if (const auto* xt = find(results, "cublasxt", true)) text += compare(ours, *xt, "NVIDIA's cuBLAS-XT") + " ";
   if (const auto* blas = find(results, "openblas", false), *on_cores = find(results, "tessera", false);
       blas != nullptr && on_cores != nullptr) {
     if (gpus)
-      text += fmt::format(
-          "The cores alone, with a problem of n = {} that suits them, reach {} with Tessera and {} with "
-          "OpenBLAS. ",
-          blas->problem.n, say_rate(on_cores->rate()), say_rate(blas->rate()));
+      text +=
+          fmt::format("The cores alone, with a smaller problem (n = {}), reach {} with Tessera and {} with OpenBLAS. ",
+                      blas->problem.n, say_rate(on_cores->rate()), say_rate(blas->rate()));
     else text += compare(ours, *blas, "OpenBLAS") + " ";
     constexpr double disturbed = 0.8;
     if (!gpus && std::max(ours.fraction_of_limit(), blas->fraction_of_limit()) < disturbed)
-      text += "Both are far from the limit: other programs are using the cores. ";
+      text += "Both are far from the limit: other programs seem to use the cores. ";
   }
   text += say_check(ours) + " ";
   text += gpus ? "Next: `tessera-bench --gpus 1,2 --size 8192,16384`, the same with `--memory pageable`, and "
-                 "`tessera-info`, "
-                 "which shows the devices, their links and the tiles that would be chosen."
+                 "`tessera-info`, which shows the devices, their links and the tiles that Tessera chooses."
                : "Next: `tessera-bench --size 256,1024,4096 --against openblas --check` for other sizes, "
-                 "`tessera-info` for what Tessera "
-                 "found on this machine, and examples/01_gemm for the smallest program.";
+                 "`tessera-info` for the devices of this machine, and examples/01_gemm for the smallest program.";
   return wrap(text);
 }
 
@@ -141,14 +138,14 @@ void choose_demo(Options& options, const Machine& machine, Limits& limits) {
   options.against_openblas = gpus == 0;
   options.against_cublasxt = gpus > 0;
   options.xt_blocks = {
-      8192};  // its best for the sizes that a demo has, on one H200 and on four; all would take minutes
+      8192};  // best block on one and on four H200 for the sizes of a demo; trying all of them takes minutes
 }
 
 std::vector<Result> run_demo(const Options& options, const Machine& machine, Limits& limits, Report& report,
                              Progress& progress) {
   auto results = run_campaign(options, machine, limits, report, progress);
   if (options.gpus.front() > 0 && options.cpus != 0) {
-    // OpenBLAS would need minutes for what the GPUs do in a second.
+    // OpenBLAS would take minutes for the product that the GPUs compute in a second.
     auto on_cores = options;
     on_cores.gpus = {0};
     on_cores.pinned = false;
@@ -160,7 +157,8 @@ std::vector<Result> run_demo(const Options& options, const Machine& machine, Lim
     for (auto& result : run_campaign(on_cores, machine, limits, report, progress)) results.push_back(std::move(result));
   }
   report.note("\n" + explain(results, machine));
-  if (!options.trace.empty()) report.note("\nWhat each core and GPU did, and when: " + options.trace + "/report.html");
+  if (!options.trace.empty())
+    report.note("\nThe work of each core and GPU over time: " + options.trace + "/report.html");
   return results;
 }
 

@@ -5,10 +5,10 @@
 
 namespace tessera::bench {
 
-/// Replaces what is measured by the demonstration: a DGEMM over all devices that takes about a second.
+/// Replaces the problems of `options` by the demonstration: a DGEMM over all devices that takes about a second.
 void choose_demo(Options& options, const Machine& machine, Limits& limits);
 
-/// Measures and reports it, and tells a newcomer what was seen.
+/// Measures and reports the demonstration, then explains the results to a newcomer.
 std::vector<Result> run_demo(const Options& options, const Machine& machine, Limits& limits, Report& report,
                              Progress& progress);
 

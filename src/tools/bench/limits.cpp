@@ -25,11 +25,11 @@ using Clock = std::chrono::steady_clock;
 constexpr int largest_gpu_product = 4096, smallest_product = 256;
 constexpr int short_cpu_product = 512, largest_cpu_product = 3072;
 constexpr double warmup_seconds = 0.3, measured_seconds = 0.3;
-constexpr std::size_t link_bytes = std::size_t{512} << 20;  // for each GPU
+constexpr std::size_t link_bytes = std::size_t{512} << 20;  // per GPU
 
 double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-/// Seconds of products of that size one after another on one core, until `least` seconds are over: the shortest.
+/// Repeats products of order n on one core for `least` seconds. @return the seconds of the shortest
 template <Scalar T>
 double core_product_seconds(int n, const std::vector<T>& A, const std::vector<T>& B, std::vector<T>& C, double least) {
   double best = std::numeric_limits<double>::infinity();
@@ -42,8 +42,8 @@ double core_product_seconds(int n, const std::vector<T>& A, const std::vector<T>
   return best;
 }
 
-/// One core's rate on its own data while all the others do the same [flop/s]. Long products run a few percent faster,
-/// but hardly one of them is left undisturbed on a busy machine: the better of the two.
+/// The rate of one core on its own data while all other cores do the same [flop/s]. Long products run a few percent
+/// faster, but on a busy machine hardly one of them is undisturbed. The better rate of both sizes counts.
 template <Scalar T>
 double core_rate(int n, std::barrier<>& together) {
   const auto elements = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
@@ -63,11 +63,12 @@ double core_rate(int n, std::barrier<>& together) {
   return best;
 }
 
-/// @param n  of a problem for all cores together
+/// @param n  order of a product for all cores together
 template <Scalar T>
 double cores_rate(int cores, int n) {
   const OpenBlas one_thread_each(1);
-  const int share = static_cast<int>(n / std::cbrt(cores));  // takes a core as long as the problem takes all of them
+  // One core takes as long for a product of this order as all cores take for order n.
+  const int share = static_cast<int>(n / std::cbrt(cores));
   std::barrier together(cores);
   std::vector<double> rates(static_cast<std::size_t>(cores));
   {
@@ -81,7 +82,7 @@ double cores_rate(int cores, int n) {
 
 template <Scalar T>
 double gpus_rate(const Machine& machine, int gpus, int n) {
-  // Three operands in a tenth of the smallest memory, so that other programs have theirs, too.
+  // Three operands take a tenth of the smallest GPU's memory, which leaves room for other programs.
   for (int i = 0; i < gpus; i++)
     while (n > smallest_product &&
            30 * std::pow(n, 2) * sizeof(T) > static_cast<double>(machine.gpus[static_cast<std::size_t>(i)].memory))
@@ -93,7 +94,7 @@ double gpus_rate(const Machine& machine, int gpus, int n) {
 }  // namespace
 
 void Limits::measure(char type, int gpus, Index n) {
-  progress_.begin("measuring what the machine can do at most");
+  progress_.begin("measuring the machine's limits");
   const auto size = static_cast<int>(std::clamp<Index>(n, smallest_product, std::numeric_limits<int>::max()));
   if (auto& rate = rates_[{gpus, type}]; rate == 0) {
     progress_.show(fmt::format("type {}, {}", type, gpus > 0 ? "GPUs" : "cores"));

@@ -11,23 +11,24 @@
 
 namespace tessera::bench {
 
-/// What the machine can do at most, all its devices at once, measured in this run: machines of one kind differ by
-/// several percent, so a rate from elsewhere would say nothing.
+/// Upper limits of the machine with all devices busy, measured in this run. Machines of the same model differ by
+/// several percent, so rates measured elsewhere cannot be used.
 class Limits {
  public:
-  /// @param cpus  cores that compute where there are no GPUs
-  /// @pre   no Runtime lives: nothing else uses the devices
+  /// @param cpus  cores that compute if there are no GPUs
+  /// @pre   no Runtime exists: nothing else may use the devices
   Limits(const Machine& machine, int cpus, Progress& progress) : machine_(machine), cpus_(cpus), progress_(progress) {}
 
-  /// Measures what `seconds` will need: products in core of size n or less, and the links of the GPUs.
+  /// Measures the rates that `seconds` needs: products of order n or less in GPU memory, and the GPUs' links.
   void measure(char type, int gpus, Index n);
 
-  /// The floor of a call: the longest of the arithmetic, of what must enter the GPUs, and of what must leave them.
+  /// A lower bound of a call's time: the longest of its arithmetic, its compulsory copies to the GPUs and those to the
+  /// host.
   double seconds(const Routine& routine, const Problem& problem, int gpus) const;
 
-  /// All devices together [flop/s]: the GPUs, or the cores where gpus is 0.
+  /// All devices together [flop/s]: the GPUs, or the cores if gpus is 0.
   double rate(char type, int gpus) const { return rates_.at({gpus, type}); }
-  /// Host to GPUs and back, all links together [bytes/s].
+  /// Host to GPUs and back, over all links together [bytes/s].
   std::pair<double, double> links(int gpus) const { return links_.at(gpus); }
 
  private:

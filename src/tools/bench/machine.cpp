@@ -13,7 +13,7 @@ namespace tessera::bench {
 
 namespace {
 
-/// The number at the start of a file, or after `key` in it.
+/// The first number of a file, or the first one after the word `key`.
 std::optional<double> read_number(const std::string& path, const std::string& key = "") {
   std::ifstream file(path);
   std::string word;

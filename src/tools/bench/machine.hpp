@@ -8,19 +8,19 @@
 
 namespace tessera::bench {
 
-/// What there is to run on, found before anything runs.
+/// The devices and the memory that this process can use, found before anything runs.
 struct Machine {
-  int cores = 1;                  ///< that this process may use
-  int blas_threads = 1;           ///< that the host BLAS uses by itself
-  double free_memory = 0;         ///< bytes, the smallest of what the system and the control group say
-  std::vector<gpu::Info> gpus;    ///< those that answer
-  std::string why_not_more_gpus;  ///< "" if there are no others
+  int cores = 1;                  ///< cores that this process may use
+  int blas_threads = 1;           ///< threads of the host BLAS, by its own choice
+  double free_memory = 0;         ///< bytes; the least of what the system and the control group report
+  std::vector<gpu::Info> gpus;    ///< the GPUs that respond
+  std::string why_not_more_gpus;  ///< "" if all GPUs respond
 
-  /// CUDA ordinals of the first `count`.
+  /// CUDA ordinals of the first `count` GPUs.
   std::vector<int> ordinals(int count) const;
 };
 
-/// @param look_for_gpus  creates a context on each of them
+/// @param look_for_gpus  creates a CUDA context on each GPU
 Machine look_at_machine(bool look_for_gpus);
 
 }  // namespace tessera::bench

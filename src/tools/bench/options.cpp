@@ -17,7 +17,7 @@ namespace {
 
 using tools::BadArgument;
 
-/// The command line as it was typed.
+/// Command line arguments before they are validated.
 struct Typed {
   TypedProblem problem;
   tools::TypedRuntime runtime;
@@ -27,42 +27,45 @@ struct Typed {
 void add_running(CLI::App& app, Options& options, Typed& typed) {
   tools::add_runtime_options(app, typed.runtime, true);
   for (auto* option :
-       {add_list(app, "--against", typed.against, "cublasxt, openblas: measured beside ours")->type_name("NAME"),
-        add_list(app, "--xt-block", options.xt_blocks, "block sizes for cuBLAS-XT; the best counts (2048,4096,8192)")
+       {add_list(app, "--against", typed.against, "other libraries to measure: cublasxt, openblas")->type_name("NAME"),
+        add_list(app, "--xt-block", options.xt_blocks,
+                 "block sizes tried with cuBLAS-XT; the fastest is reported (2048,4096,8192)")
             ->type_name("NB")
             ->check(tools::whole_number(1, 65536)),
-        app.add_option("--repeat", options.repeat, "calls that count (5)")
+        app.add_option("--repeat", options.repeat, "measured calls (5)")
             ->type_name("R")
             ->check(tools::whole_number(1, 1000000)),
-        app.add_option("--warmup", options.warmup, "calls between the first one and those (1)")
+        app.add_option("--warmup", options.warmup, "calls after the first one that are not measured (1)")
             ->type_name("W")
             ->check(tools::whole_number(0, 1000000)),
-        app.add_flag("--check", options.check, "compare with an oracle; exit with 1 if the error is over the bound"),
+        app.add_flag("--check", options.check,
+                     "compare the result with an oracle; exit with 1 if the error exceeds the bound"),
         app.add_option("--json", options.json,
-                       "one JSON object a measurement; '-': to standard output, the table to standard error")
+                       "write one JSON object per measurement; '-': to standard output, the table to standard error")
             ->type_name("FILE"),
         app.add_option("--trace", options.trace,
-                       "record one more call of each measurement of ours, and write a report there that explains it")
+                       "record one more call of each Tessera measurement, and write a report on it there")
             ->type_name("FOLDER"),
         app.add_flag("--statistics", options.statistics,
-                     "below each of our rows, what links, workers and the policy did"),
-        app.add_flag("--demo", options.demo, "one DGEMM over all devices, checked, compared, explained"),
+                     "print statistics of links, workers and the policy below each Tessera row"),
+        app.add_flag("--demo", options.demo,
+                     "run one DGEMM over all devices, check it, compare it and explain the result"),
         app.add_option("--overhead", options.overhead,
-                       "instead: what it costs to submit, push, pop and drain a task, of N that are queued and do "
-                       "nothing (11 KB each)")
+                       "instead: measure the cost of submitting, pushing, popping and draining a task, with N empty "
+                       "tasks queued (11 KB each)")
             ->type_name("N")
             ->check(tools::whole_number(1, 10000000))})
     option->group("How it is measured");
 }
 
-/// No routine runs: what describes one, or its measurement, is refused.
+/// Refuses options that describe a routine or its measurement.
 void require_no_routine(const CLI::App& app) {
   const std::vector<std::string> others{"--tile",  "--against",    "--xt-block", "--check",
                                         "--trace", "--statistics", "--demo"};
   for (const auto* option : app.get_options())
     if (option->count() > 0 && (option->get_group() == app.get_option("--size")->get_group() ||
                                 std::ranges::find(others, option->get_name()) != others.end()))
-      throw BadArgument(option->get_name() + ": means nothing beside --overhead, which runs no routine");
+      throw BadArgument(option->get_name() + ": cannot be used with --overhead, which runs no routine");
 }
 
 void parse_running(const Typed& typed, Options& options) {
@@ -81,7 +84,8 @@ void parse_running(const Typed& typed, Options& options) {
 }  // namespace
 
 std::optional<Options> parse_options(int argc, char** argv) {
-  CLI::App app("Measures Tessera, and other libraries beside it, against what the machine can do.", "tessera-bench");
+  CLI::App app("Measures Tessera and other libraries, and compares them with the limits of the machine.",
+               "tessera-bench");
   app.option_defaults()->group("What is computed");
   Options options;
   Typed typed;
@@ -106,18 +110,18 @@ void resolve(Options& options, const Machine& machine) {
     if (gpus < 0) gpus = from_environment.gpus;
     if (gpus > found)
       throw BadArgument("--gpus", std::to_string(gpus),
-                        fmt::format("is more than the {} of this machine{}", found, because));
+                        fmt::format("exceeds the {} GPUs of this machine{}", found, because));
     if (gpus < 0) gpus = found;
   }
   const bool any = std::ranges::any_of(options.gpus, [](int gpus) { return gpus > 0; });
   if (options.against_cublasxt && !CublasXt::available())
-    throw BadArgument("--against: cublasxt is not possible, this program was built without CUDA");
+    throw BadArgument("--against: cublasxt is not available: this program was built without CUDA");
   if (options.against_cublasxt && !any)
-    throw BadArgument("--against: cublasxt needs a GPU, and none is used" + because);
+    throw BadArgument("--against: cublasxt needs a GPU, but none is used" + because);
   if (options.pinned.value_or(false) && found == 0)
-    throw BadArgument("--memory", "pinned", "needs a GPU that pins it, and there is none" + because);
+    throw BadArgument("--memory", "pinned", "needs a GPU, but there is none" + because);
   if (options.cpus == 0 && std::ranges::find(options.gpus, 0) != options.gpus.end())
-    throw BadArgument("--cpus", "0", "leaves nothing to compute on: there is no GPU" + because);
+    throw BadArgument("--cpus", "0", "leaves no device: there is no GPU either" + because);
   if (!options.pinned) options.pinned = any;
 }
 

@@ -12,7 +12,7 @@
 
 namespace tessera::bench {
 
-/// The command line, understood and found to be possible, but for what only the machine knows.
+/// Command line arguments, validated as far as possible without knowing the machine.
 struct Options : ChosenProblems {
   std::vector<int> gpus{-1};  ///< -1: all
   int cpus = -1;              ///< -1: all
@@ -23,17 +23,17 @@ struct Options : ChosenProblems {
   std::vector<Index> xt_blocks;
   int repeat = 5, warmup = 1;
   bool check = false, demo = false, statistics = false;
-  int overhead = 0;   ///< tasks whose cost is measured instead of a routine; 0: none
-  std::string json;   ///< "": none, "-": standard output
-  std::string trace;  ///< folder for a trace of one more call; "": none
+  int overhead = 0;   ///< number of empty tasks to measure instead of a routine; 0: none
+  std::string json;   ///< "": no file, "-": standard output
+  std::string trace;  ///< folder for the trace of one more call; "": no trace
 };
 
-/// @return nothing if only help was asked for, which has then been printed
+/// @return nothing if --help was given, after printing the help
 /// @throws BadArgument
 std::optional<Options> parse_options(int argc, char** argv);
 
-/// Replaces what was left to the environment or to the machine by what it comes to.
-/// @throws BadArgument if the machine has not what was asked for
+/// Replaces every setting that was left to the environment or to the machine by its value.
+/// @throws BadArgument if the machine lacks what was asked for
 void resolve(Options& options, const Machine& machine);
 
 }  // namespace tessera::bench

@@ -24,8 +24,8 @@ namespace tessera::bench {
 
 namespace {
 
-/// One tile for each task to write, and two to read that it shares with others, as in a product: scores are then sums
-/// as of real tasks, and nothing waits for anything.
+/// The data of the tasks. Each task writes a tile of its own and reads two tiles that it shares with others, as in a
+/// product. The policy then computes its scores as for real tasks, and no task waits for another.
 class Tiles {
  public:
   explicit Tiles(int tasks) : side_(static_cast<std::size_t>(std::ceil(std::sqrt(tasks)))) {
@@ -56,7 +56,7 @@ class Tiles {
   std::vector<starpu_data_handle_t> handles_;
 };
 
-/// The codelet that does nothing, everywhere, in a microsecond as far as policies are told.
+/// A codelet that does nothing on any device. Its performance model says one microsecond.
 starpu_codelet& nothing() {
   struct Codelet {
     starpu_perfmodel model{};
@@ -94,23 +94,23 @@ void submit(const std::array<starpu_data_handle_t, 3>& handles, int home) {
     task->where = STARPU_CUDA;
     tessera_sched_suggest_home(handles.back(), home);
   }
-  if (starpu_task_submit(task) != 0) throw RuntimeError("--overhead: StarPU refuses a task that does nothing");
+  if (starpu_task_submit(task) != 0) throw RuntimeError("--overhead: StarPU refuses an empty task");
 }
 
-/// Microseconds for each task.
+/// Microseconds per task.
 struct Overhead {
   double submission = 0, drain = 0;
-  std::optional<double> push, pop;  ///< only known of the policy `tessera`
+  std::optional<double> push, pop;  ///< nothing: only the policy `tessera` counts them
 };
 
-/// @param homes  workers that take turns in being suggested to the policy; may be empty
+/// @param homes  workers that the tasks suggest to the policy in turn; may be empty
 Overhead run_tasks(int count, const std::vector<int>& homes) {
   using Clock = std::chrono::steady_clock;
   const auto for_each_task = [=](double seconds) { return 1e6 * seconds / count; };
   const auto since = [](Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
   };
-  const Tiles tiles(count);  // new ones for each run: the policy remembers where tiles were
+  const Tiles tiles(count);  // new tiles for each run: the policy remembers where tiles were
   Overhead result;
   Clock::time_point resumed;
   {
@@ -150,8 +150,8 @@ class Table {
  public:
   Table(const Options& options, Progress& progress)
       : tasks_(options.overhead), progress_(progress), json_(options.json) {
-    print(fmt::format("Microseconds a task, of {} that are queued and do nothing; median of {} runs\n", tasks_,
-                      options.repeat));
+    print(
+        fmt::format("Microseconds per task, with {} empty tasks queued; median of {} runs\n", tasks_, options.repeat));
     print(row({"policy", "placement", "GPUs", "CPUs", "submission", "push", "pop", "drain"}));
   }
 
@@ -205,9 +205,10 @@ void measure_overhead(const Options& options, Progress& progress) {
         start.progress = false;
         const Runtime runtime(start);
         if (placement() == Placement::Owner)
-          throw tools::BadArgument("--placement", "owner", "leaves nothing to a policy that --overhead could measure");
+          throw tools::BadArgument("--placement", "owner",
+                                   "cannot be used with --overhead: it leaves the policy nothing to decide");
         const auto homes = placement() == Placement::Home ? gpu_workers() : std::vector<int>{};
-        progress.begin("tasks that do nothing under " + policy());
+        progress.begin("empty tasks under " + policy());
         std::vector<Overhead> runs;
         for (int run = 0; run < options.warmup + options.repeat; run++) {
           progress.show(fmt::format("{}/{}", run + 1, options.warmup + options.repeat));

@@ -6,9 +6,9 @@
 
 namespace tessera::bench {
 
-/// Measures and reports what StarPU and the policy take for each of `options.overhead` independent tasks that do
-/// nothing, all of them queued before the first one runs.
-/// @pre no Runtime lives
+/// Measures and reports the cost of `options.overhead` independent empty tasks in StarPU and in the policy. All tasks
+/// are queued before the first one runs.
+/// @pre no Runtime exists
 void measure_overhead(const Options& options, Progress& progress);
 
 }  // namespace tessera::bench

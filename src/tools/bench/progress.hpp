@@ -12,31 +12,31 @@
 
 namespace tessera::bench {
 
-/// The status line of this program: what is being measured and, if a call of ours takes long, how far it has come.
+/// The status line of this program: the current measurement and, during long calls of Tessera, their progress.
 class Progress {
  public:
-  /// @param wanted  nothing: on a terminal only
+  /// @param wanted  nothing: only on a terminal
   explicit Progress(std::optional<bool> wanted);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// What is being measured from now on.
+  /// Names the measurement that starts now.
   void begin(std::string what) { what_ = std::move(what); }
-  /// Shows it with `detail` until the next call of this or of `clear`.
-  /// @param more  left out where there is no room for it
+  /// Shows the line with `detail` until the next call of this or of `clear`.
+  /// @param more  left out if the line is too narrow
   void show(const std::string& detail, const std::string& more = "");
-  /// Removes the line, so that something else can be printed there.
+  /// Removes the line, so that other text can be printed there.
   void clear();
 
  private:
   void look();
 
   std::string what_;
-  std::mutex mutex_;  ///< of what follows, but for the last two
+  std::mutex mutex_;  ///< guards the members below, except the last two
   detail::StatusLine line_;
   detail::ProgressText calls_;
-  std::string text_, more_;  ///< "": nothing is to be shown
+  std::string text_, more_;  ///< "": no line is shown
   std::optional<detail::ProgressWatch> watch_;
   std::optional<detail::Ticker> ticker_;
 };

@@ -31,7 +31,7 @@ std::string describe_devices(const Result& r) {
 
 struct Report::Column {
   std::string head;
-  int width;  ///< negative: text, to the left
+  int width;  ///< negative: left-aligned text
   std::function<std::string(const Result&)> cell;
 };
 
@@ -116,7 +116,7 @@ std::string say_calls(const Options& options) {
 }
 
 std::string say_limits(const std::string& types, const Limits& limits, int gpus) {
-  auto text = gpus > 0 ? fmt::format("limit with {} GPU{}:", gpus, gpus > 1 ? "s" : "") : "limit with the cores:";
+  auto text = gpus > 0 ? fmt::format("limit with {} GPU{}:", gpus, gpus > 1 ? "s" : "") : "limit with all cores:";
   const char* separator = " ";
   for (const char type : types) {
     const double rate = limits.rate(type, gpus);

@@ -11,7 +11,7 @@
 
 namespace tessera::bench {
 
-/// Writes results as they come: a table for people, JSON lines for programs.
+/// Writes each result as soon as it is there: a table for people, JSON lines for programs.
 class Report {
  public:
   /// @throws BadArgument if the file for JSON cannot be written
@@ -20,11 +20,11 @@ class Report {
   Report(const Report&) = delete;
   Report& operator=(const Report&) = delete;
 
-  /// What was found and measured before anything else, and the table's head.
+  /// Writes the machine, its limits and the head of the table.
   void begin(const Options& options, const Machine& machine, const Limits& limits);
   /// @throws RuntimeError if it cannot be written
   void add(const Result& result);
-  /// A line of text between or after the rows.
+  /// Writes a line of text between or after the rows.
   void note(const std::string& text);
 
  private:

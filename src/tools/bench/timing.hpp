@@ -8,28 +8,28 @@
 
 namespace tessera::bench {
 
-/// Seconds of one call.
+/// Seconds per call.
 struct Timing {
-  double first = 0;  ///< the first call, before any other
+  double first = 0;  ///< the very first call
   double median = 0, best = 0;
 };
 
-/// How often something is called.
+/// Numbers of calls.
 struct Repetitions {
-  int warmup = 1;  ///< after the first call, not counted
+  int warmup = 1;  ///< calls after the first one that are not measured
   int repeat = 5;
 };
 
 struct TimedCall {
   std::function<void()> run;
-  std::function<void()> prepare;  ///< before each call, outside of the clock; may be empty
-  std::function<void()> counted;  ///< once, when the calls that count begin; may be empty
+  std::function<void()> prepare;  ///< called before each call, not timed; may be empty
+  std::function<void()> counted;  ///< called once, before the first measured call; may be empty
 };
 
-/// Of one call.
+/// Times one call.
 double seconds_of(const TimedCall& call);
 
-/// @pre there is at least one
+/// @pre values is not empty
 double median(std::vector<double> values);
 
 Timing measure(const TimedCall& call, const Repetitions& repetitions, Progress& progress);

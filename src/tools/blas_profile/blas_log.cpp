@@ -15,13 +15,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// What a line lacks.
+/// Why a line is invalid.
 class Damage : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Nothing if it is null or not there.
+/// Null if the member is null or missing.
 const Json* member(const Json& object, const char* name) {
   const auto found = object.find(name);
   return found == object.end() || found->is_null() ? nullptr : &*found;
@@ -34,13 +34,13 @@ const Json& required(const Json& object, const char* name) {
 }
 
 std::string text(const Json& value, const char* name) {
-  if (!value.is_string()) throw Damage(fmt::format("\"{}\" is {}, must be a text", name, value.dump()));
+  if (!value.is_string()) throw Damage(fmt::format("\"{}\" is {}, must be a string", name, value.dump()));
   return value.get<std::string>();
 }
 
 double number(const Json& value, const char* name) {
   if (!value.is_number() || value.get<double>() < 0)
-    throw Damage(fmt::format("\"{}\" is {}, must be a number of at least 0", name, value.dump()));
+    throw Damage(fmt::format("\"{}\" is {}, must be a number, 0 or more", name, value.dump()));
   return value.get<double>();
 }
 
@@ -95,20 +95,20 @@ Calls calls(const Json& line) {
   return calls;
 }
 
-/// The latest of that number: one number comes twice if a program loads the library twice.
+/// The latest process with that number: a program that loads the library twice writes two headers.
 Process& process_of(Log& log, std::int64_t id) {
   const auto found = std::find_if(log.processes.rbegin(), log.processes.rend(), [=](auto& p) { return p.id == id; });
-  if (found == log.processes.rend()) throw Damage(fmt::format("nothing was said before of process {}", id));
+  if (found == log.processes.rend()) throw Damage(fmt::format("process {} has no header before this line", id));
   return *found;
 }
 
 void read_line(std::string_view text, Log& log) {
   const auto line = Json::parse(text);
-  if (!line.is_object()) throw Damage("it is no JSON object");
+  if (!line.is_object()) throw Damage("it is not a JSON object");
   if (line.contains("program")) log.processes.push_back(process(line));
   else if (line.contains("routine"))
     process_of(log, whole(required(line, "process"), "process")).calls.push_back(calls(line));
-  else throw Damage("it names neither a program nor a routine");
+  else throw Damage("it has neither a program nor a routine");
 }
 
 }  // namespace
@@ -123,8 +123,8 @@ Log read_log(std::string_view text, std::size_t first_line) {
       read_line(line, log);
     } catch (const Damage& damage) {
       log.damaged.push_back({number, damage.what()});
-    } catch (const Json::exception&) {  // what it says counts columns and names the parser's states
-      log.damaged.push_back({number, "it is no JSON"});
+    } catch (const Json::exception&) {  // the parser's message describes its internal states
+      log.damaged.push_back({number, "it is not JSON"});
     }
   }
   return log;

@@ -23,13 +23,13 @@ constexpr std::size_t most_rows = 30, most_processes = 10, most_damaged = 10;
 
 std::string_view plural(std::uint64_t count) { return count == 1 ? "" : "s"; }
 
-/// What all numbers of a column are counted in.
+/// The unit of all numbers in a column.
 struct Unit {
   const char* name;
   double size;
 };
 
-/// flop/s; 0 if it is not known
+/// flop/s; 0 if the time is unknown
 double rate(const Calls& c) { return c.seconds.value_or(0) > 0 ? c.flops / *c.seconds : 0; }
 
 Unit rate_unit(std::span<const Calls> table) {
@@ -128,26 +128,26 @@ void print_totals(Out out, const Totals& sum) {
       fmt::format_to(out, "on the {}: {} call{}, {} s\n", name, place.calls, plural(place.calls),
                      significant(place.seconds, 3));
   if (!sum.estimated()) return;
-  fmt::format_to(out, "{}: {} s by estimate", sum.gained() < 0 ? "lost" : "gained",
+  fmt::format_to(out, "{}: {} s (estimate)", sum.gained() < 0 ? "lost" : "gained",
                  significant(std::abs(sum.gained()), 3));
   fmt::format_to(out, "; what took {} s on the devices would have taken ~{} s on the host\n",
                  significant(sum.estimated_seconds, 3), significant(sum.estimated_host_seconds, 3));
   if (sum.not_estimated > 0)
-    fmt::format_to(out, "  without {} call{} of which that is not known\n", sum.not_estimated,
-                   plural(sum.not_estimated));
+    fmt::format_to(out, "  excluding {} call{} without an estimate\n", sum.not_estimated, plural(sum.not_estimated));
 }
 
 void print_reasons(Out out, const BlasReport& report) {
   fmt::format_to(out, "No BLAS call came through libtessera_blas.so. Likely reasons:\n");
-  if (report.ended.signal != 0) fmt::format_to(out, "  - it was killed, and a process writes its log when it exits\n");
+  if (report.ended.signal != 0)
+    fmt::format_to(out, "  - the process was killed, and the log is written when a process exits\n");
   fmt::format_to(
       out,
-      "  - {} calls no level-3 routine (gemm, symm, syrk, trsm, ...), or only from OpenBLAS's own LAPACK,\n"
-      "    which calls itself\n"
+      "  - {} calls no level-3 routine (gemm, symm, syrk, trsm, ...), or only from OpenBLAS's LAPACK,\n"
+      "    which calls OpenBLAS internally\n"
       "  - its BLAS is linked statically\n"
-      "  - LD_PRELOAD does not reach it: it has setuid or capabilities, runs in a container, or is started by\n"
-      "    something that clears it\n"
-      "  - it ends by _exit, or goes on in the background\n",
+      "  - LD_PRELOAD does not reach it: it has setuid or capabilities, runs in a container, or is started by a\n"
+      "    program that clears the variable\n"
+      "  - it ends with _exit, or continues in the background\n",
       program_name(report));
 }
 

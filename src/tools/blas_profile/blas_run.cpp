@@ -31,37 +31,39 @@ std::string read_file(const fs::path& file) {
 fs::path new_temporary_file() {
   std::error_code error;
   const auto folder = fs::temp_directory_path(error);
-  if (error) throw RuntimeError("there is no folder for temporary files: " + error.message());
+  if (error) throw RuntimeError("no folder for temporary files: " + error.message());
   auto name = (folder / "tessera-blas-log-XXXXXX").string();
   const int file = mkstemp(name.data());
-  if (file < 0) throw RuntimeError(fmt::format("no file can be made in {}: {}", folder.string(), std::strerror(errno)));
+  if (file < 0)
+    throw RuntimeError(fmt::format("cannot create a file in {}: {}", folder.string(), std::strerror(errno)));
   close(file);
   return name;
 }
 
-/// It is read afterwards, so that it has to be a file.
+/// The log is read afterwards, so it must be a regular file.
 void require_writable(const fs::path& file) {
   std::FILE* opened = std::fopen(file.c_str(), "a");
   if (opened == nullptr)
     throw tools::BadArgument("TESSERA_BLAS_LOG", file.string(), "cannot be written: " + std::string(strerror(errno)));
   std::fclose(opened);
-  if (!fs::is_regular_file(file)) throw tools::BadArgument("TESSERA_BLAS_LOG", file.string(), "is no ordinary file");
+  if (!fs::is_regular_file(file)) throw tools::BadArgument("TESSERA_BLAS_LOG", file.string(), "is not a regular file");
 }
 
 }  // namespace
 
 fs::path blas_library(const fs::path& executable) {
   const auto beside = executable.parent_path();
-  // As it was built and is bundled, and as it is installed.
+  // The first folder is for build trees and bundles, the second for installations.
   const fs::path folders[] = {(beside / "../lib").lexically_normal(),
                               (beside / TESSERA_LIBRARIES_FROM_PROGRAMS).lexically_normal()};
   std::error_code ignored;
   for (const auto& folder : folders)
-    for (const char* name : {"libtessera_blas.so", "libtessera_blas.so.0"})  // the second where nothing is developed
+    for (const char* name :
+         {"libtessera_blas.so", "libtessera_blas.so.0"})  // without development files, only the second name exists
       if (fs::exists(folder / name, ignored)) return folder / name;
   auto where = folders[0].string();
   if (folders[1] != folders[0]) where += " nor in " + folders[1].string();
-  throw RuntimeError("libtessera_blas.so is not in " + where + ", where it belongs to this tessera-info");
+  throw RuntimeError("libtessera_blas.so is not in " + where + ", where this tessera-info expects it");
 }
 
 LogFile::LogFile() {
@@ -71,7 +73,7 @@ LogFile::LogFile() {
     path_ = new_temporary_file();
     return;
   }
-  path_ = fs::absolute(given);  // the program may go to another folder
+  path_ = fs::absolute(given);  // the program may change its working directory
   require_writable(path_);
   const auto before = read_file(path_);
   bytes_before_ = before.size();
@@ -85,7 +87,7 @@ LogFile::~LogFile() {
 
 Log LogFile::read() const {
   const auto text = read_file(path_);
-  if (text.size() < bytes_before_) return read_log(text);  // the program has emptied it
+  if (text.size() < bytes_before_) return read_log(text);  // the program has truncated the file
   return read_log(std::string_view(text).substr(bytes_before_), lines_before_ + 1);
 }
 
@@ -101,7 +103,7 @@ int run_blas(std::vector<std::string> words, bool json) {
     std::fprintf(stderr, "tessera-info: %s\n", error.what());
     return error.code();
   }
-  // What the program wrote need not have ended with a line.
+  // The program's output may not end with a newline.
   fmt::print("\n{}", json ? blas_json(report) + "\n" : blas_text(report));
   const bool unwritten = std::fflush(stdout) != 0;
   if (unwritten) std::fprintf(stderr, "tessera-info: standard output cannot be written\n");

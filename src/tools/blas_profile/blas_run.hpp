@@ -12,22 +12,22 @@
 
 namespace tessera::info {
 
-/// The library for the programs that lie where `executable` does.
-/// @throws RuntimeError if it is not there
+/// The library that belongs to the programs in the folder of `executable`.
+/// @throws RuntimeError if it is missing
 std::filesystem::path blas_library(const std::filesystem::path& executable);
 
-/// Where the program writes its log: what TESSERA_BLAS_LOG names, which grows and stays; else a file that goes when
-/// this object does.
+/// The file for the program's log. If TESSERA_BLAS_LOG names one, it is appended to and kept. Otherwise a temporary
+/// file is removed with this object.
 class LogFile {
  public:
-  /// @throws BadArgument if what the user named cannot be written
+  /// @throws BadArgument if the file named by the user cannot be written
   LogFile();
   ~LogFile();
   LogFile(const LogFile&) = delete;
   LogFile& operator=(const LogFile&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
-  /// What has been written to it since this object was made. Lines are counted from the start of the file.
+  /// Reads what has been written since this object was made. Lines are counted from the start of the file.
   Log read() const;
 
  private:
@@ -36,25 +36,25 @@ class LogFile {
   std::size_t bytes_before_ = 0, lines_before_ = 0;
 };
 
-/// The program is not there, or is none.
+/// The program does not exist or is not executable.
 class CannotStart : public RuntimeError {
  public:
   CannotStart(const std::string& program, int error);
-  int code() const { return code_; }  ///< as a shell has it
+  int code() const { return code_; }  ///< the exit status as a shell reports it
 
  private:
   int code_;
 };
 
-/// Runs a program under the library and waits for it. What is typed at the terminal (Ctrl-C) is for the program, and
-/// so is what asks us to end: it gets that from us.
-/// @param words  the program, looked for in PATH, and its arguments
+/// Runs a program under the library and waits for it. Signals from the terminal (Ctrl-C) reach the program directly.
+/// Requests to terminate this process are forwarded to the program.
+/// @param words  the program, looked up in PATH, and its arguments
 /// @throws CannotStart
 Ended run_under(const std::filesystem::path& library, const std::filesystem::path& log,
                 const std::vector<std::string>& words);
 
 /// tessera-info --blas
-/// @return what the program returned
+/// @return the exit status of the program
 int run_blas(std::vector<std::string> words, bool json);
 
 }  // namespace tessera::info

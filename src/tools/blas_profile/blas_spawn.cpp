@@ -16,7 +16,7 @@ namespace tessera::info {
 
 namespace {
 
-// A handler sees nothing else. Blocking would not do: the threads that OpenBLAS has started do not block.
+// The signal handler uses only these. Signals cannot be blocked instead, because OpenBLAS's threads do not block them.
 volatile std::sig_atomic_t program = 0, asked_to_end = 0;
 
 void hand_on(int signal) {
@@ -26,7 +26,7 @@ void hand_on(int signal) {
   errno = saved;
 }
 
-/// For as long as it lives, Ctrl-C does not end us, and what asks us to end is handed on.
+/// While this object lives, Ctrl-C does not end this process, and requests to terminate are forwarded.
 class Signals {
  public:
   Signals() {
@@ -36,9 +36,10 @@ class Signals {
       else ours.sa_handler = hand_on;
       ours.sa_flags = SA_RESTART;
       sigaction(signal, nullptr, &before);
-      if (before.sa_handler != SIG_IGN) sigaction(signal, &ours, nullptr);  // of nohup, or of a job in the background
+      if (before.sa_handler != SIG_IGN)
+        sigaction(signal, &ours, nullptr);  // keep ignoring what nohup or a background job ignores
     }
-    // Where it is ignored, nobody learns how a child ended.
+    // If SIGCHLD is ignored, the exit status of a child is lost.
     struct sigaction usual {};
     usual.sa_handler = SIG_DFL;
     sigaction(SIGCHLD, &usual, &child_before_);
@@ -50,7 +51,7 @@ class Signals {
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
-  /// Those that the program is not to ignore because we do.
+  /// The signals that the program must not ignore: they are ignored only because of this object.
   sigset_t ignored_by_us() const {
     sigset_t set;
     sigemptyset(&set);
@@ -70,7 +71,7 @@ class Signals {
   struct sigaction child_before_ {};
 };
 
-/// "name=value" of this process, with two of ours.
+/// The environment of this process as "name=value", with LD_PRELOAD and TESSERA_BLAS_LOG set.
 std::vector<std::string> environment_with(const std::string& library, const std::string& log) {
   const char* given = std::getenv("LD_PRELOAD");
   const auto preload = given == nullptr || *given == '\0' ? library : library + ":" + given;
@@ -108,10 +109,11 @@ pid_t start(std::vector<std::string> words, std::vector<std::string> environment
 Ended wait_for(pid_t child) {
   siginfo_t ignored;
   while (waitid(P_PID, static_cast<id_t>(child), &ignored, WEXITED | WNOWAIT) < 0 && errno == EINTR) continue;
-  program = 0;  // while its number is still its own
+  program = 0;  // while the process number is still in use
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) throw RuntimeError(fmt::format("how the program ended is not known: {}", std::strerror(errno)));
+    if (errno != EINTR)
+      throw RuntimeError(fmt::format("cannot determine how the program ended: {}", std::strerror(errno)));
   return WIFSIGNALED(status) ? Ended{0, WTERMSIG(status)} : Ended{WEXITSTATUS(status), 0};
 }
 
@@ -124,12 +126,12 @@ CannotStart::CannotStart(const std::string& program, int error)
 Ended run_under(const std::filesystem::path& library, const std::filesystem::path& log,
                 const std::vector<std::string>& words) {
   if (library.string().find_first_of(": ") != std::string::npos)
-    throw RuntimeError(library.string() + ": LD_PRELOAD can name no library with a space or a colon in its path");
+    throw RuntimeError(library.string() + ": LD_PRELOAD does not support a space or a colon in a path");
   const Signals signals;
   asked_to_end = 0;
   const auto child = start(words, environment_with(library, log), signals.ignored_by_us());
   program = child;
-  if (asked_to_end != 0) kill(child, asked_to_end);  // before it was known who is to hear it
+  if (asked_to_end != 0) kill(child, asked_to_end);  // the signal came before the program's number was known
   return wait_for(child);
 }
 

@@ -21,7 +21,7 @@ namespace tessera::info {
 
 namespace {
 
-/// Path of the library that `symbol` comes from.
+/// The path of the library that defines `symbol`.
 std::string library_of(const char* symbol) {
   Dl_info found{};
   void* address = dlsym(RTLD_DEFAULT, symbol);
@@ -48,7 +48,7 @@ std::string starpu_features() {
   return fmt::format("{}", fmt::join(with, ", "));
 }
 
-/// tessera::starpu_version() would do, but whoever asks need not have a StarPU that starts.
+/// tessera::starpu_version() would need a StarPU that starts.
 std::string starpu_version_without_starting() {
   int major = 0, minor = 0, release = 0;
   starpu_get_version(&major, &minor, &release);
@@ -79,7 +79,7 @@ Links modelled_links() {
     auto& rates = links.bytes_per_second.emplace_back();
     auto& latencies = links.seconds_latency.emplace_back();
     for (unsigned to = 0; to < count; to++) {
-      rates.push_back(from == to ? 0 : known(starpu_transfer_bandwidth(from, to)) * 1e6);     // it counts in MB/s
+      rates.push_back(from == to ? 0 : known(starpu_transfer_bandwidth(from, to)) * 1e6);     // StarPU counts in MB/s
       latencies.push_back(from == to ? 0 : known(starpu_transfer_latency(from, to)) * 1e-6);  // and in µs
     }
   }
@@ -137,7 +137,7 @@ Running look_at_runtime(const std::vector<std::string>& visible_gpus) {
     const bool explained =
         std::ranges::any_of(running.unused, [&](const auto& why) { return why.starts_with(name + ":"); });
     if (!used && !explained)
-      running.unused.push_back(fmt::format("{} ({}): not asked for", name, visible_gpus[ordinal]));
+      running.unused.push_back(fmt::format("{} ({}): not requested", name, visible_gpus[ordinal]));
   }
   return running;
 }

@@ -12,33 +12,33 @@
 
 namespace tessera::info {
 
-/// What can be said without starting anything.
+/// What is known before anything is started.
 struct Software {
   std::string tessera, starpu, starpu_library, starpu_features;
   std::string blas, blas_library;
-  int blas_threads = 1;  ///< that it uses by itself
+  int blas_threads = 1;  ///< by its own choice
   std::string cache;
   std::vector<std::string> visible_gpus;
-  bool with_cuda = false;  ///< Tessera itself
+  bool with_cuda = false;  ///< Tessera was built with CUDA
 };
 
-/// Rates between memories, by row the source and by column the destination.
+/// Rates between memories. Rows are sources, columns are destinations.
 struct Links {
   std::vector<std::string> nodes;
-  std::vector<std::vector<double>> bytes_per_second;  ///< 0: there is no such link
-  std::vector<std::vector<double>> seconds_latency;   ///< 0: not known
-  double h2d_together = 0, d2h_together = 0;          ///< all at once [bytes/s]; 0: not known
+  std::vector<std::vector<double>> bytes_per_second;  ///< 0: no such link
+  std::vector<std::vector<double>> seconds_latency;   ///< 0: unknown
+  double h2d_together = 0, d2h_together = 0;          ///< all links at once [bytes/s]; 0: unknown
 };
 
-/// What the Runtime says once it has started.
+/// What the Runtime reports after its start.
 struct Running {
   std::vector<Device> devices;
   std::vector<std::string> unused;
   std::string policy, placement;
-  Links links;  ///< StarPU's model
+  Links links;  ///< according to StarPU's model
 };
 
-/// The tiles for C (n×n) ← A B + C.
+/// The tiles for C ← A B + C with n×n matrices.
 struct TileChoice {
   char type = 'd';
   Index n = 0;
@@ -56,10 +56,10 @@ struct Facts {
 
 Software look_at_software();
 
-/// Copies between the host and `devices` now, some hundred MiB each. @pre no Runtime lives
+/// Measures copies between the host and `devices`, some hundred MiB each. @pre no Runtime exists
 Links measure_links(const std::vector<gpu::Info>& devices);
 
-/// @pre a Runtime lives
+/// @pre a Runtime exists
 Running look_at_runtime(const std::vector<std::string>& visible_gpus);
 TileChoice choose_tiles(char type, Index n);
 

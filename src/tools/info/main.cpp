@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tessera-info: what Tessera found on this machine, and which tiles it would choose; with --blas, what it does under a
-// program that calls BLAS.
+// tessera-info shows what Tessera finds on this machine and which tiles it chooses. With --blas, it shows the BLAS
+// calls of a program.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -25,10 +25,10 @@ struct Options {
   std::vector<Index> sizes{256, 1024, 4096, 16384, 32768};
   std::string types = "d";
   bool measure = false, json = false;
-  std::optional<std::vector<std::string>> program;  ///< that --blas runs, and its arguments
+  std::optional<std::vector<std::string>> program;  ///< the program for --blas, and its arguments
 };
 
-/// All that stands behind --blas is the program's, whatever it looks like: CLI11 does not get to see it.
+/// The arguments, divided at --blas. CLI11 does not see those after it: they belong to the program.
 struct Split {
   int own = 0;
   std::optional<std::vector<std::string>> program;
@@ -42,22 +42,22 @@ Split split_at_blas(int argc, char** argv) {
 }
 
 void check_blas(const CLI::App& app, const Split& split) {
-  if (app.count("--blas") > 0) throw tools::BadArgument("--blas: PROGRAM stands behind it without a '='");
+  if (app.count("--blas") > 0) throw tools::BadArgument("--blas: PROGRAM follows after a space, without '='");
   if (!split.program) return;
   if (split.program->empty()) throw tools::BadArgument("--blas: PROGRAM is missing");
   for (const auto* option : app.get_options())
     if (option->count() > 0 && option->get_name() != "--json")
       throw tools::BadArgument(option->get_name() +
-                               " does not go with --blas; what is for the program stands behind it");
+                               " cannot be used with --blas; arguments of the program follow after --blas");
 }
 
-/// @return nothing if only help was asked for
+/// @return nothing if --help was given
 std::optional<Options> parse(int argc, char** argv) {
   CLI::App app("Shows the devices that Tessera uses, their links, and the tiles that it would choose.", "tessera-info");
   Options options;
   tools::TypedRuntime typed;
   std::vector<std::string> types{"d"};
-  app.add_option("--size", options.sizes, "sizes n for which tiles are chosen (256,1024,4096,16384,32768)")
+  app.add_option("--size", options.sizes, "sizes n to choose tiles for (256,1024,4096,16384,32768)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("N")
@@ -68,11 +68,11 @@ std::optional<Options> parse(int argc, char** argv) {
       ->type_name("X")
       ->check(CLI::IsMember({"s", "d", "c", "z"}).description(""));
   tools::add_runtime_options(app, typed, false);
-  app.add_flag("--measure", options.measure, "measure the links now, too");
-  app.add_flag("--json", options.json, "one JSON object instead of text");
+  app.add_flag("--measure", options.measure, "also measure the links now");
+  app.add_flag("--json", options.json, "print one JSON object instead of text");
   std::string glued;
   app.add_option("--blas", glued,
-                 "run a program under libtessera_blas.so, then show its BLAS calls; all behind --blas is the program's")
+                 "run PROGRAM under libtessera_blas.so and show its BLAS calls; the rest of the line belongs to it")
       ->option_text("PROGRAM [ARGUMENT...]")
       ->group("A program that calls BLAS");
   auto split = split_at_blas(argc, argv);
@@ -88,7 +88,7 @@ std::optional<Options> parse(int argc, char** argv) {
   return options;
 }
 
-/// Whatever keeps the runtime from starting is a fact to show.
+/// A runtime that does not start is part of the output, not an error.
 void look(const Options& options, Facts& facts) {
   try {
     if (options.measure && options.runtime.gpus != 0)

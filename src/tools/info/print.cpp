@@ -55,7 +55,7 @@ void print_software(const Facts& facts) {
   if (facts.running)
     line("policy", fmt::format("{}, placement by {}", facts.running->policy, facts.running->placement));
   line("host BLAS", s.blas);
-  line("", fmt::format("{}, {} thread{} by itself", s.blas_library, s.blas_threads, s.blas_threads == 1 ? "" : "s"));
+  line("", fmt::format("{}, {} thread{} by default", s.blas_library, s.blas_threads, s.blas_threads == 1 ? "" : "s"));
   line("cache", s.cache);
 }
 
@@ -101,7 +101,7 @@ Json to_json(const TileChoice& c) {
 void print_text(const Facts& facts) {
   fmt::print("Tessera {}\n", facts.software.tessera);
   print_devices(facts);
-  if (facts.running) print_links("as StarPU's model has them", facts.running->links);
+  if (facts.running) print_links("from StarPU's model", facts.running->links);
   if (facts.measured) print_links("measured now", *facts.measured);
   print_software(facts);
   print_tiles(facts.tiles);

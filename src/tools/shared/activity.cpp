@@ -36,7 +36,7 @@ std::string say_tasks(const Activity& a, const PolicyStatistics& p) {
   const auto tiles = static_cast<double>(p.own_tiles + p.peer_tiles + p.far_tiles);
   if (tiles == 0) return "  " + steals;
   const auto share = [=](std::uint64_t count) { return percent(static_cast<double>(count) / tiles); };
-  return fmt::format("  tiles that were read: {} in own memory, {} at a peer, {} far; {}", share(p.own_tiles),
+  return fmt::format("  tiles read: {} in own memory, {} at a peer, {} far; {}", share(p.own_tiles),
                      share(p.peer_tiles), share(p.far_tiles), steals);
 }
 
@@ -45,12 +45,12 @@ std::string say_time(const Activity& a, const PolicyStatistics& p) {
   const auto microseconds = [&](double seconds) {
     return significant(1e6 * seconds / static_cast<double>(std::max<std::uint64_t>(p.tasks, 1)), 3);
   };
-  return fmt::format("  workers idle: {} for tasks, {} for data; push {} us, pop {} us a task",
+  return fmt::format("  workers idle: {} for tasks, {} for data; push {} us, pop {} us per task",
                      percent(p.idle_for_tasks / worker_seconds), percent(p.idle_for_data / worker_seconds),
                      microseconds(p.in_push), microseconds(p.in_pop));
 }
 
-/// Every number with its name in JSON.
+/// Visits every number together with its name in JSON.
 template <typename Policy, typename Visit>
 void for_each_count(Policy& p, Visit visit) {
   visit("tasks", p.tasks);

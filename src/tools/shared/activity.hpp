@@ -7,33 +7,33 @@
 
 #include <tessera/runtime.hpp>
 
-/// What links, workers and the policy did during some calls, for people and for programs.
+/// Statistics of links, workers and the policy during some calls, as text and as JSON.
 namespace tessera::tools {
 
 struct Activity {
   Statistics total;
   int calls = 1;
   int gpus = 0;
-  int workers = 0;  ///< that compute tiles
+  int workers = 0;  ///< workers that compute tiles
 };
 
-/// Since `reset_statistics`, in `calls` calls.
+/// Statistics since `reset_statistics`, taken as those of `calls` calls.
 Activity activity(int calls);
 
-/// Bytes of one call, on average.
+/// Average bytes per call.
 struct GpuTraffic {
   double in = 0, out = 0, from_peers = 0;
 };
 std::vector<GpuTraffic> by_gpu(const Activity& activity);
 
-/// Some indented lines.
+/// The statistics as indented lines of text.
 std::vector<std::string> describe(const Activity& activity);
 
-/// Of one call, on average: bytes by link, and what the policy did (null under another one). -1 is the host.
+/// Averages per call: bytes by link, and the policy's counts (null if the policy has none). Device -1 is the host.
 nlohmann::ordered_json links_json(const Activity& activity);
 nlohmann::ordered_json scheduling_json(const Activity& activity);
 
-/// From one process to another; of a single call.
+/// Conversions for sending the statistics of one call to another process.
 void to_json(nlohmann::json& json, const Activity& activity);
 void from_json(const nlohmann::json& json, Activity& activity);
 

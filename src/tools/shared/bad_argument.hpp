@@ -9,10 +9,10 @@
 
 namespace tessera::tools {
 
-/// What the programs return to the shell.
+/// Exit statuses of the programs.
 enum ExitCode { Success = 0, CheckFailed = 1, BadArguments = 2, RuntimeFailed = 3 };
 
-/// A command line that cannot be followed: which option, its value, what is allowed.
+/// An invalid command line: names the option, its value and what is allowed.
 class BadArgument : public std::runtime_error {
  public:
   BadArgument(const std::string& option, const std::string& value, const std::string& allowed)

@@ -7,7 +7,7 @@
 
 namespace tessera::tools {
 
-/// @return false if only help was asked for, which has then been printed
+/// @return false if --help was given, after printing the help
 /// @throws BadArgument
 inline bool parse_command_line(CLI::App& app, int argc, char** argv) {
   try {

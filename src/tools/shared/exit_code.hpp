@@ -10,7 +10,7 @@
 
 namespace tessera::tools {
 
-/// What `run` returns, or the exit code of what it throws, which is printed after the program's name.
+/// Calls `run` and returns its exit code. An exception is printed after the program's name and becomes its exit code.
 template <typename Run>
 int exit_code_of(const char* program, Run run) {
   const auto complain = [&](const std::exception& error) { std::fprintf(stderr, "%s: %s\n", program, error.what()); };
@@ -19,7 +19,7 @@ int exit_code_of(const char* program, Run run) {
   } catch (const BadArgument& error) {
     complain(error);
     return BadArguments;
-  } catch (const ArgumentError& error) {  // an environment variable, or what only the Runtime finds
+  } catch (const ArgumentError& error) {  // from an environment variable, or found only by the Runtime
     complain(error);
     return BadArguments;
   } catch (const std::exception& error) {

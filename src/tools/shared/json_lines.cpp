@@ -23,10 +23,10 @@ JsonLines::JsonLines(const std::string& file) : to_stdout_(file == "-") {
 void JsonLines::write(const nlohmann::ordered_json& object) {
   if (to_stdout_) {
     fmt::print("{}\n", object.dump());
-    if (std::fflush(stdout) != 0) throw RuntimeError("standard output cannot be written any more");
+    if (std::fflush(stdout) != 0) throw RuntimeError("standard output cannot be written");
   } else if (file_.is_open()) {
     file_ << object.dump() << std::endl;
-    if (!file_) throw RuntimeError("the file for --json cannot be written any more");
+    if (!file_) throw RuntimeError("the file of --json cannot be written");
   }
 }
 

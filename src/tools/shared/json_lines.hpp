@@ -8,14 +8,14 @@
 
 namespace tessera::tools {
 
-/// What `--json` asks for: one object a line.
+/// The file of `--json`: one object per line.
 class JsonLines {
  public:
-  /// @param file  "": nowhere, "-": to standard output
+  /// @param file  "": no file, "-": standard output
   /// @throws BadArgument if it cannot be written
   explicit JsonLines(const std::string& file);
 
-  /// Where the text for people goes: standard output, or standard error when the objects take that.
+  /// The stream for text: standard output, or standard error if the objects take standard output.
   std::FILE* text() const { return to_stdout_ ? stderr : stdout; }
 
   /// @throws RuntimeError if it cannot be written

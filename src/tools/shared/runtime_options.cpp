@@ -17,15 +17,17 @@ CLI::Validator whole_number(Index least, Index most) {
 
 void add_runtime_options(CLI::App& app, TypedRuntime& typed, bool several) {
   const auto list = [&](const char* name, auto& variable, const char* what, const std::string& text) {
-    auto* option = app.add_option(name, variable, text + (several ? "; several one after another" : ""));
+    auto* option = app.add_option(name, variable, text + (several ? "; a list runs one after another" : ""));
     if (several) option->delimiter(',')->allow_extra_args(false);
     else option->expected(1);
     return option->type_name(what);
   };
   for (auto* option :
        {list("--gpus", typed.gpus, "N", "GPUs (all)")->check(whole_number(0, 1024)),
-        app.add_option("--cpus", typed.cpus, "CPU workers (all cores)")->type_name("N")->check(whole_number(0, 65536)),
-        app.add_option("--tile", typed.tile, "tile size, instead of the library's choice")
+        app.add_option("--cpus", typed.cpus, "number of CPU workers (all cores)")
+            ->type_name("N")
+            ->check(whole_number(0, 65536)),
+        app.add_option("--tile", typed.tile, "tile size (the library's choice)")
             ->type_name("NB")
             ->check(whole_number(1, 2147483647)),
         list("--policy", typed.policies, "NAME", "StarPU scheduling policy (the library's choice)"),
@@ -39,7 +41,7 @@ std::vector<std::string> parse_policies(const TypedRuntime& typed) {
     try {
       detail::require_policy(name);
     } catch (const ArgumentError& error) {
-      throw BadArgument("--policy " + name + ": " + error.what());
+      throw BadArgument("--policy", name, error.what());
     }
   }
   return typed.policies;

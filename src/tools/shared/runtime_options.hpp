@@ -7,10 +7,10 @@
 
 #include <tessera/runtime.hpp>
 
-/// The options that both programs have: what the Runtime is started with.
+/// Command line options for starting the Runtime, shared by the programs.
 namespace tessera::tools {
 
-/// As they were typed.
+/// Arguments before they are validated.
 struct TypedRuntime {
   std::vector<int> gpus;
   int cpus = -1;
@@ -18,25 +18,25 @@ struct TypedRuntime {
   std::vector<std::string> policies, placements;
 };
 
-/// A whole number from `least` to `most`, without CLI11's way of saying so in the help text.
+/// Accepts whole numbers from `least` to `most`. The help text does not show CLI11's description of the range.
 CLI::Validator whole_number(Index least, Index most);
 
-/// @param several  lists of GPU counts, policies and placements instead of one each
+/// @param several  accepts lists of GPU counts, policies and placements instead of one each
 void add_runtime_options(CLI::App& app, TypedRuntime& typed, bool several);
 
-/// At least one; "" leaves it to the environment and the library.
+/// @return at least one policy; "" leaves the choice to the environment and the library
 /// @throws BadArgument if StarPU does not know one
 std::vector<std::string> parse_policies(const TypedRuntime& typed);
 
-/// At least one.
+/// @return at least one placement
 /// @throws BadArgument
 std::vector<Placement> parse_placements(const TypedRuntime& typed);
 
-/// `options` with what was left alone taken from the environment.
+/// `options` with every unset option taken from the environment.
 /// @throws ArgumentError
 RuntimeOptions with_environment(const RuntimeOptions& options);
 
-/// "owner", "scheduler" or "automatic"
+/// "home", "owner", "scheduler" or "automatic"
 const char* placement_name(Placement placement);
 
 }  // namespace tessera::tools

@@ -3,20 +3,20 @@
 
 #include <string>
 
-/// How the programs write their tables.
+/// Formatting of the programs' tables.
 namespace tessera::tools {
 
-/// Bytes, seconds and so on to `digits` digits without an exponent.
+/// `digits` significant digits without an exponent.
 std::string significant(double value, int digits);
 
 /// "12.3 %"
 std::string percent(double fraction);
 
-/// A cell with the space behind it.
-/// @param width  negative: to the left
+/// A table cell followed by the space between columns.
+/// @param width  negative: aligned to the left
 std::string aligned(const std::string& text, int width);
 
-/// Without the spaces at the end.
+/// `line` without its trailing spaces.
 std::string trimmed(const std::string& line);
 
 }  // namespace tessera::tools

@@ -22,13 +22,14 @@ void require_empty_folder(const std::string& option, const fs::path& folder) {
   if (folder.empty()) throw BadArgument(option, "", "must name a folder");
   if (const char* all = std::getenv("TESSERA_TRACE"); all != nullptr && *all != '\0')
     throw BadArgument(
-        fmt::format("{}: TESSERA_TRACE={} is set, too, and would record all calls: unset it", option, all));
+        fmt::format("{}: cannot be used while TESSERA_TRACE={} records all calls: unset it", option, all));
   std::error_code error;
   if (!fs::exists(folder, error)) return;
-  if (!fs::is_directory(folder)) throw BadArgument(option, folder, "is a file, must be a folder");
+  if (!fs::is_directory(folder)) throw BadArgument(option, folder, "is a file; it must be a folder");
   const bool empty = fs::is_empty(folder, error);
-  if (error) throw BadArgument(option, folder, "is not to be read: " + error.message());
-  if (!empty) throw BadArgument(option, folder, "must be a new folder, or an empty one: nothing there is overwritten");
+  if (error) throw BadArgument(option, folder, "cannot be read: " + error.message());
+  if (!empty)
+    throw BadArgument(option, folder, "must be a new folder or an empty one: existing files are not overwritten");
 }
 
 fs::path RecordingFolders::next(const std::string& name) {
@@ -41,7 +42,7 @@ fs::path explain_recording(const fs::path& folder) {
   std::string words[] = {fs::read_symlink("/proc/self/exe").replace_filename("tessera-trace"), folder};
   char* arguments[] = {words[0].data(), words[1].data(), nullptr};
   posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);  // its table is for those who call it themselves; errors are for everybody
+  posix_spawn_file_actions_init(&actions);  // hides tessera-trace's table, but not its errors
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   pid_t child = 0;
   const int refused = posix_spawn(&child, arguments[0], &actions, nullptr, arguments, environ);
@@ -50,7 +51,7 @@ fs::path explain_recording(const fs::path& folder) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    throw RuntimeError("the run was recorded in " + folder.string() + ", but tessera-trace could not explain it");
+    throw RuntimeError("the run was recorded in " + folder.string() + ", but tessera-trace failed to explain it");
   return folder / "report.html";
 }
 

@@ -6,18 +6,18 @@
 #include <string>
 #include <utility>
 
-/// What `--trace FOLDER` asks for, in the programs that run routines.
+/// The option `--trace FOLDER` of the programs that run routines.
 namespace tessera::tools {
 
-/// @throws BadArgument if there is something in the folder: nothing is overwritten; or if TESSERA_TRACE asks for a
-/// trace of everything at the same time
+/// @throws BadArgument if the folder is not empty, as nothing is overwritten, or if TESSERA_TRACE is set and would
+/// record every call
 void require_empty_folder(const std::string& option, const std::filesystem::path& folder);
 
-/// Where runs are recorded: in `folder` if there is one, else each in a folder of its own there.
+/// The folders of the recorded runs: `folder` itself for a single run, else one subfolder per run.
 class RecordingFolders {
  public:
   RecordingFolders(std::filesystem::path folder, std::size_t runs) : folder_(std::move(folder)), runs_(runs) {}
-  /// @param name  of the run; another one of that name gets a number
+  /// @param name  of the run; a number is appended if the name is taken
   std::filesystem::path next(const std::string& name);
 
  private:
@@ -26,9 +26,9 @@ class RecordingFolders {
   std::map<std::string, int> named_;
 };
 
-/// Lets tessera-trace, which is where this program is, explain what has been recorded in `folder`.
+/// Runs the tessera-trace that is installed beside this program on the recording in `folder`.
 /// @return the report
-/// @throws RuntimeError with what tessera-trace says
+/// @throws RuntimeError if tessera-trace cannot be started or fails
 std::filesystem::path explain_recording(const std::filesystem::path& folder);
 
 }  // namespace tessera::tools

@@ -11,7 +11,7 @@ namespace tessera::tools {
 
 using tessera::with_type;
 
-/// The scalar as `T`; the imaginary part is dropped for real types.
+/// Converts the scalar to `T`. The imaginary part is dropped for real types.
 template <Scalar T>
 T scalar_cast(std::complex<double> value) {
   if constexpr (is_complex<T>) return T(value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tessera-simulate: the laboratory.
+// tessera-simulate runs Tessera on described machines in simulated time.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -11,14 +11,14 @@
 #include "simulate/report.hpp"
 #include "simulation/starpu_files.hpp"
 
-#undef main  // starpu.h renames the main of a program that simulates; this one only starts those that do
+#undef main  // starpu.h renames the main of a simulating program; this main only starts such programs
 
 namespace {
 
 using namespace tessera;
 using namespace tessera::simulate;
 
-/// A folder that goes when this object does.
+/// A temporary folder, removed with this object.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -51,7 +51,7 @@ int run(int argc, char** argv) {
     if (outcome.bad_argument) throw tools::BadArgument(outcome.error);
     if (outcome.error.empty()) {
       report.add(one, outcome);
-      if (!one.trace.empty()) report.note("recorded, and explained in " + tools::explain_recording(one.trace).string());
+      if (!one.trace.empty()) report.note("recorded; report: " + tools::explain_recording(one.trace).string());
       return;
     }
     fmt::print(stderr, "tessera-simulate: {}{} {} under {}: {}\n", one.problem.type, one.routine->name(), one.problem.n,

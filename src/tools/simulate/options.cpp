@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using tools::BadArgument;
 
-/// The command line as it was typed.
+/// Command line arguments before they are validated.
 struct Typed {
   bench::TypedProblem problem;
   tools::TypedRuntime runtime;
@@ -31,28 +31,29 @@ struct Typed {
 
 void add_options(CLI::App& app, Options& options, Typed& typed) {
   bench::add_problem_options(app, typed.problem);
-  app.add_option("--platform", typed.platform, "the machine: a name from traces/platforms, or a file like those there")
+  app.add_option("--platform", typed.platform,
+                 "the machine: a name from traces/platforms, or a file in the same format")
       ->type_name("NAME|FILE")
       ->required()
       ->group("What it runs on");
   tools::add_runtime_options(app, typed.runtime, true);
   for (auto* option :
-       {app.add_option("--gpu-memory", options.gpu_memory, "memory that a GPU may use, instead of 90 % of its own")
+       {app.add_option("--gpu-memory", options.gpu_memory, "memory of a GPU that may be used (90 % of it)")
             ->type_name("MiB")
             ->check(tools::whole_number(1, 1 << 30)),
-        app.add_option("--jobs", options.jobs, "simulations at a time (all cores)")
+        app.add_option("--jobs", options.jobs, "simulations that run at the same time (number of cores)")
             ->type_name("N")
             ->check(tools::whole_number(1, 1024)),
-        app.add_flag("--brief", options.brief, "one line a simulation, nothing on single GPUs"),
+        app.add_flag("--brief", options.brief, "print one line per simulation, without details of each GPU"),
         app.add_option("--json", options.json,
-                       "one JSON object a simulation; '-': to standard output, the table to standard error")
+                       "write one JSON object per simulation; '-': to standard output, the table to standard error")
             ->type_name("FILE"),
-        app.add_option("--trace", options.trace, "record each simulation, and write a report there that explains it")
+        app.add_option("--trace", options.trace, "record each simulation, and write a report on it there")
             ->type_name("FOLDER")})
     option->group("How it is reported");
 }
 
-/// Names in the folder of machines.
+/// The names of the machines in a folder.
 std::string known_platforms(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code error;
@@ -74,13 +75,13 @@ fs::path find_platform(const std::string& name) {
   if (auto file = platforms / (name + ".json"); fs::is_regular_file(file)) return file;
   throw BadArgument(
       "--platform", name,
-      fmt::format("is not a machine in {}; there are {}", platforms.string(), known_platforms(platforms)));
+      fmt::format("is not a machine in {}; known machines: {}", platforms.string(), known_platforms(platforms)));
 }
 
 void parse(const CLI::App& app, const Typed& typed, Options& options) {
   bench::parse_problem_options(app, typed.problem, options);
   if (options.pinned && !*options.pinned)
-    throw BadArgument("--memory", "pageable", "cannot be simulated: copies are as fast as from pinned memory");
+    throw BadArgument("--memory", "pageable", "cannot be simulated: all copies run at the speed of pinned memory");
   options.pinned = true;
   options.platform = find_platform(typed.platform);
   try {
@@ -93,21 +94,21 @@ void parse(const CLI::App& app, const Typed& typed, Options& options) {
   if (options.gpus.empty()) options.gpus = {most};
   for (const int gpus : options.gpus)
     if (gpus > most)
-      throw BadArgument("--gpus", std::to_string(gpus), fmt::format("is more than the {} of {}", most, typed.platform));
+      throw BadArgument("--gpus", std::to_string(gpus), fmt::format("exceeds the {} GPUs of {}", most, typed.platform));
   options.cpus = typed.runtime.cpus, options.tile = typed.runtime.tile;
   if (options.cpus > options.machine.cores)
     throw BadArgument("--cpus", std::to_string(options.cpus),
-                      fmt::format("is more than the {} cores of {}", options.machine.cores, typed.platform));
+                      fmt::format("exceeds the {} cores of {}", options.machine.cores, typed.platform));
   if (options.cpus == 0 && std::ranges::find(options.gpus, 0) != options.gpus.end())
-    throw BadArgument("--cpus", "0", "leaves nothing to compute on with --gpus 0");
+    throw BadArgument("--cpus", "0", "leaves no device together with --gpus 0");
   options.policies = typed.runtime.policies;
   if (options.policies.empty()) options.policies = {""};
   if (!typed.runtime.placements.empty()) options.placements = tools::parse_placements(typed.runtime);
   if (app.count("--trace") > 0) tools::require_empty_folder("--trace", options.trace);
 }
 
-/// Its own policy places tiles as the library does by default; those of StarPU have something to decide only when they
-/// may place them.
+/// The policy `tessera` uses the library's default placement. StarPU's policies have nothing to decide unless they
+/// place the tasks themselves.
 Placement suitable_placement(const std::string& policy) {
   return policy.empty() || policy == "tessera" ? Placement::Automatic : Placement::Scheduler;
 }

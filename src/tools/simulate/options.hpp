@@ -12,20 +12,20 @@
 
 namespace tessera::simulate {
 
-/// The command line, understood.
+/// Validated command line arguments.
 struct Options : bench::ChosenProblems {
   std::filesystem::path platform;
   simulation::Machine machine;
   std::vector<int> gpus;
-  int cpus = -1;   ///< -1: none where there are GPUs, else all cores
+  int cpus = -1;   ///< -1: none if there are GPUs, else all cores
   Index tile = 0;  ///< 0: the library's choice
   std::vector<std::string> policies;
-  std::vector<Placement> placements;  ///< empty: what suits the policy
-  int gpu_memory = 0;                 ///< MiB of each GPU; 0: all that it has
-  int jobs = 1;                       ///< simulations at a time
+  std::vector<Placement> placements;  ///< empty: the placement that suits the policy
+  int gpu_memory = 0;                 ///< MiB of each GPU; 0: all of its memory
+  int jobs = 1;                       ///< simulations that run at the same time
   bool brief = false;
   std::string json;   ///< "": none, "-": standard output
-  std::string trace;  ///< folder for what is recorded of it; "": nothing is
+  std::string trace;  ///< folder for the recordings; "": none
 };
 
 /// One simulation.
@@ -38,12 +38,11 @@ struct Run {
   std::filesystem::path trace;  ///< "": none
 };
 
-/// @param platforms  the folder where machines are found by name
-/// @return nothing if only help was asked for, which has then been printed
+/// @return nothing if --help was given, after printing the help
 /// @throws BadArgument
 std::optional<Options> parse_options(int argc, char** argv);
 
-/// All the simulations that were asked for, in the order of the report.
+/// All simulations in the order of the report.
 std::vector<Run> runs_of(const Options& options);
 
 }  // namespace tessera::simulate

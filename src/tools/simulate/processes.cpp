@@ -20,7 +20,7 @@ namespace tessera::simulate {
 
 namespace {
 
-/// A simulation that runs, and what it has said so far.
+/// A running simulation and its output so far.
 class Child {
  public:
   Child(const Options& options, const Run& run, const Scratch& scratch) {
@@ -31,9 +31,9 @@ class Child {
     if (pid_ < 0) throw RuntimeError(std::string("no process for a simulation: ") + std::strerror(errno));
     if (pid_ == 0) {
       close(ends[0]);
-      prctl(PR_SET_PDEATHSIG, SIGKILL);  // who would read the result?
+      prctl(PR_SET_PDEATHSIG, SIGKILL);  // without the parent, nobody reads the result
       if (getppid() != parent) _exit(1);
-      dup2(STDERR_FILENO, STDOUT_FILENO);  // standard output is for results
+      dup2(STDERR_FILENO, STDOUT_FILENO);  // standard output is reserved for results
       become_simulation(options, run, scratch, ends[1]);
     }
     close(ends[1]);
@@ -51,7 +51,7 @@ class Child {
 
   int pipe() const { return pipe_; }
 
-  /// Reads what there is; the outcome once the simulation has ended.
+  /// Reads the available output. @return the outcome once the simulation has ended
   std::optional<Outcome> read_some() {
     char buffer[4096];
     const auto count = read(pipe_, buffer, sizeof buffer);
@@ -66,8 +66,9 @@ class Child {
     const auto json = nlohmann::json::parse(text_, nullptr, false);
     if (!json.is_discarded() && WIFEXITED(status) && WEXITSTATUS(status) == 0) return json.get<Outcome>();
     Outcome outcome;
-    outcome.error = WIFSIGNALED(status) ? std::string("the simulation was ended by ") + strsignal(WTERMSIG(status))
-                                        : "the simulation ended without a result; StarPU or SimGrid says why above";
+    outcome.error = WIFSIGNALED(status)
+                        ? std::string("the simulation was ended by ") + strsignal(WTERMSIG(status))
+                        : "the simulation ended without a result; see the message of StarPU or SimGrid above";
     return outcome;
   }
 

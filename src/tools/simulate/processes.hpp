@@ -7,8 +7,8 @@
 
 namespace tessera::simulate {
 
-/// Simulates every run in a process of its own, several at a time, and calls `done` in the order of the runs, as soon
-/// as one and all before it are there. The others are stopped when `done` throws.
+/// Simulates every run in its own process, several at a time. Calls `done` for each outcome in the order of the runs,
+/// as early as possible. If `done` throws, the remaining simulations are stopped.
 void run_all(const Options& options, const std::vector<Run>& runs, const Scratch& scratch,
              const std::function<void(const Run&, const Outcome&)>& done);
 

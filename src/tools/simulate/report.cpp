@@ -25,7 +25,7 @@ double average_idle(const Outcome& outcome) {
   return sum / static_cast<double>(outcome.gpus.size());
 }
 
-/// How much earlier than the last GPU the first one has nothing left, as a share of the call.
+/// The time between the ends of the first and the last GPU, as a fraction of the call.
 double imbalance(const Outcome& outcome) {
   const auto [first, last] = std::ranges::minmax_element(outcome.gpus, {}, &GpuUse::last_end);
   return (last->last_end - first->last_end) / outcome.seconds;

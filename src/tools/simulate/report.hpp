@@ -11,28 +11,28 @@
 
 namespace tessera::simulate {
 
-/// Writes outcomes as they come: a table for people, JSON lines for programs.
+/// Writes each outcome as soon as it is there: a table for people, JSON lines for programs.
 class Report {
  public:
   /// @throws BadArgument if the file for JSON cannot be written
   explicit Report(const Options& options);
 
-  /// What the machine can do, and the table's head.
+  /// Writes the machine and the head of the table.
   void begin();
   /// @throws RuntimeError if it cannot be written
   void add(const Run& run, const Outcome& outcome);
-  /// A line of text between or after the rows.
+  /// Writes a line of text between or after the rows.
   void note(const std::string& text) const;
 
  private:
   struct Row {
     bench::Result result;
     const Outcome& outcome;
-    double peak;  ///< of the GPUs, or cores, together [flop/s]
+    double peak;  ///< of all GPUs, or of all cores [flop/s]
   };
   struct Column {
     std::string head;
-    int width;  ///< negative: text, to the left
+    int width;  ///< negative: left-aligned text
     std::function<std::string(const Row&)> cell;
   };
   std::vector<Column> columns() const;

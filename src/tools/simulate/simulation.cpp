@@ -17,7 +17,7 @@ namespace tessera::simulate {
 
 namespace {
 
-/// Addresses that belong to nobody: nothing is read or written in a simulation, but tiles must not overlap.
+/// Reserved addresses without memory. Simulated tasks access no data, but the tiles must not overlap.
 class AddressRange {
  public:
   explicit AddressRange(std::size_t bytes)
@@ -35,8 +35,7 @@ class AddressRange {
   void* data_;
 };
 
-/// Adds up the tasks of each GPU as they end. The scheduling policy is told about every task that has ended: this
-/// listens in.
+/// Adds up the tasks of each GPU. The scheduling policy's hook for finished tasks is wrapped for that.
 class TaskWatch {
  public:
   explicit TaskWatch(int gpus) {
@@ -62,7 +61,7 @@ class TaskWatch {
     if (info != nullptr && starpu_worker_get_type(info->workerid) == STARPU_CUDA_WORKER) {
       auto& use = uses[static_cast<std::size_t>(starpu_worker_get_devid(info->workerid))];
       auto end = info->end_time;
-      // What is simulated, exactly. From start to end StarPU also counts waiting for memory, when tasks are queued.
+      // The simulated time of the kernel. StarPU's start-to-end time includes waiting for memory if tasks are queued.
       if (const auto* model = task->cl->model; model != nullptr && model->worker_cost_function != nullptr)
         use.busy += 1e-6 * model->worker_cost_function(task, static_cast<unsigned>(info->workerid), 0);
       use.last_end = 1e-6 * (starpu_timing_timespec_to_us(&end) - begin);
@@ -75,14 +74,14 @@ class TaskWatch {
   static inline void (*next)(starpu_task*, unsigned) = nullptr;
 };
 
-/// The GPU whose memory this is, or -1.
+/// The GPU that owns the memory node, or -1.
 int gpu_at(int node) {
   const auto n = static_cast<unsigned>(node);
   return starpu_node_get_kind(n) == STARPU_CUDA_RAM ? starpu_memory_node_get_devid(n) : -1;
 }
 
-/// On a real machine StarPU asks NVML, and then does not expect all GPUs to share the link. It weighs a copy from a
-/// peer against one from the host by that.
+/// Tells StarPU which peer links are NVLink. On a real machine StarPU asks NVML and then does not divide such a link
+/// among the GPUs, which affects its choice between a peer's copy and the host's.
 void tell_of_nvlink(const simulation::Machine& machine) {
   for (int bus = 0; bus < starpu_bus_get_count(); bus++) {
     const int from = gpu_at(starpu_bus_get_src(bus)), to = gpu_at(starpu_bus_get_dst(bus));
@@ -128,11 +127,11 @@ void put_environment(const Options& options, const Scratch& scratch) {
   put("STARPU_HOME", scratch.folder);
   put("STARPU_HOSTNAME", Scratch::host);
   put("STARPU_NWORKER_PER_CUDA", "1");
-  // As in a warm call: StarPU keeps device memory that it once has allocated.
+  // As in a warm call: StarPU keeps the device memory that it has allocated.
   put("STARPU_SIMGRID_CUDA_MALLOC_COST", "0");
   if (options.gpu_memory > 0) {
     put("STARPU_LIMIT_CUDA_MEM", std::to_string(options.gpu_memory));
-    put("STARPU_SUBALLOCATOR", "0");  // it takes 32 MiB at a time, or fails
+    put("STARPU_SUBALLOCATOR", "0");  // it allocates 32 MiB at a time, or fails
   }
 }
 
@@ -163,7 +162,7 @@ void from_json(const nlohmann::json& json, Outcome& o) {
 void become_simulation(const Options& options, const Run& run, const Scratch& scratch, int result) {
   put_environment(options, scratch);
   job = {&options, &run, result};
-  // StarPU has a main of its own. It starts SimGrid, and calls starpu_main in a simulated thread.
+  // StarPU defines a main of its own, which starts SimGrid and calls starpu_main in a simulated thread.
   const auto starpus_main = reinterpret_cast<int (*)(int, char**)>(dlsym(RTLD_NEXT, "main"));
   if (starpus_main == nullptr) _exit(1);
   std::string words[] = {"tessera-simulate", "--log=root.thresh:warning"};
@@ -185,5 +184,5 @@ extern "C" int starpu_main(int /*argc*/, char** /*argv*/) {
   }
   const auto text = nlohmann::json(outcome).dump();
   const bool whole = write(simulate::job.result, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  _exit(whole ? 0 : 1);  // nothing is left to do, and SimGrid takes its time to clean up
+  _exit(whole ? 0 : 1);  // skips SimGrid's slow clean-up
 }

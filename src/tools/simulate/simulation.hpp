@@ -11,16 +11,16 @@
 
 namespace tessera::simulate {
 
-/// What one GPU did during a call. Seconds.
+/// The work of one GPU during a call [s].
 struct GpuUse {
-  double busy = 0;      ///< in tasks
-  double last_end = 0;  ///< of its last task, after the call began
+  double busy = 0;      ///< time in tasks
+  double last_end = 0;  ///< end of its last task, from the start of the call
 };
 
-/// What a simulation came to.
+/// The result of a simulation.
 struct Outcome {
   std::string error;          ///< "": none
-  bool bad_argument = false;  ///< the error is in what was asked for
+  bool bad_argument = false;  ///< the error is caused by the arguments
   double seconds = 0;
   Index tile_m = 0, tile_n = 0, tile_k = 0;
   std::string policy, placement;
@@ -31,14 +31,14 @@ struct Outcome {
 void to_json(nlohmann::json& json, const Outcome& outcome);
 void from_json(const nlohmann::json& json, Outcome& outcome);
 
-/// Where StarPU finds the machine, and where it may write.
+/// The folder with the machine's files, which the simulation may also write to.
 struct Scratch {
   std::filesystem::path folder;
   static constexpr const char* host = "simulated";
 };
 
-/// Turns this process into the simulation of one call, and writes its Outcome as JSON into `result`. StarPU and SimGrid
-/// simulate one machine in a process, once.
+/// Turns this process into the simulation of one call and writes its Outcome as JSON to `result`. StarPU and SimGrid
+/// can simulate only one machine per process.
 [[noreturn]] void become_simulation(const Options& options, const Run& run, const Scratch& scratch, int result);
 
 }  // namespace tessera::simulate

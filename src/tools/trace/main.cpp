@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 using namespace tessera;
 using namespace tessera::trace;
 
-/// A folder that goes when this object does.
+/// A temporary folder, removed with this object.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -54,7 +54,7 @@ void report(const Options& options) {
   const auto& output = options.output;
   std::error_code error;
   fs::create_directories(output, error);
-  if (error) throw RuntimeError(fmt::format("{}: no such folder can be made: {}", output.string(), error.message()));
+  if (error) throw RuntimeError(fmt::format("{}: the folder cannot be created: {}", output.string(), error.message()));
   const TemporaryFolder scratch;
   std::vector<Explained> runs;
   runs.push_back(explain(options.folders.front(), scratch.path()));
@@ -66,7 +66,7 @@ void report(const Options& options) {
   write_tasks_csv(output / "tasks.csv", explained.run);
   write_transfers_csv(output / "transfers.csv", explained.run);
   write_chrome_trace(output / "trace.json", explained);
-  fmt::print("{}\nexplained in {}\n", summary(explained), (output / "report.html").string());
+  fmt::print("{}\nreport: {}\n", summary(explained), (output / "report.html").string());
 }
 
 void compare(const Options& options) {
@@ -77,7 +77,7 @@ void compare(const Options& options) {
     runs.back().run.title = fmt::format("{}: {}", folder.string(), runs.back().run.title);
   }
   write_page(options.output, runs);
-  fmt::print("{}\nexplained in {}\n", comparison(runs[0], runs[1]), options.output.string());
+  fmt::print("{}\nreport: {}\n", comparison(runs[0], runs[1]), options.output.string());
 }
 
 int run(int argc, char** argv) {
@@ -92,6 +92,6 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is an error like a full disk
+  std::signal(SIGXFSZ, SIG_IGN);  // exceeding a file size limit is an error like a full disk
   return tools::exit_code_of("tessera-trace", [&] { return run(argc, argv); });
 }

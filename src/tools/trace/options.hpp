@@ -7,15 +7,15 @@
 
 namespace tessera::trace {
 
-/// The command line, understood.
+/// Validated command line arguments.
 struct Options {
-  std::vector<std::filesystem::path> folders;  ///< one, or two to be compared
-  std::filesystem::path output;                ///< a folder; of a comparison, a file
+  std::vector<std::filesystem::path> folders;  ///< one run, or two to compare
+  std::filesystem::path output;                ///< a folder; for a comparison, a file
 
   bool compares() const { return folders.size() == 2; }
 };
 
-/// @return nothing if only help was asked for, which has then been printed
+/// @return nothing if --help was given, after printing the help
 /// @throws BadArgument
 std::optional<Options> parse_options(int argc, char** argv);
 

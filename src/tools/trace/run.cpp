@@ -7,7 +7,7 @@ namespace tessera::trace {
 
 namespace {
 
-/// "C(3,5)", as far as it is known.
+/// "C(3,5)", as far as the position is known.
 std::string place(char operand, int row, int column) {
   std::string text = operand == '-' ? "tile" : std::string(1, operand);
   if (row == none || column == none) return text;

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-/// What was recorded of a run, in the words of the report. Times are seconds after the first event that is shown;
-/// "node" is a memory node: the host's memory, or a GPU's. All indices are into the vectors of Run.
+/// A recorded run. Times are seconds after the first event shown. A "node" is a memory node: the host's memory or a
+/// GPU's. All indices refer to the vectors of Run.
 namespace tessera::trace {
 
 inline constexpr int none = -1;
@@ -21,37 +21,38 @@ struct Node {
 };
 
 struct Worker {
-  std::string name;  ///< "CPU 0", "GPU 0", "GPU 0.1" if several drive it
+  std::string name;  ///< "CPU 0", "GPU 0", or "GPU 0.1" if several workers drive the GPU
   Kind kind = Kind::Host;
   int node = 0;
 };
 
-/// What StarPU moves as one, for as long as it was registered.
+/// A piece of data that StarPU moves as a whole, from its registration to its unregistration.
 struct Tile {
-  char operand =
-      '-';  ///< what Tessera's first call calls its matrix, A, B or C, whatever later ones do; '-': not known
+  /// The matrix as Tessera's first call with it names it (A, B or C), even if later calls name it differently; '-':
+  /// unknown.
+  char operand = '-';
   int row = none, column = none;
   std::uint64_t bytes = 0;
-  bool temporary = false;  ///< it has no place in the host's memory
+  bool temporary = false;  ///< has no place in host memory
 };
 
 struct Access {
   int tile = none;
-  char operand = '-';  ///< the tile's letter
+  char operand = '-';  ///< the letter of the tile
   bool read = false, write = false;
-  bool scratch = false;  ///< a workspace: neither is brought nor lasts
+  bool scratch = false;  ///< a workspace, neither copied nor kept
 };
 
 struct Task {
-  long job = 0;  ///< StarPU's number
+  long job = 0;  ///< StarPU's job number
   int routine = none;
-  int worker = none;                           ///< none: it had not started when the trace ends
-  int row = none, column = none, step = none;  ///< of the tile that it writes, and which of its terms it adds
+  int worker = none;                           ///< none: not started before the end of the trace
+  int row = none, column = none, step = none;  ///< position of the tile that it writes, and the index of the added term
   char output = '-';                           ///< operand letter of that tile
   double submitted = 0, ready = 0, start = 0, end = 0;
   double flops = 0;
   std::vector<Access> accesses;
-  std::vector<int> after;  ///< tasks that had to end first
+  std::vector<int> after;  ///< tasks that it depends on
 };
 
 /// A kind of task.
@@ -61,41 +62,41 @@ struct Routine {
 };
 
 struct Transfer {
-  enum class Reason { Fetch, Prefetch, WriteBack };  ///< for a task that waits; ahead of one; out of a full memory
+  enum class Reason { Fetch, Prefetch, WriteBack };  ///< for a waiting task; ahead of a task; out of a full memory
   int from = 0, to = 0;                              ///< nodes
   int tile = none;
-  char operand = '-';  ///< what the tile is to the task that it comes for or from
+  char operand = '-';  ///< the operand letter of the tile in the task that needs it or wrote it
   Reason reason = Reason::Fetch;
   std::uint64_t bytes = 0;
-  double start = 0, end = 0;  ///< when it had the link; those of a link do not overlap
-  double asked = 0;           ///< when it joined the queue of its link
+  double start = 0, end = 0;  ///< when it used the link; transfers of a link do not overlap
+  double asked = 0;           ///< when it was requested
 };
 
-/// Bytes that StarPU has allocated on a node, from each time on.
+/// Bytes that StarPU has allocated on a node; each value holds until the next time.
 struct MemoryUse {
   int node = 0;
   std::vector<double> time, bytes;
 };
 
-/// StarPU's own counts of the same run, to be compared with what the trace adds up to. Empty: not known.
+/// StarPU's own statistics of the run, to be compared with the trace. Empty if unknown.
 struct Counted {
   struct Link {
     int from = 0, to = 0;
     std::uint64_t bytes = 0;
-    double rate = 0;  ///< bytes/s that StarPU takes the link for
+    double rate = 0;  ///< bytes/s of the link in StarPU's model
   };
   std::vector<Link> links;
   std::vector<std::uint64_t> tasks;  ///< by worker
 };
 
 struct Run {
-  std::string title;    ///< one line: what ran
-  std::string command;  ///< its words
+  std::string title;    ///< what ran, in one line
+  std::string command;  ///< words separated by spaces
   std::string machine;  ///< "4 NVIDIA H200, 64 cores"
   std::string policy;
   bool simulated = false;
-  std::vector<std::string> warnings;  ///< sentences: why this is not the whole run, or not to be trusted
-  double span = 0;                    ///< all that is shown lies between 0 and span
+  std::vector<std::string> warnings;  ///< sentences: why the report is incomplete or inexact
+  double span = 0;                    ///< everything shown lies between 0 and span
   std::vector<Node> nodes;
   std::vector<Worker> workers;
   std::vector<Routine> routines;

@@ -8,10 +8,10 @@
 
 #include "trace/run.hpp"
 
-/// Quantities as people write them.
+/// Formatting of quantities for people.
 namespace tessera::trace {
 
-/// Three digits at most: "3.2", "38", "120"
+/// At most three digits: "3.2", "38", "120"
 inline std::string digits(double value) { return fmt::format("{:.{}f}", value, value < 9.95 ? 1 : 0); }
 
 inline std::string seconds(double s) {
@@ -30,7 +30,7 @@ inline std::string rate(double bytes_per_second) { return bytes(bytes_per_second
 
 inline std::string percent(double fraction) { return fmt::format("{:.0f} %", fraction * 100); }
 
-/// In the middle of a sentence: "the host", "GPU 1"
+/// The name of a node within a sentence: "the host", "GPU 1"
 inline std::string place(const Run& run, int node) {
   return run.nodes[node].kind == Kind::Host ? "the host" : run.nodes[node].name;
 }

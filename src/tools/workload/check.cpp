@@ -14,39 +14,41 @@ namespace tessera::bench {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-constexpr double small_product = 2e9;  // multiplications: the host BLAS needs a second or less
-constexpr double small_matrix = 5e7;   // elements: the oracle's copies are no burden
-constexpr Index smallest_block = 64;   // of C, out of which one element is compared: half a tile or less
-constexpr Index gathered = 4'000'000;  // elements of the left factors, and of the right ones, that this takes at most
+constexpr double small_product = 2e9;  // multiplications; the host BLAS takes a second or less
+constexpr double small_matrix = 5e7;   // elements; the oracle's copies fit easily
+constexpr Index smallest_block = 64;   // rows and columns of C per compared element: at most half a tile
+constexpr Index gathered = 4'000'000;  // limits the elements gathered from the left factors, and from the right ones
 
-/// How far the two sides of an equation may be apart, relative to Σ |factor| |left| |right| + |β| |before|, in whatever
-/// order the terms are added (Higham, Accuracy and Stability, 2nd ed., section 3.1 and 3.6). There are k of them, all
-/// products together.
+/// The bound of the relative error. The two sides of the equation may differ by this times Σ |factor| |left| |right| +
+/// |β| |before|, whatever the order of the additions (Higham, Accuracy and Stability, 2nd ed., sections 3.1 and 3.6). k
+/// is the number of terms of all products together.
 ///
-/// Real: a product a·b is rounded once, the sum of k of them and of βC at most k times, and multiplying by α, before or
-/// after the sum, once: (1 + δ)^(k+2), that is (k+2) u to first order; FMA only saves roundings.
-/// Complex: real and imaginary part are sums of 2k products, whose magnitudes |a_r b_r| + |a_i b_i| ≤ |a| |b|; together
-/// they are off by √2 · 2k u, and the multiplication by α adds √2 · 2 u: less than 2√2 (k+2) u in all.
+/// Real: each product a·b is rounded once, the sum of k of them and of βC at most k times, and the multiplication by α
+/// once, before or after the sum. The factor is (1 + δ)^(k+2), which is (k+2) u to first order. FMA only saves
+/// roundings.
 ///
-/// trsm: what substitution in any order computes satisfies (A + ΔA) X = fl(αB), |ΔA| ≤ k u |A| to first order (section
-/// 8.1, lemma 8.2 and theorem 8.5), so that |A X − αB| ≤ k u |A| |X| + u |α| |B|, and multiplying by a reciprocal
-/// instead of dividing by a diagonal element costs one u more: (k+2) u again. Libraries that multiply by the inverse of
-/// a whole diagonal block, of order s, pay with s u |A| |A⁻¹| |A| |X|; s is far smaller than k where it matters, and
-/// |A| |A⁻¹| small for the matrices that operands.hpp makes.
+/// Complex: the real and imaginary parts are sums of 2k products with |a_r b_r| + |a_i b_i| ≤ |a| |b|. Together they
+/// are off by √2 · 2k u, and the multiplication by α adds √2 · 2 u: less than 2√2 (k+2) u in all.
+///
+/// trsm: substitution in any order satisfies (A + ΔA) X = fl(αB) with |ΔA| ≤ k u |A| to first order (section 8.1,
+/// lemma 8.2 and theorem 8.5). Hence |A X − αB| ≤ k u |A| |X| + u |α| |B|. Multiplying by the reciprocal of a diagonal
+/// element instead of dividing costs one more u, which again gives (k+2) u. Libraries that multiply by the inverse of a
+/// whole diagonal block of order s add s u |A| |A⁻¹| |A| |X|. s is far smaller than k where it matters, and |A| |A⁻¹|
+/// is small for the matrices of operands.hpp.
 template <Scalar T>
 double error_bound(Index k) {
   const double unit = std::numeric_limits<Real<T>>::epsilon() / 2;
   return (is_complex<T> ? 2 * std::sqrt(2.0) : 1.0) * static_cast<double>(k + 2) * unit;
 }
 
-/// difference / scale. Not a number counts as infinitely wrong, as does a difference where there should be none.
+/// difference / scale. The result is infinite if the difference is not a number, or if only the scale is 0.
 double relative(double difference, double scale) {
   if (difference == 0) return 0;
   const double error = difference / scale;
   return std::isnan(error) ? infinite : error;
 }
 
-/// Whether C is what it was where the routine must not write, and the diagonal of a Hermitian one real.
+/// Checks that C is unchanged where the routine must not write, and that the diagonal of a Hermitian C is real.
 template <Scalar T>
 bool rest_is_intact(const Equation<T>& e) {
   const Index ld = e.before.ld;
@@ -65,7 +67,7 @@ bool rest_is_intact(const Equation<T>& e) {
   return intact;
 }
 
-/// Column by column, all elements.
+/// All elements of op(A), column by column.
 template <Scalar T>
 std::vector<T> written_out(const Operand<T>& A, Index m, Index n) {
   std::vector<T> elements(static_cast<std::size_t>(m * n));
@@ -83,7 +85,7 @@ std::vector<Real<T>> magnitudes(const std::vector<T>& elements) {
   return result;
 }
 
-/// Every element against the host BLAS, which computes in the same precision and may be off as far itself.
+/// Compares every element with the host BLAS, which has the same precision and the same error bound.
 template <Scalar T>
 Verdict check_every_element(const Equation<T>& e) {
   using R = Real<T>;
@@ -111,7 +113,7 @@ Verdict check_every_element(const Equation<T>& e) {
   return verdict;
 }
 
-/// One random index out of each block of [0, size).
+/// One random index from each block of [0, size).
 std::vector<Index> one_per_block(Index size, Index k, std::uint64_t seed) {
   const Index most = std::clamp<Index>(gathered / std::max<Index>(1, k), 8, 128);
   const Index block = std::max(smallest_block, (size + most - 1) / most);
@@ -122,7 +124,7 @@ std::vector<Index> one_per_block(Index size, Index k, std::uint64_t seed) {
   return indices;
 }
 
-/// Rows of the left factors, or columns of the right ones, one after another: of each, what the terms have in turn.
+/// Rows of the left factors, or columns of the right ones, one after another. Each entry concatenates the terms.
 /// element(t, i, l) is element l of row or column i in term t.
 template <Scalar T, typename Element>
 std::vector<Wide<T>> gather(const Equation<T>& e, const std::vector<Index>& indices, Element element) {
@@ -138,7 +140,7 @@ std::vector<Wide<T>> gather(const Equation<T>& e, const std::vector<Index>& indi
   return all;
 }
 
-/// Error of the elements at which some rows and some columns of C cross.
+/// The error of the elements where some rows and some columns of C cross.
 template <Scalar T>
 double error_of_elements(const Equation<T>& e) {
   const Index k = e.k * std::ssize(e.terms);
@@ -168,7 +170,7 @@ double error_of_elements(const Equation<T>& e) {
   return std::ranges::max(worst);
 }
 
-/// Entries of magnitude between 1/2 and 1: no column of C counts for little.
+/// A random vector with entries of magnitude 1/2 to 1, so that every column of C has weight.
 template <Scalar T>
 BoundedVector<T> random_vector(Index size, std::uint64_t seed) {
   BoundedVector<T> t(size);
@@ -180,8 +182,8 @@ BoundedVector<T> random_vector(Index size, std::uint64_t seed) {
   return t;
 }
 
-/// Error of both sides times a random vector.
-/// @pre before and result are triangular where only a triangle is computed
+/// The error of both sides times a random vector.
+/// @pre `before` and `result` are triangular if only a triangle is computed
 template <Scalar T>
 double error_of_vector(const Equation<T>& e) {
   const auto t = random_vector<T>(e.n, e.before.seed);

@@ -16,32 +16,32 @@ struct Term {
   Operand<T> left, right;
 };
 
-/// What a routine has to have computed: result = Σ terms + β before. In all routines but one, `result` is C and
-/// `before` what it was; trsm, which is checked by its residual, says 0 = op(A) C − α before.
+/// The equation that the result of a routine must satisfy: result = Σ terms + β before. `result` is the new C and
+/// `before` the old one. trsm is checked by its residual: 0 = op(A) C − α before.
 template <Scalar T>
 struct Equation {
   Index m, n;                  ///< of C
-  Index k;                     ///< terms of each product; 0 if there is none to add
-  std::vector<Term<T>> terms;  ///< left m×k, right k×n
+  Index k;                     ///< terms of each product; 0 if nothing is added
+  std::vector<Term<T>> terms;  ///< left: m×k, right: k×n
   T beta;
   Operand<T> before, result;
   const T* C;                         ///< the output
-  std::optional<Uplo> triangle = {};  ///< the part of C that is computed; nothing: all of it
+  std::optional<Uplo> triangle = {};  ///< the part of C that is computed; nothing: all of C
 
-  /// First row of column j that is computed, and the one after the last.
+  /// The computed rows of column j: the first one, and the one after the last.
   std::pair<Index, Index> rows(Index j) const {
     if (!triangle) return {0, m};
     return *triangle == Uplo::Lower ? std::pair{j, m} : std::pair{Index{0}, j + 1};
   }
 };
 
-/// Small equations: every element, with products of the host BLAS of matrices that are written out in full. Large ones,
-/// in wider arithmetic: one element out of each block of C, so that a tile that lacks a part of its sum is seen, and
-/// both sides times a random vector t, so that no element is left out.
+/// Compares both sides of the equation. Small equations: every element, using products of the host BLAS. Large ones use
+/// a wider arithmetic and compare one element of each block of C, which detects a tile without a part of its sum, and
+/// both sides times a random vector t, which covers all elements.
 ///
-/// The error is the largest |difference| / (Σ |factor| |left| |right| + |β| |before|), taken element by element; with
-/// t, both sides of the fraction are multiplied by |t|. It is infinite if something has changed that the routine must
-/// not touch, the other triangle or the padding between columns, or if a Hermitian C has a diagonal that is not real.
+/// The error is the largest |difference| / (Σ |factor| |left| |right| + |β| |before|) of an element. With t, numerator
+/// and denominator are multiplied by |t|. The error is infinite if the other triangle or the padding between columns
+/// has changed, or if the diagonal of a Hermitian C is not real.
 template <Scalar T>
 Verdict check_equation(Equation<T> equation);
 

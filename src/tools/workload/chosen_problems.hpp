@@ -8,11 +8,11 @@
 
 namespace tessera::bench {
 
-/// What is computed: every routine with every problem for which it exists.
+/// The routines and problems to run: every routine with every problem that it supports.
 struct ChosenProblems {
   std::vector<const Routine*> routines;
-  std::vector<Problem> problems;  ///< types × sizes; not every routine exists for each of them
-  std::optional<bool> pinned;     ///< default: if there are GPUs
+  std::vector<Problem> problems;  ///< types × sizes; a routine may not support all of them
+  std::optional<bool> pinned;     ///< nothing: pinned if there are GPUs
 };
 
 }  // namespace tessera::bench

@@ -7,7 +7,7 @@
 
 #include "codelets/device_blas.hpp"
 
-/// cuBLAS-XT: one overload set over the four types. Only built with CUDA.
+/// cuBLAS-XT as one overload set for the four types. Only built with CUDA.
 namespace tessera::bench::xt {
 
 using device::cublas;
@@ -77,7 +77,7 @@ void her2k(cublasXtHandle_t handle, Uplo uplo, Op op, Index n, Index k, T alpha,
           "cuBLAS-XT her2k");
 }
 
-/// In place, as in the BLAS: cuBLAS's documentation allows to pass B for the output.
+/// Works in place, as in the BLAS: the documentation of cuBLAS allows B as the output.
 template <Scalar T>
 void trmm(cublasXtHandle_t handle, Side side, Uplo uplo, Op op, Diag diag, Index m, Index n, T alpha, const T* A,
           Index lda, T* B, Index ldb) {

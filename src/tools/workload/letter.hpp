@@ -6,7 +6,7 @@
 
 namespace tessera::bench {
 
-/// The BLAS's letter for an option.
+/// The letter that the BLAS uses for an option.
 template <typename Option>
 std::string letter(Option option) {
   return {static_cast<char>(std::tolower(static_cast<char>(option)))};

@@ -10,8 +10,8 @@
 #include "cublasxt.hpp"
 #endif
 
-/// The libraries that are measured, each as an object with a function per routine, so that the arguments of a routine
-/// are written down once. They take what the functions of <tessera/blas.hpp> take, sizes as `Size`.
+/// The measured libraries. Each is an object with one function per routine, so that the arguments of a routine are
+/// written only once. The functions take the arguments of <tessera/blas.hpp>, with sizes of type `Size`.
 namespace tessera::bench {
 
 struct Ours {

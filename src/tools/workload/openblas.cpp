@@ -11,7 +11,7 @@ namespace tessera::bench {
 
 namespace {
 
-/// Neither StarPU's workers nor OpenBLAS's threads go to sleep at once.
+/// Waits until StarPU's workers and OpenBLAS's threads have gone to sleep, which they do not do at once.
 void let_them_sleep() { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }
 
 }  // namespace

@@ -10,13 +10,13 @@
 
 namespace tessera::bench {
 
-/// Which elements of a matrix are not what is stored in their place.
+/// Which elements of a matrix differ from the stored ones.
 enum class Form {
   General,     ///< none
-  Symmetric,   ///< those of the triangle that `uplo` does not name mirror the other one
-  Hermitian,   ///< they are its conjugates
-  Triangular,  ///< they are 0
-  Zero,        ///< all are 0
+  Symmetric,   ///< the triangle that is not stored mirrors the one that is
+  Hermitian,   ///< the same, conjugated
+  Triangular,  ///< the triangle that is not stored is 0
+  Zero,        ///< all elements are 0
 };
 enum class Diagonal { Stored, Real, Ones };
 
@@ -26,7 +26,7 @@ T conjugated(T x) {
   else return x;
 }
 
-/// op(A) of a stored matrix as the routines understand it, element by element.
+/// op(A) of a stored matrix, element by element, as the routines interpret it.
 template <Scalar T>
 struct Operand {
   Op op = Op::NoTrans;
@@ -34,7 +34,7 @@ struct Operand {
   Index ld = 1;
   std::uint64_t seed = 0;
   Form form = Form::General;
-  Uplo uplo = Uplo::Lower;  ///< of what is stored
+  Uplo uplo = Uplo::Lower;  ///< the stored triangle
   Diagonal diagonal = Diagonal::Stored;
 
   Operand transposed(bool conjugate) const {
@@ -47,7 +47,7 @@ struct Operand {
     return data != nullptr ? data[i + j * ld] : generated_element<T>(seed, 2, i + j * ld);
   }
 
-  /// Without op.
+  /// The element of A itself.
   T meant(Index i, Index j) const {
     if (form == Form::Zero) return {};
     if (i == j && diagonal != Diagonal::Stored) return diagonal == Diagonal::Ones ? T(1) : T(std::real(stored(i, i)));

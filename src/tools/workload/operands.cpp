@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
-/// The first touch decides on which NUMA node a page lies: by all cores, before pinning nails it down.
+/// Touches all pages from all cores. The first touch decides on which NUMA node a page lies, and pinning fixes it.
 void touch(char* data, std::size_t bytes) {
   constexpr Index page = 4096;
   parallel_for(static_cast<Index>(bytes) / page, 1024, [=](Index begin, Index end) {
@@ -60,8 +60,8 @@ HostMemory::HostMemory(std::size_t bytes, bool pinned)
     : bytes_((std::max<std::size_t>(bytes, 1) + huge_page - 1) / huge_page * huge_page) {
   data_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data_ == MAP_FAILED)
-    throw RuntimeError(
-        fmt::format("there are no {:.1f} GiB of host memory for an operand", static_cast<double>(bytes_) / (1 << 30)));
+    throw RuntimeError(fmt::format("cannot allocate {:.1f} GiB of host memory for an operand",
+                                   static_cast<double>(bytes_) / (1 << 30)));
   madvise(data_, bytes_, MADV_HUGEPAGE);
   touch(static_cast<char*>(data_), bytes_);
   try {

@@ -8,10 +8,10 @@
 
 struct cublasXtContext;
 
-/// What it takes to run other libraries beside ours in one process.
+/// Running other libraries in the same process as Tessera.
 namespace tessera::bench {
 
-/// Keeps StarPU's workers off the cores while this object lives: a worker without a task polls.
+/// Pauses StarPU's workers while this object lives, because idle workers poll on their cores.
 class PauseWorkers {
  public:
   PauseWorkers();
@@ -23,7 +23,7 @@ class PauseWorkers {
   bool paused_ = false;
 };
 
-/// OpenBLAS on `threads` threads, StarPU paused, for as long as this object lives.
+/// Runs OpenBLAS with `threads` threads while this object lives. StarPU is paused.
 class OpenBlas {
  public:
   explicit OpenBlas(int threads);
@@ -36,10 +36,10 @@ class OpenBlas {
   int before_;
 };
 
-/// cuBLAS-XT on some GPUs, StarPU paused, for as long as this object lives.
+/// Runs cuBLAS-XT on some GPUs while this object lives. StarPU is paused.
 class CublasXt {
  public:
-  /// False where this program is built without CUDA.
+  /// False if this program is built without CUDA.
   static bool available();
   /// @param devices  CUDA ordinals
   /// @throws RuntimeError

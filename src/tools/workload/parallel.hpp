@@ -9,7 +9,7 @@
 
 namespace tessera::bench {
 
-/// Calls body(begin, end) for parts of [0, count) that are not shorter than `grain`, on all cores at once.
+/// Divides [0, count) into parts of at least `grain` and calls body(begin, end) for them on all cores at once.
 template <typename Body>
 void parallel_for(Index count, Index grain, Body body) {
   const Index cores = std::max<Index>(1, std::thread::hardware_concurrency());

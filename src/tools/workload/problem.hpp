@@ -8,7 +8,7 @@
 
 namespace tessera::bench {
 
-/// What is computed, in terms of the BLAS. A routine reads the fields that it takes.
+/// The arguments of a BLAS call. Each routine reads the fields that it takes.
 struct Problem {
   char type = 'd';  ///< s, d, c or z
   Index m = 0, n = 0, k = 0;
@@ -21,30 +21,30 @@ struct Problem {
   std::uint64_t seed = 1;
 };
 
-/// A matrix as it is stored [elements].
+/// A stored matrix [elements].
 struct Shape {
   Index rows = 0, columns = 0, ld = 1;
-  bool well_conditioned = false;  ///< its triangles can be solved with, see operands.hpp
+  bool well_conditioned = false;  ///< triangular solves with it are stable, see operands.hpp
   Index elements() const noexcept { return ld * columns; }
 };
 
-/// The operands of a routine; those that it has not are empty. C is the output: of trmm and trsm, what the BLAS calls
-/// B.
+/// The operands of a routine. Operands that it lacks are empty. C is the output, which the BLAS calls B for trmm and
+/// trsm.
 struct Shapes {
   Shape A, B, C;
 };
 
-/// Where the operands lie.
+/// The addresses of the operands.
 struct Operands {
   void *A = nullptr, *B = nullptr, *C = nullptr;
 };
 
-/// Bytes that cannot but enter the devices' memory, and leave it.
+/// Compulsory bytes: what must enter and leave the devices' memory at least.
 struct Traffic {
   double in = 0, out = 0;
 };
 
-/// Result of a check: passed if error ≤ bound. Both relative, see check.hpp.
+/// The result of a check. Error and bound are relative, see check.hpp.
 struct Verdict {
   double error = 0, bound = 0;
   bool passed() const noexcept { return error <= bound; }  // false if the error is not a number

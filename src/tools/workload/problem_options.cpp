@@ -19,20 +19,23 @@ void add_problem_options(CLI::App& app, TypedProblem& typed) {
   };
   add_list(app, "--routine", typed.routines, "routines, or 'all' (gemm)")->type_name("NAME");
   add_list(app, "--type", typed.types, "s, d, c, z, or 'all' (d)")->type_name("X");
-  auto* sizes = add_list(app, "--size", typed.sizes, "m = n = k, several one after another (4096)");
+  auto* sizes = add_list(app, "--size", typed.sizes, "m = n = k; a list runs one after another (4096)");
   sizes->type_name("N")->check(size);
   for (const auto& [name, variable] : {std::pair{"--m", &typed.m}, {"--n", &typed.n}, {"--k", &typed.k}})
-    app.add_option(name, *variable, "instead of --size, all of them")->type_name("N")->check(size)->excludes(sizes);
+    app.add_option(name, *variable, "replaces --size; give all the sizes that the routine takes")
+        ->type_name("N")
+        ->check(size)
+        ->excludes(sizes);
   letter("--trans,--trans-a", typed.trans_a, "n, t or c: op(A) is A, its transpose or conjugate transpose (n)");
-  letter("--trans-b", typed.trans_b, "the same for B");
-  letter("--side", typed.side, "l or r: the side of the symmetric or triangular matrix (l)");
-  letter("--uplo", typed.uplo, "u or l: the triangle that is used (l)");
+  letter("--trans-b", typed.trans_b, "the same for op(B)");
+  letter("--side", typed.side, "l or r: side of the symmetric or triangular matrix (l)");
+  letter("--uplo", typed.uplo, "u or l: the triangle that is referenced (l)");
   letter("--diag", typed.diag, "u or n: unit diagonal or not (n)");
   app.add_option("--alpha", typed.alpha, "a number, or RE,IM (1.1)")->type_name("X");
   app.add_option("--beta", typed.beta, "a number, or RE,IM (0.3)")->type_name("X");
-  app.add_option("--ld-pad", typed.ld_pad, "elements between two columns (0)")->type_name("P")->check(size);
+  app.add_option("--ld-pad", typed.ld_pad, "elements of padding between columns (0)")->type_name("P")->check(size);
   app.add_option("--memory", typed.memory, "pinned or pageable (pinned if there are GPUs)")->type_name("KIND");
-  app.add_option("--seed", typed.seed, "of the random operands (1)")->type_name("N");
+  app.add_option("--seed", typed.seed, "seed of the random operands (1)")->type_name("N");
 }
 
 namespace {
@@ -55,7 +58,7 @@ std::complex<double> parse_scalar(const std::string& option, const std::string& 
     part = std::strtod(at, &end);
     const bool last = &part == &parts[1] || *end == '\0';
     if (end == at || *end != (last ? '\0' : ','))
-      throw BadArgument(option, text, "must be a number, or two with a comma between them, e.g. 1.5,-0.25");
+      throw BadArgument(option, text, "must be a number, or two separated by a comma, e.g. 1.5,-0.25");
     if (last) break;
     at = end + 1;
   }
@@ -81,7 +84,8 @@ std::string parse_types(const std::vector<std::string>& names) {
   return types;
 }
 
-/// Leaves out what does not exist. Only an 'all' may ask for that.
+/// Removes problems that no chosen routine supports, and routines that support no chosen problem. Only 'all' may lead
+/// to such combinations.
 void keep_what_exists(const TypedProblem& typed, ChosenProblems& chosen) {
   const auto has_all = [](const std::vector<std::string>& names) {
     return std::ranges::find(names, "all") != names.end();
@@ -104,7 +108,7 @@ void keep_what_exists(const TypedProblem& typed, ChosenProblems& chosen) {
   if (chosen.routines.empty()) throw BadArgument(first_reason);
 }
 
-/// An option that is given must mean something to one of the routines.
+/// Requires that each given option applies to one of the chosen routines.
 void require_taken(const CLI::App& app, const std::vector<const Routine*>& routines) {
   const std::pair<const char*, bool Takes::*> optional[] = {{"--trans-a", &Takes::trans_a},
                                                             {"--trans-b", &Takes::trans_b},

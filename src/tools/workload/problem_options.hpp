@@ -7,10 +7,10 @@
 
 #include "chosen_problems.hpp"
 
-/// The part of the command line that says what is computed.
+/// The command line options that describe the problems.
 namespace tessera::bench {
 
-/// As it was typed.
+/// Arguments before they are validated.
 struct TypedProblem {
   std::vector<std::string> routines{"gemm"}, types{"d"};
   std::vector<Index> sizes{4096};
@@ -20,7 +20,7 @@ struct TypedProblem {
   std::uint64_t seed = 1;
 };
 
-/// An option whose values are separated by commas.
+/// Adds an option whose values are separated by commas.
 template <typename Variable>
 CLI::Option* add_list(CLI::App& app, const std::string& name, Variable& variable, const std::string& text) {
   return app.add_option(name, variable, text)->delimiter(',')->allow_extra_args(false);

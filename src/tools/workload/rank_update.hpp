@@ -6,8 +6,7 @@
 
 namespace tessera::bench {
 
-/// What the symmetric and Hermitian updates of a triangle share: sums of as many products as they have inputs,
-/// `Derived::inputs`.
+/// The common part of the symmetric and Hermitian updates of a triangle. They add `Derived::inputs` products.
 template <typename Derived>
 class RankUpdate : public TypedRoutine<Derived> {
  public:
@@ -39,8 +38,8 @@ class RankUpdate : public TypedRoutine<Derived> {
     return real ? arguments::Ops::All : hermitian() ? arguments::Ops::Hermitian : arguments::Ops::Symmetric;
   }
 
-  /// The triangle of C = Σ terms + β C₀. The diagonal of a Hermitian C₀ counts as real, and that of C has to be, unless
-  /// the call asks for nothing: then the BLAS returns at once and leaves C as it is.
+  /// The triangle of C = Σ terms + β C₀. The diagonal of a Hermitian C₀ is taken as real, and that of C must be real.
+  /// The exception is a call that changes nothing: the BLAS then returns at once and leaves C untouched.
   template <Scalar T>
   Equation<T> update(const Call<T>& c, std::vector<Term<T>> terms) const {
     const Index k = c.terms(c.k);

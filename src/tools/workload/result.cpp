@@ -13,7 +13,7 @@ namespace tessera::bench {
 
 namespace {
 
-/// JSON has no infinity: the largest number stands for it.
+/// JSON has no infinity, so the largest number replaces it.
 double finite(double x) { return std::isfinite(x) ? x : std::numeric_limits<double>::max(); }
 
 nlohmann::ordered_json scalar(std::complex<double> x) {

@@ -18,17 +18,17 @@ struct Result {
   bool pinned = false;
   std::string library;  ///< tessera, openblas or cublasxt
   int gpus = 0, cpus = 0;
-  Index tile_m = 0, tile_n = 0, tile_k = 0;  ///< 0: the library has no such thing
-  std::string policy, placement;             ///< "" for the other libraries
+  Index tile_m = 0, tile_n = 0, tile_k = 0;  ///< 0: the library has no tiles
+  std::string policy, placement;             ///< "" for other libraries
   int repeat = 0;
-  std::optional<Timing> timing;             ///< nothing: the library has no such routine
+  std::optional<Timing> timing;             ///< nothing: the library lacks the routine
   double limit = 0;                         ///< seconds
-  std::optional<tools::Activity> activity;  ///< of the repetitions; unknown for the other libraries
+  std::optional<tools::Activity> activity;  ///< of the measured calls; nothing for other libraries
   double bytes_min_h2d = 0;
   std::optional<Verdict> check;
 
   double flops() const { return routine->flops(problem); }
-  /// Of one repetition, on average.
+  /// Averages per measured call.
   struct Bytes {
     double h2d = 0, d2h = 0, d2d = 0;
   };
@@ -37,10 +37,10 @@ struct Result {
   double fraction_of_limit() const { return limit / timing->median; }
 };
 
-/// A row for programs.
+/// The result as one JSON object.
 nlohmann::ordered_json to_json(const Result& result);
 
-/// The tile, or rows x columns of it, or '-'.
+/// The tile as its size, as rows x columns, or as '-'.
 std::string describe_tile(const Result& result);
 
 }  // namespace tessera::bench

@@ -28,7 +28,7 @@ std::string Routine::why_not(const Problem& p) const {
   for (const auto& [option, value, kind] :
        {std::tuple{"--alpha", p.alpha, entry_.alpha}, {"--beta", p.beta, entry_.beta}})
     if (value.imag() != 0 && kind != ScalarKind::None && (kind == ScalarKind::Real || !is_complex_type(p.type)))
-      return fmt::format("{}: '{},{}' is complex, but {}{} takes a real one", option, value.real(), value.imag(),
+      return fmt::format("{}: '{},{}' is complex, but {}{} takes a real number", option, value.real(), value.imag(),
                          p.type, entry_.name);
   return "";
 }
@@ -56,7 +56,7 @@ std::array<std::size_t, 3> operand_bytes(const Routine& routine, const Problem& 
     const double exact = static_cast<double>(shape->ld) * static_cast<double>(shape->columns) * element;
     if (exact > address_space)
       throw tools::BadArgument(
-          fmt::format("--size: a matrix of {} x {} elements needs {:.3g} GB, more than any address space has",
+          fmt::format("--size: a matrix of {} x {} elements needs {:.3g} GB, which exceeds the address space",
                       shape->rows, shape->columns, exact * 1e-9));
     bytes[i++] = static_cast<std::size_t>(exact);
   }

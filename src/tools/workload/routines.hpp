@@ -14,33 +14,34 @@ struct cublasXtContext;
 
 namespace tessera::bench {
 
-/// Options of the command line that not every routine takes.
+/// Command line options that not every routine takes.
 struct Takes {
   bool trans_a = false, trans_b = false, side = false, uplo = false, diag = false, m = false, k = false, beta = true;
 };
 
-/// What a scalar may be.
+/// The kinds of a scalar argument.
 enum class ScalarKind { None, Real, Full };
 
-/// A line of routines.def, but for the argument shape.
+/// A line of routines.def, without the argument shape.
 struct Entry {
-  std::string name, types;  ///< the letters for which it exists
+  std::string name, types;  ///< the letters of its types
   ScalarKind alpha, beta;
 };
 
-/// The other libraries that have a routine.
+/// Which other libraries have the routine.
 struct Peers {
   bool openblas = true, cublasxt = true;
 };
 
-/// What a call with α ≠ 0 comes to.
+/// Operation and element counts of a call with α ≠ 0.
 struct Volume {
   double multiply_adds;  ///< half of LAPACK's flops for real types
-  double inputs;         ///< elements of A and B that are read; the unread half of diagonal tiles is left out
+  double inputs;         ///< elements of A and B that are read, without the unread half of diagonal tiles
   double result;         ///< elements of C that are computed
 };
 
-/// All that the benchmark knows of a routine. One class per argument shape, one object per line of routines.def.
+/// Everything that the benchmarks know about a routine. There is one class per argument shape and one object per line
+/// of routines.def.
 class Routine {
  public:
   explicit Routine(Entry entry) : entry_(std::move(entry)) {}
@@ -52,35 +53,35 @@ class Routine {
 
   virtual Takes takes() const = 0;
   virtual Peers peers() const { return {}; }
-  /// Why there is no such call, in a sentence that begins with the option to blame; "" if there is.
+  /// Why the routine does not support the problem: a sentence that starts with the option at fault. "" if it does.
   std::string why_not(const Problem& problem) const;
 
-  /// LAPACK's count for real types (Working Note 41, without the terms of lower order that only α and β cause), four
-  /// times as many for complex ones; 0 if α = 0.
+  /// LAPACK's count for real types (Working Note 41, without the lower-order terms caused by α and β), four times that
+  /// for complex types, and 0 if α = 0.
   double flops(const Problem& problem) const;
   Traffic compulsory(const Problem& problem) const;
   virtual Shapes shapes(const Problem& problem) const = 0;
 
-  /// C may be larger or smaller by this factor after a call.
+  /// An upper bound of the factor by which one call changes the magnitude of C.
   virtual double growth(const Problem& problem) const { return std::abs(problem.beta); }
 
-  /// The tiles that Tessera will use. @pre a Runtime lives
+  /// The tiles that Tessera chooses. @pre a Runtime exists
   virtual detail::ProductTiles tiles(const Problem& problem) const = 0;
 
-  // Each returns when the result is in host memory.
+  // Each function returns when the result is in host memory.
   virtual void run_tessera(const Problem& problem, const Operands& operands) const = 0;
   virtual void run_openblas(const Problem& problem, const Operands& operands) const = 0;
   virtual void run_cublasxt(cublasXtContext* handle, const Problem& problem, const Operands& operands) const = 0;
 
-  /// Compares C with an oracle. A, B and the C that went in are those that operands.hpp generates from the seed.
+  /// Compares C with an oracle. A, B and the old C are generated from the seed again, see operands.hpp.
   virtual Verdict check(const Problem& problem, const Operands& operands) const = 0;
 
  protected:
   virtual Volume volume(const Problem& problem) const = 0;
-  /// Which operations on A there are.
+  /// The supported operations on A.
   virtual arguments::Ops ops(char /*type*/) const { return arguments::Ops::All; }
 
-  /// The BLAS's own distinction: symm and hemm, syrk and herk, syr2k and her2k.
+  /// Tells symm from hemm, syrk from herk and syr2k from her2k.
   bool hermitian() const { return entry_.name.starts_with("he"); }
 
  private:
@@ -88,13 +89,13 @@ class Routine {
 };
 
 /// Bytes of A, B and C.
-/// @throws BadArgument if one of them does not fit an address space
+/// @throws BadArgument if one of them exceeds the address space
 std::array<std::size_t, 3> operand_bytes(const Routine& routine, const Problem& problem);
 
 /// All routines of routines.def.
 const std::vector<std::unique_ptr<Routine>>& routines();
 
-/// The classes by argument shape, under the names that routines.def uses.
+/// One class per argument shape, named as in routines.def.
 namespace shapes {
 std::unique_ptr<Routine> product(Entry entry);
 std::unique_ptr<Routine> triangle_product(Entry entry);

@@ -5,8 +5,8 @@ namespace tessera::bench {
 
 namespace {
 
-/// B ← α op(A) B or α B op(A), or with the inverse of A, A triangular. B is an output and lies in C, the output of all
-/// other routines, where the campaign restores it and a check finds what it was.
+/// B ← α op(A) B or α B op(A), or the same with the inverse of A; A is triangular. B is an output and is therefore
+/// stored as C, where the campaign restores it and the check finds its old value.
 class Triangular final : public TypedRoutine<Triangular> {
  public:
   using TypedRoutine::TypedRoutine;
@@ -26,7 +26,7 @@ class Triangular final : public TypedRoutine<Triangular> {
     return {A, {}, stored(p.m, p.n, p.ld_pad)};
   }
 
-  /// op(A) and its inverse change the length of a vector by less than a factor of 3, see operands.hpp.
+  /// op(A) and its inverse change the length of a vector by a factor below 3, see operands.hpp.
   double growth(const Problem& p) const override { return 3 * std::max(std::abs(p.alpha), 1 / std::abs(p.alpha)); }
 
   template <Scalar T>

@@ -10,10 +10,10 @@
 #include "session.hpp"
 #include "shared/types.hpp"
 
-/// What the classes by argument shape have in common.
+/// The common part of the classes by argument shape.
 namespace tessera::bench {
 
-/// A problem and its operands in their types: the arguments that a routine picks from.
+/// A problem and its operands in their types: the arguments of any routine.
 template <Scalar T, typename Size = Index>
 struct Call {
   Op op_a, op_b;
@@ -31,28 +31,28 @@ struct Call {
   std::uint64_t seed;
 
   bool left() const { return side == Side::Left; }
-  /// α = 0 leaves nothing to sum up.
+  /// No products are added if α = 0.
   Size terms(Size all) const { return alpha == T{} ? 0 : all; }
   Operand<T> before() const { return {.ld = ldc, .seed = seed}; }
   Operand<T> result() const { return {.data = C, .ld = ldc}; }
 };
 
 constexpr double count(Index a, Index b) { return static_cast<double>(a) * static_cast<double>(b); }
-/// Elements of a triangle with its diagonal.
+/// Elements of a triangle including its diagonal.
 constexpr double half(Index n) { return count(n, n + 1) / 2; }
-/// Rows and columns of the A that stands beside an m×n matrix.
+/// Order of the square matrix A next to an m×n matrix.
 constexpr Index order(const Problem& p) { return p.side == Side::Left ? p.m : p.n; }
 
-/// The matrix whose op is rows×columns, as it is stored.
+/// The stored form of a matrix whose op is rows×columns.
 inline Shape stored(Op op, Index rows, Index columns, Index pad) {
   const Index height = arguments::stored_rows(op, rows, columns);
   return {height, arguments::stored_columns(op, rows, columns), std::max<Index>(1, height) + pad};
 }
 inline Shape stored(Index rows, Index columns, Index pad) { return stored(Op::NoTrans, rows, columns, pad); }
 
-/// A routine whose class `Derived` has, for every T, what depends on the type:
-///   void call(const Library&, const Call<T, Library::Size>&)      the call itself, by an object of libraries.hpp
-///   Equation<T> equation(const Call<T>&)                          what it has to have computed
+/// A routine. `Derived` provides the parts that depend on the type, for every T:
+///   void call(const Library&, const Call<T, Library::Size>&)      calls the routine of an object from libraries.hpp
+///   Equation<T> equation(const Call<T>&)                          the equation that the result must satisfy
 ///   detail::ProductTiles plan<T>(const Session&, const Problem&)  the tiles that Tessera chooses
 template <typename Derived>
 class TypedRoutine : public Routine {
@@ -79,7 +79,7 @@ class TypedRoutine : public Routine {
  private:
   const Derived& derived() const { return static_cast<const Derived&>(*this); }
 
-  /// Calls function with the arguments in their types.
+  /// Calls the function with the arguments in their types.
   template <typename Size, typename Function>
   auto with_call(const Problem& p, const Operands& o, Function function) const {
     const auto s = shapes(p);

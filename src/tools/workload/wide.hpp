@@ -9,7 +9,7 @@
 
 #include "parallel.hpp"
 
-/// Products in arithmetic that is wider than the type that is checked.
+/// Products in a wider arithmetic than the type that is checked.
 namespace tessera::bench {
 
 template <Scalar T>
@@ -29,14 +29,14 @@ auto magnitude(W x) {
   else return std::sqrt(x.real() * x.real() + x.imag() * x.imag());
 }
 
-/// x y without the detour that std::complex makes for infinities.
+/// x y, without the special treatment of infinities in std::complex.
 template <typename W>
 W multiply(W x, W y) {
   if constexpr (std::is_floating_point_v<W>) return x * y;
   else return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
 }
 
-/// A vector x, and a bound s ≥ |x| for each entry that is carried along.
+/// A vector x with a bound s ≥ |x| of each entry.
 template <Scalar T>
 struct BoundedVector {
   std::vector<Wide<T>> x;
@@ -44,7 +44,7 @@ struct BoundedVector {
   explicit BoundedVector(Index size) : x(static_cast<std::size_t>(size)), s(static_cast<std::size_t>(size)) {}
 };
 
-/// M v of a matrix with `rows` rows and as many columns as v has entries: M x, and |M| s.
+/// M v for a matrix with `rows` rows and as many columns as v has entries: M x and |M| s.
 template <Scalar T, typename Matrix>
 BoundedVector<T> apply(const Matrix& M, Index rows, const BoundedVector<T>& v) {
   BoundedVector<T> result(rows);
@@ -67,11 +67,12 @@ BoundedVector<T> apply(const Matrix& M, Index rows, const BoundedVector<T>& v) {
   return result;
 }
 
-/// The triangle of L R, times v: as much work as L (R v). Row i of L meets the sum of those columns of R, times their
-/// entries of v, that the triangle has in row i: one column more (Lower) or less (Upper) than in the row before.
+/// The triangle of L R, times v, at the cost of L (R v). Row i of L is multiplied by the sum of the columns of R that
+/// the triangle has in row i, weighted by v. From one row to the next, the sum gains one column (Lower) or loses one
+/// (Upper).
 template <Scalar T, typename Left, typename Right>
 BoundedVector<T> apply_triangle(Uplo uplo, const Left& L, const Right& R, Index k, const BoundedVector<T>& v) {
-  constexpr Index slice = 256;  // of the k terms of a sum: what a thread carries along stays in its cache
+  constexpr Index slice = 256;  // terms of a sum per slice; a thread's partial sums then stay in its cache
   const Index n = std::ssize(v.x);
   BoundedVector<T> result(n);
   std::mutex adding;

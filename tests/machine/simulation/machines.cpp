@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Descriptions of machines: what is read, what is refused, and what StarPU gets.
+// Machine descriptions: reading, refusing, and the files written for StarPU.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// A folder that goes when this object does.
+/// A temporary folder, removed with this object.
 class Folder {
  public:
   Folder() : path_((fs::temp_directory_path() / "tessera-test-XXXXXX").string()) {
@@ -80,7 +80,7 @@ TEST(MachineFile, IsRead) {
 TEST(MachineFile, GivesTheRatesOfAllLinksTogether) {
   const auto machine = read(good.dump());
   EXPECT_DOUBLE_EQ(machine.total_in(1), 12e9);
-  EXPECT_DOUBLE_EQ(machine.total_in(3), 15e9);  // of the 30 that the links could carry
+  EXPECT_DOUBLE_EQ(machine.total_in(3), 15e9);  // the GPUs' own links could carry 30
   EXPECT_DOUBLE_EQ(machine.total_out(3), 14e9);
 }
 
@@ -91,15 +91,15 @@ TEST(MachineFile, GivesTheTimesOfTasks) {
   EXPECT_DOUBLE_EQ(fast.task_seconds("gemm", 'd', flops), 5e-6 + 0.4e-3);
   EXPECT_DOUBLE_EQ(fast.task_seconds("gemm", 's', flops), 5e-6 + 0.2e-3);
   EXPECT_DOUBLE_EQ(fast.task_seconds("trsm", 'd', triangle), 5e-6 + 0.5e-3);
-  EXPECT_DOUBLE_EQ(fast.task_seconds("symm", 'd', flops), 5e-6 + 0.4e-3);  // not in the file: as gemm
+  EXPECT_DOUBLE_EQ(fast.task_seconds("symm", 'd', flops), 5e-6 + 0.4e-3);  // not in the file: takes as long as gemm
   EXPECT_DOUBLE_EQ(fast.task_seconds("add", 'd', 1e6), 5e-6 + 3 * 8e6 / 900e9);
   EXPECT_DOUBLE_EQ(fast.best_rate('d'), flops / 0.4e-3);
 }
 
 struct Mistake {
   const char* at;     ///< a JSON pointer
-  const char* value;  ///< "": the field is missing
-  const char* field;  ///< how it is named
+  const char* value;  ///< "": removes the field
+  const char* field;  ///< its name in the message
   const char* reason;
 };
 
@@ -123,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(
     MachineFile, Mistakes,
     ::testing::Values(
         Mistake{"/source", "", "source", "is missing"}, Mistake{"/source", "\"x\"", "source", "must be a list"},
-        Mistake{"/assumed/0", "1", "assumed[0] is 1", "must be a text"}, Mistake{"/cpu", "", "cpu", "is missing"},
+        Mistake{"/assumed/0", "1", "assumed[0] is 1", "must be a string"}, Mistake{"/cpu", "", "cpu", "is missing"},
         Mistake{"/cpu", "3", "cpu is 3", "must be an object"},
         Mistake{"/cpu/cores", "0", "cpu.cores is 0", "must be a whole number from 1"},
         Mistake{"/cpu/cores", "2.5", "cpu.cores is 2.5", "must be a whole number"},
@@ -131,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"/cpu/core_gflops", "\"fast\"", "cpu.core_gflops is \"fast\"", "must be a number above 0"},
         Mistake{"/cpu/sockets", "2", "cpu.sockets is not a field", "cores, core_gflops"},
         Mistake{"/kinds", "[]", "kinds is []", "must be an object"},
-        Mistake{"/kinds/<x>", "{}", "kinds.<x> is {}", "must be under a name of letters"},
+        Mistake{"/kinds/<x>", "{}", "kinds.<x> is {}", "must be under a name made of letters"},
         Mistake{"/kinds/fast/memory_gb", "-1", "kinds.fast.memory_gb is -1", "must be a number above 0"},
         Mistake{"/kinds/fast/memory_gbps", "", "kinds.fast.memory_gbps", "is missing"},
         Mistake{"/kinds/fast/task_overhead_us", "-1", "task_overhead_us is -1", "must be a number, 0 or more"},
@@ -142,19 +142,20 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"/kinds/fast/kernels_ms/gemm", "[]", "kernels_ms.gemm is []", "at least one point"},
         Mistake{"/kinds/fast/kernels_ms/gemm/0", "[1]", "kernels_ms.gemm[0] is [1]",
                 "[order of the tile, milliseconds]"},
-        Mistake{"/kinds/fast/kernels_ms/gemm/1/0", "512", "kernels_ms.gemm[1][0] is 512", "larger than the one before"},
+        Mistake{"/kinds/fast/kernels_ms/gemm/1/0", "512", "kernels_ms.gemm[1][0] is 512",
+                "larger than the previous one"},
         Mistake{"/kinds/fast/kernels_ms/gemm/1/1", "0", "kernels_ms.gemm[1][1] is 0", "must be a number above 0"},
         Mistake{"/kinds/fast/types/z", "", "kinds.fast.types.z", "is missing"},
         Mistake{"/kinds/fast/types/d", "1", "kinds.fast.types.d is not a field", "s, c, z"},
         Mistake{"/gpus", "[]", "gpus is []", "must be a list of 1 to"},
-        Mistake{"/gpus/1", "\"faster\"", "gpus[1] is \"faster\"", "must be a name that is in kinds"},
-        Mistake{"/gpus/1", "null", "gpus[1] is null", "must be a text"},
+        Mistake{"/gpus/1", "\"faster\"", "gpus[1] is \"faster\"", "must be a name from kinds"},
+        Mistake{"/gpus/1", "null", "gpus[1] is null", "must be a string"},
         Mistake{"/host_links/1/gpus/0", "3", "host_links[1].gpus[0] is 3", "must be a whole number from 0 to 2"},
         Mistake{"/host_links/1/gpus", "[]", "host_links[1].gpus is []", "at least one GPU"},
         Mistake{"/host_links/1/gpus/0", "0", "host_links", "GPU 2 does not"},
         Mistake{"/host_links/0/in_gbps", "true", "host_links[0].in_gbps is true", "must be a number above 0"},
         Mistake{"/shared_links", "", "shared_links", "is missing"},
-        Mistake{"/shared_links/0/name", "7", "shared_links[0].name is 7", "must be a text"},
+        Mistake{"/shared_links/0/name", "7", "shared_links[0].name is 7", "must be a string"},
         Mistake{"/peer_links/0/over", "\"air\"", "peer_links[0].over is \"air\"", "\"nvlink\" or \"bus\""},
         Mistake{"/peer_links/0/with", "[9]", "peer_links[0].with[0] is 9", "must be a whole number from 0 to 2"},
         Mistake{"/peer_links/0/latency_us", "", "peer_links[0].latency_us", "is missing"},
@@ -182,7 +183,7 @@ TEST(MachineFile, ThatIsNotThereIsNamed) {
   }
 }
 
-/// All that was written about the machine, file by file.
+/// The files written for StarPU about a machine.
 class StarpuFiles : public ::testing::Test {
  protected:
   void SetUp() override { simulation::write_starpu_files(read(good.dump()), folder_ / "", "here"); }
@@ -191,7 +192,7 @@ class StarpuFiles : public ::testing::Test {
     all << std::ifstream(folder_ / "bus" / (std::string("here") + ending)).rdbuf();
     return all.str();
   }
-  /// Words of a table, without its comments.
+  /// The words of a table without its comments.
   std::vector<std::string> words(const char* ending) const {
     std::istringstream lines(text(ending));
     std::vector<std::string> all;
@@ -205,13 +206,13 @@ class StarpuFiles : public ::testing::Test {
   Folder folder_;
 };
 
-// Rows are sources: the host, then the GPUs; StarPU overlooks the last column and the last row.
+// Rows are sources: the host, then the GPUs. StarPU ignores the last column and the last row.
 TEST_F(StarpuFiles, TellTheRates) {
-  EXPECT_THAT(words(".bandwidth"),
-              ::testing::ElementsAre("0", "12000", "12000", "6000", "nan",  //
-                                     "10000", "0", "40000", "3000", "nan",  // half of a hop where there is no link
-                                     "10000", "40000", "0", "3000", "nan",  //
-                                     "6000", "3000", "3000", "0", "nan", "nan", "nan"));
+  EXPECT_THAT(words(".bandwidth"), ::testing::ElementsAre("0", "12000", "12000", "6000", "nan",  //
+                                                          "10000", "0", "40000", "3000",
+                                                          "nan",  // half of a hop's rate without a direct link
+                                                          "10000", "40000", "0", "3000", "nan",  //
+                                                          "6000", "3000", "3000", "0", "nan", "nan", "nan"));
 }
 
 TEST_F(StarpuFiles, TellTheLatencies) {
@@ -231,7 +232,7 @@ TEST_F(StarpuFiles, DescribeThePlatform) {
     const auto begin = xml.find("<route src=\"" + std::string(from) + "\" dst=\"" + to + "\"");
     return begin == std::string::npos ? "" : xml.substr(begin, xml.find("</route>", begin) - begin);
   };
-  // All copies from the host share its memory; peers with wires of their own share nothing.
+  // All copies from the host share a link; peers with their own links share nothing.
   EXPECT_THAT(route("RAM", "CUDA0"), AllOf(HasSubstr("\"RAM-CUDA0\""), HasSubstr("\"shared link 0 in\"")));
   EXPECT_THAT(route("CUDA0", "RAM"), HasSubstr("\"shared link 0 out\""));
   EXPECT_THAT(route("CUDA0", "CUDA1"), AllOf(HasSubstr("\"CUDA0-CUDA1\""), Not(HasSubstr("shared"))));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tessera-info --blas with the library itself, under a program that is linked with OpenBLAS.
+// tessera-info --blas with the real library, running a program that is linked with OpenBLAS.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ using ::testing::HasSubstr, ::testing::SizeIs;
 
 const std::string tessera_info = std::getenv("TEST_INFO"), client = std::getenv("TEST_OPENBLAS_CLIENT");
 
-TEST(BlasLibrary, IsSeenAtWork) {
+TEST(BlasLibrary, IsReportedAsJson) {
   const auto ended = test::run_program({tessera_info, "--json", "--blas", client}, 100);
   EXPECT_EQ(ended.status, 0) << ended.err;
   const auto json = nlohmann::json::parse(ended.out);
@@ -34,7 +34,7 @@ TEST(BlasLibrary, IsSeenAtWork) {
   EXPECT_EQ(calls, 11) << ended.out;
 }
 
-TEST(BlasLibrary, IsSeenAtWorkByPeople) {
+TEST(BlasLibrary, IsReportedAsText) {
   const auto ended = test::run_program({tessera_info, "--blas", client}, 100);
   EXPECT_EQ(ended.status, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("\ndgemm        200     200     200  ")) << ended.out;

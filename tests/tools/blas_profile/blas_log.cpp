@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reading what libtessera_blas writes.
+// Reading the log of libtessera_blas.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::ElementsAre, ::testing::HasSubstr, ::testing::IsEmpty, ::testing::SizeIs;
 
-/// Why the third line of a log is damaged: the one behind the header and a good line.
+/// Why the third line of a log is invalid, if it follows a header and a valid line.
 std::string damage_of(const std::string& line) {
   const auto log = read_log(octave_header + octave_large + line + "\n" + octave_small);
   EXPECT_EQ(log.processes.size(), 1u) << line;
@@ -53,12 +53,12 @@ TEST(BlasLog, IsRead) {
   EXPECT_EQ(process.calls[1].place, Place::Host);
 }
 
-TEST(BlasLog, MayLackWhatIsNotKnown) {
+TEST(BlasLog, MayLackUnknownValues) {
   const auto log = read_log(
       R"({"process": 7, "program": "R", "host_blas": "b", "devices": "", "seconds": 1, "trouble": "No GPU answers."})"
       "\n"
       R"({"process": 7, "routine": "ztrsm", "m": null, "n": null, "k": null, "place": "devices", "calls": 1, )"
-      R"("seconds": null, "flops": 2, "bytes": 3, "host_seconds": null})");  // and no end of the line
+      R"("seconds": null, "flops": 2, "bytes": 3, "host_seconds": null})");  // without a newline
   EXPECT_THAT(log.damaged, IsEmpty());
   ASSERT_THAT(log.processes, SizeIs(1));
   EXPECT_EQ(log.processes[0].trouble, "No GPU answers.");
@@ -68,7 +68,7 @@ TEST(BlasLog, MayLackWhatIsNotKnown) {
   EXPECT_EQ(log.processes[0].calls[0].host_seconds, std::nullopt);
 }
 
-TEST(BlasLog, OfProcessesThatWriteAtTheSameTime) {
+TEST(BlasLog, SeparatesProcessesThatWriteAtTheSameTime) {
   const auto other = [](std::string line) { return line.replace(line.find("4711"), 4, "4712"); };
   const auto log = read_log(octave_header + other(octave_header) + octave_large + other(octave_small) + octave_small);
   EXPECT_THAT(log.damaged, IsEmpty());
@@ -78,7 +78,7 @@ TEST(BlasLog, OfProcessesThatWriteAtTheSameTime) {
   EXPECT_EQ(log.processes[1].calls[0].routine, "dsyrk");
 }
 
-TEST(BlasLog, OfAProcessThatLoadsTheLibraryTwice) {
+TEST(BlasLog, SeparatesTheTwoLoadsOfTheLibraryInAProcess) {
   const auto log = read_log(octave + octave_header + octave_small);
   ASSERT_THAT(log.processes, SizeIs(2));
   EXPECT_THAT(log.processes[0].calls, SizeIs(2));
@@ -94,25 +94,24 @@ TEST(BlasLog, IsEmptyWithoutLines) {
 }
 
 TEST(BlasLog, SaysWhichLineIsDamagedAndWhy) {
-  EXPECT_THAT(damage_of("a letter"), HasSubstr("no JSON"));
-  EXPECT_THAT(damage_of(octave_large.substr(0, octave_large.size() / 2)), HasSubstr("no JSON"));
-  EXPECT_THAT(damage_of(std::string("\0\xff", 2)), HasSubstr("no JSON"));
-  EXPECT_THAT(damage_of(with(octave_large, "1.2e11", "1e999")), HasSubstr("no JSON"));
-  EXPECT_THAT(damage_of("[1, 2]"), HasSubstr("no JSON object"));
+  EXPECT_THAT(damage_of("a letter"), HasSubstr("not JSON"));
+  EXPECT_THAT(damage_of(octave_large.substr(0, octave_large.size() / 2)), HasSubstr("not JSON"));
+  EXPECT_THAT(damage_of(std::string("\0\xff", 2)), HasSubstr("not JSON"));
+  EXPECT_THAT(damage_of(with(octave_large, "1.2e11", "1e999")), HasSubstr("not JSON"));
+  EXPECT_THAT(damage_of("[1, 2]"), HasSubstr("not a JSON object"));
   EXPECT_THAT(damage_of("{}"), HasSubstr("neither a program nor a routine"));
   EXPECT_EQ(damage_of(with(octave_large, R"("calls": 10, )", "")), R"("calls" is missing)");
   EXPECT_EQ(damage_of(with(octave_header, "12.3", "null")), R"("seconds" is missing)");
-  EXPECT_EQ(damage_of(with(octave_large, "0.5", "-0.5")), R"("seconds" is -0.5, must be a number of at least 0)");
-  EXPECT_EQ(damage_of(with(octave_large, "0.5", R"("long")")),
-            R"("seconds" is "long", must be a number of at least 0)");
+  EXPECT_EQ(damage_of(with(octave_large, "0.5", "-0.5")), R"("seconds" is -0.5, must be a number, 0 or more)");
+  EXPECT_EQ(damage_of(with(octave_large, "0.5", R"("long")")), R"("seconds" is "long", must be a number, 0 or more)");
   EXPECT_EQ(damage_of(with(octave_large, "10,", "10.5,")), R"("calls" is 10.5, must be a whole number)");
   EXPECT_THAT(damage_of(with(octave_large, "10,", "1e300,")), HasSubstr("must be a whole number"));
   EXPECT_THAT(damage_of(with(octave_large, "10,", "18446744073709551615,")), HasSubstr("must be a whole number"));
   EXPECT_THAT(damage_of(with(octave_large, "3000", "-3000")), HasSubstr(R"("m" is -3000)"));
   EXPECT_EQ(damage_of(with(octave_large, R"("devices")", R"("moon")")),
             R"("place" is "moon", must be "host" or "devices")");
-  EXPECT_EQ(damage_of(with(octave_large, "4711", "4712")), "nothing was said before of process 4712");
-  EXPECT_THAT(damage_of(with(octave_header, R"("octave-cli-7.3.0")", "7")), HasSubstr("must be a text"));
+  EXPECT_EQ(damage_of(with(octave_large, "4711", "4712")), "process 4712 has no header before this line");
+  EXPECT_THAT(damage_of(with(octave_header, R"("octave-cli-7.3.0")", "7")), HasSubstr("must be a string"));
 }
 
 TEST(BlasLog, CountsLinesFromTheStartOfItsFile) {
@@ -140,7 +139,7 @@ TEST(BlasLog, IsSummedByRoutineShapeAndPlace) {
   EXPECT_EQ(all[0].bytes, 80);
   EXPECT_EQ(all[0].host_seconds, 0.6);
   EXPECT_EQ(all[1].shape, large);
-  EXPECT_EQ(all[1].host_seconds, std::nullopt);  // not known of all
+  EXPECT_EQ(all[1].host_seconds, std::nullopt);  // unknown for one of the processes
   EXPECT_EQ(all[2].place, Place::Devices);
   EXPECT_EQ(all[2].host_seconds, 0.8);
   EXPECT_EQ(all[3].place, Place::Host);

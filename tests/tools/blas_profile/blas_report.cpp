@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What tessera-info --blas prints of a log.
+// The report of tessera-info --blas.
 #include "blas_profile/blas_report.hpp"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ using ::testing::AllOf, ::testing::HasSubstr, ::testing::Not, ::testing::SizeIs;
 BlasReport report_of(const Log& log) { return {{"./solver", "--fast"}, {}, log}; }
 std::string text_of(const Log& log) { return blas_text(report_of(log)); }
 
-/// The words of the first line that starts with these.
+/// The words of the first line that starts with `start`.
 std::vector<std::string> words_of(const std::string& text, const std::string& start) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -44,10 +44,10 @@ TEST(BlasReport, ShowsProcessesTableAndTotals) {
             (Words{"dgemm", "3000", "2000", "1000", "devices", "10", "0.500", "240", "0.110", "~2.50"}));
   EXPECT_EQ(words_of(text, "dsyrk"),
             (Words{"dsyrk", "-", "30", "20", "host", "1000", "0.750", "0.0253", "0.00840", "0.750"}));
-  EXPECT_LT(text.find("dsyrk"), text.find("dgemm"));  // took longer
+  EXPECT_LT(text.find("dsyrk"), text.find("dgemm"));  // the longest time comes first
   EXPECT_THAT(text,
               AllOf(HasSubstr("on the host: 1000 calls, 0.750 s\n"), HasSubstr("on the devices: 10 calls, 0.500 s\n"),
-                    HasSubstr("gained: 2.00 s by estimate; what took 0.500 s on the devices would have taken "
+                    HasSubstr("gained: 2.00 s (estimate); what took 0.500 s on the devices would have taken "
                               "~2.50 s on the host\n")));
 }
 
@@ -59,7 +59,7 @@ TEST(BlasReport, ChoosesUnits) {
   EXPECT_THAT(with(1.9e12, 9e7), AllOf(HasSubstr("GFLOP/s"), HasSubstr(" MB")));
 }
 
-TEST(BlasReport, SaysWhatIsNotKnown) {
+TEST(BlasReport, MarksUnknownValues) {
   const auto text = text_of(log_of({{"dgemm", {}, Place::Devices, 3, 0, 5, 7, {}}}));
   EXPECT_EQ(words_of(text, "dgemm"),
             (std::vector<std::string>{"dgemm", "other", "shapes", "devices", "3", "0.00", "-", "0.00000700", "-"}));
@@ -75,11 +75,11 @@ TEST(BlasReport, SaysWhatIsNotKnown) {
 TEST(BlasReport, DoesNotHideALoss) {
   const auto text = text_of(log_of(
       {{"dgemm", {1, 1, 1}, Place::Devices, 3, 5, 5, 7, 4}, {"dgemm", {2, 1, 1}, Place::Devices, 1, 5, 5, 7, {}}}));
-  EXPECT_THAT(text, AllOf(HasSubstr("lost: 1.00 s by estimate; what took 5.00 s"),
-                          HasSubstr("without 1 call of which that is not known")));
+  EXPECT_THAT(text, AllOf(HasSubstr("lost: 1.00 s (estimate); what took 5.00 s"),
+                          HasSubstr("excluding 1 call without an estimate")));
 }
 
-TEST(BlasReport, SumsWhatIsBeyondThirtyRows) {
+TEST(BlasReport, SumsTheRowsAfterTheThirtieth) {
   std::vector<Calls> calls;
   for (int i = 1; i <= 33; i++) calls.push_back({"dgemm", {i, i, i}, Place::Host, 1, 1.0 * i, 1e9, 1e9, 1.0 * i});
   const auto thirty = text_of(log_of({calls.begin(), calls.begin() + 30}));
@@ -108,7 +108,7 @@ TEST(BlasReport, ShowsTroubleOfEveryProcess) {
 
 TEST(BlasReport, ShowsDamagedLines) {
   auto log = read_log(octave_header + "a letter\n" + octave_small);
-  EXPECT_THAT(text_of(log), AllOf(HasSubstr("line 2 of the log is damaged: it is no JSON\n"), HasSubstr("dsyrk")));
+  EXPECT_THAT(text_of(log), AllOf(HasSubstr("line 2 of the log is damaged: it is not JSON\n"), HasSubstr("dsyrk")));
   log.damaged.resize(12, log.damaged[0]);
   EXPECT_THAT(text_of(log), HasSubstr("and 2 other damaged lines\n"));
   EXPECT_THAT(text_of(read_log("a letter")), Not(HasSubstr("No BLAS call")));
@@ -120,12 +120,12 @@ TEST(BlasReport, SaysWhyNothingMayHaveCome) {
                                        HasSubstr("statically"), HasSubstr("setuid"), Not(HasSubstr("killed"))));
   report.ended.signal = SIGSEGV;
   EXPECT_THAT(blas_text(report), AllOf(HasSubstr("./solver was killed by signal 11 (Segmentation fault)\n"),
-                                       HasSubstr("writes its log when it exits")));
+                                       HasSubstr("the log is written when a process exits")));
 }
 
 TEST(BlasReport, IsJsonInOneLine) {
   auto report = report_of(read_log(octave + "a letter"));
-  report.words.emplace_back("\xff");  // no UTF-8
+  report.words.emplace_back("\xff");  // not UTF-8
   report.ended.signal = SIGTERM;
   const auto text = blas_json(report);
   EXPECT_EQ(text.find('\n'), text.npos);
@@ -142,7 +142,7 @@ TEST(BlasReport, IsJsonInOneLine) {
   EXPECT_EQ(json["totals"]["host"]["calls"], 1000);
   EXPECT_EQ(json["totals"]["devices"]["flops"], 1.2e11);
   EXPECT_EQ(json["totals"]["gained_seconds"], 2.0);
-  EXPECT_EQ(json["damaged"], nlohmann::json::parse(R"([{"line": 4, "why": "it is no JSON"}])"));
+  EXPECT_EQ(json["damaged"], nlohmann::json::parse(R"([{"line": 4, "why": "it is not JSON"}])"));
 }
 
 }  // namespace

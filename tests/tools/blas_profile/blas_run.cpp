@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tessera-info --blas: what it hands to the program and gets back from it.
+// tessera-info --blas: what it passes to the program and what it gets back.
 #include <nlohmann/json.hpp>
 
 #include "programs.hpp"
@@ -13,7 +13,7 @@ using ::testing::AllOf, ::testing::EndsWith, ::testing::HasSubstr, ::testing::Is
 
 constexpr int bad_arguments = 2, runtime_failed = 3;
 
-TEST_F(BlasProgram, ReportsBehindWhatTheProgramPrints) {
+TEST_F(BlasProgram, ReportsAfterTheOutputOfTheProgram) {
   const auto ended = blas({"log", "print", "hello"});
   EXPECT_EQ(ended.status, 0);
   EXPECT_THAT(ended.out, AllOf(StartsWith("[hello]\n\noctave-cli-7.3.0 (process 4711), "), HasSubstr("dgemm"),
@@ -51,7 +51,7 @@ TEST_F(BlasProgram, PreloadsTheLibrary) {
 }
 
 TEST_F(BlasProgram, PreloadsTheLibraryBeforeOthers) {
-  // It is not there, which ld.so only mentions: a sanitizer in tessera-info wants to be the first that is.
+  // This library does not exist, which ld.so only reports. A sanitizer in tessera-info must be the first existing one.
   const auto ended =
       test::run_program({"/usr/bin/env", "LD_PRELOAD=/nowhere/other.so", info_, "--blas", client_, "state"});
   EXPECT_THAT(ended.out, AllOf(HasSubstr("LD_PRELOAD=" + library_.string() + ":/nowhere/other.so\n"),
@@ -91,7 +91,7 @@ TEST_F(BlasProgram, AppendsToTheLogOfTheUser) {
   EXPECT_EQ(ended.status, 0);
   EXPECT_THAT(ended.out, AllOf(HasSubstr("dgemm"), Not(HasSubstr("damaged"))));
   EXPECT_EQ(trace::read_file(log), "what was there\n" + octave);
-  // The second run reports its own calls only, and counts lines from the start of the file.
+  // The second run reports only its own calls, but counts lines from the start of the file.
   const detail::TemporaryVariable worse("TEST_LOG", "a letter\n", detail::TemporaryVariable::IfSet::Replace);
   EXPECT_THAT(blas({"log"}).out, AllOf(HasSubstr("line 5 of the log is damaged"), Not(HasSubstr("dgemm"))));
 }
@@ -105,10 +105,10 @@ TEST_F(BlasProgram, TakesARelativeLog) {
   fs::remove(log);
 }
 
-TEST_F(BlasProgram, RefusesALogThatIsNone) {
+TEST_F(BlasProgram, RefusesALogThatIsNoRegularFile) {
   for (const auto& [log, why] : {std::pair{scratch_ / "nowhere/log", "cannot be written: No such file or directory"},
                                  {scratch_.path(), "cannot be written: Is a directory"},
-                                 {fs::path("/dev/null"), "is no ordinary file"}}) {
+                                 {fs::path("/dev/null"), "is not a regular file"}}) {
     const detail::TemporaryVariable given("TESSERA_BLAS_LOG", log, detail::TemporaryVariable::IfSet::Replace);
     const auto ended = blas({"print", "started"});
     EXPECT_EQ(ended.status, bad_arguments);
@@ -117,12 +117,12 @@ TEST_F(BlasProgram, RefusesALogThatIsNone) {
   }
 }
 
-TEST_F(BlasProgram, TakesAnEmptyNameOfALogForNone) {
+TEST_F(BlasProgram, IgnoresAnEmptyNameOfALog) {
   const detail::TemporaryVariable given("TESSERA_BLAS_LOG", "");
   EXPECT_THAT(blas({"log"}).out, HasSubstr("dgemm"));
 }
 
-TEST_F(BlasProgram, ReturnsWhatTheProgramReturns) {
+TEST_F(BlasProgram, ReturnsTheExitStatusOfTheProgram) {
   for (const int status : {0, 1, 3, 77, 255}) {
     const auto ended = blas({"log", "exit", std::to_string(status)});
     EXPECT_EQ(ended.status, status);
@@ -135,7 +135,7 @@ TEST_F(BlasProgram, SaysThatTheProgramWasKilled) {
     const auto ended = blas({"kill", std::to_string(signal)});
     EXPECT_EQ(ended.status, 128 + signal);
     EXPECT_THAT(ended.out,
-                AllOf(HasSubstr("was killed by signal " + std::to_string(signal)), HasSubstr("when it exits")));
+                AllOf(HasSubstr("was killed by signal " + std::to_string(signal)), HasSubstr("when a process exits")));
   }
 }
 
@@ -155,7 +155,7 @@ TEST_F(BlasProgram, SaysWhyTheProgramCannotBeStarted) {
   failed(scratch_ / "text", 126, "Exec format error");
 }
 
-TEST_F(BlasProgram, RefusesWhatItCannotFollow) {
+TEST_F(BlasProgram, RefusesInvalidArguments) {
   const auto refused = [&](std::vector<std::string> words, const std::string& why) {
     const auto ended = info(std::move(words));
     EXPECT_EQ(ended.status, bad_arguments);
@@ -165,8 +165,8 @@ TEST_F(BlasProgram, RefusesWhatItCannotFollow) {
   refused({"--blas"}, "PROGRAM is missing");
   refused({"--json", "--blas"}, "PROGRAM is missing");
   refused({"--blas=" + client_.string()}, "without a '='");
-  refused({"--size", "5", "--blas", client_}, "--size does not go with --blas");
-  refused({"--gpus", "1", "--blas", client_}, "--gpus does not go with --blas");
+  refused({"--size", "5", "--blas", client_}, "--size cannot be used with --blas");
+  refused({"--gpus", "1", "--blas", client_}, "--gpus cannot be used with --blas");
   refused({"--nonsense", "--blas", client_}, "--nonsense");
 }
 
@@ -178,7 +178,7 @@ TEST_F(BlasProgram, ExplainsItself) {
   }
 }
 
-TEST_F(BlasProgram, NoticesThatNobodyCanReadWhatItPrints) {
+TEST_F(BlasProgram, NoticesThatStandardOutputCannotBeWritten) {
   const auto full = [&](const std::string& status) {
     return test::run_program(
         {"/bin/sh", "-c", "exec \"$0\" \"$@\" >/dev/full", info_, "--blas", client_, "exit", status});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tessera-info --blas lives until its program has ended, and then reports.
+// tessera-info --blas outlives its program and then reports.
 #include <optional>
 
 #include "programs.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::AllOf, ::testing::HasSubstr;
 
-/// A program in a process group of its own, as a shell starts one at a terminal.
+/// A program in its own process group, as a shell starts it from a terminal.
 class Started {
  public:
   explicit Started(const std::vector<std::string>& words) {
@@ -35,13 +35,13 @@ class Started {
   pid_t process() const { return pid_; }
   pid_t group() const { return -pid_; }
 
-  /// What is printed up to `end`, or up to the last.
+  /// The output up to and including `end`, or all of it.
   std::string read_to(const std::optional<std::string>& end = {}) {
     std::string text;
     for (char letter = 0; (!end || !text.ends_with(*end)) && read(output_, &letter, 1) == 1;) text += letter;
     return text;
   }
-  /// @return exit status, or less than nothing: the signal
+  /// @return the exit status, or minus the signal
   int wait() {
     int status = 0;
     waitpid(pid_, &status, 0);
@@ -66,13 +66,14 @@ TEST_F(BlasProgram, SurvivesACtrlCThatEndsTheProgram) {
 TEST_F(BlasProgram, WaitsForAProgramThatCatchesCtrlC) {
   Started started(command({"catch", "log", "exit", "5"}));
   started.read_to("ready\n");
-  kill(started.process(), SIGINT);  // for us alone: it is not handed on, as the terminal would have done that
+  kill(started.process(),
+       SIGINT);  // only to tessera-info, which must not forward it: a terminal sends it to the whole group
   kill(started.group(), SIGINT);
   EXPECT_THAT(started.read_to(), AllOf(HasSubstr("caught 2\n"), HasSubstr("dgemm")));
   EXPECT_EQ(started.wait(), 5);
 }
 
-TEST_F(BlasProgram, HandsOnWhatAsksItToEnd) {
+TEST_F(BlasProgram, ForwardsRequestsToTerminate) {
   for (const int signal : {SIGTERM, SIGHUP}) {
     Started started(command({"log", "wait"}));
     started.read_to("ready\n");
@@ -82,7 +83,7 @@ TEST_F(BlasProgram, HandsOnWhatAsksItToEnd) {
   }
 }
 
-TEST_F(BlasProgram, LetsTheProgramCatchWhatAsksItToEnd) {
+TEST_F(BlasProgram, LetsTheProgramCatchRequestsToTerminate) {
   Started started(command({"catch", "log", "exit", "6"}));
   started.read_to("ready\n");
   kill(started.process(), SIGTERM);
@@ -92,7 +93,7 @@ TEST_F(BlasProgram, LetsTheProgramCatchWhatAsksItToEnd) {
 
 TEST_F(BlasProgram, LeavesItsOwnSignalsToTheProgram) {
   EXPECT_THAT(blas({"state"}).out, HasSubstr("SIGINT not ignored\n"));
-  // In the background of a script, Ctrl-C is not for it.
+  // A background job of a script ignores Ctrl-C.
   auto words = command({"state"});
   words.insert(words.begin(), {"/bin/sh", "-c", "trap '' INT; exec \"$0\" \"$@\""});
   EXPECT_THAT(test::run_program(words).out, HasSubstr("SIGINT ignored\n"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program for tessera-info --blas that calls no BLAS and does what its arguments say, one after another. */
+/* A program for tessera-info --blas. It calls no BLAS and follows its arguments in turn. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <signal.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* As the library does at the end of a process. */
+/* Writes the log as the library does at the end of a process. */
 static void write_log(void) {
   FILE* log = fopen(getenv("TESSERA_BLAS_LOG"), "a");
   if (log == NULL) exit(99);
@@ -39,7 +39,7 @@ static void say(const char* text) {
 }
 
 int main(int count, char** words) {
-  alarm(60); /* where a test fails, nobody ends what waits */
+  alarm(60); /* ends a waiting process if the test fails */
   for (int i = 1; i < count; i++) {
     const char* word = words[i];
     if (strcmp(word, "print") == 0) {

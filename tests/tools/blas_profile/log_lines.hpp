@@ -5,7 +5,7 @@
 
 #include "blas_profile/blas_log.hpp"
 
-/// Logs as libtessera_blas writes them.
+/// Logs in the format of libtessera_blas.
 namespace tessera::info {
 
 inline const std::string octave_header =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Eleven products, by both interfaces; fails if one is wrong. */
+/* Computes eleven products through both interfaces. Fails if a result is wrong. */
 #include <cblas.h>
 #include <stdlib.h>
 

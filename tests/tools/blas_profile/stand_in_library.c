@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is preloaded in place of libtessera_blas.so: it only shows that it is there. */
+/* A library that is preloaded instead of libtessera_blas.so. Programs can look up its symbol. */
 int tessera_blas_stand_in = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What tessera-simulate says about wrong arguments.
+// Messages of tessera-simulate about invalid arguments.
 #include "laboratory.hpp"
 
 namespace tessera::test {
@@ -37,15 +37,15 @@ TEST(BadInput, WrongOptionOfThePolicyIsNamed) {
   unsetenv("TESSERA_SCHED_STEAL");
 }
 
-TEST(BadInput, GanttShowsOneSimulation) {
+TEST(BadInput, TraceNeedsANewFolder) {
   expect_refused("--platform everest --trace /", "--trace", "must be a new folder");
   expect_refused("--platform everest --trace /dev/null", "--trace", "must be a folder");
 }
 
 TEST(BadInput, MoreThanTheMachineHasIsRefused) {
-  expect_refused("--platform everest --gpus 4", "--gpus: '4'", "3 of everest");
+  expect_refused("--platform everest --gpus 4", "--gpus: '4'", "3 GPUs of everest");
   expect_refused("--platform everest --cpus 17", "--cpus: '17'", "16 cores");
-  expect_refused("--platform everest --cpus 0 --gpus 0", "--cpus", "nothing to compute on");
+  expect_refused("--platform everest --cpus 0 --gpus 0", "--cpus", "leaves no device");
   expect_refused("--platform everest --gpu-memory 0", "--gpu-memory", "0");
   expect_refused("--platform everest --memory pageable", "--memory", "cannot be simulated");
 }

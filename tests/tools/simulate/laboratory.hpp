@@ -14,7 +14,7 @@
 
 namespace tessera::test {
 
-/// tessera-simulate with these arguments; TESSERA_SIMULATE names the program.
+/// Runs tessera-simulate with these arguments. TESSERA_SIMULATE names the program.
 inline Ended simulate(const std::string& arguments, unsigned seconds = 30) {
   const char* program = std::getenv("TESSERA_SIMULATE");
   if (program == nullptr) throw std::runtime_error("TESSERA_SIMULATE must name tessera-simulate");
@@ -24,7 +24,7 @@ inline Ended simulate(const std::string& arguments, unsigned seconds = 30) {
   return run_program(words, seconds);
 }
 
-/// The rows of simulations, all of which must succeed.
+/// The JSON rows of some simulations. All of them must succeed.
 inline std::vector<nlohmann::json> rows_of(const std::string& arguments, unsigned seconds = 30) {
   const auto ended = simulate(arguments + " --json -", seconds);
   EXPECT_EQ(ended.status, 0) << arguments << '\n' << ended.err;
@@ -41,7 +41,7 @@ inline nlohmann::json row_of(const std::string& arguments) {
   return rows.front();
 }
 
-/// A figure of each GPU.
+/// The values of a field for each GPU.
 inline std::vector<double> per_gpu(const nlohmann::json& row, const char* field) {
   std::vector<double> all;
   for (const auto& gpu : row.at("per_gpu")) all.push_back(gpu.at(field));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// GPUs of very little memory: all must come to an end.
+// GPUs with very little memory: every call must finish.
 #include "laboratory.hpp"
 
 namespace tessera::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the policies do on machines that are only described, by tessera-simulate as a user runs it.
+// Traffic, balance and utilisation under the policies on described machines, with the program tessera-simulate.
 #include <numeric>
 
 #include "laboratory.hpp"
@@ -9,12 +9,12 @@ namespace {
 
 using ::testing::DoubleNear;
 
-/// Bytes that are copied of a triangle of order n, in doubles: tiles on the diagonal in panels of so many columns.
+/// Bytes copied for a triangle of doubles of order n. Diagonal tiles are copied in panels of `panel` columns.
 double triangle_bytes(double n, double panel) { return 8 * (n * n + n * panel) / 2; }
 
 double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
-// Whoever runs the tasks, and in which order: together they take the time that they are said to take.
+// The sum of the tasks' times does not depend on the policy.
 TEST(Simulation, RunsAllTasksUnderEveryPolicy) {
   const auto rows = rows_of(
       "--platform summit-node --routine gemm,syrk,trmm,trsm --size 4096 --tile 1024 --placement scheduler --policy "
@@ -41,13 +41,13 @@ TEST(Simulation, GivesTheSameBytesTwice) {
   EXPECT_FALSE(first.out.empty());
 }
 
-TEST(Traffic, OfAProductThatFitsIsWhatIsCompulsory) {
+TEST(Traffic, IsCompulsoryForAProductThatFits) {
   const auto row = row_of("--platform h200x4 --size 16384 --policy tessera");
   EXPECT_EQ(row.at("bytes_h2d"), row.at("bytes_min_h2d"));
 }
 
-// GPUs that ask for a tile of the host while a peer fetches it would bring some twice.
-TEST(Traffic, OfATriangleIsEachOfItsTilesOnce) {
+// A GPU that requests a tile from the host while a peer fetches it would copy the tile a second time.
+TEST(Traffic, CopiesEachTileOfATriangleOnce) {
   const double whole = 8.0 * 16384 * 16384, triangle = triangle_bytes(16384, 256);
   const auto rows = rows_of("--platform h200x4 --routine symm,syrk,syr2k --size 16384 --tile 2048 --policy tessera");
   ASSERT_EQ(rows.size(), 3);
@@ -56,7 +56,7 @@ TEST(Traffic, OfATriangleIsEachOfItsTilesOnce) {
   EXPECT_EQ(rows[2].at("bytes_h2d"), 2 * whole + triangle);
 }
 
-TEST(Traffic, OfAllThatFitsIsLittleMoreThanWhatIsCompulsory) {
+TEST(Traffic, IsNearlyCompulsoryForAllRoutinesThatFit) {
   const auto rows = rows_of("--platform h200x4 --routine all --size 8192,16384,32768 --policy tessera", 120);
   ASSERT_EQ(rows.size(), 7 * 3);
   for (const auto& row : rows)
@@ -64,8 +64,8 @@ TEST(Traffic, OfAllThatFitsIsLittleMoreThanWhatIsCompulsory) {
         << row.at("routine") << ' ' << row.at("n");
 }
 
-// BLASX publishes 9.4 and 4.0 GB for its own runs on that machine, and cuBLAS-XT moves 73 and 39.
-TEST(Traffic, OnEverestIsNoMoreThanWhatWasPromised) {
+// On this machine BLASX reports 9.4 and 4.0 GB for its own runs, and 73 and 39 GB for cuBLAS-XT.
+TEST(Traffic, OnEverestIsNoMoreThanThatOfBlasx) {
   const auto rows = rows_of("--platform everest --routine gemm,trsm --size 16384 --tile 1024 --policy tessera");
   ASSERT_EQ(rows.size(), 2);
   EXPECT_LE(rows[0].at("bytes_h2d"), 9.4e9);
@@ -75,22 +75,22 @@ TEST(Traffic, OnEverestIsNoMoreThanWhatWasPromised) {
     EXPECT_GT(from_gpus[1], 0.1e9) << row.at("routine");
     EXPECT_GT(from_gpus[2], 0.1e9) << row.at("routine");
   }
-  // GPU 0 has no peer. Of another's it gets results that the host does not have yet, over the host: none in a product,
-  // and in a solve no more than what is left of the promise.
+  // GPU 0 has no peer. It gets results of other GPUs through the host: none in a product, and in a solve no more than
+  // the bound allows.
   EXPECT_EQ(per_gpu(rows[0], "d2d_in")[0], 0);
   EXPECT_LE(rows[1].at("bytes_h2d").get<double>() + per_gpu(rows[1], "d2d_in")[0], 4.6e9);
 }
 
-// With less fetched ahead, links are idle while a GPU computes; with more, tiles that are needed are driven out.
+// With less look-ahead, links are idle while a GPU computes. With more, tiles are evicted before their use.
 TEST(OutOfCore, GPUsComputeFourFifthsOfTheTime) {
   const auto row = row_of("--platform h200x4 --size 32768 --gpu-memory 1536 --policy tessera");
   const auto busy = per_gpu(row, "busy");
   EXPECT_GE(sum(busy) / 4, 0.8 * row.at("median_s").get<double>()) << ::testing::PrintToString(busy);
 }
 
-// Tasks that become ready late in a solve are the most urgent ones: GPUs that take them only when all that they have
-// reserved before has run are idle for a quarter of the time.
-TEST(Urgency, OfASolveIsNotHeldUpByWhatWasReservedBefore) {
+// In a solve, tasks that become ready late are the most urgent. GPUs that run all previously reserved tasks first are
+// idle for a quarter of the time.
+TEST(Urgency, UrgentTasksOfASolvePassReservedOnes) {
   const auto row = row_of("--platform h200x4 --routine trsm --size 32768 --tile 4096 --policy tessera");
   const auto busy = per_gpu(row, "busy");
   EXPECT_GE(sum(busy) / 4, 0.76 * row.at("median_s").get<double>()) << ::testing::PrintToString(busy);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run of tessera-bench that is recorded, and what StarPU itself has counted of it.
+// A recorded run of tessera-bench, compared with StarPU's own statistics.
 #include <map>
 #include <memory>
 #include <set>
@@ -13,7 +13,7 @@ namespace tessera::trace {
 
 namespace {
 
-/// tessera-bench with some more words.
+/// Runs tessera-bench. @return its exit status
 int bench(std::vector<std::string> words, const std::map<std::string, std::string>& environment = {}) {
   words.insert(words.begin(), TEST_BENCH);
   return run({words, environment, {}, {}}).code;
@@ -70,7 +70,7 @@ TEST_F(Recorded, KnowsTheOperandOfEveryTransfer) {
   }
 }
 
-TEST(RecordedTwice, BothOfOneNameAreExplained) {
+TEST(RecordedTwice, RunsOfTheSameNameGetSeparateReports) {
   const Scratch scratch;
   ASSERT_EQ(bench({"--size", "150,150", "--repeat", "1", "--warmup", "0", "--trace", scratch / "run"}), 0);
   int reports = 0;

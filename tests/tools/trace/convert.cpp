@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What StarPU has recorded, and what is no such thing.
+// Converting StarPU's recordings, and files that are none.
 #include "convert_support.hpp"
 #include "trace/input/read_run.hpp"
 #include "trace/output/outputs.hpp"
@@ -16,7 +16,7 @@ using ::testing::IsEmpty;
 class Convert : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (recorded_trace().empty()) GTEST_SKIP() << "this StarPU records no traces";
+    if (recorded_trace().empty()) GTEST_SKIP() << "this StarPU cannot record traces";
     fs::create_directory(records());
   }
   fs::path records() const { return scratch_ / "records"; }
@@ -59,7 +59,7 @@ TEST_F(Convert, ReadsARecordedRun) {
   EXPECT_EQ(run.tiles[0].bytes, 512u);
 }
 
-TEST_F(Convert, GivesViTEColoursNamesAndNothingThatCoversTheTasks) {
+TEST_F(Convert, WritesColoursAndNamesForViTEAndNothingThatCoversTheTasks) {
   put(recorded_trace());
   const auto run = explain();
   const auto starpus = records() / "paje.trace", ours = scratch_ / "paje.trace";
@@ -84,7 +84,7 @@ TEST_F(Convert, ShowsATruncatedTraceAsFarAsItGoes) {
     put(whole.substr(0, size));
     try {
       const auto run = explain();
-      EXPECT_THAT(run.warnings, ::testing::Contains(HasSubstr("as far as it goes"))) << size;
+      EXPECT_THAT(run.warnings, ::testing::Contains(HasSubstr("as far as the trace goes"))) << size;
       EXPECT_GE(run.span, 0);
       shown++, fewer += run.tasks.size() < 40;
     } catch (const RuntimeError& error) {
@@ -100,10 +100,10 @@ TEST_F(Convert, SaysThatAProgramWasKilled) {
   write_file(scratch_ / "run.json", R"({"format": "tessera-trace 1", "complete": false})");
   EXPECT_THAT(explain().warnings, ::testing::Contains(HasSubstr("The program did not end")));
   fs::remove(scratch_ / "prof_file_0");
-  EXPECT_THAT(complaint(), HasSubstr("has not ended, or was killed"));
+  EXPECT_THAT(complaint(), HasSubstr("has not ended or was killed"));
 }
 
-TEST_F(Convert, RefusesWhatIsNoTrace) {
+TEST_F(Convert, RefusesFilesThatAreNoTraces) {
   EXPECT_THAT(complaint(), AllOf(HasSubstr("holds no trace, prof_file_0"), HasSubstr("TESSERA_TRACE=")));
   put("");
   EXPECT_THAT(complaint(), HasSubstr("prof_file_0: is empty"));
@@ -111,7 +111,7 @@ TEST_F(Convert, RefusesWhatIsNoTrace) {
                               std::string(1 << 20, '\377'), read_file("/proc/self/exe")}) {
     put(foreign);
     EXPECT_THAT(complaint(),
-                AllOf(HasSubstr("prof_file_0: StarPU"), HasSubstr("it is no trace of StarPU's, or damaged")));
+                AllOf(HasSubstr("prof_file_0: StarPU"), HasSubstr("it is not a StarPU trace, or it is damaged")));
   }
   fs::remove(scratch_ / "prof_file_0");
   fs::create_directory(scratch_ / "prof_file_0");
@@ -121,7 +121,7 @@ TEST_F(Convert, RefusesWhatIsNoTrace) {
 TEST_F(Convert, TakesOneTraceOnly) {
   put(recorded_trace());
   put(recorded_trace(), "prof_file_1");
-  EXPECT_THAT(complaint(), AllOf(HasSubstr("several traces, prof_file_0 and prof_file_1"), HasSubstr("leave one")));
+  EXPECT_THAT(complaint(), AllOf(HasSubstr("several traces, prof_file_0 and prof_file_1"), HasSubstr("keep only one")));
 }
 
 TEST_F(Convert, SurvivesDamage) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program of StarPU's that knows nothing of Tessera: 40 tasks in chains of four, to be recorded.
+// A StarPU program without Tessera, to be recorded: 40 tasks in chains of four.
 #include <starpu.h>
 #include <starpu_fxt.h>
 
@@ -30,7 +30,7 @@ int run() {
     starpu_data_set_coordinates(handles[i], 2, static_cast<int>(i), 3);
   }
   for (std::size_t i = 0; i < 40; i++)
-    // StarPU records thousands of operations: less would be none.
+    // StarPU records thousands of flops, so fewer would be recorded as 0.
     if (starpu_task_insert(&codelet, STARPU_R, handles[10], STARPU_RW, handles[i % 10], STARPU_FLOPS, 64e3, 0) != 0)
       return EXIT_FAILURE;
   starpu_task_wait_for_all();

@@ -7,7 +7,7 @@
 
 namespace tessera::trace {
 
-/// What StarPU has recorded of convert_recorder.cpp, once for all tests of a program; empty if it records nothing.
+/// StarPU's recording of convert_recorder.cpp, made once per test program; empty if StarPU cannot record.
 inline const std::string& recorded_trace() {
   static const std::string trace = [] {
     const Scratch scratch;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The gaps of runs whose gaps are known, with their causes.
+// Gaps and their causes in runs with known gaps.
 #include <gmock/gmock.h>
 
 #include "shares.hpp"
@@ -20,14 +20,14 @@ const Gap& gap_before(const Analysis& analysis, int task) {
   throw std::out_of_range("no gap before task " + std::to_string(task));
 }
 
-TEST(Gaps, EachPartOfAGap) {
+TEST(Gaps, AllPartsOfAGap) {
   SmallRun small(1);
   const int a = small.tile('A', 3, 7), c = small.tile('C', 3, 5);
   const int first = small.task(gpu_0, 0, 2, {small.write(c)});
   const int second = small.submitted_at(3, small.task(gpu_0, 8, 16, {small.read(a), small.update(c)}));
   small.transfer(a, host, node_0, 4, 7);
   const auto analysis = analyse(small.run);
-  // 2–3 not submitted; 3–7 until A has arrived, also while the transfer had not begun; 7–8 the rest.
+  // 2–3: not submitted. 3–7: waiting for A, including the time before the transfer started. 7–8: overhead.
   EXPECT_THAT(analysis.workers, ElementsAre(shares(10, 4, 1, 1)));
   ASSERT_EQ(analysis.worst_gaps.size(), 1);
   const auto& gap = gap_before(analysis, second);
@@ -58,7 +58,7 @@ TEST(Gaps, Dependency) {
   EXPECT_EQ(gap.text, "GPU 0 was idle 3.00 s: gemm 102 depends on gemm B(4,2) on GPU 1");
 }
 
-TEST(Gaps, OfSeveralTasksTheLastIsWaitedFor) {
+TEST(Gaps, TheLastOfSeveralDependenciesIsTheCause) {
   SmallRun small(2);
   const int early = small.task(gpu_0, 0, 2), late = small.task(gpu_1, 0, 6);
   const int next = small.task(gpu_0, 6, 8, {}, {late, early});
@@ -85,10 +85,10 @@ TEST(Gaps, TheProgramWaitedForResults) {
   small.transfer(c, node_0, host, 2, 5);
   small.submitted_at(6, small.task(gpu_0, 6, 8));
   EXPECT_THAT(analyse(small.run).worst_gaps[0].text,
-              HasSubstr("had not submitted gemm 101; results were on their way to the host for 3.00 s of them"));
+              HasSubstr("had not submitted gemm 101; results were copied to the host during 3.00 s of that"));
 }
 
-TEST(Gaps, ReadyTasksThatTheWorkerWasNotGiven) {
+TEST(Gaps, ReadyTasksThatTheWorkerDidNotGet) {
   SmallRun small(2);
   const int first = small.task(gpu_0, 0, 4);
   const int second = small.task(gpu_1, 4, 6, {}, {first});
@@ -97,7 +97,7 @@ TEST(Gaps, ReadyTasksThatTheWorkerWasNotGiven) {
               HasSubstr("depends on gemm 100 on GPU 0; meanwhile 2 tasks or more were ready but not given to it"));
 }
 
-TEST(Gaps, RoomHadToBeMade) {
+TEST(Gaps, MemoryHadToBeFreed) {
   SmallRun small(1);
   const int c = small.tile('C', 4, 4);
   small.task(gpu_0, 0, 2, {small.write(c)});
@@ -105,11 +105,11 @@ TEST(Gaps, RoomHadToBeMade) {
   const int next = small.task(gpu_0, 6, 8);
   const auto analysis = analyse(small.run);
   EXPECT_EQ(gap_before(analysis, next).text,
-            "GPU 0 lost 4.00 s to the runtime before gemm 101, which was ready and whose tiles were there; C(4,4) was "
-            "being written back to make room");
+            "GPU 0 lost 4.00 s to the runtime before gemm 101, which was ready with all its tiles present; C(4,4) was "
+            "written back to free memory");
 }
 
-TEST(Gaps, WhatComesBetweenTheEndOfADependencyAndReadyIsOverhead) {
+TEST(Gaps, TimeFromTheEndOfADependencyToReadyIsOverhead) {
   SmallRun small(1);
   const int first = small.task(gpu_0, 0, 2);
   const int second = small.task(gpu_0, 6, 8, {}, {first});
@@ -119,7 +119,7 @@ TEST(Gaps, WhatComesBetweenTheEndOfADependencyAndReadyIsOverhead) {
   EXPECT_EQ(gap_before(analysis, second).cause, Gap::Cause::Overhead);
 }
 
-TEST(Gaps, NotReadyForNoReasonThatIsKnown) {
+TEST(Gaps, NotReadyForAnUnknownReason) {
   SmallRun small(1);
   small.task(gpu_0, 0, 2);
   const int second = small.task(gpu_0, 5, 8);
@@ -127,18 +127,19 @@ TEST(Gaps, NotReadyForNoReasonThatIsKnown) {
   const auto analysis = analyse(small.run);
   EXPECT_THAT(analysis.workers, ElementsAre(shares(5, 0, 0, 3)));
   EXPECT_EQ(gap_before(analysis, second).cause, Gap::Cause::Submission);
-  EXPECT_EQ(gap_before(analysis, second).text,
-            "GPU 0 was idle 3.00 s: gemm 101 had been submitted but was not ready; why, the trace does not tell");
+  EXPECT_EQ(
+      gap_before(analysis, second).text,
+      "GPU 0 was idle 3.00 s: gemm 101 had been submitted but was not ready for a reason that is not in the trace");
 }
 
-TEST(Gaps, ALinkThatWasSlowerThanItIs) {
+TEST(Gaps, ATransferSlowerThanItsLink) {
   SmallRun small(1);
   const int a = small.tile('A', 0, 0);
   small.run.counted.links = {{host, node_0, 0, 50e6}};
   small.transfer(a, host, node_0, 0, 4);
   const int task = small.task(gpu_0, 4, 8, {small.read(a)});
   EXPECT_EQ(gap_before(analyse(small.run), task).text,
-            "GPU 0 waited 4.00 s for A(0,0) from the host (100 MB at 25 MB/s where the link does 50 MB/s), wanted by "
+            "GPU 0 waited 4.00 s for A(0,0) from the host (100 MB at 25 MB/s on a link with 50 MB/s), wanted by "
             "gemm 100");
 }
 
@@ -164,12 +165,12 @@ TEST(Gaps, BeforeTheFirstTaskAndAfterTheLast) {
   EXPECT_EQ(tail.end, 8);
   EXPECT_EQ(tail.cause, Gap::Cause::NothingLeft);
   EXPECT_EQ(tail.next, none);
-  EXPECT_THAT(tail.text, HasSubstr("nothing left to do for the last 5.00 s; other workers computed for 5.00 s"));
-  EXPECT_EQ(analysis.worst_gaps[1].worker, gpu_0) << "a tie goes by time, then by worker";
+  EXPECT_THAT(tail.text, HasSubstr("nothing left to do for the last 5.00 s; other workers computed during 5.00 s"));
+  EXPECT_EQ(analysis.worst_gaps[1].worker, gpu_0) << "ties are ordered by time, then by worker";
   EXPECT_EQ(analysis.worst_gaps[2].worker, gpu_1);
 }
 
-TEST(Gaps, ResultsGoHome) {
+TEST(Gaps, ResultsAreCopiedToTheHost) {
   SmallRun small(2);
   const int c = small.tile('C', 0, 0);
   small.task(gpu_0, 0, 4, {small.write(c)});
@@ -180,8 +181,8 @@ TEST(Gaps, ResultsGoHome) {
   EXPECT_EQ(analysis.worst_gaps[0].cause, Gap::Cause::Data);
   EXPECT_EQ(analysis.worst_gaps[0].waited_transfer, 0);
   EXPECT_THAT(analysis.worst_gaps[0].text,
-              HasSubstr("on their way home for 4.00 s of them (100 MB over GPU 0 → host)"));
-  EXPECT_EQ(analysis.worst_gaps[1].cause, Gap::Cause::NothingLeft) << "the results are not that GPU's";
+              HasSubstr("copied to the host during 4.00 s of that (100 MB over GPU 0 → host)"));
+  EXPECT_EQ(analysis.worst_gaps[1].cause, Gap::Cause::NothingLeft) << "the results are from another GPU";
   EXPECT_THAT(analysis.workers, ElementsAre(shares(4, 0, 0, 4), shares(4, 0, 0, 4)));
 }
 
@@ -195,15 +196,15 @@ TEST(Gaps, APrefetchThatCameInTimeCostsNothing) {
   EXPECT_THAT(analysis.workers, ElementsAre(shares(7, 0, 1, 0)));
 }
 
-TEST(Gaps, OnlyTilesThatAreReadHere) {
+TEST(Gaps, OnlyTilesThatTheTaskReadsOnItsNodeCount) {
   SmallRun small(2);
   const int a = small.tile('A', 0, 0), other = small.tile('A', 9, 9), c = small.tile('C', 0, 0);
   auto workspace = small.update(other);
   workspace.scratch = true;
   small.task(gpu_0, 0, 2);
   small.transfer(a, host, node_1, 2, 6);      // to another GPU
-  small.transfer(other, host, node_0, 2, 6);  // scratch to this task
-  small.transfer(c, host, node_0, 2, 6);      // only written
+  small.transfer(other, host, node_0, 2, 6);  // a workspace of this task
+  small.transfer(c, host, node_0, 2, 6);      // the task only writes it
   small.task(gpu_0, 6, 8, {small.read(a), small.write(c), workspace});
   const auto analysis = analyse(small.run);
   EXPECT_EQ(analysis.workers[0], shares(4, 0, 4, 0));
@@ -219,7 +220,7 @@ TEST(Gaps, ATransferThatEndsLaterWasForAnotherTask) {
   EXPECT_THAT(analyse(small.run).workers, ElementsAre(shares(3, 3, 2, 0)));
 }
 
-TEST(Gaps, TheLinkWasBusyWithOthers) {
+TEST(Gaps, TheLinkWasBusyWithOtherTiles) {
   SmallRun small(1);
   const int a = small.tile('A', 0, 0), other = small.tile('B', 1, 1), another = small.tile('B', 2, 2);
   small.transfer(other, host, node_0, 0, 3, Transfer::Reason::Prefetch);

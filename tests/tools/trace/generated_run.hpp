@@ -10,8 +10,8 @@
 
 namespace tessera::trace {
 
-/// What looks like C ← AB + C with `grid`³ tasks on GPUs or on cores: each worker computes its tiles of C one after the
-/// other, and each GPU gets every tile that it reads once from the host, in that order, and brings its results home.
+/// A synthetic run of C ← AB + C with `grid`³ tasks on GPUs or cores. Each worker computes its tiles of C in turn. Each
+/// GPU gets every tile that it reads once from the host, in that order, and copies its results back.
 struct Generated {
   int gpus = 4, cores = 0, grid = 8;
   double task = 2e-3, transfer = 1.2e-3;  ///< seconds
@@ -94,7 +94,7 @@ class Generator {
     return busy_until;
   }
 
-  /// What the picture shows of an analysis, so that its test depends on nothing else.
+  /// Fills in the parts of the analysis that the picture shows, so that its test depends on nothing else.
   void explain() {
     auto& [run, analysis] = made_;
     analysis.workers.resize(run.workers.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the page is given, and the table of two runs.
+// The data of the page, and the table that compares two runs.
 #include <gmock/gmock.h>
 
 #include "small_run.hpp"
@@ -94,7 +94,7 @@ TEST(PageData, WorkersMemoryAndText) {
   EXPECT_EQ(data["running"], Json({{"time", {0, 10'000'000, 20'000'000}}, {"count", {0, 1, 0}}}));
 }
 
-TEST(PageData, OfNothing) {
+TEST(PageData, OfAnEmptyRun) {
   const auto data = page_data(trace::Run{}, analyse(trace::Run{}));
   EXPECT_EQ(data["tasks"]["job"], Json::array());
   EXPECT_EQ(data["gaps"], Json::array());
@@ -131,7 +131,7 @@ TEST(Differences, OfTwoRunsOnGpus) {
   EXPECT_EQ(row(rows, "time to the end"),
             Json({{"what", "time to the end"}, {"unit", "s"}, {"first", 8.0}, {"second", 2.0}}));
   EXPECT_EQ(row(rows, "workers: waiting for data")["first"], 75.0);
-  EXPECT_EQ(row(rows, "workers: computing")["second"], 100.0) << "of the GPU that worked";
+  EXPECT_EQ(row(rows, "workers: computing")["second"], 100.0) << "only the GPU that ran tasks counts";
   EXPECT_EQ(row(rows, "from the host to GPUs")["first"], 1.0);
   EXPECT_EQ(row(rows, "… of A")["second"], nullptr) << "that run has no A";
   EXPECT_EQ(row(rows, "tiles brought from the host")["first"], 100.0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the end of a run waited for, and what it could not have been faster than.
+// The critical path of a run, and its lower bounds.
 #include <gmock/gmock.h>
 
 #include "small_run.hpp"
@@ -79,7 +79,7 @@ TEST(Path, APrefetchWaitedForItsTurn) {
   SmallRun small(1);
   const int a = small.tile('A', 0, 0);
   const int first = small.task(gpu_0, 0, 4), second = small.task(gpu_0, 4, 5);
-  small.transfer(a, host, node_0, 3, 6, Transfer::Reason::Prefetch);  // asked for while the first was computing
+  small.transfer(a, host, node_0, 3, 6, Transfer::Reason::Prefetch);  // requested while the first task was running
   const int third = small.task(gpu_0, 6, 8, {small.read(a)});
   const auto path = analyse(small.run).path;
   EXPECT_THAT(path.tasks, ElementsAre(first, third));
@@ -108,7 +108,7 @@ TEST(Path, TheResultsWayHome) {
   const int c = small.tile('C', 0, 0), a = small.tile('A', 0, 0);
   const int task = small.task(gpu_0, 0, 4, {small.write(c)});
   small.transfer(c, node_0, host, 4, 7);
-  small.transfer(a, host, node_0, 6, 8);  // for nothing: no result, no task
+  small.transfer(a, host, node_0, 6, 8);  // without a purpose: neither a result nor for a task
   const auto path = analyse(small.run).path;
   EXPECT_THAT(path.tasks, ElementsAre(task));
   expect_parts(path, 4, 3, 1, 0);
@@ -198,9 +198,9 @@ TEST(Bounds, LongestFirst) {
   EXPECT_EQ(bounds[1].name, "computing on the GPUs");
   EXPECT_EQ(bounds[1].seconds, 2.5);
   EXPECT_EQ(bounds[2].name, "host → GPU 0");
-  EXPECT_EQ(bounds[2].seconds, 2) << "with the rate that StarPU knows, not the one that was seen";
+  EXPECT_EQ(bounds[2].seconds, 2) << "the rate of StarPU's model, not the observed one";
   EXPECT_EQ(bounds[3].name, "host → GPU 1");
-  EXPECT_EQ(bounds[3].seconds, 2) << "with the highest rate that was seen";
+  EXPECT_EQ(bounds[3].seconds, 2) << "the highest observed rate";
 }
 
 TEST(Bounds, OverlappingTransfersShareTheLink) {
@@ -209,7 +209,7 @@ TEST(Bounds, OverlappingTransfersShareTheLink) {
   for (const int tile : {a, b, c}) small.transfer(tile, host, node_0, 0, 6);
   const auto analysis = analyse(small.run);
   ASSERT_EQ(analysis.bounds.size(), 1);
-  EXPECT_EQ(analysis.bounds[0].seconds, 6) << "300 MB in 6 s, though none was seen with more than 17 MB/s";
+  EXPECT_EQ(analysis.bounds[0].seconds, 6) << "300 MB in 6 s, although no single transfer exceeded 17 MB/s";
   EXPECT_EQ(analysis.links[0].busy, 6);
 }
 

@@ -40,7 +40,7 @@ class Picture : public testing::Test {
     return value;
   }
 
-  /// On a surface of no size: what would be drawn is counted all the same.
+  /// Draws on a surface of size 0, which counts the rectangles all the same.
   static Drawn drawn(const Explained& run) {
     const Chart chart(run);
     auto* surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1, 1);
@@ -104,10 +104,10 @@ TEST_F(Picture, ManyWorkersStayOnAPage) {
   EXPECT_LT(Chart(generated(cores)).height(), 297 / 25.4 * 72);
 }
 
-TEST_F(Picture, WhatHasNotEndedIsDrawnToTheEnd) {
+TEST_F(Picture, UnfinishedTasksAreDrawnToTheEnd) {
   auto run = generated({});
   run.run.tasks.back().end = never;
-  run.run.tasks.front().start = run.run.tasks.front().end = never;  // never began
+  run.run.tasks.front().start = run.run.tasks.front().end = never;  // never started
   EXPECT_EQ(drawn(run).tasks, run.run.tasks.size() - 1);
 }
 
@@ -138,7 +138,7 @@ TEST_F(Picture, SaysWhichFileCannotBeWritten) {
 TEST_F(Picture, IsWholeOrNotThere) {
   rlimit before;
   getrlimit(RLIMIT_FSIZE, &before);
-  const rlimit small{8192, before.rlim_max};  // as a full disk does, it lets a part be written
+  const rlimit small{8192, before.rlim_max};  // like a full disk, it allows a partial write
   const auto action = std::signal(SIGXFSZ, SIG_IGN);
   setrlimit(RLIMIT_FSIZE, &small);
   std::string saying;
@@ -154,12 +154,12 @@ TEST_F(Picture, IsWholeOrNotThere) {
 }
 
 TEST(Bars, ThoseTooNarrowShareColumnsByTheirTime) {
-  // Of the column from 10 to 11: half gemm, a quarter add, a quarter nothing.
+  // The column from 10 to 11 holds half gemm, a quarter add and a quarter nothing.
   const std::vector<Span> spans = {{0, 5, 1}, {10, 10.25, 1}, {10.25, 10.5, 2}, {10.75, 11, 1}, {20.25, 20.5, 2}};
   const auto result = bars(spans, 0, 8, 1);
   ASSERT_EQ(result.size(), 4u);
-  EXPECT_DOUBLE_EQ(result[0].box.height, 8);  // as it is
-  EXPECT_DOUBLE_EQ(result[1].box.x, 20.25);   // alone
+  EXPECT_DOUBLE_EQ(result[0].box.height, 8);  // unchanged
+  EXPECT_DOUBLE_EQ(result[1].box.x, 20.25);   // without a close neighbour
   EXPECT_DOUBLE_EQ(result[1].box.height, 8);
   EXPECT_DOUBLE_EQ(result[2].box.height, 4);
   EXPECT_DOUBLE_EQ(result[2].box.width, 1);

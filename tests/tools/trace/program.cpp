@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tessera-trace itself.
+// The program tessera-trace.
 #include "convert_support.hpp"
 
 namespace tessera::trace {
@@ -16,13 +16,13 @@ constexpr int success = 0, bad_arguments = 2, runtime_failed = 3;
 class Program : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (recorded_trace().empty()) GTEST_SKIP() << "this StarPU records no traces";
+    if (recorded_trace().empty()) GTEST_SKIP() << "this StarPU cannot record traces";
     fs::create_directory(folder());
     fs::create_directory(temporary());
     write_file(folder() / "prof_file_0", recorded_trace());
   }
   void TearDown() override {
-    if (fs::exists(temporary())) EXPECT_TRUE(fs::is_empty(temporary())) << "something is left behind";
+    if (fs::exists(temporary())) EXPECT_TRUE(fs::is_empty(temporary())) << "temporary files remain";
   }
   fs::path folder() const { return scratch_ / "recorded"; }
   fs::path temporary() const { return scratch_ / "temporary"; }
@@ -35,12 +35,12 @@ class Program : public ::testing::Test {
   Scratch scratch_;
 };
 
-TEST_F(Program, Explains) {
+TEST_F(Program, WritesAReport) {
   const auto ended = trace({folder()});
   EXPECT_EQ(ended.code, success);
   EXPECT_THAT(ended.output,
               AllOf(HasSubstr("increase: 40 tasks on 2 CPU workers\n"), HasSubstr("TFLOP/s"), HasSubstr("CPU 1"),
-                    HasSubstr("waiting for data"), HasSubstr("explained in " + (folder() / "report.html").string())));
+                    HasSubstr("waiting for data"), HasSubstr("report: " + (folder() / "report.html").string())));
   for (const char* name : outputs) EXPECT_GT(fs::file_size(folder() / name), 0u) << name;
   EXPECT_EQ(std::distance(fs::directory_iterator(folder()), {}), 1 + std::ssize(outputs));
 }
@@ -57,7 +57,7 @@ TEST_F(Program, Compares) {
   const auto ended = trace({"--compare", folder(), folder(), "--output", file});
   EXPECT_EQ(ended.code, success);
   EXPECT_THAT(ended.output,
-              AllOf(HasSubstr("time to the end"), HasSubstr("+0.0 %"), HasSubstr("explained in " + file.string())));
+              AllOf(HasSubstr("time to the end"), HasSubstr("+0.0 %"), HasSubstr("report: " + file.string())));
   EXPECT_GT(fs::file_size(file), 0u);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder()), {}), 1);
 }
@@ -76,24 +76,24 @@ TEST_F(Program, RefusesBadArguments) {
   refused({"--compare", folder()}, "--compare");
   refused({"--compare", folder(), scratch_ / "nowhere"}, "is not a folder");
   refused({"--compare", folder(), folder(), folder()}, "--compare");
-  refused({"--compare", folder(), folder(), "--output", folder()}, "a comparison is one file");
+  refused({"--compare", folder(), folder(), "--output", folder()}, "a comparison is written to a file");
   refused({"--picture", folder()}, "--picture");
   EXPECT_EQ(trace({"--help"}).code, success);
 }
 
-TEST_F(Program, SaysInOneSentenceWhatIsWrong) {
+TEST_F(Program, ReportsErrorsInOneSentence) {
   const auto failed = [&](std::vector<std::string> arguments, const std::string& why) {
     const auto ended = trace(std::move(arguments));
     EXPECT_EQ(ended.code, runtime_failed) << why;
     EXPECT_THAT(ended.output, AllOf(HasSubstr("tessera-trace: "), HasSubstr(why)));
     EXPECT_EQ(std::ranges::count(ended.output, '\n'), 1) << ended.output;
   };
-  failed({folder(), "--output", folder() / "prof_file_0/report"}, "no such folder can be made");
+  failed({folder(), "--output", folder() / "prof_file_0/report"}, "the folder cannot be created");
   failed({folder(), "--output", "/proc"}, "/proc/paje.trace");
   failed({"--compare", folder(), folder(), "--output", scratch_ / "nowhere/both.html"}, "both.html cannot be written");
   failed({scratch_.path()}, "holds no trace");
   write_file(folder() / "prof_file_0", "a letter");
-  failed({folder()}, "it is no trace of StarPU's, or damaged");
+  failed({folder()}, "it is not a StarPU trace, or it is damaged");
 }
 
 TEST_F(Program, ShowsATruncatedTraceWithAWarning) {
@@ -115,9 +115,9 @@ TEST_F(Program, NoticesAFullDisk) {
     const auto ended = run(limited);
     EXPECT_EQ(ended.code, runtime_failed) << limit << ": " << ended.output;
     EXPECT_THAT(ended.output, HasSubstr("File too large")) << limit;
-    for (const auto& entry : fs::directory_iterator(output)) {  // each file is whole or not there
+    for (const auto& entry : fs::directory_iterator(output)) {  // each file is complete or absent
       const auto name = entry.path().filename().string();
-      EXPECT_TRUE(fs::exists(scratch_ / "whole" / name)) << name << " is left at " << limit;
+      EXPECT_TRUE(fs::exists(scratch_ / "whole" / name)) << name << " remains at " << limit;
       EXPECT_LE(entry.file_size(), limit);
       some = true;
     }
@@ -125,7 +125,7 @@ TEST_F(Program, NoticesAFullDisk) {
   EXPECT_TRUE(some);
 }
 
-TEST_F(Program, NoticesThatNobodyCanReadWhatItPrints) {
+TEST_F(Program, NoticesThatStandardOutputCannotBeWritten) {
   auto silenced = command({folder()});
   silenced.standard_output = "/dev/full";
   const auto ended = run(silenced);

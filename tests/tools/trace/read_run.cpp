@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run of three tasks on two GPUs, written by hand with all that StarPU's files have of oddities: what StarPU does
-// itself, an address that is used again, transfers of which start or end are missing.
+// A hand-written run of three tasks on two GPUs with the oddities of StarPU's files: StarPU's own tasks, a reused
+// address, and transfers without a start or an end.
 #include "trace/input/read_run.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ class Tiny : public ::testing::Test {
   void replace(const char* file, const std::string& what, const std::string& by) const {
     write_file(scratch_ / file, replaced(read_file(scratch_ / file), what, by));
   }
-  /// As if the program had been killed.
+  /// Truncates the trace, as if the program had been killed.
   void cut_off() const {
     for (const char* thread : {"t101", "t102", "t103"})
       replace("paje.trace", std::string("8\t120.000000000\t") + thread + "\tT\n", "");
@@ -49,8 +49,8 @@ TEST_F(Tiny, IsDescribed) {
   EXPECT_EQ(run.counted.links[0].bytes, 3145728u);
 }
 
-// When a tile is registered, nobody has said yet that only a triangle of it is copied.
-TEST_F(Tiny, HasTilesOfAsManyBytesAsTheirTasksSay) {
+// Only the tasks tell that a part of a tile is copied; its registration does not.
+TEST_F(Tiny, TakesTheSizesOfTilesFromTheirTasks) {
   replace("data.rec", "Size: 2097152", "Size: 9000000");
   const auto run = read_tiny();
   const auto b = std::ranges::find(run.tiles, 'B', &trace::Tile::operand);
@@ -62,7 +62,7 @@ TEST_F(Tiny, BeginsWithTheFirstTransferForATask) {
   const auto run = read_tiny();
   EXPECT_NEAR(run.transfers.front().start, 0, 1e-12);
   EXPECT_NEAR(run.tasks.front().submitted, 0.5e-3, 1e-12);
-  EXPECT_NEAR(run.span, 17.5e-3, 1e-12);  // until the last result is home
+  EXPECT_NEAR(run.span, 17.5e-3, 1e-12);  // until the last result is on the host
 }
 
 TEST_F(Tiny, HasTheProgramsTasks) {
@@ -71,12 +71,12 @@ TEST_F(Tiny, HasTheProgramsTasks) {
   const auto &first = run.tasks[0], &second = run.tasks[1], &third = run.tasks[2];
   EXPECT_EQ(name_of(run, first), "gemm C(2,3) k=7");
   EXPECT_EQ(name_of(run, second), "gemm C(2,3) k=10");
-  EXPECT_EQ(name_of(run, third), "scale C(5,6) k=0");  // a second tile at the address of the first
+  EXPECT_EQ(name_of(run, third), "scale C(5,6) k=0");  // a second tile at the address of the first one
   EXPECT_EQ(first.worker, 0);
   EXPECT_NEAR(first.ready, 0.51e-3, 1e-12);
   EXPECT_NEAR(first.start, 3.5e-3, 1e-12);
   EXPECT_NEAR(first.end, 5.5e-3, 1e-12);
-  EXPECT_NEAR(third.ready, 8.7e-3, 1e-12);  // pushed, by the clocks, before it was submitted
+  EXPECT_NEAR(third.ready, 8.7e-3, 1e-12);  // by the clocks it was pushed before its submission
   EXPECT_THAT(first.after, IsEmpty());
   EXPECT_THAT(second.after, ElementsAre(0));  // through a task that only synchronises
   EXPECT_THAT(third.after, ElementsAre(0, 1));
@@ -120,7 +120,7 @@ TEST_F(Tiny, KnowsTheMemory) {
   ASSERT_EQ(run.memory.size(), 1u);
   EXPECT_EQ(run.memory[0].node, 1);
   EXPECT_THAT(run.memory[0].bytes, ElementsAre(1 << 20, 2 << 20));
-  EXPECT_NEAR(run.memory[0].time[0], 0, 1e-12);  // what there was before
+  EXPECT_NEAR(run.memory[0].time[0], 0, 1e-12);  // the memory used before the first event
   EXPECT_NEAR(run.memory[0].time[1], 1e-3, 1e-12);
 }
 
@@ -129,7 +129,7 @@ TEST_F(Tiny, WarnsOfAFullBuffer) {
                                                       HasSubstr("STARPU_TRACE_BUFFER_SIZE to 1 or more"))));
 }
 
-TEST_F(Tiny, NeedsNothingOfTessera) {
+TEST_F(Tiny, NeedsNoFileOfTessera) {
   fs::remove(scratch_ / "run.json");
   const auto run = read_tiny();
   EXPECT_EQ(run.title, "gemm, scale: 3 tasks on 2 GPUs");
@@ -138,11 +138,11 @@ TEST_F(Tiny, NeedsNothingOfTessera) {
   EXPECT_EQ(run.workers[1].name, "GPU 1");
   EXPECT_EQ(run.workers[2].name, "CPU 0");
   EXPECT_EQ(run.routines[0].colour, 0x4477aau);
-  EXPECT_EQ(run.tasks[0].step, none);  // a tag may mean anything
+  EXPECT_EQ(run.tasks[0].step, none);  // a tag of another program has no known meaning
   EXPECT_EQ(name_of(run, run.tasks[2]), "scale C(5,6)");
 }
 
-TEST_F(Tiny, ShowsWhatIsThereOfACutTrace) {
+TEST_F(Tiny, ShowsTheRecordedPartOfATruncatedTrace) {
   cut_off();
   replace("tasks.rec", "EndTime: 110.000000\n", "");
   replace("tasks.rec",
@@ -153,7 +153,7 @@ TEST_F(Tiny, ShowsWhatIsThereOfACutTrace) {
   EXPECT_EQ(run.tasks[1].worker, none);
   EXPECT_EQ(run.tasks[1].start, never);
   EXPECT_EQ(run.tasks[1].step, none);
-  EXPECT_NEAR(run.tasks[2].end, 19.5e-3, 1e-12);  // the last that the trace tells of
+  EXPECT_NEAR(run.tasks[2].end, 19.5e-3, 1e-12);  // the last event of the trace
   EXPECT_NEAR(run.span, 19.5e-3, 1e-12);
   EXPECT_THAT(run.warnings, ElementsAre(HasSubstr("trace ends before the program"),
                                         HasSubstr("The end of 1 task is missing"), HasSubstr("buffer")));
@@ -165,21 +165,21 @@ TEST_F(Tiny, SaysThatTheProgramWasKilled) {
   EXPECT_THAT(read_tiny().warnings, ElementsAre(HasSubstr("The program did not end"), HasSubstr("buffer")));
 }
 
-TEST_F(Tiny, TakesATaskThatWasNotRecordedForNone) {
+TEST_F(Tiny, IgnoresATaskThatWasNotRecorded) {
   replace("tasks.rec",
           "WorkerId: 1\nMemoryNode: 2\nSubmitTime: 100.100000\nStartTime: 107.000000\nEndTime: 108.000000\n",
           "SubmitTime: 100.100000\n");
-  EXPECT_EQ(read_tiny().tasks.size(), 2u);  // the trace is whole: recording was paused, or the task does nothing
+  EXPECT_EQ(read_tiny().tasks.size(), 2u);  // the trace is complete: recording was paused, or the task is empty
 }
 
-TEST_F(Tiny, DoesNotMissWhatIsRegisteredWhileRecordingIsPaused) {
+TEST_F(Tiny, KnowsTilesRegisteredWhileRecordingIsPaused) {
   replace("paje.trace", "9	107.500000000	unregister	p	a0\n", "");
   replace("data.rec", "Handle: a0\nHomeNode: 0\nName: A\nSize: 1048576\nDescription: M512x256x8\nCoordinates: 2 0\n",
           "");
   const auto run = read_tiny();
   EXPECT_NE(run.tasks[0].accesses[0].tile, run.tasks[2].accesses[0].tile);
   EXPECT_EQ(name_of(run, run.tasks[2]), "scale C(5,6) k=0");
-  EXPECT_EQ(name_of(run, run.tasks[0].accesses[0].tile, '-'), "tile(2,0)");  // as the transfer says
+  EXPECT_EQ(name_of(run, run.tasks[0].accesses[0].tile, '-'), "tile(2,0)");  // from the transfer
 }
 
 TEST_F(Tiny, WithoutTheSchedulersEventsIsReadyWhenItsPredecessorsAreDone) {
@@ -189,7 +189,7 @@ TEST_F(Tiny, WithoutTheSchedulersEventsIsReadyWhenItsPredecessorsAreDone) {
   EXPECT_NEAR(run.tasks[1].ready, run.tasks[0].end, 1e-12);
 }
 
-TEST_F(Tiny, SaysWhatIsWrong) {
+TEST_F(Tiny, ReportsInvalidFiles) {
   const auto complaint = [&] { return error_of([&] { read_tiny(); }); };
   replace("run.json", "tessera-trace 1", "tessera-trace 2");
   EXPECT_THAT(complaint(), AllOf(HasSubstr("run.json"), HasSubstr("'tessera-trace 2'")));

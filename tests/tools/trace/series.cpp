@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many tasks were ready and running, over time.
+// The numbers of ready and running tasks over time.
 #include <gmock/gmock.h>
 
 #include "small_run.hpp"
@@ -28,7 +28,8 @@ TEST(Series, ThinnedWithoutLosingPeaks) {
   SmallRun small(1);
   constexpr int tasks = 50'000;
   for (int i = 0; i < tasks; ++i) small.task(gpu_0, 2 * i + 1, 2 * i + 2);
-  for (int extra = 0; extra < 7; ++extra) small.task(gpu_0, 30'001, 30'001.5);  // a peak far narrower than a point
+  for (int extra = 0; extra < 7; ++extra)
+    small.task(gpu_0, 30'001, 30'001.5);  // a peak much narrower than a point of the picture
   const auto analysis = analyse(small.run);
   EXPECT_LE(analysis.running.time.size(), 4000);
   EXPECT_EQ(*std::ranges::max_element(analysis.running.count), 8);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of where a worker's time went, and which gaps are listed.
+// The shares of the workers' time, and the choice of the listed gaps.
 #include <gmock/gmock.h>
 
 #include "shares.hpp"
@@ -15,7 +15,7 @@ constexpr int gpu_0 = 0, host = 0, node_0 = 1;
 TEST(Shares, OverlappingTasksCountOnce) {
   SmallRun small(1);
   small.task(gpu_0, 0, 4);
-  small.task(gpu_0, 2, 3);  // within
+  small.task(gpu_0, 2, 3);  // within the previous task
   small.task(gpu_0, 3, 8);
   EXPECT_THAT(analyse(small.run).workers, ElementsAre(shares(8, 0, 0, 0)));
 }
@@ -37,7 +37,7 @@ TEST(Shares, CoresThatHelpALittleAreLeftOut) {
   small.task(gpu_0, 0, 16);
   small.task(1, 0, 1);
   EXPECT_TRUE(analyse(small.run).worst_gaps.empty());
-  small.task(1, 1, 8);  // now they do a third
+  small.task(1, 1, 8);  // the cores now do a third of the work
   EXPECT_EQ(analyse(small.run).worst_gaps.size(), 2);
 }
 

@@ -5,7 +5,7 @@
 
 #include "trace/analysis/analysis.hpp"
 
-/// To be compared, and shown where they differ.
+/// Comparing shares in tests, and printing them.
 namespace tessera::trace {
 
 inline void PrintTo(const Shares& shares, std::ostream* out) {

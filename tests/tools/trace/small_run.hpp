@@ -7,8 +7,8 @@ namespace tessera::trace {
 
 inline constexpr std::uint64_t megabyte = 1'000'000;
 
-/// A run made by hand: whole seconds, tiles of a whole number of megabytes. Node 0 is the host; GPU g is worker g and
-/// node g + 1; CPU workers follow.
+/// Builds a small run by hand, with times in whole seconds and tiles of whole megabytes. Node 0 is the host. GPU g is
+/// worker g and node g + 1. CPU workers follow.
 class SmallRun {
  public:
   Run run;
@@ -36,7 +36,7 @@ class SmallRun {
   Access write(int tile) const { return {tile, run.tiles[tile].operand, false, true, false}; }
   Access update(int tile) const { return {tile, run.tiles[tile].operand, true, true, false}; }
 
-  /// Submitted and ready at the beginning. The span grows to its end.
+  /// Adds a task that is submitted and ready at time 0. The span is extended to its end.
   int task(int worker, double start, double end, std::vector<Access> accesses = {}, std::vector<int> after = {}) {
     Task task;
     task.job = 100 + static_cast<long>(run.tasks.size()), task.routine = 0, task.worker = worker;
@@ -57,7 +57,7 @@ class SmallRun {
     return task;
   }
 
-  /// To be called in the order of the starts.
+  /// Adds a transfer. Calls must be in the order of the starts.
   int transfer(int tile, int from, int to, double start, double end,
                Transfer::Reason reason = Transfer::Reason::Fetch) {
     const auto& moved = run.tiles[tile];

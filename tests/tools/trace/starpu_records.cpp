@@ -35,7 +35,7 @@ TEST(Fields, TakesNumbersWhole) {
 
 TEST(Records, ReadsTasks) {
   const auto tasks = read_tasks(tiny / "tasks.rec");
-  ASSERT_EQ(tasks.size(), 5u);  // what is only a hint to StarPU is none
+  ASSERT_EQ(tasks.size(), 5u);  // paragraphs that only control StarPU are not tasks
   EXPECT_FALSE(tasks[0].of_the_program);
   const auto& task = tasks[1];
   EXPECT_TRUE(task.of_the_program);
@@ -67,11 +67,11 @@ TEST(Records, ReadsDataAndPushes) {
   EXPECT_TRUE(data[3].temporary);
   EXPECT_THAT(data[4].coordinates, IsEmpty());
   const auto pushes = read_pushes(tiny / "sched_tasks.rec");
-  EXPECT_EQ(pushes.size(), 3u);  // not what was popped
+  EXPECT_EQ(pushes.size(), 3u);  // not the tasks that were popped
   EXPECT_DOUBLE_EQ(pushes.at(12), 0.1051);
 }
 
-TEST(Records, SayWhatIsWrong) {
+TEST(Records, ReportInvalidFiles) {
   const Scratch scratch;
   EXPECT_THAT(error_of([&] { read_tasks(scratch / "tasks.rec"); }), HasSubstr("tasks.rec: cannot be read"));
   write_file(scratch / "tasks.rec", "Name: gemm\nJobId: ten\n\n");
@@ -93,7 +93,7 @@ TEST(Paje, GoesByItsOwnDefinitions) {
   EXPECT_DOUBLE_EQ(trace.memory[0].bytes, 1.5 * (1 << 20));
 }
 
-TEST(Paje, ReadsWhatTheRecordsDoNotSay) {
+TEST(Paje, ReadsThePartsThatTheRecordsLack) {
   const auto trace = read_paje(tiny / "paje.trace");
   EXPECT_EQ(trace.nodes, 3);
   ASSERT_EQ(trace.workers.size(), 3u);
@@ -106,10 +106,10 @@ TEST(Paje, ReadsWhatTheRecordsDoNotSay) {
   EXPECT_NEAR(trace.flushing, 0.25e-3, 1e-9);
   EXPECT_EQ(trace.registrations.size(), 7u);
   EXPECT_DOUBLE_EQ(trace.end, 0.12);
-  ASSERT_EQ(trace.transfers.size(), 7u);  // neither what had no end nor what had no start
+  ASSERT_EQ(trace.transfers.size(), 7u);  // without those that lack a start or an end
   EXPECT_EQ(trace.transfers[1].kind, "PF");
   EXPECT_FALSE(trace.transfers[1].evicts);
-  EXPECT_TRUE(trace.transfers[4].evicts);  // also within another state
+  EXPECT_TRUE(trace.transfers[4].evicts);  // also within a nested state
 }
 
 TEST(Paje, KnowsThatTheEndIsMissing) {
@@ -119,7 +119,7 @@ TEST(Paje, KnowsThatTheEndIsMissing) {
   EXPECT_FALSE(read_paje(scratch / "paje.trace").whole);
 }
 
-TEST(Paje, SaysWhatIsWrong) {
+TEST(Paje, ReportsInvalidFiles) {
   const Scratch scratch;
   const auto complaint = [&](const std::string& text) {
     write_file(scratch / "paje.trace", text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The files for scripts and for Perfetto: what is in them, and that there are none that are not whole.
+// The tables and the trace for Perfetto: their contents, and that no incomplete file remains.
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 
@@ -108,13 +108,13 @@ TEST_F(Files, ChromeTrace) {
       EXPECT_EQ(event.at("args").at("job"), 101);
     }
   }
-  EXPECT_EQ(slices, 2 + 3) << "the task that has not started is not there";
-  EXPECT_EQ(used.size(), 1 + 3) << "two transfers at a time need two rows";
+  EXPECT_EQ(slices, 2 + 3) << "a task that has not started is left out";
+  EXPECT_EQ(used.size(), 1 + 3) << "two simultaneous transfers need two rows";
   EXPECT_EQ(named, used);
   EXPECT_EQ(counters, std::ssize(analysis.ready.time) + std::ssize(analysis.running.time) + 2);
 }
 
-TEST_F(Files, ChromeTraceOfNothing) {
+TEST_F(Files, ChromeTraceOfAnEmptyRun) {
   write_chrome_trace(folder / "trace.json", {trace::Run{}, analyse(trace::Run{})});
   EXPECT_TRUE(nlohmann::json::parse(read("trace.json")).at("traceEvents").is_array());
 }
@@ -131,7 +131,7 @@ TEST_F(Files, NoSuchFolder) {
 TEST_F(Files, AFolderIsInTheWay) {
   fs::create_directories(folder / "tasks.csv" / "in");
   EXPECT_THROW(write_tasks_csv(folder / "tasks.csv", some_run().run), RuntimeError);
-  EXPECT_EQ(files(), 1) << "nothing is left beside it";
+  EXPECT_EQ(files(), 1) << "no partial file remains";
 }
 
 TEST_F(Files, NoRoom) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bytes by link and operand against the least, and where tasks found their tiles.
+// Bytes by link and by operand, their compulsory minimum, and where tasks found their tiles.
 #include <gmock/gmock.h>
 
 #include "small_run.hpp"
@@ -27,8 +27,8 @@ TEST(Links, BytesCountAndUnion) {
   const int a = small.tile('A', 0, 0, 3 * megabyte), b = small.tile('B', 0, 0, 5 * megabyte);
   small.transfer(a, host, node_0, 0, 4);
   small.transfer(a, host, node_1, 0, 1);
-  small.transfer(b, host, node_0, 1, 2);  // within the first
-  small.transfer(b, host, node_0, 3, 5);  // overlaps it
+  small.transfer(b, host, node_0, 1, 2);  // within the first transfer
+  small.transfer(b, host, node_0, 3, 5);  // overlaps the first transfer
   small.transfer(a, host, node_0, 7, 8);
   small.transfer(a, node_0, node_1, 7, 8);
   const auto links = analyse(small.run).links;
@@ -48,10 +48,10 @@ TEST(Operands, LeastOfTilesThatAreUpdatedOrWrittenFirst) {
   const int a = small.tile('A', 0, 0, 1 * megabyte), c = small.tile('C', 0, 0, 2 * megabyte),
             d = small.tile('C', 1, 0, 4 * megabyte);
   small.task(gpu_0, 0, 1, {small.read(a), small.update(c)});  // beta = 1: C is read
-  small.task(gpu_1, 0, 1, {small.read(a), small.write(d)});   // beta = 0: it is not
-  small.task(gpu_1, 1, 2, {small.read(a), small.update(d)});  // nor by the next term
+  small.task(gpu_1, 0, 1, {small.read(a), small.write(d)});   // beta = 0: it is not read
+  small.task(gpu_1, 1, 2, {small.read(a), small.update(d)});  // the next term reads it from this GPU
   const auto analysis = analyse(small.run);
-  EXPECT_EQ(of(analysis, 'A').least_in, 1 * megabyte) << "once for all GPUs";
+  EXPECT_EQ(of(analysis, 'A').least_in, 1 * megabyte) << "once for all GPUs together";
   EXPECT_EQ(of(analysis, 'A').least_out, 0);
   EXPECT_EQ(of(analysis, 'C').least_in, 2 * megabyte);
   EXPECT_EQ(of(analysis, 'C').least_out, 6 * megabyte) << "once a tile";
@@ -82,7 +82,7 @@ TEST(Operands, TemporaryAndScratchTilesNeedNothing) {
   ASSERT_EQ(analysis.operands.size(), 1) << "scratch is no operand";
   EXPECT_EQ(of(analysis, 'C').least_in, 0);
   EXPECT_EQ(of(analysis, 'C').least_out, 0);
-  EXPECT_EQ(of(analysis, 'C').out, 100 * megabyte) << "it was moved all the same";
+  EXPECT_EQ(of(analysis, 'C').out, 100 * megabyte) << "it was copied nevertheless";
   expect_hits(analysis.hits, 1, 0, 0);
 }
 
@@ -96,7 +96,7 @@ TEST(Operands, WithoutGpusNothingMustMove) {
   }
 }
 
-TEST(Operands, WhatACoreWroteIsNotTheLeast) {
+TEST(Operands, TilesWrittenByCoresNeedNotEnterTheGPUs) {
   SmallRun small(1, 1);
   const int c = small.tile('C', 0, 0);
   const int first = small.task(1, 0, 1, {small.write(c)});
@@ -126,7 +126,7 @@ TEST(Hits, HostPeerAndOwn) {
   const int a = small.tile('A', 0, 0), c = small.tile('C', 0, 0);
   small.transfer(a, host, node_0, 0, 1);
   const int first = small.task(gpu_0, 1, 2, {small.read(a), small.write(c)});  // A from the host; C is not read
-  small.task(gpu_0, 2, 3, {small.read(a), small.update(c)}, {first});          // own, own
+  small.task(gpu_0, 2, 3, {small.read(a), small.update(c)}, {first});          // both on the GPU itself
   small.transfer(c, node_0, node_1, 3, 4);
   small.task(gpu_1, 4, 5, {small.read(c)});  // peer
   expect_hits(analyse(small.run).hits, 2, 1, 1);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Opens a trace in ViTE, as people do, but on a display that is not there, and keeps what its window shows. Fails unless
-# ViTE reads the trace without a complaint, the window shows containers and states, and the export to SVG draws them, too.
+# Opens a trace in ViTE on a virtual display and saves a picture of its window. Fails unless ViTE reads the trace without
+# complaints, the window shows containers and states, and the export to SVG draws them, too.
 # usage: tests/tools/trace/vite.sh PAJE_TRACE PICTURE.png
 set -euo pipefail
 size=(1600 1000)
@@ -13,12 +13,12 @@ die() {
 
 [[ $# -eq 2 ]] || die "usage: tests/tools/trace/vite.sh PAJE_TRACE PICTURE.png"
 for program in vite xvfb-run xauth import xdotool; do
-  command -v "$program" >/dev/null || die "$program is not there: install vite xvfb xauth libgl1-mesa-dri imagemagick xdotool"
+  command -v "$program" >/dev/null || die "$program is not installed: install vite xvfb xauth libgl1-mesa-dri imagemagick xdotool"
 done
 trace=$(realpath "$1") picture=$(realpath "$2")
-[[ -s $trace ]] || die "$1 is not there, or empty"
+[[ -s $trace ]] || die "$1 does not exist or is empty"
 
-# ViTE writes into its user's settings, and log.txt where it was started.
+# ViTE writes to the settings of its user, and a log.txt to the folder in which it starts.
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir -m 700 "$scratch/home" "$scratch/runtime"
@@ -26,7 +26,7 @@ cd "$scratch"
 export HOME=$scratch/home XDG_RUNTIME_DIR=$scratch/runtime LIBGL_ALWAYS_SOFTWARE=1 QT_LOGGING_RULES='*=false'
 export LC_ALL=C  # the numbers of a trace have points
 
-# --- Inside the display: waits for the window, and for its picture to stay the same -----------------------------------
+# --- Inside the display: waits for the window, and until its picture no longer changes --------------------------------
 show() {
   vite "$trace" &>messages &
   local vite=$! window i before=none now same=0
@@ -45,7 +45,7 @@ show() {
   wait "$vite" 2>/dev/null || true
 }
 
-# Containers are dark blue, left; states are in colours, right of them. Widget and axis are grey, black, white and blue.
+# Containers are dark blue, states right of them are coloured; widget and axis are grey, black, white and blue.
 seen() {
   local blue coloured
   blue=$(convert "$1" -crop 25%x80%+0+150 -depth 8 -format %c histogram:info:- |

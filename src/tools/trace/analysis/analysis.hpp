@@ -9,79 +9,79 @@
 
 namespace tessera::trace {
 
-/// Where the time of a worker went, in seconds; the sum is the run's span.
+/// How a worker spent its time, in seconds. The parts add up to the span of the run.
 ///
-/// Between two tasks of a worker the next one's story is told: until it was *ready* (submitted, and all that it depends
-/// on done) the worker was idle; then, until the last of its tiles had arrived on the worker's node, it waited for
-/// data; the rest was overhead: the scheduler, StarPU, the launch. After its last task a worker is idle.
-/// The time from the end of the last dependency until StarPU calls the task ready is overhead, too.
-/// Tiles that arrived before the previous task ended cost nothing. A time in which two tasks overlap counts once.
+/// The time between two tasks of a worker is divided by the history of the second task. The worker was idle until that
+/// task was ready (submitted, and all its dependencies done). It then waited for data until the last of the task's
+/// tiles had arrived at its node. The rest is overhead: the scheduler, StarPU, the launch. The time from the end of the
+/// last dependency until StarPU marks the task as ready is overhead, too. After its last task a worker is idle. Tiles
+/// that arrived before the previous task ended cost nothing. Overlapping tasks count once.
 struct Shares {
   double computing = 0, data = 0, overhead = 0, idle = 0;
 };
 
-/// A time in which a worker computed nothing, with the part of it that weighs most.
+/// A time in which a worker computed nothing, with its main cause.
 ///
-/// Being idle is due to a Dependency if one of the tasks that `next` depends on ended after its submission, else to the
-/// Submission. After the last task it is NothingLeft, or Data if results were on their way from the worker's node to
-/// the host for most of that time.
+/// A worker is idle because of a Dependency if a task that `next` depends on ended after the submission of `next`, else
+/// because of the Submission. After the last task the cause is NothingLeft. It is Data if results were copied from the
+/// worker's node to the host for most of that time.
 struct Gap {
   enum class Cause { Data, Dependency, Submission, Overhead, NothingLeft };
   int worker = 0;
   double begin = 0, end = 0;
   Shares parts;  ///< computing is 0
   Cause cause = Cause::Overhead;
-  int next = none;             ///< the task that ended it
-  int waited_task = none;      ///< Dependency: the one that ended last of those that `next` depends on
-  int waited_transfer = none;  ///< Data: the one that ended last
-  std::string text;            ///< a sentence for people
+  int next = none;             ///< the task that ended the gap
+  int waited_task = none;      ///< Dependency: the task that ended last among those that `next` depends on
+  int waited_transfer = none;  ///< Data: the transfer that ended last
+  std::string text;            ///< a sentence for the report
 };
 
 struct LinkUse {
   int from = 0, to = 0;
   std::uint64_t bytes = 0;
   std::size_t transfers = 0;
-  double busy = 0;  ///< seconds in which at least one transfer was under way
+  double busy = 0;  ///< seconds with at least one active transfer
   std::map<char, std::uint64_t> by_operand;
 };
 
-/// Bytes of one operand, all GPUs together, and the least that any schedule must move: each tile that is read before
-/// it is written, once in, and each that is written, once out, if GPUs do that. Without GPUs all is 0. Temporary tiles
-/// need neither. A tile that is used as several operands counts as the first of them.
+/// Bytes of one operand for all GPUs together, with the compulsory minimum of any schedule: each tile that GPUs read
+/// before it is written enters once, and each tile that they write leaves once. Temporary tiles need neither. Without
+/// GPUs all counts are 0. A tile that is used as several operands counts as the first of them.
 struct OperandTraffic {
   char operand = '-';
   std::uint64_t in = 0, least_in = 0, out = 0, least_out = 0, between_gpus = 0;
 };
 
-/// Where tasks on GPUs found the tiles that they read: a transfer counts for the next task on its node that reads it.
+/// Where GPU tasks found the tiles that they read. A transfer counts for the next task on its node that reads the tile.
 struct Hits {
-  std::size_t own = 0, peer = 0, host = 0;  ///< L1: on the GPU itself; L2: brought from another GPU; from the host
+  std::size_t own = 0, peer = 0, host = 0;  ///< own: on the GPU (L1); peer: from another GPU (L2); host: from the host
 };
 
-/// What the end of the run waited for, followed back to its beginning: the last task, what its start waited for, and so
-/// on. The times add up to the span.
+/// The critical path: the last event of the run, followed back through what each event waited for. The times add up to
+/// the span.
 ///
-/// A task's start waited for what was last of: the end of a task on the same worker, the arrival of a tile, the end of
-/// a task that it depends on, its submission. A transfer's start waited for what was last of: the transfer before it on
-/// the same link, if that had ended just then; the arrival or the writing of its tile where it comes from; what made
-/// its task ready; and, unless it was a prefetch, the worker. A submission waited for all that was submitted before, if
-/// that had ended by then.
+/// A task waited for the latest of these: the end of the previous task on its worker, the arrival of a tile, the end of
+/// a dependency, its submission. A transfer waited for the latest of these: the previous transfer on its link, if that
+/// had just ended; the arrival or the computation of its tile at its source; whatever made its task ready; the worker,
+/// unless the transfer was a prefetch. A submission waited for all tasks submitted before it, if they had ended by
+/// then.
 struct Path {
-  std::vector<int> tasks;    ///< from the first to the last
-  Shares parts;              ///< data: also results on their way home; idle: until the program had submitted
-  double longest_chain = 0;  ///< seconds: what the dependencies alone would take with all workers and no transfers
-  std::string text;          ///< what bounded the run, in a sentence
+  std::vector<int> tasks;  ///< in the order of time
+  Shares parts;  ///< data includes copies of results to the host; idle is the time before the program submitted
+  double longest_chain = 0;  ///< seconds of the longest chain of dependencies, with unlimited workers and no transfers
+  std::string text;          ///< a sentence: what limited the run
 };
 
-/// Times below which the run could not have come with its tasks and transfers where they were, the longest first. Links
-/// count with the rate that StarPU takes them for or, unknown, the highest that was seen; never with more than the time
-/// in which they were busy.
+/// Lower bounds of the run's time for its given placement of tasks and transfers, the largest first. Links count with
+/// the rate of StarPU's model or, without one, with the highest observed rate. A link's bound never exceeds the time in
+/// which the link was busy.
 struct Bound {
   std::string name;  ///< "computing on the GPUs", "host → GPU 1", "the longest chain of tasks"
   double seconds = 0;
 };
 
-/// How many tasks were in a state, from each time on; of a long run, some thousand points with all peaks.
+/// The number of tasks in some state over time. Long runs are thinned to some thousand points that keep all peaks.
 struct Series {
   std::vector<double> time;
   std::vector<int> count;
@@ -90,13 +90,14 @@ struct Series {
 struct Analysis {
   std::vector<Shares> workers;
   std::vector<std::size_t> tasks_of_worker;
-  std::vector<Gap> worst_gaps;  ///< ten at most, the longest first; of cores only if these did a tenth of the work
-  std::vector<LinkUse> links;   ///< those that carried any
+  std::vector<Gap>
+      worst_gaps;  ///< at most ten, the longest first; gaps of CPU cores only if these did a tenth of the work
+  std::vector<LinkUse> links;  ///< links that carried data
   std::vector<OperandTraffic> operands;
   Hits hits;
   Path path;
   std::vector<Bound> bounds;
-  Series ready, running;  ///< ready: but not started yet
+  Series ready, running;  ///< ready: not started yet
   double flops = 0;
 };
 

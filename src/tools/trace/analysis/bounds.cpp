@@ -8,7 +8,7 @@ double longest_chain(const Lookups& lookups) {
   const auto& tasks = lookups.run.tasks;
   std::vector<double> until(tasks.size());
   double longest = 0;
-  for (std::size_t i = 0; i < tasks.size(); ++i) {  // in the order of submission: what a task waits for came before it
+  for (std::size_t i = 0; i < tasks.size(); ++i) {  // tasks are in order of submission, so dependencies come first
     double begin = 0;
     for (const int other : tasks[i].after)
       if (other < static_cast<int>(i)) begin = std::max(begin, until[other]);
@@ -20,8 +20,8 @@ double longest_chain(const Lookups& lookups) {
 
 namespace {
 
-/// The most that a link was seen to carry in a time without a pause, or in one transfer. Small ones are left out: their
-/// times are those of events, not of bytes.
+/// The highest observed rate of a link: in one transfer, or in consecutive transfers without a pause. Small transfers
+/// are left out, because their times are dominated by the events' times.
 double largest_rate(const Lookups& lookups, int from, int to) {
   constexpr double small = 1e6;
   double largest = 0, begin = 0, until = -1, carried = 0;
@@ -55,7 +55,7 @@ std::vector<Bound> bounds_of(const Lookups& lookups, const std::vector<LinkUse>&
     int workers = 0;
     for (int worker = 0; worker < std::ssize(run.workers); ++worker) {
       if (run.workers[worker].kind != kind) continue;
-      double free = 0;  // tasks of a worker may overlap where one is launched before the last one is done
+      double free = 0;  // tasks of a worker may overlap if one is launched before the previous one ends
       for (const int i : lookups.tasks_of(worker)) {
         const double begin = std::max(free, lookups.start(run.tasks[i])), end = lookups.end(run.tasks[i]);
         computing += std::max(0.0, end - begin), free = std::max(free, end);
@@ -68,7 +68,7 @@ std::vector<Bound> bounds_of(const Lookups& lookups, const std::vector<LinkUse>&
   for (const auto& link : links) {
     const double known = known_rate(run, link.from, link.to);
     const double rate = known > 0 ? known : largest_rate(lookups, link.from, link.to);
-    // A link that was faster than StarPU takes it for has shown what it needs.
+    // A link that exceeded its rate in StarPU's model has shown its true minimum.
     if (rate > 0)
       bounds.push_back(
           {link_name(run, link.from, link.to), std::min(static_cast<double>(link.bytes) / rate, link.busy)});
@@ -96,7 +96,7 @@ std::string explain(const Lookups& lookups, const Followed& followed, const std:
   const auto most = [](const auto& by_place) {
     return std::ranges::max_element(by_place, {}, [](const auto& entry) { return entry.second; });
   };
-  // A place is named if nearly all of it happened there.
+  // A worker or link is named if nearly all of that time was spent on it.
   constexpr double nearly = 0.9;
   std::vector<std::pair<double, std::string>> all;
   const auto worker = most(followed.computing);
@@ -128,9 +128,9 @@ std::string explain(const Lookups& lookups, const Followed& followed, const std:
   constexpr double close = 0.9;
   const auto& [name, least] = bounds.front();
   return text +
-         fmt::format(
-             "; its largest bound, {}, is {}, {} of that time{}.", name, seconds(least), percent(least / run.span),
-             least >= close * run.span && name.starts_with("computing") ? ", so that little is left to gain" : "");
+         fmt::format("; its largest lower bound, {}, is {}, {} of that time{}.", name, seconds(least),
+                     percent(least / run.span),
+                     least >= close * run.span && name.starts_with("computing") ? ", so little can be gained" : "");
 }
 
 }  // namespace tessera::trace

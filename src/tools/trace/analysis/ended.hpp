@@ -11,13 +11,13 @@
 
 namespace tessera::trace {
 
-/// Tasks or transfers by what they belong to (a worker, a link, a tile on a node) and the time of their end.
+/// Tasks or transfers, ordered by a key (a worker, a link, a tile on a node) and by their end.
 class Ended {
  public:
   void add(std::int64_t key, double end, int index) { entries_.push_back({key, end, index}); }
   void sort() { std::sort(entries_.begin(), entries_.end()); }
 
-  /// The last that had ended at a time, of those that are wanted: `none` if there is none. Looks at few that are not.
+  /// The last wanted entry that ended by `until`, or `none`. Gives up after a few unwanted entries.
   int last(std::int64_t key, double until, auto wanted) const {
     constexpr int patience = 8;
     auto at = std::upper_bound(entries_.begin(), entries_.end(), Entry{key, until, std::numeric_limits<int>::max()});

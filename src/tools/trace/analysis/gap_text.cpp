@@ -7,7 +7,7 @@ namespace tessera::trace {
 
 namespace {
 
-/// Seconds between two times in which one or more of some transfers were under way.
+/// Seconds between two times with at least one active transfer among the wanted ones.
 double busy(const Lookups& lookups, double begin, double end, auto wanted) {
   double seconds = 0, until = begin;
   for (int i = 0; const auto& transfer : lookups.run.transfers) {
@@ -26,7 +26,7 @@ std::string amount(const Run& run, const Transfer& transfer) {
   auto text = bytes(size) + " at " + rate(seen);
   for (const auto& link : run.counted.links)
     if (link.from == transfer.from && link.to == transfer.to && seen < 0.8 * link.rate)
-      text += " where the link does " + rate(link.rate);
+      text += " on a link with " + rate(link.rate);
   return text;
 }
 
@@ -39,7 +39,7 @@ std::string waited_for_data(const Lookups& lookups, const Gap& gap, const std::s
                              [&](const Transfer& other, int i) { return i != gap.waited_transfer && on_link(other); });
   const double idle =
       gap.parts.data - busy(lookups, begin, end, [&](const Transfer& other, int) { return on_link(other); });
-  // What is a small part of it explains nothing.
+  // A small part explains nothing and is not mentioned.
   const bool with_others = others >= 0.05 * gap.parts.data, without_any = idle >= 0.25 * gap.parts.data;
   std::string link = amount(run, transfer);
   if (with_others || without_any) link += "; meanwhile the link was ";
@@ -50,7 +50,7 @@ std::string waited_for_data(const Lookups& lookups, const Gap& gap, const std::s
                      name_of(run, run.tasks[gap.next]));
 }
 
-/// What the scheduler could have given to the worker instead.
+/// Tasks that the scheduler could have given to the worker instead.
 std::string meanwhile(const Series& ready, double begin, double end) {
   const int tasks = least_between(ready, begin, end);
   if (tasks <= 0) return "";
@@ -70,17 +70,17 @@ std::string was_idle(const Lookups& lookups, const Series& ready, const Gap& gap
   }
   const bool submission = lookups.submitted(task) > (gap.begin + until) / 2;
   if (!submission)
-    return idle + wanted + " had been submitted but was not ready; why, the trace does not tell" +
+    return idle + wanted + " had been submitted but was not ready for a reason that is not in the trace" +
            meanwhile(ready, gap.begin, until);
   const double results =
       busy(lookups, gap.begin, until, [&](const Transfer& transfer, int) { return lookups.brings_result(transfer); });
   return idle + "the program had not submitted " + wanted +
          (results < 0.25 * gap.parts.idle
               ? ""
-              : fmt::format("; results were on their way to the host for {} of them", seconds(results)));
+              : fmt::format("; results were copied to the host during {} of that", seconds(results)));
 }
 
-/// StarPU makes room before it lets a task start.
+/// The write-back of a tile on which the task waited: StarPU frees memory before it starts a task.
 int written_back(const Lookups& lookups, const Gap& gap) {
   const auto& run = lookups.run;
   for (int i = 0; const auto& transfer : run.transfers) {
@@ -94,12 +94,12 @@ int written_back(const Lookups& lookups, const Gap& gap) {
 
 std::string lost(const Lookups& lookups, const Gap& gap, const std::string& who) {
   const auto& run = lookups.run;
-  auto text = fmt::format("{} lost {} to the runtime before {}, which was ready and whose tiles were there", who,
+  auto text = fmt::format("{} lost {} to the runtime before {}, which was ready with all its tiles present", who,
                           seconds(gap.parts.overhead), name_of(run, run.tasks[gap.next]));
   if (const int i = written_back(lookups, gap); i != none)
-    text += fmt::format("; {} was being written back to make room",
+    text += fmt::format("; {} was written back to free memory",
                         name_of(run, run.transfers[i].tile, run.transfers[i].operand));
-  else if (lookups.tasks_of(gap.worker).front() == gap.next) text += "; it is the first one there";
+  else if (lookups.tasks_of(gap.worker).front() == gap.next) text += "; it is the first task there";
   return text;
 }
 
@@ -113,7 +113,7 @@ std::string at_end(const Lookups& lookups, const Gap& gap, const std::string& wh
     for (const auto& transfer : run.transfers)
       if (transfer.from == last.from && transfer.to == last.to && transfer.end > gap.begin)
         size += static_cast<double>(transfer.bytes);
-    return fmt::format("{}; its results were on their way home for {} of them ({} over {})", left,
+    return fmt::format("{}; its results were copied to the host during {} of that ({} over {})", left,
                        seconds(lookups.end(last) - gap.begin), bytes(size), link_name(run, last.from, last.to));
   }
   int later = 0, last = none;
@@ -126,7 +126,7 @@ std::string at_end(const Lookups& lookups, const Gap& gap, const std::string& wh
   }
   const double others = lookups.end(run.tasks[last]) - gap.begin;
   if (others <= 0) return left + ": all tasks were done";
-  return fmt::format("{}; other workers computed for {} of them, up to {} on {}{}", left, seconds(others),
+  return fmt::format("{}; other workers computed during {} of that, up to {} on {}{}", left, seconds(others),
                      name_of(run, run.tasks[last]), run.workers[run.tasks[last].worker].name,
                      later == 0 ? "" : fmt::format(", and started {} more {}", later, later == 1 ? "task" : "tasks"));
 }

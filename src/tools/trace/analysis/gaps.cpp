@@ -12,7 +12,7 @@ Gap::Cause heaviest(const Shares& parts, Gap::Cause why_idle) {
   return parts.idle >= parts.overhead && parts.idle > 0 ? why_idle : Gap::Cause::Overhead;
 }
 
-/// The story of a task from `begin` to its start.
+/// The gap from `begin` until the start of the task.
 Gap gap_before(const Lookups& lookups, int next, double begin) {
   const auto& task = lookups.run.tasks[next];
   const double end = lookups.start(task);
@@ -31,7 +31,7 @@ Gap gap_before(const Lookups& lookups, int next, double begin) {
   return gap;
 }
 
-/// By node, the last transfer that brought a result from there to the host.
+/// For each node, the last transfer that brought a result from there to the host.
 std::vector<int> last_home(const Lookups& lookups) {
   const auto& run = lookups.run;
   std::vector<int> last(run.nodes.size(), none);
@@ -43,7 +43,7 @@ std::vector<int> last_home(const Lookups& lookups) {
   return last;
 }
 
-/// After the last task of a worker. Results on their way home are the cause if they take most of it.
+/// The gap after the last task of a worker. Copies of results to the host are the cause if they take most of it.
 Gap gap_at_end(const Lookups& lookups, int worker, double begin, const std::vector<int>& last_home) {
   const auto& run = lookups.run;
   Gap gap;
@@ -56,7 +56,7 @@ Gap gap_at_end(const Lookups& lookups, int worker, double begin, const std::vect
   return gap;
 }
 
-/// By kind of worker: whether its gaps are worth a place among the worst.
+/// For each kind of worker: whether its gaps are listed among the longest.
 std::array<bool, 2> kinds_that_count(const Lookups& lookups) {
   double flops[2] = {}, seconds[2] = {};
   for (const auto& task : lookups.run.tasks)
@@ -84,7 +84,7 @@ Gaps find_gaps(const Lookups& lookups, std::size_t most) {
       shares.data += gap.parts.data, shares.overhead += gap.parts.overhead, shares.idle += gap.parts.idle;
       if (counts[static_cast<int>(run.workers[worker].kind)]) gaps.worst.push_back(std::move(gap));
     };
-    double until = 0;  // all of the worker's time up to here is in its shares
+    double until = 0;  // everything before this time is already in the worker's shares
     for (const int i : lookups.tasks_of(worker)) {
       const auto& task = run.tasks[i];
       if (lookups.start(task) > until) add(gap_before(lookups, i, until));

@@ -11,12 +11,12 @@ struct Gaps {
   std::vector<Gap> worst;  ///< without their texts
 };
 
-/// Where the time of all workers went, and the `most` longest gaps. A host's cores that only help GPUs a little are
-/// not among these: they would fill the list.
+/// Computes the shares of all workers and the `most` longest gaps. Gaps of cores that hardly help the GPUs are left
+/// out: they would fill the list.
 Gaps find_gaps(const Lookups& lookups, std::size_t most);
 
-/// The sentence for people.
-/// @param ready  tasks over time, all changes
+/// Describes the gap in a sentence.
+/// @param ready  the number of ready tasks, with all changes
 std::string explain(const Lookups& lookups, const Series& ready, const Gap& gap);
 
 }  // namespace tessera::trace

@@ -30,7 +30,7 @@ Lookups::Lookups(const Run& all) : run(all), tasks_of_(all.workers.size()), uses
 }
 
 double Lookups::unblocked(const Task& task) const {
-  // With dependencies that the trace does not tell there is only StarPU's word.
+  // A task may have dependencies that the trace does not record. Only StarPU's time is known then.
   const int last = made_ready_by(task);
   return last == none ? ready(task) : std::clamp(run.tasks[last].end, 0.0, start(task));
 }

@@ -5,12 +5,12 @@ namespace tessera::trace {
 
 namespace {
 
-/// Something whose end something else waited for.
+/// An event whose end another event waited for.
 struct Cause {
   enum class What { Nothing, Task, Transfer, Submission };
   What what = What::Nothing;
-  int index = none;  ///< of the task or transfer; of the task that was submitted
-  double time = 0;   ///< when it let go
+  int index = none;  ///< the task or transfer; for a submission, the submitted task
+  double time = 0;   ///< when it ended the wait
 };
 
 class Walk {
@@ -42,7 +42,7 @@ class Walk {
   using What = Cause::What;
   Shares& parts() { return followed_.path.parts; }
 
-  /// The time since `until` goes to a part.
+  /// Adds the time since `until` to a part.
   double spend(double& part, double until) {
     const double time = std::max(0.0, now_ - until);
     part += time, now_ -= time;
@@ -66,7 +66,7 @@ class Walk {
     return cause_of_transfer(index);
   }
 
-  /// If all that was submitted before had ended by then, the program has probably waited for it and for its results.
+  /// A submission. If all earlier tasks had ended by then, the program probably waited for them and for their results.
   Cause through_submission(int index, double time) {
     spend(parts().overhead, time);
     const int last = last_before_[index];
@@ -88,14 +88,14 @@ class Walk {
     const auto& task = run_.tasks[index];
     const int waited = lookups_.made_ready_by(task);
     if (waited != none && !task_seen_[waited]) return {What::Task, waited, lookups_.unblocked(task)};
-    // Ready for no reason that is known: the time since the submission is overhead.
+    // Ready for no recorded reason: the time since the submission is overhead.
     return {What::Submission, index, lookups_.submitted(task)};
   }
   Cause before_on_worker(int worker, double time) const {
     return task(lookups_.workers.last(worker, time + Lookups::tolerance, [&](int i) { return !task_seen_[i]; }));
   }
 
-  /// The last task that a worker had started at a time.
+  /// The task that a worker ran at a time, or its last one before.
   Cause under_way(int worker, double time) const {
     const auto tasks = lookups_.tasks_of(worker);
     const auto after = std::ranges::upper_bound(tasks, time, {}, [&](int i) { return lookups_.start(run_.tasks[i]); });
@@ -105,7 +105,7 @@ class Walk {
     return cause;
   }
 
-  /// The one that let go last, the first one of them in a tie.
+  /// The cause with the latest time; the first of them in a tie.
   static Cause latest(std::initializer_list<Cause> causes) {
     Cause result;
     for (const auto& cause : causes)
@@ -123,7 +123,7 @@ class Walk {
     const auto& moved = run_.transfers[index];
     const double start = lookups_.start(moved), until = start + Lookups::tolerance;
     const auto unseen = [&](int i) { return !transfer_seen_[i]; };
-    // A link that was free for longer than StarPU needs to begin the next transfer was not what this one waited for.
+    // If the link was free for longer than StarPU needs to start a transfer, the transfer did not wait for the link.
     constexpr double pause = 1e-4;
     auto link = transfer(lookups_.links.last(lookups_.link(moved.from, moved.to), until, unseen));
     if (link.time < start - pause) link = {};
@@ -136,11 +136,12 @@ class Walk {
                                lookups_.unblocked(wanted) <= until
                                    ? ready(wanted_by)
                                    : Cause{What::Submission, wanted_by, std::min(lookups_.submitted(wanted), start)}});
-    // Else it was asked for as the worker went on: as one task starts, the tiles of a later one are fetched.
+    // Otherwise the transfer was requested when the worker started another task: StarPU then fetches the tiles of a
+    // later one.
     return cause.time >= start - pause ? cause : latest({cause, under_way(wanted.worker, start)});
   }
 
-  /// A task, or a transfer that brought a result to the host.
+  /// The last event: a task, or a transfer of a result to the host.
   Cause last_of_all() const {
     Cause last;
     for (int i = 0; i < std::ssize(run_.tasks); ++i)
@@ -153,9 +154,9 @@ class Walk {
 
   const Lookups& lookups_;
   const Run& run_;
-  double now_;  ///< all of the time after it has been told
+  double now_;  ///< the time after this is accounted for
   std::vector<bool> task_seen_, transfer_seen_;
-  std::vector<int> last_before_;  ///< by task: of those submitted before, the one that ended last
+  std::vector<int> last_before_;  ///< for each task, the task that ended last among those submitted before it
   Followed followed_;
 };
 

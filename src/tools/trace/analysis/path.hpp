@@ -9,7 +9,7 @@
 
 namespace tessera::trace {
 
-/// The path without its text, and where its time went.
+/// The path without its text, and the places where its time was spent.
 struct Followed {
   Path path;
   std::map<int, double> computing;                  ///< by worker
@@ -18,13 +18,13 @@ struct Followed {
 
 Followed follow_back(const Lookups& lookups);
 
-/// Seconds of the longest path by `after`.
+/// Seconds of the longest chain of dependencies.
 double longest_chain(const Lookups& lookups);
 
-/// The longest first.
+/// @return the bounds, the largest first
 std::vector<Bound> bounds_of(const Lookups& lookups, const std::vector<LinkUse>& links, double longest_chain);
 
-/// What bounded the run, in a sentence.
+/// Describes in a sentence what limited the run.
 std::string explain(const Lookups& lookups, const Followed& followed, const std::vector<Bound>& bounds);
 
 }  // namespace tessera::trace

@@ -10,15 +10,15 @@
 
 namespace tessera::trace {
 
-/// All changes.
+/// Every change of the number of ready or running tasks.
 Series ready_tasks(const Lookups& lookups);
 Series running_tasks(const Lookups& lookups);
 
 /// The smallest value between two times.
 int least_between(const Series& series, double begin, double end);
 
-/// A picture is at most some thousand points wide: of each of `parts` equal parts of the time, the first and last
-/// point and the lowest and highest are kept.
+/// Thins a series for a picture, which is at most some thousand points wide. The time is divided into `parts` equal
+/// parts. The first, last, lowest and highest point of each are kept.
 template <class Value>
 void thin(std::vector<double>& time, std::vector<Value>& values, double span, std::size_t parts = 1000) {
   if (time.size() <= 4 * parts) return;

@@ -9,7 +9,7 @@ std::vector<LinkUse> use_of_links(const Lookups& lookups) {
     double until = 0;
   };
   std::map<std::pair<int, int>, Use> links;
-  for (const auto& transfer : lookups.run.transfers) {  // in the order of their starts
+  for (const auto& transfer : lookups.run.transfers) {  // transfers are in the order of their starts
     auto& [sum, until] = links[{transfer.from, transfer.to}];
     const double start = std::max(lookups.start(transfer), until), end = lookups.end(transfer);
     sum.from = transfer.from, sum.to = transfer.to;
@@ -28,14 +28,14 @@ namespace {
 
 using ByOperand = std::map<char, OperandTraffic>;
 
-/// What must come to the GPUs, wherever it is used there, and must leave them.
+/// Adds the compulsory bytes: what must enter the GPUs, wherever it is used there, and what must leave them.
 void add_least(ByOperand& operands, const Lookups& lookups) {
   const auto& run = lookups.run;
   struct Seen {
     bool written = false, brought = false, computed = false;
   };
   std::vector<Seen> seen(run.tiles.size());
-  for (const auto& task : run.tasks) {  // in the order of submission: what a task reads was written before it
+  for (const auto& task : run.tasks) {  // tasks are in order of submission: a tile is written before it is read
     const bool gpu = lookups.on_gpu(task);
     for (const auto& access : task.accesses) {
       if (!Lookups::lasts(access)) continue;

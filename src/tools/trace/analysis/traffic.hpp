@@ -6,9 +6,9 @@
 
 namespace tessera::trace {
 
-/// Those that carried any, by the nodes at their ends.
+/// The links that carried data, ordered by the nodes at their ends.
 std::vector<LinkUse> use_of_links(const Lookups& lookups);
-/// Of the operands that tasks have or transfers carry, by their letters.
+/// The operands of tasks and transfers, ordered by letter.
 std::vector<OperandTraffic> traffic_of_operands(const Lookups& lookups);
 Hits hits_of(const Lookups& lookups);
 

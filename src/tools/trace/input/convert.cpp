@@ -30,7 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Closed when it goes.
+/// A file descriptor, closed with this object.
 class Descriptor {
  public:
   explicit Descriptor(int number = -1) : number_(number) {}
@@ -48,7 +48,7 @@ class Descriptor {
   int number_;
 };
 
-/// One of StarPU's outputs. It comes through a pipe: StarPU would not notice that a disk is full.
+/// One of StarPU's output files. StarPU writes it through a pipe, because it would not notice a full disk.
 class Output {
  public:
   explicit Output(fs::path file) : file_(std::move(file)) {
@@ -60,12 +60,12 @@ class Output {
     if (*into_ < 0) fail();
   }
 
-  /// For StarPU to open; malloc'ed, as StarPU frees it.
+  /// The path for StarPU to open, allocated with malloc because StarPU frees it.
   char* name() const { return strdup(fmt::format("/proc/self/fd/{}", *writing_).c_str()); }
   int writing() const { return *writing_; }
   int reading() const { return *reading_; }
   void started() { writing_ = Descriptor(); }
-  /// @return false at the end
+  /// @return false at the end of the output
   bool forward(std::vector<char>& buffer) {
     const auto count = ::read(*reading_, buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) return true;
@@ -91,12 +91,12 @@ struct Outputs {
   std::array<Output*, 5> all() { return {&paje, &tasks, &data, &pushes, &messages}; }
 };
 
-/// In a process of its own: an assertion of StarPU's must not end this one.
+/// Runs in a child process, because a failed assertion in StarPU ends the process.
 [[noreturn]] void let_starpu_convert(const fs::path& trace, const Outputs& outputs) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // who would read it?
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // without the parent, nobody reads the output
   const rlimit no_core{0, 0}, some_minutes{600, 600};
   setrlimit(RLIMIT_CORE, &no_core);
-  setrlimit(RLIMIT_CPU, &some_minutes);  // what it does with a file that is none of its own, nobody knows
+  setrlimit(RLIMIT_CPU, &some_minutes);  // StarPU may loop forever on a damaged file
   signal(SIGABRT, SIG_DFL), signal(SIGSEGV, SIG_DFL);
   dup2(outputs.messages.writing(), STDOUT_FILENO);
   dup2(outputs.messages.writing(), STDERR_FILENO);
@@ -110,7 +110,7 @@ struct Outputs {
   replace(options.tasks_path, outputs.tasks.name());
   replace(options.data_path, outputs.data.name());
   replace(options.sched_tasks_path, outputs.pushes.name());
-  replace(options.anim_path, strdup("/dev/null"));  // this one it would write to a null pointer
+  replace(options.anim_path, strdup("/dev/null"));  // StarPU would write this one through a null pointer
   for (auto* path : {&options.dag_path, &options.comms_path, &options.number_events_path, &options.papi_path,
                      &options.states_path, &options.distrib_time_path, &options.activity_path})
     replace(*path, nullptr);
@@ -118,7 +118,7 @@ struct Outputs {
   _exit(EXIT_SUCCESS);
 }
 
-/// The process, ended and waited for when this object goes.
+/// A child process, killed and waited for with this object.
 class Child {
  public:
   explicit Child(pid_t id) : id_(id) {}
@@ -140,7 +140,7 @@ class Child {
   pid_t id_;
 };
 
-/// Until all have ended.
+/// Copies all outputs to their files until all have ended.
 void forward(Outputs& outputs) {
   const auto all = outputs.all();
   std::array<pollfd, std::tuple_size_v<decltype(outputs.all())>> polled{};
@@ -164,17 +164,16 @@ fs::path find_trace(const fs::path& folder) {
   std::error_code error;
   std::set<fs::path> found;
   fs::directory_iterator entries(folder, error);
-  if (error) throw RuntimeError(fmt::format("{}: no such folder can be read: {}", folder.string(), error.message()));
+  if (error) throw RuntimeError(fmt::format("{}: the folder cannot be read: {}", folder.string(), error.message()));
   for (const auto& entry : entries)
     if (entry.path().filename().string().starts_with("prof_file")) found.insert(entry.path());
   if (found.size() > 1)
-    throw RuntimeError(fmt::format("{}: holds several traces, {} and {}: leave one of them there", folder.string(),
+    throw RuntimeError(fmt::format("{}: holds several traces, {} and {}: keep only one of them there", folder.string(),
                                    found.begin()->filename().string(), found.rbegin()->filename().string()));
   if (found.empty() && !ended(folder))
-    throw RuntimeError(
-        folder.string() +
-        ": the program that is recorded there has not ended, or was killed: StarPU writes the trace when "
-        "the program ends");
+    throw RuntimeError(folder.string() +
+                       ": the recorded program has not ended or was killed: StarPU writes the trace when the program "
+                       "ends");
   if (found.empty())
     throw RuntimeError(folder.string() +
                        ": holds no trace, prof_file_0: record one with TESSERA_TRACE=" + folder.string());
@@ -184,7 +183,7 @@ fs::path find_trace(const fs::path& folder) {
   return *found.begin();
 }
 
-/// What StarPU has said, without its prefix: the last line, as that is why it gave up.
+/// StarPU's last message without its prefix, which says why the conversion failed.
 std::string last_line(const fs::path& messages) {
   std::ifstream file(messages);
   std::string last;
@@ -209,11 +208,11 @@ std::vector<std::string> convert(const fs::path& folder, const fs::path& records
   const bool converted = child.wait();
   const auto words = last_line(records / "messages");
   if (!converted)
-    throw RuntimeError(fmt::format("{}: StarPU {}.{}.{} cannot read it: it is no trace of StarPU's, or damaged ({})",
-                                   trace.string(), STARPU_MAJOR_VERSION, STARPU_MINOR_VERSION, STARPU_RELEASE_VERSION,
-                                   words.empty() ? "it crashes" : words));
+    throw RuntimeError(fmt::format(
+        "{}: StarPU {}.{}.{} cannot read it: it is not a StarPU trace, or it is damaged ({})", trace.string(),
+        STARPU_MAJOR_VERSION, STARPU_MINOR_VERSION, STARPU_RELEASE_VERSION, words.empty() ? "it crashes" : words));
   if (words.empty()) return {};
-  return {"StarPU says of the trace: " + words};
+  return {"StarPU reports about the trace: " + words};
 }
 
 }  // namespace tessera::trace

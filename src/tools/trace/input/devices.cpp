@@ -16,7 +16,7 @@ int count_nodes(const PajeTrace& trace) {
   return count;
 }
 
-/// Several workers may drive one GPU: "GPU 0.1".
+/// Names workers after their devices. Several workers of one GPU are numbered: "GPU 0.1".
 void name_by_kind(Run& run, const PajeTrace& trace) {
   using Device = std::pair<std::string, int>;
   std::map<Device, int> drivers, named;

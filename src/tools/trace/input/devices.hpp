@@ -7,8 +7,9 @@
 
 namespace tessera::trace {
 
-/// Fills in `nodes` and `workers`: with their names if Tessera has recorded the run, else by the kind of device.
-/// @param workers  how many there are at least: a trace may have lost its beginning
+/// Fills in `nodes` and `workers`. Their names come from Tessera's description of the run or, without one, from the
+/// kind of device.
+/// @param workers  least number of workers: the beginning of a trace may be lost
 void add_devices(Run& run, const PajeTrace& trace, const Described& described, int workers);
 
 }  // namespace tessera::trace

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-/// Pieces of a line of text.
+/// Parsing lines of text.
 namespace tessera::trace {
 
-/// The number that `text` is, all of it.
+/// The whole of `text` as a number.
 template <typename Number>
 std::optional<Number> number(std::string_view text) {
   Number value{};
@@ -26,7 +26,7 @@ std::optional<Integer> hexadecimal(std::string_view text) {
   return value;
 }
 
-/// Puts the words of `line` into `words`. A word may stand in quotes, and be empty there.
+/// Splits `line` into `words`. A word may be quoted; a quoted word may be empty.
 inline void split(std::string_view line, std::vector<std::string_view>& words) {
   constexpr std::string_view space = " \t\r";
   words.clear();

@@ -40,11 +40,11 @@ constexpr std::array<std::string_view, fields> field_names = {
 
 class Reader;
 
-/// A kind of line: the file begins with what each has in which column.
+/// A kind of line. The definitions at the start of the file name its columns.
 struct Definition {
   void (Reader::*understand)() = nullptr;
   std::array<int, fields> column;
-  int columns = 1;  // the first is the number of the definition
+  int columns = 1;  // the first one is the number of the definition
 
   Definition() { column.fill(-1); }
   void add(std::string_view field) {
@@ -66,7 +66,7 @@ class Reader {
     std::string line;
     while (std::getline(in, line)) {
       number_++;
-      if (in.eof()) break;  // it has no end
+      if (in.eof()) break;  // the line is incomplete
       if (line.starts_with('%')) define(line);
       else understand(line);
     }
@@ -103,7 +103,7 @@ class Reader {
 
   std::string_view operator[](Field field) const {
     const auto column = static_cast<std::size_t>(definition_->column[field]);
-    if (column >= words_.size()) complain();  // also if there is no such column
+    if (column >= words_.size()) complain();  // also if the definition lacks the column
     return words_[column];
   }
   template <typename Number>
@@ -113,7 +113,7 @@ class Reader {
     return *value;
   }
   double time() const { return as<double>(Time) / 1e3; }
-  /// The node whose memory manager a container is: "mm3".
+  /// The node of a memory manager's container: "mm3".
   int node(Field field) const {
     const auto alias = (*this)[field];
     const auto value = alias.starts_with("mm") ? number<int>(alias.substr(2)) : std::nullopt;
@@ -134,7 +134,7 @@ class Reader {
     const auto kind = std::ranges::find(kinds, (*this)[Type]);
     if (kind == kinds.end() || definition_->column[Handle] < 0) return;
     const auto [known, is_new] = open_.try_emplace(std::string((*this)[Key]), trace_.transfers.size());
-    if (!is_new) return;  // StarPU lets what has no end begin once more, at time 0
+    if (!is_new) return;  // StarPU repeats the start of a transfer without an end, at time 0
     PajeTrace::Transfer transfer;
     transfer.kind = *kind;
     transfer.from = node(StartContainer);
@@ -166,7 +166,7 @@ class Reader {
     else if (type == "prog_event" && (*this)[Value] == "fxt_stop_flush") trace_.flushing += time();
   }
 
-  /// What a memory's manager does; "W": it empties a full memory. One lies within the other.
+  /// A state of a memory manager; "W" frees a full memory. States are nested.
   void push_state() {
     if ((*this)[Type] == "MS") states_[node(Container)].push_back((*this)[Value] == "W");
   }
@@ -194,8 +194,8 @@ class Reader {
     }
   }
 
-  /// The colour that a codelet has asked for: StarPU writes that as three numbers from 0 to 255, and its own ones as
-  /// Paje has them, from 0 to 1.
+  /// The colour of a codelet. StarPU writes colours set by the program as three numbers from 0 to 255, and its own ones
+  /// from 0 to 1, as Paje defines them.
   void define_value() {
     if ((*this)[Type] != "WS") return;
     std::vector<std::string_view> parts;
@@ -237,7 +237,7 @@ class Reader {
   std::vector<std::string_view> words_;
   const Definition* definition_ = nullptr;
   PajeTrace trace_;
-  std::unordered_map<std::string, std::size_t> open_;  ///< transfers that have not ended, by key
+  std::unordered_map<std::string, std::size_t> open_;  ///< transfers without an end so far, by key
   std::unordered_map<int, std::vector<bool>> states_;
   std::unordered_map<std::string, int> node_of_thread_;
   std::unordered_set<std::string> alive_;  ///< threads of workers

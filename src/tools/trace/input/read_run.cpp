@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Paul Tol's bright scheme.
+/// Paul Tol's bright colour scheme.
 constexpr std::uint32_t palette[] = {0x4477aa, 0xee6677, 0x228833, 0xccbb44, 0x66ccee, 0xaa3377, 0x999999};
 
 class Builder {
@@ -50,7 +50,7 @@ class Builder {
  private:
   static bool ran(const RecordedTask& task) { return task.worker >= 0 && task.start >= 0; }
 
-  /// Those of the program that ran or, if the trace has been cut off, were still to run.
+  /// Chooses the program's tasks that ran. If the trace is truncated, tasks that had not started are included.
   void choose_tasks() {
     for (const auto& task : tasks_) {
       by_job_.emplace(task.job, &task);
@@ -100,15 +100,15 @@ class Builder {
     auto& tile = tiles_[index];
     const Access access{index, tile.operand, buffer.read, buffer.write, buffer.scratch};
     if (buffer.bytes > 0)
-      tile.bytes = buffer.bytes;  // when it was registered, nobody had said that it is copied in part
+      tile.bytes = buffer.bytes;  // the size at registration does not consider copies of a part of the tile
     if (access.write && !access.scratch && task.row == none && task.output == '-')
       task.output = access.operand, task.row = tile.row, task.column = tile.column;
     task.accesses.push_back(access);
   }
 
-  /// For those that are not shown, what they depend on.
+  /// Adds the dependencies. Those through tasks that are not shown lead to the tasks before these.
   void add_dependencies(Task& task, const RecordedTask& recorded) {
-    constexpr std::size_t enough = 4096;  // for a program that has all its data waited for at once, again and again
+    constexpr std::size_t enough = 4096;  // limits the search in programs that wait for all data again and again
     std::unordered_set<long> seen{recorded.job};
     auto open = recorded.after;
     while (!open.empty() && seen.size() < enough) {
@@ -122,7 +122,8 @@ class Builder {
     std::ranges::sort(task.after);
   }
 
-  /// When the scheduler was given the task or, not recorded, when all that it depends on had ended.
+  /// The task is ready when the scheduler receives it or, if that is not recorded, when all its dependencies have
+  /// ended.
   void add_readiness(Task& task) const {
     task.ready = task.submitted;
     if (const auto pushed = pushes_.find(task.job); pushed != pushes_.end()) {
@@ -134,7 +135,7 @@ class Builder {
     task.ready = std::clamp(task.ready, task.submitted, std::max(task.start, task.submitted));
   }
 
-  /// Time begins with the first submission, or with what was brought before.
+  /// Shifts all times: 0 is the first submission, or an earlier transfer.
   void begin_at_zero() {
     begin_ = never;
     double end = 0;
@@ -155,7 +156,7 @@ class Builder {
     std::map<int, MemoryUse> by_node;
     for (const auto& [node, bytes] : described_.used) by_node[node] = {node, {0.}, {bytes}};
     for (const auto& use : trace_.memory) {
-      if (use.time < begin_ && described_.used.contains(use.node)) continue;  // from before a pause
+      if (use.time < begin_ && described_.used.contains(use.node)) continue;  // allocated before a pause
       const double time = std::max(0., use.time - begin_);
       if (time > run_.span || use.node >= static_cast<int>(run_.nodes.size())) continue;
       auto& memory = by_node[use.node];
@@ -186,7 +187,7 @@ class Builder {
   Tiles tiles_;
   std::vector<const RecordedTask*> shown_;
   std::unordered_map<long, const RecordedTask*> by_job_;
-  std::unordered_map<long, int> index_;  ///< into shown_, by job
+  std::unordered_map<long, int> index_;  ///< index in shown_, by job
   std::unordered_map<std::string, int> routines_;
   std::size_t unended_ = 0;
   double begin_ = 0;

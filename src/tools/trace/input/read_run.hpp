@@ -7,14 +7,14 @@
 
 namespace tessera::trace {
 
-/// Lets StarPU convert what it has recorded in `folder` (`prof_file_0`) into what `read_run` reads. StarPU gives up on
-/// what it does not understand by ending the process: it works in one of its own.
-/// @return what is wrong with the trace if it was converted all the same, in sentences
-/// @throws RuntimeError  there is no trace, or it is none of StarPU's, or nothing of it can be read, or a disk is full
+/// Lets StarPU convert its recording in `folder` (`prof_file_0`) to the files that `read_run` reads. A child process
+/// does that, because StarPU ends the process if it cannot read a trace.
+/// @return warnings about the trace, as sentences
+/// @throws RuntimeError if there is no trace, if it is not readable at all, or if a disk is full
 std::vector<std::string> convert(const std::filesystem::path& folder, const std::filesystem::path& records);
 
-/// Reads `folder`/run.json, if Tessera has recorded the run, and what `convert` has made.
-/// @throws RuntimeError  they are not what they should be
+/// Reads the files made by `convert`, and `folder`/run.json if Tessera recorded the run.
+/// @throws RuntimeError if a file has unexpected contents
 Run read_run(const std::filesystem::path& folder, const std::filesystem::path& records);
 
 }  // namespace tessera::trace

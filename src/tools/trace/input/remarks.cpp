@@ -23,7 +23,7 @@ std::string cpus(const Run& run) {
   return several(static_cast<std::size_t>(std::ranges::count(run.workers, Kind::Host, &Worker::kind)), "CPU worker");
 }
 
-/// A buffer of so many MiB would have held the whole trace.
+/// The size of a buffer that would hold the whole trace [MiB].
 std::uintmax_t large_enough(const fs::path& folder) {
   std::uintmax_t bytes = 0;
   std::error_code error;
@@ -35,7 +35,7 @@ std::uintmax_t large_enough(const fs::path& folder) {
 std::string about_flushes(const fs::path& folder, const PajeTrace& trace) {
   const auto times = trace.flushes == 1 ? std::string("once") : fmt::format("{} times", trace.flushes);
   return fmt::format(
-      "StarPU's buffer was full {}, and all waited until it had been written to the disk, {:.2g} s in all: set "
+      "StarPU's buffer was full {}, and the program waited {:.2g} s in total for it to be written: set "
       "STARPU_TRACE_BUFFER_SIZE to {} or more (MiB).",
       times, trace.flushing, large_enough(folder));
 }
@@ -57,13 +57,12 @@ std::vector<std::string> warnings_of(const fs::path& folder, const PajeTrace& tr
                                      std::size_t unended) {
   std::vector<std::string> warnings;
   if (!described.complete)
-    warnings.emplace_back(
-        "The program did not end, so this is not the whole run: it is shown as far as the trace goes.");
+    warnings.emplace_back("The program did not end, so the run is incomplete: it is shown as far as the trace goes.");
   else if (!trace.whole)
-    warnings.emplace_back("The trace ends before the program does: the run is shown as far as it goes.");
+    warnings.emplace_back("The trace ends before the program does: the run is shown as far as the trace goes.");
   if (described.interruptions > 0)
     warnings.push_back(
-        fmt::format("Recording was paused {} in between: that time is shown as idle.",
+        fmt::format("Recording was paused {} during the run: that time is shown as idle.",
                     described.interruptions == 1 ? "once" : fmt::format("{} times", described.interruptions)));
   if (unended > 0)
     warnings.push_back(fmt::format("The end of {} is missing: {} until the trace ends.", several(unended, "task"),

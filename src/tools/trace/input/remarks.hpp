@@ -9,7 +9,7 @@
 #include "run_json.hpp"
 #include "trace/run.hpp"
 
-/// What is said in words about a recorded run.
+/// Texts about a recorded run.
 namespace tessera::trace {
 
 /// "gemm, add: 240 tasks on 4 GPUs"
@@ -18,9 +18,9 @@ std::string title_of(const Run& run);
 /// "4 GPUs, 1 CPU worker"
 std::string machine_of(const Run& run);
 
-/// Why what is shown is not the whole run, or not to be trusted.
-/// @param folder    where it was recorded
-/// @param unended   tasks that are not known to have ended
+/// Reasons why the report is incomplete or inexact, as sentences.
+/// @param folder    the folder of the recording
+/// @param unended   tasks without a recorded end
 std::vector<std::string> warnings_of(const std::filesystem::path& folder, const PajeTrace& trace,
                                      const Described& described, std::size_t unended);
 

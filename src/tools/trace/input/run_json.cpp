@@ -14,7 +14,7 @@ namespace tessera::trace {
 
 static void from_json(const nlohmann::json& json, Described& run) {
   if (const auto format = json.at("format").get<std::string>(); format != "tessera-trace 1")
-    throw RuntimeError(fmt::format("is in the format '{}', and this program knows 'tessera-trace 1'", format));
+    throw RuntimeError(fmt::format("has the format '{}', but this program reads only 'tessera-trace 1'", format));
   if (json.contains("command"))
     for (const auto& word : json.at("command"))
       run.command += (run.command.empty() ? "" : " ") + word.get<std::string>();
@@ -51,7 +51,7 @@ std::optional<Described> read_described(const std::filesystem::path& folder) {
   try {
     return nlohmann::json::parse(in).get<Described>();
   } catch (const std::exception& error) {
-    throw RuntimeError(fmt::format("{}: is damaged, or not of Tessera: {}", file.string(), error.what()));
+    throw RuntimeError(fmt::format("{}: is damaged, or not written by Tessera: {}", file.string(), error.what()));
   }
 }
 

@@ -10,22 +10,22 @@
 
 namespace tessera::trace {
 
-/// What Tessera says of a run that it has recorded: run.json.
+/// The contents of run.json: Tessera's description of a recorded run.
 struct Described {
-  std::string command;  ///< its words
+  std::string command;  ///< words separated by spaces
   std::string machine, policy;
   bool simulated = false;
   bool complete = true;                          ///< the program has ended
-  int interruptions = 0;                         ///< times that recording was paused, and resumed
-  std::map<std::string, std::uint32_t> colours;  ///< of the tile operations, 0xRRGGBB
+  int interruptions = 0;                         ///< times that recording was paused and resumed
+  std::map<std::string, std::uint32_t> colours;  ///< 0xRRGGBB by tile operation
   std::map<int, Worker> workers;
   std::map<int, Node> nodes;
-  std::map<int, double> used;  ///< bytes on a node when recording was resumed
+  std::map<int, double> used;  ///< bytes in use by node when recording was resumed
   Counted counted;
 };
 
-/// Nothing if it is not there.
-/// @throws RuntimeError  it is not what Tessera writes
+/// @return nothing if the file does not exist
+/// @throws RuntimeError if Tessera did not write the file
 std::optional<Described> read_described(const std::filesystem::path& folder);
 
 }  // namespace tessera::trace

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A paragraph: "Key: value" a line.
+/// A paragraph of "Key: value" lines.
 class Record {
  public:
   explicit Record(const fs::path& file) : file_(file) {}
@@ -33,7 +33,7 @@ class Record {
     text_ += line;
   }
 
-  /// "" if there is no such line.
+  /// "" if the key is missing.
   std::string_view operator[](std::string_view key) const {
     for (const auto& line : lines_)
       if (const auto text = std::string_view(text_).substr(line.begin, line.size); text.substr(0, line.colon) == key)
@@ -57,7 +57,7 @@ class Record {
     if (!value) complain(text);
     return *value;
   }
-  /// The words of a line.
+  /// Visits the words of a line.
   template <typename Add>
   void each(std::string_view key, Add&& add) const {
     std::vector<std::string_view> words;
@@ -92,8 +92,8 @@ void for_each_record(const fs::path& file, const std::function<void(const Record
   if (!record.empty()) use(record);
 }
 
-/// What StarPU submits itself has no place in the order of submissions. A wrapper that runs once on each worker has
-/// neither that nor data.
+/// Tasks that StarPU submits itself have no place in the order of submission. Wrappers that run once on each worker
+/// have neither that nor data.
 bool of_the_program(const Record& record) {
   return record.as<long>("SubmitOrder", 0) > 0 && record["Name"] != "unknown";
 }

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-/// StarPU's records, with StarPU's numbers. Times are seconds after the trace began.
+/// The contents of StarPU's record files, with StarPU's numbers. Times are seconds after the start of the trace.
 namespace tessera::trace {
 
 struct RecordedBuffer {
@@ -18,8 +18,8 @@ struct RecordedBuffer {
 struct RecordedTask {
   long job = 0;
   std::string name;
-  bool of_the_program = false;                  ///< not of StarPU's own making
-  int worker = -1;                              ///< -1: it was not started
+  bool of_the_program = false;                  ///< false: submitted by StarPU itself
+  int worker = -1;                              ///< -1: not started
   double submitted = -1, start = -1, end = -1;  ///< negative: not recorded
   double flops = 0;
   std::uint64_t tag = 0;
@@ -34,11 +34,11 @@ struct RecordedData {
   std::vector<int> coordinates;
 };
 
-/// tasks.rec, in no order
+/// Reads tasks.rec. @return the tasks in no particular order
 std::vector<RecordedTask> read_tasks(const std::filesystem::path& file);
-/// data.rec: in the order in which they were unregistered, then those that were not
+/// Reads data.rec. @return the data in the order of their unregistration, then those never unregistered
 std::vector<RecordedData> read_data(const std::filesystem::path& file);
-/// sched_tasks.rec: when a job was given to the scheduler for the first time
+/// Reads sched_tasks.rec. @return for each job, when it was first given to the scheduler
 std::unordered_map<long, double> read_pushes(const std::filesystem::path& file);
 
 }  // namespace tessera::trace

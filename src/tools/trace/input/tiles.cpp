@@ -11,7 +11,7 @@ Tile described_by(const RecordedData& data) {
   Tile tile;
   tile.bytes = data.bytes;
   tile.temporary = data.temporary;
-  if (data.name.size() == 1) tile.operand = data.name[0];  // so Tessera names the tiles of A, B and C
+  if (data.name.size() == 1) tile.operand = data.name[0];  // Tessera names tiles after their matrix: A, B or C
   if (data.coordinates.size() >= 2) tile.row = data.coordinates[0], tile.column = data.coordinates[1];
   return tile;
 }
@@ -24,8 +24,8 @@ Tiles::Tiles(const std::vector<PajeTrace::Registration>& registrations, const st
     if (registration.begins) lives.push_back({.begin = registration.time});
     else if (!lives.empty()) lives.back().ended = true;
   }
-  // StarPU describes what is unregistered, and at the end what is not. While recording is paused it misses that
-  // something is unregistered, but not that something else is registered in its place.
+  // StarPU describes data when they are unregistered, and the remaining data at the end. While recording is paused, it
+  // misses the unregistration of data, but not the registration of other data at the same address.
   for (const auto& one : data) {
     auto& lives = lives_[one.handle];
     if (lives.empty()) lives.emplace_back();

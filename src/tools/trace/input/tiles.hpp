@@ -11,7 +11,7 @@
 
 namespace tessera::trace {
 
-/// Finds the tile that an address meant at a time: StarPU uses the addresses of handles again.
+/// Finds the tile that had a handle's address at a given time. StarPU reuses these addresses.
 class Tiles {
  public:
   /// @param data  must outlive this object
@@ -20,7 +20,7 @@ class Tiles {
   /// @return an index for `operator[]`
   int at(std::uint64_t handle, double time);
   Tile& operator[](int tile) { return tiles_[static_cast<std::size_t>(tile)]; }
-  /// Those that were asked for.
+  /// All tiles that have been looked up.
   std::vector<Tile> take() { return std::move(tiles_); }
 
  private:

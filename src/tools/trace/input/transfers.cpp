@@ -10,7 +10,7 @@ namespace tessera::trace {
 
 namespace {
 
-/// Who uses a tile when, and as what.
+/// The uses of each tile by tasks, in order of time.
 class Uses {
  public:
   explicit Uses(const Run& run) {
@@ -24,7 +24,8 @@ class Uses {
 
   bool any(int tile) const { return by_tile_.contains(tile); }
 
-  /// What the tile was to the last task that wrote it, on its way home; else what it will be to the next one there.
+  /// The operand letter of a transferred tile: for a result on its way home, that of the last task that wrote it; else
+  /// that of the next task that uses it on the destination.
   char what_for(const Transfer& transfer, bool home) const {
     const auto known = by_tile_.find(transfer.tile);
     if (known == by_tile_.end()) return '-';
@@ -47,15 +48,15 @@ class Uses {
   std::unordered_map<int, std::vector<Use>> by_tile_;
 };
 
-/// On their way to the host, StarPU brings results with a fetch, and those that it wants to be rid of when the link is
-/// idle, or at once if a memory is full.
+/// The reason of a transfer. StarPU copies results to the host with a fetch. It copies data that it wants to evict when
+/// the link is idle, or at once if a memory is full.
 Transfer::Reason reason_of(const PajeTrace::Transfer& transfer, bool home) {
   if (home && (transfer.evicts || transfer.kind == "IF")) return Transfer::Reason::WriteBack;
   return transfer.kind == "F" ? Transfer::Reason::Fetch : Transfer::Reason::Prefetch;
 }
 
-/// StarPU records when a copy is asked for and when it is done. Several are asked for at a time, and a link works on
-/// one after the other.
+/// Computes when each transfer had its link. StarPU records when a copy is requested and when it ends, and a link
+/// processes its requests one after another.
 void queue_on_links(std::vector<Transfer>& transfers) {
   std::ranges::stable_sort(transfers, {}, &Transfer::end);
   std::map<std::pair<int, int>, double> free;

@@ -7,8 +7,8 @@
 
 namespace tessera::trace {
 
-/// Fills in `transfers`: those of tiles that the tasks use, and all others since the first task was submitted.
-/// @pre  workers, nodes and tasks are there; all times are the trace's
+/// Fills in `transfers`: transfers of tiles that the tasks use, and all others after the first submission.
+/// @pre  `run` has its workers, nodes and tasks, with the times of the trace
 void add_transfers(Run& run, const PajeTrace& trace, Tiles& tiles);
 
 }  // namespace tessera::trace

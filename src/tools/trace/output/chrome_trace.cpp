@@ -11,7 +11,7 @@ namespace tessera::trace {
 
 namespace {
 
-/// In a row of this format slices may lie within each other but not overlap: what overlaps goes to further rows.
+/// Slices of a row may be nested in this format, but not overlap otherwise. Overlapping slices go to additional rows.
 class Rows {
  public:
   int row_for(double start, double end) {
@@ -42,7 +42,7 @@ class Events {
     next("M", "thread_sort_index", process, thread);
     fmt::print(out_, R"(,"args":{{"sort_index":{}}}}})", thread);
   }
-  /// @param arguments  of an object, without its braces
+  /// @param arguments  members of a JSON object, without its braces
   void slice(int process, int thread, const std::string& name, const std::string& category, double start, double end,
              const std::string& arguments) {
     next("X", name, process, thread);
@@ -67,13 +67,13 @@ class Events {
 };
 
 enum Process { Workers = 1, Links, Counts };
-constexpr int rows_at_most = 1000;  ///< of a worker or link: their rows are numbered by these
+constexpr int rows_at_most = 1000;  ///< of a worker or link; determines the numbers of their rows
 
 std::string with_number(const std::string& name, int row) {
   return row == 0 ? name : fmt::format("{} ({})", name, row + 1);
 }
 
-/// A name for each row that has anything in it.
+/// Names each row that has any slice.
 void name_rows(Events& events, int process, int first, const std::string& name, int rows) {
   for (int row = 0; row < rows; ++row) events.thread(process, first + row, with_number(name, row));
 }

@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What two runs are compared by: null where a run has no such thing.
+/// The quantities by which two runs are compared; null if a run lacks the quantity.
 class Sums {
  public:
   Sums(const Run& run, const Analysis& analysis) : run_(run), analysis_(analysis) {
@@ -29,7 +29,7 @@ class Sums {
     for (const auto tasks : analysis_.tasks_of_worker) sum += tasks;
     return sum;
   }
-  /// Percents of the time of the workers that had any task; only of GPUs, if these had some.
+  /// Percent of the time of the workers that ran tasks; only of GPUs if any of them did.
   Json share(double Shares::*part) const {
     double sum = 0, all = 0;
     for (std::size_t i = 0; i < run_.workers.size(); ++i)

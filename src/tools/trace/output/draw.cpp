@@ -95,7 +95,7 @@ void Chart::draw_grid(Canvas& canvas) const {
 }
 
 void Chart::draw_names(Canvas& canvas, const std::vector<Row>& rows) const {
-  double free_from = 0;  // rows may be lower than letters: then not all have their name
+  double free_from = 0;  // rows may be lower than their names; a name that would overlap the previous one is left out
   for (const auto& row : rows) {
     const double y = row.top + row.height / 2 + 2.5;
     if (y - Canvas::small < free_from) continue;

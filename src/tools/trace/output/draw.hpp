@@ -10,14 +10,14 @@
 
 namespace tessera::trace {
 
-/// How many rectangles stand for the tasks and for the transfers. Fewer than there are: some were too narrow to be
-/// drawn one by one.
+/// The numbers of rectangles drawn for tasks and for transfers. They are smaller than the numbers of tasks and
+/// transfers if some of these were too narrow to be drawn one by one.
 struct Drawn {
   std::size_t tasks = 0, transfers = 0;
 };
 
-/// The chart of a run, laid out: as wide as both columns of a paper, as high as its rows need. From top to bottom:
-/// what ran, a legend, a row a worker, a row a link, memory over time, ready and running tasks over time, the time.
+/// The layout of a run's chart: as wide as two columns of a paper, as high as its rows require. From top to bottom:
+/// title, legend, one row per worker, one row per link, memory over time, ready and running tasks over time, time axis.
 class Chart {
  public:
   explicit Chart(const Explained& run);
@@ -28,8 +28,8 @@ class Chart {
   Drawn draw(cairo_t* cairo) const;
 
  private:
-  static constexpr double margin = 4, line_height = 9;    // of the page; of text
-  static constexpr double left = 74, right = width - 53;  // of all that is over time
+  static constexpr double margin = 4, line_height = 9;    // margin of the page; height of a line of text
+  static constexpr double left = 74, right = width - 53;  // horizontal extent of the time axis
 
   int legend_lines() const;
   void draw_heading(Canvas& canvas) const;
@@ -44,7 +44,7 @@ class Chart {
 
   const Explained& run_;
   std::vector<Row> workers_, links_;
-  std::vector<std::string> notes_;  ///< under the title
+  std::vector<std::string> notes_;  ///< lines below the title
   double legend_top_ = 0, rows_top_ = 0, axis_top_ = 0, height_ = 0;
   Panel memory_, ready_, running_;
 };

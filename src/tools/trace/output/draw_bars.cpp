@@ -10,7 +10,7 @@
 namespace tessera::trace {
 
 std::vector<Bar> bars(const std::vector<Span>& spans, double top, double height, double narrow) {
-  constexpr double seam = 0.3, hair = 0.1;  // points: between neighbours; the least that is drawn
+  constexpr double seam = 0.3, hair = 0.1;  // points: gap between neighbours; narrowest rectangle
   struct Column {
     int spans = 0;
     std::map<std::uint32_t, double> covered;
@@ -54,7 +54,7 @@ std::vector<Bar> bars(const std::vector<Span>& spans, double top, double height,
 }
 
 Drawn Chart::draw_bars(Canvas& canvas) const {
-  constexpr std::size_t most = 15000;  // 100 bytes each in SVG
+  constexpr std::size_t most = 15000;  // each takes 100 bytes in SVG
   const auto cut = [this](const std::vector<Row>& rows, double narrow) {
     std::vector<Bar> result;
     for (const auto& row : rows) {
@@ -70,7 +70,8 @@ Drawn Chart::draw_bars(Canvas& canvas) const {
     tasks = cut(workers_, narrow), transfers = cut(links_, narrow);
     if (tasks.size() + transfers.size() <= most || narrow > right - left) break;
   }
-  std::map<std::uint32_t, std::vector<Box>> boxes;  // one path a colour: no seams between neighbours, and less to write
+  std::map<std::uint32_t, std::vector<Box>>
+      boxes;  // one path per colour avoids gaps between neighbours and saves space
   for (const auto* some : {&tasks, &transfers})
     for (const auto& bar : *some) boxes[bar.colour].push_back(bar.box);
   for (const auto& [colour, of_colour] : boxes) {

@@ -8,7 +8,7 @@
 
 namespace tessera::trace {
 
-/// A part of a row, from left to right in points.
+/// A part of a row; horizontal extent in points.
 struct Span {
   double begin = 0, end = 0;
   std::uint32_t colour = 0;
@@ -19,9 +19,9 @@ struct Bar {
   std::uint32_t colour = 0;
 };
 
-/// The rectangles of a row. Each span is one, if it is no narrower than `narrow`, or alone where it is. All others
-/// share columns of that width, which show, by height, what part of it each colour has: so also a hundred thousand
-/// tasks show how busy their workers were.
+/// The rectangles of a row. A span becomes one rectangle if it is at least `narrow` wide or has no close neighbour.
+/// Other spans share columns of that width, in which each colour has a height in proportion to its time. The
+/// utilisation of workers thus stays visible even with a hundred thousand tasks.
 std::vector<Bar> bars(const std::vector<Span>& spans, double top, double height, double narrow);
 
 }  // namespace tessera::trace

@@ -12,7 +12,7 @@
 
 namespace tessera::trace {
 
-/// Points, from the upper left corner of the page.
+/// In points, from the upper left corner of the page.
 struct Box {
   double x = 0, y = 0, width = 0, height = 0;
 };
@@ -21,7 +21,7 @@ inline constexpr std::uint32_t black = 0x000000, grey = 0x595959, rule = 0xd4d4d
 
 enum class Align { Left, Middle, Right };
 
-/// Bytes from outside, made UTF-8: cairo stops drawing at the first byte that is not.
+/// Converts external bytes to valid UTF-8, because cairo stops drawing at the first invalid byte.
 inline std::string as_utf8(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size();) {
@@ -36,13 +36,13 @@ inline std::string as_utf8(std::string_view text) {
   return result;
 }
 
-/// The few things that the chart is drawn with.
+/// The drawing operations that the chart needs.
 class Canvas {
  public:
-  static constexpr double small = 7, large = 9;  ///< sizes of letters: no journal wants them below 7 points
+  static constexpr double small = 7, large = 9;  ///< font sizes; journals require at least 7 points
 
   explicit Canvas(cairo_t* cairo) : cairo_(cairo) {
-    // The same places of letters on paper and on a screen.
+    // Glyphs have the same positions on paper and on a screen.
     const std::unique_ptr<cairo_font_options_t, decltype(&cairo_font_options_destroy)> options(
         cairo_font_options_create(), cairo_font_options_destroy);
     cairo_font_options_set_hint_style(options.get(), CAIRO_HINT_STYLE_NONE);
@@ -73,7 +73,7 @@ class Canvas {
     return extents.x_advance;
   }
 
-  /// @param y  of the base line
+  /// @param y  of the baseline
   void text(std::string_view words, double x, double y, Align align = Align::Left) {
     const auto text = as_utf8(words);
     if (align != Align::Left) x -= width_of(text) / (align == Align::Middle ? 2 : 1);
@@ -81,7 +81,7 @@ class Canvas {
     cairo_show_text(cairo_, text.c_str());
   }
 
-  /// Ends with "…" if there is no more room.
+  /// Shortens the text with "…" if it does not fit.
   void text_within(std::string_view words, double x, double y, double room) {
     auto text = as_utf8(words);
     if (width_of(text) > room) {
@@ -94,7 +94,7 @@ class Canvas {
     this->text(text, x, y);
   }
 
-  /// Boxes and lines are collected, and shown by fill() or stroke().
+  /// Boxes and lines are collected until fill() or stroke().
   void box(const Box& box) { cairo_rectangle(cairo_, box.x, box.y, box.width, box.height); }
   void line(double x0, double y0, double x1, double y1) {
     cairo_move_to(cairo_, x0, y0);

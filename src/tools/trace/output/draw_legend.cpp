@@ -13,10 +13,10 @@ struct Entry {
   enum class Shape { Filled, Outlined } shape = Shape::Filled;
 };
 
-/// No less than it takes: letters are measured where they are drawn.
+/// An upper bound of the width: text is only measured when it is drawn.
 double room_of(const Entry& entry) { return 20 + 0.7 * Canvas::small * static_cast<double>(entry.name.size()); }
 
-/// What there is to see, in the order of the run.
+/// Entries for everything in the chart, in the order of the run.
 std::vector<Entry> legend(const Explained& explained) {
   const auto& [run, analysis] = explained;
   std::vector<Entry> entries;

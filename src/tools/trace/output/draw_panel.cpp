@@ -7,7 +7,7 @@ namespace tessera::trace {
 
 namespace {
 
-/// The line's corners. Of all changes within a quarter of a point, only the extremes are kept.
+/// Visits the corners of the line. Of all changes within a quarter of a point, only the extremes are kept.
 template <class Corner>
 void follow(const Curve& curve, Corner corner) {
   constexpr double pace = 0.25;
@@ -22,8 +22,8 @@ void follow(const Curve& curve, Corner corner) {
   }
 }
 
-/// Up to the panel's end.
-/// @param scale  points for a value of 1
+/// Adds the line up to the end of the panel to the path.
+/// @param scale  points per unit of the value
 void trace_line(Canvas& canvas, const Curve& curve, const Panel& panel, double scale) {
   const double bottom = panel.bottom();
   bool first = true;
@@ -61,7 +61,7 @@ void draw_panel(Canvas& canvas, const Panel& panel, const std::string& name, con
   canvas.text(unit, margin, panel.top + 2 * Canvas::small + 1);
   for (const double tick : scale.ticks)
     canvas.text(scale.label(tick), panel.left - 4, panel.bottom() - tick * points + 2.5, Align::Right);
-  // The first is the widest: where curves are the same, all can be seen.
+  // The first line is the widest, so that coinciding curves are all visible.
   const double thinner = std::min(0.5, 1.8 / static_cast<double>(curves.size()));
   const double widest = 0.8 + thinner * static_cast<double>(curves.size() - 1);
   double y = panel.top + Canvas::small - 1;

@@ -11,25 +11,26 @@
 
 namespace tessera::trace {
 
-/// A value over time, from each time on until the next.
+/// A piecewise constant function of time: each value holds until the next time.
 struct Curve {
-  std::string name;  ///< empty: of the panel's only one
+  std::string name;  ///< empty: the only curve of the panel
   std::uint32_t colour = 0;
-  std::vector<double> x, value;  ///< points from the left; as the panel's scale has them
+  std::vector<double> x, value;  ///< points from the left; values on the panel's scale
 };
 
-/// A place for curves: from `left` to `right`, on a common axis.
+/// The area of some curves, from `left` to `right` on a common axis.
 struct Panel {
   double top = 0, height = 0, left = 0, right = 0;
   double bottom() const { return top + height; }
 };
 
-/// Those of the GPUs; on a machine without any, that of the host.
+/// The memory of the GPUs; without GPUs, that of the host.
 std::vector<const MemoryUse*> memory_shown(const Run& run);
 
 double highest(const std::vector<Curve>& curves);
 
-/// The panel's name, unit and ticks left of it, the curves' names right of it. A curve alone is filled.
+/// Draws the curves, with the panel's name, unit and ticks to the left and the curves' names to the right. A single
+/// curve is filled.
 void draw_panel(Canvas& canvas, const Panel& panel, const std::string& name, const std::string& unit,
                 const Scale& scale, double margin, const std::vector<Curve>& curves);
 

@@ -8,7 +8,7 @@ namespace tessera::trace {
 
 namespace {
 
-/// Dark violet to light green: from one to the next also the lightness changes.
+/// Colours from dark violet to light green. Their lightness differs, too.
 std::uint32_t node_colour(std::size_t i, std::size_t count) {
   constexpr std::uint32_t ramp[] = {0x440154, 0x3b528b, 0x21908c, 0x5dc863, 0xb5c918};
   const double at = count < 2 ? 1 : 4.0 * static_cast<double>(i) / static_cast<double>(count - 1);
@@ -24,7 +24,6 @@ std::uint32_t node_colour(std::size_t i, std::size_t count) {
 
 }  // namespace
 
-/// Those of the GPUs; on a machine without any, that of the host.
 std::vector<const MemoryUse*> memory_shown(const Run& run) {
   std::vector<const MemoryUse*> gpus, hosts;
   for (const auto& use : run.memory) {

@@ -14,7 +14,8 @@ void Chart::draw_path(Canvas& canvas) const {
   for (const auto& row : workers_)
     for (const int worker : row.workers) row_of[worker] = &row;
   std::vector<Stay> stays;
-  // Tasks that follow closely on a worker are outlined as one; ever less closely, until there are not too many.
+  // Tasks that follow each other closely on a worker share one outline. The limit grows until there are few enough
+  // outlines.
   for (double close = 0.5; stays.empty() || stays.size() > 1500; close *= 2) {
     stays.clear();
     for (const int i : run_.analysis.path.tasks) {

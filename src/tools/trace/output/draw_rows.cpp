@@ -12,14 +12,14 @@ namespace tessera::trace {
 
 namespace {
 
-/// High enough for a name if they are few, and all together no higher than `room`.
+/// The height of a row: high enough for its name if there are few rows, at most `room` for all of them.
 double height(std::size_t count, double most, double room) {
   return std::clamp(room / static_cast<double>(std::max<std::size_t>(count, 1)), 1.6, most);
 }
 
 void add(Row& row, const Run& run, double begin, double end, std::uint32_t colour) {
   begin = std::max(begin, 0.0), end = std::min(end, run.span);
-  if (!(begin <= end)) return;  // it never began
+  if (!(begin <= end)) return;  // it never started
   row.times.emplace_back(begin, end);
   row.colours.push_back(colour);
 }
@@ -89,7 +89,7 @@ std::vector<Row> link_rows(const Explained& explained) {
   };
   const auto peers = static_cast<std::size_t>(
       std::ranges::count_if(analysis.links, [&](const LinkUse& link) { return !host(link.from) && !host(link.to); }));
-  // Rows are found, and ordered, by what kind of link, where from (none: from any GPU), where to.
+  // Rows are identified and ordered by kind of link, source (none: any GPU) and destination.
   const auto row_of = [&](int from, int to) {
     const int kind = host(from) ? 0 : host(to) ? 1 : 2;
     return std::tuple(kind, kind == 2 && peers > many ? none : from, to);

@@ -10,25 +10,25 @@
 
 namespace tessera::trace {
 
-/// Of a transfer. Okabe and Ito's palette, which the colour-blind can tell apart.
+/// The colour of an operand's transfers, from Okabe and Ito's palette for colour-blind readers.
 std::uint32_t operand_colour(char operand);
 
-/// A worker, or a link, or several that share a row.
+/// A row of the chart: a worker, a link, or several of them.
 struct Row {
   std::string name;
   double top = 0, height = 0;
-  double share = never;                          ///< of the time: computing; never: not shown
-  std::string amount;                            ///< instead of it
+  double share = never;                          ///< fraction of the time spent computing; never: not shown
+  std::string amount;                            ///< shown instead of the share
   std::vector<std::pair<double, double>> times;  ///< seconds
-  std::vector<std::uint32_t> colours;            ///< as many
+  std::vector<std::uint32_t> colours;            ///< one per time
   std::vector<int> workers;
 };
 
-/// A row a worker; those that did nothing share one if they are many, as the cores beside GPUs are.
+/// One row per worker. Many workers without tasks share one row, such as the cores of a machine with GPUs.
 std::vector<Row> worker_rows(const Explained& explained);
 
-/// A row a link that carried anything: from the host, to the host, then between GPUs; if these are many, a row for each
-/// GPU that they lead to.
+/// One row per link that carried data: from the host, to the host, then between GPUs. If there are many links between
+/// GPUs, those to the same GPU share a row.
 std::vector<Row> link_rows(const Explained& explained);
 
 }  // namespace tessera::trace

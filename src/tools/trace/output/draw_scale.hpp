@@ -9,12 +9,12 @@
 
 namespace tessera::trace {
 
-/// A unit that gives readable numbers, and round places for ticks.
+/// A unit for readable numbers, with round positions for ticks.
 struct Scale {
   const char* unit = "";
-  double factor = 1;          ///< values in this unit are value / factor
-  double step = 1;            ///< between ticks, in values
-  std::vector<double> ticks;  ///< values from 0 on
+  double factor = 1;          ///< a value in this unit is value / factor
+  double step = 1;            ///< between ticks, as a value
+  std::vector<double> ticks;  ///< values, starting at 0
 
   std::string label(double value) const {
     const double in_unit = value / factor, in_steps = step / factor;
@@ -23,7 +23,7 @@ struct Scale {
   }
 };
 
-/// Ticks at 1, 2 or 5 times a power of ten, at most `most` of them after the one at 0.
+/// Places ticks at 1, 2 or 5 times a power of ten, at most `most` of them after 0.
 inline Scale with_ticks(Scale scale, double end, int most) {
   const double least = end / scale.factor / most, power = std::pow(10, std::floor(std::log10(least)));
   for (const double digit : {1.0, 2.0, 5.0, 10.0}) {
@@ -50,7 +50,7 @@ inline Scale byte_scale(double bytes, int most) {
                     bytes, most);
 }
 
-/// Whole numbers only.
+/// Ticks at whole numbers only.
 /// @pre  count > 0
 inline Scale count_scale(double count, int most) {
   auto scale = with_ticks(Scale{}, count, most);

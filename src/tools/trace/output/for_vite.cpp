@@ -17,7 +17,7 @@ namespace tessera::trace {
 
 namespace {
 
-// What StarPU 1.4.10 numbers its lines by.
+// Event numbers of StarPU 1.4.10.
 enum Event { DefineVariable = 4, DefineValue = 6, CreateContainer = 7, NewEvent = 9, SetVariable = 13, SetTask = 20 };
 
 bool sets_a_state(int event) { return event == 10 || event == 11 || event == 12 || event == 20 || event == 26; }
@@ -26,7 +26,7 @@ bool is_an_event(int event) { return event == NewEvent || event == 22; }
 
 constexpr std::string_view memory_used = "use";
 
-/// Light where nothing is done, so that it reads as a gap.
+/// Idle states have light colours, so that they look like gaps.
 std::string_view colour_of_state(std::string_view name) {
   struct Entry {
     std::string_view name, colour;
@@ -74,7 +74,7 @@ class Filter {
     if (is_a_link(event) || is_an_event(event)) return;
     if (event == DefineVariable && words.at(1) != memory_used) return;
     if (event == SetVariable && words.at(3) != memory_used) return;
-    // What the memory's manager, the program's threads and the driver are at.
+    // States of memory managers, of the program's threads and of drivers.
     if (sets_a_state(event) && (words.at(3) == "MS" || words.at(3) == "US" || words.at(3) == "S")) return;
     if ((event == CreateContainer || event == CreateContainer + 1) && leaves_out(words)) return;
     if (event == CreateContainer) words.back() = name_of_container(words);
@@ -84,7 +84,7 @@ class Filter {
   }
 
  private:
-  /// Of a task's state, the tag becomes its name.
+  /// Turns the tag of a task's state into its name.
   void define(const std::string& line) {
     const auto words = words_of(line);
     if (words.size() == 3 && words[0] == "%EventDef") of_task_ = words[2] == "20";
@@ -105,7 +105,7 @@ class Filter {
     return words.at(3) == "T" ? "driver" : words.back();
   }
 
-  /// StarPU writes a task's colour as three numbers from 0 to 255, where Paje has them from 0 to 1.
+  /// StarPU writes a task's colour as three numbers from 0 to 255. Paje defines them from 0 to 1.
   static std::string colour(const std::vector<std::string>& words) {
     auto name = std::string_view(words.at(3));
     if (name.starts_with('"')) name = name.substr(1, name.size() - 2);
@@ -122,10 +122,10 @@ class Filter {
     return fmt::format("\"{}\"", name == names_.end() ? "" : name->second);
   }
 
-  static constexpr std::size_t tag_ = 8, job_ = 9;  // words of a task's state
+  static constexpr std::size_t tag_ = 8, job_ = 9;  // positions of the words in a task's state
   std::ostream& out_;
-  std::unordered_map<std::string, std::string> names_;       ///< of tasks, by StarPU's numbers
-  std::unordered_map<std::string, std::string> containers_;  ///< by StarPU's aliases
+  std::unordered_map<std::string, std::string> names_;       ///< of tasks, by StarPU's job number
+  std::unordered_map<std::string, std::string> containers_;  ///< by StarPU's alias
   std::set<std::string> gone_;
   bool of_task_ = false;
 };

@@ -19,8 +19,8 @@ Json document(const std::vector<Explained>& runs) {
   return all;
 }
 
-/// In a page, "</script" or "<!--" would end or garble a script, whatever it is part of. In JSON, '<' is found in texts
-/// only, where it can be written otherwise.
+/// Escapes JSON for use in a page, where "</script" or "<!--" would end the script or change its meaning. '<' occurs
+/// only in JSON strings, where it can be escaped.
 std::string for_page(const Json& json) {
   const auto text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   std::string escaped;
@@ -31,7 +31,7 @@ std::string for_page(const Json& json) {
   return escaped;
 }
 
-/// The template with the texts in place of its "{{style}}", "{{data}}" and "{{script}}", which come in this order.
+/// Replaces "{{style}}", "{{data}}" and "{{script}}" in the page, which occur in this order.
 std::string filled(std::string_view page, std::string_view style, std::string_view data, std::string_view script) {
   std::string result;
   result.reserve(page.size() + style.size() + data.size() + script.size());

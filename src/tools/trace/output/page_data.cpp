@@ -29,7 +29,7 @@ Json list(const Items& items, auto row) {
   return rows;
 }
 
-/// A column of integers: one of each of the items that are named.
+/// A column of integers with one value per item.
 template <class Items>
 Json column(const Items& items, const std::vector<int>& which, auto value) {
   Json numbers = Json::array();
@@ -53,7 +53,7 @@ void add_shares(Json& row, const Shares& shares) {
   row["overhead"] = shares.overhead, row["idle"] = shares.idle;
 }
 
-/// Those that have started, in the order of their starts.
+/// The tasks that have started, in the order of their starts.
 std::vector<int> shown_tasks(const Lookups& lookups) {
   const auto& tasks = lookups.run.tasks;
   std::vector<int> shown;
@@ -177,7 +177,7 @@ Json operands(const Analysis& analysis) {
 Json page_data(const Run& run, const Analysis& analysis) {
   const Lookups lookups(run);
   const auto shown = shown_tasks(lookups);
-  std::vector<int> place(run.tasks.size(), none);  // of a task among those shown
+  std::vector<int> place(run.tasks.size(), none);  // position of each task among the shown ones
   for (int i = 0; i < std::ssize(shown); ++i) place[shown[i]] = i;
 
   Json path;

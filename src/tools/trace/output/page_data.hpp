@@ -7,8 +7,9 @@
 
 namespace tessera::trace {
 
-/// What report.html shows of a run, in the form that page/report.js reads. Times of tasks, transfers, memory and series
-/// are whole ticks, all others seconds; memory and series are thinned to some thousand points with all peaks:
+/// The data of report.html for a run, in the format that page/report.js reads. Times of tasks, transfers, memory and
+/// series are whole ticks; all other times are seconds. Memory and series are thinned to some thousand points that keep
+/// all peaks.
 /// ```
 /// title, command, machine, policy: text   simulated: bool   warnings: [text]   tick: 1e-7 [s]   span: s   flops
 /// workers:  [{name, kind: "cpu"|"gpu", node, tasks, computing, data, overhead, idle}]
@@ -30,7 +31,7 @@ namespace tessera::trace {
 /// ```
 nlohmann::ordered_json page_data(const Run& run, const Analysis& analysis);
 
-/// A row of the table of two runs: `[{what, unit, first, second}]`, numbers or null.
+/// The table that compares two runs: `[{what, unit, first, second}]` with numbers or null.
 nlohmann::ordered_json differences(const Run& first, const Analysis& of_first, const Run& second,
                                    const Analysis& of_second);
 

@@ -24,7 +24,7 @@ cairo_status_t write(void* stream, const unsigned char* bytes, unsigned count) {
   return output ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
 }
 
-/// A stream that failed says better why, when the file is committed.
+/// A stream that failed reports a better reason when the file is committed.
 void check(cairo_status_t status, const std::filesystem::path& file) {
   if (status == CAIRO_STATUS_SUCCESS || status == CAIRO_STATUS_WRITE_ERROR) return;
   throw RuntimeError(file.string() + " cannot be written: " + cairo_status_to_string(status));
@@ -50,7 +50,7 @@ void write_svg(const std::filesystem::path& file, const Explained& run) {
 }
 
 void write_png(const std::filesystem::path& file, const Explained& run) {
-  constexpr double pixels = 200.0 / 72;  // a point
+  constexpr double pixels = 200.0 / 72;  // per point
   const Chart chart(run);
   detail::WholeFile whole(file);
   const Surface surface(

@@ -21,7 +21,7 @@ std::string speed(const Explained& explained) {
   return text;
 }
 
-/// Workers without any task are only counted: the cores beside some GPUs, for instance.
+/// Workers without tasks are only counted, for example the cores beside GPUs.
 std::string workers(const Explained& explained) {
   const auto& run = explained.run;
   const auto& analysis = explained.analysis;
@@ -50,7 +50,7 @@ std::string value(const nlohmann::ordered_json& json) {
   return fmt::format("{:.4g}", json.get<double>());
 }
 
-/// Of percents, the difference.
+/// Differences of percentages are absolute, all others relative.
 std::string change(const nlohmann::ordered_json& first, const nlohmann::ordered_json& second, const std::string& unit) {
   if (!first.is_number() || !second.is_number()) return "-";
   const double before = first.get<double>(), after = second.get<double>();

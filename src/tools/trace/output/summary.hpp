@@ -5,12 +5,12 @@
 
 #include "outputs.hpp"
 
-/// What tessera-trace prints, some lines.
+/// The text that tessera-trace prints.
 namespace tessera::trace {
 
 std::string summary(const Explained& run);
 
-/// The table of differences, with the second run as a part of the first.
+/// The table of differences, with the second run relative to the first.
 std::string comparison(const Explained& first, const Explained& second);
 
 }  // namespace tessera::trace

@@ -8,7 +8,7 @@ namespace tessera::trace {
 
 namespace {
 
-/// As RFC 4180 has it.
+/// Quotes a field as RFC 4180 requires.
 std::string quoted(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string result = "\"";
@@ -16,7 +16,7 @@ std::string quoted(const std::string& text) {
   return result + '"';
 }
 
-// What is not known is an empty field.
+// Unknown values are empty fields.
 std::string number(int value) { return value == none ? "" : std::to_string(value); }
 std::string letter(char operand) { return operand == '-' ? "" : std::string(1, operand); }
 std::string time(double seconds, double span) { return seconds <= span ? fmt::format("{:.9f}", seconds) : ""; }

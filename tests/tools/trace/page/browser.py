@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A real Chromium that shows one of our pages, and what the tests do with it."""
+"""Controls Chromium for the tests of a page."""
 import csv
 import json
 import shutil
@@ -29,7 +29,7 @@ def start_browser(profile):
     options = webdriver.ChromeOptions()
     options.binary_location = program("chromium", "chromium")
     options.add_argument("--headless=new")
-    options.add_argument("--no-sandbox")  # does not start as root, as in a container, with it
+    options.add_argument("--no-sandbox")  # Chromium's sandbox does not work for root, for example in a container
     options.add_argument("--disable-dev-shm-usage")
     options.add_argument("--force-device-scale-factor=1")
     options.add_argument("--window-size=1280,1000")
@@ -55,7 +55,7 @@ def seconds(row):
 
 
 def requests_in(log):
-    """The addresses that a page of ours asked for, by the browser's own log; its own pages ask for much."""
+    """The addresses that the page requested, from the browser's log without the browser's own pages."""
     for entry in log:
         message = json.loads(entry["message"])["message"]
         if message["method"] == "Network.requestWillBeSent" and message["params"]["documentURL"].startswith("file:"):
@@ -63,7 +63,7 @@ def requests_in(log):
 
 
 class Page:
-    """One browser for all tests of the page of that name; it is loaded anew for each."""
+    """One browser for all tests of the page `name`. Each test reloads the page."""
 
     @classmethod
     def setUpClass(cls):
@@ -85,7 +85,7 @@ class Page:
         return self.browser.execute_script(script, *arguments)
 
     def drawn(self):
-        """What is in sight, after the next frame."""
+        """The numbers of visible things after the next frame."""
         self.browser.execute_async_script(
             "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()))")
         return self.js("return tesseraReport.chart.drawn")
@@ -113,7 +113,7 @@ class Page:
 
     # --- mouse ---
     def box(self, kind, index, run=1):
-        """Where a task or a transfer is in the window, once its row is in sight."""
+        """The position of a task or transfer in the window, after scrolling to its row."""
         self.drawn()
         return self.js("""
             const [kind, index, number] = arguments, { chart, boxOf } = tesseraReport;
@@ -152,6 +152,6 @@ class Page:
         self.drawn()
 
     def assert_time(self, shown, expected):
-        """A time of the details, in whatever unit it is shown."""
+        """A time from the details in seconds, whatever its unit."""
         number, unit = shown.replace("\u202f", "").split()
         self.assertAlmostEqual(float(number) * {"s": 1, "ms": 1e-3, "µs": 1e-6}[unit], float(expected), delta=1.5e-6)

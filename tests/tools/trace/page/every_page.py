@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What any page must have right."""
+"""Tests that every page must pass."""
 from collections import Counter
 
 from browser import Page, requests_in, rows_of, seconds, sums
 
 
 class EveryPage(Page):
-    """`tables` are the folders of the runs' tables."""
+    """`tables` names the folders of the runs' tables."""
     tables = ("",)
 
     def runs(self):
@@ -71,7 +71,7 @@ class EveryPage(Page):
             try:
                 number = float(plain)
             except ValueError:
-                continue  # it carries its own unit
+                continue  # the cell has a unit of its own
             if unit in units:
                 digits = len(plain.split(".")[1]) if "." in plain else 0
                 self.assertAlmostEqual(number, value / units[unit], delta=0.5001 * 10 ** -digits,

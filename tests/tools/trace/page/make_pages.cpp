@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// make_pages FOLDER: pages and tables of runs that never took place, for test_page.py.
-//   small/  a product on 2 GPUs and a core, with texts that would break a careless page
+// make_pages FOLDER: writes pages and tables of synthetic runs for test_page.py.
+//   small/  a product on 2 GPUs and a core, with texts that need escaping
 //   large/  100,000 tasks on 4 GPUs and 2 cores
-//   empty/  nothing at all
-//   two/    two runs of small/, the second one slower; tables of both in 1/ and 2/
+//   empty/  a run without tasks
+//   two/    two runs of small/, the second one slower, with their tables in 1/ and 2/
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -26,7 +26,7 @@ struct Product {
   int rows, columns, steps;
 };
 
-/// Lets a product of tiles run on a machine: each GPU works through its tiles of C in turn.
+/// Simulates a tiled product on a machine. Each GPU computes its tiles of C in turn.
 class Story {
  public:
   Story(const Machine& machine, const Product& product) : machine_(machine), product_(product) {
@@ -69,7 +69,7 @@ class Story {
     return known->second;
   }
 
-  /// One tile in fifty is left to the cores.
+  /// The cores compute one tile in fifty.
   int worker_of(int row, int column) const {
     const int number = row * product_.columns + column;
     return number % 50 == 7 ? number / 50 % machine_.cores : machine_.cores + number % machine_.gpus;
@@ -108,7 +108,7 @@ class Story {
     run_.tasks.push_back(std::move(task));
   }
 
-  /// When the tile is on the node: from another GPU if one has it, and every other time.
+  /// When the tile arrives at the node. It comes from another GPU if one has it, but only every second time.
   double arrival(int tile, char operand, int node, double asked) {
     auto& copies = copies_[tile];
     if (const auto here = copies.find(node); here != copies.end()) return here->second;
@@ -123,7 +123,7 @@ class Story {
     const double start = whole_microseconds(std::max(free, not_before));
     const double end = whole_microseconds(start + static_cast<double>(tile_bytes) / machine_.link);
     run_.transfers.push_back({from, to, tile, operand, reason, tile_bytes, start, end});
-    // Two at a time: the next one starts when this one is half done.
+    // Two transfers overlap: the next one starts when this one is half done.
     free = (start + end) / 2;
     if (to > 0) {
       auto& use = run_.memory[to - 1];
@@ -143,7 +143,7 @@ class Story {
   Run run_;
   std::vector<double> free_;
   std::map<std::tuple<char, int, int>, int> tiles_;
-  std::map<int, std::map<int, double>> copies_;  ///< of a tile: node, and since when
+  std::map<int, std::map<int, double>> copies_;  ///< by tile and node: since when
   std::map<int, int> writers_;
   std::map<std::pair<int, int>, double> links_;
 };

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What can be seen and done on a page of one small run."""
+"""Tests of the page of one small run."""
 import math
 import unittest
 
@@ -50,7 +50,7 @@ class Small(EveryPage, unittest.TestCase):
             self.assert_time(facts["start"], transfer["start"])
 
     def test_hovering_an_empty_place_tells_since_when(self):
-        # GPU 1 has nothing to do at the end of the run.
+        # GPU 1 is idle at the end of the run.
         at = self.js("""const { chart } = tesseraReport, row = chart.rows.find(r => r.label === 'GPU 1');
             const seen = chart.gantt.getBoundingClientRect();
             return { x: seen.left + chart.view.width - 20, y: seen.top + row.y + 5 }""")
@@ -228,7 +228,7 @@ class Small(EveryPage, unittest.TestCase):
             self.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-# The least contrast between a text and what is behind it, by WCAG 2.
+# The lowest contrast between a text and its background, as defined by WCAG 2.
 CONTRAST = """
 const numbers = css => css.match(/[\\d.]+/g).map(Number);
 const linear = c => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;

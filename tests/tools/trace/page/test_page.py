@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""test_page.py FOLDER [TEST...]: the pages that make_pages wrote there, in a real Chromium, against their tables.
+"""test_page.py FOLDER [TEST...]: compares the pages that make_pages wrote there with their tables, in Chromium.
 
 Needs Debian's chromium, chromium-driver and python3-selenium.
 """
@@ -78,7 +78,7 @@ class Large(EveryPage, unittest.TestCase):
         self.assertEqual(self.drawn()["task"], 100000)
 
     def test_speed_is_measured(self):
-        """Only printed: a machine with other work must not fail the test."""
+        """Prints the speed without checking it: other work on the machine must not fail the test."""
         begin = time.monotonic()
         self.browser.get((self.folder / "report.html").resolve().as_uri())
         self.drawn()
@@ -95,7 +95,7 @@ class Large(EveryPage, unittest.TestCase):
         self.browser.set_window_size(1280, 1000)
 
 
-# Pans for two seconds, there and back; frames a second and the longest time between two.
+# Pans back and forth for two seconds. Returns frames per second and the longest time between two frames.
 PAN = """
 const [magnified, done] = arguments, { chart } = tesseraReport, { view } = chart;
 document.getElementById('timeline').scrollIntoView();

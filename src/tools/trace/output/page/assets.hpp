@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-/// The files of this folder, as they are: report.html, report.css, and all scripts after each other.
+/// The files of this folder: report.html, report.css, and all scripts concatenated.
 namespace tessera::trace::page {
 
 extern const std::string_view html, style, script;

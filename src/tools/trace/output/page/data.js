@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The JSON of page_data.hpp as the page uses it: columns in typed arrays, times in seconds.
+// Converts the JSON of page_data.hpp for the page: columns become typed arrays, times become seconds.
 
 const reasons = ['fetched for a task that waits', 'prefetched', 'written back from a full memory'];
 
 /**
- * Things that follow each other on one line of the chart, in the order of their starts.
- * `reach` is the latest end so far: it grows even if things overlap, so that it can be searched.
+ * Things on one line of the chart, in the order of their starts.
+ * `reach` is the latest end so far. It never decreases, even if things overlap, so it can be searched.
  */
 class Lane {
   constructor(items, starts, ends, colours) {
@@ -19,7 +19,7 @@ class Lane {
   }
 }
 
-/** The first index whose value is above the limit, in numbers that do not decrease. */
+/** The first index with a value above the limit; the numbers must not decrease. */
 function firstAbove(sorted, limit) {
   let low = 0, high = sorted.length;
   while (low < high) {
@@ -29,11 +29,11 @@ function firstAbove(sorted, limit) {
   return low;
 }
 
-/** GPUs before CPUs: there the time goes. */
+/** Worker indices with GPUs first, because most of the work is there. */
 const gpusFirst = run => run.workers.map((_, i) => i).sort((a, b) =>
   (run.workers[a].kind === 'gpu' ? 0 : 1) - (run.workers[b].kind === 'gpu' ? 0 : 1) || a - b);
 
-/** Indices of things by the row that each belongs to, orders kept. */
+/** Groups the indices of things by row and keeps their order. */
 function groupBy(rows, count) {
   const groups = Array.from({ length: count }, () => []);
   rows.forEach((row, i) => groups[row]?.push(i));
@@ -42,7 +42,7 @@ function groupBy(rows, count) {
 
 const mostLanes = 4;
 
-/** Transfers of a link may overlap: each goes to the first lane that is free, or that is free soonest. */
+/** Puts each transfer of a link on the first lane that is free, or on the one that is free first: transfers may overlap. */
 function lanesOf(items, starts, ends, colours) {
   const lanes = [], free = [];
   for (const i of items) {
@@ -72,7 +72,7 @@ function readTransfers(json, tick) {
 const readSeries = (json, values, tick) =>
   ({ time: Float64Array.from(json.time, t => t * tick), value: Float64Array.from(values) });
 
-/** The parts of the JSON that are short stay as they are. */
+/** Converts a run. The short parts of the JSON are not converted. */
 function readRun(json, number) {
   const tasks = readTasks(json.tasks, json.tick), transfers = readTransfers(json.transfers, json.tick);
   tasks.end.forEach((end, i) => { if (!(end >= tasks.start[i])) tasks.end[i] = json.span; });
@@ -96,7 +96,7 @@ const tileName = (letter, row, column) => {
   return row < 0 || column < 0 ? operand : `${operand}(${row},${column})`;
 };
 
-/** The same as in tasks.csv. */
+/** The name as in tasks.csv. */
 function taskName(run, i) {
   const { job, routine, output, row, column, step } = run.tasks;
   const name = run.routines[routine[i]]?.name ?? 'task', known = output[i] !== '-' || row[i] >= 0;
@@ -104,7 +104,7 @@ function taskName(run, i) {
   return name + place + (step[i] < 0 ? '' : ` k=${step[i]}`);
 }
 
-/** Seconds that each routine computed on each worker, by worker. */
+/** Seconds of each routine, by worker. */
 function secondsByRoutine(run) {
   const sums = run.workers.map(() => new Float64Array(run.routines.length));
   const { worker, routine, start, end } = run.tasks;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a thing, or a point of the chart, is: a name and its facts, for the tooltip and for the details.
+// Describes a thing or a point of the chart by a name and facts, for the tooltip and the details.
 
 function describe(chart, { row, index }) {
   return row.kind === 'task' ? describeTask(row.run, index) : describeTransfer(row.run, index);
 }
 
-/** A time on the axis: as many digits as tell ticks of the trace apart. */
+/** A time on the axis, with enough digits to tell ticks of the trace apart. */
 const instantText = (run, seconds) => (Number.isNaN(seconds) ? '–'
   : run.span >= 1 ? `${fixed(seconds, 6)} s` : `${fixed(seconds * 1e3, 4)} ms`);
 
@@ -44,7 +44,7 @@ function describeTransfer(run, i) {
   };
 }
 
-/** For a point where nothing is drawn: the value of a series there, or since when and until when nothing happened. */
+/** Describes a point without a thing: the value of a series, or the interval without a task. */
 function describePoint(chart, row, time) {
   const { run } = row;
   if (time > run.span) return null;
@@ -63,13 +63,13 @@ function describeGap(row, time) {
   const next = items.findIndex(i => start[i] > time);
   const from = next === 0 || items.length === 0 ? 0 : end[items[next < 0 ? items.length - 1 : next - 1]];
   const until = next < 0 ? run.span : start[items[next]];
-  if (time < from || time > until) return null;  // a task is here, but filtered out
+  if (time < from || time > until) return null;  // a task is here, but hidden by a filter
   const facts = [['from', instantText(run, from)], ['until', instantText(run, until)],
                  ['length', timeText(until - from)]];
   return { name: `No task on ${row.label}`, facts };
 }
 
-/** As elements: the name with the colour, the facts as a list of pairs. */
+/** The elements of a description: the name with its colour, and a list of facts. */
 function descriptionElements(chart, { name, facts, colour, operand, text }) {
   const heading = element('strong', { class: 'thing' });
   const css = colour ?? (operand && chart.theme.operand(operand).css);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws the chart: rows, marks and rulers. Lengths are CSS pixels unless they are said to be the device's.
+// Draws the chart: rows, marks and rulers. Lengths are CSS pixels unless noted otherwise.
 
 function colourOf(css) {
   const [red, green, blue] = [1, 3, 5].map(at => parseInt(css.slice(at, at + 2), 16));
@@ -8,7 +8,7 @@ function colourOf(css) {
   return { css, red, green, blue, ink: luminance > 0.18 ? '#000000' : '#ffffff', shown: true };
 }
 
-/** The colours of the style sheet, which knows whether it is dark. */
+/** The colours of the style sheet, for the light or the dark scheme. */
 function readTheme() {
   const style = getComputedStyle(document.documentElement);
   const theme = name => style.getPropertyValue(name).trim();
@@ -31,7 +31,7 @@ function blank(canvas, ratio) {
   return context;
 }
 
-/** From the top of the first row to the bottom of the last one that could be seen: others are not drawn. */
+/** The vertical range that could be visible. Rows outside are not drawn. */
 function sightOf(canvas) {
   const top = canvas.getBoundingClientRect().top;
   return { top: -top - 300, bottom: innerHeight - top + 300 };
@@ -72,7 +72,7 @@ function drawBands(chart, context, sight) {
   for (const run of chart.runs) shadeAfter(chart, context, run);
 }
 
-/** With two runs the shorter one ends before the axis does. */
+/** Marks the end of the shorter one of two runs. */
 function shadeAfter(chart, context, run) {
   const { view, theme, rows } = chart, own = rows.filter(row => row.run === run), last = own[own.length - 1];
   const x = view.x(run.span), top = own[0].y;
@@ -126,13 +126,13 @@ function drawGaps(chart, context, run) {
   });
 }
 
-/** Outlines of the tasks of the path, and lines from each end to the next start, unless these would hide the chart. */
+/** Outlines the tasks of the path and connects them by lines, unless the lines would hide the chart. */
 function drawPath(chart, context, run) {
   const { view } = chart, { pathLane: path } = run, steps = [];
   for (let i = Math.max(0, firstAbove(path.reach, view.begin) - 1); i < path.items.length; ++i) {
     steps.push({ row: chart.workerRow(run, run.tasks.worker[path.items[i]]),
                  begin: clampX(view.x(path.start[i]), view), end: clampX(view.x(path.end[i]), view) });
-    if (path.start[i] > view.end) break;  // the line to it is still in sight
+    if (path.start[i] > view.end) break;  // the line to this one may still be visible
   }
   const sparse = steps.length < view.width / densestPath;
   const narrow = step => step.end - step.begin < 4;
@@ -150,15 +150,15 @@ function drawPath(chart, context, run) {
   }
 }
 
-const densestPath = 7;  // pixels a task
+const densestPath = 7;  // pixels per task
 
-/** From the end of a task to the start of the next one, on the middles of their rows. */
+/** A line from the end of a task to the start of the next one, between the middles of their rows. */
 function connect(line, from, to) {
   line.moveTo(from.end, from.row.y + from.row.height / 2);
   line.lineTo(to.begin, to.row.y + to.row.height / 2);
 }
 
-/** What is too narrow for an outline has a line at the bottom of its row. */
+/** Marks things too narrow for an outline by a line at the bottom of their row. */
 function underline(chart, context, run, steps) {
   const { strip, ratio } = chart, colour = colourOf(chart.theme('--path'));
   for (const [row, own] of Map.groupBy(steps, step => step.row)) {
@@ -167,7 +167,7 @@ function underline(chart, context, run, steps) {
   }
 }
 
-/** Far outside is as good as just outside: huge coordinates are slow to draw. */
+/** Limits coordinates outside of the canvas: huge coordinates are slow to draw. */
 const clampX = (x, view) => Math.min(view.width + 1000, Math.max(-1000, x));
 
 function drawSelection(chart, context) {
@@ -193,7 +193,7 @@ function drawAxis(chart) {
   }
 }
 
-/** The running tasks of the whole (longest) run, with a frame around what the chart shows. */
+/** Draws the running tasks of the longest run as a whole, with a frame around the visible part. */
 function drawOverview(chart) {
   const { overview, view, theme, ratio } = chart, context = blank(overview, ratio), height = overview.height / ratio;
   const whole = new View(view.span);
@@ -218,7 +218,7 @@ function overviewArea(run, view, height) {
   return area;
 }
 
-/** Adds a value to each pixel column by the part of it that it holds for. */
+/** Adds a value to each pixel column, weighted by the part of the column in which it holds. */
 function spread(sums, begin, end, value) {
   for (let x = Math.max(0, Math.floor(begin)); x < Math.min(sums.length, end); ++x) {
     sums[x] += value * (Math.min(end, x + 1) - Math.max(begin, x));

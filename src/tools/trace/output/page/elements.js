@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Elements and tables.
+// Creates elements and tables.
 
 function element(tag, attributes = {}, children = []) {
   const made = document.createElement(tag);
@@ -14,7 +14,7 @@ function swatch(css) {
   return made;
 }
 
-/** Parts of a whole side by side: `[{name, part: 0…1, kind: its class, css: its colour if the class has none}]`. */
+/** A bar of the parts of a whole: `[{name, part: 0…1, kind: its class, css: its colour if the class has none}]`. */
 function stackedBar(parts) {
   const said = parts.filter(each => each.part > 0).map(each => `${each.name} ${percentText(each.part)}`).join(', ');
   const bar = element('span', { class: 'bar', role: 'img', 'aria-label': said, title: said });
@@ -27,10 +27,10 @@ function stackedBar(parts) {
   return bar;
 }
 
-/** A column of texts or elements. */
+/** A table column of texts or elements. */
 const text = (head, cell, kind) => ({ head, cell, kind });
 
-/** A column of numbers: `value` is what a script reads, `show` what people do. */
+/** A table column of numbers: scripts read `value`, people read `show`. */
 const number = (head, value, show, unit, kind = '') => ({ head, value, show, unit, kind: `number ${kind}` });
 
 function headCell({ head, unit, kind }) {
@@ -47,7 +47,7 @@ function bodyCell(column, row, first) {
                                         'data-value': raw ?? undefined }, [shown ?? '']);
 }
 
-/** @param sums  rows below a line, like the others */
+/** @param sums  further rows, below a line */
 function table(id, caption, columns, rows, sums = []) {
   const line = row => element('tr', {}, columns.map((column, i) => bodyCell(column, row, i === 0)));
   const made = element('table', { id }, [

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers as text. Units are decimal: 1 GB = 10⁹ bytes.
+// Formats numbers. Units are decimal: 1 GB = 10⁹ bytes.
 
 const timeUnits = [{ name: 's', size: 1 }, { name: 'ms', size: 1e-3 }, { name: 'µs', size: 1e-6 }];
 const byteUnits = [{ name: 'TB', size: 1e12 }, { name: 'GB', size: 1e9 }, { name: 'MB', size: 1e6 },
@@ -10,7 +10,7 @@ const flopUnits = [{ name: 'TFLOP/s', size: 1e12 }, { name: 'GFLOP/s', size: 1e9
 /** The largest unit in which the value is at least 1, else the smallest. */
 const unitFor = (units, value) => units.find(unit => Math.abs(value) >= unit.size) ?? units[units.length - 1];
 
-/** With four digits, thousands apart: "1 234", "12.34". */
+/** Four significant digits with separated thousands: "1 234", "12.34". */
 function digits(value, count = 4) {
   if (!Number.isFinite(value)) return '–';
   const whole = Math.max(1, Math.floor(Math.log10(Math.abs(value) || 1)) + 1);
@@ -20,7 +20,7 @@ function digits(value, count = 4) {
 function fixed(value, decimals) {
   if (value === null || !Number.isFinite(value)) return '–';
   const [whole, fraction] = Math.abs(value).toFixed(decimals).split('.');
-  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, '\u202f');  // a narrow space that does not break
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, '\u202f');  // narrow no-break space
   const text = fraction === undefined ? grouped : `${grouped}.${fraction}`;
   return value < 0 && Number(Math.abs(value).toFixed(decimals)) !== 0 ? `−${text}` : text;
 }

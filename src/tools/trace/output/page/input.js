@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mouse, keyboard and buttons.
+// Handles mouse, keyboard and buttons.
 
 const zoomStep = 1.5, panStep = 0.15;
 
-/** The pointer on the chart; not offsetX and offsetY, which are rounded. */
+/** The position of the pointer on the chart. offsetX and offsetY would be rounded. */
 function pointOf(chart, event) {
   const { left, top } = chart.gantt.getBoundingClientRect();
   return { x: event.clientX - left, y: event.clientY - top };
@@ -44,7 +44,7 @@ function listenToWheel(chart) {
   }, { passive: false });
 }
 
-/** Across it moves in time; up and down it scrolls the page, as the wheel is taken. */
+/** Dragging moves the chart in time, and scrolls the page vertically because the wheel zooms. */
 function listenToDrag(chart) {
   const { gantt } = chart;
   let last = null, far = false;
@@ -122,7 +122,7 @@ function select(chart, thing) {
 
 const idleDetails = () => element('span', { class: 'dim' }, ['Click a task or a transfer to keep its facts here.']);
 
-/** Selects by the keyboard, and brings into sight what is selected. */
+/** Selects a thing by keyboard and makes it visible. */
 function moveTo(chart, thing) {
   if (!thing) return;
   const { start, end } = intervals(thing.row);
@@ -174,7 +174,7 @@ function listenToKeys(chart) {
   });
 }
 
-/** A press or a drag on the overview moves what the chart shows there. */
+/** Pressing or dragging on the overview moves the visible part there. */
 function listenToOverview(chart) {
   const { overview } = chart;
   const centre = event => change(chart, view => {

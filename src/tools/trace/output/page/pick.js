@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a point of the chart to the thing that is drawn there, and from a thing to the one beside it.
+// Finds the thing at a point of the chart, and the neighbours of a thing.
 // A thing is `{row, index}`: the row's kind says whether the index is a task's or a transfer's.
 
 const intervals = row => (row.kind === 'task' ? row.run.tasks : row.run.transfers);
@@ -9,7 +9,7 @@ const isShown = (chart, row, index) =>
 
 const rowAt = (chart, y) => chart.rows.find(row => y >= row.y && y < row.y + row.height) ?? null;
 
-const reachOfPointer = 3;  // pixels beside a thing that still mean it
+const reachOfPointer = 3;  // pixels next to a thing that still belong to it
 
 function thingAt(chart, x, y) {
   const row = rowAt(chart, y);
@@ -28,7 +28,7 @@ function thingAt(chart, x, y) {
   return best;
 }
 
-/** Where the thing is drawn, or nothing if it is outside of what the chart shows. */
+/** The box of a thing on the chart, or nothing if it is not visible. */
 function boxOf(chart, { row, index }) {
   const { start, end } = intervals(row), { view } = chart;
   const lane = row.lanes.findIndex(each => each.items.includes(index));
@@ -43,7 +43,7 @@ function boxOfGap(chart, { run, worker, begin, end }) {
   return { x, y: row.y, width: Math.min(chart.view.width + 4, chart.view.x(end)) - x, height: row.height };
 }
 
-/** The nearest one that is shown after (+1) or before (-1) the thing on its row. */
+/** The nearest visible thing after (+1) or before (-1) this one on the same row. */
 function neighbour(chart, { row, index }, direction) {
   for (let i = row.items.indexOf(index) + direction; i >= 0 && i < row.items.length; i += direction) {
     if (isShown(chart, row, row.items[i])) return { row, index: row.items[i] };
@@ -51,7 +51,7 @@ function neighbour(chart, { row, index }, direction) {
   return null;
 }
 
-/** The thing of a row whose middle is nearest to the time. */
+/** The thing of a row whose middle is closest to the time. */
 function nearest(chart, row, time) {
   const { start, end } = intervals(row);
   let best = null, least = Infinity;
@@ -65,7 +65,7 @@ function nearest(chart, row, time) {
   return best;
 }
 
-/** On the next row below (+1) or above (-1) that has anything to select. */
+/** The thing to select on the next row below (+1) or above (-1) that has any. */
 function onNextRow(chart, selected, direction) {
   const { start, end } = intervals(selected.row), time = (start[selected.index] + end[selected.index]) / 2;
   for (let i = chart.rows.indexOf(selected.row) + direction; chart.rows[i]; i += direction) {
@@ -75,7 +75,7 @@ function onNextRow(chart, selected, direction) {
   return null;
 }
 
-/** What the keyboard selects if nothing is: the first thing in sight. */
+/** The first visible thing, which the keyboard selects if nothing is selected. */
 function firstInSight(chart) {
   for (const row of chart.rows.filter(each => each.lanes)) {
     const { start, end } = intervals(row), { begin, end: until } = chart.view;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Puts the page together. The other scripts of this folder come before this one: they are one module.
+// Assembles the page. The scripts of this folder are one module, in which this one comes last.
 
 const byId = id => document.getElementById(id);
 
-/** All that the chart knows: the runs, the view, what is shown and selected, and where it is drawn. */
+/** The state of the chart: the runs, the view, the filters, the selection, and the canvases. */
 function makeChart(runs) {
   const names = [...new Set(runs.flatMap(run => run.routines.map(routine => routine.name)))];
   const chart = {
@@ -12,7 +12,7 @@ function makeChart(runs) {
     gantt: byId('gantt'), axis: byId('axis'), overview: byId('overview'), labels: byId('labels'),
     crosshair: byId('crosshair'), hoverBox: byId('hover-box'), tooltip: byId('tooltip'), details: byId('details'),
     strip: new Strip(), pixels: new Pixels(), theme: readTheme(), printing: false,
-    drawn: { task: 0, transfer: 0 }, frames: 0, drawing: 0,  // for the tests: what is in sight, and milliseconds a frame
+    drawn: { task: 0, transfer: 0 }, frames: 0, drawing: 0,  // for the tests: visible things, and milliseconds per frame
   };
   const byWorker = new Map(runs.map(run => [run, []]));
   chart.rows.filter(row => row.kind === 'task').forEach(row => { byWorker.get(row.run)[row.worker] = row; });
@@ -22,7 +22,7 @@ function makeChart(runs) {
   return chart;
 }
 
-/** Once a theme: colours are asked for in every frame. */
+/** Computes the colours once per theme, because every frame needs them. */
 function makeColours(chart) {
   const routines = new Map(), operands = new Map();
   for (const run of chart.runs) {
@@ -34,7 +34,7 @@ function makeColours(chart) {
   chart.operandColours = run => operands.get(run);
 }
 
-/** However often it is asked for, the chart is drawn once a frame. */
+/** Draws the chart in the next frame, once for any number of requests. */
 function drawOnce(chart) {
   let asked = false;
   return () => {
@@ -53,7 +53,7 @@ function drawOnce(chart) {
 
 function resize(chart) {
   const width = Math.max(200, byId('plot').clientWidth - chart.labels.offsetWidth);
-  const highest = 16000;  // browsers draw nothing on a canvas that is too high
+  const highest = 16000;  // browsers leave higher canvases blank
   chart.ratio = Math.min(devicePixelRatio || 1, highest / chart.height);
   chart.view.width = width;
   fitCanvas(chart.gantt, width, chart.height, chart.ratio);
@@ -64,7 +64,7 @@ function resize(chart) {
   chart.requestDraw();
 }
 
-/** What was made for another size or theme. */
+/** Discards the drawings that depend on size and theme. */
 function forget(chart) { chart.hatch = chart.overviewPicture = null; }
 
 function changeTheme(chart) {
@@ -123,16 +123,16 @@ function listenToMarks(chart) {
 function listenToSurroundings(chart) {
   new ResizeObserver(() => resize(chart)).observe(byId('plot'));
   addEventListener('scroll', () => { if (chart.height > innerHeight) chart.requestDraw(); }, { passive: true });
-  addEventListener('resize', chart.requestDraw);  // more of the rows may be in sight
+  addEventListener('resize', chart.requestDraw);  // more rows may have become visible
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => changeTheme(chart));
   matchMedia('print').addEventListener('change', event => {
     chart.printing = event.matches;
     changeTheme(chart);
-    drawChart(chart);  // the page is printed before the next frame
+    drawChart(chart);  // printing does not wait for the next frame
   });
 }
 
-/** Shows a gap with its neighbourhood, and says what it is. */
+/** Shows a gap and its neighbourhood, and describes it. */
 function jumpTo(chart, run, gap) {
   const row = chart.workerRow(run, gap.worker), room = (gap.end - gap.begin) * 0.75;
   chart.selected = null;
@@ -146,7 +146,7 @@ function jumpTo(chart, run, gap) {
 
 function start() {
   const { runs: documents, differences } = JSON.parse(byId('data').textContent);
-  byId('data').remove();  // megabytes that nobody reads again
+  byId('data').remove();  // frees megabytes that are no longer needed
   const runs = documents.map((run, i) => readRun(run, i + 1));
   fillHead(byId('head'), runs);
   fillSummary(byId('summary'), runs);
@@ -160,7 +160,7 @@ function start() {
   listenToSurroundings(chart);
   select(chart, null);
   resize(chart);
-  // For the tests, and for the curious at the console.
+  // For the tests and for debugging in the console.
   window.tesseraReport = { chart, runs, boxOf: thing => boxOf(chart, thing) };
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where each row of the chart is. Rows of workers and links hold lanes of things; the others hold a series.
+// Places the rows of the chart. Rows of workers and links hold lanes of things; other rows hold a series.
 
 const heights = { heading: 30, title: 22, gpu: 26, cpu: 18, cpuOfMany: 13, link: 18, linkOfMany: 13,
                   series: 46, space: 3 };
@@ -33,7 +33,7 @@ const memoryRows = run => run.memory.map(use =>
 const countRows = run => [seriesRow(run, 'ready', run.ready, countText, '--ready'),
                           seriesRow(run, 'running', run.running, countText, '--running')];
 
-/** All rows of all runs from top to bottom, each with its `y`, and the height of all. */
+/** The rows of all runs from top to bottom, each with its `y`, and the total height. */
 function layOut(runs) {
   const rows = [];
   for (const run of runs) {

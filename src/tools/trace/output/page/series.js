@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws a value over time, pixel by pixel: its steps are as upright as pixels are, and as many as there may be of them,
-// a frame costs the same.
+// Draws a value over time pixel by pixel. Steps are exactly vertical, and the cost of a frame does not depend on their
+// number.
 
-/** The highest value within each of the columns that the view is divided into. */
+/** The highest value in each pixel column of the view. */
 function highestInColumns(series, view, columns) {
   const { time, value } = series, highest = new Float64Array(columns), length = view.length / columns;
   let i = firstAbove(time, view.begin) - 1, now = i < 0 ? 0 : value[i];
@@ -24,7 +24,7 @@ function pixelOf(css) {
   return new Uint32Array(new Uint8Array(bytes).buffer)[0];
 }
 
-/** A picture that is drawn anew for each row of its height. */
+/** An image that is filled pixel by pixel, and used for one row after another. */
 class Pixels {
   constructor() {
     this.canvas = document.createElement('canvas');

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws the things of a lane. The cost of a frame is bounded by what is in sight: things wider than two device pixels
-// become rectangles, all others are mixed into one picture that is a pixel high.
+// Draws the things of a lane. Things wider than two device pixels become rectangles. All others are mixed into an image
+// that is one pixel high. The cost of a frame is therefore bounded by the width of the chart.
 
-/** The colours of things too narrow to be seen, weighted by the part of each pixel column that they cover. */
+/** Mixes the colours of narrow things, weighted by the part of each pixel column that they cover. */
 class Strip {
   constructor() {
     this.canvas = document.createElement('canvas');
@@ -36,7 +36,7 @@ class Strip {
     }
   }
 
-  /** Also makes room for the next lane. */
+  /** Draws the image and clears it for the next lane. */
   draw(context, ratio, y, height) {
     const { sums, image, first, last } = this;
     if (last < first) return;
@@ -45,7 +45,7 @@ class Strip {
       const cover = sums[at + 3];
       if (cover <= 0) continue;
       for (let part = 0; part < 3; ++part) image.data[at + part] = sums[at + part] / cover;
-      image.data[at + 3] = 255 * Math.min(1, Math.max(cover, 0.12));  // the shortest task must not vanish
+      image.data[at + 3] = 255 * Math.min(1, Math.max(cover, 0.12));  // keeps the shortest tasks visible
     }
     sums.fill(0, 4 * first, 4 * last + 4);
     this.context.putImageData(image, 0, 0);
@@ -61,7 +61,7 @@ const narrow = 2;  // device pixels
 /**
  * @param colours  of the lane, `{css, ink, red, green, blue, shown}` by number
  * @param name     text for a thing that is wide enough to carry it
- * @return         how many things were in sight
+ * @return         number of visible things
  */
 function drawLane(context, strip, view, ratio, lane, colours, y, height, name) {
   const scale = view.scale * ratio;
@@ -84,7 +84,7 @@ function drawWide(context, view, ratio, lane, things, colour, y, height, name) {
   const snap = x => Math.round(x * ratio) / ratio;
   for (const i of things) {
     const begin = snap(Math.max(-4, view.x(lane.start[i]))), end = snap(Math.min(view.width + 4, view.x(lane.end[i])));
-    const seam = end - begin > 4 ? 1 / ratio : 0;  // keeps neighbours of one colour apart
+    const seam = end - begin > 4 ? 1 / ratio : 0;  // separates neighbours of the same colour
     context.fillStyle = colour.css;
     context.fillRect(begin, y, end - begin - seam, height);
     if (height >= 12 && end - begin > 40) drawName(context, begin, end, y, height, colour, name(lane.items[i]));
@@ -93,7 +93,7 @@ function drawWide(context, view, ratio, lane, things, colour, y, height, name) {
 
 const letterWidth = 6.1;
 
-/** As much of the name as there is room for: "gemm C(3,5) k=7", "C(3,5) k=7", "C(3,5)", or nothing. */
+/** The longest form of the name that fits: "gemm C(3,5) k=7", "C(3,5) k=7", "C(3,5)", or nothing. */
 function drawName(context, begin, end, y, height, colour, name) {
   const left = Math.max(begin, 0) + 5, letters = Math.floor((end - left - 4) / letterWidth);
   const place = name.slice(name.indexOf(' ') + 1);

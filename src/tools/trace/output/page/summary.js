@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The head of the page: what ran, how fast, and what bounded it.
+// Fills the head of the page: what ran, how fast, and what limited it.
 
 function fillHead(head, runs) {
   const title = runs.length > 1 ? 'Two runs compared' : runs[0].title;
@@ -33,7 +33,7 @@ function figures(run) {
     element('div', {}, [element('dt', {}, [name]), element('dd', { 'data-figure': key, 'data-value': raw }, [value])])));
 }
 
-/** The path's times beside each other, and the text that explains them. */
+/** The parts of the critical path as a bar, with the text that explains them. */
 function verdict(run) {
   const { path } = run, bar = stackedBar(stateParts(path, run.span, run.routines));
   const legend = states.map(state => {

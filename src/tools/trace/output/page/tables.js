@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tables of a run.
+// Creates the tables of a run.
 
 const states = ['computing', 'data', 'overhead', 'idle'];
 const stateNames = { computing: 'computing', data: 'waiting for data', overhead: 'overhead', idle: 'idle' };
 
-/** One unit for a whole column: that of its largest value. */
+/** The unit of a column, chosen for its largest value. */
 function columnUnit(units, values) {
   const largest = Math.max(0, ...values);
   const unit = unitFor(units, largest / 10 || units[0].size);
@@ -14,7 +14,7 @@ function columnUnit(units, values) {
 const secondsUnit = span => columnUnit(timeUnits, [span]);
 const idOf = (run, name) => `${name}-${run.number}`;
 
-/** Computing in the colours of the routines, by what each of them took. */
+/** The computing time divided by routine, in the routines' colours. */
 function stateParts(shares, span, routines, seconds) {
   const sum = seconds?.reduce((a, b) => a + b, 0);
   const computing = sum > 0
@@ -25,7 +25,7 @@ function stateParts(shares, span, routines, seconds) {
     ({ name: stateNames[state], kind: state, part: share(shares[state], span) }))];
 }
 
-/** All workers of a kind as one that takes as long as all of them. */
+/** The total of all workers of a kind. */
 function sumOfWorkers(run, kind, seconds) {
   const all = run.workers.map((worker, i) => ({ ...worker, seconds: seconds[i] }));
   const members = all.filter(worker => worker.kind === kind);
@@ -51,7 +51,7 @@ function workersTable(run) {
 
 const mostBounds = 6;
 
-/** The largest ones; of the others only how many they are. */
+/** The largest rows, and the number of the others. */
 function boundsTable(run) {
   const unit = secondsUnit(run.span), shown = run.bounds.slice(0, mostBounds), rest = run.bounds.length - shown.length;
   const made = table(idOf(run, 'bounds'), 'Lower bounds of the time', [
@@ -127,7 +127,7 @@ function hitsTable(run) {
   ], rows);
 }
 
-/** @param jump  called with a gap: shows it on the chart */
+/** @param jump  function that shows a gap on the chart */
 function gapsTable(run, jump) {
   const lengthOf = gap => gap.end - gap.begin, unit = secondsUnit(run.span);
   const length = unitFor(timeUnits, Math.max(0, ...run.gaps.map(lengthOf)) / 10);
@@ -144,7 +144,7 @@ function gapsTable(run, jump) {
   ], run.gaps);
 }
 
-/** Of two runs: `[{what, unit, first, second}]`. */
+/** The comparison of two runs: `[{what, unit, first, second}]`. */
 function differencesTable(rows) {
   const largest = row => Math.max(Math.abs(row.first ?? 0), Math.abs(row.second ?? 0));
   const fourDigits = value => Math.max(0, 3 - Math.floor(Math.log10(value || 1)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The part of the time that the chart shows, and its marks.
+// The visible part of the time axis, and its ticks.
 
 class View {
   constructor(span) {
@@ -20,7 +20,7 @@ class View {
   x(time) { return (time - this.begin) * this.scale; }
   time(x) { return this.begin + x / this.scale; }
 
-  /** Never beyond the run, never shorter than can be told apart. */
+  /** Shows an interval, limited to the run and to a minimum length. */
   show(begin, end) {
     const length = Math.max(this.shortest, end - begin);
     if (length >= this.span * (1 - 1e-12)) return this.reset();
@@ -32,14 +32,14 @@ class View {
 
   pan(seconds) { this.show(this.begin + seconds, this.end + seconds); }
 
-  /** A factor above 1 magnifies; what is at `around` stays where it is. */
+  /** Zooms. A factor above 1 magnifies; the time `around` keeps its position. */
   zoom(factor, around) {
     const length = Math.min(this.span, Math.max(this.shortest, this.length / factor));
     const begin = around - (around - this.begin) * length / this.length;
     this.show(begin, begin + length);
   }
 
-  /** Moved as little as brings the interval into sight, with some room beside it. */
+  /** Makes an interval visible with a margin, moving the view as little as possible. */
   include(begin, end) {
     const room = 0.05 * this.length;
     if (end - begin + 2 * room > this.length) this.show(begin - (end - begin) / 10, end + (end - begin) / 10);
@@ -48,13 +48,13 @@ class View {
   }
 }
 
-/** 1, 2 or 5 times a power of ten. */
+/** The smallest step of 1, 2 or 5 times a power of ten. */
 function niceStep(atLeast) {
   const power = 10 ** Math.floor(Math.log10(atLeast));
   return power * [1, 2, 5, 10].find(factor => factor * power >= atLeast * (1 - 1e-9));
 }
 
-/** Times of the marks on the axis and their texts, about `distance` pixels apart. */
+/** Times and texts of the ticks, about `distance` pixels apart. */
 function ticksOf(view, distance = 96) {
   const step = niceStep(distance / view.scale);
   const unit = unitFor(timeUnits, view.end * (1 - 1e-9));
