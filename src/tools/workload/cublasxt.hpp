@@ -3,97 +3,69 @@
 
 #include <cublasXt.h>
 
+#include <concepts>
+#include <string>
+#include <tuple>
+
+#include <tessera/error.hpp>
 #include <tessera/types.hpp>
 
 #include "codelets/device_blas.hpp"
 
-/// cuBLAS-XT as one overload set for the four types. Only built with CUDA.
-namespace tessera::bench::xt {
+namespace tessera::bench {
 
-using device::cublas;
+/// @throws RuntimeError that starts with `what`
+void require(cublasStatus_t status, const std::string& what);
 
-/// @throws RuntimeError naming the routine
-void require(cublasStatus_t status, const char* what);
+/// cuBLAS-XT as a library of libraries.hpp. Only built with CUDA.
+struct Xt {
+  using Size = Index;
+  cublasXtHandle_t handle;
 
-template <Scalar T>
-void gemm(cublasXtHandle_t handle, Op op_a, Op op_b, Index m, Index n, Index k, T alpha, const T* A, Index lda,
-          const T* B, Index ldb, T beta, T* C, Index ldc) {
-  const auto function = of_type<T>(cublasXtSgemm, cublasXtDgemm, cublasXtCgemm, cublasXtZgemm);
-  require(function(handle, cublas(op_a), cublas(op_b), m, n, k, cublas(&alpha), cublas(A), lda, cublas(B), ldb,
-                   cublas(&beta), cublas(C), ldc),
-          "cuBLAS-XT gemm");
-}
+  void gemm(auto... x) const {
+    call("gemm", of_type<Element<decltype(x)...>>(cublasXtSgemm, cublasXtDgemm, cublasXtCgemm, cublasXtZgemm), x...);
+  }
+  static void gemmt(auto...) { throw RuntimeError("cuBLAS-XT has no gemmt"); }
+  void symm(auto... x) const {
+    call("symm", of_type<Element<decltype(x)...>>(cublasXtSsymm, cublasXtDsymm, cublasXtCsymm, cublasXtZsymm), x...);
+  }
+  void hemm(auto... x) const { call("hemm", of_type<Element<decltype(x)...>>(cublasXtChemm, cublasXtZhemm), x...); }
+  void syrk(auto... x) const {
+    call("syrk", of_type<Element<decltype(x)...>>(cublasXtSsyrk, cublasXtDsyrk, cublasXtCsyrk, cublasXtZsyrk), x...);
+  }
+  void herk(auto... x) const { call("herk", of_type<Element<decltype(x)...>>(cublasXtCherk, cublasXtZherk), x...); }
+  void syr2k(auto... x) const {
+    call("syr2k", of_type<Element<decltype(x)...>>(cublasXtSsyr2k, cublasXtDsyr2k, cublasXtCsyr2k, cublasXtZsyr2k),
+         x...);
+  }
+  void her2k(auto... x) const { call("her2k", of_type<Element<decltype(x)...>>(cublasXtCher2k, cublasXtZher2k), x...); }
+  /// Works in place, as in the BLAS: the documentation of cuBLAS allows B as the output.
+  template <Scalar T>
+  void trmm(Side side, Uplo uplo, Op op, Diag diag, Index m, Index n, T alpha, const T* A, Index lda, T* B,
+            Index ldb) const {
+    call("trmm", of_type<T>(cublasXtStrmm, cublasXtDtrmm, cublasXtCtrmm, cublasXtZtrmm), side, uplo, op, diag, m, n,
+         alpha, A, lda, B, ldb, B, ldb);
+  }
+  void trsm(auto... x) const {
+    call("trsm", of_type<Element<decltype(x)...>>(cublasXtStrsm, cublasXtDtrsm, cublasXtCtrsm, cublasXtZtrsm), x...);
+  }
 
-template <Scalar T>
-void symm(cublasXtHandle_t handle, Side side, Uplo uplo, Index m, Index n, T alpha, const T* A, Index lda, const T* B,
-          Index ldb, T beta, T* C, Index ldc) {
-  const auto function = of_type<T>(cublasXtSsymm, cublasXtDsymm, cublasXtCsymm, cublasXtZsymm);
-  require(function(handle, cublas(side), cublas(uplo), m, n, cublas(&alpha), cublas(A), lda, cublas(B), ldb,
-                   cublas(&beta), cublas(C), ldc),
-          "cuBLAS-XT symm");
-}
+ private:
+  /// The type of the output's elements. The output and its leading dimension are the last arguments.
+  template <typename... X>
+  using Element = std::remove_pointer_t<std::tuple_element_t<sizeof...(X) - 2, std::tuple<X...>>>;
 
-template <ComplexScalar T>
-void hemm(cublasXtHandle_t handle, Side side, Uplo uplo, Index m, Index n, T alpha, const T* A, Index lda, const T* B,
-          Index ldb, T beta, T* C, Index ldc) {
-  const auto function = of_type<T>(cublasXtChemm, cublasXtZhemm);
-  require(function(handle, cublas(side), cublas(uplo), m, n, cublas(&alpha), cublas(A), lda, cublas(B), ldb,
-                   cublas(&beta), cublas(C), ldc),
-          "cuBLAS-XT hemm");
-}
+  /// An argument in the form of cuBLAS-XT, which takes scalars by address.
+  template <typename X>
+  static auto converted(const X& x) {
+    if constexpr (std::integral<X>) return x;
+    else if constexpr (Scalar<X>) return device::cublas(&x);
+    else return device::cublas(x);
+  }
 
-template <Scalar T>
-void syrk(cublasXtHandle_t handle, Uplo uplo, Op op, Index n, Index k, T alpha, const T* A, Index lda, T beta, T* C,
-          Index ldc) {
-  const auto function = of_type<T>(cublasXtSsyrk, cublasXtDsyrk, cublasXtCsyrk, cublasXtZsyrk);
-  require(
-      function(handle, cublas(uplo), cublas(op), n, k, cublas(&alpha), cublas(A), lda, cublas(&beta), cublas(C), ldc),
-      "cuBLAS-XT syrk");
-}
+  void call(const char* routine, auto function, const auto&... x) const {
+    require(function(handle, converted(x)...), std::string("cuBLAS-XT ") + routine);
+  }
+};
 
-template <ComplexScalar T>
-void herk(cublasXtHandle_t handle, Uplo uplo, Op op, Index n, Index k, Real<T> alpha, const T* A, Index lda,
-          Real<T> beta, T* C, Index ldc) {
-  const auto function = of_type<T>(cublasXtCherk, cublasXtZherk);
-  require(function(handle, cublas(uplo), cublas(op), n, k, &alpha, cublas(A), lda, &beta, cublas(C), ldc),
-          "cuBLAS-XT herk");
-}
-
-template <Scalar T>
-void syr2k(cublasXtHandle_t handle, Uplo uplo, Op op, Index n, Index k, T alpha, const T* A, Index lda, const T* B,
-           Index ldb, T beta, T* C, Index ldc) {
-  const auto function = of_type<T>(cublasXtSsyr2k, cublasXtDsyr2k, cublasXtCsyr2k, cublasXtZsyr2k);
-  require(function(handle, cublas(uplo), cublas(op), n, k, cublas(&alpha), cublas(A), lda, cublas(B), ldb,
-                   cublas(&beta), cublas(C), ldc),
-          "cuBLAS-XT syr2k");
-}
-
-template <ComplexScalar T>
-void her2k(cublasXtHandle_t handle, Uplo uplo, Op op, Index n, Index k, T alpha, const T* A, Index lda, const T* B,
-           Index ldb, Real<T> beta, T* C, Index ldc) {
-  const auto function = of_type<T>(cublasXtCher2k, cublasXtZher2k);
-  require(function(handle, cublas(uplo), cublas(op), n, k, cublas(&alpha), cublas(A), lda, cublas(B), ldb, &beta,
-                   cublas(C), ldc),
-          "cuBLAS-XT her2k");
-}
-
-/// Works in place, as in the BLAS: the documentation of cuBLAS allows B as the output.
-template <Scalar T>
-void trmm(cublasXtHandle_t handle, Side side, Uplo uplo, Op op, Diag diag, Index m, Index n, T alpha, const T* A,
-          Index lda, T* B, Index ldb) {
-  const auto function = of_type<T>(cublasXtStrmm, cublasXtDtrmm, cublasXtCtrmm, cublasXtZtrmm);
-  require(function(handle, cublas(side), cublas(uplo), cublas(op), cublas(diag), m, n, cublas(&alpha), cublas(A), lda,
-                   cublas(B), ldb, cublas(B), ldb),
-          "cuBLAS-XT trmm");
-}
-
-template <Scalar T>
-void trsm(cublasXtHandle_t handle, Side side, Uplo uplo, Op op, Diag diag, Index m, Index n, T alpha, const T* A,
-          Index lda, T* B, Index ldb) {
-  const auto function = of_type<T>(cublasXtStrsm, cublasXtDtrsm, cublasXtCtrsm, cublasXtZtrsm);
-  require(function(handle, cublas(side), cublas(uplo), cublas(op), cublas(diag), m, n, cublas(&alpha), cublas(A), lda,
-                   cublas(B), ldb),
-          "cuBLAS-XT trsm");
-}
-
-}  // namespace tessera::bench::xt
+}  // namespace tessera::bench

@@ -7,7 +7,7 @@
 #include "codelets/host_blas.hpp"
 
 #ifdef TESSERA_WITH_CUDA
-#include "cublasxt.hpp"
+#include "workload/cublasxt.hpp"
 #endif
 
 /// The measured libraries. Each is an object with one function per routine, so that the arguments of a routine are
@@ -41,22 +41,5 @@ struct HostBlas {
   static void trmm(auto... x) { host::trmm(x...); }
   static void trsm(auto... x) { host::trsm(x...); }
 };
-
-#ifdef TESSERA_WITH_CUDA
-struct Xt {
-  using Size = Index;
-  cublasXtHandle_t handle;
-  void gemm(auto... x) const { xt::gemm(handle, x...); }
-  static void gemmt(auto...) { throw RuntimeError("cuBLAS-XT has no gemmt"); }
-  void symm(auto... x) const { xt::symm(handle, x...); }
-  void hemm(auto... x) const { xt::hemm(handle, x...); }
-  void syrk(auto... x) const { xt::syrk(handle, x...); }
-  void herk(auto... x) const { xt::herk(handle, x...); }
-  void syr2k(auto... x) const { xt::syr2k(handle, x...); }
-  void her2k(auto... x) const { xt::her2k(handle, x...); }
-  void trmm(auto... x) const { xt::trmm(handle, x...); }
-  void trsm(auto... x) const { xt::trsm(handle, x...); }
-};
-#endif
 
 }  // namespace tessera::bench
