@@ -41,7 +41,7 @@ std::vector<std::string> parse_policies(const TypedRuntime& typed) {
     try {
       detail::require_policy(name);
     } catch (const ArgumentError& error) {
-      throw BadArgument("--policy", name, error.what());
+      throw BadArgument("--policy " + name + ": " + error.what());
     }
   }
   return typed.policies;

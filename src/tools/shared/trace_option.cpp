@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "trace_option.hpp"
+#include "shared/trace_option.hpp"
 
 #include <fcntl.h>
 #include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
 #include <tessera/error.hpp>
 
-#include "bad_argument.hpp"
+#include "shared/bad_argument.hpp"
+#include "shared/child_process.hpp"
 
 namespace tessera::tools {
 
@@ -48,9 +47,7 @@ fs::path explain_recording(const fs::path& folder) {
   const int refused = posix_spawn(&child, arguments[0], &actions, nullptr, arguments, environ);
   posix_spawn_file_actions_destroy(&actions);
   if (refused != 0) throw RuntimeError(words[0] + " cannot be started: " + std::strerror(refused));
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+  if (!succeeded(wait_for(child)))
     throw RuntimeError("the run was recorded in " + folder.string() + ", but tessera-trace failed to explain it");
   return folder / "report.html";
 }

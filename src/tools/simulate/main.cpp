@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tessera-simulate runs Tessera on described machines in simulated time.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <tessera/error.hpp>
 
+#include "common/temporary_folder.hpp"
 #include "shared/exit_code.hpp"
 #include "shared/trace_option.hpp"
 #include "simulate/processes.hpp"
@@ -18,31 +18,11 @@ namespace {
 using namespace tessera;
 using namespace tessera::simulate;
 
-/// A temporary folder, removed with this object.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    auto name = (std::filesystem::temp_directory_path() / "tessera-simulate-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw RuntimeError("no folder can be made: " + name);
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 int run(int argc, char** argv) {
   const auto options = parse_options(argc, argv);
   if (!options) return tools::Success;
   Report report(*options);
-  const TemporaryFolder folder;
+  const TemporaryFolder folder("tessera-simulate");
   const Scratch scratch{folder.path()};
   simulation::write_starpu_files(options->machine, scratch.folder, Scratch::host);
   report.begin();

@@ -3,18 +3,19 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include <tessera/error.hpp>
+
+#include "shared/child_process.hpp"
 
 namespace tessera::simulate {
 
@@ -27,9 +28,9 @@ class Child {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) throw RuntimeError(std::string("no pipe: ") + std::strerror(errno));
     const pid_t parent = getpid();
-    pid_ = fork();
-    if (pid_ < 0) throw RuntimeError(std::string("no process for a simulation: ") + std::strerror(errno));
-    if (pid_ == 0) {
+    const pid_t child = fork();
+    if (child < 0) throw RuntimeError(std::string("no process for a simulation: ") + std::strerror(errno));
+    if (child == 0) {
       close(ends[0]);
       prctl(PR_SET_PDEATHSIG, SIGKILL);  // without the parent, nobody reads the result
       if (getppid() != parent) _exit(1);
@@ -38,14 +39,9 @@ class Child {
     }
     close(ends[1]);
     pipe_ = ends[0];
+    process_.emplace(child);
   }
-  ~Child() {
-    close(pipe_);
-    if (pid_ > 0) {
-      kill(pid_, SIGKILL);
-      waitpid(pid_, nullptr, 0);
-    }
-  }
+  ~Child() { close(pipe_); }
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
@@ -60,11 +56,9 @@ class Child {
       text_.append(buffer, static_cast<std::size_t>(count));
       return std::nullopt;
     }
-    int status = 0;
-    waitpid(pid_, &status, 0);
-    pid_ = 0;
+    const int status = process_->wait();
     const auto json = nlohmann::json::parse(text_, nullptr, false);
-    if (!json.is_discarded() && WIFEXITED(status) && WEXITSTATUS(status) == 0) return json.get<Outcome>();
+    if (!json.is_discarded() && tools::succeeded(status)) return json.get<Outcome>();
     Outcome outcome;
     outcome.error = WIFSIGNALED(status)
                         ? std::string("the simulation was ended by ") + strsignal(WTERMSIG(status))
@@ -73,7 +67,7 @@ class Child {
   }
 
  private:
-  pid_t pid_ = 0;
+  std::optional<tools::ChildProcess> process_;
   int pipe_ = -1;
   std::string text_;
 };

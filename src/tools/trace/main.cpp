@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tessera-trace: explains a recorded run.
+// tessera-trace writes a report on a recorded run.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
@@ -9,6 +8,7 @@
 
 #include <tessera/error.hpp>
 
+#include "common/temporary_folder.hpp"
 #include "shared/exit_code.hpp"
 #include "trace/input/read_run.hpp"
 #include "trace/options.hpp"
@@ -20,26 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 using namespace tessera;
 using namespace tessera::trace;
-
-/// A temporary folder, removed with this object.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    auto name = (fs::temp_directory_path() / "tessera-trace-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw RuntimeError("no folder can be made: " + name);
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 Explained explain(const fs::path& folder, const fs::path& scratch) {
   auto warnings = convert(folder, scratch);
@@ -55,7 +35,7 @@ void report(const Options& options) {
   std::error_code error;
   fs::create_directories(output, error);
   if (error) throw RuntimeError(fmt::format("{}: the folder cannot be created: {}", output.string(), error.message()));
-  const TemporaryFolder scratch;
+  const TemporaryFolder scratch("tessera-trace");
   std::vector<Explained> runs;
   runs.push_back(explain(options.folders.front(), scratch.path()));
   const auto& explained = runs.front();
@@ -72,7 +52,7 @@ void report(const Options& options) {
 void compare(const Options& options) {
   std::vector<Explained> runs;
   for (const auto& folder : options.folders) {
-    const TemporaryFolder scratch;
+    const TemporaryFolder scratch("tessera-trace");
     runs.push_back(explain(folder, scratch.path()));
     runs.back().run.title = fmt::format("{}: {}", folder.string(), runs.back().run.title);
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "analysis.hpp"
+#include "trace/analysis/analysis.hpp"
 
-#include "gaps.hpp"
-#include "path.hpp"
-#include "series.hpp"
-#include "traffic.hpp"
+#include "trace/analysis/gaps.hpp"
+#include "trace/analysis/path.hpp"
+#include "trace/analysis/series.hpp"
+#include "trace/analysis/traffic.hpp"
 
 namespace tessera::trace {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "gaps.hpp"
-#include "series.hpp"
+#include "trace/analysis/gaps.hpp"
+#include "trace/analysis/series.hpp"
 #include "trace/words.hpp"
 
 namespace tessera::trace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "gaps.hpp"
+#include "trace/analysis/gaps.hpp"
 
 #include <array>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "analysis.hpp"
-#include "lookups.hpp"
+#include "trace/analysis/analysis.hpp"
+#include "trace/analysis/lookups.hpp"
 
 namespace tessera::trace {
 

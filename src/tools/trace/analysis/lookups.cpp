@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "lookups.hpp"
+#include "trace/analysis/lookups.hpp"
 
 namespace tessera::trace {
 

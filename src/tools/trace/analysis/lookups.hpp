@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "ended.hpp"
+#include "trace/analysis/ended.hpp"
 
 namespace tessera::trace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "path.hpp"
+#include "trace/analysis/path.hpp"
 
 namespace tessera::trace {
 

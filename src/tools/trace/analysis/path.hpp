@@ -4,8 +4,8 @@
 #include <map>
 #include <utility>
 
-#include "analysis.hpp"
-#include "lookups.hpp"
+#include "trace/analysis/analysis.hpp"
+#include "trace/analysis/lookups.hpp"
 
 namespace tessera::trace {
 

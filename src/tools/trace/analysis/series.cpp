@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "series.hpp"
+#include "trace/analysis/series.hpp"
 
 namespace tessera::trace {
 

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <vector>
 
-#include "analysis.hpp"
-#include "lookups.hpp"
+#include "trace/analysis/analysis.hpp"
+#include "trace/analysis/lookups.hpp"
 
 namespace tessera::trace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "traffic.hpp"
+#include "trace/analysis/traffic.hpp"
 
 namespace tessera::trace {
 

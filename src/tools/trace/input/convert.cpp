@@ -22,7 +22,8 @@
 
 #include <tessera/error.hpp>
 
-#include "read_run.hpp"
+#include "shared/child_process.hpp"
+#include "trace/input/read_run.hpp"
 
 namespace tessera::trace {
 
@@ -118,28 +119,6 @@ struct Outputs {
   _exit(EXIT_SUCCESS);
 }
 
-/// A child process, killed and waited for with this object.
-class Child {
- public:
-  explicit Child(pid_t id) : id_(id) {}
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-  ~Child() {
-    if (id_ < 0) return;
-    kill(id_, SIGKILL);
-    wait();
-  }
-  bool wait() {
-    int status = 0;
-    while (waitpid(std::exchange(id_, -1), &status, 0) < 0 && errno == EINTR) {
-    }
-    return WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
-  }
-
- private:
-  pid_t id_;
-};
-
 /// Copies all outputs to their files until all have ended.
 void forward(Outputs& outputs) {
   const auto all = outputs.all();
@@ -202,10 +181,10 @@ std::vector<std::string> convert(const fs::path& folder, const fs::path& records
   const auto id = fork();
   if (id == 0) let_starpu_convert(trace, outputs);
   if (id < 0) throw RuntimeError(std::string("no process can be started: ") + std::strerror(errno));
-  Child child(id);
+  tools::ChildProcess child(id);
   for (auto* one : outputs.all()) one->started();
   forward(outputs);
-  const bool converted = child.wait();
+  const bool converted = tools::succeeded(child.wait());
   const auto words = last_line(records / "messages");
   if (!converted)
     throw RuntimeError(fmt::format(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "devices.hpp"
+#include "trace/input/devices.hpp"
 
 #include <fmt/format.h>
 
@@ -33,15 +33,15 @@ void name_by_kind(Run& run, const PajeTrace& trace) {
 
 }  // namespace
 
-void add_devices(Run& run, const PajeTrace& trace, const Described& described, int workers) {
+void add_devices(Run& run, const PajeTrace& trace, const RunJson& run_json, int workers) {
   const int nodes = count_nodes(trace);
   if (!trace.workers.empty()) workers = std::max(workers, trace.workers.rbegin()->first + 1);
   for (int i = 0; i < nodes; i++) run.nodes.push_back({i == 0 ? "host" : fmt::format("NUMA {}", i), Kind::Host});
   for (int i = 0; i < workers; i++) run.workers.push_back({fmt::format("worker {}", i), Kind::Host, 0});
   name_by_kind(run, trace);
-  for (const auto& [id, node] : described.nodes)
+  for (const auto& [id, node] : run_json.nodes)
     if (id >= 0 && id < nodes) run.nodes[static_cast<std::size_t>(id)] = node;
-  for (const auto& [id, worker] : described.workers)
+  for (const auto& [id, worker] : run_json.workers)
     if (id >= 0 && id < workers && worker.node >= 0 && worker.node < nodes)
       run.workers[static_cast<std::size_t>(id)] = worker;
 }

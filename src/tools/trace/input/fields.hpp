@@ -10,20 +10,18 @@
 namespace tessera::trace {
 
 /// The whole of `text` as a number.
+/// @param format  as for std::from_chars, e.g. the base of an integer
 template <typename Number>
-std::optional<Number> number(std::string_view text) {
+std::optional<Number> number(std::string_view text, auto... format) {
   Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, format...);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
 }
 
 template <typename Integer>
 std::optional<Integer> hexadecimal(std::string_view text) {
-  Integer value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return number<Integer>(text, 16);
 }
 
 /// Splits `line` into `words`. A word may be quoted; a quoted word may be empty.

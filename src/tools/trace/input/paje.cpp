@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "paje.hpp"
+#include "trace/input/paje.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 
 #include <tessera/error.hpp>
 
-#include "fields.hpp"
+#include "trace/input/fields.hpp"
 
 namespace tessera::trace {
 

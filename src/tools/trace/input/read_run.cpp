@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "read_run.hpp"
+#include "trace/input/read_run.hpp"
 
 #include <fmt/format.h>
 
@@ -8,13 +8,13 @@
 
 #include <tessera/error.hpp>
 
-#include "devices.hpp"
-#include "paje.hpp"
-#include "remarks.hpp"
-#include "run_json.hpp"
-#include "starpu_records.hpp"
-#include "tiles.hpp"
-#include "transfers.hpp"
+#include "trace/input/devices.hpp"
+#include "trace/input/paje.hpp"
+#include "trace/input/remarks.hpp"
+#include "trace/input/run_json.hpp"
+#include "trace/input/starpu_records.hpp"
+#include "trace/input/tiles.hpp"
+#include "trace/input/transfers.hpp"
 
 namespace tessera::trace {
 
@@ -28,7 +28,7 @@ constexpr std::uint32_t palette[] = {0x4477aa, 0xee6677, 0x228833, 0xccbb44, 0x6
 class Builder {
  public:
   Builder(const fs::path& folder, const fs::path& records)
-      : folder_(folder), described_(read_described(folder).value_or(Described{})),
+      : folder_(folder), run_json_(read_run_json(folder).value_or(RunJson{})),
         trace_(read_paje(records / "paje.trace")), tasks_(read_tasks(records / "tasks.rec")),
         data_(read_data(records / "data.rec")), pushes_(read_pushes(records / "sched_tasks.rec")),
         tiles_(trace_.registrations, data_) {}
@@ -37,7 +37,7 @@ class Builder {
     choose_tasks();
     int workers = 0;
     for (const auto* task : shown_) workers = std::max(workers, task->worker + 1);
-    add_devices(run_, trace_, described_, workers);
+    add_devices(run_, trace_, run_json_, workers);
     for (const auto* task : shown_) add_task(*task);
     add_transfers(run_, trace_, tiles_);
     begin_at_zero();
@@ -70,7 +70,7 @@ class Builder {
     if (!is_new) return known->second;
     auto colour = palette[run_.routines.size() % std::size(palette)];
     if (const auto own = trace_.colours.find(name); own != trace_.colours.end()) colour = own->second;
-    if (const auto given = described_.colours.find(name); given != described_.colours.end() && given->second != 0)
+    if (const auto given = run_json_.colours.find(name); given != run_json_.colours.end() && given->second != 0)
       colour = given->second;
     run_.routines.push_back({name, colour});
     return known->second;
@@ -89,7 +89,7 @@ class Builder {
     } else {
       task.start = task.end = never;
     }
-    if (described_.colours.contains(recorded.name) && ran(recorded)) task.step = static_cast<int>(recorded.tag);
+    if (run_json_.colours.contains(recorded.name) && ran(recorded)) task.step = static_cast<int>(recorded.tag);
     for (const auto& buffer : recorded.buffers) add_access(task, buffer);
     add_dependencies(task, recorded);
     add_readiness(task);
@@ -154,9 +154,9 @@ class Builder {
 
   void add_memory() {
     std::map<int, MemoryUse> by_node;
-    for (const auto& [node, bytes] : described_.used) by_node[node] = {node, {0.}, {bytes}};
+    for (const auto& [node, bytes] : run_json_.used) by_node[node] = {node, {0.}, {bytes}};
     for (const auto& use : trace_.memory) {
-      if (use.time < begin_ && described_.used.contains(use.node)) continue;  // allocated before a pause
+      if (use.time < begin_ && run_json_.used.contains(use.node)) continue;  // allocated before a pause
       const double time = std::max(0., use.time - begin_);
       if (time > run_.span || use.node >= static_cast<int>(run_.nodes.size())) continue;
       auto& memory = by_node[use.node];
@@ -170,16 +170,16 @@ class Builder {
   }
 
   void describe() {
-    run_.command = described_.command, run_.policy = described_.policy;
-    run_.simulated = described_.simulated;
-    run_.counted = described_.counted;
+    run_.command = run_json_.command, run_.policy = run_json_.policy;
+    run_.simulated = run_json_.simulated;
+    run_.counted = run_json_.counted;
     run_.title = title_of(run_);
-    run_.machine = described_.machine.empty() ? machine_of(run_) : described_.machine;
-    run_.warnings = warnings_of(folder_, trace_, described_, unended_);
+    run_.machine = run_json_.machine.empty() ? machine_of(run_) : run_json_.machine;
+    run_.warnings = warnings_of(folder_, trace_, run_json_, unended_);
   }
 
   const fs::path folder_;
-  const Described described_;
+  const RunJson run_json_;
   const PajeTrace trace_;
   const std::vector<RecordedTask> tasks_;
   const std::vector<RecordedData> data_;

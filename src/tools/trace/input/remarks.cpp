@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "remarks.hpp"
+#include "trace/input/remarks.hpp"
 
 #include <fmt/format.h>
 
@@ -53,17 +53,17 @@ std::string machine_of(const Run& run) {
   return gpus(run) > 0 ? fmt::format("{}, {}", several(gpus(run), "GPU"), cpus(run)) : cpus(run);
 }
 
-std::vector<std::string> warnings_of(const fs::path& folder, const PajeTrace& trace, const Described& described,
+std::vector<std::string> warnings_of(const fs::path& folder, const PajeTrace& trace, const RunJson& run_json,
                                      std::size_t unended) {
   std::vector<std::string> warnings;
-  if (!described.complete)
+  if (!run_json.complete)
     warnings.emplace_back("The program did not end, so the run is incomplete: it is shown as far as the trace goes.");
   else if (!trace.whole)
     warnings.emplace_back("The trace ends before the program does: the run is shown as far as the trace goes.");
-  if (described.interruptions > 0)
+  if (run_json.interruptions > 0)
     warnings.push_back(
         fmt::format("Recording was paused {} during the run: that time is shown as idle.",
-                    described.interruptions == 1 ? "once" : fmt::format("{} times", described.interruptions)));
+                    run_json.interruptions == 1 ? "once" : fmt::format("{} times", run_json.interruptions)));
   if (unended > 0)
     warnings.push_back(fmt::format("The end of {} is missing: {} until the trace ends.", several(unended, "task"),
                                    unended == 1 ? "it is shown" : "they are shown"));

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "paje.hpp"
-#include "run_json.hpp"
+#include "trace/input/paje.hpp"
+#include "trace/input/run_json.hpp"
 #include "trace/run.hpp"
 
 /// Texts about a recorded run.
@@ -22,6 +22,6 @@ std::string machine_of(const Run& run);
 /// @param folder    the folder of the recording
 /// @param unended   tasks without a recorded end
 std::vector<std::string> warnings_of(const std::filesystem::path& folder, const PajeTrace& trace,
-                                     const Described& described, std::size_t unended);
+                                     const RunJson& run_json, std::size_t unended);
 
 }  // namespace tessera::trace

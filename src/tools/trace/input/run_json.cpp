@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "run_json.hpp"
+#include "trace/input/run_json.hpp"
 
 #include <fmt/format.h>
 #include <starpu_config.h>
@@ -12,7 +12,7 @@
 
 namespace tessera::trace {
 
-static void from_json(const nlohmann::json& json, Described& run) {
+static void from_json(const nlohmann::json& json, RunJson& run) {
   if (const auto format = json.at("format").get<std::string>(); format != "tessera-trace 1")
     throw RuntimeError(fmt::format("has the format '{}', but this program reads only 'tessera-trace 1'", format));
   if (json.contains("command"))
@@ -44,12 +44,12 @@ static void from_json(const nlohmann::json& json, Described& run) {
     run.counted.links.push_back({link.at("from"), link.at("to"), link.at("bytes"), link.value("rate", 0.)});
 }
 
-std::optional<Described> read_described(const std::filesystem::path& folder) {
+std::optional<RunJson> read_run_json(const std::filesystem::path& folder) {
   const auto file = folder / "run.json";
   std::ifstream in(file);
   if (!in) return std::nullopt;
   try {
-    return nlohmann::json::parse(in).get<Described>();
+    return nlohmann::json::parse(in).get<RunJson>();
   } catch (const std::exception& error) {
     throw RuntimeError(fmt::format("{}: is damaged, or not written by Tessera: {}", file.string(), error.what()));
   }

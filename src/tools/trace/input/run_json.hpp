@@ -11,7 +11,7 @@
 namespace tessera::trace {
 
 /// The contents of run.json: Tessera's description of a recorded run.
-struct Described {
+struct RunJson {
   std::string command;  ///< words separated by spaces
   std::string machine, policy;
   bool simulated = false;
@@ -26,6 +26,6 @@ struct Described {
 
 /// @return nothing if the file does not exist
 /// @throws RuntimeError if Tessera did not write the file
-std::optional<Described> read_described(const std::filesystem::path& folder);
+std::optional<RunJson> read_run_json(const std::filesystem::path& folder);
 
 }  // namespace tessera::trace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "starpu_records.hpp"
+#include "trace/input/starpu_records.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 
 #include <tessera/error.hpp>
 
-#include "fields.hpp"
+#include "trace/input/fields.hpp"
 
 namespace tessera::trace {
 

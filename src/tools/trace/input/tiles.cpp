@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tiles.hpp"
+#include "trace/input/tiles.hpp"
 
 #include <algorithm>
 

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "paje.hpp"
-#include "starpu_records.hpp"
+#include "trace/input/paje.hpp"
+#include "trace/input/starpu_records.hpp"
 #include "trace/run.hpp"
 
 namespace tessera::trace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "transfers.hpp"
+#include "trace/input/transfers.hpp"
 
 #include <algorithm>
 #include <map>

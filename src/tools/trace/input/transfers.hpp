@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "paje.hpp"
-#include "tiles.hpp"
+#include "trace/input/paje.hpp"
+#include "trace/input/tiles.hpp"
 #include "trace/run.hpp"
 
 namespace tessera::trace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <set>
 
-#include "page_data.hpp"
+#include "trace/output/page_data.hpp"
 
 namespace tessera::trace {
 

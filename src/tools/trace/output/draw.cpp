@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "draw.hpp"
+#include "trace/output/draw.hpp"
 
-#include "draw_panel.hpp"
-#include "draw_scale.hpp"
+#include "trace/output/draw_panel.hpp"
+#include "trace/output/draw_scale.hpp"
 
 namespace tessera::trace {
 

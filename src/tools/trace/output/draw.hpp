@@ -3,10 +3,10 @@
 
 #include <cairo.h>
 
-#include "draw_canvas.hpp"
-#include "draw_panel.hpp"
-#include "draw_rows.hpp"
-#include "outputs.hpp"
+#include "trace/output/draw_canvas.hpp"
+#include "trace/output/draw_panel.hpp"
+#include "trace/output/draw_rows.hpp"
+#include "trace/output/outputs.hpp"
 
 namespace tessera::trace {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "draw_bars.hpp"
+#include "trace/output/draw_bars.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "draw.hpp"
+#include "trace/output/draw.hpp"
 
 namespace tessera::trace {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "draw_canvas.hpp"
+#include "trace/output/draw_canvas.hpp"
 
 namespace tessera::trace {
 

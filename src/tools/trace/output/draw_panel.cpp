@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "draw_panel.hpp"
+#include "trace/output/draw_panel.hpp"
 
 #include <algorithm>
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "draw_canvas.hpp"
-#include "draw_scale.hpp"
+#include "trace/output/draw_canvas.hpp"
+#include "trace/output/draw_scale.hpp"
 #include "trace/run.hpp"
 
 namespace tessera::trace {

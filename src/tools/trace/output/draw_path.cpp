@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <map>
 
-#include "draw.hpp"
+#include "trace/output/draw.hpp"
 
 namespace tessera::trace {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "draw_rows.hpp"
+#include "trace/output/draw_rows.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <map>
 #include <tuple>
 
-#include "draw_scale.hpp"
+#include "trace/output/draw_scale.hpp"
 
 namespace tessera::trace {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "outputs.hpp"
+#include "trace/output/outputs.hpp"
 
 namespace tessera::trace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "page_data.hpp"
+#include "trace/output/page_data.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "summary.hpp"
+#include "trace/output/summary.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "page_data.hpp"
+#include "trace/output/page_data.hpp"
 #include "trace/words.hpp"
 
 namespace tessera::trace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "outputs.hpp"
+#include "trace/output/outputs.hpp"
 
 /// The text that tessera-trace prints.
 namespace tessera::trace {
