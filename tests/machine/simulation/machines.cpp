@@ -1,42 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Machine descriptions: reading, refusing, and the files written for StarPU.
 #include <gmock/gmock.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include <tessera/error.hpp>
-
 #include "simulation/machine.hpp"
 #include "simulation/starpu_files.hpp"
+#include "support/error_of.hpp"
+#include "support/files.hpp"
 
 namespace tessera::test {
 namespace {
 
-namespace fs = std::filesystem;
 using simulation::Machine;
 using simulation::PeerLink;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-/// A temporary folder, removed with this object.
-class Folder {
- public:
-  Folder() : path_((fs::temp_directory_path() / "tessera-test-XXXXXX").string()) {
-    if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("no folder");
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  fs::path operator/(const char* name) const { return fs::path(path_) / name; }
-
- private:
-  std::string path_;
-};
 
 const nlohmann::json good = nlohmann::json::parse(R"({
   "source": ["here"], "assumed": [],
@@ -55,9 +36,9 @@ const nlohmann::json good = nlohmann::json::parse(R"({
 })");
 
 Machine read(const std::string& text) {
-  const Folder folder;
+  const Scratch folder;
   const auto file = folder / "machine.json";
-  std::ofstream(file) << text;
+  write_file(file, text);
   return simulation::read_machine(file);
 }
 
@@ -161,37 +142,23 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"/peer_links/0/latency_us", "", "peer_links[0].latency_us", "is missing"},
         Mistake{"/comment", "1", "comment is not a field", "source, assumed"}));
 
-TEST(MachineFile, ThatIsNoJsonIsRefused) {
-  for (const std::string text : {"", "{", "[1, 2", "{\"cpu\": }", "nonsense"}) {
-    try {
-      read(text);
-      ADD_FAILURE() << "accepted: " << text;
-    } catch (const RuntimeError& error) {
-      EXPECT_THAT(error.what(), HasSubstr("machine.json is not JSON"));
-    }
-  }
+TEST(MachineFile, IsRefusedIfItIsNotJson) {
+  for (const std::string text : {"", "{", "[1, 2", "{\"cpu\": }", "nonsense"})
+    EXPECT_THAT(error_of([&] { read(text); }), HasSubstr("machine.json is not JSON")) << text;
   EXPECT_THROW(read("[]"), RuntimeError);
   EXPECT_THROW(read("3"), RuntimeError);
 }
 
-TEST(MachineFile, ThatIsNotThereIsNamed) {
-  try {
-    simulation::read_machine("/nowhere/machine.json");
-    ADD_FAILURE() << "read";
-  } catch (const RuntimeError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("/nowhere/machine.json cannot be read"));
-  }
+TEST(MachineFile, IsNamedIfItDoesNotExist) {
+  EXPECT_THAT(error_of([] { simulation::read_machine("/nowhere/machine.json"); }),
+              HasSubstr("/nowhere/machine.json cannot be read"));
 }
 
 /// The files written for StarPU about a machine.
 class StarpuFiles : public ::testing::Test {
  protected:
-  void SetUp() override { simulation::write_starpu_files(read(good.dump()), folder_ / "", "here"); }
-  std::string text(const char* ending) const {
-    std::ostringstream all;
-    all << std::ifstream(folder_ / "bus" / (std::string("here") + ending)).rdbuf();
-    return all.str();
-  }
+  void SetUp() override { simulation::write_starpu_files(read(good.dump()), folder_.path(), "here"); }
+  std::string text(const std::string& ending) const { return read_file(folder_ / ("bus/here" + ending)); }
   /// The words of a table without its comments.
   std::vector<std::string> words(const char* ending) const {
     std::istringstream lines(text(ending));
@@ -203,7 +170,7 @@ class StarpuFiles : public ::testing::Test {
     return all;
   }
 
-  Folder folder_;
+  const Scratch folder_;
 };
 
 // Rows are sources: the host, then the GPUs. StarPU ignores the last column and the last row.

@@ -8,7 +8,7 @@
 
 #include "support/process.hpp"
 
-namespace tessera::info {
+namespace tessera::blas_profile {
 
 namespace {
 
@@ -42,4 +42,4 @@ TEST(BlasLibrary, IsReportedAsText) {
 
 }  // namespace
 
-}  // namespace tessera::info
+}  // namespace tessera::blas_profile

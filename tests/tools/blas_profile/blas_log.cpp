@@ -5,7 +5,7 @@
 
 #include "log_lines.hpp"
 
-namespace tessera::info {
+namespace tessera::blas_profile {
 
 namespace {
 
@@ -147,4 +147,4 @@ TEST(BlasLog, IsSummedByRoutineShapeAndPlace) {
 
 }  // namespace
 
-}  // namespace tessera::info
+}  // namespace tessera::blas_profile

@@ -4,7 +4,7 @@
 
 #include "programs.hpp"
 
-namespace tessera::info {
+namespace tessera::blas_profile {
 
 namespace {
 
@@ -85,12 +85,12 @@ TEST_F(BlasProgram, CannotPreloadFromAFolderWithASpace) {
 
 TEST_F(BlasProgram, AppendsToTheLogOfTheUser) {
   const auto log = scratch_ / "log";
-  trace::write_file(log, "what was there\n");
+  test::write_file(log, "what was there\n");
   const detail::TemporaryVariable given("TESSERA_BLAS_LOG", log);
   const auto ended = blas({"elsewhere", "log"});
   EXPECT_EQ(ended.status, 0);
   EXPECT_THAT(ended.out, AllOf(HasSubstr("dgemm"), Not(HasSubstr("damaged"))));
-  EXPECT_EQ(trace::read_file(log), "what was there\n" + octave);
+  EXPECT_EQ(test::read_file(log), "what was there\n" + octave);
   // The second run reports only its own calls, but counts lines from the start of the file.
   const detail::TemporaryVariable worse("TEST_LOG", "a letter\n", detail::TemporaryVariable::IfSet::Replace);
   EXPECT_THAT(blas({"log"}).out, AllOf(HasSubstr("line 5 of the log is damaged"), Not(HasSubstr("dgemm"))));
@@ -101,7 +101,7 @@ TEST_F(BlasProgram, TakesARelativeLog) {
   const auto log = fs::current_path() / "log-of-a-test";
   fs::remove(log);
   EXPECT_THAT(blas({"elsewhere", "state", "log"}).out, AllOf(HasSubstr(log.string() + "\n"), HasSubstr("dgemm")));
-  EXPECT_EQ(trace::read_file(log), octave);
+  EXPECT_EQ(test::read_file(log), octave);
   fs::remove(log);
 }
 
@@ -140,7 +140,7 @@ TEST_F(BlasProgram, SaysThatTheProgramWasKilled) {
 }
 
 TEST_F(BlasProgram, SaysWhyTheProgramCannotBeStarted) {
-  trace::write_file(scratch_ / "text", "not a program");
+  test::write_file(scratch_ / "text", "not a program");
   const auto failed = [&](const std::string& program, int status, const std::string& why) {
     const auto ended = info({"--blas", program});
     EXPECT_EQ(ended.status, status);
@@ -164,7 +164,7 @@ TEST_F(BlasProgram, RefusesInvalidArguments) {
   };
   refused({"--blas"}, "PROGRAM is missing");
   refused({"--json", "--blas"}, "PROGRAM is missing");
-  refused({"--blas=" + client_.string()}, "without a '='");
+  refused({"--blas=" + client_.string()}, "without '='");
   refused({"--size", "5", "--blas", client_}, "--size cannot be used with --blas");
   refused({"--gpus", "1", "--blas", client_}, "--gpus cannot be used with --blas");
   refused({"--nonsense", "--blas", client_}, "--nonsense");
@@ -190,4 +190,4 @@ TEST_F(BlasProgram, NoticesThatStandardOutputCannotBeWritten) {
 
 }  // namespace
 
-}  // namespace tessera::info
+}  // namespace tessera::blas_profile

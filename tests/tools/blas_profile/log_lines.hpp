@@ -6,7 +6,7 @@
 #include "blas_profile/blas_log.hpp"
 
 /// Logs in the format of libtessera_blas.
-namespace tessera::info {
+namespace tessera::blas_profile {
 
 inline const std::string octave_header =
     R"({"process": 4711, "program": "octave-cli-7.3.0", "host_blas": "/usr/lib/libopenblas.so.0", )"
@@ -35,4 +35,4 @@ inline Log log_of(std::vector<Calls> calls) {
   return log;
 }
 
-}  // namespace tessera::info
+}  // namespace tessera::blas_profile

@@ -3,8 +3,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
@@ -14,28 +12,28 @@
 
 #include "environment.hpp"
 #include "log_lines.hpp"
+#include "support/files.hpp"
 #include "support/process.hpp"
-#include "tools/trace/files.hpp"
 
-/// tessera-info --blas itself, with a stand-in for the library.
-namespace tessera::info {
+/// Running tessera-info --blas with a stand-in for the library.
+namespace tessera::blas_profile {
 
 namespace fs = std::filesystem;
 
-/// Set where the tests are registered: a bundle puts things elsewhere.
+/// The path in an environment variable, which ctest sets: bundles install the programs elsewhere.
 inline fs::path place_of(const char* variable) {
   const char* place = std::getenv(variable);
   if (place == nullptr) throw RuntimeError(std::string(variable) + " is not set");
   return place;
 }
 
-/// LD_LIBRARY_PATH with which a copy of tessera-info finds its libraries where the original does.
+/// LD_LIBRARY_PATH for a copy of tessera-info, so that it finds the libraries of the original.
 inline std::string libraries_of_info() {
   const char* given = std::getenv("LD_LIBRARY_PATH");
   return (place_of("TEST_INFO").parent_path() / "../lib").string() + (given == nullptr ? "" : std::string(":") + given);
 }
 
-/// A tessera-info with the stand-in beside it, and the client that it runs.
+/// A copy of tessera-info with the stand-in for the library, and the client program to run.
 class BlasProgram : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -44,22 +42,22 @@ class BlasProgram : public ::testing::Test {
     fs::copy_file(place_of("TEST_STAND_IN"), library_);
   }
   void TearDown() override {
-    EXPECT_TRUE(!fs::exists(temporary_) || fs::is_empty(temporary_)) << "something is left behind";
+    EXPECT_TRUE(!fs::exists(temporary_) || fs::is_empty(temporary_)) << "temporary files remain";
   }
 
   std::vector<std::string> command(std::vector<std::string> words) const {
     words.insert(words.begin(), {info_, "--blas", client_});
     return words;
   }
-  /// tessera-info --blas client words...
+  /// Runs tessera-info --blas client words...
   test::Ended blas(std::vector<std::string> words) const { return test::run_program(command(std::move(words))); }
-  /// tessera-info words...
+  /// Runs tessera-info words...
   test::Ended info(std::vector<std::string> words) const {
     words.insert(words.begin(), info_);
     return test::run_program(std::move(words));
   }
 
-  trace::Scratch scratch_;
+  test::Scratch scratch_;
   const fs::path temporary_ = scratch_ / "temporary", info_ = scratch_ / "bin/tessera-info",
                  library_ = scratch_ / "lib/libtessera_blas.so", client_ = place_of("TEST_CLIENT");
 
@@ -70,4 +68,4 @@ class BlasProgram : public ::testing::Test {
   const Variable folder_{"TMPDIR", temporary_, replace}, log_{"TEST_LOG", octave, replace};
 };
 
-}  // namespace tessera::info
+}  // namespace tessera::blas_profile

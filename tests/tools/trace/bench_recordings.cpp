@@ -5,9 +5,9 @@
 #include <set>
 #include <vector>
 
-#include "programs.hpp"
 #include "trace/analysis/analysis.hpp"
 #include "trace/input/read_run.hpp"
+#include "trace_test.hpp"
 
 namespace tessera::trace {
 
@@ -16,7 +16,7 @@ namespace {
 /// Runs tessera-bench. @return its exit status
 int bench(std::vector<std::string> words, const std::map<std::string, std::string>& environment = {}) {
   words.insert(words.begin(), TEST_BENCH);
-  return run({words, environment, {}, {}}).code;
+  return run_program({.words = words, .environment = environment, .seconds = 100}).status;
 }
 
 class Recorded : public ::testing::Test {

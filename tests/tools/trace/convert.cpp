@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Converting StarPU's recordings, and files that are none.
-#include "convert_support.hpp"
+#include "recorded_trace.hpp"
 #include "trace/input/read_run.hpp"
 #include "trace/output/outputs.hpp"
 

@@ -23,7 +23,7 @@ const Gap& gap_before(const Analysis& analysis, int task) {
 TEST(Gaps, AllPartsOfAGap) {
   SmallRun small(1);
   const int a = small.tile('A', 3, 7), c = small.tile('C', 3, 5);
-  const int first = small.task(gpu_0, 0, 2, {small.write(c)});
+  small.task(gpu_0, 0, 2, {small.write(c)});
   const int second = small.submitted_at(3, small.task(gpu_0, 8, 16, {small.read(a), small.update(c)}));
   small.transfer(a, host, node_0, 4, 7);
   const auto analysis = analyse(small.run);
@@ -41,7 +41,6 @@ TEST(Gaps, AllPartsOfAGap) {
             "GPU 0 waited 4.00 s for A(3,7) from the host (100 MB at 33 MB/s; meanwhile the link was idle for 1.00 s), "
             "wanted by gemm C(3,5)");
   EXPECT_EQ(analysis.tasks_of_worker, std::vector<std::size_t>{2});
-  (void)first;
 }
 
 TEST(Gaps, Dependency) {

@@ -2,6 +2,7 @@
 // The critical path of a run, and its lower bounds.
 #include <gmock/gmock.h>
 
+#include "shares.hpp"
 #include "small_run.hpp"
 #include "trace/analysis/analysis.hpp"
 
@@ -13,20 +14,17 @@ using testing::HasSubstr;
 
 constexpr int gpu_0 = 0, gpu_1 = 1, host = 0, node_0 = 1, node_1 = 2;
 
-void expect_parts(const Path& path, double computing, double data, double overhead, double idle) {
-  EXPECT_EQ(path.parts.computing, computing);
-  EXPECT_EQ(path.parts.data, data);
-  EXPECT_EQ(path.parts.overhead, overhead);
-  EXPECT_EQ(path.parts.idle, idle);
+void expect_path(const Run& run, const std::vector<int>& tasks, const Shares& parts) {
+  const auto path = analyse(run).path;
+  EXPECT_EQ(path.tasks, tasks);
+  EXPECT_EQ(path.parts, parts);
 }
 
 TEST(Path, OverTheSameWorker) {
   SmallRun small(2);
   const int first = small.task(gpu_0, 0, 3), second = small.task(gpu_0, 4, 8);
   small.task(gpu_1, 0, 7);
-  const auto path = analyse(small.run).path;
-  EXPECT_THAT(path.tasks, ElementsAre(first, second));
-  expect_parts(path, 7, 0, 1, 0);
+  expect_path(small.run, {first, second}, shares(7, 0, 1, 0));
 }
 
 TEST(Path, OverADependency) {
@@ -34,9 +32,7 @@ TEST(Path, OverADependency) {
   const int first = small.task(gpu_1, 0, 5);
   small.task(gpu_0, 0, 3);
   const int second = small.task(gpu_0, 6, 8, {}, {first});
-  const auto path = analyse(small.run).path;
-  EXPECT_THAT(path.tasks, ElementsAre(first, second));
-  expect_parts(path, 7, 0, 1, 0);
+  expect_path(small.run, {first, second}, shares(7, 0, 1, 0));
 }
 
 TEST(Path, OverTheTileOfAnotherGpu) {
@@ -48,7 +44,7 @@ TEST(Path, OverTheTileOfAnotherGpu) {
   const int second = small.task(gpu_0, 5, 8, {small.update(c)}, {first});
   const auto path = analyse(small.run).path;
   EXPECT_THAT(path.tasks, ElementsAre(first, second));
-  expect_parts(path, 6, 2, 0, 0);
+  EXPECT_EQ(path.parts, shares(6, 2, 0, 0));
   EXPECT_THAT(path.text, HasSubstr("75 % of the time to the end was computing on 2 GPUs, "
                                    "25 % waiting for tiles over GPU 1 → GPU 0"));
 }
@@ -59,9 +55,7 @@ TEST(Path, OverABusyLink) {
   small.transfer(a, host, node_0, 1, 3, Transfer::Reason::Prefetch);
   small.transfer(b, host, node_0, 3, 5, Transfer::Reason::Prefetch);
   const int task = small.submitted_at(1, small.task(gpu_0, 6, 8, {small.read(a), small.read(b), small.write(c)}));
-  const auto path = analyse(small.run).path;
-  EXPECT_THAT(path.tasks, ElementsAre(task));
-  expect_parts(path, 2, 4, 1, 1);
+  expect_path(small.run, {task}, shares(2, 4, 1, 1));
 }
 
 TEST(Path, AFetchWaitedForTheWorker) {
@@ -70,21 +64,17 @@ TEST(Path, AFetchWaitedForTheWorker) {
   const int first = small.task(gpu_0, 0, 4);
   small.transfer(a, host, node_0, 5, 7);
   const int second = small.task(gpu_0, 7, 8, {small.read(a)});
-  const auto path = analyse(small.run).path;
-  EXPECT_THAT(path.tasks, ElementsAre(first, second));
-  expect_parts(path, 5, 2, 1, 0);
+  expect_path(small.run, {first, second}, shares(5, 2, 1, 0));
 }
 
 TEST(Path, APrefetchWaitedForItsTurn) {
   SmallRun small(1);
   const int a = small.tile('A', 0, 0);
-  const int first = small.task(gpu_0, 0, 4), second = small.task(gpu_0, 4, 5);
+  const int first = small.task(gpu_0, 0, 4);
+  small.task(gpu_0, 4, 5);
   small.transfer(a, host, node_0, 3, 6, Transfer::Reason::Prefetch);  // requested while the first task was running
   const int third = small.task(gpu_0, 6, 8, {small.read(a)});
-  const auto path = analyse(small.run).path;
-  EXPECT_THAT(path.tasks, ElementsAre(first, third));
-  expect_parts(path, 5, 3, 0, 0);
-  (void)second;
+  expect_path(small.run, {first, third}, shares(5, 3, 0, 0));
 }
 
 TEST(Path, ATileThatCameOverTheHost) {
@@ -96,7 +86,7 @@ TEST(Path, ATileThatCameOverTheHost) {
   const int second = small.task(gpu_1, 6, 8, {small.read(c)}, {first});
   const auto path = analyse(small.run).path;
   EXPECT_THAT(path.tasks, ElementsAre(first, second));
-  expect_parts(path, 3, 5, 0, 0);
+  EXPECT_EQ(path.parts, shares(3, 5, 0, 0));
   EXPECT_THAT(
       path.text,
       HasSubstr("38 % of the time to the end was computing on 2 GPUs, 38 % waiting for tiles over host → GPU 1, 25 % "
@@ -109,9 +99,7 @@ TEST(Path, TheResultsWayHome) {
   const int task = small.task(gpu_0, 0, 4, {small.write(c)});
   small.transfer(c, node_0, host, 4, 7);
   small.transfer(a, host, node_0, 6, 8);  // without a purpose: neither a result nor for a task
-  const auto path = analyse(small.run).path;
-  EXPECT_THAT(path.tasks, ElementsAre(task));
-  expect_parts(path, 4, 3, 1, 0);
+  expect_path(small.run, {task}, shares(4, 3, 1, 0));
 }
 
 TEST(Path, SaysHowFarTheRunIsFromItsLargestBound) {
@@ -129,7 +117,7 @@ TEST(Path, Submission) {
   const int task = small.submitted_at(5, small.task(gpu_0, 5, 8));
   const auto path = analyse(small.run).path;
   EXPECT_THAT(path.tasks, ElementsAre(task));
-  expect_parts(path, 3, 0, 0, 5);
+  EXPECT_EQ(path.parts, shares(3, 0, 0, 5));
   EXPECT_THAT(path.text, HasSubstr("62 % of the time to the end was waiting for the program to submit"));
 }
 
@@ -139,18 +127,14 @@ TEST(Path, AProgramThatWaitedForResultsBeforeItSubmitted) {
   const int first = small.task(gpu_0, 0, 2, {small.write(c)});
   small.transfer(c, node_0, host, 2, 5);
   const int second = small.submitted_at(6, small.task(gpu_0, 6, 8));
-  const auto path = analyse(small.run).path;
-  EXPECT_THAT(path.tasks, ElementsAre(first, second));
-  expect_parts(path, 4, 3, 0, 1);
+  expect_path(small.run, {first, second}, shares(4, 3, 0, 1));
 }
 
 TEST(Path, AProgramThatWaitedForAllBeforeItSubmitted) {
   SmallRun small(2);
   const int first = small.task(gpu_0, 0, 4);
   const int second = small.submitted_at(5, small.task(gpu_1, 5, 8));
-  const auto path = analyse(small.run).path;
-  EXPECT_THAT(path.tasks, ElementsAre(first, second));
-  expect_parts(path, 7, 0, 0, 1);
+  expect_path(small.run, {first, second}, shares(7, 0, 0, 1));
 }
 
 TEST(Path, TasksWithoutDurationAndTies) {
@@ -160,7 +144,7 @@ TEST(Path, TasksWithoutDurationAndTies) {
   for (int i = 0; i < 40; ++i) last = small.task(gpu_0, 0, 0, {small.update(c)}, {last});
   small.task(gpu_0, 0, 8, {small.update(c)}, {last});
   const auto path = analyse(small.run).path;
-  expect_parts(path, 8, 0, 0, 0);
+  EXPECT_EQ(path.parts, shares(8, 0, 0, 0));
   EXPECT_EQ(path.longest_chain, 8);
 }
 
@@ -169,7 +153,7 @@ TEST(Path, ADependencyOnOneself) {
   small.task(gpu_0, 0, 4);
   small.run.tasks[0].after = {0};
   const auto path = analyse(small.run).path;
-  expect_parts(path, 4, 0, 0, 0);
+  EXPECT_EQ(path.parts, shares(4, 0, 0, 0));
   EXPECT_EQ(path.longest_chain, 4);
 }
 

@@ -1,39 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <gmock/gmock.h>
-
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <cmath>
-#include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 
+#include "file_size_limit.hpp"
 #include "generated_run.hpp"
-#include "tessera/error.hpp"
 #include "trace/output/draw.hpp"
 #include "trace/output/draw_bars.hpp"
 #include "trace/output/draw_scale.hpp"
+#include "trace_test.hpp"
 
 namespace tessera::trace {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
 
 class Picture : public testing::Test {
  protected:
-  Picture() { fs::create_directories(folder_); }
-  ~Picture() override { fs::remove_all(folder_); }
-
-  static std::string content(const fs::path& file) {
-    std::ifstream stream(file, std::ios::binary);
-    return {std::istreambuf_iterator(stream), {}};
-  }
-
   static int big_endian(const std::string& bytes, std::size_t at) {
     int value = 0;
     for (std::size_t i = at; i < at + 4; ++i) value = value << 8 | static_cast<unsigned char>(bytes.at(i));
@@ -52,12 +35,12 @@ class Picture : public testing::Test {
     return result;
   }
 
-  fs::path folder_ = fs::path(testing::TempDir()) / ("tessera-picture-" + std::to_string(getpid()));
+  const Scratch folder_;
 };
 
 TEST_F(Picture, SvgIsWhole) {
   write_svg(folder_ / "report.svg", generated({}));
-  const auto svg = content(folder_ / "report.svg");
+  const auto svg = read_file(folder_ / "report.svg");
   EXPECT_THAT(svg, AllOf(HasSubstr("<svg"), HasSubstr("width=\"510.")));  // 180 mm
   EXPECT_TRUE(svg.ends_with("</svg>\n"));
   EXPECT_THAT(svg, HasSubstr("26.666667%,46.666667%,66.666667%"));  // the colour of gemm
@@ -66,7 +49,7 @@ TEST_F(Picture, SvgIsWhole) {
 TEST_F(Picture, PngHas200DotsAnInch) {
   const auto run = generated({});
   write_png(folder_ / "report.png", run);
-  const auto png = content(folder_ / "report.png");
+  const auto png = read_file(folder_ / "report.png");
   ASSERT_TRUE(png.starts_with("\x89PNG\r\n\x1a\n"));
   EXPECT_EQ(big_endian(png, 16), 1417);
   EXPECT_EQ(big_endian(png, 20), std::ceil(Chart(run).height() * 200 / 72));
@@ -76,7 +59,7 @@ TEST_F(Picture, PngHas200DotsAnInch) {
 TEST_F(Picture, NothingElseIsLeft) {
   write_svg(folder_ / "report.svg", generated({}));
   write_png(folder_ / "report.png", generated({}));
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 2);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), {}), 2);
 }
 
 TEST_F(Picture, EveryTaskIsARectangleIfThereIsRoom) {
@@ -122,35 +105,17 @@ TEST_F(Picture, RunsWithoutAnythingAreDrawn) {
 }
 
 TEST_F(Picture, SaysWhichFileCannotBeWritten) {
-  const auto file = folder_ / "none" / "report.svg";
-  const auto saying = [&](void (*write)(const fs::path&, const Explained&)) -> std::string {
-    try {
-      write(file, generated({}));
-    } catch (const RuntimeError& error) {
-      return error.what();
-    }
-    return "";
-  };
-  EXPECT_THAT(saying(write_svg), AllOf(HasSubstr(file.string()), HasSubstr("No such file or directory")));
-  EXPECT_THAT(saying(write_png), AllOf(HasSubstr(file.string()), HasSubstr("No such file or directory")));
+  const auto file = folder_ / "none/report.svg";
+  for (const auto write : {write_svg, write_png})
+    EXPECT_THAT(error_of([&] { write(file, generated({})); }),
+                AllOf(HasSubstr(file.string()), HasSubstr("No such file or directory")));
 }
 
 TEST_F(Picture, IsWholeOrNotThere) {
-  rlimit before;
-  getrlimit(RLIMIT_FSIZE, &before);
-  const rlimit small{8192, before.rlim_max};  // like a full disk, it allows a partial write
-  const auto action = std::signal(SIGXFSZ, SIG_IGN);
-  setrlimit(RLIMIT_FSIZE, &small);
-  std::string saying;
-  for (const auto write : {write_svg, write_png}) try {
-      write(folder_ / "report", generated({}));
-    } catch (const RuntimeError& error) {
-      saying += error.what();
-    }
-  setrlimit(RLIMIT_FSIZE, &before);
-  std::signal(SIGXFSZ, action);
-  EXPECT_THAT(saying, testing::ContainsRegex("File too large.*File too large"));
-  EXPECT_TRUE(fs::is_empty(folder_));
+  const FileSizeLimit limit(8192);
+  for (const auto write : {write_svg, write_png})
+    EXPECT_THAT(error_of([&] { write(folder_ / "report", generated({})); }), HasSubstr("File too large"));
+  EXPECT_TRUE(fs::is_empty(folder_.path()));
 }
 
 TEST(Bars, ThoseTooNarrowShareColumnsByTheirTime) {

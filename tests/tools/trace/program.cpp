@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The program tessera-trace.
-#include "convert_support.hpp"
+#include "recorded_trace.hpp"
 
 namespace tessera::trace {
 
@@ -28,17 +28,23 @@ class Program : public ::testing::Test {
   fs::path temporary() const { return scratch_ / "temporary"; }
   Command command(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), TEST_TRACE_PROGRAM);
-    return {std::move(arguments), {{"TMPDIR", temporary()}}, {}, {}};
+    return {.words = std::move(arguments), .environment = {{"TMPDIR", temporary()}}};
   }
-  Outcome trace(std::vector<std::string> arguments) const { return run(command(std::move(arguments))); }
+  test::Ended trace(std::vector<std::string> arguments) const { return run_program(command(std::move(arguments))); }
+  void expect_failure(const std::vector<std::string>& arguments, int status, const std::string& why) const {
+    const auto ended = trace(arguments);
+    EXPECT_EQ(ended.status, status) << why;
+    EXPECT_THAT(ended.err, AllOf(HasSubstr("tessera-trace: "), HasSubstr(why)));
+    EXPECT_EQ(std::ranges::count(ended.out + ended.err, '\n'), 1) << ended.out << ended.err;
+  }
 
   Scratch scratch_;
 };
 
 TEST_F(Program, WritesAReport) {
   const auto ended = trace({folder()});
-  EXPECT_EQ(ended.code, success);
-  EXPECT_THAT(ended.output,
+  EXPECT_EQ(ended.status, success);
+  EXPECT_THAT(ended.out,
               AllOf(HasSubstr("increase: 40 tasks on 2 CPU workers\n"), HasSubstr("TFLOP/s"), HasSubstr("CPU 1"),
                     HasSubstr("waiting for data"), HasSubstr("report: " + (folder() / "report.html").string())));
   for (const char* name : outputs) EXPECT_GT(fs::file_size(folder() / name), 0u) << name;
@@ -47,7 +53,7 @@ TEST_F(Program, WritesAReport) {
 
 TEST_F(Program, WritesElsewhere) {
   const auto output = scratch_ / "new/folder";
-  EXPECT_EQ(trace({folder(), "--output", output}).code, success);
+  EXPECT_EQ(trace({folder(), "--output", output}).status, success);
   for (const char* name : outputs) EXPECT_TRUE(fs::exists(output / name)) << name;
   EXPECT_EQ(std::distance(fs::directory_iterator(folder()), {}), 1);
 }
@@ -55,19 +61,16 @@ TEST_F(Program, WritesElsewhere) {
 TEST_F(Program, Compares) {
   const auto file = scratch_ / "both.html";
   const auto ended = trace({"--compare", folder(), folder(), "--output", file});
-  EXPECT_EQ(ended.code, success);
-  EXPECT_THAT(ended.output,
+  EXPECT_EQ(ended.status, success);
+  EXPECT_THAT(ended.out,
               AllOf(HasSubstr("time to the end"), HasSubstr("+0.0 %"), HasSubstr("report: " + file.string())));
   EXPECT_GT(fs::file_size(file), 0u);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder()), {}), 1);
 }
 
 TEST_F(Program, RefusesBadArguments) {
-  const auto refused = [&](std::vector<std::string> arguments, const std::string& why) {
-    const auto ended = trace(std::move(arguments));
-    EXPECT_EQ(ended.code, bad_arguments) << why;
-    EXPECT_THAT(ended.output, AllOf(HasSubstr("tessera-trace: "), HasSubstr(why)));
-    EXPECT_EQ(std::ranges::count(ended.output, '\n'), 1) << ended.output;
+  const auto refused = [&](const std::vector<std::string>& arguments, const std::string& why) {
+    expect_failure(arguments, bad_arguments, why);
   };
   refused({}, "FOLDER is missing");
   refused({scratch_ / "nowhere"}, "is not a folder");
@@ -78,15 +81,12 @@ TEST_F(Program, RefusesBadArguments) {
   refused({"--compare", folder(), folder(), folder()}, "--compare");
   refused({"--compare", folder(), folder(), "--output", folder()}, "a comparison is written to a file");
   refused({"--picture", folder()}, "--picture");
-  EXPECT_EQ(trace({"--help"}).code, success);
+  EXPECT_EQ(trace({"--help"}).status, success);
 }
 
 TEST_F(Program, ReportsErrorsInOneSentence) {
-  const auto failed = [&](std::vector<std::string> arguments, const std::string& why) {
-    const auto ended = trace(std::move(arguments));
-    EXPECT_EQ(ended.code, runtime_failed) << why;
-    EXPECT_THAT(ended.output, AllOf(HasSubstr("tessera-trace: "), HasSubstr(why)));
-    EXPECT_EQ(std::ranges::count(ended.output, '\n'), 1) << ended.output;
+  const auto failed = [&](const std::vector<std::string>& arguments, const std::string& why) {
+    expect_failure(arguments, runtime_failed, why);
   };
   failed({folder(), "--output", folder() / "prof_file_0/report"}, "the folder cannot be created");
   failed({folder(), "--output", "/proc"}, "/proc/paje.trace");
@@ -99,22 +99,22 @@ TEST_F(Program, ReportsErrorsInOneSentence) {
 TEST_F(Program, ShowsATruncatedTraceWithAWarning) {
   write_file(folder() / "prof_file_0", recorded_trace().substr(0, recorded_trace().size() * 3 / 4));
   const auto ended = trace({folder()});
-  EXPECT_EQ(ended.code, success) << ended.output;
-  EXPECT_THAT(ended.output, HasSubstr("warning: The trace ends before the program does"));
+  EXPECT_EQ(ended.status, success) << ended.out;
+  EXPECT_THAT(ended.out, HasSubstr("warning: The trace ends before the program does"));
   EXPECT_THAT(read_file(folder() / "report.html"), HasSubstr("The trace ends before the program does"));
 }
 
 TEST_F(Program, NoticesAFullDisk) {
-  ASSERT_EQ(trace({folder(), "--output", scratch_ / "whole"}).code, success);
+  ASSERT_EQ(trace({folder(), "--output", scratch_ / "whole"}).status, success);
   const auto largest = fs::file_size(scratch_ / "whole/report.html");
   bool some = false;
   for (rlim_t limit = 0; limit < largest; limit = 2 * limit + 1024) {
     const auto output = scratch_ / std::to_string(limit);
     auto limited = command({folder(), "--output", output});
     limited.largest_file = limit;
-    const auto ended = run(limited);
-    EXPECT_EQ(ended.code, runtime_failed) << limit << ": " << ended.output;
-    EXPECT_THAT(ended.output, HasSubstr("File too large")) << limit;
+    const auto ended = run_program(limited);
+    EXPECT_EQ(ended.status, runtime_failed) << limit << ": " << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("File too large")) << limit;
     for (const auto& entry : fs::directory_iterator(output)) {  // each file is complete or absent
       const auto name = entry.path().filename().string();
       EXPECT_TRUE(fs::exists(scratch_ / "whole" / name)) << name << " remains at " << limit;
@@ -128,9 +128,9 @@ TEST_F(Program, NoticesAFullDisk) {
 TEST_F(Program, NoticesThatStandardOutputCannotBeWritten) {
   auto silenced = command({folder()});
   silenced.standard_output = "/dev/full";
-  const auto ended = run(silenced);
-  EXPECT_EQ(ended.code, runtime_failed);
-  EXPECT_THAT(ended.output, HasSubstr("tessera-trace: "));
+  const auto ended = run_program(silenced);
+  EXPECT_EQ(ended.status, runtime_failed);
+  EXPECT_THAT(ended.err, HasSubstr("tessera-trace: "));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "files.hpp"
+#include "trace_test.hpp"
 
 namespace tessera::trace {
 

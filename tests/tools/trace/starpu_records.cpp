@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "trace/input/starpu_records.hpp"
 
-#include "files.hpp"
 #include "trace/input/fields.hpp"
 #include "trace/input/paje.hpp"
+#include "trace_test.hpp"
 
 namespace tessera::trace {
 

@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The tables and the trace for Perfetto: their contents, and that no incomplete file remains.
-#include <gmock/gmock.h>
-#include <sys/resource.h>
-
-#include <csignal>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
+#include "file_size_limit.hpp"
 #include "small_run.hpp"
-#include "tessera/error.hpp"
 #include "trace/output/outputs.hpp"
+#include "trace_test.hpp"
 #include "whole_file.hpp"
 
 namespace tessera::trace {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
 
@@ -24,21 +18,10 @@ constexpr int gpu_0 = 0, host = 0, node_0 = 1;
 
 class Files : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "tessera-trace-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder = name;
-  }
-  void TearDown() override { fs::remove_all(folder); }
+  std::string read(const char* name) const { return read_file(folder / name); }
+  long files() const { return std::distance(fs::directory_iterator(folder.path()), {}); }
 
-  std::string read(const char* name) const {
-    std::ostringstream text;
-    text << std::ifstream(folder / name).rdbuf();
-    return text.str();
-  }
-  long files() const { return std::distance(fs::directory_iterator(folder), {}); }
-
-  fs::path folder;
+  const Scratch folder;
 };
 
 SmallRun some_run() {
@@ -120,12 +103,8 @@ TEST_F(Files, ChromeTraceOfAnEmptyRun) {
 }
 
 TEST_F(Files, NoSuchFolder) {
-  try {
-    write_tasks_csv(folder / "missing" / "tasks.csv", some_run().run);
-    FAIL() << "no error";
-  } catch (const RuntimeError& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("missing/tasks.csv"), HasSubstr("No such file or directory")));
-  }
+  EXPECT_THAT(error_of([&] { write_tasks_csv(folder / "missing/tasks.csv", some_run().run); }),
+              AllOf(HasSubstr("missing/tasks.csv"), HasSubstr("No such file or directory")));
 }
 
 TEST_F(Files, AFolderIsInTheWay) {
@@ -138,20 +117,11 @@ TEST_F(Files, NoRoom) {
   detail::write_whole(folder / "tasks.csv", "old");
   SmallRun small(1);
   for (int i = 0; i < 10'000; ++i) small.task(gpu_0, i, i + 1);
-  rlimit before{};
-  getrlimit(RLIMIT_FSIZE, &before);
-  const rlimit little{100'000, before.rlim_max};
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  setrlimit(RLIMIT_FSIZE, &little);
-  std::string problem;
-  try {
-    write_tasks_csv(folder / "tasks.csv", small.run);
-  } catch (const RuntimeError& error) {
-    problem = error.what();
+  {
+    const FileSizeLimit limit(100'000);
+    EXPECT_THAT(error_of([&] { write_tasks_csv(folder / "tasks.csv", small.run); }),
+                AllOf(HasSubstr("tasks.csv cannot be written"), HasSubstr("File too large")));
   }
-  setrlimit(RLIMIT_FSIZE, &before);
-  std::signal(SIGXFSZ, handler);
-  EXPECT_THAT(problem, AllOf(HasSubstr("tasks.csv cannot be written"), HasSubstr("File too large")));
   EXPECT_EQ(read("tasks.csv"), "old");
   EXPECT_EQ(files(), 1);
 }

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "support/error_of.hpp"
+#include "support/files.hpp"
+#include "support/process.hpp"
+
+/// The common part of the tests that read and write files of traces.
+namespace tessera::trace {
+
+namespace fs = std::filesystem;
+using namespace test;
+
+}  // namespace tessera::trace
