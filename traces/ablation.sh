@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Measures the effect of each option of the policy `tessera` on simulated machines. Prints the table of
-# traces/policy.md.
+# Measures the effect of each option of the policy `tessera` on simulated machines. Prints the table of traces/policy.md.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 simulate=${TESSERA_SIMULATE:-$here/../build/simgrid/bin/tessera-simulate}

@@ -12,10 +12,10 @@
 #include <tessera/error.hpp>
 #include <tessera/runtime.hpp>
 
+#include "bench/operand_memory.hpp"
 #include "shared/runtime_options.hpp"
 #include "shared/trace_option.hpp"
 #include "shared/types.hpp"
-#include "workload/operands.hpp"
 #include "workload/other_libraries.hpp"
 
 namespace tessera::bench {

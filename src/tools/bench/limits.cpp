@@ -13,7 +13,7 @@
 
 #include "codelets/host_blas.hpp"
 #include "shared/types.hpp"
-#include "workload/operands.hpp"
+#include "workload/generated.hpp"
 #include "workload/other_libraries.hpp"
 
 namespace tessera::bench {

@@ -184,8 +184,7 @@ class Table {
 
   void print(const std::string& line) {
     progress_.clear();
-    fmt::print(json_.text(), "{}\n", line);
-    std::fflush(json_.text());
+    json_.note(line);
   }
 
   int tasks_;

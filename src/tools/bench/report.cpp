@@ -10,11 +10,12 @@
 #include <tessera/tessera.h>
 
 #include "shared/text.hpp"
+#include "workload/columns.hpp"
 #include "workload/letter.hpp"
 
 namespace tessera::bench {
 
-using tools::aligned, tools::percent, tools::significant, tools::trimmed;
+using tools::percent, tools::significant;
 
 namespace {
 
@@ -29,34 +30,16 @@ std::string describe_devices(const Result& r) {
 
 }  // namespace
 
-struct Report::Column {
-  std::string head;
-  int width;  ///< negative: left-aligned text
-  std::function<std::string(const Result&)> cell;
-};
-
 Report::Report(const Options& options, Progress& progress)
     : progress_(progress), json_(options.json), statistics_(options.statistics) {}
 
-Report::~Report() = default;
-
-std::vector<Report::Column> Report::columns(const Options& options) const {
-  const auto& problems = options.problems;
-  const bool cubes = std::ranges::all_of(problems, [](const Problem& p) { return p.m == p.n && p.n == p.k; });
+std::vector<tools::Column<Result>> Report::columns(const Options& options) const {
   const bool gpus = std::ranges::any_of(options.gpus, [](int count) { return count > 0; });
   const auto timed = [](auto text) { return [=](const Result& r) { return r.timing ? text(r) : std::string("-"); }; };
   const auto seconds = [&](double Timing::*which) {
     return timed([=](const Result& r) { return significant((*r.timing).*which, 4); });
   };
-  const auto size = [](Index Problem::*which, bool Takes::*takes) {
-    return [=](const Result& r) { return r.routine->takes().*takes ? std::to_string(r.problem.*which) : "-"; };
-  };
-  const auto gigabytes = [](double bytes) { return significant(bytes * 1e-9, 3); };
-  std::vector<Column> all;
-  all.push_back({"routine", -8, [](const Result& r) { return r.problem.type + r.routine->name(); }});
-  if (!cubes) all.push_back({"m", 6, size(&Problem::m, &Takes::m)});
-  all.push_back({"n", 6, [](const Result& r) { return std::to_string(r.problem.n); }});
-  if (!cubes) all.push_back({"k", 6, size(&Problem::k, &Takes::k)});
+  auto all = call_columns<Result>(options.problems, std::identity());
   all.push_back({"library", -8, [](const Result& r) { return r.library; }});
   all.push_back({"devices", gpus ? -14 : -7, describe_devices});
   std::size_t longest = 6;
@@ -72,15 +55,8 @@ std::vector<Report::Column> Report::columns(const Options& options) const {
   all.push_back(
       {in_tera_ ? "TFLOP/s" : "GFLOP/s", 7, timed([=](const Result& r) { return significant(r.rate() * unit, 4); })});
   all.push_back({"of limit", 8, timed([](const Result& r) { return percent(r.fraction_of_limit()); })});
-  if (gpus) {
-    const auto bytes = [=](double Result::Bytes::*which) {
-      return [=](const Result& r) { return r.activity ? gigabytes((*r.bytes()).*which) : std::string("-"); };
-    };
-    all.push_back({"in [GB]", 7, bytes(&Result::Bytes::h2d)});
-    all.push_back({"least", 6, [=](const Result& r) { return gigabytes(r.bytes_min_h2d); }});
-    all.push_back({"out [GB]", 8, bytes(&Result::Bytes::d2h)});
-    all.push_back({"d2d [GB]", 8, bytes(&Result::Bytes::d2d)});
-  }
+  if (gpus)
+    for (auto& column : traffic_columns<Result>(std::identity())) all.push_back(std::move(column));
   if (options.check) {
     all.push_back({"error", 7, [](const Result& r) { return r.check ? fmt::format("{:.1e}", r.check->error) : "-"; }});
     all.push_back({"bound", 7, [](const Result& r) { return r.check ? fmt::format("{:.1e}", r.check->bound) : "-"; }});
@@ -142,15 +118,11 @@ void Report::begin(const Options& options, const Machine& machine, const Limits&
     for (const char type : types) in_tera_ = in_tera_ || limits.rate(type, gpus) >= 1e12;
   }
   columns_ = columns(options);
-  std::string head;
-  for (const auto& column : columns_) head += aligned(column.head, column.width);
-  note("\n" + trimmed(head));
+  note("\n" + tools::table_head(columns_));
 }
 
 void Report::add(const Result& result) {
-  std::string row;
-  for (const auto& column : columns_) row += aligned(column.cell(result), column.width);
-  note(trimmed(row));
+  note(tools::table_line(columns_, result));
   if (statistics_ && result.activity)
     for (const auto& line : tools::describe(*result.activity)) note(line);
   json_.write(to_json(result));
@@ -158,8 +130,7 @@ void Report::add(const Result& result) {
 
 void Report::note(const std::string& text) {
   progress_.clear();
-  fmt::print(json_.text(), "{}\n", text);
-  std::fflush(json_.text());
+  json_.note(text);
 }
 
 }  // namespace tessera::bench

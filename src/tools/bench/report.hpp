@@ -7,6 +7,7 @@
 #include "bench/limits.hpp"
 #include "bench/options.hpp"
 #include "shared/json_lines.hpp"
+#include "shared/table.hpp"
 #include "workload/result.hpp"
 
 namespace tessera::bench {
@@ -16,9 +17,6 @@ class Report {
  public:
   /// @throws BadArgument if the file for JSON cannot be written
   explicit Report(const Options& options, Progress& progress);
-  ~Report();
-  Report(const Report&) = delete;
-  Report& operator=(const Report&) = delete;
 
   /// Writes the machine, its limits and the head of the table.
   void begin(const Options& options, const Machine& machine, const Limits& limits);
@@ -28,14 +26,13 @@ class Report {
   void note(const std::string& text);
 
  private:
-  struct Column;
-  std::vector<Column> columns(const Options& options) const;
+  std::vector<tools::Column<Result>> columns(const Options& options) const;
 
   Progress& progress_;
   tools::JsonLines json_;
   bool statistics_;
   bool in_tera_ = false;
-  std::vector<Column> columns_;
+  std::vector<tools::Column<Result>> columns_;
 };
 
 }  // namespace tessera::bench

@@ -5,14 +5,9 @@
 #include <vector>
 
 #include "bench/progress.hpp"
+#include "workload/result.hpp"
 
 namespace tessera::bench {
-
-/// Seconds per call.
-struct Timing {
-  double first = 0;  ///< the very first call
-  double median = 0, best = 0;
-};
 
 /// Numbers of calls.
 struct Repetitions {

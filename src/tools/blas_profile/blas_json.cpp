@@ -2,9 +2,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "blas_report.hpp"
+#include "blas_profile/blas_report.hpp"
 
-namespace tessera::info {
+namespace tessera::blas_profile {
 
 namespace {
 
@@ -68,4 +68,4 @@ std::string blas_json(const BlasReport& report) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);  // a word of the command need not be UTF-8
 }
 
-}  // namespace tessera::info
+}  // namespace tessera::blas_profile

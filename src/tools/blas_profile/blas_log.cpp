@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "blas_log.hpp"
+#include "blas_profile/blas_log.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <tuple>
 
-namespace tessera::info {
+namespace tessera::blas_profile {
 
 namespace {
 
@@ -153,4 +153,4 @@ std::vector<Calls> summed(const Log& log) {
   return all;
 }
 
-}  // namespace tessera::info
+}  // namespace tessera::blas_profile

@@ -11,7 +11,7 @@
 
 /// The log that libtessera_blas writes to TESSERA_BLAS_LOG: lines of JSON. Each process writes a header before its
 /// calls.
-namespace tessera::info {
+namespace tessera::blas_profile {
 
 enum class Place { Host, Devices };
 
@@ -59,4 +59,4 @@ std::vector<Calls> summed(const Log& log);
 /// Adds the numbers of `more` to `sum`.
 void add(Calls& sum, const Calls& more);
 
-}  // namespace tessera::info
+}  // namespace tessera::blas_profile

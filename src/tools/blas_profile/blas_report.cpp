@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "blas_report.hpp"
+#include "blas_profile/blas_report.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 
 #include "shared/text.hpp"
 
-namespace tessera::info {
+namespace tessera::blas_profile {
 
 namespace {
 
@@ -185,4 +185,4 @@ std::string blas_text(const BlasReport& report) {
   return text;
 }
 
-}  // namespace tessera::info
+}  // namespace tessera::blas_profile

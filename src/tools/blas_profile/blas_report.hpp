@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "blas_log.hpp"
+#include "blas_profile/blas_log.hpp"
 
-namespace tessera::info {
+namespace tessera::blas_profile {
 
 /// How a program ended.
 struct Ended {
@@ -49,4 +49,4 @@ std::string blas_text(const BlasReport& report);
 /// The report as one line with a JSON object, without the newline.
 std::string blas_json(const BlasReport& report);
 
-}  // namespace tessera::info
+}  // namespace tessera::blas_profile

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "blas_run.hpp"
+#include "blas_profile/blas_run.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -16,7 +16,7 @@
 
 #include "shared/bad_argument.hpp"
 
-namespace tessera::info {
+namespace tessera::blas_profile {
 
 namespace fs = std::filesystem;
 
@@ -110,4 +110,4 @@ int run_blas(std::vector<std::string> words, bool json) {
   return unwritten && report.ended.code() == 0 ? int{tools::RuntimeFailed} : report.ended.code();
 }
 
-}  // namespace tessera::info
+}  // namespace tessera::blas_profile

@@ -7,10 +7,10 @@
 
 #include <tessera/error.hpp>
 
-#include "blas_log.hpp"
-#include "blas_report.hpp"
+#include "blas_profile/blas_log.hpp"
+#include "blas_profile/blas_report.hpp"
 
-namespace tessera::info {
+namespace tessera::blas_profile {
 
 /// The library that belongs to the programs in the folder of `executable`.
 /// @throws RuntimeError if it is missing
@@ -57,4 +57,4 @@ Ended run_under(const std::filesystem::path& library, const std::filesystem::pat
 /// @return the exit status of the program
 int run_blas(std::vector<std::string> words, bool json);
 
-}  // namespace tessera::info
+}  // namespace tessera::blas_profile

@@ -10,9 +10,9 @@
 #include <cstring>
 #include <string_view>
 
-#include "blas_run.hpp"
+#include "blas_profile/blas_run.hpp"
 
-namespace tessera::info {
+namespace tessera::blas_profile {
 
 namespace {
 
@@ -135,4 +135,4 @@ Ended run_under(const std::filesystem::path& library, const std::filesystem::pat
   return wait_for(child);
 }
 
-}  // namespace tessera::info
+}  // namespace tessera::blas_profile

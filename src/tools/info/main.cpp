@@ -106,7 +106,7 @@ void look(const Options& options, Facts& facts) {
 int run(int argc, char** argv) {
   const auto options = parse(argc, argv);
   if (!options) return tools::Success;
-  if (options->program) return run_blas(*options->program, options->json);
+  if (options->program) return blas_profile::run_blas(*options->program, options->json);
   Facts facts;
   facts.software = look_at_software();
   look(*options, facts);

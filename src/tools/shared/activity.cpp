@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "activity.hpp"
+#include "shared/activity.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "text.hpp"
+#include "shared/text.hpp"
 
 namespace tessera::tools {
 
 namespace {
-
-std::string gigabytes(double bytes) { return significant(bytes * 1e-9, 3); }
 
 /// Bytes between GPUs, and the link that carried most of them.
 std::string say_peers(const Activity& a) {

@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "bad_argument.hpp"
+#include "shared/bad_argument.hpp"
 
 namespace tessera::tools {
 

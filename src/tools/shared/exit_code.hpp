@@ -6,7 +6,7 @@
 
 #include <tessera/error.hpp>
 
-#include "bad_argument.hpp"
+#include "shared/bad_argument.hpp"
 
 namespace tessera::tools {
 

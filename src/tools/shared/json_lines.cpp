@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "json_lines.hpp"
+#include "shared/json_lines.hpp"
 
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
 #include <tessera/error.hpp>
 
-#include "bad_argument.hpp"
+#include "shared/bad_argument.hpp"
 
 namespace tessera::tools {
 
@@ -18,6 +19,12 @@ JsonLines::JsonLines(const std::string& file) : to_stdout_(file == "-") {
   errno = 0;
   file_.open(file);
   if (!file_) throw BadArgument("--json", file, fmt::format("cannot be written: {}", std::strerror(errno)));
+}
+
+void JsonLines::note(const std::string& line) const {
+  auto* stream = to_stdout_ ? stderr : stdout;
+  fmt::print(stream, "{}\n", line);
+  std::fflush(stream);
 }
 
 void JsonLines::write(const nlohmann::ordered_json& object) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstdio>
 #include <fstream>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -15,8 +14,8 @@ class JsonLines {
   /// @throws BadArgument if it cannot be written
   explicit JsonLines(const std::string& file);
 
-  /// The stream for text: standard output, or standard error if the objects take standard output.
-  std::FILE* text() const { return to_stdout_ ? stderr : stdout; }
+  /// Prints a line of text to standard output, or to standard error if the objects take standard output.
+  void note(const std::string& line) const;
 
   /// @throws RuntimeError if it cannot be written
   void write(const nlohmann::ordered_json& object);

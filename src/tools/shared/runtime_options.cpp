@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runtime_options.hpp"
+#include "shared/runtime_options.hpp"
 
 #include <tessera/error.hpp>
 
-#include "bad_argument.hpp"
 #include "options.hpp"
 #include "policy_names.hpp"
+#include "shared/bad_argument.hpp"
 
 namespace tessera::tools {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "text.hpp"
+#include "shared/text.hpp"
 
 #include <fmt/format.h>
 
@@ -12,6 +12,8 @@ std::string significant(double value, int digits) {
   const int before = value == 0 ? 1 : static_cast<int>(std::floor(std::log10(std::abs(value)))) + 1;
   return fmt::format("{:.{}f}", value, std::clamp(digits - before, 0, 9));
 }
+
+std::string gigabytes(double bytes) { return significant(bytes * 1e-9, 3); }
 
 std::string percent(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
 

@@ -9,6 +9,9 @@ namespace tessera::tools {
 /// `digits` significant digits without an exponent.
 std::string significant(double value, int digits);
 
+/// Bytes in units of 10⁹, to three digits.
+std::string gigabytes(double bytes);
+
 /// "12.3 %"
 std::string percent(double fraction);
 

@@ -7,15 +7,14 @@
 #include <nlohmann/json.hpp>
 
 #include "shared/text.hpp"
+#include "workload/columns.hpp"
 
 namespace tessera::simulate {
 
-using bench::Result, bench::Takes;
-using tools::aligned, tools::percent, tools::significant, tools::trimmed;
+using bench::Result;
+using tools::percent, tools::significant;
 
 namespace {
-
-std::string gigabytes(double bytes) { return significant(bytes * 1e-9, 3); }
 
 double idle_share(const GpuUse& gpu, double seconds) { return 1 - gpu.busy / seconds; }
 
@@ -35,24 +34,12 @@ double imbalance(const Outcome& outcome) {
 
 Report::Report(const Options& options) : options_(options), json_(options.json) {}
 
-std::vector<Report::Column> Report::columns() const {
-  const auto cube = [](const bench::Problem& p) { return p.m == p.n && p.n == p.k; };
-  const bool cubes = std::ranges::all_of(options_.problems, cube);
-  const auto size = [](Index bench::Problem::*which, bool Takes::*takes) {
-    return
-        [=](const Row& r) { return r.result.routine->takes().*takes ? std::to_string(r.result.problem.*which) : "-"; };
-  };
-  const auto bytes = [](double Result::Bytes::*which) {
-    return [=](const Row& r) { return gigabytes((*r.result.bytes()).*which); };
-  };
+std::vector<tools::Column<Report::Row>> Report::columns() const {
+  const auto result = [](const Row& r) -> const Result& { return r.result; };
   const auto of_gpus = [](double (*number)(const Outcome&)) {
     return [=](const Row& r) { return r.outcome.gpus.empty() ? "-" : percent(number(r.outcome)); };
   };
-  std::vector<Column> all;
-  all.push_back({"routine", -8, [](const Row& r) { return r.result.problem.type + r.result.routine->name(); }});
-  if (!cubes) all.push_back({"m", 6, size(&bench::Problem::m, &Takes::m)});
-  all.push_back({"n", 6, [](const Row& r) { return std::to_string(r.result.problem.n); }});
-  if (!cubes) all.push_back({"k", 6, size(&bench::Problem::k, &Takes::k)});
+  auto all = bench::call_columns<Row>(options_.problems, result);
   all.push_back({"GPUs", 4, [](const Row& r) { return std::to_string(r.result.gpus); }});
   all.push_back({"policy", -8, [](const Row& r) { return r.result.policy; }});
   all.push_back({"placement", -9, [](const Row& r) { return r.result.placement; }});
@@ -62,10 +49,7 @@ std::vector<Report::Column> Report::columns() const {
   all.push_back({"of peak", 7, [](const Row& r) { return percent(r.result.rate() / r.peak); }});
   all.push_back({"idle", 6, of_gpus(average_idle)});
   all.push_back({"uneven", 6, of_gpus(imbalance)});
-  all.push_back({"in [GB]", 7, bytes(&Result::Bytes::h2d)});
-  all.push_back({"least", 6, [](const Row& r) { return gigabytes(r.result.bytes_min_h2d); }});
-  all.push_back({"out [GB]", 8, bytes(&Result::Bytes::d2h)});
-  all.push_back({"d2d [GB]", 8, bytes(&Result::Bytes::d2d)});
+  for (auto& column : bench::traffic_columns<Row>(result)) all.push_back(std::move(column));
   return all;
 }
 
@@ -75,9 +59,7 @@ void Report::begin() {
   for (int gpu = 0; gpu < machine.gpu_count(); gpu++) gpus += (gpu > 0 ? ", " : "") + machine.kind_of(gpu).name;
   note(fmt::format("Simulated {}: {} cores; {}", machine.name, machine.cores, gpus));
   columns_ = columns();
-  std::string head;
-  for (const auto& column : columns_) head += aligned(column.head, column.width);
-  note("\n" + trimmed(head));
+  note("\n" + tools::table_head(columns_));
 }
 
 double Report::peak(const Run& run) const {
@@ -105,9 +87,7 @@ Report::Row Report::row(const Run& run, const Outcome& outcome) const {
 
 void Report::add(const Run& run, const Outcome& outcome) {
   const auto all = row(run, outcome);
-  std::string line;
-  for (const auto& column : columns_) line += aligned(column.cell(all), column.width);
-  note(trimmed(line));
+  note(tools::table_line(columns_, all));
   if (!options_.brief) {
     for (std::size_t i = 0; i < outcome.gpus.size(); i++)
       note(fmt::format("  GPU {}: idle {}, last task ends at {} s", i,
@@ -135,9 +115,6 @@ nlohmann::ordered_json Report::json(const Row& row) const {
   return json;
 }
 
-void Report::note(const std::string& text) const {
-  fmt::print(json_.text(), "{}\n", text);
-  std::fflush(json_.text());
-}
+void Report::note(const std::string& text) const { json_.note(text); }
 
 }  // namespace tessera::simulate

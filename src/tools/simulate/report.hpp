@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "shared/json_lines.hpp"
+#include "shared/table.hpp"
 #include "simulate/simulation.hpp"
 #include "workload/result.hpp"
 
@@ -30,19 +30,14 @@ class Report {
     const Outcome& outcome;
     double peak;  ///< of all GPUs, or of all cores [flop/s]
   };
-  struct Column {
-    std::string head;
-    int width;  ///< negative: left-aligned text
-    std::function<std::string(const Row&)> cell;
-  };
-  std::vector<Column> columns() const;
+  std::vector<tools::Column<Row>> columns() const;
   Row row(const Run& run, const Outcome& outcome) const;
   double peak(const Run& run) const;
   nlohmann::ordered_json json(const Row& row) const;
 
   const Options& options_;
   tools::JsonLines json_;
-  std::vector<Column> columns_;
+  std::vector<tools::Column<Row>> columns_;
 };
 
 }  // namespace tessera::simulate

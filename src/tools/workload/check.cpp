@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "check.hpp"
+#include "workload/check.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -7,7 +7,7 @@
 #include <random>
 
 #include "codelets/host_blas.hpp"
-#include "other_libraries.hpp"
+#include "workload/other_libraries.hpp"
 
 namespace tessera::bench {
 
@@ -34,7 +34,7 @@ constexpr Index gathered = 4'000'000;  // limits the elements gathered from the 
 /// lemma 8.2 and theorem 8.5). Hence |A X − αB| ≤ k u |A| |X| + u |α| |B|. Multiplying by the reciprocal of a diagonal
 /// element instead of dividing costs one more u, which again gives (k+2) u. Libraries that multiply by the inverse of a
 /// whole diagonal block of order s add s u |A| |A⁻¹| |A| |X|. s is far smaller than k where it matters, and |A| |A⁻¹|
-/// is small for the matrices of operands.hpp.
+/// is small for the matrices of generated.hpp.
 template <Scalar T>
 double error_bound(Index k) {
   const double unit = std::numeric_limits<Real<T>>::epsilon() / 2;

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "operand.hpp"
-#include "problem.hpp"
+#include "workload/operand.hpp"
+#include "workload/problem.hpp"
 
 namespace tessera::bench {
 

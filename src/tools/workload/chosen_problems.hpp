@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "routines.hpp"
+#include "workload/routines.hpp"
 
 namespace tessera::bench {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/error.hpp>
 
-#include "other_libraries.hpp"
+#include "workload/other_libraries.hpp"
 
 namespace tessera::bench {
 

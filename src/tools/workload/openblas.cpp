@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "codelets/host_blas.hpp"
-#include "other_libraries.hpp"
+#include "workload/other_libraries.hpp"
 
 namespace tessera::bench {
 

@@ -5,8 +5,8 @@
 
 #include <tessera/types.hpp>
 
-#include "operands.hpp"
-#include "wide.hpp"
+#include "workload/generated.hpp"
+#include "workload/wide.hpp"
 
 namespace tessera::bench {
 

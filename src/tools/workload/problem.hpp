@@ -24,7 +24,7 @@ struct Problem {
 /// A stored matrix [elements].
 struct Shape {
   Index rows = 0, columns = 0, ld = 1;
-  bool well_conditioned = false;  ///< triangular solves with it are stable, see operands.hpp
+  bool well_conditioned = false;  ///< triangular solves with it are stable, see generated.hpp
   Index elements() const noexcept { return ld * columns; }
 };
 

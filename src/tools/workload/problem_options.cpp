@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "problem_options.hpp"
+#include "workload/problem_options.hpp"
 
 #include <fmt/ranges.h>
 

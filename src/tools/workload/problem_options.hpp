@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "chosen_problems.hpp"
+#include "workload/chosen_problems.hpp"
 
 /// The command line options that describe the problems.
 namespace tessera::bench {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rank_update.hpp"
+#include "workload/rank_update.hpp"
 
 namespace tessera::bench {
 

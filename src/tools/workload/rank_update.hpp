@@ -2,7 +2,7 @@
 #pragma once
 
 #include "codelets/mirror.hpp"
-#include "typed_routine.hpp"
+#include "workload/typed_routine.hpp"
 
 namespace tessera::bench {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "result.hpp"
+#include "workload/result.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "letter.hpp"
+#include "workload/letter.hpp"
 
 namespace tessera::bench {
 

@@ -5,11 +5,16 @@
 #include <optional>
 #include <string>
 
-#include "bench/timing.hpp"
-#include "routines.hpp"
 #include "shared/activity.hpp"
+#include "workload/routines.hpp"
 
 namespace tessera::bench {
+
+/// Seconds per call.
+struct Timing {
+  double first = 0;  ///< the very first call
+  double median = 0, best = 0;
+};
 
 /// One measurement.
 struct Result {

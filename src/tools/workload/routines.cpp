@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "routines.hpp"
+#include "workload/routines.hpp"
 
 #include "shared/bad_argument.hpp"
 #include "shared/types.hpp"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "arguments.hpp"
-#include "problem.hpp"
 #include "tile_size.hpp"
+#include "workload/problem.hpp"
 
 struct cublasXtContext;
 
@@ -73,7 +73,7 @@ class Routine {
   virtual void run_openblas(const Problem& problem, const Operands& operands) const = 0;
   virtual void run_cublasxt(cublasXtContext* handle, const Problem& problem, const Operands& operands) const = 0;
 
-  /// Compares C with an oracle. A, B and the old C are generated from the seed again, see operands.hpp.
+  /// Compares C with an oracle. A, B and the old C are generated from the seed again, see generated.hpp.
   virtual Verdict check(const Problem& problem, const Operands& operands) const = 0;
 
  protected:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "typed_routine.hpp"
+#include "workload/typed_routine.hpp"
 
 namespace tessera::bench {
 

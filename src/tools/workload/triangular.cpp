@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "typed_routine.hpp"
+#include "workload/typed_routine.hpp"
 
 namespace tessera::bench {
 
@@ -26,7 +26,7 @@ class Triangular final : public TypedRoutine<Triangular> {
     return {A, {}, stored(p.m, p.n, p.ld_pad)};
   }
 
-  /// op(A) and its inverse change the length of a vector by a factor below 3, see operands.hpp.
+  /// op(A) and its inverse change the length of a vector by a factor below 3, see generated.hpp.
   double growth(const Problem& p) const override { return 3 * std::max(std::abs(p.alpha), 1 / std::abs(p.alpha)); }
 
   template <Scalar T>

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
-#include "check.hpp"
-#include "libraries.hpp"
 #include "planning.hpp"
-#include "routines.hpp"
 #include "session.hpp"
 #include "shared/types.hpp"
+#include "workload/check.hpp"
+#include "workload/libraries.hpp"
+#include "workload/routines.hpp"
 
 /// The common part of the classes by argument shape.
 namespace tessera::bench {

@@ -7,7 +7,7 @@
 
 #include <tessera/types.hpp>
 
-#include "parallel.hpp"
+#include "workload/parallel.hpp"
 
 /// Products in a wider arithmetic than the type that is checked.
 namespace tessera::bench {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "operands.hpp"
+#include "bench/operand_memory.hpp"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -9,8 +9,9 @@
 
 #include <tessera/error.hpp>
 
-#include "parallel.hpp"
 #include "shared/types.hpp"
+#include "workload/generated.hpp"
+#include "workload/parallel.hpp"
 
 namespace tessera::bench {
 
