@@ -13,6 +13,7 @@
 #include <tessera/runtime.hpp>
 
 #include "bench/operand_memory.hpp"
+#include "bench/timing.hpp"
 #include "shared/runtime_options.hpp"
 #include "shared/trace_option.hpp"
 #include "shared/types.hpp"
