@@ -5,7 +5,7 @@
 
 #include <tessera/types.hpp>
 
-#include "triangle.hpp"
+#include "common/triangle.hpp"
 
 /// What all tile operations share: how a codelet is put together, and what a task of it costs.
 namespace tessera::codelets {
@@ -27,7 +27,7 @@ struct TileOperation {
 };
 
 /// Seconds that `work` takes on one worker, by the operation's name. The rates come from whoever knows the machine
-/// (src/machine_rates.cpp).
+/// (src/machine/machine_rates.cpp).
 using CostFunction = double (*)(const char* operation, const Work& work, int worker);
 void set_cost_function(CostFunction function);
 

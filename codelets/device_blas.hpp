@@ -6,7 +6,7 @@
 
 #include <tessera/types.hpp>
 
-#include "of_type.hpp"
+#include "common/of_type.hpp"
 
 /// The only place that calls cuBLAS: one overload set over the four types, column-major. Scalars are on the host.
 namespace tessera::device {

@@ -5,7 +5,7 @@
 
 #include <tessera/types.hpp>
 
-#include "of_type.hpp"
+#include "common/of_type.hpp"
 
 /// The only place that calls CBLAS: one overload set over the four types, column-major.
 namespace tessera::host {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "failure.hpp"
+#include "common/failure.hpp"
 #include "tile.hpp"
 
 #ifdef TESSERA_WITH_CUDA

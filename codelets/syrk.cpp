@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "codelet.hpp"
+#include "common/mirror.hpp"
 #include "host_blas.hpp"
 #include "kernel.hpp"
-#include "mirror.hpp"
 
 namespace tessera::codelets {
 

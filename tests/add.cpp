@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "codelets/codelet.hpp"
-#include "session.hpp"
+#include "runtime/session.hpp"
 #include "support/operands.hpp"
 #include "support/tiled.hpp"
 #include "unroll/submit.hpp"

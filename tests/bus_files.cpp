@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What StarPU is told of the links.
-#include "bus_files.hpp"
+#include "machine/bus_files.hpp"
 
 #include <gmock/gmock.h>
 

@@ -62,7 +62,7 @@ tessera_status call_in_c(const std::string& routine, Layout layout, const Argume
   if constexpr (table::is_among<T>(#types))          \
     if (routine == #function)                        \
       shapes::shape::call([&](const auto&... x) { status = types(function)(in_c(x)...); }, arguments, layout);
-#include "routines.def"
+#include "routines/routines.def"
 #undef ROUTINE
   return status;
 }
@@ -75,7 +75,7 @@ Routine<T> with_layout_in_c(Routine<T> routine) {
     routine.with_layout = [](Layout layout, const Arguments<T>& arguments) {  \
       EXPECT_EQ(call_in_c<T>(#function, layout, arguments), TESSERA_SUCCESS); \
     };
-#include "routines.def"
+#include "routines/routines.def"
 #undef ROUTINE
   return routine;
 }
@@ -152,7 +152,7 @@ tessera_status triangular(auto* routine, const Submission& x) {
 tessera_status submit_in_c(const std::string& routine, const Submission& x) {
 #define ROUTINE(function, types, shape, alpha, beta) \
   if (routine == #function) return submit::shape(tessera_##function##_submit, x);
-#include "routines.def"
+#include "routines/routines.def"
 #undef ROUTINE
   return TESSERA_RUNTIME_FAILURE;
 }

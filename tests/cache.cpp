@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Folders and files of what is kept from one process to the next.
-#include "cache.hpp"
+#include "common/cache.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/resource.h>
@@ -14,8 +14,8 @@
 
 #include <tessera/error.hpp>
 
+#include "common/whole_file.hpp"
 #include "support/environment.hpp"
-#include "whole_file.hpp"
 
 namespace tessera::detail {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <tessera/runtime.hpp>
 
-#include "gpu.hpp"
+#include "machine/gpu.hpp"
 #include "support/random_vector.hpp"
 #include "support/row_major.hpp"
 #include "support/runtime.hpp"

@@ -13,7 +13,7 @@
 #include <tessera/error.hpp>
 #include <tessera/runtime.hpp>
 
-#include "codelets/failure.hpp"
+#include "common/failure.hpp"
 #include "support/tiled.hpp"
 
 namespace tessera::test {

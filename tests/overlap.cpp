@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "support/matrices.hpp"
-#include "tile_grid.hpp"
+#include "tiles/tile_grid.hpp"
 
 namespace tessera::test {
 namespace {

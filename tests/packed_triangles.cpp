@@ -17,10 +17,10 @@
 #include <cuda_runtime.h>
 #include <starpu.h>
 
-#include "gpu.hpp"
-#include "partial_tile.hpp"
+#include "machine/gpu.hpp"
 #include "support/starpu.hpp"
-#include "tile_interface.hpp"
+#include "tiles/partial_tile.hpp"
+#include "tiles/tile_interface.hpp"
 #endif
 
 namespace tessera::test {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tiles on the diagonal of a triangle: what is used of them is copied, nothing else is touched on the host, and little
 // else goes over a link.
-#include "partial_tile.hpp"
+#include "tiles/partial_tile.hpp"
 
 #include <gtest/gtest.h>
 

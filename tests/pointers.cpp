@@ -4,7 +4,7 @@
 #include "support/reference.hpp"
 #include "support/row_major.hpp"
 #include "support/runtime.hpp"
-#include "tile_size.hpp"
+#include "tiling/tile_size.hpp"
 
 namespace tessera::test {
 namespace {

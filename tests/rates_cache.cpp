@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rates of a GPU, kept in a file.
-#include "rates_cache.hpp"
+#include "machine/rates_cache.hpp"
 
 #include <gmock/gmock.h>
 
 #include <fstream>
 
-#include "cache.hpp"
-#include "whole_file.hpp"
+#include "common/cache.hpp"
+#include "common/whole_file.hpp"
 
 namespace tessera::detail {
 namespace {

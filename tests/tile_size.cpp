@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The choice of tiles on any machine, and what it is based on: cost curves, the grid of GPUs, the split of sums.
-#include "tile_size.hpp"
+#include "tiling/tile_size.hpp"
 
 #include <gtest/gtest.h>
 

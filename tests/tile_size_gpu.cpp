@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The choice of tiles and blocks for GPUs, on invented machines.
-#include "tile_size.hpp"
+#include "tiling/tile_size.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The cut of a triangular tile into rectangles and small triangles.
-#include "codelets/triangle.hpp"
+#include "common/triangle.hpp"
 
 #include <gtest/gtest.h>
 

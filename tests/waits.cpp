@@ -13,7 +13,7 @@
 #include <tessera/submissions.hpp>
 
 #include "codelets/codelet.hpp"
-#include "codelets/failure.hpp"
+#include "common/failure.hpp"
 #include "support/runtime.hpp"
 #include "support/starpu.hpp"
 #include "support/tiled.hpp"

@@ -5,8 +5,8 @@
 #include <limits>
 #include <utility>
 
-#include "codelets/of_type.hpp"
-#include "flipped.hpp"
+#include "common/of_type.hpp"
+#include "routines/flipped.hpp"
 
 namespace tessera::dropin {
 

@@ -5,7 +5,7 @@
 
 #include <tessera/types.hpp>
 
-#include "arguments.hpp"
+#include "routines/arguments.hpp"
 
 /// One call of a level-3 routine, whatever it came in by: Fortran or CBLAS, 32 or 64 bits. Everything behind the
 /// symbols (decision, devices, host BLAS, log) takes it in this form, column-major.
@@ -13,11 +13,11 @@ namespace tessera::dropin {
 
 enum class Routine : int {
 #define ROUTINE(name, types, shape, alpha, beta) name,
-#include "routines.def"
+#include "routines/routines.def"
 #undef ROUTINE
 };
 
-/// The argument shapes of src/routines.def. All have a size n.
+/// The argument shapes of src/routines/routines.def. All have a size n.
 enum class Shape { product, triangle_product, symmetric, rank_k, rank_2k, triangular };
 
 /// Whether only a triangle of the result is meant.
@@ -33,7 +33,7 @@ struct Properties {
 };
 inline constexpr Properties routines[] = {
 #define ROUTINE(name, types, shape, alpha, beta) {#name, Shape::shape},
-#include "routines.def"
+#include "routines/routines.def"
 #undef ROUTINE
 };
 inline constexpr int routine_count = static_cast<int>(std::size(routines));

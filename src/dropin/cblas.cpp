@@ -4,7 +4,7 @@
 #include <complex>
 #include <type_traits>
 
-#include "codelets/of_type.hpp"
+#include "common/of_type.hpp"
 #include "dispatch.hpp"
 #include "entry.hpp"
 #include "shapes.hpp"
@@ -142,6 +142,6 @@ using tessera::Real;
 #define ROUTINE(name, types, shape, Alpha, Beta) types(shape, name, name, Alpha, Beta)
 
 extern "C" {
-#include "routines.def"
+#include "routines/routines.def"
 SDCZ(triangle_product, gemmt, gemmtr, Full, Full)
 }

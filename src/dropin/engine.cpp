@@ -17,12 +17,12 @@
 #include <tessera/runtime.hpp>
 
 #include "codelets/host_blas.hpp"
-#include "codelets/of_type.hpp"
-#include "described_run.hpp"
-#include "gpu.hpp"
-#include "machine_rates.hpp"
-#include "options.hpp"
-#include "session.hpp"
+#include "common/of_type.hpp"
+#include "machine/gpu.hpp"
+#include "machine/machine_rates.hpp"
+#include "runtime/described_run.hpp"
+#include "runtime/options.hpp"
+#include "runtime/session.hpp"
 #include "thread_supply.hpp"
 
 namespace tessera::dropin {
@@ -146,7 +146,7 @@ const T& scalar(const void* x) {
   return *static_cast<const T*>(x);
 }
 
-// One for each argument shape of src/routines.def.
+// One for each argument shape of src/routines/routines.def.
 #define CALL_product(name, Alpha, Beta)                                                          \
   tessera::name<T>(c.op_a, c.op_b, c.m, c.n, c.k, scalar<Alpha<T>>(c.alpha), A, c.lda, B, c.ldb, \
                    scalar<Beta<T>>(c.beta), C, c.ldc)
@@ -176,7 +176,7 @@ void compute(const Call& c) {
   case Routine::name:                                                                            \
     if constexpr (Types::types == Types::SDCZ || is_complex<T>) CALL_##shape(name, Alpha, Beta); \
     break;
-#include "routines.def"
+#include "routines/routines.def"
 #undef ROUTINE
   }
 }

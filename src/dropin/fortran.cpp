@@ -106,6 +106,6 @@ using tessera::Uplo;
 #define ROUTINE(name, types, shape, alpha, beta) types(shape, name, name)
 
 extern "C" {
-#include "routines.def"
+#include "routines/routines.def"
 SDCZ(triangle_product, gemmt, gemmtr)
 }

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "codelets/of_type.hpp"
-#include "codelets/triangle.hpp"
+#include "common/of_type.hpp"
+#include "common/triangle.hpp"
 #include "host.hpp"
 #include "shapes.hpp"
 

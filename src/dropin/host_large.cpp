@@ -5,8 +5,8 @@
 #include <memory>
 #include <new>
 
-#include "codelets/of_type.hpp"
-#include "codelets/triangle.hpp"
+#include "common/of_type.hpp"
+#include "common/triangle.hpp"
 #include "host.hpp"
 
 namespace tessera::dropin {

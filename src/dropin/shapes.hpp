@@ -3,7 +3,7 @@
 
 #include "call.hpp"
 
-/// A call by its arguments in the order of the BLAS: one function for each argument shape of src/routines.def.
+/// A call by its arguments in the order of the BLAS: one function for each argument shape of src/routines/routines.def.
 namespace tessera::dropin::shapes {
 
 using Data = const void*;

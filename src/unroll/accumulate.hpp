@@ -8,8 +8,8 @@
 
 #include "codelets/codelet.hpp"
 #include "order.hpp"
-#include "planning.hpp"
 #include "submit.hpp"
+#include "tiling/planning.hpp"
 
 namespace tessera::unroll {
 

@@ -9,7 +9,7 @@
 #include <tessera/types.hpp>
 
 #include "owners.hpp"
-#include "tile_size.hpp"
+#include "tiling/tile_size.hpp"
 
 /// The order in which the terms of the sums that make up the tiles of a result are submitted.
 namespace tessera::unroll {

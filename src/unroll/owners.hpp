@@ -7,9 +7,9 @@
 #include <tessera/types.hpp>
 
 #include "region.hpp"
-#include "session.hpp"
-#include "tile_grid.hpp"
-#include "tile_size.hpp"
+#include "runtime/session.hpp"
+#include "tiles/tile_grid.hpp"
+#include "tiling/tile_size.hpp"
 
 namespace tessera::unroll {
 

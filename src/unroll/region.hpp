@@ -3,7 +3,7 @@
 
 #include <tessera/types.hpp>
 
-#include "codelets/triangle.hpp"
+#include "common/triangle.hpp"
 
 namespace tessera::unroll {
 

@@ -6,8 +6,8 @@
 
 #include <tessera/sched.h>
 
-#include "codelets/failure.hpp"
-#include "tile_interface.hpp"
+#include "common/failure.hpp"
+#include "tiles/tile_interface.hpp"
 
 namespace tessera::unroll {
 

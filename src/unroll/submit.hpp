@@ -15,11 +15,11 @@
 #include <tessera/error.hpp>
 #include <tessera/types.hpp>
 
-#include "calls.hpp"
-#include "progress/progress.hpp"
-#include "session.hpp"
-#include "submitted.hpp"
-#include "tile_grid.hpp"
+#include "runtime/calls.hpp"
+#include "runtime/progress/progress.hpp"
+#include "runtime/session.hpp"
+#include "runtime/submitted.hpp"
+#include "tiles/tile_grid.hpp"
 
 namespace tessera::unroll {
 

@@ -11,7 +11,7 @@
 #include "support/operands.hpp"
 #include "support/reference.hpp"
 
-/// All routines of src/routines.def by each symbol that programs know them by.
+/// All routines of src/routines/routines.def by each symbol that programs know them by.
 namespace tessera::test {
 
 /// A way to name a routine, and to pass its arguments.
@@ -148,7 +148,7 @@ void call_symbol(const Routine<T>& routine, void* address, const Family& family,
   const auto& wanted = routine.name;
 #define ROUTINE(name, types, shape, Alpha, Beta) \
   if (wanted == #name) return interface::call<shapes::shape, T, Alpha<T>, Beta<T>>(address, family, layout, arguments);
-#include "routines.def"
+#include "routines/routines.def"
 #undef ROUTINE
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The counts of running calls, from one thread and from several.
-#include "progress/progress.hpp"
+#include "runtime/progress/progress.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

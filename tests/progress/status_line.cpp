@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The status line on a terminal and in a file, with times that the test sets.
-#include "progress/status_line.hpp"
+#include "runtime/progress/status_line.hpp"
 
 #include <gmock/gmock.h>
 
 #include <atomic>
 #include <csignal>
 
-#include "progress/ticker.hpp"
+#include "runtime/progress/ticker.hpp"
 #include "standard_error.hpp"
 #include "support/environment.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The text about running calls, from invented observations.
-#include "progress/text.hpp"
+#include "runtime/progress/text.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "tile_size.hpp"
+#include "tiling/tile_size.hpp"
 
 /// Invented machines for tests of the choice of tiles.
 namespace tessera::test {

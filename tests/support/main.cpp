@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "gpu.hpp"
+#include "machine/gpu.hpp"
 
 /// Runs the tests. If TESSERA_TEST_NEEDS_GPUS asks for more GPUs than can be used, returns the status that ctest
 /// reports as skipped.

@@ -13,7 +13,7 @@
 #include "codelets/host_blas.hpp"
 #include "support/shapes.hpp"
 
-/// All routines of src/routines.def in all types, so that one test covers each of them.
+/// All routines of src/routines/routines.def in all types, so that one test covers each of them.
 namespace tessera::test {
 
 /// The host BLAS, with a gemmt of its own: old versions of OpenBLAS have none.
@@ -93,7 +93,7 @@ std::vector<Routine<T>> make_routines() {
     list.push_back(routine<shapes::shape, T>(                                                                   \
         #name, Factors::alpha, Factors::beta, [](const auto&... arguments) { tessera::name<T>(arguments...); }, \
         [](const auto&... arguments) { blas::name<T>(counted(arguments)...); }));
-#include "routines.def"
+#include "routines/routines.def"
 #undef ROUTINE
   return list;
 }
@@ -102,7 +102,7 @@ std::vector<Routine<T>> make_routines() {
 inline std::vector<std::pair<std::string_view, std::string_view>> all() {
   return {
 #define ROUTINE(name, types, shape, alpha, beta) {#name, #types},
-#include "routines.def"
+#include "routines/routines.def"
 #undef ROUTINE
   };
 }

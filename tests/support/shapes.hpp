@@ -3,8 +3,8 @@
 
 #include "support/call.hpp"
 
-/// The argument shapes of src/routines.def, by their names there: the argument list, the operands' sizes, and the terms
-/// of the sums.
+/// The argument shapes of src/routines/routines.def, by their names there: the argument list, the operands' sizes, and
+/// the terms of the sums.
 namespace tessera::test::shapes {
 
 /// The op of the second factor of a symmetric or Hermitian update.

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu.hpp"
+#include "machine/gpu.hpp"
 
 namespace tessera::bench {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "gpu.hpp"
+#include "machine/gpu.hpp"
 #include "workload/problem.hpp"
 
 namespace tessera::bench {

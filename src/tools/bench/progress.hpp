@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "progress/progress.hpp"
-#include "progress/status_line.hpp"
-#include "progress/text.hpp"
-#include "progress/ticker.hpp"
+#include "runtime/progress/progress.hpp"
+#include "runtime/progress/status_line.hpp"
+#include "runtime/progress/text.hpp"
+#include "runtime/progress/ticker.hpp"
 
 namespace tessera::bench {
 

@@ -9,13 +9,13 @@
 
 #include <tessera/tessera.h>
 
-#include "cache.hpp"
 #include "codelets/host_blas.hpp"
+#include "common/cache.hpp"
 #include "info/facts.hpp"
-#include "planning.hpp"
-#include "session.hpp"
+#include "runtime/session.hpp"
 #include "shared/runtime_options.hpp"
 #include "shared/types.hpp"
+#include "tiling/planning.hpp"
 
 namespace tessera::info {
 

@@ -7,8 +7,8 @@
 
 #include <tessera/runtime.hpp>
 
-#include "gpu.hpp"
-#include "tile_size.hpp"
+#include "machine/gpu.hpp"
+#include "tiling/tile_size.hpp"
 
 namespace tessera::info {
 

@@ -3,8 +3,8 @@
 
 #include <tessera/error.hpp>
 
-#include "options.hpp"
-#include "policy_names.hpp"
+#include "runtime/options.hpp"
+#include "runtime/policy_names.hpp"
 #include "shared/bad_argument.hpp"
 
 namespace tessera::tools {

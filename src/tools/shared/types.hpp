@@ -5,7 +5,7 @@
 
 #include <tessera/types.hpp>
 
-#include "codelets/of_type.hpp"
+#include "common/of_type.hpp"
 
 namespace tessera::tools {
 

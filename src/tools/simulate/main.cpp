@@ -5,11 +5,11 @@
 #include <tessera/error.hpp>
 
 #include "common/temporary_folder.hpp"
+#include "machine/simulation/starpu_files.hpp"
 #include "shared/exit_code.hpp"
 #include "shared/trace_option.hpp"
 #include "simulate/processes.hpp"
 #include "simulate/report.hpp"
-#include "simulation/starpu_files.hpp"
 
 #undef main  // starpu.h renames the main of a simulating program; this main only starts such programs
 

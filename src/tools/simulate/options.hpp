@@ -7,7 +7,7 @@
 
 #include <tessera/runtime.hpp>
 
-#include "simulation/machine.hpp"
+#include "machine/simulation/machine.hpp"
 #include "workload/chosen_problems.hpp"
 
 namespace tessera::simulate {

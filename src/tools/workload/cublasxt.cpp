@@ -5,7 +5,7 @@
 
 #include <tessera/error.hpp>
 
-#include "gpu.hpp"
+#include "machine/gpu.hpp"
 #include "workload/other_libraries.hpp"
 
 namespace tessera::bench {

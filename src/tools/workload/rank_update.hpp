@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "codelets/mirror.hpp"
+#include "common/mirror.hpp"
 #include "workload/typed_routine.hpp"
 
 namespace tessera::bench {

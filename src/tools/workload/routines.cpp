@@ -69,7 +69,7 @@ const std::vector<std::unique_ptr<Routine>>& routines() {
     const char *SDCZ = "sdcz", *CZ = "cz";
 #define ROUTINE(name, types, shape, alpha, beta) \
   all.push_back(shapes::shape({#name, types, ScalarKind::alpha, ScalarKind::beta}));
-#include "routines.def"
+#include "routines/routines.def"
 #undef ROUTINE
     return all;
   }();

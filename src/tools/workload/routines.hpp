@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "arguments.hpp"
-#include "tile_size.hpp"
+#include "routines/arguments.hpp"
+#include "tiling/tile_size.hpp"
 #include "workload/problem.hpp"
 
 struct cublasXtContext;

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "planning.hpp"
-#include "session.hpp"
+#include "runtime/session.hpp"
 #include "shared/types.hpp"
+#include "tiling/planning.hpp"
 #include "workload/check.hpp"
 #include "workload/libraries.hpp"
 #include "workload/routines.hpp"

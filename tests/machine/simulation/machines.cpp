@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "simulation/machine.hpp"
-#include "simulation/starpu_files.hpp"
+#include "machine/simulation/machine.hpp"
+#include "machine/simulation/starpu_files.hpp"
 #include "support/error_of.hpp"
 #include "support/files.hpp"
 

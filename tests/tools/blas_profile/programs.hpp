@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "environment.hpp"
+#include "common/environment.hpp"
 #include "log_lines.hpp"
 #include "support/files.hpp"
 #include "support/process.hpp"

@@ -2,11 +2,11 @@
 // The tables and the trace for Perfetto: their contents, and that no incomplete file remains.
 #include <nlohmann/json.hpp>
 
+#include "common/whole_file.hpp"
 #include "file_size_limit.hpp"
 #include "small_run.hpp"
 #include "trace/output/outputs.hpp"
 #include "trace_test.hpp"
-#include "whole_file.hpp"
 
 namespace tessera::trace {
 namespace {

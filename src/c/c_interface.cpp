@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runtime, errors and matrices in C; the routines are in c_routines.cpp and c_submit.cpp.
+#include "c_interface.hpp"
+
+#include <initializer_list>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include <tessera/runtime.hpp>
+
+#include "runtime/session.hpp"
+
+namespace tessera::c {
+
+namespace {
+
+thread_local std::string last_error;
+
+/// One Runtime for each `tessera_init` without a `tessera_finalize` yet.
+std::mutex mutex;
+std::vector<std::unique_ptr<Runtime>> runtimes;
+
+/// Maps an argument of a member function of Matrix to the argument of the C function that it comes from.
+struct Origin {
+  std::string_view argument;
+  int position;
+  const char* name;
+};
+
+/// Returns the result of `call`. An ArgumentError from Matrix is changed to name the C function's argument.
+template <typename Call>
+auto with_origins(std::initializer_list<Origin> origins, Call call) {
+  try {
+    return call();
+  } catch (const ArgumentError& error) {
+    for (const auto& origin : origins)
+      if (error.argument() == origin.argument)
+        throw ArgumentError(error.routine(), origin.position, origin.name, error.problem());
+    throw;
+  }
+}
+
+AnyMatrix make_matrix(char type, void* data, Index m, Index n, Index ld, TileSize tile) {
+  const auto of_type = [&]<Scalar T>(T /*element*/) {
+    return AnyMatrix(Matrix<T>(static_cast<T*>(data), m, n, ld, tile));
+  };
+  switch (type) {
+  case 's': return of_type(float());
+  case 'd': return of_type(double());
+  case 'c': return of_type(std::complex<float>());
+  case 'z': return of_type(std::complex<double>());
+  default: throw ArgumentError("", 1, "type", std::string("is '") + type + "', must be s, d, c or z");
+  }
+}
+
+/// A C handle for `matrix`, which shares the tiles of `other`.
+tessera_matrix* relative(const tessera_matrix& other, AnyMatrix matrix) {
+  auto* result = new tessera_matrix{std::move(matrix), other.family};
+  result->family->members++;
+  return result;
+}
+
+void wait_for(const AnyMatrix& matrix) {
+  std::visit([](const auto& m) { m.wait(); }, matrix);
+}
+
+}  // namespace
+
+tessera_status failure_of(const char* function) noexcept {
+  try {
+    throw;
+  } catch (const ArgumentError& error) {
+    // An illegal option from the environment is not an argument of the C function that happens to start the runtime.
+    const bool of_init =
+        function == std::string_view("tessera_init") && (error.argument() == "cpus" || error.argument() == "gpus");
+    const bool ours = error.routine() != "Runtime" || of_init;
+    last_error =
+        ours ? ArgumentError(function, error.position(), error.argument(), error.problem()).what() : error.what();
+    return ours ? -error.position() : TESSERA_RUNTIME_FAILURE;
+  } catch (const std::exception& error) {
+    last_error = error.what();
+    return TESSERA_RUNTIME_FAILURE;
+  }
+}
+
+}  // namespace tessera::c
+
+using namespace tessera;
+using namespace tessera::c;
+
+extern "C" {
+
+const char* tessera_version(void) { return TESSERA_VERSION; }
+const char* tessera_last_error(void) { return last_error.c_str(); }
+
+tessera_status tessera_init(int cpus, int gpus) {
+  return status_of("tessera_init", [&] {
+    RuntimeOptions options;
+    options.cpus = cpus;
+    options.gpus = gpus;
+    auto runtime = std::make_unique<Runtime>(options);
+    const std::lock_guard lock(mutex);
+    runtimes.push_back(std::move(runtime));
+  });
+}
+
+tessera_status tessera_finalize(void) {
+  return status_of("tessera_finalize", [] {
+    detail::require_outside_tasks("tessera_finalize");
+    std::unique_ptr<Runtime> last;
+    const std::lock_guard lock(mutex);
+    if (runtimes.empty()) throw RuntimeError("tessera_finalize: there was no tessera_init");
+    last = std::move(runtimes.back());
+    runtimes.pop_back();
+  });
+}
+
+tessera_status tessera_wait(void) {
+  return status_of("tessera_wait", [] {
+    detail::require_outside_tasks("tessera_wait");
+    wait();
+  });
+}
+
+tessera_status tessera_submissions_begin(tessera_submissions** result) {
+  constexpr const char* function = "tessera_submissions_begin";
+  if (result != nullptr) *result = nullptr;
+  return status_of(function, [&] { *require_pointer(function, 1, "result", result) = new tessera_submissions; });
+}
+
+tessera_status tessera_submissions_wait(tessera_submissions* submissions) {
+  constexpr const char* function = "tessera_submissions_wait";
+  return status_of(function, [&] { require_pointer(function, 1, "submissions", submissions)->submissions.wait(); });
+}
+
+void tessera_submissions_end(tessera_submissions* submissions) { delete submissions; }
+
+tessera_status tessera_matrix_create(char type, void* data, int64_t m, int64_t n, int64_t ld, int64_t mb, int64_t nb,
+                                     tessera_matrix** result) {
+  constexpr const char* function = "tessera_matrix_create";
+  if (result != nullptr) *result = nullptr;
+  return status_of(function, [&] {
+    require_pointer(function, 8, "result", result);
+    const auto matrix = with_origins({{"data", 2, "data"},
+                                      {"m", 3, "m"},
+                                      {"n", 4, "n"},
+                                      {"ld", 5, "ld"},
+                                      {"tile.rows", 6, "mb"},
+                                      {"tile.columns", 7, "nb"}},
+                                     [&] {
+                                       return make_matrix(type, data, m, n, ld, {mb, nb});
+                                     });
+    *result = new tessera_matrix{matrix, std::shared_ptr<Family>(new Family{matrix})};
+  });
+}
+
+tessera_status tessera_matrix_view(const tessera_matrix* matrix, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
+                                   tessera_matrix** result) {
+  constexpr const char* function = "tessera_matrix_view";
+  if (result != nullptr) *result = nullptr;
+  return status_of(function, [&] {
+    require_pointer(function, 1, "matrix", matrix);
+    require_pointer(function, 6, "result", result);
+    const auto view = [&](const auto& m) { return AnyMatrix(m.view(i0, i1, j0, j1)); };
+    *result = relative(
+        *matrix, with_origins({{"i0", 2, "i0"}, {"j0", 4, "j0"}}, [&] { return std::visit(view, matrix->matrix); }));
+  });
+}
+
+tessera_status tessera_matrix_transposed(const tessera_matrix* matrix, tessera_op op, tessera_matrix** result) {
+  constexpr const char* function = "tessera_matrix_transposed";
+  if (result != nullptr) *result = nullptr;
+  return status_of(function, [&] {
+    require_pointer(function, 1, "matrix", matrix);
+    const Op which = Choice("op", op, ops).meaning(function, 2);
+    require_pointer(function, 3, "result", result);
+    const auto view = [&](const auto& m) {
+      return AnyMatrix(which == Op::NoTrans ? m : which == Op::Trans ? m.transposed() : m.conjugate_transposed());
+    };
+    *result =
+        relative(*matrix, with_origins({{"*this", 1, "matrix"}}, [&] { return std::visit(view, matrix->matrix); }));
+  });
+}
+
+tessera_status tessera_matrix_destroy(tessera_matrix* matrix) {
+  if (matrix == nullptr) return TESSERA_SUCCESS;
+  constexpr const char* function = "tessera_matrix_destroy";
+  return status_of(function, [&] {
+    if (matrix->family->members == 1) detail::require_outside_tasks(function);
+    const std::unique_ptr<tessera_matrix> owned(matrix);
+    if (--matrix->family->members == 0)
+      wait_for(matrix->family->whole);  // waits so that a failure is reported; a destructor could not
+  });
+}
+
+tessera_status tessera_matrix_wait(const tessera_matrix* matrix) {
+  constexpr const char* function = "tessera_matrix_wait";
+  return status_of(function, [&] { wait_for(require_pointer(function, 1, "matrix", matrix)->matrix); });
+}
+
+int64_t tessera_matrix_mt(const tessera_matrix* matrix) {
+  return matrix == nullptr ? 0 : std::visit([](const auto& m) { return m.mt(); }, matrix->matrix);
+}
+
+int64_t tessera_matrix_nt(const tessera_matrix* matrix) {
+  return matrix == nullptr ? 0 : std::visit([](const auto& m) { return m.nt(); }, matrix->matrix);
+}
+
+struct _starpu_data_state* tessera_matrix_handle(const tessera_matrix* matrix, int64_t i, int64_t j) {
+  if (i < 0 || i >= tessera_matrix_mt(matrix) || j < 0 || j >= tessera_matrix_nt(matrix)) return nullptr;
+  return std::visit([&](const auto& m) { return m.handle(i, j); }, matrix->matrix);
+}
+
+}  // extern "C"

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "link_rates.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include <tessera/error.hpp>
+
+#include "common/whole_file.hpp"
+
+namespace tessera::detail {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double slowest = 1e9;  // of what could not be measured [bytes/s]
+
+/// The rates of the GPUs that answer, spread over all of them: StarPU counts the others too.
+gpu::LinkRates spread(const gpu::LinkRates& measured, const std::vector<int>& usable, int devices) {
+  const auto place = [&](int device) {  // of the device in `measured`, or of any other
+    const auto found = std::ranges::find(usable, device);
+    return static_cast<std::size_t>(found == usable.end() ? 0 : found - usable.begin());
+  };
+  const bool known = !usable.empty();
+  gpu::LinkRates all;
+  for (int from = 0; from < devices; from++) {
+    all.h2d.push_back(known ? measured.h2d[place(from)] : slowest);
+    all.d2h.push_back(known ? measured.d2h[place(from)] : slowest);
+    all.latency.push_back(known ? measured.latency[place(from)] : 1e-5);
+    auto& row = all.peer.emplace_back();
+    for (int to = 0; to < devices; to++) {
+      const double rate = known ? measured.peer[place(from)][place(to)] : 0;
+      row.push_back(rate > 0 ? rate : slowest);
+    }
+  }
+  return all;
+}
+
+/// Nothing if the file does not hold positive numbers for as many devices.
+std::optional<gpu::LinkRates> read(const fs::path& path, std::size_t devices) {
+  std::ifstream file(path);
+  const auto json = nlohmann::json::parse(file, nullptr, false);
+  gpu::LinkRates rates;
+  try {
+    json.at("h2d").get_to(rates.h2d), json.at("d2h").get_to(rates.d2h);
+    json.at("latency").get_to(rates.latency), json.at("peer").get_to(rates.peer);
+  } catch (const nlohmann::json::exception&) {
+    return {};
+  }
+  const auto good = [devices](const std::vector<double>& row) {
+    return row.size() == devices && std::ranges::all_of(row, [](double value) { return value > 0; });
+  };
+  if (!good(rates.h2d) || !good(rates.d2h) || !good(rates.latency)) return {};
+  if (rates.peer.size() != devices || !std::ranges::all_of(rates.peer, good)) return {};
+  return rates;
+}
+
+}  // namespace
+
+gpu::LinkRates link_rates(int devices, const fs::path& file) {
+  if (auto known = read(file, static_cast<std::size_t>(devices))) return *known;
+  std::vector<int> usable;
+  bool busy = false;
+  for (const auto& gpu : gpu::probe(-1).usable) {
+    usable.push_back(gpu.ordinal);
+    busy = busy || gpu::state(gpu.ordinal).busy;
+  }
+  const auto rates = spread(gpu::measure_links(usable, std::size_t{64} << 20), usable, devices);
+  if (busy) return rates;
+  const nlohmann::json json{{"h2d", rates.h2d}, {"d2h", rates.d2h}, {"latency", rates.latency}, {"peer", rates.peer}};
+  keep_if_possible(file, json.dump(1) + "\n");
+  return rates;
+}
+
+}  // namespace tessera::detail

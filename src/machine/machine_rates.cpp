@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "machine_rates.hpp"
+
+#include <starpu.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <ctime>
+#include <limits>
+#include <mutex>
+#include <random>
+
+#include "codelets/host_blas.hpp"
+#include "common/cache.hpp"
+#include "gpu.hpp"
+#include "rates_cache.hpp"
+#include "runtime/session.hpp"
+
+namespace tessera::detail {
+
+namespace {
+
+constexpr std::array cpu_sizes{64, 128, 256};
+constexpr std::array gpu_sizes{256, 512, 1024, 2048, 4096};
+
+template <Scalar T>
+double product_flops(double n) {
+  return flops_per_multiply_add<T> * n * n * n;
+}
+
+/// Processor time of the calling thread [s]: it stands still while others have the core.
+double own_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// Best of a few: what the core can do, not what else it was doing.
+template <Scalar T>
+double cpu_product_seconds(int n) {
+  const auto elements = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
+  std::vector<T> A(elements), B(elements), C(elements);
+  std::minstd_rand engine(1);
+  std::uniform_real_distribution<float> uniform(-0.5F, 0.5F);
+  for (auto* matrix : {&A, &B, &C})
+    for (auto& element : *matrix) element = T(static_cast<Real<T>>(uniform(engine)));
+  double best = std::numeric_limits<double>::infinity();
+  for (int repeat = 0; repeat < 4; repeat++) {  // the first warms up and is hardly ever the best
+    const double begin = own_seconds();
+    host::gemm<T>(Op::NoTrans, Op::NoTrans, n, n, n, T(1), A.data(), n, B.data(), n, T(1), C.data(), n);
+    best = std::min(best, own_seconds() - begin);
+  }
+  return best;
+}
+
+template <Scalar T>
+CostCurve measure_cpu() {
+  std::vector<CostCurve::Point> points;
+  points.reserve(cpu_sizes.size());
+  for (const int n : cpu_sizes) points.push_back({product_flops<T>(n), cpu_product_seconds<T>(n)});
+  return CostCurve(std::move(points));
+}
+
+/// Ends before a GPU that is slow in this type would take long: larger products have the rate of the last one.
+template <Scalar T>
+CostCurve measure_gpu(int device) {
+  constexpr double long_enough = 0.01;  // [s]; the next size takes eight times as long
+  std::vector<CostCurve::Point> points;
+  for (const int n : gpu_sizes) {
+    points.push_back({product_flops<T>(n), gpu::kernel_seconds(type_letter<T>, device, n)});
+    if (points.back().seconds > long_enough) break;
+  }
+  return CostCurve(std::move(points));
+}
+
+CostCurve measure_columns(int device) {
+  const std::vector<std::size_t> bytes{std::size_t{1} << 12, std::size_t{1} << 14, std::size_t{1} << 15,
+                                       std::size_t{1} << 16};
+  const auto seconds = gpu::column_seconds(device, bytes);
+  std::vector<CostCurve::Point> points;
+  for (std::size_t i = 0; i < bytes.size(); i++) points.push_back({static_cast<double>(bytes[i]), seconds[i]});
+  return CostCurve(std::move(points));
+}
+
+/// What is measured of the first GPU: of several kinds of GPU in one machine, tiles are cut for the first.
+class FirstGpu {
+ public:
+  explicit FirstGpu(const Session& session)
+      : device_(session.gpus().front()), state_(gpu::state(device_)),
+        cache_(cache_directory().value_or(std::filesystem::path()), name(session), state_.conditions) {}
+
+  /// From the cache, else measured now. A measurement that somebody else's work may have disturbed is not kept.
+  /// @param measure  (int device)
+  template <typename Measure>
+  CostCurve curve(const std::string& what, Measure measure) const {
+    auto curve = cache_.find(what);
+    if (!curve.empty()) return curve;
+    curve = measure(device_);
+    if (!state_.busy) cache_.keep(what, curve);
+    return curve;
+  }
+
+ private:
+  std::string name(const Session& session) const {
+    const auto& known = session.gpu_info();
+    return known.empty() ? gpu::visible_devices()[static_cast<std::size_t>(device_)] : known.front().name;
+  }
+
+  int device_;
+  gpu::State state_;
+  RatesCache cache_;
+};
+
+double link_rate(const Session& session) {
+  const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(session.gpu_workers().front().front()));
+  if (const double rate = 1e6 * starpu_transfer_bandwidth(STARPU_MAIN_RAM, node); rate > 0) return rate;
+  // Someone else's bus files, without this link.
+  return gpu::measure_links({session.gpus().front()}, std::size_t{64} << 20).h2d.front();
+}
+
+/// Rates by type, published once they are complete.
+std::atomic<const MachineRates*>& published(char type) {
+  static std::array<std::atomic<const MachineRates*>, 4> rates{};
+  switch (type) {
+  case 's': return rates[0];
+  case 'd': return rates[1];
+  case 'c': return rates[2];
+  default: return rates[3];
+  }
+}
+
+/// Those of one type. Never destroyed: other threads may use them while the process exits.
+template <Scalar T>
+MachineRates& rates_of() {
+  static auto& rates = *new MachineRates;
+  return rates;
+}
+
+std::mutex measuring;
+
+template <Scalar T>
+void measure_with_gpu(const FirstGpu& gpu, const CostCurve& column, double link) {
+  published(type_letter<T>) = nullptr;  // without a GPU they were others
+  auto& rates = rates_of<T>();
+  if (rates.cpu.empty()) rates.cpu = measure_cpu<T>();
+  rates.gpu = gpu.curve(std::string(1, type_letter<T>), measure_gpu<T>);
+  rates.column = column;
+  rates.link = link;
+  published(type_letter<T>) = &rates;
+}
+
+}  // namespace
+
+void measure_gpu_rates(const Session& session) {
+  const std::lock_guard lock(measuring);
+  if (session.gpu_count() == 0 || !rates_of<double>().gpu.empty()) return;
+  const FirstGpu gpu(session);
+  const auto column = gpu.curve("column", measure_columns);
+  const double link = link_rate(session);
+  measure_with_gpu<float>(gpu, column, link);
+  measure_with_gpu<std::complex<float>>(gpu, column, link);
+  measure_with_gpu<std::complex<double>>(gpu, column, link);
+  measure_with_gpu<double>(gpu, column, link);  // last: what an earlier session left behind is complete then
+}
+
+template <Scalar T>
+const MachineRates& machine_rates(const Session& /*session*/) {
+  auto& slot = published(type_letter<T>);
+  if (slot.load() == nullptr) {
+    const std::lock_guard lock(measuring);
+    if (auto& rates = rates_of<T>(); rates.cpu.empty()) rates.cpu = measure_cpu<T>();
+    slot = &rates_of<T>();
+  }
+  return rates_of<T>();
+}
+
+template const MachineRates& machine_rates<float>(const Session&);
+template const MachineRates& machine_rates<double>(const Session&);
+template const MachineRates& machine_rates<std::complex<float>>(const Session&);
+template const MachineRates& machine_rates<std::complex<double>>(const Session&);
+
+double expected_seconds(const char* /*operation*/, const codelets::Work& work, int worker) {
+  const auto* rates = published(work.type).load();
+  if (rates == nullptr) return 0;
+  const bool gpu = starpu_worker_get_type(worker) == STARPU_CUDA_WORKER;
+  return (gpu ? rates->gpu : rates->cpu).seconds(work.flops);
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "machine/gpu.hpp"
+
+#include "common/of_type.hpp"
+#include "machine.hpp"
+
+/// The GPUs of a described machine.
+namespace tessera::gpu {
+
+using simulation::described_machine;
+
+Probe probe(int wanted) {
+  Probe found;
+  const int count = described_machine().gpu_count();
+  for (int gpu = 0; gpu < (wanted < 0 ? count : std::min(wanted, count)); gpu++) {
+    const auto& kind = described_machine().kind_of(gpu);
+    const auto memory = static_cast<std::size_t>(kind.memory);
+    found.usable.push_back({gpu, kind.name, memory, memory});
+  }
+  return found;
+}
+
+std::vector<std::string> visible_devices() {
+  std::vector<std::string> names;
+  for (const auto& gpu : probe(-1).usable) names.push_back(gpu.name);
+  return names;
+}
+
+bool is_pinned(const void* /*data*/) { return true; }
+
+/// Returns the rates of the description. No bytes are copied.
+LinkRates measure_links(const std::vector<int>& devices, std::size_t /*bytes*/) {
+  const auto& machine = described_machine();
+  LinkRates rates;
+  for (const int device : devices) {
+    const auto& gpu = machine.gpus[static_cast<std::size_t>(device)];
+    rates.h2d.push_back(gpu.in), rates.d2h.push_back(gpu.out), rates.latency.push_back(gpu.latency);
+    auto& row = rates.peer.emplace_back();
+    for (const int other : devices) row.push_back(machine.peer(device, other).rate);
+  }
+  rates.h2d_together = machine.total_in(static_cast<int>(devices.size()));
+  rates.d2h_together = machine.total_out(static_cast<int>(devices.size()));
+  return rates;
+}
+
+double product_seconds(char type, const std::vector<int>& devices, int n, double /*seconds*/) {
+  double slowest = 0;
+  for (const int device : devices) slowest = std::max(slowest, kernel_seconds(type, device, n));
+  return slowest;
+}
+
+double kernel_seconds(char type, int device, int n) {
+  const auto& kind = described_machine().kind_of(device);
+  const double side = n;
+  const double flops = with_type(type, [](auto zero) { return flops_per_multiply_add<decltype(zero)>; });
+  return kind.task_seconds("gemm", type, flops * side * side * side) - kind.task_overhead;
+}
+
+}  // namespace tessera::gpu

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "machine/cost_curve.hpp"
+
+/// A machine that is described in a file instead of measured, for simulations. docs/laboratory.md explains the format.
+namespace tessera::simulation {
+
+struct GpuKind {
+  std::string name;
+  double memory = 0;                                 ///< bytes
+  double memory_rate = 0;                            ///< bandwidth of the GPU's memory [bytes/s]
+  double task_overhead = 0;                          ///< time of a task in addition to its kernel [s]
+  std::map<std::string, detail::CostCurve> kernels;  ///< by tile operation, in double precision; always contains gemm
+  detail::CostCurve column;                          ///< time to copy a column of a tile from the host; may be empty
+  std::map<char, double> types;                      ///< by type: time for the same number of flops, relative to d
+
+  /// Seconds of a tile task.
+  /// @param flops  as counted by the codelet; add and scale count elements
+  double task_seconds(const std::string& operation, char type, double flops) const;
+  /// The best rate of gemm tiles, without overhead [flop/s].
+  double best_rate(char type) const;
+};
+
+/// A link that all copies to or from a group of GPUs share.
+struct SharedLink {
+  std::vector<int> gpus;
+  double in = 0, out = 0;  ///< bytes/s
+  bool contains(int gpu) const;
+};
+
+struct PeerLink {
+  enum class Way {
+    None,    ///< no direct access: copies go through the host
+    NvLink,  ///< a link of its own
+    Bus      ///< the link to the host, as with PCIe
+  };
+  Way way = Way::None;
+  double rate = 0;     ///< bytes/s
+  double latency = 0;  ///< s
+};
+
+struct Gpu {
+  std::size_t kind = 0;    ///< index into Machine::kinds
+  double in = 0, out = 0;  ///< from and to the host [bytes/s]
+  double latency = 0;      ///< s
+};
+
+struct Machine {
+  std::string name;
+  int cores = 0;
+  double core_rate = 0;  ///< double precision [flop/s]
+  std::vector<GpuKind> kinds;
+  std::vector<Gpu> gpus;
+  std::vector<SharedLink> shared;
+  std::vector<std::vector<PeerLink>> peers;  ///< [from][to]
+
+  int gpu_count() const { return static_cast<int>(gpus.size()); }
+  const GpuKind& kind_of(int gpu) const { return kinds[gpus[static_cast<std::size_t>(gpu)].kind]; }
+  const PeerLink& peer(int from, int to) const {
+    return peers[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
+  }
+  /// Total rate between the host and the first `count` GPUs, with all of them copying [bytes/s].
+  double total_in(int count) const { return total(count, &Gpu::in, &SharedLink::in); }
+  double total_out(int count) const { return total(count, &Gpu::out, &SharedLink::out); }
+
+ private:
+  double total(int count, double Gpu::*own, double SharedLink::*limit) const;
+};
+
+/// @throws RuntimeError that names the file, the field, its value and what is allowed
+Machine read_machine(const std::filesystem::path& file);
+
+/// The machine of this process, read once from the file that TESSERA_PLATFORM names.
+/// @throws RuntimeError if the variable is not set or the file is invalid
+const Machine& described_machine();
+
+}  // namespace tessera::simulation

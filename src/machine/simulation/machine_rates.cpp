@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "machine/machine_rates.hpp"
+
+#include <starpu.h>
+
+#include "machine.hpp"
+#include "runtime/session.hpp"
+
+/// Rates of a described machine. They do not depend on a clock, so simulations are repeatable.
+namespace tessera::detail {
+
+namespace {
+
+using simulation::described_machine;
+
+/// A core computes twice as fast in single precision. A complex flop takes as long as a real one.
+double core_seconds(char type, double flops) {
+  const bool single = type == 's' || type == 'c';
+  return flops / (described_machine().core_rate * (single ? 2 : 1));
+}
+
+template <Scalar T>
+MachineRates describe(const Session& session) {
+  const double flops = flops_per_multiply_add<T> * 256 * 256 * 256;
+  MachineRates rates;
+  rates.cpu = CostCurve({{flops, core_seconds(type_letter<T>, flops)}});
+  if (session.gpu_count() == 0) return rates;
+  const int first = session.gpus().front();
+  const auto& kind = described_machine().kind_of(first);
+  std::vector<CostCurve::Point> points;
+  for (const auto& point :
+       kind.kernels.at("gemm").points())  // a complex tile of the same order has four times the flops
+    points.push_back({point.amount * flops_per_multiply_add<T> / flops_per_multiply_add<double>, 0});
+  for (auto& point : points)
+    point.seconds = kind.types.at(type_letter<T>) * kind.kernels.at("gemm").seconds(point.amount);
+  rates.gpu = CostCurve(std::move(points));
+  rates.column = kind.column;
+  rates.link = described_machine().gpus[static_cast<std::size_t>(first)].in;
+  return rates;
+}
+
+}  // namespace
+
+void measure_gpu_rates(const Session& /*session*/) {}  // a described one needs no measuring
+
+template <Scalar T>
+const MachineRates& machine_rates(const Session& session) {
+  static const MachineRates rates = describe<T>(session);  // a simulated process has only one Runtime
+  return rates;
+}
+
+template const MachineRates& machine_rates<float>(const Session&);
+template const MachineRates& machine_rates<double>(const Session&);
+template const MachineRates& machine_rates<std::complex<float>>(const Session&);
+template const MachineRates& machine_rates<std::complex<double>>(const Session&);
+
+double expected_seconds(const char* operation, const codelets::Work& work, int worker) {
+  if (starpu_worker_get_type(worker) != STARPU_CUDA_WORKER) return core_seconds(work.type, work.flops);
+  return described_machine().kind_of(starpu_worker_get_devid(worker)).task_seconds(operation, work.type, work.flops);
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "starpu_files.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <sstream>
+
+#include "common/whole_file.hpp"
+#include "machine/bus_files.hpp"
+
+namespace tessera::simulation {
+
+namespace {
+
+struct Wire {
+  std::string name;
+  double rate, latency;
+};
+
+/// The links that a copy passes, in order.
+using Route = std::vector<Wire>;
+
+/// The links of the machine. A link that several kinds of copies share has the same name in all their routes.
+class Wires {
+ public:
+  explicit Wires(const Machine& machine) : machine_(machine) {}
+
+  Route in(int gpu) const {
+    const auto& g = at(gpu);
+    Route route{{"RAM-" + name(gpu), g.in, g.latency}};
+    if (const double rate = bus_rate(gpu); rate > 0) route.push_back({name(gpu) + " bus in", rate, 0});
+    append_shared(route, [&](const SharedLink& link) { return link.contains(gpu) ? 1 : 0; });
+    return route;
+  }
+
+  Route out(int gpu) const {
+    const auto& g = at(gpu);
+    Route route{{name(gpu) + "-RAM", g.out, g.latency}};
+    if (const double rate = bus_rate(gpu); rate > 0) route.push_back({name(gpu) + " bus out", rate, 0});
+    append_shared(route, [&](const SharedLink& link) { return link.contains(gpu) ? -1 : 0; });
+    return route;
+  }
+
+  /// A copy between GPUs without direct access goes to the host and from there to the other GPU. Its rate is half of
+  /// one hop's, so that StarPU prefers the host's own copy if there is one.
+  Route peer(int from, int to) const {
+    const auto& link = machine_.peer(from, to);
+    Route route{{name(from) + "-" + name(to), peer_rate(from, to),
+                 link.latency}};  // without direct access the hops limit the rate
+    if (link.way == PeerLink::Way::None) {
+      for (const auto& part : {out(from), in(to)}) route.insert(route.end(), part.begin(), part.end());
+      return route;
+    }
+    if (link.way == PeerLink::Way::Bus) {
+      route.push_back({name(from) + " bus out", bus_rate(from), 0});
+      route.push_back({name(to) + " bus in", bus_rate(to), 0});
+    }
+    append_shared(route, [&](const SharedLink& shared) { return shared.contains(to) - shared.contains(from); });
+    return route;
+  }
+
+  double peer_rate(int from, int to) const {
+    const auto& link = machine_.peer(from, to);
+    return link.way == PeerLink::Way::None ? std::min(at(from).out, at(to).in) / 2 : link.rate;
+  }
+  double peer_latency(int from, int to) const {
+    const auto& link = machine_.peer(from, to);
+    return link.way == PeerLink::Way::None ? at(from).latency + at(to).latency : link.latency;
+  }
+
+  const Gpu& at(int gpu) const { return machine_.gpus[static_cast<std::size_t>(gpu)]; }
+  static std::string name(int gpu) { return "CUDA" + std::to_string(gpu); }
+
+ private:
+  /// The link that a GPU's copies to peers share with its copies to the host has the rate of the fastest of them. 0 if
+  /// the GPU has no such peers.
+  double bus_rate(int gpu) const {
+    double rate = 0;
+    for (int other = 0; other < machine_.gpu_count(); other++)
+      if (machine_.peer(gpu, other).way == PeerLink::Way::Bus)
+        rate = std::max({rate, machine_.peer(gpu, other).rate, at(gpu).in, at(gpu).out});
+    return rate;
+  }
+
+  /// @param direction  1: into the group, -1: out of it, 0: neither
+  void append_shared(Route& route, const std::function<int(const SharedLink&)>& direction) const {
+    for (std::size_t i = 0; i < machine_.shared.size(); i++) {
+      const auto& link = machine_.shared[i];
+      const auto wire = "shared link " + std::to_string(i);
+      if (const int d = direction(link); d > 0) route.push_back({wire + " in", link.in, 0});
+      else if (d < 0) route.push_back({wire + " out", link.out, 0});
+    }
+  }
+
+  const Machine& machine_;
+};
+
+class Platform {
+ public:
+  explicit Platform(const Machine& machine) : machine_(machine), wires_(machine) {}
+
+  std::string xml() {
+    for (int from = 0; from < machine_.gpu_count(); from++) {
+      add("RAM", Wires::name(from), wires_.in(from));
+      add(Wires::name(from), "RAM", wires_.out(from));
+    }
+    for (int from = 0; from < machine_.gpu_count(); from++)
+      for (int to = 0; to < machine_.gpu_count(); to++)
+        if (to != from) add(Wires::name(from), Wires::name(to), wires_.peer(from, to));
+    std::ostringstream text;
+    text.precision(15);
+    text << head;
+    for (int core = 0; core < machine_.cores; core++)
+      text << "   <host id=\"CPU" << core << "\" speed=\"2000000000f\"/>\n";
+    for (int gpu = 0; gpu < machine_.gpu_count(); gpu++)
+      text << "   <host id=\"" << Wires::name(gpu) << "\" speed=\"2000000000f\">\n     <prop id=\"model\" value=\""
+           << machine_.kind_of(gpu).name << "\"/>\n     <prop id=\"memsize\" value=\""
+           << static_cast<long long>(machine_.kind_of(gpu).memory)
+           << "\"/>\n     <prop id=\"memcpy_peer\" value=\"1\"/>\n   </host>\n";
+    text << "   <host id=\"RAM\" speed=\"1f\"/>\n";
+    for (const auto& wire : all_)
+      text << "   <link id=\"" << wire.name << "\" bandwidth=\"" << wire.rate << "Bps\" latency=\"" << std::fixed
+           << wire.latency << "s\"/>\n"
+           << std::defaultfloat;
+    text << routes_ << " </AS>\n</platform>\n";
+    return text.str();
+  }
+
+ private:
+  /// SimGrid uses the links' full bandwidth, and copies in opposite directions do not slow each other down.
+  static constexpr const char* head =
+      R"(<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM 'http://simgrid.gforge.inria.fr/simgrid/simgrid.dtd'>
+<platform version="4">
+ <config id="General">
+   <prop id="network/TCP-gamma" value="-1"></prop>
+   <prop id="network/latency-factor" value="1"></prop>
+   <prop id="network/bandwidth-factor" value="1"></prop>
+   <prop id="network/crosstraffic" value="0"></prop>
+   <prop id="network/weight-S" value="0.0"></prop>
+ </config>
+ <AS id="AS0" routing="Full">
+   <host id="MAIN" speed="1f"/>
+)";
+
+  void add(const std::string& from, const std::string& to, const Route& route) {
+    routes_ += "   <route src=\"" + from + "\" dst=\"" + to + "\" symmetrical=\"NO\">";
+    std::vector<std::string> passed;
+    for (const auto& wire : route) {
+      if (std::ranges::find(all_, wire.name, &Wire::name) == all_.end()) all_.push_back(wire);
+      if (std::ranges::find(passed, wire.name) != passed.end()) continue;
+      passed.push_back(wire.name);
+      routes_ += "<link_ctn id=\"" + wire.name + "\"/>";
+    }
+    routes_ += "</route>\n";
+  }
+
+  const Machine& machine_;
+  Wires wires_;
+  std::vector<Wire> all_;
+  std::string routes_;
+};
+
+}  // namespace
+
+void write_starpu_files(const Machine& machine, const std::filesystem::path& folder, const std::string& host) {
+  const Wires wires(machine);
+  detail::Bus bus;
+  bus.cores = machine.cores, bus.gpus = machine.gpu_count();
+  bus.rate = [&](int from, int to) {
+    if (from == 0) return wires.at(to - 1).in;
+    return to == 0 ? wires.at(from - 1).out : wires.peer_rate(from - 1, to - 1);
+  };
+  bus.latency = [&](int from, int to) {
+    if (from == 0 || to == 0) return wires.at(std::max(from, to) - 1).latency;
+    return wires.peer_latency(from - 1, to - 1);
+  };
+  bus.platform = Platform(machine).xml();
+  std::filesystem::create_directories(folder / "bus");
+  for (const auto& file : detail::bus_files(bus)) detail::write_whole(folder / "bus" / (host + file.ending), file.text);
+}
+
+}  // namespace tessera::simulation

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "starpu_folder.hpp"
+
+#include <hwloc.h>
+#include <starpu.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <sstream>
+
+#include <tessera/error.hpp>
+
+#include "bus_files.hpp"
+#include "common/whole_file.hpp"
+#include "gpu.hpp"
+#include "link_rates.hpp"
+
+namespace tessera::detail {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const char* variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// Cores and NUMA nodes as StarPU counts them. A count that differs from StarPU's makes it calibrate after all.
+Bus count_hardware(int gpus) {
+  hwloc_topology_t topology = nullptr;
+  hwloc_topology_init(&topology);
+  if (const char* machine = variable("STARPU_HWLOC_INPUT"); *machine != '\0') hwloc_topology_set_xml(topology, machine);
+  hwloc_topology_load(topology);
+  const int cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
+  const int units = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
+  const int nodes = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE);
+  hwloc_topology_destroy(topology);
+  Bus bus;
+  bus.cores = cores > 0 ? cores : units;
+  bus.numa_nodes = std::clamp(nodes, 1, STARPU_MAXNUMANODES);
+  bus.gpus = std::min(gpus, STARPU_MAXCUDADEVS);
+  return bus;
+}
+
+/// As StarPU names its files: what the user says, else the host's name up to the first dot.
+std::string host_name() {
+  constexpr std::size_t longest = 63;
+  if (const std::string forced = variable("STARPU_HOSTNAME"); !forced.empty()) return forced.substr(0, longest);
+  std::array<char, longest + 2> name{};
+  gethostname(name.data(), name.size() - 1);
+  const std::string whole = name.data();
+  return whole.substr(0, whole.find('.'));
+}
+
+/// Links between all NUMA nodes and a GPU are taken for the same. What is between NUMA nodes StarPU asks for only with
+/// STARPU_USE_NUMA.
+void set_rates(Bus& bus, gpu::LinkRates rates) {
+  constexpr double between_numa_nodes = 50e9, latency_of_host = 1e-6;
+  const double latency = rates.latency.empty() ? latency_of_host : *std::ranges::max_element(rates.latency);
+  bus.latency = [latency](int, int) { return latency; };
+  bus.rate = [rates = std::move(rates), nodes = bus.numa_nodes](int from, int to) {
+    const auto gpu = [nodes](int end) { return static_cast<std::size_t>(end - nodes); };
+    if (from < nodes) return to < nodes ? between_numa_nodes : rates.h2d[gpu(to)];
+    return to < nodes ? rates.d2h[gpu(from)] : rates.peer[gpu(from)][gpu(to)];
+  };
+}
+
+void require_writable(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw RuntimeError(folder.string() + " cannot be made: " + error.message());
+  if (eaccess(folder.c_str(), W_OK | X_OK) != 0)
+    throw RuntimeError(folder.string() + " cannot be written: " + std::strerror(errno));
+}
+
+bool holds(const fs::path& path, const std::string& text) {
+  std::ostringstream found;
+  found << std::ifstream(path).rdbuf();
+  return found.str() == text;
+}
+
+/// StarPU ends the process if it cannot make its folders there, even those that only programs' own models need.
+void fill(const fs::path& folder, const std::string& host, const std::vector<BusFile>& files) {
+  constexpr std::size_t longest = 255;  // StarPU cuts off the rest
+  for (const auto& file : files)
+    if ((folder / "bus" / (host + file.ending)).native().size() > longest)
+      throw RuntimeError(folder.string() + " is too long a name for StarPU");
+  for (const char* part : {"bus", "codelets", "debug"}) require_writable(folder / part);
+  for (const auto& file : files)
+    if (const auto path = folder / "bus" / (host + file.ending); !holds(path, file.text)) write_whole(path, file.text);
+}
+
+fs::path temporary_folder() {
+  std::error_code error;
+  const auto folder = fs::temp_directory_path(error);
+  return error ? "/tmp" : folder;
+}
+
+}  // namespace
+
+StarpuFolder::StarpuFolder() {
+  const auto host = host_name();
+  if (const fs::path given = variable("STARPU_PERF_MODEL_DIR"); !given.empty()) {
+    std::error_code unknown;
+    if (!fs::exists(given / "bus" / (host + ".config"), unknown)) require_writable(given / "bus");
+    return;
+  }
+  const auto gpus = gpu::visible_devices();
+  auto bus = count_hardware(static_cast<int>(gpus.size()));
+  std::string names;
+  for (const auto& name : gpus) names += name + ";";
+  const auto key = std::to_string(bus.cores) + "-cores-" + std::to_string(bus.numa_nodes) + "-nodes-" +
+                   std::to_string(bus.gpus) + "-gpus-" + std::to_string(std::hash<std::string>{}(names));
+  const auto cache = cache_directory();
+  const auto kept = cache ? *cache / "starpu" / key : fs::path();
+  if (bus.gpus > 0) set_rates(bus, link_rates(bus.gpus, cache ? kept / (host + ".links.json") : fs::path()));
+  else set_rates(bus, {});
+  const auto files = bus_files(bus);
+
+  std::string reasons;
+  if (cache) {
+    try {
+      fill(kept, host, files);
+      path_ = kept;
+      return;
+    } catch (const RuntimeError& error) {
+      reasons = error.what();
+    }
+  }
+  for (const auto& parent : {temporary_folder(), fs::path("/dev/shm")}) {
+    try {
+      PrivateFolder folder(parent);
+      fill(folder.path(), host, files);
+      path_ = folder.path();
+      private_.emplace(std::move(folder));
+      return;
+    } catch (const RuntimeError& error) {
+      reasons += (reasons.empty() ? "" : "; ") + std::string(error.what());
+    }
+  }
+  throw RuntimeError("StarPU needs a folder that it can write: set TESSERA_CACHE_DIR to one (" + reasons + ")");
+}
+
+std::optional<TemporaryVariable> StarpuFolder::announce() const {
+  if (path_.empty()) return {};
+  return TemporaryVariable("STARPU_PERF_MODEL_DIR", path_.string(), TemporaryVariable::IfSet::Replace);
+}
+
+}  // namespace tessera::detail

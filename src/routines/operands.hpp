@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include <tessera/error.hpp>
+#include <tessera/matrix.hpp>
+
+#include "arguments.hpp"
+#include "common/mirror.hpp"
+#include "flipped.hpp"
+#include "tiles/tile_grid.hpp"
+#include "unroll/region.hpp"
+
+/// Combines views with options: which stored tiles an operand has, and how a tile operation uses them.
+namespace tessera::detail {
+
+constexpr Uplo flipped_if(bool flip, Uplo uplo) { return flip ? flipped(uplo) : uplo; }
+constexpr Side flipped_if(bool flip, Side side) { return flip ? flipped(side) : side; }
+
+using codelets::conjugated_if;
+
+template <Scalar T>
+bool is_transposed(const Matrix<T>& A) {
+  return A.op() != Op::NoTrans;
+}
+/// False for real types, for which a conjugate transpose is a transpose.
+template <Scalar T>
+bool is_conjugated(const Matrix<T>& A) {
+  return is_complex<T> && A.op() == Op::ConjTrans;
+}
+
+/// Whether a view of a symmetric or Hermitian matrix is its conjugate: Aᴴ of a symmetric one, Aᵀ of a Hermitian one.
+template <Scalar T, bool hermitian>
+bool conjugates(const Matrix<T>& A) {
+  return is_complex<T> && A.op() == (hermitian ? Op::Trans : Op::ConjTrans);
+}
+
+/// A factor of a product: the stored tiles and the operation on them that a view and an option make together.
+template <Scalar T>
+struct Factor {
+  Matrix<T> tiles;
+  bool transpose, conjugate;
+
+  Factor(const Matrix<T>& A, Op op)
+      : tiles(A.stored()), transpose((A.op() != Op::NoTrans) != (op != Op::NoTrans)),
+        conjugate(is_complex<T> && (A.op() == Op::ConjTrans) != (op == Op::ConjTrans)) {}
+
+  Op op() const { return !transpose ? Op::NoTrans : conjugate ? Op::ConjTrans : Op::Trans; }
+  Matrix<T> seen() const { return transpose ? tiles.transposed() : tiles; }  ///< op(A) as a view, not conjugated
+
+  /// The transpose, or the conjugate transpose, of this factor.
+  Factor transposed(bool conjugated) const {
+    Factor result = *this;
+    result.transpose = !transpose;
+    result.conjugate = is_complex<T> && conjugate != conjugated;
+    return result;
+  }
+};
+
+/// The values of Op that a symmetric or Hermitian update accepts.
+template <Scalar T, bool hermitian>
+inline constexpr arguments::Ops update_ops = hermitian       ? arguments::Ops::Hermitian
+                                             : is_complex<T> ? arguments::Ops::Symmetric
+                                                             : arguments::Ops::All;
+
+/// @throws ArgumentError in all cases
+[[noreturn]] inline void refuse_conjugate(const char* routine, int position, const char* name) {
+  throw ArgumentError(routine, position, name,
+                      "would have to be conjugated without being transposed, which is no operation of the BLAS");
+}
+
+/// @throws ArgumentError if the factor is conjugated but not transposed, which no tile operation does
+template <Scalar T>
+void require_operation(const char* routine, int position, const char* name, const Factor<T>& factor) {
+  if (factor.conjugate && !factor.transpose) refuse_conjugate(routine, position, name);
+}
+
+/// Real floating-point operations of an m×k by k×n product.
+template <Scalar T>
+double product_flops(Index m, Index n, Index k) {
+  return flops_per_multiply_add<T> * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+}
+
+/// Real floating-point operations, with k terms an element, of the part of an m×n tile that lies in a triangle.
+/// @param first_row  row at which the diagonal enters the tile
+template <Scalar T>
+double trapezoid_flops(Uplo uplo, Index m, Index n, Index k, Index first_row) {
+  return flops_per_multiply_add<T> * codelets::trapezoid_elements(uplo, m, n, first_row) * static_cast<double>(k);
+}
+
+/// The tiles of C, or of one triangle of C, that are computed.
+/// @param position  position of C among the arguments
+/// @param uplo      the triangle of C as stored; without it, all of C
+/// @throws ShapeError if, for a triangle, the rows of a tile are not a multiple of its columns
+template <Scalar T>
+unroll::Region computed_tiles(const char* routine, int position, std::optional<Uplo> uplo, const Matrix<T>& C) {
+  if (!uplo) return unroll::Part::All;
+  if (C.mt() > 1 && C.mb() % C.nb() != 0)
+    throw ShapeError(routine, position, "C",
+                     "is cut, as it is stored, into tiles of " + std::to_string(C.mb()) + "x" + std::to_string(C.nb()) +
+                         ", whose rows must be a multiple of their columns");
+  return {codelets::part_of(*uplo), C.mt() > 1 ? C.mb() / C.nb() : std::max<Index>(1, C.nt())};
+}
+
+/// Sets the letter that names this matrix's tiles in traces.
+template <Scalar T>
+void name_operand(const Matrix<T>& A, char letter) {
+  MatrixAccess::grid(A).call(letter);
+}
+
+/// Registers the output of a pointer routine.
+/// @param uplo  the triangle that is used; without it, the whole matrix
+template <Scalar T>
+Matrix<T> private_output(T* data, Index m, Index n, Index ld, TileSize tile, std::optional<Uplo> uplo = {}) {
+  Matrix<T> C(data, m, n, ld, tile);
+  MatrixAccess::grid(C).make_private();
+  if (uplo) MatrixAccess::grid(C).use_only(*uplo);
+  return C;
+}
+
+/// Registers a symmetric, Hermitian or triangular input of a pointer routine in square tiles. It must exist until the
+/// caller has waited for the result.
+template <Scalar T>
+Matrix<T> stored_triangle(Uplo uplo, const T* data, Index order, Index ld, Index tile) {
+  const Matrix<T> A(data, order, order, ld, {tile, tile});
+  MatrixAccess::grid(A).use_only(uplo);
+  return A;
+}
+
+/// Registers an input A of a pointer routine so that op(A) is rows×columns, in tiles of size `tile`. It must exist
+/// until the caller has waited for the result: its destructor waits for the tasks, which would delay the write-back.
+template <Scalar T>
+Matrix<T> stored_operand(Op op, const T* data, Index rows, Index columns, Index ld, TileSize tile) {
+  if (op == Op::NoTrans) return {data, rows, columns, ld, tile};
+  return {data, columns, rows, ld, {tile.columns, tile.rows}};
+}
+
+}  // namespace tessera::detail

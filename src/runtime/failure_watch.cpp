@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "failure_watch.hpp"
+
+#include <tessera/error.hpp>
+
+#include "common/failure.hpp"
+
+namespace tessera::detail {
+
+FailureWatch::FailureWatch() : strays_seen_(codelets::stray_failures()) {}
+
+void FailureWatch::add(const std::shared_ptr<codelets::Failure>& failure) {
+  const std::lock_guard lock(mutex_);
+  if (added_.empty() || added_.back() != failure) added_.push_back(failure);  // those that come from it are the same
+}
+
+void FailureWatch::forget_told() {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(added_, [](const auto& failure) { return failure->told.load(); });
+}
+
+void FailureWatch::check() {
+  std::vector<std::shared_ptr<codelets::Failure>> added;
+  {
+    const std::lock_guard lock(mutex_);
+    added.swap(added_);
+  }
+  for (const auto& failure : added) failure->told = true;
+  const auto now = codelets::stray_failures();
+  const bool stray = strays_seen_.exchange(now) != now;
+  if (!added.empty()) throw RuntimeError(added.front()->what);
+  if (stray) throw RuntimeError(codelets::last_stray_failure());
+}
+
+}  // namespace tessera::detail

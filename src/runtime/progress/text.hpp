@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "progress.hpp"
+
+namespace tessera::detail {
+
+/// Text about the running calls, computed from periodic observations of their progress.
+class ProgressText {
+ public:
+  /// Adds an observation. One of a new period discards the earlier ones.
+  void add(const Progress& now);
+
+  /// Rate over about the last half second [FLOP/s]; nothing: no task has ended yet.
+  std::optional<double> rate() const;
+  /// Seconds until all submitted tasks are done; nothing: a call is still submitting, or the rate is not known.
+  std::optional<double> seconds_left() const;
+
+  /// "43 %, 12 s left, 45.3 TFLOP/s, 1234 of 2869 tasks, in 12.3 GB, out 4.10 GB";
+  /// "" if no calls are running, or for less than `long_period`
+  std::string say() const;
+
+ private:
+  /// Rate of the tasks that ended last, over at least `seconds` [FLOP/s].
+  std::optional<double> rate_over(double seconds) const;
+
+  Progress now_;
+  /// Observations: the begin of the period, and each one in which more tasks had ended. Others are left out. Otherwise
+  /// the time that a long task has been running would count against the tasks already done, and the rate would fall
+  /// until that task ends.
+  std::deque<Progress> steps_;
+};
+
+/// Text for a period that has ended: "100 %, 2869 tasks in 12.3 s, 45.3 TFLOP/s".
+std::string say_end(const Progress& last);
+
+/// "12 s", "3 min 20 s", "2 h 5 min"
+std::string say_duration(double seconds);
+
+}  // namespace tessera::detail

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "session_resources.hpp"
+
+#include <starpu.h>
+
+#include <cstring>
+#include <string>
+
+#include <tessera/error.hpp>
+
+#include "codelets/host_blas.hpp"
+#include "common/whole_file.hpp"
+#include "machine/gpu.hpp"
+#include "tiles/tile_interface.hpp"
+
+#ifdef TESSERA_WITH_CUDA
+#include "codelets/device_handles.hpp"
+#endif
+
+namespace tessera::detail {
+
+RunningStarpu::RunningStarpu(starpu_conf* conf) {
+  if (const int status = starpu_init(conf); status != 0)
+    throw RuntimeError(conf == nullptr ? "StarPU is running, but cannot be joined"
+                                       : std::string("StarPU cannot start: ") + std::strerror(-status));
+}
+
+RunningStarpu::~RunningStarpu() {
+  const gpu::KeepCurrentDevice keep;
+  const NoFileSizeSignal no_signal;  // StarPU writes what it has learned of programs' own tasks
+  starpu_shutdown();
+}
+
+SingleHostThread::SingleHostThread() : before_(host::threads()) { host::set_threads(1); }
+
+SingleHostThread::~SingleHostThread() { host::set_threads(before_); }
+
+// Delegates, so that the destructor also undoes a constructor that throws.
+PreparedDevices::PreparedDevices([[maybe_unused]] std::size_t pinned_memory) : PreparedDevices() {
+  if (starpu_cuda_worker_get_count() == 0) return;
+  tile_interface::start(pinned_memory);
+#if defined(TESSERA_WITH_CUDA) && !defined(STARPU_SIMGRID)
+  device::create_handles();
+#endif
+}
+
+PreparedDevices::~PreparedDevices() {
+  if (starpu_cuda_worker_get_count() == 0) return;
+  const gpu::KeepCurrentDevice keep;
+  tile_interface::stop();
+#if defined(TESSERA_WITH_CUDA) && !defined(STARPU_SIMGRID)
+  device::destroy_handles();
+#endif
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/matrix.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include <tessera/error.hpp>
+
+#include "routines/arguments.hpp"
+#include "runtime/session.hpp"
+#include "runtime/submitted.hpp"
+#include "tile_grid.hpp"
+#include "tiling/planning.hpp"
+
+namespace tessera {
+
+namespace {
+
+using arguments::Argument;
+using arguments::Problem;
+
+Argument first_illegal(const void* data, Index m, Index n, Index ld, TileSize tile, Index element_size) {
+  if (m < 0) return {2, "m", Problem::TooSmall, m, 0};
+  if (n < 0) return {3, "n", Problem::TooSmall, n, 0};
+  const arguments::StoredMatrix stored{"data", "ld", 1, 4, m, n, ld, data, true, element_size};
+  if (const auto illegal = illegal_leading_dimension(stored); illegal.position != 0) return illegal;
+  if (const auto illegal = illegal_memory(stored); illegal.position != 0) return illegal;
+  for (const auto& [name, size] : {std::pair{"tile.rows", tile.rows}, std::pair{"tile.columns", tile.columns}}) {
+    if (size < 0) return {5, name, Problem::TooSmall, size, 0};
+    if (size > arguments::largest_int) return {5, name, Problem::TooLarge, size, arguments::largest_int};
+  }
+  constexpr Index most_elements = std::numeric_limits<std::uint32_t>::max();  // StarPU multiplies in 32 bits
+  const Index rows = std::min(tile.rows, m), columns = std::min(tile.columns, n);
+  if (rows > 0 && columns > most_elements / rows)
+    return {5, "tile.columns", Problem::TooLarge, columns, most_elements / rows};
+  return {};
+}
+
+template <Scalar T>
+std::shared_ptr<detail::TileGrid> make_grid(const T* data, Index m, Index n, Index ld, TileSize tile, bool read_only) {
+  arguments::require_legal("Matrix", first_illegal(data, m, n, ld, tile, sizeof(T)));
+  detail::require_outside_tasks("Matrix");  // its end will have to wait
+  if (tile.rows == 0 || tile.columns == 0) {
+    const Index chosen = detail::default_tile<T>(*detail::session());
+    if (tile.rows == 0) tile.rows = chosen;
+    if (tile.columns == 0) tile.columns = chosen;
+  }
+  // Tiles of a read-only matrix appear in no task as anything but STARPU_R.
+  return std::make_shared<detail::TileGrid>(const_cast<T*>(data), m, n, ld, sizeof(T), tile, read_only);
+}
+
+void require_range(const char* first, int position, Index i0, Index i1, Index count) {
+  if (i0 >= 0 && i0 <= i1 && i1 <= count) return;
+  throw ArgumentError("Matrix::view", position, first,
+                      "starts the range [" + std::to_string(i0) + ", " + std::to_string(i1) +
+                          "), which must lie within [0, " + std::to_string(count) + ")");
+}
+
+}  // namespace
+
+template <Scalar T>
+Matrix<T>::Matrix(T* data, Index m, Index n, Index ld, TileSize tile)
+    : grid_(make_grid<T>(data, m, n, ld, tile, false)), mt_(grid_->mt()), nt_(grid_->nt()), m_(m), n_(n) {}
+
+template <Scalar T>
+Matrix<T>::Matrix(const T* data, Index m, Index n, Index ld, TileSize tile)
+    : grid_(make_grid<T>(data, m, n, ld, tile, true)), mt_(grid_->mt()), nt_(grid_->nt()), m_(m), n_(n) {}
+
+template <Scalar T>
+Index Matrix<T>::mb() const noexcept {
+  return op_ == Op::NoTrans ? grid_->mb() : grid_->nb();
+}
+template <Scalar T>
+Index Matrix<T>::nb() const noexcept {
+  return op_ == Op::NoTrans ? grid_->nb() : grid_->mb();
+}
+template <Scalar T>
+bool Matrix<T>::read_only() const noexcept {
+  return grid_->read_only();
+}
+template <Scalar T>
+Index Matrix<T>::tile_m(Index i) const noexcept {
+  return op_ == Op::NoTrans ? grid_->tile_m(i0_ + i) : grid_->tile_n(j0_ + i);
+}
+template <Scalar T>
+Index Matrix<T>::tile_n(Index j) const noexcept {
+  return op_ == Op::NoTrans ? grid_->tile_n(j0_ + j) : grid_->tile_m(i0_ + j);
+}
+
+template <Scalar T>
+starpu_data_handle_t Matrix<T>::handle(Index i, Index j) const {
+  if (i < 0 || i >= mt() || j < 0 || j >= nt())
+    throw ArgumentError("Matrix::handle", i < 0 || i >= mt() ? 1 : 2, i < 0 || i >= mt() ? "i" : "j",
+                        "makes the tile (" + std::to_string(i) + ", " + std::to_string(j) + ") of " +
+                            std::to_string(mt()) + "x" + std::to_string(nt()));
+  return op_ == Op::NoTrans ? grid_->handle(i0_ + i, j0_ + j) : grid_->handle(i0_ + j, j0_ + i);
+}
+
+template <Scalar T>
+Matrix<T> Matrix<T>::view(Index i0, Index i1, Index j0, Index j1) const {
+  require_range("i0", 1, i0, i1, mt());
+  require_range("j0", 3, j0, j1, nt());
+  const bool plain = op_ == Op::NoTrans;
+  Matrix part = *this;
+  part.i0_ = i0_ + (plain ? i0 : j0);
+  part.j0_ = j0_ + (plain ? j0 : i0);
+  part.mt_ = plain ? i1 - i0 : j1 - j0;
+  part.nt_ = plain ? j1 - j0 : i1 - i0;
+  const auto extent = [](Index first, Index count, Index size, Index whole) {
+    return std::min((first + count) * size, whole) - std::min(first * size, whole);
+  };
+  part.m_ = extent(part.i0_, part.mt_, grid_->mb(), grid_->m());
+  part.n_ = extent(part.j0_, part.nt_, grid_->nb(), grid_->n());
+  return part;
+}
+
+template <Scalar T>
+Matrix<T> Matrix<T>::transposed() const {
+  if (op_ == Op::ConjTrans && is_complex<T>)
+    throw ArgumentError(
+        "Matrix::transposed", 1, "*this",
+        "is a conjugate transpose: its transpose would be a conjugate, which is no operation of the BLAS");
+  Matrix view = *this;
+  view.op_ = op_ == Op::NoTrans ? Op::Trans : Op::NoTrans;
+  return view;
+}
+
+template <Scalar T>
+Matrix<T> Matrix<T>::conjugate_transposed() const {
+  if constexpr (!is_complex<T>) return transposed();
+  if (op_ == Op::Trans)
+    throw ArgumentError("Matrix::conjugate_transposed", 1, "*this",
+                        "is a transpose: the result would be a conjugate, which is no operation of the BLAS");
+  Matrix view = *this;
+  view.op_ = op_ == Op::NoTrans ? Op::ConjTrans : Op::NoTrans;
+  return view;
+}
+
+template <Scalar T>
+bool Matrix<T>::overlaps(const Matrix& other) const {
+  const auto memory = [](const Matrix& x) { return x.grid_->memory(x.i0_, x.i0_ + x.mt_, x.j0_, x.j0_ + x.nt_); };
+  return detail::overlap(memory(*this), memory(other));
+}
+
+template <Scalar T>
+void Matrix<T>::prefetch_home() const {
+  detail::require_outside_tasks("Matrix::prefetch_home");
+  grid_->bring_home(i0_, i0_ + mt_, j0_, j0_ + nt_);
+}
+
+template <Scalar T>
+void Matrix<T>::wait() const {
+  detail::require_outside_tasks("Matrix::wait");
+  prefetch_home();
+  grid_->wait_home();
+  grid_->check(i0_, i0_ + mt_, j0_, j0_ + nt_);
+}
+
+template class Matrix<float>;
+template class Matrix<double>;
+template class Matrix<std::complex<float>>;
+template class Matrix<std::complex<double>>;
+
+}  // namespace tessera

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <starpu.h>
+
+#include <algorithm>
+#include <cstddef>
+
+#include "common/triangle.hpp"
+
+/// What of a tile is copied. Where only a triangle of a matrix is used, what is not used of the tiles on its diagonal
+/// would be 2 to 10 percent of all that comes from the host, at n = 8192 on four H200. The other triangle of host
+/// memory may belong to another thread: copies from and to the host touch exactly the triangle.
+namespace tessera::detail {
+
+using codelets::Part;
+using codelets::Rectangle;
+
+/// StarPU's matrix interface, and what it does not know.
+struct PartialTile {
+  starpu_matrix_interface matrix;  // first: kernels see nothing else
+  Part part;
+  int diagonal;       ///< row in which the diagonal of the matrix enters the first column; may be outside
+  std::size_t bytes;  ///< that go over a link
+};
+
+/// A triangle is cut into this many panels of columns, each a rectangle: with eight, 1/16 of the tile goes over the
+/// link needlessly. Narrower panels are not worth a copy of their own.
+inline constexpr int most_panels = 8, narrowest_panel = 128;
+
+/// Calls on_panel(Rectangle) for each panel. Together they are the triangle, and elements of the other one next to the
+/// diagonal.
+template <typename OnPanel>
+void for_each_panel(const PartialTile& tile, OnPanel on_panel) {
+  const int m = static_cast<int>(tile.matrix.nx), n = static_cast<int>(tile.matrix.ny);
+  if (tile.part == Part::All) return on_panel(Rectangle{0, 0, m, n});
+  const int width = std::max(narrowest_panel, (n + most_panels - 1) / most_panels);
+  for (int j = 0; j < n; j += width) {
+    const int columns = std::min(width, n - j);
+    const int begin = tile.part == Part::Lower ? std::clamp(tile.diagonal + j, 0, m) : 0;
+    const int end = tile.part == Part::Upper ? std::clamp(tile.diagonal + j + columns, 0, m) : m;
+    if (begin < end) on_panel(Rectangle{begin, j, end - begin, columns});
+  }
+}
+
+/// Cuts each panel in two, where the diagonal leaves it: a rectangle that lies in the triangle, and a square corner of
+/// which only `used_rows` do.
+/// @param on_rectangle, on_corner  called with a Rectangle, not empty
+template <typename OnRectangle, typename OnCorner>
+void for_each_part(const PartialTile& tile, OnRectangle on_rectangle, OnCorner on_corner) {
+  for_each_panel(tile, [&](const Rectangle& panel) {
+    if (tile.part == Part::All) return on_rectangle(panel);
+    const bool lower = tile.part == Part::Lower;
+    const int end = panel.i + panel.m;
+    const int cut = std::clamp(tile.diagonal + panel.j + (lower ? panel.n : 0), panel.i, end);
+    const Rectangle above{panel.i, panel.j, cut - panel.i, panel.n}, below{cut, panel.j, end - cut, panel.n};
+    if (const auto& rectangle = lower ? below : above; rectangle.m > 0) on_rectangle(rectangle);
+    if (const auto& corner = lower ? above : below; corner.m > 0) on_corner(corner);
+  });
+}
+
+/// A range of rows.
+struct Rows {
+  int begin, end;
+};
+
+/// What the triangle has of column j of a rectangle, counted in the tile. May be empty.
+inline Rows used_rows(const PartialTile& tile, const Rectangle& rectangle, int j) {
+  Rows rows{rectangle.i, rectangle.i + rectangle.m};
+  const int diagonal = tile.diagonal + j;
+  if (tile.part == Part::Lower) rows.begin = std::clamp(diagonal, rows.begin, rows.end);
+  if (tile.part == Part::Upper) rows.end = std::clamp(diagonal + 1, rows.begin, rows.end);
+  return rows;
+}
+
+/// Bytes from the start of a tile in memory to an element.
+inline std::size_t offset(const starpu_matrix_interface& tile, int i, int j) {
+  return (static_cast<std::size_t>(i) + static_cast<std::size_t>(j) * tile.ld) * tile.elemsize;
+}
+
+/// StarPU's operations on such tiles.
+const starpu_data_interface_ops& partial_tile_ops();
+
+/// Of a tile that no task has seen yet, copies only what a triangle of the matrix has of it.
+/// @param diagonal  row in which the diagonal of the matrix enters the first column
+/// @pre  registered with operations that are made from `partial_tile_ops`
+void use_triangle(starpu_data_handle_t tile, Uplo uplo, int diagonal);
+
+}  // namespace tessera::detail

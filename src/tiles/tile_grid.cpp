@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tile_grid.hpp"
+
+#include <starpu.h>
+
+#include <algorithm>
+#include <functional>
+
+#include <tessera/error.hpp>
+
+#include "common/failure.hpp"
+#include "partial_tile.hpp"
+#include "runtime/session.hpp"
+#include "tile_interface.hpp"
+
+namespace tessera::detail {
+
+namespace {
+
+/// GPUs, or NUMA nodes if StarPU was told to tell them apart.
+bool has_several_memories() { return starpu_memory_nodes_get_count() > 1; }
+
+/// The StarPU interface that allocates tiles of this memory on GPUs and copies them: pinned or pageable.
+/// @param column  bytes of a column of the largest tile
+starpu_data_interface_ops* interface_of(const TileGrid::Memory& memory, std::size_t column) {
+  const auto* last = memory.first + static_cast<std::size_t>(memory.columns - 1) * memory.stride + memory.height - 1;
+  const bool pinned = gpu::is_pinned(memory.first) && gpu::is_pinned(last);
+  return pinned ? tile_interface::pinned() : tile_interface::pageable(column);
+}
+
+}  // namespace
+
+/// The argument of the callback of a tile that is being written back. The callback owns it, since it may run after a
+/// caller whose wait has failed has returned.
+struct TileGrid::Arrival {
+  std::shared_ptr<Outstanding> arrivals;
+  Outstanding::One this_one;  // ends first
+  starpu_data_handle_t handle;
+
+  static void at_home(void* arrival) {
+    const std::unique_ptr<Arrival> owned(static_cast<Arrival*>(arrival));
+    starpu_data_release_on_node(owned->handle, STARPU_MAIN_RAM);
+  }
+};
+
+TileGrid::TileGrid(void* data, Index m, Index n, Index ld, std::size_t element_size, TileSize tile, bool read_only)
+    : session_(session()), arrivals_(std::make_shared<Outstanding>()), data_(static_cast<std::byte*>(data)), m_(m),
+      n_(n), ld_(ld), mt_(m == 0 ? 0 : (m - 1) / tile.rows + 1), nt_(n == 0 ? 0 : (n - 1) / tile.columns + 1),
+      element_size_(element_size), tile_(tile), read_only_(read_only) {
+  if (m == 0 || n == 0) mt_ = nt_ = 0;
+  if (mt_ == 0) return;
+  handles_.resize(static_cast<std::size_t>(mt_ * nt_));
+  const auto column = static_cast<std::size_t>(std::min(tile.rows, m)) * element_size;
+  auto* const interface = session_->gpu_count() > 0 ? interface_of(memory(0, mt_, 0, nt_), column)
+                          : has_several_memories()  ? tile_interface::pinned()
+                                                    : &starpu_interface_matrix_ops;
+  for (Index j = 0; j < nt_; j++)
+    for (Index i = 0; i < mt_; i++) {
+      auto& handle = handles_[static_cast<std::size_t>(i + j * mt_)];
+      const auto origin = reinterpret_cast<std::uintptr_t>(data_) +
+                          static_cast<std::size_t>(i * tile.rows + j * tile.columns * ld) * element_size;
+      starpu_matrix_interface matrix{};
+      matrix.id = STARPU_MATRIX_INTERFACE_ID;
+      matrix.ptr = matrix.dev_handle = origin;
+      matrix.ld = static_cast<std::uint32_t>(ld), matrix.elemsize = element_size;
+      matrix.nx = static_cast<std::uint32_t>(tile_m(i)), matrix.ny = static_cast<std::uint32_t>(tile_n(j));
+      matrix.allocsize = static_cast<std::size_t>(tile_m(i) * tile_n(j)) * element_size;
+      starpu_data_register(&handle, STARPU_MAIN_RAM, &matrix, interface);
+      codelets::take_failure(handle);
+      starpu_data_set_sequential_consistency_flag(handle, 1);  // the program may have another default
+      starpu_data_set_coordinates(handle, 2, static_cast<int>(i), static_cast<int>(j));
+    }
+}
+
+TileGrid::~TileGrid() {
+  if (!handles_.empty()) require_outside_tasks("Matrix::~Matrix");  // ends the program, and says why
+  if (!read_only_) bring_home(0, mt_, 0, nt_);  // all at once, since unregistering fetches one tile after another
+  wait_home();
+  for (auto* handle : handles_) {
+    codelets::take_failure(handle);
+    if (read_only_) starpu_data_unregister_no_coherency(handle);
+    else starpu_data_unregister(handle);
+  }
+}
+
+void TileGrid::call(char letter) noexcept {
+  char unnamed = 0;
+  if (!letter_.compare_exchange_strong(unnamed, letter)) return;
+  const char name[] = {letter, '\0'};
+  for (auto* handle : handles_) starpu_data_set_name(handle, name);  // stored in the trace, if one is recorded
+}
+
+void TileGrid::use_only(Uplo uplo) {
+  if (!has_several_memories()) return;  // nothing is copied
+  for (Index j = 0; j < nt_; j++)
+    for (Index i = 0; i < mt_; i++) {
+      const Index diagonal = j * nb() - i * mb();
+      if (diagonal < tile_m(i) && diagonal + tile_n(j) > 0)
+        use_triangle(handle(i, j), uplo, static_cast<int>(diagonal));
+    }
+}
+
+void TileGrid::bring_home(Index i0, Index i1, Index j0, Index j1) noexcept {
+  for (Index j = j0; j < j1; j++)
+    for (Index i = i0; i < i1; i++) {
+      auto* arrival = new Arrival{arrivals_, Outstanding::One(*arrivals_), handle(i, j)};  // at_home deletes it
+      starpu_data_acquire_on_node_cb(handle(i, j), STARPU_MAIN_RAM, STARPU_R, Arrival::at_home, arrival);
+    }
+}
+
+void TileGrid::wait_home() { arrivals_->wait(); }
+
+void TileGrid::check(Index i0, Index i1, Index j0, Index j1) {
+  std::shared_ptr<codelets::Failure> first;
+  for (Index j = j0; j < j1; j++)
+    for (Index i = i0; i < i1; i++)
+      if (auto failure = codelets::take_failure(handle(i, j))) {
+        failure->told = true;
+        if (!first) first = std::move(failure);
+      }
+  if (first) throw RuntimeError(first->what);
+  strays_.check();
+}
+
+TileGrid::Memory TileGrid::memory(Index i0, Index i1, Index j0, Index j1) const {
+  const Index rows = std::min(i1 * mb(), m_) - i0 * mb(), columns = std::min(j1 * nb(), n_) - j0 * nb();
+  const auto bytes = [&](Index elements) { return static_cast<std::size_t>(elements) * element_size_; };
+  return {data_ + bytes(i0 * mb() + j0 * nb() * ld_), bytes(std::max<Index>(rows, 0)), bytes(ld_),
+          rows > 0 ? std::max<Index>(columns, 0) : 0};
+}
+
+bool overlap(const TileGrid::Memory& a, const TileGrid::Memory& b) {
+  if (a.columns == 0 || b.columns == 0) return false;
+  const auto column = [](const TileGrid::Memory& x, Index j) {
+    return x.first + static_cast<std::size_t>(j) * x.stride;
+  };
+  const auto end = [&](const TileGrid::Memory& x) { return column(x, x.columns - 1) + x.height; };
+  const std::less_equal<> before;  // a total order over any pointers
+  if (before(end(a), b.first) || before(end(b), a.first)) return false;
+  // The columns of each are in order of address: walk through both lists, always past the column that ends first.
+  for (Index i = 0, j = 0; i < a.columns && j < b.columns;) {
+    if (before(column(a, i) + a.height, column(b, j))) i++;
+    else if (before(column(b, j) + b.height, column(a, i))) j++;
+    else return true;
+  }
+  return false;
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include <tessera/matrix.hpp>
+
+#include "runtime/failure_watch.hpp"
+#include "runtime/outstanding.hpp"
+
+namespace tessera::detail {
+
+class Session;
+
+/// The tiles of one registered matrix, shared by all its views.
+class TileGrid {
+ public:
+  /// Registers the tiles. Arguments as for Matrix, already checked.
+  TileGrid(void* data, Index m, Index n, Index ld, std::size_t element_size, TileSize tile, bool read_only);
+  /// Waits for the tasks on the tiles, brings them home, unregisters them.
+  /// @pre  not within a StarPU task, which could not wait
+  ~TileGrid();
+  TileGrid(const TileGrid&) = delete;
+  TileGrid& operator=(const TileGrid&) = delete;
+
+  starpu_data_handle_t handle(Index i, Index j) const { return handles_[static_cast<std::size_t>(i + j * mt_)]; }
+  Index m() const noexcept { return m_; }
+  Index n() const noexcept { return n_; }
+  Index mt() const noexcept { return mt_; }
+  Index nt() const noexcept { return nt_; }
+  Index mb() const noexcept { return tile_.rows; }
+  Index nb() const noexcept { return tile_.columns; }
+  Index tile_m(Index i) const noexcept { return i + 1 < mt_ ? mb() : m_ - i * mb(); }
+  Index tile_n(Index j) const noexcept { return j + 1 < nt_ ? nb() : n_ - j * nb(); }
+  bool read_only() const noexcept { return read_only_; }
+
+  /// Whether only one call uses the tiles: it then needs no ordering with other calls.
+  bool is_private() const noexcept { return private_; }
+  void make_private() noexcept { private_ = true; }
+  /// Declares that only one triangle of the matrix is used. Copies from and to the host then leave the rest of the
+  /// tiles on the diagonal alone.
+  /// @pre  only one call uses the tiles, and it has not submitted a task
+  void use_only(Uplo uplo);
+
+  /// Sets the letter that names the tiles in traces: that of the operand. Only the first call has an effect.
+  void call(char letter) noexcept;
+  char letter() const noexcept { return letter_; }
+
+  /// Starts writing back the tiles [i0, i1) × [j0, j1), each as soon as the tasks submitted so far have finished with
+  /// it.
+  void bring_home(Index i0, Index i1, Index j0, Index j1) noexcept;
+  /// Waits until all tiles that `bring_home` was called for are written back.
+  void wait_home();
+  /// @throws RuntimeError if one of the tiles [i0, i1) × [j0, j1) is wrong as a tile operation has failed, and none of
+  ///         its waiters has been told; or there was a failure of which it is not known whose it is
+  void check(Index i0, Index i1, Index j0, Index j1);
+
+  /// The memory of the tiles [i0, i1) × [j0, j1), as columns.
+  struct Memory {
+    const std::byte* first;  ///< start of the first column
+    std::size_t height;      ///< bytes of a column
+    std::size_t stride;      ///< bytes from one column to the next
+    Index columns;
+  };
+  Memory memory(Index i0, Index i1, Index j0, Index j1) const;
+
+ private:
+  struct Arrival;
+
+  FailureWatch strays_;
+  std::shared_ptr<Session> session_;  // keeps StarPU running while handles exist
+  std::vector<starpu_data_handle_t> handles_;
+  std::shared_ptr<Outstanding> arrivals_;
+  std::byte* data_;
+  Index m_, n_, ld_, mt_, nt_;
+  std::size_t element_size_;
+  TileSize tile_;
+  bool read_only_;
+  bool private_ = false;
+  std::atomic<char> letter_ = 0;
+};
+
+/// Gives the routines access to the private part of a Matrix.
+struct MatrixAccess {
+  template <Scalar T>
+  static TileGrid& grid(const Matrix<T>& A) {
+    return *A.grid_;
+  }
+  /// Tile row of the registered matrix at which a view starts.
+  template <Scalar T>
+  static Index first_row(const Matrix<T>& A) {
+    return A.i0_;
+  }
+  /// Tile column of the registered matrix at which a view starts.
+  template <Scalar T>
+  static Index first_column(const Matrix<T>& A) {
+    return A.j0_;
+  }
+};
+
+/// True if two pieces of memory have a byte in common. Exact for any two strides. Takes constant time if the address
+/// ranges are disjoint, otherwise time proportional to the number of columns.
+bool overlap(const TileGrid::Memory& a, const TileGrid::Memory& b);
+
+}  // namespace tessera::detail

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <starpu.h>
+
+#include <array>
+#include <cerrno>
+#include <limits>
+#include <mutex>
+#include <new>
+#include <optional>
+
+#include "device_heap.hpp"
+#include "machine/cuda_resources.hpp"
+#include "machine/gpu.hpp"
+#include "partial_tile.hpp"
+#include "tile_interface.hpp"
+#include "tiles/staging/staging.hpp"
+
+namespace tessera::detail::tile_interface {
+
+namespace {
+
+DeviceHeap::Source source(int device) {
+  return {[device](std::size_t bytes) {
+            const gpu::KeepCurrentDevice keep;
+            void* slab = nullptr;
+            if (cudaSetDevice(device) != cudaSuccess || cudaMalloc(&slab, bytes) != cudaSuccess) {
+              cudaGetLastError();  // others use the memory: StarPU makes room among ours
+              return static_cast<void*>(nullptr);
+            }
+            return slab;
+          },
+          [device](void* slab) {
+            const gpu::KeepCurrentDevice keep;
+            cudaSetDevice(device);
+            cudaFree(slab);
+            cudaGetLastError();
+          }};
+}
+
+/// The heap of one GPU. It stays when the session ends: in a StarPU that goes on, and while one shuts down, tiles that
+/// StarPU keeps for later are still in it. With the last of them it goes.
+struct Heap {
+  std::mutex mutex;
+  std::optional<DeviceHeap> heap;  // guarded by mutex, like what follows
+  bool ends = false;
+
+  DeviceHeap& get(unsigned node) {
+    if (!heap) {
+      const auto limit = starpu_memory_get_total(node);  // -1: not known
+      heap.emplace(limit < 0 ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(limit),
+                   source(starpu_memory_node_get_devid(node)));
+    }
+    return *heap;
+  }
+};
+
+Heap& heap_of(unsigned node) {
+  static auto& heaps = *new std::array<Heap, STARPU_MAXNODES>;  // StarPU may free tiles while the process exits
+  return heaps[node];
+}
+
+void* take(unsigned node, std::size_t bytes) {
+  auto& heap = heap_of(node);
+  const std::lock_guard lock(heap.mutex);
+  try {
+    return heap.get(node).allocate(bytes);
+  } catch (const std::bad_alloc&) {  // on the host; not to go through StarPU
+    return nullptr;
+  }
+}
+
+starpu_ssize_t allocate(void* interface, unsigned node) {
+  if (starpu_node_get_kind(node) != STARPU_CUDA_RAM)
+    return starpu_interface_matrix_ops.allocate_data_on_node(interface, node);
+  auto& matrix = *static_cast<starpu_matrix_interface*>(interface);
+  const auto bytes = DeviceHeap::aligned(matrix.allocsize);
+  if (starpu_memory_allocate(node, bytes, 0) != 0) return -ENOMEM;
+  auto* const piece = take(node, bytes);
+  if (piece == nullptr) {
+    starpu_memory_deallocate(node, bytes);
+    return -ENOMEM;
+  }
+  matrix.ptr = matrix.dev_handle = reinterpret_cast<std::uintptr_t>(piece);
+  matrix.offset = 0;
+  matrix.ld = matrix.nx;
+  return static_cast<starpu_ssize_t>(matrix.allocsize);
+}
+
+void release(void* interface, unsigned node) noexcept {
+  if (starpu_node_get_kind(node) != STARPU_CUDA_RAM)
+    return starpu_interface_matrix_ops.free_data_on_node(interface, node);
+  auto& matrix = *static_cast<starpu_matrix_interface*>(interface);
+  {
+    auto& [mutex, heap, ends] = heap_of(node);
+    const std::lock_guard lock(mutex);
+    heap->release(reinterpret_cast<void*>(matrix.dev_handle));
+    if (ends && heap->all_free()) heap.reset();
+  }
+  starpu_memory_deallocate(node, DeviceHeap::aligned(matrix.allocsize));
+  matrix.ptr = matrix.dev_handle = 0;
+}
+
+/// By which StarPU finds allocations that it can use again: not those of its own matrix interface, which are no pieces
+/// of a heap.
+std::uint32_t footprint(starpu_data_handle_t tile) {
+  constexpr std::uint32_t ours = 0x7e55e4a;
+  return starpu_hash_crc32c_be(static_cast<std::uint32_t>(starpu_matrix_get_allocsize(tile) >> 3), ours);
+}
+
+starpu_data_interface_ops with_heap(const starpu_data_copy_methods* methods) {
+  auto ops = partial_tile_ops();
+  ops.allocate_data_on_node = allocate;
+  ops.free_data_on_node = release;
+  ops.copy_methods = methods;
+  ops.alloc_footprint = footprint;
+  return ops;
+}
+
+}  // namespace
+
+starpu_data_interface_ops* pinned() {
+  static auto ops = with_heap(staging::pinned_copies());
+  return &ops;
+}
+
+starpu_data_interface_ops* pageable(std::size_t column) {
+  if (column > staging::buffer_bytes) return pinned();
+  static auto ops = with_heap(staging::pageable_copies());
+  return &ops;
+}
+
+void start(std::size_t pinned_memory) {
+  for (unsigned node = 0; node < starpu_memory_nodes_get_count(); node++) {
+    if (starpu_node_get_kind(node) != STARPU_CUDA_RAM) continue;
+    auto& heap = heap_of(node);
+    const std::lock_guard lock(heap.mutex);
+    heap.ends = false;
+    heap.get(node).prepare();
+  }
+  staging::start(pinned_memory);
+}
+
+void stop() {
+  staging::stop();
+  for (unsigned node = 0; node < starpu_memory_nodes_get_count(); node++) {
+    auto& [mutex, heap, ends] = heap_of(node);
+    const std::lock_guard lock(mutex);
+    ends = true;
+    if (heap && heap->all_free()) heap.reset();
+  }
+}
+
+}  // namespace tessera::detail::tile_interface
