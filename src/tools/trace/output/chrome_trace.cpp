@@ -3,9 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/whole_file.hpp"
 #include "trace/analysis/lookups.hpp"
 #include "trace/output/outputs.hpp"
-#include "trace/output/whole_file.hpp"
 
 namespace tessera::trace {
 

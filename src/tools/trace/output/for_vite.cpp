@@ -10,8 +10,8 @@
 
 #include <tessera/error.hpp>
 
+#include "common/whole_file.hpp"
 #include "trace/output/outputs.hpp"
-#include "trace/output/whole_file.hpp"
 
 namespace tessera::trace {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <string_view>
 
+#include "common/whole_file.hpp"
 #include "trace/output/outputs.hpp"
 #include "trace/output/page/assets.hpp"
 #include "trace/output/page_data.hpp"
-#include "trace/output/whole_file.hpp"
 
 namespace tessera::trace {
 

@@ -6,10 +6,10 @@
 #include <memory>
 #include <ostream>
 
+#include "common/whole_file.hpp"
 #include "tessera/error.hpp"
 #include "trace/output/draw.hpp"
 #include "trace/output/outputs.hpp"
-#include "trace/output/whole_file.hpp"
 
 namespace tessera::trace {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/ostream.h>
 
+#include "common/whole_file.hpp"
 #include "trace/output/outputs.hpp"
-#include "trace/output/whole_file.hpp"
 
 namespace tessera::trace {
 
