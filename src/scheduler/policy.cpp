@@ -112,9 +112,9 @@ starpu_task* Policy::pop(int id) {
       worker.memory = memory < 0 ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(memory);
     }
     refill(worker);
-    if (options_.prefetch && cache_->distributed() && !worker.station.empty() && !worker.narrow)
+    if (options_.prefetch && cache_->distributed() && !worker.station.empty() && !worker.narrow())
       prefetches = worker.station.to_prefetch(*cache_, worker.node, options_.wait);
-    if (!worker.narrow || fetching_ == nobody)
+    if (!worker.narrow() || fetching_ == nobody)
       slot = worker.station.next(worker.node, is_idle(worker),
                                  [&](starpu_data_handle_t tile) { return awaited_by_a_peer(worker, tile); });
     worker.asleep = !slot;
@@ -122,11 +122,11 @@ starpu_task* Policy::pop(int id) {
     if (slot) {
       auto awaited = cache_->distributed() ? TileCache::missing(slot->task.task, worker.node)
                                            : std::vector<starpu_data_handle_t>{};
-      worker.given.push_back({slot->task.task, slot->task.output, slot->task.order, std::move(awaited)});
+      worker.given.push_back({slot->task.task, slot->task.output, slot->task.order, std::move(awaited), slot->wide});
       statistics_.tasks++;
       waiting_--;
       std::erase(prefetches.tasks, slot->task.task);  // it will be fetched at once
-      if (worker.narrow) fetching_ = id;
+      if (worker.narrow()) fetching_ = id;
     }
     if (!worker.runs()) count_idle(worker);
     sleepers = wake_all(!std::exchange(declined_, false), id);
@@ -157,7 +157,7 @@ void Policy::refill(Worker& worker) {
   };
   while (worker.station.empty() || (has_slot() && worker.station.bytes() <= ahead(worker))) {
     auto task = best_for(worker);
-    if (!task && worker.station.empty() && options_.steal && !worker.narrow) task = steal(worker);
+    if (!task && worker.station.empty() && options_.steal && !worker.narrow()) task = steal(worker);
     if (!task) {
       if (worker.station.empty() && waiting_ > 0) remove_those_that_left();
       return;
@@ -167,9 +167,13 @@ void Policy::refill(Worker& worker) {
       chains_.open(task->output);
     }
     count_hits(worker, task->task);
-    worker.station.reserve(*task, worker.node);
-    worker.narrow = worker.narrow || (cache_->distributed() && bytes_of(task->task) > worker.memory / 2);
+    worker.station.reserve(*task, worker.node, is_wide(worker, *task));
   }
+}
+
+/// Whether a task fills more than half of a worker's memory.
+bool Policy::is_wide(const Worker& worker, const ReadyTask& task) const {
+  return cache_->distributed() && bytes_of(task.task) > worker.memory / 2;
 }
 
 double Policy::seconds(const Worker& worker, starpu_task* task) const {

@@ -66,6 +66,7 @@ class Policy {
   void hand_back(Worker& worker);
   void remove_those_that_left();
   void refill(Worker& worker);
+  bool is_wide(const Worker& worker, const ReadyTask& task) const;
   void compare(const Worker& worker, ReadyQueue& queue, bool worthwhile, std::optional<Found>& best) const;
   std::optional<Found> look_for(Worker& worker, bool worthwhile);
   void decline(Worker& worker);

@@ -31,9 +31,9 @@ std::size_t ReservationStation::additional_bytes(const ReadyTask& task, unsigned
   return bytes;
 }
 
-void ReservationStation::reserve(const ReadyTask& task, unsigned node) {
+void ReservationStation::reserve(const ReadyTask& task, unsigned node, bool wide) {
   const auto later = std::ranges::find_if(slots_, [&](const Slot& slot) { return RunsBefore{}(task, slot.task); });
-  slots_.insert(later, {task});
+  slots_.insert(later, {.task = task, .wide = wide});
   for_each_tile(task.task, [&](starpu_data_handle_t tile, int mode) {
     auto& use = uses_[tile];
     if (use.tasks++ > 0) return;

@@ -21,6 +21,7 @@ class ReservationStation {
     bool prefetched = false;  ///< its tiles have been asked for, and stay until it has run
     bool waits = false;       ///< one of its tiles is on its way to a peer, and will be copied from there
     bool issuing = false;     ///< its worker is about to ask for tiles: nobody may take it
+    bool wide = false;        ///< its tiles fill more than half of its worker's memory
   };
 
   /// What is to be asked for.
@@ -39,7 +40,7 @@ class ReservationStation {
   /// @param node  the worker's memory
   std::size_t additional_bytes(const ReadyTask& task, unsigned node) const;
 
-  void reserve(const ReadyTask& task, unsigned node);
+  void reserve(const ReadyTask& task, unsigned node, bool wide);
 
   /// Marks what is to be fetched ahead now, and returns it: in order, except what had better wait for a peer.
   Prefetches to_prefetch(const TileCache& cache, unsigned node, bool wait_for_peers);

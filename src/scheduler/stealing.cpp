@@ -29,7 +29,7 @@ std::optional<ReadyTask> Policy::steal(Worker& thief) {
   const ReadyTask* best = nullptr;
   std::size_t slot = 0;
   const auto consider = [&](const ReadyTask& task) {
-    if (!can_execute(thief, task)) return false;
+    if (!can_execute(thief, task) || is_wide(thief, task)) return false;
     const double cost = distributed ? cache_->seconds_to_move(task.task, thief.node) : 0;
     if (cost >= cheapest) return false;
     best = &task, cheapest = cost;

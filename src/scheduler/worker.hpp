@@ -31,14 +31,10 @@ struct Worker {
     starpu_data_handle_t output;
     unsigned long order;
     std::vector<starpu_data_handle_t> awaited;  ///< its tiles that were to be fetched: they come before it starts
+    bool wide;                                  ///< its tiles fill more than half of the worker's memory
     bool started = false;
   };
   std::vector<Given> given;
-
-  /// Whether it has met a task that fills more than half of its memory. If two such workers copied tiles from each
-  /// other, each could hold what the other one must give up to make room: of these, one fetches at a time,
-  /// and they leave each other's results alone.
-  bool narrow = false;
 
   std::atomic<bool> asleep = false;  ///< found nothing when it last asked
   bool waits = false;                ///< has reserved tasks, but none that it can start
@@ -54,6 +50,13 @@ struct Worker {
     return std::ranges::any_of(given, [](const Given& g) { return g.started; });
   }
   bool has_work() const { return !given.empty() || !station.empty(); }
+  /// Whether it has a task that fills more than half of its memory. If two such workers copied tiles from each other,
+  /// each could hold what the other one must give up to make room. Until the last such task is done, only one of them
+  /// fetches at a time, none prefetches, and none steals.
+  bool narrow() const {
+    return std::ranges::any_of(given, &Given::wide) ||
+           std::ranges::any_of(station.slots(), &ReservationStation::Slot::wide);
+  }
 };
 
 }  // namespace tessera::scheduler
