@@ -12,15 +12,24 @@ std::optional<ReadyTask> Policy::steal(Worker& thief) {
   // What runs here is about to release the next tasks of its chains.
   const auto running = thief.given.size();
   if (cache_->distributed() && running > 0 && chains_.unfinished(thief.id) > running) return std::nullopt;
+  // A task that fills most of the thief's memory would make it narrow.
+  const auto may_take = [&](const ReadyTask& task) { return can_execute(thief, task) && !is_wide(thief, task); };
+  const auto offers_some = [&](const Worker& worker) {
+    int left = options_.window;
+    for (auto task = worker.bound.tasks().rbegin(); task != worker.bound.tasks().rend() && left-- > 0; ++task)
+      if (may_take(*task)) return true;
+    return std::ranges::any_of(worker.station.slots(), [&](const ReservationStation::Slot& slot) {
+      return !slot.issuing && may_take(slot.task);
+    });
+  };
   Worker* victim = nullptr;
   double longest = 0;
   for (auto* other : members_) {
     if (other == &thief || other->backlog() == 0) continue;
     const auto& first = other->bound.empty() ? other->station.slots().front().task : *other->bound.tasks().begin();
-    if (!can_execute(thief, first)) continue;
     const double one = seconds(*other, first.task);
     const double wait = static_cast<double>(other->backlog()) * (one > 0 ? one : 1e-9);
-    if (wait > longest) victim = other, longest = wait;
+    if (wait > longest && offers_some(*other)) victim = other, longest = wait;
   }
   if (victim == nullptr) return std::nullopt;
 
@@ -29,7 +38,7 @@ std::optional<ReadyTask> Policy::steal(Worker& thief) {
   const ReadyTask* best = nullptr;
   std::size_t slot = 0;
   const auto consider = [&](const ReadyTask& task) {
-    if (!can_execute(thief, task) || is_wide(thief, task)) return false;
+    if (!may_take(task)) return false;
     const double cost = distributed ? cache_->seconds_to_move(task.task, thief.node) : 0;
     if (cost >= cheapest) return false;
     best = &task, cheapest = cost;

@@ -6,6 +6,7 @@
 #include <starpu_scheduler.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
@@ -92,6 +93,17 @@ inline starpu_task* task_of(Work work, std::initializer_list<Access> tiles = {})
   task->nbuffers = static_cast<int>(tiles.size());
   int i = 0;
   for (const auto& [tile, mode] : tiles) task->handles[i] = tile, task->modes[i++] = mode;
+  return task;
+}
+
+/// Restricts a task to one worker, by a list: with `execute_on_a_specific_worker` StarPU asks no policy.
+inline starpu_task* only_on(int worker, starpu_task* task) {
+  using List = std::array<std::uint32_t, (STARPU_NMAXWORKERS + 31) / 32>;
+  static std::array<List, STARPU_NMAXWORKERS> lists{};  // they must outlive their tasks
+  auto& list = lists[static_cast<std::size_t>(worker)];
+  list[static_cast<std::size_t>(worker) / 32] = std::uint32_t{1} << (worker % 32);
+  task->workerids = list.data();
+  task->workerids_len = static_cast<unsigned>(list.size());
   return task;
 }
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <unistd.h>
+
+#include <atomic>
+
+namespace tessera::test {
+
+/// Holds up who waits until somebody opens it. After ten seconds it opens by itself: then what should open it is
+/// broken.
+class Gate {
+ public:
+  void open() { opened_ = true; }
+  bool was_opened() const { return opened_; }
+  void wait() {
+    for (int i = 0; i < 10000 && !opened_ && !given_up_; i++) usleep(1000);
+    given_up_ = !opened_;
+  }
+
+ private:
+  std::atomic<bool> opened_ = false, given_up_ = false;
+};
+
+}  // namespace tessera::test
