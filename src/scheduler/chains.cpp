@@ -1,23 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "chains.hpp"
 
-#include <cstdint>
-
 namespace tessera::scheduler {
-
-void Chains::suggest(starpu_data_handle_t tile, int worker) {
-  // A number in the place of a pointer, counted from 1: nothing to allocate, nothing to free.
-  starpu_data_set_sched_data(tile, reinterpret_cast<void*>(static_cast<std::intptr_t>(worker) + 1));
-}
-
-int Chains::suggested(starpu_data_handle_t tile) {
-  const auto number = reinterpret_cast<std::intptr_t>(starpu_data_get_sched_data(tile));
-  return number >= 1 && number <= STARPU_NMAXWORKERS ? static_cast<int>(number - 1) : nobody;
-}
 
 void Chains::submitted(starpu_data_handle_t tile) {
   auto& chain = chains_[tile];
-  if (chain.home == nobody) move(chain, suggested(tile));
+  if (chain.home == nobody) move(chain, suggested_home(tile));
   chain.unfinished++;
   if (chain.home != nobody) unfinished_[static_cast<std::size_t>(chain.home)]++;
 }
@@ -36,7 +24,7 @@ bool Chains::finished(starpu_data_handle_t tile) {
 
 int Chains::home(starpu_data_handle_t tile) const {
   const auto chain = chains_.find(tile);
-  return chain != chains_.end() ? chain->second.home : suggested(tile);
+  return chain != chains_.end() ? chain->second.home : suggested_home(tile);
 }
 
 std::size_t Chains::length(starpu_data_handle_t tile) const {

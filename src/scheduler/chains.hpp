@@ -6,9 +6,9 @@
 #include <unordered_map>
 #include <vector>
 
-namespace tessera::scheduler {
+#include "tile_notes.hpp"
 
-constexpr int nobody = -1;  ///< no worker
+namespace tessera::scheduler {
 
 /// The tasks that write one tile, one after another, and the worker that they stay with: its home.
 class Chains {
@@ -35,10 +35,6 @@ class Chains {
 
   /// A worker leaves: its tiles have no home any more.
   void forget(int worker);
-
-  /// The program's suggestion. It stays with the tile until it is unregistered.
-  static void suggest(starpu_data_handle_t tile, int worker);
-  static int suggested(starpu_data_handle_t tile);
 
  private:
   struct Chain {

@@ -52,15 +52,19 @@ void Policy::remove(Worker& worker) {
   hand_back(worker);
 }
 
+/// Takes a task from a worker that will not run it.
+ReadyTask Policy::take_from(Worker& worker, std::size_t index) {
+  const auto slot = worker.station.remove(index);
+  abandoned_.add(slot.kept, worker.node);
+  slot.task.task->prefetched = 0;  // for a memory where it will not run
+  return slot.task;
+}
+
 /// What a worker that has left was to do is for the others; but not what its own thread is just asking the tiles of.
 void Policy::hand_back(Worker& worker) {
   while (!worker.bound.empty()) place(describe(worker.bound.take(worker.bound.tasks().begin()).task));
   for (std::size_t i = worker.station.size(); i-- > 0;)
-    if (!worker.station.slots()[i].issuing) {
-      const auto slot = worker.station.remove(i);
-      slot.task.task->prefetched = 0;  // for a memory where it will not run
-      place(describe(slot.task.task));
-    }
+    if (!worker.station.slots()[i].issuing) place(describe(take_from(worker, i).task));
 }
 
 /// StarPU tells when a worker joins a context, but not when it leaves it: workers with nothing to do look from time to

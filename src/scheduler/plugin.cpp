@@ -16,9 +16,10 @@
 
 namespace {
 
-using tessera::scheduler::Chains;
+using tessera::scheduler::allow_fetching;
 using tessera::scheduler::options_from_environment;
 using tessera::scheduler::Policy;
+using tessera::scheduler::suggest_home;
 
 Policy& policy_of(unsigned context) { return *static_cast<Policy*>(starpu_sched_ctx_get_policy_data(context)); }
 
@@ -106,7 +107,9 @@ const char* tessera_sched_check_options(void) {
   }
 }
 
-void tessera_sched_suggest_home(starpu_data_handle_t tile, int worker) { Chains::suggest(tile, worker); }
+void tessera_sched_suggest_home(starpu_data_handle_t tile, int worker) { suggest_home(tile, worker); }
+
+void tessera_sched_allow_fetching(starpu_data_handle_t tile) { allow_fetching(tile); }
 
 void tessera_sched_on_submission(void (*hook)(void)) { on_submission = hook; }
 

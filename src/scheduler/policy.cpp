@@ -113,7 +113,7 @@ starpu_task* Policy::pop(int id) {
     }
     refill(worker);
     if (options_.prefetch && cache_->distributed() && !worker.station.empty() && !worker.narrow())
-      prefetches = worker.station.to_prefetch(*cache_, worker.node, options_.wait);
+      prefetches = worker.station.to_prefetch(*cache_, abandoned_, worker.node, options_.wait);
     if (!worker.narrow() || fetching_ == nobody)
       slot = worker.station.next(worker.node, is_idle(worker),
                                  [&](starpu_data_handle_t tile) { return awaited_by_a_peer(worker, tile); });
@@ -133,9 +133,9 @@ starpu_task* Policy::pop(int id) {
     if (slot) statistics_.in_pop += now() - begin;
   }
   // Outside of the lock: what is asked for belongs to slots that nobody else may take meanwhile.
-  for (auto* task : prefetches.tasks) starpu_prefetch_task_input_for(task, static_cast<unsigned>(id));
-  for (const auto tile : prefetches.tiles)
-    starpu_data_prefetch_on_node_prio(tile, starpu_worker_get_memory_node(static_cast<unsigned>(id)), 1, 0);
+  for (auto* const task : prefetches.tasks) starpu_prefetch_task_input_for(task, static_cast<unsigned>(id));
+  for (const auto& tile : prefetches.tiles)
+    starpu_data_prefetch_on_node_prio(tile.handle, worker.node, 1, tile.priority);
   if (!prefetches.tasks.empty() || !prefetches.tiles.empty()) {
     const Lock lock(mutex_);
     worker.station.issued();

@@ -13,6 +13,7 @@
 #include <tessera/sched.h>
 
 #include "chains.hpp"
+#include "fetching.hpp"
 #include "lock.hpp"
 #include "options.hpp"
 #include "pace.hpp"
@@ -63,6 +64,7 @@ class Policy {
 
   void add(int id);
   void remove(Worker& worker);
+  ReadyTask take_from(Worker& worker, std::size_t slot);
   void hand_back(Worker& worker);
   void remove_those_that_left();
   void refill(Worker& worker);
@@ -89,6 +91,7 @@ class Policy {
   std::size_t shared_tasks_ = 0;
   std::atomic<std::size_t> waiting_ = 0;  ///< tasks in all queues and stations
   Chains chains_;
+  AbandonedTiles abandoned_;
   Pace pace_;
   std::unordered_map<const starpu_task*, unsigned long> order_;  ///< of the tasks that are not finished
   unsigned long submitted_ = 0;

@@ -42,25 +42,36 @@ void ReservationStation::reserve(const ReadyTask& task, unsigned node, bool wide
   });
 }
 
-ReservationStation::Prefetches ReservationStation::to_prefetch(const TileCache& cache, unsigned node,
-                                                               bool wait_for_peers) {
+ReservationStation::Prefetches ReservationStation::to_prefetch(const TileCache& cache, AbandonedTiles& abandoned,
+                                                               unsigned node, bool wait_for_peers) {
   Prefetches prefetches;
   for (auto& slot : slots_) {
     if (slot.prefetched) continue;
-    std::vector<starpu_data_handle_t> others;
-    slot.waits = false;
-    for_each_tile(slot.task.task, [&](starpu_data_handle_t tile, int mode) {
-      if ((mode & STARPU_R) == 0) return;
-      if (wait_for_peers && cache.on_its_way_to_a_peer(tile, node)) slot.waits = true;
-      else if (!TileCache::valid(tile, node) && !TileCache::arriving(tile, node)) others.push_back(tile);
-    });
-    if (slot.waits) {
-      slot.issuing = !others.empty();
-      prefetches.tiles.insert(prefetches.tiles.end(), others.begin(), others.end());
-    } else {
-      slot.prefetched = slot.issuing = true;
-      prefetches.tasks.push_back(slot.task.task);
+    auto* const task = slot.task.task;
+    const auto at_a_peer = [&](starpu_data_handle_t tile) {
+      return wait_for_peers && cache.on_its_way_to_a_peer(tile, node);
+    };
+    slot.waits = std::ranges::any_of(read_by(task), at_a_peer);
+    slot.prefetched = !slot.waits;
+    bool keep = false;
+    if (slot.prefetched) {
+      slot.kept = abandoned.take_over(task, node);
+      // StarPU lowers the counts for a prefetched task. One that takes over is not counted itself.
+      if (!slot.kept.empty()) task->prefetched = 1;
+      else keep = is_to_be_kept(task);
     }
+    if (keep) {
+      slot.kept = read_by(task);
+      slot.issuing = true;
+      prefetches.tasks.push_back(task);
+      continue;
+    }
+    for_each_tile(task, [&](starpu_data_handle_t tile, int mode) {
+      if (!may_fetch_alone(tile, mode)) return;
+      if (slot.waits && (at_a_peer(tile) || TileCache::valid(tile, node) || TileCache::arriving(tile, node))) return;
+      slot.issuing = true;
+      prefetches.tiles.push_back({tile, slot.task.priority});
+    });
   }
   return prefetches;
 }

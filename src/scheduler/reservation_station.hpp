@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "fetching.hpp"
 #include "ready_task.hpp"
 #include "tile_cache.hpp"
 
@@ -22,12 +23,17 @@ class ReservationStation {
     bool waits = false;       ///< one of its tiles is on its way to a peer, and will be copied from there
     bool issuing = false;     ///< its worker is about to ask for tiles: nobody may take it
     bool wide = false;        ///< its tiles fill more than half of its worker's memory
+    std::vector<starpu_data_handle_t> kept = {};  ///< tiles that StarPU keeps for it
   };
 
   /// What is to be asked for.
   struct Prefetches {
-    std::vector<starpu_task*> tasks;          ///< all tiles of a task
-    std::vector<starpu_data_handle_t> tiles;  ///< of tasks whose other tiles are waited for
+    struct Tile {
+      starpu_data_handle_t handle;
+      int priority;  ///< its task's
+    };
+    std::vector<starpu_task*> tasks;  ///< all tiles of these, to be kept
+    std::vector<Tile> tiles;          ///< each by itself
   };
 
   bool empty() const noexcept { return slots_.empty(); }
@@ -43,7 +49,8 @@ class ReservationStation {
   void reserve(const ReadyTask& task, unsigned node, bool wide);
 
   /// Marks what is to be fetched ahead now, and returns it: in order, except what had better wait for a peer.
-  Prefetches to_prefetch(const TileCache& cache, unsigned node, bool wait_for_peers);
+  /// @param abandoned  a task that reads such tiles takes them over
+  Prefetches to_prefetch(const TileCache& cache, AbandonedTiles& abandoned, unsigned node, bool wait_for_peers);
   /// What `to_prefetch` returned has been asked for.
   void issued();
 

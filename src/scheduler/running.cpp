@@ -90,7 +90,7 @@ void Policy::ends(starpu_task* task, int id) {
   }
   if (complete && options_.write_back && starpu_worker_get_memory_node(static_cast<unsigned>(id)) != STARPU_MAIN_RAM &&
       TileCache::has_place(output, STARPU_MAIN_RAM))
-    starpu_data_idle_prefetch_on_node(output, STARPU_MAIN_RAM, 1);
+    write_back(output);
 }
 
 }  // namespace tessera::scheduler

@@ -67,9 +67,7 @@ std::optional<ReadyTask> Policy::steal(Worker& thief) {
     return std::nullopt;
   statistics_.steals++;
   if (bound) return victim->bound.take(victim->bound.tasks().find(*best));
-  const auto taken = victim->station.remove(slot);
-  taken.task.task->prefetched = 0;  // for a memory where it will not run
-  return taken.task;
+  return take_from(*victim, slot);
 }
 
 }  // namespace tessera::scheduler

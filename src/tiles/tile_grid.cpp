@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 
+#include <tessera/sched.h>
 #include <tessera/error.hpp>
 
 #include "common/failure.hpp"
@@ -68,6 +69,7 @@ TileGrid::TileGrid(void* data, Index m, Index n, Index ld, std::size_t element_s
       starpu_data_register(&handle, STARPU_MAIN_RAM, &matrix, interface);
       codelets::take_failure(handle);
       starpu_data_set_sequential_consistency_flag(handle, 1);  // the program may have another default
+      tessera_sched_allow_fetching(handle);
       starpu_data_set_coordinates(handle, 2, static_cast<int>(i), static_cast<int>(j));
     }
 }

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the policy fetches ahead, and that StarPU keeps no tile for it afterwards: on two memory nodes without a GPU, by
+// the environment in CMakeLists.txt.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <deque>
+
+#include "scheduler/reservation_station.hpp"
+#include "support/gate.hpp"
+#include "support/starpu.hpp"
+
+namespace tessera::test {
+namespace {
+
+constexpr unsigned far_node = 1;
+constexpr int tasks = 8;  // fewer than a worker reserves
+
+class Prefetching : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(starpu_memory_nodes_get_count(), 2);
+    for (const int worker : cpus_of_starpu())
+      (starpu_worker_get_memory_node(static_cast<unsigned>(worker)) == far_node ? far_ : near_) = worker;
+    ASSERT_GE(std::min(near_, far_), 0);
+  }
+
+  const Starpu starpu_;
+  int near_ = -1, far_ = -1;
+};
+
+/// Whether StarPU refuses to evict the tile for a prefetch, though no task needs it.
+bool is_kept(const Numbers& tile) {
+  starpu_data_acquire(tile.handle(), STARPU_RW);  // when all requests are done
+  starpu_data_release(tile.handle());
+  return starpu_data_can_evict(tile.handle(), far_node, STARPU_FETCH) != 0 &&
+         starpu_data_can_evict(tile.handle(), far_node, STARPU_PREFETCH) == 0;
+}
+
+/// Tiles that are read, and as many that are written.
+struct Tiles {
+  Tiles() : inputs(tasks), outputs(tasks) {}
+  void expect_none_kept() const {
+    for (std::size_t i = 0; i < tasks; i++) {
+      EXPECT_FALSE(is_kept(inputs[i])) << "input " << i;
+      EXPECT_FALSE(is_kept(outputs[i])) << "output " << i;
+    }
+  }
+  std::deque<Numbers> inputs, outputs;
+};
+
+TEST_F(Prefetching, KeepsNoTileAfterTheTasksThatReadIt) {
+  const Tiles tiles;
+  starpu_pause();
+  for (std::size_t i = 0; i < tasks; i++)
+    submit(only_on(
+        far_, task_of([](void**) {}, {{tiles.inputs[i].handle(), STARPU_R}, {tiles.outputs[i].handle(), STARPU_RW}})));
+  starpu_resume();
+  starpu_task_wait_for_all();
+  tiles.expect_none_kept();
+}
+
+TEST_F(Prefetching, KeepsNoTileThatATaskOnlyWrote) {
+  const Tiles tiles;
+  for (const auto* side : {&tiles.inputs, &tiles.outputs})
+    for (const auto& tile : *side) tessera_sched_allow_fetching(tile.handle());
+  starpu_pause();
+  for (std::size_t i = 0; i < tasks; i++)
+    submit(only_on(
+        far_, task_of([](void** buffers) { *reinterpret_cast<std::uint64_t*>(STARPU_VECTOR_GET_PTR(buffers[1])) = 0; },
+                      {{tiles.inputs[i].handle(), STARPU_R}, {tiles.outputs[i].handle(), STARPU_W}})));
+  starpu_resume();
+  starpu_task_wait_for_all();
+  tiles.expect_none_kept();
+}
+
+// Stolen after their tiles were fetched for the victim: the next tasks that read them there take them over.
+TEST_F(Prefetching, KeepsNoStolenTileAfterTheNextTasksThatReadIt) {
+  const Tiles tiles;
+  Gate reserved, stolen;
+  starpu_pause();
+  for (const auto& tile : tiles.outputs) tessera_sched_suggest_home(tile.handle(), far_);
+  submit(only_on(near_, task_of([&](void**) { reserved.wait(); })));
+  for (std::size_t i = 0; i < tasks; i++)
+    submit(task_of(
+        [&](void**) {
+          if (starpu_worker_get_id() == near_) return;
+          reserved.open();  // with its first task, it has reserved all
+          stolen.wait();
+        },
+        {{tiles.inputs[i].handle(), STARPU_R}, {tiles.outputs[i].handle(), STARPU_RW}}));
+  starpu_resume();
+  for (int i = 0; i < 10000 && counts().steals == 0; i++) usleep(1000);
+  stolen.open();
+  starpu_task_wait_for_all();
+  ASSERT_GT(counts().steals, 0);
+  for (int round = 0; round < 2; round++) {
+    for (std::size_t i = 0; i < tasks; i++)
+      submit(only_on(far_, task_of([](void**) {},
+                                   {{tiles.inputs[i].handle(), STARPU_R}, {tiles.outputs[i].handle(), STARPU_RW}})));
+    starpu_task_wait_for_all();
+  }
+  tiles.expect_none_kept();
+}
+
+// A tile that is fetched by itself is no more urgent than its task.
+TEST_F(Prefetching, HasThePriorityOfTheTask) {
+  const Tiles tiles;
+  tessera_sched_allow_fetching(tiles.inputs[0].handle());
+  tessera_sched_allow_fetching(tiles.outputs[0].handle());
+  auto* task = task_of([](void**) {}, {{tiles.inputs[0].handle(), STARPU_R}, {tiles.outputs[0].handle(), STARPU_W}});
+  scheduler::ReservationStation station;
+  scheduler::ReadyTask ready;
+  ready.task = task, ready.priority = -7;
+  station.reserve(ready, far_node, false);
+  scheduler::AbandonedTiles abandoned;
+  const auto prefetches = station.to_prefetch(scheduler::TileCache(true), abandoned, far_node, true);
+  EXPECT_TRUE(prefetches.tasks.empty());
+  ASSERT_EQ(prefetches.tiles.size(), 1);
+  EXPECT_EQ(prefetches.tiles[0].handle, tiles.inputs[0].handle());
+  EXPECT_EQ(prefetches.tiles[0].priority, -7);
+  submit(task);
+}
+
+// The result goes home as soon as it is complete, though the program has said by then that nobody will read it.
+TEST_F(Prefetching, WritesBackWhatIsToBeInvalidated) {
+  Numbers tile;
+  for (int i = 0; i < 5; i++) {
+    Gate invalidated;
+    submit(only_on(far_, task_of([&](void**) { invalidated.wait(); }, {{tile.handle(), STARPU_W}})));
+    starpu_data_invalidate_submit(tile.handle());
+    invalidated.open();
+    starpu_task_wait_for_all();
+  }
+  submit(task_of(
+      [](void** buffers) {
+        auto* numbers = reinterpret_cast<std::uint64_t*>(STARPU_VECTOR_GET_PTR(buffers[0]));
+        std::fill_n(numbers, STARPU_VECTOR_GET_NX(buffers[0]), 7);
+      },
+      {{tile.handle(), STARPU_W}}));
+  EXPECT_EQ(tile.value(), 7);
+}
+
+// A task that fills most of a memory changes how its worker fetches and steals, but not for longer than it takes.
+TEST_F(Prefetching, GoesOnAfterATaskThatFillsTheMemory) {
+  Numbers large(96 * 1024);  // of 1 MiB
+  submit(only_on(far_, link_of(large, 1)));
+  starpu_task_wait_for_all();
+  Gate stolen;
+  std::deque<Numbers> chains;
+  starpu_pause();
+  for (int i = 0; i < 40; i++) tessera_sched_suggest_home(chains.emplace_back().handle(), near_);
+  for (const auto& chain : chains)
+    submit(link_of(chain, 1, [&] {
+      if (starpu_worker_get_id() == far_) stolen.open();
+      else stolen.wait();
+    }));
+  starpu_resume();
+  starpu_task_wait_for_all();
+  EXPECT_TRUE(stolen.was_opened());
+  EXPECT_GT(counts().steals, 0);
+}
+
+}  // namespace
+}  // namespace tessera::test
