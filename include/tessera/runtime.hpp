@@ -101,6 +101,9 @@ struct Statistics {
 /// cannot be written, StarPU's files are in a private temporary folder, which is removed with the Runtime. If
 /// STARPU_PERF_MODEL_DIR is set, StarPU's files are there, and StarPU calibrates as it always does.
 ///
+/// A process that is forked while a Runtime lives cannot use Tessera, as StarPU has no threads there: what would wait
+/// throws RuntimeError, and nothing of what was inherited is taken down. It may call `exec`, `exit` and `_exit`.
+///
 /// While a Runtime lives, OpenBLAS computes with one thread per call: StarPU's workers are the parallelism. The last
 /// Runtime restores the caller's setting.
 class Runtime {

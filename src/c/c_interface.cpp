@@ -107,7 +107,7 @@ tessera_status tessera_init(int cpus, int gpus) {
 
 tessera_status tessera_finalize(void) {
   return status_of("tessera_finalize", [] {
-    detail::require_outside_tasks("tessera_finalize");
+    detail::require_can_wait("tessera_finalize");
     std::unique_ptr<Runtime> last;
     const std::lock_guard lock(mutex);
     if (runtimes.empty()) throw RuntimeError("tessera_finalize: there was no tessera_init");
@@ -118,7 +118,7 @@ tessera_status tessera_finalize(void) {
 
 tessera_status tessera_wait(void) {
   return status_of("tessera_wait", [] {
-    detail::require_outside_tasks("tessera_wait");
+    detail::require_can_wait("tessera_wait");
     wait();
   });
 }
@@ -187,7 +187,7 @@ tessera_status tessera_matrix_destroy(tessera_matrix* matrix) {
   if (matrix == nullptr) return TESSERA_SUCCESS;
   constexpr const char* function = "tessera_matrix_destroy";
   return status_of(function, [&] {
-    if (matrix->family->members == 1) detail::require_outside_tasks(function);
+    if (matrix->family->members == 1) detail::require_can_wait(function);
     const std::unique_ptr<tessera_matrix> owned(matrix);
     if (--matrix->family->members == 0)
       wait_for(matrix->family->whole);  // waits so that a failure is reported; a destructor could not

@@ -83,7 +83,7 @@ void product_on_pointers(const char* routine, bool rows, std::optional<Uplo> upl
     std::swap(op_a, op_b), std::swap(m, n), std::swap(A, B), std::swap(lda, ldb);
     if (uplo) uplo = flipped(*uplo);
   }
-  const auto session = session_outside_tasks(routine);
+  const auto session = session_to_wait(routine);
   const auto tiles = uplo ? plan_triangle<T>(*session, op_a, op_b, n, k, TriangleOf::Product)
                           : plan_product<T>(*session, op_a, op_b, m, n, k);
   const auto c = private_output(C, m, n, ldc, {tiles.m, tiles.n}, uplo);

@@ -111,7 +111,7 @@ void rank_update_on_pointers(const char* routine, bool rows, bool two, Uplo uplo
     uplo = flipped(uplo), op = codelets::other_factor<hermitian>(op);
     alpha = conjugated_if<T>(hermitian, alpha);
   }
-  const auto session = session_outside_tasks(routine);
+  const auto session = session_to_wait(routine);
   const auto tiles = plan_triangle<T>(*session, op, codelets::other_factor<false>(op), n, k,
                                       two ? TriangleOf::Rank2k : TriangleOf::RankK);
   const auto c = private_output(C, n, n, ldc, {tiles.m, tiles.n}, uplo);

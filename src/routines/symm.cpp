@@ -84,7 +84,7 @@ template <Scalar T, bool hermitian>
 void compute(const char* routine, Side side, Uplo uplo, Index m, Index n, T alpha, const T* A, Index lda, const T* B,
              Index ldb, T beta, T* C, Index ldc) {
   if (m == 0 || n == 0 || (alpha == T{} && beta == T(1))) return;
-  const auto session = session_outside_tasks(routine);
+  const auto session = session_to_wait(routine);
   const auto tiles = plan_symmetric<T>(*session, side, m, n);
   const auto c = private_output(C, m, n, ldc, {tiles.m, tiles.n});
   if (alpha == T{}) {  // A and B are not read, and may be null

@@ -58,7 +58,7 @@ void triangular_on_pointers(const char* routine, std::optional<Layout> layout, S
     std::swap(m, n);
     side = flipped(side), uplo = flipped(uplo);
   }
-  const auto session = session_outside_tasks(routine);
+  const auto session = session_to_wait(routine);
   const auto tiles = plan_triangular<T>(*session, side, inverse, m, n);
   const auto b = private_output(B, m, n, ldb, {tiles.m, tiles.n});
   if (alpha == T{}) {  // A is not read, and may be null

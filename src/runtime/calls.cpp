@@ -38,7 +38,7 @@ Submissions::Submissions() : scope_(std::make_shared<detail::Scope>(detail::sess
 Submissions::~Submissions() { std::erase(detail::scopes, scope_); }
 
 void Submissions::wait() {
-  detail::require_outside_tasks("Submissions::wait");
+  detail::require_can_wait("Submissions::wait");
   scope_->unfinished().wait();
   scope_->failures().check();
 }

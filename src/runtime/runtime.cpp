@@ -13,14 +13,15 @@ namespace tessera {
 Runtime::Runtime(const RuntimeOptions& options) : session_(detail::session(options)) {}
 
 Runtime::~Runtime() {
-  detail::require_outside_tasks("Runtime::~Runtime");  // ends the program, and says why
+  if (detail::in_forked_child()) return;
+  detail::require_can_wait("Runtime::~Runtime");  // ends the program, and says why
   session_->wait_for_everything();
 }
 
 bool Runtime::joined() const noexcept { return session_->joined(); }
 
 void wait() {
-  const auto session = detail::session_outside_tasks("tessera::wait");
+  const auto session = detail::session_to_wait("tessera::wait");
   session->wait_for_everything();
   session->calls().failures().forget_told();
   session->calls().failures().check();
@@ -62,12 +63,12 @@ std::vector<Device> devices() {
 }
 
 void pause_recording() {
-  const auto session = detail::session_outside_tasks("tessera::pause_recording");
+  const auto session = detail::session_to_wait("tessera::pause_recording");
   if (session->recording()) session->recording()->pause();
 }
 
 void resume_recording() {
-  const auto session = detail::session_outside_tasks("tessera::resume_recording");
+  const auto session = detail::session_to_wait("tessera::resume_recording");
   if (session->recording()) session->recording()->resume();
 }
 

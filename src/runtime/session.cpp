@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "session.hpp"
 
+#include <pthread.h>
 #include <starpu.h>
 #include <starpu_scheduler.h>
 
@@ -189,6 +190,30 @@ bool alive = false;                   // from before the constructor until after
 std::weak_ptr<Session> running;       // guarded by mutex
 std::shared_ptr<Session> until_exit;  // guarded by mutex
 
+std::atomic<bool> forked = false;
+
+/// A child keeps what it has inherited until it ends.
+void prepare_for_forks() {
+  pthread_atfork([] { mutex.lock(); }, [] { mutex.unlock(); },
+                 [] {
+                   if (auto inherited = running.lock()) {
+                     forked = true;
+                     new std::shared_ptr<Session>(std::move(inherited));  // NOLINT(bugprone-unused-raii): a leak
+                   }
+                   mutex.unlock();
+                 });
+}
+
+/// At the exit: tasks must not run on when the BLAS and CUDA have ended.
+void end_last_session() {
+  std::shared_ptr<Session> last;
+  {
+    const std::lock_guard at_exit(mutex);
+    last.swap(until_exit);
+  }
+  if (last.use_count() > 1 && !forked && starpu_worker_get_id() < 0) last->wait_for_everything();
+}
+
 /// A session, and what is to be done when it has gone.
 struct KeptSession {
   struct End {
@@ -209,7 +234,9 @@ struct KeptSession {
 
 /// A new session, once the last one has shut StarPU down: it would join one that is about to stop.
 std::shared_ptr<Session> make_session(std::unique_lock<std::mutex>& lock, const RuntimeOptions& options) {
-  require_outside_tasks("Runtime");
+  require_can_wait("Runtime");
+  static std::once_flag once;
+  std::call_once(once, prepare_for_forks);
   gone.wait(lock, [] { return !alive; });
   const auto kept = std::make_shared<KeptSession>(options);
   kept->end.expected = alive = true;
@@ -220,18 +247,23 @@ std::shared_ptr<Session> make_session(std::unique_lock<std::mutex>& lock, const 
 
 }  // namespace
 
-void require_outside_tasks(const char* what) {
+bool in_forked_child() noexcept { return forked; }
+
+void require_can_wait(const char* what) {
+  if (forked)
+    throw RuntimeError(std::string(what) +
+                       ": this process was forked from one in which Tessera ran: StarPU has no threads here");
   if (starpu_worker_get_id() >= 0)
     throw RuntimeError(std::string(what) + ": called from within a StarPU task or its callback");
 }
 
-std::shared_ptr<Session> session_outside_tasks(const char* what) {
-  require_outside_tasks(what);
+std::shared_ptr<Session> session_to_wait(const char* what) {
+  require_can_wait(what);
   return session();
 }
 
 std::shared_ptr<Session> session(const RuntimeOptions& options) {
-  require_outside_tasks("Runtime");
+  require_can_wait("Runtime");
   std::unique_lock lock(mutex);
   if (auto existing = running.lock()) {
     static_cast<void>(with_environment(options));  // not used, but not to be wrong either
@@ -246,13 +278,7 @@ std::shared_ptr<Session> session() {
   until_exit = make_session(lock, RuntimeOptions{});
   // Registered now, after CUDA and StarPU have registered theirs: handlers run last in, first out.
   static std::once_flag once;
-  std::call_once(once, [] {
-    std::atexit([] {
-      std::shared_ptr<Session> last;  // goes after the lock: the session's end takes it
-      const std::lock_guard at_exit(mutex);
-      last.swap(until_exit);
-    });
-  });
+  std::call_once(once, [] { std::atexit(end_last_session); });
   return until_exit;
 }
 

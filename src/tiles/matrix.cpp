@@ -40,7 +40,7 @@ Argument first_illegal(const void* data, Index m, Index n, Index ld, TileSize ti
 template <Scalar T>
 std::shared_ptr<detail::TileGrid> make_grid(const T* data, Index m, Index n, Index ld, TileSize tile, bool read_only) {
   arguments::require_legal("Matrix", first_illegal(data, m, n, ld, tile, sizeof(T)));
-  detail::require_outside_tasks("Matrix");  // its end will have to wait
+  detail::require_can_wait("Matrix");  // its end will have to wait
   if (tile.rows == 0 || tile.columns == 0) {
     const Index chosen = detail::default_tile<T>(*detail::session());
     if (tile.rows == 0) tile.rows = chosen;
@@ -145,13 +145,13 @@ bool Matrix<T>::overlaps(const Matrix& other) const {
 
 template <Scalar T>
 void Matrix<T>::prefetch_home() const {
-  detail::require_outside_tasks("Matrix::prefetch_home");
+  detail::require_can_wait("Matrix::prefetch_home");
   grid_->bring_home(i0_, i0_ + mt_, j0_, j0_ + nt_);
 }
 
 template <Scalar T>
 void Matrix<T>::wait() const {
-  detail::require_outside_tasks("Matrix::wait");
+  detail::require_can_wait("Matrix::wait");
   prefetch_home();
   grid_->wait_home();
   grid_->check(i0_, i0_ + mt_, j0_, j0_ + nt_);

@@ -75,7 +75,8 @@ TileGrid::TileGrid(void* data, Index m, Index n, Index ld, std::size_t element_s
 }
 
 TileGrid::~TileGrid() {
-  if (!handles_.empty()) require_outside_tasks("Matrix::~Matrix");  // ends the program, and says why
+  if (handles_.empty() || in_forked_child()) return;
+  require_can_wait("Matrix::~Matrix");          // ends the program, and says why
   if (!read_only_) bring_home(0, mt_, 0, nt_);  // all at once, since unregistering fetches one tile after another
   wait_home();
   for (auto* handle : handles_) {
