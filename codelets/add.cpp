@@ -18,7 +18,7 @@ void add_cpu(void* buffers[], void* arg) {
     T* column = element(C, 0, j);
     if (beta != T(1)) host::scal(end - first, beta, column + first);
     const T* terms = element(D, 0, j);
-    for (int i = first; i < end; i++) column[i] += terms[i];  // a complex axpy by 1 makes a NaN of an infinity
+    for (int i = first; i < end; i++) column[i] += terms[i];  // complex axpy makes a NaN of an infinity
   }
 }
 

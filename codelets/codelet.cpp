@@ -21,8 +21,9 @@ double cost_in_microseconds(starpu_task* task, unsigned worker, unsigned /*imple
 
 double flops_of(starpu_task* task, unsigned /*implementation*/) { return work_of(task).flops; }
 
-/// Tasks of one operation that cost the same have the same footprint: type and tile sizes, not the values of α and β.
-/// On the diagonal of a matrix with high tiles it does not tell how much of a tile is computed; the cost function does.
+/// Hashes the type and the tile sizes, not α and β: StarPU treats tasks with equal footprints as equally expensive. In
+/// tall tiles on a diagonal, the hash does not contain how much of the tile is computed; the cost function takes that
+/// into account.
 uint32_t footprint(starpu_task* task) {
   uint32_t hash = starpu_hash_crc32c_be(static_cast<uint32_t>(work_of(task).type), 0);
   for (int i = 0; i < task->nbuffers; i++) {
@@ -45,7 +46,7 @@ TileOperation::TileOperation(const char* name, starpu_cpu_func_t cpu, starpu_cud
   codelet.name = name;
   codelet.color = colour_of(name);
   codelet.model = &model;
-  codelet.nbuffers = STARPU_VARIABLE_NBUFFERS;  // so that a task with β = 0 can say STARPU_W
+  codelet.nbuffers = STARPU_VARIABLE_NBUFFERS;  // lets a task with β = 0 use STARPU_W
   codelet.cpu_funcs[0] = cpu;
   if (cuda != nullptr) {
     codelet.cuda_funcs[0] = cuda;

@@ -7,10 +7,10 @@
 
 #include "common/triangle.hpp"
 
-/// What all tile operations share: how a codelet is put together, and what a task of it costs.
+/// The codelets of all tile operations: their arguments, their construction, and the cost of their tasks.
 namespace tessera::codelets {
 
-/// First member of the arguments of every tile operation: what the performance model needs to know.
+/// The amount of work of a task, for the performance model. First member of the arguments of every tile operation.
 struct Work {
   double flops;  ///< real floating-point operations
   char type;     ///< s, d, c or z
@@ -22,21 +22,22 @@ struct TileOperation {
   starpu_codelet codelet{};
 
   /// @param name  shown in traces
-  /// @param cuda  asynchronous on the worker's stream; null where Tessera is built without CUDA
+  /// @param cuda  asynchronous on the worker's stream; null if Tessera is built without CUDA
   TileOperation(const char* name, starpu_cpu_func_t cpu, starpu_cuda_func_t cuda);
 };
 
-/// Seconds that `work` takes on one worker, by the operation's name. The rates come from whoever knows the machine
-/// (src/machine/machine_rates.cpp).
+/// Returns the seconds that an operation takes on one worker. src/machine/machine_rates.cpp sets the function, since it
+/// knows the rates of the machine.
 using CostFunction = double (*)(const char* operation, const Work& work, int worker);
 void set_cost_function(CostFunction function);
 
-// What each tile operation computes, and its buffers. An output whose factor β is 0 may be passed as STARPU_W, if all
-// of it is computed: where only a triangle is, the rest must survive, and the tile is always STARPU_RW.
+// Each struct below documents what its tile operation computes, and its buffers. A task may pass an output whose factor
+// β is 0 as STARPU_W if it computes the whole tile. If it computes only a triangle, the other elements must keep their
+// values, so the tile is always STARPU_RW.
 //
-// A triangle of a tile that is higher than wide is what the triangle of its matrix has of it: the diagonal enters in
-// the row `first_row`, a square begins there of which the triangle is meant, and with it all that is below it, or above
-// it.
+// A tile on the diagonal of a matrix may be taller than wide. The diagonal of the matrix then enters the tile in row
+// `first_row`, where a square begins. "A triangle" below means one triangle of that square, together with all rows of
+// the tile below the square (Lower) or above it (Upper).
 
 /// C ← α op(A) op(B) + β C. Buffers: A, B (read), C.
 template <Scalar T>
@@ -44,7 +45,7 @@ struct GemmArgs {
   Work work;
   Op op_a, op_b;
   T alpha, beta;
-  int first_column = 0;  ///< of op(B): that and those after it are used, as many as C has
+  int first_column = 0;  ///< first column of op(B) to use; the number of columns is that of C
 };
 template <Scalar T>
 starpu_codelet& gemm();
@@ -74,7 +75,7 @@ starpu_codelet& symm();
 template <ComplexScalar T>
 starpu_codelet& hemm();
 
-/// A triangle of C ← α op(A) op(A)ᵀ + β C, or with ᴴ; then α and β are real. Buffers: A (read), C.
+/// A triangle of C ← α op(A) op(A)ᵀ + β C. herk: with ᴴ instead of ᵀ, and with real α and β. Buffers: A (read), C.
 template <Scalar T>
 struct SyrkArgs {
   Work work;
@@ -88,8 +89,8 @@ starpu_codelet& syrk();
 template <ComplexScalar T>
 starpu_codelet& herk();
 
-/// A triangle of C ← α op(A) op(B)ᵀ + α op(B) op(A)ᵀ + β C, or with ᴴ and ᾱ in the second term; then β is real.
-/// Buffers: A, B (read), C.
+/// A triangle of C ← α op(A) op(B)ᵀ + α op(B) op(A)ᵀ + β C. her2k: with ᴴ instead of ᵀ, ᾱ in the second term, and real
+/// β. Buffers: A, B (read), C.
 template <Scalar T>
 struct Syr2kArgs {
   Work work;
@@ -103,8 +104,8 @@ starpu_codelet& syr2k();
 template <ComplexScalar T>
 starpu_codelet& her2k();
 
-/// B ← α op(A) B or α B op(A); trsm: with the inverse of A. Buffers: A (read), B, and if `blocked` also the result of
-/// `diagonal_blocks` for A (read), and a workspace as large as `diagonal_block` rows, or columns, of B (scratch).
+/// B ← α op(A) B or α B op(A); trsm uses the inverse of A. Buffers: A (read), B. If `blocked`, also the result of
+/// `diagonal_blocks` for A (read), and a workspace for `diagonal_block` rows (Left) or columns (Right) of B (scratch).
 template <Scalar T>
 struct TriangularArgs {
   Work work;
@@ -120,16 +121,17 @@ starpu_codelet& trmm();
 template <Scalar T>
 starpu_codelet& trsm();
 
-/// D ← the blocks of order `diagonal_block` on the diagonal of a triangular A, one beside the other, as full matrices;
-/// before them their inverses, as trsm needs both: then D is twice as wide as A. With them, trmm and trsm on a GPU are
-/// products (see triangular_blocks.hpp). For GPUs only. Buffers: A (read), D (write).
+/// D ← the blocks of order `diagonal_block` on the diagonal of a triangular A, side by side, as full matrices. If
+/// `inverse`, D is twice as wide as A: the inverses of all blocks come first, then the blocks, since trsm needs both.
+/// With D, trmm and trsm on a GPU consist of products (see triangular_blocks.hpp). Runs only on GPUs. Buffers: A
+/// (read), D (write).
 inline constexpr int diagonal_block = 256;
 template <Scalar T>
 struct DiagonalBlocksArgs {
   Work work;
   Uplo uplo;
   Diag diag;
-  bool inverse;  ///< for trsm
+  bool inverse;  ///< true for trsm
 };
 template <Scalar T>
 starpu_codelet& diagonal_blocks();
@@ -140,7 +142,7 @@ struct ScaleArgs {
   Work work;
   Part part;
   int first_row;
-  bool real_diagonal;  ///< of a triangle: the imaginary part of the diagonal becomes 0
+  bool real_diagonal;  ///< sets the imaginary part of the diagonal to 0; only for a triangle
   T beta;
 };
 template <Scalar T>

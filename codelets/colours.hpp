@@ -11,8 +11,8 @@ struct OperationColour {
   std::uint32_t rgb;  ///< 0xRRGGBB
 };
 
-/// The same in every picture; a Hermitian operation has that of its symmetric twin. Paul Tol's bright and muted
-/// schemes, which people who see few colours can tell apart.
+/// The colours of tile operations in all pictures. A Hermitian operation has the colour of its symmetric counterpart.
+/// They come from Paul Tol's bright and muted schemes, which colour-blind readers can distinguish.
 inline constexpr OperationColour operation_colours[] = {
     {"gemm", 0x4477aa},
     {"gemmt", 0xaa3377},
@@ -29,7 +29,7 @@ inline constexpr OperationColour operation_colours[] = {
     {"diagonal_blocks", 0x882255},
 };
 
-/// 0, which leaves it to StarPU, for what is not in the table.
+/// The colour of an operation [0xRRGGBB]; 0 if the table does not contain it: StarPU then chooses one.
 constexpr std::uint32_t colour_of(std::string_view operation) {
   for (const auto& entry : operation_colours)
     if (entry.operation == operation) return entry.rgb;

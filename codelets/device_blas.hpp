@@ -8,7 +8,7 @@
 
 #include "common/of_type.hpp"
 
-/// The only place that calls cuBLAS: one overload set over the four types, column-major. Scalars are on the host.
+/// The only calls of cuBLAS: one overload set over the four types, column-major. Scalars are in host memory.
 namespace tessera::device {
 
 inline cublasOperation_t cublas(Op op) {
@@ -20,7 +20,7 @@ inline cublasFillMode_t cublas(Uplo uplo) {
 inline cublasSideMode_t cublas(Side side) { return side == Side::Left ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT; }
 inline cublasDiagType_t cublas(Diag diag) { return diag == Diag::Unit ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT; }
 
-/// Elements, under the names that cuBLAS has for their types.
+/// Pointers to elements, cast to cuBLAS's types.
 inline auto* cublas(float* x) { return x; }
 inline auto* cublas(double* x) { return x; }
 inline auto* cublas(std::complex<float>* x) { return reinterpret_cast<cuComplex*>(x); }
@@ -99,7 +99,7 @@ cublasStatus_t trsm(cublasHandle_t handle, Side side, Uplo uplo, Op op, Diag dia
                                                                         lda, cublas(B), ldb);
 }
 
-/// The same for `count` triangular matrices and right-hand sides; the arrays of pointers are in device memory.
+/// trsm for `count` pairs of a triangular matrix and a right-hand side. The arrays of pointers are in device memory.
 template <Scalar T>
 cublasStatus_t trsm_batched(cublasHandle_t handle, Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha,
                             const T* const* A, int lda, T* const* B, int ldb, int count) {
@@ -109,13 +109,13 @@ cublasStatus_t trsm_batched(cublasHandle_t handle, Side side, Uplo uplo, Op op, 
       reinterpret_cast<const U* const*>(A), lda, reinterpret_cast<U* const*>(B), ldb, count);
 }
 
-/// The index, from 1, of an element whose |Re| + |Im| is the largest; waits for the stream.
+/// *index ← the index, from 1, of an element with the largest |Re| + |Im|. Waits for the stream.
 template <Scalar T>
 cublasStatus_t largest(cublasHandle_t handle, int n, const T* x, int* index) {
   return of_type<T>(cublasIsamax, cublasIdamax, cublasIcamax, cublasIzamax)(handle, n, cublas(x), 1, index);
 }
 
-/// *sum ← Σ |Re| + |Im|; waits for the stream.
+/// *sum ← Σ |Re| + |Im|. Waits for the stream.
 template <Scalar T>
 cublasStatus_t sum_of_magnitudes(cublasHandle_t handle, int n, const T* x, Real<T>* sum) {
   return of_type<T>(cublasSasum, cublasDasum, cublasScasum, cublasDzasum)(handle, n, cublas(x), 1, sum);
@@ -142,7 +142,7 @@ cublasStatus_t scale(cublasHandle_t handle, int m, int n, T alpha, const T* A, i
   return geam(handle, m, n, alpha, A, lda, T{}, A, lda, B, ldb);
 }
 
-/// The triangle `uplo` of C ← that of A.
+/// Copies the triangle `uplo` of A to C.
 /// @param packed  workspace of n (n + 1) / 2 elements
 template <Scalar T>
 cublasStatus_t copy_triangle(cublasHandle_t handle, Uplo uplo, int n, const T* A, int lda, T* packed, T* C, int ldc) {

@@ -20,13 +20,13 @@ namespace {
 struct Worker {
   cublasHandle_t handle = nullptr;
   void* workspace = nullptr;
-  void* ones = nullptr;  ///< `leaf` of each type
+  void* ones = nullptr;  ///< `leaf` ones of each type
 };
 std::array<Worker, STARPU_NMAXWORKERS> workers{};
 
 Worker& mine() { return workers[static_cast<std::size_t>(starpu_worker_get_id_check())]; }
 
-/// Where the ones of a type are [bytes].
+/// Offset of a type's ones [bytes].
 template <Scalar T>
 constexpr std::size_t offset_of_ones = std::size_t{leaf} * (std::same_as<T, float>                 ? 0
                                                             : std::same_as<T, double>              ? 4
@@ -41,17 +41,17 @@ void write_ones() {
                                            leaf * sizeof(T), cudaMemcpyHostToDevice));
 }
 
-/// CUDA loads a kernel when it is first called, which takes 50 to 100 ms for the first product of a type and 1 to 17 ms
-/// for each other operation. Those of the most common type, so that the first call of a program is not slower than
-/// others: with matrices of this order, as cuBLAS has other kernels for small ones (on an H200, syrk and symm of 256
-/// and less). All operands are zeros.
+/// Runs the operations once in double precision, the most common type, so that a program's first call is not slower
+/// than later ones. CUDA loads a kernel at its first launch, which takes 50 to 100 ms for the first product of a type
+/// and 1 to 17 ms for each other operation. The order of the matrices is `leaf`, because cuBLAS has different kernels
+/// for small matrices (on an H200, syrk and symm up to 256). All operands are zeros.
 void load_kernels() {
   constexpr int n = leaf;
   constexpr std::size_t square = std::size_t{n} * n;
   static_assert(4 * square * sizeof(double) <= workspace_bytes);
   auto* const A = static_cast<double*>(mine().workspace);
   auto *const B = A + square, *const C = B + square, *const packed = C + square;
-  auto* const pointers = reinterpret_cast<double**>(packed);  // of A and B
+  auto* const pointers = reinterpret_cast<double**>(packed);  // pointers to A and to B
   double* const both[] = {A, B};
   const auto handle = mine().handle;
   const auto stream = starpu_cuda_get_local_stream();
@@ -79,7 +79,7 @@ void load_kernels() {
   check("amax", largest<double>(handle, block, A, &index));
   double sum = 0;
   check("asum", sum_of_magnitudes<double>(handle, block, A, &sum));
-  check("cudaStreamSynchronize", cudaStreamSynchronize(stream));  // for StarPU
+  check("cudaStreamSynchronize", cudaStreamSynchronize(stream));  // StarPU expects the work to be complete on return
 }
 
 void create(void* /*unused*/) {
@@ -106,7 +106,7 @@ void destroy(void* /*unused*/) {
 }  // namespace
 
 void create_handles() {
-  const auto before = codelets::stray_failures();  // those of no tile
+  const auto before = codelets::stray_failures();  // failures that belong to no tile
   starpu_execute_on_each_worker(create, nullptr, STARPU_CUDA);
   if (codelets::stray_failures() != before) throw RuntimeError(codelets::last_stray_failure());
 }
@@ -120,7 +120,7 @@ template <Scalar T>
 void set_unit_diagonal(int n, T* A, int lda) {
   codelets::check(
       "cudaMemcpy2D",
-      cudaMemcpy2DAsync(A, (lda + std::size_t{1}) * sizeof(T),  // from one row and column to the next
+      cudaMemcpy2DAsync(A, (lda + std::size_t{1}) * sizeof(T),  // from one diagonal element to the next
                         static_cast<const std::byte*>(mine().ones) + offset_of_ones<T>, sizeof(T), sizeof(T),
                         static_cast<std::size_t>(n), cudaMemcpyDeviceToDevice, starpu_cuda_get_local_stream()));
 }

@@ -7,24 +7,25 @@
 
 #include <tessera/types.hpp>
 
-/// A cuBLAS handle and some memory for each CUDA worker, the handle on the worker's stream. Our own, not StarPU's:
-/// those belong to the program that has started StarPU, and survive its shutdown as dangling pointers.
+/// A cuBLAS handle on the worker's stream and some device memory for each CUDA worker. StarPU's own handles are not
+/// used: they belong to the program that started StarPU, and remain as dangling pointers after its shutdown.
 namespace tessera::device {
 
-/// Creates them. @throws RuntimeError if cuBLAS cannot start and compute on a device, or it has no memory left
+/// Creates the handles and the memory of all CUDA workers.
+/// @throws RuntimeError if cuBLAS cannot start and compute on a device, or if the device has no memory left
 void create_handles();
 void destroy_handles();
 
-/// Of the CUDA worker that calls.
+/// The handle of the calling CUDA worker.
 cublasHandle_t local_handle();
 
-/// Order of the triangles on the diagonal that an operation without a triangular form computes as squares.
+/// Order of the blocks on a diagonal that are computed as squares where an operation has no triangular form.
 inline constexpr int leaf = 512;
 
-/// Memory of the CUDA worker that calls: its tasks use it one after another, in the order of its stream.
+/// Device memory of the calling CUDA worker. Its tasks use the memory one after another, in the order of its stream.
 void* local_workspace();
 
-/// A square of order `leaf`, and the packed triangle of one.
+/// The local workspace, split into a square of order `leaf` and a packed triangle of the same order.
 template <Scalar T>
 struct LeafWorkspace {
   T* square = static_cast<T*>(local_workspace());
@@ -32,11 +33,12 @@ struct LeafWorkspace {
 };
 inline constexpr std::size_t workspace_bytes = std::size_t{2} * leaf * leaf * sizeof(std::complex<double>);
 
-/// Ones on the diagonal of a matrix of order n ≤ leaf.
+/// Sets the diagonal of a matrix of order n to ones.
+/// @pre  n ≤ leaf
 template <Scalar T>
 void set_unit_diagonal(int n, T* A, int lda);
 
-/// Zeros for the imaginary parts of the diagonal of a matrix of order n.
+/// Sets the imaginary parts of the diagonal of a matrix of order n to zero.
 template <ComplexScalar T>
 void clear_imaginary_diagonal(int n, T* A, int lda);
 

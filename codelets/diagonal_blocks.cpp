@@ -12,7 +12,7 @@ namespace {
 
 #ifdef TESSERA_WITH_CUDA
 
-/// The largest |Re| + |Im| of n elements, if all are numbers; waits for the stream.
+/// The largest |Re| + |Im| of n elements, if none is NaN. Waits for the stream.
 template <Scalar T>
 double magnitude(int n, const T* x) {
   const auto stream = starpu_cuda_get_local_stream();
@@ -24,7 +24,8 @@ double magnitude(int n, const T* x) {
   return std::abs(std::real(element)) + std::abs(std::imag(element));
 }
 
-/// The triangles on the diagonal of A as full matrices in D, which is zero before.
+/// Writes the triangles on the diagonal of A to D as full matrices.
+/// @pre  D is zero
 template <Scalar T>
 void expand(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag) {
   const device::LeafWorkspace<T> workspace;
@@ -38,7 +39,8 @@ void expand(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag) {
   }
 }
 
-/// The inverses of the triangles on the diagonal of A in D, which is zero before: all that are whole in one batch.
+/// Writes the inverses of the triangles on the diagonal of A to D. One batch inverts all blocks of full size.
+/// @pre  D is zero
 template <Scalar T>
 void invert(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag) {
   const auto handle = device::local_handle();
@@ -65,11 +67,11 @@ void invert(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag) {
                                              triangles.back(), A.ld, results.back(), D.ld));
 }
 
-/// Whether all of the triangle of A beside the blocks on its diagonal is finite; waits for the stream. A zero times
-/// what is not is NaN.
+/// Whether all elements of the triangle of A outside the blocks on its diagonal are finite: a zero times any other
+/// value is NaN. Waits for the stream.
 template <Scalar T>
 bool rest_is_finite(const Tile<const T>& A, Uplo uplo) {
-  auto* const sums = static_cast<T*>(device::local_workspace());  // of the rows of A times zeros
+  auto* const sums = static_cast<T*>(device::local_workspace());  // products of the rows of A with zeros
   auto* const zeros = sums + A.m;
   check("diagonal_blocks",
         cudaMemsetAsync(sums, 0, (A.m + diagonal_block) * sizeof(T), starpu_cuda_get_local_stream()));

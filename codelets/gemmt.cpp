@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Neither BLAS has the triangle of a product in all its variants. What is not next to the diagonal is gemm; the blocks
-// on the diagonal are computed as squares in a workspace, and their triangle is copied.
+// Neither CBLAS nor cuBLAS has all variants of the triangle of a product. gemm computes the rectangles off the
+// diagonal. The blocks on the diagonal are computed as squares in a workspace, from which the triangle is copied.
 #include <algorithm>
 #include <vector>
 

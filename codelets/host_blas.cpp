@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host_blas.hpp"
 
-// Present in every OpenBLAS, absent in other implementations of CBLAS.
+// Every OpenBLAS has these functions; other implementations of CBLAS do not.
 #pragma weak openblas_get_num_threads
 #pragma weak openblas_set_num_threads
 

@@ -7,7 +7,7 @@
 
 #include "common/of_type.hpp"
 
-/// The only place that calls CBLAS: one overload set over the four types, column-major.
+/// The only calls of CBLAS: one overload set over the four types, column-major.
 namespace tessera::host {
 
 inline CBLAS_TRANSPOSE cblas(Op op) {
@@ -17,7 +17,7 @@ inline CBLAS_UPLO cblas(Uplo uplo) { return uplo == Uplo::Lower ? CblasLower : C
 inline CBLAS_SIDE cblas(Side side) { return side == Side::Left ? CblasLeft : CblasRight; }
 inline CBLAS_DIAG cblas(Diag diag) { return diag == Diag::Unit ? CblasUnit : CblasNonUnit; }
 
-/// Complex scalars go by address.
+/// A scalar as CBLAS takes it: real by value, complex by address.
 template <Scalar T>
 auto cblas(const T& x) {
   if constexpr (is_complex<T>) return &x;
@@ -87,7 +87,8 @@ void scal(int n, T alpha, T* x) {
   of_type<T>(cblas_sscal, cblas_dscal, cblas_cscal, cblas_zscal)(n, cblas(alpha), x, 1);
 }
 
-/// Threads that one call of the host BLAS uses. Both are no-ops on a CBLAS that is not OpenBLAS.
+/// The number of threads that one call of the host BLAS uses. Both functions do nothing on a CBLAS that is not
+/// OpenBLAS.
 int threads();
 void set_threads(int count);
 

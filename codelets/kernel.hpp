@@ -13,10 +13,11 @@
 #include "device_handles.hpp"
 #endif
 
-/// What the implementations of the tile operations need besides their BLAS.
+/// Helpers that the implementations of several tile operations share.
 namespace tessera::codelets {
 
-/// Stands in for a CUDA implementation where there is none. Simulated GPUs need some value: nothing is ever called.
+/// The CUDA implementation in builds without CUDA: null, so that tasks run on CPUs only. Simulated GPUs need a value
+/// that is not null, but never call it.
 #ifdef STARPU_SIMGRID
 inline const auto no_cuda = reinterpret_cast<starpu_cuda_func_t>(1);
 #else

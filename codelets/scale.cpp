@@ -17,11 +17,10 @@ void scale_cpu(void* buffers[], void* arg) {
     const int diagonal = first_row + j;
     const int first = part == Part::Lower ? diagonal : 0, end = part == Part::Upper ? diagonal + 1 : C.m;
     T* column = element(C, 0, j);
-    if (real_diagonal)
-      column[diagonal] = std::real(column[diagonal]);  // before: what is there must not spread into the real part
-    if (beta == T{}) std::fill_n(column + first, end - first, T{});  // 0 · NaN would be NaN
+    if (real_diagonal) column[diagonal] = std::real(column[diagonal]);  // the old imaginary part must not affect it
+    if (beta == T{}) std::fill_n(column + first, end - first, T{});     // 0 · NaN would be NaN
     else host::scal(end - first, beta, column + first);
-    if (real_diagonal) column[diagonal] = std::real(column[diagonal]);  // after: no −0
+    if (real_diagonal) column[diagonal] = std::real(column[diagonal]);  // scaling may have left −0
   }
 }
 
@@ -59,7 +58,7 @@ void scale_cuda(void* buffers[], void* arg) {
         check("scale", device::copy_triangle<T>(handle, uplo, n, workspace.square, device::leaf, workspace.packed,
                                                 corner, C.ld));
       });
-  clear_imaginary_diagonal();  // after: no −0
+  clear_imaginary_diagonal();  // scaling may have left −0
 }
 #else
 template <Scalar T>

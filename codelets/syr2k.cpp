@@ -47,7 +47,7 @@ void syr2k_cuda(void* buffers[], void* arg) {
   T* const c = element(C, first_row, 0);
   const auto handle = device::local_handle();
   if constexpr (hermitian) {
-    if (std::real(beta) != 0) device::clear_imaginary_diagonal(C.n, c, C.ld);  // cuBLAS would read it
+    if (std::real(beta) != 0) device::clear_imaginary_diagonal(C.n, c, C.ld);  // cuBLAS would read the imaginary part
     check("her2k", device::her2k<T>(handle, uplo, op, C.n, k, alpha, a, A.ld, b, B.ld, std::real(beta), c, C.ld));
   } else {
     check("syr2k", device::syr2k<T>(handle, uplo, op, C.n, k, alpha, a, A.ld, b, B.ld, beta, c, C.ld));

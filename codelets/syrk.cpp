@@ -34,7 +34,7 @@ void syrk_cuda(void* buffers[], void* arg) {
   T* const c = element(C, first_row, 0);
   const auto handle = device::local_handle();
   if constexpr (hermitian) {
-    if (std::real(beta) != 0) device::clear_imaginary_diagonal(C.n, c, C.ld);  // cuBLAS would read it
+    if (std::real(beta) != 0) device::clear_imaginary_diagonal(C.n, c, C.ld);  // cuBLAS would read the imaginary part
     check("herk", device::herk<T>(handle, uplo, op, C.n, k, std::real(alpha), a, A.ld, std::real(beta), c, C.ld));
   } else {
     check("syrk", device::syrk<T>(handle, uplo, op, C.n, k, alpha, a, A.ld, beta, c, C.ld));

@@ -7,11 +7,11 @@
 
 namespace tessera::codelets {
 
-/// One tile as a kernel sees it: column-major, in the memory of the worker that runs the task.
+/// One tile as kernels see it: column-major, in the memory of the worker that runs the task.
 template <typename T>
 struct Tile {
   T* data;
-  int m, n, ld;  // the BLAS count in int; a Matrix refuses tiles that would not fit
+  int m, n, ld;  // int, as in the BLAS; Matrix refuses larger tiles
 };
 
 template <typename T>
@@ -25,7 +25,7 @@ T* element(const Tile<T>& C, int i, int j) {
   return C.data + i + static_cast<Index>(j) * C.ld;
 }
 
-/// Row i of op(A), or column j of op(B), in memory.
+/// The address of row i of op(A), or of column j of op(B).
 template <typename T>
 const T* row(Op op, const Tile<const T>& A, int i) {
   return op == Op::NoTrans ? element(A, i, 0) : element(A, 0, i);

@@ -10,36 +10,37 @@
 #include "kernel.hpp"
 
 /// trmm and trsm on one tile of a GPU as a sequence of products.
+/// cuBLAS works through the diagonal of a triangle row by row. On an H200, trsm of 4096×4096 takes 3.2 ms and trmm 2.4
+/// ms; a product with half of the flops of gemm could take 1.1 ms. If the blocks on the diagonal are available as full
+/// matrices (`diagonal_blocks`: copies for trmm, inverses for trsm), both operations consist of products only and take
+/// 1.8 ms. Recursion in halves without inverses was measured, too: it takes 2.7 ms, a gain of one seventh.
 ///
-/// cuBLAS works through the diagonal of a triangle row by row: on an H200, trsm of 4096×4096 takes 3.2 ms and trmm 2.4
-/// ms where a product with half of the flops of gemm could take 1.1. With the blocks on the diagonal at hand as full
-/// matrices (`diagonal_blocks`: copies for trmm, inverses for trsm) both are products only, in 1.8 ms; recursion in
-/// halves without inverses was measured, too, and gains a seventh (2.7 ms).
+/// The error of trsm: let V be the computed inverse of a block, with |A V − I| ≤ c u |A||V|. The residual of the rows
+/// of the block is bounded by c u |A||V||B|, instead of c u |A||X| (Higham, Accuracy and Stability, 2nd ed.,
+/// section 14.2). The ratio of the two depends on the growth max|A| max|V| over all blocks of a tile, which
+/// `diagonal_blocks` computes. Residuals measured with the same products on a CPU, for one block, in single and in
+/// double precision:
 ///
-/// The error of trsm: with |A V − I| ≤ c u |A||V| for the inverse V of a block, the residual of the rows of the block
-/// is bounded by c u |A||V||B| instead of c u |A||X| (Higham, Accuracy and Stability, 2nd ed., section 14.2). How much
-/// worse that is depends on the growth max|A| max|V| over all blocks of a tile (`diagonal_blocks` finds it). Measured
-/// with the same products on a CPU, for one block, in single and in double precision:
+/// - Growth up to `accurate_growth`: at most 7 times the residual of substitution, for factors L of LU (growth 2 to 3)
+///   and for well-conditioned triangles; 23 times for a triangle constructed to be bad.
+/// - Growth up to `refinable_growth`: one step of refinement, X ← X + V (B − A X), leaves a residual of c u |A||X|
+///   while u growth² is small. The residual was at most 6 times that of substitution. Without refinement, it was 15
+///   times that for factors U of LU, and up to 3000 times for triangles with a growth of 1000. Refinement takes two
+///   more products for each block.
+/// - Larger growth: substitution solves the tile.
 ///
-/// - Up to `accurate_growth`, the residual was at most 7 times as large as that of substitution, for factors L of
-///   LU (growth 2 to 3) and well conditioned triangles; 23 times for a triangle made for it.
-/// - Up to `refinable_growth`, one step of refinement, X ← X + V (B − A X), leaves a residual of c u |A||X|, as long as
-///   u growth² is small: it was at most 6 times that of substitution. Without it, factors U of LU had 15 times,
-///   triangles of a growth of 1000 up to 3000 times that. It takes two products more for each block.
-/// - Beyond, the tile is solved by substitution.
-///
-/// Values that are not finite: the explicit zeros in the full blocks times an infinity would be NaN, also in rows that
-/// do not depend on it. Tiles with such values are computed row by row.
+/// Values that are not finite: the full blocks contain explicit zeros, and a zero times an infinity is NaN, also in
+/// rows that do not depend on the infinity. Tiles with such values are computed row by row.
 namespace tessera::codelets {
 
-/// How trsm uses the inverses of a tile.
+/// How trsm may use the inverses of a tile's diagonal blocks.
 enum class Inverses : std::uintptr_t { Accurate, ToRefine, Refused, NotFinite };
 
 inline constexpr double accurate_growth = 4;
 template <Scalar T>
 inline const double refinable_growth = 1 / std::sqrt(std::numeric_limits<Real<T>>::epsilon() / 2);
 
-/// Set by `diagonal_blocks` on its result.
+/// `diagonal_blocks` attaches this to its result.
 inline void set_inverses(starpu_data_handle_t blocks, Inverses inverses) {
   starpu_data_set_user_data(blocks, reinterpret_cast<void*>(inverses));
 }
@@ -49,7 +50,8 @@ inline Inverses inverses_of(starpu_data_handle_t blocks) {
 
 #ifdef TESSERA_WITH_CUDA
 
-/// Whether no element is infinite or NaN, nor so large that the sum of all is; waits for the stream.
+/// Whether the sum of the magnitudes of all elements is finite. It is not if an element is infinite or NaN. Waits for
+/// the stream.
 template <Scalar T>
 bool all_finite(const Tile<T>& A) {
   constexpr Index most = 1 << 30;  // cuBLAS counts in int
@@ -64,12 +66,13 @@ bool all_finite(const Tile<T>& A) {
   return true;
 }
 
-/// A tile of B, the triangular tile that is applied to it, and what the products need. Rows of B are meant if the
-/// triangle is on the left, columns if it is on the right; s counts blocks in the order in which trsm solves them.
+/// A tile of B, the triangular tile that is applied to it, and the operands of the products. "Rows" of B are its rows
+/// if the triangle is on the left, and its columns if it is on the right. s counts the blocks in the order in which
+/// trsm solves them.
 template <Scalar T>
 class TriangularBlocks {
  public:
-  /// @param order  of the blocks: `diagonal_block`, or 1 for single rows
+  /// @param order  order of the blocks: `diagonal_block`, or 1 to compute row by row
   TriangularBlocks(void* buffers[], const TriangularArgs<T>& args, int order)
       : args_(args), order_(order), A_(tile<const T>(buffers[0])), B_(tile<T>(buffers[1])),
         D_(tile<const T>(buffers[2])), W_(tile<T>(buffers[3])), left_(args.side == Side::Left),
@@ -77,7 +80,7 @@ class TriangularBlocks {
 
   int count() const { return (A_.n + order_ - 1) / order_; }
 
-  /// B(s) ← α A(s, all before) B(all before) + β B(s)
+  /// B(s) ← α A(s, p) B(p) + β B(s), where p are all blocks before s
   void add_products(int s, T alpha, T beta) const {
     const int first = first_row(s), rows = order(s);
     const int begin = forward_ ? 0 : first + rows, terms = forward_ ? first : A_.n - begin;
@@ -94,7 +97,7 @@ class TriangularBlocks {
     }
   }
 
-  /// B(s) ← α D(s) B(s), with the blocks of `diagonal_blocks`
+  /// B(s) ← α D(s) B(s), where D(s) is the first block of `diagonal_blocks` for s: a copy or an inverse
   void multiply_diagonal(int s, T alpha) const {
     const auto [m, n] = extent(s);
     T* const x = b(first_row(s));
@@ -102,8 +105,8 @@ class TriangularBlocks {
     multiply(s, 0, alpha, W_.data, m, T{}, x, B_.ld);
   }
 
-  /// B(s) ← B(s) + D(s) (α C − A(s, s) B(s)), with the inverses of `diagonal_blocks`, where C is what B(s) was before
-  /// `multiply_diagonal`.
+  /// B(s) ← B(s) + D(s) (α C − A(s, s) B(s)), where D(s) is the inverse from `diagonal_blocks`, and C the value of B(s)
+  /// before `multiply_diagonal`.
   void refine_diagonal(int s, T alpha) const {
     T* const x = b(first_row(s));
     const int m = extent(s).m;
@@ -111,7 +114,7 @@ class TriangularBlocks {
     multiply(s, 0, T(1), W_.data, m, T(1), x, B_.ld);
   }
 
-  /// B(s) ← α A(s, s) B(s), or with its inverse, with A itself
+  /// B(s) ← α A(s, s) B(s) or α A(s, s)⁻¹ B(s), with the triangle of A itself instead of D
   /// @param kernel  cuBLAS's trmm or trsm
   template <typename Kernel>
   void apply_diagonal(Kernel kernel, int s, T alpha) const {
@@ -127,11 +130,11 @@ class TriangularBlocks {
   };
   int first_row(int s) const { return (forward_ ? s : count() - 1 - s) * order_; }
   int order(int s) const { return std::min(order_, A_.n - first_row(s)); }
-  /// Of B(s).
+  /// Rows and columns of B(s) in memory.
   Extent extent(int s) const { return left_ ? Extent{order(s), B_.n} : Extent{B_.m, order(s)}; }
 
   /// Y ← α D(s) X + β Y
-  /// @param column  of D, where the first of the blocks is
+  /// @param column  column of D at which its first block begins
   void multiply(int s, int column, T alpha, const T* X, int ldx, T beta, T* Y, int ldy) const {
     const auto [m, n] = extent(s);
     const T* const d = D_.data + static_cast<Index>(column + first_row(s)) * D_.ld;

@@ -21,7 +21,7 @@ template <Scalar T>
 void trmm_cuda(void* buffers[], void* arg) {
   const auto& args = *static_cast<TriangularArgs<T>*>(arg);
   if (args.blocked) {
-    // From the last block to the first, so that each is read by those that need it before it is overwritten.
+    // From the last block to the first: a block is overwritten only after all others that need it have read it.
     const bool by_rows = !all_finite<T>(tile<T>(buffers[1]));
     const TriangularBlocks<T> blocks(buffers, args, by_rows ? 1 : diagonal_block);
     for (int s = blocks.count() - 1; s >= 0; s--) {
