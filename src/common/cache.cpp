@@ -19,14 +19,14 @@ std::optional<fs::path> cache_directory() {
     const char* value = std::getenv(variable);
     if (value == nullptr || *value == '\0') return {};
     std::error_code error;
-    const auto whole = fs::absolute(value, error);  // the program may change its current folder
+    const auto whole = fs::absolute(value, error);  // the program may change its current folder later
     return (error ? fs::path(value) : whole) / below;
   };
   if (const auto given = in("TESSERA_CACHE_DIR", "")) return given;
   if (const auto given = in("XDG_CACHE_HOME", "tessera")) return given;
   const auto home = in("HOME", "");
   std::error_code error;
-  if (!home || !fs::is_directory(*home, error)) return {};  // a home that does not exist is not ours to make
+  if (!home || !fs::is_directory(*home, error)) return {};  // do not create the user's home
   return *home / ".cache" / "tessera";
 }
 
@@ -41,7 +41,7 @@ PrivateFolder::PrivateFolder(PrivateFolder&& other) noexcept
     : path_(std::exchange(other.path_, {})), owner_(other.owner_) {}
 
 PrivateFolder::~PrivateFolder() {
-  std::error_code ignored;  // it is left behind then
+  std::error_code ignored;  // a folder that cannot be removed stays
   if (!path_.empty() && owner_ == getpid()) fs::remove_all(path_, ignored);
 }
 

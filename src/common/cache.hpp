@@ -8,14 +8,14 @@
 
 namespace tessera::detail {
 
-/// Where measurements of this machine are kept: TESSERA_CACHE_DIR, else $XDG_CACHE_HOME/tessera, else ~/.cache/tessera.
-/// Nothing if none of these variables is set, or if HOME is no folder.
+/// The folder for measurements of this machine: TESSERA_CACHE_DIR, else $XDG_CACHE_HOME/tessera, else ~/.cache/tessera.
+/// Empty if none of these variables is set, or if HOME is not a folder.
 std::optional<std::filesystem::path> cache_directory();
 
-/// A folder that only this user can enter. It is removed with this object, unless by a forked child.
+/// A folder that only this user can enter. The destructor removes it, except in a forked child.
 class PrivateFolder {
  public:
-  /// @throws RuntimeError if none can be made in `parent`
+  /// @throws RuntimeError if the folder cannot be created in `parent`
   explicit PrivateFolder(const std::filesystem::path& parent);
   PrivateFolder(PrivateFolder&& other) noexcept;
   PrivateFolder& operator=(PrivateFolder&&) = delete;

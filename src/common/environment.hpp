@@ -8,10 +8,10 @@
 
 namespace tessera::detail {
 
-/// Sets an environment variable for as long as this object lives: StarPU takes some of its settings from nowhere else.
+/// Sets an environment variable for as long as this object lives. StarPU reads some settings only from the environment.
 class TemporaryVariable {
  public:
-  enum class IfSet { Keep, Replace };  ///< what becomes of a value that the user has given
+  enum class IfSet { Keep, Replace };  ///< whether to keep or replace a value that is already set
 
   TemporaryVariable(std::string name, const std::string& value, IfSet if_set = IfSet::Keep) : name_(std::move(name)) {
     if (const char* given = std::getenv(name_.c_str()); given != nullptr) {
@@ -21,7 +21,7 @@ class TemporaryVariable {
     setenv(name_.c_str(), value.c_str(), 1);
     ours_ = true;
   }
-  /// Takes the variable away for as long as this object lives.
+  /// Removes the variable for as long as the result lives.
   static TemporaryVariable absent(const std::string& name) {
     TemporaryVariable variable(name, "", IfSet::Replace);
     unsetenv(name.c_str());

@@ -10,7 +10,7 @@ namespace {
 
 struct FailedTile {
   std::shared_ptr<Failure> failure;
-  const starpu_task* reporter;  ///< the task that reported it; null once that has ended
+  const starpu_task* reporter;  ///< the task that reported the failure; null once that task has ended
 };
 
 std::mutex mutex;
@@ -18,7 +18,7 @@ std::string last_stray;
 std::atomic<std::uint64_t> strays{0};
 std::unordered_map<starpu_data_handle_t, FailedTile> failed;
 
-/// Calls on_tile(handle, mode). The task may be the program's.
+/// Calls on_tile(handle, mode) for each data handle of the task, which may be one of the program's own tasks.
 template <typename OnTile>
 void for_each_tile(const starpu_task& task, OnTile on_tile) {
   if (task.cl == nullptr) return;

@@ -8,43 +8,44 @@
 #include <memory>
 #include <string>
 
-/// A tile operation cannot throw. Its failure belongs to the tiles that it writes, and from there goes to every tile
-/// that is computed from one of them, until somebody waits for such a tile.
+/// Failures of tile operations, which cannot throw. A failure is recorded for the tiles that the task writes. It
+/// spreads to every tile that is computed from a failed tile, until a thread waits for such a tile and gets the
+/// exception.
 namespace tessera::codelets {
 
 struct Failure {
   explicit Failure(std::string sentence) : what(std::move(sentence)) {}
   const std::string what;
-  std::atomic<bool> told = false;  ///< somebody has been thrown it
+  std::atomic<bool> told = false;  ///< a waiting thread has received it as an exception
 };
 
-/// Called where it happens. If the task that this thread runs writes no tile, or there is none, as in a copy between
-/// memories, it is not known whose failure it is.
+/// Records a failure for the tiles that the current task of this thread writes. The failure is "stray" if the task
+/// writes no tile, or if the thread runs no task, as in a copy between memories.
 void report_failure(const std::string& what);
 
-/// How many there have been in this process of which it is not known whose they are, and the last of these, or "".
+/// The number of stray failures in this process, and the message of the last one ("" if there was none).
 std::uint64_t stray_failures();
 std::string last_stray_failure();
 
 namespace failed_tiles {
 
-inline std::atomic<bool> exist = false;  // so that asking costs nothing where nothing has failed
+inline std::atomic<bool> exist = false;  // makes the checks below cheap while nothing has failed
 
-/// @return the failure of what the task has written, or null
+/// The slow paths of `failure_after` and `take_failure`.
 std::shared_ptr<Failure> after(const starpu_task& task);
 std::shared_ptr<Failure> take(starpu_data_handle_t tile);
 
 }  // namespace failed_tiles
 
-/// To be called when a task has run, before those that depend on it may: the tiles that it has written fail if one that
-/// it has read did, and are good again if not.
-/// @return the failure of what it has written, or null
+/// Call this after a task has run, before its dependent tasks may start. The tiles that it has written fail if it
+/// reported a failure or has read a failed tile; otherwise they are good again.
+/// @return the failure of the written tiles, or null
 inline std::shared_ptr<Failure> failure_after(const starpu_task& task) {
   return failed_tiles::exist ? failed_tiles::after(task) : nullptr;
 }
 
-/// The failure of a tile, or null. From here on the tile is good: also one that has just been registered, whose handle
-/// may have been another's.
+/// Returns the failure of a tile, or null, and marks the tile as good. Call this also for a new tile: StarPU may reuse
+/// the handle of an earlier one.
 inline std::shared_ptr<Failure> take_failure(starpu_data_handle_t tile) {
   return failed_tiles::exist ? failed_tiles::take(tile) : nullptr;
 }

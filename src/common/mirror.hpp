@@ -7,11 +7,11 @@
 
 namespace tessera::codelets {
 
-/// What makes the other side of the diagonal of a symmetric, or Hermitian, matrix.
+/// The operation that turns one triangle of a symmetric or Hermitian matrix into the other one.
 template <bool hermitian>
 inline constexpr Op mirror = hermitian ? Op::ConjTrans : Op::Trans;
 
-/// The second factor's operation in op(A) op(A)ᵀ, or op(A) op(A)ᴴ.
+/// The operation of the second factor in op(A) op(A)ᵀ or op(A) op(A)ᴴ.
 template <bool hermitian>
 constexpr Op other_factor(Op op) {
   return op == Op::NoTrans ? mirror<hermitian> : Op::NoTrans;

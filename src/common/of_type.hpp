@@ -7,7 +7,7 @@
 
 namespace tessera {
 
-/// The function for T out of those for s, d, c and z, or for c and z.
+/// Selects the function for T from the functions for s, d, c and z, or for c and z.
 template <Scalar T, typename S, typename D, typename C, typename Z>
 constexpr auto of_type(S s, D d, C c, Z z) {
   if constexpr (std::same_as<T, float>) return s;
@@ -21,7 +21,7 @@ constexpr auto of_type(C c, Z z) {
   else return z;
 }
 
-/// Calls function(T{}) with the scalar type that the letter s, d, c or z stands for.
+/// Calls function(T{}) with the scalar type of the letter s, d, c or z.
 template <typename Function>
 decltype(auto) with_type(char letter, Function&& function) {
   switch (letter) {

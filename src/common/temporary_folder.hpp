@@ -12,7 +12,7 @@
 
 namespace tessera {
 
-/// A new folder for temporary files, removed with this object.
+/// A new folder for temporary files. The destructor removes it.
 class TemporaryFolder {
  public:
   /// @param prefix  start of the folder's name

@@ -18,8 +18,8 @@
 
 namespace tessera::detail {
 
-/// Keeps SIGXFSZ from the calling thread while this object lives. A write beyond the process's limit on the size of
-/// files then fails with EFBIG, and the process goes on.
+/// Blocks SIGXFSZ in the calling thread while this object lives. A write beyond the process's limit on file sizes then
+/// fails with EFBIG instead of ending the process.
 class NoFileSizeSignal {
  public:
   NoFileSizeSignal() {
@@ -65,7 +65,7 @@ class WholeFile {
   }
 
   std::ostream& stream() { return stream_; }
-  /// For a library that opens the file itself.
+  /// The path of the incomplete file, for a library that opens the file itself.
   const std::filesystem::path& partial() const { return partial_; }
 
   void commit() {
@@ -79,7 +79,7 @@ class WholeFile {
   }
 
  private:
-  /// Keeps the reason of the first failed write: errno has changed by the time it is reported.
+  /// Remembers errno of the first failed write. By the time of the report, errno has changed.
   struct Buffer : std::filebuf {
     int reason = 0;
 
@@ -106,7 +106,7 @@ class WholeFile {
   }
 
   NoFileSizeSignal no_signal_;
-  std::filesystem::path file_, partial_;  ///< the second is random: processes of other hosts may write here, too
+  std::filesystem::path file_, partial_;  ///< partial_ is random: processes on other hosts may write the same file
   Buffer buffer_;
   std::ostream stream_{&buffer_};
   bool committed_ = false;
@@ -118,9 +118,9 @@ inline void write_whole(const std::filesystem::path& file, std::string_view text
   whole.commit();
 }
 
-/// For what can be measured or computed again: a file that cannot be written costs time at the next start, nothing
-/// else.
-/// @param file  empty: there is no place for it
+/// Writes a file whose content can be measured or computed again. Errors are ignored: a missing file only costs time at
+/// the next start.
+/// @param file  empty: does nothing
 inline void keep_if_possible(const std::filesystem::path& file, std::string_view text) {
   if (file.empty()) return;
   std::error_code ignored;

@@ -22,7 +22,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// The program's command line, without the folder of the program.
+/// The words of the program's command line. The first one is the file name of the program, without its folder.
 std::vector<std::string> command_line() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::vector<std::string> words;
@@ -31,7 +31,8 @@ std::vector<std::string> command_line() {
   return words;
 }
 
-/// Position of the GPU with that CUDA ordinal among the session's GPUs.
+/// The index of a GPU among the session's GPUs.
+/// @param ordinal  its CUDA ordinal
 std::size_t gpu_index(const Session& session, int ordinal) {
   const auto& gpus = session.gpus();
   return static_cast<std::size_t>(std::ranges::find(gpus, ordinal) - gpus.begin());

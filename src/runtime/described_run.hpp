@@ -8,7 +8,7 @@ namespace tessera::detail {
 
 class Session;
 
-/// The GPUs and CPU workers in use: "4 NVIDIA H200, 1 CPU worker"
+/// The GPUs and CPU workers in use, for example "4 NVIDIA H200, 1 CPU worker".
 std::string machine_text(const Session& session);
 
 /// The fields of run.json that are known when a run starts: the command, the machine, its workers and memory nodes with

@@ -12,7 +12,7 @@ namespace tessera::detail {
 
 namespace {
 
-/// Position of a field in RuntimeOptions, for ArgumentError.
+/// Positions of the fields in RuntimeOptions, for ArgumentError.
 enum Field { Cpus = 1, Gpus, Policy, PlacementField, Tile, Trace, ProgressField, GpuMemory, PinnedMemory };
 
 std::string_view environment(const char* variable) {
@@ -20,7 +20,7 @@ std::string_view environment(const char* variable) {
   return value == nullptr ? "" : value;
 }
 
-/// The variable as a number from 0 to `largest`, or `missing` if it is not set.
+/// The value of the variable, a number from 0 to `largest`; `missing` if the variable is not set.
 Index number(Field field, const char* variable, Index missing, Index largest) {
   const auto text = environment(variable);
   if (text.empty()) return missing;

@@ -5,8 +5,8 @@
 
 namespace tessera::detail {
 
-/// `options` with the fields that were left alone taken from the environment.
-/// @throws ArgumentError naming the field or the variable, its value and what is allowed
+/// Returns `options` with all fields that the caller left at their defaults taken from the environment.
+/// @throws ArgumentError that names the field or variable, its value and what is allowed
 RuntimeOptions with_environment(RuntimeOptions options);
 
 }  // namespace tessera::detail

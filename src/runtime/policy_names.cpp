@@ -17,9 +17,9 @@ namespace tessera::detail {
 
 namespace {
 
-constexpr int position = 3;  ///< of `policy` in RuntimeOptions
+constexpr int position = 3;  ///< position of `policy` in RuntimeOptions
 
-/// A library of policies: StarPU loads it again.
+/// A library of scheduling policies, opened to read the names that it offers. StarPU opens it again when it starts.
 class PolicyLibrary {
  public:
   explicit PolicyLibrary(const std::string& file) : handle_(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL), dlclose) {
@@ -33,7 +33,7 @@ class PolicyLibrary {
 
   bool has(const std::string& name) const { return find_(name.c_str()) != nullptr; }
 
-  /// As far as it tells.
+  /// The names of its policies; empty if the library has no function that lists them.
   std::vector<std::string> names() const {
     std::vector<std::string> names;
     if (auto* const list = function<List>("starpu_get_sched_lib_policies"); list != nullptr)
@@ -53,7 +53,7 @@ class PolicyLibrary {
   Find find_ = nullptr;
 };
 
-/// The one that the user names, if any.
+/// The library that STARPU_SCHED_LIB names; null if the variable is not set.
 std::unique_ptr<PolicyLibrary> policy_library() {
   const char* file = std::getenv("STARPU_SCHED_LIB");
   if (file == nullptr) return nullptr;

@@ -5,13 +5,13 @@
 
 namespace tessera::detail {
 
-/// The policy of libtessera_sched.
+/// The name of the policy in libtessera_sched.
 constexpr const char* our_policy = "tessera";
 
-/// StarPU takes its default policy when it does not know a name, and only mutters: ask first.
-/// @throws ArgumentError  if neither we nor StarPU nor the library that STARPU_SCHED_LIB names has such a policy, if
-/// that
-///                        library cannot be used, or if the options of ours are wrong
+/// Checks the name of a policy before StarPU starts. StarPU itself would replace an unknown name by its default policy,
+/// with only a warning.
+/// @throws ArgumentError if neither Tessera, nor StarPU, nor the library that STARPU_SCHED_LIB names has such a policy;
+/// if that library cannot be used; or if the options of Tessera's policy are wrong
 void require_policy(const std::string& name);
 
 }  // namespace tessera::detail

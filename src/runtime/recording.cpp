@@ -27,13 +27,14 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-/// What StarPU calls its file until it is whole. It may not keep that name: when another session of this process
-/// records, FxT moves what the last one has called so into the new folder, and complains if it is not there.
+/// Name of StarPU's trace file until the trace is complete; `close` renames it.
 constexpr const char* unfinished = "prof_file.part";
 const fs::path unfinished_file = std::string(unfinished) + "_0";
 
+/// Creates an empty file under that name in the folder of the last recording. When a further session of this process
+/// records, FxT moves such a file from the last folder into the new one, and complains if there is none.
 void leave_something_to_move(const fs::path& folder) {
-  static fs::path last;  // sessions start one after another
+  static fs::path last;  // needs no lock: sessions start one after another
   if (!last.empty()) std::ofstream(last / unfinished_file).close();
   last = folder;
 }
@@ -50,7 +51,7 @@ bool holds_a_trace(const fs::path& folder) {
   return false;
 }
 
-/// StarPU takes whatever is there, and with no room at all it writes for ever.
+/// Checks STARPU_TRACE_BUFFER_SIZE. StarPU accepts any value, and writes endlessly if the buffer has no room.
 void require_a_buffer() {
   const char* given = std::getenv("STARPU_TRACE_BUFFER_SIZE");
   if (given == nullptr) return;
@@ -62,10 +63,10 @@ void require_a_buffer() {
                         "is '" + std::string(text) + "', must be a number of MiB, at least 1");
 }
 
-/// Where sessions of this process have recorded: they start one after another.
+/// Folders in which sessions of this process have recorded. Needs no lock: sessions start one after another.
 std::set<fs::path> ours;
 
-/// Where to record: `wanted`, or beside it if an earlier session of this process has done so there.
+/// Creates the folder to record in: `wanted`, or `wanted`-2 and so on if an earlier session of this process used it.
 fs::path free_folder(const fs::path& wanted) {
   auto folder = fs::absolute(wanted);
   for (int i = 2; ours.contains(folder); i++) folder = fs::absolute(wanted).concat("-" + std::to_string(i));
@@ -76,7 +77,7 @@ fs::path free_folder(const fs::path& wanted) {
   return folder;
 }
 
-/// The folder to record in, once nothing else stands against it.
+/// Returns the new folder, after checking everything else that could prevent a recording.
 fs::path prepare(const fs::path& wanted) {
 #ifndef STARPU_USE_FXT
   refuse(wanted, "but this StarPU records no traces: it must have been configured --with-fxt");
@@ -99,11 +100,12 @@ Recording::Recording(const fs::path& folder) : folder_(prepare(folder)) {
   set("STARPU_FXT_PREFIX", folder_ / "", IfSet::Replace);
   set("STARPU_FXT_SUFFIX", unfinished, IfSet::Replace);
   set("STARPU_GENERATE_TRACE", "0", IfSet::Replace);
-  // A full buffer is written while everybody waits: large enough for 100,000 tasks. It takes memory as it fills.
+  // In MiB, enough for 100,000 tasks. All workers wait while a full buffer is written. The buffer takes memory as it
+  // fills.
   set("STARPU_TRACE_BUFFER_SIZE", "512", IfSet::Keep);
-  // What tessera-trace needs; all events would be three times as many.
+  // The events that tessera-trace needs. Recording all events would give three times as many.
   set("STARPU_FXT_EVENTS", "TASK|TASK_VERBOSE|DATA|DSM|DSM_VERBOSE|SCHED", IfSet::Keep);
-  starpu_fxt_autostart_profiling(1);  // else all are recorded from the start, whatever that variable says
+  starpu_fxt_autostart_profiling(1);  // otherwise StarPU ignores that variable and records all events
 }
 
 void Recording::begin(const Session& session) {
@@ -113,21 +115,21 @@ void Recording::begin(const Session& session) {
   tasks_.assign(starpu_worker_get_count(), 0);
   on_ = true;
   count(-1);
-  write(false);  // where this fails, the end will, too, and says so
+  write(false);  // if this fails, close() fails as well and reports it
 }
 
 void Recording::count(int sign) {
   for (const auto& [link, bytes] : bytes_by_link()) bytes_[link] += sign * static_cast<std::int64_t>(bytes);
   for (std::size_t w = 0; w < tasks_.size(); w++) {
     starpu_profiling_worker_info info{};
-    starpu_profiling_worker_get_info(static_cast<int>(w), &info);  // and sets it to zero
+    starpu_profiling_worker_get_info(static_cast<int>(w), &info);  // also resets the counts to zero
     if (sign > 0) tasks_[w] += info.executed_tasks;
   }
 }
 
 void Recording::pause() {
   if (!on_) return;
-  starpu_task_wait_for_all();  // StarPU's converter stumbles over a task of which it sees only the end
+  starpu_task_wait_for_all();  // StarPU's converter cannot handle the end of a task without its start
   starpu_fxt_stop_profiling();
   count(1);
   on_ = false;
@@ -139,7 +141,7 @@ void Recording::resume() {
   count(-1);
   if (std::ranges::any_of(tasks_, [](std::int64_t tasks) { return tasks > 0; })) interruptions_++;
   else used_.clear();
-  if (used_.empty())  // of what is allocated, StarPU records only changes
+  if (used_.empty())  // StarPU records only changes of allocated memory
     for (unsigned node = 0; node < starpu_memory_nodes_get_count(); node++)
       used_.push_back(starpu_memory_get_used(node));
   starpu_fxt_start_profiling();

@@ -14,40 +14,43 @@ namespace tessera::detail {
 
 class Session;
 
-/// A trace of all that StarPU does, from its start to its end: `prof_file_0`, which StarPU's FxT writes when it shuts
-/// down, and run.json, which says what ran and what StarPU has counted. tessera-trace explains them.
+/// Records a trace of everything that StarPU does, from its start to its shutdown. The folder gets two files:
+/// `prof_file_0`, which StarPU's FxT writes at shutdown, and `run.json`, which describes the run and holds StarPU's
+/// counts. tessera-trace reads both.
 class Recording {
  public:
-  /// To be made before StarPU starts: it takes its settings from the environment.
-  /// @param folder  is made if it is not there. A further session of the same process records into `folder`-2 and so on
-  /// @throws ArgumentError  the folder cannot be written, or holds a trace already, or this StarPU records none
+  /// Sets environment variables that StarPU reads when it starts.
+  /// @pre           StarPU is not running
+  /// @param folder  created if it does not exist. A later session of the same process records into `folder`-2 and so on
+  /// @throws ArgumentError if the folder cannot be written or already holds a trace, or if this StarPU cannot record
   explicit Recording(const std::filesystem::path& folder);
 
-  /// StarPU runs.
+  /// Call this after StarPU has started.
   void begin(const Session& session);
-  /// Leaves out what happens until `resume`.
+  /// Waits for all tasks, then stops recording until `resume`.
   void pause();
   void resume();
-  /// StarPU is about to shut down.
+  /// Call this just before StarPU shuts down.
   void end();
-  /// It has.
+  /// Call this after StarPU has shut down.
   void close();
 
  private:
-  /// Adds StarPU's counts, or takes off what they were before.
+  /// Adds StarPU's current counts (sign 1), or subtracts the counts from before a recorded part of the run (sign −1).
   void count(int sign);
-  /// @return why not, or ""
+  /// Writes run.json.
+  /// @return the reason why it could not be written, or ""
   std::string write(bool complete) const;
 
   std::filesystem::path folder_;
   std::vector<TemporaryVariable> settings_;
   const Session* session_ = nullptr;
   bool on_ = false;
-  std::map<std::pair<int, int>, std::int64_t> bytes_;  ///< while it was on
-  std::vector<std::int64_t> tasks_;                    ///< by worker, while it was on
-  std::vector<std::size_t> used_;                      ///< bytes on each node when it was last resumed
+  std::map<std::pair<int, int>, std::int64_t> bytes_;  ///< moved while recording, by source and target node
+  std::vector<std::int64_t> tasks_;                    ///< executed while recording, by worker
+  std::vector<std::size_t> used_;                      ///< bytes on each node when recording last resumed
   int interruptions_ = 0;                              ///< pauses between recorded tasks
-  std::string json_ = "{}";                            ///< run.json but for what is known at the end only
+  std::string json_ = "{}";                            ///< run.json without the fields that are known only at the end
 };
 
 }  // namespace tessera::detail

@@ -27,7 +27,7 @@ RunningStarpu::RunningStarpu(starpu_conf* conf) {
 
 RunningStarpu::~RunningStarpu() {
   const gpu::KeepCurrentDevice keep;
-  const NoFileSizeSignal no_signal;  // StarPU writes what it has learned of programs' own tasks
+  const NoFileSizeSignal no_signal;  // StarPU writes its performance models of the program's own tasks
   starpu_shutdown();
 }
 
@@ -35,7 +35,7 @@ SingleHostThread::SingleHostThread() : before_(host::threads()) { host::set_thre
 
 SingleHostThread::~SingleHostThread() { host::set_threads(before_); }
 
-// Delegates, so that the destructor also undoes a constructor that throws.
+// Delegates to the default constructor, so that the destructor runs even if this constructor throws.
 PreparedDevices::PreparedDevices([[maybe_unused]] std::size_t pinned_memory) : PreparedDevices() {
   if (starpu_cuda_worker_get_count() == 0) return;
   tile_interface::start(pinned_memory);

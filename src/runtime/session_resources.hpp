@@ -5,14 +5,14 @@
 
 struct starpu_conf;
 
-/// What a Session takes. The destructor of each gives it back, so that a constructor of Session that throws leaves
-/// nothing behind.
+/// The resources of a Session. Each destructor releases its resource, so that nothing is left behind if the constructor
+/// of Session throws.
 namespace tessera::detail {
 
-/// StarPU, started or joined.
+/// A running StarPU, either started by Tessera or started by the program and joined.
 class RunningStarpu {
  public:
-  /// @param conf  null: joins the StarPU that runs
+  /// @param conf  null: joins the StarPU that is already running
   /// @throws RuntimeError if StarPU refuses
   explicit RunningStarpu(starpu_conf* conf);
   ~RunningStarpu();
@@ -20,7 +20,7 @@ class RunningStarpu {
   RunningStarpu& operator=(const RunningStarpu&) = delete;
 };
 
-/// OpenBLAS with one thread for each call.
+/// Sets OpenBLAS to one thread per call, and restores the former number.
 class SingleHostThread {
  public:
   SingleHostThread();
@@ -32,7 +32,7 @@ class SingleHostThread {
   int before_;
 };
 
-/// What Tessera keeps on the GPUs that StarPU drives, and for copies to them.
+/// cuBLAS handles and device heaps of the GPUs that StarPU drives, and staging buffers for copies to them.
 class PreparedDevices {
  public:
   /// @param pinned_memory  as for `tile_interface::start`
