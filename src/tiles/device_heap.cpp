@@ -39,7 +39,7 @@ void* DeviceHeap::allocate(std::size_t bytes) {
   return place(bytes);
 }
 
-/// Best fit: places a piece in the smallest free space that is large enough. Null: there is none.
+/// Best fit: places a piece in the smallest free space that is large enough. Returns null if there is none.
 void* DeviceHeap::place(std::size_t bytes) {
   Slab* best = nullptr;
   std::map<std::size_t, std::size_t>::iterator space;

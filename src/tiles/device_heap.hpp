@@ -11,16 +11,16 @@ namespace tessera::detail {
 
 /// Memory of one device for tiles. It is allocated in slabs of 2 GiB and handed out in pieces. One empty slab is kept;
 /// other empty slabs are freed, so that other users of the device can have the memory.
-///
-/// Allocating a piece from the driver takes 0.2 to 1.7 ms (H200). Allocating a slab of 1 GiB takes 0.3 ms, and somewhat
-/// more if other devices can access it. Freeing memory synchronizes the device. Source of the idea: BLASX.
+/// The reason: allocating a piece from the driver takes 0.2 to 1.7 ms (H200), and freeing memory synchronizes the
+/// device. Allocating a slab of 1 GiB takes 0.3 ms, and somewhat more if other devices can access it. Source of the
+/// idea: BLASX.
 ///
 /// Not thread-safe.
 class DeviceHeap {
  public:
   /// Allocates and frees slabs.
   struct Source {
-    std::function<void*(std::size_t bytes)> take;  ///< returns null if there is no memory
+    std::function<void*(std::size_t bytes)> take;  ///< returns null if there is not enough memory
     std::function<void(void* slab)> give_back;
   };
 
@@ -36,12 +36,12 @@ class DeviceHeap {
   static std::size_t aligned(std::size_t bytes);
   /// Allocates the first slab, so that the first piece does not wait for it.
   void prepare();
-  /// @returns a piece, at a multiple of 512 bytes from the start of its slab; null: there is no memory
+  /// @returns a piece, at a multiple of 512 bytes from the start of its slab; null if there is not enough memory
   void* allocate(std::size_t bytes);
   /// @param piece  from `allocate`
   void release(void* piece);
 
-  /// Whether no piece is allocated.
+  /// True if no piece is allocated.
   bool all_free() const noexcept { return pieces_.empty(); }
   /// Bytes of all slabs.
   std::size_t taken() const noexcept { return taken_; }

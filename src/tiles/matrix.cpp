@@ -40,13 +40,13 @@ Argument first_illegal(const void* data, Index m, Index n, Index ld, TileSize ti
 template <Scalar T>
 std::shared_ptr<detail::TileGrid> make_grid(const T* data, Index m, Index n, Index ld, TileSize tile, bool read_only) {
   arguments::require_legal("Matrix", first_illegal(data, m, n, ld, tile, sizeof(T)));
-  detail::require_can_wait("Matrix");  // its end will have to wait
+  detail::require_can_wait("Matrix");  // the destructor will have to wait
   if (tile.rows == 0 || tile.columns == 0) {
     const Index chosen = detail::default_tile<T>(*detail::session());
     if (tile.rows == 0) tile.rows = chosen;
     if (tile.columns == 0) tile.columns = chosen;
   }
-  // Tiles of a read-only matrix appear in no task as anything but STARPU_R.
+  // The const_cast is safe: tasks access tiles of a read-only matrix only with STARPU_R.
   return std::make_shared<detail::TileGrid>(const_cast<T*>(data), m, n, ld, sizeof(T), tile, read_only);
 }
 

@@ -8,28 +8,29 @@
 
 #include "common/triangle.hpp"
 
-/// What of a tile is copied. Where only a triangle of a matrix is used, what is not used of the tiles on its diagonal
-/// would be 2 to 10 percent of all that comes from the host, at n = 8192 on four H200. The other triangle of host
-/// memory may belong to another thread: copies from and to the host touch exactly the triangle.
+/// Partial copies of tiles. If only a triangle of a matrix is used, parts of the tiles on its diagonal are unused.
+/// These parts would be 2 to 10 percent of all bytes from the host, at n = 8192 on four H200. The other triangle in
+/// host memory may belong to another thread, so copies from and to the host touch exactly the triangle.
 namespace tessera::detail {
 
 using codelets::Part;
 using codelets::Rectangle;
 
-/// StarPU's matrix interface, and what it does not know.
+/// StarPU's matrix interface, extended by the part of the tile that is used.
 struct PartialTile {
-  starpu_matrix_interface matrix;  // first: kernels see nothing else
+  starpu_matrix_interface matrix;  // must be first: kernels see only this member
   Part part;
-  int diagonal;       ///< row in which the diagonal of the matrix enters the first column; may be outside
-  std::size_t bytes;  ///< that go over a link
+  int diagonal;       ///< row in which the diagonal of the matrix crosses the first column; may be outside the tile
+  std::size_t bytes;  ///< bytes that a copy sends over a link
 };
 
-/// A triangle is cut into this many panels of columns, each a rectangle: with eight, 1/16 of the tile goes over the
-/// link needlessly. Narrower panels are not worth a copy of their own.
+/// The most panels that a triangle is cut into, and the fewest columns of a panel. A copy between GPUs may send whole
+/// panels, which are rectangles: with eight of them, 1/16 of the tile is sent needlessly. Narrower panels are not worth
+/// separate copies.
 inline constexpr int most_panels = 8, narrowest_panel = 128;
 
-/// Calls on_panel(Rectangle) for each panel. Together they are the triangle, and elements of the other one next to the
-/// diagonal.
+/// Calls on_panel(Rectangle) for each panel. Together, the panels cover the triangle, and also elements of the other
+/// triangle next to the diagonal.
 template <typename OnPanel>
 void for_each_panel(const PartialTile& tile, OnPanel on_panel) {
   const int m = static_cast<int>(tile.matrix.nx), n = static_cast<int>(tile.matrix.ny);
@@ -43,9 +44,9 @@ void for_each_panel(const PartialTile& tile, OnPanel on_panel) {
   }
 }
 
-/// Cuts each panel in two, where the diagonal leaves it: a rectangle that lies in the triangle, and a square corner of
-/// which only `used_rows` do.
-/// @param on_rectangle, on_corner  called with a Rectangle, not empty
+/// Cuts each panel where the diagonal leaves it, into a rectangle that lies entirely in the triangle, and a square
+/// corner of which only `used_rows` lie in it.
+/// @param on_rectangle, on_corner  called with a Rectangle that is not empty
 template <typename OnRectangle, typename OnCorner>
 void for_each_part(const PartialTile& tile, OnRectangle on_rectangle, OnCorner on_corner) {
   for_each_panel(tile, [&](const Rectangle& panel) {
@@ -59,12 +60,13 @@ void for_each_part(const PartialTile& tile, OnRectangle on_rectangle, OnCorner o
   });
 }
 
-/// A range of rows.
+/// The rows [begin, end).
 struct Rows {
   int begin, end;
 };
 
-/// What the triangle has of column j of a rectangle, counted in the tile. May be empty.
+/// The rows of column j of a rectangle that belong to the triangle. Rows and columns count from the start of the tile.
+/// May be empty.
 inline Rows used_rows(const PartialTile& tile, const Rectangle& rectangle, int j) {
   Rows rows{rectangle.i, rectangle.i + rectangle.m};
   const int diagonal = tile.diagonal + j;
@@ -78,12 +80,12 @@ inline std::size_t offset(const starpu_matrix_interface& tile, int i, int j) {
   return (static_cast<std::size_t>(i) + static_cast<std::size_t>(j) * tile.ld) * tile.elemsize;
 }
 
-/// StarPU's operations on such tiles.
+/// The operations that StarPU needs to handle a PartialTile.
 const starpu_data_interface_ops& partial_tile_ops();
 
-/// Of a tile that no task has seen yet, copies only what a triangle of the matrix has of it.
-/// @param diagonal  row in which the diagonal of the matrix enters the first column
-/// @pre  registered with operations that are made from `partial_tile_ops`
+/// Restricts the copies of a tile to a triangle of the matrix.
+/// @param diagonal  row in which the diagonal of the matrix crosses the first column of the tile
+/// @pre  the tile is registered with operations derived from `partial_tile_ops`, and no task has used it yet
 void use_triangle(starpu_data_handle_t tile, Uplo uplo, int diagonal);
 
 }  // namespace tessera::detail

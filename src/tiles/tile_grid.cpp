@@ -18,7 +18,7 @@ namespace tessera::detail {
 
 namespace {
 
-/// GPUs, or NUMA nodes if StarPU was told to tell them apart.
+/// Whether tiles can be copied to another memory: that of a GPU, or of a NUMA node if StarPU distinguishes NUMA nodes.
 bool has_several_memories() { return starpu_memory_nodes_get_count() > 1; }
 
 /// The StarPU interface that allocates tiles of this memory on GPUs and copies them: pinned or pageable.
@@ -31,11 +31,11 @@ starpu_data_interface_ops* interface_of(const TileGrid::Memory& memory, std::siz
 
 }  // namespace
 
-/// The argument of the callback of a tile that is being written back. The callback owns it, since it may run after a
-/// caller whose wait has failed has returned.
+/// The argument of the callback of a tile that is being written back. The callback owns it, since it may run after the
+/// caller has returned, if the caller's wait has failed.
 struct TileGrid::Arrival {
   std::shared_ptr<Outstanding> arrivals;
-  Outstanding::One this_one;  // ends first
+  Outstanding::One this_one;  // destroyed before `arrivals`
   starpu_data_handle_t handle;
 
   static void at_home(void* arrival) {
@@ -76,7 +76,7 @@ TileGrid::TileGrid(void* data, Index m, Index n, Index ld, std::size_t element_s
 
 TileGrid::~TileGrid() {
   if (handles_.empty() || in_forked_child()) return;
-  require_can_wait("Matrix::~Matrix");          // ends the program, and says why
+  require_can_wait("Matrix::~Matrix");          // prints the reason and ends the program
   if (!read_only_) bring_home(0, mt_, 0, nt_);  // all at once, since unregistering fetches one tile after another
   wait_home();
   for (auto* handle : handles_) {

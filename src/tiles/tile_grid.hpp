@@ -20,8 +20,8 @@ class TileGrid {
  public:
   /// Registers the tiles. Arguments as for Matrix, already checked.
   TileGrid(void* data, Index m, Index n, Index ld, std::size_t element_size, TileSize tile, bool read_only);
-  /// Waits for the tasks on the tiles, brings them home, unregisters them.
-  /// @pre  not within a StarPU task, which could not wait
+  /// Waits for the tasks on the tiles, writes the tiles back, and unregisters them.
+  /// @pre  the caller is not a StarPU task, which could not wait
   ~TileGrid();
   TileGrid(const TileGrid&) = delete;
   TileGrid& operator=(const TileGrid&) = delete;
@@ -37,7 +37,7 @@ class TileGrid {
   Index tile_n(Index j) const noexcept { return j + 1 < nt_ ? nb() : n_ - j * nb(); }
   bool read_only() const noexcept { return read_only_; }
 
-  /// Whether only one call uses the tiles: it then needs no ordering with other calls.
+  /// True if only one call uses the tiles. They then need no ordering with other calls.
   bool is_private() const noexcept { return private_; }
   void make_private() noexcept { private_ = true; }
   /// Declares that only one triangle of the matrix is used. Copies from and to the host then leave the rest of the
@@ -54,8 +54,8 @@ class TileGrid {
   void bring_home(Index i0, Index i1, Index j0, Index j1) noexcept;
   /// Waits until all tiles that `bring_home` was called for are written back.
   void wait_home();
-  /// @throws RuntimeError if one of the tiles [i0, i1) × [j0, j1) is wrong as a tile operation has failed, and none of
-  ///         its waiters has been told; or there was a failure of which it is not known whose it is
+  /// @throws RuntimeError if a tile operation has failed that one of the tiles [i0, i1) × [j0, j1) depends on, and no
+  /// waiting thread has received that failure yet; or if there was a stray failure (see common/failure.hpp)
   void check(Index i0, Index i1, Index j0, Index j1);
 
   /// The memory of the tiles [i0, i1) × [j0, j1), as columns.

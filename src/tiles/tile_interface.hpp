@@ -5,19 +5,20 @@
 
 struct starpu_data_interface_ops;
 
-/// How StarPU allocates tiles on GPUs and copies them: as a `PartialTile`.
+/// The StarPU data interfaces of tiles: they allocate tiles on GPUs from a DeviceHeap, and copy them as a
+/// `PartialTile`.
 namespace tessera::detail::tile_interface {
 
-/// For tiles of memory that is pinned, and for those that have none on the host.
+/// The interface for tiles in pinned host memory, and for tiles without host memory.
 starpu_data_interface_ops* pinned();
-/// For tiles of memory that is not.
+/// The interface for tiles in pageable host memory.
 /// @param column  bytes of a column of the largest tile
 starpu_data_interface_ops* pageable(std::size_t column);
 
-/// When StarPU has started. Not from a thread of StarPU's.
-/// @param pinned_memory  for copies of tiles that are not pinned [bytes]; 0: as much as is of use
+/// Call this after StarPU has started, but not from a StarPU thread.
+/// @param pinned_memory  limit of the staging buffers for pageable tiles [bytes]; 0: as much as is useful
 void start(std::size_t pinned_memory);
-/// When no tile is in use any more. What StarPU still keeps on the GPUs may be given back later.
+/// Call this when no tile is in use any more. StarPU may still free tiles that it keeps on the GPUs later.
 void stop();
 
 }  // namespace tessera::detail::tile_interface

@@ -24,7 +24,7 @@ DeviceHeap::Source source(int device) {
             const gpu::KeepCurrentDevice keep;
             void* slab = nullptr;
             if (cudaSetDevice(device) != cudaSuccess || cudaMalloc(&slab, bytes) != cudaSuccess) {
-              cudaGetLastError();  // others use the memory: StarPU makes room among ours
+              cudaGetLastError();  // others use the memory: StarPU then evicts tiles of ours
               return static_cast<void*>(nullptr);
             }
             return slab;
@@ -37,11 +37,11 @@ DeviceHeap::Source source(int device) {
           }};
 }
 
-/// The heap of one GPU. It stays when the session ends: in a StarPU that goes on, and while one shuts down, tiles that
-/// StarPU keeps for later are still in it. With the last of them it goes.
+/// The heap of one GPU. It may outlive the session: StarPU keeps unused tiles in it for reuse, while it shuts down or
+/// if the program's StarPU continues. The heap is destroyed when StarPU frees the last tile.
 struct Heap {
   std::mutex mutex;
-  std::optional<DeviceHeap> heap;  // guarded by mutex, like what follows
+  std::optional<DeviceHeap> heap;  // guarded by mutex, as is `ends`
   bool ends = false;
 
   DeviceHeap& get(unsigned node) {
@@ -64,7 +64,7 @@ void* take(unsigned node, std::size_t bytes) {
   const std::lock_guard lock(heap.mutex);
   try {
     return heap.get(node).allocate(bytes);
-  } catch (const std::bad_alloc&) {  // on the host; not to go through StarPU
+  } catch (const std::bad_alloc&) {  // no host memory; an exception must not pass through StarPU
     return nullptr;
   }
 }
@@ -100,8 +100,8 @@ void release(void* interface, unsigned node) noexcept {
   matrix.ptr = matrix.dev_handle = 0;
 }
 
-/// By which StarPU finds allocations that it can use again: not those of its own matrix interface, which are no pieces
-/// of a heap.
+/// StarPU reuses an allocation for a tile with the same footprint. The value differs from that of StarPU's own matrix
+/// interface, whose allocations are not pieces of a heap.
 std::uint32_t footprint(starpu_data_handle_t tile) {
   constexpr std::uint32_t ours = 0x7e55e4a;
   return starpu_hash_crc32c_be(static_cast<std::uint32_t>(starpu_matrix_get_allocsize(tile) >> 3), ours);
