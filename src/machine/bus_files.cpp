@@ -7,7 +7,7 @@ namespace tessera::detail {
 
 namespace {
 
-/// With six decimals, and without a decimal point: 1.25 is "125e-2".
+/// A number with up to six decimals, written without a decimal point: 1.25 is "125e-2".
 std::string number(double value) {
   int exponent = -6;
   auto digits = std::llround(1e6 * value);
@@ -15,7 +15,7 @@ std::string number(double value) {
   return std::to_string(digits) + (exponent < 0 ? "e" + std::to_string(exponent) : "");
 }
 
-/// A square table over all ends. StarPU does not see the last value of a line, nor the last line: both are dummies.
+/// A square table over all ends. StarPU ignores the last value of a line and the last line, so both are dummies.
 std::string table(int ends, const std::function<double(int, int)>& cell) {
   std::string text = "# from (row) to (column): NUMA nodes, then GPUs\n";
   for (int from = 0; from < ends; from++) {
@@ -29,12 +29,12 @@ std::string config(const Bus& bus) {
   auto text = "# Current configuration\n" + std::to_string(bus.cores) + " # Number of CPUs\n" +
               std::to_string(bus.numa_nodes) + " # Number of NUMA nodes\n" + std::to_string(bus.gpus) +
               " # Number of CUDA nodes\n";
-  for (const char* kind : {"OpenCL", "FPGA", "Disk", "MPI_MS", "TCPIP_MS", "HIP"})  // StarPU's order of node kinds
+  for (const char* kind : {"OpenCL", "FPGA", "Disk", "MPI_MS", "TCPIP_MS", "HIP"})  // in StarPU's order
     text += std::string("0 # Number of ") + kind + " nodes\n";
   return text;
 }
 
-/// For each GPU the NUMA nodes, nearest first. Which one that is, nobody has measured.
+/// The NUMA nodes of each GPU. StarPU expects the nearest first; distances are not measured, so the order is arbitrary.
 std::string affinity(const Bus& bus) {
   std::string text = "# GPU\t";
   for (int node = 0; node < bus.numa_nodes; node++) text += "NUMA" + std::to_string(node) + "\t";

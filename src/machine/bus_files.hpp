@@ -7,23 +7,23 @@
 
 namespace tessera::detail {
 
-/// A machine as StarPU's bus files describe it. Its ends are the host's NUMA nodes, then the GPUs, numbered from 0.
+/// A machine as StarPU's bus files describe it. The ends of its links are numbered from 0: first the host's NUMA nodes,
+/// then the GPUs.
 struct Bus {
   int cores = 1, numa_nodes = 1, gpus = 0;
-  /// From one end to another one.
-  std::function<double(int from, int to)> rate;     ///< [bytes/s]
-  std::function<double(int from, int to)> latency;  ///< [s]
-  /// XML, which only simulations read; StarPU calibrates if it is not there.
+  std::function<double(int from, int to)> rate;     ///< between two ends [bytes/s]
+  std::function<double(int from, int to)> latency;  ///< between two ends [s]
+  /// XML. Only simulations read it, but StarPU calibrates if the file is missing.
   std::string platform = "<!-- measured without a calibration: no platform for simulation -->\n";
 };
 
 struct BusFile {
-  std::string ending;  ///< of the name, which begins with that of the host
+  std::string ending;  ///< the file name after the host's name
   std::string text;
 };
 
-/// The files that StarPU wants to find in the folder "bus" of its performance models. The last one is the one that it
-/// looks for. The numbers have no decimal point: StarPU reads them as the locale of the program says.
+/// The files that StarPU expects in the folder "bus" of its performance models. Write the last one last: StarPU looks
+/// only for this one. The numbers have no decimal point, since StarPU reads them in the program's locale.
 std::vector<BusFile> bus_files(const Bus& bus);
 
 }  // namespace tessera::detail

@@ -6,8 +6,8 @@
 
 namespace tessera::detail {
 
-/// Time as a function of an amount, interpolated between known points: of a tile operation by its flops, or of a copy
-/// by its bytes.
+/// Time as a function of an amount, interpolated between known points. The amount is flops for a tile operation, and
+/// bytes for a copy.
 class CostCurve {
  public:
   struct Point {
@@ -20,7 +20,8 @@ class CostCurve {
 
   bool empty() const noexcept { return points_.empty(); }
   const std::vector<Point>& points() const noexcept { return points_; }
-  /// Linear interpolation between the points; beyond them, the rate of the first or last point. 0 without points.
+  /// Interpolates linearly between the points. Outside their range, uses the rate of the first or last point. Returns 0
+  /// if there are no points.
   double seconds(double amount) const;
   /// The best rate of all points [amount per second].
   double best_rate() const;

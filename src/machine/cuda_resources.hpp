@@ -10,7 +10,7 @@
 
 #include <tessera/error.hpp>
 
-/// Owners of CUDA's objects.
+/// Owning pointers to CUDA objects.
 namespace tessera::gpu {
 
 /// @param what  the operation, for the message
@@ -24,7 +24,7 @@ struct FreeHost {
 };
 using HostMemory = std::unique_ptr<void, FreeHost>;
 
-/// Host memory that is pinned for all devices.
+/// Allocates host memory that is pinned for all devices.
 inline HostMemory allocate_host(std::size_t bytes) {
   void* data = nullptr;
   require(cudaHostAlloc(&data, bytes, cudaHostAllocPortable), "pinned host memory");
@@ -36,7 +36,7 @@ struct DestroyStream {
 };
 using Stream = std::unique_ptr<std::remove_pointer_t<cudaStream_t>, DestroyStream>;
 
-/// A stream on `device`, which becomes the thread's current device.
+/// Creates a stream on `device`, which becomes the thread's current device.
 inline Stream create_stream(int device) {
   require(cudaSetDevice(device), "cudaSetDevice");
   cudaStream_t stream = nullptr;
@@ -49,7 +49,7 @@ struct DestroyEvent {
 };
 using Event = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, DestroyEvent>;
 
-/// An event of the current device.
+/// Creates an event on the current device.
 inline Event create_event(unsigned flags = cudaEventDefault) {
   cudaEvent_t event = nullptr;
   require(cudaEventCreateWithFlags(&event, flags), "cudaEventCreate");

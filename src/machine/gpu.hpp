@@ -5,39 +5,39 @@
 #include <string>
 #include <vector>
 
-/// What Tessera asks of CUDA outside the codelets. gpu_cuda.cpp answers with CUDA, gpu_none.cpp without,
-/// simulation/gpu_simulated.cpp for a described machine.
-/// Every function leaves the calling thread's current device as it was.
+/// Tessera's use of CUDA outside the codelets. gpu_cuda.cpp implements it with CUDA, gpu_none.cpp without, and
+/// simulation/gpu_simulated.cpp for a described machine. No function changes the calling thread's current device.
 namespace tessera::gpu {
 
 struct Info {
   int ordinal = 0;
   std::string name;
   std::size_t memory = 0;  ///< bytes
-  std::size_t free = 0;    ///< of them, when it was looked at
+  std::size_t free = 0;    ///< bytes that were free when the device was probed
 };
 
-/// Devices that answer, and for the others (or for all of them) why not.
+/// The devices that answer, and for each of the others the reason why it does not (one reason if there is no CUDA at
+/// all).
 struct Probe {
   std::vector<Info> usable;
   std::vector<std::string> unusable;
 };
-/// Asks the devices in order until `wanted` have answered; -1: all. Cost: a CUDA context on each.
+/// Asks the devices in order until `wanted` have answered; -1: asks all. Creates a CUDA context on each of them.
 Probe probe(int wanted);
 
-/// Names of all the devices that the driver shows, whether they answer or not. Creates no context.
+/// The names of all devices that the driver shows, whether they answer or not. Creates no context.
 std::vector<std::string> visible_devices();
 
-/// What rates that are measured of a device depend on.
+/// The state of a device that affects measured rates.
 struct State {
-  /// Driver, CUDA, and limits of clock and power, as far as they are known: "driver 580.65.06, CUDA 13.0, 1980 MHz, 700
-  /// W"
+  /// Driver, CUDA, and the limits of clock and power, as far as they are known. For example
+  /// "driver 580.65.06, CUDA 13.0, 1980 MHz, 700 W"
   std::string conditions;
-  bool busy = false;  ///< somebody has computed on it within the last second: not the time to measure
+  bool busy = false;  ///< a process has computed on it within the last second: do not measure now
 };
 State state(int device);
 
-/// Gives the calling thread its current device back.
+/// Restores the calling thread's current device in the destructor.
 class KeepCurrentDevice {
  public:
   KeepCurrentDevice();
@@ -49,40 +49,40 @@ class KeepCurrentDevice {
   int device_ = -1;
 };
 
-/// Bytes per second between the host (pinned memory) and the devices, and between devices.
+/// Rates of copies between pinned host memory and the devices, and between devices [bytes/s].
 struct LinkRates {
-  std::vector<double> h2d, d2h;               ///< each device alone
+  std::vector<double> h2d, d2h;               ///< of each device while it copies alone
   std::vector<double> latency;                ///< seconds, host to device
   std::vector<std::vector<double>> peer;      ///< [from][to]
-  double h2d_together = 0, d2h_together = 0;  ///< all devices at once, the sum
+  double h2d_together = 0, d2h_together = 0;  ///< total of all devices while they copy at the same time
 };
 
-/// Measures the links with copies of `bytes` (a few dozen MiB are enough for a first idea). Resets nothing.
-/// @throws RuntimeError if a device has no room for it
+/// Measures the links with copies of `bytes` bytes. A few dozen MiB give a good estimate. Does not reset any device.
+/// @throws RuntimeError if a device has not enough free memory
 LinkRates measure_links(const std::vector<int>& devices, std::size_t bytes);
 
-/// Whether the devices reach this memory of the host at full speed, because somebody has pinned it.
+/// Whether this host memory is pinned, by anyone: the devices then access it at full speed.
 bool is_pinned(const void* data);
 
-/// Seconds of one n×n×n product on data in the device's memory, on each of `devices` at once, averaged over
-/// about `seconds` (at least one product) after one that is not counted.
+/// Seconds of one n×n×n product on data in device memory, while all `devices` compute at the same time. The average
+/// over about `seconds`, but at least one product, after one product that is not counted.
 /// @param type  s, d, c or z
-/// @throws RuntimeError if a device has no room for it
+/// @throws RuntimeError if a device has not enough free memory
 double product_seconds(char type, const std::vector<int>& devices, int n, double seconds);
 
-/// Seconds that the kernel of one n×n×n product takes on a device that has nothing else to do: the best of a few, by
-/// the device's own clock, so that a busy host does not matter.
-/// @throws RuntimeError if the device has no room for it
+/// Seconds of the kernel of one n×n×n product on an idle device: the best of a few. The device's own clock measures
+/// them, so that load on the host does not matter.
+/// @throws RuntimeError if the device has not enough free memory
 double kernel_seconds(char type, int device, int n);
 
-/// Seconds that a device takes to copy one column of a tile out of a larger matrix in pinned memory, while it computes:
-/// pieces of less than 64 KiB then arrive at as little as 0.6 of the link's rate (H200).
-/// @param bytes  of columns, at most 64 KiB each
-/// @returns for each of them
-/// @throws RuntimeError if the device has no room for it
+/// Seconds to copy one column of a tile to a device, out of a larger matrix in pinned memory, while the device
+/// computes. Copies of less than 64 KiB then reach as little as 0.6 of the link's rate (H200).
+/// @param bytes  sizes of columns, at most 64 KiB each
+/// @returns the seconds for each size
+/// @throws RuntimeError if the device has not enough free memory
 std::vector<double> column_seconds(int device, const std::vector<std::size_t>& bytes);
 
-/// Host memory that the devices reach at full speed: the caller's, pinned for as long as this object lives.
+/// Pins host memory of the caller for as long as this object lives, so that the devices access it at full speed.
 class PinnedMemory {
  public:
   PinnedMemory(void* data, std::size_t bytes);

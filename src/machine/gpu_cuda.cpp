@@ -10,7 +10,7 @@ Probe probe(int wanted) {
   Probe found;
   int count = 0;
   if (const auto status = cudaGetDeviceCount(&count); status != cudaSuccess) {
-    cudaGetLastError();  // leave no sticky error behind
+    cudaGetLastError();  // clears the error, so that it does not appear in a later call
     found.unusable.emplace_back(std::string("no CUDA device: ") + cudaGetErrorString(status));
     return found;
   }
@@ -54,7 +54,7 @@ KeepCurrentDevice::KeepCurrentDevice() {
 KeepCurrentDevice::~KeepCurrentDevice() {
   int now = -1;
   if (device_ >= 0 && cudaGetDevice(&now) == cudaSuccess && now != device_) cudaSetDevice(device_);
-  cudaGetLastError();  // whatever went wrong with a device was reported where it did
+  cudaGetLastError();  // clears errors: each was reported where it occurred
 }
 
 bool is_pinned(const void* data) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What links and kernels of GPUs can do, as far as it must be measured.
+// Measurements of the links and kernels of GPUs.
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
 
@@ -20,7 +20,7 @@ namespace tessera::gpu {
 
 namespace {
 
-using gpu::require;  // not to be hidden
+using gpu::require;  // keeps it visible beside the overload below
 void require(cublasStatus_t status, const char* what) {
   if (status != CUBLAS_STATUS_SUCCESS) throw RuntimeError(std::string(what) + ": " + cublasGetStatusString(status));
 }
@@ -52,14 +52,14 @@ struct DestroyHandle {
 };
 using Handle = std::unique_ptr<std::remove_pointer_t<cublasHandle_t>, DestroyHandle>;
 
-/// One device with what a copy needs.
+/// A device with the memory and the stream that a measured copy needs.
 struct Endpoint {
   int device;
   DeviceMemory memory;
   Stream stream;
 };
 
-/// Seconds until `start(endpoint)` has finished on all of `endpoints`, started on all of them at once.
+/// Calls `start(endpoint)` for all endpoints, and returns the seconds until all of them have finished.
 template <typename Start>
 double seconds_of(const std::vector<Endpoint*>& endpoints, Start start) {
   const double begin = now();
@@ -71,8 +71,9 @@ double seconds_of(const std::vector<Endpoint*>& endpoints, Start start) {
   return now() - begin;
 }
 
-/// Direct access of one device to another's memory, for as long as this object lives. If it is enabled already, by
-/// someone else, it stays so; and StarPU takes a link for an indirect one if it is not the one to enable it.
+/// Enables direct access of one device to another's memory for as long as this object lives. Access that was already
+/// enabled stays enabled. Disabling it at the end matters: StarPU treats a link as indirect if StarPU itself cannot
+/// enable it.
 class PeerAccess {
  public:
   PeerAccess(int from, int to) : from_(from), to_(to) {
@@ -80,7 +81,7 @@ class PeerAccess {
     require(cudaSetDevice(to), "cudaSetDevice");
     if (cudaDeviceCanAccessPeer(&can, to, from) == cudaSuccess && can != 0)
       ours_ = cudaDeviceEnablePeerAccess(from, 0) == cudaSuccess;
-    if (!ours_) cudaGetLastError();  // the copy works without, through the host
+    if (!ours_) cudaGetLastError();  // the copy then goes through the host
   }
   ~PeerAccess() {
     if (ours_ && cudaSetDevice(to_) == cudaSuccess) cudaDeviceDisablePeerAccess(from_);
@@ -93,8 +94,9 @@ class PeerAccess {
   bool ours_ = false;
 };
 
-/// Fills with numbers of either sign from one short random sequence, all bits of them random: what the arithmetic costs
-/// in power, and so the clock, depends on the data. On an H200 DGEMM keeps up 58 TFLOP/s on 24 random bits, 51 on 53.
+/// Fills device memory with numbers of both signs from one short random sequence. All bits of them are random, because
+/// the data affects the power that the arithmetic takes, and so the clock: on an H200, DGEMM reaches 58 TFLOP/s on 24
+/// random bits and 51 on 53.
 template <Scalar T>
 void fill_random(void* device_data, std::size_t elements) {
   std::mt19937 engine(1);
@@ -135,7 +137,7 @@ LinkRates measure_links(const std::vector<int>& devices, std::size_t bytes) {
     return cudaMemcpyAsync(host_part(e), e.memory.get(), bytes, cudaMemcpyDeviceToHost, e.stream.get());
   };
   const double size = static_cast<double>(bytes);
-  seconds_of(all, in(bytes));  // warms up
+  seconds_of(all, in(bytes));  // warm-up
   for (auto* e : all) {
     rates.h2d.push_back(size / seconds_of({e}, in(bytes)));
     rates.d2h.push_back(size / seconds_of({e}, out));
@@ -223,7 +225,7 @@ double kernel_seconds(int device, int n) {
   const auto begin = create_event(), end = create_event();
   constexpr int repeats = 5;
   float best = std::numeric_limits<float>::infinity();  // [ms]
-  for (int r = 0; r < repeats; r++) {                   // the first warms up and is hardly ever the best
+  for (int r = 0; r < repeats; r++) {                   // the first run only warms up
     require(cudaEventRecord(begin.get(), nullptr), "cudaEventRecord");
     product.start();
     require(cudaEventRecord(end.get(), nullptr), "cudaEventRecord");
@@ -270,7 +272,7 @@ std::vector<double> column_seconds(int device, const std::vector<std::size_t>& b
     const double copy_begin = now();
     copy();
     require(cudaStreamSynchronize(stream.get()), "a measured copy");
-    // Twice as long as the copies would take if nothing else ran: none is known to take more.
+    // Compute for twice as long as the copies take on an idle device. No device is known to need longer.
     const double computing = 2 * static_cast<double>(copies) * (now() - copy_begin);
     const int products = 1 + static_cast<int>(computing / one_product);
     for (int i = 0; i < products; i++) product.start();

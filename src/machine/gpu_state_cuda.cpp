@@ -11,8 +11,8 @@ namespace tessera::gpu {
 
 namespace {
 
-/// The driver's management library, which CUDA does not need and a container may lack. Its functions return 0 if they
-/// can answer.
+/// The driver's management library. CUDA works without it, and a container may lack it. Its functions return 0 on
+/// success.
 class Nvml {
  public:
   using Device = void*;
@@ -31,7 +31,7 @@ class Nvml {
 
   bool started() const noexcept { return started_; }
 
-  /// What the function returns; not 0 if there is no such function.
+  /// Calls a function of the library by name. Returns its status; not 0 if there is no such function.
   template <typename... Parameter>
   int ask(const char* function, Parameter... parameter) const {
     auto* const found = reinterpret_cast<int (*)(Parameter...)>(dlsym(library_.get(), function));
@@ -60,7 +60,7 @@ State state(int device) {
   if (cudaDriverGetVersion(&driver) == cudaSuccess) add("driver for CUDA " + version(driver));
   if (cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, device) == cudaSuccess)
     add(std::to_string(kilohertz / 1000) + " MHz");
-  cudaGetLastError();  // leave no sticky error behind
+  cudaGetLastError();  // clears the error, so that it does not appear in a later call
 
   const Nvml nvml;
   std::array<char, 32> bus{};

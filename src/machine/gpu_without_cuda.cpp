@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "gpu.hpp"
 
-/// What needs no answer where there is no CUDA, whether there are no GPUs or those of a described machine.
+/// Functions that do the same in all builds without CUDA, with and without the GPUs of a described machine.
 namespace tessera::gpu {
 
 State state(int /*device*/) { return {}; }

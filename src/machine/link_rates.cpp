@@ -15,11 +15,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double slowest = 1e9;  // of what could not be measured [bytes/s]
+constexpr double slowest = 1e9;  // for links that could not be measured [bytes/s]
 
-/// The rates of the GPUs that answer, spread over all of them: StarPU counts the others too.
+/// Extends the rates of the usable GPUs to all GPUs, since StarPU needs rates for all of them.
 gpu::LinkRates spread(const gpu::LinkRates& measured, const std::vector<int>& usable, int devices) {
-  const auto place = [&](int device) {  // of the device in `measured`, or of any other
+  const auto place = [&](int device) {  // index of the device in `measured`; 0 if it is not usable
     const auto found = std::ranges::find(usable, device);
     return static_cast<std::size_t>(found == usable.end() ? 0 : found - usable.begin());
   };
@@ -38,7 +38,7 @@ gpu::LinkRates spread(const gpu::LinkRates& measured, const std::vector<int>& us
   return all;
 }
 
-/// Nothing if the file does not hold positive numbers for as many devices.
+/// Reads the rates from a file. Empty if the file does not hold positive numbers for exactly `devices` devices.
 std::optional<gpu::LinkRates> read(const fs::path& path, std::size_t devices) {
   std::ifstream file(path);
   const auto json = nlohmann::json::parse(file, nullptr, false);

@@ -29,14 +29,14 @@ double product_flops(double n) {
   return flops_per_multiply_add<T> * n * n * n;
 }
 
-/// Processor time of the calling thread [s]: it stands still while others have the core.
+/// Processor time of the calling thread [s]. It does not advance while other threads use the core.
 double own_seconds() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// Best of a few: what the core can do, not what else it was doing.
+/// Seconds of an n×n×n product on one core: the best of a few runs, so that other load does not matter.
 template <Scalar T>
 double cpu_product_seconds(int n) {
   const auto elements = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
@@ -46,7 +46,7 @@ double cpu_product_seconds(int n) {
   for (auto* matrix : {&A, &B, &C})
     for (auto& element : *matrix) element = T(static_cast<Real<T>>(uniform(engine)));
   double best = std::numeric_limits<double>::infinity();
-  for (int repeat = 0; repeat < 4; repeat++) {  // the first warms up and is hardly ever the best
+  for (int repeat = 0; repeat < 4; repeat++) {  // the first run only warms up
     const double begin = own_seconds();
     host::gemm<T>(Op::NoTrans, Op::NoTrans, n, n, n, T(1), A.data(), n, B.data(), n, T(1), C.data(), n);
     best = std::min(best, own_seconds() - begin);
@@ -62,7 +62,8 @@ CostCurve measure_cpu() {
   return CostCurve(std::move(points));
 }
 
-/// Ends before a GPU that is slow in this type would take long: larger products have the rate of the last one.
+/// Measures products of increasing size. Stops early on a GPU that is slow in this type; the curve then uses the rate
+/// of the last measured product for larger ones.
 template <Scalar T>
 CostCurve measure_gpu(int device) {
   constexpr double long_enough = 0.01;  // [s]; the next size takes eight times as long
@@ -83,14 +84,15 @@ CostCurve measure_columns(int device) {
   return CostCurve(std::move(points));
 }
 
-/// What is measured of the first GPU: of several kinds of GPU in one machine, tiles are cut for the first.
+/// Measurements of the first GPU. In a machine with several kinds of GPU, the first one decides the tile size.
 class FirstGpu {
  public:
   explicit FirstGpu(const Session& session)
       : device_(session.gpus().front()), state_(gpu::state(device_)),
         cache_(cache_directory().value_or(std::filesystem::path()), name(session), state_.conditions) {}
 
-  /// From the cache, else measured now. A measurement that somebody else's work may have disturbed is not kept.
+  /// Returns the curve from the cache, or measures it. A measurement is not cached if another process used the GPU,
+  /// since that may have disturbed it.
   /// @param measure  (int device)
   template <typename Measure>
   CostCurve curve(const std::string& what, Measure measure) const {
@@ -115,11 +117,11 @@ class FirstGpu {
 double link_rate(const Session& session) {
   const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(session.gpu_workers().front().front()));
   if (const double rate = 1e6 * starpu_transfer_bandwidth(STARPU_MAIN_RAM, node); rate > 0) return rate;
-  // Someone else's bus files, without this link.
+  // StarPU uses bus files that Tessera did not write, and they lack this link.
   return gpu::measure_links({session.gpus().front()}, std::size_t{64} << 20).h2d.front();
 }
 
-/// Rates by type, published once they are complete.
+/// The rates of a type that other threads may use; null until they are complete.
 std::atomic<const MachineRates*>& published(char type) {
   static std::array<std::atomic<const MachineRates*>, 4> rates{};
   switch (type) {
@@ -130,7 +132,8 @@ std::atomic<const MachineRates*>& published(char type) {
   }
 }
 
-/// Those of one type. Never destroyed: other threads may use them while the process exits.
+/// The storage of the rates of one type. Never destroyed, since other threads may use the rates while the process
+/// exits.
 template <Scalar T>
 MachineRates& rates_of() {
   static auto& rates = *new MachineRates;
@@ -141,7 +144,7 @@ std::mutex measuring;
 
 template <Scalar T>
 void measure_with_gpu(const FirstGpu& gpu, const CostCurve& column, double link) {
-  published(type_letter<T>) = nullptr;  // without a GPU they were others
+  published(type_letter<T>) = nullptr;  // an earlier session without GPUs may have published other rates
   auto& rates = rates_of<T>();
   if (rates.cpu.empty()) rates.cpu = measure_cpu<T>();
   rates.gpu = gpu.curve(std::string(1, type_letter<T>), measure_gpu<T>);
@@ -161,7 +164,7 @@ void measure_gpu_rates(const Session& session) {
   measure_with_gpu<float>(gpu, column, link);
   measure_with_gpu<std::complex<float>>(gpu, column, link);
   measure_with_gpu<std::complex<double>>(gpu, column, link);
-  measure_with_gpu<double>(gpu, column, link);  // last: what an earlier session left behind is complete then
+  measure_with_gpu<double>(gpu, column, link);  // last: if these rates exist, all are complete
 }
 
 template <Scalar T>

@@ -10,27 +10,28 @@ namespace tessera::detail {
 
 class Session;
 
-/// What Tessera knows of this machine when it chooses tiles and predicts costs, for one type.
+/// The rates of this machine for one type. Tessera uses them to choose tiles and to predict costs.
 struct MachineRates {
   CostCurve cpu;    ///< one core
-  CostCurve gpu;    ///< one GPU; empty where there is none
+  CostCurve gpu;    ///< one GPU; empty if there is none
   double link = 0;  ///< host to one GPU [bytes/s]
   CostCurve
       column;  ///< copying one column of a tile between host and GPU while that computes; empty: as fast as `link`
 };
 
-/// Measures the first GPU, for all types, unless that is known: from this process, or from Tessera's cache. To be
-/// called while nothing of ours runs on it. Takes about half a second.
-/// @throws RuntimeError if the GPU has no room for it
+/// Measures the first GPU for all types, unless the rates are known from an earlier session of this process or from
+/// Tessera's cache. Takes about half a second.
+/// @pre  no task of Tessera runs on the GPU
+/// @throws RuntimeError if the GPU has not enough free memory for the measurement
 void measure_gpu_rates(const Session& session);
 
-/// The GPU's as measured at the start of the session. The CPU's without GPUs are measured at the first call for each
-/// type: a few milliseconds. Of a simulated machine they are what its description says.
+/// The rates for T. With GPUs, they were measured at the start of the session. Without GPUs, the first call for each
+/// type measures a CPU core, which takes a few milliseconds. On a simulated machine, they come from its description.
 template <Scalar T>
 const MachineRates& machine_rates(const Session& session);
 
-/// For the performance models of the codelets: from the rates of the type, 0 if they have not been measured. A
-/// simulated machine has rates for each operation and for each of its GPUs.
+/// The cost function of the codelets: predicts the seconds of a task from the rates of its type; 0 if these have not
+/// been measured. A simulated machine has separate rates for each operation and each GPU.
 double expected_seconds(const char* operation, const codelets::Work& work, int worker);
 
 }  // namespace tessera::detail

@@ -23,7 +23,8 @@ fs::path file_of(const fs::path& folder, const std::string& device) {
   return folder / name;
 }
 
-/// What the file holds, curves by name by conditions; an empty object if it holds nothing of the kind.
+/// Reads the file: an object of conditions, each an object of curves by name. An empty object if the file is missing or
+/// damaged.
 nlohmann::json read(const fs::path& path) {
   std::ifstream file(path);
   auto json = nlohmann::json::parse(file, nullptr, false);
@@ -41,7 +42,7 @@ CostCurve RatesCache::find(const std::string& name) const {
   try {
     for (const auto& pair : json.at(conditions_).at(name))
       points.push_back({pair.at(0).get<double>(), pair.at(1).get<double>()});
-  } catch (const nlohmann::json::exception&) {  // no such curve, or not of numbers
+  } catch (const nlohmann::json::exception&) {  // no such curve, or a damaged one
     return {};
   }
   const bool good = std::ranges::all_of(points, [](const auto& p) { return p.amount > 0 && p.seconds > 0; }) &&

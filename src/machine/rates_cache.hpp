@@ -8,19 +8,21 @@
 
 namespace tessera::detail {
 
-/// Curves that were measured of one kind of device, in a file of our cache. Each belongs to the conditions that it was
-/// measured under: driver, CUDA, limits of clock and power.
+/// Measured curves of one kind of device, in a file of Tessera's cache. Each curve belongs to the conditions under
+/// which it was measured: driver, CUDA, and the limits of clock and power.
 class RatesCache {
  public:
   /// @param folder      empty: there is no cache, and nothing is kept
-  /// @param device      its name, e.g. "NVIDIA H200"
-  /// @param conditions  those of now
+  /// @param device      name of the device, e.g. "NVIDIA H200"
+  /// @param conditions  current conditions
   RatesCache(const std::filesystem::path& folder, const std::string& device, std::string conditions);
 
-  /// The curve of that name; empty if none was kept under these conditions. A damaged file counts as none.
+  /// The curve with that name; empty if the file is missing or damaged, or has no such curve for the current
+  /// conditions.
   CostCurve find(const std::string& name) const;
 
-  /// Replaces a damaged file. Does nothing where the file cannot be written: it is measured again then.
+  /// Adds the curve to the file, and replaces a damaged file. Does nothing if the file cannot be written; the next
+  /// process then measures again.
   void keep(const std::string& name, const CostCurve& curve) const;
 
  private:

@@ -31,7 +31,7 @@ const char* variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// Cores and NUMA nodes as StarPU counts them. A count that differs from StarPU's makes it calibrate after all.
+/// Counts cores and NUMA nodes as StarPU does. If the counts differed, StarPU would calibrate.
 Bus count_hardware(int gpus) {
   hwloc_topology_t topology = nullptr;
   hwloc_topology_init(&topology);
@@ -48,7 +48,7 @@ Bus count_hardware(int gpus) {
   return bus;
 }
 
-/// As StarPU names its files: what the user says, else the host's name up to the first dot.
+/// The host's name in StarPU's file names: STARPU_HOSTNAME, else the host's name up to the first dot.
 std::string host_name() {
   constexpr std::size_t longest = 63;
   if (const std::string forced = variable("STARPU_HOSTNAME"); !forced.empty()) return forced.substr(0, longest);
@@ -58,8 +58,8 @@ std::string host_name() {
   return whole.substr(0, whole.find('.'));
 }
 
-/// Links between all NUMA nodes and a GPU are taken for the same. What is between NUMA nodes StarPU asks for only with
-/// STARPU_USE_NUMA.
+/// Sets the rates of all links. A GPU gets the same rate to every NUMA node. StarPU uses the rates between NUMA nodes
+/// only with STARPU_USE_NUMA.
 void set_rates(Bus& bus, gpu::LinkRates rates) {
   constexpr double between_numa_nodes = 50e9, latency_of_host = 1e-6;
   const double latency = rates.latency.empty() ? latency_of_host : *std::ranges::max_element(rates.latency);
@@ -85,9 +85,10 @@ bool holds(const fs::path& path, const std::string& text) {
   return found.str() == text;
 }
 
-/// StarPU ends the process if it cannot make its folders there, even those that only programs' own models need.
+/// Creates StarPU's folders and writes the files. StarPU ends the process if it cannot create its folders, even those
+/// that only the program's own performance models need.
 void fill(const fs::path& folder, const std::string& host, const std::vector<BusFile>& files) {
-  constexpr std::size_t longest = 255;  // StarPU cuts off the rest
+  constexpr std::size_t longest = 255;  // StarPU truncates longer paths
   for (const auto& file : files)
     if ((folder / "bus" / (host + file.ending)).native().size() > longest)
       throw RuntimeError(folder.string() + " is too long a name for StarPU");

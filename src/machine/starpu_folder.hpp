@@ -9,26 +9,26 @@
 
 namespace tessera::detail {
 
-/// Where a StarPU that we start keeps its files: in our cache or, if that cannot be written, in a private temporary
-/// folder that goes with this object. Nothing is written to ~/.starpu.
+/// The folder for the files of a StarPU that Tessera starts. It lies in Tessera's cache or, if the cache cannot be
+/// written, is a private temporary folder that the destructor removes. Nothing is written to ~/.starpu.
 ///
-/// StarPU calibrates the links when it finds no file that fits the machine. That takes time, ends the process where a
-/// file cannot be written, resets GPUs and destroys what the caller's program has on them. So this folder holds such
-/// files before StarPU looks for them: rates of GPUs' links are measured without a reset, once for each set of GPUs,
-/// and those within the host are assumed. Missing and damaged files are made anew.
+/// StarPU calibrates the links if it finds no files that fit the machine. Calibration takes time, ends the process if a
+/// file cannot be written, and resets GPUs, which destroys the program's data on them. Tessera therefore writes such
+/// files before StarPU looks for them. It measures the rates of the GPUs' links without a reset, once for each set of
+/// GPUs, and assumes the rates within the host. Missing and damaged files are written again.
 ///
-/// STARPU_PERF_MODEL_DIR says that the user has another folder: StarPU uses that and does as it likes there.
+/// If the user has set STARPU_PERF_MODEL_DIR, StarPU uses that folder instead, and may calibrate there.
 class StarpuFolder {
  public:
   /// @throws RuntimeError if no folder can be written, or the links cannot be measured
   StarpuFolder();
 
-  /// StarPU takes this folder while the returned variable lives. After starpu_init it needs the folder, not the
-  /// variable.
+  /// Sets the environment variable that makes StarPU use this folder. Keep the result until starpu_init has returned,
+  /// and this object until StarPU has shut down.
   std::optional<TemporaryVariable> announce() const;
 
  private:
-  std::filesystem::path path_;  ///< empty: the user's
+  std::filesystem::path path_;  ///< empty: StarPU uses the user's folder
   std::optional<PrivateFolder> private_;
 };
 

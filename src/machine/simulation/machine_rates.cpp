@@ -41,7 +41,7 @@ MachineRates describe(const Session& session) {
 
 }  // namespace
 
-void measure_gpu_rates(const Session& /*session*/) {}  // a described one needs no measuring
+void measure_gpu_rates(const Session& /*session*/) {}  // a described GPU needs no measurement
 
 template <Scalar T>
 const MachineRates& machine_rates(const Session& session) {

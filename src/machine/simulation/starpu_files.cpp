@@ -17,7 +17,7 @@ struct Wire {
   double rate, latency;
 };
 
-/// The links that a copy passes, in order.
+/// The links that a copy uses, in order.
 using Route = std::vector<Wire>;
 
 /// The links of the machine. A link that several kinds of copies share has the same name in all their routes.
@@ -46,7 +46,7 @@ class Wires {
   Route peer(int from, int to) const {
     const auto& link = machine_.peer(from, to);
     Route route{{name(from) + "-" + name(to), peer_rate(from, to),
-                 link.latency}};  // without direct access the hops limit the rate
+                 link.latency}};  // without direct access, the two hops limit the rate
     if (link.way == PeerLink::Way::None) {
       for (const auto& part : {out(from), in(to)}) route.insert(route.end(), part.begin(), part.end());
       return route;
@@ -72,8 +72,8 @@ class Wires {
   static std::string name(int gpu) { return "CUDA" + std::to_string(gpu); }
 
  private:
-  /// The link that a GPU's copies to peers share with its copies to the host has the rate of the fastest of them. 0 if
-  /// the GPU has no such peers.
+  /// The rate of the bus link that a GPU's copies to peers share with its copies to the host: that of the fastest of
+  /// these copies. 0 if the GPU has no peers over the bus.
   double bus_rate(int gpu) const {
     double rate = 0;
     for (int other = 0; other < machine_.gpu_count(); other++)
