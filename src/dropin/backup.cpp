@@ -18,11 +18,11 @@ namespace {
 double in_file(const char* path) {
   std::ifstream file(path);
   double value = 0;
-  return file >> value ? value : std::numeric_limits<double>::infinity();  // "max", or there is no such limit
+  return file >> value ? value : std::numeric_limits<double>::infinity();  // "max", or no such file: no limit
 }
 
-/// Bytes that this process could still take, by the machine and by the limit of its container, if that is seen as the
-/// root of its control groups.
+/// Bytes that this process can still allocate. Considers the memory of the machine, and the limit of the container if
+/// that is visible at the root of the control groups.
 double available_memory() {
   double available = std::numeric_limits<double>::infinity();
   std::ifstream file("/proc/meminfo");
@@ -32,7 +32,7 @@ double available_memory() {
     std::getline(file, unit);
     if (name == "MemAvailable:") available = 1024 * kibibytes;
   }
-  // A container's limit. What it uses includes pages of files, which it could drop: on the safe side.
+  // The container's limit. Its current use includes cached pages of files, which it could drop: a safe estimate.
   const double limit = in_file("/sys/fs/cgroup/memory.max");
   if (limit < std::numeric_limits<double>::infinity())
     available = std::min(available, limit - in_file("/sys/fs/cgroup/memory.current"));
@@ -48,11 +48,11 @@ Backup::Backup(const Call& call) : call_(call) {
     complete_ = false;
     return;
   }
-  // Memory of its own, in huge pages: to be given small ones takes several times as long as the copy.
+  // A separate mapping with huge pages. Page faults on small pages take several times as long as the copy.
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   complete_ = memory != MAP_FAILED;
   if (!complete_) return;
-  madvise(memory, bytes, MADV_HUGEPAGE);  // if it can be had
+  madvise(memory, bytes, MADV_HUGEPAGE);  // if the system supports it
   copy_ = {static_cast<std::byte*>(memory), Unmap{bytes}};
   for_each_column([](std::byte* saved, std::byte* column, std::size_t count) { std::memcpy(saved, column, count); });
 }
@@ -80,12 +80,12 @@ void Backup::for_each_column(Copy copy) const {
            static_cast<std::byte*>(call_.C) + (begin + j * call_.ldc) * size, static_cast<std::size_t>(count * size));
     }
   };
-  // One core copies 12 GB/s on a host whose memory has 80.
+  // Several threads: one core copies 12 GB/s on a host whose memory can do 80.
   constexpr double worth_a_thread = 32e6;
   const double bytes = static_cast<double>(call_.rows()) * static_cast<double>(call_.n) * static_cast<double>(size);
   const auto most = std::min<Index>({8, std::max(1U, std::thread::hardware_concurrency()), call_.n});
   const auto threads = std::clamp<Index>(static_cast<Index>(bytes / worth_a_thread), 1, most);
-  Index done = 0;  // columns that have a thread
+  Index done = 0;  // columns that another thread copies
   std::vector<std::jthread> others;
   try {
     for (Index t = 1; t < threads; t++) {
@@ -93,7 +93,7 @@ void Backup::for_each_column(Copy copy) const {
       others.emplace_back(columns, done, next);
       done = next;
     }
-  } catch (const std::exception&) {  // no more threads: this one does the rest
+  } catch (const std::exception&) {  // no more threads: this one copies the remaining columns
   }
   columns(done, call_.n);
 }

@@ -8,18 +8,18 @@
 
 namespace tessera::dropin {
 
-/// What a call overwrites, as it was before: without it a call that fails half-way could not be done again. Only what
-/// the routine reads: of a triangle only that, and with beta = 0 nothing.
+/// A copy of the operand that a call overwrites. It allows the host to repeat a call that fails half-way. Contains only
+/// elements that the routine reads: only the triangle if the result is one, and nothing if β is 0.
 class Backup {
  public:
   explicit Backup(const Call& call);
 
-  /// False if there is not enough memory for a copy that is needed: then the call must not be tried.
+  /// False if there was not enough memory for a copy that is needed. The call must then not be tried on the devices.
   bool complete() const noexcept { return complete_; }
   void restore() const;
 
  private:
-  /// Elements of column j that belong to the result, from `begin` on.
+  /// The elements of a column that belong to the result: `count` rows from row `begin`.
   struct Part {
     Index begin, count;
   };
@@ -33,7 +33,7 @@ class Backup {
     std::size_t bytes;
     void operator()(std::byte* data) const;
   };
-  std::unique_ptr<std::byte, Unmap> copy_{nullptr, Unmap{0}};  ///< columns one after another, without padding
+  std::unique_ptr<std::byte, Unmap> copy_{nullptr, Unmap{0}};  ///< columns without padding
 };
 
 }  // namespace tessera::dropin

@@ -15,7 +15,8 @@ namespace {
 using namespace arguments;
 using detail::flipped;
 
-/// What arguments.hpp takes. Whether memory is read does not matter here: null is the host's affair.
+/// The part of a call of arguments.hpp that all shapes share. The checks of null pointers are off; the host BLAS
+/// handles them.
 arguments::Call common(const Call& c, Layout layout) { return {c.element_size(), layout == Layout::RowMajor}; }
 
 ProductCall product(const Call& c, Layout layout) {
@@ -27,7 +28,7 @@ Ops allowed(const Call& c) {
   return c.is_complex() ? Ops::Symmetric : Ops::All;
 }
 
-/// Calls `function` with the call of arguments.hpp that is of the same shape.
+/// Calls `function` with the same call as a struct of arguments.hpp.
 template <typename Function>
 auto with_shape(const Call& c, Layout layout, Function function) {
   const auto base = common(c, layout);
@@ -50,8 +51,8 @@ auto with_shape(const Call& c, Layout layout, Function function) {
   return function(product(c, layout));
 }
 
-/// Null, which an empty call may have, counts as zero.
-/// @param real  herk's alpha and beta, and her2k's beta
+/// Whether the scalar x is 0. Null, which an empty call may pass, counts as 0.
+/// @param real  x is real although the call is complex: alpha and beta of herk, beta of her2k
 bool is_zero(const Call& c, const void* x, bool real) {
   if (x == nullptr) return true;
   return with_type(c.type, [&]<Scalar T>(T) {
@@ -74,7 +75,7 @@ int first_illegal(const Call& call, Layout layout) {
     const auto illegal = arguments::first_illegal(typed);
     if (illegal.problem == Problem::Null || illegal.problem == Problem::TooManyBytes) return 0;
     if (illegal.problem != Problem::TooLarge) return illegal.position;
-    for (const auto& matrix : arguments::matrices(typed))  // what comes before them is legal
+    for (const auto& matrix : arguments::matrices(typed))  // all arguments before the leading dimensions are legal
       if (matrix.ld < std::max<Index>(1, matrix.m)) return matrix.ld_position;
     return 0;
   });

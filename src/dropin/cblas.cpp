@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The CBLAS symbols: cblas_dgemm, and with 64-bit integers cblas_dgemm64_ as OpenBLAS and cblas_dgemm_64 as the
-// reference call it, for every routine of the table and every type; gemmt also as gemmtr.
+// The CBLAS symbols of every routine of the table and every type: cblas_dgemm, and two names with 64-bit integers:
+// OpenBLAS's cblas_dgemm64_ and the reference CBLAS's cblas_dgemm_64. gemmt has gemmtr as a second name.
 #include <complex>
 #include <type_traits>
 
@@ -15,7 +15,7 @@ namespace {
 
 using shapes::Data;
 
-/// As in CBLAS, complex numbers go by address.
+/// The type of a scalar argument in CBLAS: complex scalars are passed by address.
 template <Scalar T>
 using Number = std::conditional_t<is_complex<T>, const void*, T>;
 template <Scalar T>
@@ -23,9 +23,9 @@ using Full = T;
 
 Data address(const float& x) { return &x; }
 Data address(const double& x) { return &x; }
-Data address(const void* const& x) { return x; }  // null, it may be, if the call is empty
+Data address(const void* const& x) { return x; }  // may be null if the call is empty
 
-// The values of CBLAS. What is none of them, or only OpenBLAS has, is illegal to us.
+// Conversions of CBLAS's enumerators. All other values, including OpenBLAS's extensions, become illegal options.
 constexpr auto illegal = '?';
 Layout layout(int x) { return Layout{x == 101 ? 'R' : x == 102 ? 'C' : illegal}; }
 Op op(int x) { return Op{x == 111 ? 'N' : x == 112 ? 'T' : x == 113 ? 'C' : illegal}; }
@@ -33,7 +33,7 @@ Uplo uplo(int x) { return Uplo{x == 121 ? 'U' : x == 122 ? 'L' : illegal}; }
 Diag diag(int x) { return Diag{x == 131 ? 'N' : x == 132 ? 'U' : illegal}; }
 Side side(int x) { return Side{x == 141 ? 'L' : x == 142 ? 'R' : illegal}; }
 
-/// By columns, a row-major her2k is one with the conjugate of alpha.
+/// Dispatches a row-major her2k. The equivalent column-major call has the conjugate of alpha.
 bool dispatch_her2k_by_rows(const Call& call) {
   return with_type(call.type, [&]<Scalar T>(T) {
     auto columns = by_columns(call);
@@ -47,7 +47,8 @@ bool dispatch_her2k_by_rows(const Call& call) {
   });
 }
 
-/// @return false if the host has to see what the program has passed
+/// Computes a legal call.
+/// @return false if the call must go to the host with the program's own arguments
 bool computed(Layout layout, const Call& call) {
   if (layout != Layout::ColMajor && layout != Layout::RowMajor) return false;
   if (first_illegal(call, layout) != 0) return false;

@@ -15,36 +15,38 @@ namespace {
 
 int size_class(double flops) { return std::clamp(static_cast<int>(std::log2(std::max(1.0, flops)) / 2), 0, 31); }
 
-/// Below this no device pays for matrices that come from and go to the host: a 370×370 product in double precision
-/// takes a core about as long as an H200 takes for one that computes nothing to speak of.
+/// Flops below which no device pays off, as matrices must be copied from and to the host. One core takes about as long
+/// for a product of this size (370×370 in double precision) as an H200 takes for a call with almost no arithmetic.
 constexpr double smallest_that_can_pay = 1e8;
 
-/// What is assumed of devices that have not started yet, on the safe side: two H200 take 0.7 s to start, four up
-/// to 1.4, compute 60 TFLOP/s each in double precision, and are fed 50 GB/s from memory that is not pinned.
+/// Cautious assumptions about devices that have not started yet. For comparison: two H200 take 0.7 s to start, and four
+/// up to 1.4 s; each computes 60 TFLOP/s in double precision, and receives 50 GB/s from pageable memory.
 constexpr double seconds_to_start = 1.5;
 constexpr DeviceRates assumed_rates{5e12, 5e9};
 
-/// How much longer than predicted a call takes that is not like any before. What is not pinned goes through buffers.
+/// The assumed ratio of actual to predicted time while no similar call has been timed: for pageable memory, which goes
+/// through staging buffers, and for pinned memory.
 constexpr double unknown_slowness[2] = {2, 1.2};
 
-/// A core with 512-bit vectors in double precision, and the memory of a host: until a call has been timed.
+/// Assumed rates of one core with 512-bit vectors in double precision and of host memory, until a call has been timed
+/// [flop/s, bytes/s].
 constexpr double assumed_core_flops = 30e9, assumed_memory_bytes = 20e9;
 
 double assumed_host_seconds(const Call& call, double flops) {
-  static const double cores = std::max(1U, std::thread::hardware_concurrency());  // which reads a file
+  static const double cores = std::max(1U, std::thread::hardware_concurrency());  // the query reads a file
   const bool single = call.type == 's' || call.type == 'c';
   const auto bytes = traffic(call);
   return std::max(flops / (cores * assumed_core_flops * (single ? 2 : 1)),
                   (bytes.in + bytes.out) / assumed_memory_bytes);
 }
 
-/// What a call on the devices takes beside its copies and its arithmetic; what it really is, is learned. (1024x1024 in
-/// all: 3 to 5 ms on an H200.)
+/// Assumed time of a call on the devices in addition to its copies and arithmetic, until calls have been timed [s]. For
+/// comparison: a whole product of 1024×1024 takes 3 to 5 ms on an H200.
 constexpr double seconds_of_a_call = 1e-3;
 
 double predicted_seconds(const Call& call, double flops, const DeviceRates& rates) {
   const auto bytes = traffic(call);
-  const double copy = reads_result(call) ? bytes.out / assumed_memory_bytes : 0;  // for the case of a failure
+  const double copy = reads_result(call) ? bytes.out / assumed_memory_bytes : 0;  // the Backup
   return seconds_of_a_call + copy + std::max({flops / rates.flops, bytes.in / rates.link, bytes.out / rates.link});
 }
 
@@ -82,7 +84,7 @@ Decision::Decision(const Settings& settings) : forced_(settings.min_flops.has_va
   if (none) smallest_ = std::numeric_limits<double>::infinity();
   else if (forced_) smallest_ = *settings.min_flops;
   else if (settings.cpu_only || devices_in_sight() > 0) smallest_ = smallest_that_can_pay;
-  else smallest_ = std::numeric_limits<double>::infinity();  // the host's own threads are as good as ours
+  else smallest_ = std::numeric_limits<double>::infinity();  // without GPUs, the host BLAS is as fast as Tessera
 }
 
 bool Decision::starting_pays(const Call& call, double flops) {

@@ -8,37 +8,37 @@
 #include "engine.hpp"
 #include "settings.hpp"
 
-/// Whether a call goes to the devices: if they are expected to be done sooner than the host. What is expected is
-/// learned from the calls themselves, of either place, by type and size.
+/// Decides whether a call runs on the devices or on the host: wherever it is expected to finish first. The expected
+/// times are learned from earlier calls on the devices and on the host, by type and size.
 namespace tessera::dropin {
 
 enum class Place { Host, Devices };
 
-/// What a prediction has to be multiplied with, by type and by powers of four of the flops: a moving average. Threads
-/// may lose an observation to each other, not more.
+/// Correction factors for predicted times: moving averages, by type and by powers of four of the flops. Thread-safe;
+/// concurrent observations may overwrite each other, so that one is lost.
 class Learned {
  public:
-  /// Of the nearest size that is known; nothing if none is.
+  /// The factor of the nearest size that is known; empty if none is.
   std::optional<double> operator()(char type, double flops) const;
   void observe(char type, double flops, double value);
-  /// What was seen once may have been chance: if nothing is seen for long, it becomes `usual` again.
+  /// Moves the factor slightly towards `usual`. A single observation may be an outlier; without new ones, repeated
+  /// calls bring the factor back to `usual`.
   void forget(char type, double flops, double usual);
 
  private:
   static constexpr int sizes = 32;
-  std::atomic<float> values_[4][sizes] = {};  ///< 0: not known
+  std::atomic<float> values_[4][sizes] = {};  ///< 0: unknown
 };
 
 class Decision {
  public:
   explicit Decision(const Settings& settings);
 
-  /// What can be said without knowing the devices, in a few nanoseconds: whether the call certainly stays on the host.
+  /// Whether a call certainly stays on the host. Takes a few nanoseconds, and needs no devices.
   bool stays(double flops) const noexcept { return flops < smallest_; }
 
-  /// Whether it would pay to have the devices started by now: the time that earlier calls and this one lose without
-  /// them exceeds what starting takes. Whoever rents until he has paid the price of buying pays at most twice the
-  /// least.
+  /// Whether to start the devices now. Follows the ski-rental rule: start once the time that this and earlier calls
+  /// have lost without devices exceeds the start-up time; the total loss is then at most twice the optimum.
   bool starting_pays(const Call& call, double flops);
 
   /// @pre  the devices have started
@@ -47,20 +47,20 @@ class Decision {
   void observe_host(const Call& call, double flops, double seconds);
   void observe_devices(const Call& call, double flops, const Engine& engine, double seconds);
 
-  /// Seconds that the host would take; nothing if no such call has been seen there.
+  /// The predicted seconds of a call on the host; empty if no call of its type has been timed there.
   std::optional<double> host_seconds(const Call& call, double flops) const;
 
  private:
   double expected_on_host(const Call& call, double flops) const;
 
-  bool forced_;            ///< the user has said from how many flops on
-  double smallest_;        ///< flops
-  Learned host_slowness_;  ///< seconds by those of a host as we assume it
-  Learned slowness_[2];    ///< of the devices, with memory that is not pinned and that is: seconds by seconds predicted
-  std::atomic<double> lost_ = 0;  ///< seconds that starting earlier would have saved
+  bool forced_;                   ///< the user has set the smallest number of flops
+  double smallest_;               ///< calls with fewer flops stay on the host
+  Learned host_slowness_;         ///< ratio of measured to assumed seconds
+  Learned slowness_[2];           ///< of the devices, for [pageable, pinned] memory: measured to predicted seconds
+  std::atomic<double> lost_ = 0;  ///< seconds that an earlier start would have saved
 };
 
-/// CUDA devices that the driver of this machine has, found without starting CUDA; 0 also if the environment hides them.
+/// The number of NVIDIA GPUs of this machine, found without starting CUDA. 0 if CUDA_VISIBLE_DEVICES hides all of them.
 int devices_in_sight();
 
 }  // namespace tessera::dropin

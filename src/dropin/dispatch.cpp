@@ -14,8 +14,8 @@ namespace {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-/// Timed are calls for which devices are an alternative, and for the log some of the others: looking at a clock twice
-/// takes as long as a product of a handful of numbers.
+/// Whether to time a call on the host. Calls that could also run on the devices are timed; for the log, also one in 64
+/// of the others. Reading the clock twice takes as long as a very small product.
 bool is_timed(Guest& guest, double operations) {
   constexpr unsigned one_of = 64;
   [[gnu::tls_model("initial-exec")]] thread_local unsigned small_calls = 0;
@@ -36,7 +36,8 @@ bool on_host(Guest& guest, const Call& call, double operations) {
   return true;
 }
 
-/// StarPU's waits would be points of cancellation, in the middle of what nobody could leave as it is.
+/// Disables the cancellation of the calling thread for as long as this object lives. StarPU's waits are cancellation
+/// points, and a cancelled call would leave its state inconsistent.
 class NoCancellation {
  public:
   NoCancellation() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
@@ -48,7 +49,8 @@ class NoCancellation {
   int before_ = PTHREAD_CANCEL_ENABLE;
 };
 
-/// @return false if the host has to do it; its operands are as they were
+/// Computes a call on the devices.
+/// @return false if the host must compute it; the operands then have their original values
 bool on_devices(Guest& guest, const Engine& engine, const Call& call, double operations) {
   const double begin = now();
   const Backup backup(call);
@@ -63,7 +65,7 @@ bool on_devices(Guest& guest, const Engine& engine, const Call& call, double ope
     return false;
   }
   const double seconds = now() - begin;
-  const bool first = guest.computed(call);  // which takes longer than any other
+  const bool first = guest.computed(call);  // a first call takes longer than later ones
   if (!first) guest.decision().observe_devices(call, operations, engine, seconds);
   if (guest.log().on())
     guest.log().count(call, operations, Place::Devices, seconds, guest.decision().host_seconds(call, operations));

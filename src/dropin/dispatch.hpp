@@ -5,9 +5,10 @@
 
 namespace tessera::dropin {
 
-/// Computes a legal call, column-major, where that is expected to be done first. If the devices fail, the host does it
-/// again, from what the operands were before. Empty calls are the host's.
-/// @return false if nothing has been done: there is no host BLAS, or no memory for one that counts in 32 bits
+/// Computes a legal, column-major call on the devices or on the host, wherever it is expected to finish first. If the
+/// devices fail, restores the operands and repeats the call on the host. Empty calls go to the host.
+/// @return false if nothing was done: there is no host BLAS, or a host BLAS with 32-bit integers would need copies of
+/// operands for which there is no memory
 bool dispatch(const Call& call) noexcept;
 
 }  // namespace tessera::dropin

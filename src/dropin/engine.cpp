@@ -29,13 +29,13 @@ namespace tessera::dropin {
 
 namespace {
 
-thread_local bool ours = false;  ///< what this thread submits belongs to a call of ours
+thread_local bool ours = false;  ///< this thread submits tasks of a drop-in call
 
-/// Lets StarPU's workers run while there are calls, and pauses them between calls: waiting, they would burn the cores
-/// that the program computes with. While CPU workers compute tiles, OpenBLAS has one thread for each.
+/// Lets StarPU's workers run during calls, and pauses them between calls: idle workers poll, which would take cores
+/// from the program. While CPU workers compute tiles, OpenBLAS uses one thread for each tile.
 class Activity {
  public:
-  /// @param pauses  false if somebody else needs the workers, too
+  /// @param pauses  whether to pause the workers between calls; false if the program uses them, too
   void begin(bool pauses, bool cpus_compute) {
     pauses_ = pauses, cpus_compute_ = cpus_compute;
     if (pauses_) starpu_pause(), paused_ = true;
@@ -54,15 +54,16 @@ class Activity {
     if (pauses_) starpu_pause(), paused_ = true;
   }
 
-  /// StarPU does not shut down paused workers.
+  /// Resumes the workers for good. StarPU cannot shut down while they are paused.
   void end() {
     const std::lock_guard lock(mutex_);
     pauses_ = false;
     resume();
   }
 
-  /// A task has been submitted. If the program has tasks of its own in the StarPU that we have started, that one never
-  /// pauses from now on. (What workers submit follows from other tasks.)
+  /// Called when any task is submitted. If the program submits its own tasks to the StarPU that the drop-in has
+  /// started, the workers never pause again. Tasks that workers submit do not count, since they follow from other
+  /// tasks.
   void submitted() {
     if (ours || !pauses_ || starpu_worker_get_id() >= 0) return;
     const std::lock_guard lock(mutex_);
@@ -77,13 +78,13 @@ class Activity {
 
   std::mutex mutex_;
   int calls_ = 0;    // guarded by mutex_, as are the next three
-  int threads_ = 1;  ///< OpenBLAS's own setting
+  int threads_ = 1;  ///< OpenBLAS's setting before the call
   bool cpus_compute_ = false;
   std::atomic<bool> pauses_ = false;
   std::atomic<bool> paused_ = false;
 };
 
-/// Never destroyed: a forked child must leave StarPU alone, which has lost its threads there.
+/// The state of the devices. Never destroyed: in a forked child, StarPU has no threads and cannot shut down.
 struct Started {
   std::unique_ptr<Runtime> runtime;
   std::shared_ptr<detail::Session> session;
@@ -96,7 +97,7 @@ Started& started() {
   return only;
 }
 
-/// Threads that a Runtime has, with some to spare.
+/// An upper estimate of the number of threads that a Runtime starts.
 int thread_count(const RuntimeOptions& options, bool need_gpus) {
   const int cpus = detail::with_environment(options).cpus;
   const int usual = need_gpus ? 1 : static_cast<int>(std::thread::hardware_concurrency());
@@ -115,7 +116,7 @@ const char* start(int gpus, bool cpu_only, bool need_gpus) {
     if (need_gpus && s.session->gpu_count() == 0)
       throw RuntimeError(s.session->unused_devices().empty() ? "the StarPU of this program uses no GPU"
                                                              : s.session->unused_devices().front());
-    host::set_threads(threads);  // between calls the program computes with as many as ever
+    host::set_threads(threads);  // between calls, OpenBLAS keeps the program's setting
     s.devices = detail::machine_text(*s.session);
     const bool alone = !s.session->joined() && s.session->policy() == "tessera";
     s.activity.begin(alone, s.session->placement() == Placement::Scheduler);
@@ -146,7 +147,7 @@ const T& scalar(const void* x) {
   return *static_cast<const T*>(x);
 }
 
-// One for each argument shape of src/routines/routines.def.
+// One call expression for each argument shape of src/routines/routines.def.
 #define CALL_product(name, Alpha, Beta)                                                          \
   tessera::name<T>(c.op_a, c.op_b, c.m, c.n, c.k, scalar<Alpha<T>>(c.alpha), A, c.lda, B, c.ldb, \
                    scalar<Beta<T>>(c.beta), C, c.ldc)
@@ -192,7 +193,7 @@ Outcome run(const Call* call) {
     outcome = Outcome::Declined;
   } catch (const std::exception& error) {
     const std::lock_guard lock(s.failing);
-    if (s.failure.empty()) s.failure = error.what();  // read by whoever sees a failure, of which this is the first
+    if (s.failure.empty()) s.failure = error.what();  // only the first one is reported
     outcome = Outcome::Failed;
   }
   ours = false;
@@ -217,7 +218,7 @@ void settle() {
     std::this_thread::sleep_for(1ms);
     const auto now = std::chrono::steady_clock::now();
     if (const int count = starpu_task_nsubmitted(); count != left) left = count, changed = now;
-    if (now - changed > longest_task) break;  // the one that the calling thread is in
+    if (now - changed > longest_task) break;  // the remaining tasks wait for the task of the calling thread
   }
 }
 

@@ -3,48 +3,49 @@
 
 #include "call.hpp"
 
-/// What libtessera_blas.so, which programs load, asks of libtessera.so, which it opens when a call pays for the first
-/// time. No exception goes from one to the other.
+/// The interface between libtessera_blas.so, which programs load, and libtessera.so, which the former opens when a call
+/// first pays off on the devices. No exception crosses this interface.
 namespace tessera::dropin {
 
-/// How fast the devices are together, at best.
+/// The best total rates of all devices.
 struct DeviceRates {
   double flops;  ///< per second
-  double link;   ///< bytes per second from the host, or to it
+  double link;   ///< bytes per second in each direction between host and devices
 };
 
 enum class Outcome {
   Done,
-  Declined,  ///< nothing has been touched: the devices do not take such a call, e.g. with operands that overlap
-  Failed,    ///< what the call overwrites is undefined, and the devices are not to be used again
+  Declined,  ///< the devices do not take this call (operands overlap, for example); no operand has changed
+  Failed,    ///< the overwritten operand is undefined, and the devices must not be used again
 };
 
 struct Engine {
   static constexpr int current_version = 1;
   int version;
-  /// Starts the devices, and pauses them. Returns why they cannot be used, or null. Once.
-  /// @param gpus       how many; -1: all
-  /// @param cpu_only   none of them
-  /// @param need_gpus  CPU workers alone are not what was wanted
+  /// Starts the devices, and pauses them. Returns null, or the reason why they cannot be used. Call it only once.
+  /// @param gpus       number of GPUs; -1: all
+  /// @param cpu_only   uses no GPU
+  /// @param need_gpus  it is an error if no GPU can be used
   const char* (*start)(int gpus, bool cpu_only, bool need_gpus);
-  /// "4 NVIDIA H200, 1 CPU worker"
+  /// The devices in words: "4 NVIDIA H200, 1 CPU worker".
   const char* (*devices)();
   DeviceRates (*rates)(char type);
-  /// Whether GPUs reach this memory at full speed.
+  /// Whether this memory is pinned, so that GPUs access it at full speed.
   bool (*is_pinned)(const void* data);
-  /// Whether the calling thread is inside a StarPU task: waiting for tasks would block the worker that is waited for.
+  /// Whether the calling thread runs a StarPU task. It must then not wait for tasks, since that would block its worker.
   bool (*in_a_task)();
-  /// Computes a legal call, column-major, and returns when its result is in the caller's memory. Any thread.
+  /// Computes a legal, column-major call, and returns when the result is in the caller's memory. Thread-safe.
   Outcome (*run)(const Call* call);
-  /// Why the first call that failed did.
+  /// The reason of the first failure of a call.
   const char* (*failure)();
-  /// Stops what `start` has started. No call may run.
+  /// Stops the devices.
+  /// @pre  no call is running
   void (*stop)();
-  /// Waits until the workers have nothing more to do, although the call that the calling thread is in cannot end.
+  /// Waits until the workers are idle. For a thread that is itself inside a call, which can therefore not end.
   void (*settle)();
 };
 
 }  // namespace tessera::dropin
 
-/// The only function that is looked up.
+/// The only symbol that libtessera_blas.so looks up in libtessera.so.
 extern "C" const tessera::dropin::Engine* tessera_dropin_engine();

@@ -14,7 +14,7 @@ namespace {
 
 struct Affixes {
   const char* prefix;
-  const char* suffixes[2];  ///< either will do
+  const char* suffixes[2];  ///< alternatives
 };
 
 constexpr Affixes affixes(Interface interface) {
@@ -28,7 +28,7 @@ constexpr Affixes affixes(Interface interface) {
   return {};
 }
 
-/// The other name of gemmt; of all else, the same.
+/// The other name of gemmt and gemmtr; all other routines have only one name.
 std::string alias(const std::string& routine) {
   if (routine.ends_with("gemmt")) return routine + "r";
   if (routine.ends_with("gemmtr")) return routine.substr(0, routine.size() - 1);
@@ -37,7 +37,7 @@ std::string alias(const std::string& routine) {
 
 template <typename Int>
 bool tell(const char* symbol, const char* name, std::size_t length, int position) {
-  void* address = dlsym(RTLD_DEFAULT, symbol);  // the program's
+  void* address = dlsym(RTLD_DEFAULT, symbol);  // a function of the program comes first
   if (address == nullptr) address = Guest::of_process().host().symbol(symbol);
   if (address == nullptr) return false;
   const Int info = position;
@@ -45,7 +45,7 @@ bool tell(const char* symbol, const char* name, std::size_t length, int position
   return true;
 }
 
-/// A function of its own, as strings are destroyed here.
+/// A separate function, so that no frame that an exception may cross has strings to destroy.
 [[gnu::noinline]] void say_illegal(const char* name, int position) {
   say_now("argument " + std::to_string(position) + " of " + name + " is illegal");
 }
@@ -66,13 +66,13 @@ void* Entry::look_up(Interface interface, const char* routine) {
 void Entry::refuse(const Call& call, Layout layout) const {
   auto& guest = Guest::of_process();
   if (!guest.host().loaded()) guest.abort_without_host();
-  char name[] = "       ";  // at least six characters
+  char name[] = "       ";  // xerbla gets at least six characters, padded with spaces
   std::size_t length = 0;
   for (; routine_[length] != '\0'; length++)
     name[length] = static_cast<char>(std::toupper(static_cast<unsigned char>(routine_[length])));
   if (length < 6) length = 6;
   const bool is_layout = layout == Layout::ColMajor || layout == Layout::RowMajor;
-  const int position = is_layout ? first_refused(call, layout) : 0;  // Fortran has no layout to count
+  const int position = is_layout ? first_refused(call, layout) : 0;  // xerbla_ cannot report a layout: 0
   if (interface_ == Interface::Fortran64 || interface_ == Interface::Cblas64)
     if (tell<std::int64_t>("xerbla_64_", name, length, position)) return;
   if (tell<int>("xerbla_", name, length, position)) return;

@@ -10,7 +10,7 @@
 
 namespace tessera::dropin {
 
-/// How a symbol is made of the name of a routine, and how wide its integers are.
+/// The naming scheme of a symbol and the width of its integers.
 enum class Interface {
   Fortran,       ///< dgemm_
   FortranPlain,  ///< dgemm
@@ -19,18 +19,19 @@ enum class Interface {
   Cblas64,       ///< cblas_dgemm64_ and cblas_dgemm_64
 };
 
-/// One of our symbols in the BLAS that the program would have without us: the program's own, else the host BLAS.
+/// The function that one of the drop-in's symbols hides: the next definition of the same symbol in the program's
+/// libraries, else that of the host BLAS.
 ///
-/// Calls that we do not compute go there with the arguments that the program has passed, so that they are as legal, and
-/// end, as they would without us: also by an exception or a longjmp of the program's xerbla. Nothing here needs to be
-/// destroyed while they run, so that frames without a personality routine are all that an exception meets.
+/// Calls that Tessera does not compute go to this function with the program's own arguments. They are therefore as
+/// legal as without the drop-in, and end in the same way, also by an exception or a longjmp from the program's xerbla.
+/// No frame on this path has objects to destroy, so exceptions pass through it safely.
 class Entry {
  public:
-  /// @param routine  "dgemm"
+  /// @param routine  name with the letter of the type: "dgemm"
   constexpr Entry(Interface interface, const char* routine) : interface_(interface), routine_(routine) {}
 
-  /// @param call, layout  the same call, to be reported if there is no such symbol
-  /// @param arguments     as the program has passed them
+  /// @param call, layout  the same call, for the report if there is no such function
+  /// @param arguments     the arguments as the program has passed them
   template <typename... X>
   void operator()(const Call& call, Layout layout, X... arguments) {
     if (void* const function = same_.find(interface_, routine_); function != nullptr)
@@ -42,7 +43,7 @@ class Entry {
   }
 
  private:
-  /// A symbol, looked up once.
+  /// The address of a symbol, looked up once.
   class Symbol {
    public:
     void* find(Interface interface, const char* routine) {
@@ -58,7 +59,7 @@ class Entry {
     std::atomic<void*> address_ = nullptr;
   };
 
-  /// An argument for a function whose integers have 32 bits.
+  /// Converts an argument for a function with integers of 32 bits.
   template <typename X>
   struct Narrow {
     explicit Narrow(X x) : value(x) {}
@@ -71,7 +72,7 @@ class Entry {
   }
   static void* look_up(Interface interface, const char* routine);
 
-  /// Fortran has the lengths of the letters behind all arguments.
+  /// Calls the function. Fortran passes the length of each character argument after all arguments.
   template <typename... X>
   static void pass(void* function, X... x) {
     constexpr auto letters = (0 + ... + (std::is_same_v<X, const char*> ? 1 : 0));
@@ -81,7 +82,8 @@ class Entry {
     (std::make_index_sequence<letters>());
   }
 
-  /// Says by `xerbla_` what is wrong with a call that no BLAS takes, or ends the program if there is no BLAS at all.
+  /// Handles a call that no BLAS takes: reports the illegal argument through `xerbla_`. Aborts the program if there is
+  /// no host BLAS.
   void refuse(const Call& call, Layout layout) const;
 
   Interface interface_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Fortran symbols: dgemm_, dgemm for compilers that add no underscore, and dgemm_64_ with 64-bit integers, for
-// every routine of the table and every type; gemmt also by the name that the reference BLAS has for it, gemmtr.
+// The Fortran symbols of every routine of the table and every type: dgemm_, dgemm for compilers that add no underscore,
+// and dgemm_64_ with 64-bit integers. gemmt has a second name, gemmtr, which is the reference BLAS's.
 #include <cstdint>
 
 #include "dispatch.hpp"
@@ -14,13 +14,14 @@ namespace {
 using Letter = const char*;
 using shapes::Data;
 
-/// Either case is legal. What is no letter stays illegal.
+/// Converts the letter of an option to upper case: both cases are legal. Other characters stay illegal.
 template <typename Option>
 Option option(Letter letter) {
   return Option{static_cast<char>(*letter & ~0x20)};
 }
 
-/// @return false if the host has to see what the program has passed
+/// Computes a legal call.
+/// @return false if the call must go to the host with the program's own arguments
 bool computed(const Call& call) { return first_illegal(call, Layout::ColMajor) == 0 && dispatch(call); }
 
 }  // namespace

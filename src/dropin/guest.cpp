@@ -13,14 +13,14 @@ namespace tessera::dropin {
 namespace {
 
 /// True while the calling thread is in a call on the devices.
-[[gnu::tls_model("initial-exec")]] thread_local bool inside = false;  // found in a nanosecond
+[[gnu::tls_model("initial-exec")]] thread_local bool inside = false;  // initial-exec: access takes a nanosecond
 
 void stop_at_exit() {
   std::atexit([] { Guest::of_process().stop_devices(); });
 }
 
-/// Where we are. To be asked when we are loaded, too: the path may be relative to the folder that is the current one
-/// then.
+/// The folder of this library. Must be called first when the library is loaded: its path may be relative to the current
+/// folder of that moment.
 const std::filesystem::path& own_folder() {
   static const auto& folder = *new std::filesystem::path([]() -> std::filesystem::path {
     Dl_info info{};
@@ -32,9 +32,10 @@ const std::filesystem::path& own_folder() {
 }
 
 std::mutex making;
-std::atomic<Guest*> only = nullptr;  // made while `making` is held
+std::atomic<Guest*> only = nullptr;  // created under `making`
 
-/// Handlers of a fork that are registered later miss one that is under way.
+/// Registers the fork handlers when the library is loaded. Handlers that are registered later would miss a fork that is
+/// in progress.
 [[gnu::constructor]] void loaded() {
   own_folder();
   pthread_atfork(
@@ -72,9 +73,9 @@ Guest::Guest()
 }
 
 const Engine* Guest::load() {
-  std::filesystem::path path = TESSERA_SONAME;  // wherever the system has it
+  std::filesystem::path path = TESSERA_SONAME;  // found by the system's search path
   std::error_code error;
-  for (const auto& folder : {own_folder(), own_folder().parent_path()})  // the latter from tessera-blas/libblas.so.3
+  for (const auto& folder : {own_folder(), own_folder().parent_path()})  // the parent: for tessera-blas/libblas.so.3
     if (std::filesystem::exists(folder / TESSERA_SONAME, error)) {
       path = folder / TESSERA_SONAME;
       break;
@@ -93,9 +94,9 @@ const Engine* Guest::start() {
   std::string why;
   try {
     if (loaded_ == nullptr) loaded_ = load();
-    if (loaded_->in_a_task()) return nullptr;  // of the program's own StarPU; other threads may start the devices
-    // Of handlers, the last comes first: the second of these before CUDA's own, which are registered meanwhile. If the
-    // process exits while the devices start, there is only this one.
+    if (loaded_->in_a_task()) return nullptr;  // a task of the program; other threads may start the devices
+    // Exit handlers run in reverse order. The handler registered at the end of this function runs before CUDA's, which
+    // are registered in between. This one serves only if the process exits while the devices start.
     stop_at_exit();
     if (const char* refusal = loaded_->start(settings_.gpus, settings_.cpu_only, need_gpus); refusal != nullptr)
       why = refusal;
@@ -142,7 +143,7 @@ void Guest::abort_without_host() const {
 }
 
 void Guest::stop_devices() {
-  if (is_inside()) {  // nor may it take a lock that it may hold
+  if (is_inside()) {  // this thread may already hold the lock
     state_ = State::Off;
     if (const Engine* engine = engine_; engine != nullptr) engine->settle();
     return;
@@ -170,7 +171,7 @@ void Guest::before_fork() {
   forking_ = true;
   changed_.wait(lock, [&] { return calls_ == 0; });
   log_.before_fork();
-  lock.release();  // until after the fork
+  lock.release();  // after_fork unlocks the mutex
 }
 
 void Guest::after_fork() {
@@ -188,7 +189,7 @@ void Guest::after_fork_in_child() {
   inside = false;
   calls_ = 0, forking_ = false;
   devices_.clear();
-  new (&changed_) std::condition_variable;  // threads that waited do not exist here
+  new (&changed_) std::condition_variable;  // the waiting threads do not exist in the child
   log_.after_fork_in_child(locked);
   if (locked) mutex_.unlock();
 }
@@ -229,7 +230,7 @@ void DeviceCall::release() {
     guest_.calls_--;
   }
   guest_.changed_.notify_all();
-  inside = false;  // last: a signal handler that calls us or exits must not wait for the lock that it interrupts
+  inside = false;  // last: a signal handler on this thread must not wait for the lock above
 }
 
 }  // namespace tessera::dropin

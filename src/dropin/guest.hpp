@@ -15,40 +15,41 @@
 
 namespace tessera::dropin {
 
-/// What the drop-in has in a process: made at its first call of the BLAS, and then nothing but the host BLAS; devices
-/// when a call pays. Gone without a trace in a forked child, at `dlclose` and at the exit.
+/// The state of the drop-in in a process. The first BLAS call creates it, with the host BLAS only; the devices start
+/// when a call pays off. The devices stop at `dlclose` and at exit, and a forked child does not use them.
 class Guest {
  public:
-  /// Never destroyed: other threads may still compute while the process exits.
+  /// The only instance. Never destroyed, since other threads may still compute while the process exits.
   static Guest& of_process();
 
   const HostBlas& host() const noexcept { return host_; }
   Decision& decision() noexcept { return decision_; }
   Log& log() noexcept { return log_; }
 
-  /// Whether the calling thread is in a task, or otherwise in a call on the devices: our own tiles, most of the time.
-  /// Such calls are for the host, and are not the program's.
+  /// Whether the calling thread runs a StarPU task or is in a call on the devices. BLAS calls from there mostly compute
+  /// Tessera's own tiles; they go to the host, and do not count as calls of the program.
   bool is_inside() const noexcept;
 
-  /// From now on all calls stay on the host, and the user is told why.
+  /// Turns off the devices: all later calls stay on the host. Tells the user the reason.
   void give_up(const std::string& why);
 
-  /// To be said of each call that the devices have computed. Libraries such as cuBLAS make what they need for a kind of
-  /// call when it comes for the first time, and destroy it at the exit: the devices must have stopped by then.
-  /// @return whether it was the first of its kind
+  /// Call this after every call that ran on the devices. Libraries such as cuBLAS allocate resources at the first call
+  /// of each kind, and destroy them at exit. The devices must stop before that, so this registers a new exit handler.
+  /// @return whether the call was the first one of its routine and type
   bool computed(const Call& call);
 
-  /// No host BLAS, nor one of the program's own: nobody can compute.
+  /// Ends the program, because there is no BLAS at all.
   [[noreturn]] void abort_without_host() const;
 
-  /// When the process exits, or closes us. Waits for calls of other threads. If the calling thread is itself in the
-  /// middle of one (a signal handler that exits), that one never ends: then the devices are left alone once they have
-  /// nothing more to do.
+  /// Called when the process exits or closes the library. Waits for the calls of other threads, then stops the devices.
+  /// If the calling thread is itself inside a call (a signal handler that exits), that call never ends; this then only
+  /// waits until the devices are idle.
   void stop_devices();
   void write_log();
 
-  /// A fork waits for calls on the devices, and they for it: the child would find the host BLAS as our workers have
-  /// left it in the middle of a tile, its locks taken. Not if it is in such a call itself.
+  /// Handlers of fork. A fork waits for the calls on the devices, and new calls wait for the fork. Otherwise, workers
+  /// could hold locks of the host BLAS in the middle of a tile, and these would stay locked in the child. A thread that
+  /// forks inside such a call does not wait.
   void before_fork();
   void after_fork();
   void after_fork_in_child();
@@ -59,7 +60,7 @@ class Guest {
 
   Guest();
   void explain_if_forked();
-  /// The devices, started if they were not; null if they cannot or shall not be used.
+  /// Starts the devices if they have not been started. Returns null if they cannot or must not be used.
   const Engine* start();
   static const Engine* load();
 
@@ -69,19 +70,19 @@ class Guest {
   Log log_;
 
   std::mutex mutex_;
-  std::condition_variable changed_;  ///< calls_ or forking_
+  std::condition_variable changed_;  ///< signals changes of calls_ and forking_
   std::atomic<State> state_ = State::NotStarted;
-  std::atomic<std::uint64_t> kinds_ = 0;  ///< of calls that have been computed: a bit for each routine and type
-  int calls_ = 0;                         ///< on the devices now; guarded by mutex_
-  bool forking_ = false;                  ///< calls wait; guarded by mutex_
-  bool broken_ = false;  ///< the devices have failed, and are not to be touched even to stop them; guarded by mutex_
-  bool forked_ = false;  ///< a child, whose parent had started them; guarded by mutex_
-  const Engine* loaded_ = nullptr;               ///< guarded by mutex_
-  std::atomic<const Engine*> engine_ = nullptr;  ///< the same, once it has started
+  std::atomic<std::uint64_t> kinds_ = 0;  ///< of computed calls: a bit for each routine and type
+  int calls_ = 0;                         ///< now on the devices; guarded by mutex_
+  bool forking_ = false;                  ///< new calls must wait; guarded by mutex_
+  bool broken_ = false;                   ///< the devices have failed, and must not even be stopped; guarded by mutex_
+  bool forked_ = false;                   ///< a child of a process that had started devices; guarded by mutex_
+  const Engine* loaded_ = nullptr;        ///< guarded by mutex_
+  std::atomic<const Engine*> engine_ = nullptr;  ///< equals loaded_ once the devices run
   std::string devices_, trouble_;                // guarded by mutex_
 };
 
-/// The right to use the devices for one call, if it is to go there.
+/// Permission to run one call on the devices; empty if the call must run on the host.
 class DeviceCall {
  public:
   DeviceCall(Guest& guest, const Call& call, double flops);

@@ -13,10 +13,10 @@ namespace tessera::dropin {
 
 namespace {
 
-/// Whether a library is one of ours: this one, a copy of it, or what Debian's alternatives call libblas.so.3.
+/// Whether a library is the drop-in: this one, a copy of it, or the libblas.so.3 of Debian's alternatives system.
 bool is_ours(void* library) { return dlsym(library, "tessera_blas_version") != nullptr; }
 
-/// A Fortran routine, with the hidden lengths of its characters at the end, as gfortran wants them.
+/// Calls a Fortran routine, with the hidden lengths of its character arguments at the end, as gfortran expects them.
 template <typename Int>
 void call_fortran(void* function, const Call& c) {
   using V = const void*;
@@ -77,10 +77,10 @@ bool HostBlas::load(const std::string& name) {
       const auto find = [&](const std::string& symbol) { return dlsym(library, symbol.c_str()); };
       functions_[r][t] = find(base + "_");
       functions_64_[r][t] = find(base + "_64_");
-      if (functions_64_[r][t] == nullptr)  // that of the program's own BLAS, before which we stand
+      if (functions_64_[r][t] == nullptr)  // the program's own BLAS, which the drop-in precedes
         functions_64_[r][t] = dlsym(RTLD_NEXT, (base + "_64_").c_str());
       if (routines[r].shape == Shape::triangle_product && functions_[r][t] == nullptr)
-        functions_[r][t] = find(base + "r_");  // as the reference BLAS calls it
+        functions_[r][t] = find(base + "r_");  // the reference BLAS's name
     }
   void* const gemm = functions_[static_cast<int>(Routine::gemm)][type_index('d')];
   if (gemm == nullptr) {

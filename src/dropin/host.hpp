@@ -5,26 +5,26 @@
 
 #include "call.hpp"
 
-/// The BLAS that computes what does not go to the devices. Its functions are taken from its own file, never by name
-/// from the program: there the names are ours.
+/// The BLAS that computes all calls that stay on the host. Its functions are looked up in its own file, since a lookup
+/// by name in the program would find the drop-in.
 namespace tessera::dropin {
 
 class HostBlas {
  public:
-  /// Loads `name` (a file name as the linker looks it up, or a path); "": OpenBLAS, or whatever the system calls
-  /// libblas.so.3. If `name` cannot serve, the default does, and `trouble` says so.
+  /// Loads the library `name`: a path, or a file name that the dynamic linker looks up. "": OpenBLAS, else the system's
+  /// libblas.so.3. If `name` cannot be used, loads the default, and `trouble` returns the reason.
   explicit HostBlas(const std::string& name);
 
   bool loaded() const noexcept { return library_ != nullptr; }
   const std::string& path() const noexcept { return path_; }
   const std::string& trouble() const noexcept { return trouble_; }
 
-  /// Computes a call, column-major. A gemmt that the host does not have is put together from its gemm, and one whose
-  /// sizes are beyond 32 bits from smaller calls, if the host has no functions for them.
-  /// @return false if it cannot, and has done nothing
+  /// Computes a column-major call. If the host BLAS has no gemmt, uses its gemm. If sizes exceed 32 bits and the host
+  /// BLAS has no 64-bit functions, uses smaller calls.
+  /// @return false if it cannot compute the call; nothing was done
   bool operator()(const Call& call) const;
 
-  /// Any of its symbols, or null.
+  /// The address of any symbol of the library, or null.
   void* symbol(const char* name) const;
 
  private:
@@ -32,8 +32,8 @@ class HostBlas {
 
   void* library_ = nullptr;
   std::string path_, trouble_;
-  void* functions_[routine_count][4] = {};     ///< Fortran, by routine and type; null: it has none
-  void* functions_64_[routine_count][4] = {};  ///< with 64-bit integers
+  void* functions_[routine_count][4] = {};     ///< Fortran, by routine and type; null: missing
+  void* functions_64_[routine_count][4] = {};  ///< the same with 64-bit integers
 };
 
 }  // namespace tessera::dropin

@@ -7,8 +7,8 @@ namespace tessera::dropin {
 
 class HostBlas;
 
-/// A triangle of a product on a host that has no routine for it: rectangles by its gemm, and small squares on the
-/// diagonal, of which the triangle is added.
+/// Computes gemmt on a host BLAS without that routine. gemm computes the rectangles off the diagonal directly, and
+/// small squares on the diagonal in a buffer, whose triangle is added to C.
 void gemmt_by_gemm(const HostBlas& host, const Call& call);
 
 }  // namespace tessera::dropin

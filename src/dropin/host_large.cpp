@@ -15,23 +15,24 @@ namespace {
 
 using codelets::Part;
 
-/// How far a call is cut: large enough to compute at full speed, small enough for copies of operands with few columns,
-/// as all have that lie this far apart.
+/// The largest size of a piece: large enough for full speed, and small enough to copy its operands. Matrices with such
+/// leading dimensions have few columns.
 constexpr Index longest = 65536;
 
-/// Of op(X), where it is stored.
+/// The offset of element (i, j) of op(X) in memory [elements].
 Index offset(Op op, Index i, Index j, Index ld) { return op == Op::NoTrans ? i + j * ld : j + i * ld; }
 
-/// One of the operands of a piece.
+/// An operand of a piece.
 template <Scalar T>
 struct Operand {
   T* data;
-  Index& ld;  ///< of the piece
+  Index& ld;  ///< leading dimension in the piece's Call
   Index m, n;
-  Part part;  ///< that is referenced
+  Part part;  ///< the part that the routine references
   bool read, written;
 
-  /// Elements of the copy that it needs: none if there is one column, or none is referenced.
+  /// The number of elements that must be copied. 0 if the leading dimension fits, if there is only one column, or if
+  /// the operand is not referenced.
   Index copied() const { return ld > arguments::largest_int && n > 1 && (read || written) ? m * n : 0; }
 };
 
@@ -63,7 +64,7 @@ class Pieces {
         if (copies_[x] == nullptr) return false;
       }
     for (const auto& operand : operands) operand.ld = std::max<Index>(1, operand.m);
-    if (!fits(first)) return false;  // no memory has so large a triangle
+    if (!fits(first)) return false;  // a triangle of this size fits into no memory
     for (Index l = 0; l == 0 || l < call_.k; l += k_)
       for (Index j = 0; j < call_.n; j += n_)
         for (Index i = 0; i == 0 || i < call_.m; i += m_) compute(piece(i, j, l));
@@ -71,7 +72,7 @@ class Pieces {
   }
 
  private:
-  /// The piece that begins in row i and column j of the result, and at l of what is summed.
+  /// The piece that begins in row i and column j of the result, and at index l of the sum.
   Call piece(Index i, Index j, Index l) const {
     static constexpr T one{1};
     auto p = call_;
@@ -120,7 +121,7 @@ class Pieces {
 
   const HostBlas& host_;
   Call call_;
-  /// The most of a piece.
+  /// The largest sizes of a piece.
   Index m_ = std::max<Index>(1, call_.m), n_ = std::max<Index>(1, call_.n), k_ = 1;
   std::unique_ptr<T[]> copies_[3];  ///< of operands whose columns lie too far apart
 };

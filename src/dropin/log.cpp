@@ -22,13 +22,14 @@ std::string program() {
   return std::filesystem::read_symlink("/proc/self/exe", error).filename().string();
 }
 
-/// A sum over some calls, scaled to all of them; null if there are none to go by.
+/// Scales a sum over some calls to all calls; null if `some` is 0.
 ordered_json of_all(double sum, std::uint64_t some, std::uint64_t all) {
   if (some == 0) return {};
   return sum * static_cast<double>(all) / static_cast<double>(some);
 }
 
-/// What is not UTF-8 in a name must not keep the rest from being written.
+/// One line of the log. Replaces bytes that are not UTF-8 (a program's name may contain them), so that they cause no
+/// error.
 std::string line_of(const ordered_json& json) {
   return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
@@ -76,7 +77,7 @@ std::string Log::write(const std::string& host_blas, const std::string& devices,
   sums_.clear();
   last_ = nullptr;
   const int file = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  // One write: the lines of several processes do not mix.
+  // A single write, so that lines of several processes do not mix.
   const bool whole = file >= 0 && write_quietly(file, text);
   auto error = whole ? "" : "TESSERA_BLAS_LOG is '" + path_ + "', which cannot be written: " + std::strerror(errno);
   if (file >= 0) close(file);

@@ -5,9 +5,9 @@
 
 namespace tessera::dropin {
 
-/// Writes `text` in one piece. A pipe that nobody reads, or a limit on the size of files, is an error as any other: its
-/// signal does not reach the program.
-/// @return false if not all of it has been written; errno says why
+/// Writes `text` with one write(2). A pipe without a reader, or the limit on file sizes, causes an ordinary error: the
+/// program does not get SIGPIPE or SIGXFSZ.
+/// @return false if not all of `text` has been written; errno holds the reason
 bool write_quietly(int file, std::string_view text);
 
 }  // namespace tessera::dropin

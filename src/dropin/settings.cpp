@@ -57,7 +57,7 @@ Settings settings_from_environment() {
 }
 
 void say_now(const std::string& sentence) {
-  write_quietly(STDERR_FILENO, "tessera: " + sentence + "\n");  // who has closed standard error cannot be told
+  write_quietly(STDERR_FILENO, "tessera: " + sentence + "\n");  // there is no place to report an error
 }
 
 void say_once(const Settings& settings, Subject subject, const std::string& sentence) {

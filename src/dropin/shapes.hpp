@@ -3,7 +3,8 @@
 
 #include "call.hpp"
 
-/// A call by its arguments in the order of the BLAS: one function for each argument shape of src/routines/routines.def.
+/// Functions that create a Call from arguments in the order of the BLAS: one for each argument shape of
+/// src/routines/routines.def.
 namespace tessera::dropin::shapes {
 
 using Data = const void*;

@@ -11,8 +11,9 @@
 
 namespace tessera::dropin {
 
-/// Tries whether so many threads can be had at once: where StarPU cannot make its own, it ends the process.
-/// @throws RuntimeError if not
+/// Checks that `count` threads can be created, by creating them. StarPU ends the process if it cannot create its
+/// threads.
+/// @throws RuntimeError if they cannot be created
 inline void require_threads(int count) {
   std::latch enough(1);
   std::vector<std::jthread> threads;
