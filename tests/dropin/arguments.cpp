@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls that are illegal or empty do what they do without us: the same reports to the program's own xerbla, the same
-// memory. OpenBLAS, called by its own address, shows what that is. This process runs under the drop-in itself.
+// Illegal and empty calls have the same effect as without the drop-in: the same reports to the program's own xerbla,
+// and the same memory. The expected effect is that of OpenBLAS, called by its own address. This process itself runs
+// under the drop-in.
 #include <starpu.h>
 
 #include "dropin/symbols.hpp"
@@ -12,7 +13,7 @@ namespace {
 
 constexpr Extent size{3, 4, 5};
 
-/// OpenBLAS's own function, with integers of 32 bits; null: it has none.
+/// OpenBLAS's own function with 32-bit integers; null if there is none.
 template <Scalar T>
 void* plain_function(const Family& family, const std::string& name) {
   static void* const library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
@@ -27,7 +28,7 @@ struct Outcome {
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 
-/// What one call does, with what `spoil` makes of its arguments.
+/// The effect of one call, after `spoil` has changed its arguments.
 template <Scalar T, typename Spoil>
 Outcome<T> outcome_of(const Routine<T>& routine, void* function, const Family& family, Layout layout, Spoil spoil) {
   auto call = random_call(routine, {}, size, 1);
@@ -45,7 +46,8 @@ std::string text(const std::vector<Report>& all) {
   return text.empty() ? "nothing" : text;
 }
 
-/// OpenBLAS of some age has no gemmt: then the position is the reference BLAS's, reported as OpenBLAS does.
+/// The expected effect. Old versions of OpenBLAS have no gemmt; the position is then the reference BLAS's, reported in
+/// OpenBLAS's form.
 template <Scalar T, typename Spoil>
 Outcome<T> expected(const Routine<T>& routine, const std::string& name, const Family& family, Layout layout,
                     int position, Spoil spoil) {
@@ -63,7 +65,7 @@ Outcome<T> expected(const Routine<T>& routine, const std::string& name, const Fa
   return outcome;
 }
 
-/// @param position  of the argument in Fortran, 0 for the layout, −1 if the call is legal in the reference BLAS
+/// @param position  position of the argument in Fortran; 0: the layout; −1: the call is legal in the reference BLAS
 template <Scalar T, typename Spoil>
 void expect_as_plain(const Routine<T>& routine, const std::string& name, const Family& family, Layout layout,
                      int position, Spoil spoil) {
@@ -75,7 +77,7 @@ void expect_as_plain(const Routine<T>& routine, const std::string& name, const F
                              << (ours.C == plain.C ? "" : ", and another result");
 }
 
-/// Values that this option may not have: of OpenBLAS, some may.
+/// Illegal values of an option, including values that only OpenBLAS accepts.
 template <Scalar T>
 std::string illegal_values(const Routine<T>& routine, const std::string& option) {
   std::string all = "X?R";
@@ -86,7 +88,7 @@ std::string illegal_values(const Routine<T>& routine, const std::string& option)
   return all;
 }
 
-/// Calls `body(symbol's name, family, layout)` for all ways to call a routine.
+/// Calls `body(name, family, layout)` for all symbols and layouts of a routine.
 template <Scalar T, typename Body>
 void for_all_symbols(const Routine<T>& routine, Body body) {
   for (const auto& family : families)
@@ -117,7 +119,7 @@ TEST_P(DropInArguments, AreReportedAsWithoutUs) {
         } else if (is_leading_dimension(argument)) {
           expect([](Argument<T> x, Arguments<T>&) { x.number() = 2; });
           expect([](Argument<T> x, Arguments<T>&) { x.number() = -7; });
-          // OpenBLAS accepts this one in most routines.
+          // OpenBLAS accepts a leading dimension of zero in most routines.
           expect([](Argument<T> x, Arguments<T>& all) { all.size = {}, x.number() = 0; });
         }
         if (::testing::Test::HasFatalFailure()) return;
@@ -133,7 +135,7 @@ TEST_P(DropInArguments, HaveALegalLayout) {
   });
 }
 
-/// The first that is illegal is reported, and no other.
+/// Only the first illegal argument is reported.
 TEST_P(DropInArguments, AreCheckedInTheirOrder) {
   run([]<Scalar T>(const Routine<T>& routine) {
     for (const auto& family : families)
@@ -146,7 +148,7 @@ TEST_P(DropInArguments, AreCheckedInTheirOrder) {
   });
 }
 
-/// A size that the host cannot count is no excuse for an illegal argument.
+/// An illegal argument is reported even if a size exceeds the host's 32 bits.
 TEST_P(DropInArguments, AreReportedBesideSizesOf64Bits) {
   run([]<Scalar T>(const Routine<T>& routine) {
     for (const auto& family : families)
@@ -161,7 +163,7 @@ TEST_P(DropInArguments, AreReportedBesideSizesOf64Bits) {
   });
 }
 
-/// Sizes of zero, with matrices that are not there.
+/// Sizes of zero with null pointers as matrices.
 TEST_P(DropInArguments, MayBeNullIfTheResultIsEmpty) {
   run([]<Scalar T>(const Routine<T>& routine) {
     for_all_symbols(routine, [&](const std::string& name, const Family& family, Layout layout) {
@@ -188,7 +190,7 @@ TEST_P(DropInArguments, MayHaveNothingToSumUp) {
   });
 }
 
-/// Complex factors go by address, and nobody looks at them.
+/// Complex factors are passed by address. Empty calls do not read them.
 TEST(DropInEmptyCalls, MayLackTheirFactors) {
   using Gemm =
       void(int, int, int, int, int, int, const void*, const void*, int, const void*, int, const void*, void*, int);
@@ -203,7 +205,7 @@ TEST(DropInEmptyCalls, MayLackTheirFactors) {
   EXPECT_EQ(text(reports), "nothing");
 }
 
-/// After all tests.
+/// Checks after all tests that StarPU has not started.
 class StartNothing : public ::testing::Environment {
  public:
   void TearDown() override { EXPECT_EQ(starpu_is_initialized(), 0); }

@@ -5,10 +5,10 @@
 
 namespace tessera::test {
 
-/// A copy of libtessera_blas.so with something else in the place of libtessera.so beside it.
+/// A folder with a copy of libtessera_blas.so and another file in the place of libtessera.so.
 class Beside {
  public:
-  /// @param engine  a file; empty: one with this text
+  /// @param engine  the file to use as libtessera.so; empty: a new file with the content `text`
   explicit Beside(const std::filesystem::path& engine, const std::string& text = "") {
     namespace fs = std::filesystem;
     fs::copy_file(fs::canonical(place_of("TESSERA_TEST_DROPIN")), folder_ / "libtessera_blas.so");
@@ -26,7 +26,8 @@ class Beside {
   Folder folder_;
 };
 
-/// With fake_engine.cpp, which does what `fake` says.
+/// Runs a scenario with fake_engine.cpp as libtessera.so.
+/// @param fake  the value of FAKE_ENGINE: what the fake does
 inline Ended run_with_fake(const std::string& fake, const Scenario& scenario, Variables variables = {}) {
   variables["FAKE_ENGINE"] = fake;
   return Beside(place_of("TESSERA_TEST_FAKE_ENGINE")).run(scenario, std::move(variables));

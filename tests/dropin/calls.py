@@ -1,17 +1,17 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says what came through us, by the log of TESSERA_BLAS_LOG, and fails if it is not what is expected: right results
-could also come from the host BLAS alone.
+"""Prints the calls in a log of TESSERA_BLAS_LOG, and fails if they are not the expected ones. Right results alone prove
+nothing, since they could come from the host BLAS.
 usage: calls.py LOG devices|host ROUTINE[=CALLS]...
-  each ROUTINE was called, that many times if that is said (the numbers of one routine are added up), and all calls that
-  compute anything went to that place"""
+  expects that each ROUTINE was called, exactly CALLS times if given (several numbers for one routine are added up), and
+  that all calls that compute anything ran at the given place"""
 import collections
 import json
 import sys
 
 
 def read(path):
-    """Calls by routine and place, without those that compute nothing by place, and what went wrong."""
+    """Returns the calls by routine and place, the empty calls by routine, and the errors in the log."""
     calls, idle, trouble = collections.Counter(), collections.Counter(), []
     with open(path) as lines:
         for line in map(json.loads, lines):

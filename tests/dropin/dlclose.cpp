@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program that has no BLAS but opens one, and closes it again: nothing of ours keeps running. It is linked to none.
+// A program that is not linked to a BLAS, but opens one and closes it again. No thread of Tessera keeps running.
 #include <dlfcn.h>
 
 #include <thread>
@@ -12,7 +12,7 @@ namespace {
 using Gemm = void(const char*, const char*, const int*, const int*, const int*, const double*, const double*,
                   const int*, const double*, const int*, const double*, double*, const int*);
 
-/// All ones times all twos.
+/// Multiplies a matrix of ones by a matrix of twos, and checks the result.
 bool product_is_right(Gemm* dgemm, int n) {
   const auto count = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
   const std::vector<double> A(count, 1), B(count, 2);
@@ -73,7 +73,7 @@ const Scenario more{"open, compute, close, with OpenBLAS's threads", [] {
                       return 0;
                     }};
 
-/// OpenBLAS stays, and so do its threads.
+/// dlclose keeps OpenBLAS loaded, together with its threads.
 TEST(Dlclose, LeavesOpenBlasAlone) {
   EXPECT_TRUE(has_ended_silently(more.run({{"LD_PRELOAD", {}}, {"OPENBLAS_NUM_THREADS", "3"}})));
 }
@@ -103,7 +103,7 @@ TEST(Dlclose, NeedNotBeCalled) {
   EXPECT_EQ(ended.calls("devices"), 1) << ended;
 }
 
-/// A child must not stop what it does not have.
+/// A forked child must not try to stop devices, since it does not have their threads.
 const Scenario forked{"dlclose in a forked child", [] {
                         void* const library = open_it();
                         auto* const dgemm = reinterpret_cast<Gemm*>(dlsym(library, "dgemm_"));

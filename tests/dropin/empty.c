@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A library that is not the one that is looked for. */
+/* A library without the symbols that the drop-in looks for. */
 typedef int tessera_test_library_is_empty;

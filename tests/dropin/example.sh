@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# An example of a language, alone and with every call on our path: with the LAPACK that it has, and with the reference
-# one, which calls the BLAS for all it does. Fails unless all results are right, equal to the host's within the bound,
-# and the ROUTINEs came through us; those after `lapack:` need the reference LAPACK.
+# Runs an example in another language without the drop-in, and with every call on the devices: once with its own LAPACK,
+# and once with the reference LAPACK, which calls the BLAS for everything. Fails unless all results are right and equal
+# to the host's within the bound, and the ROUTINEs were called. Those after `lapack:` need the reference LAPACK.
 # usage: tests/dropin/example.sh LIBRARY SCRIPT ROUTINE... [lapack: ROUTINE...]
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
@@ -29,7 +29,7 @@ forced "$library" 64 "${command[@]}" under_us
 "$python" "$here/same_results.py" alone under_us
 calls devices "${routines[@]}"
 
-# By LD_PRELOAD: R puts folders of its own before LD_LIBRARY_PATH.
+# Uses LD_PRELOAD, since R puts its own folders before LD_LIBRARY_PATH.
 rm "$log"
 LD_PRELOAD=$lapack forced "$library" 64 "${command[@]}" on_reference_lapack
 "$python" "$here/same_results.py" alone on_reference_lapack

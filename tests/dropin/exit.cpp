@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program that ends in the middle of a call, in each of the ways to end: with its own status, soon, and in peace.
-// Each thread makes one call, and no more: OpenBLAS itself crashes or hangs if it is called while the process exits.
+// A program that ends in the middle of a call, in each possible way. It ends soon, with its own status, and without a
+// crash. Each thread makes only one call, since OpenBLAS itself crashes or hangs if it is called during the exit.
 #include <atomic>
 #include <csignal>
 #include <thread>
@@ -11,7 +11,7 @@
 namespace tessera::test {
 namespace {
 
-/// @param begun  told when nothing but the call is left to do
+/// @param begun  incremented just before the call
 void multiply(int n, std::atomic<int>& begun) {
   const auto A = integers(n, 1);
   auto C = A;
@@ -20,9 +20,9 @@ void multiply(int n, std::atomic<int>& begun) {
   dgemm_("N", "T", &n, &n, &n, &one, A.data(), &n, A.data(), &n, &one, C.data(), &n);
 }
 
-/// Threads that are in a long call by now.
+/// Starts threads, and returns when each of them is in a long call.
 void begin_calls(int threads) {
-  require(product_is_right(150), "a product before");  // the devices have started
+  require(product_is_right(150), "a product before");  // starts the devices
   static std::atomic<int> begun = 0;
   for (int t = 0; t < threads; t++)
     std::thread([] {
@@ -88,8 +88,8 @@ const Scenario early{"exit while a thread starts the devices", []() -> int {
                        std::exit(7);
                      }};
 
-/// The fake takes its time, and complains if it is torn down meanwhile: as StarPU and CUDA would, by a crash. An exit
-/// that comes still earlier, while CUDA's libraries are being loaded, finds no help: their own handlers run first.
+/// The fake starts slowly, and aborts if it is stopped during the start, as StarPU and CUDA would crash. An even
+/// earlier exit, while CUDA's libraries are being loaded, cannot be handled: their own exit handlers run first.
 TEST(ExitEarly, WhileAThreadStartsTheDevices) {
   for (const char* log : {"/dev/null", ""})
     EXPECT_TRUE(has_ended_silently(run_with_fake("start slowly", early, {{"TESSERA_BLAS_LOG", log}}), 7)) << log;
@@ -97,7 +97,7 @@ TEST(ExitEarly, WhileAThreadStartsTheDevices) {
 
 void exit_in_handler(int) { std::exit(7); }
 
-/// The thread that exits is in a call, which can never end.
+/// The exiting thread is itself in a call, which can therefore never end.
 const Scenario handler{"exit in a signal handler", []() -> int {
                          std::signal(SIGALRM, exit_in_handler);
                          require(product_is_right(150), "a product before");
@@ -114,11 +114,11 @@ const Scenario handler{"exit in a signal handler", []() -> int {
 
 TEST(ExitInAHandler, AmidACall) {
   if (std::getenv("TESSERA_TEST_NEEDS_GPUS") != nullptr) GTEST_SKIP() << "GPUs would be done too soon";
-  const auto ended = handler.run({{"TESSERA_TILE", "512"}});  // few tasks: then main waits, and holds no lock of malloc
+  const auto ended = handler.run({{"TESSERA_TILE", "512"}});  // few tasks, so that main waits without a lock of malloc
   EXPECT_TRUE(has_ended_silently(ended, 7));
 }
 
-/// The fake raises SIGALRM.
+/// The fake engine raises SIGALRM, whose handler exits.
 const Scenario raised{"exit in a signal handler, where a fake raises it", []() -> int {
                         std::signal(SIGALRM, exit_in_handler);
                         std::atomic<int> begun = 0;
@@ -137,7 +137,7 @@ TEST(ExitInAHandler, OnAWorkersThread) {
   EXPECT_TRUE(has_ended_silently(run_with_fake("raise in a worker", raised), 7));
 }
 
-/// Computes when it is destroyed, which is after all that was registered later.
+/// Computes in its destructor, which runs after all exit handlers that were registered later.
 struct Late {
   ~Late() {
     if (computes) require(product_is_right(120), "a destructor's product");

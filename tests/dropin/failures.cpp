@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Devices that cannot start, or fail in the middle of a call: every result is right, one sentence says so, and the host
-// computes from then on. In place of libtessera.so there is another library, beside a copy of libtessera_blas.so.
+// Devices that cannot start, or that fail in the middle of a call. Every result is right, one sentence reports the
+// failure, and the host computes all later calls. The tests put another library in the place of libtessera.so, beside a
+// copy of libtessera_blas.so.
 #include <thread>
 
 #include "beside.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// In place of libtessera.so: devices that do what FAKE_ENGINE says.
+// A replacement of libtessera.so. The environment variable FAKE_ENGINE says what its devices do.
 #include <unistd.h>
 
 #include <atomic>
@@ -27,7 +27,7 @@ const struct Whole {
 
 thread_local bool in_a_task = false;
 
-/// Computes nothing: "decline"; else fails, after that many calls that it declines.
+/// Computes nothing. "decline" declines all calls; a number declines that many calls and then fails.
 Outcome run(const Call* call) {
   static std::atomic<int> done = 0;
   const auto what = fake();
@@ -39,14 +39,14 @@ Outcome run(const Call* call) {
     });
     worker.join();
   }
-  if (what == "start slowly") return Outcome::Done;  // whoever calls does not look
+  if (what == "start slowly") return Outcome::Done;  // the caller ignores the result
   if (what.ends_with("decline") || done++ < std::atoi(what.c_str())) return Outcome::Declined;
-  // Every byte of what a failing device could have written: of the result that is meant, no other.
+  // Overwrites elements that a failing device could have written: only those of the result.
   for (tessera::Index j = 0; j < call->n; j++) {
     const bool lower = call->uplo == tessera::Uplo::Lower;
     const auto begin = call->has_triangle() && lower ? j : 0,
                end = call->has_triangle() && !lower ? j + 1 : call->rows();
-    if (j % 3 != 1)  // in part
+    if (j % 3 != 1)  // leaves some columns as they were
       std::memset(static_cast<char*>(call->C) + (begin + j * call->ldc) * call->element_size(), 0xa5,
                   static_cast<std::size_t>((end - begin) * call->element_size()));
   }
@@ -70,14 +70,14 @@ extern "C" const Engine* tessera_dropin_engine() {
   engine.version = Engine::current_version + (fake() == "version" ? 1 : 0);
   engine.start = start;
   engine.devices = [] { return "1 fake"; };
-  engine.rates = [](auto...) { return DeviceRates{}; };  // of no interest: every call is forced
+  engine.rates = [](auto...) { return DeviceRates{}; };  // irrelevant: every call is forced
   engine.is_pinned = [](auto...) { return false; };
   engine.in_a_task = [] { return in_a_task; };
   engine.run = run;
   engine.failure = [] { return "a fake has burnt out"; };
   engine.settle = [] {};
   engine.stop = [] {
-    if (!fake().ends_with("decline") && fake() != "start slowly") std::abort();  // not after a failure, nor amid a call
+    if (!fake().ends_with("decline") && fake() != "start slowly") std::abort();  // not after a failure or during a call
   };
   return &engine;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program that forks: the child has none of the threads that the devices need.
+// Programs that fork. The child has none of the threads that the devices need.
 #include <fcntl.h>
 #include <spawn.h>
 
@@ -21,13 +21,14 @@ namespace {
 constexpr int size = 150;
 const Variables three{{"TEST_OPENBLAS_THREADS", "3"}}, quiet{{"TEST_OPENBLAS_THREADS", "3"}, {"TESSERA_QUIET", "1"}};
 
-/// The threads of OpenBLAS that a scenario begins with. OPENBLAS_NUM_THREADS cannot set more than there are cores.
+/// The number of OpenBLAS threads at the start of a scenario. OPENBLAS_NUM_THREADS cannot exceed the number of cores,
+/// so TEST_OPENBLAS_THREADS sets it here.
 const int openblas_threads = [] {
   if (const char* wanted = std::getenv("TEST_OPENBLAS_THREADS")) openblas_set_num_threads(std::atoi(wanted));
   return openblas_get_num_threads();
 }();
 
-/// A child that computes twice, and exits as a program does.
+/// Forks a child that computes twice and calls exit. Returns its exit status.
 int exit_of_a_child(int status, bool computes = true) {
   const pid_t child = fork();
   require(child >= 0, "no process");
@@ -121,7 +122,7 @@ TEST(Fork, WhileOtherThreadsCompute) {
   EXPECT_EQ(ended.calls("host"), 40) << ended;
 }
 
-/// The first fork comes while the other thread makes its first call, the others while the devices start.
+/// The first fork happens while the other thread makes its first call, and the later forks while the devices start.
 const Scenario starting{"fork while another thread starts the devices", [] {
                           std::atomic<bool> begun = false;
                           std::thread other([&] {
@@ -142,7 +143,7 @@ TEST(Fork, WhileAnotherThreadStartsTheDevices) {
   for (int repeat = 0; repeat < 3; repeat++) ASSERT_TRUE(has_ended_silently(starting.run(quiet)));
 }
 
-/// A handler of the program's own makes a fork last: meanwhile another thread makes the first call of all.
+/// A fork handler of the program delays the fork. Meanwhile another thread makes the first BLAS call of the process.
 const Scenario during{"the first call comes during a fork", [] {
                         static std::atomic<bool> forking = false;
                         require(pthread_atfork(
@@ -162,7 +163,8 @@ const Scenario during{"the first call comes during a fork", [] {
                         return 0;
                       }};
 
-/// With one thread of OpenBLAS: a child that is forked while another thread computes with several finds its lock taken.
+/// Uses one OpenBLAS thread. With several threads, a fork while another thread computes leaves OpenBLAS's lock locked
+/// in the child.
 TEST(Fork, DuringWhichAnotherThreadMakesTheFirstCall) {
   auto variables = quiet;
   variables["TEST_OPENBLAS_THREADS"] = "1";

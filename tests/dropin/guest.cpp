@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A clean guest in a program that knows nothing of us: nothing starts before it pays, nothing runs between calls, and
-// what is the program's stays as it was.
+// The drop-in in a program that does not know Tessera. Nothing starts before it pays off, nothing runs between calls,
+// and the program's own settings do not change.
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/time.h>
@@ -18,7 +18,7 @@ void openblas_set_num_threads(int);
 namespace tessera::test {
 namespace {
 
-/// Whether such a library has been loaded.
+/// Whether a library whose name contains `name` is loaded.
 bool has_library(const std::string& name) {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);)
@@ -70,7 +70,8 @@ TEST(Guest, HasNothingToSayOfAProgramWithoutCalls) {
   EXPECT_TRUE(ended.log.empty()) << ended;
 }
 
-/// Whether this process comes to rest. OpenBLAS's own threads look for work for a moment, longer on a busy machine.
+/// Whether this process becomes idle. OpenBLAS's own threads poll for a short time after a call, longer on a busy
+/// machine.
 bool becomes_idle() {
   for (int i = 0; i < 20; i++) {
     const double before = cpu_seconds();
@@ -95,7 +96,7 @@ TEST(Guest, LeavesAnIdleProgramIdle) {
 }
 
 const Scenario settings{"what belongs to the program", [] {
-                          constexpr int threads = 3;  // on any number of cores
+                          constexpr int threads = 3;  // independent of the number of cores
                           openblas_set_num_threads(threads);
                           constexpr int signals[] = {SIGINT, SIGTERM, SIGSEGV, SIGABRT,
                                                      SIGFPE, SIGBUS,  SIGCHLD, SIGPIPE};
@@ -170,7 +171,7 @@ const Scenario illegal{"an illegal argument", [] {
                          return 3;
                        }};
 
-/// Of a program without an xerbla_: OpenBLAS's own says something, and returns.
+/// In a program without its own xerbla_, OpenBLAS's prints a message and returns.
 TEST(Guest, LeavesIllegalArgumentsToTheHosts) {
   const auto under_us = illegal.run(), alone = illegal.run({{"LD_PRELOAD", {}}});
   EXPECT_EQ(under_us.status, 3) << under_us;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# High-Performance Linpack, N = 2000, in the HPC Challenge, which calls dgemm and dtrsm by CBLAS. Fails unless the
-# residuals pass with every call on our path.
+# Runs High-Performance Linpack from the HPC Challenge with N = 2000, which calls dgemm and dtrsm through CBLAS. Fails
+# unless the residuals pass with every call on the devices.
 # usage: tests/dropin/hpl.sh LIBRARY
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/support.sh"

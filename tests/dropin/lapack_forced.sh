@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The reference LAPACK's tester of linear equations on the reference LAPACK, every call on our path. Fails if it counts
-# other tests, or another failure, than with the host BLAS alone, or if a ROUTINE has not come through.
+# Runs the reference LAPACK's tester of linear equations on the reference LAPACK, with every call on the devices. Fails
+# if its numbers of tests and failures differ from those with the host BLAS alone, or if a ROUTINE was not called.
 # usage: tests/dropin/lapack_forced.sh LIBRARY d|z ROUTINE...
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/support.sh"

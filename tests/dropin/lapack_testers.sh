@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The reference LAPACK's own testers on the reference LAPACK: 22 million calls of level 3, none of them large, each
-# placed as we would place it. Fails if we add a failure to those that the host BLAS has alone.
+# Runs the reference LAPACK's testers on the reference LAPACK: 22 million small level-3 calls, each of which goes where
+# the drop-in decides. Fails if there are failures in addition to those of the host BLAS alone.
 # usage: tests/dropin/lapack_testers.sh LIBRARY
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/support.sh"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sizes beyond 2000, where tiles are as the library chooses them. On integers, all of the result is checked through its
-// product with random vectors, exactly.
+// Sizes beyond 2000, with the tile size that the library chooses. The operands are integers, so that the product of the
+// result with random vectors checks the whole result exactly.
 #include <starpu.h>
 
 #include <tessera/runtime.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program that may have no more threads, whose files may not grow, or whose standard error nobody reads: it computes
-// and ends as without us.
+// Programs that can create no more threads, whose files must not grow, or whose standard error is a closed pipe. They
+// compute and end as without the drop-in.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sys/resource.h>
@@ -16,7 +16,8 @@ std::atomic<bool> threads_can_be_made = true;
 
 }  // namespace
 
-/// In place of the C library's, for all libraries of this process: a limit that holds for root, too.
+/// Replaces the C library's function in all libraries of this process, to limit the number of threads: system limits do
+/// not apply to root.
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
                               void* argument) {
   using Create = int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Leading dimensions and sizes of 2³¹ and more, by the symbols of 64 bits, on a host BLAS that counts in 32. This
-// process runs under the drop-in itself. Columns that lie 16 GiB apart need no memory between them.
+// Leading dimensions and sizes of 2³¹ and more, through the 64-bit symbols, on a host BLAS with 32-bit integers. This
+// process itself runs under the drop-in. Columns may lie 16 GiB apart: pages between them that are never touched take
+// no memory.
 #include <sys/mman.h>
 
 #include <optional>
@@ -12,7 +13,7 @@ namespace {
 
 constexpr Index long_column = (Index{1} << 31) + 5;
 
-/// Memory that is zero, and taken where it is written.
+/// Zeroed memory. Only pages that are written take physical memory.
 template <Scalar T>
 class Zeros {
  public:
@@ -33,7 +34,7 @@ class Zeros {
   T* data_;
 };
 
-/// A matrix, with the sentinels below its columns, whose columns lie further apart.
+/// A copy of a matrix with a very large leading dimension, with the sentinels below its columns.
 template <Scalar T>
 class Spread {
  public:
@@ -51,7 +52,7 @@ class Spread {
   Zeros<T> zeros_;
 };
 
-/// Which operands have long columns.
+/// The operands that have a very large leading dimension.
 struct Long {
   bool A, B, C;
 };
@@ -108,7 +109,7 @@ TEST_P(LongColumns, MayBelongToEmptyMatrices) {
   });
 }
 
-/// In pieces of 65536.
+/// The drop-in cuts the call into pieces of 65536.
 TEST(LongMatrices, AreCutAlongTheirResult) {
   constexpr Index large = 65536 + 77;
   constexpr auto N = Op::NoTrans, T = Op::Trans;
@@ -128,7 +129,7 @@ TEST(LongMatrices, AreCutAlongTheirResult) {
   check("trsm", {.side = Side::Left, .uplo = Uplo::Lower, .op_a = T}, {3, large, 0}, {true, false, false});
 }
 
-/// C ← Aᵀ A of one column, which is longer than 32 bits can count.
+/// C ← Aᵀ A, where A is one column with more elements than fit into 32 bits.
 TEST(LongMatrices, MayHaveOneColumn) {
   const Zeros<float> column(long_column);
   column.in_large_pages();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "scenario.hpp"
 
-/// Runs the one scenario that this process has been started for, else the tests.
+/// Runs the scenario that this process was started for; if there is none, runs the tests.
 int main(int argc, char** argv) {
   if (const auto status = tessera::test::Scenario::of_this_process(argc, argv)) return *status;
   ::testing::InitGoogleTest(&argc, argv);

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# NumPy's own tests of numpy.linalg, on Debian's NumPy. Fails unless each ends as it does without us, with every call on
-# our path, and the ROUTINEs have come through. `system` is the LAPACK that Debian's alternatives say; `reference` calls
-# the BLAS for all it does; `few` are the tests without those of thousands of matrices of order 1 to 8.
+# Runs NumPy's own tests of numpy.linalg, with Debian's NumPy, and sends every call to the devices. Fails if a test ends
+# otherwise than without the drop-in, or if a ROUTINE was not called. `system` uses the LAPACK of Debian's alternatives
+# system; `reference` uses the reference LAPACK, which calls the BLAS for everything. `few` leaves out the tests with
+# thousands of matrices of order 1 to 8.
 # usage: tests/dropin/numpy_linalg.sh LIBRARY system|reference all|few ROUTINE...
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
@@ -19,12 +20,12 @@ fi
 export PYTHONDONTWRITEBYTECODE=1
 tests=$("$python" -c 'import numpy.linalg; print(numpy.linalg.__path__[0])')/tests
 
-# One line for each test: its name, and how it ended.
+# Prints one line for each test: its name and its outcome.
 outcomes() { sed -nE 's/^.*(tests\/[^ ]+::.*) (PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)( .*)?$/\1 \2/p' "$1"; }
 
 suite=("$python" -m pytest -v -p no:cacheprovider "$tests")
 if [[ $which == few ]]; then suite+=(-k 'not generalized'); fi
-"${suite[@]}" >alone || true  # what fails there may fail here
+"${suite[@]}" >alone || true  # tests that fail here may also fail under the drop-in
 forced "$library" 8 "${suite[@]}" >under_us || true
 tail -n 1 alone under_us
 [[ $(outcomes alone | grep -c PASSED) -ge 300 ]] || die "the suite does not run: $(tail -n 1 alone)"

@@ -16,12 +16,12 @@ void dtrsm_(const char*, const char*, const char*, const char*, const int*, cons
             const int*, double*, const int*);
 }
 
-/// What a scenario computes: by Fortran symbols, as programs do that know nothing of us.
+/// The calls that scenarios make, through Fortran symbols, as in programs that do not know Tessera.
 namespace tessera::test {
 
 using Matrix = std::vector<double>;
 
-/// n×n, of integers from −4 to 4: sums of their products are exact.
+/// An n×n matrix of random integers from −4 to 4, so that sums of products are exact.
 inline Matrix integers(int n, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   Matrix A(static_cast<std::size_t>(n) * static_cast<std::size_t>(n));
@@ -29,7 +29,7 @@ inline Matrix integers(int n, std::uint64_t seed) {
   return A;
 }
 
-/// A x or, of a triangle, what it stands for: `element(i, j)` is that of A.
+/// A x, where `element(i, j)` returns the elements of A, which may be stored as a triangle.
 template <typename Element>
 std::vector<double> times(int n, const std::vector<double>& x, Element element) {
   std::vector<double> y(x.size());
@@ -50,11 +50,11 @@ inline auto dense(const Matrix& A, int n) {
     return A[static_cast<std::size_t>(i) + static_cast<std::size_t>(j) * A.size() / static_cast<std::size_t>(n)];
   };
 }
-inline auto lower(const Matrix& A, int n, double unit = 0) {  // 0: the diagonal is stored
+inline auto lower(const Matrix& A, int n, double unit = 0) {  // unit: value of the diagonal; 0: the stored one
   return [=, &A](int i, int j) { return i < j ? 0 : i == j && unit != 0 ? unit : dense(A, n)(i, j); };
 }
 
-/// C ← A B + 2 C, whose result is seen through a random vector, exactly.
+/// Computes C ← A B + 2 C, and checks the product of the result with a random vector, exactly.
 inline bool product_is_right(int n, std::uint64_t seed = 1) {
   const auto A = integers(n, seed), B = integers(n, seed + 1), before = integers(n, seed + 2);
   auto C = before;
@@ -67,7 +67,7 @@ inline bool product_is_right(int n, std::uint64_t seed = 1) {
   return true;
 }
 
-/// The lower triangle of C ← A Aᵀ − C; the upper one stays.
+/// Computes the lower triangle of C ← A Aᵀ − C, and checks both triangles: the upper one must not change.
 inline bool update_is_right(int n, std::uint64_t seed = 1) {
   const auto A = integers(n, seed), before = integers(n, seed + 2);
   auto C = before;
@@ -87,7 +87,8 @@ inline bool update_is_right(int n, std::uint64_t seed = 1) {
   return true;
 }
 
-/// A X = 4 B with a unit lower triangle of which every third row has something beside the diagonal: exact.
+/// Solves A X = 4 B, and checks X exactly. A is a unit lower triangle; only every third row has elements off the
+/// diagonal.
 inline bool solution_is_right(int n, std::uint64_t seed = 1) {
   auto A = integers(n, seed);
   for (std::size_t j = 0; j < static_cast<std::size_t>(n); j++)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Devices that fail in the middle of a call, for every routine and option: the host does it again, from what the
-// operands were before. Each call is the first of a process of its own, as devices fail only once.
+// Devices that fail in the middle of a call, for every routine and option. The host repeats the call with the original
+// operands. Each call runs in a process of its own, since devices fail only once per process.
 #include "beside.hpp"
 #include "symbols.hpp"
 
 namespace tessera::test {
 namespace {
 
-/// In a forked child: whether the call was right. What is wrong shows on standard output.
+/// Makes the call in a forked child, which writes errors to standard output.
 template <Scalar T>
 void expect_redone(const Call<T>& call, const Family& family, Layout layout) {
   const pid_t child = fork();
@@ -16,7 +16,7 @@ void expect_redone(const Call<T>& call, const Family& family, Layout layout) {
     const auto right = symbol_is_right(symbol_of<T>(family, call.routine->name), family, layout, call);
     if (!right) std::puts(right.message());
     std::fflush(stdout);
-    _exit(0);  // without the destructors of CUDA's libraries, which take most of the time
+    _exit(0);  // skips the destructors of CUDA's libraries, which are slow
   }
   int status = 0;
   waitpid(child, &status, 0);

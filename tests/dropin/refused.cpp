@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs with illegal and empty calls, and no xerbla of their own: what they print, what memory holds, and how they
-// end is the same with us and without us.
+// Programs that make illegal and empty calls, and have no xerbla of their own. Their output, memory and exit status are
+// the same with and without the drop-in.
 #include "scenario.hpp"
 #include "support/argument.hpp"
 #include "symbols.hpp"
@@ -18,7 +18,7 @@ void print(const std::string& symbol, const HostMatrix<T>& C) {
   std::fprintf(stderr, "%s: %016llx\n", symbol.c_str(), static_cast<unsigned long long>(sum));
 }
 
-/// Each argument spoiled, and each size zero, with leading dimensions of zero, too.
+/// Makes a call with each argument illegal, and with each size zero, also with leading dimensions of zero.
 template <Scalar T, typename Make>
 void for_all_mistakes(const Routine<T>& routine, Make make) {
   for (const auto& argument : routine.arguments) {
@@ -46,7 +46,7 @@ void call_all() {
       for (const auto layout : layouts_of(family)) {
         const auto symbol = symbol_of<T>(family, routine.name);
         void* const function = dlsym(RTLD_DEFAULT, symbol.c_str());
-        if (routine.name == "gemmt") continue;  // not every BLAS has one
+        if (routine.name == "gemmt") continue;  // not every BLAS has gemmt
         require(function != nullptr, symbol.c_str());
         for_all_mistakes(routine, [&](auto spoil) {
           auto call = random_call(routine, {}, {3, 4, 5}, 1);
@@ -139,7 +139,7 @@ void expect_each_equal(const std::string& blas) {
 
 TEST(RefusedCalls, EndOneByOneAsThoseOfOpenBlas) { expect_each_equal(""); }
 
-/// Whose xerbla ends the program.
+/// The xerbla of the reference BLAS ends the program.
 TEST(RefusedCalls, EndAsThoseOfTheReferenceBlas) {
   const char* reference = std::getenv("TESSERA_TEST_REFERENCE_BLAS");
   if (reference == nullptr || !std::filesystem::exists(reference)) GTEST_SKIP() << "install libblas3";

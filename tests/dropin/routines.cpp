@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every routine of the table by every symbol, layout and option, at sizes of several tiles. This process runs under the
-// drop-in itself; with TESSERA_BLAS_DEVICES=0 all of it is done by the host BLAS, which is given what it lacks.
+// Every routine of the table through every symbol, with all layouts and options, at sizes of several tiles. This
+// process itself runs under the drop-in. With TESSERA_BLAS_DEVICES=0, the host BLAS computes everything, and the
+// drop-in adds the functions that it lacks.
 #include <starpu.h>
 
 #include <cstdlib>
@@ -13,13 +14,13 @@
 namespace tessera::test {
 namespace {
 
-constexpr Index tile = 8;  // as registered
+constexpr Index tile = 8;  // the TESSERA_TILE of CMakeLists.txt
 constexpr Extent size{tile + 3, 2 * tile + 1, tile + 2};
 
 bool on_host() { return std::string_view(std::getenv("TESSERA_BLAS_DEVICES")) == "0"; }
 
-/// Whether the host looks at A and B of a product whose alpha is 0, as OpenBLAS does with small matrices on some
-/// processors: then it is not for us to be right.
+/// Whether the host BLAS reads A and B of a product although alpha is 0, as OpenBLAS does for small matrices on some
+/// processors. The result may then be wrong without a fault of the drop-in.
 template <Scalar T>
 bool host_reads_for_nothing(const Call<T>& call) {
   static const bool openblas_does = [] {
@@ -31,7 +32,7 @@ bool host_reads_for_nothing(const Call<T>& call) {
   return on_host() && call.alpha == T{} && call.routine->has("op_b") && openblas_does;
 }
 
-/// Tasks of the runtime so far: how a call is known to have taken the device path.
+/// The number of tasks of the runtime so far. It grows if a call runs on the devices.
 std::uint64_t tasks() { return starpu_is_initialized() != 0 ? statistics().tasks : 0; }
 
 template <Scalar T>
@@ -44,7 +45,7 @@ template <Scalar T>
   return ::testing::AssertionFailure() << symbol << (computed ? " used the devices: " : " used the host: ") << call;
 }
 
-/// Calls `body(symbol, family, layout)` for all ways to call a routine.
+/// Calls `body(symbol, family, layout)` for all symbols and layouts of a routine.
 template <Scalar T, typename Body>
 void for_all_symbols(const Routine<T>& routine, Body body) {
   for (const auto& family : families)
@@ -88,7 +89,7 @@ TEST_P(DropIn, IsRightForSizesAroundATile) {
 class DropInBeta : public EachRoutine {};
 INSTANTIATE_TEST_SUITE_P(, DropInBeta, each_routine([](const auto& r) { return r.has("beta"); }), its_name);
 
-/// C is full of NaN, each with a mark of its own: also where it must stay.
+/// C is full of NaN with different payloads, also outside the part that is overwritten.
 TEST_P(DropInBeta, ZeroNeverReadsC) {
   run([]<Scalar T>(const Routine<T>& routine) {
     std::uint64_t seed = 0;
@@ -116,7 +117,7 @@ TEST_P(DropIn, AlphaZeroNeverReadsItsInputs) {
   });
 }
 
-/// OpenBLAS's own op 'R', the conjugate without the transpose: nobody else has it, so it is the host's.
+/// OpenBLAS's own op 'R', the conjugate without a transpose. Other BLAS do not have it, so these calls go to the host.
 TEST(DropInBeyondTheStandard, OpR) {
   const int n = 3;
   using Z = std::complex<double>;
@@ -131,7 +132,7 @@ TEST(DropInBeyondTheStandard, OpR) {
   for (std::size_t i = 0; i < 9; i++) EXPECT_EQ(C[i], std::conj(A[i]));
 }
 
-/// After all tests.
+/// Checks after all tests whether StarPU has started.
 class Started : public ::testing::Environment {
  public:
   void TearDown() override { EXPECT_EQ(starpu_is_initialized() != 0, !on_host()); }

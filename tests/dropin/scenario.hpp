@@ -24,20 +24,20 @@
 #include <string>
 #include <vector>
 
-/// Programs under the drop-in. What it does is once for a process: so each scenario is a process of its own, the test
-/// program started again with other variables and LD_PRELOAD.
+/// Programs under the drop-in. The drop-in starts its devices only once per process, so each scenario runs in a process
+/// of its own: the test program, started again with LD_PRELOAD and other environment variables.
 namespace tessera::test {
 
-/// What a process, with all that it has forked, left behind.
+/// The outcome of a process and of all processes that it forked.
 struct Ended {
-  int status = 0;     ///< of exit
-  int signal = 0;     ///< that killed it
-  bool late = false;  ///< it had to be killed
+  int status = 0;     ///< exit status
+  int signal = 0;     ///< signal that killed it, or 0
+  bool late = false;  ///< it exceeded the time limit and was killed
   double seconds = 0;
   std::string out, err;
-  std::vector<nlohmann::json> log;  ///< of TESSERA_BLAS_LOG
+  std::vector<nlohmann::json> log;  ///< lines of TESSERA_BLAS_LOG
 
-  /// Calls that went to "devices" or "host", of all routines or of one.
+  /// The number of calls that went to "devices" or "host", of one routine or of all.
   int calls(const std::string& place, const std::string& routine = "") const {
     int sum = 0;
     for (const auto& line : log)
@@ -45,7 +45,7 @@ struct Ended {
         sum += line["calls"].get<int>();
     return sum;
   }
-  /// A member of the first process's line.
+  /// A member of the log's first line, which describes the first process.
   std::string said(const char* member) const { return log.empty() ? "(no log)" : log.front().value(member, ""); }
   auto lines() const { return std::ranges::count(err, '\n'); }
 };
@@ -57,26 +57,26 @@ inline std::ostream& operator<<(std::ostream& out, const Ended& e) {
   return out;
 }
 
-/// Nothing went wrong that the process itself could see, and it ended with this status.
+/// Whether the process ended with this status, and reported no error on standard output.
 inline ::testing::AssertionResult has_ended(const Ended& e, int status = 0) {
   if (e.status == status && e.signal == 0 && !e.late && e.out.empty()) return ::testing::AssertionSuccess();
   return ::testing::AssertionFailure() << e;
 }
 
-/// Has had nothing to say, either.
+/// Like has_ended; also requires an empty standard error.
 inline ::testing::AssertionResult has_ended_silently(const Ended& e, int status = 0) {
   if (!e.err.empty()) return ::testing::AssertionFailure() << e;
   return has_ended(e, status);
 }
 
-/// One sentence of ours on standard error, which contains `words`.
+/// Whether standard error has exactly one line, a message of Tessera that contains `words`.
 inline ::testing::AssertionResult says(const Ended& e, const std::string& words) {
   if (e.lines() == 1 && e.err.starts_with("tessera: ") && e.err.find(words) != std::string::npos)
     return ::testing::AssertionSuccess();
   return ::testing::AssertionFailure() << "not one sentence with '" << words << "': " << e;
 }
 
-/// In a scenario: what must hold. What does not, shows on standard output.
+/// Checks a condition in a scenario. If it does not hold, writes `what` to standard output.
 inline void require(bool holds, const char* what) {
   if (holds) return;
   const std::string line = std::string("wrong: ") + what + '\n';
@@ -84,7 +84,7 @@ inline void require(bool holds, const char* what) {
   _exit(98);
 }
 
-/// A folder that goes when this object does.
+/// A temporary folder. The destructor removes it.
 class Folder {
  public:
   Folder() {
@@ -104,17 +104,17 @@ class Folder {
   std::filesystem::path path_;
 };
 
-/// Set where the tests are registered: a bundle puts things elsewhere.
+/// The path in an environment variable that is set where the tests are registered, since a bundle has other paths.
 inline std::string place_of(const char* variable) {
   const char* place = std::getenv(variable);
   if (place == nullptr) throw std::runtime_error(std::string(variable) + " is not set");
   return place;
 }
 
-/// Variables of a process; without a value: to be removed.
+/// Environment variables of a process. A variable without a value is removed.
 using Variables = std::map<std::string, std::optional<std::string>>;
 
-/// Every call goes to the devices, in small tiles: to the GPUs where the test needs some, else to CPU workers.
+/// Variables that send every call to the devices in small tiles: to GPUs if the test needs them, else to CPU workers.
 inline Variables forced() {
   Variables all{
       {"LD_PRELOAD", place_of("TESSERA_TEST_DROPIN")}, {"TESSERA_BLAS_MIN_FLOPS", "0"}, {"TESSERA_TILE", "32"}};
@@ -127,19 +127,19 @@ class Scenario {
   using Body = int (*)();
   Scenario(const char* name, Body body) : name_(name) { all()[name] = body; }
 
-  /// Forced, and then as the variables say.
+  /// Runs the scenario with the variables of `forced`, changed by `variables`.
   Ended run(const Variables& variables = {}, double seconds = 30) const {
     const Folder folder;
     auto environment = forced();
     environment["TESSERA_BLAS_LOG"] = folder / "log";
     for (const auto& [name, value] : variables) environment[name] = value;
     auto ended = run_to_its_end(environment, seconds);
-    std::ifstream log(folder / "log");  // unless the variables have it elsewhere
+    std::ifstream log(folder / "log");  // empty if the variables name another file
     for (std::string line; std::getline(log, line);) ended.log.push_back(nlohmann::json::parse(line));
     return ended;
   }
 
-  /// Its name as one that GoogleTest takes.
+  /// The scenario's name in a form that GoogleTest accepts.
   std::string short_name() const {
     std::string name = name_;
     for (auto& c : name)
@@ -147,14 +147,14 @@ class Scenario {
     return name;
   }
 
-  /// What main does first: runs the scenario that this process is for, if it is for one.
+  /// Call this first in main: if this process was started for a scenario, runs it and returns its status.
   static std::optional<int> of_this_process(int argc, char** argv) {
     if (argc != 3 || std::string(argv[1]) != "--scenario") return {};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     return all().at(argv[2])();
   }
 
-  /// The words that run it, for a scenario that starts another.
+  /// The command line that runs this scenario, for a scenario that starts another one.
   std::vector<std::string> command() const {
     return {std::filesystem::read_symlink("/proc/self/exe"), "--scenario", name_};
   }
@@ -193,7 +193,7 @@ class Scenario {
       usleep(2000);
     }
     ended.seconds = lasted();
-    kill(-pid, SIGKILL);  // what it has forked, and not waited for
+    kill(-pid, SIGKILL);  // also ends children that it has not waited for
     const auto text = [](std::FILE* file) {
       std::string all_of_it;
       char buffer[4096];
@@ -210,7 +210,7 @@ class Scenario {
   const char* name_;
 };
 
-/// In a scenario: the status of a child, which must end by itself and soon.
+/// Waits in a scenario for a child to exit by itself within `seconds`. Returns its status.
 inline int status_of(pid_t child, double seconds = 10) {
   int status = 0;
   for (double waited = 0; waitpid(child, &status, WNOHANG) == 0; waited += 1e-3) {
@@ -225,7 +225,7 @@ inline int status_of(pid_t child, double seconds = 10) {
   return WEXITSTATUS(status);
 }
 
-/// Of this process, but for those of CUDA, which keeps them until the end.
+/// The number of threads of this process, without CUDA's, which exist until the end.
 inline int thread_count() {
   return static_cast<int>(
       std::ranges::count_if(std::filesystem::directory_iterator("/proc/self/task"), [](const auto& thread) {

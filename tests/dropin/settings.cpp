@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Settings that make no sense, and host BLAS that are none: right results, and one sentence that names the culprit.
+// Invalid settings, and files that cannot serve as the host BLAS: results are right, and one sentence names the cause.
 #include "products.hpp"
 
 namespace tessera::test {
@@ -34,7 +34,7 @@ TEST(Settings, MayBeEmpty) {
   EXPECT_TRUE(has_ended_silently(ended));
 }
 
-/// The devices work all the same.
+/// The setting has an error, but the devices still work.
 void expect_devices(const Variables& variables, const std::string& words) {
   const auto ended = calls.run(variables);
   EXPECT_TRUE(has_ended(ended));
@@ -57,7 +57,7 @@ TEST(HostBlas, ThatHasNoRoutinesIsReplaced) {
   expect_devices({{"TESSERA_HOST_BLAS", place_of("TESSERA_TEST_EMPTY_LIBRARY")}}, "no dgemm_");
 }
 
-/// A copy of us, as of another installation, leads back to us.
+/// A copy of the drop-in, for example from another installation, would call the drop-in again.
 TEST(HostBlas, IsNoCopyOfTheDropIn) {
   const Folder folder;
   const auto copy = folder / "libcopy.so";
@@ -68,7 +68,7 @@ TEST(HostBlas, IsNoCopyOfTheDropIn) {
   }
 }
 
-/// What Debian's libblas.so.3 is, if we are it.
+/// The libblas.so.3 that Debian's alternatives system selects if the drop-in is the system's BLAS.
 TEST(HostBlas, IsNotTheStubThatLeadsBackToUs) {
   const auto stub = std::filesystem::path(place_of("TESSERA_TEST_DROPIN")).parent_path() / "tessera-blas/libblas.so.3";
   ASSERT_TRUE(std::filesystem::exists(stub)) << stub;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program that uses StarPU itself, knowing nothing of ours: started before our first call, or after it.
+// A program that itself uses StarPU and does not know Tessera. It starts StarPU before or after its first BLAS call.
 #include <starpu.h>
 
 #include <atomic>
@@ -12,7 +12,7 @@ namespace {
 constexpr int size = 150;
 
 void start_starpu() {
-  setenv("STARPU_SILENT", "1", 1);  // it has something to say where two workers share a core
+  setenv("STARPU_SILENT", "1", 1);  // else StarPU warns if two workers share a core
   starpu_conf conf;
   starpu_conf_init(&conf);
   conf.ncpus = 2;
@@ -24,7 +24,7 @@ void start_starpu() {
 
 std::atomic<int> done;
 
-/// Tasks of the program's own, each of which does `work`.
+/// Runs tasks of the program, each of which calls `work`.
 void compute_tasks(int count, void (*work)(void*[], void*)) {
   static starpu_codelet codelet;
   codelet = {};

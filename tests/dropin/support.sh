@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2034,SC2164
-# What the tests of programs that nobody here wrote share. Sourced; then the working folder is a scratch one, for those
-# programs write files where they run.
+# Functions that the tests of other projects' programs share. Source this file. It changes to a temporary working
+# folder, since those programs write files there.
 
 die() {
   printf '%s: %s\n' "${0##*/}" "$*" >&2
   exit 1
 }
 
-# Needed programs and files that are not there are a failure, as nothing would be tested then.
+# Fails if a needed program or file is missing, since nothing would be tested then.
 need() {  # Debian package, files or programs
   local package=$1 wanted
   shift
@@ -19,8 +19,8 @@ need() {  # Debian package, files or programs
 
 here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 need gcc gcc
-debian=/usr/lib/$(gcc -print-multiarch)  # where its packages have their libraries and the reference testers
-python=/usr/bin/python3                  # Debian's, the one with Debian's NumPy
+debian=/usr/lib/$(gcc -print-multiarch)  # libraries and testers of Debian's packages
+python=/usr/bin/python3                  # Debian's Python, which has Debian's NumPy
 need python3 "$python"
 
 caller=$PWD
@@ -33,10 +33,10 @@ export HOME=$scratch LC_ALL=C
 export TESSERA_CACHE_DIR=${TESSERA_CACHE_DIR:-$scratch/cache}
 log=$scratch/calls
 
-# Where programs find a library of Debian's rather than the one that its alternatives say.
+# Makes programs use the libraries in a folder, instead of those that Debian's alternatives system selects.
 libraries_from() { export LD_LIBRARY_PATH=$1${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}; }
 
-# Runs a program under us. A LIBRARY that is a file is put before all others; one that is a folder has a libblas.so.3.
+# Runs a program under the drop-in. A LIBRARY that is a file is preloaded; one that is a folder contains libblas.so.3.
 under() {  # LIBRARY, program, arguments
   local library=$1
   shift
@@ -48,12 +48,13 @@ under() {  # LIBRARY, program, arguments
   fi
 }
 
-# Every call takes our path: tiles on CPU workers, which are on every machine, small enough for many of them.
+# Runs a program with every call on the devices: on CPU workers, which every machine has. Use small tiles, so that there
+# are many of them.
 forced() {  # LIBRARY, tile size, program, arguments
   local library=$1 tile=$2
   shift 2
   under "$library" env TESSERA_BLAS_MIN_FLOPS=0 TESSERA_BLAS_DEVICES=cpu TESSERA_TILE="$tile" TESSERA_CPUS=2 "$@"
 }
 
-# Fails unless the log shows the calls that are expected; calls.py says how they are given.
+# Fails unless the log has the expected calls; calls.py describes the arguments.
 calls() { "$python" "$here/calls.py" "$log" "$@"; }

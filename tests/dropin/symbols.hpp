@@ -11,22 +11,22 @@
 #include "support/operands.hpp"
 #include "support/reference.hpp"
 
-/// All routines of src/routines/routines.def by each symbol that programs know them by.
+/// Calls of all routines of src/routines/routines.def through each of their symbols.
 namespace tessera::test {
 
-/// A way to name a routine, and to pass its arguments.
+/// A naming scheme of symbols, and the way to pass arguments to them.
 struct Family {
   const char* prefix;
   const char* suffix;
   bool wide;               ///< integers of 64 bits
-  bool lowercase = false;  ///< the letters of options, which Fortran programs may write in either case
+  bool lowercase = false;  ///< passes options as lower-case letters, which Fortran allows
   bool cblas() const { return *prefix != '\0'; }
 };
 inline constexpr std::array families{
     Family{"", "_", false},      Family{"", "_", false, true},  Family{"", "", false},        Family{"", "_64_", true},
     Family{"cblas_", "", false}, Family{"cblas_", "64_", true}, Family{"cblas_", "_64", true}};
 
-/// gemmt is also called by the reference BLAS's name for it.
+/// The names of a routine: gemmt has a second one in the reference BLAS.
 inline std::vector<std::string> names_of(const std::string& routine) {
   if (routine == "gemmt") return {"gemmt", "gemmtr"};
   return {routine};
@@ -37,7 +37,7 @@ std::string symbol_of(const Family& family, const std::string& name) {
   return std::string(family.prefix) + type_letter<T> + name + family.suffix;
 }
 
-/// As a program finds it that has libtessera_blas.so before its own BLAS.
+/// The address of a symbol in a program that has libtessera_blas.so before its own BLAS.
 inline void* address_of(const std::string& symbol) {
   void* const address = dlsym(RTLD_DEFAULT, symbol.c_str());
   Dl_info info{};
@@ -49,7 +49,7 @@ inline void* address_of(const std::string& symbol) {
 
 namespace interface {
 
-/// CBLAS's values; of what is illegal, an illegal one.
+/// The values of CBLAS's enumerators. Illegal options become an illegal value.
 inline int number(Layout x) { return x == Layout::RowMajor ? 101 : x == Layout::ColMajor ? 102 : 7; }
 inline int number(Op x) { return x == Op::NoTrans ? 111 : x == Op::Trans ? 112 : x == Op::ConjTrans ? 113 : 7; }
 inline int number(Uplo x) { return x == Uplo::Upper ? 121 : x == Uplo::Lower ? 122 : 7; }
@@ -61,7 +61,7 @@ constexpr bool is_factor = false;
 template <Scalar T>
 constexpr bool is_factor<Factor<T>> = true;
 
-/// All arguments by address.
+/// Calls a Fortran symbol: all arguments are passed by address.
 template <typename Int>
 struct Fortran {
   void* address;
@@ -73,7 +73,7 @@ struct Fortran {
   }
 
  private:
-  /// Lives as long as the call.
+  /// The memory of an argument during the call.
   template <typename X>
   struct Passed {
     Passed(const X& x, bool lower) : x_(x) {
@@ -93,7 +93,7 @@ struct Fortran {
   };
 };
 
-/// Only complex factors by address. alpha and beta have types of their own.
+/// Calls a CBLAS symbol: only complex factors are passed by address. alpha and beta may differ in type.
 template <typename Shape, typename Alpha, typename Beta, typename Int>
 struct Cblas {
   void* address;
@@ -111,7 +111,7 @@ struct Cblas {
   template <std::size_t I, typename X>
   static auto passed(const X& x) {
     if constexpr (is_factor<X>) {
-      constexpr bool is_alpha = std::string_view(Shape::arguments[I - 1]) == "alpha";  // after the layout
+      constexpr bool is_alpha = std::string_view(Shape::arguments[I - 1]) == "alpha";  // the layout is argument 0
       using Number = std::conditional_t<is_alpha, Alpha, Beta>;
       if constexpr (is_complex<Number>) return static_cast<const void*>(&x.value);
       else return static_cast<Number>(std::real(x.value));
@@ -140,7 +140,7 @@ void call(void* address, const Family& family, Layout layout, const Arguments<T>
 
 }  // namespace interface
 
-/// Calls a routine by one of its symbols. Fortran has no layout.
+/// Calls a routine through one of its symbols. The layout is ignored for Fortran.
 template <Scalar T>
 void call_symbol(const Routine<T>& routine, void* address, const Family& family, Layout layout,
                  const Arguments<T>& arguments) {
@@ -152,13 +152,13 @@ void call_symbol(const Routine<T>& routine, void* address, const Family& family,
 #undef ROUTINE
 }
 
-/// The layouts that a family has.
+/// The layouts that a family supports.
 inline std::vector<Layout> layouts_of(const Family& family) {
   if (family.cblas()) return {Layout::ColMajor, Layout::RowMajor};
   return {Layout::ColMajor};
 }
 
-/// Row-major copies of the operands, with leading dimensions of their own.
+/// The same call with row-major copies of the operands, with padded leading dimensions.
 template <Scalar T>
 Call<T> in_rows(const Call<T>& call) {
   const auto rows_of = [](const HostMatrix<T>& X, Index padding) {
@@ -171,7 +171,7 @@ Call<T> in_rows(const Call<T>& call) {
           call.beta,    rows_of(call.A, 2), rows_of(call.B, 1), rows_of(call.C, 3)};
 }
 
-/// Whether that call by that symbol gives what it should, and touches nothing else.
+/// Whether the call through that symbol gives the right result, and changes no other memory.
 template <Scalar T>
 ::testing::AssertionResult symbol_is_right(const std::string& symbol, const Family& family, Layout layout,
                                            const Call<T>& before) {

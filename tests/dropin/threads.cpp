@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Eight threads and several processes that compute at once, mixed routines and sizes: all results right, no deadlock,
-// and no growth of memory.
+// Eight threads and several processes that compute at the same time, with mixed routines and sizes. All results are
+// right, there is no deadlock, and memory does not grow.
 #include <malloc.h>
 
 #include <atomic>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr unsigned thread_count_of_program = 8;
 
-/// One of the routines, and a size.
+/// Makes a call with a random routine and size, and checks the result.
 bool mixed_call_is_right(std::uint64_t seed, int largest) {
   std::mt19937_64 random(seed);
   const int n = 1 + static_cast<int>(random() % static_cast<unsigned>(largest));
@@ -25,7 +25,7 @@ bool mixed_call_is_right(std::uint64_t seed, int largest) {
   }
 }
 
-/// @param each  told of every call, by how many there were
+/// @param each  called with the number of calls so far, after each call
 template <typename Each>
 void compute_in_threads(int calls_of_each, int largest, Each each) {
   std::atomic<int> calls = 0;
@@ -79,9 +79,9 @@ TEST(Processes, ShareTheDevices) {
   EXPECT_EQ(ended.calls("devices"), 200) << ended;
 }
 
-/// KiB in memory now.
+/// The resident memory of this process [KiB].
 long resident() {
-  malloc_trim(0);  // what is free is not ours
+  malloc_trim(0);  // returns free memory to the system
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;)
     if (long kibibytes = 0; word == "VmRSS:" && status >> kibibytes) return kibibytes;
@@ -101,7 +101,7 @@ const Scenario many{"very many calls of eight threads", [] {
                       return 0;
                     }};
 
-/// The number of calls is TESSERA_TEST_CALLS where the slow test is registered.
+/// The slow test sets the number of calls through TESSERA_TEST_CALLS.
 TEST(ManyCalls, NeedNoMoreMemoryThanAThousand) {
   const char* calls = std::getenv("TESSERA_TEST_CALLS");
   const auto ended =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program whose own xerbla leaves by a C++ exception, or by longjmp: through our symbols to the program's own frames,
-// and all that comes after is right.
+// Programs whose own xerbla exits through a C++ exception or longjmp. Both pass through the drop-in's symbols to the
+// program's own frames, and all later results are right.
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -51,13 +51,13 @@ void by_64_bits_that_are_needed() {
   const std::int64_t two = 2, wrong = -(std::int64_t{1} << 33);
   dgemm_64_("N", "N", &two, &wrong, &two, &factor, C, &two, C, &two, &factor, C, &two);
 }
-/// Of which OpenBLAS may have none.
+/// OpenBLAS may not have gemmt.
 void by_gemmt() {
   const int two = 2, wrong = -1;
   dgemmt_("L", "N", "N", &wrong, &two, &factor, C, &two, C, &two, &factor, C, &two);
 }
 
-/// The position that arrives; 0: none does.
+/// The position in the exception that `call` throws; 0 if it throws none.
 int caught(void (*call)()) {
   try {
     call();
@@ -91,7 +91,7 @@ TEST(ThrowingXerbla, ReachesTheCaller) {
   EXPECT_EQ(ended.calls("devices"), 3) << ended;
 }
 
-/// Columns that lie too far apart for a host that counts in 32 bits, and of which no copy can be made.
+/// The leading dimension is too large for a host BLAS with 32-bit integers, and there is no memory for a copy.
 const Scenario out_of_memory{"no memory for a copy", [] {
                                const std::int64_t n = 60000, apart = std::int64_t{1} << 31, columns = 40;
                                const double zero = 0;
@@ -121,7 +121,7 @@ TEST(LongColumns, AreRefusedIfThereIsNoMemory) {
   EXPECT_TRUE(has_ended_silently(ended, 5));
 }
 
-/// The position that arrives.
+/// The position that xerbla passes through longjmp; 0 if there is none.
 int landed(void (*call)()) {
   const int position = setjmp(place);
   if (position == 0) call();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A file of its own, as the headers of CBLAS disagree about the types.
+// In a separate file, since the CBLAS headers disagree about the parameter types.
 #include "dropin/xerbla.hpp"
 
 using tessera::test::reports;

@@ -7,7 +7,7 @@
 
 namespace tessera::test {
 
-/// What the program's own xerbla_ and cblas_xerbla have been told.
+/// A call of the program's own xerbla_ or cblas_xerbla.
 struct Report {
   std::string by, name;
   std::int64_t position;
