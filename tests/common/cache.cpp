@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Folders and files of what is kept from one process to the next.
+// The folders and files of data that later processes reuse.
 #include "common/cache.hpp"
 
 #include <gmock/gmock.h>
@@ -78,7 +78,7 @@ TEST(PrivateFolder, StaysWhenAForkedChildEnds) {
   EXPECT_TRUE(fs::exists(path));
 }
 
-/// In a process that may write no file at all.
+/// Writes the file in a process whose limit on file sizes is 0.
 [[noreturn]] void write_without_leave(const fs::path& file) {
   const rlimit none{0, RLIM_INFINITY};
   setrlimit(RLIMIT_FSIZE, &none);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The cut of a triangular tile into rectangles and small triangles.
+// Cutting a triangular tile into rectangles and small triangles.
 #include "common/triangle.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rates of a GPU, kept in a file.
+// The cache of measured GPU rates in a file.
 #include "machine/rates_cache.hpp"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Several threads of the program at once: each gets its own result, and on one output the calls take effect as if one
-// had come after the other, for all tiles in the same order.
+// Concurrent calls from several threads of the program. Each thread gets its own result. Calls on the same output take
+// effect one after the other, in the same order for all tiles.
 #include <barrier>
 #include <future>
 
@@ -15,7 +15,7 @@ namespace {
 constexpr Index tile = 8;
 const auto* const runtime = share_runtime(with_tile(tile));
 
-/// `body(thread)` in that many threads, which start together. What one of them throws is thrown here.
+/// Runs `body(thread)` in `count` threads, which start together. Rethrows an exception of any of them.
 template <typename Body>
 void in_threads(int count, Body body) {
   std::barrier start(count);
@@ -57,7 +57,8 @@ TEST_P(Concurrent, CallsOnPointersShareInputs) {
   });
 }
 
-/// What C may be when two threads have each made their call that often: the results of all orders of the calls.
+/// All results that C may have after two threads have each made their call `repeats` times: one for each order of the
+/// calls.
 template <Scalar T>
 std::vector<HostMatrix<T>> possible_results(const Call<T>& first, const Call<T>& second, std::size_t repeats) {
   std::vector<int> order(2 * repeats, 1);
@@ -79,7 +80,7 @@ std::vector<HostMatrix<T>> possible_results(const Call<T>& first, const Call<T>&
 TEST_P(Concurrent, CallsOnOneOutputComeOneAfterTheOther) {
   run([]<Scalar T>(const Routine<T>& routine) {
     constexpr Extent size{3 * tile + 1, 3 * tile + 3, tile + 2};
-    const std::size_t repeats = routine.solves() ? 1 : 2;  // solutions of solutions would not be exact
+    const std::size_t repeats = routine.solves() ? 1 : 2;  // repeated solving would not be exact
     std::vector<Options> all_options;
     for_all_options(routine, [&](const Options& options) { all_options.push_back(options); });
     for (std::uint64_t round = 0; round < 100; round++) {

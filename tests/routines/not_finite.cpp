@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An infinity in an operand of trmm and trsm reaches what depends on it, and nothing else: no zero that is not stored
-// is multiplied with it.
+// An infinity in an operand of trmm or trsm reaches exactly the elements that depend on it. It is not multiplied by
+// zeros of the triangle that are not stored.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -16,11 +16,11 @@
 namespace tessera::test {
 namespace {
 
-constexpr Index tile = 512;  // on GPUs, several blocks on the diagonal
+constexpr Index tile = 512;  // gives several diagonal blocks on GPUs
 const auto* const runtime = share_runtime(with_tile(tile));
 
 constexpr Index order = tile + 100, others = 8;
-constexpr Index special = 200;  ///< row of B, or column from the right, of an infinity
+constexpr Index special = 200;  ///< row (Left) or column (Right) of B with the infinity
 
 template <Scalar T>
 struct Triangular {
@@ -30,7 +30,8 @@ struct Triangular {
   Op op;
 
   bool left() const { return side == Side::Left; }
-  /// Whether row i of the result, or column from the right, depends on row k of B with k < i; otherwise with k > i.
+  /// Whether row i of the result depends on rows k < i of B, else on rows k > i. With side Right, columns instead of
+  /// rows.
   bool forward() const { return ((uplo == Uplo::Lower) != (op != Op::NoTrans)) == left(); }
 
   void on_host(const HostMatrix<T>& A, HostMatrix<T>& B) const {
@@ -76,11 +77,13 @@ bool is_finite(const T& x) {
   return std::isfinite(std::real(x)) && std::isfinite(std::imag(x));
 }
 
-/// OpenBLAS multiplies zeros, too, in as many rows around the diagonal as its kernels compute at once.
+/// The number of rows next to the diagonal that may differ on the host. OpenBLAS also multiplies by zeros there, in
+/// blocks as large as its kernels.
 Index host_excuse(bool solve) { return solve || gpu_count() > 0 ? 0 : 64; }
 
-/// What does not depend on `first` is as it would be without the infinity; what does is not finite in `first` itself.
-/// @param element  the one of the other direction that is infinite; others are as without it. None: all of them are
+/// Expects row `first` of the result to be not finite, and all rows that do not depend on it to be as without the
+/// infinity. With side Right, columns instead of rows.
+/// @param element  the only column (Left) or row (Right) that the infinity reaches; empty: it reaches all of them
 template <Scalar T>
 void expect_spread(const Triangular<T>& variant, const HostMatrix<T>& after, const HostMatrix<T>& clean, Index first,
                    std::optional<Index> element) {
@@ -119,7 +122,8 @@ TYPED_TEST(NotFinite, ElementOfBReachesOnlyWhatDependsOnIt) {
 TYPED_TEST(NotFinite, ElementOfAReachesOnlyWhatDependsOnIt) {
   using T = TypeParam;
   const auto regular = well_conditioned_triangle<T>();
-  // In a block on the diagonal of a GPU's, beside them in a tile, in a tile beside the diagonal.
+  // The value lies in a diagonal block of a GPU; in a tile on the diagonal, outside these blocks; in a tile off the
+  // diagonal.
   for (const Index distance : {40, 200, 400})
     for (const auto value : {std::numeric_limits<Real<T>>::infinity(), std::numeric_limits<Real<T>>::quiet_NaN()})
       for_all_variants<T>([&](const Triangular<T>& variant) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two triangles packed into one array, each of a matrix of its own, computed by two threads at once: the triangle that
-// a call does not name belongs to somebody else.
+// Two triangles of different matrices, packed into one array and computed by two threads at the same time. The triangle
+// that a call does not name belongs to the other thread.
 #include <gtest/gtest.h>
 
 #include <barrier>
@@ -58,7 +58,7 @@ TYPED_TEST(PackedTriangles, AreComputedByTwoThreads) {
 }
 
 #ifdef TESSERA_WITH_CUDA
-/// The memory node of a GPU; the host's if there is none.
+/// The memory node of a GPU, or of the host if there is no GPU.
 unsigned some_gpu() {
   for (unsigned node = 0; node < starpu_memory_nodes_get_count(); node++)
     if (starpu_node_get_kind(node) == STARPU_CUDA_RAM) return node;
@@ -75,7 +75,7 @@ void clear_on_gpu(starpu_data_handle_t handle, unsigned node) {
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
 }
 
-/// A triangle goes to a GPU, becomes zero there and comes back. Meanwhile somebody writes the other one.
+/// Copies a triangle to a GPU, sets it to zero there, and copies it back. Meanwhile the host writes the other triangle.
 void expect_only_a_triangle_comes_back(starpu_data_interface_ops* ops, std::vector<double>& memory, int n, int ld,
                                        Uplo uplo) {
   const unsigned gpu = some_gpu();
@@ -100,7 +100,7 @@ void expect_only_a_triangle_comes_back(starpu_data_interface_ops* ops, std::vect
     for (int i = 0; i < ld; i++) ASSERT_EQ(at(i, j), in_triangle(i, j) ? 0 : 2) << i << ' ' << j;
 }
 
-constexpr int order = 1100, stride = order + 5;  // several panels, the last one narrow
+constexpr int order = 1100, stride = order + 5;  // gives several panels; the last one is narrow
 
 TEST(TriangleOnAGpu, GivesPageableMemoryNothingElse) {
   std::vector<double> memory(std::size_t{stride} * order);
@@ -117,7 +117,7 @@ TEST(TriangleOnAGpu, GivesPinnedMemoryNothingElse) {
     expect_only_a_triangle_comes_back(detail::tile_interface::pinned(), memory, order, stride, uplo);
 }
 
-// A column that is higher than a staging buffer: CUDA copies the rectangles from pageable memory.
+// A column is larger than a staging buffer, so CUDA copies the rectangles directly from pageable memory.
 TEST(TriangleOnAGpu, GivesPageableMemoryNothingElseByCuda) {
   std::vector<double> memory(std::size_t{stride} * order);
   for (const Uplo uplo : {Uplo::Lower, Uplo::Upper})

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Triangular systems that are not well conditioned: the residual is at most ten times as large as that of the host
-// BLAS.
+// Ill-conditioned triangular systems. The residual is at most ten times as large as that of the host BLAS.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -18,17 +17,17 @@
 namespace tessera::test {
 namespace {
 
-constexpr Index tile = 512;  // on GPUs, two blocks on the diagonal
+constexpr Index tile = 512;  // gives two diagonal blocks on GPUs
 const auto* const runtime = share_runtime(with_tile(tile));
 constexpr Index order = tile + 20, others = 4;
 
-/// Lower triangles; an upper one is the transpose.
+/// A family of lower triangles. Upper triangles are their transposes.
 struct Family {
   std::string name;
   std::function<double(Index i, Index j, double random)> element;  ///< random: -1 to 1
 };
 
-/// −a below the diagonal of each block of 256: the inverse of a block grows like (1 + a)^256.
+/// Triangles with −a below the diagonal of each block of 256. The inverse of a block grows like (1 + a)^256.
 Family growing(double condition) {
   const double a = std::pow(condition, 1.0 / 256) - 1;
   return {"growing " + std::to_string(static_cast<long long>(condition)), [a](Index i, Index j, double random) {
@@ -37,7 +36,7 @@ Family growing(double condition) {
           }};
 }
 
-/// @param condition  from the smallest to the largest of the numbers that grade a triangle
+/// @param condition  ratio of the largest to the smallest factor that grades the rows or columns of a triangle
 std::vector<Family> families(double condition) {
   const auto grade = [=](Index i) { return std::pow(condition, -static_cast<double>(i) / (order - 1)); };
   const auto plain = [](Index i, Index j, double random) { return i == j ? 1.0 : random / order; };
@@ -69,7 +68,7 @@ HostMatrix<T> triangle(const Family& family, Uplo uplo) {
   return A;
 }
 
-/// The second half are those of small solutions, for which products with an inverse cancel.
+/// Random right-hand sides. The second half of them have small solutions, so that products with an inverse cancel.
 template <Scalar T>
 HostMatrix<T> right_hand_sides(Side side, Uplo uplo, Op op, const HostMatrix<T>& A) {
   const bool left = side == Side::Left;
@@ -89,7 +88,7 @@ struct System {
   HostMatrix<T> B;
 };
 
-/// The largest of max|B − op(A) X| / (u (‖A‖ max|X| + max|B|)) over the columns of B, or its rows from the right.
+/// The maximum of max|B − op(A) X| / (u (‖A‖ max|X| + max|B|)) over the columns (Left) or rows (Right) of B.
 template <Scalar T>
 double residual(const System<T>& system, const HostMatrix<T>& X) {
   using WideReal = std::conditional_t<std::same_as<Real<T>, float>, double, long double>;
@@ -97,7 +96,7 @@ double residual(const System<T>& system, const HostMatrix<T>& X) {
   const auto& [side, uplo, op, A, B] = system;
   const bool left = side == Side::Left;
   const auto entry = [left](const HostMatrix<T>& M, Index r, Index x) { return left ? M(r, x) : M(x, r); };
-  // What the equation of row r has of A: op(A)(r, k) from the left, op(A)(k, r) from the right.
+  // The coefficients of A in equation r: op(A)(r, k) with side Left, op(A)(k, r) with side Right.
   const bool stored_by_rows = left == (op == Op::NoTrans);
   const auto a = [&, &A = A, op = op](Index r, Index k) {
     const T value = stored_by_rows ? A(r, k) : A(k, r);
@@ -128,7 +127,7 @@ double residual(const System<T>& system, const HostMatrix<T>& X) {
   long double result = 0;
   for (std::size_t x = 0; x < others; x++) {
     const auto ratio = worst[x] / (u * (norm * largest_x[x] + largest_b[x]));
-    result = ratio <= result ? result : ratio;  // a NaN is kept
+    result = ratio <= result ? result : ratio;  // also keeps a NaN
   }
   return static_cast<double>(result);
 }
@@ -139,7 +138,7 @@ TYPED_TEST_SUITE(Residuals, ScalarTypes);
 
 TYPED_TEST(Residuals, AreNearThoseOfTheHost) {
   using T = TypeParam;
-  constexpr double largest_ratio = 10, smallest = 0.1;  // of what is compared, in units of u
+  constexpr double largest_ratio = 10, smallest = 0.1;  // smallest: least residual of the host [u]
   for (const auto& family : families(std::same_as<Real<T>, float> ? 1e6 : 1e12)) {
     double worst = 0, worst_residual = 0;
     for (const Uplo uplo : {Uplo::Lower, Uplo::Upper}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the BLAS says is not read is not read, and what it says is not touched is not touched. All operands of the other
-// tests hide NaN in these places, too; here each place has its own test.
+// Elements that the BLAS does not read or write according to its specification are not read or written. The operands of
+// the other tests have NaN in these places, too; here each place has its own test.
 #include <cmath>
 
 #include "support/reference.hpp"
@@ -22,7 +22,7 @@ std::vector<T> some_betas(const Routine<T>& routine) {
   return routine.has("beta") ? std::vector<T>{T(0), T(1), T(-2)} : std::vector<T>{T(0)};
 }
 
-/// In each of the ways to call it.
+/// Whether the result is right through each of the interfaces.
 template <Scalar T>
 ::testing::AssertionResult is_right_everywhere(const Call<T>& before) {
   auto columns = before, rows = before;
@@ -34,7 +34,7 @@ template <Scalar T>
   return ::testing::AssertionSuccess();
 }
 
-/// As if operands had been all numbers: every NaN of A and of C becomes one.
+/// Replaces every NaN of A and C by a number.
 template <Scalar T>
 Call<T> without_hidden_nan(Call<T> call) {
   for (auto* X : {&call.A, &call.C})
@@ -203,7 +203,7 @@ TEST_P(UnreadOutput, WithBetaOneAndNothingToAdd) {
   run([]<Scalar T>(const Routine<T>& routine) {
     for_all_options(routine, [&](const Options& options) {
       auto before = random_call(routine, options, size, 1, T(0), T(1));
-      hide(before.C);  // 1 · NaN would be NaN, but maybe another one
+      hide(before.C);  // 1 · NaN would be NaN, but could change its payload
       ASSERT_TRUE(before.does_nothing());
       ASSERT_TRUE(is_right_everywhere(before));
       if (!routine.has("k")) return;
@@ -229,7 +229,7 @@ TEST_P(Unread, EverythingIfTheResultIsEmpty) {
   });
 }
 
-/// That nothing is left out because it looks like nothing: a NaN goes wherever its row or column goes.
+/// No product is skipped because it seems to be zero: a NaN reaches every element that depends on its row or column.
 class ReadInputs : public EachRoutine {};
 INSTANTIATE_TEST_SUITE_P(, ReadInputs, each_routine([](const auto& r) { return !r.solves(); }), its_name);
 
@@ -237,7 +237,7 @@ TEST_P(ReadInputs, IsNoNanThatCounts) {
   run([]<Scalar T>(const Routine<T>& routine) {
     for_all_options(routine, [&](const Options& options) {
       auto before = random_call(routine, options, size, 1);
-      const Index row = options.uplo == Uplo::Lower ? 9 : 2, column = 11 - row;  // in every triangle, off its diagonal
+      const Index row = options.uplo == Uplo::Lower ? 9 : 2, column = 11 - row;  // in the triangle, off its diagonal
       before.A(std::min(row, before.A.m() - 1), std::min(column, before.A.n() - 1)) = marked_nan<T>(8);
       auto after = before;
       on_pointers(after);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// On GPUs: what they must do, and what they must leave alone.
+// What Tessera must do on GPUs, and what it must not change there.
 #include <starpu.h>
 
 #include <cmath>
@@ -59,7 +59,7 @@ TYPED_TEST(Gpu, TileOfTheResultIsNotLoadedWhenBetaIsZero) {
   EXPECT_TRUE(C.equals(expected));
 }
 
-// A limit of 64 MiB, by TESSERA_GPU_MEMORY in CMakeLists.txt, on operands of three times as much.
+// CMakeLists.txt sets TESSERA_GPU_MEMORY to 64 MiB. The operands need three times as much.
 TYPED_TEST(Gpu, ComputesWithOperandsLargerThanItsMemory) {
   using T = TypeParam;
   if (std::getenv("TESSERA_GPU_MEMORY") == nullptr) GTEST_SKIP() << "the memory is not limited";
@@ -109,8 +109,8 @@ TEST(GpuGuest, LeavesTheCallersDeviceAndItsMemoryAlone) {
     return device;
   };
   {
-    // Nothing known of the machine: the links are measured now, which must not reset the devices as StarPU's own
-    // calibration does.
+    // With an empty cache, the links are measured now. Unlike StarPU's own calibration, this must not reset the
+    // devices.
     const std::string cache = ::testing::TempDir() + "tessera-fresh-cache-XXXXXX";
     std::vector<char> folder(cache.c_str(), cache.c_str() + cache.size() + 1);
     ASSERT_NE(mkdtemp(folder.data()), nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What waits is refused within a StarPU task, before anything is registered or submitted.
+// Functions that wait are refused within a StarPU task, before anything is registered or submitted.
 #include <gmock/gmock.h>
 
 #include <optional>
@@ -25,7 +25,7 @@ void product(const HostMatrix<double>& A, HostMatrix<double>& C) {
   gemm<double>(Op::NoTrans, Op::NoTrans, size, size, size, 1, A.data(), A.ld(), A.data(), A.ld(), 1, C.data(), C.ld());
 }
 
-/// What `body` throws within a task of the program, and "" for nothing.
+/// Runs `body` within a task of the program. Returns the message of its exception, or "".
 std::string error_in_task(std::function<void()> body) {
   std::string error;
   submit(task_of([&](void** /*buffers*/) {
@@ -41,7 +41,7 @@ std::string error_in_task(std::function<void()> body) {
 
 class InATask : public ::testing::Test {
  protected:
-  /// Nothing is lost: the same call is right outside.
+  /// The refused calls have not changed C, and the same call is right outside of a task.
   void TearDown() override {
     EXPECT_TRUE(C.equals(before)) << "it has been touched";
     product(A, C);
@@ -125,7 +125,7 @@ TEST_F(InATask, RoutinesOnMatricesAreNotRefused) {
   EXPECT_TRUE(X.equals(expected));
 }
 
-// Unwinding could not wait for the tiles, either.
+// The destructor cannot throw, since unwinding could not wait for the tiles, either.
 TEST(InATaskDeathTest, TheEndOfAMatrixSaysWhyItEndsTheProgram) {
   ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
   EXPECT_DEATH(

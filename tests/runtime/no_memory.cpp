@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory that runs out while a Runtime starts: the exception leaves no StarPU behind.
+// Memory runs out while a Runtime starts. The exception leaves no StarPU running.
 #include <starpu.h>
 
 #include <gtest/gtest.h>
@@ -11,7 +11,8 @@
 
 namespace {
 
-/// Allocations of this thread that succeed once StarPU runs, before one fails; negative: none fails.
+/// The number of allocations of this thread that succeed after StarPU has started; the next one fails. Negative: none
+/// fails.
 thread_local int allocations_left = -1;
 thread_local bool failed = false;
 
@@ -36,7 +37,7 @@ void operator delete[](void* memory, std::size_t /*size*/) noexcept { std::free(
 namespace tessera::test {
 namespace {
 
-/// Whether a Runtime starts when only that many allocations succeed after StarPU runs.
+/// Whether a Runtime starts if only that many allocations succeed after StarPU has started.
 bool starts_with(int allocations) {
   RuntimeOptions options;
   options.policy = "eager";  // StarPU's own: it allocates nothing in C++ while StarPU starts

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Starting: options, environment variables, and what is said about wrong ones. Many Runtimes, one after another.
+// Starting a Runtime: options, environment variables, and error messages for wrong ones. Many Runtimes start one after
+// another.
 #include <dlfcn.h>
 #include <starpu.h>
 
@@ -15,7 +16,7 @@
 namespace tessera::test {
 namespace {
 
-/// The start is refused, and leaves no StarPU behind.
+/// Expects that the start fails with this error, and that no StarPU is left running.
 void expect_no_start(const RuntimeOptions& options, int position, const std::string& argument,
                      const std::string& problem) {
   try {
@@ -30,7 +31,7 @@ void expect_no_start(const RuntimeOptions& options, int position, const std::str
   EXPECT_EQ(starpu_is_initialized(), 0);
 }
 
-/// GPUs of the environment do not matter here: only CPU workers are started.
+/// Options that start only CPU workers, also on machines with GPUs.
 RuntimeOptions cpus(int count) {
   RuntimeOptions options;
   options.cpus = count;
@@ -117,7 +118,7 @@ TEST(RuntimeOptions, OfTheCInterfaceAreRefusedByPosition) {
   EXPECT_EQ(tessera_init(-2, 0), -1);
   EXPECT_THAT(tessera_last_error(), ::testing::HasSubstr("is -2"));
   EXPECT_EQ(tessera_init(1, 99), -2);
-  EXPECT_EQ(tessera_finalize(), TESSERA_RUNTIME_FAILURE);  // there was no init
+  EXPECT_EQ(tessera_finalize(), TESSERA_RUNTIME_FAILURE);  // no tessera_init has succeeded
   EXPECT_EQ(starpu_is_initialized(), 0);
 }
 
@@ -211,7 +212,7 @@ TEST(Runtime, StartsAndStopsAgainAndAgain) {
 
 TEST(Runtime, TheLastOfTwoStopsStarpu) {
   auto first = std::make_unique<Runtime>(cpus(1));
-  auto second = std::make_unique<Runtime>(cpus(2));  // shares the first one's workers
+  auto second = std::make_unique<Runtime>(cpus(2));  // shares the workers of the first one
   EXPECT_EQ(cpu_workers(), 1);
   first.reset();
   EXPECT_EQ(starpu_is_initialized(), 1);
@@ -257,7 +258,7 @@ TEST(Runtime, TellsWhatItsPolicyDidSinceTheReset) {
   expect_right_product();
   const auto done = statistics();
   EXPECT_GT(done.seconds, 0);
-  EXPECT_TRUE(done.links.empty());  // no tile leaves the host
+  EXPECT_TRUE(done.links.empty());  // all tiles stay on the host
   ASSERT_TRUE(done.policy);
   EXPECT_EQ(done.policy->tasks, 120);
   EXPECT_GT(done.policy->in_push, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two memory nodes without a GPU, by the environment in CMakeLists.txt: hwloc shows StarPU a machine with two NUMA
-// nodes. The operands' home is node 0; what a worker of node 1 computes with must be copied there, and node 1 is small.
+// Two memory nodes without a GPU. The environment in CMakeLists.txt makes hwloc show StarPU two NUMA nodes. The
+// operands are in the memory of node 0, and workers of node 1 need copies in the memory of node 1, which is small.
 #include <starpu.h>
 #include <unistd.h>
 
@@ -30,7 +30,7 @@ struct Traffic {
   std::size_t to_far_node = 0, from_far_node = 0;
 };
 
-/// Bytes since the last call: StarPU resets its counts when they are read.
+/// Bytes copied since the last call. StarPU resets its counts when they are read.
 Traffic traffic() {
   Traffic sum;
   for (int bus = 0; bus < starpu_bus_get_count(); bus++) {
@@ -42,7 +42,7 @@ Traffic traffic() {
   return sum;
 }
 
-/// Looks at the memory in use on a node until it goes, and remembers the most.
+/// Watches the memory in use on a node while this object lives, and remembers the maximum.
 class HighWaterMark {
  public:
   explicit HighWaterMark(unsigned node)
@@ -82,7 +82,8 @@ void expect_right_chain() {
   EXPECT_TRUE(D.equals(d));
 }
 
-/// While it lives, what this thread submits runs on the workers of one memory node: a StarPU scheduling context.
+/// While this object lives, tasks that this thread submits run only on the workers of one memory node: a StarPU
+/// scheduling context.
 class OnlyOnNode {
  public:
   explicit OnlyOnNode(unsigned node) {
@@ -121,7 +122,7 @@ TYPED_TEST(MemoryNodes, AreBothUsed) {
   EXPECT_GT(copied.from_far_node, 0);
 }
 
-// As StarPU copies it: a triangle goes to node 1 and comes back. Meanwhile somebody writes the other one.
+// StarPU copies a triangle to node 1 and back. Meanwhile the host writes the other triangle.
 TEST(FarNode, GivesBackATriangleAndNothingElse) {
   constexpr int n = 300, ld = n + 7;
   const Runtime runtime;
@@ -155,13 +156,13 @@ TEST(FarNode, GivesBackATriangleAndNothingElse) {
     for (std::size_t j = 0; j < n; j++)
       for (std::size_t i = 0; i < ld; i++) ASSERT_EQ(memory[i + j * ld], in_triangle(i, j) ? -1 : -2) << i << ' ' << j;
     const std::size_t panels = uplo == Uplo::Lower ? 128 * n + 128 * (n - 128) + 44 * (n - 256)
-                                                   : 128 * 128 + 128 * 256 + 44 * n;  // what StarPU is told
+                                                   : 128 * 128 + 128 * 256 + 44 * n;  // the size that StarPU is told
     EXPECT_EQ(copied.to_far_node, sizeof(double) * panels);
     EXPECT_EQ(copied.from_far_node, sizeof(double) * panels);
   }
 }
 
-// All work is on node 1, whose memory holds less than the operands: tiles must leave it to let others in.
+// All work runs on node 1, whose memory is smaller than the operands, so tiles must be evicted.
 TYPED_TEST(MemoryNodes, EvictWhatDoesNotFit) {
   using T = TypeParam;
   const Runtime runtime;
@@ -177,11 +178,12 @@ TYPED_TEST(MemoryNodes, EvictWhatDoesNotFit) {
   const auto copied = traffic();
   EXPECT_GT(memory.finish(), 0);
   EXPECT_LE(memory.finish(), limit);
-  EXPECT_GT(copied.to_far_node, 4 * operand);  // each operand, and some of them again
+  EXPECT_GT(copied.to_far_node, 4 * operand);  // each operand, and parts of them again
   EXPECT_GE(copied.from_far_node, 2 * operand);
 }
 
-/// What is not copied to a node, because a task is said to overwrite it, is lost there: on one node, nothing would be.
+/// A tile that a task overwrites is not copied to the node, so its old content is lost there. A wrong access mode shows
+/// only with several memory nodes.
 class MemoryNodesOf : public EachRoutine {};
 INSTANTIATE_TEST_SUITE_P(, MemoryNodesOf, each_routine(), its_name);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tiles on the diagonal of a triangle: what is used of them is copied, nothing else is touched on the host, and little
-// else goes over a link.
+// Copies of tiles on the diagonal of a triangle. The used elements are copied, no other element changes on the host,
+// and few others go over a link.
 #include "tiles/partial_tile.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using detail::PartialTile;
 
 const auto* const runtime = share_runtime();
 
-/// A tile registered with StarPU, of which a triangle of the matrix is used.
+/// A tile that is registered with StarPU and restricted to a triangle of the matrix.
 class Registered {
  public:
   Registered(std::vector<double>& memory, int m, int n, int ld, Uplo uplo, int diagonal) {
@@ -36,7 +36,7 @@ class Registered {
   }
   std::size_t size() const { return starpu_data_get_size(handle_); }
   std::size_t memory() const { return starpu_data_get_alloc_size(handle_); }
-  /// As StarPU does it, to memory without gaps between columns, as on a GPU.
+  /// Copies the tile as StarPU does, to memory without gaps between columns, as on a GPU.
   void copy_to(std::vector<double>& memory) const {
     auto target = interface();
     target.matrix.ptr = target.matrix.dev_handle = reinterpret_cast<std::uintptr_t>(memory.data());
@@ -82,7 +82,7 @@ TEST(PartialTile, GivesTheHostTheTriangleAndNothingElse) {
     }
 }
 
-// What goes over a link: each element of the triangle once, and as much besides as StarPU is told.
+// The parts cover each element of the triangle once. Their total size is the size that StarPU is told.
 TEST(PartialTile, IsCutIntoRectanglesAndCorners) {
   std::vector<double> memory(std::size_t{700} * 640);
   for (const auto& [m, n, diagonal] : shapes)
@@ -132,7 +132,7 @@ TEST(PartialTile, IsWholeUntilSomebodySaysOtherwise) {
   starpu_data_unregister(handle);
 }
 
-// A triangle of a large tile is eight panels, so that 1/16 of the tile is copied needlessly, and no more.
+// A triangle of a large tile is cut into eight panels, so that at most 1/16 of the tile is copied needlessly.
 TEST(PartialTile, OfManyColumnsIsInEightPanels) {
   PartialTile tile{};
   tile.matrix.nx = tile.matrix.ny = 4096;

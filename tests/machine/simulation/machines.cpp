@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Machine descriptions: reading, refusing, and the files written for StarPU.
+// Machine descriptions: reading valid ones, refusing invalid ones, and writing the files for StarPU.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -61,7 +61,7 @@ TEST(MachineFile, IsRead) {
 TEST(MachineFile, GivesTheRatesOfAllLinksTogether) {
   const auto machine = read(good.dump());
   EXPECT_DOUBLE_EQ(machine.total_in(1), 12e9);
-  EXPECT_DOUBLE_EQ(machine.total_in(3), 15e9);  // the GPUs' own links could carry 30
+  EXPECT_DOUBLE_EQ(machine.total_in(3), 15e9);  // limited by the shared link: the GPUs' own links have 30e9
   EXPECT_DOUBLE_EQ(machine.total_out(3), 14e9);
 }
 
@@ -177,7 +177,7 @@ class StarpuFiles : public ::testing::Test {
 TEST_F(StarpuFiles, TellTheRates) {
   EXPECT_THAT(words(".bandwidth"), ::testing::ElementsAre("0", "12000", "12000", "6000", "nan",  //
                                                           "10000", "0", "40000", "3000",
-                                                          "nan",  // half of a hop's rate without a direct link
+                                                          "nan",  // without a direct link, half of a hop's rate
                                                           "10000", "40000", "0", "3000", "nan",  //
                                                           "6000", "3000", "3000", "0", "nan", "nan", "nan"));
 }
