@@ -77,7 +77,7 @@ TileGrid::TileGrid(void* data, Index m, Index n, Index ld, std::size_t element_s
 TileGrid::~TileGrid() {
   if (handles_.empty() || in_forked_child()) return;
   require_can_wait("Matrix::~Matrix");          // prints the reason and ends the program
-  if (!read_only_) bring_home(0, mt_, 0, nt_);  // all at once, since unregistering fetches one tile after another
+  if (!read_only_) bring_home(0, mt_, 0, nt_);  // all together: unregistering would fetch tiles one by one
   wait_home();
   for (auto* handle : handles_) {
     codelets::take_failure(handle);

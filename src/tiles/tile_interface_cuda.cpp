@@ -24,7 +24,7 @@ DeviceHeap::Source source(int device) {
             const gpu::KeepCurrentDevice keep;
             void* slab = nullptr;
             if (cudaSetDevice(device) != cudaSuccess || cudaMalloc(&slab, bytes) != cudaSuccess) {
-              cudaGetLastError();  // others use the memory: StarPU then evicts tiles of ours
+              cudaGetLastError();  // others use the memory: StarPU then evicts tiles
               return static_cast<void*>(nullptr);
             }
             return slab;

@@ -19,7 +19,7 @@ else
 fi
 
 for type in s d c z; do
-  # shellcheck disable=SC2059  # the formats are ours
+  # shellcheck disable=SC2059  # the formats are defined above
   program=$(printf "$tester" $type) data=$(printf "$input" $type)
   need libblas-test "$program" "$data"
   if [[ $# -gt 0 ]]; then  # replaces two lines of the input: the number of sizes, and the sizes
