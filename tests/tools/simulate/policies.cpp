@@ -88,6 +88,18 @@ TEST(OutOfCore, GPUsComputeFourFifthsOfTheTime) {
   EXPECT_GE(sum(busy) / 4, 0.8 * row.at("median_s").get<double>()) << ::testing::PrintToString(busy);
 }
 
+// A result that is only written must not stay on a GPU for longer than one that is read, too.
+TEST(OutOfCore, ResultsThatAreNotReadCostNoMore) {
+  for (const char* machine : {"--platform h200x4 --gpus 1 --size 16384 --gpu-memory 1536",
+                              "--platform h200x4 --gpus 1 --size 32768 --gpu-memory 6144",
+                              "--platform h200x4 --size 32768 --gpu-memory 1536"}) {
+    const std::string arguments = std::string(machine) + " --policy tessera --beta ";
+    const auto read = row_of(arguments + "0.3"), not_read = row_of(arguments + "0");
+    EXPECT_LE(not_read.at("bytes_h2d"), 0.85 * read.at("bytes_h2d").get<double>()) << machine;
+    EXPECT_LE(not_read.at("median_s"), read.at("median_s")) << machine;
+  }
+}
+
 // In a solve, tasks that become ready late are the most urgent. GPUs that run all previously reserved tasks first are
 // idle for a quarter of the time.
 TEST(Urgency, UrgentTasksOfASolvePassReservedOnes) {
