@@ -45,7 +45,6 @@ void AbandonedTiles::add(const std::vector<starpu_data_handle_t>& tiles, unsigne
 }
 
 std::vector<starpu_data_handle_t> AbandonedTiles::take_over(starpu_task* task, unsigned node) {
-  if (counts_.empty()) return {};
   auto tiles = read_by(task);
   std::erase_if(tiles, [&](starpu_data_handle_t tile) {
     const auto count = counts_.find({tile, node});

@@ -37,6 +37,7 @@ void write_back(starpu_data_handle_t tile);
 /// itself.
 class AbandonedTiles {
  public:
+  bool empty() const noexcept { return counts_.empty(); }
   void add(const std::vector<starpu_data_handle_t>& tiles, unsigned node);
   /// Those that a task reads: they are its own from now on.
   std::vector<starpu_data_handle_t> take_over(starpu_task* task, unsigned node);

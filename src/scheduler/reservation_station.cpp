@@ -55,7 +55,7 @@ ReservationStation::Prefetches ReservationStation::to_prefetch(const TileCache& 
     slot.prefetched = !slot.waits;
     bool keep = false;
     if (slot.prefetched) {
-      slot.kept = abandoned.take_over(task, node);
+      if (!abandoned.empty() && TileCache::at_hand(task, node)) slot.kept = abandoned.take_over(task, node);
       // StarPU lowers the counts for a prefetched task. One that takes over is not counted itself.
       if (!slot.kept.empty()) task->prefetched = 1;
       else keep = is_to_be_kept(task);

@@ -49,7 +49,7 @@ class ReservationStation {
   void reserve(const ReadyTask& task, unsigned node, bool wide);
 
   /// Marks what is to be fetched ahead now, and returns it: in order, except what had better wait for a peer.
-  /// @param abandoned  a task that reads such tiles takes them over
+  /// @param abandoned  a task that reads such tiles takes them over, if it needs no prefetch
   Prefetches to_prefetch(const TileCache& cache, AbandonedTiles& abandoned, unsigned node, bool wait_for_peers);
   /// What `to_prefetch` returned has been asked for.
   void issued();
