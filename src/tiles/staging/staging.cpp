@@ -7,20 +7,25 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "common/failure.hpp"
-#include "crew.hpp"
+#include "copier.hpp"
+#include "thread_pool.hpp"
 #include "tiles/partial_tile.hpp"
 
 namespace tessera::detail::staging {
 
 namespace {
 
-Crew* crew = nullptr;  // not destroyed at the exit: in a forked child its threads do not exist
+ThreadPool<Copier>* pool = nullptr;  // not destroyed at exit: a forked child does not have its threads
 
-/// Cuts a rectangle of a tile into columns that fit a buffer.
+/// Eight cores copy 56 of the 61 GB/s that sixteen cores copy. Some cores are left to the program.
+std::size_t useful_threads() { return std::clamp<std::size_t>(std::thread::hardware_concurrency() / 2, 1, 12); }
+
+/// Cuts a rectangle of a tile into ranges of columns that fit a staging buffer.
 void cut(const Rectangle& rectangle, std::size_t element_size, std::vector<Rectangle>& pieces) {
   const auto& [i, j, m, n] = rectangle;
   const int columns = static_cast<int>(std::clamp<std::size_t>(
@@ -28,13 +33,13 @@ void cut(const Rectangle& rectangle, std::size_t element_size, std::vector<Recta
   for (int first = 0; first < n; first += columns) pieces.push_back({i, j + first, m, std::min(columns, n - first)});
 }
 
-/// @param in      to the GPU
-/// @param pinned  the memory of the host: only what must not be copied as a rectangle goes through the buffers
-template <bool in, bool pinned>
+/// Copies a tile between host memory and a GPU. If the host memory is pinned, rectangles are copied directly and
+/// corners through staging buffers. Otherwise all panels are copied through staging buffers.
+template <bool to_gpu, bool pinned>
 int copy(void* source, unsigned from, void* target, unsigned to, cudaStream_t stream) {
   const auto& s = *static_cast<const PartialTile*>(source);
   const auto& t = *static_cast<const PartialTile*>(target);
-  const auto& host = in ? s : t;
+  const auto& host = to_gpu ? s : t;
   const auto element = host.matrix.elemsize;
   std::vector<Rectangle> pieces;
   const auto stage = [&](const Rectangle& part) { cut(part, element, pieces); };
@@ -44,18 +49,18 @@ int copy(void* source, unsigned from, void* target, unsigned to, cudaStream_t st
     };
     starpu_cuda_copy2d_async_sync(at(s.matrix), from, at(t.matrix), to, static_cast<std::size_t>(part.m) * element,
                                   static_cast<std::size_t>(part.n), s.matrix.ld * element, t.matrix.ld * element,
-                                  stream, in ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost);
+                                  stream, to_gpu ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost);
   };
   if constexpr (pinned) for_each_part(host, direct, stage);
   else for_each_panel(host, stage);
   try {
     if (!pieces.empty())
-      crew->run({&host, in ? &t : &s, pieces, in, starpu_memory_node_get_devid(in ? to : from), stream});
+      pool->run({&host, to_gpu ? &t : &s, pieces, to_gpu, starpu_memory_node_get_devid(to_gpu ? to : from), stream});
   } catch (const std::exception& error) {
     codelets::report_failure(error.what());
   }
   starpu_interface_data_copy(from, to, s.bytes);
-  return -EAGAIN;  // StarPU waits for what is in the stream
+  return -EAGAIN;  // StarPU waits for the copies in the stream
 }
 
 template <bool pinned>
@@ -75,10 +80,11 @@ const starpu_data_copy_methods* pinned_copies() { return methods_for<true>(); }
 const starpu_data_copy_methods* pageable_copies() { return methods_for<false>(); }
 
 void start(std::size_t pinned_memory) {
-  const auto all = pinned_memory == 0 ? std::numeric_limits<std::size_t>::max() : pinned_memory / Hands::bytes;
-  crew = new Crew(all - std::min<std::size_t>(all, starpu_cuda_worker_get_count()));
+  const auto copiers = pinned_memory == 0 ? std::numeric_limits<std::size_t>::max() : pinned_memory / Copier::bytes;
+  const auto threads = copiers - std::min<std::size_t>(copiers, starpu_cuda_worker_get_count());
+  pool = new ThreadPool<Copier>(std::min(threads, useful_threads()));
 }
 
-void stop() { delete std::exchange(crew, nullptr); }
+void stop() { delete std::exchange(pool, nullptr); }
 
 }  // namespace tessera::detail::staging

@@ -5,31 +5,30 @@
 
 struct starpu_data_copy_methods;
 
-/// Copies between GPUs and host memory through pinned buffers. CUDA alone moves 9 GB/s into a GPU from memory that is
-/// not pinned, with one thread of ours blocked; here several threads copy it into pinned buffers and out of them, piece
-/// by piece, while the pieces before are on the link. The corners of a triangle take this way from and to pinned
-/// memory, too: the link copies rectangles, a thread copies what is used of their columns.
+/// Copies between GPUs and host memory through pinned staging buffers. CUDA alone copies 9 GB/s from pageable memory to
+/// a GPU, and blocks the calling thread. Here several threads fill and empty staging buffers, piece by piece, while the
+/// link copies earlier pieces. The corners of a triangle go through staging buffers even if the host memory is pinned:
+/// the link copies rectangles, and a thread copies the used part of their columns.
 namespace tessera::detail::staging {
 
-/// Bytes of one pinned buffer. Small enough that all threads have something to do for one tile, large enough for the
-/// link.
+/// The bytes of one staging buffer. Small enough to split a tile among all threads, large enough for the link's full
+/// rate.
 inline constexpr std::size_t buffer_bytes = std::size_t{2} << 20;
 
-/// The copy methods of a `PartialTile` in pinned memory: rectangles directly, corners through the buffers.
+/// The copy methods of a `PartialTile` in pinned memory: rectangles directly, corners through staging buffers.
 const starpu_data_copy_methods* pinned_copies();
 
-/// The copy methods of a `PartialTile` in memory that is not pinned: all through the buffers.
-/// @pre  a column of the tile fits a buffer
+/// The copy methods of a `PartialTile` in pageable memory: all panels through staging buffers.
+/// @pre  a column of the tile fits a staging buffer
 const starpu_data_copy_methods* pageable_copies();
 
-/// Starts the threads, which sleep until there is a tile. Not from a thread of StarPU's, which is bound to one core, as
-/// they would be. Buffers are allocated when they are needed.
-/// @param pinned_memory  for all of them [bytes], as far as those that drive the GPUs do not need more; 0: as much as
-/// is
-///                       of use
+/// Starts the thread pool. The threads inherit the cores of the calling thread, so do not call this from a thread of
+/// StarPU's, which is bound to one core. Staging buffers are allocated when a thread first needs them.
+/// @param pinned_memory  limit for all staging buffers [bytes]; 0: no limit. The threads that drive the GPUs get
+///                       theirs in any case, the pool gets the rest.
 void start(std::size_t pinned_memory);
 
-/// Ends the threads and frees the buffers.
+/// Ends the threads and frees the staging buffers.
 /// @pre  no tile is being copied
 void stop();
 

@@ -6,34 +6,38 @@
 #include <cstddef>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <span>
 
 #include "machine/cuda_resources.hpp"
 #include "staging.hpp"
+#include "thread_pool.hpp"
 #include "tiles/partial_tile.hpp"
 
-/// A tile on its way between memory that is not pinned and a GPU: in pieces, through pinned buffers.
+/// How one thread copies pieces of a tile between host memory and a GPU, through pinned staging buffers.
 namespace tessera::detail::staging {
 
 using gpu::require;
 
-/// A pinned buffer, and when the link is done with it.
-class Buffer {
+/// A pinned buffer that knows whether the link still uses it.
+class StagingBuffer {
  public:
   void* data() const { return data_.get(); }
 
-  /// Waits until the copy that was marked has been done.
+  /// Waits for the marked copies.
   void wait() {
     if (pending_ != nullptr) require(cudaEventSynchronize(pending_), "a copy through a pinned buffer");
     pending_ = nullptr;
   }
-  /// The copies so far of `stream`, one of `device`, which is the current one, use the buffer.
+  /// Marks all copies that are in `stream` now: they use the buffer.
+  /// @pre  `stream` belongs to `device`, the current device
   void mark(int device, cudaStream_t stream) {
     auto& event = events_[device];
     if (event == nullptr) event = gpu::create_event(cudaEventDisableTiming);
     require(cudaEventRecord(event.get(), stream), "cudaEventRecord");
     pending_ = event.get();
   }
+  /// The event of the marked copies. Null: they are done.
   cudaEvent_t pending() const { return pending_; }
 
  private:
@@ -42,46 +46,32 @@ class Buffer {
   cudaEvent_t pending_ = nullptr;
 };
 
-/// What one thread copies with: while it packs one buffer, the link reads the other. A stream of its own, as threads
-/// that share one wait for each other.
-class Hands {
- public:
-  static constexpr std::size_t bytes = 2 * buffer_bytes;  ///< pinned
-  Buffer& take() { return both_[next_ ^= 1]; }
-  cudaStream_t stream(int device) {
-    auto& stream = streams_[device];
-    if (stream == nullptr) stream = gpu::create_stream(device);
-    return stream.get();
-  }
-
- private:
-  Buffer both_[2];
-  int next_ = 0;
-  std::map<int, gpu::Stream> streams_;
-};
-
-/// One copy between the tile in the host's memory and the one in a GPU's, in pieces for whoever has time.
-struct Job {
+/// The copy of one tile between host memory and a GPU, in pieces: a job for the thread pool.
+struct TileCopy {
   const PartialTile* host = nullptr;
   const PartialTile* device = nullptr;
-  std::span<const Rectangle> pieces;  ///< each fits a buffer
-  bool in = false;                    ///< to the GPU
+  std::span<const Rectangle> pieces;  ///< each fits a staging buffer
+  bool to_gpu = false;
   int gpu = 0;
-  cudaStream_t stream = nullptr;  ///< StarPU's: what it waits for
+  cudaStream_t stream = nullptr;  ///< the stream that StarPU waits for
+
+  int piece_count() const { return static_cast<int>(pieces.size()); }
+  void select_device() const { require(cudaSetDevice(gpu), "cudaSetDevice"); }
 };
 
-/// Some columns of a tile, in a buffer without gaps. The link takes all of the rectangle; of the host's memory, only
-/// what is used of the tile is read and written.
+/// The copy of some columns of a tile through a staging buffer, where they lie without gaps. The link copies the whole
+/// rectangle. In host memory, only the used part of the tile is read and written.
 class Piece {
  public:
-  Piece(const Job& job, int index, Buffer& buffer)
+  Piece(const TileCopy& job, int index, StagingBuffer& buffer)
       : job_(&job), buffer_(&buffer), rectangle_(job.pieces[static_cast<std::size_t>(index)]) {}
 
+  /// Starts the copy on the link. To the GPU: packs the columns into the buffer first.
   void begin(cudaStream_t stream) {
     buffer_->wait();
     const auto& tile = job_->device->matrix;
     auto* const device = reinterpret_cast<std::byte*>(tile.ptr) + offset(tile, rectangle_.i, rectangle_.j);
-    if (job_->in) {
+    if (job_->to_gpu) {
       each_column([](std::byte* packed, std::byte* column, std::size_t bytes) { std::memcpy(packed, column, bytes); });
       link(device, tile.ld * tile.elemsize, buffer_->data(), height(), cudaMemcpyHostToDevice, stream);
     } else {
@@ -89,15 +79,17 @@ class Piece {
     }
     buffer_->mark(job_->gpu, stream);
   }
+  /// From the GPU: waits for the link, and unpacks the columns.
   void end() {
-    if (job_->in) return;  // StarPU waits
+    if (job_->to_gpu) return;  // StarPU waits for the link
     buffer_->wait();
     each_column([](std::byte* packed, std::byte* column, std::size_t bytes) { std::memcpy(column, packed, bytes); });
   }
+  /// The event of this copy on the link.
   cudaEvent_t on_link() const { return buffer_->pending(); }
 
  private:
-  /// Bytes of a column in the buffer.
+  /// The bytes of a column in the buffer.
   std::size_t height() const { return static_cast<std::size_t>(rectangle_.m) * job_->host->matrix.elemsize; }
   void link(void* to, std::size_t to_stride, const void* from, std::size_t from_stride, cudaMemcpyKind kind,
             cudaStream_t stream) const {
@@ -107,6 +99,7 @@ class Piece {
                   : cudaMemcpy2DAsync(to, to_stride, from, from_stride, height(), columns, kind, stream),
             "a copy of a tile");
   }
+  /// Calls copy(packed, column, bytes) for the used part of each column.
   template <typename Copy>
   void each_column(Copy copy) const {
     const auto& host = job_->host->matrix;
@@ -118,9 +111,46 @@ class Piece {
              static_cast<std::size_t>(end - begin) * host.elemsize);
   }
 
-  const Job* job_;
-  Buffer* buffer_;
+  const TileCopy* job_;
+  StagingBuffer* buffer_;
   Rectangle rectangle_;
+};
+
+/// What one thread copies with: two staging buffers, and a stream for each GPU. The thread packs or unpacks one buffer
+/// while the link uses the other. Threads do not share streams, since they would wait for each other's copies.
+class Copier {
+ public:
+  using Job = TileCopy;
+  static constexpr std::size_t bytes = 2 * buffer_bytes;  ///< of pinned memory
+
+  /// Copies pieces until none is left. On return they are in host memory, or `job.stream` waits for the link.
+  /// @pre  `job.gpu` is the current device
+  /// @throws RuntimeError
+  void copy(const TileCopy& job, Pieces& pieces) {
+    const auto link = stream(job.gpu);
+    std::optional<Piece> last;
+    while (const auto index = pieces.take()) {
+      Piece piece(job, *index, next_buffer());
+      piece.begin(link);
+      if (last) last->end();
+      last = piece;
+    }
+    if (!last) return;
+    if (job.to_gpu) require(cudaStreamWaitEvent(job.stream, last->on_link()), "cudaStreamWaitEvent");
+    last->end();
+  }
+
+ private:
+  StagingBuffer& next_buffer() { return both_[next_ ^= 1]; }
+  cudaStream_t stream(int device) {
+    auto& stream = streams_[device];
+    if (stream == nullptr) stream = gpu::create_stream(device);
+    return stream.get();
+  }
+
+  StagingBuffer both_[2];
+  int next_ = 0;
+  std::map<int, gpu::Stream> streams_;  ///< by device
 };
 
 }  // namespace tessera::detail::staging

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <stop_token>
+
+namespace tessera::detail::staging {
+
+/// An event count: a condition variable for conditions that change without a lock. If no thread waits, a notification
+/// costs one load. The condition and the number of waiting threads are sequentially consistent atomics: either the
+/// notifying thread sees that another one waits, or the waiting thread sees that the condition holds.
+class EventCount {
+ public:
+  /// Sleeps until condition() holds or a stop is requested.
+  template <typename Condition>
+  void wait(const std::stop_token& stop, Condition condition) {
+    std::unique_lock lock(mutex_);
+    waiting_++;  // before the condition is read
+    changed_.wait(lock, stop, condition);
+    waiting_--;
+  }
+
+  /// Wakes up all waiting threads.
+  /// @pre  the condition holds since before this call
+  void notify_all() {
+    if (waiting_ == 0) return;
+    const std::lock_guard lock(mutex_);  // taken when a thread that has read the condition sleeps
+    changed_.notify_all();
+  }
+
+  /// The number of threads that wait.
+  int waiting() const { return waiting_; }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::atomic<int> waiting_ = 0;
+};
+
+}  // namespace tessera::detail::staging

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "event_count.hpp"
+
+namespace tessera::detail::staging {
+
+/// Tells the processor that this thread spins.
+inline void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+/// Hands out the pieces of a job: each index once, to any thread.
+class Pieces {
+ public:
+  /// @pre  no thread is in `take`
+  void open(int count) {
+    count_ = count;
+    left_ = count;  // from now on, other threads may take pieces
+  }
+  /// From now on there are no pieces left.
+  void close() { left_ = 0; }
+  bool any_left() const { return left_ > 0; }
+  /// @return the index of a piece; nothing if none is left
+  std::optional<int> take() {
+    if (const int left = left_--; left > 0) return count_ - left;
+    return std::nullopt;
+  }
+
+ private:
+  int count_ = 0;
+  std::atomic<int> left_ = 0;  ///< negative after calls of `take` that found none
+};
+
+/// What one thread copies with. A copier works for one thread and one job at a time.
+template <typename T>
+concept PieceCopier = std::default_initializable<T> && requires(T copier, const typename T::Job& job, Pieces& pieces) {
+  { job.piece_count() } -> std::convertible_to<int>;
+  /// Prepares a pool thread for the job, before it makes or uses a copier.
+  job.select_device();
+  /// Copies pieces until none is left. Pieces that it took have been copied when it returns.
+  copier.copy(job, pieces);
+};
+
+/// Threads that share the pieces of a job with the thread that posts it. The posting thread copies as well, so a job
+/// also ends if no pool thread has time for it.
+template <PieceCopier Copier>
+class ThreadPool {
+ public:
+  using Job = typename Copier::Job;
+  static constexpr std::size_t max_jobs = 16;  ///< at a time; further posting threads wait
+
+  /// @param spin     how long a thread without work spins before it sleeps. Tiles follow tiles, and waking up is slow.
+  explicit ThreadPool(std::size_t threads, std::chrono::microseconds spin = std::chrono::milliseconds(1));
+  /// Ends the threads.
+  /// @pre  no thread is in `run`
+  ~ThreadPool() {
+    for (auto& thread : threads_) thread.request_stop();
+  }
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  /// Copies all pieces. Any number of threads may call this at a time.
+  /// @throws  the exception of making or using a copier; the first one if several threads failed. A pool thread that
+  /// cannot select the device or make a copier does not help,
+  ///          which is no failure.
+  void run(const Job& job);
+
+  std::size_t threads() const { return threads_.size(); }
+  /// The number of threads that sleep until a job is posted.
+  int asleep() const { return posted_.waiting(); }
+
+ private:
+  /// Where a thread posts a job. Slots are reused while pool threads look at them without a lock. A pool thread reads
+  /// the job only between `readers++` and `readers--`, and the slot gets no other job before `readers` is 0.
+  struct alignas(64) Slot {  // cache lines of its own
+    std::atomic<bool> in_use = false;
+    std::atomic<int> readers = 0;
+    Pieces pieces;
+    const Job* job = nullptr;
+    std::mutex failing;
+    std::exception_ptr failure;  // guarded by failing
+
+    void copy(Copier& copier) {
+      try {
+        copier.copy(*job, pieces);
+      } catch (...) {
+        const std::lock_guard lock(failing);
+        if (!failure) failure = std::current_exception();
+      }
+    }
+  };
+
+  std::unique_ptr<Copier> take_copier();
+  Slot& free_slot();
+  bool any_work() const {
+    return std::ranges::any_of(slots_, [](const Slot& slot) { return slot.pieces.any_left(); });
+  }
+
+  void serve(const std::stop_token& stop);
+  /// Copies pieces of the jobs that are posted now.
+  /// @return false if there was nothing to do
+  bool help(std::unique_ptr<Copier>& copier);
+  /// @return false if this thread cannot help. The posting thread and the other pool threads copy all pieces then.
+  bool prepare(const Job& job, std::unique_ptr<Copier>& copier);
+  /// Returns when there is work, or when the pool ends.
+  void rest(const std::stop_token& stop);
+
+  std::array<Slot, max_jobs> slots_;
+  const std::chrono::microseconds spin_;
+  EventCount posted_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Copier>> spare_;  // guarded by mutex_
+  std::vector<std::jthread> threads_;           // last: the threads end before the other members are destroyed
+};
+
+template <PieceCopier Copier>
+ThreadPool<Copier>::ThreadPool(std::size_t threads, std::chrono::microseconds spin) : spin_(spin) {
+  while (threads_.size() < threads) threads_.emplace_back([this](const std::stop_token& stop) { serve(stop); });
+}
+
+template <PieceCopier Copier>
+void ThreadPool<Copier>::run(const Job& job) {
+  auto copier = take_copier();
+  auto& slot = free_slot();
+  slot.job = &job;
+  const int count = job.piece_count();
+  slot.pieces.open(count);  // from now on, pool threads see the job
+  if (count > 1) posted_.notify_all();
+  slot.copy(*copier);
+  slot.pieces.close();
+  while (slot.readers > 0) pause();  // at most as long as one piece takes
+  const auto failure = std::exchange(slot.failure, nullptr);
+  slot.in_use = false;
+  {
+    const std::lock_guard lock(mutex_);
+    spare_.push_back(std::move(copier));
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+template <PieceCopier Copier>
+std::unique_ptr<Copier> ThreadPool<Copier>::take_copier() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!spare_.empty()) {
+      auto copier = std::move(spare_.back());
+      spare_.pop_back();
+      return copier;
+    }
+  }
+  return std::make_unique<Copier>();
+}
+
+template <PieceCopier Copier>
+auto ThreadPool<Copier>::free_slot() -> Slot& {
+  for (;; pause())
+    for (auto& slot : slots_)
+      if (!slot.in_use.exchange(true)) return slot;
+}
+
+template <PieceCopier Copier>
+void ThreadPool<Copier>::serve(const std::stop_token& stop) {
+  std::unique_ptr<Copier> copier;
+  while (!stop.stop_requested())
+    if (!help(copier)) rest(stop);
+}
+
+template <PieceCopier Copier>
+bool ThreadPool<Copier>::help(std::unique_ptr<Copier>& copier) {
+  bool helped = false;
+  for (auto& slot : slots_) {
+    slot.readers++;
+    if (slot.pieces.any_left() && prepare(*slot.job, copier)) {
+      slot.copy(*copier);
+      helped = true;
+    }
+    slot.readers--;
+  }
+  return helped;
+}
+
+template <PieceCopier Copier>
+bool ThreadPool<Copier>::prepare(const Job& job, std::unique_ptr<Copier>& copier) {
+  try {
+    job.select_device();
+    if (copier == nullptr) copier = take_copier();
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+template <PieceCopier Copier>
+void ThreadPool<Copier>::rest(const std::stop_token& stop) {
+  const auto begin = std::chrono::steady_clock::now();
+  for (int round = 1; !any_work(); round++) {
+    if (round % 64 == 0 && std::chrono::steady_clock::now() - begin > spin_) break;
+    pause();
+  }
+  posted_.wait(stop, [&] { return any_work(); });
+}
+
+}  // namespace tessera::detail::staging

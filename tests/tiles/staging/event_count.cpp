@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An event count loses no notification.
+#include "tiles/staging/event_count.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "meeting.hpp"
+
+namespace tessera::test {
+namespace {
+
+using detail::staging::EventCount;
+
+// A notification comes after a thread has found that the condition does not hold, and before the thread sleeps.
+TEST(EventCount, NotifiesThreadsThatFallAsleep) {
+  EventCount event;
+  std::atomic<bool> holds = false, notified = false;
+  Meeting awake(2);
+  std::jthread notifier;
+  const std::jthread sleeper([&](const std::stop_token& stop) {
+    event.wait(stop, [&] {
+      const bool held = holds;
+      if (notifier.joinable()) return held;
+      notifier = std::jthread([&] {
+        holds = true;
+        event.notify_all();
+        notified = true;
+      });
+      while (!holds) std::this_thread::yield();
+      for (int i = 0; i < 1000 && !notified; i++) std::this_thread::yield();
+      return held;
+    });
+    awake.arrive();
+  });
+  EXPECT_NO_THROW(awake.arrive());
+}
+
+}  // namespace
+}  // namespace tessera::test
