@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -67,6 +68,7 @@ class ThreadPool {
   using Job = typename Copier::Job;
   static constexpr std::size_t max_jobs = 16;  ///< at a time; further posting threads wait
 
+  /// @param threads  If the system refuses to create that many, the pool has fewer.
   /// @param spin     how long a thread without work spins before it sleeps. Tiles follow tiles, and waking up is slow.
   explicit ThreadPool(std::size_t threads, std::chrono::microseconds spin = std::chrono::milliseconds(1));
   /// Ends the threads.
@@ -78,8 +80,8 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   /// Copies all pieces. Any number of threads may call this at a time.
-  /// @throws  the exception of making or using a copier; the first one if several threads failed. A pool thread that
-  /// cannot select the device or make a copier does not help,
+  /// @throws  the exception of making or using a copier; the first one if several threads failed. After a failure, no
+  ///          thread begins another piece. A pool thread that cannot select the device or make a copier does not help,
   ///          which is no failure.
   void run(const Job& job);
 
@@ -102,6 +104,7 @@ class ThreadPool {
       try {
         copier.copy(*job, pieces);
       } catch (...) {
+        pieces.close();
         const std::lock_guard lock(failing);
         if (!failure) failure = std::current_exception();
       }
@@ -133,7 +136,10 @@ class ThreadPool {
 
 template <PieceCopier Copier>
 ThreadPool<Copier>::ThreadPool(std::size_t threads, std::chrono::microseconds spin) : spin_(spin) {
-  while (threads_.size() < threads) threads_.emplace_back([this](const std::stop_token& stop) { serve(stop); });
+  try {
+    while (threads_.size() < threads) threads_.emplace_back([this](const std::stop_token& stop) { serve(stop); });
+  } catch (const std::system_error&) {  // no more threads: the posting threads copy more pieces themselves
+  }
 }
 
 template <PieceCopier Copier>
@@ -144,8 +150,7 @@ void ThreadPool<Copier>::run(const Job& job) {
   const int count = job.piece_count();
   slot.pieces.open(count);  // from now on, pool threads see the job
   if (count > 1) posted_.notify_all();
-  slot.copy(*copier);
-  slot.pieces.close();
+  slot.copy(*copier);                // returns when no pieces are left
   while (slot.readers > 0) pause();  // at most as long as one piece takes
   const auto failure = std::exchange(slot.failure, nullptr);
   slot.in_use = false;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The thread pool of the staging buffers: each piece is copied once, before `run` returns. Sleeping threads wake up.
 // The pool can end at any time.
+#include <pthread.h>
+
 #include "pool.hpp"
 
 namespace tessera::test {
@@ -128,6 +130,36 @@ TEST_F(StagingPool, EndsAtAnyTime) {
     EXPECT_THAT(job.copies, Each(1));
     wait_until_asleep(asleep);
   }
+}
+
+/// Makes the system refuse further threads: with a default stack that no address space holds.
+class NoMoreThreads {
+ public:
+  NoMoreThreads() {
+    pthread_getattr_default_np(&before_);
+    pthread_attr_t huge;
+    pthread_attr_init(&huge);
+    pthread_attr_setstacksize(&huge, std::size_t{1} << 52);
+    pthread_setattr_default_np(&huge);
+    pthread_attr_destroy(&huge);
+  }
+  ~NoMoreThreads() {
+    pthread_setattr_default_np(&before_);
+    pthread_attr_destroy(&before_);
+  }
+  NoMoreThreads(const NoMoreThreads&) = delete;
+  NoMoreThreads& operator=(const NoMoreThreads&) = delete;
+
+ private:
+  pthread_attr_t before_;
+};
+
+TEST_F(StagingPool, CopiesWithoutThreads) {
+  const NoMoreThreads none;
+  ASSERT_THROW(std::jthread([] {}), std::system_error);
+  ThreadPool pool(3);
+  EXPECT_EQ(pool.threads(), 0);
+  expect_all_help(pool);
 }
 
 TEST_F(StagingPool, PostingThreadsReuseCopiers) {

@@ -42,6 +42,22 @@ TEST_F(StagingPool, FailureOfAPoolThread) {
   }
 }
 
+TEST_F(StagingPool, NoPieceIsTakenAfterAFailure) {
+  ThreadPool pool(1, 0us);
+  Meeting meeting(2);
+  Job job(5);
+  std::atomic<int> prepared = 0;
+  job.on_select = [&] { prepared++; };
+  job.on_piece = [&](int) {
+    meeting.arrive();
+    if (!job.is_mine()) throw std::runtime_error("the pool thread");
+    wait_until_asleep(pool);
+  };
+  EXPECT_EQ(failure_of(pool, job), "the pool thread");
+  EXPECT_EQ(std::ranges::count(job.copies, 1), 1);
+  EXPECT_EQ(prepared, 1);
+}
+
 TEST_F(StagingPool, FailureOfThePostingThreadWhileOthersCopy) {
   std::vector<std::unique_ptr<Job>> jobs;  // longer than the pool, as above
   ThreadPool pool(2, 0us);
