@@ -33,7 +33,7 @@ struct State {
   /// Driver, CUDA, and the limits of clock and power, as far as they are known. For example
   /// "driver 580.65.06, CUDA 13.0, 1980 MHz, 700 W"
   std::string conditions;
-  bool busy = false;  ///< a process has computed on it within the last second: do not measure now
+  bool busy = false;  ///< another process computes on it: what is measured now must not be kept
 };
 State state(int device);
 

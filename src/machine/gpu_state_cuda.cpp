@@ -46,6 +46,15 @@ class Nvml {
   bool started_ = false;
 };
 
+/// Whether other processes have work on a GPU. The utilization of the last second includes this process and those that
+/// have ended, so it counts only while somebody else has a context there.
+bool used_by_others(const Nvml& nvml, Nvml::Device device) {
+  unsigned processes = 0;  // a list of this length is asked for; the answer is the length that it would have
+  nvml.ask<Nvml::Device, unsigned*, void*>("nvmlDeviceGetComputeRunningProcesses_v3", device, &processes, nullptr);
+  Nvml::Utilization used{};
+  return processes > 1 && nvml.ask("nvmlDeviceGetUtilizationRates", device, &used) == 0 && used.gpu > 5;
+}
+
 std::string version(int number) { return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10); }
 
 }  // namespace
@@ -70,7 +79,6 @@ State state(int device) {
     return state;
   std::array<char, 96> name{};
   unsigned milliwatts = 0, megahertz = 0;
-  Nvml::Utilization used{};
   constexpr unsigned of_multiprocessors = 1;
   if (nvml.ask<char*, unsigned>("nvmlSystemGetDriverVersion", name.data(), name.size()) == 0)
     add(std::string("driver ") + name.data());
@@ -78,7 +86,7 @@ State state(int device) {
     add(std::to_string(milliwatts / 1000) + " W");
   if (nvml.ask("nvmlDeviceGetApplicationsClock", handle, of_multiprocessors, &megahertz) == 0)
     add("set to " + std::to_string(megahertz) + " MHz");
-  state.busy = nvml.ask("nvmlDeviceGetUtilizationRates", handle, &used) == 0 && used.gpu > 5;
+  state.busy = used_by_others(nvml, handle);
   return state;
 }
 
