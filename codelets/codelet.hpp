@@ -106,6 +106,7 @@ starpu_codelet& her2k();
 
 /// B ← α op(A) B or α B op(A); trsm uses the inverse of A. Buffers: A (read), B. If `blocked`, also the result of
 /// `diagonal_blocks` for A (read), and a workspace for `diagonal_block` rows (Left) or columns (Right) of B (scratch).
+/// The task returns `sum` to `sum_slots`.
 template <Scalar T>
 struct TriangularArgs {
   Work work;
@@ -115,6 +116,7 @@ struct TriangularArgs {
   Diag diag;
   T alpha;
   bool blocked;
+  Real<T>* sum;  ///< the result of `inspect` for B; null: a blocked task on a GPU inspects B itself, and waits for that
 };
 template <Scalar T>
 starpu_codelet& trmm();
@@ -135,6 +137,17 @@ struct DiagonalBlocksArgs {
 };
 template <Scalar T>
 starpu_codelet& diagonal_blocks();
+
+/// *sum ← Σ |Re| + |Im| over the elements of C. It is not finite if an element is infinite or NaN. Buffers: C (read). C
+/// has at most INT_MAX elements. Runs as the last task on C before a blocked trmm or trsm, which must know this sum
+/// when it starts.
+template <Scalar T>
+struct InspectArgs {
+  Work work;
+  Real<T>* sum;  ///< in pinned memory, from `sum_slots`
+};
+template <Scalar T>
+starpu_codelet& inspect();
 
 /// C ← β C, or a triangle of it. Buffers: C.
 template <Scalar T>

@@ -27,6 +27,7 @@ inline constexpr OperationColour operation_colours[] = {
     {"scale", 0x999999},
     {"add", 0x999933},
     {"diagonal_blocks", 0x882255},
+    {"inspect", 0x332288},
 };
 
 /// The colour of an operation [0xRRGGBB]; 0 if the table does not contain it: StarPU then chooses one.

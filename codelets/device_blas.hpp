@@ -109,13 +109,29 @@ cublasStatus_t trsm_batched(cublasHandle_t handle, Side side, Uplo uplo, Op op, 
       reinterpret_cast<const U* const*>(A), lda, reinterpret_cast<U* const*>(B), ldb, count);
 }
 
-/// *index ← the index, from 1, of an element with the largest |Re| + |Im|. Waits for the stream.
+/// While it exists, a reduction on this handle writes its result to device or pinned memory in the order of the stream.
+/// Without it, a reduction waits for the stream. Only for reductions: operations with scalars would look for these in
+/// device memory.
+class ResultsInMemory {
+ public:
+  explicit ResultsInMemory(cublasHandle_t handle) : handle_(handle) {
+    cublasSetPointerMode(handle_, CUBLAS_POINTER_MODE_DEVICE);
+  }
+  ~ResultsInMemory() { cublasSetPointerMode(handle_, CUBLAS_POINTER_MODE_HOST); }
+  ResultsInMemory(const ResultsInMemory&) = delete;
+  ResultsInMemory& operator=(const ResultsInMemory&) = delete;
+
+ private:
+  cublasHandle_t handle_;
+};
+
+/// *index ← the index, from 1, of an element with the largest |Re| + |Im|. A reduction.
 template <Scalar T>
 cublasStatus_t largest(cublasHandle_t handle, int n, const T* x, int* index) {
   return of_type<T>(cublasIsamax, cublasIdamax, cublasIcamax, cublasIzamax)(handle, n, cublas(x), 1, index);
 }
 
-/// *sum ← Σ |Re| + |Im|. Waits for the stream.
+/// *sum ← Σ |Re| + |Im|. A reduction.
 template <Scalar T>
 cublasStatus_t sum_of_magnitudes(cublasHandle_t handle, int n, const T* x, Real<T>* sum) {
   return of_type<T>(cublasSasum, cublasDasum, cublasScasum, cublasDzasum)(handle, n, cublas(x), 1, sum);

@@ -12,6 +12,7 @@
 #include "codelet.hpp"
 #include "device_blas.hpp"
 #include "kernel.hpp"
+#include "sum_slots.hpp"
 
 namespace tessera::device {
 
@@ -20,9 +21,13 @@ namespace {
 struct Worker {
   cublasHandle_t handle = nullptr;
   void* workspace = nullptr;
-  void* ones = nullptr;  ///< `leaf` ones of each type
+  void* ones = nullptr;    ///< `leaf` ones of each type
+  void* pinned = nullptr;  ///< `results_bytes`, then slots for sums
 };
 std::array<Worker, STARPU_NMAXWORKERS> workers{};
+
+/// Slots for each worker. A trmm or trsm has up to one task per tile of B in flight; without a slot, it waits.
+constexpr std::size_t slots = 1 << 14;
 
 Worker& mine() { return workers[static_cast<std::size_t>(starpu_worker_get_id_check())]; }
 
@@ -75,10 +80,13 @@ void load_kernels() {
   for (const auto uplo : {Uplo::Lower, Uplo::Upper})
     check("trsm", trsm_batched<double>(handle, Side::Left, uplo, Op::NoTrans, Diag::Unit, block, block, 1, pointers, n,
                                        pointers + 1, n, 1));
-  int index = 0;
-  check("amax", largest<double>(handle, block, A, &index));
-  double sum = 0;
-  check("asum", sum_of_magnitudes<double>(handle, block, A, &sum));
+  {
+    const ResultsInMemory mode(handle);
+    auto* const results = static_cast<double*>(local_results());
+    check("amax", largest<double>(handle, n * n, A, reinterpret_cast<int*>(results)));
+    check("asum", sum_of_magnitudes<double>(handle, n * n, A, results + 1));
+    check("asum", sum_of_magnitudes<double>(handle, 1, A, results + 1));
+  }
   check("cudaStreamSynchronize", cudaStreamSynchronize(stream));  // StarPU expects the work to be complete on return
 }
 
@@ -88,7 +96,9 @@ void create(void* /*unused*/) {
     codelets::check("cublasSetStream", cublasSetStream(mine().handle, starpu_cuda_get_local_stream()));
   codelets::check("cudaMalloc", cudaMalloc(&mine().workspace, workspace_bytes));
   codelets::check("cudaMalloc", cudaMalloc(&mine().ones, bytes_of_ones));
-  if (mine().ones == nullptr) return;
+  codelets::check("cudaHostAlloc",
+                  cudaHostAlloc(&mine().pinned, results_bytes + slots * sizeof(double), cudaHostAllocPortable));
+  if (mine().ones == nullptr || mine().pinned == nullptr) return;
   write_ones<float>();
   write_ones<double>();
   write_ones<std::complex<float>>();
@@ -100,6 +110,7 @@ void destroy(void* /*unused*/) {
   if (mine().handle != nullptr) cublasDestroy(mine().handle);
   if (mine().workspace != nullptr) cudaFree(mine().workspace);
   if (mine().ones != nullptr) cudaFree(mine().ones);
+  if (mine().pinned != nullptr) cudaFreeHost(mine().pinned);
   mine() = {};
 }
 
@@ -109,12 +120,20 @@ void create_handles() {
   const auto before = codelets::stray_failures();  // failures that belong to no tile
   starpu_execute_on_each_worker(create, nullptr, STARPU_CUDA);
   if (codelets::stray_failures() != before) throw RuntimeError(codelets::last_stray_failure());
+  for (const auto& worker : workers)
+    if (worker.pinned != nullptr)
+      codelets::sum_slots::add(
+          {reinterpret_cast<double*>(static_cast<std::byte*>(worker.pinned) + results_bytes), slots});
 }
 
-void destroy_handles() { starpu_execute_on_each_worker(destroy, nullptr, STARPU_CUDA); }
+void destroy_handles() {
+  codelets::sum_slots::clear();
+  starpu_execute_on_each_worker(destroy, nullptr, STARPU_CUDA);
+}
 
 cublasHandle_t local_handle() { return mine().handle; }
 void* local_workspace() { return mine().workspace; }
+void* local_results() { return mine().pinned; }
 
 template <Scalar T>
 void set_unit_diagonal(int n, T* A, int lda) {

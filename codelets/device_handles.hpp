@@ -7,11 +7,12 @@
 
 #include <tessera/types.hpp>
 
-/// A cuBLAS handle on the worker's stream and some device memory for each CUDA worker. StarPU's own handles are not
-/// used: they belong to the program that started StarPU, and remain as dangling pointers after its shutdown.
+/// A cuBLAS handle on the worker's stream, some device memory and some pinned host memory for each CUDA worker.
+/// StarPU's own handles are not used: they belong to the program that started StarPU, and remain as dangling pointers
+/// after its shutdown.
 namespace tessera::device {
 
-/// Creates the handles and the memory of all CUDA workers.
+/// Creates the handles and the memory of all CUDA workers, and adds slots to `sum_slots`.
 /// @throws RuntimeError if cuBLAS cannot start and compute on a device, or if the device has no memory left
 void create_handles();
 void destroy_handles();
@@ -32,6 +33,10 @@ struct LeafWorkspace {
   T* packed = square + static_cast<std::size_t>(leaf) * leaf;
 };
 inline constexpr std::size_t workspace_bytes = std::size_t{2} * leaf * leaf * sizeof(std::complex<double>);
+
+/// Pinned host memory of the calling CUDA worker for results that a task waits for.
+void* local_results();
+inline constexpr std::size_t results_bytes = 64;
 
 /// Sets the diagonal of a matrix of order n to ones.
 /// @pre  n ≤ leaf

@@ -8,6 +8,7 @@
 
 #include "codelet.hpp"
 #include "kernel.hpp"
+#include "sum_slots.hpp"
 
 /// trmm and trsm on one tile of a GPU as a sequence of products.
 /// cuBLAS works through the diagonal of a triangle row by row. On an H200, trsm of 4096×4096 takes 3.2 ms and trmm 2.4
@@ -64,6 +65,17 @@ bool all_finite(const Tile<T>& A) {
     if (!std::isfinite(sum)) return false;
   }
   return true;
+}
+
+/// Whether all elements of B are finite before a blocked trmm or trsm, which returns its slot here. The `inspect` task
+/// precedes it on B, so B has not changed since, and StarPU starts it only when the sum has arrived in host memory. If
+/// there is no slot, waits for the stream.
+template <Scalar T>
+bool output_is_finite(void* buffers[], const TriangularArgs<T>& args) {
+  if (args.sum == nullptr) return all_finite<T>(tile<T>(buffers[1]));
+  const bool finite = std::isfinite(*args.sum);
+  sum_slots::give_back(args.sum);
+  return finite;
 }
 
 /// A tile of B, the triangular tile that is applied to it, and the operands of the products. "Rows" of B are its rows

@@ -10,10 +10,11 @@ namespace {
 
 template <Scalar T>
 void trmm_cpu(void* buffers[], void* arg) {
-  const auto& [work, side, uplo, op, diag, alpha, blocked] = *static_cast<TriangularArgs<T>*>(arg);
+  const auto& [work, side, uplo, op, diag, alpha, blocked, sum] = *static_cast<TriangularArgs<T>*>(arg);
   const auto A = tile<const T>(buffers[0]);
   const auto B = tile<T>(buffers[1]);
   host::trmm<T>(side, uplo, op, diag, B.m, B.n, alpha, A.data, A.ld, B.data, B.ld);
+  sum_slots::give_back(sum);
 }
 
 #ifdef TESSERA_WITH_CUDA
@@ -22,7 +23,7 @@ void trmm_cuda(void* buffers[], void* arg) {
   const auto& args = *static_cast<TriangularArgs<T>*>(arg);
   if (args.blocked) {
     // From the last block to the first: a block is overwritten only after all others that need it have read it.
-    const bool by_rows = !all_finite<T>(tile<T>(buffers[1]));
+    const bool by_rows = !output_is_finite<T>(buffers, args);
     const TriangularBlocks<T> blocks(buffers, args, by_rows ? 1 : diagonal_block);
     for (int s = blocks.count() - 1; s >= 0; s--) {
       if (by_rows) blocks.apply_diagonal(device::trmm<T>, s, args.alpha);

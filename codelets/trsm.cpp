@@ -10,10 +10,11 @@ namespace {
 
 template <Scalar T>
 void trsm_cpu(void* buffers[], void* arg) {
-  const auto& [work, side, uplo, op, diag, alpha, blocked] = *static_cast<TriangularArgs<T>*>(arg);
+  const auto& [work, side, uplo, op, diag, alpha, blocked, sum] = *static_cast<TriangularArgs<T>*>(arg);
   const auto A = tile<const T>(buffers[0]);
   const auto B = tile<T>(buffers[1]);
   host::trsm<T>(side, uplo, op, diag, B.m, B.n, alpha, A.data, A.ld, B.data, B.ld);
+  sum_slots::give_back(sum);
 }
 
 #ifdef TESSERA_WITH_CUDA
@@ -22,7 +23,7 @@ void trsm_cuda(void* buffers[], void* arg) {
   const auto& args = *static_cast<TriangularArgs<T>*>(arg);
   if (args.blocked) {
     const auto inverses = inverses_of(starpu_task_get_current()->handles[2]);
-    const bool by_rows = inverses == Inverses::NotFinite || !all_finite<T>(tile<T>(buffers[1]));
+    const bool finite = output_is_finite<T>(buffers, args), by_rows = inverses == Inverses::NotFinite || !finite;
     if (by_rows || inverses != Inverses::Refused) {
       const TriangularBlocks<T> blocks(buffers, args, by_rows ? 1 : diagonal_block);
       for (int s = 0; s < blocks.count(); s++) {

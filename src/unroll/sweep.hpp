@@ -2,11 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include <tessera/matrix.hpp>
 
 #include "codelets/codelet.hpp"
+#include "codelets/sum_slots.hpp"
 #include "owners.hpp"
 #include "submit.hpp"
 
@@ -88,9 +90,15 @@ class Sweep {
     if (blocked_) blocks = submit_blocks(s);
     for (Index j = group.begin; j < group.end; j++) {
       const double flops = flops_per_multiply_add<T> / 2 * elements(s, j) * static_cast<double>(A_.tile_m(i));
-      const codelets::TriangularArgs<T> args{
-          {flops, type_letter<T>}, left_ ? Side::Left : Side::Right, uplo_, op_, diag_, alpha, blocked_};
       const Access x{X(i, j), STARPU_RW};
+      const codelets::TriangularArgs<T> args{{flops, type_letter<T>},
+                                             left_ ? Side::Left : Side::Right,
+                                             uplo_,
+                                             op_,
+                                             diag_,
+                                             alpha,
+                                             blocked_,
+                                             blocked_ ? submit_inspection(s, j, x) : nullptr};
       if (blocked_)
         submitter_.submit(codelet, {a, x, {blocks.handle(), STARPU_R}, {workspace_.handle(), STARPU_SCRATCH}}, args,
                           owners_.of(s, j));
@@ -111,6 +119,20 @@ class Sweep {
     submitter_.submit(codelets::diagonal_blocks<T>(), {{A_.handle(i, i), STARPU_R}, {blocks.handle(), STARPU_W}}, args,
                       owners_.of(s, s));
     return blocks;
+  }
+
+  /// Submits the task that sums X(s, j) right before its diagonal task, so that a GPU knows without waiting whether all
+  /// elements are finite.
+  /// @param x  the access of the diagonal task. `inspect` has the same, although it only reads: so it belongs to the
+  ///           tasks that write the tile, which the policy keeps on one GPU, and its failure is one of the tile.
+  /// @return   where the sum will be; null if the diagonal task must inspect the tile itself
+  Real<T>* submit_inspection(Index s, Index j, const Access& x) {
+    if (elements(s, j) > std::numeric_limits<int>::max()) return nullptr;
+    Real<T>* const sum = codelets::sum_slots::take<T>();
+    if (sum == nullptr) return nullptr;
+    const codelets::InspectArgs<T> args{{elements(s, j), type_letter<T>}, sum};
+    submitter_.submit(codelets::inspect<T>(), {x}, args, owners_.of(s, j));
+    return sum;
   }
 
   Index at(Index s) const { return forward_ ? s : rows() - 1 - s; }

@@ -74,6 +74,7 @@ TEST(MachineFile, GivesTheTimesOfTasks) {
   EXPECT_DOUBLE_EQ(fast.task_seconds("trsm", 'd', triangle), 5e-6 + 0.5e-3);
   EXPECT_DOUBLE_EQ(fast.task_seconds("symm", 'd', flops), 5e-6 + 0.4e-3);  // not in the file: takes as long as gemm
   EXPECT_DOUBLE_EQ(fast.task_seconds("add", 'd', 1e6), 5e-6 + 3 * 8e6 / 900e9);
+  EXPECT_DOUBLE_EQ(fast.task_seconds("inspect", 'd', 1e6), 5e-6 + 8e6 / 900e9);
   EXPECT_DOUBLE_EQ(fast.best_rate('d'), flops / 0.4e-3);
 }
 

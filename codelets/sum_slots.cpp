@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sum_slots.hpp"
+
+#include <starpu.h>
+
+#include <limits>
+#include <mutex>
+#include <new>
+#include <vector>
+
+namespace tessera::codelets::sum_slots {
+
+namespace {
+
+std::mutex mutex;
+std::vector<void*> unused;  // guarded by mutex
+
+#ifdef STARPU_SIMGRID
+/// Simulated tasks read and write no memory, and return no slot: they all have the same one.
+void* take_any() {
+  static double slot;
+  return &slot;
+}
+#else
+void* take_any() {
+  const std::lock_guard lock(mutex);
+  if (unused.empty()) return nullptr;
+  auto* const slot = unused.back();
+  unused.pop_back();
+  return slot;
+}
+#endif
+
+}  // namespace
+
+void add(std::span<double> memory) {
+  const std::lock_guard lock(mutex);
+  for (auto& slot : memory) unused.push_back(&slot);
+}
+
+void clear() {
+  const std::lock_guard lock(mutex);
+  unused = {};
+}
+
+template <Scalar T>
+Real<T>* take() {
+  auto* const slot = take_any();
+  return slot == nullptr ? nullptr : new (slot) Real<T>(std::numeric_limits<Real<T>>::quiet_NaN());
+}
+template float* take<float>();
+template double* take<double>();
+template float* take<std::complex<float>>();
+template double* take<std::complex<double>>();
+
+void give_back(void* slot) noexcept {
+  if (slot == nullptr) return;
+  const std::lock_guard lock(mutex);
+  unused.push_back(slot);  // does not allocate: the vector has held this slot before
+}
+
+}  // namespace tessera::codelets::sum_slots
