@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
+#include <limits>
+#include <new>
 #include <vector>
 
 #include "codelet.hpp"
@@ -12,17 +14,14 @@ namespace {
 
 #ifdef TESSERA_WITH_CUDA
 
-/// The largest |Re| + |Im| of n elements, if none is NaN. Waits for the stream.
+/// What the host must know about the inverses and the triangle, computed by the GPU in pinned memory.
 template <Scalar T>
-double magnitude(int n, const T* x) {
-  const auto stream = starpu_cuda_get_local_stream();
-  int index = 1;
-  check("amax", device::largest<T>(device::local_handle(), n, x, &index));
-  T element{};
-  check("amax", cudaMemcpyAsync(&element, x + index - 1, sizeof(T), cudaMemcpyDeviceToHost, stream));
-  check("amax", cudaStreamSynchronize(stream));
-  return std::abs(std::real(element)) + std::abs(std::imag(element));
-}
+struct Findings {
+  // Not finite if an element is not: the sum of the magnitudes of D, and that of the rest of the triangle.
+  Real<T> sum = std::numeric_limits<Real<T>>::quiet_NaN(), rest = std::numeric_limits<Real<T>>::quiet_NaN();
+  int blocks_index = 1, inverses_index = 1;  ///< of the largest element, from 1
+  Real<T> blocks = 0, inverses = 0;          ///< magnitude of this element
+};
 
 /// Writes the triangles on the diagonal of A to D as full matrices.
 /// @pre  D is zero
@@ -67,11 +66,11 @@ void invert(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag) {
                                              triangles.back(), A.ld, results.back(), D.ld));
 }
 
-/// Whether all elements of the triangle of A outside the blocks on its diagonal are finite: a zero times any other
-/// value is NaN. Waits for the stream.
+/// Returns a vector of A.m elements on the device. All are finite only if all elements of the triangle of A outside the
+/// blocks on its diagonal are: a zero times any other value is NaN.
 template <Scalar T>
-bool rest_is_finite(const Tile<const T>& A, Uplo uplo) {
-  auto* const sums = static_cast<T*>(device::local_workspace());  // products of the rows of A with zeros
+const T* rest_times_zero(const Tile<const T>& A, Uplo uplo) {
+  auto* const sums = static_cast<T*>(device::local_workspace());
   auto* const zeros = sums + A.m;
   check("diagonal_blocks",
         cudaMemsetAsync(sums, 0, (A.m + diagonal_block) * sizeof(T), starpu_cuda_get_local_stream()));
@@ -83,7 +82,34 @@ bool rest_is_finite(const Tile<const T>& A, Uplo uplo) {
             device::gemm<T>(device::local_handle(), Op::NoTrans, Op::NoTrans, end - begin, 1, n, T(1),
                             element(A, begin, first), A.ld, zeros, diagonal_block, T(1), sums + begin, A.m));
   }
-  return all_finite<T>(Tile<T>{sums, A.m, 1, A.m});
+  return sums;
+}
+
+/// How trsm may use the inverses. Waits for the stream twice: the magnitude of an element can be read only when its
+/// index is known.
+template <Scalar T>
+Inverses examine(const Tile<const T>& A, const Tile<T>& inverses, const Tile<T>& blocks, Uplo uplo) {
+  const auto handle = device::local_handle();
+  const auto wait = [] { check("diagonal_blocks", cudaStreamSynchronize(starpu_cuda_get_local_stream())); };
+  static_assert(sizeof(Findings<T>) <= device::results_bytes);
+  auto& found = *new (device::local_results()) Findings<T>;
+  const int elements = inverses.ld * A.n;
+  const T* const rest = rest_times_zero(A, uplo);
+  const device::ResultsInMemory mode(handle);
+  check("asum", device::sum_of_magnitudes<T>(handle, 2 * elements, inverses.data, &found.sum));  // blocks follow
+  check("asum", device::sum_of_magnitudes<T>(handle, A.m, rest, &found.rest));
+  check("amax", device::largest<T>(handle, elements, blocks.data, &found.blocks_index));
+  check("amax", device::largest<T>(handle, elements, inverses.data, &found.inverses_index));
+  wait();
+  if (!std::isfinite(found.sum) || !std::isfinite(found.rest)) return Inverses::NotFinite;
+  // The sum of one element: a copy would queue behind the tiles that are written back.
+  check("asum", device::sum_of_magnitudes<T>(handle, 1, blocks.data + found.blocks_index - 1, &found.blocks));
+  check("asum", device::sum_of_magnitudes<T>(handle, 1, inverses.data + found.inverses_index - 1, &found.inverses));
+  wait();
+  const double growth = static_cast<double>(found.blocks) * static_cast<double>(found.inverses);
+  return growth <= accurate_growth       ? Inverses::Accurate
+         : growth <= refinable_growth<T> ? Inverses::ToRefine
+                                         : Inverses::Refused;
 }
 
 template <Scalar T>
@@ -97,13 +123,7 @@ void diagonal_blocks_cuda(void* buffers[], void* arg) {
   const Tile<T> inverses{D.data, D.m, A.n, D.ld}, blocks{element(D, 0, A.n), D.m, A.n, D.ld};
   expand<T>(A, blocks, uplo, diag);
   invert<T>(A, inverses, uplo, diag);
-  const int elements = D.ld * A.n;
-  const double growth = magnitude<T>(elements, blocks.data) * magnitude<T>(elements, inverses.data);
-  set_inverses(starpu_task_get_current()->handles[1], !all_finite<T>(D) || !rest_is_finite<T>(A, uplo)
-                                                          ? Inverses::NotFinite
-                                                      : growth <= accurate_growth     ? Inverses::Accurate
-                                                      : growth <= refinable_growth<T> ? Inverses::ToRefine
-                                                                                      : Inverses::Refused);
+  set_inverses(starpu_task_get_current()->handles[1], examine<T>(A, inverses, blocks, uplo));
 }
 #else
 template <Scalar T>
