@@ -66,7 +66,7 @@ Options options_from_environment() {
       throw std::invalid_argument(std::string(prefix) + std::string(name) + " is no option of the policy; there are " +
                                   std::string(prefix) + " " + known);
     }
-    reader->second(name, text.substr(equals + 1));
+    if (const auto value = text.substr(equals + 1); !value.empty()) reader->second(name, value);
   }
   return options;
 }

@@ -26,14 +26,13 @@ const Wrong wrong_options[] = {{"TESSERA_SCHED_SLOTS", "0", "a number from 1 to 
                                {"TESSERA_SCHED_SLOTS", "1025", "a number from 1 to 1024"},
                                {"TESSERA_SCHED_SLOTS", "many", "a number from 1 to 1024"},
                                {"TESSERA_SCHED_SLOTS", "8x", "a number from 1 to 1024"},
-                               {"TESSERA_SCHED_SLOTS", "", "a number from 1 to 1024"},
                                {"TESSERA_SCHED_WINDOW", "-1", "a number from 1 to 1024"},
                                {"TESSERA_SCHED_LOCALITY", "yes", "on or off"},
                                {"TESSERA_SCHED_CHAINS", "1", "on or off"},
                                {"TESSERA_SCHED_PREFETCH", "ON", "on or off"},
                                {"TESSERA_SCHED_LOOKAHEAD", "101", "a number from 0 to 100"},
                                {"TESSERA_SCHED_LOOKAHEAD", "99999999999", "a number from 0 to 100"},
-                               {"TESSERA_SCHED_PEERS", "", "on or off"},
+                               {"TESSERA_SCHED_PEERS", " ", "on or off"},
                                {"TESSERA_SCHED_WAIT", "off ", "on or off"},
                                {"TESSERA_SCHED_STEAL", "no", "on or off"},
                                {"TESSERA_SCHED_HORIZON", "0", "on or off"},
@@ -49,6 +48,11 @@ TEST(PolicyOptions, OfWrongValuesNameTheAllowedOnes) {
     EXPECT_THAT(refusal, AllOf(HasSubstr(wrong.variable), HasSubstr("'" + std::string(wrong.value) + "'"),
                                HasSubstr(wrong.allowed)));
   }
+}
+
+TEST(PolicyOptions, ThatAreEmptyAreNotSet) {
+  const Environment environment{{"TESSERA_SCHED_SLOTS", ""}, {"TESSERA_SCHED_PEERS", ""}};
+  EXPECT_EQ(tessera_sched_check_options(), nullptr);
 }
 
 TEST(PolicyOptions, OfUnknownNamesNameTheKnownOnes) {
