@@ -5,10 +5,8 @@
 #include <starpu_fxt.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -16,6 +14,7 @@
 
 #include <tessera/error.hpp>
 
+#include "common/whole_file.hpp"
 #include "described_run.hpp"
 #include "session.hpp"
 #include "submitted.hpp"
@@ -166,24 +165,24 @@ void Recording::end() {
 }
 
 void Recording::close() {
-  const auto complain = [](const fs::path& file, const std::string& why) {
-    std::fprintf(stderr, "tessera: %s cannot be written, so the trace there will be taken for unfinished: %s\n",
-                 file.c_str(), why.c_str());
+  const auto complain = [](const std::string& what) {
+    std::fprintf(stderr, "tessera: %s; the trace there will be taken for unfinished\n", what.c_str());
   };
   std::error_code error;
   fs::rename(folder_ / unfinished_file, folder_ / "prof_file_0", error);
-  if (error) return complain(folder_ / "prof_file_0", error.message());
-  if (const auto why = write(true); !why.empty()) complain(folder_ / "run.json", why);
+  if (error) return complain((folder_ / "prof_file_0").string() + " cannot be written: " + error.message());
+  if (const auto why = write(true); !why.empty()) complain(why);
 }
 
 std::string Recording::write(bool complete) const {
   auto run = ordered_json::parse(json_);
   run["complete"] = complete;
-  errno = 0;
-  std::ofstream file(folder_ / "run.json");
-  file << run.dump(1) << '\n';
-  file.close();
-  return file ? "" : std::strerror(errno);
+  try {
+    write_whole(folder_ / "run.json", run.dump(1) + '\n');
+  } catch (const RuntimeError& error) {
+    return error.what();
+  }
+  return "";
 }
 
 }  // namespace tessera::detail

@@ -2,6 +2,7 @@
 // The files in the folder of a trace, and folders that are refused before anything starts.
 #include <gmock/gmock.h>
 #include <starpu.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -105,6 +106,16 @@ TEST_F(Recording, IsRefusedWhereItCouldNotBeKept) {
   }
   const Runtime runtime(recorded_in(scratch_ / "good"));
   EXPECT_FALSE(runtime.joined());
+}
+
+TEST_F(Recording, IsRefusedWhereFilesMayNotGrow) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &none), 0);
+  expect_refused(scratch_ / "run", "trace", "File too large");
+  EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_TRUE(fs::is_empty(scratch_ / "run"));
 }
 
 TEST_F(Recording, CannotBeginInTheMiddle) {
