@@ -5,6 +5,7 @@
 
 #include <tessera/submissions.hpp>
 
+#include "exit_gate.hpp"
 #include "session.hpp"
 
 namespace tessera {
@@ -14,10 +15,15 @@ namespace detail {
 namespace {
 /// Those of the thread, the outermost first.
 thread_local std::vector<std::shared_ptr<Scope>> scopes;
+
+CallGroup& beyond_the_exit_gate(CallGroup& calls) {
+  exit_gate::pass();
+  return calls;
+}
 }  // namespace
 
 Call::Call(CallGroup& all, bool is_private, bool metered)
-    : private_(is_private), metered_(metered), all_(all), in_all_(all.unfinished()) {
+    : private_(is_private), metered_(metered), all_(beyond_the_exit_gate(all)), in_all_(all.unfinished()) {
   if (private_) return;
   scopes_.reserve(scopes.size());
   for (const auto& scope : scopes) scopes_.emplace_back(scope, scope->unfinished());

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <starpu.h>
 #include <starpu_scheduler.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <condition_variable>
@@ -15,6 +16,7 @@
 
 #include "codelets/codelet.hpp"
 #include "common/environment.hpp"
+#include "exit_gate.hpp"
 #include "machine/machine_rates.hpp"
 #include "options.hpp"
 #include "policy_names.hpp"
@@ -184,11 +186,12 @@ Session::~Session() {
 
 namespace {
 
-std::mutex mutex;
-std::condition_variable gone;
-bool alive = false;                   // from before the constructor until after the destructor; guarded by mutex
-std::weak_ptr<Session> running;       // guarded by mutex
-std::shared_ptr<Session> until_exit;  // guarded by mutex
+// Never destroyed: other threads may use them while the process exits.
+auto& mutex = *new std::mutex;
+auto& gone = *new std::condition_variable;
+bool alive = false;  // from before the constructor until after the destructor; guarded by mutex
+auto& running = *new std::weak_ptr<Session>;       // guarded by mutex
+auto& until_exit = *new std::shared_ptr<Session>;  // guarded by mutex
 
 std::atomic<bool> forked = false;
 
@@ -232,16 +235,34 @@ struct KeptSession {
   explicit KeptSession(const RuntimeOptions& options) : session(options) {}
 };
 
+/// When the process ends, nothing may run on StarPU and the BLAS any more, which are taken down next: neither calls of
+/// other threads, nor tasks on matrices that nobody has destroyed. A session that is still held then never ends.
+struct LastGuard {
+  pid_t process = 0;  ///< the one that has made a session; not a forked child, which has lost StarPU's threads
+
+  ~LastGuard() {
+    if (process != getpid() || starpu_worker_get_id() >= 0) return;
+    exit_gate::close();
+    std::unique_lock lock(mutex);
+    gone.wait(lock, [] { return !alive || !running.expired(); });
+    const auto& left = *new std::shared_ptr<Session>(running.lock());
+    lock.unlock();
+    if (left) left->calls().unfinished().wait();
+  }
+} last_guard;
+
 /// A new session, once the last one has shut StarPU down: it would join one that is about to stop.
 std::shared_ptr<Session> make_session(std::unique_lock<std::mutex>& lock, const RuntimeOptions& options) {
   require_can_wait("Runtime");
   static std::once_flag once;
   std::call_once(once, prepare_for_forks);
   gone.wait(lock, [] { return !alive; });
+  exit_gate::pass();
   const auto kept = std::make_shared<KeptSession>(options);
   kept->end.expected = alive = true;
   const std::shared_ptr<Session> fresh(kept, &kept->session);
   running = fresh;
+  last_guard.process = getpid();
   return fresh;
 }
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program without a Runtime object. The first routine starts the runtime, and the program exits with status 0, even
-// if a matrix is a global object that is destroyed after main, or is never destroyed, or in a forked child.
+// if a matrix is a global object that is destroyed after main, or is never destroyed, in a forked child, if threads
+// call routines until the process has gone, or if a Runtime is never destroyed.
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include <tessera/blas.hpp>
@@ -47,14 +50,20 @@ bool child_is_well() {
   return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 7 && product_is_right();
 }
 
-/// Tasks that go on for a while, on matrices that nothing ends.
-void leak_work() {
+/// Keeps the process alive for a while after the exit has ended all libraries.
+void linger(int /*status*/, void* /*unused*/) { std::this_thread::sleep_for(std::chrono::milliseconds(200)); }
+/// Runs before the libraries start. What is registered then runs after they have ended.
+[[gnu::section(".preinit_array"), gnu::used]] void (*const before_all)() = [] { on_exit(linger, nullptr); };
+
+/// Submits tasks that run for a while, on matrices that are never destroyed.
+void leave_work() {
   constexpr tessera::Index n = 200;
-  const auto leaked = [] {
-    return new tessera::Matrix<double>((new std::vector<double>(n * n, 1.0))->data(), n, n, n, tessera::TileSize{8, 8});
+  struct Left {
+    std::vector<double> values = std::vector<double>(n * n, 1.0);
+    tessera::Matrix<double> matrix{values.data(), n, n, n, {8, 8}};
   };
-  const auto *A = leaked(), *C = leaked();
-  tessera::gemm<double>(tessera::Op::NoTrans, tessera::Op::NoTrans, 1, *A, *A, 0, *C);
+  static const auto *A = new Left, *C = new Left;
+  tessera::gemm<double>(tessera::Op::NoTrans, tessera::Op::NoTrans, 1, A->matrix, A->matrix, 0, C->matrix);
 }
 
 }  // namespace
@@ -62,6 +71,11 @@ void leak_work() {
 int main(int argc, char** argv) {
   const auto asked = [&](const char* what) { return argc > 1 && std::strcmp(argv[1], what) == 0; };
   const bool global_matrix = asked("global-matrix"), submitted = asked("unfinished");
+  if (asked("left-runtime")) {
+    [[maybe_unused]] static const auto* runtime = new tessera::Runtime;
+    leave_work();
+    return EXIT_SUCCESS;
+  }
   if (!product_is_right() || tessera::cpu_workers() < 1) {
     std::cout << "a wrong product\n";
     return EXIT_FAILURE;
@@ -72,10 +86,16 @@ int main(int argc, char** argv) {
       tessera::gemm<double>(tessera::Op::NoTrans, tessera::Op::NoTrans, 0, *outlives_main, *outlives_main, 2,
                             *outlives_main);
   }
-  if (asked("leaked")) leak_work();
+  if (asked("leaked")) leave_work();
   if (asked("forked") && !child_is_well()) {
     std::cout << "the child or its parent is not well\n";
     return EXIT_FAILURE;
   }
+  for (int i = 0; i < 3 && asked("calling-threads"); i++)
+    std::thread([] {
+      while (product_is_right()) {
+      }
+      std::_Exit(EXIT_FAILURE);
+    }).detach();
   return EXIT_SUCCESS;
 }
