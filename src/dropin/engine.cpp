@@ -23,7 +23,7 @@
 #include "runtime/described_run.hpp"
 #include "runtime/options.hpp"
 #include "runtime/session.hpp"
-#include "thread_supply.hpp"
+#include "runtime/thread_supply.hpp"
 
 namespace tessera::dropin {
 
@@ -110,7 +110,7 @@ const char* start(int gpus, bool cpu_only, bool need_gpus) {
     RuntimeOptions options;
     options.gpus = cpu_only ? 0 : gpus;
     const int threads = host::threads();
-    if (starpu_is_initialized() == 0) require_threads(thread_count(options, need_gpus));
+    if (starpu_is_initialized() == 0) detail::require_threads(thread_count(options, need_gpus));
     s.runtime = std::make_unique<Runtime>(options);
     s.session = detail::session();
     if (need_gpus && s.session->gpu_count() == 0)

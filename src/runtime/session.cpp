@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
+#include <thread>
 
 #include <tessera/sched.h>
 #include <tessera/error.hpp>
@@ -21,6 +22,7 @@
 #include "options.hpp"
 #include "policy_names.hpp"
 #include "submitted.hpp"
+#include "thread_supply.hpp"
 
 namespace tessera::detail {
 
@@ -49,6 +51,14 @@ std::vector<TemporaryVariable> limit_memory(const std::vector<gpu::Info>& gpus, 
   }
   if (memory > 0) limits.emplace_back(starpu_limit, std::to_string(memory), TemporaryVariable::IfSet::Replace);
   return limits;
+}
+
+/// Threads that StarPU and the copies between GPUs and pageable memory take.
+/// @param cpus  CPU workers; -1: as many as there are cores
+Index threads_of(int cpus, Index gpus) {
+  constexpr Index copying = 12;
+  const Index workers = cpus >= 0 ? cpus : std::thread::hardware_concurrency();
+  return std::min<Index>(workers, STARPU_MAXCPUS) + (gpus > 0 ? gpus + copying : 0);
 }
 
 }  // namespace
@@ -116,6 +126,7 @@ void Session::start(const RuntimeOptions& options) {
   // with 60 of them beside four H200. One is left for the program's own tasks.
   const bool gpus_only = !gpu_info_.empty() && placement_ != Placement::Scheduler;
   if (options.cpus >= 0 || gpus_only) conf.ncpus = options.cpus >= 0 ? options.cpus : 1;
+  require_threads(threads_of(conf.ncpus, std::ssize(gpu_info_)));
   conf.ncuda = static_cast<int>(gpu_info_.size());
   conf.nopencl = 0;
   if (!gpu_info_.empty()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <latch>
 #include <string>
 #include <system_error>
@@ -9,22 +10,22 @@
 
 #include <tessera/error.hpp>
 
-namespace tessera::dropin {
+namespace tessera::detail {
 
 /// Checks that `count` threads can be created, by creating them. StarPU ends the process if it cannot create its
 /// threads.
 /// @throws RuntimeError if they cannot be created
-inline void require_threads(int count) {
+inline void require_threads(std::ptrdiff_t count) {
   std::latch enough(1);
   std::vector<std::jthread> threads;
   try {
     while (std::ssize(threads) < count) threads.emplace_back([&] { enough.wait(); });
   } catch (const std::system_error& error) {
     enough.count_down();
-    throw RuntimeError("of " + std::to_string(count) + " threads, " + std::to_string(threads.size()) +
-                       " can be had: " + error.what());
+    throw RuntimeError("StarPU cannot start: of " + std::to_string(count) + " threads, " +
+                       std::to_string(threads.size()) + " can be had: " + error.what());
   }
   enough.count_down();
 }
 
-}  // namespace tessera::dropin
+}  // namespace tessera::detail
