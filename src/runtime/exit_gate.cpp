@@ -20,8 +20,9 @@ void close() noexcept {
   closed = true;
 }
 
-void pass() noexcept {
+void pass(std::unique_lock<std::mutex>* held) noexcept {
   if (!closed.load(std::memory_order_acquire) || pthread_equal(closer, pthread_self()) != 0) return;
+  if (held != nullptr) held->unlock();
   for (;;) ::pause();  // the process is about to end
 }
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <mutex>
+
 namespace tessera::detail::exit_gate {
 
-/// From now on, what other threads begin waits for the end of the process. To be called once, by the thread that takes
-/// the libraries down.
+/// Closes the gate: other threads that come to it stop there until the process ends. The thread that ends the libraries
+/// calls this once.
 void close() noexcept;
 
 /// Returns at once if the gate is open or the calling thread has closed it, else never.
-void pass() noexcept;
+/// @param held  a lock of the caller, released before it stops: the thread that ends the libraries may need it
+void pass(std::unique_lock<std::mutex>* held = nullptr) noexcept;
 
 }  // namespace tessera::detail::exit_gate

@@ -268,7 +268,7 @@ std::shared_ptr<Session> make_session(std::unique_lock<std::mutex>& lock, const 
   static std::once_flag once;
   std::call_once(once, prepare_for_forks);
   gone.wait(lock, [] { return !alive; });
-  exit_gate::pass();
+  exit_gate::pass(&lock);
   const auto kept = std::make_shared<KeptSession>(options);
   kept->end.expected = alive = true;
   const std::shared_ptr<Session> fresh(kept, &kept->session);
