@@ -10,12 +10,15 @@
 
 namespace tessera::tools {
 
-/// Calls `run` and returns its exit code. An exception is printed after the program's name and becomes its exit code.
+/// Calls `run` and returns its exit code. An exception is printed after the program's name and becomes its exit code,
+/// as is output that is lost, for example on a full disk.
 template <typename Run>
 int exit_code_of(const char* program, Run run) {
   const auto complain = [&](const std::exception& error) { std::fprintf(stderr, "%s: %s\n", program, error.what()); };
   try {
-    return run();
+    const int code = run();
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw RuntimeError("standard output cannot be written");
+    return code;
   } catch (const BadArgument& error) {
     complain(error);
     return BadArguments;
