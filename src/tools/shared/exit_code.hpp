@@ -10,15 +10,16 @@
 
 namespace tessera::tools {
 
-/// Calls `run` and returns its exit code. An exception is printed after the program's name and becomes its exit code,
-/// as is output that is lost, for example on a full disk.
+/// Calls `run` and returns its exit code. An exception is printed after the program's name and becomes its exit code.
+/// Output that is lost, for example on a full disk, is reported, and turns success into failure.
 template <typename Run>
 int exit_code_of(const char* program, Run run) {
   const auto complain = [&](const std::exception& error) { std::fprintf(stderr, "%s: %s\n", program, error.what()); };
   try {
     const int code = run();
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw RuntimeError("standard output cannot be written");
-    return code;
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+    complain(RuntimeError("standard output cannot be written"));
+    return code == Success ? int{RuntimeFailed} : code;
   } catch (const BadArgument& error) {
     complain(error);
     return BadArguments;

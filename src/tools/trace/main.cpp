@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <csignal>
-#include <cstdio>
 #include <vector>
 
 #include <tessera/error.hpp>
@@ -65,7 +64,6 @@ int run(int argc, char** argv) {
   if (!options) return tools::Success;
   if (options->compares()) compare(*options);
   else report(*options);
-  if (std::fflush(stdout) != 0) throw RuntimeError("standard output cannot be written");
   return tools::Success;
 }
 
