@@ -46,7 +46,7 @@ TEST_F(StagingPool, CopiesEachPieceOnce) {
 TEST_F(StagingPool, ThreadsPostAtTheSameTime) {
   ThreadPool pool(3, 0us);
   const auto post = [&](int poster) {
-    for (int number = 0; number < 300; number++) {
+    for (int number = 0; number < 1500; number++) {
       const int count = 1 + (number * 7 + poster) % 13, bad = number % 3 == 0 ? number % count : -1;
       const auto name = std::to_string(poster) + ":" + std::to_string(number);
       Job job(count);
