@@ -2,6 +2,8 @@
 #include "submit.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <limits>
 
 #include <tessera/sched.h>
