@@ -4,12 +4,14 @@
 #include <pthread.h>
 #include <starpu.h>
 #include <starpu_scheduler.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
+#include <new>
 #include <thread>
 
 #include <tessera/sched.h>
@@ -200,39 +202,26 @@ namespace {
 // Never destroyed: other threads may use them while the process exits.
 auto& mutex = *new std::mutex;
 auto& gone = *new std::condition_variable;
-bool alive = false;  // from before the constructor until after the destructor; guarded by mutex
+bool alive = false;                                // from the start until after the destructor; guarded by mutex
 auto& running = *new std::weak_ptr<Session>;       // guarded by mutex
 auto& until_exit = *new std::shared_ptr<Session>;  // guarded by mutex
-
+std::atomic<bool> in_use = false;                  // StarPU starts, runs or stops
 std::atomic<bool> forked = false;
 
-/// A child keeps what it has inherited until it ends.
-void prepare_for_forks() {
-  pthread_atfork([] { mutex.lock(); }, [] { mutex.unlock(); },
-                 [] {
-                   if (auto inherited = running.lock()) {
-                     forked = true;
-                     new std::shared_ptr<Session>(std::move(inherited));  // NOLINT(bugprone-unused-raii): a leak
-                   }
-                   mutex.unlock();
-                 });
+/// In a forked child, which has none of the other threads. They may have held the locks.
+void begin_as_child() {
+  if (in_use) forked = true;
+  new (&mutex) std::mutex;
+  new (&gone) std::condition_variable;
 }
 
-/// At the exit: tasks must not run on when the BLAS and CUDA have ended.
-void end_last_session() {
-  std::shared_ptr<Session> last;
-  {
-    const std::lock_guard at_exit(mutex);
-    last.swap(until_exit);
-  }
-  if (last.use_count() > 1 && !forked && starpu_worker_get_id() < 0) last->wait_for_everything();
-}
-
-/// A session, and what is to be done when it has gone.
+/// A session, and what is to be done when it has gone. A forked child keeps what it has inherited until it ends.
 struct KeptSession {
   struct End {
     bool expected = false;
+    End() { in_use = true; }
     ~End() {
+      in_use = false;
       if (!expected) return;  // the session has not started: whoever tried to start it holds the mutex
       {
         const std::lock_guard guard(mutex);
@@ -241,39 +230,56 @@ struct KeptSession {
       gone.notify_all();
     }
   };
+  struct UnlessForked {
+    void operator()(Session* session) const {
+      if (!forked) delete session;
+    }
+  };
   End end;  // after the session
-  Session session;
-  explicit KeptSession(const RuntimeOptions& options) : session(options) {}
+  std::unique_ptr<Session, UnlessForked> session;
+  explicit KeptSession(const RuntimeOptions& options) : session(new Session(options)) {}
 };
 
-/// When the process ends, nothing may run on StarPU and the BLAS any more, which are taken down next: neither calls of
+/// At the exit of the process: nothing may run on StarPU, CUDA and the BLAS any more, which end next, neither calls of
 /// other threads, nor tasks on matrices that nobody has destroyed. A session that is still held then never ends.
-struct LastGuard {
-  pid_t process = 0;  ///< the one that has made a session; not a forked child, which has lost StarPU's threads
+void end_of_process() {
+  if (forked || starpu_worker_get_id() >= 0) return;
+  exit_gate::close();
+  std::unique_lock lock(mutex);
+  gone.wait(lock, [] { return !alive || !running.expired(); });
+  const auto left = running.lock();
+  std::shared_ptr<Session> last;
+  last.swap(until_exit);
+  lock.unlock();
+  if (last != nullptr) last->wait_for_everything();
+  else if (left != nullptr) left->calls().unfinished().wait();
+}
 
-  ~LastGuard() {
-    if (process != getpid() || starpu_worker_get_id() >= 0) return;
-    exit_gate::close();
-    std::unique_lock lock(mutex);
-    gone.wait(lock, [] { return !alive || !running.expired(); });
-    const auto& left = *new std::shared_ptr<Session>(running.lock());
-    lock.unlock();
-    if (left) left->calls().unfinished().wait();
-  }
+/// Once more when the library ends, for calls of other exit handlers.
+struct LastGuard {
+  ~LastGuard() { end_of_process(); }
 } last_guard;
+
+void require_not_forked(const char* what) {
+  if (forked)
+    throw RuntimeError(std::string(what) +
+                       ": this process was forked from one in which Tessera ran: StarPU has no threads here");
+}
 
 /// A new session, once the last one has shut StarPU down: it would join one that is about to stop.
 std::shared_ptr<Session> make_session(std::unique_lock<std::mutex>& lock, const RuntimeOptions& options) {
   require_can_wait("Runtime");
   static std::once_flag once;
-  std::call_once(once, prepare_for_forks);
+  std::call_once(once, [] { pthread_atfork(nullptr, nullptr, begin_as_child); });
   gone.wait(lock, [] { return !alive; });
   exit_gate::pass(&lock);
   const auto kept = std::make_shared<KeptSession>(options);
   kept->end.expected = alive = true;
-  const std::shared_ptr<Session> fresh(kept, &kept->session);
+  const std::shared_ptr<Session> fresh(kept, kept->session.get());
   running = fresh;
-  last_guard.process = getpid();
+  // Registered after CUDA and StarPU have registered their handlers, since the last one runs first.
+  static std::once_flag with_gpus, without_gpus;
+  std::call_once(fresh->gpu_count() > 0 ? with_gpus : without_gpus, [] { std::atexit(end_of_process); });
   return fresh;
 }
 
@@ -282,9 +288,7 @@ std::shared_ptr<Session> make_session(std::unique_lock<std::mutex>& lock, const 
 bool in_forked_child() noexcept { return forked; }
 
 void require_can_wait(const char* what) {
-  if (forked)
-    throw RuntimeError(std::string(what) +
-                       ": this process was forked from one in which Tessera ran: StarPU has no threads here");
+  require_not_forked(what);
   if (starpu_worker_get_id() >= 0)
     throw RuntimeError(std::string(what) + ": called from within a StarPU task or its callback");
 }
@@ -305,12 +309,10 @@ std::shared_ptr<Session> session(const RuntimeOptions& options) {
 }
 
 std::shared_ptr<Session> session() {
+  require_not_forked("Tessera");
   std::unique_lock lock(mutex);
   if (auto existing = running.lock()) return existing;
   until_exit = make_session(lock, RuntimeOptions{});
-  // Registered now, after CUDA and StarPU have registered theirs: handlers run last in, first out.
-  static std::once_flag once;
-  std::call_once(once, [] { std::atexit(end_last_session); });
   return until_exit;
 }
 
