@@ -95,11 +95,11 @@ struct Statistics {
 /// Without a Runtime, the first call of a routine starts one with default options, which lives until the process exits.
 ///
 /// A Runtime installs no signal handlers, writes nothing to standard output or error unless `progress` asks for it, and
-/// leaves the caller's current CUDA device as it was. StarPU never calibrates the links of a machine inside the caller's
-/// process, since calibration resets the GPUs: Tessera measures the links of GPUs itself, once. Measurements and all of
-/// StarPU's files are in `TESSERA_CACHE_DIR`, else `$XDG_CACHE_HOME/tessera`, else `~/.cache/tessera`. Where that folder
-/// cannot be written, StarPU's files are in a private temporary folder, which is removed with the Runtime. If
-/// STARPU_PERF_MODEL_DIR is set, StarPU's files are there, and StarPU calibrates as it always does.
+/// leaves the caller's current CUDA device as it was. StarPU never calibrates the links of a machine inside the
+/// caller's process, since calibration resets the GPUs: Tessera measures the links of GPUs itself, once. Measurements
+/// and all of StarPU's files are in `TESSERA_CACHE_DIR`, else `$XDG_CACHE_HOME/tessera`, else `~/.cache/tessera`. Where
+/// that folder cannot be written, StarPU's files are in a private temporary folder, which is removed with the Runtime.
+/// If STARPU_PERF_MODEL_DIR is set, StarPU's files are there, and StarPU calibrates as it always does.
 ///
 /// A process that is forked while a Runtime lives cannot use Tessera, as StarPU has no threads there: what would wait
 /// throws RuntimeError, and nothing of what was inherited is taken down. It may call `exec`, `exit` and `_exit`.

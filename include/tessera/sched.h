@@ -34,9 +34,9 @@ const char* tessera_sched_check_options(void);
  * @param worker  StarPU's number of the worker; -1: none */
 void tessera_sched_suggest_home(starpu_data_handle_t tile, int worker);
 
-/** Lets the policy prefetch a tile by itself. It does so for a task that overwrites a tile without reading it, if this was
- * called for all tiles of the task. StarPU's prefetch of the whole task would make the overwritten tile hard to evict
- * until it is unregistered. Call this at any time between registration and unregistration of the tile. It uses
+/** Lets the policy prefetch a tile by itself. It does so for a task that overwrites a tile without reading it, if this
+ * was called for all tiles of the task. StarPU's prefetch of the whole task would make the overwritten tile hard to
+ * evict until it is unregistered. Call this at any time between registration and unregistration of the tile. It uses
  * `starpu_data_set_sched_data`. The caller promises to submit neither an invalidation nor a partition of the tile while
  * tasks that read it are unfinished: StarPU would abort.
  * @param tile  the handle of the tile */

@@ -243,7 +243,8 @@ typedef struct tessera_submissions tessera_submissions;
  *  @param result  set to the new scope, or to NULL */
 tessera_status tessera_submissions_begin(tessera_submissions** result);
 
-/** Waits until the tasks of all calls made so far in the scope have run. TESSERA_RUNTIME_FAILURE if one of them failed. */
+/** Waits until the tasks of all calls made so far in the scope have run. TESSERA_RUNTIME_FAILURE if one of them failed.
+ */
 tessera_status tessera_submissions_wait(tessera_submissions* submissions);
 
 /** Ends a scope. Does not wait: its tasks continue. NULL is ignored. */

@@ -126,7 +126,10 @@ tessera_status tessera_wait(void) {
 tessera_status tessera_submissions_begin(tessera_submissions** result) {
   constexpr const char* function = "tessera_submissions_begin";
   if (result != nullptr) *result = nullptr;
-  return status_of(function, [&] { *require_pointer(function, 1, "result", result) = new tessera_submissions; });
+  return status_of(function, [&] {
+    require_pointer(function, 1, "result", result);
+    *result = new tessera_submissions;
+  });
 }
 
 tessera_status tessera_submissions_wait(tessera_submissions* submissions) {
