@@ -11,7 +11,7 @@
 #include "codelets/host_blas.hpp"
 #include "common/whole_file.hpp"
 #include "machine/gpu.hpp"
-#include "tiles/tile_interface.hpp"
+#include "memory/tile_interface.hpp"
 
 #ifdef TESSERA_WITH_CUDA
 #include "codelets/device_handles.hpp"

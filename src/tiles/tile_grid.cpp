@@ -10,9 +10,9 @@
 #include <tessera/error.hpp>
 
 #include "common/failure.hpp"
-#include "partial_tile.hpp"
+#include "memory/partial_tile.hpp"
+#include "memory/tile_interface.hpp"
 #include "runtime/session.hpp"
-#include "tile_interface.hpp"
 
 namespace tessera::detail {
 

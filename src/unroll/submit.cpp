@@ -9,7 +9,7 @@
 #include <tessera/sched.h>
 
 #include "common/failure.hpp"
-#include "tiles/tile_interface.hpp"
+#include "memory/tile_interface.hpp"
 
 namespace tessera::unroll {
 

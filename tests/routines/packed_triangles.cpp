@@ -18,9 +18,9 @@
 #include <starpu.h>
 
 #include "machine/gpu.hpp"
+#include "memory/partial_tile.hpp"
+#include "memory/tile_interface.hpp"
 #include "support/starpu.hpp"
-#include "tiles/partial_tile.hpp"
-#include "tiles/tile_interface.hpp"
 #endif
 
 namespace tessera::test {

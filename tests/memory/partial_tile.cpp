@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copies of tiles on the diagonal of a triangle. The used elements are copied, no other element changes on the host,
 // and few others go over a link.
-#include "tiles/partial_tile.hpp"
+#include "memory/partial_tile.hpp"
 
 #include <gtest/gtest.h>
 

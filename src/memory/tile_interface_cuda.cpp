@@ -11,9 +11,9 @@
 #include "device_heap.hpp"
 #include "machine/cuda_resources.hpp"
 #include "machine/gpu.hpp"
+#include "memory/staging/staging.hpp"
 #include "partial_tile.hpp"
 #include "tile_interface.hpp"
-#include "tiles/staging/staging.hpp"
 
 namespace tessera::detail::tile_interface {
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "meeting.hpp"
-#include "tiles/staging/thread_pool.hpp"
+#include "memory/staging/thread_pool.hpp"
 
 /// What the tests of the thread pool share: jobs, and a copier that counts copies. The counters are not atomic, so the
 /// thread sanitizer reports pieces that are copied twice or that are not complete when `run` returns.

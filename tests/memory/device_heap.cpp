@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pieces of device memory lie within slabs, do not overlap, and leave all memory free again when they are released.
-#include "tiles/device_heap.hpp"
+#include "memory/device_heap.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,9 +10,9 @@
 #include <span>
 
 #include "machine/cuda_resources.hpp"
+#include "memory/partial_tile.hpp"
 #include "staging.hpp"
 #include "thread_pool.hpp"
-#include "tiles/partial_tile.hpp"
 
 /// How one thread copies pieces of a tile between host memory and a GPU, through pinned staging buffers.
 namespace tessera::detail::staging {

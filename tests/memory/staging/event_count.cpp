@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An event count loses no notification.
-#include "tiles/staging/event_count.hpp"
+#include "memory/staging/event_count.hpp"
 
 #include <gtest/gtest.h>
 

@@ -13,8 +13,8 @@
 
 #include "common/failure.hpp"
 #include "copier.hpp"
+#include "memory/partial_tile.hpp"
 #include "thread_pool.hpp"
-#include "tiles/partial_tile.hpp"
 
 namespace tessera::detail::staging {
 

@@ -12,12 +12,12 @@
 #include <tessera/blas3.hpp>
 #include <tessera/runtime.hpp>
 
+#include "memory/partial_tile.hpp"
 #include "support/operands.hpp"
 #include "support/reference.hpp"
 #include "support/starpu.hpp"
 #include "support/tiled.hpp"
 #include "support/tiling.hpp"
-#include "tiles/partial_tile.hpp"
 
 namespace tessera::test {
 namespace {
