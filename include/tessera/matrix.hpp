@@ -15,6 +15,7 @@ typedef struct _starpu_data_state* starpu_data_handle_t;
 namespace tessera {
 
 namespace detail {
+class Session;
 class TileGrid;
 struct MatrixAccess;
 }  // namespace detail
@@ -81,7 +82,7 @@ class Matrix {
   Matrix conjugate_transposed() const;
 
   /// Waits for the tasks submitted so far on these tiles and brings the tiles to the caller's memory, with everything
-  /// that `prefetch_home` has started on other views of the matrix. What is submitted meanwhile is not waited for.
+  /// that `start_write_back` has started on other views of the matrix. What is submitted meanwhile is not waited for.
   ///
   /// A tile is wrong if an operation that writes it has failed, or if a routine has computed it from a wrong tile. It
   /// is right again when a routine overwrites it without reading it (β = 0), or when this function has thrown its
@@ -92,8 +93,9 @@ class Matrix {
   ///         known tile, since the matrix was made or this was last called; or within a StarPU task
   void wait() const;
 
-  /// Starts bringing the tiles home, each as soon as the tasks submitted so far have finished with it.
-  void prefetch_home() const;
+  /// Starts writing the tiles back to the caller's memory, each as soon as the tasks submitted so far have finished with
+  /// it.
+  void start_write_back() const;
 
   /// The same tiles as they are stored, whatever `op()`.
   Matrix stored() const {
@@ -107,6 +109,9 @@ class Matrix {
 
  private:
   friend struct detail::MatrixAccess;
+
+  Matrix(std::shared_ptr<detail::Session> session, const T* data, Index m, Index n, Index ld, TileSize tile,
+         bool read_only);
 
   std::shared_ptr<detail::TileGrid> grid_;
   Index i0_ = 0, j0_ = 0;  // first tile of the range

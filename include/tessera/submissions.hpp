@@ -32,7 +32,7 @@ class Submissions {
   Submissions& operator=(const Submissions&) = delete;
 
   /// Waits until the tasks of all calls that were made before have run, whatever is submitted meanwhile; any thread may
-  /// do so. Results may still be in a GPU's memory: `Matrix<T>::wait` brings them home.
+  /// do so. Results may still be in a GPU's memory: `Matrix<T>::wait` writes them back.
   /// @throws RuntimeError if a tile operation of one of these calls has failed, or worked on a tile that was wrong,
   /// since
   ///         the last such wait; or within a StarPU task or its callback

@@ -9,7 +9,7 @@
 
 #include <tessera/runtime.hpp>
 
-#include "runtime/session.hpp"
+#include "runtime/process_session.hpp"
 
 namespace tessera::c {
 

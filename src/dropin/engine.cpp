@@ -20,8 +20,9 @@
 #include "common/of_type.hpp"
 #include "machine/gpu.hpp"
 #include "machine/machine_rates.hpp"
-#include "runtime/described_run.hpp"
 #include "runtime/options.hpp"
+#include "runtime/process_session.hpp"
+#include "runtime/run_json.hpp"
 #include "runtime/session.hpp"
 #include "runtime/thread_supply.hpp"
 
@@ -113,13 +114,13 @@ const char* start(int gpus, bool cpu_only, bool need_gpus) {
     if (starpu_is_initialized() == 0) detail::require_threads(thread_count(options, need_gpus));
     s.runtime = std::make_unique<Runtime>(options);
     s.session = detail::session();
-    if (need_gpus && s.session->gpu_count() == 0)
+    if (need_gpus && s.session->machine().gpu_count() == 0)
       throw RuntimeError(s.session->unused_devices().empty() ? "the StarPU of this program uses no GPU"
                                                              : s.session->unused_devices().front());
     host::set_threads(threads);  // between calls, OpenBLAS keeps the program's setting
-    s.devices = detail::machine_text(*s.session);
+    s.devices = detail::machine_text(s.session->machine());
     const bool alone = !s.session->joined() && s.session->policy() == "tessera";
-    s.activity.begin(alone, s.session->placement() == Placement::Scheduler);
+    s.activity.begin(alone, s.session->machine().placement == Placement::Scheduler);
     if (alone) tessera_sched_on_submission([] { started().activity.submitted(); });
     return nullptr;
   } catch (const std::exception& error) {
@@ -130,10 +131,10 @@ const char* start(int gpus, bool cpu_only, bool need_gpus) {
 }
 
 DeviceRates rates(char type) {
-  const auto& session = *started().session;
+  const auto& machine = started().session->machine();
   return with_type(type, [&]<Scalar T>(T) -> DeviceRates {
-    const auto& known = detail::machine_rates<T>(session);
-    const double gpus = session.gpu_count(), cpus = session.cpu_workers();
+    const auto& known = detail::machine_rates<T>(machine);
+    const double gpus = machine.gpu_count(), cpus = machine.cpu_workers;
     if (gpus == 0) return {cpus * known.cpu.best_rate(), std::numeric_limits<double>::infinity()};
     return {gpus * known.gpu.best_rate(), gpus * known.link};
   });

@@ -14,8 +14,8 @@
 #include "codelets/host_blas.hpp"
 #include "common/cache.hpp"
 #include "gpu.hpp"
+#include "machine.hpp"
 #include "rates_cache.hpp"
-#include "runtime/session.hpp"
 
 namespace tessera::detail {
 
@@ -87,9 +87,9 @@ CostCurve measure_columns(int device) {
 /// Measurements of the first GPU. In a machine with several kinds of GPU, the first one decides the tile size.
 class FirstGpu {
  public:
-  explicit FirstGpu(const Session& session)
-      : device_(session.gpus().front()), state_(gpu::state(device_)),
-        cache_(cache_directory().value_or(std::filesystem::path()), name(session), state_.conditions) {}
+  explicit FirstGpu(const Machine& machine)
+      : device_(machine.gpus.front()), state_(gpu::state(device_)),
+        cache_(cache_directory().value_or(std::filesystem::path()), name(machine), state_.conditions) {}
 
   /// Returns the curve from the cache, or measures it. A measurement is not cached if another process used the GPU,
   /// since that may have disturbed it.
@@ -104,8 +104,8 @@ class FirstGpu {
   }
 
  private:
-  std::string name(const Session& session) const {
-    const auto& known = session.gpu_info();
+  std::string name(const Machine& machine) const {
+    const auto& known = machine.gpu_info;
     return known.empty() ? gpu::visible_devices()[static_cast<std::size_t>(device_)] : known.front().name;
   }
 
@@ -114,11 +114,11 @@ class FirstGpu {
   RatesCache cache_;
 };
 
-double link_rate(const Session& session) {
-  const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(session.gpu_workers().front().front()));
+double link_rate(const Machine& machine) {
+  const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(machine.gpu_workers.front().front()));
   if (const double rate = 1e6 * starpu_transfer_bandwidth(STARPU_MAIN_RAM, node); rate > 0) return rate;
   // StarPU uses bus files that Tessera did not write, and they lack this link.
-  return gpu::measure_links({session.gpus().front()}, std::size_t{64} << 20).h2d.front();
+  return gpu::measure_links({machine.gpus.front()}, std::size_t{64} << 20).h2d.front();
 }
 
 /// The rates of a type that other threads may use; null until they are complete.
@@ -155,12 +155,12 @@ void measure_with_gpu(const FirstGpu& gpu, const CostCurve& column, double link)
 
 }  // namespace
 
-void measure_gpu_rates(const Session& session) {
+void measure_gpu_rates(const Machine& machine) {
   const std::lock_guard lock(measuring);
-  if (session.gpu_count() == 0 || !rates_of<double>().gpu.empty()) return;
-  const FirstGpu gpu(session);
+  if (machine.gpu_count() == 0 || !rates_of<double>().gpu.empty()) return;
+  const FirstGpu gpu(machine);
   const auto column = gpu.curve("column", measure_columns);
-  const double link = link_rate(session);
+  const double link = link_rate(machine);
   measure_with_gpu<float>(gpu, column, link);
   measure_with_gpu<std::complex<float>>(gpu, column, link);
   measure_with_gpu<std::complex<double>>(gpu, column, link);
@@ -168,7 +168,7 @@ void measure_gpu_rates(const Session& session) {
 }
 
 template <Scalar T>
-const MachineRates& machine_rates(const Session& /*session*/) {
+const MachineRates& machine_rates(const Machine& /*machine*/) {
   auto& slot = published(type_letter<T>);
   if (slot.load() == nullptr) {
     const std::lock_guard lock(measuring);
@@ -178,10 +178,10 @@ const MachineRates& machine_rates(const Session& /*session*/) {
   return rates_of<T>();
 }
 
-template const MachineRates& machine_rates<float>(const Session&);
-template const MachineRates& machine_rates<double>(const Session&);
-template const MachineRates& machine_rates<std::complex<float>>(const Session&);
-template const MachineRates& machine_rates<std::complex<double>>(const Session&);
+template const MachineRates& machine_rates<float>(const Machine&);
+template const MachineRates& machine_rates<double>(const Machine&);
+template const MachineRates& machine_rates<std::complex<float>>(const Machine&);
+template const MachineRates& machine_rates<std::complex<double>>(const Machine&);
 
 double expected_seconds(const char* /*operation*/, const codelets::Work& work, int worker) {
   const auto* rates = published(work.type).load();

@@ -8,7 +8,7 @@
 
 namespace tessera::detail {
 
-class Session;
+struct Machine;
 
 /// The rates of this machine for one type. Tessera uses them to choose tiles and to predict costs.
 struct MachineRates {
@@ -23,12 +23,12 @@ struct MachineRates {
 /// Tessera's cache. Takes about half a second.
 /// @pre  no task of Tessera runs on the GPU
 /// @throws RuntimeError if the GPU has not enough free memory for the measurement
-void measure_gpu_rates(const Session& session);
+void measure_gpu_rates(const Machine& machine);
 
 /// The rates for T. With GPUs, they were measured at the start of the session. Without GPUs, the first call for each
 /// type measures a CPU core, which takes a few milliseconds. On a simulated machine, they come from its description.
 template <Scalar T>
-const MachineRates& machine_rates(const Session& session);
+const MachineRates& machine_rates(const Machine& machine);
 
 /// The cost function of the codelets: predicts the seconds of a task from the rates of its type; 0 if these have not
 /// been measured. A simulated machine has separate rates for each operation and each GPU.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -12,7 +12,8 @@
 #include "common/mirror.hpp"
 #include "flipped.hpp"
 #include "tiles/tile_grid.hpp"
-#include "unroll/region.hpp"
+#include "tiling/plan.hpp"
+#include "tiling/region.hpp"
 
 /// Combines views with options: which stored tiles an operand has, and how a tile operation uses them.
 namespace tessera::detail {
@@ -96,13 +97,20 @@ double trapezoid_flops(Uplo uplo, Index m, Index n, Index k, Index first_row) {
 /// @param uplo      the triangle of C as stored; without it, all of C
 /// @throws ShapeError if, for a triangle, the rows of a tile are not a multiple of its columns
 template <Scalar T>
-unroll::Region computed_tiles(const char* routine, int position, std::optional<Uplo> uplo, const Matrix<T>& C) {
-  if (!uplo) return unroll::Part::All;
+Region computed_tiles(const char* routine, int position, std::optional<Uplo> uplo, const Matrix<T>& C) {
+  if (!uplo) return Part::All;
   if (C.mt() > 1 && C.mb() % C.nb() != 0)
     throw ShapeError(routine, position, "C",
                      "is cut, as it is stored, into tiles of " + std::to_string(C.mb()) + "x" + std::to_string(C.nb()) +
                          ", whose rows must be a multiple of their columns");
-  return {codelets::part_of(*uplo), C.mt() > 1 ? C.mb() / C.nb() : std::max<Index>(1, C.nt())};
+  return Region::triangle(*uplo, C.mt(), C.nt(), C.mb(), C.nb());
+}
+
+/// The plan of a sum whose tiles were given: a region of C as stored, and the factor that the sum runs along the
+/// columns of.
+template <Scalar T>
+Plan plan_of(const Machine& machine, const Matrix<T>& C, Region region, const Matrix<T>& factor) {
+  return plan_sums<T>(machine, {C.mb(), C.nb(), factor.nb()}, region.tiles(C.mt(), C.nt()), factor.n());
 }
 
 /// Sets the letter that names this matrix's tiles in traces.
@@ -111,11 +119,12 @@ void name_operand(const Matrix<T>& A, char letter) {
   MatrixAccess::grid(A).call(letter);
 }
 
-/// Registers the output of a pointer routine.
+/// Registers the output of a pointer routine, in tiles of `plan`.
 /// @param uplo  the triangle that is used; without it, the whole matrix
 template <Scalar T>
-Matrix<T> private_output(T* data, Index m, Index n, Index ld, TileSize tile, std::optional<Uplo> uplo = {}) {
-  Matrix<T> C(data, m, n, ld, tile);
+Matrix<T> private_output(const std::shared_ptr<Session>& session, const Plan& plan, T* data, Index m, Index n, Index ld,
+                         std::optional<Uplo> uplo = {}) {
+  auto C = MatrixAccess::matrix(session, data, m, n, ld, {plan.tile.m, plan.tile.n});
   MatrixAccess::grid(C).make_private();
   if (uplo) MatrixAccess::grid(C).use_only(*uplo);
   return C;
@@ -124,8 +133,9 @@ Matrix<T> private_output(T* data, Index m, Index n, Index ld, TileSize tile, std
 /// Registers a symmetric, Hermitian or triangular input of a pointer routine in square tiles. It must exist until the
 /// caller has waited for the result.
 template <Scalar T>
-Matrix<T> stored_triangle(Uplo uplo, const T* data, Index order, Index ld, Index tile) {
-  const Matrix<T> A(data, order, order, ld, {tile, tile});
+Matrix<T> stored_triangle(const std::shared_ptr<Session>& session, Uplo uplo, const T* data, Index order, Index ld,
+                          Index tile) {
+  auto A = MatrixAccess::matrix(session, data, order, order, ld, {tile, tile});
   MatrixAccess::grid(A).use_only(uplo);
   return A;
 }
@@ -133,9 +143,10 @@ Matrix<T> stored_triangle(Uplo uplo, const T* data, Index order, Index ld, Index
 /// Registers an input A of a pointer routine so that op(A) is rows×columns, in tiles of size `tile`. It must exist
 /// until the caller has waited for the result: its destructor waits for the tasks, which would delay the write-back.
 template <Scalar T>
-Matrix<T> stored_operand(Op op, const T* data, Index rows, Index columns, Index ld, TileSize tile) {
-  if (op == Op::NoTrans) return {data, rows, columns, ld, tile};
-  return {data, columns, rows, ld, {tile.columns, tile.rows}};
+Matrix<T> stored_operand(const std::shared_ptr<Session>& session, Op op, const T* data, Index rows, Index columns,
+                         Index ld, TileSize tile) {
+  if (op == Op::NoTrans) return MatrixAccess::matrix(session, data, rows, columns, ld, tile);
+  return MatrixAccess::matrix(session, data, columns, rows, ld, {tile.columns, tile.rows});
 }
 
 }  // namespace tessera::detail

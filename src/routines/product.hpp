@@ -8,8 +8,8 @@
 #include "codelets/codelet.hpp"
 #include "conformable.hpp"
 #include "operands.hpp"
-#include "runtime/session.hpp"
-#include "tiling/planning.hpp"
+#include "runtime/process_session.hpp"
+#include "tiling/plan.hpp"
 #include "unroll/accumulate.hpp"
 #include "unroll/scale.hpp"
 
@@ -17,9 +17,10 @@
 namespace tessera::detail {
 
 /// C ← α op(A) op(B) + β C, or if there is `uplo`, then the first argument, a triangle of it.
+/// @param plan  by which the tiles were cut; null: they were given
 template <Scalar T>
 void product(const char* routine, std::optional<Uplo> uplo, Op op_a, Op op_b, T alpha, const Matrix<T>& A,
-             const Matrix<T>& B, T beta, const Matrix<T>& C) {
+             const Matrix<T>& B, T beta, const Matrix<T>& C, const Plan* plan = nullptr) {
   using namespace arguments;
   const int before = uplo ? 1 : 0;  // arguments before op_a
   const int at_a = before + 4, at_b = before + 5, at_c = before + 7;
@@ -33,7 +34,7 @@ void product(const char* routine, std::optional<Uplo> uplo, Op op_a, Op op_b, T 
   require_equal(routine, at_c, "C", "columns", C.n(), "the columns of op(B)", b.n());
   require_writable(routine, at_c, "C", C);
   if (C.m() == 0 || C.n() == 0) return;
-  const auto session = detail::session();
+  const auto& session = MatrixAccess::session(C);
   name_operand(A, 'A'), name_operand(B, 'B'), name_operand(C, 'C');
   // Cᵀ ← α A B + β Cᵀ is C ← α Bᵀ Aᵀ + β C, and with the conjugate transpose the scalars are conjugated, too. What was
   // a triangle of Cᵀ is the other one of C.
@@ -42,7 +43,7 @@ void product(const char* routine, std::optional<Uplo> uplo, Op op_a, Op op_b, T 
   const auto result = C.stored();
   if (uplo) uplo = flipped_if(turned, *uplo);
   const auto region = computed_tiles(routine, at_c, uplo, result);
-  if (alpha == T{} || a.n() == 0) return unroll::submit_scale<T>(*session, beta, result, region);
+  if (alpha == T{} || a.n() == 0) return unroll::submit_scale<T>(session, beta, result, region);
 
   require_same_tiles(routine, at_b, "B", "rows", row_cut(b), "columns of op(A)", column_cut(a));
   require_same_tiles(routine, at_c, "C", "rows", row_cut(C), "rows of op(A)", row_cut(a));
@@ -54,8 +55,8 @@ void product(const char* routine, std::optional<Uplo> uplo, Op op_a, Op op_b, T 
   require_operation(routine, turned ? at_a : at_b, turned ? "A" : "B", second);
 
   const auto P = first.seen(), Q = second.seen();
-  unroll::accumulate(*session, result, region, P.nt(), P.n(), beta,
-                     [&](auto& submitter, const unroll::Step& s, const unroll::Target<T>& target) {
+  unroll::accumulate(session, plan != nullptr ? *plan : plan_of<T>(session.machine(), result, region, P), result,
+                     region, beta, [&](auto& submitter, const unroll::Step& s, const unroll::Target<T>& target) {
                        const Index m = result.tile_m(s.i), n = result.tile_n(s.j), k = P.tile_n(s.k);
                        const unroll::Access x{P.handle(s.i, s.k), STARPU_R}, y{Q.handle(s.k, s.j), STARPU_R},
                            c{target.handle, target.mode};
@@ -84,17 +85,18 @@ void product_on_pointers(const char* routine, bool rows, std::optional<Uplo> upl
     if (uplo) uplo = flipped(*uplo);
   }
   const auto session = session_to_wait(routine);
-  const auto tiles = uplo ? plan_triangle<T>(*session, op_a, op_b, n, k, TriangleOf::Product)
-                          : plan_product<T>(*session, op_a, op_b, m, n, k);
-  const auto c = private_output(C, m, n, ldc, {tiles.m, tiles.n}, uplo);
+  const auto& machine = session->machine();
+  const auto plan = uplo ? plan_triangle<T>(machine, *uplo, op_a, op_b, n, k, TriangleOf::Product)
+                         : plan_product<T>(machine, op_a, op_b, m, n, k);
+  const auto c = private_output(session, plan, C, m, n, ldc, uplo);
   if (alpha == T{} || k == 0) {  // A and B are not read, and may be null
     unroll::submit_scale<T>(*session, beta, c, computed_tiles(routine, 0, uplo, c));
     return c.wait();
   }
-  const auto a = stored_operand(op_a, A, m, k, lda, {tiles.m, tiles.k}),
-             b = stored_operand(op_b, B, k, n, ldb, {tiles.k, tiles.n});
+  const auto a = stored_operand(session, op_a, A, m, k, lda, {plan.tile.m, plan.tile.k}),
+             b = stored_operand(session, op_b, B, k, n, ldb, {plan.tile.k, plan.tile.n});
   if (rows) name_operand(a, 'B'), name_operand(b, 'A');  // as the caller does
-  product<T>(routine, uplo, op_a, op_b, alpha, a, b, beta, c);
+  product<T>(routine, uplo, op_a, op_b, alpha, a, b, beta, c, &plan);
   c.wait();
 }
 

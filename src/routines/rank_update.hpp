@@ -8,8 +8,8 @@
 #include "common/mirror.hpp"
 #include "conformable.hpp"
 #include "operands.hpp"
-#include "runtime/session.hpp"
-#include "tiling/planning.hpp"
+#include "runtime/process_session.hpp"
+#include "tiling/plan.hpp"
 #include "unroll/accumulate.hpp"
 #include "unroll/scale.hpp"
 
@@ -36,10 +36,11 @@ void submit_update_of_diagonal(unroll::Submitter& submitter, const codelets::Wor
 
 /// One triangle of C ← α op(A) op(A)ᵀ + β C, or with B of C ← α op(A) op(B)ᵀ + α op(B) op(A)ᵀ + β C. Hermitian updates
 /// have ᴴ for ᵀ, and ᾱ in the second term.
-/// @param B  null for rank k, which moves C from position 7 to 6
+/// @param B     null for rank k, which moves C from position 7 to 6
+/// @param plan  by which the tiles were cut; null: they were given
 template <Scalar T, bool hermitian>
 void rank_update(const char* routine, Uplo uplo, Op op, T alpha, const Matrix<T>& A, const Matrix<T>* B, T beta,
-                 const Matrix<T>& C) {
+                 const Matrix<T>& C, const Plan* plan = nullptr) {
   using namespace arguments;
   const int at_c = B != nullptr ? 7 : 6;
   require_legal(routine, first_of({illegal_uplo(1, uplo), illegal_op(2, "op", op, update_ops<T, hermitian>)}));
@@ -58,10 +59,10 @@ void rank_update(const char* routine, Uplo uplo, Op op, T alpha, const Matrix<T>
   const Uplo triangle = flipped_if(is_transposed(C), uplo);
   const auto result = C.stored();
   const auto region = computed_tiles(routine, at_c, triangle, result);
-  const auto session = detail::session();
+  const auto& session = MatrixAccess::session(C);
   name_operand(A, 'A'), name_operand(C, 'C');
   if (B != nullptr) name_operand(*B, 'B');
-  if (alpha == T{} || P.n() == 0) return unroll::submit_scale<T>(*session, beta, result, region, hermitian);
+  if (alpha == T{} || P.n() == 0) return unroll::submit_scale<T>(session, beta, result, region, hermitian);
 
   require_same_tiles(routine, 5, "B", "rows", row_cut(Q), "the rows of op(A)", row_cut(P));
   require_same_tiles(routine, 5, "B", "columns", column_cut(Q), "the columns of op(A)", column_cut(P));
@@ -75,7 +76,7 @@ void rank_update(const char* routine, Uplo uplo, Op op, T alpha, const Matrix<T>
     throw ArgumentError(routine, 5, "B", "must be seen through the same transpose as A: B would have to be transposed");
   const Op op_first = first.op(), op_second = codelets::other_factor<hermitian>(op_first);
   unroll::accumulate(
-      *session, result, region, P.nt(), P.n(), beta,
+      session, plan != nullptr ? *plan : plan_of<T>(session.machine(), result, region, P), result, region, beta,
       [&](auto& submitter, const unroll::Step& s, const unroll::Target<T>& target) {
         const Index m = result.tile_m(s.i), n = result.tile_n(s.j), k = P.tile_n(s.k);
         const int first_row = region.first_row(s.j, result.nb());
@@ -112,17 +113,17 @@ void rank_update_on_pointers(const char* routine, bool rows, bool two, Uplo uplo
     alpha = conjugated_if<T>(hermitian, alpha);
   }
   const auto session = session_to_wait(routine);
-  const auto tiles = plan_triangle<T>(*session, op, codelets::other_factor<false>(op), n, k,
-                                      two ? TriangleOf::Rank2k : TriangleOf::RankK);
-  const auto c = private_output(C, n, n, ldc, {tiles.m, tiles.n}, uplo);
+  const auto plan = plan_triangle<T>(session->machine(), uplo, op, codelets::other_factor<false>(op), n, k,
+                                     two ? TriangleOf::Rank2k : TriangleOf::RankK);
+  const auto c = private_output(session, plan, C, n, n, ldc, uplo);
   if (alpha == T{} || k == 0) {  // A and B are not read, and may be null
     unroll::submit_scale<T>(*session, beta, c, computed_tiles(routine, 0, uplo, c), hermitian);
     return c.wait();
   }
-  const auto a = stored_operand(op, A, n, k, lda, {tiles.m, tiles.k});
+  const auto a = stored_operand(session, op, A, n, k, lda, {plan.tile.m, plan.tile.k});
   std::optional<Matrix<T>> b;
-  if (two) b = stored_operand(op, B, n, k, ldb, {tiles.m, tiles.k});
-  rank_update<T, hermitian>(routine, uplo, op, alpha, a, b ? &*b : nullptr, beta, c);
+  if (two) b = stored_operand(session, op, B, n, k, ldb, {plan.tile.m, plan.tile.k});
+  rank_update<T, hermitian>(routine, uplo, op, alpha, a, b ? &*b : nullptr, beta, c, &plan);
   c.wait();
 }
 

@@ -8,8 +8,8 @@
 #include "common/mirror.hpp"
 #include "conformable.hpp"
 #include "operands.hpp"
-#include "runtime/session.hpp"
-#include "tiling/planning.hpp"
+#include "runtime/process_session.hpp"
+#include "tiling/plan.hpp"
 #include "unroll/accumulate.hpp"
 #include "unroll/scale.hpp"
 
@@ -27,7 +27,7 @@ starpu_codelet& diagonal_codelet() {
 
 template <Scalar T, bool hermitian>
 void multiply(const char* routine, Side side, Uplo uplo, T alpha, const Matrix<T>& A, const Matrix<T>& B, T beta,
-              const Matrix<T>& C) {
+              const Matrix<T>& C, const Plan* plan = nullptr) {
   using namespace arguments;
   require_legal(routine, first_of({illegal_side(1, side), illegal_uplo(2, uplo)}));
   const bool left = side == Side::Left;
@@ -40,10 +40,10 @@ void multiply(const char* routine, Side side, Uplo uplo, T alpha, const Matrix<T
   // On a transposed view of C, Cᵀ ← α A Bᵀ + β Cᵀ, the stored C gets C ← α B A + β C if Aᵀ = A. If the view of A is its
   // conjugate (Aᵀ of a Hermitian A, Aᴴ of a symmetric A), the view of C must be conjugated, too.
   if (conjugates<T, hermitian>(A) != conjugates<T, hermitian>(C)) refuse_conjugate(routine, 4, "A");
-  const auto session = detail::session();
+  const auto& session = MatrixAccess::session(C);
   alpha = conjugated_if<T>(is_conjugated(C), alpha), beta = conjugated_if<T>(is_conjugated(C), beta);
   name_operand(A, 'A'), name_operand(B, 'B'), name_operand(C, 'C');
-  if (alpha == T{}) return unroll::submit_scale<T>(*session, beta, C.stored());
+  if (alpha == T{}) return unroll::submit_scale<T>(session, beta, C.stored());
 
   if (B.op() != C.op())
     throw ArgumentError(routine, 5, "B", "must be seen through the same transpose as C: B would have to be transposed");
@@ -58,7 +58,7 @@ void multiply(const char* routine, Side side, Uplo uplo, T alpha, const Matrix<T
   const bool from_left = left != is_transposed(C);
   const Uplo triangle = flipped_if(is_transposed(A), uplo);
   unroll::accumulate(
-      *session, result, unroll::Part::All, S.mt(), S.m(), beta,
+      session, plan != nullptr ? *plan : plan_of<T>(session.machine(), result, Part::All, S), result, Part::All, beta,
       [&](auto& submitter, const unroll::Step& s, const unroll::Target<T>& target) {
         const Index i = from_left ? s.i : s.k, k = from_left ? s.k : s.j;  // the tile of A
         const bool mirrored = (triangle == Uplo::Lower) == (i < k);
@@ -85,16 +85,16 @@ void compute(const char* routine, Side side, Uplo uplo, Index m, Index n, T alph
              Index ldb, T beta, T* C, Index ldc) {
   if (m == 0 || n == 0 || (alpha == T{} && beta == T(1))) return;
   const auto session = session_to_wait(routine);
-  const auto tiles = plan_symmetric<T>(*session, side, m, n);
-  const auto c = private_output(C, m, n, ldc, {tiles.m, tiles.n});
+  const auto plan = plan_symmetric<T>(session->machine(), side, m, n);
+  const auto c = private_output(session, plan, C, m, n, ldc);
   if (alpha == T{}) {  // A and B are not read, and may be null
     unroll::submit_scale<T>(*session, beta, c);
     return c.wait();
   }
   const Index order = side == Side::Left ? m : n;
-  const auto a = stored_triangle(uplo, A, order, lda, tiles.k);
-  const Matrix<T> b(B, m, n, ldb, {tiles.m, tiles.n});
-  multiply<T, hermitian>(routine, side, uplo, alpha, a, b, beta, c);
+  const auto a = stored_triangle(session, uplo, A, order, lda, plan.tile.k);
+  const auto b = MatrixAccess::matrix(session, B, m, n, ldb, {plan.tile.m, plan.tile.n});
+  multiply<T, hermitian>(routine, side, uplo, alpha, a, b, beta, c, &plan);
   c.wait();
 }
 

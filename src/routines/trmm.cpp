@@ -4,19 +4,19 @@
 #include <tessera/blas.hpp>
 #include <tessera/blas3.hpp>
 
-#include "runtime/session.hpp"
-#include "tiling/planning.hpp"
 #include "triangular.hpp"
 
 namespace tessera {
+
+namespace {
 
 /// Works in place, without a copy: rows are overwritten from the last to the first, each after all rows that need it
 /// have read it. A row t of the last half is used, once loaded, for all results at once. The terms of the other half
 /// are added result by result, so that results are written back one after another.
 template <Scalar T>
-void trmm(Side side, Uplo uplo, Op op, Diag diag, std::type_identity_t<T> alpha, const Matrix<T>& A,
-          const Matrix<T>& B) {
-  detail::triangular<T>("trmm", side, uplo, op, diag, false, alpha, A, B, [](unroll::Sweep<T>& sweep, T factor) {
+void multiply(Side side, Uplo uplo, Op op, Diag diag, T alpha, const Matrix<T>& A, const Matrix<T>& B,
+              const detail::Plan* plan) {
+  detail::triangular<T>("trmm", side, uplo, op, diag, false, alpha, A, B, plan, [](unroll::Sweep<T>& sweep, T factor) {
     const Index rows = sweep.rows(), middle = rows / 2;
     for (const auto group : sweep.groups()) {
       for (Index t = rows - 1; t >= middle; t--) {
@@ -36,17 +36,21 @@ void trmm(Side side, Uplo uplo, Op op, Diag diag, std::type_identity_t<T> alpha,
   });
 }
 
-namespace {
-
 template <Scalar T>
 void call(std::optional<Layout> layout, Side side, Uplo uplo, Op op, Diag diag, Index m, Index n, T alpha, const T* A,
           Index lda, T* B, Index ldb) {
-  detail::triangular_on_pointers<T>(
-      "trmm", layout, side, uplo, op, diag, false, m, n, alpha, A, lda, B, ldb,
-      [&](Side s, Uplo u, const Matrix<T>& a, const Matrix<T>& b) { trmm<T>(s, u, op, diag, alpha, a, b); });
+  detail::triangular_on_pointers<T>("trmm", layout, side, uplo, op, diag, false, m, n, alpha, A, lda, B, ldb,
+                                    [&](Side s, Uplo u, const Matrix<T>& a, const Matrix<T>& b,
+                                        const detail::Plan& plan) { multiply<T>(s, u, op, diag, alpha, a, b, &plan); });
 }
 
 }  // namespace
+
+template <Scalar T>
+void trmm(Side side, Uplo uplo, Op op, Diag diag, std::type_identity_t<T> alpha, const Matrix<T>& A,
+          const Matrix<T>& B) {
+  multiply<T>(side, uplo, op, diag, alpha, A, B, nullptr);
+}
 
 template <Scalar T>
 void trmm(Side side, Uplo uplo, Op op, Diag diag, Index m, Index n, std::type_identity_t<T> alpha, const T* A,

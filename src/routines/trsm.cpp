@@ -2,18 +2,18 @@
 #include <tessera/blas.hpp>
 #include <tessera/blas3.hpp>
 
-#include "runtime/session.hpp"
-#include "tiling/planning.hpp"
 #include "triangular.hpp"
 
 namespace tessera {
 
+namespace {
+
 /// Row s is solved after the solutions of all rows before it have been subtracted. No task waits for a whole row: each
 /// tile starts its sum with the solutions that are available.
 template <Scalar T>
-void trsm(Side side, Uplo uplo, Op op, Diag diag, std::type_identity_t<T> alpha, const Matrix<T>& A,
-          const Matrix<T>& B) {
-  detail::triangular<T>("trsm", side, uplo, op, diag, true, alpha, A, B, [](unroll::Sweep<T>& sweep, T factor) {
+void solve(Side side, Uplo uplo, Op op, Diag diag, T alpha, const Matrix<T>& A, const Matrix<T>& B,
+           const detail::Plan* plan) {
+  detail::triangular<T>("trsm", side, uplo, op, diag, true, alpha, A, B, plan, [](unroll::Sweep<T>& sweep, T factor) {
     for (const auto group : sweep.groups())
       for (Index s = 0; s < sweep.rows(); s++) {
         for (Index x = 0; x < s; x++)
@@ -24,17 +24,21 @@ void trsm(Side side, Uplo uplo, Op op, Diag diag, std::type_identity_t<T> alpha,
   });
 }
 
-namespace {
-
 template <Scalar T>
 void call(std::optional<Layout> layout, Side side, Uplo uplo, Op op, Diag diag, Index m, Index n, T alpha, const T* A,
           Index lda, T* B, Index ldb) {
-  detail::triangular_on_pointers<T>(
-      "trsm", layout, side, uplo, op, diag, true, m, n, alpha, A, lda, B, ldb,
-      [&](Side s, Uplo u, const Matrix<T>& a, const Matrix<T>& b) { trsm<T>(s, u, op, diag, alpha, a, b); });
+  detail::triangular_on_pointers<T>("trsm", layout, side, uplo, op, diag, true, m, n, alpha, A, lda, B, ldb,
+                                    [&](Side s, Uplo u, const Matrix<T>& a, const Matrix<T>& b,
+                                        const detail::Plan& plan) { solve<T>(s, u, op, diag, alpha, a, b, &plan); });
 }
 
 }  // namespace
+
+template <Scalar T>
+void trsm(Side side, Uplo uplo, Op op, Diag diag, std::type_identity_t<T> alpha, const Matrix<T>& A,
+          const Matrix<T>& B) {
+  solve<T>(side, uplo, op, diag, alpha, A, B, nullptr);
+}
 
 template <Scalar T>
 void trsm(Side side, Uplo uplo, Op op, Diag diag, Index m, Index n, std::type_identity_t<T> alpha, const T* A,

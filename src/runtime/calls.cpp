@@ -6,7 +6,7 @@
 #include <tessera/submissions.hpp>
 
 #include "exit_gate.hpp"
-#include "session.hpp"
+#include "process_session.hpp"
 
 namespace tessera {
 

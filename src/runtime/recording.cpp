@@ -15,9 +15,8 @@
 #include <tessera/error.hpp>
 
 #include "common/whole_file.hpp"
-#include "described_run.hpp"
-#include "session.hpp"
-#include "submitted.hpp"
+#include "counters.hpp"
+#include "run_json.hpp"
 
 namespace tessera::detail {
 
@@ -28,7 +27,7 @@ using nlohmann::ordered_json;
 
 /// Name of StarPU's trace file until the trace is complete; `close` renames it.
 constexpr const char* unfinished = "prof_file.part";
-const fs::path unfinished_file = std::string(unfinished) + "_0";
+constexpr const char* unfinished_file = "prof_file.part_0";  // with what FxT appends
 
 /// Creates an empty file under that name in the folder of the last recording. When a further session of this process
 /// records, FxT moves such a file from the last folder into the new one, and complains if there is none.
@@ -107,9 +106,8 @@ Recording::Recording(const fs::path& folder) : folder_(prepare(folder)) {
   starpu_fxt_autostart_profiling(1);  // otherwise StarPU ignores that variable and records all events
 }
 
-void Recording::begin(const Session& session) {
-  session_ = &session;
-  json_ = describe_run(session).dump();
+void Recording::begin(const Machine& machine, const std::string& policy) {
+  json_ = run_json(machine, policy).dump();
   settings_.clear();  // StarPU has read them
   tasks_.assign(starpu_worker_get_count(), 0);
   on_ = true;

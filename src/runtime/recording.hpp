@@ -12,7 +12,7 @@
 
 namespace tessera::detail {
 
-class Session;
+struct Machine;
 
 /// Records a trace of everything that StarPU does, from its start to its shutdown. The folder gets two files:
 /// `prof_file_0`, which StarPU's FxT writes at shutdown, and `run.json`, which describes the run and holds StarPU's
@@ -26,7 +26,7 @@ class Recording {
   explicit Recording(const std::filesystem::path& folder);
 
   /// Call this after StarPU has started.
-  void begin(const Session& session);
+  void begin(const Machine& machine, const std::string& policy);
   /// Waits for all tasks, then stops recording until `resume`.
   void pause();
   void resume();
@@ -44,7 +44,6 @@ class Recording {
 
   std::filesystem::path folder_;
   std::vector<TemporaryVariable> settings_;
-  const Session* session_ = nullptr;
   bool on_ = false;
   std::map<std::pair<int, int>, std::int64_t> bytes_;  ///< moved while recording, by source and target node
   std::vector<std::int64_t> tasks_;                    ///< executed while recording, by worker

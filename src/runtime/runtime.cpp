@@ -2,10 +2,13 @@
 #include <tessera/runtime.hpp>
 
 #include <hwloc.h>
-#include <starpu.h>
 
-#include <tessera/error.hpp>
+#include <tuple>
 
+#include "calls.hpp"
+#include "common/starpu_version.hpp"
+#include "process_session.hpp"
+#include "recording.hpp"
 #include "session.hpp"
 
 namespace tessera {
@@ -30,7 +33,7 @@ void wait() {
 namespace {
 
 Device host_device(const detail::Session& session) {
-  Device host{Device::Kind::Cpu, 0, session.cpu_workers(), "CPU", 0};
+  Device host{Device::Kind::Cpu, 0, session.machine().cpu_workers, "CPU", 0};
   hwloc_topology_t topology = nullptr;
   hwloc_topology_init(&topology);
   hwloc_topology_load(topology);
@@ -50,11 +53,11 @@ Device host_device(const detail::Session& session) {
 std::vector<Device> devices() {
   const auto session = detail::session();
   std::vector<Device> all{host_device(*session)};
-  const auto found = session->joined() ? gpu::probe(-1).usable : session->gpu_info();
-  for (int g = 0; g < session->gpu_count(); g++) {
-    const int ordinal = session->gpus()[static_cast<std::size_t>(g)];
-    Device device{Device::Kind::Gpu, ordinal,
-                  static_cast<int>(session->gpu_workers()[static_cast<std::size_t>(g)].size()), "GPU", 0};
+  const auto& machine = session->machine();
+  const auto found = session->joined() ? gpu::probe(-1).usable : machine.gpu_info;
+  for (std::size_t g = 0; g < machine.gpus.size(); g++) {
+    const int ordinal = machine.gpus[g];
+    Device device{Device::Kind::Gpu, ordinal, static_cast<int>(machine.gpu_workers[g].size()), "GPU", 0};
     for (const auto& info : found)
       if (info.ordinal == ordinal) std::tie(device.name, device.memory) = std::tie(info.name, info.memory);
     all.push_back(std::move(device));
@@ -64,24 +67,20 @@ std::vector<Device> devices() {
 
 void pause_recording() {
   const auto session = detail::session_to_wait("tessera::pause_recording");
-  if (session->recording()) session->recording()->pause();
+  if (auto* const recording = session->recording(); recording != nullptr) recording->pause();
 }
 
 void resume_recording() {
   const auto session = detail::session_to_wait("tessera::resume_recording");
-  if (session->recording()) session->recording()->resume();
+  if (auto* const recording = session->recording(); recording != nullptr) recording->resume();
 }
 
 std::vector<std::string> unused_devices() { return detail::session()->unused_devices(); }
-int cpu_workers() { return detail::session()->cpu_workers(); }
-int gpu_count() { return detail::session()->gpu_count(); }
-Placement placement() { return detail::session()->placement(); }
+int cpu_workers() { return detail::session()->machine().cpu_workers; }
+int gpu_count() { return detail::session()->machine().gpu_count(); }
+Placement placement() { return detail::session()->machine().placement; }
 std::string policy() { return detail::session()->policy(); }
 
-std::string starpu_version() {
-  int major = 0, minor = 0, release = 0;
-  starpu_get_version(&major, &minor, &release);
-  return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(release);
-}
+std::string starpu_version() { return detail::starpu_version_text(); }
 
 }  // namespace tessera

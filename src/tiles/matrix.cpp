@@ -8,10 +8,10 @@
 #include <tessera/error.hpp>
 
 #include "routines/arguments.hpp"
+#include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
-#include "runtime/submitted.hpp"
 #include "tile_grid.hpp"
-#include "tiling/planning.hpp"
+#include "tiling/plan.hpp"
 
 namespace tessera {
 
@@ -37,17 +37,20 @@ Argument first_illegal(const void* data, Index m, Index n, Index ld, TileSize ti
   return {};
 }
 
+/// @param session  null: the session of the process
 template <Scalar T>
-std::shared_ptr<detail::TileGrid> make_grid(const T* data, Index m, Index n, Index ld, TileSize tile, bool read_only) {
+std::shared_ptr<detail::TileGrid> make_grid(std::shared_ptr<detail::Session> session, const T* data, Index m, Index n,
+                                            Index ld, TileSize tile, bool read_only) {
   arguments::require_legal("Matrix", first_illegal(data, m, n, ld, tile, sizeof(T)));
-  detail::require_can_wait("Matrix");  // the destructor will have to wait
+  if (session == nullptr) session = detail::session_to_wait("Matrix");  // the destructor will have to wait
   if (tile.rows == 0 || tile.columns == 0) {
-    const Index chosen = detail::default_tile<T>(*detail::session());
+    const Index chosen = detail::default_tile<T>(session->machine());
     if (tile.rows == 0) tile.rows = chosen;
     if (tile.columns == 0) tile.columns = chosen;
   }
   // The const_cast is safe: tasks access tiles of a read-only matrix only with STARPU_R.
-  return std::make_shared<detail::TileGrid>(const_cast<T*>(data), m, n, ld, sizeof(T), tile, read_only);
+  return std::make_shared<detail::TileGrid>(std::move(session), const_cast<T*>(data), m, n, ld, sizeof(T), tile,
+                                            read_only);
 }
 
 void require_range(const char* first, int position, Index i0, Index i1, Index count) {
@@ -60,12 +63,17 @@ void require_range(const char* first, int position, Index i0, Index i1, Index co
 }  // namespace
 
 template <Scalar T>
-Matrix<T>::Matrix(T* data, Index m, Index n, Index ld, TileSize tile)
-    : grid_(make_grid<T>(data, m, n, ld, tile, false)), mt_(grid_->mt()), nt_(grid_->nt()), m_(m), n_(n) {}
+Matrix<T>::Matrix(std::shared_ptr<detail::Session> session, const T* data, Index m, Index n, Index ld, TileSize tile,
+                  bool read_only)
+    : grid_(make_grid<T>(std::move(session), data, m, n, ld, tile, read_only)), mt_(grid_->mt()), nt_(grid_->nt()),
+      m_(m), n_(n) {}
+
+template <Scalar T>
+Matrix<T>::Matrix(T* data, Index m, Index n, Index ld, TileSize tile) : Matrix(nullptr, data, m, n, ld, tile, false) {}
 
 template <Scalar T>
 Matrix<T>::Matrix(const T* data, Index m, Index n, Index ld, TileSize tile)
-    : grid_(make_grid<T>(data, m, n, ld, tile, true)), mt_(grid_->mt()), nt_(grid_->nt()), m_(m), n_(n) {}
+    : Matrix(nullptr, data, m, n, ld, tile, true) {}
 
 template <Scalar T>
 Index Matrix<T>::mb() const noexcept {
@@ -144,16 +152,16 @@ bool Matrix<T>::overlaps(const Matrix& other) const {
 }
 
 template <Scalar T>
-void Matrix<T>::prefetch_home() const {
-  detail::require_can_wait("Matrix::prefetch_home");
-  grid_->bring_home(i0_, i0_ + mt_, j0_, j0_ + nt_);
+void Matrix<T>::start_write_back() const {
+  detail::require_can_wait("Matrix::start_write_back");
+  grid_->write_back(i0_, i0_ + mt_, j0_, j0_ + nt_);
 }
 
 template <Scalar T>
 void Matrix<T>::wait() const {
   detail::require_can_wait("Matrix::wait");
-  prefetch_home();
-  grid_->wait_home();
+  start_write_back();
+  grid_->wait_until_written_back();
   grid_->check(i0_, i0_ + mt_, j0_, j0_ + nt_);
 }
 

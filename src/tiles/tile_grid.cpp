@@ -12,6 +12,7 @@
 #include "common/failure.hpp"
 #include "memory/partial_tile.hpp"
 #include "memory/tile_interface.hpp"
+#include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 
 namespace tessera::detail {
@@ -33,28 +34,29 @@ starpu_data_interface_ops* interface_of(const TileGrid::Memory& memory, std::siz
 
 /// The argument of the callback of a tile that is being written back. The callback owns it, since it may run after the
 /// caller has returned, if the caller's wait has failed.
-struct TileGrid::Arrival {
-  std::shared_ptr<Outstanding> arrivals;
-  Outstanding::One this_one;  // destroyed before `arrivals`
+struct TileGrid::WriteBack {
+  std::shared_ptr<Outstanding> all;
+  Outstanding::One this_one;  // destroyed before `all`
   starpu_data_handle_t handle;
 
-  static void at_home(void* arrival) {
-    const std::unique_ptr<Arrival> owned(static_cast<Arrival*>(arrival));
+  static void end(void* write_back) {
+    const std::unique_ptr<WriteBack> owned(static_cast<WriteBack*>(write_back));
     starpu_data_release_on_node(owned->handle, STARPU_MAIN_RAM);
   }
 };
 
-TileGrid::TileGrid(void* data, Index m, Index n, Index ld, std::size_t element_size, TileSize tile, bool read_only)
-    : session_(session()), arrivals_(std::make_shared<Outstanding>()), data_(static_cast<std::byte*>(data)), m_(m),
-      n_(n), ld_(ld), mt_(m == 0 ? 0 : (m - 1) / tile.rows + 1), nt_(n == 0 ? 0 : (n - 1) / tile.columns + 1),
+TileGrid::TileGrid(std::shared_ptr<Session> session, void* data, Index m, Index n, Index ld, std::size_t element_size,
+                   TileSize tile, bool read_only)
+    : session_(std::move(session)), write_backs_(std::make_shared<Outstanding>()), data_(static_cast<std::byte*>(data)),
+      m_(m), n_(n), ld_(ld), mt_(m == 0 ? 0 : (m - 1) / tile.rows + 1), nt_(n == 0 ? 0 : (n - 1) / tile.columns + 1),
       element_size_(element_size), tile_(tile), read_only_(read_only) {
   if (m == 0 || n == 0) mt_ = nt_ = 0;
   if (mt_ == 0) return;
   handles_.resize(static_cast<std::size_t>(mt_ * nt_));
   const auto column = static_cast<std::size_t>(std::min(tile.rows, m)) * element_size;
-  auto* const interface = session_->gpu_count() > 0 ? interface_of(memory(0, mt_, 0, nt_), column)
-                          : has_several_memories()  ? tile_interface::pinned()
-                                                    : &starpu_interface_matrix_ops;
+  auto* const interface = session_->machine().gpu_count() > 0 ? interface_of(memory(0, mt_, 0, nt_), column)
+                          : has_several_memories()            ? tile_interface::pinned()
+                                                              : &starpu_interface_matrix_ops;
   for (Index j = 0; j < nt_; j++)
     for (Index i = 0; i < mt_; i++) {
       auto& handle = handles_[static_cast<std::size_t>(i + j * mt_)];
@@ -77,8 +79,8 @@ TileGrid::TileGrid(void* data, Index m, Index n, Index ld, std::size_t element_s
 TileGrid::~TileGrid() {
   if (handles_.empty() || in_forked_child()) return;
   require_can_wait("Matrix::~Matrix");          // prints the reason and ends the program
-  if (!read_only_) bring_home(0, mt_, 0, nt_);  // all together: unregistering would fetch tiles one by one
-  wait_home();
+  if (!read_only_) write_back(0, mt_, 0, nt_);  // all together: unregistering would fetch tiles one by one
+  wait_until_written_back();
   for (auto* handle : handles_) {
     codelets::take_failure(handle);
     if (read_only_) starpu_data_unregister_no_coherency(handle);
@@ -103,15 +105,15 @@ void TileGrid::use_only(Uplo uplo) {
     }
 }
 
-void TileGrid::bring_home(Index i0, Index i1, Index j0, Index j1) noexcept {
+void TileGrid::write_back(Index i0, Index i1, Index j0, Index j1) noexcept {
   for (Index j = j0; j < j1; j++)
     for (Index i = i0; i < i1; i++) {
-      auto* arrival = new Arrival{arrivals_, Outstanding::One(*arrivals_), handle(i, j)};  // at_home deletes it
-      starpu_data_acquire_on_node_cb(handle(i, j), STARPU_MAIN_RAM, STARPU_R, Arrival::at_home, arrival);
+      auto* one = new WriteBack{write_backs_, Outstanding::One(*write_backs_), handle(i, j)};  // `end` deletes it
+      starpu_data_acquire_on_node_cb(handle(i, j), STARPU_MAIN_RAM, STARPU_R, WriteBack::end, one);
     }
 }
 
-void TileGrid::wait_home() { arrivals_->wait(); }
+void TileGrid::wait_until_written_back() { write_backs_->wait(); }
 
 void TileGrid::check(Index i0, Index i1, Index j0, Index j1) {
   std::shared_ptr<codelets::Failure> first;

@@ -10,6 +10,7 @@
 
 #include "runtime/failure_watch.hpp"
 #include "runtime/outstanding.hpp"
+#include "runtime/process_session.hpp"
 
 namespace tessera::detail {
 
@@ -19,7 +20,8 @@ class Session;
 class TileGrid {
  public:
   /// Registers the tiles. Arguments as for Matrix, already checked.
-  TileGrid(void* data, Index m, Index n, Index ld, std::size_t element_size, TileSize tile, bool read_only);
+  TileGrid(std::shared_ptr<Session> session, void* data, Index m, Index n, Index ld, std::size_t element_size,
+           TileSize tile, bool read_only);
   /// Waits for the tasks on the tiles, writes the tiles back, and unregisters them.
   /// @pre  the caller is not a StarPU task, which could not wait
   ~TileGrid();
@@ -36,6 +38,7 @@ class TileGrid {
   Index tile_m(Index i) const noexcept { return i + 1 < mt_ ? mb() : m_ - i * mb(); }
   Index tile_n(Index j) const noexcept { return j + 1 < nt_ ? nb() : n_ - j * nb(); }
   bool read_only() const noexcept { return read_only_; }
+  Session& session() const noexcept { return *session_; }
 
   /// True if only one call uses the tiles. They then need no ordering with other calls.
   bool is_private() const noexcept { return private_; }
@@ -51,9 +54,9 @@ class TileGrid {
 
   /// Starts writing back the tiles [i0, i1) × [j0, j1), each as soon as the tasks submitted so far have finished with
   /// it.
-  void bring_home(Index i0, Index i1, Index j0, Index j1) noexcept;
-  /// Waits until all tiles that `bring_home` was called for are written back.
-  void wait_home();
+  void write_back(Index i0, Index i1, Index j0, Index j1) noexcept;
+  /// Waits until all tiles that `write_back` was called for are written back.
+  void wait_until_written_back();
   /// @throws RuntimeError if a tile operation has failed that one of the tiles [i0, i1) × [j0, j1) depends on, and no
   /// waiting thread has received that failure yet; or if there was a stray failure (see common/failure.hpp)
   void check(Index i0, Index i1, Index j0, Index j1);
@@ -68,12 +71,12 @@ class TileGrid {
   Memory memory(Index i0, Index i1, Index j0, Index j1) const;
 
  private:
-  struct Arrival;
+  struct WriteBack;
 
   FailureWatch strays_;
   std::shared_ptr<Session> session_;  // keeps StarPU running while handles exist
   std::vector<starpu_data_handle_t> handles_;
-  std::shared_ptr<Outstanding> arrivals_;
+  std::shared_ptr<Outstanding> write_backs_;
   std::byte* data_;
   Index m_, n_, ld_, mt_, nt_;
   std::size_t element_size_;
@@ -88,6 +91,23 @@ struct MatrixAccess {
   template <Scalar T>
   static TileGrid& grid(const Matrix<T>& A) {
     return *A.grid_;
+  }
+  /// The session that the tiles belong to: the one of the process, without another look-up.
+  /// @throws RuntimeError in a forked child
+  template <Scalar T>
+  static Session& session(const Matrix<T>& A) {
+    require_not_forked("Tessera");
+    return A.grid_->session();
+  }
+  /// The constructors of Matrix within a session.
+  template <Scalar T>
+  static Matrix<T> matrix(const std::shared_ptr<Session>& session, T* data, Index m, Index n, Index ld, TileSize tile) {
+    return Matrix<T>(session, data, m, n, ld, tile, false);
+  }
+  template <Scalar T>
+  static Matrix<T> matrix(const std::shared_ptr<Session>& session, const T* data, Index m, Index n, Index ld,
+                          TileSize tile) {
+    return Matrix<T>(session, data, m, n, ld, tile, true);
   }
   /// Tile row of the registered matrix at which a view starts.
   template <Scalar T>

@@ -2,7 +2,7 @@
 #include "tile_size.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include "tile_size_cpu.hpp"
 #include "tile_size_gpu.hpp"
@@ -11,110 +11,46 @@ namespace tessera::detail {
 
 namespace {
 
-/// The margin by which a block of C is larger than the minimum for the links, which do not always run at full rate.
-constexpr double block_margin = 2;
-
-/// The order, in elements, of the smallest square of C for which the links keep up, if each GPU of the grid holds such
-/// a square while it goes through k. With b×b on each GPU, every loaded row or column is used b times. This is Wu and
-/// JaJa's bound, 4 (1/bm + 1/bn) F < BW for 8-byte elements, applied to the grid as a whole.
-double smallest_block(const TileProblem& machine, OwnerGrid grid) {
-  const double flops = machine.rates.gpu.best_rate() * grid.size();
-  const double bytes_per_second = machine.rates.link * grid.size();
-  const double per_element = machine.element_size / machine.flops_per_multiply_add;
-  return per_element * (1.0 / grid.p + 1.0 / grid.q) * flops / bytes_per_second;
-}
-
-}  // namespace
-
-OwnerGrid owner_grid(int gpus) {
-  OwnerGrid grid{1, std::max(gpus, 1)};
-  for (int p = 2; p * p <= gpus; p++)
-    if (gpus % p == 0) grid = {p, gpus / p};
-  return grid;
-}
-
-namespace {
-
 /// The tiles that were chosen for A on the left of the transposed problem, if A is on the right.
-ProductTiles turned(Side side, ProductTiles tiles) {
+ChosenTiles transposed_if_right(Side side, ChosenTiles tiles) {
   if (side == Side::Right) std::swap(tiles.m, tiles.n);
   return tiles;
 }
 
 }  // namespace
 
-ProductTiles choose_product_tiles(const TileProblem& machine, Transposed stored, Index m, Index n, Index k,
-                                  Index fixed) {
+ChosenTiles choose_product_tiles(const MachineModel& machine, Transposed stored, Index m, Index n, Index k,
+                                 Index fixed) {
   m = std::max<Index>(m, 1), n = std::max<Index>(n, 1), k = std::max<Index>(k, 1);
   return machine.gpus > 0 ? choose_product_for_gpus(machine, stored, m, n, k, fixed)
                           : choose_product_for_cpus(machine, m, n, k, fixed);
 }
 
-ProductTiles choose_triangle_tiles(const TileProblem& machine, Transposed stored, Index n, Index k, TriangleOf what,
-                                   Index fixed) {
+ChosenTiles choose_triangle_tiles(const MachineModel& machine, Transposed stored, Index n, Index k, TriangleOf what,
+                                  Index fixed) {
   n = std::max<Index>(n, 1), k = std::max<Index>(k, 1);
   return machine.gpus > 0 ? choose_triangle_for_gpus(machine, stored, n, k, what, fixed)
                           : choose_triangle_for_cpus(machine, n, k, products(what), fixed);
 }
 
-ProductTiles choose_symmetric_tiles(const TileProblem& machine, Side side, Index m, Index n, Index fixed) {
+ChosenTiles choose_symmetric_tiles(const MachineModel& machine, Side side, Index m, Index n, Index fixed) {
   const Index order = std::max<Index>(side == Side::Left ? m : n, 1),
               free = std::max<Index>(side == Side::Left ? n : m, 1);
-  return turned(side, machine.gpus > 0 ? choose_symmetric_for_gpus(machine, side, order, free, fixed)
+  return transposed_if_right(side, machine.gpus > 0
+                                       ? choose_symmetric_for_gpus(machine, side, order, free, fixed)
                                        : choose_sided_for_cpus(machine, side, order, free, Rows::Independent, fixed));
 }
 
-ProductTiles choose_triangular_tiles(const TileProblem& machine, Side side, bool inverse, Index m, Index n,
-                                     Index fixed) {
+ChosenTiles choose_triangular_tiles(const MachineModel& machine, Side side, bool inverse, Index m, Index n,
+                                    Index fixed) {
   const Index order = std::max<Index>(side == Side::Left ? m : n, 1),
               free = std::max<Index>(side == Side::Left ? n : m, 1);
-  return turned(side, machine.gpus > 0 ? choose_triangular_for_gpus(machine, side, inverse, order, free, fixed)
+  return transposed_if_right(side, machine.gpus > 0
+                                       ? choose_triangular_for_gpus(machine, side, inverse, order, free, fixed)
                                        : choose_sided_for_cpus(machine, side, order, free, Rows::Dependent, fixed));
 }
 
-Block choose_block(const TileProblem& machine, TileExtents tile) {
-  if (machine.gpus == 0) return {};
-  const auto grid = owner_grid(machine.gpus);
-  const double side = block_margin * smallest_block(machine, grid);
-  const auto tiles_along = [&](Index extent) {
-    return std::max<Index>(3, static_cast<Index>(std::ceil(side / static_cast<double>(extent))));
-  };
-  struct Part {  // tiles of the block on one GPU
-    Index rows, columns;
-  };
-  const auto inputs = [&](Part p) {
-    return machine.bytes(p.rows * tile.m, tile.k) + machine.bytes(tile.k, p.columns * tile.n);
-  };
-  // A GPU holds its tiles of C, a column and a row of input tiles, and the same inputs again for the next term.
-  const auto fits = [&](Part p, int copies) {
-    return machine.gpu_memory <= 0 ||
-           copies * machine.bytes(p.rows * tile.m, p.columns * tile.n) + 2 * inputs(p) <= machine.gpu_memory;
-  };
-  const auto shrink = [&](Part p, Part least) {
-    const bool wide = p.columns * tile.n > p.rows * tile.m;
-    if (p.columns > least.columns && (wide || p.rows == least.rows)) p.columns--;
-    else p.rows--;
-    return p;
-  };
-  Part part{tiles_along(tile.m), tiles_along(tile.n)};
-  // A smaller block with room for two copies starts sooner: sums then need not wait for C. Without its margin, the
-  // block is the least that the links need.
-  const auto half = [](Index tiles) { return std::max<Index>(1, divide_up(tiles, static_cast<Index>(block_margin))); };
-  const Part least{half(part.rows), half(part.columns)};
-  auto roomy = part;
-  while ((roomy.rows > least.rows || roomy.columns > least.columns) && !fits(roomy, 2)) roomy = shrink(roomy, least);
-  const bool room_for_two = fits(roomy, 2);
-  if (room_for_two) part = roomy;
-  while ((part.rows > 1 || part.columns > 1) && !fits(part, 1)) part = shrink(part, {1, 1});
-  Block block{part.rows * grid.p, part.columns * grid.q, room_for_two};
-  if (machine.gpu_memory > 0) {
-    const double left = machine.gpu_memory - machine.bytes(part.rows * tile.m, part.columns * tile.n);
-    block.kept = static_cast<Index>(std::max(0.0, left / inputs(part)));
-  }
-  return block;
-}
-
-Index choose_default_tile(const TileProblem& machine) {
+Index choose_default_tile(const MachineModel& machine) {
   constexpr Index for_cpus = 512;  // a task takes a few milliseconds on current cores
   return machine.gpus == 0 ? for_cpus : smallest_fast_tile(machine);
 }

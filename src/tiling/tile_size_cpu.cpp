@@ -6,6 +6,8 @@
 #include <limits>
 #include <string>
 
+#include "split.hpp"
+
 namespace tessera::detail {
 
 namespace {
@@ -41,7 +43,7 @@ double packing(double length, Index tile, Index whole) {
 }
 
 /// Seconds of the product of k terms that computes a tile_m×tile_n tile of an m×n result.
-double product_seconds(const TileProblem& machine, Index tile_m, Index tile_n, Index m, Index n, Index k) {
+double product_seconds(const MachineModel& machine, Index tile_m, Index tile_n, Index m, Index n, Index k) {
   constexpr double pack_b = 100, pack_a = 25;
   const auto rows = static_cast<double>(std::min(m, tile_m)), columns = static_cast<double>(std::min(n, tile_n));
   return machine.flops_per_multiply_add * rows * columns * static_cast<double>(k) / machine.rates.cpu.best_rate() *
@@ -49,19 +51,19 @@ double product_seconds(const TileProblem& machine, Index tile_m, Index tile_n, I
 }
 
 /// Seconds of the addition of one sum of a tile to another: two streams of reads and one of writes.
-double addition_seconds(const TileProblem& machine, Index tile_m, Index tile_n) {
+double addition_seconds(const MachineModel& machine, Index tile_m, Index tile_n) {
   constexpr double bytes_per_second = 8e9;
   return 3 * machine.element_size * static_cast<double>(tile_m) * static_cast<double>(tile_n) / bytes_per_second;
 }
 
 /// The largest number of sums per tile to consider. More than one needs memory for the other sums, which pays only if k
 /// is large compared with m and n. Otherwise the result is cut into more tiles instead.
-Index most_sums(const TileProblem& machine, Index tiles, Index m, Index n, Index k) {
+Index most_sums(const MachineModel& machine, Index tiles, Index m, Index n, Index k) {
   constexpr Index long_sum = 16;
   return k < long_sum * std::max(m, n) ? 1 : sums_per_tile(machine.cpu_workers, tiles, k);
 }
 
-std::string reason(const TileProblem& machine, Index fixed, Index tasks) {
+std::string reason(const MachineModel& machine, Index fixed, Index tasks) {
   return std::string(fixed > 0 ? "asked for" : "shortest predicted time; CPU workers read host memory in place") +
          ": " + std::to_string(tasks) + (tasks == 1 ? " task for " : " tasks for ") +
          std::to_string(machine.cpu_workers) + (machine.cpu_workers == 1 ? " worker" : " workers");
@@ -69,7 +71,7 @@ std::string reason(const TileProblem& machine, Index fixed, Index tasks) {
 
 /// Keeps the tiles with the shortest predicted time.
 struct Best {
-  ProductTiles tiles;
+  ChosenTiles tiles;
   Index tasks = 0;
 
   Best() { tiles.seconds = std::numeric_limits<double>::infinity(); }
@@ -81,11 +83,11 @@ struct Best {
   }
 };
 
-Index most_tasks(const TileProblem& machine) { return Index{8} * machine.cpu_workers; }
+Index most_tasks(const MachineModel& machine) { return Index{8} * machine.cpu_workers; }
 
 }  // namespace
 
-ProductTiles choose_product_for_cpus(const TileProblem& machine, Index m, Index n, Index k, Index fixed) {
+ChosenTiles choose_product_for_cpus(const MachineModel& machine, Index m, Index n, Index k, Index fixed) {
   Best best;
   const auto consider = [&](Index tile_m, Index tile_n, Index tile_k, Index sums) {
     const Index tasks = divide_up(m, tile_m) * divide_up(n, tile_n) * sums;
@@ -113,7 +115,7 @@ ProductTiles choose_product_for_cpus(const TileProblem& machine, Index m, Index 
   return best.tiles;
 }
 
-ProductTiles choose_triangle_for_cpus(const TileProblem& machine, Index n, Index k, int products, Index fixed) {
+ChosenTiles choose_triangle_for_cpus(const MachineModel& machine, Index n, Index k, int products, Index fixed) {
   Best best;
   const auto consider = [&](Index tile, Index tile_k, Index sums) {
     const Index rows = divide_up(n, tile), squares = rows * (rows - 1) / 2;
@@ -142,8 +144,8 @@ ProductTiles choose_triangle_for_cpus(const TileProblem& machine, Index n, Index
   return best.tiles;
 }
 
-ProductTiles choose_sided_for_cpus(const TileProblem& machine, Side side, Index order, Index free, Rows rows,
-                                   Index fixed) {
+ChosenTiles choose_sided_for_cpus(const MachineModel& machine, Side side, Index order, Index free, Rows rows,
+                                  Index fixed) {
   Best best;
   const bool left = side == Side::Left;
   const auto consider = [&](Index tile, Index width) {

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "tile_size.hpp"
+#include <tessera/types.hpp>
+
+#include "chosen_tiles.hpp"
+#include "machine_model.hpp"
 
 /// The choice of tiles for CPU workers. They read host memory in place, so tiles are as large as possible while every
 /// worker still gets enough of them.
 namespace tessera::detail {
 
-ProductTiles choose_product_for_cpus(const TileProblem& machine, Index m, Index n, Index k, Index fixed);
+ChosenTiles choose_product_for_cpus(const MachineModel& machine, Index m, Index n, Index k, Index fixed);
 
 /// C is one triangle of the n×n sum of `products` products.
-ProductTiles choose_triangle_for_cpus(const TileProblem& machine, Index n, Index k, int products, Index fixed);
+ChosenTiles choose_triangle_for_cpus(const MachineModel& machine, Index n, Index k, int products, Index fixed);
 
 /// Whether the tile rows of the result depend on each other: with a triangular matrix they do, with a symmetric one
 /// not.
@@ -18,7 +21,7 @@ enum class Rows { Independent, Dependent };
 
 /// A symmetric or triangular matrix of order `order` on the left of a matrix with `free` columns. The result's m = k is
 /// the tile of the order, n that of the columns. For Side::Right the result is for the transposed problem.
-ProductTiles choose_sided_for_cpus(const TileProblem& machine, Side side, Index order, Index free, Rows rows,
-                                   Index fixed);
+ChosenTiles choose_sided_for_cpus(const MachineModel& machine, Side side, Index order, Index free, Rows rows,
+                                  Index fixed);
 
 }  // namespace tessera::detail

@@ -7,6 +7,9 @@
 #include <limits>
 #include <sstream>
 
+#include "block.hpp"
+#include "split.hpp"
+
 namespace tessera::detail {
 
 namespace {
@@ -25,7 +28,7 @@ constexpr double largest_tile_bytes = 1 << 27;
 constexpr Index narrowest = 4;
 
 /// Seconds of a kernel and of StarPU's work for its task.
-double task_seconds(const TileProblem& machine, double flops) {
+double task_seconds(const MachineModel& machine, double flops) {
   return machine.rates.gpu.seconds(flops) + task_overhead;
 }
 
@@ -35,7 +38,7 @@ double min(Index tile, Index extent) { return static_cast<double>(std::min(tile,
 /// the GPU computes.
 /// @param rows  rows of the tile as stored
 /// @param busy  fraction of the time in which the GPU computes
-double copy_cost(const TileProblem& machine, double rows, double busy) {
+double copy_cost(const MachineModel& machine, double rows, double busy) {
   const double idle = 1 / machine.rates.link, bytes = machine.element_size * rows;
   const double computing = machine.rates.column.empty() ? idle : machine.rates.column.seconds(bytes) / bytes;
   return idle + busy * std::max(0.0, computing - idle);
@@ -43,7 +46,7 @@ double copy_cost(const TileProblem& machine, double rows, double busy) {
 /// The fraction of its copy time in which a GPU computes.
 /// @param compute  seconds that one GPU computes
 /// @param bytes    bytes that one GPU copies
-double busy_part(const TileProblem& machine, double compute, double bytes) {
+double busy_part(const MachineModel& machine, double compute, double bytes) {
   return std::min(1.0, compute * machine.rates.link / bytes);
 }
 
@@ -65,7 +68,7 @@ struct Product {
 };
 
 /// Whether the whole problem fits in the GPUs' memory.
-bool in_core(const TileProblem& machine, const Product& p) {
+bool in_core(const MachineModel& machine, const Product& p) {
   const auto grid = owner_grid(machine.gpus);
   const double whole =
       machine.bytes(p.m, p.k) / grid.p + machine.bytes(p.k, p.n) / grid.q + machine.bytes(p.m, p.n) / grid.size();
@@ -76,7 +79,7 @@ bool in_core(const TileProblem& machine, const Product& p) {
 struct Passes {
   double a = 1, b = 1;
 };
-Passes passes(const TileProblem& machine, const Product& p, TileExtents tile) {
+Passes passes(const MachineModel& machine, const Product& p, TileExtents tile) {
   if (in_core(machine, p)) return {};
   const auto block = choose_block(machine, tile);
   const auto blocks = [](Index extent, Index size) {
@@ -99,7 +102,7 @@ Passes passes(const TileProblem& machine, const Product& p, TileExtents tile) {
 /// Other machines are assumed to behave in the same way. Out of core, copies dominate, and narrow tiles need more
 /// copies.
 constexpr double wide_cost = 0.1, unlimited_for = 0.1;  // fraction of the time; seconds before the power limit applies
-double slowed_down(const TileProblem& machine, TileExtents tile, double compute, bool in_core) {
+double slowed_down(const MachineModel& machine, TileExtents tile, double compute, bool in_core) {
   const bool wide = narrowest * tile.n > tile.m;
   return machine.gpus > 1 && in_core && wide ? wide_cost * std::max(0.0, compute - unlimited_for) : 0;
 }
@@ -111,7 +114,7 @@ constexpr double unequal_ends = 0.14;
 
 /// Predicted seconds: the arithmetic of the busiest GPU and the transfers, which overlap, and the start and the end,
 /// which do not. The tiles of one product must arrive before it, and one tile must be written back after the last.
-double predict(const TileProblem& machine, const Product& p, TileExtents tile) {
+double predict(const MachineModel& machine, const Product& p, TileExtents tile) {
   const auto grid = owner_grid(machine.gpus);
   const auto mt = divide_up(p.m, tile.m), nt = divide_up(p.n, tile.n), kt = divide_up(p.k, tile.k);
   const double m = min(tile.m, p.m), n = min(tile.n, p.n), k = min(tile.k, p.k);
@@ -152,7 +155,7 @@ constexpr double least_room = 3.9;
 
 /// Whether a GPU has room for `least_room` sets of tiles, and none is too large.
 /// @param update  both factors of an update have tiles of the same height as C
-bool fits(const TileProblem& machine, TileExtents tile, bool update = false) {
+bool fits(const MachineModel& machine, TileExtents tile, bool update = false) {
   const double a = machine.bytes(tile.m, tile.k), b = update ? a : machine.bytes(tile.k, tile.n),
                c = machine.bytes(tile.m, tile.n);
   if (std::max({a, b, c}) > largest_tile_bytes) return false;
@@ -163,7 +166,7 @@ bool fits(const TileProblem& machine, TileExtents tile, bool update = false) {
 /// tiles has nothing to compute while it waits for one, which is worse than slower kernels.
 constexpr Index enough_tiles = 8;
 
-bool too_narrow(const TileProblem& machine, const Product& p, TileExtents tile) {
+bool too_narrow(const MachineModel& machine, const Product& p, TileExtents tile) {
   if (narrowest * tile.n >= tile.m) return false;
   const Index twice_as_wide = divide_up(p.m, tile.m) * divide_up(p.n, 2 * tile.n) / (p.triangle ? 2 : 1);
   return 2 * narrowest * tile.n < tile.m || twice_as_wide >= enough_tiles * machine.gpus;
@@ -173,7 +176,7 @@ bool too_narrow(const TileProblem& machine, const Product& p, TileExtents tile) 
 /// longer for its next task. An update in core has chunks twice as long if there would be eight or more. On four H200
 /// at n = 8192, tiles of 1024×1024 with chunks of 1024, 2048 and 4096 gave 49, 53 and 56 TFLOP/s in dsyrk, and 66, 73
 /// and 72 in dsyr2k.
-Index shortest_chunk(const TileProblem& machine, const Product& p, Index rows) {
+Index shortest_chunk(const MachineModel& machine, const Product& p, Index rows) {
   const bool twice = p.update && divide_up(p.k, rows) >= 8 && in_core(machine, p);
   return twice ? std::min(2 * rows, candidates.back()) : rows;
 }
@@ -181,8 +184,8 @@ Index shortest_chunk(const TileProblem& machine, const Product& p, Index rows) {
 /// The fastest tiles for which `allowed` is true. Tiles are wider than high only if B is stored transposed: the columns
 /// of its tiles are then as long as the tile is wide.
 template <typename Allowed>
-ProductTiles choose(const TileProblem& machine, const Product& p, Index fixed, Allowed allowed) {
-  ProductTiles best;
+ChosenTiles choose(const MachineModel& machine, const Product& p, Index fixed, Allowed allowed) {
+  ChosenTiles best;
   best.seconds = std::numeric_limits<double>::infinity();
   const auto consider = [&](TileExtents tile) {
     const double seconds = predict(machine, p, tile);
@@ -199,7 +202,6 @@ ProductTiles choose(const TileProblem& machine, const Product& p, Index fixed, A
             consider(tile);
 
   const double flops = machine.flops_per_multiply_add * min(best.m, p.m) * min(best.n, p.n) * min(best.k, p.k);
-  const auto block = choose_block(machine, {best.m, best.n, best.k});
   std::ostringstream reason;
   reason.precision(3);
   reason << (fixed > 0 ? "asked for" : "shortest predicted time") << ": kernel at "
@@ -207,8 +209,7 @@ ProductTiles choose(const TileProblem& machine, const Product& p, Index fixed, A
          << " TFLOP/s, columns of a tile of A copied at "
          << 1e-9 / copy_cost(machine, min(p.stored.a ? best.k : best.m, p.stored.a ? p.k : p.m), 1) << " of "
          << machine.rates.link * 1e-9 << " GB/s, " << divide_up(p.m, best.m) << "x" << divide_up(p.n, best.n)
-         << " tiles of C for " << machine.gpus << " GPU" << (machine.gpus > 1 ? "s" : "") << ", in blocks of "
-         << block.rows << "x" << block.columns;
+         << " tiles of C for " << machine.gpus << " GPU" << (machine.gpus > 1 ? "s" : "");
   best.reason = reason.str();
   return best;
 }
@@ -229,7 +230,7 @@ Index columns_per_gpu(bool inverse, Index order) { return inverse && order < 8 *
 /// @param free   the other dimension of X
 /// @param tile   order of a tile of the triangular matrix
 /// @param width  extent of a tile of X along `free`
-double predict_triangular(const TileProblem& machine, Side side, Index order, Index free, Index tile, Index width) {
+double predict_triangular(const MachineModel& machine, Side side, Index order, Index free, Index tile, Index width) {
   const double rows = min(tile, order), wide = min(width, free);
   const double flops = machine.flops_per_multiply_add * rows * rows * wide;
   const double product = task_seconds(machine, flops);
@@ -251,16 +252,16 @@ double predict_triangular(const TileProblem& machine, Side side, Index order, In
 
 }  // namespace
 
-ProductTiles choose_product_for_gpus(const TileProblem& machine, Transposed stored, Index m, Index n, Index k,
-                                     Index fixed) {
+ChosenTiles choose_product_for_gpus(const MachineModel& machine, Transposed stored, Index m, Index n, Index k,
+                                    Index fixed) {
   return choose(machine, {.m = m, .n = n, .k = k, .stored = stored}, fixed, [](TileExtents) { return true; });
 }
 
 /// The least number of tiles of a triangle per GPU. A GPU with fewer has nothing to compute while it waits for one.
 constexpr Index least_tiles = 2;
 
-ProductTiles choose_triangle_for_gpus(const TileProblem& machine, Transposed stored, Index n, Index k, TriangleOf what,
-                                      Index fixed) {
+ChosenTiles choose_triangle_for_gpus(const MachineModel& machine, Transposed stored, Index n, Index k, TriangleOf what,
+                                     Index fixed) {
   const Product product{.m = n,
                         .n = n,
                         .k = k,
@@ -273,15 +274,15 @@ ProductTiles choose_triangle_for_gpus(const TileProblem& machine, Transposed sto
   });
 }
 
-ProductTiles choose_symmetric_for_gpus(const TileProblem& machine, Side side, Index order, Index free, Index fixed) {
+ChosenTiles choose_symmetric_for_gpus(const MachineModel& machine, Side side, Index order, Index free, Index fixed) {
   const bool turned = side == Side::Right;
   return choose(machine, {.m = order, .n = free, .k = order, .stored = {false, turned}, .stored_c = turned}, fixed,
                 [](TileExtents tile) { return tile.m == tile.k; });
 }
 
-ProductTiles choose_triangular_for_gpus(const TileProblem& machine, Side side, bool inverse, Index order, Index free,
-                                        Index fixed) {
-  ProductTiles best;
+ChosenTiles choose_triangular_for_gpus(const MachineModel& machine, Side side, bool inverse, Index order, Index free,
+                                       Index fixed) {
+  ChosenTiles best;
   best.seconds = std::numeric_limits<double>::infinity();
   const auto consider = [&](Index tile, Index width) {
     const double seconds = predict_triangular(machine, side, order, free, tile, width);
@@ -305,7 +306,7 @@ ProductTiles choose_triangular_for_gpus(const TileProblem& machine, Side side, b
   return best;
 }
 
-Index smallest_fast_tile(const TileProblem& machine) {
+Index smallest_fast_tile(const MachineModel& machine) {
   return *std::ranges::find_if(candidates, [&](Index tile) {
     const double flops = machine.flops_per_multiply_add * std::pow(static_cast<double>(tile), 3);
     return flops / machine.rates.gpu.seconds(flops) >= 0.9 * machine.rates.gpu.best_rate() || tile == candidates.back();

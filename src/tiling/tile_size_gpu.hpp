@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "tile_size.hpp"
+#include <tessera/types.hpp>
+
+#include "chosen_tiles.hpp"
+#include "machine_model.hpp"
 
 /// The choice of tiles for GPUs. The links must feed them, and the first and last copies overlap with no computation.
 namespace tessera::detail {
 
-ProductTiles choose_product_for_gpus(const TileProblem& machine, Transposed stored, Index m, Index n, Index k,
-                                     Index fixed);
+ChosenTiles choose_product_for_gpus(const MachineModel& machine, Transposed stored, Index m, Index n, Index k,
+                                    Index fixed);
 
 /// C is one triangle of an n×n result.
-ProductTiles choose_triangle_for_gpus(const TileProblem& machine, Transposed stored, Index n, Index k, TriangleOf what,
-                                      Index fixed);
+ChosenTiles choose_triangle_for_gpus(const MachineModel& machine, Transposed stored, Index n, Index k, TriangleOf what,
+                                     Index fixed);
 
 /// A symmetric or triangular matrix of order `order` on the left of a matrix with `free` columns. The result's m = k is
 /// the tile of the order, n that of the columns. For Side::Right the result is for the transposed problem.
-ProductTiles choose_symmetric_for_gpus(const TileProblem& machine, Side side, Index order, Index free, Index fixed);
-ProductTiles choose_triangular_for_gpus(const TileProblem& machine, Side side, bool inverse, Index order, Index free,
-                                        Index fixed);
+ChosenTiles choose_symmetric_for_gpus(const MachineModel& machine, Side side, Index order, Index free, Index fixed);
+ChosenTiles choose_triangular_for_gpus(const MachineModel& machine, Side side, bool inverse, Index order, Index free,
+                                       Index fixed);
 
 /// The smallest size of square tiles at which the kernel runs at 0.9 of its best rate.
-Index smallest_fast_tile(const TileProblem& machine);
+Index smallest_fast_tile(const MachineModel& machine);
 
 }  // namespace tessera::detail

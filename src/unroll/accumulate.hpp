@@ -9,7 +9,8 @@
 #include "codelets/codelet.hpp"
 #include "order.hpp"
 #include "submit.hpp"
-#include "tiling/planning.hpp"
+#include "tile_owners.hpp"
+#include "tiling/plan.hpp"
 
 namespace tessera::unroll {
 
@@ -34,21 +35,17 @@ struct Target {
 /// - If there are fewer tiles than workers, the sum is split into several chains. Their results are added in a fixed
 ///   order, so the same call gives the same bits.
 ///
-/// @param terms   tile terms of each sum, at least one
-/// @param k       elements of each sum
+/// @param plan    for the tiles of C
 /// @param submit  (Submitter&, const Step&, const Target<T>&): submits the task, or tasks, of one term
 template <Scalar T, typename Submit>
-void accumulate(const detail::Session& session, const Matrix<T>& C, Region region, Index terms, Index k, T beta,
+void accumulate(const detail::Session& session, const detail::Plan& plan, const Matrix<T>& C, Region region, T beta,
                 Submit submit) {
-  const auto owners = unroll::owners(session, C, region);
+  const auto owners = unroll::owners(session, plan.grid, C, region);
   if (beta == T{}) beta = T{};  // −0 becomes +0: cuBLAS treats −0 as a nonzero factor and reads C
-  const Index workers = owners.exist() ? session.gpu_count() : session.cpu_workers() + session.gpu_count();
-  const Index sums = std::min(terms, detail::sums_per_tile(workers, region.tiles(C.mt(), C.nt()), k));
+  const Index terms = plan.terms, sums = plan.sums;
   const auto first_term = [&](Index sum) { return (sum * terms + sums - 1) / sums; };
   std::vector<TemporaryTile> temporaries(static_cast<std::size_t>(C.mt() * C.nt() * sums));
-  const detail::TileExtents tile{C.mb(), C.nb(), detail::divide_up(k, terms)};
-  const auto order =
-      product_order(C.mt(), C.nt(), region, terms, detail::block_of_tiles<T>(session, tile), owners, tile);
+  const auto order = product_order(C.mt(), C.nt(), region, terms, plan.block, owners, plan.task());
   Submitter submitter(session, C);
   for (const auto& step : order) {
     const auto c = C.handle(step.i, step.j);

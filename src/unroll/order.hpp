@@ -9,7 +9,8 @@
 #include <tessera/types.hpp>
 
 #include "owners.hpp"
-#include "tiling/tile_size.hpp"
+#include "tiling/block.hpp"
+#include "tiling/split.hpp"
 
 /// The order in which the terms of the sums that make up the tiles of a result are submitted.
 namespace tessera::unroll {
@@ -32,7 +33,7 @@ inline Index even_blocks(Index tiles, Index block, int gpus) {
 
 /// The last part of each sum, which a GPU computes tile by tile so that results leave one after another. The first
 /// terms give the links time to get ahead of the computation. If a sum has two terms, this part is both of them.
-constexpr double finished_in_turn = 0.75;
+constexpr double finished_tile_by_tile = 0.75;
 
 /// All terms of the tiles of a region of an mt×nt result with kt terms per tile, in submission order, one block of C
 /// after another.
@@ -44,7 +45,7 @@ constexpr double finished_in_turn = 0.75;
 /// (in shells): 3r² loaded tiles allow r³ products, whereas whole layers would need all tiles of C first. For the same
 /// reason its sums are deferred: they start from zero, and C arrives while they are computed.
 ///
-/// The remaining terms are submitted tile by tile if the GPUs have room for the inputs of all of them. The links are
+/// The remaining terms are submitted tile by tile if the GPUs have memory for the inputs of all of them. The links are
 /// ahead by then, and results are written back while other tiles are computed. Unequal GPUs do not use this order:
 /// slower ones would be left with whole tiles, from which others can steal only one task at a time.
 ///
@@ -58,9 +59,9 @@ inline std::vector<Step> product_order(Index mt, Index nt, Region region, Index 
     block.rows = even_blocks(mt, block.rows, grid.p);
     block.columns = even_blocks(nt, block.columns, grid.q);
   }
-  const auto together = !block.in_turn || block.kept < kt
+  const auto together = !block.tile_after_tile || block.resident < kt
                             ? kt
-                            : kt - static_cast<Index>(std::lround(finished_in_turn * static_cast<double>(kt)));
+                            : kt - static_cast<Index>(std::lround(finished_tile_by_tile * static_cast<double>(kt)));
   std::vector<Step> steps;
   steps.reserve(static_cast<std::size_t>(mt * nt * kt));
   bool first = owners.exist();
@@ -70,7 +71,7 @@ inline std::vector<Step> product_order(Index mt, Index nt, Region region, Index 
       for (Index s = 0; s < kt; s++)
         for (Index j = j0; j < std::min(nt, j0 + block.columns); j++)
           for (Index i = i0; i < std::min(mt, i0 + block.rows); i++)
-            if (region.contains(i, j)) steps.push_back({i, j, owners.term(i, j, s, kt), s, first && block.roomy});
+            if (region.contains(i, j)) steps.push_back({i, j, owners.term(i, j, s, kt), s, first && block.fits_twice});
       if (!owners.exist() || std::ssize(steps) == begin) continue;
       // Order, in elements, of the smallest square that contains the tile. The square starts at the first tile of the
       // tile's owner in this block and counts only tiles of that owner.

@@ -6,12 +6,13 @@
 
 #include <tessera/types.hpp>
 
-#include "region.hpp"
-#include "runtime/session.hpp"
-#include "tiles/tile_grid.hpp"
-#include "tiling/tile_size.hpp"
+#include "tiling/block.hpp"
+#include "tiling/region.hpp"
 
 namespace tessera::unroll {
+
+using detail::Part;
+using detail::Region;
 
 /// Assigns each tile of an mt×nt result to the GPU that computes it, its owner: an index from 0.
 ///
@@ -77,18 +78,5 @@ class Owners {
   bool exists_ = false;
   std::vector<int> table_;  ///< owner of each tile of a triangle, column by column; empty: cyclic
 };
-
-/// The owners of the tiles of a result as stored; none if the session assigns no owners.
-template <Scalar T>
-Owners owners(const detail::Session& session, const Matrix<T>& C, Region region) {
-  using detail::MatrixAccess;
-  if (!session.has_owners()) return {};
-  return {detail::owner_grid(session.gpu_count()),
-          C.mt(),
-          C.nt(),
-          region,
-          MatrixAccess::first_row(C),
-          MatrixAccess::first_column(C)};
-}
 
 }  // namespace tessera::unroll

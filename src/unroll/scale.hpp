@@ -4,8 +4,8 @@
 #include <tessera/matrix.hpp>
 
 #include "codelets/codelet.hpp"
-#include "owners.hpp"
 #include "submit.hpp"
+#include "tile_owners.hpp"
 
 namespace tessera::unroll {
 
@@ -15,7 +15,7 @@ template <Scalar T>
 void submit_scale(const detail::Session& session, T beta, const Matrix<T>& C, Region region = Part::All,
                   bool hermitian = false) {
   if (beta == T(1)) return;
-  const auto owner = unroll::owners(session, C, region);
+  const auto owner = unroll::owners(session, detail::owner_grid(session.machine().gpu_count()), C, region);
   Submitter submitter(session, C);
   for (Index j = 0; j < C.nt(); j++)
     for (Index i = 0; i < C.mt(); i++) {

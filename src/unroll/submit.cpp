@@ -10,6 +10,7 @@
 
 #include "common/failure.hpp"
 #include "memory/tile_interface.hpp"
+#include "runtime/counters.hpp"
 
 namespace tessera::unroll {
 
@@ -73,8 +74,8 @@ void Submitter::submit(starpu_codelet& codelet, std::span<const Access> accesses
   task->priority = priority_;
   if (priority_ > std::numeric_limits<int>::min()) priority_--;
   if (owner >= 0) {
-    const int worker = session_.gpu_workers()[static_cast<std::size_t>(owner)].front();
-    if (session_.placement() == Placement::Home) {
+    const int worker = session_.machine().gpu_workers[static_cast<std::size_t>(owner)].front();
+    if (session_.machine().placement == Placement::Home) {
       task->where = STARPU_CUDA;  // without CPU workers, identical GPUs give the same bits for the same call
       for (const auto& access : accesses)
         if ((access.mode & STARPU_W) != 0) tessera_sched_suggest_home(access.handle, worker);

@@ -18,7 +18,6 @@
 #include "runtime/calls.hpp"
 #include "runtime/progress/progress.hpp"
 #include "runtime/session.hpp"
-#include "runtime/submitted.hpp"
 #include "tiles/tile_grid.hpp"
 
 namespace tessera::unroll {

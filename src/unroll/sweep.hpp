@@ -11,6 +11,7 @@
 #include "codelets/sum_slots.hpp"
 #include "owners.hpp"
 #include "submit.hpp"
+#include "tiling/plan.hpp"
 
 namespace tessera::unroll {
 
@@ -26,20 +27,16 @@ template <Scalar T>
 class Sweep {
  public:
   /// @param inverse  true: solves with the tiles on the diagonal (trsm); false: multiplies by them (trmm)
-  Sweep(const detail::Session& session, Side side, Uplo uplo, Op op, Diag diag, bool inverse, const Matrix<T>& A,
-        const Matrix<T>& B)
+  /// @param plan     for the tiles of B
+  Sweep(const detail::Session& session, const detail::Plan& plan, Side side, Uplo uplo, Op op, Diag diag, bool inverse,
+        const Matrix<T>& A, const Matrix<T>& B)
       : session_(session), submitter_(session, B), A_(A), B_(B), uplo_(uplo), op_(op), diag_(diag), inverse_(inverse),
         left_(side == Side::Left), forward_(((uplo == Uplo::Lower) != (op != Op::NoTrans)) == left_),
-        blocked_(session.gpu_count() > 0 && A.tile_m(0) > codelets::diagonal_block) {
-    if (session.has_owners()) {
-      const int gpus = session.gpu_count(), across = static_cast<int>(std::clamp<Index>(columns(), 1, gpus));
+        blocked_(session.machine().gpu_count() > 0 && A.tile_m(0) > codelets::diagonal_block) {
+    if (session.machine().has_owners()) {
       using detail::MatrixAccess;
-      owners_ = {{gpus / across, across},
-                 rows(),
-                 columns(),
-                 Part::All,
-                 0,
-                 left_ ? MatrixAccess::first_column(B) : MatrixAccess::first_row(B)};
+      owners_ = {plan.grid, rows(), columns(),
+                 Part::All, 0,      left_ ? MatrixAccess::first_column(B) : MatrixAccess::first_row(B)};
     }
     if (blocked_) workspace_ = TemporaryTile(codelets::diagonal_block, left_ ? B.tile_n(0) : B.tile_m(0), sizeof(T));
   }
@@ -56,7 +53,8 @@ class Sweep {
   /// That saves copies, since a tile needs all tiles before it in its column.
   std::vector<Group> groups() const {
     const Index all = columns(), gpus = owners_.grid().q, rest = all % gpus;
-    if (session_.placement() != Placement::Home || rest == 0 || 2 * rest >= gpus || all < gpus) return {{0, all}};
+    if (session_.machine().placement != Placement::Home || rest == 0 || 2 * rest >= gpus || all < gpus)
+      return {{0, all}};
     return {{0, all - rest}, {all - rest, all}};
   }
 

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "codelets/codelet.hpp"
+#include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "support/operands.hpp"
 #include "support/tiled.hpp"

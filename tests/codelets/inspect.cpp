@@ -7,6 +7,7 @@
 
 #include "codelets/codelet.hpp"
 #include "codelets/sum_slots.hpp"
+#include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "support/operands.hpp"
 #include "support/tiled.hpp"
@@ -99,7 +100,7 @@ TYPED_TEST(Inspect, LeavesAllSlotsToTheNextCall) {
   using T = TypeParam;
   const auto session = detail::session();  // the pool belongs to the session
   const auto before = AllSlots<T>().count();
-  EXPECT_EQ(before > 0, session->gpu_count() > 0);
+  EXPECT_EQ(before > 0, session->machine().gpu_count() > 0);
   auto B = random_matrix<T>(1, order, others);
   solve_and_multiply(B);
   EXPECT_EQ(AllSlots<T>().count(), before);

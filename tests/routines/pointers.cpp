@@ -4,7 +4,7 @@
 #include "support/reference.hpp"
 #include "support/row_major.hpp"
 #include "support/runtime.hpp"
-#include "tiling/tile_size.hpp"
+#include "tiling/split.hpp"
 
 namespace tessera::test {
 namespace {

@@ -10,9 +10,9 @@
 /// Invented machines for tests of the choice of tiles.
 namespace tessera::test {
 
+using detail::ChosenTiles;
 using detail::CostCurve;
-using detail::ProductTiles;
-using detail::TileProblem;
+using detail::MachineModel;
 using detail::TriangleOf;
 
 /// Kernel times of double precision products of size n at rates in TFLOP/s.
@@ -23,8 +23,8 @@ inline CostCurve curve(std::initializer_list<std::pair<double, double>> rates) {
 }
 
 /// A machine like one with `gpus` H200 on PCIe 5: only large tiles run at full speed.
-inline TileProblem gpu_machine(int gpus) {
-  TileProblem machine;
+inline MachineModel gpu_machine(int gpus) {
+  MachineModel machine;
   machine.rates.cpu = curve({{64, 0.02}, {256, 0.04}});
   machine.rates.gpu = curve({{256, 3.0}, {512, 18.0}, {1024, 48.0}, {2048, 58.0}, {4096, 60.0}});
   machine.rates.link = 55e9;
@@ -35,8 +35,8 @@ inline TileProblem gpu_machine(int gpus) {
 }
 
 /// A machine with `workers` cores of 40 GFLOP/s.
-inline TileProblem cpu_machine(int workers) {
-  TileProblem machine;
+inline MachineModel cpu_machine(int workers) {
+  MachineModel machine;
   machine.rates.cpu = curve({{64, 0.02}, {128, 0.03}, {256, 0.04}});
   machine.cpu_workers = workers;
   return machine;

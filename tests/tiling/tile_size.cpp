@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "support/machines.hpp"
+#include "tiling/block.hpp"
+#include "tiling/split.hpp"
 
 namespace tessera::test {
 namespace {

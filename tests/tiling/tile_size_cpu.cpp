@@ -8,6 +8,8 @@
 #include <cmath>
 
 #include "support/machines.hpp"
+#include "tiling/block.hpp"
+#include "tiling/split.hpp"
 
 namespace tessera::test {
 namespace {
@@ -19,7 +21,7 @@ using detail::choose_triangle_tiles;
 using detail::choose_triangular_tiles;
 using detail::divide_up;
 
-Index tasks_of(const TileProblem& machine, Index m, Index n, Index k) {
+Index tasks_of(const MachineModel& machine, Index m, Index n, Index k) {
   const auto tiles = choose_product_tiles(machine, {}, m, n, k, 0);
   return divide_up(m, tiles.m) * divide_up(n, tiles.n);
 }
@@ -36,7 +38,7 @@ TEST(CpuTiles, SplitTheSumOfAResultThatIsTooSmallToShare) {
 }
 
 /// The predicted time, relative to the time of the arithmetic if all workers compute at the best rate.
-double relative_seconds(const TileProblem& machine, const detail::ProductTiles& tiles, double flops) {
+double relative_seconds(const MachineModel& machine, const detail::ChosenTiles& tiles, double flops) {
   return tiles.seconds * machine.cpu_workers * machine.rates.cpu.best_rate() / flops;
 }
 

@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "support/machines.hpp"
+#include "tiling/block.hpp"
+#include "tiling/split.hpp"
 
 namespace tessera::test {
 namespace {
@@ -22,7 +24,7 @@ using detail::choose_triangular_tiles;
 using detail::divide_up;
 using detail::owner_grid;
 
-Index volume(const ProductTiles& tiles) { return tiles.m * tiles.n * tiles.k; }
+Index volume(const ChosenTiles& tiles) { return tiles.m * tiles.n * tiles.k; }
 
 TEST(GpuTiles, GrowWithTheProblem) {
   for (const int gpus : {1, 4}) {
@@ -40,7 +42,7 @@ TEST(GpuTiles, GrowWithTheProblem) {
 /// Memory of a GPU in MiB, from too little for anything but small tiles to more than any problem here needs.
 constexpr std::array memories{96, 160, 384, 512, 800, 1536, 8192, 1'000'000};
 
-TileProblem machine_with_memory(int gpus, int mebibytes) {
+MachineModel machine_with_memory(int gpus, int mebibytes) {
   auto machine = gpu_machine(gpus);
   machine.gpu_memory = std::ldexp(mebibytes, 20);
   return machine;
@@ -100,9 +102,9 @@ TEST(GpuTiles, FitIntoTheMemoryThreeTimes) {
     for (const int memory : memories)
       for (const Index n : {8192, 16384, 32768}) {
         const auto machine = machine_with_memory(gpus, memory);
-        const auto a = [&](const ProductTiles& tiles) { return machine.bytes(tiles.m, tiles.k); };
-        const auto b = [&](const ProductTiles& tiles) { return machine.bytes(tiles.k, tiles.n); };
-        const auto c = [&](const ProductTiles& tiles) { return machine.bytes(tiles.m, tiles.n); };
+        const auto a = [&](const ChosenTiles& tiles) { return machine.bytes(tiles.m, tiles.k); };
+        const auto b = [&](const ChosenTiles& tiles) { return machine.bytes(tiles.k, tiles.n); };
+        const auto c = [&](const ChosenTiles& tiles) { return machine.bytes(tiles.m, tiles.n); };
         for (const auto& tiles :
              {choose_product_tiles(machine, {}, n, n, n, 0), choose_symmetric_tiles(machine, Side::Left, n, n, 0),
               choose_triangular_tiles(machine, Side::Right, true, n, n, 0)})
@@ -143,7 +145,7 @@ TEST(GpuTiles, GiveEveryGpuWork) {
   for (const int gpus : {2, 4, 8})
     for (const Index n : {1000, 2000, 4096, 16384, 32768}) {
       const auto machine = gpu_machine(gpus);
-      const auto tiles_of_c = [&](const ProductTiles& tiles) { return divide_up(n, tiles.m) * divide_up(n, tiles.n); };
+      const auto tiles_of_c = [&](const ChosenTiles& tiles) { return divide_up(n, tiles.m) * divide_up(n, tiles.n); };
       EXPECT_GE(tiles_of_c(choose_product_tiles(machine, {}, n, n, n, 0)), gpus) << gpus << " GPUs, " << n;
       EXPECT_GE(tiles_of_c(choose_symmetric_tiles(machine, Side::Left, n, n, 0)), gpus) << gpus << " GPUs, " << n;
       for (const auto what : {TriangleOf::Product, TriangleOf::RankK, TriangleOf::Rank2k})
@@ -157,7 +159,7 @@ TEST(GpuTiles, PredictNoFasterThanTheKernelsOrTheLinks) {
     for (const Index n : {1000, 8192, 32768}) {
       const auto machine = gpu_machine(gpus);
       const double cube = std::pow(static_cast<double>(n), 3), square = std::pow(static_cast<double>(n), 2);
-      const auto possible = [&](const ProductTiles& tiles, double flops, double elements) {
+      const auto possible = [&](const ChosenTiles& tiles, double flops, double elements) {
         EXPECT_GE(tiles.seconds, flops / (gpus * machine.rates.gpu.best_rate())) << gpus << " GPUs, " << n;
         EXPECT_GE(tiles.seconds, machine.element_size * elements / (gpus * machine.rates.link)) << gpus << ", " << n;
         EXPECT_LT(tiles.seconds, std::numeric_limits<double>::infinity());

@@ -124,9 +124,9 @@ TEST(ProductOrder, FinishesOneResultAfterAnother) {
 }
 
 TEST(ProductOrder, KeepsToLayersWhereTheInputsOfASumHaveNoRoomOrGpusAreUnequal) {
-  detail::Block narrow{4, 4}, unequal{4, 4};
-  narrow.kept = 7, unequal.in_turn = false;
-  for (const auto& block : {narrow, unequal}) {
+  detail::Block little_memory{4, 4}, unequal{4, 4};
+  little_memory.resident = 7, unequal.tile_after_tile = false;
+  for (const auto& block : {little_memory, unequal}) {
     const auto steps = product_order(8, 8, Part::All, 8, block, {{2, 2}, 8, 8, Part::All});
     const std::size_t tiles = 16;
     for (std::size_t s = tiles * 8; s < steps.size(); s++)  // the first block grows as a cube

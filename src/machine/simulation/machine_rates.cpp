@@ -3,8 +3,8 @@
 
 #include <starpu.h>
 
-#include "machine.hpp"
-#include "runtime/session.hpp"
+#include "machine/machine.hpp"
+#include "machine/simulation/machine.hpp"
 
 /// Rates of a described machine. They do not depend on a clock, so simulations are repeatable.
 namespace tessera::detail {
@@ -20,12 +20,12 @@ double core_seconds(char type, double flops) {
 }
 
 template <Scalar T>
-MachineRates describe(const Session& session) {
+MachineRates describe(const Machine& machine) {
   const double flops = flops_per_multiply_add<T> * 256 * 256 * 256;
   MachineRates rates;
   rates.cpu = CostCurve({{flops, core_seconds(type_letter<T>, flops)}});
-  if (session.gpu_count() == 0) return rates;
-  const int first = session.gpus().front();
+  if (machine.gpu_count() == 0) return rates;
+  const int first = machine.gpus.front();
   const auto& kind = described_machine().kind_of(first);
   std::vector<CostCurve::Point> points;
   for (const auto& point :
@@ -41,18 +41,18 @@ MachineRates describe(const Session& session) {
 
 }  // namespace
 
-void measure_gpu_rates(const Session& /*session*/) {}  // a described GPU needs no measurement
+void measure_gpu_rates(const Machine& /*machine*/) {}  // a described GPU needs no measurement
 
 template <Scalar T>
-const MachineRates& machine_rates(const Session& session) {
-  static const MachineRates rates = describe<T>(session);  // a simulated process has only one Runtime
+const MachineRates& machine_rates(const Machine& machine) {
+  static const MachineRates rates = describe<T>(machine);  // a simulated process has only one Runtime
   return rates;
 }
 
-template const MachineRates& machine_rates<float>(const Session&);
-template const MachineRates& machine_rates<double>(const Session&);
-template const MachineRates& machine_rates<std::complex<float>>(const Session&);
-template const MachineRates& machine_rates<std::complex<double>>(const Session&);
+template const MachineRates& machine_rates<float>(const Machine&);
+template const MachineRates& machine_rates<double>(const Machine&);
+template const MachineRates& machine_rates<std::complex<float>>(const Machine&);
+template const MachineRates& machine_rates<std::complex<double>>(const Machine&);
 
 double expected_seconds(const char* operation, const codelets::Work& work, int worker) {
   if (starpu_worker_get_type(worker) != STARPU_CUDA_WORKER) return core_seconds(work.type, work.flops);

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <mutex>
 
-#include "runtime/submitted.hpp"
+#include "runtime/counters.hpp"
 
 namespace tessera::detail {
 

@@ -178,8 +178,8 @@ class Campaign {
     auto result = start(routine, problem, "tessera", configuration.gpus, configuration.gpus);
     progress_.show("starting StarPU");
     start_runtime(configuration);
-    const auto tiles = routine.tiles(problem);
-    result.tile_m = tiles.m, result.tile_n = tiles.n, result.tile_k = tiles.k;
+    const auto tile = routine.plan_of(problem).tile;
+    result.tile_m = tile.m, result.tile_n = tile.n, result.tile_k = tile.k;
     result.cpus = cpu_workers(), result.policy = policy(), result.placement = tools::placement_name(placement());
     const auto call = [&] { routine.run_tessera(problem, operands_->get()); };
     time(result, call, [] { reset_statistics(); });

@@ -11,11 +11,13 @@
 
 #include "codelets/host_blas.hpp"
 #include "common/cache.hpp"
+#include "common/starpu_version.hpp"
 #include "info/facts.hpp"
+#include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "shared/runtime_options.hpp"
 #include "shared/types.hpp"
-#include "tiling/planning.hpp"
+#include "tiling/plan.hpp"
 
 namespace tessera::info {
 
@@ -46,13 +48,6 @@ std::string starpu_features() {
   with.push_back("MPI");
 #endif
   return fmt::format("{}", fmt::join(with, ", "));
-}
-
-/// tessera::starpu_version() would need a StarPU that starts.
-std::string starpu_version_without_starting() {
-  int major = 0, minor = 0, release = 0;
-  starpu_get_version(&major, &minor, &release);
-  return fmt::format("{}.{}.{}", major, minor, release);
 }
 
 std::string blas_name() {
@@ -91,7 +86,7 @@ Links modelled_links() {
 Software look_at_software() {
   Software software;
   software.tessera = tessera_version();
-  software.starpu = starpu_version_without_starting();
+  software.starpu = detail::starpu_version_text();
   software.starpu_library = library_of("starpu_init");
   software.starpu_features = starpu_features();
   software.blas = blas_name();
@@ -142,11 +137,10 @@ Running look_at_runtime(const std::vector<std::string>& visible_gpus) {
   return running;
 }
 
-TileChoice choose_tiles(char type, Index n) {
+PlannedProduct plan_product(char type, Index n) {
   return tools::with_type(type, [&]<Scalar T>(T) {
     const auto session = detail::session();
-    const auto tiles = detail::plan_product<T>(*session, Op::NoTrans, Op::NoTrans, n, n, n);
-    return TileChoice{type, n, tiles, detail::block_of_tiles<T>(*session, {tiles.m, tiles.n, tiles.k})};
+    return PlannedProduct{type, n, detail::plan_product<T>(session->machine(), Op::NoTrans, Op::NoTrans, n, n, n)};
   });
 }
 

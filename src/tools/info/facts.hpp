@@ -8,7 +8,7 @@
 #include <tessera/runtime.hpp>
 
 #include "machine/gpu.hpp"
-#include "tiling/tile_size.hpp"
+#include "tiling/plan.hpp"
 
 namespace tessera::info {
 
@@ -38,12 +38,11 @@ struct Running {
   Links links;  ///< according to StarPU's model
 };
 
-/// The tiles for C ← A B + C with n×n matrices.
-struct TileChoice {
+/// The plan for C ← A B + C with n×n matrices.
+struct PlannedProduct {
   char type = 'd';
   Index n = 0;
-  detail::ProductTiles tiles;
-  detail::Block block;
+  detail::Plan plan;
 };
 
 struct Facts {
@@ -51,7 +50,7 @@ struct Facts {
   std::optional<Running> running;
   std::string why_not_running;
   std::optional<Links> measured;
-  std::vector<TileChoice> tiles;
+  std::vector<PlannedProduct> products;
 };
 
 Software look_at_software();
@@ -61,7 +60,7 @@ Links measure_links(const std::vector<gpu::Info>& devices);
 
 /// @pre a Runtime exists
 Running look_at_runtime(const std::vector<std::string>& visible_gpus);
-TileChoice choose_tiles(char type, Index n);
+PlannedProduct plan_product(char type, Index n);
 
 void print_text(const Facts& facts);
 void print_json(const Facts& facts);

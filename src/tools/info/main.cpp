@@ -97,7 +97,7 @@ void look(const Options& options, Facts& facts) {
     const Runtime runtime(options.runtime);
     facts.running = look_at_runtime(facts.software.visible_gpus);
     for (const char type : options.types)
-      for (const Index n : options.sizes) facts.tiles.push_back(choose_tiles(type, n));
+      for (const Index n : options.sizes) facts.products.push_back(plan_product(type, n));
   } catch (const Error& error) {
     facts.why_not_running = error.what();
   }

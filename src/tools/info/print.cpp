@@ -59,14 +59,14 @@ void print_software(const Facts& facts) {
   line("cache", s.cache);
 }
 
-void print_tiles(const std::vector<TileChoice>& choices) {
-  if (choices.empty()) return;
+void print_plans(const std::vector<PlannedProduct>& products) {
+  if (products.empty()) return;
   fmt::print("\nTiles for C = A B + C with n x n matrices\n  {:<4} {:>7} {:>12} {:>8} {:>9} {:>14}\n", "type", "n",
              "tile of C", "chunk k", "block", "predicted [s]");
-  for (const auto& c : choices) {
-    const auto block = c.block.rows == 0 ? "all of C" : fmt::format("{}x{}", c.block.rows, c.block.columns);
-    fmt::print("  {:<4} {:>7} {:>12} {:>8} {:>9} {:>14.3g}\n         {}\n", c.type, c.n,
-               fmt::format("{}x{}", c.tiles.m, c.tiles.n), c.tiles.k, block, c.tiles.seconds, c.tiles.reason);
+  for (const auto& [type, n, plan] : products) {
+    const auto block = plan.block.rows == 0 ? "all of C" : fmt::format("{}x{}", plan.block.rows, plan.block.columns);
+    fmt::print("  {:<4} {:>7} {:>12} {:>8} {:>9} {:>14.3g}\n         {}\n", type, n,
+               fmt::format("{}x{}", plan.tile.m, plan.tile.n), plan.tile.k, block, plan.seconds, plan.reason);
   }
 }
 
@@ -84,16 +84,20 @@ Json to_json(const Device& device) {
           {"memory", device.memory}};
 }
 
-Json to_json(const TileChoice& c) {
-  return {{"type", std::string(1, c.type)},
-          {"n", c.n},
-          {"tile_m", c.tiles.m},
-          {"tile_n", c.tiles.n},
-          {"tile_k", c.tiles.k},
-          {"block_rows", c.block.rows},
-          {"block_columns", c.block.columns},
-          {"predicted_s", c.tiles.seconds},
-          {"reason", c.tiles.reason}};
+Json to_json(const PlannedProduct& product) {
+  const auto& plan = product.plan;
+  return {{"type", std::string(1, product.type)},
+          {"n", product.n},
+          {"tile_m", plan.tile.m},
+          {"tile_n", plan.tile.n},
+          {"tile_k", plan.tile.k},
+          {"block_rows", plan.block.rows},
+          {"block_columns", plan.block.columns},
+          {"gpu_rows", plan.grid.p},
+          {"gpu_columns", plan.grid.q},
+          {"sums_per_tile", plan.sums},
+          {"predicted_s", plan.seconds},
+          {"reason", plan.reason}};
 }
 
 }  // namespace
@@ -104,7 +108,7 @@ void print_text(const Facts& facts) {
   if (facts.running) print_links("from StarPU's model", facts.running->links);
   if (facts.measured) print_links("measured now", *facts.measured);
   print_software(facts);
-  print_tiles(facts.tiles);
+  print_plans(facts.products);
 }
 
 void print_json(const Facts& facts) {
@@ -121,7 +125,7 @@ void print_json(const Facts& facts) {
   }
   if (facts.measured) json["links_measured"] = to_json(*facts.measured);
   json["tiles"] = Json::array();
-  for (const auto& choice : facts.tiles) json["tiles"].push_back(to_json(choice));
+  for (const auto& product : facts.products) json["tiles"].push_back(to_json(product));
   fmt::print("{}\n", json.dump(2));
 }
 

@@ -99,8 +99,8 @@ Outcome simulate(const Options& options, const Run& run) {
   const Runtime runtime(start);
   tell_of_nvlink(options.machine);
   Outcome outcome;
-  const auto tiles = run.routine->tiles(run.problem);
-  outcome.tile_m = tiles.m, outcome.tile_n = tiles.n, outcome.tile_k = tiles.k;
+  const auto tile = run.routine->plan_of(run.problem).tile;
+  outcome.tile_m = tile.m, outcome.tile_n = tile.n, outcome.tile_k = tile.k;
   outcome.policy = policy(), outcome.placement = tools::placement_name(placement());
   {
     const TaskWatch watch(run.gpus);

@@ -21,8 +21,8 @@ class Product final : public TypedRoutine<Product> {
   }
 
   template <Scalar T>
-  detail::ProductTiles plan(const detail::Session& session, const Problem& p) const {
-    return detail::plan_product<T>(session, p.op_a, p.op_b, p.m, p.n, p.k);
+  detail::Plan plan(const detail::Machine& machine, const Problem& p) const {
+    return detail::plan_product<T>(machine, p.op_a, p.op_b, p.m, p.n, p.k);
   }
 
   void call(const auto& library, const auto& c) const {

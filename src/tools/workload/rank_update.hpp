@@ -15,9 +15,9 @@ class RankUpdate : public TypedRoutine<Derived> {
   Takes takes() const final { return {.trans_a = true, .uplo = true, .k = true}; }
 
   template <Scalar T>
-  detail::ProductTiles plan(const detail::Session& session, const Problem& p) const {
+  detail::Plan plan(const detail::Machine& machine, const Problem& p) const {
     const auto what = Derived::inputs == 2 ? detail::TriangleOf::Rank2k : detail::TriangleOf::RankK;
-    return detail::plan_triangle<T>(session, p.op_a, codelets::other_factor<false>(p.op_a), p.n, p.k, what);
+    return detail::plan_triangle<T>(machine, p.uplo, p.op_a, codelets::other_factor<false>(p.op_a), p.n, p.k, what);
   }
 
   Volume volume(const Problem& p) const final {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "routines/arguments.hpp"
-#include "tiling/tile_size.hpp"
+#include "tiling/plan.hpp"
 #include "workload/problem.hpp"
 
 struct cublasXtContext;
@@ -65,8 +65,8 @@ class Routine {
   /// An upper bound of the factor by which one call changes the magnitude of C.
   virtual double growth(const Problem& problem) const { return std::abs(problem.beta); }
 
-  /// The tiles that Tessera chooses. @pre a Runtime exists
-  virtual detail::ProductTiles tiles(const Problem& problem) const = 0;
+  /// The plan that Tessera makes. @pre a Runtime exists
+  virtual detail::Plan plan_of(const Problem& problem) const = 0;
 
   // Each function returns when the result is in host memory.
   virtual void run_tessera(const Problem& problem, const Operands& operands) const = 0;

@@ -22,8 +22,8 @@ class Symmetric final : public TypedRoutine<Symmetric> {
   }
 
   template <Scalar T>
-  detail::ProductTiles plan(const detail::Session& session, const Problem& p) const {
-    return detail::plan_symmetric<T>(session, p.side, p.m, p.n);
+  detail::Plan plan(const detail::Machine& machine, const Problem& p) const {
+    return detail::plan_symmetric<T>(machine, p.side, p.m, p.n);
   }
 
   template <Scalar T, typename Size>

@@ -22,8 +22,8 @@ class TriangleProduct final : public TypedRoutine<TriangleProduct> {
   }
 
   template <Scalar T>
-  detail::ProductTiles plan(const detail::Session& session, const Problem& p) const {
-    return detail::plan_triangle<T>(session, p.op_a, p.op_b, p.n, p.k, detail::TriangleOf::Product);
+  detail::Plan plan(const detail::Machine& machine, const Problem& p) const {
+    return detail::plan_triangle<T>(machine, p.uplo, p.op_a, p.op_b, p.n, p.k, detail::TriangleOf::Product);
   }
 
   void call(const auto& library, const auto& c) const {

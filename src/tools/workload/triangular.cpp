@@ -30,8 +30,8 @@ class Triangular final : public TypedRoutine<Triangular> {
   double growth(const Problem& p) const override { return 3 * std::max(std::abs(p.alpha), 1 / std::abs(p.alpha)); }
 
   template <Scalar T>
-  detail::ProductTiles plan(const detail::Session& session, const Problem& p) const {
-    return detail::plan_triangular<T>(session, p.side, solves(), p.m, p.n);
+  detail::Plan plan(const detail::Machine& machine, const Problem& p) const {
+    return detail::plan_triangular<T>(machine, p.side, solves(), p.m, p.n);
   }
 
   void call(const auto& library, const auto& c) const {

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 
+#include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "shared/types.hpp"
-#include "tiling/planning.hpp"
+#include "tiling/plan.hpp"
 #include "workload/check.hpp"
 #include "workload/libraries.hpp"
 #include "workload/routines.hpp"
@@ -53,14 +54,15 @@ inline Shape stored(Index rows, Index columns, Index pad) { return stored(Op::No
 /// A routine. `Derived` provides the parts that depend on the type, for every T:
 ///   void call(const Library&, const Call<T, Library::Size>&)      calls the routine of an object from libraries.hpp
 ///   Equation<T> equation(const Call<T>&)                          the equation that the result must satisfy
-///   detail::ProductTiles plan<T>(const Session&, const Problem&)  the tiles that Tessera chooses
+///   detail::Plan plan<T>(const Machine&, const Problem&)          the plan that Tessera makes
 template <typename Derived>
 class TypedRoutine : public Routine {
  public:
   using Routine::Routine;
 
-  detail::ProductTiles tiles(const Problem& p) const final {
-    return tools::with_type(p.type, [&]<Scalar T>(T) { return derived().template plan<T>(*detail::session(), p); });
+  detail::Plan plan_of(const Problem& p) const final {
+    const auto session = detail::session();
+    return tools::with_type(p.type, [&]<Scalar T>(T) { return derived().template plan<T>(session->machine(), p); });
   }
 
   void run_tessera(const Problem& p, const Operands& o) const final { run(Ours{}, p, o); }

@@ -6,13 +6,13 @@
 
 namespace tessera::detail {
 
-class Session;
+struct Machine;
 
 /// The GPUs and CPU workers in use, for example "4 NVIDIA H200, 1 CPU worker".
-std::string machine_text(const Session& session);
+std::string machine_text(const Machine& machine);
 
 /// The fields of run.json that are known when a run starts: the command, the machine, its workers and memory nodes with
 /// StarPU's numbers, and the colours of the tile operations.
-nlohmann::ordered_json describe_run(const Session& session);
+nlohmann::ordered_json run_json(const Machine& machine, const std::string& policy);
 
 }  // namespace tessera::detail

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+
 #include <tessera/types.hpp>
 
 #include "common/triangle.hpp"
 
-namespace tessera::unroll {
+namespace tessera::detail {
 
 using codelets::Part;
 
@@ -16,6 +18,12 @@ struct Region {
 
   // NOLINTNEXTLINE: converts implicitly, since a Part is a region
   constexpr Region(Part which, Index tiles_across = 1) : part(which), across(tiles_across) {}
+
+  /// The region of a triangle of mt×nt tiles.
+  /// @param mb, nb  rows and columns of a tile; with more than one tile row, mb is a multiple of nb
+  static constexpr Region triangle(Uplo uplo, Index mt, Index nt, Index mb, Index nb) {
+    return {codelets::part_of(uplo), mt > 1 ? mb / nb : std::max<Index>(1, nt)};
+  }
 
   constexpr bool contains(Index i, Index j) const {
     return part == Part::All || (part == Part::Lower ? i >= j / across : i <= j / across);
@@ -34,11 +42,12 @@ struct Region {
   }
   /// The number of tiles of an mt×nt result that are computed.
   constexpr Index tiles(Index mt, Index nt) const {
+    if (part == Part::All) return mt * nt;
     Index count = 0;
     for (Index j = 0; j < nt; j++)
-      for (Index i = 0; i < mt; i++) count += contains(i, j) ? 1 : 0;
+      count += part == Part::Lower ? std::max<Index>(0, mt - j / across) : std::min(mt, j / across + 1);
     return count;
   }
 };
 
-}  // namespace tessera::unroll
+}  // namespace tessera::detail

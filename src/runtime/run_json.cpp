@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "described_run.hpp"
+#include "run_json.hpp"
 
 #include <starpu.h>
 
@@ -11,10 +11,9 @@
 #include <string>
 #include <vector>
 
-#include <tessera/runtime.hpp>
-
 #include "codelets/colours.hpp"
-#include "session.hpp"
+#include "common/starpu_version.hpp"
+#include "machine/machine.hpp"
 
 namespace tessera::detail {
 
@@ -31,25 +30,24 @@ std::vector<std::string> command_line() {
   return words;
 }
 
-/// The index of a GPU among the session's GPUs.
+/// The index of a GPU among the machine's GPUs.
 /// @param ordinal  its CUDA ordinal
-std::size_t gpu_index(const Session& session, int ordinal) {
-  const auto& gpus = session.gpus();
-  return static_cast<std::size_t>(std::ranges::find(gpus, ordinal) - gpus.begin());
+std::size_t gpu_index(const Machine& machine, int ordinal) {
+  return static_cast<std::size_t>(std::ranges::find(machine.gpus, ordinal) - machine.gpus.begin());
 }
 
-ordered_json nodes_json(const Session& session) {
+ordered_json nodes_json(const Machine& machine) {
   auto nodes = ordered_json::array();
   for (unsigned node = 0; node < starpu_memory_nodes_get_count(); node++) {
     const bool gpu = starpu_node_get_kind(node) == STARPU_CUDA_RAM;
     auto name = node == STARPU_MAIN_RAM ? std::string("host") : "NUMA " + std::to_string(node);
-    if (gpu) name = "GPU " + std::to_string(gpu_index(session, starpu_memory_node_get_devid(node)));
+    if (gpu) name = "GPU " + std::to_string(gpu_index(machine, starpu_memory_node_get_devid(node)));
     nodes.push_back({{"id", node}, {"name", name}, {"kind", gpu ? "gpu" : "host"}});
   }
   return nodes;
 }
 
-ordered_json workers_json(const Session& session) {
+ordered_json workers_json(const Machine& machine) {
   auto workers = ordered_json::array();
   int cpus = 0;
   std::map<int, int> of_device;
@@ -58,10 +56,9 @@ ordered_json workers_json(const Session& session) {
     const bool gpu = starpu_worker_get_type(id) == STARPU_CUDA_WORKER;
     std::string name;
     if (gpu) {
-      const auto index = gpu_index(session, starpu_worker_get_devid(id));
+      const auto index = gpu_index(machine, starpu_worker_get_devid(id));
       name = "GPU " + std::to_string(index);
-      if (session.gpu_workers()[index].size() > 1)
-        name += "." + std::to_string(of_device[starpu_worker_get_devid(id)]++);
+      if (machine.gpu_workers[index].size() > 1) name += "." + std::to_string(of_device[starpu_worker_get_devid(id)]++);
     } else {
       name = "CPU " + std::to_string(cpus++);
     }
@@ -83,33 +80,33 @@ ordered_json colours_json() {
 
 }  // namespace
 
-std::string machine_text(const Session& session) {
+std::string machine_text(const Machine& machine) {
   std::map<std::string, int> gpus;
-  for (const int ordinal : session.gpus())
-    for (const auto& info : session.gpu_info())
+  for (const int ordinal : machine.gpus)
+    for (const auto& info : machine.gpu_info)
       if (info.ordinal == ordinal) gpus[info.name]++;
   std::string text;
   for (const auto& [name, count] : gpus) text += std::to_string(count) + " " + name + ", ";
-  const int cpus = session.cpu_workers();
+  const int cpus = machine.cpu_workers;
   return text + std::to_string(cpus) + (cpus == 1 ? " CPU worker" : " CPU workers");
 }
 
-ordered_json describe_run(const Session& session) {
+ordered_json run_json(const Machine& machine, const std::string& policy) {
   ordered_json run;
   run["format"] = "tessera-trace 1";
   run["tessera"] = TESSERA_VERSION;
-  run["starpu"] = starpu_version();
+  run["starpu"] = starpu_version_text();
   run["command"] = command_line();
-  run["machine"] = machine_text(session);
+  run["machine"] = machine_text(machine);
 #ifdef STARPU_SIMGRID
   run["simulated"] = true;
 #else
   run["simulated"] = false;
 #endif
-  run["policy"] = session.policy();
+  run["policy"] = policy;
   run["operations"] = colours_json();
-  run["nodes"] = nodes_json(session);
-  run["workers"] = workers_json(session);
+  run["nodes"] = nodes_json(machine);
+  run["workers"] = workers_json(machine);
   return run;
 }
 

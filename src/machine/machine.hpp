@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vector>
+
+#include <tessera/runtime.hpp>
+
+#include "gpu.hpp"
+
+namespace tessera::detail {
+
+/// What the calls of a session compute on, as a plain value. The session fills it in once, when StarPU has started.
+struct Machine {
+  int cpu_workers = 0;
+  std::vector<int> gpus;                      ///< CUDA ordinals
+  std::vector<std::vector<int>> gpu_workers;  ///< for each of these GPUs, the StarPU workers that drive it
+  std::vector<gpu::Info> gpu_info;            ///< of the GPUs that answered; empty if the program has started StarPU
+  bool gpus_alike = true;                     ///< whether all GPUs have the same name
+  /// Bytes of each GPU, of the smallest if they differ, that tiles are chosen for: its limit, or most of what it has
+  /// even if others use some, but not more than half; 0: no GPU, or not known.
+  double gpu_memory = 0;
+  Placement placement = Placement::Scheduler;
+  Index tile = 0;  ///< the tile size that the user has asked for; 0: none
+
+  int gpu_count() const noexcept { return static_cast<int>(gpus.size()); }
+  /// Whether each tile of a result has its GPU: for good, or as a suggestion to the policy.
+  bool has_owners() const noexcept { return placement == Placement::Owner || placement == Placement::Home; }
+};
+
+}  // namespace tessera::detail

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "counters.hpp"
+
+#include <starpu.h>
+
+#include <atomic>
+#include <mutex>
+
+#include <tessera/sched.h>
+
+namespace tessera::detail {
+
+namespace {
+
+std::atomic<std::uint64_t> submitted{0};
+
+/// The policy's counts between two readings.
+PolicyStatistics since(const PolicyStatistics& before, const PolicyStatistics& now) {
+  if (now.tasks < before.tasks) return now;  // the policy has been restarted, and counts from zero
+  return {now.tasks - before.tasks,
+          now.own_tiles - before.own_tiles,
+          now.peer_tiles - before.peer_tiles,
+          now.far_tiles - before.far_tiles,
+          now.steals - before.steals,
+          now.idle_for_tasks - before.idle_for_tasks,
+          now.idle_for_data - before.idle_for_data,
+          now.in_push - before.in_push,
+          now.in_pop - before.in_pop};
+}
+
+constexpr unsigned first_context = 0;
+constexpr int host = -1;
+
+/// CUDA ordinal of the GPU with that memory node; `host` for the host's nodes.
+int device_at(int node) {
+  const auto n = static_cast<unsigned>(node);
+  return starpu_node_get_kind(n) == STARPU_CUDA_RAM ? starpu_memory_node_get_devid(n) : host;
+}
+
+/// Counts since the last reset.
+class Counters {
+ public:
+  /// @param gpus  CUDA ordinals of the GPUs; links name a GPU by its position among them
+  Statistics read(const std::vector<int>& gpus) {
+    const std::lock_guard lock(mutex_);
+    collect_bytes();
+    Statistics result;
+    result.seconds = 1e-6 * (starpu_timing_now() - begin_);
+    result.tasks = submitted - tasks_before_;
+    std::map<int, int> index{{host, -1}};
+    for (const int ordinal : gpus) index.emplace(ordinal, static_cast<int>(index.size()) - 1);
+    for (const auto& [ends, bytes] : bytes_) {
+      const auto& [from, to] = ends;
+      (from == host ? result.bytes_h2d : to == host ? result.bytes_d2h : result.bytes_d2d) += bytes;
+      if (index.contains(from) && index.contains(to)) result.links.push_back({index[from], index[to], bytes});
+    }
+    PolicyStatistics policy{};
+    if (tessera_sched_statistics(first_context, &policy) == 0) result.policy = since(policy_before_, policy);
+    return result;
+  }
+
+  BytesByLink by_node() {
+    const std::lock_guard lock(mutex_);
+    collect_bytes();
+    return by_node_;
+  }
+
+  void reset() {
+    const std::lock_guard lock(mutex_);
+    collect_bytes();
+    bytes_.clear();
+    begin_ = starpu_timing_now();
+    tasks_before_ = submitted;
+    policy_before_ = {};
+    tessera_sched_statistics(first_context, &policy_before_);
+  }
+
+ private:
+  /// Adds StarPU's counts to this object's. Reading sets StarPU's counts to zero.
+  void collect_bytes() {
+    for (int bus = 0; bus < starpu_bus_get_count(); bus++) {
+      starpu_profiling_bus_info info{};
+      starpu_bus_get_profiling_info(bus, &info);
+      const auto bytes = static_cast<std::uint64_t>(info.transferred_bytes);
+      if (bytes > 0) by_node_[{starpu_bus_get_src(bus), starpu_bus_get_dst(bus)}] += bytes;
+      const int from = device_at(starpu_bus_get_src(bus)), to = device_at(starpu_bus_get_dst(bus));
+      if (bytes > 0 && from != to) bytes_[{from, to}] += bytes;  // leaves out copies between NUMA nodes
+    }
+  }
+
+  std::mutex mutex_;
+  double begin_ = 0;                                    ///< µs
+  std::map<std::pair<int, int>, std::uint64_t> bytes_;  ///< by source and destination: CUDA ordinal, or `host`
+  BytesByLink by_node_;                                 ///< never reset
+  std::uint64_t tasks_before_ = 0;
+  PolicyStatistics policy_before_{};
+};
+
+Counters counters;
+
+}  // namespace
+
+void count_submitted() { submitted.fetch_add(1, std::memory_order_relaxed); }
+
+BytesByLink bytes_by_link() { return counters.by_node(); }
+
+void reset_counters() { counters.reset(); }
+
+Statistics read_counters(const std::vector<int>& gpus) { return counters.read(gpus); }
+
+}  // namespace tessera::detail

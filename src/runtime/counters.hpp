@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include <tessera/runtime.hpp>
+
+/// The counts behind `statistics`. All but `count_submitted` need a StarPU that runs.
+namespace tessera::detail {
+
+/// Counts a tile task.
+void count_submitted();
+
+/// Bytes that StarPU has moved since the process began, by source and target memory node.
+using BytesByLink = std::map<std::pair<int, int>, std::uint64_t>;
+BytesByLink bytes_by_link();
+
+/// Sets the counts of `read_counters` to zero.
+void reset_counters();
+
+/// The counts since the last reset.
+/// @param gpus  CUDA ordinals of the GPUs; links name a GPU by its position among them
+Statistics read_counters(const std::vector<int>& gpus);
+
+}  // namespace tessera::detail

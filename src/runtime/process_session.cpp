@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "process_session.hpp"
+
+#include <pthread.h>
+#include <starpu.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <string>
+
+#include <tessera/error.hpp>
+#include <tessera/runtime.hpp>
+
+#include "calls.hpp"
+#include "exit_gate.hpp"
+#include "options.hpp"
+#include "session.hpp"
+
+namespace tessera::detail {
+
+namespace {
+
+// Never destroyed: other threads may use them while the process exits.
+auto& mutex = *new std::mutex;
+auto& ended = *new std::condition_variable;
+bool alive = false;                                // from the start until after the destructor; guarded by mutex
+auto& running = *new std::weak_ptr<Session>;       // guarded by mutex
+auto& until_exit = *new std::shared_ptr<Session>;  // guarded by mutex
+std::atomic<bool> in_use = false;                  // StarPU starts, runs or stops
+std::atomic<bool> forked = false;
+/// In a forked child, which has none of the other threads. They may have held the locks.
+void begin_as_child() {
+  if (in_use) forked = true;
+  new (&mutex) std::mutex;
+  new (&ended) std::condition_variable;
+}
+
+/// A session, and what is to be done when it has ended. A forked child keeps what it has inherited.
+struct KeptSession {
+  struct End {
+    bool expected = false;
+    End() { in_use = true; }
+    ~End() {
+      in_use = false;
+      if (!expected) return;  // the session has not started: whoever tried to start it holds the mutex
+      {
+        const std::lock_guard guard(mutex);
+        alive = false;
+      }
+      ended.notify_all();
+    }
+  };
+  struct UnlessForked {
+    void operator()(Session* session) const {
+      if (!forked) delete session;
+    }
+  };
+  End end;  // after the session
+  std::unique_ptr<Session, UnlessForked> session;
+  explicit KeptSession(const RuntimeOptions& options) : session(new Session(options)) {}
+};
+
+/// At the exit of the process: nothing may run on StarPU, CUDA and the BLAS any more, which end next, neither calls of
+/// other threads, nor tasks on matrices that nobody has destroyed. A session that is still held then never ends.
+void end_of_process() {
+  if (forked || starpu_worker_get_id() >= 0) return;
+  exit_gate::close();
+  std::unique_lock lock(mutex);
+  ended.wait(lock, [] { return !alive || !running.expired(); });
+  const auto left = running.lock();
+  std::shared_ptr<Session> last;
+  last.swap(until_exit);
+  lock.unlock();
+  if (last != nullptr) last->wait_for_everything();
+  else if (left != nullptr) left->calls().unfinished().wait();
+}
+
+/// Once more when the library ends, for calls of other exit handlers.
+struct LastGuard {
+  ~LastGuard() { end_of_process(); }
+} last_guard;
+
+/// A new session, once the last one has shut StarPU down: it would join one that is about to stop.
+std::shared_ptr<Session> make_session(std::unique_lock<std::mutex>& lock, const RuntimeOptions& options) {
+  require_can_wait("Runtime");
+  static std::once_flag once;
+  std::call_once(once, [] { pthread_atfork(nullptr, nullptr, begin_as_child); });
+  ended.wait(lock, [] { return !alive; });
+  exit_gate::pass(&lock);
+  const auto kept = std::make_shared<KeptSession>(options);
+  kept->end.expected = alive = true;
+  const std::shared_ptr<Session> fresh(kept, kept->session.get());
+  running = fresh;
+  // Registered after CUDA and StarPU have registered their handlers, since the last one runs first.
+  static std::once_flag with_gpus, without_gpus;
+  std::call_once(fresh->machine().gpu_count() > 0 ? with_gpus : without_gpus, [] { std::atexit(end_of_process); });
+  return fresh;
+}
+
+}  // namespace
+
+bool in_forked_child() noexcept { return forked; }
+
+void require_not_forked(const char* what) {
+  if (forked)
+    throw RuntimeError(std::string(what) +
+                       ": this process was forked from one in which Tessera ran: StarPU has no threads here");
+}
+
+void require_can_wait(const char* what) {
+  require_not_forked(what);
+  if (starpu_worker_get_id() >= 0)
+    throw RuntimeError(std::string(what) + ": called from within a StarPU task or its callback");
+}
+
+std::shared_ptr<Session> session_to_wait(const char* what) {
+  require_can_wait(what);
+  return session();
+}
+
+std::shared_ptr<Session> session(const RuntimeOptions& options) {
+  require_can_wait("Runtime");
+  std::unique_lock lock(mutex);
+  if (auto existing = running.lock()) {
+    static_cast<void>(with_environment(options));  // not used, but not to be wrong either
+    return existing;
+  }
+  return make_session(lock, options);
+}
+
+std::shared_ptr<Session> session() {
+  require_not_forked("Tessera");
+  std::unique_lock lock(mutex);
+  if (auto existing = running.lock()) return existing;
+  until_exit = make_session(lock, RuntimeOptions{});
+  return until_exit;
+}
+
+}  // namespace tessera::detail

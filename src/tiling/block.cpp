@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "block.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "split.hpp"
+
+namespace tessera::detail {
+
+namespace {
+
+/// The margin by which a block of C is larger than the minimum for the links, which do not always run at full rate.
+constexpr double block_margin = 2;
+
+/// The order, in elements, of the smallest square of C for which the links keep up, if each GPU of the grid holds such
+/// a square while it goes through k. With b×b on each GPU, every loaded row or column is used b times. This is Wu and
+/// JaJa's bound, 4 (1/bm + 1/bn) F < BW for 8-byte elements, applied to the grid as a whole.
+double smallest_block(const MachineModel& machine, OwnerGrid grid) {
+  const double flops = machine.rates.gpu.best_rate() * grid.size();
+  const double bytes_per_second = machine.rates.link * grid.size();
+  const double per_element = machine.element_size / machine.flops_per_multiply_add;
+  return per_element * (1.0 / grid.p + 1.0 / grid.q) * flops / bytes_per_second;
+}
+
+}  // namespace
+
+OwnerGrid owner_grid(int gpus) {
+  OwnerGrid grid{1, std::max(gpus, 1)};
+  for (int p = 2; p * p <= gpus; p++)
+    if (gpus % p == 0) grid = {p, gpus / p};
+  return grid;
+}
+
+Block choose_block(const MachineModel& machine, TileExtents tile) {
+  if (machine.gpus == 0) return {.tile_after_tile = machine.gpus_alike};
+  const auto grid = owner_grid(machine.gpus);
+  const double side = block_margin * smallest_block(machine, grid);
+  const auto tiles_along = [&](Index extent) {
+    return std::max<Index>(3, static_cast<Index>(std::ceil(side / static_cast<double>(extent))));
+  };
+  struct Part {  // tiles of the block on one GPU
+    Index rows, columns;
+  };
+  const auto inputs = [&](Part p) {
+    return machine.bytes(p.rows * tile.m, tile.k) + machine.bytes(tile.k, p.columns * tile.n);
+  };
+  // A GPU holds its tiles of C, a column and a row of input tiles, and the same inputs again for the next term.
+  const auto fits = [&](Part p, int copies) {
+    return machine.gpu_memory <= 0 ||
+           copies * machine.bytes(p.rows * tile.m, p.columns * tile.n) + 2 * inputs(p) <= machine.gpu_memory;
+  };
+  const auto shrink = [&](Part p, Part least) {
+    const bool wide = p.columns * tile.n > p.rows * tile.m;
+    if (p.columns > least.columns && (wide || p.rows == least.rows)) p.columns--;
+    else p.rows--;
+    return p;
+  };
+  Part part{tiles_along(tile.m), tiles_along(tile.n)};
+  // A smaller block with memory for two copies starts sooner: sums then need not wait for C. Without its margin, the
+  // block is the least that the links need.
+  const auto half = [](Index tiles) { return std::max<Index>(1, divide_up(tiles, static_cast<Index>(block_margin))); };
+  const Part least{half(part.rows), half(part.columns)};
+  auto smaller = part;
+  while ((smaller.rows > least.rows || smaller.columns > least.columns) && !fits(smaller, 2))
+    smaller = shrink(smaller, least);
+  const bool fits_twice = fits(smaller, 2);
+  if (fits_twice) part = smaller;
+  while ((part.rows > 1 || part.columns > 1) && !fits(part, 1)) part = shrink(part, {1, 1});
+  Block block{part.rows * grid.p, part.columns * grid.q, fits_twice, machine.gpus_alike};
+  if (machine.gpu_memory > 0) {
+    const double left = machine.gpu_memory - machine.bytes(part.rows * tile.m, part.columns * tile.n);
+    block.resident = static_cast<Index>(std::max(0.0, left / inputs(part)));
+  }
+  return block;
+}
+
+}  // namespace tessera::detail

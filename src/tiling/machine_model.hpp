@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tessera/types.hpp>
+
+#include "machine/machine_rates.hpp"
+
+namespace tessera::detail {
+
+/// What the choice of tiles depends on besides the shape of a call: the machine and the element type.
+struct MachineModel {
+  MachineRates rates;
+  int cpu_workers = 1;
+  int gpus = 0;
+  double element_size = 8;
+  double flops_per_multiply_add = 2;
+  double gpu_memory = 0;   ///< bytes of each GPU; 0: not known
+  bool gpus_alike = true;  ///< whether all GPUs are of the same kind
+  bool owners = true;      ///< whether each tile of a result is assigned to a GPU, if there is one
+
+  bool has_owners() const noexcept { return owners && gpus > 0; }
+  double bytes(Index rows, Index columns) const {
+    return element_size * static_cast<double>(rows) * static_cast<double>(columns);
+  }
+};
+
+}  // namespace tessera::detail

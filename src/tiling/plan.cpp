@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plan.hpp"
+
+#include <algorithm>
+
+#include "region.hpp"
+#include "tile_size.hpp"
+
+namespace tessera::detail {
+
+namespace {
+
+template <Scalar T>
+MachineModel model_of(const Machine& machine) {
+  return {machine_rates<T>(machine), machine.cpu_workers, machine.gpu_count(), sizeof(T),
+          flops_per_multiply_add<T>, machine.gpu_memory,  machine.gpus_alike,  machine.has_owners()};
+}
+
+Transposed stored(Op op_a, Op op_b) { return {op_a != Op::NoTrans, op_b != Op::NoTrans}; }
+
+Plan plan_of_sums(const MachineModel& machine, TileExtents tile, Index tiles, Index k) {
+  Plan plan{.tile = tile, .k = k, .terms = divide_up(k, tile.k)};
+  const Index workers = machine.has_owners() ? machine.gpus : machine.cpu_workers + machine.gpus;
+  plan.sums = std::min(plan.terms, sums_per_tile(workers, tiles, k));
+  plan.block = choose_block(machine, plan.task());
+  if (machine.has_owners()) plan.grid = owner_grid(machine.gpus);
+  return plan;
+}
+
+Plan with_choice(Plan plan, const ChosenTiles& chosen) {
+  plan.seconds = chosen.seconds;
+  plan.reason = chosen.reason;
+  return plan;
+}
+
+/// Completes the plan of a region of an m×n result.
+template <typename RegionOf>
+Plan plan_chosen(const MachineModel& machine, const ChosenTiles& chosen, Index m, Index n, Index k,
+                 RegionOf region_of) {
+  m = std::max<Index>(m, 1), n = std::max<Index>(n, 1), k = std::max<Index>(k, 1);
+  const Index mt = divide_up(m, chosen.m), nt = divide_up(n, chosen.n);
+  const TileExtents tile{chosen.m, chosen.n, chosen.k};
+  auto plan = with_choice(plan_of_sums(machine, tile, region_of(mt, nt).tiles(mt, nt), k), chosen);
+  if (machine.gpus > 0)
+    plan.reason += ", in blocks of " + std::to_string(plan.block.rows) + "x" + std::to_string(plan.block.columns);
+  return plan;
+}
+
+Region whole(Index /*mt*/, Index /*nt*/) { return Part::All; }
+
+}  // namespace
+
+template <Scalar T>
+Plan plan_product(const Machine& machine, Op op_a, Op op_b, Index m, Index n, Index k) {
+  const auto model = model_of<T>(machine);
+  return plan_chosen(model, choose_product_tiles(model, stored(op_a, op_b), m, n, k, machine.tile), m, n, k, whole);
+}
+
+template <Scalar T>
+Plan plan_triangle(const Machine& machine, Uplo uplo, Op op_a, Op op_b, Index n, Index k, TriangleOf what) {
+  const auto model = model_of<T>(machine);
+  const auto chosen = choose_triangle_tiles(model, stored(op_a, op_b), n, k, what, machine.tile);
+  return plan_chosen(model, chosen, n, n, k,
+                     [&](Index mt, Index nt) { return Region::triangle(uplo, mt, nt, chosen.m, chosen.n); });
+}
+
+template <Scalar T>
+Plan plan_symmetric(const Machine& machine, Side side, Index m, Index n) {
+  const auto model = model_of<T>(machine);
+  return plan_chosen(model, choose_symmetric_tiles(model, side, m, n, machine.tile), m, n, side == Side::Left ? m : n,
+                     whole);
+}
+
+template <Scalar T>
+Plan plan_triangular(const Machine& machine, Side side, bool inverse, Index m, Index n) {
+  const auto chosen = choose_triangular_tiles(model_of<T>(machine), side, inverse, m, n, machine.tile);
+  const Index columns = side == Side::Left ? divide_up(n, chosen.n) : divide_up(m, chosen.m);
+  return with_choice(plan_columns(machine, {chosen.m, chosen.n, chosen.k}, columns), chosen);
+}
+
+template <Scalar T>
+Plan plan_sums(const Machine& machine, TileExtents tile, Index tiles, Index k) {
+  return plan_of_sums(model_of<T>(machine), tile, tiles, k);
+}
+
+Plan plan_columns(const Machine& machine, TileExtents tile, Index columns) {
+  Plan plan{.tile = tile};
+  if (machine.has_owners()) {
+    const int gpus = machine.gpu_count(), across = static_cast<int>(std::clamp<Index>(columns, 1, gpus));
+    plan.grid = {gpus / across, across};
+  }
+  return plan;
+}
+
+template <Scalar T>
+Index default_tile(const Machine& machine) {
+  return machine.tile > 0 ? machine.tile : choose_default_tile(model_of<T>(machine));
+}
+
+#define INSTANTIATE(T)                                                                    \
+  template Plan plan_product<T>(const Machine&, Op, Op, Index, Index, Index);             \
+  template Plan plan_triangle<T>(const Machine&, Uplo, Op, Op, Index, Index, TriangleOf); \
+  template Plan plan_symmetric<T>(const Machine&, Side, Index, Index);                    \
+  template Plan plan_triangular<T>(const Machine&, Side, bool, Index, Index);             \
+  template Plan plan_sums<T>(const Machine&, TileExtents, Index, Index);                  \
+  template Index default_tile<T>(const Machine&);
+INSTANTIATE(float)
+INSTANTIATE(double)
+INSTANTIATE(std::complex<float>)
+INSTANTIATE(std::complex<double>)
+#undef INSTANTIATE
+
+}  // namespace tessera::detail

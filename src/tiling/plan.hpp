@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include <tessera/types.hpp>
+
+#include "block.hpp"
+#include "chosen_tiles.hpp"
+#include "machine/machine.hpp"
+#include "split.hpp"
+
+namespace tessera::detail {
+
+/// How a call is cut into tasks. It is chosen once a call: the routines cut their matrices by it, the loops of
+/// src/unroll follow it, and tessera-info prints it.
+struct Plan {
+  TileExtents tile;    ///< rows and columns of a tile of C, and the length of a chunk of k [elements]
+  Index k = 0;         ///< elements of the sum of each element of C
+  Index terms = 1;     ///< chunks of k: tasks that add to a tile of C
+  Index sums = 1;      ///< sums into which those tasks are divided for each tile
+  Block block;         ///< tiles of C that are computed together
+  OwnerGrid grid;      ///< the GPUs that own the tiles of C; 1×1 without owners
+  double seconds = 0;  ///< predicted time of the call; 0: not predicted, since the tiles were given
+  std::string reason;  ///< one sentence for tessera-info; empty if the tiles were given
+
+  /// The mean extents of a task: chunks may be shorter than `tile.k`.
+  TileExtents task() const { return {tile.m, tile.n, divide_up(k, terms)}; }
+};
+
+// Plans for the routines on pointers. The tiles have the shortest predicted time, unless `Machine::tile` is set.
+
+/// A plan for a product op(A) (m×k) times op(B) (k×n).
+template <Scalar T>
+Plan plan_product(const Machine& machine, Op op_a, Op op_b, Index m, Index n, Index k);
+
+/// A plan for one triangle of an n×n result, with k terms in each product.
+template <Scalar T>
+Plan plan_triangle(const Machine& machine, Uplo uplo, Op op_a, Op op_b, Index n, Index k, TriangleOf what);
+
+/// A plan for the product of an m×n matrix and a symmetric one on its `side`. Tiles: m×n of C, k×k of the symmetric
+/// matrix.
+template <Scalar T>
+Plan plan_symmetric(const Machine& machine, Side side, Index m, Index n);
+
+/// A plan for an m×n matrix and a triangular one on its `side`.
+/// @param inverse  whether the triangular matrix is solved with
+template <Scalar T>
+Plan plan_triangular(const Machine& machine, Side side, bool inverse, Index m, Index n);
+
+// Plans for the routines on matrices, whose tiles are given.
+
+/// A plan for sums of k terms.
+/// @param tiles  tiles of C that are computed
+template <Scalar T>
+Plan plan_sums(const Machine& machine, TileExtents tile, Index tiles, Index k);
+
+/// A plan for a triangular matrix of tiles of order `tile.k`.
+/// @param columns  tile columns that are independent of each other
+Plan plan_columns(const Machine& machine, TileExtents tile, Index columns);
+
+/// Tile size for a matrix that is registered without one: `Machine::tile`, if it is set.
+template <Scalar T>
+Index default_tile(const Machine& machine);
+
+}  // namespace tessera::detail

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Plans: those of given tiles agree with those that choose the tiles, and owners' grids fit the columns.
+#include "tiling/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tiling/region.hpp"
+
+namespace tessera::test {
+namespace {
+
+using detail::divide_up;
+using detail::Machine;
+using detail::Part;
+using detail::Plan;
+using detail::Region;
+
+Machine machine_with(int cpu_workers, int gpus, Placement placement) {
+  Machine machine;
+  machine.cpu_workers = cpu_workers;
+  for (int gpu = 0; gpu < gpus; gpu++) machine.gpus.push_back(gpu);
+  machine.placement = placement;
+  return machine;
+}
+
+void expect_same_loops(const Plan& a, const Plan& b) {
+  EXPECT_EQ(a.k, b.k);
+  EXPECT_EQ(a.terms, b.terms);
+  EXPECT_EQ(a.sums, b.sums);
+  EXPECT_EQ(a.block.rows, b.block.rows);
+  EXPECT_EQ(a.block.columns, b.block.columns);
+  EXPECT_EQ(a.grid.p, b.grid.p);
+  EXPECT_EQ(a.grid.q, b.grid.q);
+}
+
+TEST(Plan, OfGivenTilesIsThatOfChosenTiles) {
+  const auto machine = machine_with(5, 0, Placement::Scheduler);
+  for (const Index n : {1, 30, 1000})
+    for (const Index k : {1, 700, 20000}) {
+      const auto product = detail::plan_product<float>(machine, Op::NoTrans, Op::Trans, n, 2 * n, k);
+      const auto tiles = [&](const Region& region, Index columns, const Plan& plan) {
+        return region.tiles(divide_up(n, plan.tile.m), divide_up(columns, plan.tile.n));
+      };
+      expect_same_loops(product, detail::plan_sums<float>(machine, product.tile, tiles(Part::All, 2 * n, product), k));
+      for (const auto uplo : {Uplo::Lower, Uplo::Upper}) {
+        const auto triangle =
+            detail::plan_triangle<float>(machine, uplo, Op::NoTrans, Op::Trans, n, k, detail::TriangleOf::RankK);
+        const auto mt = divide_up(n, triangle.tile.m), nt = divide_up(n, triangle.tile.n);
+        const auto region = Region::triangle(uplo, mt, nt, triangle.tile.m, triangle.tile.n);
+        expect_same_loops(triangle, detail::plan_sums<float>(machine, triangle.tile, tiles(region, n, triangle), k));
+      }
+    }
+}
+
+TEST(Plan, SharesAColumnOnlyIfThereAreFewerColumnsThanGpus) {
+  struct Case {
+    Index columns;
+    int p, q;
+  };
+  for (const auto placement : {Placement::Home, Placement::Owner})
+    for (const auto& [columns, p, q] : {Case{1, 4, 1}, {2, 2, 2}, {3, 1, 3}, {4, 1, 4}, {9, 1, 4}}) {
+      const auto grid = detail::plan_columns(machine_with(1, 4, placement), {}, columns).grid;
+      EXPECT_EQ(grid.p, p) << columns;
+      EXPECT_EQ(grid.q, q) << columns;
+    }
+  EXPECT_EQ(detail::plan_columns(machine_with(1, 4, Placement::Scheduler), {}, 9).grid.size(), 1);
+}
+
+TEST(Region, CountsTheTilesThatItContains) {
+  for (const Index mt : {1, 2, 5})
+    for (const Index nt : {1, 3, 4, 10})
+      for (const auto& region : {Region(Part::All), Region(Part::Lower), Region(Part::Upper), Region(Part::Lower, 2),
+                                 Region(Part::Upper, 2)}) {
+        Index count = 0;
+        for (Index j = 0; j < nt; j++)
+          for (Index i = 0; i < mt; i++) count += region.contains(i, j) ? 1 : 0;
+        EXPECT_EQ(region.tiles(mt, nt), count) << mt << 'x' << nt;
+      }
+}
+
+}  // namespace
+}  // namespace tessera::test
