@@ -16,14 +16,19 @@ namespace {
 /// Those of the thread, the outermost first.
 thread_local std::vector<std::shared_ptr<Scope>> scopes;
 
-CallGroup& beyond_the_exit_gate(CallGroup& calls) {
-  exit_gate::pass();
-  return calls;
+/// A call that begins, unless the process exits. It is counted first: the exit waits for what has been counted, or the
+/// gate was closed before.
+Outstanding::One begin_unless_exiting(Outstanding& unfinished) {
+  {
+    Outstanding::One call(unfinished);
+    if (!exit_gate::is_closed()) return call;
+  }
+  exit_gate::stop_here();
 }
 }  // namespace
 
 Call::Call(CallGroup& all, bool is_private, bool metered)
-    : private_(is_private), metered_(metered), all_(beyond_the_exit_gate(all)), in_all_(all.unfinished()) {
+    : private_(is_private), metered_(metered), all_(all), in_all_(begin_unless_exiting(all.unfinished())) {
   if (private_) return;
   scopes_.reserve(scopes.size());
   for (const auto& scope : scopes) scopes_.emplace_back(scope, scope->unfinished());

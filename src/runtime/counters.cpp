@@ -96,7 +96,8 @@ class Counters {
   PolicyStatistics policy_before_{};
 };
 
-Counters counters;
+// Never destroyed: a session may end while the process exits, and its recording reads them.
+auto& counters = *new Counters;
 
 }  // namespace
 

@@ -16,14 +16,17 @@ pthread_t closer;  // valid once `closed` is true
 }  // namespace
 
 void close() noexcept {
+  if (closed) return;  // there are several exit handlers
   closer = pthread_self();
   closed = true;
 }
 
-void pass(std::unique_lock<std::mutex>* held) noexcept {
-  if (!closed.load(std::memory_order_acquire) || pthread_equal(closer, pthread_self()) != 0) return;
-  if (held != nullptr) held->unlock();
-  for (;;) ::pause();  // the process is about to end
+void open() noexcept { closed = false; }
+
+bool is_closed() noexcept { return closed && pthread_equal(closer, pthread_self()) == 0; }
+
+void stop_here() noexcept {
+  for (;;) ::pause();
 }
 
 }  // namespace tessera::detail::exit_gate

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <mutex>
-
+/// Stops calls of other threads while the process exits: StarPU, CUDA and the BLAS end next.
 namespace tessera::detail::exit_gate {
 
-/// Closes the gate: other threads that come to it stop there until the process ends. The thread that ends the libraries
-/// calls this once.
+/// Closes the gate. The thread that runs the exit handlers calls this; it may pass a closed gate.
 void close() noexcept;
 
-/// Returns at once if the gate is open or the calling thread has closed it, else never.
-/// @param held  a lock of the caller, released before it stops: the thread that ends the libraries may need it
-void pass(std::unique_lock<std::mutex>* held = nullptr) noexcept;
+/// Opens it again: in a forked child, which does not exit.
+void open() noexcept;
+
+/// Whether the calling thread must stop.
+bool is_closed() noexcept;
+
+/// Stops the calling thread until the process ends.
+/// @pre  it holds no lock that the exit needs
+[[noreturn]] void stop_here() noexcept;
 
 }  // namespace tessera::detail::exit_gate

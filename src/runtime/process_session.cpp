@@ -31,11 +31,20 @@ auto& running = *new std::weak_ptr<Session>;       // guarded by mutex
 auto& until_exit = *new std::shared_ptr<Session>;  // guarded by mutex
 std::atomic<bool> in_use = false;                  // StarPU starts, runs or stops
 std::atomic<bool> forked = false;
-/// In a forked child, which has none of the other threads. They may have held the locks.
+/// This thread starts or ends a session. If StarPU or CUDA then calls exit(), the exit must not wait for this thread.
+thread_local bool busy = false;
+
+struct Busy {
+  Busy() { busy = true; }
+  ~Busy() { busy = false; }
+};
+
+/// In a forked child, which has none of the other threads. They may have held the locks, or have begun to exit.
 void begin_as_child() {
   if (in_use) forked = true;
   new (&mutex) std::mutex;
   new (&ended) std::condition_variable;
+  exit_gate::open();
 }
 
 /// A session, and what is to be done when it has ended. A forked child keeps what it has inherited.
@@ -55,18 +64,22 @@ struct KeptSession {
   };
   struct UnlessForked {
     void operator()(Session* session) const {
+      const Busy ends;
       if (!forked) delete session;
     }
   };
   End end;  // after the session
   std::unique_ptr<Session, UnlessForked> session;
-  explicit KeptSession(const RuntimeOptions& options) : session(new Session(options)) {}
+  explicit KeptSession(const RuntimeOptions& options) {
+    const Busy starts;
+    session.reset(new Session(options));
+  }
 };
 
 /// At the exit of the process: nothing may run on StarPU, CUDA and the BLAS any more, which end next, neither calls of
 /// other threads, nor tasks on matrices that nobody has destroyed. A session that is still held then never ends.
 void end_of_process() {
-  if (forked || starpu_worker_get_id() >= 0) return;
+  if (forked || busy || starpu_worker_get_id() >= 0) return;
   exit_gate::close();
   std::unique_lock lock(mutex);
   ended.wait(lock, [] { return !alive || !running.expired(); });
@@ -83,13 +96,17 @@ struct LastGuard {
   ~LastGuard() { end_of_process(); }
 } last_guard;
 
-/// A new session, once the last one has shut StarPU down: it would join one that is about to stop.
+/// A new session, once the last one has shut StarPU down: it would join one that is about to stop. The mutex is held
+/// while StarPU starts: others need the session, and an exit must not end CUDA meanwhile.
 std::shared_ptr<Session> make_session(std::unique_lock<std::mutex>& lock, const RuntimeOptions& options) {
   require_can_wait("Runtime");
   static std::once_flag once;
   std::call_once(once, [] { pthread_atfork(nullptr, nullptr, begin_as_child); });
   ended.wait(lock, [] { return !alive; });
-  exit_gate::pass(&lock);
+  if (exit_gate::is_closed()) {
+    lock.unlock();  // the exit needs it
+    exit_gate::stop_here();
+  }
   const auto kept = std::make_shared<KeptSession>(options);
   kept->end.expected = alive = true;
   const std::shared_ptr<Session> fresh(kept, kept->session.get());
@@ -123,11 +140,10 @@ std::shared_ptr<Session> session_to_wait(const char* what) {
 
 std::shared_ptr<Session> session(const RuntimeOptions& options) {
   require_can_wait("Runtime");
+  // Without the mutex, and also if the session that runs does not use the options: they must be legal.
+  static_cast<void>(with_environment(options));
   std::unique_lock lock(mutex);
-  if (auto existing = running.lock()) {
-    static_cast<void>(with_environment(options));  // not used, but not to be wrong either
-    return existing;
-  }
+  if (auto existing = running.lock()) return existing;
   return make_session(lock, options);
 }
 

@@ -32,7 +32,7 @@ constexpr const char* unfinished_file = "prof_file.part_0";  // with what FxT ap
 /// Creates an empty file under that name in the folder of the last recording. When a further session of this process
 /// records, FxT moves such a file from the last folder into the new one, and complains if there is none.
 void leave_something_to_move(const fs::path& folder) {
-  static fs::path last;  // needs no lock: sessions start one after another
+  static auto& last = *new fs::path;  // needs no lock: sessions start one after another
   if (!last.empty()) std::ofstream(last / unfinished_file).close();
   last = folder;
 }
@@ -61,8 +61,9 @@ void require_a_buffer() {
                         "is '" + std::string(text) + "', must be a number of MiB, at least 1");
 }
 
-/// Folders in which sessions of this process have recorded. Needs no lock: sessions start one after another.
-std::set<fs::path> ours;
+/// Folders in which sessions of this process have recorded. Needs no lock: sessions start one after another. Never
+/// destroyed: a session may start or end while the process exits.
+auto& ours = *new std::set<fs::path>;
 
 /// Creates the folder to record in: `wanted`, or `wanted`-2 and so on if an earlier session of this process used it.
 fs::path free_folder(const fs::path& wanted) {
