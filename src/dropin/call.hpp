@@ -5,7 +5,7 @@
 
 #include <tessera/types.hpp>
 
-#include "routines/arguments.hpp"
+#include "blas/arguments.hpp"
 
 /// One call of a level-3 routine. The symbols of Fortran and CBLAS, with integers of 32 or 64 bits, convert their
 /// arguments to a column-major Call. Everything behind the symbols (decision, devices, host BLAS, log) uses this form.

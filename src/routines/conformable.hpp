@@ -8,7 +8,7 @@
 #include <tessera/error.hpp>
 #include <tessera/matrix.hpp>
 
-#include "arguments.hpp"
+#include "blas/arguments.hpp"
 #include "tiles/tile_grid.hpp"
 
 /// Checks that the arguments of a call fit together. Every check throws before anything is submitted.

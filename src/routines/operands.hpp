@@ -8,7 +8,7 @@
 #include <tessera/error.hpp>
 #include <tessera/matrix.hpp>
 
-#include "arguments.hpp"
+#include "blas/arguments.hpp"
 #include "common/mirror.hpp"
 #include "flipped.hpp"
 #include "tiles/tile_grid.hpp"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "arguments.hpp"
+#include "blas/arguments.hpp"
 #include "codelets/codelet.hpp"
 #include "conformable.hpp"
 #include "operands.hpp"

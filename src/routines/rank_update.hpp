@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "arguments.hpp"
+#include "blas/arguments.hpp"
 #include "codelets/codelet.hpp"
 #include "common/mirror.hpp"
 #include "conformable.hpp"

@@ -3,7 +3,7 @@
 #include <tessera/blas.hpp>
 #include <tessera/blas3.hpp>
 
-#include "arguments.hpp"
+#include "blas/arguments.hpp"
 #include "codelets/codelet.hpp"
 #include "common/mirror.hpp"
 #include "conformable.hpp"

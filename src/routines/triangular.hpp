@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "arguments.hpp"
+#include "blas/arguments.hpp"
 #include "conformable.hpp"
 #include "operands.hpp"
 #include "runtime/process_session.hpp"

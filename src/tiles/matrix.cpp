@@ -7,7 +7,7 @@
 
 #include <tessera/error.hpp>
 
-#include "routines/arguments.hpp"
+#include "blas/arguments.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "tile_grid.hpp"

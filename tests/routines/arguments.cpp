@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The argument checks, evaluated at compile time: they find the first illegal argument in the order of the BLAS.
-#include "routines/arguments.hpp"
+#include "blas/arguments.hpp"
 
 #include <gtest/gtest.h>
 

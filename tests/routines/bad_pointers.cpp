@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The routines on pointers refuse every illegal argument. The error has the argument's position in the BLAS, and no
 // operand is accessed. With a layout, which is argument 1, all other positions increase by one.
-#include "routines/arguments.hpp"
+#include "blas/arguments.hpp"
 #include "support/argument.hpp"
 #include "support/operands.hpp"
 #include "support/reference.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "routines/arguments.hpp"
+#include "blas/arguments.hpp"
 #include "tiling/plan.hpp"
 #include "workload/problem.hpp"
 
