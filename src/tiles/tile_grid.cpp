@@ -12,6 +12,7 @@
 #include "common/failure.hpp"
 #include "memory/partial_tile.hpp"
 #include "memory/tile_interface.hpp"
+#include "runtime/outstanding.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 

@@ -9,11 +9,11 @@
 #include <tessera/matrix.hpp>
 
 #include "runtime/failure_watch.hpp"
-#include "runtime/outstanding.hpp"
 #include "runtime/process_session.hpp"
 
 namespace tessera::detail {
 
+class Outstanding;
 class Session;
 
 /// The tiles of one registered matrix, shared by all its views.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program without a Runtime object. The first routine starts the runtime, and the program exits with status 0, even
 // if a matrix is a global object that is destroyed after main, or is never destroyed, in a forked child, if threads
-// call routines until the process has gone, or if a Runtime is never destroyed.
+// call routines until the process has gone or start the runtime meanwhile, or if a Runtime is never destroyed.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -66,6 +66,15 @@ void leave_work() {
   tessera::gemm<double>(tessera::Op::NoTrans, tessera::Op::NoTrans, 1, A->matrix, A->matrix, 0, C->matrix);
 }
 
+/// A thread that calls a routine until the process has ended.
+void call_until_the_end() {
+  std::thread([] {
+    while (product_is_right()) {
+    }
+    std::_Exit(EXIT_FAILURE);
+  }).detach();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -74,6 +83,11 @@ int main(int argc, char** argv) {
   if (asked("left-runtime")) {
     [[maybe_unused]] static const auto* runtime = new tessera::Runtime;
     leave_work();
+    return EXIT_SUCCESS;
+  }
+  if (asked("starting")) {
+    call_until_the_end();
+    std::this_thread::sleep_for(std::chrono::milliseconds(argc > 2 ? std::atoi(argv[2]) : 0));
     return EXIT_SUCCESS;
   }
   if (!product_is_right() || tessera::cpu_workers() < 1) {
@@ -91,11 +105,6 @@ int main(int argc, char** argv) {
     std::cout << "the child or its parent is not well\n";
     return EXIT_FAILURE;
   }
-  for (int i = 0; i < 3 && asked("calling-threads"); i++)
-    std::thread([] {
-      while (product_is_right()) {
-      }
-      std::_Exit(EXIT_FAILURE);
-    }).detach();
+  for (int i = 0; i < 3 && asked("calling-threads"); i++) call_until_the_end();
   return EXIT_SUCCESS;
 }
