@@ -13,7 +13,7 @@ namespace tessera {
 namespace detail {
 
 namespace {
-/// Those of the thread, the outermost first.
+/// The scopes that the thread is in, the outermost first.
 thread_local std::vector<std::shared_ptr<Scope>> scopes;
 
 /// A call that begins, unless the process exits. It is counted first: the exit waits for what has been counted, or the

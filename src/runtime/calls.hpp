@@ -28,7 +28,7 @@ class CallGroup {
   FailureWatch failures_;
 };
 
-/// What a `Submissions` is about.
+/// The calls of one `Submissions`.
 class Scope : public CallGroup {
  public:
   explicit Scope(std::shared_ptr<Session> session) : session_(std::move(session)) {}
@@ -37,8 +37,8 @@ class Scope : public CallGroup {
   std::shared_ptr<Session> session_;
 };
 
-/// One call of a routine on tiles: it has ended when it has submitted all of its tasks and these have run. Whoever
-/// counts it down to nothing destroys it.
+/// A call of a routine on tiles. It ends when it has submitted all of its tasks and these have run: the last `one_ends`
+/// destroys it.
 class Call {
  public:
   /// @param all         the calls of the session
@@ -47,7 +47,7 @@ class Call {
   Call(CallGroup& all, bool is_private, bool metered);
 
   void task_begins() noexcept { unfinished_.fetch_add(1, std::memory_order_relaxed); }
-  /// Also for the call itself.
+  /// Call this for each task that has run, and once when all tasks have been submitted.
   void one_ends() noexcept {
     if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }

@@ -13,16 +13,16 @@ struct Failure;
 
 namespace tessera::detail {
 
-/// Failures that somebody is to be told of: those that are added, and those of which it is not known whose they are,
-/// so that nobody takes a wrong result for a right one.
+/// Collects failures for a thread that will wait: those that are added, and stray ones, which belong to no known tile.
+/// Without the stray ones, a wrong result could be taken for a right one.
 class FailureWatch {
  public:
   FailureWatch();
   void add(const std::shared_ptr<codelets::Failure>& failure);
-  /// Forgets those that somebody else has been told of.
+  /// Forgets the failures that another wait has thrown.
   void forget_told();
-  /// @throws RuntimeError with the first failure that was added, or the last that is not known to be somebody's, since
-  ///         this object was made or last asked
+  /// @throws RuntimeError with the first failure that was added, or else the last stray one, since this object was made
+  ///         or this was last called
   void check();
 
  private:

@@ -11,8 +11,8 @@
 
 namespace tessera::detail {
 
-/// Counts what has begun and not ended. A wait is for what began before it: what others begin meanwhile belongs to
-/// another generation. StarPU's own primitives, because only those exist in simulated time.
+/// Counts what has begun and not ended. A wait covers what began before it: what others begin meanwhile belongs to
+/// another generation. It uses StarPU's mutex and condition, since only these work in simulated time.
 class Outstanding {
   using Generation = std::uint64_t;
 
@@ -46,8 +46,8 @@ class Outstanding {
   starpu_pthread_mutex_t mutex_;
   starpu_pthread_cond_t generation_ended_;
   Generation newest_ = 0;
-  Index of_newest_ = 0;                ///< how many of it have not ended
-  std::map<Generation, Index> older_;  ///< the same by generation, of those that somebody waits for
+  Index of_newest_ = 0;                ///< how many of the newest have not ended
+  std::map<Generation, Index> older_;  ///< how many of each generation that is waited for have not ended
 };
 
 }  // namespace tessera::detail

@@ -32,7 +32,7 @@ namespace tessera::detail {
 namespace {
 
 constexpr const char* starpu_limit = "STARPU_LIMIT_CUDA_MEM";
-/// Of a GPU's memory, what is used unless somebody says otherwise.
+/// The part of a GPU's memory that is used by default.
 constexpr double share_of_memory = 0.9;
 
 bool is_limited(Index memory) { return memory > 0 || std::getenv(starpu_limit) != nullptr; }
@@ -56,7 +56,7 @@ std::vector<TemporaryVariable> limit_memory(const std::vector<gpu::Info>& gpus, 
   return limits;
 }
 
-/// Threads that StarPU and the copies between GPUs and pageable memory take.
+/// The number of threads that StarPU, and the copies between GPUs and pageable memory, start.
 /// @param cpus  CPU workers; -1: as many as there are cores
 Index threads_of(int cpus, Index gpus) {
   constexpr Index copying = 12;
@@ -69,8 +69,9 @@ Index threads_of(int cpus, Index gpus) {
 /// What a session consists of. Each part needs those before it.
 struct Session::Parts {
   CallGroup calls;
-  std::atomic<std::uint64_t> other_tasks_done = 0;  ///< of those that the policy has counted
-  std::optional<StarpuFolder> starpu_folder;        ///< nothing: StarPU is the program's
+  std::atomic<std::uint64_t> other_tasks_done =
+      0;  ///< tasks of the program's own that the policy has counted and that have run
+  std::optional<StarpuFolder> starpu_folder;  ///< nothing: StarPU is the program's
   std::optional<Recording> recording;
   std::optional<ProgressDisplay> progress;
   std::optional<RunningStarpu> starpu;

@@ -88,7 +88,7 @@ class Submitter {
   }
 
  private:
-  /// What is to be done when a task has run.
+  /// What `task_has_run` needs.
   struct TaskEnd {
     detail::Call* call;
     starpu_data_handle_t wanted_next;
