@@ -12,14 +12,14 @@ INSTANTIATE_TEST_SUITE_P(Tiles, MemoryOf, ::testing::Values(3, 4, 5, 6, 8, 12, 2
                          ::testing::PrintToStringParamName());
 
 TEST_P(MemoryOf, AFewTilesIsEnough) {
-  for (const char* machine : {"h200x4 --gpus 1", "h200x4", "everest"})
-    for (const char* routine : {"gemm", "gemmt", "symm", "syrk", "syr2k", "trmm", "trsm"}) {
-      const auto ended =
-          simulate("--policy tessera --size 3072,4096 --tile 1024 --brief --platform " + std::string(machine) +
-                       " --routine " + routine + " --gpu-memory " + std::to_string(tile_mib * GetParam()),
-                   10);
-      EXPECT_EQ(ended.status, 0) << machine << ' ' << routine << ' ' << ended.out << ended.err.substr(0, 500);
-    }
+  for (const char* machine : {"h200x4 --gpus 1", "h200x4", "everest"}) {
+    const auto ended = simulate(
+        "--policy tessera --size 3072,4096 --tile 1024 --brief --routine gemm,gemmt,symm,syrk,syr2k,trmm,trsm "
+        "--platform " +
+            std::string(machine) + " --gpu-memory " + std::to_string(tile_mib * GetParam()),
+        70);
+    EXPECT_EQ(ended.status, 0) << machine << ' ' << ended.out << ended.err.substr(0, 2000);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A target with precompiled headers needs a source file.
