@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "codelet.hpp"
-#include "host_blas.hpp"
 #include "kernel.hpp"
 
 namespace tessera::codelets {
@@ -13,82 +11,74 @@ namespace tessera::codelets {
 namespace {
 
 template <Scalar T>
-void gemmt_cpu(void* buffers[], void* arg) {
-  constexpr int leaf = 128;
-  const auto& args = *static_cast<GemmtArgs<T>*>(arg);
-  const Uplo uplo = args.uplo;
-  const Op op_a = args.op_a, op_b = args.op_b;
-  const T alpha = args.alpha, beta = args.beta;
-  const auto A = tile<const T>(buffers[0]), B = tile<const T>(buffers[1]);
-  const auto C = tile<T>(buffers[2]);
-  const int k = op_a == Op::NoTrans ? A.n : A.m;
-  const auto product = [&](int i, int j, int m, int n, T factor, T* result, int ld) {
-    host::gemm<T>(op_a, op_b, m, n, k, alpha, row(op_a, A, i), A.ld, column(op_b, B, j), B.ld, factor, result, ld);
-  };
-  std::vector<T> square(static_cast<std::size_t>(leaf) * leaf);
-  cut_trapezoid(
-      uplo, C.m, C.n, args.first_row, leaf,
-      [&](const Rectangle& r) { product(r.i, r.j, r.m, r.n, beta, element(C, r.i, r.j), C.ld); },
-      [&](int row, int column, int n) {
-        product(row, column, n, n, T{}, square.data(), leaf);
-        for (int j = 0; j < n; j++) {
-          const int begin = uplo == Uplo::Lower ? j : 0, count = uplo == Uplo::Lower ? n - j : j + 1;
-          const T* from = square.data() + begin + static_cast<Index>(j) * leaf;
-          T* to = element(C, row + begin, column + j);
-          if (beta == T{}) {
-            std::copy_n(from, count, to);
-          } else {
-            if (beta != T(1)) host::scal(count, beta, to);
-            for (int i = 0; i < count; i++) to[i] += from[i];
+struct Gemmt {
+  using Args = GemmtArgs<T>;
+
+  static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
+    constexpr int leaf = 128;
+    const Uplo uplo = args.uplo;
+    const Op op_a = args.op_a, op_b = args.op_b;
+    const T alpha = args.alpha, beta = args.beta;
+    const auto A = tile<const T>(buffers[0]), B = tile<const T>(buffers[1]);
+    const auto C = tile<T>(buffers[2]);
+    const int k = op_a == Op::NoTrans ? A.n : A.m;
+    const auto product = [&](int i, int j, int m, int n, T factor, T* result, int ld) {
+      host::gemm<T>(op_a, op_b, m, n, k, alpha, row(op_a, A, i), A.ld, column(op_b, B, j), B.ld, factor, result, ld);
+    };
+    std::vector<T> square(static_cast<std::size_t>(leaf) * leaf);
+    cut_trapezoid(
+        uplo, C.m, C.n, args.first_row, leaf,
+        [&](const Rectangle& r) { product(r.i, r.j, r.m, r.n, beta, element(C, r.i, r.j), C.ld); },
+        [&](int row, int column, int n) {
+          product(row, column, n, n, T{}, square.data(), leaf);
+          for (int j = 0; j < n; j++) {
+            const int begin = uplo == Uplo::Lower ? j : 0, count = uplo == Uplo::Lower ? n - j : j + 1;
+            const T* from = square.data() + begin + static_cast<Index>(j) * leaf;
+            T* to = element(C, row + begin, column + j);
+            if (beta == T{}) {
+              std::copy_n(from, count, to);
+            } else {
+              if (beta != T(1)) host::scal(count, beta, to);
+              for (int i = 0; i < count; i++) to[i] += from[i];
+            }
           }
-        }
-      });
-}
+        });
+  }
 
 #ifdef TESSERA_WITH_CUDA
-template <Scalar T>
-void gemmt_cuda(void* buffers[], void* arg) {
-  const auto& args = *static_cast<GemmtArgs<T>*>(arg);
-  const Uplo uplo = args.uplo;
-  const Op op_a = args.op_a, op_b = args.op_b;
-  const T alpha = args.alpha, beta = args.beta;
-  const auto A = tile<const T>(buffers[0]), B = tile<const T>(buffers[1]);
-  const auto C = tile<T>(buffers[2]);
-  const int k = op_a == Op::NoTrans ? A.n : A.m;
-  const auto handle = device::local_handle();
-  const device::LeafWorkspace<T> workspace;
-  const auto product = [&](int i, int j, int m, int n, T factor, T* result, int ld) {
-    check("gemmt", device::gemm<T>(handle, op_a, op_b, m, n, k, alpha, row(op_a, A, i), A.ld, column(op_b, B, j), B.ld,
-                                   factor, result, ld));
-  };
-  cut_trapezoid(
-      uplo, C.m, C.n, args.first_row, device::leaf,
-      [&](const Rectangle& r) { product(r.i, r.j, r.m, r.n, beta, element(C, r.i, r.j), C.ld); },
-      [&](int row, int column, int n) {
-        T* const corner = element(C, row, column);
-        if (beta != T{})
-          check("gemmt", device::scale<T>(handle, n, n, T(1), corner, C.ld, workspace.square, device::leaf));
-        product(row, column, n, n, beta, workspace.square, device::leaf);
-        check("gemmt", device::copy_triangle<T>(handle, uplo, n, workspace.square, device::leaf, workspace.packed,
-                                                corner, C.ld));
-      });
-}
-#else
-template <Scalar T>
-const starpu_cuda_func_t gemmt_cuda = no_cuda;
+  static void run(const OnDevice& on, void* buffers[], const Args& args) {
+    const Uplo uplo = args.uplo;
+    const Op op_a = args.op_a, op_b = args.op_b;
+    const T alpha = args.alpha, beta = args.beta;
+    const auto A = tile<const T>(buffers[0]), B = tile<const T>(buffers[1]);
+    const auto C = tile<T>(buffers[2]);
+    const int k = op_a == Op::NoTrans ? A.n : A.m;
+    const device::LeafWorkspace<T> workspace;
+    const auto product = [&](int i, int j, int m, int n, T factor, T* result, int ld) {
+      check("gemmt", device::gemm<T>(on.handle, op_a, op_b, m, n, k, alpha, row(op_a, A, i), A.ld, column(op_b, B, j),
+                                     B.ld, factor, result, ld));
+    };
+    cut_trapezoid(
+        uplo, C.m, C.n, args.first_row, device::leaf,
+        [&](const Rectangle& r) { product(r.i, r.j, r.m, r.n, beta, element(C, r.i, r.j), C.ld); },
+        [&](int row, int column, int n) {
+          T* const corner = element(C, row, column);
+          if (beta != T{})
+            check("gemmt", device::scale<T>(on.handle, n, n, T(1), corner, C.ld, workspace.square, device::leaf));
+          product(row, column, n, n, beta, workspace.square, device::leaf);
+          check("gemmt", device::copy_triangle<T>(on.handle, uplo, n, workspace.square, device::leaf, workspace.packed,
+                                                  corner, C.ld));
+        });
+  }
 #endif
+};
 
 }  // namespace
 
 template <Scalar T>
 starpu_codelet& gemmt() {
-  static TileOperation operation("gemmt", gemmt_cpu<T>, gemmt_cuda<T>);
-  return operation.codelet;
+  return codelet_of<Gemmt<T>>("gemmt");
 }
-
-template starpu_codelet& gemmt<float>();
-template starpu_codelet& gemmt<double>();
-template starpu_codelet& gemmt<std::complex<float>>();
-template starpu_codelet& gemmt<std::complex<double>>();
+INSTANTIATE_FOR_ALL_TYPES(gemmt)
 
 }  // namespace tessera::codelets

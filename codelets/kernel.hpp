@@ -5,7 +5,9 @@
 
 #include <string>
 
+#include "codelet.hpp"
 #include "common/failure.hpp"
+#include "host_blas.hpp"
 #include "tile.hpp"
 
 #ifdef TESSERA_WITH_CUDA
@@ -13,16 +15,41 @@
 #include "device_handles.hpp"
 #endif
 
-/// Helpers that the implementations of several tile operations share.
+/// What the implementations of tile operations share: how one becomes a codelet, and the BLAS of the processor it runs
+/// on.
 namespace tessera::codelets {
 
-/// The CUDA implementation in builds without CUDA: null, so that tasks run on CPUs only. Simulated GPUs need a value
-/// that is not null, but never call it.
-#ifdef STARPU_SIMGRID
-inline const auto no_cuda = reinterpret_cast<starpu_cuda_func_t>(1);
-#else
-inline constexpr starpu_cuda_func_t no_cuda = nullptr;
-#endif
+/// The BLAS of a CPU worker.
+struct OnHost {
+  template <typename... Args>
+  void gemm(Args... args) const {
+    host::gemm(args...);
+  }
+  template <typename... Args>
+  void symm(Args... args) const {
+    host::symm(args...);
+  }
+  template <typename... Args>
+  void hemm(Args... args) const {
+    host::hemm(args...);
+  }
+  template <typename... Args>
+  void syrk(Args... args) const {
+    host::syrk(args...);
+  }
+  template <typename... Args>
+  void herk(Args... args) const {
+    host::herk(args...);
+  }
+  template <typename... Args>
+  void syr2k(Args... args) const {
+    host::syr2k(args...);
+  }
+  template <typename... Args>
+  void her2k(Args... args) const {
+    host::her2k(args...);
+  }
+};
 
 #ifdef TESSERA_WITH_CUDA
 inline void check(const char* operation, cublasStatus_t status) {
@@ -33,6 +60,86 @@ inline void check(const char* operation, cublasStatus_t status) {
 inline void check(const char* operation, cudaError_t status) {
   if (status != cudaSuccess) report_failure(std::string(operation) + " on a GPU: " + cudaGetErrorString(status));
 }
+
+/// The BLAS of a CUDA worker. Its operations are asynchronous on the worker's stream.
+struct OnDevice {
+  cublasHandle_t handle = device::local_handle();
+
+  template <typename... Args>
+  void gemm(Args... args) const {
+    check("gemm", device::gemm(handle, args...));
+  }
+  template <typename... Args>
+  void symm(Args... args) const {
+    check("symm", device::symm(handle, args...));
+  }
+  template <typename... Args>
+  void hemm(Args... args) const {
+    check("hemm", device::hemm(handle, args...));
+  }
+  template <typename... Args>
+  void syrk(Args... args) const {
+    check("syrk", device::syrk(handle, args...));
+  }
+  template <ComplexScalar T>
+  void herk(Uplo uplo, Op op, int n, int k, Real<T> alpha, const T* A, int lda, Real<T> beta, T* C, int ldc) const {
+    if (beta != 0) device::clear_imaginary_diagonal(n, C, ldc);  // cuBLAS would read the imaginary part
+    check("herk", device::herk(handle, uplo, op, n, k, alpha, A, lda, beta, C, ldc));
+  }
+  template <typename... Args>
+  void syr2k(Args... args) const {
+    check("syr2k", device::syr2k(handle, args...));
+  }
+  template <ComplexScalar T>
+  void her2k(Uplo uplo, Op op, int n, int k, T alpha, const T* A, int lda, const T* B, int ldb, Real<T> beta, T* C,
+             int ldc) const {
+    if (beta != 0) device::clear_imaginary_diagonal(n, C, ldc);  // as in herk
+    check("her2k", device::her2k(handle, uplo, op, n, k, alpha, A, lda, B, ldb, beta, C, ldc));
+  }
+};
 #endif
+
+// A kernel is a type with the type of its arguments, `Args`, and a static function `run(blas, buffers, args)`. That is
+// a template over OnHost and OnDevice, or two overloads if a GPU computes the operation in another way.
+
+template <typename Kernel>
+void on_cpu(void* buffers[], void* args) {
+  Kernel::run(OnHost{}, buffers, *static_cast<const typename Kernel::Args*>(args));
+}
+
+/// The CUDA implementation in builds without CUDA: null, so that tasks run on CPUs only. Simulated GPUs need a value
+/// that is not null, but never call it.
+#ifdef STARPU_SIMGRID
+inline const auto no_cuda = reinterpret_cast<starpu_cuda_func_t>(1);
+#else
+inline constexpr starpu_cuda_func_t no_cuda = nullptr;
+#endif
+
+#ifdef TESSERA_WITH_CUDA
+template <typename Kernel>
+void on_gpu(void* buffers[], void* args) {
+  Kernel::run(OnDevice{}, buffers, *static_cast<const typename Kernel::Args*>(args));
+}
+#else
+template <typename Kernel>
+inline const starpu_cuda_func_t on_gpu = no_cuda;
+#endif
+
+/// The codelet of a kernel.
+/// @param name  shown in traces
+template <typename Kernel>
+starpu_codelet& codelet_of(const char* name) {
+  static TileOperation operation(name, on_cpu<Kernel>, on_gpu<Kernel>);
+  return operation.codelet;
+}
+
+// The codelets that other files need, at the end of a file.
+#define INSTANTIATE_FOR_COMPLEX_TYPES(codelet)             \
+  template starpu_codelet& codelet<std::complex<float>>(); \
+  template starpu_codelet& codelet<std::complex<double>>();
+#define INSTANTIATE_FOR_ALL_TYPES(codelet)    \
+  template starpu_codelet& codelet<float>();  \
+  template starpu_codelet& codelet<double>(); \
+  INSTANTIATE_FOR_COMPLEX_TYPES(codelet)
 
 }  // namespace tessera::codelets
