@@ -5,7 +5,7 @@
 
 namespace tessera::scheduler {
 
-/// Seconds, in simulated time where there is such.
+/// The time by StarPU's clock [s]. In a simulation, that is simulated time.
 inline double now() { return 1e-6 * starpu_timing_now(); }
 
 }  // namespace tessera::scheduler

@@ -6,7 +6,7 @@
 
 namespace tessera::scheduler {
 
-/// StarPU's own mutex: the standard one does not exist in simulated time.
+/// StarPU's mutex, which also works in simulated time. The standard one does not.
 class Mutex {
  public:
   Mutex() { STARPU_PTHREAD_MUTEX_INIT(&mutex_, NULL); }
@@ -19,7 +19,7 @@ class Mutex {
   starpu_pthread_mutex_t mutex_;
 };
 
-/// Leaves the core's other thread to itself for a moment.
+/// Tells the processor that this thread is spinning, so that the core's other thread runs faster.
 inline void pause() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -30,8 +30,8 @@ inline void pause() {
 class Lock {
  public:
   explicit Lock(Mutex& mutex) : mutex_(mutex.mutex_) {
-#ifndef STARPU_SIMGRID  // there, time stands still for one that tries
-    // Who holds it needs a microsecond or two; to sleep and be woken takes longer.
+#ifndef STARPU_SIMGRID  // simulated time does not advance while a thread spins
+    // The holder releases the mutex within a few microseconds. Sleeping and being woken takes longer.
     for (int attempt = 0; attempt < 200; attempt++) {
       if (starpu_pthread_mutex_trylock(&mutex_) == 0) return;
       pause();

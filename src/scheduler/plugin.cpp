@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What StarPU sees of the policy: its hooks, and what it looks for in a library that STARPU_SCHED_LIB names.
+// The policy's interface: StarPU's hooks, the functions that StarPU looks up in a library named by STARPU_SCHED_LIB,
+// and <tessera/sched.h>.
 #include <starpu.h>
 #include <starpu_scheduler.h>
 
@@ -13,6 +14,7 @@
 #include <tessera/sched.h>
 
 #include "policy.hpp"
+#include "tile_hints.hpp"
 
 namespace {
 
@@ -46,7 +48,7 @@ std::atomic<std::uint64_t> other_tasks = 0;
 
 bool is_other(const starpu_task& task) {
   if (task.sched_data == &tessera_sched_tile_task || task.type != STARPU_TASK_TYPE_NORMAL) return false;
-  // Where several tasks are waited for, StarPU submits one that does nothing. It has the type of the one that waits.
+  // To wait for several tasks, StarPU submits one that does nothing. Only its name tells it from the program's tasks.
   return task.cl != nullptr || task.name == nullptr || !std::string_view(task.name).starts_with("_starpu_");
 }
 
@@ -79,7 +81,7 @@ starpu_sched_policy make_policy() {
   policy.remove_workers = remove_workers;
   policy.prefetches = 1;
   policy.policy_name = "tessera";
-  policy.policy_description = "tiles first: two-level tile cache, reservation stations, work stealing";
+  policy.policy_description = "two-level tile cache, reservation stations, work stealing";
   policy.worker_type = STARPU_WORKER_LIST;
   return policy;
 }
@@ -121,7 +123,8 @@ int tessera_sched_statistics(unsigned context, tessera_sched_counts* counts) {
   return 0;
 }
 
-/// StarPU's entry points for a policy from outside.
+// StarPU looks up these two functions.
+
 starpu_sched_policy* starpu_get_sched_lib_policy(const char* name) {
   if (std::strcmp(name, policy.policy_name) != 0) return nullptr;
   if (const char* refusal = tessera_sched_check_options(); refusal != nullptr) {

@@ -3,181 +3,178 @@
 
 #include <starpu_scheduler.h>
 
-#include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "clock.hpp"
+#include "ideas/accounting.hpp"
+#include "ideas/choosing.hpp"
+#include "ideas/membership.hpp"
+#include "ideas/placing.hpp"
+#include "ideas/running.hpp"
+#include "ideas/waiting.hpp"
 
 namespace tessera::scheduler {
 
-Policy::Policy(unsigned context, Options options)
-    : context_(context), options_(options), workers_(STARPU_NMAXWORKERS) {}
+namespace {
 
-bool Policy::can_execute(const Worker& worker, const ReadyTask& task) {
-  if ((task.kinds & bit(worker.kind)) == 0) return false;
-  return task.workers.empty() || std::ranges::binary_search(task.workers, worker.id);
+void wake(const std::vector<int>& workers) {
+  for (const int worker : workers) starpu_wake_worker_relax_light(worker);
 }
 
-// --- Tasks come in ---------------------------------------------------------------------------------------------------
+}  // namespace
 
-ReadyTask Policy::describe(starpu_task* task) const {
-  const auto order = order_.find(task);
-  ReadyTask ready{task, output_of(task), task->priority, order != order_.end() ? order->second : 0, 0, {}};
-  const bool restricted = task->workerids_len > 0 || task->cl->can_execute != nullptr;
-  for (std::size_t kind = 0; kind < kinds_.size(); kind++)
-    for (const auto* worker : kinds_[kind]) {
-      if (starpu_worker_can_execute_task_first_impl(static_cast<unsigned>(worker->id), task, nullptr) != 0) {
-        ready.kinds |= bit(static_cast<int>(kind));
-        if (restricted) ready.workers.push_back(worker->id);
-      }
-      if (!restricted) break;  // what one of a kind can, the others can
-    }
-  std::ranges::sort(ready.workers);
-  return ready;
-}
+Policy::Policy(unsigned context, const Options& options)
+    : context_(context), backend_(context), state_(options, STARPU_NMAXWORKERS, backend_) {}
 
-void Policy::place(const ReadyTask& task) {
-  const int home = options_.chains && task.output != nullptr ? chains_.home(task.output) : nobody;
-  auto* worker = home == nobody ? nullptr : workers_[static_cast<std::size_t>(home)].get();
-  if (worker != nullptr && worker->present && can_execute(*worker, task)) return worker->bound.add(task);
-  share(task);
-}
-
-void Policy::share(const ReadyTask& task) {
-  shared_[{task.kinds, task.workers}].add(task);
-  shared_tasks_++;
-}
+// --- Tasks arrive ----------------------------------------------------------------------------------------------------
 
 void Policy::submitted(starpu_task* task) {
-  const bool nowhere = task->cl == nullptr || task->cl->where == STARPU_NOWHERE || task->where == STARPU_NOWHERE;
-  if (nowhere) return;  // nobody will execute it
-  const auto output = output_of(task);
+  const bool executed = task->cl != nullptr && task->cl->where != STARPU_NOWHERE && task->where != STARPU_NOWHERE;
+  if (!executed) return;
+  auto* const output = id_of(output_of(task));
   const Lock lock(mutex_);
-  order_[task] = ++submitted_;
-  if (output != nullptr) chains_.submitted(output);
+  task_submitted(state_, id_of(task), output);
 }
 
 void Policy::push(starpu_task* task) {
-  std::vector<int> sleepers;
+  int sleeper = no_worker;
   const double begin = now();
+  auto description = describe(task);
   {
     const Lock lock(mutex_);
-    const auto ready = describe(task);
-    place(ready);
+    const auto& ready = *description;
+    if (const auto order = state_.order.find(ready.id); order != state_.order.end()) description->order = order->second;
+    find_executors(state_, *description);
+    place(state_, std::move(description));
     waiting_++;
     starpu_push_task_end(task);
-    sleepers = wake(ready);
-    statistics_.in_push += now() - begin;
+    sleeper = wake_for(state_, ready);
+    state_.counts.in_push += now() - begin;
   }
-  for (const int worker : sleepers) starpu_wake_worker_relax_light(worker);
-}
-
-/// The worker that the task is bound to, or else one that might take or steal it.
-std::vector<int> Policy::wake(const ReadyTask& task) {
-  const int home = task.output != nullptr ? chains_.home(task.output) : nobody;
-  Worker* sleeper = nullptr;
-  for (auto* worker : members_)
-    if (worker->asleep && can_execute(*worker, task) && (sleeper == nullptr || worker->id == home)) sleeper = worker;
-  if (sleeper == nullptr) return {};
-  sleeper->asleep = false;
-  return {sleeper->id};
-}
-
-std::vector<int> Policy::wake_all(bool only_waiting, int caller) {
-  std::vector<int> sleepers;
-  for (auto* worker : members_)
-    if (worker->id != caller && (!only_waiting || worker->waits) && worker->asleep.exchange(false))
-      sleepers.push_back(worker->id);
-  return sleepers;
+  if (sleeper != no_worker) starpu_wake_worker_relax_light(sleeper);
 }
 
 // --- A worker asks for a task ----------------------------------------------------------------------------------------
 
 starpu_task* Policy::pop(int id) {
-  std::optional<ReservationStation::Slot> slot;
-  ReservationStation::Prefetches prefetches;
-  std::vector<int> sleepers;
-  if (workers_[static_cast<std::size_t>(id)] == nullptr) return nullptr;
-  auto& worker = *workers_[static_cast<std::size_t>(id)];
+  auto* const found = find_worker(state_, id);
+  if (found == nullptr) return nullptr;
+  auto& worker = *found;
   if (waiting_ == 0 && worker.asleep) return nullptr;
+  TaskId popped = nullptr;
+  Prefetches prefetches;
+  std::vector<int> sleepers;
   const double begin = now();
   {
     const Lock lock(mutex_);
     if (!worker.present && starpu_sched_ctx_contains_worker(id, context_) != 0) add(id);
     if (!worker.present) return nullptr;
-    if (worker.memory == 0) {  // the drivers know links and memories only now
-      if (!cache_) cache_.emplace(options_.peers);
-      const auto memory = starpu_memory_get_total(worker.node);  // -1: not known
-      worker.memory = memory < 0 ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(memory);
-    }
-    refill(worker);
-    if (options_.prefetch && cache_->distributed() && !worker.station.empty() && !worker.narrow())
-      prefetches = worker.station.to_prefetch(*cache_, abandoned_, worker.node, options_.wait);
-    if (!worker.narrow() || fetching_ == nobody)
-      slot = worker.station.next(worker.node, is_idle(worker),
-                                 [&](starpu_data_handle_t tile) { return awaited_by_a_peer(worker, tile); });
+    if (worker.memory == 0) find_memory(worker);
+    const double time = now();
+    fill_station(state_, worker);
+    if (worker.station.empty() && waiting_ > 0) remove_workers_that_left(time);
+    if (state_.options.prefetch && state_.cache.distributed() && !worker.station.empty() && !worker.has_large_task())
+      prefetches = fetch_ahead(state_, worker);
+    std::optional<ReservationStation::Slot> slot;
+    if (!worker.has_large_task() || state_.large_fetcher == no_worker) slot = next_task(state_, worker, time);
     worker.asleep = !slot;
-    worker.waits = !slot && worker.given.empty() && !worker.station.empty();
+    worker.waits = !slot && worker.popped.empty() && !worker.station.empty();
     if (slot) {
-      auto awaited = cache_->distributed() ? TileCache::missing(slot->task.task, worker.node)
-                                           : std::vector<starpu_data_handle_t>{};
-      worker.given.push_back({slot->task.task, slot->task.output, slot->task.order, std::move(awaited), slot->wide});
-      statistics_.tasks++;
+      popped = slot->task->id;
+      task_popped(state_, worker, std::move(*slot));
       waiting_--;
-      std::erase(prefetches.tasks, slot->task.task);  // it will be fetched at once
-      if (worker.narrow()) fetching_ = id;
+      std::erase(prefetches.tasks, popped);  // StarPU will fetch its tiles at once
     }
-    if (!worker.runs()) count_idle(worker);
-    sleepers = wake_all(!std::exchange(declined_, false), id);
-    if (slot) statistics_.in_pop += now() - begin;
+    if (!worker.runs()) count_idle(state_, worker, time);
+    sleepers = wake_others(state_, !std::exchange(state_.declined, false), id);
+    if (popped != nullptr) state_.counts.in_pop += now() - begin;
   }
-  // Outside of the lock: what is asked for belongs to slots that nobody else may take meanwhile.
-  for (auto* const task : prefetches.tasks) starpu_prefetch_task_input_for(task, static_cast<unsigned>(id));
-  for (const auto& tile : prefetches.tiles)
-    starpu_data_prefetch_on_node_prio(tile.handle, worker.node, 1, tile.priority);
-  if (!prefetches.tasks.empty() || !prefetches.tiles.empty()) {
+  request(worker, prefetches);
+  wake(sleepers);
+  return task_of(popped);
+}
+
+/// Asks StarPU what it knows only after its drivers have started: the size of the worker's memory, and the links.
+void Policy::find_memory(Worker& worker) {
+  if (!std::exchange(links_known_, true)) {
+    state_.cache.set_links(measured_links());
+    if (state_.options.peers) prefer_peers(state_.cache.peers());
+  }
+  const auto memory = starpu_memory_get_total(worker.node);  // negative: unlimited
+  worker.memory = memory < 0 ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(memory);
+}
+
+/// Requests tiles, without the lock: they belong to slots that nobody else may take meanwhile.
+void Policy::request(Worker& worker, const Prefetches& prefetches) {
+  if (prefetches.tasks.empty() && prefetches.tiles.empty()) return;
+  for (auto* const task : prefetches.tasks)
+    starpu_prefetch_task_input_for(task_of(task), static_cast<unsigned>(worker.id));
+  for (const auto& [tile, priority] : prefetches.tiles)
+    starpu_data_prefetch_on_node_prio(handle_of(tile), worker.node, 1, priority);
+  const Lock lock(mutex_);
+  fetches_issued(worker);
+  if (!worker.present) hand_back(state_, worker);
+}
+
+// --- Tasks run -------------------------------------------------------------------------------------------------------
+
+void Policy::starts(starpu_task* task, int id) {
+  std::vector<int> sleepers;
+  {
     const Lock lock(mutex_);
-    worker.station.issued();
-    if (!worker.present) hand_back(worker);
+    // Workers that wait for a tile of the task can have it now.
+    if (task_starts(state_, id_of(task), id, now())) sleepers = wake_others(state_, true, id);
   }
-  for (const int sleeper : sleepers) starpu_wake_worker_relax_light(sleeper);
-  return slot ? slot->task.task : nullptr;
+  wake(sleepers);
 }
 
-void Policy::refill(Worker& worker) {
-  // Where there is nothing to fetch, there is nothing to choose early either.
-  const bool far = cache_->distributed() && worker.node != STARPU_MAIN_RAM;
-  const std::size_t slots = far ? static_cast<std::size_t>(options_.slots) : 1;
-  // A full one still takes what is more urgent than its last task, which may have been waiting for long.
-  const auto has_slot = [&] {
-    if (worker.station.size() < slots) return true;
-    return far && worker.station.size() < 2 * slots && !worker.bound.empty() &&
-           RunsBefore{}(*worker.bound.tasks().begin(), worker.station.slots().back().task);
-  };
-  while (worker.station.empty() || (has_slot() && worker.station.bytes() <= ahead(worker))) {
-    auto task = best_for(worker);
-    if (!task && worker.station.empty() && options_.steal && !worker.narrow()) task = steal(worker);
-    if (!task) {
-      if (worker.station.empty() && waiting_ > 0) remove_those_that_left();
-      return;
-    }
-    if (task->output != nullptr) {
-      chains_.set_home(task->output, worker.id);
-      chains_.open(task->output);
-    }
-    count_hits(worker, task->task);
-    worker.station.reserve(*task, worker.node, is_wide(worker, *task));
+void Policy::ends(starpu_task* task, int id) {
+  auto* const output = output_of(task);
+  bool complete = false;
+  {
+    const Lock lock(mutex_);
+    complete = task_ends(state_, id_of(task), id_of(output), id, now());
   }
+  if (complete && state_.options.write_back &&
+      starpu_worker_get_memory_node(static_cast<unsigned>(id)) != STARPU_MAIN_RAM &&
+      is_allocated(output, STARPU_MAIN_RAM))
+    write_back(output);
 }
 
-/// Whether a task fills more than half of a worker's memory.
-bool Policy::is_wide(const Worker& worker, const ReadyTask& task) const {
-  return cache_->distributed() && bytes_of(task.task) > worker.memory / 2;
+tessera_sched_counts Policy::statistics() {
+  const Lock lock(mutex_);
+  return count_until(state_, now());
 }
 
-double Policy::seconds(const Worker& worker, starpu_task* task) const {
-  return pace_.seconds(task, worker.kind, worker.id, context_);
+// --- Workers come and go ---------------------------------------------------------------------------------------------
+
+void Policy::add_workers(const int* workers, unsigned count) {
+  const Lock lock(mutex_);
+  for (unsigned i = 0; i < count; i++) add(workers[i]);
+  place_shared_again(state_);
+}
+
+void Policy::add(int id) {
+  const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(id));
+  add_worker(state_, id, node, starpu_node_get_kind(node) == STARPU_CPU_RAM);
+}
+
+void Policy::remove_workers(const int* workers, unsigned count) {
+  const Lock lock(mutex_);
+  for (unsigned i = 0; i < count; i++)
+    if (auto* worker = find_worker(state_, workers[i]); worker != nullptr) remove_worker(state_, *worker);
+}
+
+/// StarPU reports when a worker joins a context, but not when it leaves. So workers without tasks look from time to
+/// time.
+void Policy::remove_workers_that_left(double time) {
+  constexpr double interval = 0.01;
+  if (time < looked_for_leavers_ + interval) return;
+  looked_for_leavers_ = time;
+  const auto members = state_.members;
+  for (auto* worker : members)
+    if (starpu_sched_ctx_contains_worker(worker->id, context_) == 0) remove_worker(state_, *worker);
 }
 
 }  // namespace tessera::scheduler

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <deque>
 
-#include "scheduler/reservation_station.hpp"
 #include "support/gate.hpp"
 #include "support/starpu.hpp"
 
@@ -103,26 +102,7 @@ TEST_F(Prefetching, KeepsNoStolenTileAfterTheNextTasksThatReadIt) {
   tiles.expect_none_kept();
 }
 
-// A tile that is fetched by itself is no more urgent than its task.
-TEST_F(Prefetching, HasThePriorityOfTheTask) {
-  const Tiles tiles;
-  tessera_sched_allow_fetching(tiles.inputs[0].handle());
-  tessera_sched_allow_fetching(tiles.outputs[0].handle());
-  auto* task = task_of([](void**) {}, {{tiles.inputs[0].handle(), STARPU_R}, {tiles.outputs[0].handle(), STARPU_W}});
-  scheduler::ReservationStation station;
-  scheduler::ReadyTask ready;
-  ready.task = task, ready.priority = -7;
-  station.reserve(ready, far_node, false);
-  scheduler::AbandonedTiles abandoned;
-  const auto prefetches = station.to_prefetch(scheduler::TileCache(true), abandoned, far_node, true);
-  EXPECT_TRUE(prefetches.tasks.empty());
-  ASSERT_EQ(prefetches.tiles.size(), 1);
-  EXPECT_EQ(prefetches.tiles[0].handle, tiles.inputs[0].handle());
-  EXPECT_EQ(prefetches.tiles[0].priority, -7);
-  submit(task);
-}
-
-// The result goes home as soon as it is complete, though the program has said by then that nobody will read it.
+// The result is written back as soon as it is complete, although its invalidation has been submitted by then.
 TEST_F(Prefetching, WritesBackWhatIsToBeInvalidated) {
   Numbers tile;
   for (int i = 0; i < 5; i++) {

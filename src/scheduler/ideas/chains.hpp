@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "backend.hpp"
+
+namespace tessera::scheduler {
+
+/// The chains: the tasks that write one tile, one after another. Each chain has a home: the worker that runs its tasks.
+class Chains {
+ public:
+  /// @param workers  numbers of workers are smaller than this
+  Chains(const Backend& backend, std::size_t workers)
+      : backend_(backend), unfinished_(workers), incomplete_bytes_(workers) {}
+
+  /// Call this when a task that writes the tile has been submitted.
+  void submitted(TileId tile);
+  /// Call this when a task that writes the tile has been executed.
+  /// @returns whether the chain is complete: no submitted task is left
+  bool finished(TileId tile);
+
+  /// The home of the tile. Before the first task it is the one that the program suggests.
+  int home(TileId tile) const;
+  void set_home(TileId tile, int worker);
+  /// Unfinished tasks whose home is a worker, ready or not.
+  std::size_t unfinished(int worker) const { return unfinished_[static_cast<std::size_t>(worker)]; }
+  /// Unfinished tasks that write the tile; 1 if none is known.
+  std::size_t length(TileId tile) const;
+
+  /// Call this when the home of the tile reserves a task of the chain: the tile counts as an incomplete result from now
+  /// on.
+  /// @param memory  what the tile occupies [bytes]
+  void begin(TileId tile, std::size_t memory);
+  /// Whether the tile is an incomplete result of the worker.
+  bool has_begun(TileId tile, int worker) const;
+  /// Memory of the incomplete results of a worker [bytes].
+  std::size_t incomplete_bytes(int worker) const { return incomplete_bytes_[static_cast<std::size_t>(worker)]; }
+
+  /// Call this when a worker leaves: its chains lose their home.
+  void forget(int worker);
+
+ private:
+  struct Chain {
+    std::size_t unfinished = 0;
+    int home = no_worker;
+    std::size_t incomplete_bytes = 0;  ///< memory of the tile; 0: no task has been reserved
+  };
+  void move(Chain& chain, int worker);
+  void end(Chain& chain);
+
+  const Backend& backend_;
+  std::unordered_map<TileId, Chain> chains_;   ///< those that have unfinished tasks
+  std::vector<std::size_t> unfinished_;        ///< by home
+  std::vector<std::size_t> incomplete_bytes_;  ///< by home
+};
+
+}  // namespace tessera::scheduler

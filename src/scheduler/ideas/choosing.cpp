@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "choosing.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "accounting.hpp"
+#include "declining.hpp"
+#include "memory_limits.hpp"
+#include "stealing.hpp"
+
+namespace tessera::scheduler {
+
+namespace {
+
+struct Candidate {
+  ReadyQueue* queue;
+  ReadyQueue::Tasks::const_iterator position;
+  std::size_t score;
+};
+
+/// Compares the tasks at the front of a queue with the best candidate so far.
+/// @param skip_declined  leaves out the tasks that faster workers should run
+void compare(const State& state, const Worker& worker, ReadyQueue& queue, bool skip_declined,
+             std::optional<Candidate>& best) {
+  const bool by_score = state.options.locality && state.cache.distributed();
+  int left = by_score || skip_declined ? state.options.window : 1;
+  for (auto position = queue.tasks().begin(); position != queue.tasks().end() && left > 0; ++position) {
+    const auto& task = **position;
+    left--;
+    if (!has_room_for_result(state, worker, task) || (skip_declined && leave_to_faster(state, worker, task))) continue;
+    const auto [score, is_best] = by_score ? state.cache.score(task, worker.node) : TileCache::Score{};
+    if (!best || score > best->score || (score == best->score && RunsBefore{}(task, **best->position)))
+      best = Candidate{&queue, position, score};
+    if (is_best) return;  // no later task has a larger score
+  }
+}
+
+std::optional<Candidate> find_candidate(State& state, Worker& worker, bool skip_declined) {
+  std::optional<Candidate> best;
+  compare(state, worker, worker.bound, skip_declined, best);
+  // A worker reserves no more than its share of the shared tasks: others would have to steal the rest.
+  const auto fair = (state.shared_tasks + state.members.size() - 1) / state.members.size();
+  if (worker.station.size() < std::max<std::size_t>(1, fair) && (!best || state.cache.distributed()))
+    for (auto& [key, queue] : state.shared)
+      if (!queue.empty() && can_execute(worker, queue.front())) compare(state, worker, queue, skip_declined, best);
+  return best;
+}
+
+}  // namespace
+
+TaskPtr choose_task(State& state, Worker& worker) {
+  auto best = find_candidate(state, worker, false);
+  if (best && leave_to_faster(state, worker, **best->position)) {
+    decline(state, worker);
+    best = find_candidate(state, worker, true);
+  }
+  if (!best || (!worker.station.empty() && !may_look_ahead(state, worker, **best->position))) return nullptr;
+  if (best->queue != &worker.bound) state.shared_tasks--;
+  return best->queue->take(best->position);
+}
+
+void fill_station(State& state, Worker& worker) {
+  // A worker that computes in the host's memory has little to fetch, so it gains nothing from choosing early.
+  const bool fetches = state.cache.distributed() && worker.node != host_node;
+  const std::size_t slots = fetches ? static_cast<std::size_t>(state.options.slots) : 1;
+  // A full station still takes a task that is more urgent than its last one, which may have to wait for long.
+  const auto has_slot = [&] {
+    if (worker.station.size() < slots) return true;
+    return fetches && worker.station.size() < 2 * slots && !worker.bound.empty() &&
+           RunsBefore{}(worker.bound.front(), *worker.station.slots().back().task);
+  };
+  while (worker.station.empty() || (has_slot() && worker.station.bytes() <= lookahead_limit(state, worker))) {
+    auto task = choose_task(state, worker);
+    if (!task && worker.station.empty() && state.options.steal && !worker.has_large_task()) task = steal(state, worker);
+    if (!task) return;
+    if (task->output != nullptr) {
+      state.chains.set_home(task->output, worker.id);
+      state.chains.begin(task->output, task->output_memory);
+    }
+    count_hits(state, worker, *task);
+    const bool large = is_large(state, worker, *task);
+    worker.station.reserve(std::move(task), state.cache, worker.node, large);
+  }
+}
+
+}  // namespace tessera::scheduler

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "state.hpp"
+
+/// Which ready task a worker reserves next.
+namespace tessera::scheduler {
+
+/// Takes the task that suits a worker best out of its own queue or a shared queue: the one with the largest score of
+/// the tile cache, and among those with the same score, the first by priority and submission. Tasks that the worker
+/// should leave to faster ones are declined.
+/// @returns null if there is none, or if it exceeds the worker's look-ahead limit
+TaskPtr choose_task(State& state, Worker& worker);
+
+/// Reserves tasks for a worker until its reservation station is full, or no task is left for it. A worker without any
+/// task steals.
+void fill_station(State& state, Worker& worker);
+
+}  // namespace tessera::scheduler

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fetching.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "state.hpp"
+
+namespace tessera::scheduler {
+
+namespace {
+
+/// Whether a tile of a ready task may be fetched by itself. A task that also writes the tile locks it: StarPU would
+/// fetch the tile after the task.
+bool may_fetch_alone(const Backend& backend, const TileUse& use) {
+  return use.only_reads && backend.may_fetch(use.tile);
+}
+
+std::vector<TileId> tiles_read_by(const Task& task) {
+  std::vector<TileId> tiles;
+  for (const auto& use : task.tiles)
+    if (use.reads) tiles.push_back(use.tile);
+  return tiles;
+}
+
+}  // namespace
+
+bool prefetch_as_a_whole(const Backend& backend, const Task& task) {
+  if (std::ranges::all_of(task.tiles, &TileUse::reads)) return true;
+  return !std::ranges::all_of(task.tiles, [&](const TileUse& use) {
+    return use.reads ? may_fetch_alone(backend, use) : backend.may_fetch(use.tile);
+  });
+}
+
+Prefetches fetch_ahead(State& state, Worker& worker) {
+  const auto& cache = state.cache;
+  const auto node = worker.node;
+  Prefetches prefetches;
+  for (auto& slot : worker.station.slots()) {
+    if (slot.prefetched) continue;
+    const auto& task = *slot.task;
+    const auto at_a_peer = [&](const TileUse& use) {
+      return use.reads && state.options.wait && cache.on_its_way_to_a_peer(use.tile, node);
+    };
+    slot.waits = std::ranges::any_of(task.tiles, at_a_peer);
+    slot.prefetched = !slot.waits;
+    if (slot.prefetched) {
+      if (!state.abandoned.empty() && cache.has_all(task, node)) slot.counted = state.abandoned.take_over(task, node);
+      if (!slot.counted.empty()) {
+        state.backend.set_counted(task.id, true);
+      } else if (prefetch_as_a_whole(state.backend, task)) {
+        slot.counted = tiles_read_by(task);
+        slot.issuing = true;
+        prefetches.tasks.push_back(task.id);
+        continue;
+      }
+    }
+    for (const auto& use : task.tiles) {
+      if (!may_fetch_alone(state.backend, use)) continue;
+      if (slot.waits && (at_a_peer(use) || cache.valid(use.tile, node) || cache.arriving(use.tile, node))) continue;
+      slot.issuing = true;
+      prefetches.tiles.push_back({use.tile, task.priority});
+    }
+  }
+  return prefetches;
+}
+
+void fetches_issued(Worker& worker) {
+  for (auto& slot : worker.station.slots()) slot.issuing = false;
+}
+
+TaskPtr take_reserved(State& state, Worker& worker, std::size_t index) {
+  auto slot = worker.station.remove(index);
+  state.abandoned.add(slot.counted, worker.node);
+  state.backend.set_counted(slot.task->id, false);
+  return std::move(slot.task);
+}
+
+void AbandonedTiles::add(const std::vector<TileId>& tiles, unsigned node) {
+  for (auto* const tile : tiles) counts_[{tile, node}]++;
+}
+
+std::vector<TileId> AbandonedTiles::take_over(const Task& task, unsigned node) {
+  auto tiles = tiles_read_by(task);
+  std::erase_if(tiles, [&](TileId tile) {
+    const auto count = counts_.find({tile, node});
+    if (count == counts_.end()) return true;
+    if (--count->second == 0) counts_.erase(count);
+    return false;
+  });
+  return tiles;
+}
+
+}  // namespace tessera::scheduler

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "backend.hpp"
+
+/// Fetching tiles before their task starts.
+///
+/// For each tile and memory, StarPU counts the tasks that the tile was prefetched for. No other prefetch evicts a tile
+/// whose count is not 0. Only one event lowers the count: a prefetched task that reads the tile starts in that memory.
+namespace tessera::scheduler {
+
+struct State;
+struct Worker;
+
+/// What a worker should request.
+struct Prefetches {
+  struct Tile {
+    TileId tile;
+    int priority;  ///< the priority of its task
+  };
+  std::vector<TaskId> tasks;  ///< prefetch all tiles of these tasks, and count them
+  std::vector<Tile> tiles;    ///< prefetch each of these tiles by itself
+};
+
+/// Marks the reserved tasks of a worker whose tiles should be fetched now, and returns what to request, in the order of
+/// the tasks. A task waits if one of its tiles is on its way to a peer. A task whose tiles have all arrived takes over
+/// abandoned tiles.
+Prefetches fetch_ahead(State& state, Worker& worker);
+
+/// Call this when what `fetch_ahead` returned has been requested.
+void fetches_issued(Worker& worker);
+
+/// Takes a reserved task from a worker that will not run it. The tiles that StarPU counts for it are abandoned.
+TaskPtr take_reserved(State& state, Worker& worker, std::size_t slot);
+
+/// Whether StarPU should prefetch a task as a whole, and so count its tiles. It should not if the task overwrites a
+/// tile without reading it: StarPU would count that tile, too, and never lower the count. The tiles that such a task
+/// reads are fetched one by one, if the program allows that for all of its tiles.
+bool prefetch_as_a_whole(const Backend& backend, const Task& task);
+
+/// The tiles that StarPU still counts in a memory for tasks that will not run there, because they were stolen or their
+/// worker has left. A later task can lower the count, if it reads the tile in that memory and was not counted itself.
+class AbandonedTiles {
+ public:
+  bool empty() const noexcept { return counts_.empty(); }
+  void add(const std::vector<TileId>& tiles, unsigned node);
+  /// Removes the abandoned tiles that a task reads, once each, and returns them: the task will lower their counts.
+  std::vector<TileId> take_over(const Task& task, unsigned node);
+
+ private:
+  std::map<std::pair<TileId, unsigned>, int> counts_;
+};
+
+}  // namespace tessera::scheduler

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "membership.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "placing.hpp"
+
+namespace tessera::scheduler {
+
+namespace {
+
+void place_again(State& state, TaskPtr task) {
+  find_executors(state, *task);
+  place(state, std::move(task));
+}
+
+}  // namespace
+
+void add_worker(State& state, int id, unsigned node, bool cpu) {
+  auto& worker = state.workers[static_cast<std::size_t>(id)];
+  if (worker == nullptr) {
+    worker = std::make_unique<Worker>();
+    worker->id = id;
+    worker->node = node;
+    worker->kind = cpu ? 0 : 1 + static_cast<int>(node);
+  } else if (worker->present) {
+    return;  // it has left and comes back: StarPU does not report when a worker leaves
+  }
+  worker->present = true;
+  state.members.push_back(worker.get());
+  const auto kind = static_cast<std::size_t>(worker->kind);
+  state.kinds.resize(std::max(state.kinds.size(), kind + 1));
+  state.kinds[kind].push_back(worker.get());
+}
+
+void remove_worker(State& state, Worker& worker) {
+  if (!worker.present) return;
+  worker.present = false;
+  std::erase(state.members, &worker);
+  std::erase(state.kinds[static_cast<std::size_t>(worker.kind)], &worker);
+  state.chains.forget(worker.id);
+  if (state.large_fetcher == worker.id) state.large_fetcher = no_worker;
+  hand_back(state, worker);
+}
+
+void hand_back(State& state, Worker& worker) {
+  while (!worker.bound.empty()) place_again(state, worker.bound.take(worker.bound.tasks().begin()));
+  for (std::size_t i = worker.station.size(); i-- > 0;)
+    if (!worker.station.slots()[i].issuing) place_again(state, take_reserved(state, worker, i));
+}
+
+void place_shared_again(State& state) {
+  auto before = std::exchange(state.shared, {});
+  state.shared_tasks = 0;
+  for (auto& [key, queue] : before)
+    while (!queue.empty()) place_again(state, queue.take(queue.tasks().begin()));
+}
+
+}  // namespace tessera::scheduler

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "state.hpp"
+
+/// Workers that join a scheduling context and leave it.
+namespace tessera::scheduler {
+
+/// Adds a worker, or one that has left and comes back.
+/// @param node  the memory node where it computes
+/// @param cpu   whether it computes on a processor core
+void add_worker(State& state, int id, unsigned node, bool cpu);
+
+/// Removes a worker. Its chains lose their home, and its tasks go to other workers.
+void remove_worker(State& state, Worker& worker);
+
+/// Gives the tasks of a worker that has left to other workers, except those whose tiles its thread is just requesting.
+void hand_back(State& state, Worker& worker);
+
+/// Places the tasks of the shared queues again. Call this when workers have joined that may execute them, too.
+void place_shared_again(State& state);
+
+}  // namespace tessera::scheduler

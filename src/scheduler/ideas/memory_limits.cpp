@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "memory_limits.hpp"
+
+#include <algorithm>
+
+namespace tessera::scheduler {
+
+namespace {
+
+std::size_t percent_of(std::size_t bytes, int percent) { return bytes / 100 * static_cast<std::size_t>(percent); }
+
+}  // namespace
+
+bool has_room_for_result(const State& state, const Worker& worker, const Task& task) {
+  if (task.output == nullptr || state.chains.has_begun(task.output, worker.id)) return true;
+  // Nothing that the worker could do now belongs to its incomplete results: they wait for other workers.
+  if (worker.station.empty() && worker.popped.empty()) return true;
+  return state.chains.incomplete_bytes(worker.id) + task.output_memory <=
+         percent_of(worker.memory, state.options.results);
+}
+
+std::size_t lookahead_limit(const State& state, const Worker& worker) {
+  const auto results = std::min(worker.memory, state.chains.incomplete_bytes(worker.id));
+  return percent_of(worker.memory - results, state.options.lookahead);
+}
+
+bool may_look_ahead(const State& state, const Worker& worker, const Task& task) {
+  return worker.station.bytes() + worker.station.additional_bytes(task, state.cache, worker.node) / 2 <=
+         lookahead_limit(state, worker);
+}
+
+}  // namespace tessera::scheduler

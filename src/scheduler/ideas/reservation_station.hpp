@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+#include "tile_cache.hpp"
+
+namespace tessera::scheduler {
+
+/// The few tasks that a worker has chosen to run next, in order.
+class ReservationStation {
+ public:
+  struct Slot {
+    TaskPtr task;
+    bool prefetched = false;           ///< the task's tiles have been requested, and stay until it has run
+    bool waits = false;                ///< a tile of the task is on its way to a peer, and will be copied from there
+    bool issuing = false;              ///< the worker is about to request tiles, so nobody else may take the task
+    bool large = false;                ///< the task's tiles occupy more than half of the worker's memory
+    std::vector<TileId> counted = {};  ///< the tiles that StarPU counts as needed by the task; see fetching.hpp
+  };
+
+  bool empty() const noexcept { return slots_.empty(); }
+  std::size_t size() const noexcept { return slots_.size(); }
+  const std::deque<Slot>& slots() const noexcept { return slots_; }
+  std::deque<Slot>& slots() noexcept { return slots_; }
+
+  /// The memory that the reserved tasks need [bytes]: each tile counts once, and results that were there already do not
+  /// count.
+  std::size_t bytes() const noexcept { return bytes_; }
+  /// The memory that one more task would need [bytes].
+  /// @param node  the worker's memory
+  std::size_t additional_bytes(const Task& task, const TileCache& cache, unsigned node) const;
+
+  /// Puts a task in its place in the order.
+  void reserve(TaskPtr task, const TileCache& cache, unsigned node, bool large);
+  /// Takes a task out.
+  Slot remove(std::size_t index);
+
+ private:
+  struct Use {
+    int tasks = 0;          ///< how many reserved tasks use the tile
+    std::size_t bytes = 0;  ///< the memory that it needs
+  };
+
+  std::deque<Slot> slots_;
+  std::unordered_map<TileId, Use> uses_;
+  std::size_t bytes_ = 0;  ///< sum over all uses
+};
+
+}  // namespace tessera::scheduler

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "running.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "accounting.hpp"
+
+namespace tessera::scheduler {
+
+namespace {
+
+auto find_popped(Worker& worker, TaskId task) {
+  return std::ranges::find_if(worker.popped, [task](const Worker::Popped& popped) { return popped.task->id == task; });
+}
+
+/// Notes the end of a task that StarPU has not reported. By now another task may have the same identity.
+void end_unreported(State& state, const Task& task) {
+  if (const auto order = state.order.find(task.id); order != state.order.end() && order->second == task.order)
+    state.order.erase(order);
+  if (task.output != nullptr) state.chains.finished(task.output);
+}
+
+}  // namespace
+
+void task_submitted(State& state, TaskId task, TileId output) {
+  state.order[task] = ++state.submitted;
+  if (output != nullptr) state.chains.submitted(output);
+}
+
+void task_popped(State& state, Worker& worker, ReservationStation::Slot slot) {
+  auto awaited = state.cache.distributed() ? state.cache.missing(*slot.task, worker.node) : std::vector<TileId>{};
+  worker.popped.push_back({std::move(slot.task), std::move(awaited), slot.large});
+  state.counts.tasks++;
+  if (worker.has_large_task()) state.large_fetcher = worker.id;
+}
+
+bool task_starts(State& state, TaskId task, int id, double now) {
+  if (state.large_fetcher == id) state.large_fetcher = no_worker;
+  auto* worker = find_worker(state, id);
+  if (worker == nullptr) return false;
+  const auto popped = find_popped(*worker, task);
+  if (popped == worker->popped.end()) {
+    state.order.erase(task);
+    return false;
+  }
+  if (!worker->runs()) count_idle(state, *worker, now);
+  // A worker runs one task at a time, so any other task that has started has ended.
+  for (const auto& other : worker->popped)
+    if (other.started) end_unreported(state, *other.task);
+  popped->started = true;
+  worker->expected = predicted_seconds(state, *worker, *popped->task);
+  std::erase_if(worker->popped, [&](const Worker::Popped& other) { return other.started && other.task->id != task; });
+  worker->idle_since = 0;
+  worker->started = now;
+  return true;
+}
+
+bool task_ends(State& state, TaskId task, TileId output, int id, double now) {
+  state.order.erase(task);
+  const bool complete = output != nullptr && state.chains.finished(output);
+  auto* worker = find_worker(state, id);
+  if (worker == nullptr) return false;
+  const auto popped = find_popped(*worker, task);
+  if (popped != worker->popped.end()) {
+    state.durations.finished(*popped->task, worker->kind, now - worker->started);
+    worker->popped.erase(popped);
+    worker->idle_since = now, worker->idle_for_data = worker->has_work();
+  }
+  return complete;
+}
+
+int wake_for(State& state, const Task& task) {
+  const int home = task.output != nullptr ? state.chains.home(task.output) : no_worker;
+  Worker* sleeper = nullptr;
+  for (auto* worker : state.members)
+    if (worker->asleep && can_execute(*worker, task) && (sleeper == nullptr || worker->id == home)) sleeper = worker;
+  if (sleeper == nullptr) return no_worker;
+  sleeper->asleep = false;
+  return sleeper->id;
+}
+
+std::vector<int> wake_others(State& state, bool only_waiting, int caller) {
+  std::vector<int> sleepers;
+  for (auto* worker : state.members)
+    if (worker->id != caller && (!only_waiting || worker->waits) && worker->asleep.exchange(false))
+      sleepers.push_back(worker->id);
+  return sleepers;
+}
+
+}  // namespace tessera::scheduler

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vector>
+
+#include "state.hpp"
+
+/// What the policy notes when a task is submitted, popped, started and ended, and which sleeping workers it wakes.
+namespace tessera::scheduler {
+
+/// A task has been submitted.
+/// @param output  the tile whose chain it belongs to, or null
+void task_submitted(State& state, TaskId task, TileId output);
+
+/// A worker has popped a task.
+void task_popped(State& state, Worker& worker, ReservationStation::Slot slot);
+
+/// A task starts: its tiles have arrived.
+/// @returns whether the worker has popped it; StarPU also starts tasks that the policy never saw
+bool task_starts(State& state, TaskId task, int worker, double now);
+
+/// A task has ended.
+/// @returns whether the result that it wrote is complete: no submitted task will write it
+bool task_ends(State& state, TaskId task, TileId output, int worker, double now);
+
+/// The sleeping worker that should be woken for a new task: its home, or else one that might take it. `no_worker`:
+/// none.
+int wake_for(State& state, const Task& task);
+
+/// The sleeping workers that should be woken after a change.
+/// @param only_waiting  only those that wait for tiles
+/// @param caller        the worker that is awake
+std::vector<int> wake_others(State& state, bool only_waiting, int caller);
+
+}  // namespace tessera::scheduler

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stealing.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "declining.hpp"
+
+namespace tessera::scheduler {
+
+namespace {
+
+/// A large task would keep the thief from stealing more.
+bool may_take(const State& state, const Worker& thief, const Task& task) {
+  return can_execute(thief, task) && !is_large(state, thief, task);
+}
+
+/// Whether a worker has a task that the thief may take. Of its queue, only the tasks at the end count.
+bool has_task_for(const State& state, const Worker& thief, const Worker& worker) {
+  int left = state.options.window;
+  const auto& bound = worker.bound.tasks();
+  for (auto task = bound.rbegin(); task != bound.rend() && left-- > 0; ++task)
+    if (may_take(state, thief, **task)) return true;
+  return std::ranges::any_of(worker.station.slots(), [&](const ReservationStation::Slot& slot) {
+    return !slot.issuing && may_take(state, thief, *slot.task);
+  });
+}
+
+/// A task of the victim, and how long its tiles take to move to the thief.
+struct Loot {
+  const Task* task = nullptr;
+  double seconds_to_move = std::numeric_limits<double>::infinity();
+  std::optional<ReadyQueue::Tasks::const_iterator> queued;  ///< its place in the victim's queue, or none:
+  std::size_t slot = 0;                                     ///< its place in the victim's station
+};
+
+/// The task that costs least to move. Tasks in the queue come before reserved tasks. Reserved tasks whose tiles have
+/// been prefetched come last, since these tiles stay with the victim.
+Loot find_cheapest(const State& state, const Worker& thief, const Worker& victim) {
+  Loot best;
+  const auto is_cheaper = [&](const Task& task) {
+    if (!may_take(state, thief, task)) return false;
+    const double seconds = state.cache.distributed() ? state.cache.seconds_to_move(task, thief.node) : 0;
+    if (seconds >= best.seconds_to_move) return false;
+    best.task = &task, best.seconds_to_move = seconds;
+    return true;
+  };
+  int left = state.options.window;
+  const auto& bound = victim.bound.tasks();
+  for (auto task = bound.rbegin(); task != bound.rend() && left-- > 0; ++task)
+    if (is_cheaper(**task)) best.queued = std::prev(task.base());
+  for (const bool prefetched : {false, true}) {
+    if (best.task != nullptr) break;
+    for (std::size_t i = victim.station.size(); i-- > 0;) {
+      const auto& slot = victim.station.slots()[i];
+      if (!slot.issuing && slot.prefetched == prefetched && is_cheaper(*slot.task)) best.slot = i;
+    }
+  }
+  return best;
+}
+
+/// Whether the thief would be done clearly before the victim, with the chain of the task moved. If both were done at
+/// about the same time, the thief might only wait for tiles that others compute.
+bool pays(const State& state, const Worker& thief, const Worker& victim, const Loot& loot) {
+  if (!state.cache.distributed()) return true;
+  const double there = predicted_seconds(state, victim, *loot.task), here = predicted_seconds(state, thief, *loot.task);
+  const auto stolen = state.options.chains ? state.chains.length(loot.task->output) : 1;
+  const auto own = static_cast<double>(state.chains.unfinished(thief.id) + stolen),
+             others = static_cast<double>(std::max(state.chains.unfinished(victim.id), victim.backlog()));
+  constexpr double clearly = 1.25;
+  return others * (there > 0 ? there : 1) > loot.seconds_to_move + clearly * own * (here > 0 ? here : 1);
+}
+
+}  // namespace
+
+Worker* find_victim(const State& state, const Worker& thief) {
+  Worker* victim = nullptr;
+  double longest = 0;
+  for (auto* other : state.members) {
+    if (other == &thief || other->backlog() == 0) continue;
+    const auto& first = other->bound.empty() ? *other->station.slots().front().task : other->bound.front();
+    const double one = predicted_seconds(state, *other, first);
+    const double busy = static_cast<double>(other->backlog()) * (one > 0 ? one : 1e-9);
+    if (busy > longest && has_task_for(state, thief, *other)) victim = other, longest = busy;
+  }
+  return victim;
+}
+
+TaskPtr steal(State& state, Worker& thief) {
+  // The tasks that the thief runs are about to release the next tasks of their chains.
+  const auto running = thief.popped.size();
+  if (state.cache.distributed() && running > 0 && state.chains.unfinished(thief.id) > running) return nullptr;
+  auto* const victim = find_victim(state, thief);
+  if (victim == nullptr) return nullptr;
+  const auto loot = find_cheapest(state, thief, *victim);
+  if (loot.task == nullptr || leave_to_faster(state, thief, *loot.task) || !pays(state, thief, *victim, loot))
+    return nullptr;
+  state.counts.steals++;
+  return loot.queued ? victim->bound.take(*loot.queued) : take_reserved(state, *victim, loot.slot);
+}
+
+}  // namespace tessera::scheduler

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace tessera::scheduler {
+
+/// Names of tiles, tasks and codelets. Only the backend knows what is behind them.
+using TileId = struct OpaqueTile*;
+using TaskId = struct OpaqueTask*;
+using CodeletId = const struct OpaqueCodelet*;
+
+constexpr int no_worker = -1;
+constexpr unsigned host_node = 0;  ///< the memory node of the host
+
+/// A set of kinds of workers, as bits. All CPU workers are one kind; each GPU is a kind of its own.
+using Kinds = std::uint64_t;
+constexpr Kinds bit(int kind) { return Kinds{1} << kind; }
+
+/// What a task does with one of its tiles.
+struct TileUse {
+  TileId tile = nullptr;
+  std::size_t bytes = 0;   ///< what a copy of the tile moves
+  std::size_t memory = 0;  ///< what the tile occupies in a memory [bytes]
+  bool reads = false;
+  bool writes = false;
+  bool only_reads = false;  ///< the access mode is a plain read, so the task does not lock the tile
+};
+
+/// What the policy knows of a task.
+struct Task {
+  TaskId id = nullptr;
+  CodeletId codelet = nullptr;
+  std::vector<TileUse> tiles;  ///< in the order of the arguments, without workspaces
+  TileId output = nullptr;     ///< the first tile that the task writes; null: none. The task belongs to its chain
+  std::size_t output_memory = 0;
+  std::size_t memory = 0;         ///< what all tiles occupy [bytes]
+  int priority = 0;               ///< set by the program
+  unsigned long order = 0;        ///< position in the order of submission
+  bool restricted = false;        ///< workers of one kind may differ in whether they can execute the task
+  Kinds kinds = 0;                ///< the kinds that can execute the task
+  std::vector<int> workers = {};  ///< if restricted: the workers that can execute the task, sorted
+};
+using TaskPtr = std::unique_ptr<Task>;
+
+/// The order of tasks: the program's priority first, then the order of submission.
+struct RunsBefore {
+  bool operator()(const Task& a, const Task& b) const {
+    if (a.priority != b.priority) return a.priority > b.priority;
+    return a.order != b.order ? a.order < b.order : a.id < b.id;
+  }
+  bool operator()(const TaskPtr& a, const TaskPtr& b) const { return (*this)(*a, *b); }
+};
+
+}  // namespace tessera::scheduler

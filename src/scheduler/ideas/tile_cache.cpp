@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tile_cache.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tessera::scheduler {
+
+void TileCache::set_links(Links links) {
+  links_ = std::move(links);
+  const auto& [is_gpu, rate] = links_;
+  peers_.assign(is_gpu.size(), {});
+  for (unsigned node = 0; node < is_gpu.size(); node++) {
+    if (!is_gpu[node]) continue;
+    for (unsigned source = 0; source < is_gpu.size(); source++)
+      if (source != node && is_gpu[source] && rate[source][node] >= rate[host_node][node])  // false for NaN
+        peers_[node].push_back(source);
+  }
+}
+
+TileCache::Level TileCache::level(TileId tile, unsigned node) const {
+  // `valid` is cheaper to ask than `arriving`.
+  if (valid(tile, node) || arriving(tile, node)) return Level::Own;
+  const auto& peers = peers_[node];
+  const auto has = [&](unsigned peer) { return valid(tile, peer); };
+  const auto gets = [&](unsigned peer) { return arriving(tile, peer); };
+  return std::ranges::any_of(peers, has) || std::ranges::any_of(peers, gets) ? Level::Peer : Level::Far;
+}
+
+TileCache::Score TileCache::score(const Task& task, unsigned node) const {
+  Score score;
+  for (const auto& use : task.tiles) {
+    const auto found = use.reads ? level(use.tile, node) : Level::Own;
+    score.sum += use.bytes * static_cast<std::size_t>(found);
+    score.best = score.best && found == Level::Own;
+  }
+  return score;
+}
+
+bool TileCache::has_all(const Task& task, unsigned node) const {
+  return std::ranges::all_of(task.tiles, [&](const TileUse& use) { return !use.reads || valid(use.tile, node); });
+}
+
+std::vector<TileId> TileCache::missing(const Task& task, unsigned node) const {
+  std::vector<TileId> tiles;
+  for (const auto& use : task.tiles)
+    if (use.reads && !valid(use.tile, node)) tiles.push_back(use.tile);
+  return tiles;
+}
+
+bool TileCache::on_its_way_to_a_peer(TileId tile, unsigned node) const {
+  if (peers_[node].empty() || valid(tile, node)) return false;
+  const auto has = [&](unsigned peer) { return valid(tile, peer); };
+  if (std::ranges::any_of(peers_[node], has) || arriving(tile, node)) return false;
+  return std::ranges::any_of(peers_[node], [&](unsigned peer) { return arriving(tile, peer); });
+}
+
+bool TileCache::is_peer(unsigned source, unsigned node) const {
+  return std::ranges::find(peers_[node], source) != peers_[node].end();
+}
+
+double TileCache::seconds_to_move(const Task& task, unsigned node) const {
+  double seconds = 0;
+  for (const auto& use : task.tiles) {
+    if (!use.reads || valid(use.tile, node)) continue;
+    unsigned source = host_node;
+    for (const unsigned peer : peers_[node])
+      if (valid(use.tile, peer)) source = peer;
+    const double rate = source == node ? 0 : 1e6 * links_.rate[source][node];
+    if (rate > 0) seconds += static_cast<double>(use.bytes) / rate;
+  }
+  return seconds;
+}
+
+}  // namespace tessera::scheduler

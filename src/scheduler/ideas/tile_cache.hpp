@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vector>
+
+#include "backend.hpp"
+
+namespace tessera::scheduler {
+
+/// The memories of the machine as a cache of tiles. For a GPU, the first level is its own memory. The second level is
+/// the memories of its peers: the GPUs from which it copies at least as fast as from the host. Source: BLASX (Wang et
+/// al., ICS 2016). The backend knows where a tile is.
+class TileCache {
+ public:
+  enum class Level { Far = 0, Peer = 1, Own = 2 };
+
+  explicit TileCache(const Backend& backend) : backend_(backend) {}
+  /// Call this once the links are known, before anything else.
+  void set_links(Links links);
+
+  bool valid(TileId tile, unsigned node) const { return backend_.valid(tile, node); }
+  bool arriving(TileId tile, unsigned node) const { return backend_.arriving(tile, node); }
+
+  /// The nearest level that has the tile or is getting it.
+  Level level(TileId tile, unsigned node) const;
+
+  struct Score {
+    std::size_t sum = 0;  ///< Σ bytes × level over the tiles of a task
+    bool best = true;     ///< every tile that the task reads is on level Own
+  };
+  /// How much of what a task reads is near a memory node. A tile that is only written counts as on level Own.
+  Score score(const Task& task, unsigned node) const;
+
+  /// Whether the memory node has a valid copy of every tile that the task reads.
+  bool has_all(const Task& task, unsigned node) const;
+  /// The tiles that the task reads and that have no valid copy in the memory node.
+  std::vector<TileId> missing(const Task& task, unsigned node) const;
+
+  /// Whether no peer of the memory node has the tile yet, but a peer is getting it.
+  bool on_its_way_to_a_peer(TileId tile, unsigned node) const;
+
+  bool is_peer(unsigned source, unsigned node) const;
+  /// The peers of each memory node.
+  const std::vector<std::vector<unsigned>>& peers() const noexcept { return peers_; }
+
+  /// How long the links take to bring what a task reads, if they have nothing else to do [s].
+  double seconds_to_move(const Task& task, unsigned node) const;
+
+  /// Whether there is more than one memory. If not, every tile is everywhere.
+  bool distributed() const noexcept { return peers_.size() > 1; }
+
+ private:
+  const Backend& backend_;
+  Links links_;
+  std::vector<std::vector<unsigned>> peers_;  ///< by memory node
+};
+
+}  // namespace tessera::scheduler

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "waiting.hpp"
+
+#include <algorithm>
+
+namespace tessera::scheduler {
+
+namespace {
+
+using Slot = ReservationStation::Slot;
+
+bool reads(const Task& task, TileId tile) {
+  return std::ranges::any_of(task.tiles, [&](const TileUse& use) { return use.tile == tile && use.reads; });
+}
+
+/// Whether a peer awaits one of the tiles that a task reads and that its worker does not have.
+bool has_awaited(const State& state, const Worker& worker, const Task& task) {
+  return std::ranges::any_of(task.tiles, [&](const TileUse& use) {
+    return use.reads && !state.cache.valid(use.tile, worker.node) && awaited_by_a_peer(state, worker, use.tile);
+  });
+}
+
+}  // namespace
+
+/// StarPU does not report the end of its internal tasks; a reduction has many of them. So a task that seems to run for
+/// too long does not count.
+bool is_idle(const Worker& worker, double now) {
+  constexpr double least = 1e-3, times_expected = 4;
+  if (worker.popped.empty()) return true;
+  return std::ranges::all_of(worker.popped, &Worker::Popped::started) &&
+         now - worker.started > std::max(least, times_expected * worker.expected);
+}
+
+bool awaited_by_a_peer(const State& state, const Worker& worker, TileId tile) {
+  const auto popped_with_it = [tile](const Worker::Popped& popped) {
+    return !popped.started && std::ranges::find(popped.awaited, tile) != popped.awaited.end();
+  };
+  const auto reserved_with_it = [tile](const Slot& slot) { return slot.prefetched && reads(*slot.task, tile); };
+  return std::ranges::any_of(state.members, [&](const Worker* other) {
+    return state.cache.is_peer(other->node, worker.node) && !state.cache.valid(tile, other->node) &&
+           (std::ranges::any_of(other->popped, popped_with_it) ||
+            std::ranges::any_of(other->station.slots(), reserved_with_it));
+  });
+}
+
+std::optional<Slot> next_task(const State& state, Worker& worker, double now) {
+  const auto& slots = worker.station.slots();
+  if (slots.empty()) return std::nullopt;
+  auto chosen = std::ranges::find_if(slots, [&](const Slot& s) { return state.cache.has_all(*s.task, worker.node); });
+  if (chosen == slots.end()) {
+    if (!is_idle(worker, now)) return std::nullopt;
+    chosen = std::ranges::find(slots, false, &Slot::waits);
+    if (chosen == slots.end()) {
+      if (std::ranges::any_of(slots, [&](const Slot& s) { return has_awaited(state, worker, *s.task); }))
+        return std::nullopt;
+      chosen = slots.begin();
+    }
+  }
+  return worker.station.remove(static_cast<std::size_t>(chosen - slots.begin()));
+}
+
+}  // namespace tessera::scheduler

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "starpu_backend.hpp"
+
+#include <starpu_scheduler.h>
+
+#include <cmath>
+
+#include "tile_hints.hpp"
+
+namespace tessera::scheduler {
+
+namespace {
+
+static_assert(host_node == STARPU_MAIN_RAM);
+
+bool is_gpu(unsigned node) { return starpu_node_get_kind(node) != STARPU_CPU_RAM; }
+
+/// Calls function(handle, mode) for the tiles that a task reads or writes, not for workspaces.
+template <typename Function>
+void for_each_tile(starpu_task* task, Function function) {
+  const unsigned count = STARPU_TASK_GET_NBUFFERS(task);
+  for (unsigned i = 0; i < count; i++) {
+    const auto mode = STARPU_TASK_GET_MODE(task, i);
+    if ((mode & (STARPU_SCRATCH | STARPU_REDUX)) == 0) function(STARPU_TASK_GET_HANDLE(task, i), mode);
+  }
+}
+
+}  // namespace
+
+// --- Questions about tiles -------------------------------------------------------------------------------------------
+// StarPU answers them without its locks.
+
+bool StarpuBackend::valid(TileId tile, unsigned node) const {
+  int valid = 0;
+  starpu_data_query_status2(handle_of(tile), static_cast<int>(node), nullptr, &valid, nullptr, nullptr);
+  return valid != 0;
+}
+
+bool StarpuBackend::arriving(TileId tile, unsigned node) const {
+  int valid = 0, loading = 0, requested = 0;
+  starpu_data_query_status2(handle_of(tile), static_cast<int>(node), nullptr, &valid, &loading, &requested);
+  return valid == 0 && (loading != 0 || requested != 0);
+}
+
+bool is_allocated(starpu_data_handle_t tile, unsigned node) {
+  int allocated = 0;
+  starpu_data_query_status2(tile, static_cast<int>(node), &allocated, nullptr, nullptr, nullptr);
+  return allocated != 0;
+}
+
+int StarpuBackend::suggested_home(TileId tile) const { return scheduler::suggested_home(handle_of(tile)); }
+
+bool StarpuBackend::may_fetch(TileId tile) const { return scheduler::may_fetch(handle_of(tile)); }
+
+// --- Questions about tasks -------------------------------------------------------------------------------------------
+
+bool StarpuBackend::can_execute(TaskId task, int worker) const {
+  return starpu_worker_can_execute_task_first_impl(static_cast<unsigned>(worker), task_of(task), nullptr) != 0;
+}
+
+double StarpuBackend::modelled_seconds(TaskId id, int worker) const {
+  auto* const task = task_of(id);
+  if (task->cl->model == nullptr) return 0;
+  unsigned implementation = 0;
+  if (starpu_worker_can_execute_task_first_impl(static_cast<unsigned>(worker), task, &implementation) == 0) return 0;
+  const double microseconds =
+      starpu_task_worker_expected_length(task, static_cast<unsigned>(worker), context_, implementation);
+  return std::isfinite(microseconds) && microseconds > 0 ? 1e-6 * microseconds : 0;
+}
+
+void StarpuBackend::set_counted(TaskId task, bool counted) { task_of(task)->prefetched = counted ? 1 : 0; }
+
+TaskPtr describe(starpu_task* task) {
+  auto description = std::make_unique<Task>();
+  description->id = id_of(task);
+  description->codelet = reinterpret_cast<CodeletId>(task->cl);
+  description->priority = task->priority;
+  description->restricted = task->workerids_len > 0 || task->cl->can_execute != nullptr;
+  description->tiles.reserve(STARPU_TASK_GET_NBUFFERS(task));
+  for_each_tile(task, [&](starpu_data_handle_t tile, int mode) {
+    const TileUse use{.tile = id_of(tile),
+                      .bytes = starpu_data_get_size(tile),
+                      .memory = starpu_data_get_alloc_size(tile),
+                      .reads = (mode & STARPU_R) != 0,
+                      .writes = (mode & STARPU_W) != 0,
+                      .only_reads = mode == STARPU_R};
+    description->tiles.push_back(use);
+    description->memory += use.memory;
+    if (description->output == nullptr && use.writes)
+      description->output = use.tile, description->output_memory = use.memory;
+  });
+  return description;
+}
+
+starpu_data_handle_t output_of(starpu_task* task) {
+  starpu_data_handle_t output = nullptr;
+  for_each_tile(task, [&](starpu_data_handle_t tile, int mode) {
+    if (output == nullptr && (mode & STARPU_W) != 0) output = tile;
+  });
+  return output;
+}
+
+// --- Links -----------------------------------------------------------------------------------------------------------
+
+Links measured_links() {
+  const unsigned nodes = starpu_memory_nodes_get_count();
+  Links links{std::vector<bool>(nodes), std::vector(nodes, std::vector<double>(nodes))};
+  for (unsigned node = 0; node < nodes; node++) {
+    links.is_gpu[node] = is_gpu(node);
+    for (unsigned source = 0; source < nodes; source++)
+      if (source != node) links.rate[source][node] = starpu_transfer_bandwidth(source, node);
+  }
+  return links;
+}
+
+/// StarPU assumes that all GPUs share the bandwidth of each link, and so prefers the host to a peer that is as fast.
+/// Here each pair of GPUs has a link of its own.
+void prefer_peers(const std::vector<std::vector<unsigned>>& peers) {
+  for (unsigned node = 0; node < peers.size(); node++)
+    for (const unsigned source : peers[node])
+      if (const int bus = starpu_bus_get_id(static_cast<int>(source), static_cast<int>(node)); bus >= 0)
+        starpu_bus_set_ngpus(bus, 1);
+}
+
+/// A task that is never submitted stands for the tile. StarPU's functions for single tiles are meant for the thread
+/// that submits tasks: called from a worker, they abort if the invalidation of the tile has been submitted. Its
+/// functions for tasks are meant for schedulers.
+void write_back(starpu_data_handle_t tile) {
+  static starpu_codelet reader = [] {
+    starpu_codelet codelet{};
+    codelet.nbuffers = 1;
+    codelet.modes[0] = STARPU_R;
+    return codelet;
+  }();
+  starpu_task task;
+  starpu_task_init(&task);
+  task.cl = &reader;
+  task.handles[0] = tile;
+  starpu_idle_prefetch_task_input_on_node_prio(&task, STARPU_MAIN_RAM, STARPU_DEFAULT_PRIO);
+  starpu_task_clean(&task);
+}
+
+}  // namespace tessera::scheduler

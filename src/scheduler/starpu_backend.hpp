@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <starpu.h>
+
+#include "ideas/backend.hpp"
+
+namespace tessera::scheduler {
+
+inline TileId id_of(starpu_data_handle_t tile) { return reinterpret_cast<TileId>(tile); }
+inline TaskId id_of(starpu_task* task) { return reinterpret_cast<TaskId>(task); }
+inline starpu_data_handle_t handle_of(TileId tile) { return reinterpret_cast<starpu_data_handle_t>(tile); }
+inline starpu_task* task_of(TaskId task) { return reinterpret_cast<starpu_task*>(task); }
+
+/// Answers the policy's questions with what StarPU knows.
+class StarpuBackend final : public Backend {
+ public:
+  /// @param context  the scheduling context
+  explicit StarpuBackend(unsigned context) : context_(context) {}
+
+  bool valid(TileId tile, unsigned node) const override;
+  bool arriving(TileId tile, unsigned node) const override;
+  int suggested_home(TileId tile) const override;
+  bool may_fetch(TileId tile) const override;
+  bool can_execute(TaskId task, int worker) const override;
+  double modelled_seconds(TaskId task, int worker) const override;
+  void set_counted(TaskId task, bool counted) override;
+
+ private:
+  unsigned context_;
+};
+
+/// What the policy needs to know of a task, except its place in the order of submission and who can execute it.
+TaskPtr describe(starpu_task* task);
+
+/// The first tile that a task writes, or null.
+starpu_data_handle_t output_of(starpu_task* task);
+
+/// Whether a memory node has room for a tile, with or without a valid copy. The host has none for a temporary tile.
+bool is_allocated(starpu_data_handle_t tile, unsigned node);
+
+/// The links as StarPU has measured them. StarPU knows them only when its workers have started.
+Links measured_links();
+
+/// Makes StarPU copy a tile from a peer rather than from the host if both have it and are equally fast.
+/// @param peers  of each memory node
+void prefer_peers(const std::vector<std::vector<unsigned>>& peers);
+
+/// Copies a tile to the host when the link has nothing else to do. The task that wrote the tile may still hold it.
+void write_back(starpu_data_handle_t tile);
+
+}  // namespace tessera::scheduler

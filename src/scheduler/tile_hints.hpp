@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <starpu.h>
+
+#include <cstdint>
+
+#include "ideas/task.hpp"
+
+/// What the program tells the policy about a tile. The hints are kept in the pointer that StarPU reserves for
+/// schedulers in each handle, as bits, so there is nothing to allocate or free. They last until the tile is
+/// unregistered.
+namespace tessera::scheduler {
+
+namespace tile_hints {
+
+/// The lowest bit: the tile may be fetched by itself. The bits above it: the suggested home plus 1, or 0 for none.
+constexpr std::intptr_t may_fetch_bit = 1;
+
+inline std::intptr_t get(starpu_data_handle_t tile) {
+  return reinterpret_cast<std::intptr_t>(starpu_data_get_sched_data(tile));
+}
+inline void set(starpu_data_handle_t tile, std::intptr_t hints) {
+  starpu_data_set_sched_data(tile, reinterpret_cast<void*>(hints));
+}
+
+}  // namespace tile_hints
+
+/// See `tessera_sched_suggest_home`.
+inline void suggest_home(starpu_data_handle_t tile, int worker) {
+  tile_hints::set(tile,
+                  (static_cast<std::intptr_t>(worker) + 1) * 2 | (tile_hints::get(tile) & tile_hints::may_fetch_bit));
+}
+inline int suggested_home(starpu_data_handle_t tile) {
+  const auto number = tile_hints::get(tile) / 2;
+  return number >= 1 && number <= STARPU_NMAXWORKERS ? static_cast<int>(number - 1) : no_worker;
+}
+
+/// See `tessera_sched_allow_fetching`.
+inline void allow_fetching(starpu_data_handle_t tile) {
+  tile_hints::set(tile, tile_hints::get(tile) | tile_hints::may_fetch_bit);
+}
+inline bool may_fetch(starpu_data_handle_t tile) { return (tile_hints::get(tile) & tile_hints::may_fetch_bit) != 0; }
+
+}  // namespace tessera::scheduler

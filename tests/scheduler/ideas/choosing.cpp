@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which task a worker reserves next: by hits in its own memory and in those of its peers, then by priority.
+#include "fixture.hpp"
+
+namespace tessera::scheduler {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+
+class Choosing : public IdeaTest {
+ protected:
+  Worker &gpu_ = add_gpu(1), &peer_ = add_gpu(2);
+};
+
+TEST_F(Choosing, PrefersItsOwnMemoryToAPeerAndAPeerToTheHost) {
+  backend.where = {{tile(1), host_node}, {tile(2), 2}, {tile(3), 1}};
+  const auto far = push({reads(1)}), at_peer = push({reads(2)}), own = push({reads(3)});
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), own);
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), at_peer);
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), far);
+  EXPECT_EQ(choose_task(state, gpu_), nullptr);
+  EXPECT_EQ(state.shared_tasks, 0);
+}
+
+TEST_F(Choosing, CountsBytesNotTiles) {
+  backend.where = {{tile(1), 1}, {tile(2), 2}};
+  push({reads(1, 1000), reads(3, 5000)});
+  const auto more = push({reads(2, 3000), reads(3, 3000)});  // 1 × 3000 is more than 2 × 1000
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), more);
+}
+
+TEST_F(Choosing, TakesTheFirstByPriorityThenSubmissionIfScoresAreEqual) {
+  const auto third = push({reads(1)}, 0), first = push({reads(2)}, 5), second = push({reads(3)}, 5);
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), first);
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), second);
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), third);
+}
+
+TEST_F(Choosing, ComparesItsOwnQueueWithTheSharedOne) {
+  backend.homes = {{tile(10), gpu_.id}};
+  backend.where = {{tile(2), 1}, {tile(10), 1}};
+  const auto bound = push({reads(1), updates(10)});
+  const auto shared = push({reads(2), updates(11)});
+  const auto also_shared = push({reads(2), reads(1)});
+  backend.where.insert({tile(11), 1});
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), shared);
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), bound);
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), also_shared);
+}
+
+TEST_F(Choosing, ComparesOnlyTheFrontOfAQueue) {
+  state.options.window = 2;
+  backend.where = {{tile(3), 1}};
+  const auto first = push({reads(1)});
+  push({reads(2)});
+  push({reads(3)});
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), first);
+}
+
+TEST_F(Choosing, TakesTheFirstWithoutLocality) {
+  state.options.locality = false;
+  backend.where = {{tile(2), 1}};
+  const auto first = push({reads(1)});
+  push({reads(2)});
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), first);
+}
+
+TEST_F(Choosing, LeavesTasksThatItCannotExecute) {
+  backend.cannot = [&](TaskId, int worker) { return worker == gpu_.id; };
+  push({reads(1)});
+  EXPECT_EQ(choose_task(state, gpu_), nullptr);
+  EXPECT_NE(choose_task(state, peer_), nullptr);
+}
+
+TEST_F(Choosing, ReservesItsShareOfTheSharedTasks) {
+  for (int i = 0; i < 4; i++) push({reads(1)});
+  fill_station(state, gpu_);
+  EXPECT_THAT(gpu_.station.slots(), SizeIs(2));
+  EXPECT_EQ(state.shared_tasks, 2);
+}
+
+TEST_F(Choosing, FillsTheStationAndGoesOnForMoreUrgentTasks) {
+  state.options.slots = 3;
+  const auto push_bound = [&](std::uintptr_t output, int priority) {
+    backend.homes[tile(output)] = gpu_.id;
+    return push({updates(output)}, priority);
+  };
+  const auto a = push_bound(1, 3), b = push_bound(2, 2), c = push_bound(3, 1);
+  push_bound(4, 0);
+  fill_station(state, gpu_);
+  EXPECT_THAT(reserved(gpu_), ElementsAre(a, b, c));
+  const auto urgent = push_bound(5, 2);
+  fill_station(state, gpu_);
+  EXPECT_THAT(reserved(gpu_), ElementsAre(a, b, urgent, c));
+}
+
+TEST_F(Choosing, ReservingATaskMakesTheWorkerItsHome) {
+  push({updates(1)});
+  fill_station(state, gpu_);
+  EXPECT_EQ(state.chains.home(tile(1)), gpu_.id);
+  EXPECT_EQ(state.chains.incomplete_bytes(gpu_.id), tile_bytes);
+}
+
+TEST_F(Choosing, StopsAtTheLookaheadLimit) {
+  state.options.lookahead = 2;  // 2000 bytes
+  for (std::uintptr_t i = 1; i <= 8; i++) push({reads(i)});
+  fill_station(state, gpu_);
+  EXPECT_THAT(gpu_.station.slots(), SizeIs(2));
+}
+
+TEST_F(Choosing, ACpuReservesOneTask) {
+  auto& cpu = add_cpu(5);
+  place_shared_again(state);
+  for (int i = 0; i < 9; i++) push({reads(1)});
+  fill_station(state, cpu);
+  EXPECT_THAT(cpu.station.slots(), SizeIs(1));
+}
+
+}  // namespace
+}  // namespace tessera::scheduler

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How long a task is expected to take.
+#include "fixture.hpp"
+
+namespace tessera::scheduler {
+namespace {
+
+class Durations : public IdeaTest {
+ protected:
+  double seconds(std::size_t bytes, int kind) { return state.durations.seconds(*submit({reads(1, bytes)}), kind, 3); }
+  void measure(std::size_t bytes, int kind, double seconds) {
+    state.durations.finished(*submit({reads(1, bytes)}), kind, seconds);
+  }
+};
+
+TEST_F(Durations, TheFirstMeasurementDoesNotCount) {
+  EXPECT_EQ(seconds(1000, 1), 0);
+  measure(1000, 1, 99);  // may have loaded a library
+  EXPECT_EQ(seconds(1000, 1), 0);
+  measure(1000, 1, 2);
+  EXPECT_DOUBLE_EQ(seconds(1000, 1), 2);
+}
+
+TEST_F(Durations, LaterMeasurementsMoveTheAverage) {
+  for (const double measured : {99.0, 2.0, 6.0}) measure(1000, 1, measured);
+  EXPECT_DOUBLE_EQ(seconds(1000, 1), 3);
+}
+
+TEST_F(Durations, AreKnownByKindSizeAndCodelet) {
+  for (int i = 0; i < 2; i++) measure(1000, 1, 2);
+  EXPECT_EQ(seconds(1000, 2), 0);
+  EXPECT_EQ(seconds(3000, 1), 0);
+  EXPECT_EQ(seconds(1001, 1), 2);  // about the same size
+  auto other = submit({reads(1, 1000)});
+  other->codelet = reinterpret_cast<CodeletId>(1);
+  EXPECT_EQ(state.durations.seconds(*other, 1, 3), 0);
+}
+
+TEST_F(Durations, ThePerformanceModelAnswersBeforeTheSecondMeasurement) {
+  backend.seconds = {{3, 7.0}};
+  measure(1000, 1, 99);
+  EXPECT_EQ(seconds(1000, 1), 7);
+  measure(1000, 1, 2);
+  EXPECT_EQ(seconds(1000, 1), 2);
+}
+
+}  // namespace
+}  // namespace tessera::scheduler

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a worker requests ahead, and which tiles StarPU counts.
+#include "fixture.hpp"
+
+namespace tessera::scheduler {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class Fetching : public IdeaTest {
+ protected:
+  /// The tiles that are to be fetched by themselves.
+  static std::vector<TileId> tiles_of(const Prefetches& prefetches) {
+    std::vector<TileId> tiles;
+    for (const auto& [tile, priority] : prefetches.tiles) tiles.push_back(tile);
+    return tiles;
+  }
+  void allow(std::initializer_list<std::uintptr_t> tiles) {
+    for (const auto number : tiles) backend.fetchable.insert(tile(number));
+  }
+
+  Worker &gpu_ = add_gpu(1), &peer_ = add_gpu(2);
+};
+
+TEST_F(Fetching, RequestsEachTaskOnceInTheirOrder) {
+  const auto second = reserve(gpu_, {reads(1), updates(2)}, 0), first = reserve(gpu_, {reads(3), updates(4)}, 1);
+  EXPECT_THAT(fetch_ahead(state, gpu_).tasks, ElementsAre(first, second));
+  EXPECT_TRUE(gpu_.station.slots()[0].issuing);
+  EXPECT_THAT(gpu_.station.slots()[0].counted, ElementsAre(tile(3), tile(4)));
+  fetches_issued(gpu_);
+  EXPECT_FALSE(gpu_.station.slots()[0].issuing);
+  EXPECT_THAT(fetch_ahead(state, gpu_).tasks, IsEmpty());
+}
+
+TEST_F(Fetching, RequestsTheInputsOfATaskThatOverwritesOneByOne) {
+  allow({1, 2, 3});
+  reserve(gpu_, {reads(1), reads(2), overwrites(3)}, -7);
+  const auto prefetches = fetch_ahead(state, gpu_);
+  EXPECT_THAT(prefetches.tasks, IsEmpty());
+  EXPECT_THAT(tiles_of(prefetches), ElementsAre(tile(1), tile(2)));
+  EXPECT_EQ(prefetches.tiles[0].priority, -7);
+  EXPECT_THAT(gpu_.station.slots()[0].counted, IsEmpty());
+}
+
+TEST_F(Fetching, RequestsATaskThatOverwritesAsAWholeUnlessAllItsTilesMayBeFetched) {
+  allow({1, 3});
+  const auto task = reserve(gpu_, {reads(1), reads(2), overwrites(3)});
+  EXPECT_THAT(fetch_ahead(state, gpu_).tasks, ElementsAre(task));
+}
+
+TEST_F(Fetching, DoesNotFetchATileByItselfThatTheTaskLocks) {
+  allow({1, 2, 3});
+  EXPECT_TRUE(prefetch_as_a_whole(backend, *submit({reads(1), updates(2), overwrites(3)})));
+  EXPECT_TRUE(prefetch_as_a_whole(backend, *submit({reads(1), updates(2)})));
+  EXPECT_FALSE(prefetch_as_a_whole(backend, *submit({reads(1), overwrites(3)})));
+}
+
+TEST_F(Fetching, WaitsForATileOnItsWayToAPeer) {
+  backend.on_the_way = {{tile(1), 2}};
+  const auto waits = reserve(gpu_, {reads(1), updates(2)}), does_not = reserve(gpu_, {reads(3), updates(4)});
+  EXPECT_THAT(fetch_ahead(state, gpu_).tasks, ElementsAre(does_not));
+  EXPECT_TRUE(gpu_.station.slots()[0].waits);
+  backend.where = {{tile(1), 2}};
+  EXPECT_THAT(fetch_ahead(state, gpu_).tasks, ElementsAre(waits));
+  EXPECT_FALSE(gpu_.station.slots()[0].waits);
+}
+
+TEST_F(Fetching, FetchesTheOtherTilesOfATaskThatWaits) {
+  allow({1, 2, 3, 4});
+  backend.on_the_way = {{tile(1), 2}, {tile(3), 1}};
+  backend.where = {{tile(4), 1}};
+  reserve(gpu_, {reads(1), reads(2), reads(3), reads(4)});
+  EXPECT_THAT(tiles_of(fetch_ahead(state, gpu_)), ElementsAre(tile(2)));
+}
+
+TEST_F(Fetching, DoesNotWaitIfThatIsSwitchedOff) {
+  state.options.wait = false;
+  backend.on_the_way = {{tile(1), 2}};
+  const auto task = reserve(gpu_, {reads(1)});
+  EXPECT_THAT(fetch_ahead(state, gpu_).tasks, ElementsAre(task));
+}
+
+TEST_F(Fetching, ATaskTakesOverAbandonedTilesIfItHasAllItsTiles) {
+  state.abandoned.add({tile(1), tile(2)}, gpu_.node);
+  const auto task = reserve(gpu_, {reads(1), reads(3)});
+  backend.where = {{tile(1), 1}, {tile(3), 1}};
+  EXPECT_THAT(fetch_ahead(state, gpu_).tasks, IsEmpty());
+  EXPECT_TRUE(backend.counted.at(task));
+  EXPECT_THAT(gpu_.station.slots()[0].counted, ElementsAre(tile(1)));
+  EXPECT_THAT(state.abandoned.take_over(*submit({reads(1), reads(2)}), gpu_.node), ElementsAre(tile(2)));
+}
+
+TEST_F(Fetching, ATaskWithoutItsTilesTakesNothingOver) {
+  state.abandoned.add({tile(1)}, gpu_.node);
+  const auto task = reserve(gpu_, {reads(1)});
+  EXPECT_THAT(fetch_ahead(state, gpu_).tasks, ElementsAre(task));
+  EXPECT_FALSE(state.abandoned.empty());
+}
+
+TEST_F(Fetching, AbandonedTilesAreCountedByMemory) {
+  state.abandoned.add({tile(1), tile(1)}, 1);
+  const auto task = submit({reads(1)});
+  EXPECT_THAT(state.abandoned.take_over(*task, 2), IsEmpty());
+  EXPECT_THAT(state.abandoned.take_over(*task, 1), ElementsAre(tile(1)));
+  EXPECT_THAT(state.abandoned.take_over(*task, 1), ElementsAre(tile(1)));
+  EXPECT_TRUE(state.abandoned.empty());
+}
+
+}  // namespace
+}  // namespace tessera::scheduler

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Chains of tasks that write one tile, and the worker that they stay with.
+#include "fixture.hpp"
+
+namespace tessera::scheduler {
+namespace {
+
+class Homes : public IdeaTest {
+ protected:
+  Worker &a_ = add_gpu(1), &b_ = add_gpu(2);
+};
+
+TEST_F(Homes, ATaskWaitsAtTheHomeThatTheProgramSuggests) {
+  backend.homes = {{tile(1), b_.id}};
+  const auto task = push({reads(2), updates(1)});
+  ASSERT_EQ(b_.bound.size(), 1);
+  EXPECT_EQ(b_.bound.front().id, task);
+  EXPECT_EQ(state.shared_tasks, 0);
+}
+
+TEST_F(Homes, ATaskWithoutAHomeIsShared) {
+  push({updates(1)});
+  push({reads(1)});
+  EXPECT_EQ(state.shared_tasks, 2);
+}
+
+TEST_F(Homes, TheRestOfAChainFollowsItsHome) {
+  backend.homes = {{tile(1), a_.id}};
+  push({updates(1)});
+  state.chains.set_home(tile(1), b_.id);
+  push({updates(1)});
+  EXPECT_EQ(a_.bound.size(), 1);
+  EXPECT_EQ(b_.bound.size(), 1);
+}
+
+TEST_F(Homes, AHomeThatCannotExecuteTheTaskIsIgnored) {
+  backend.homes = {{tile(1), a_.id}};
+  backend.cannot = [&](TaskId, int worker) { return worker == a_.id; };
+  push({updates(1)});
+  EXPECT_EQ(state.shared_tasks, 1);
+}
+
+TEST_F(Homes, ARestrictedTaskNamesItsWorkers) {
+  add_cpu(7);
+  add_cpu(6);
+  backend.cannot = [&](TaskId, int worker) { return worker == 7; };
+  const auto task = submit({}, 0, true);
+  EXPECT_THAT(task->workers, ::testing::ElementsAre(1, 2, 6));
+  EXPECT_TRUE(can_execute(*find_worker(state, 6), *task));
+  EXPECT_FALSE(can_execute(*find_worker(state, 7), *task));
+}
+
+TEST_F(Homes, CanBeSwitchedOff) {
+  state.options.chains = false;
+  backend.homes = {{tile(1), a_.id}};
+  push({updates(1)});
+  EXPECT_EQ(state.shared_tasks, 1);
+}
+
+TEST_F(Homes, UnfinishedTasksAreCountedAtTheirHome) {
+  backend.homes = {{tile(1), a_.id}};
+  auto& chains = state.chains;
+  for (int i = 0; i < 3; i++) chains.submitted(tile(1));
+  EXPECT_EQ(chains.unfinished(a_.id), 3);
+  EXPECT_EQ(chains.length(tile(1)), 3);
+  chains.set_home(tile(1), b_.id);
+  EXPECT_EQ(chains.unfinished(a_.id), 0);
+  EXPECT_EQ(chains.unfinished(b_.id), 3);
+  EXPECT_FALSE(chains.finished(tile(1)));
+  EXPECT_FALSE(chains.finished(tile(1)));
+  EXPECT_TRUE(chains.finished(tile(1)));
+  EXPECT_EQ(chains.unfinished(b_.id), 0);
+  EXPECT_FALSE(chains.finished(tile(1)));
+  EXPECT_EQ(chains.length(tile(1)), 1);
+}
+
+TEST_F(Homes, AChainStartsAgainAtTheSuggestedHome) {
+  backend.homes = {{tile(1), a_.id}};
+  state.chains.submitted(tile(1));
+  state.chains.set_home(tile(1), b_.id);
+  EXPECT_EQ(state.chains.home(tile(1)), b_.id);
+  state.chains.finished(tile(1));
+  EXPECT_EQ(state.chains.home(tile(1)), a_.id);
+}
+
+TEST_F(Homes, AnIncompleteResultCountsAtItsHome) {
+  backend.homes = {{tile(1), a_.id}, {tile(2), a_.id}};
+  auto& chains = state.chains;
+  chains.submitted(tile(1));
+  chains.submitted(tile(2));
+  chains.begin(tile(1), 100);
+  chains.begin(tile(1), 100);  // a second task of the chain
+  chains.begin(tile(2), 20);
+  EXPECT_EQ(chains.incomplete_bytes(a_.id), 120);
+  EXPECT_TRUE(chains.has_begun(tile(1), a_.id));
+  EXPECT_FALSE(chains.has_begun(tile(1), b_.id));
+  chains.finished(tile(1));
+  EXPECT_EQ(chains.incomplete_bytes(a_.id), 20);
+  chains.set_home(tile(2), b_.id);  // nobody has begun there
+  EXPECT_EQ(chains.incomplete_bytes(a_.id), 0);
+  EXPECT_EQ(chains.incomplete_bytes(b_.id), 0);
+}
+
+TEST_F(Homes, AWorkerThatLeavesIsForgotten) {
+  backend.homes = {{tile(1), a_.id}, {tile(2), b_.id}};
+  state.chains.submitted(tile(1));
+  state.chains.submitted(tile(2));
+  state.chains.forget(a_.id);
+  EXPECT_EQ(state.chains.home(tile(1)), no_worker);
+  EXPECT_EQ(state.chains.home(tile(2)), b_.id);
+  EXPECT_EQ(state.chains.unfinished(a_.id), 0);
+}
+
+}  // namespace
+}  // namespace tessera::scheduler

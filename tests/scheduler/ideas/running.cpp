@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the policy notes when tasks start and end, and whom it wakes.
+#include "fixture.hpp"
+
+namespace tessera::scheduler {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class Running : public IdeaTest {
+ protected:
+  Worker &a_ = add_gpu(1), &b_ = add_gpu(2);
+};
+
+TEST_F(Running, AResultIsCompleteWithTheLastTaskOfItsChain) {
+  const auto first = pop(a_, {updates(1)}), last = pop(a_, {updates(1)});
+  task_starts(state, first, a_.id, 1);
+  EXPECT_FALSE(task_ends(state, first, tile(1), a_.id, 2));
+  task_starts(state, last, a_.id, 3);
+  EXPECT_TRUE(task_ends(state, last, tile(1), a_.id, 4));
+  EXPECT_THAT(a_.popped, IsEmpty());
+  EXPECT_THAT(state.order, IsEmpty());
+}
+
+TEST_F(Running, DurationsAreMeasured) {
+  TaskPtr like;
+  for (int i = 0; i < 2; i++) {
+    const auto task = pop(a_, {updates(1)});
+    task_starts(state, task, a_.id, 10);
+    task_ends(state, task, tile(1), a_.id, 12.5);
+  }
+  EXPECT_DOUBLE_EQ(predicted_seconds(state, a_, *submit({updates(1)})), 2.5);
+}
+
+// StarPU does not report the end of some tasks.
+TEST_F(Running, ATaskEndsAtTheLatestWhenTheNextOneStarts) {
+  const auto unreported = pop(a_, {updates(1)}), next = pop(a_, {updates(2)});
+  task_starts(state, unreported, a_.id, 1);
+  EXPECT_EQ(state.chains.unfinished(a_.id), 2);
+  task_starts(state, next, a_.id, 2);
+  EXPECT_THAT(a_.popped, SizeIs(1));
+  EXPECT_EQ(state.chains.unfinished(a_.id), 1);
+  EXPECT_FALSE(state.order.contains(unreported));
+}
+
+TEST_F(Running, ATaskThatThePolicyNeverSawIsIgnored) {
+  EXPECT_FALSE(task_starts(state, reinterpret_cast<TaskId>(99), a_.id, 1));
+  EXPECT_FALSE(task_ends(state, reinterpret_cast<TaskId>(99), nullptr, a_.id, 1));
+  EXPECT_TRUE(task_starts(state, pop(a_, {}), a_.id, 1));
+}
+
+TEST_F(Running, APoppedTaskAwaitsTheTilesThatItDoesNotHave) {
+  backend.where = {{tile(1), 1}};
+  pop(a_, {reads(1), reads(2), overwrites(3)});
+  EXPECT_THAT(a_.popped[0].awaited, ElementsAre(tile(2)));
+}
+
+TEST_F(Running, OneWorkerWithALargeTaskFetchesUntilItStarts) {
+  const auto large = pop(a_, {reads(1, gpu_memory)});
+  EXPECT_EQ(state.large_fetcher, a_.id);
+  task_starts(state, large, a_.id, 1);
+  EXPECT_EQ(state.large_fetcher, no_worker);
+}
+
+TEST_F(Running, ANewTaskWakesItsHome) {
+  a_.asleep = b_.asleep = true;
+  backend.homes = {{tile(1), b_.id}};
+  const auto task = submit({updates(1)});
+  EXPECT_EQ(wake_for(state, *task), b_.id);
+  EXPECT_EQ(wake_for(state, *task), a_.id);  // b_ is awake now
+  EXPECT_EQ(wake_for(state, *task), no_worker);
+}
+
+TEST_F(Running, ANewTaskWakesNobodyWhoCannotExecuteIt) {
+  a_.asleep = b_.asleep = true;
+  backend.cannot = [&](TaskId, int worker) { return worker == b_.id; };
+  EXPECT_EQ(wake_for(state, *submit({})), a_.id);
+}
+
+TEST_F(Running, AChangeWakesTheOthersThatSleep) {
+  auto& c = add_gpu(3);
+  a_.asleep = b_.asleep = c.asleep = true;
+  b_.waits = true;
+  EXPECT_THAT(wake_others(state, true, c.id), ElementsAre(b_.id));
+  EXPECT_THAT(wake_others(state, false, c.id), ElementsAre(a_.id));
+  EXPECT_TRUE(c.asleep);
+}
+
+}  // namespace
+}  // namespace tessera::scheduler

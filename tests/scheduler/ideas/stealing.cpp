@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whom a worker without tasks steals from, and what.
+#include "scheduler/ideas/stealing.hpp"
+
+#include "fixture.hpp"
+
+namespace tessera::scheduler {
+namespace {
+
+using ::testing::ElementsAre;
+
+class Stealing : public IdeaTest {
+ protected:
+  /// A task in the queue of its home.
+  TaskId push_to(const Worker& home, std::vector<TileUse> inputs = {}) {
+    inputs.push_back(overwrites(++outputs_));
+    backend.homes[tile(outputs_)] = home.id;
+    return push(std::move(inputs));
+  }
+  void push_to(const Worker& home, int tasks) {
+    for (int i = 0; i < tasks; i++) push_to(home);
+  }
+
+  Worker &thief_ = add_gpu(1), &a_ = add_gpu(2), &b_ = add_gpu(3);
+
+ private:
+  std::uintptr_t outputs_ = 1000;
+};
+
+TEST_F(Stealing, TheVictimHasMostTasksIfDurationsAreUnknown) {
+  push_to(a_, 3);
+  push_to(b_, 5);
+  EXPECT_EQ(find_victim(state, thief_), &b_);
+  push_to(a_, 3);
+  EXPECT_EQ(find_victim(state, thief_), &a_);
+}
+
+TEST_F(Stealing, TheVictimIsBusyLongest) {
+  backend.seconds = {{1, 1.0}, {2, 1.0}, {3, 2.0}};
+  push_to(a_, 5);
+  push_to(b_, 3);  // 6 s
+  EXPECT_EQ(find_victim(state, thief_), &b_);
+}
+
+TEST_F(Stealing, ReservedTasksCountToo) {
+  push_to(a_, 2);
+  for (int i = 0; i < 3; i++) reserve(b_, {reads(1)});
+  EXPECT_EQ(find_victim(state, thief_), &b_);
+}
+
+TEST_F(Stealing, TheVictimHasATaskThatTheThiefCanExecute) {
+  push_to(a_, 2);
+  backend.cannot = [&](TaskId, int worker) { return worker == thief_.id; };
+  push_to(b_, 5);
+  EXPECT_EQ(find_victim(state, thief_), &a_);
+  EXPECT_NE(steal(state, thief_), nullptr);
+  EXPECT_EQ(state.counts.steals, 1);
+}
+
+TEST_F(Stealing, ThereIsNoVictimIfNobodyHasTasks) {
+  EXPECT_EQ(find_victim(state, thief_), nullptr);
+  EXPECT_EQ(steal(state, thief_), nullptr);
+  EXPECT_EQ(state.counts.steals, 0);
+}
+
+TEST_F(Stealing, TakesTheTaskThatCostsLeastToMove) {
+  backend.where = {{tile(1), host_node}, {tile(2), 1}, {tile(3), 2}};
+  push_to(a_, {reads(1)});
+  const auto cheapest = push_to(a_, {reads(2)});
+  push_to(a_, {reads(3)});
+  push_to(a_, {reads(1)});
+  EXPECT_EQ(id_of(steal(state, thief_)), cheapest);
+}
+
+TEST_F(Stealing, TakesTheLastOfEquallyCheapTasks) {
+  push_to(a_, 3);
+  const auto last = push_to(a_);
+  EXPECT_EQ(id_of(steal(state, thief_)), last);
+}
+
+TEST_F(Stealing, LooksOnlyAtTheEndOfAQueue) {
+  state.options.window = 2;
+  backend.where = {{tile(2), 1}};
+  push_to(a_, {reads(2)});
+  push_to(a_, {reads(1)});
+  const auto last = push_to(a_, {reads(1)});
+  EXPECT_EQ(id_of(steal(state, thief_)), last);
+}
+
+TEST_F(Stealing, PrefersReservedTasksThatAreNotPrefetched) {
+  reserve(a_, {reads(1)});
+  const auto not_prefetched = reserve(a_, {reads(2)});
+  reserve(a_, {reads(3)});
+  a_.station.slots()[0].prefetched = a_.station.slots()[2].prefetched = true;
+  EXPECT_EQ(id_of(steal(state, thief_)), not_prefetched);
+}
+
+TEST_F(Stealing, LeavesTasksWhoseTilesAreJustBeingRequested) {
+  reserve(a_, {reads(1)});
+  reserve(a_, {reads(2)});
+  for (auto& slot : a_.station.slots()) slot.issuing = true;
+  EXPECT_EQ(steal(state, thief_), nullptr);
+}
+
+TEST_F(Stealing, AbandonsTheTilesThatWereCountedForTheVictim) {
+  const auto task = reserve(a_, {reads(1)});
+  reserve(a_, {reads(2)});
+  a_.station.slots()[1].issuing = true;
+  a_.station.slots()[0].counted = {tile(1)};
+  EXPECT_EQ(id_of(steal(state, thief_)), task);
+  EXPECT_FALSE(backend.counted.at(task));
+  EXPECT_THAT(state.abandoned.take_over(*submit({reads(1), reads(2)}), a_.node), ElementsAre(tile(1)));
+}
+
+// The thief would be done at about the same time as the victim.
+TEST_F(Stealing, LeavesTheOnlyTaskOfAWorker) {
+  backend.seconds = {{1, 1.0}, {2, 1.0}};
+  push_to(a_, 1);
+  EXPECT_EQ(steal(state, thief_), nullptr);
+  push_to(a_, 1);
+  EXPECT_NE(steal(state, thief_), nullptr);
+}
+
+TEST_F(Stealing, LeavesATaskThatTakesLongToMove) {
+  backend.seconds = {{1, 1.0}, {2, 1.0}};
+  for (int i = 0; i < 3; i++) push_to(a_, {{.tile = tile(1), .bytes = 20'000'000, .memory = 1, .reads = true}});  // 2 s
+  EXPECT_EQ(steal(state, thief_), nullptr);
+  backend.where = {{tile(1), 2}};  // 0.4 s from a peer
+  EXPECT_NE(steal(state, thief_), nullptr);
+}
+
+TEST_F(Stealing, TakesNothingWhileItsOwnTasksReleaseMore) {
+  push_to(a_, 9);
+  pop(thief_, {updates(1)});
+  EXPECT_NE(steal(state, thief_), nullptr);
+  submit({updates(1)});  // the next one of its chain
+  EXPECT_EQ(steal(state, thief_), nullptr);
+}
+
+TEST_F(Stealing, LeavesLargeTasks) {
+  for (int i = 0; i < 3; i++) push_to(a_, {reads(1, gpu_memory)});
+  EXPECT_EQ(steal(state, thief_), nullptr);
+}
+
+TEST_F(Stealing, HappensOnlyIfAWorkerHasNoTask) {
+  push_to(a_, 9);
+  const auto own = push_to(thief_);
+  fill_station(state, thief_);
+  EXPECT_THAT(reserved(thief_), ElementsAre(own));
+  thief_.station.remove(0);
+  fill_station(state, thief_);
+  EXPECT_EQ(thief_.station.size(), 1);
+  EXPECT_EQ(state.counts.steals, 1);
+}
+
+TEST_F(Stealing, CanBeSwitchedOff) {
+  state.options.steal = false;
+  push_to(a_, 9);
+  fill_station(state, thief_);
+  EXPECT_TRUE(thief_.station.empty());
+}
+
+}  // namespace
+}  // namespace tessera::scheduler

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which memory counts as near, and how much of a task's data is near.
+#include <limits>
+
+#include "fixture.hpp"
+
+namespace tessera::scheduler {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using Level = TileCache::Level;
+
+using TileCacheTest = IdeaTest;
+
+TEST_F(TileCacheTest, PeersAreAtLeastAsFastAsTheHost) {
+  EXPECT_THAT(state.cache.peers()[1], ElementsAre(2));
+  EXPECT_THAT(state.cache.peers()[4], ElementsAre(3));
+  EXPECT_THAT(state.cache.peers()[host_node], IsEmpty());
+  Links links{{false, true, true, true}, std::vector(4, std::vector<double>(4, 10))};
+  links.rate[2][1] = std::numeric_limits<double>::quiet_NaN();
+  links.rate[3][1] = 10;  // as fast as the host
+  TileCache cache(backend);
+  cache.set_links(links);
+  EXPECT_THAT(cache.peers()[1], ElementsAre(3));
+}
+
+TEST_F(TileCacheTest, TheNearestMemoryThatHasTheTileIsItsLevel) {
+  backend.where = {{tile(1), 1}, {tile(1), 2}, {tile(2), 2}, {tile(2), 3}, {tile(3), 3}, {tile(4), host_node}};
+  EXPECT_EQ(state.cache.level(tile(1), 1), Level::Own);
+  EXPECT_EQ(state.cache.level(tile(2), 1), Level::Peer);
+  EXPECT_EQ(state.cache.level(tile(3), 1), Level::Far);
+  EXPECT_EQ(state.cache.level(tile(4), 1), Level::Far);
+}
+
+TEST_F(TileCacheTest, ATileOnItsWayCountsAsArrived) {
+  backend.on_the_way = {{tile(1), 1}, {tile(2), 2}};
+  EXPECT_EQ(state.cache.level(tile(1), 1), Level::Own);
+  EXPECT_EQ(state.cache.level(tile(2), 1), Level::Peer);
+}
+
+TEST_F(TileCacheTest, TheScoreIsBytesTimesLevel) {
+  backend.where = {{tile(1), 1}, {tile(2), 2}, {tile(3), host_node}};
+  const auto score = state.cache.score(*submit({reads(1, 100), reads(2, 30), reads(3, 7)}), 1);
+  EXPECT_EQ(score.sum, 2 * 100 + 30);
+  EXPECT_FALSE(score.best);
+}
+
+TEST_F(TileCacheTest, ATileThatIsOnlyWrittenCountsAsNear) {
+  backend.where = {{tile(1), 1}};
+  const auto score = state.cache.score(*submit({reads(1, 100), overwrites(2, 10)}), 1);
+  EXPECT_EQ(score.sum, 2 * 110);
+  EXPECT_TRUE(score.best);
+  EXPECT_FALSE(state.cache.score(*submit({reads(1, 100), updates(2, 10)}), 1).best);
+}
+
+TEST_F(TileCacheTest, MissingTilesAreReadAndNotThere) {
+  backend.where = {{tile(1), 1}};
+  backend.on_the_way = {{tile(2), 1}};
+  const auto task = submit({reads(1), reads(2), updates(3), overwrites(4)});
+  EXPECT_THAT(state.cache.missing(*task, 1), ElementsAre(tile(2), tile(3)));
+  EXPECT_FALSE(state.cache.has_all(*task, 1));
+  backend.where.insert({{tile(2), 1}, {tile(3), 1}});
+  EXPECT_TRUE(state.cache.has_all(*task, 1));
+}
+
+TEST_F(TileCacheTest, MovingFromAPeerIsFasterThanFromTheHost) {
+  backend.where = {{tile(1), 1}, {tile(2), 2}, {tile(3), 3}};
+  EXPECT_DOUBLE_EQ(state.cache.seconds_to_move(*submit({reads(1)}), 1), 0);
+  EXPECT_DOUBLE_EQ(state.cache.seconds_to_move(*submit({reads(2)}), 1), tile_bytes / 50e6);
+  EXPECT_DOUBLE_EQ(state.cache.seconds_to_move(*submit({reads(3), reads(2), overwrites(4)}), 1),
+                   tile_bytes / 10e6 + tile_bytes / 50e6);
+}
+
+TEST_F(TileCacheTest, ATileIsOnItsWayToAPeerUntilOneHasIt) {
+  EXPECT_FALSE(state.cache.on_its_way_to_a_peer(tile(1), 1));
+  backend.on_the_way = {{tile(1), 2}};
+  EXPECT_TRUE(state.cache.on_its_way_to_a_peer(tile(1), 1));
+  EXPECT_FALSE(state.cache.on_its_way_to_a_peer(tile(1), 3));  // 2 is no peer of 3
+  backend.where = {{tile(1), 2}};
+  EXPECT_FALSE(state.cache.on_its_way_to_a_peer(tile(1), 1));
+  backend.where.clear();
+  backend.on_the_way.insert({tile(1), 1});
+  EXPECT_FALSE(state.cache.on_its_way_to_a_peer(tile(1), 1));
+}
+
+}  // namespace
+}  // namespace tessera::scheduler

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which reserved task a worker starts, and what it waits for.
+#include "scheduler/ideas/waiting.hpp"
+
+#include "fixture.hpp"
+
+namespace tessera::scheduler {
+namespace {
+
+constexpr double now = 100;
+
+class Waiting : public IdeaTest {
+ protected:
+  TaskId next() {
+    const auto slot = next_task(state, gpu_, now);
+    return slot ? slot->task->id : nullptr;
+  }
+  void all_wait() {
+    for (auto& slot : gpu_.station.slots()) slot.waits = true;
+  }
+
+  Worker &gpu_ = add_gpu(1), &peer_ = add_gpu(2), &stranger_ = add_gpu(3);
+};
+
+TEST_F(Waiting, StartsTheFirstTaskThatHasAllItsTiles) {
+  backend.where = {{tile(2), 1}, {tile(3), 1}};
+  reserve(gpu_, {reads(1)});
+  const auto second = reserve(gpu_, {reads(2)}), third = reserve(gpu_, {reads(3), overwrites(4)});
+  EXPECT_EQ(next(), second);
+  EXPECT_EQ(next(), third);
+}
+
+TEST_F(Waiting, WaitsForTilesWhileATaskRuns) {
+  reserve(gpu_, {reads(1)});
+  task_starts(state, pop(gpu_, {}), gpu_.id, now);
+  EXPECT_EQ(next(), nullptr);
+}
+
+TEST_F(Waiting, StartsATaskWithoutItsTilesIfItIsIdle) {
+  const auto first = reserve(gpu_, {reads(1)});
+  reserve(gpu_, {reads(2)});
+  EXPECT_EQ(next(), first);
+}
+
+TEST_F(Waiting, PrefersATaskThatWaitsForNoPeer) {
+  const auto first = reserve(gpu_, {reads(1)}), second = reserve(gpu_, {reads(2)});
+  gpu_.station.slots()[0].waits = true;
+  EXPECT_EQ(next(), second);
+  EXPECT_EQ(next(), first);
+}
+
+TEST_F(Waiting, WaitsForAPeerThatNeedsTheTile) {
+  const auto task = reserve(gpu_, {reads(1)});
+  all_wait();
+  const auto at_peer = pop(peer_, {reads(1)});
+  EXPECT_EQ(next(), nullptr);
+  task_starts(state, at_peer, peer_.id, now);  // the peer has it, or will never have it
+  EXPECT_EQ(next(), task);
+}
+
+TEST_F(Waiting, DoesNotWaitForAPeerThatDoesNotNeedTheTile) {
+  const auto task = reserve(gpu_, {reads(1)});
+  all_wait();
+  backend.on_the_way = {{tile(1), 2}};  // for a task that was stolen
+  EXPECT_EQ(next(), task);
+}
+
+TEST_F(Waiting, APeerAwaitsTheTilesOfPrefetchedTasks) {
+  reserve(peer_, {reads(1)});
+  EXPECT_FALSE(awaited_by_a_peer(state, gpu_, tile(1)));
+  peer_.station.slots()[0].prefetched = true;
+  EXPECT_TRUE(awaited_by_a_peer(state, gpu_, tile(1)));
+  EXPECT_FALSE(awaited_by_a_peer(state, gpu_, tile(2)));
+  EXPECT_FALSE(awaited_by_a_peer(state, stranger_, tile(1)));
+  backend.where = {{tile(1), 2}};
+  EXPECT_FALSE(awaited_by_a_peer(state, gpu_, tile(1)));
+}
+
+TEST_F(Waiting, AWorkerIsIdleIfItHasPoppedNothing) { EXPECT_TRUE(is_idle(gpu_, now)); }
+
+TEST_F(Waiting, AWorkerIsNotIdleUntilItsTaskHasStarted) {
+  pop(gpu_, {reads(1)});
+  EXPECT_FALSE(is_idle(gpu_, now + 1000));
+}
+
+TEST_F(Waiting, ATaskThatRunsForTooLongDoesNotCount) {
+  const auto task = pop(gpu_, {});
+  task_starts(state, task, gpu_.id, now);
+  EXPECT_FALSE(is_idle(gpu_, now + 0.9e-3));
+  EXPECT_TRUE(is_idle(gpu_, now + 1.1e-3));
+  gpu_.expected = 1;
+  EXPECT_FALSE(is_idle(gpu_, now + 3.9));
+  EXPECT_TRUE(is_idle(gpu_, now + 4.1));
+}
+
+}  // namespace
+}  // namespace tessera::scheduler
