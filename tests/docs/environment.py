@@ -23,7 +23,7 @@ def in_code():
 
 def in_policy():
     """The options of the policy: keys of a table, after a common prefix."""
-    options = text_of("src/scheduler/options.cpp")
+    options = text_of("src/scheduler/ideas/options.cpp")
     (prefix,) = set(re.findall(r'"(TESSERA_[A-Z_]+_)"', options))
     return {prefix + key for key in re.findall(r'\{"([A-Z_]+)",', options)}
 

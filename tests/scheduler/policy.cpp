@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The scheduling policy under programs that know StarPU and nothing of the library.
+// The scheduling policy in StarPU programs that do not use Tessera.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ TEST(Policy, IsTheOneThatRuns) {
   EXPECT_STREQ(starpu_sched_get_sched_policy()->policy_name, "tessera");
 }
 
-// STARPU_MAX_PRIO is what StarPU's programs order their tasks by; without a range it is STARPU_MIN_PRIO.
+// StarPU programs use STARPU_MAX_PRIO as a priority. It equals STARPU_MIN_PRIO if the policy sets no range.
 TEST(Policy, OffersARangeOfPriorities) {
   const Starpu starpu;
   EXPECT_GT(STARPU_MAX_PRIO, STARPU_MIN_PRIO);
@@ -49,7 +49,7 @@ TEST(Policy, RunsHundredThousandTinyTasks) {
   EXPECT_EQ(counts().tasks, tasks);
 }
 
-// Nobody executes them, but they have their place in the order, and their callbacks are called.
+// No worker executes these tasks, but others depend on them, and their callbacks are called.
 TEST(Policy, KnowsTasksThatNobodyExecutes) {
   static starpu_codelet nowhere = [] {
     starpu_codelet codelet{};
@@ -89,7 +89,7 @@ TEST(Policy, KnowsTasksThatNobodyExecutes) {
   EXPECT_EQ(counts().tasks, 20);
 }
 
-/// Which worker ran how many.
+/// Counts how many tasks each worker ran.
 class Census {
  public:
   void here() {
@@ -183,7 +183,7 @@ TEST(Policy, RunsTheMostUrgentFirstThenTheEarliest) {
   EXPECT_THAT(order, ElementsAreArray(expected));
 }
 
-/// Several chains, each of whose tasks also reads the next one; and what must come of it.
+/// Several chains, whose tasks also read the tile of the next chain, and their expected results.
 class Chains {
  public:
   explicit Chains(std::size_t count, std::size_t numbers = 16) : expected_(count) {
@@ -222,7 +222,7 @@ TEST(Policy, KeepsChainsInOrder) {
   chains.expect_right();
 }
 
-// Tiles that do not fit into the second memory, where there is one, and all of them written: each must come back.
+// All tiles are written, and they do not fit into the second memory, if there is one. Each result must reach the host.
 TEST(Policy, LosesNothingThatDoesNotFit) {
   const Environment environment{{"TESSERA_SCHED_STEAL", "off"}};
   const Starpu starpu;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The policy in several of StarPU's scheduling contexts, whose workers come and go.
+// The policy in several scheduling contexts of StarPU, which workers join and leave.
 #include <unistd.h>
 
 #include <atomic>
@@ -9,8 +9,8 @@
 #include "support/environment.hpp"
 #include "support/starpu.hpp"
 
-/// StarPU 1.4 does not free the list of tasks that were pushed to one worker when that worker has left a context. For
-/// the address sanitizer; nobody else calls it.
+/// Called by the address sanitizer. StarPU 1.4 does not free the list of tasks that were pushed to a worker which has
+/// left a context.
 // NOLINTNEXTLINE(bugprone-reserved-identifier)
 extern "C" const char* __lsan_default_suppressions() { return "leak:_starpu_push_local_task\n"; }
 
@@ -36,7 +36,7 @@ class Context {
   unsigned id_;
 };
 
-/// Chains in a context, and what must come of them.
+/// Chains in a context, and their expected results.
 class Program {
  public:
   explicit Program(unsigned context) : context_(context), chains_(5), expected_(5) {}
@@ -107,13 +107,15 @@ TEST(PolicyContexts, LoseAndGainWorkersWhileTasksRun) {
   program.expect_right();
 }
 
-/// Whether all tasks have been executed, three seconds from now at the latest.
+/// Waits for up to three seconds.
+/// @returns whether all tasks have been executed
 bool all_done_soon() {
   for (int i = 0; i < 3000 && starpu_task_nsubmitted() > 0; i++) usleep(1000);
   return starpu_task_nsubmitted() == 0;
 }
 
-// What a worker has reserved, or is home to, when it leaves and later: the others must take it over, stealing or not.
+// The other workers must run the tasks that a worker has reserved, or is the home of, when it leaves or later. They
+// must do so without stealing, too.
 TEST(PolicyContexts, DoWhatWorkersThatLeftWereToDo) {
   for (const char* steal : {"on", "off"}) {
     SCOPED_TRACE(steal);

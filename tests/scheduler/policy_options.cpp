@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Options of the policy, and what is said about wrong ones.
+// Options of the policy, and the messages about wrong ones.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -85,7 +85,8 @@ TEST(PolicyOptions, ThatAreWrongStopTheRuntime) {
   }
 }
 
-/// A StarPU program of which the environment says what schedules it; ends the process, with 0 if that is `policy`.
+/// A StarPU program whose environment chooses its scheduling policy. Ends the process, with 0 if that policy is
+/// `policy`.
 [[noreturn]] void run_any_program(const char* policy, std::initializer_list<std::pair<const char*, const char*>> more) {
   Dl_info library{};
   dladdr(reinterpret_cast<void*>(&tessera_sched_policy), &library);

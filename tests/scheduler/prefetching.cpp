@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the policy fetches ahead, and that StarPU keeps no tile for it afterwards: on two memory nodes without a GPU, by
-// the environment in CMakeLists.txt.
+// The tiles that the policy prefetches become evictable again. The environment in CMakeLists.txt provides two memory
+// nodes without a GPU.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ class Prefetching : public ::testing::Test {
   int near_ = -1, far_ = -1;
 };
 
-/// Whether StarPU refuses to evict the tile for a prefetch, though no task needs it.
+/// Whether StarPU refuses to evict the tile for a prefetch, although no task needs it.
 bool is_kept(const Numbers& tile) {
   starpu_data_acquire(tile.handle(), STARPU_RW);  // when all requests are done
   starpu_data_release(tile.handle());
@@ -36,7 +36,7 @@ bool is_kept(const Numbers& tile) {
          starpu_data_can_evict(tile.handle(), far_node, STARPU_PREFETCH) == 0;
 }
 
-/// Tiles that are read, and as many that are written.
+/// Tiles to read, and the same number of tiles to write.
 struct Tiles {
   Tiles() : inputs(tasks), outputs(tasks) {}
   void expect_none_kept() const {
@@ -73,7 +73,8 @@ TEST_F(Prefetching, KeepsNoTileThatATaskOnlyWrote) {
   tiles.expect_none_kept();
 }
 
-// Stolen after their tiles were fetched for the victim: the next tasks that read them there take them over.
+// Tasks are stolen after their tiles were prefetched for the victim. The next tasks that read these tiles there take
+// them over.
 TEST_F(Prefetching, KeepsNoStolenTileAfterTheNextTasksThatReadIt) {
   const Tiles tiles;
   Gate reserved, stolen;
@@ -121,7 +122,7 @@ TEST_F(Prefetching, WritesBackWhatIsToBeInvalidated) {
   EXPECT_EQ(tile.value(), 7);
 }
 
-// A task that fills most of a memory changes how its worker fetches and steals, but not for longer than it takes.
+// A task that fills most of a memory changes how its worker fetches and steals, but only until it has run.
 TEST_F(Prefetching, GoesOnAfterATaskThatFillsTheMemory) {
   Numbers large(96 * 1024);  // of 1 MiB
   submit(only_on(far_, link_of(large, 1)));

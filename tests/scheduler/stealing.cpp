@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whom a worker with nothing left steals from, and what. Three workers on one memory, by the environment in
-// CMakeLists.txt.
+// Whom a worker without tasks steals from. The environment in CMakeLists.txt provides three workers on one memory.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -17,14 +16,14 @@ namespace {
 
 using ::testing::Each;
 
-/// Tasks with one tile each, and who ran those of which home, in order.
+/// Tasks with one tile each. Records the home and the worker of each task, in the order in which they ran.
 class Homes {
  public:
   struct Run {
     int home, worker;
   };
 
-  /// @param then  what each task does when it has noted who runs it
+  /// @param then  what each task does after it has recorded its worker
   void submit_tasks(int count, int home, bool only_there, std::function<void(int worker)> then) {
     for (int i = 0; i < count; i++) {
       tessera_sched_suggest_home(tiles_.emplace_back().handle(), home);
@@ -65,7 +64,8 @@ class Stealing : public ::testing::Test {
   std::vector<int> cpus_;
 };
 
-// The other two are held up in their first task until the thief has stolen all that one has more than the other.
+// The other two workers stay in their first task until the thief has stolen as many tasks as one has more than the
+// other.
 TEST_F(Stealing, TakesFromTheFullest) {
   const int thief = cpus_[0], fuller = cpus_[1], other = cpus_[2];
   constexpr int in_fuller = 30, in_other = 5, difference = in_fuller - in_other - 2;  // each has begun with one at most

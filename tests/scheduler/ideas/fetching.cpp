@@ -38,7 +38,7 @@ TEST_F(Fetching, RequestsTheInputsOfATaskThatOverwritesOneByOne) {
   reserve(gpu_, {reads(1), reads(2), overwrites(3)}, -7);
   const auto prefetches = fetch_ahead(state, gpu_);
   EXPECT_THAT(prefetches.tasks, IsEmpty());
-  EXPECT_THAT(tiles_of(prefetches), ElementsAre(tile(1), tile(2)));
+  ASSERT_THAT(tiles_of(prefetches), ElementsAre(tile(1), tile(2)));
   EXPECT_EQ(prefetches.tiles[0].priority, -7);
   EXPECT_THAT(gpu_.station.slots()[0].counted, IsEmpty());
 }
