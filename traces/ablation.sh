@@ -6,7 +6,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 simulate=${TESSERA_SIMULATE:-$here/../build/simgrid/bin/tessera-simulate}
 [[ -n ${TESSERA_SIMULATE:-} ]] || "$here/../run" build simgrid
 
-changes=(LOCALITY=off CHAINS=off PREFETCH=off PEERS=off WAIT=off STEAL=off HORIZON=off WRITE_BACK=off
+changes=(LOCALITY=off CHAINS=off PREFETCH=off PEERS=off WAIT=off STEAL=off DECLINE=off WRITE_BACK=off
   WINDOW=1 SLOTS=4 SLOTS=8 LOOKAHEAD=10 LOOKAHEAD=100 RESULTS=100)
 options=(all-on "${changes[@]/#/TESSERA_SCHED_}" TESSERA_PLACEMENT=scheduler)
 names=() cases=()

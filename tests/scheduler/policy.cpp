@@ -246,7 +246,7 @@ TEST(Policy, IsRightWithEachOptionSwitchedOff) {
                              {"PEERS", "off"},
                              {"WAIT", "off"},
                              {"STEAL", "off"},
-                             {"HORIZON", "off"},
+                             {"DECLINE", "off"},
                              {"WRITE_BACK", "off"}}) {
     SCOPED_TRACE(std::string(option.name) + "=" + option.value);
     const Environment environment{{("TESSERA_SCHED_" + std::string(option.name)).c_str(), option.value}};

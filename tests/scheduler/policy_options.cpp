@@ -35,7 +35,7 @@ const Wrong wrong_options[] = {{"TESSERA_SCHED_SLOTS", "0", "a number from 1 to 
                                {"TESSERA_SCHED_PEERS", " ", "on or off"},
                                {"TESSERA_SCHED_WAIT", "off ", "on or off"},
                                {"TESSERA_SCHED_STEAL", "no", "on or off"},
-                               {"TESSERA_SCHED_HORIZON", "0", "on or off"},
+                               {"TESSERA_SCHED_DECLINE", "0", "on or off"},
                                {"TESSERA_SCHED_WRITE_BACK", "true", "on or off"}};
 
 TEST(PolicyOptions, AreRightByDefault) { EXPECT_EQ(tessera_sched_check_options(), nullptr); }
@@ -62,7 +62,7 @@ TEST(PolicyOptions, OfUnknownNamesNameTheKnownOnes) {
     ASSERT_NE(refusal, nullptr) << unknown;
     EXPECT_THAT(refusal, HasSubstr(unknown));
     for (const char* known : {"SLOTS", "WINDOW", "LOCALITY", "CHAINS", "PREFETCH", "LOOKAHEAD", "PEERS", "WAIT",
-                              "STEAL", "HORIZON", "WRITE_BACK"})
+                              "STEAL", "DECLINE", "WRITE_BACK"})
       EXPECT_THAT(refusal, HasSubstr(known));
   }
 }

@@ -52,7 +52,7 @@ Options options_from_environment() {
                                                    {"PEERS", on_or_off(options.peers)},
                                                    {"WAIT", on_or_off(options.wait)},
                                                    {"STEAL", on_or_off(options.steal)},
-                                                   {"HORIZON", on_or_off(options.decline)},
+                                                   {"DECLINE", on_or_off(options.decline)},
                                                    {"WRITE_BACK", on_or_off(options.write_back)}};
   for (char** variable = environ; *variable != nullptr; variable++) {
     const std::string_view text = *variable;

@@ -16,7 +16,7 @@ struct Options {
   bool peers = true;       ///< PEERS: copy from a peer that has the tile, not from a host that is as fast
   bool wait = true;        ///< WAIT: if a tile is on its way to a peer, copy it from there once it has arrived
   bool steal = true;       ///< STEAL: a worker without tasks takes some from others
-  bool decline = true;     ///< HORIZON: a worker leaves tasks to faster workers
+  bool decline = true;     ///< DECLINE: a worker leaves tasks to faster workers
   bool write_back = true;  ///< WRITE_BACK: write a result back as soon as its last task has ended
 };
 
