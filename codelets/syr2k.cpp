@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/mirror.hpp"
+#include "common/symmetry.hpp"
 #include "kernel.hpp"
 
 namespace tessera::codelets {

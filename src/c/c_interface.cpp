@@ -176,7 +176,7 @@ tessera_status tessera_matrix_transposed(const tessera_matrix* matrix, tessera_o
   if (result != nullptr) *result = nullptr;
   return status_of(function, [&] {
     require_pointer(function, 1, "matrix", matrix);
-    const Op which = Choice("op", op, ops).meaning(function, 2);
+    const Op which = choice("op", op).meaning(function, 2);
     require_pointer(function, 3, "result", result);
     const auto view = [&](const auto& m) {
       return AnyMatrix(which == Op::NoTrans ? m : which == Op::Trans ? m.transposed() : m.conjugate_transposed());

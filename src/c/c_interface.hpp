@@ -13,9 +13,13 @@
 #include <tessera/matrix.hpp>
 #include <tessera/submissions.hpp>
 
+#include "blas/shapes.hpp"
+
 /// Shared parts of the C interface: matrices of any type, statuses, and options.
 
 namespace tessera::c {
+
+using namespace blas;
 
 using AnyMatrix =
     std::variant<Matrix<float>, Matrix<double>, Matrix<std::complex<float>>, Matrix<std::complex<double>>>;
@@ -82,6 +86,12 @@ inline constexpr Option<tessera_diag, Diag> diags[] = {{TESSERA_NON_UNIT, Diag::
 inline constexpr Option<tessera_side, Side> sides[] = {{TESSERA_LEFT, Side::Left, "TESSERA_LEFT"},
                                                        {TESSERA_RIGHT, Side::Right, "TESSERA_RIGHT"}};
 
+// The types of options by their names in shapes.hpp.
+using COp = tessera_op;
+using CUplo = tessera_uplo;
+using CSide = tessera_side;
+using CDiag = tessera_diag;
+
 /// An argument of an enumeration type.
 template <typename Value, typename Meaning, std::size_t count>
 class Choice {
@@ -106,8 +116,14 @@ class Choice {
   const Option<Value, Meaning>* options_;
 };
 
+inline auto choice(const char* name, tessera_layout value) { return Choice(name, value, layouts); }
+inline auto choice(const char* name, tessera_op value) { return Choice(name, value, ops); }
+inline auto choice(const char* name, tessera_uplo value) { return Choice(name, value, uplos); }
+inline auto choice(const char* name, tessera_side value) { return Choice(name, value, sides); }
+inline auto choice(const char* name, tessera_diag value) { return Choice(name, value, diags); }
+
 /// Alpha or beta, given by address.
-/// @tparam Kind  Full or Real, as in routines.def
+/// @tparam Kind  Full, Real or None, as in routines.def
 template <template <Scalar> typename Kind>
 struct Factor {
   const char* name;
@@ -118,9 +134,6 @@ struct Factor {
     return *static_cast<const Kind<T>*>(require_pointer(function, position, name, address));
   }
 };
-template <Scalar T>
-using Full = T;
-using tessera::Real;
 
 /// Calls `routine` with its arguments converted for the type T.
 /// @throws ArgumentError with the position, counted from 1, of the first illegal argument

@@ -25,80 +25,33 @@ tessera_status compute(const char* function, Arguments... arguments) {
 
 }  // namespace
 
-// One definition for each argument shape. `tessera::name<T>` is overloaded; the arguments select the pointer routine.
+// The parameters after the layout, for elements of type T, alpha and beta of types Alpha and Beta.
+#define DECLARE_OPTION(Type, member, name, T, Alpha, Beta) C##Type name,
+#define DECLARE_SIZE(name, T, Alpha, Beta) int64_t name,
+#define DECLARE_FACTOR(Kind, name, T, Alpha, Beta) NUMBER_##Kind(T, Alpha, Beta) name,
+#define DECLARE_INPUT(name, ld, T, Alpha, Beta) const Element<T>*name, int64_t ld,
+#define DECLARE_OUTPUT(name, ld, T, Alpha, Beta) Element<T>*name, int64_t ld
+#define NUMBER_Alpha(T, Alpha, Beta) Number<Alpha<T>>
+#define NUMBER_Beta(T, Alpha, Beta) Number<Beta<T>>
 
-#define DEFINE_product(letter, T, name, Alpha, Beta)                                                                   \
-  tessera_status tessera_##letter##name(tessera_layout layout, tessera_op op_a, tessera_op op_b, int64_t m, int64_t n, \
-                                        int64_t k, Number<Alpha<T>> alpha, const Element<T>* A, int64_t lda,           \
-                                        const Element<T>* B, int64_t ldb, Number<Beta<T>> beta, Element<T>* C,         \
-                                        int64_t ldc) {                                                                 \
-    return compute<T>(                                                                                                 \
-        "tessera_" #letter #name, [](auto... x) { tessera::name<T>(x...); }, Choice("layout", layout, layouts),        \
-        Choice("op_a", op_a, ops), Choice("op_b", op_b, ops), m, n, k, Factor<Alpha>{"alpha", address(alpha)}, A, lda, \
-        B, ldb, Factor<Beta>{"beta", address(beta)}, C, ldc);                                                          \
+// The same arguments as `call` converts them.
+#define GIVE_OPTION(Type, member, name, Alpha, Beta) choice(#name, name),
+#define GIVE_SIZE(name, Alpha, Beta) name,
+#define GIVE_FACTOR(Kind, name, Alpha, Beta) FACTOR_##Kind(Alpha, Beta){#name, address(name)},
+#define GIVE_INPUT(name, ld, Alpha, Beta) name, ld,
+#define GIVE_OUTPUT(name, ld, Alpha, Beta) name, ld
+#define FACTOR_Alpha(Alpha, Beta) Factor<Alpha>
+#define FACTOR_Beta(Alpha, Beta) Factor<Beta>
+
+// `tessera::name<T>` is overloaded; the arguments select the form on pointers.
+#define DEFINE(letter, T, name, shape, Alpha, Beta)                                                      \
+  tessera_status tessera_##letter##name(tessera_layout layout, SHAPE_##shape(DECLARE, T, Alpha, Beta)) { \
+    return compute<T>(                                                                                   \
+        "tessera_" #letter #name, [](auto... x) { tessera::name<T>(x...); }, choice("layout", layout),   \
+        SHAPE_##shape(GIVE, Alpha, Beta));                                                               \
   }
-
-#define DEFINE_triangle_product(letter, T, name, Alpha, Beta)                                                       \
-  tessera_status tessera_##letter##name(tessera_layout layout, tessera_uplo uplo, tessera_op op_a, tessera_op op_b, \
-                                        int64_t n, int64_t k, Number<Alpha<T>> alpha, const Element<T>* A,          \
-                                        int64_t lda, const Element<T>* B, int64_t ldb, Number<Beta<T>> beta,        \
-                                        Element<T>* C, int64_t ldc) {                                               \
-    return compute<T>(                                                                                              \
-        "tessera_" #letter #name, [](auto... x) { tessera::name<T>(x...); }, Choice("layout", layout, layouts),     \
-        Choice("uplo", uplo, uplos), Choice("op_a", op_a, ops), Choice("op_b", op_b, ops), n, k,                    \
-        Factor<Alpha>{"alpha", address(alpha)}, A, lda, B, ldb, Factor<Beta>{"beta", address(beta)}, C, ldc);       \
-  }
-
-#define DEFINE_symmetric(letter, T, name, Alpha, Beta)                                                             \
-  tessera_status tessera_##letter##name(tessera_layout layout, tessera_side side, tessera_uplo uplo, int64_t m,    \
-                                        int64_t n, Number<Alpha<T>> alpha, const Element<T>* A, int64_t lda,       \
-                                        const Element<T>* B, int64_t ldb, Number<Beta<T>> beta, Element<T>* C,     \
-                                        int64_t ldc) {                                                             \
-    return compute<T>(                                                                                             \
-        "tessera_" #letter #name, [](auto... x) { tessera::name<T>(x...); }, Choice("layout", layout, layouts),    \
-        Choice("side", side, sides), Choice("uplo", uplo, uplos), m, n, Factor<Alpha>{"alpha", address(alpha)}, A, \
-        lda, B, ldb, Factor<Beta>{"beta", address(beta)}, C, ldc);                                                 \
-  }
-
-#define DEFINE_rank_k(letter, T, name, Alpha, Beta)                                                                    \
-  tessera_status tessera_##letter##name(tessera_layout layout, tessera_uplo uplo, tessera_op op, int64_t n, int64_t k, \
-                                        Number<Alpha<T>> alpha, const Element<T>* A, int64_t lda,                      \
-                                        Number<Beta<T>> beta, Element<T>* C, int64_t ldc) {                            \
-    return compute<T>(                                                                                                 \
-        "tessera_" #letter #name, [](auto... x) { tessera::name<T>(x...); }, Choice("layout", layout, layouts),        \
-        Choice("uplo", uplo, uplos), Choice("op", op, ops), n, k, Factor<Alpha>{"alpha", address(alpha)}, A, lda,      \
-        Factor<Beta>{"beta", address(beta)}, C, ldc);                                                                  \
-  }
-
-#define DEFINE_rank_2k(letter, T, name, Alpha, Beta)                                                                   \
-  tessera_status tessera_##letter##name(tessera_layout layout, tessera_uplo uplo, tessera_op op, int64_t n, int64_t k, \
-                                        Number<Alpha<T>> alpha, const Element<T>* A, int64_t lda, const Element<T>* B, \
-                                        int64_t ldb, Number<Beta<T>> beta, Element<T>* C, int64_t ldc) {               \
-    return compute<T>(                                                                                                 \
-        "tessera_" #letter #name, [](auto... x) { tessera::name<T>(x...); }, Choice("layout", layout, layouts),        \
-        Choice("uplo", uplo, uplos), Choice("op", op, ops), n, k, Factor<Alpha>{"alpha", address(alpha)}, A, lda, B,   \
-        ldb, Factor<Beta>{"beta", address(beta)}, C, ldc);                                                             \
-  }
-
-#define DEFINE_triangular(letter, T, name, Alpha, Beta)                                                               \
-  tessera_status tessera_##letter##name(tessera_layout layout, tessera_side side, tessera_uplo uplo, tessera_op op,   \
-                                        tessera_diag diag, int64_t m, int64_t n, Number<Alpha<T>> alpha,              \
-                                        const Element<T>* A, int64_t lda, Element<T>* B, int64_t ldb) {               \
-    return compute<T>(                                                                                                \
-        "tessera_" #letter #name, [](auto... x) { tessera::name<T>(x...); }, Choice("layout", layout, layouts),       \
-        Choice("side", side, sides), Choice("uplo", uplo, uplos), Choice("op", op, ops), Choice("diag", diag, diags), \
-        m, n, Factor<Alpha>{"alpha", address(alpha)}, A, lda, B, ldb);                                                \
-  }
-
-#define CZ(DEFINE, ...)                       \
-  DEFINE(c, std::complex<float>, __VA_ARGS__) \
-  DEFINE(z, std::complex<double>, __VA_ARGS__)
-#define SDCZ(DEFINE, ...)        \
-  DEFINE(s, float, __VA_ARGS__)  \
-  DEFINE(d, double, __VA_ARGS__) \
-  CZ(DEFINE, __VA_ARGS__)
-#define ROUTINE(name, types, shape, alpha, beta) types(DEFINE_##shape, name, alpha, beta)
+#define ROUTINE(name, types, shape, alpha, beta) FOR_##types(DEFINE, name, shape, alpha, beta)
 
 extern "C" {
-#include "routines/routines.def"
+#include "blas/routines.def"
 }

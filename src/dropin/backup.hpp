@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <memory>
 
-#include "call.hpp"
+#include "blas/call.hpp"
 
 namespace tessera::dropin {
+
+using blas::Call;
 
 /// A copy of the operand that a call overwrites. It allows the host to repeat a call that fails half-way. Contains only
 /// elements that the routine reads: only the triangle if the result is one, and nothing if β is 0.

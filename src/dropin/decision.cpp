@@ -58,7 +58,7 @@ bool all_pinned(const Call& call, const Engine& engine) {
 }  // namespace
 
 std::optional<double> Learned::operator()(char type, double flops) const {
-  const auto& values = values_[type_index(type)];
+  const auto& values = values_[blas::type_index(type)];
   const int wanted = size_class(flops);
   for (int distance = 0; distance < sizes; distance++)
     for (const int size : {wanted - distance, wanted + distance})
@@ -68,13 +68,13 @@ std::optional<double> Learned::operator()(char type, double flops) const {
 }
 
 void Learned::observe(char type, double flops, double value) {
-  auto& known = values_[type_index(type)][size_class(flops)];
+  auto& known = values_[blas::type_index(type)][size_class(flops)];
   const auto before = known.load(std::memory_order_relaxed), seen = static_cast<float>(value);
   known.store(before > 0 ? 0.75F * before + 0.25F * seen : seen, std::memory_order_relaxed);
 }
 
 void Learned::forget(char type, double flops, double usual) {
-  auto& known = values_[type_index(type)][size_class(flops)];
+  auto& known = values_[blas::type_index(type)][size_class(flops)];
   const auto before = (*this)(type, flops);
   if (before) known.store(static_cast<float>(*before + 0.02 * (usual - *before)), std::memory_order_relaxed);
 }

@@ -4,13 +4,15 @@
 #include <atomic>
 #include <optional>
 
-#include "call.hpp"
+#include "blas/call.hpp"
 #include "engine.hpp"
 #include "settings.hpp"
 
 /// Decides whether a call runs on the devices or on the host: wherever it is expected to finish first. The expected
 /// times are learned from earlier calls on the devices and on the host, by type and size.
 namespace tessera::dropin {
+
+using blas::Call;
 
 enum class Place { Host, Devices };
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "call.hpp"
+#include "blas/call.hpp"
 
 namespace tessera::dropin {
+
+using blas::Call;
 
 /// Computes a legal, column-major call on the devices or on the host, wherever it is expected to finish first. If the
 /// devices fail, restores the operands and repeats the call on the host. Empty calls go to the host.

@@ -12,7 +12,6 @@
 #include <thread>
 
 #include <tessera/sched.h>
-#include <tessera/blas.hpp>
 #include <tessera/error.hpp>
 #include <tessera/runtime.hpp>
 
@@ -20,6 +19,7 @@
 #include "common/of_type.hpp"
 #include "machine/gpu.hpp"
 #include "machine/machine_rates.hpp"
+#include "routines/compute.hpp"
 #include "runtime/options.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/run_json.hpp"
@@ -140,56 +140,13 @@ DeviceRates rates(char type) {
   });
 }
 
-template <Scalar T>
-using Full = T;
-
-template <typename T>
-const T& scalar(const void* x) {
-  return *static_cast<const T*>(x);
-}
-
-// One call expression for each argument shape of src/routines/routines.def.
-#define CALL_product(name, Alpha, Beta)                                                          \
-  tessera::name<T>(c.op_a, c.op_b, c.m, c.n, c.k, scalar<Alpha<T>>(c.alpha), A, c.lda, B, c.ldb, \
-                   scalar<Beta<T>>(c.beta), C, c.ldc)
-#define CALL_triangle_product(name, Alpha, Beta)                                                    \
-  tessera::name<T>(c.uplo, c.op_a, c.op_b, c.n, c.k, scalar<Alpha<T>>(c.alpha), A, c.lda, B, c.ldb, \
-                   scalar<Beta<T>>(c.beta), C, c.ldc)
-#define CALL_symmetric(name, Alpha, Beta)                                                                            \
-  tessera::name<T>(c.side, c.uplo, c.m, c.n, scalar<Alpha<T>>(c.alpha), A, c.lda, B, c.ldb, scalar<Beta<T>>(c.beta), \
-                   C, c.ldc)
-#define CALL_rank_k(name, Alpha, Beta) \
-  tessera::name<T>(c.uplo, c.op_a, c.n, c.k, scalar<Alpha<T>>(c.alpha), A, c.lda, scalar<Beta<T>>(c.beta), C, c.ldc)
-#define CALL_rank_2k(name, Alpha, Beta)                                                                              \
-  tessera::name<T>(c.uplo, c.op_a, c.n, c.k, scalar<Alpha<T>>(c.alpha), A, c.lda, B, c.ldb, scalar<Beta<T>>(c.beta), \
-                   C, c.ldc)
-#define CALL_triangular(name, Alpha, Beta) \
-  tessera::name<T>(c.side, c.uplo, c.op_a, c.diag, c.m, c.n, scalar<Alpha<T>>(c.alpha), A, c.lda, C, c.ldc)
-
-enum class Types { SDCZ, CZ };
-
-template <Scalar T>
-void compute(const Call& c) {
-  const auto* A = static_cast<const T*>(c.A);
-  const auto* B = static_cast<const T*>(c.B);
-  auto* C = static_cast<T*>(c.C);
-  switch (c.routine) {
-#define ROUTINE(name, types, shape, Alpha, Beta)                                                 \
-  case Routine::name:                                                                            \
-    if constexpr (Types::types == Types::SDCZ || is_complex<T>) CALL_##shape(name, Alpha, Beta); \
-    break;
-#include "routines/routines.def"
-#undef ROUTINE
-  }
-}
-
 Outcome run(const Call* call) {
   auto& s = started();
   s.activity.enter();
   ours = true;
   auto outcome = Outcome::Done;
   try {
-    with_type(call->type, [&]<Scalar T>(T) { compute<T>(*call); });
+    detail::compute_legal(*call);
   } catch (const ArgumentError&) {
     outcome = Outcome::Declined;
   } catch (const std::exception& error) {

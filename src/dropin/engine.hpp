@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "call.hpp"
+#include "blas/call.hpp"
 
 /// The interface between libtessera_blas.so, which programs load, and libtessera.so, which the former opens when a call
 /// first pays off on the devices. No exception crosses this interface.
 namespace tessera::dropin {
+
+using blas::Call;
 
 /// The best total rates of all devices.
 struct DeviceRates {
@@ -20,7 +22,7 @@ enum class Outcome {
 };
 
 struct Engine {
-  static constexpr int current_version = 1;
+  static constexpr int current_version = 2;
   int version;
   /// Starts the devices, and pauses them. Returns null, or the reason why they cannot be used. Call it only once.
   /// @param gpus       number of GPUs; -1: all

@@ -72,7 +72,8 @@ void Entry::refuse(const Call& call, Layout layout) const {
     name[length] = static_cast<char>(std::toupper(static_cast<unsigned char>(routine_[length])));
   if (length < 6) length = 6;
   const bool is_layout = layout == Layout::ColMajor || layout == Layout::RowMajor;
-  const int position = is_layout ? first_refused(call, layout) : 0;  // xerbla_ cannot report a layout: 0
+  const int position =
+      is_layout ? first_illegal(call, layout, blas::Rules::All).position : 0;  // xerbla_ cannot report a layout: 0
   if (interface_ == Interface::Fortran64 || interface_ == Interface::Cblas64)
     if (tell<std::int64_t>("xerbla_64_", name, length, position)) return;
   if (tell<int>("xerbla_", name, length, position)) return;

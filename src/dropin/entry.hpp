@@ -3,12 +3,13 @@
 
 #include <atomic>
 #include <cstdint>
-#include <type_traits>
-#include <utility>
 
-#include "call.hpp"
+#include "blas/call.hpp"
+#include "fortran_call.hpp"
 
 namespace tessera::dropin {
+
+using blas::Call;
 
 /// The naming scheme of a symbol and the width of its integers.
 enum class Interface {
@@ -35,10 +36,10 @@ class Entry {
   template <typename... X>
   void operator()(const Call& call, Layout layout, X... arguments) {
     if (void* const function = same_.find(interface_, routine_); function != nullptr)
-      return pass<X...>(function, arguments...);
+      return call_function(function, arguments...);
     if (interface_ == Interface::Fortran64 || interface_ == Interface::Cblas64)
       if (void* const function = narrow_.find(narrow(interface_), routine_); function != nullptr && fits(call))
-        return pass(function, Narrow<X>(arguments).get()...);
+        return call_function(function, Narrow<X>(arguments).get()...);
     refuse(call, layout);
   }
 
@@ -71,16 +72,6 @@ class Entry {
     return wide == Interface::Cblas64 ? Interface::Cblas : Interface::Fortran;
   }
   static void* look_up(Interface interface, const char* routine);
-
-  /// Calls the function. Fortran passes the length of each character argument after all arguments.
-  template <typename... X>
-  static void pass(void* function, X... x) {
-    constexpr auto letters = (0 + ... + (std::is_same_v<X, const char*> ? 1 : 0));
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      reinterpret_cast<void (*)(X..., decltype(I)...)>(function)(x..., (static_cast<void>(I), std::size_t{1})...);
-    }
-    (std::make_index_sequence<letters>());
-  }
 
   /// Handles a call that no BLAS takes: reports the illegal argument through `xerbla_`. Aborts the program if there is
   /// no host BLAS.

@@ -3,16 +3,16 @@
 // and dgemm_64_ with 64-bit integers. gemmt has a second name, gemmtr, which is the reference BLAS's.
 #include <cstdint>
 
+#include "blas/call.hpp"
 #include "dispatch.hpp"
 #include "entry.hpp"
-#include "shapes.hpp"
 
 namespace tessera::dropin {
 
 namespace {
 
 using Letter = const char*;
-using shapes::Data;
+using Data = const void*;
 
 /// Converts the letter of an option to upper case: both cases are legal. Other characters stay illegal.
 template <typename Option>
@@ -22,7 +22,9 @@ Option option(Letter letter) {
 
 /// Computes a legal call.
 /// @return false if the call must go to the host with the program's own arguments
-bool computed(const Call& call) { return first_illegal(call, Layout::ColMajor) == 0 && dispatch(call); }
+bool computed(const Call& call) {
+  return first_illegal(call, Layout::ColMajor, blas::Rules::Blas).position == 0 && dispatch(call);
+}
 
 }  // namespace
 
@@ -34,79 +36,37 @@ using tessera::Layout;
 using tessera::Op;
 using tessera::Side;
 using tessera::Uplo;
+using tessera::blas::Routine;
 
-// One function for each argument shape. `code` is the letter of the type.
+// The parameters of a function with integers of type Int.
+#define DECLARE_OPTION(Type, member, name, Int) Letter name,
+#define DECLARE_SIZE(name, Int) const Int *name,
+#define DECLARE_FACTOR(Kind, name, Int) Data name,
+#define DECLARE_INPUT(name, ld, Int) Data name, const Int *ld,
+#define DECLARE_OUTPUT(name, ld, Int) void *name, const Int *ld
 
-#define DEFINE_product(symbol, entry, code, Name, Int)                                                                \
-  void symbol(Letter op_a, Letter op_b, const Int* m, const Int* n, const Int* k, Data alpha, Data A, const Int* lda, \
-              Data B, const Int* ldb, Data beta, void* C, const Int* ldc) {                                           \
-    static constinit Entry host entry;                                                                                \
-    const auto call = shapes::product(Routine::Name, code, option<Op>(op_a), option<Op>(op_b), *m, *n, *k, alpha, A,  \
-                                      *lda, B, *ldb, beta, C, *ldc);                                                  \
-    if (!computed(call)) host(call, Layout::ColMajor, op_a, op_b, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);      \
-  }
+// The same arguments as members of a Call.
+#define MEMBER_OPTION(Type, member, name, ...) .member = option<Type>(name),
+#define MEMBER_SIZE(name, ...) .name = *name,
+#define MEMBER_FACTOR(Kind, name, ...) .name = name,
+#define MEMBER_INPUT(name, ld, ...) .name = name, .ld = *ld,
+#define MEMBER_OUTPUT(name, leading, ...) .C = name, .ldc = *leading
 
-#define DEFINE_triangle_product(symbol, entry, code, Name, Int)                                                      \
-  void symbol(Letter uplo, Letter op_a, Letter op_b, const Int* n, const Int* k, Data alpha, Data A, const Int* lda, \
-              Data B, const Int* ldb, Data beta, void* C, const Int* ldc) {                                          \
-    static constinit Entry host entry;                                                                               \
-    const auto call = shapes::triangle_product(Routine::Name, code, option<Uplo>(uplo), option<Op>(op_a),            \
-                                               option<Op>(op_b), *n, *k, alpha, A, *lda, B, *ldb, beta, C, *ldc);    \
-    if (!computed(call)) host(call, Layout::ColMajor, uplo, op_a, op_b, n, k, alpha, A, lda, B, ldb, beta, C, ldc);  \
-  }
-
-#define DEFINE_symmetric(symbol, entry, code, Name, Int)                                                               \
-  void symbol(Letter side, Letter uplo, const Int* m, const Int* n, Data alpha, Data A, const Int* lda, Data B,        \
-              const Int* ldb, Data beta, void* C, const Int* ldc) {                                                    \
-    static constinit Entry host entry;                                                                                 \
-    const auto call = shapes::symmetric(Routine::Name, code, option<Side>(side), option<Uplo>(uplo), *m, *n, alpha, A, \
-                                        *lda, B, *ldb, beta, C, *ldc);                                                 \
-    if (!computed(call)) host(call, Layout::ColMajor, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc);          \
-  }
-
-#define DEFINE_rank_k(symbol, entry, code, Name, Int)                                                                 \
-  void symbol(Letter uplo, Letter op, const Int* n, const Int* k, Data alpha, Data A, const Int* lda, Data beta,      \
-              void* C, const Int* ldc) {                                                                              \
-    static constinit Entry host entry;                                                                                \
-    const auto call = shapes::rank_k(Routine::Name, code, option<Uplo>(uplo), option<Op>(op), *n, *k, alpha, A, *lda, \
-                                     beta, C, *ldc);                                                                  \
-    if (!computed(call)) host(call, Layout::ColMajor, uplo, op, n, k, alpha, A, lda, beta, C, ldc);                   \
-  }
-
-#define DEFINE_rank_2k(symbol, entry, code, Name, Int)                                                                 \
-  void symbol(Letter uplo, Letter op, const Int* n, const Int* k, Data alpha, Data A, const Int* lda, Data B,          \
-              const Int* ldb, Data beta, void* C, const Int* ldc) {                                                    \
-    static constinit Entry host entry;                                                                                 \
-    const auto call = shapes::rank_2k(Routine::Name, code, option<Uplo>(uplo), option<Op>(op), *n, *k, alpha, A, *lda, \
-                                      B, *ldb, beta, C, *ldc);                                                         \
-    if (!computed(call)) host(call, Layout::ColMajor, uplo, op, n, k, alpha, A, lda, B, ldb, beta, C, ldc);            \
-  }
-
-#define DEFINE_triangular(symbol, entry, code, Name, Int)                                                             \
-  void symbol(Letter side, Letter uplo, Letter op, Letter diag, const Int* m, const Int* n, Data alpha, Data A,       \
-              const Int* lda, void* B, const Int* ldb) {                                                              \
-    static constinit Entry host entry;                                                                                \
-    const auto call = shapes::triangular(Routine::Name, code, option<Side>(side), option<Uplo>(uplo), option<Op>(op), \
-                                         option<Diag>(diag), *m, *n, alpha, A, *lda, B, *ldb);                        \
-    if (!computed(call)) host(call, Layout::ColMajor, side, uplo, op, diag, m, n, alpha, A, lda, B, ldb);             \
+#define DEFINE_SYMBOL(symbol, entry, code, Name, shape, Int)                        \
+  void symbol(SHAPE_##shape(DECLARE, Int)) {                                        \
+    static constinit Entry host entry;                                              \
+    const Call call{.routine = Routine::Name, .type = code, SHAPE_##shape(MEMBER)}; \
+    if (!computed(call)) host(call, Layout::ColMajor, SHAPE_##shape(PASS));         \
   }
 
 #define ENTRY(interface, routine) (Interface::interface, #routine)
-#define DEFINE(shape, code, letter, Name, name)                                        \
-  DEFINE_##shape(letter##name##_, ENTRY(Fortran, letter##name), code, Name, int)       \
-      DEFINE_##shape(letter##name, ENTRY(FortranPlain, letter##name), code, Name, int) \
-          DEFINE_##shape(letter##name##_64_, ENTRY(Fortran64, letter##name), code, Name, std::int64_t)
-
-#define CZ(shape, Name, name)       \
-  DEFINE(shape, 'c', c, Name, name) \
-  DEFINE(shape, 'z', z, Name, name)
-#define SDCZ(shape, Name, name)     \
-  DEFINE(shape, 's', s, Name, name) \
-  DEFINE(shape, 'd', d, Name, name) \
-  CZ(shape, Name, name)
-#define ROUTINE(name, types, shape, alpha, beta) types(shape, name, name)
+#define DEFINE(letter, T, shape, Name, name)                                                   \
+  DEFINE_SYMBOL(letter##name##_, ENTRY(Fortran, letter##name), #letter[0], Name, shape, int)   \
+  DEFINE_SYMBOL(letter##name, ENTRY(FortranPlain, letter##name), #letter[0], Name, shape, int) \
+  DEFINE_SYMBOL(letter##name##_64_, ENTRY(Fortran64, letter##name), #letter[0], Name, shape, std::int64_t)
+#define ROUTINE(name, types, shape, alpha, beta) FOR_##types(DEFINE, shape, name, name)
 
 extern "C" {
-#include "routines/routines.def"
-SDCZ(triangle_product, gemmt, gemmtr)
+#include "blas/routines.def"
+FOR_SDCZ(DEFINE, triangle_product, gemmt, gemmtr)
 }

@@ -123,7 +123,7 @@ bool Guest::is_inside() const noexcept {
 }
 
 bool Guest::computed(const Call& call) {
-  const auto kind = std::uint64_t{1} << (static_cast<int>(call.routine) * 4 + type_index(call.type));
+  const auto kind = std::uint64_t{1} << (static_cast<int>(call.routine) * 4 + blas::type_index(call.type));
   const bool first = (kinds_.fetch_or(kind) & kind) == 0;
   if (first) stop_at_exit();
   return first;

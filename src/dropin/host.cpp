@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include "fortran_call.hpp"
 #include "host_gemmt.hpp"
 #include "host_large.hpp"
 
@@ -13,39 +14,33 @@ namespace tessera::dropin {
 
 namespace {
 
+using blas::Routine;
+using blas::routine_count;
+using blas::routines;
+using blas::Shape;
+using blas::type_index;
+
 /// Whether a library is the drop-in: this one, a copy of it, or the libblas.so.3 of Debian's alternatives system.
 bool is_ours(void* library) { return dlsym(library, "tessera_blas_version") != nullptr; }
 
-/// Calls a Fortran routine, with the hidden lengths of its character arguments at the end, as gfortran expects them.
+// The arguments of a Call as Fortran takes them: by address.
+#define GIVE_OPTION(Type, member, name, ...) &member,
+#define GIVE_SIZE(name, ...) &name,
+#define GIVE_FACTOR(Kind, name, ...) c.name,
+#define GIVE_INPUT(name, ld, ...) c.name, &ld,
+#define GIVE_OUTPUT(name, ld, ...) c.C, &ldc
+
 template <typename Int>
 void call_fortran(void* function, const Call& c) {
-  using V = const void*;
-  using S = const char*;
-  using I = const Int*;
-  using L = std::size_t;
   const Int m = static_cast<Int>(c.m), n = static_cast<Int>(c.n), k = static_cast<Int>(c.k);
   const Int lda = static_cast<Int>(c.lda), ldb = static_cast<Int>(c.ldb), ldc = static_cast<Int>(c.ldc);
   const char side = static_cast<char>(c.side), uplo = static_cast<char>(c.uplo), diag = static_cast<char>(c.diag);
   const char op_a = static_cast<char>(c.op_a), op_b = static_cast<char>(c.op_b);
   switch (c.shape()) {
-  case Shape::product:
-    return reinterpret_cast<void (*)(S, S, I, I, I, V, V, I, V, I, V, void*, I, L, L)>(function)(
-        &op_a, &op_b, &m, &n, &k, c.alpha, c.A, &lda, c.B, &ldb, c.beta, c.C, &ldc, 1, 1);
-  case Shape::triangle_product:
-    return reinterpret_cast<void (*)(S, S, S, I, I, V, V, I, V, I, V, void*, I, L, L, L)>(function)(
-        &uplo, &op_a, &op_b, &n, &k, c.alpha, c.A, &lda, c.B, &ldb, c.beta, c.C, &ldc, 1, 1, 1);
-  case Shape::symmetric:
-    return reinterpret_cast<void (*)(S, S, I, I, V, V, I, V, I, V, void*, I, L, L)>(function)(
-        &side, &uplo, &m, &n, c.alpha, c.A, &lda, c.B, &ldb, c.beta, c.C, &ldc, 1, 1);
-  case Shape::rank_k:
-    return reinterpret_cast<void (*)(S, S, I, I, V, V, I, V, void*, I, L, L)>(function)(
-        &uplo, &op_a, &n, &k, c.alpha, c.A, &lda, c.beta, c.C, &ldc, 1, 1);
-  case Shape::rank_2k:
-    return reinterpret_cast<void (*)(S, S, I, I, V, V, I, V, I, V, void*, I, L, L)>(function)(
-        &uplo, &op_a, &n, &k, c.alpha, c.A, &lda, c.B, &ldb, c.beta, c.C, &ldc, 1, 1);
-  case Shape::triangular:
-    return reinterpret_cast<void (*)(S, S, S, S, I, I, V, V, I, void*, I, L, L, L, L)>(function)(
-        &side, &uplo, &op_a, &diag, &m, &n, c.alpha, c.A, &lda, c.C, &ldc, 1, 1, 1, 1);
+#define SHAPE(name) \
+  case Shape::name: return call_function(function, SHAPE_##name(GIVE));
+    SHAPES(SHAPE)
+#undef SHAPE
   }
 }
 

@@ -3,11 +3,13 @@
 
 #include <string>
 
-#include "call.hpp"
+#include "blas/call.hpp"
 
 /// The BLAS that computes all calls that stay on the host. Its functions are looked up in its own file, since a lookup
 /// by name in the program would find the drop-in.
 namespace tessera::dropin {
+
+using blas::Call;
 
 class HostBlas {
  public:
@@ -32,8 +34,8 @@ class HostBlas {
 
   void* library_ = nullptr;
   std::string path_, trouble_;
-  void* functions_[routine_count][4] = {};     ///< Fortran, by routine and type; null: missing
-  void* functions_64_[routine_count][4] = {};  ///< the same with 64-bit integers
+  void* functions_[blas::routine_count][4] = {};     ///< Fortran, by routine and type; null: missing
+  void* functions_64_[blas::routine_count][4] = {};  ///< the same with 64-bit integers
 };
 
 }  // namespace tessera::dropin

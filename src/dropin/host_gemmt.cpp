@@ -6,7 +6,6 @@
 #include "common/of_type.hpp"
 #include "common/triangle.hpp"
 #include "host.hpp"
-#include "shapes.hpp"
 
 namespace tessera::dropin {
 
@@ -21,8 +20,10 @@ void triangle(const HostBlas& host, const Call& c) {
   const auto B = [&](Index j) { return static_cast<const T*>(c.B) + (c.op_b == Op::NoTrans ? j * c.ldb : j); };
   const auto C = [&](Index i, Index j) { return static_cast<T*>(c.C) + i + j * c.ldc; };
   const auto product = [&](Index i, Index j, Index m, Index n, const void* factor, T* result, Index ld) {
-    host(shapes::product(Routine::gemm, c.type, c.op_a, c.op_b, m, n, c.k, c.alpha, A(i), c.lda, B(j), c.ldb, factor,
-                         result, ld));
+    auto part = c;
+    part.routine = blas::Routine::gemm;
+    part.m = m, part.n = n, part.A = A(i), part.B = B(j), part.beta = factor, part.C = result, part.ldc = ld;
+    host(part);
   };
   const bool lower = c.uplo == Uplo::Lower;
   std::vector<T> square(static_cast<std::size_t>(leaf) * leaf);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "call.hpp"
+#include "blas/call.hpp"
 
 namespace tessera::dropin {
+
+using blas::Call;
 
 class HostBlas;
 

@@ -13,6 +13,8 @@ namespace tessera::dropin {
 
 namespace {
 
+using blas::Extent;
+using blas::Member;
 using codelets::Part;
 
 /// The largest size of a piece: large enough for full speed, and small enough to copy its operands. Matrices with such
@@ -49,10 +51,9 @@ class Pieces {
  public:
   Pieces(const HostBlas& host, const Call& call) : host_(host), call_(call) {
     if (!reads_inputs(call)) call_.k = 0;  // OpenBLAS may look at A and B even if alpha is 0
-    const bool left = call.side == Side::Left, product = call.shape() == Shape::product;
-    if (has_k(call.shape())) k_ = std::clamp<Index>(call_.k, 1, longest);
-    if (product || (!call.has_triangle() && left)) n_ = std::min(n_, longest);
-    if (product || (!call.has_triangle() && !left)) m_ = std::min(m_, longest);
+    if (has(call.shape(), Member::k)) k_ = std::clamp<Index>(call_.k, 1, longest);
+    if (can_cut(Extent::n)) n_ = std::min(n_, longest);
+    if (can_cut(Extent::m)) m_ = std::min(m_, longest);
   }
 
   bool compute() {
@@ -77,29 +78,38 @@ class Pieces {
     static constexpr T one{1};
     auto p = call_;
     p.m = std::min(m_, call_.m - i), p.n = std::min(n_, call_.n - j), p.k = std::min(k_, call_.k - l);
-    const auto move = [](const void* data, Index elements) { return static_cast<const T*>(data) + elements; };
-    p.C = static_cast<T*>(p.C) + i + j * p.ldc;
-    if (has_k(p.shape())) p.A = move(p.A, offset(p.op_a, i, l, p.lda));
-    switch (p.shape()) {
-    case Shape::product:
-    case Shape::triangle_product: p.B = move(p.B, offset(p.op_b, l, j, p.ldb)); break;
-    case Shape::rank_2k: p.B = move(p.B, offset(p.op_a, 0, l, p.ldb)); break;
-    case Shape::symmetric: p.B = move(p.B, i + j * p.ldb); break;
-    case Shape::rank_k:
-    case Shape::triangular: break;
-    }
+    const auto begin = [&](Extent which) {  // of the piece; a triangle is never cut
+      return which == Extent::m ? i : which == Extent::n ? j : which == Extent::k ? l : 0;
+    };
+    const auto first = [&](const void* data, const blas::Operand& operand, Index ld) {
+      return static_cast<const T*>(data) + offset(operand.op, begin(operand.rows), begin(operand.columns), ld);
+    };
+    const auto [A, B, C] = operands(call_);
+    p.A = first(p.A, A, p.lda), p.C = const_cast<T*>(first(p.C, C, p.ldc));
+    if (B.exists) p.B = first(p.B, B, p.ldb);
     if (l > 0) p.beta = &one;
     return p;
   }
 
+  /// Whether a size may be cut: no triangle extends along it.
+  bool can_cut(Extent which) const {
+    const auto along = call_.side == Side::Left ? Extent::m : Extent::n;
+    return std::ranges::none_of(operands(call_), [&](const blas::Operand& operand) {
+      return operand.triangle && which == (operand.rows == Extent::order ? along : operand.rows);
+    });
+  }
+
   std::array<Operand<T>, 3> operands_of(Call& p) const {
     const auto [A, B, C] = matrices(p);
-    const auto triangle = codelets::part_of(p.uplo);
+    const auto [a, b, c] = operands(p);
+    const auto part = [&](const blas::Operand& operand) {
+      return operand.triangle ? codelets::part_of(p.uplo) : Part::All;
+    };
     const auto writable = [](const void* data) { return const_cast<T*>(static_cast<const T*>(data)); };
     const bool reads = reads_inputs(p);
-    return {{{writable(p.A), p.lda, A.m, A.n, has_k(p.shape()) ? Part::All : triangle, reads, false},
-             {writable(p.B), p.ldb, B.m, B.n, Part::All, reads, false},
-             {writable(p.C), p.ldc, C.m, C.n, p.has_triangle() ? triangle : Part::All, reads_result(p), true}}};
+    return {{{writable(p.A), p.lda, A.m, A.n, part(a), reads, false},
+             {writable(p.B), p.ldb, B.m, B.n, part(b), reads, false},
+             {writable(p.C), p.ldc, C.m, C.n, part(c), reads_result(p), true}}};
   }
 
   void compute(Call p) const {

@@ -15,6 +15,7 @@ namespace tessera::dropin {
 
 namespace {
 
+using blas::Member;
 using nlohmann::ordered_json;
 
 std::string program() {
@@ -41,7 +42,8 @@ ordered_json number_or_null(Index x) { return x < 0 ? ordered_json() : ordered_j
 void Log::count(const Call& call, double flops, Place place, std::optional<double> seconds,
                 std::optional<double> host_seconds) {
   const auto shape = call.shape();
-  Key key{call.routine, call.type, place, has_m(shape) ? call.m : -1, call.n, has_k(shape) ? call.k : -1};
+  Key key{
+      call.routine, call.type, place, has(shape, Member::m) ? call.m : -1, call.n, has(shape, Member::k) ? call.k : -1};
   const auto bytes = traffic(call);
   const std::lock_guard lock(mutex_);
   if (last_ == nullptr || last_->first != key) {
@@ -63,11 +65,11 @@ std::string Log::write(const std::string& host_blas, const std::string& devices,
   if (!trouble.empty()) header["trouble"] = trouble;
   auto text = line_of(header);
   for (const auto& [key, sums] : sums_) {
-    const auto& routine = routines[static_cast<int>(key.routine)];
+    const auto& routine = properties(key.routine);
     ordered_json line{{"process", getpid()}, {"routine", std::string(1, key.type) + routine.name}};
-    if (has_m(routine.shape)) line["m"] = number_or_null(key.m);
+    if (has(routine.shape, Member::m)) line["m"] = number_or_null(key.m);
     line["n"] = number_or_null(key.n);
-    if (has_k(routine.shape)) line["k"] = number_or_null(key.k);
+    if (has(routine.shape, Member::k)) line["k"] = number_or_null(key.k);
     line["place"] = key.place == Place::Host ? "host" : "devices";
     line["calls"] = sums.calls, line["seconds"] = of_all(sums.seconds, sums.timed, sums.calls);
     line["flops"] = sums.flops, line["bytes"] = sums.bytes;

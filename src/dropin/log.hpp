@@ -8,10 +8,12 @@
 #include <optional>
 #include <string>
 
-#include "call.hpp"
+#include "blas/call.hpp"
 #include "decision.hpp"
 
 namespace tessera::dropin {
+
+using blas::Call;
 
 /// The log of TESSERA_BLAS_LOG: statistics of calls by routine, sizes and place. When the process ends, they are
 /// appended to the file as lines of JSON. Several processes may share a file.
@@ -36,7 +38,7 @@ class Log {
 
  private:
   struct Key {
-    Routine routine;
+    blas::Routine routine;
     char type;
     Place place;
     Index m, n, k;                                 ///< -1: any

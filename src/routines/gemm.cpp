@@ -1,50 +1,131 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/blas.hpp>
-#include <tessera/blas3.hpp>
+// gemm and gemmt: products, which differ in what is computed of a tile on the diagonal.
+#include <optional>
 
-#include "product.hpp"
+#include "codelets/codelet.hpp"
+#include "compute.hpp"
+#include "conformable.hpp"
+#include "operands.hpp"
+#include "runtime/process_session.hpp"
+#include "tiling/plan.hpp"
+#include "unroll/accumulate.hpp"
+#include "unroll/scale.hpp"
 
-namespace tessera {
-
-template <Scalar T>
-void gemm(Op op_a, Op op_b, std::type_identity_t<T> alpha, const Matrix<T>& A, const Matrix<T>& B,
-          std::type_identity_t<T> beta, const Matrix<T>& C) {
-  detail::product<T>("gemm", {}, op_a, op_b, alpha, A, B, beta, C);
-}
+namespace tessera::detail {
 
 namespace {
 
+using blas::Member;
+
+/// C ← α op(A) op(B) + β C
+/// @param plan  for the tiles of C
+/// @param uplo  the triangle of C that is computed, of the tiles `region`; without it, all of C
 template <Scalar T>
-void call(std::optional<Layout> layout, Op op_a, Op op_b, Index m, Index n, Index k, T alpha, const T* A, Index lda,
-          const T* B, Index ldb, T beta, T* C, Index ldc) {
-  const bool rows = layout == Layout::RowMajor;
-  arguments::require_legal_call(
-      "gemm", arguments::ProductCall{{sizeof(T), rows}, op_a, op_b, m, n, k, A, lda, B, ldb, C, ldc, alpha != T{}},
-      layout);
-  detail::product_on_pointers<T>("gemm", rows, {}, op_a, op_b, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
+void unroll_product(const Session& session, const Plan& plan, std::optional<Uplo> uplo, T alpha, const Factor<T>& first,
+                    const Factor<T>& second, T beta, const Matrix<T>& result, Region region) {
+  const auto P = first.view(), Q = second.view();
+  unroll::accumulate(session, plan, result, region, beta,
+                     [&](auto& submitter, const unroll::Step& s, const unroll::Target<T>& target) {
+                       const Index m = result.tile_m(s.i), n = result.tile_n(s.j), k = P.tile_n(s.k);
+                       const unroll::Access x{P.handle(s.i, s.k), STARPU_R}, y{Q.handle(s.k, s.j), STARPU_R},
+                           c{target.handle, target.mode};
+                       if (target.on_diagonal) {
+                         const int first_row = region.first_row(s.j, result.nb());
+                         const double flops = trapezoid_flops<T>(*uplo, m, n, k, first_row);
+                         const codelets::GemmtArgs<T> args{
+                             {flops, type_letter<T>}, *uplo, first_row, first.op(), second.op(), alpha, target.beta};
+                         submitter.submit(codelets::gemmt<T>(), {x, y, c}, args, target.owner, target.wanted_next);
+                       } else {
+                         const codelets::GemmArgs<T> args{
+                             {product_flops<T>(m, n, k), type_letter<T>}, first.op(), second.op(), alpha, target.beta};
+                         submitter.submit(codelets::gemm<T>(), {x, y, c}, args, target.owner, target.wanted_next);
+                       }
+                     });
+}
+
+template <Scalar T>
+void submit_product(const TileCall<T>& call, std::optional<Uplo> uplo) {
+  using namespace arguments;
+  const auto at_a = matrix_argument(call.routine, Member::A), at_b = matrix_argument(call.routine, Member::B),
+             at_c = matrix_argument(call.routine, Member::C);
+  const auto &A = *call.A, &B = *call.B, &C = *call.C;
+  const Factor<T> left(A, call.op_a), right(B, call.op_b);
+  const auto a = left.view(), b = right.view();
+  require_equal(at_b, "rows", b.m(), "the columns of op(A)", a.n());
+  if (uplo) require_square(at_c, C);
+  require_equal(at_c, "rows", C.m(), "the rows of op(A)", a.m());
+  require_equal(at_c, "columns", C.n(), "the columns of op(B)", b.n());
+  require_writable(at_c, C);
+  if (C.m() == 0 || C.n() == 0) return;
+  const auto& session = MatrixAccess::session(C);
+  name_operand(A, 'A'), name_operand(B, 'B'), name_operand(C, 'C');
+  // Cᵀ ← α A B + β Cᵀ is C ← α Bᵀ Aᵀ + β C, and with the conjugate transpose the scalars are conjugated, too. A
+  // triangle of Cᵀ is the opposite one of C.
+  const bool transposed = is_transposed(C), conjugate = is_conjugated(C);
+  const T alpha = conjugated_if<T>(conjugate, call.alpha), beta = conjugated_if<T>(conjugate, call.beta);
+  const auto result = C.stored();
+  if (uplo) uplo = opposite_if(transposed, *uplo);
+  const auto region = computed_tiles(at_c, uplo, result);
+  if (alpha == T{} || a.n() == 0) return unroll::submit_scale<T>(session, beta, result, region);
+
+  require_same_tiles(at_b, "rows", row_cut(b), "columns of op(A)", column_cut(a));
+  require_same_tiles(at_c, "rows", row_cut(C), "rows of op(A)", row_cut(a));
+  require_same_tiles(at_c, "columns", column_cut(C), "columns of op(B)", column_cut(b));
+  require_disjoint(at_c, C, "A", A);
+  require_disjoint(at_c, C, "B", B);
+  const auto first = transposed ? right.transposed(conjugate) : left,
+             second = transposed ? left.transposed(conjugate) : right;
+  require_operation(transposed ? at_b : at_a, first);
+  require_operation(transposed ? at_a : at_b, second);
+  const auto plan = plan_of<T>(session.machine(), result, region, first.view());
+  unroll_product(session, plan, uplo, alpha, first, second, beta, result, region);
+}
+
+template <Scalar T>
+void compute_product(const blas::Call& call, std::optional<Uplo> uplo) {
+  const auto [op_a, op_b, m, n, k] = std::tuple(call.op_a, call.op_b, call.rows(), call.n, call.k);
+  const T alpha = factor<T>(call.alpha, call.properties().alpha), beta = factor<T>(call.beta, call.properties().beta);
+  if (m == 0 || n == 0 || ((alpha == T{} || k == 0) && beta == T(1))) return;
+  const auto session = session_to_wait(call.name());
+  const auto& machine = session->machine();
+  const auto plan = uplo ? plan_triangle<T>(machine, *uplo, op_a, op_b, n, k, TriangleOf::Product)
+                         : plan_product<T>(machine, op_a, op_b, m, n, k);
+  const auto c = private_output(session, plan, static_cast<T*>(call.C), m, n, call.ldc, uplo);
+  const auto region = computed_tiles(arguments::matrix_argument(call.routine, Member::C), uplo, c);
+  name_operand(c, 'C');
+  if (alpha == T{} || k == 0) {  // A and B are not read, and may be null
+    unroll::submit_scale<T>(*session, beta, c, region);
+    return c.wait();
+  }
+  const auto a = stored_operand(session, op_a, static_cast<const T*>(call.A), m, k, call.lda,
+                                {plan.tile.m, plan.tile.k}),
+             b = stored_operand(session, op_b, static_cast<const T*>(call.B), k, n, call.ldb,
+                                {plan.tile.k, plan.tile.n});
+  name_operand(a, call.exchanged ? 'B' : 'A'), name_operand(b, call.exchanged ? 'A' : 'B');  // as the program does
+  unroll_product(*session, plan, uplo, alpha, Factor<T>(a, op_a), Factor<T>(b, op_b), beta, c, region);
+  c.wait();
 }
 
 }  // namespace
 
 template <Scalar T>
-void gemm(Op op_a, Op op_b, Index m, Index n, Index k, std::type_identity_t<T> alpha, const T* A, Index lda, const T* B,
-          Index ldb, std::type_identity_t<T> beta, T* C, Index ldc) {
-  call<T>({}, op_a, op_b, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
+void submit_gemm(const TileCall<T>& call) {
+  submit_product(call, {});
 }
 template <Scalar T>
-void gemm(Layout layout, Op op_a, Op op_b, Index m, Index n, Index k, std::type_identity_t<T> alpha, const T* A,
-          Index lda, const T* B, Index ldb, std::type_identity_t<T> beta, T* C, Index ldc) {
-  call<T>(layout, op_a, op_b, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
+void compute_gemm(const blas::Call& call) {
+  compute_product<T>(call, {});
+}
+template <Scalar T>
+void submit_gemmt(const TileCall<T>& call) {
+  submit_product(call, call.uplo);
+}
+template <Scalar T>
+void compute_gemmt(const blas::Call& call) {
+  compute_product<T>(call, call.uplo);
 }
 
-#define INSTANTIATE(T)                                                                                   \
-  template void gemm<T>(Op, Op, T, const Matrix<T>&, const Matrix<T>&, T, const Matrix<T>&);             \
-  template void gemm<T>(Op, Op, Index, Index, Index, T, const T*, Index, const T*, Index, T, T*, Index); \
-  template void gemm<T>(Layout, Op, Op, Index, Index, Index, T, const T*, Index, const T*, Index, T, T*, Index);
-INSTANTIATE(float)
-INSTANTIATE(double)
-INSTANTIATE(std::complex<float>)
-INSTANTIATE(std::complex<double>)
-#undef INSTANTIATE
+INSTANTIATE(gemm, SDCZ)
+INSTANTIATE(gemmt, SDCZ)
 
-}  // namespace tessera
+}  // namespace tessera::detail

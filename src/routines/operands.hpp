@@ -8,9 +8,9 @@
 #include <tessera/error.hpp>
 #include <tessera/matrix.hpp>
 
-#include "blas/arguments.hpp"
-#include "common/mirror.hpp"
-#include "flipped.hpp"
+#include "blas/call.hpp"
+#include "common/symmetry.hpp"
+#include "conformable.hpp"
 #include "tiles/tile_grid.hpp"
 #include "tiling/plan.hpp"
 #include "tiling/region.hpp"
@@ -18,8 +18,9 @@
 /// Combines views with options: which stored tiles an operand has, and how a tile operation uses them.
 namespace tessera::detail {
 
-constexpr Uplo flipped_if(bool flip, Uplo uplo) { return flip ? flipped(uplo) : uplo; }
-constexpr Side flipped_if(bool flip, Side side) { return flip ? flipped(side) : side; }
+/// The option that describes the transpose of a matrix, if it is transposed.
+constexpr Uplo opposite_if(bool transposed, Uplo uplo) { return transposed ? blas::opposite(uplo) : uplo; }
+constexpr Side opposite_if(bool transposed, Side side) { return transposed ? blas::opposite(side) : side; }
 
 using codelets::conjugated_if;
 
@@ -50,7 +51,7 @@ struct Factor {
         conjugate(is_complex<T> && (A.op() == Op::ConjTrans) != (op == Op::ConjTrans)) {}
 
   Op op() const { return !transpose ? Op::NoTrans : conjugate ? Op::ConjTrans : Op::Trans; }
-  Matrix<T> seen() const { return transpose ? tiles.transposed() : tiles; }  ///< op(A) as a view, not conjugated
+  Matrix<T> view() const { return transpose ? tiles.transposed() : tiles; }  ///< op(A) as a view, not conjugated
 
   /// The transpose, or the conjugate transpose, of this factor.
   Factor transposed(bool conjugated) const {
@@ -61,22 +62,16 @@ struct Factor {
   }
 };
 
-/// The values of Op that a symmetric or Hermitian update accepts.
-template <Scalar T, bool hermitian>
-inline constexpr arguments::Ops update_ops = hermitian       ? arguments::Ops::Hermitian
-                                             : is_complex<T> ? arguments::Ops::Symmetric
-                                                             : arguments::Ops::All;
-
 /// @throws ArgumentError in all cases
-[[noreturn]] inline void refuse_conjugate(const char* routine, int position, const char* name) {
-  throw ArgumentError(routine, position, name,
+[[noreturn]] inline void refuse_conjugate(const arguments::MatrixArgument& which) {
+  throw ArgumentError(which.routine, which.position, which.name,
                       "would have to be conjugated without being transposed, which is no operation of the BLAS");
 }
 
 /// @throws ArgumentError if the factor is conjugated but not transposed, which no tile operation does
 template <Scalar T>
-void require_operation(const char* routine, int position, const char* name, const Factor<T>& factor) {
-  if (factor.conjugate && !factor.transpose) refuse_conjugate(routine, position, name);
+void require_operation(const arguments::MatrixArgument& which, const Factor<T>& factor) {
+  if (factor.conjugate && !factor.transpose) refuse_conjugate(which);
 }
 
 /// Real floating-point operations of an m×k by k×n product.
@@ -93,14 +88,13 @@ double trapezoid_flops(Uplo uplo, Index m, Index n, Index k, Index first_row) {
 }
 
 /// The tiles of C, or of one triangle of C, that are computed.
-/// @param position  position of C among the arguments
-/// @param uplo      the triangle of C as stored; without it, all of C
+/// @param uplo  the triangle of C as stored; without it, all of C
 /// @throws ShapeError if, for a triangle, the rows of a tile are not a multiple of its columns
 template <Scalar T>
-Region computed_tiles(const char* routine, int position, std::optional<Uplo> uplo, const Matrix<T>& C) {
+Region computed_tiles(const arguments::MatrixArgument& which, std::optional<Uplo> uplo, const Matrix<T>& C) {
   if (!uplo) return Part::All;
   if (C.mt() > 1 && C.mb() % C.nb() != 0)
-    throw ShapeError(routine, position, "C",
+    throw ShapeError(which.routine, which.position, which.name,
                      "is cut, as it is stored, into tiles of " + std::to_string(C.mb()) + "x" + std::to_string(C.nb()) +
                          ", whose rows must be a multiple of their columns");
   return Region::triangle(*uplo, C.mt(), C.nt(), C.mb(), C.nb());

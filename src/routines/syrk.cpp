@@ -1,69 +1,181 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// syrk and herk: one triangle of the product of a matrix and its transpose, or conjugate transpose.
-#include <tessera/blas.hpp>
-#include <tessera/blas3.hpp>
+// syrk, herk, syr2k and her2k: one triangle of the product of a matrix and its transpose, or conjugate transpose, or of
+// the sum of such a product of two matrices and its transpose.
+#include <optional>
 
-#include "rank_update.hpp"
+#include "codelets/codelet.hpp"
+#include "common/symmetry.hpp"
+#include "compute.hpp"
+#include "conformable.hpp"
+#include "operands.hpp"
+#include "runtime/process_session.hpp"
+#include "tiling/plan.hpp"
+#include "unroll/accumulate.hpp"
+#include "unroll/scale.hpp"
 
-namespace tessera {
+namespace tessera::detail {
 
 namespace {
 
+using blas::Member;
+
+/// Submits the task of one term for a tile on the diagonal.
+/// @param b  null for rank k
 template <Scalar T, bool hermitian>
-void call(const char* routine, std::optional<Layout> layout, Uplo uplo, Op op, Index n, Index k, T alpha, const T* A,
-          Index lda, T beta, T* C, Index ldc) {
-  const bool rows = layout == Layout::RowMajor;
-  arguments::require_legal_call(
-      routine,
-      arguments::RankKCall{
-          {sizeof(T), rows}, detail::update_ops<T, hermitian>, uplo, op, n, k, A, lda, C, ldc, alpha != T{}},
-      layout);
-  detail::rank_update_on_pointers<T, hermitian>(routine, rows, false, uplo, op, n, k, alpha, A, lda, nullptr, 0, beta,
-                                                C, ldc);
+void submit_update_of_diagonal(unroll::Submitter& submitter, const codelets::Work& work, Uplo uplo, int first_row,
+                               Op op, T alpha, const unroll::Access& a, const unroll::Access* b,
+                               const unroll::Target<T>& target) {
+  const unroll::Access c{target.handle, target.mode};
+  if (b == nullptr) {
+    const codelets::SyrkArgs<T> args{work, uplo, first_row, op, alpha, target.beta};
+    if constexpr (hermitian) submitter.submit(codelets::herk<T>(), {a, c}, args, target.owner, target.wanted_next);
+    else submitter.submit(codelets::syrk<T>(), {a, c}, args, target.owner, target.wanted_next);
+  } else {
+    const codelets::Syr2kArgs<T> args{work, uplo, first_row, op, alpha, target.beta};
+    if constexpr (hermitian) submitter.submit(codelets::her2k<T>(), {a, *b, c}, args, target.owner, target.wanted_next);
+    else submitter.submit(codelets::syr2k<T>(), {a, *b, c}, args, target.owner, target.wanted_next);
+  }
+}
+
+/// One triangle of C ← α op(A) op(A)ᵀ + β C, or of C ← α op(A) op(B)ᵀ + α op(B) op(A)ᵀ + β C. Hermitian updates have ᴴ
+/// for ᵀ, and ᾱ in the second term.
+/// @param plan    for the tiles of C
+/// @param two     rank 2k
+/// @param second  op(B), or again op(A)
+template <Scalar T, bool hermitian>
+void unroll_update(const Session& session, const Plan& plan, bool two, Uplo triangle, T alpha, const Factor<T>& first,
+                   const Factor<T>& second, T beta, const Matrix<T>& result, Region region) {
+  const auto P = first.view(), Q = second.view();
+  const Op op_first = first.op(), op_second = codelets::other_factor<hermitian>(op_first);
+  unroll::accumulate(
+      session, plan, result, region, beta,
+      [&](auto& submitter, const unroll::Step& s, const unroll::Target<T>& target) {
+        const Index m = result.tile_m(s.i), n = result.tile_n(s.j), k = P.tile_n(s.k);
+        const int first_row = region.first_row(s.j, result.nb());
+        const auto term = [&](T factor, const Matrix<T>& X, const Matrix<T>& Y, const unroll::Target<T>& to) {
+          const codelets::GemmArgs<T> args{
+              {product_flops<T>(m, n, k), type_letter<T>}, op_first, op_second, factor, to.beta, first_row};
+          const unroll::Access x{X.handle(s.i, s.k), STARPU_R}, y{Y.handle(s.j / region.across, s.k), STARPU_R};
+          submitter.submit(codelets::gemm<T>(), {x, y, {to.handle, to.mode}}, args, to.owner, to.wanted_next);
+        };
+        if (target.on_diagonal) {
+          const double flops = trapezoid_flops<T>(triangle, m, n, k, first_row);
+          const codelets::Work work{two ? 2 * flops : flops, type_letter<T>};
+          const unroll::Access a{P.handle(s.i, s.k), STARPU_R}, b{Q.handle(s.i, s.k), STARPU_R};
+          return submit_update_of_diagonal<T, hermitian>(submitter, work, triangle, first_row, op_first, alpha, a,
+                                                         two ? &b : nullptr, target);
+        }
+        term(alpha, P, Q, target);
+        if (two) term(conjugated_if<T>(hermitian, alpha), Q, P, target.again());
+      });
+}
+
+template <Scalar T, bool hermitian>
+void submit_update(const TileCall<T>& call) {
+  using namespace arguments;
+  const auto at_a = matrix_argument(call.routine, Member::A), at_b = matrix_argument(call.routine, Member::B),
+             at_c = matrix_argument(call.routine, Member::C);
+  const bool two = call.B != nullptr;
+  const auto &A = *call.A, &C = *call.C;
+  Factor<T> first(A, call.op_a), second(two ? *call.B : A, call.op_a);
+  const auto P = first.view(), Q = second.view();
+  require_equal(at_b, "rows", Q.m(), "op(A)", P.m());
+  require_equal(at_b, "columns", Q.n(), "op(A)", P.n());
+  require_square(at_c, C);
+  require_equal(at_c, "rows", C.m(), "op(A)", P.m());
+  require_writable(at_c, C);
+  if (C.m() == 0) return;
+  // A transposed view of C names the opposite triangle of the stored C. If the view is the conjugate of the stored C,
+  // all operands are conjugated.
+  const bool conjugate = conjugates<T, hermitian>(C);
+  const T alpha = conjugated_if<T>(conjugate, call.alpha), beta = conjugated_if<T>(conjugate, call.beta);
+  const Uplo triangle = opposite_if(is_transposed(C), call.uplo);
+  const auto result = C.stored();
+  const auto region = computed_tiles(at_c, triangle, result);
+  const auto& session = MatrixAccess::session(C);
+  name_operand(A, 'A'), name_operand(C, 'C');
+  if (two) name_operand(*call.B, 'B');
+  if (alpha == T{} || P.n() == 0) return unroll::submit_scale<T>(session, beta, result, region, hermitian);
+
+  require_same_tiles(at_b, "rows", row_cut(Q), "the rows of op(A)", row_cut(P));
+  require_same_tiles(at_b, "columns", column_cut(Q), "the columns of op(A)", column_cut(P));
+  require_same_tiles(at_c, "rows", row_cut(result), "the rows of op(A)", row_cut(P));
+  require_disjoint(at_c, C, "A", A);
+  if (two) require_disjoint(at_c, C, "B", *call.B);
+  for (auto* factor : {&first, &second}) factor->conjugate = factor->conjugate != conjugate;
+  if (first.conjugate != (first.transpose && hermitian)) refuse_conjugate(at_a);
+  require_operation(at_b, second);
+  if (second.op() != first.op())
+    throw ArgumentError(at_b.routine, at_b.position, at_b.name,
+                        "must be seen through the same transpose as A: B would have to be transposed");
+  const auto plan = plan_of<T>(session.machine(), result, region, P);
+  unroll_update<T, hermitian>(session, plan, two, triangle, alpha, first, second, beta, result, region);
+}
+
+template <Scalar T, bool hermitian>
+void compute_update(const blas::Call& call) {
+  const auto [uplo, op, n, k] = std::tuple(call.uplo, call.op_a, call.n, call.k);
+  const T alpha = factor<T>(call.alpha, call.properties().alpha), beta = factor<T>(call.beta, call.properties().beta);
+  if (n == 0 || ((alpha == T{} || k == 0) && beta == T(1))) return;
+  const bool two = call.shape() == blas::Shape::rank_2k;
+  const auto session = session_to_wait(call.name());
+  const auto plan = plan_triangle<T>(session->machine(), uplo, op, codelets::other_factor<false>(op), n, k,
+                                     two ? TriangleOf::Rank2k : TriangleOf::RankK);
+  const auto c = private_output(session, plan, static_cast<T*>(call.C), n, n, call.ldc, uplo);
+  const auto region = computed_tiles<T>(arguments::matrix_argument(call.routine, Member::C), uplo, c);
+  name_operand(c, 'C');
+  if (alpha == T{} || k == 0) {  // A and B are not read, and may be null
+    unroll::submit_scale<T>(*session, beta, c, region, hermitian);
+    return c.wait();
+  }
+  const auto a = stored_operand(session, op, static_cast<const T*>(call.A), n, k, call.lda, {plan.tile.m, plan.tile.k});
+  std::optional<Matrix<T>> b;
+  if (two) b = stored_operand(session, op, static_cast<const T*>(call.B), n, k, call.ldb, {plan.tile.m, plan.tile.k});
+  name_operand(a, 'A');
+  if (b) name_operand(*b, 'B');
+  unroll_update<T, hermitian>(*session, plan, two, uplo, alpha, Factor<T>(a, op), Factor<T>(b ? *b : a, op), beta, c,
+                              region);
+  c.wait();
 }
 
 }  // namespace
 
 template <Scalar T>
-void syrk(Uplo uplo, Op op, std::type_identity_t<T> alpha, const Matrix<T>& A, std::type_identity_t<T> beta,
-          const Matrix<T>& C) {
-  detail::rank_update<T, false>("syrk", uplo, op, alpha, A, nullptr, beta, C);
-}
-template <ComplexScalar T>
-void herk(Uplo uplo, Op op, Real<T> alpha, const Matrix<T>& A, Real<T> beta, const Matrix<T>& C) {
-  detail::rank_update<T, true>("herk", uplo, op, alpha, A, nullptr, beta, C);
-}
-
-template <Scalar T>
-void syrk(Uplo uplo, Op op, Index n, Index k, std::type_identity_t<T> alpha, const T* A, Index lda,
-          std::type_identity_t<T> beta, T* C, Index ldc) {
-  call<T, false>("syrk", {}, uplo, op, n, k, alpha, A, lda, beta, C, ldc);
+void submit_syrk(const TileCall<T>& call) {
+  submit_update<T, false>(call);
 }
 template <Scalar T>
-void syrk(Layout layout, Uplo uplo, Op op, Index n, Index k, std::type_identity_t<T> alpha, const T* A, Index lda,
-          std::type_identity_t<T> beta, T* C, Index ldc) {
-  call<T, false>("syrk", layout, uplo, op, n, k, alpha, A, lda, beta, C, ldc);
+void compute_syrk(const blas::Call& call) {
+  compute_update<T, false>(call);
 }
-template <ComplexScalar T>
-void herk(Uplo uplo, Op op, Index n, Index k, Real<T> alpha, const T* A, Index lda, Real<T> beta, T* C, Index ldc) {
-  call<T, true>("herk", {}, uplo, op, n, k, alpha, A, lda, beta, C, ldc);
+template <Scalar T>
+void submit_herk(const TileCall<T>& call) {
+  submit_update<T, true>(call);
 }
-template <ComplexScalar T>
-void herk(Layout layout, Uplo uplo, Op op, Index n, Index k, Real<T> alpha, const T* A, Index lda, Real<T> beta, T* C,
-          Index ldc) {
-  call<T, true>("herk", layout, uplo, op, n, k, alpha, A, lda, beta, C, ldc);
+template <Scalar T>
+void compute_herk(const blas::Call& call) {
+  compute_update<T, true>(call);
+}
+template <Scalar T>
+void submit_syr2k(const TileCall<T>& call) {
+  submit_update<T, false>(call);
+}
+template <Scalar T>
+void compute_syr2k(const blas::Call& call) {
+  compute_update<T, false>(call);
+}
+template <Scalar T>
+void submit_her2k(const TileCall<T>& call) {
+  submit_update<T, true>(call);
+}
+template <Scalar T>
+void compute_her2k(const blas::Call& call) {
+  compute_update<T, true>(call);
 }
 
-#define INSTANTIATE(routine, T, Factor)                                                         \
-  template void routine<T>(Uplo, Op, Factor, const Matrix<T>&, Factor, const Matrix<T>&);       \
-  template void routine<T>(Uplo, Op, Index, Index, Factor, const T*, Index, Factor, T*, Index); \
-  template void routine<T>(Layout, Uplo, Op, Index, Index, Factor, const T*, Index, Factor, T*, Index);
-INSTANTIATE(syrk, float, float)
-INSTANTIATE(syrk, double, double)
-INSTANTIATE(syrk, std::complex<float>, std::complex<float>)
-INSTANTIATE(syrk, std::complex<double>, std::complex<double>)
-INSTANTIATE(herk, std::complex<float>, float)
-INSTANTIATE(herk, std::complex<double>, double)
-#undef INSTANTIATE
+INSTANTIATE(syrk, SDCZ)
+INSTANTIATE(herk, CZ)
+INSTANTIATE(syr2k, SDCZ)
+INSTANTIATE(her2k, CZ)
 
-}  // namespace tessera
+}  // namespace tessera::detail

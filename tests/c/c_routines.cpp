@@ -59,10 +59,10 @@ template <Scalar T>
 tessera_status call_in_c(const std::string& routine, Layout layout, const Arguments<T>& arguments) {
   tessera_status status = TESSERA_RUNTIME_FAILURE;
 #define ROUTINE(function, types, shape, alpha, beta) \
-  if constexpr (table::is_among<T>(#types))          \
+  if constexpr (blas::exists<T>(blas::Types::types)) \
     if (routine == #function)                        \
-      shapes::shape::call([&](const auto&... x) { status = types(function)(in_c(x)...); }, arguments, layout);
-#include "routines/routines.def"
+      shapes::shape::on_pointers([&](const auto&... x) { status = types(function)(in_c(x)...); }, arguments, layout);
+#include "blas/routines.def"
 #undef ROUTINE
   return status;
 }
@@ -75,7 +75,7 @@ Routine<T> with_layout_in_c(Routine<T> routine) {
     routine.with_layout = [](Layout layout, const Arguments<T>& arguments) {  \
       EXPECT_EQ(call_in_c<T>(#function, layout, arguments), TESSERA_SUCCESS); \
     };
-#include "routines/routines.def"
+#include "blas/routines.def"
 #undef ROUTINE
   return routine;
 }
@@ -89,11 +89,11 @@ TEST_P(CRoutines, ComputesByColumnsAndByRows) {
     std::uint64_t seed = 0;
     for_all_options(routine, [&](const Options& options) {
       const auto before = integer_call_with_factors(with_layout, options, {tile + 3, 2 * tile + 1, tile + 2}, ++seed);
-      auto by_columns = before, by_rows = before;
+      auto by_columns = before, row_major = before;
       with_layout.with_layout(Layout::ColMajor, by_columns.arguments());
       ASSERT_TRUE(result_is_that_of_the_host(before, by_columns));
-      in_row_major(by_rows);
-      ASSERT_TRUE(result_is_that_of_the_host(before, by_rows)) << "row-major";
+      in_row_major(row_major);
+      ASSERT_TRUE(result_is_that_of_the_host(before, row_major)) << "row-major";
     });
   });
 }
@@ -126,33 +126,11 @@ struct Submission {
   const tessera_matrix* C;
 };
 
-/// The argument shapes of routines.def.
-namespace submit {
-tessera_status product(auto* routine, const Submission& x) {
-  return routine(in_c(x.options.op_a), in_c(x.options.op_b), x.alpha, x.A, x.B, x.beta, x.C);
-}
-tessera_status triangle_product(auto* routine, const Submission& x) {
-  return routine(in_c(x.options.uplo), in_c(x.options.op_a), in_c(x.options.op_b), x.alpha, x.A, x.B, x.beta, x.C);
-}
-tessera_status symmetric(auto* routine, const Submission& x) {
-  return routine(in_c(x.options.side), in_c(x.options.uplo), x.alpha, x.A, x.B, x.beta, x.C);
-}
-tessera_status rank_k(auto* routine, const Submission& x) {
-  return routine(in_c(x.options.uplo), in_c(x.options.op_a), x.alpha, x.A, x.beta, x.C);
-}
-tessera_status rank_2k(auto* routine, const Submission& x) {
-  return routine(in_c(x.options.uplo), in_c(x.options.op_a), x.alpha, x.A, x.B, x.beta, x.C);
-}
-tessera_status triangular(auto* routine, const Submission& x) {
-  const auto& o = x.options;
-  return routine(in_c(o.side), in_c(o.uplo), in_c(o.op_a), in_c(o.diag), x.alpha, x.A, x.C);
-}
-}  // namespace submit
-
 tessera_status submit_in_c(const std::string& routine, const Submission& x) {
 #define ROUTINE(function, types, shape, alpha, beta) \
-  if (routine == #function) return submit::shape(tessera_##function##_submit, x);
-#include "routines/routines.def"
+  if (routine == #function)                          \
+    return shapes::shape::on_matrices([](auto... y) { return tessera_##function##_submit(in_c(y)...); }, x);
+#include "blas/routines.def"
 #undef ROUTINE
   return TESSERA_RUNTIME_FAILURE;
 }

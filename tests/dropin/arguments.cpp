@@ -32,7 +32,7 @@ struct Outcome {
 template <Scalar T, typename Spoil>
 Outcome<T> outcome_of(const Routine<T>& routine, void* function, const Family& family, Layout layout, Spoil spoil) {
   auto call = random_call(routine, {}, size, 1);
-  if (layout == Layout::RowMajor) call = in_rows(call);
+  if (layout == Layout::RowMajor) call = row_major(call);
   auto arguments = call.arguments();
   spoil(arguments);
   reports.clear();
@@ -56,7 +56,7 @@ Outcome<T> expected(const Routine<T>& routine, const std::string& name, const Fa
   if (void* const function = plain_function<T>(family, name); function != nullptr)
     return outcome_of(routine, function, narrow, layout, spoil);
   auto call = random_call(routine, {}, size, 1);
-  if (layout == Layout::RowMajor) call = in_rows(call);
+  if (layout == Layout::RowMajor) call = row_major(call);
   std::string upper(1, type_letter<T>);
   upper += name;
   for (auto& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));

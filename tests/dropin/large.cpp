@@ -23,7 +23,7 @@ template <Scalar T>
 void check(const Case& c) {
   const auto& family = families[c.family];
   const auto before = integer_call_with_factors(routine<T>(c.name), c.options, c.size, 1);
-  auto rows = c.layout == Layout::RowMajor ? in_rows(before) : before, after = before;
+  auto rows = c.layout == Layout::RowMajor ? row_major(before) : before, after = before;
   const auto tasks = starpu_is_initialized() != 0 ? statistics().tasks : 0;
   call_symbol(routine<T>(c.name), address_of(symbol_of<T>(family, c.name)), family, c.layout, rows.arguments());
   EXPECT_GT(statistics().tasks, tasks) << "the host has computed it";

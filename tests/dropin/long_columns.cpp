@@ -60,7 +60,7 @@ struct Long {
 template <Scalar T>
 ::testing::AssertionResult is_right(const std::string& name, const Family& family, Layout layout, const Call<T>& before,
                                     const Long& which) {
-  auto stored = layout == Layout::RowMajor ? in_rows(before) : before;
+  auto stored = layout == Layout::RowMajor ? row_major(before) : before;
   const auto A = stored.A, B = stored.B;
   std::optional<Spread<T>> long_a, long_b, long_c;
   auto arguments = stored.arguments();

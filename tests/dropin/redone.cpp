@@ -30,9 +30,9 @@ void all_calls() {
   std::uint64_t seed = 0;
   for (const auto& routine : routines<T>())
     for_all_options(routine, [&](const Options& options) {
-      const bool by_rows = ++seed % 3 == 0;
-      const auto& family = families[by_rows ? 4 : 0];
-      const auto layout = by_rows ? Layout::RowMajor : Layout::ColMajor;
+      const bool row_major = ++seed % 3 == 0;
+      const auto& family = families[row_major ? 4 : 0];
+      const auto layout = row_major ? Layout::RowMajor : Layout::ColMajor;
       expect_redone(random_call(routine, options, size, seed, T(2), T(-1)), family, layout);
       if (routine.has("beta")) expect_redone(random_call(routine, options, size, seed, T(2), T(0)), family, layout);
       else expect_redone(random_call(routine, options, size, seed, T(0), T(0)), family, layout);

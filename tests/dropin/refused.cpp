@@ -50,7 +50,7 @@ void call_all() {
         require(function != nullptr, symbol.c_str());
         for_all_mistakes(routine, [&](auto spoil) {
           auto call = random_call(routine, {}, {3, 4, 5}, 1);
-          if (layout == Layout::RowMajor) call = in_rows(call);
+          if (layout == Layout::RowMajor) call = row_major(call);
           auto arguments = call.arguments();
           spoil(arguments);
           call_symbol(routine, function, family, layout, arguments);

@@ -10,8 +10,9 @@
 
 #include "support/operands.hpp"
 #include "support/reference.hpp"
+#include "support/row_major.hpp"
 
-/// Calls of all routines of src/routines/routines.def through each of their symbols.
+/// Calls of all routines of src/blas/routines.def through each of their symbols.
 namespace tessera::test {
 
 /// A naming scheme of symbols, and the way to pass arguments to them.
@@ -111,7 +112,8 @@ struct Cblas {
   template <std::size_t I, typename X>
   static auto passed(const X& x) {
     if constexpr (is_factor<X>) {
-      constexpr bool is_alpha = std::string_view(Shape::arguments[I - 1]) == "alpha";  // the layout is argument 0
+      constexpr auto parameters = blas::parameters(Shape::shape);  // without the layout, which is argument 0
+      constexpr bool is_alpha = parameters[I - 1].member == blas::Member::alpha;
       using Number = std::conditional_t<is_alpha, Alpha, Beta>;
       if constexpr (is_complex<Number>) return static_cast<const void*>(&x.value);
       else return static_cast<Number>(std::real(x.value));
@@ -125,17 +127,13 @@ struct Cblas {
   }
 };
 
-template <Scalar T>
-using Full = T;
-template <Scalar T>
-using None = T;
-
 template <typename Shape, Scalar T, typename Alpha, typename Beta>
 void call(void* address, const Family& family, Layout layout, const Arguments<T>& arguments) {
-  if (family.cblas() && family.wide) Shape::call(Cblas<Shape, Alpha, Beta, std::int64_t>{address}, arguments, layout);
-  else if (family.cblas()) Shape::call(Cblas<Shape, Alpha, Beta, int>{address}, arguments, layout);
-  else if (family.wide) Shape::call(Fortran<std::int64_t>{address, family.lowercase}, arguments);
-  else Shape::call(Fortran<int>{address, family.lowercase}, arguments);
+  if (family.cblas() && family.wide)
+    Shape::on_pointers(Cblas<Shape, Alpha, Beta, std::int64_t>{address}, arguments, layout);
+  else if (family.cblas()) Shape::on_pointers(Cblas<Shape, Alpha, Beta, int>{address}, arguments, layout);
+  else if (family.wide) Shape::on_pointers(Fortran<std::int64_t>{address, family.lowercase}, arguments);
+  else Shape::on_pointers(Fortran<int>{address, family.lowercase}, arguments);
 }
 
 }  // namespace interface
@@ -147,8 +145,9 @@ void call_symbol(const Routine<T>& routine, void* address, const Family& family,
   using namespace interface;
   const auto& wanted = routine.name;
 #define ROUTINE(name, types, shape, Alpha, Beta) \
-  if (wanted == #name) return interface::call<shapes::shape, T, Alpha<T>, Beta<T>>(address, family, layout, arguments);
-#include "routines/routines.def"
+  if (wanted == #name)                           \
+    return interface::call<shapes::shape, T, blas::Alpha<T>, blas::Beta<T>>(address, family, layout, arguments);
+#include "blas/routines.def"
 #undef ROUTINE
 }
 
@@ -156,19 +155,6 @@ void call_symbol(const Routine<T>& routine, void* address, const Family& family,
 inline std::vector<Layout> layouts_of(const Family& family) {
   if (family.cblas()) return {Layout::ColMajor, Layout::RowMajor};
   return {Layout::ColMajor};
-}
-
-/// The same call with row-major copies of the operands, with padded leading dimensions.
-template <Scalar T>
-Call<T> in_rows(const Call<T>& call) {
-  const auto rows_of = [](const HostMatrix<T>& X, Index padding) {
-    HostMatrix<T> rows(X.n(), X.m(), padding);
-    for (Index j = 0; j < X.n(); j++)
-      for (Index i = 0; i < X.m(); i++) rows(j, i) = X(i, j);
-    return rows;
-  };
-  return {call.routine, call.options,       call.size,          call.alpha,
-          call.beta,    rows_of(call.A, 2), rows_of(call.B, 1), rows_of(call.C, 3)};
 }
 
 /// Whether the call through that symbol gives the right result, and changes no other memory.
@@ -179,15 +165,15 @@ template <Scalar T>
   if (layout == Layout::ColMajor) {
     call_symbol(*before.routine, address_of(symbol), family, layout, after.arguments());
   } else {
-    auto rows = in_rows(before);
-    const auto A = rows.A, B = rows.B;
-    call_symbol(*before.routine, address_of(symbol), family, layout, rows.arguments());
-    if (!(rows.A == A && rows.B == B))
+    auto stored = row_major(before);
+    const auto A = stored.A, B = stored.B;
+    call_symbol(*before.routine, address_of(symbol), family, layout, stored.arguments());
+    if (!(stored.A == A && stored.B == B))
       return ::testing::AssertionFailure() << symbol << " changed an input: " << before;
-    if (!rows.C.sentinels_intact())
+    if (!stored.C.sentinels_intact())
       return ::testing::AssertionFailure() << symbol << " wrote beside the output: " << before;
     for (Index j = 0; j < after.C.n(); j++)
-      for (Index i = 0; i < after.C.m(); i++) after.C(i, j) = rows.C(j, i);
+      for (Index i = 0; i < after.C.m(); i++) after.C(i, j) = stored.C(j, i);
   }
   if (auto right = result_is_right(before, after); !right)
     return right << " (" << symbol << (layout == Layout::RowMajor ? ", row-major)" : ")");

@@ -72,9 +72,9 @@ TEST(BadView, IsOutOfRange) {
                         {0, 3, 0, 6, 3, "j0"}}) {
     expect_refused<ArgumentError>([&] { (void)a.view(r.i0, r.i1, r.j0, r.j1); }, "Matrix::view", r.position, r.name,
                                   "must lie within");
-    const int mirrored = 4 - r.position;
-    expect_refused<ArgumentError>([&] { (void)a.transposed().view(r.j0, r.j1, r.i0, r.i1); }, "Matrix::view", mirrored,
-                                  mirrored == 1 ? "i0" : "j0", "must lie within");
+    const int position = 4 - r.position;
+    expect_refused<ArgumentError>([&] { (void)a.transposed().view(r.j0, r.j1, r.i0, r.i1); }, "Matrix::view", position,
+                                  position == 1 ? "i0" : "j0", "must lie within");
   }
   EXPECT_NO_THROW((void)a.view(3, 3, 5, 5));  // empty, at the end
   EXPECT_NO_THROW((void)a.view(0, 3, 0, 5));

@@ -19,8 +19,8 @@ constexpr Extent size{6, 5, 7};
 /// The stored size of the operand whose leading dimension is `ld`.
 template <Scalar T>
 Size size_of_operand(const Routine<T>& routine, const std::string& ld, const Options& options) {
-  const auto of = ld == "lda" ? routine.size_a : ld == "ldb" && routine.has_b() ? routine.size_b : routine.size_c;
-  return of(options, size);
+  if (ld == "lda") return routine.size_a(options, size);
+  return ld == "ldb" && routine.has_b() ? routine.size_b(options, size) : routine.size_c(options, size);
 }
 
 /// A legal call, in which a test makes one argument illegal, with and without a layout.
@@ -51,7 +51,7 @@ class LegalCall {
 
   /// The same in row-major, where the bounds of leading dimensions are different.
   template <typename Spoil>
-  void refused_by_rows(Spoil spoil, const std::string& argument, const std::string& problem) {
+  void refused_in_row_major(Spoil spoil, const std::string& argument, const std::string& problem) {
     auto call = call_;
     auto arguments = call.arguments();
     arguments.lda = arguments.ldb = arguments.ldc = 100;
@@ -135,7 +135,7 @@ TEST_P(BadPointers, IsALeadingDimensionThatIsTooSmall) {
         call.refused(set(rows - 1), name,
                      "is " + std::to_string(rows - 1) + ", must be at least " + std::to_string(rows));
         call.refused(set(-rows), name, "is -");
-        call.refused_by_rows(set(columns - 1), name,
+        call.refused_in_row_major(set(columns - 1), name,
                              "is " + std::to_string(columns - 1) + ", must be at least " + std::to_string(columns));
       }
     });

@@ -81,11 +81,11 @@ TEST_P(OnPointers, IsExactOnIntegers) {
     std::uint64_t seed = 0;
     for_all_options(routine, [&](const Options& options) {
       const auto before = integer_call_with_factors(routine, options, many_tiles, ++seed);
-      auto by_columns = before, by_rows = before;
+      auto by_columns = before, row_major = before;
       on_pointers(by_columns);
       ASSERT_TRUE(result_is_that_of_the_host(before, by_columns));
-      in_row_major(by_rows);
-      ASSERT_TRUE(result_is_that_of_the_host(before, by_rows)) << "row-major";
+      in_row_major(row_major);
+      ASSERT_TRUE(result_is_that_of_the_host(before, row_major)) << "row-major";
     });
   });
 }

@@ -8,8 +8,9 @@
 
 #include <tessera/matrix.hpp>
 
+#include "blas/call.hpp"
 #include "support/matrices.hpp"
-#include "support/seen.hpp"
+#include "support/values.hpp"
 
 /// A call of any routine as a value: operands, options and factors. The output is C, also that of trmm and trsm.
 namespace tessera::test {
@@ -54,16 +55,13 @@ struct Call;
 /// The description of a routine for the tests, filled in by shapes.hpp and routines.hpp.
 template <Scalar T>
 struct Routine {
+  blas::Routine which;
   std::string name;                    ///< "gemm"
   std::vector<std::string> arguments;  ///< names of the arguments on pointers, in order
   bool real_alpha, real_beta;
-  bool hermitian;       ///< hemm, herk, her2k: ConjTrans in place of Trans
-  Structure a, c;       ///< structures of A and of the output
-  std::vector<Op> ops;  ///< legal values of op or op_a
-  /// Sizes of the operands as stored. Given the tile sizes of a call, the tile sizes of the operands.
-  Size (*size_a)(const Options&, const Extent&);
-  Size (*size_b)(const Options&, const Extent&);
-  Size (*size_c)(const Options&, const Extent&);
+  bool hermitian;                                 ///< hemm, herk, her2k: ConjTrans in place of Trans
+  Structure a, c;                                 ///< structures of A and of the output
+  std::vector<Op> ops;                            ///< legal values of op or op_a
   std::vector<Term<T>> (*terms)(const Call<T>&);  ///< the sum added to βC; for trsm the sum op(A) X, equal to αB
   void (*on_pointers)(const Arguments<T>&);
   void (*with_layout)(Layout, const Arguments<T>&);
@@ -73,7 +71,26 @@ struct Routine {
   bool has(const char* argument) const { return std::ranges::count(arguments, argument) > 0; }
   bool has_b() const { return has("B") && has("C"); }
   bool solves() const { return name == "trsm"; }
+  // Sizes of the operands as stored. Given the tile sizes of a call, the tile sizes of the operands.
+  Size size_a(const Options& options, const Extent& size) const { return stored_size(0, options, size); }
+  Size size_b(const Options& options, const Extent& size) const { return stored_size(1, options, size); }
+  Size size_c(const Options& options, const Extent& size) const { return stored_size(2, options, size); }
   const std::string& output() const { return arguments[arguments.size() - 2]; }
+
+ private:
+  Size stored_size(std::size_t operand, const Options& o, const Extent& size) const {
+    const auto stored = matrices(blas::Call{.routine = which,
+                                            .type = type_letter<T>,
+                                            .side = o.side,
+                                            .uplo = o.uplo,
+                                            .op_a = o.op_a,
+                                            .op_b = o.op_b,
+                                            .diag = o.diag,
+                                            .m = size.m,
+                                            .n = size.n,
+                                            .k = size.k})[operand];
+    return {stored.m, stored.n};
+  }
 };
 
 template <Scalar T>

@@ -243,17 +243,19 @@ class RandomProgram {
     return part(expected_[x.matrix], x.rows.offset(r), x.columns.offset(s), x.rows.size(r), x.columns.size(s), x.view);
   }
   Matrix<T> view(const Operand& x) const {
-    return seen_through(x.view, tiled_[x.matrix].view(x.rows.first, x.rows.first + x.rows.count, x.columns.first,
-                                                      x.columns.first + x.columns.count));
+    return view_of(x.view, tiled_[x.matrix].view(x.rows.first, x.rows.first + x.rows.count, x.columns.first,
+                                                 x.columns.first + x.columns.count));
   }
 
   /// Whether views and options together may ask for an operation that no BLAS routine has; see <tessera/blas3.hpp>.
   static bool may_be_refused(const Routine<T>& routine, const Operand& a, const Operand& b, const Operand& c) {
-    const auto turned = [](const Operand& x) { return x.view != Op::NoTrans; };
-    if (routine.a != Structure::General && routine.has_b() && turned(b) != turned(c)) return true;    // symm, hemm
-    if (routine.c != Structure::General && routine.has("op") && turned(a) != turned(b)) return true;  // syr2k, her2k
+    const auto transposed = [](const Operand& x) { return x.view != Op::NoTrans; };
+    if (routine.a != Structure::General && routine.has_b() && transposed(b) != transposed(c))
+      return true;  // symm, hemm
+    if (routine.c != Structure::General && routine.has("op") && transposed(a) != transposed(b))
+      return true;  // syr2k, her2k
     if (!is_complex<T>) return false;
-    return turned(a) || turned(b) || turned(c);
+    return transposed(a) || transposed(b) || transposed(c);
   }
 
   static bool has_units_on_diagonal(const HostMatrix<T>& A) {

@@ -12,7 +12,7 @@ using Vector = std::vector<Wide<T>>;
 
 /// A x
 template <Scalar T>
-Vector<T> times(const Seen<T>& A, const Vector<T>& x) {
+Vector<T> times(const Values<T>& A, const Vector<T>& x) {
   Vector<T> y(static_cast<std::size_t>(A.m()));
   const bool by_columns = A.op == Op::NoTrans;  // goes through the memory in order
   const Index outer = by_columns ? A.n() : A.m(), inner = by_columns ? A.m() : A.n();
@@ -58,7 +58,7 @@ template <Scalar T>
   if (auto right = only_output_changed(before, after); !right) return right;
   const auto structure = before.routine->c;
   if (structure == Structure::Triangular) return samples_are_right(before, after, 2000);
-  const Seen<T> old{before.C, Op::NoTrans, structure, before.options},
+  const Values<T> old{before.C, Op::NoTrans, structure, before.options},
       result{after.C, Op::NoTrans, structure, before.options};
   const auto alpha = widen(before.alpha), beta = widen(before.beta);
   Random random(99);

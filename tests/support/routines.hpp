@@ -13,11 +13,11 @@
 #include "codelets/host_blas.hpp"
 #include "support/shapes.hpp"
 
-/// All routines of src/routines/routines.def in all types, so that one test covers each of them.
+/// All routines of src/blas/routines.def in all types, so that one test covers each of them.
 namespace tessera::test {
 
 /// The host BLAS, with a gemmt of its own: old versions of OpenBLAS have none.
-namespace blas {
+namespace host_blas {
 
 using namespace tessera::host;
 
@@ -43,16 +43,9 @@ void gemmt(Uplo uplo, Op op_a, Op op_b, int n, int k, T alpha, const T* A, int l
   each_element([](T& c, const T& element) { c = element; });
 }
 
-}  // namespace blas
+}  // namespace host_blas
 
 namespace table {
-
-enum class Factors { Full, Real, None };
-
-template <Scalar T>
-constexpr bool is_among(std::string_view types) {
-  return types.find(static_cast<char>(type_letter<T> - 'a' + 'A')) != std::string_view::npos;
-}
 
 /// Converts sizes to int, as the host BLAS takes them.
 template <typename Argument>
@@ -62,49 +55,41 @@ Argument counted(Argument x) {
 inline int counted(Index x) { return static_cast<int>(x); }
 
 template <typename Shape, Scalar T, typename Ours, typename Host>
-Routine<T> routine(const char* name, Factors alpha, Factors beta, Ours, Host) {
-  const bool hermitian = std::string_view(name).starts_with("he");
+Routine<T> routine(blas::Routine which, Ours, Host) {
+  const auto& known = blas::properties(which);
+  std::vector<std::string> names;
+  for (const auto& parameter : blas::parameters(known.shape)) names.emplace_back(parameter.name);
+  const bool hermitian = known.is_hermitian();
   std::vector<Op> ops{all_ops.begin(), all_ops.end()};
   if (Shape::c(hermitian) == Structure::Hermitian) ops = {Op::NoTrans, Op::ConjTrans};
   else if (Shape::c(hermitian) == Structure::Symmetric && is_complex<T>) ops = {Op::NoTrans, Op::Trans};
-  return {name,
-          {Shape::arguments.begin(), Shape::arguments.end()},
-          alpha == Factors::Real,
-          beta == Factors::Real,
+  return {which,
+          known.name,
+          names,
+          known.alpha == blas::FactorKind::Real,
+          known.beta == blas::FactorKind::Real,
           hermitian,
           Shape::a(hermitian),
           Shape::c(hermitian),
           ops,
-          Shape::size_a,
-          Shape::size_b,
-          Shape::size_c,
           [](const Call<T>& call) { return Shape::terms(call); },
-          [](const Arguments<T>& arguments) { Shape::call(Ours(), arguments); },
-          [](Layout layout, const Arguments<T>& arguments) { Shape::call(Ours(), arguments, layout); },
-          [](const TileArguments<T>& arguments) { Shape::call(Ours(), arguments); },
-          [](const Arguments<T>& arguments) { Shape::call(Host(), arguments); }};
+          [](const Arguments<T>& arguments) { Shape::on_pointers(Ours(), arguments); },
+          [](Layout layout, const Arguments<T>& arguments) { Shape::on_pointers(Ours(), arguments, layout); },
+          [](const TileArguments<T>& arguments) { Shape::on_matrices(Ours(), arguments); },
+          [](const Arguments<T>& arguments) { Shape::on_pointers(Host(), arguments); }};
 }
 
 template <Scalar T>
 std::vector<Routine<T>> make_routines() {
   std::vector<Routine<T>> list;
-#define ROUTINE(name, types, shape, alpha, beta)                                                                \
-  if constexpr (is_among<T>(#types))                                                                            \
-    list.push_back(routine<shapes::shape, T>(                                                                   \
-        #name, Factors::alpha, Factors::beta, [](const auto&... arguments) { tessera::name<T>(arguments...); }, \
-        [](const auto&... arguments) { blas::name<T>(counted(arguments)...); }));
-#include "routines/routines.def"
+#define ROUTINE(name, types, shape, alpha, beta)                                               \
+  if constexpr (blas::exists<T>(blas::Types::types))                                           \
+    list.push_back(routine<shapes::shape, T>(                                                  \
+        blas::Routine::name, [](const auto&... arguments) { tessera::name<T>(arguments...); }, \
+        [](const auto&... arguments) { host_blas::name<T>(counted(arguments)...); }));
+#include "blas/routines.def"
 #undef ROUTINE
   return list;
-}
-
-/// The names of all routines and their types.
-inline std::vector<std::pair<std::string_view, std::string_view>> all() {
-  return {
-#define ROUTINE(name, types, shape, alpha, beta) {#name, #types},
-#include "routines/routines.def"
-#undef ROUTINE
-  };
 }
 
 }  // namespace table
@@ -186,10 +171,9 @@ class EachRoutine : public ::testing::TestWithParam<std::string> {
 inline auto each_routine(bool (*chosen)(const Routine<std::complex<double>>&) = nullptr) {
   std::vector<std::string> names;
   for (const char* types = "sdcz"; *types != 0; types++)
-    for (const auto& [name, routine_types] : table::all())
-      if (routine_types.find(static_cast<char>(*types - 'a' + 'A')) != std::string_view::npos &&
-          (chosen == nullptr || chosen(routine<std::complex<double>>(name))))
-        names.push_back(*types + std::string(name));
+    for (const auto& known : blas::routines)
+      if (known.exists(*types) && (chosen == nullptr || chosen(routine<std::complex<double>>(known.name))))
+        names.push_back(*types + std::string(known.name));
   return ::testing::ValuesIn(names);
 }
 

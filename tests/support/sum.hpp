@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
-#include "support/seen.hpp"
 #include "support/tolerance.hpp"
+#include "support/values.hpp"
 
 namespace tessera::test {
 

@@ -43,7 +43,7 @@ void put(HostMatrix<T>& A, Index i0, Index j0, Op op, const HostMatrix<T>& P) {
 }
 
 template <Scalar T>
-Matrix<T> seen_through(Op op, const Matrix<T>& A) {
+Matrix<T> view_of(Op op, const Matrix<T>& A) {
   return op == Op::NoTrans ? A : op == Op::Trans ? A.transposed() : A.conjugate_transposed();
 }
 

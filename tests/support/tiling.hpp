@@ -42,10 +42,10 @@ class Shown {
     const TileSize size{tile_.rows, tile_.columns};
     matrix_ = as == As::Output ? tiled(memory_, size) : tiled(std::as_const(memory_), size);
     if (!range) {
-      matrix_ = seen_through(view, *matrix_);
+      matrix_ = view_of(view, *matrix_);
       return;
     }
-    const auto rest = seen_through(view, matrix_->view(1, matrix_->mt(), 0, matrix_->nt()));  // a view of a view
+    const auto rest = view_of(view, matrix_->view(1, matrix_->mt(), 0, matrix_->nt()));  // a view of a view
     const Index down = tiles(rows(), tile_.rows), across = tiles(columns(), tile_.columns);
     matrix_ = view == Op::NoTrans ? rest.view(0, down, 2, 2 + across) : rest.view(2, 2 + across, 0, down);
   }

@@ -16,16 +16,10 @@ namespace tessera::bench {
 
 struct Ours {
   using Size = Index;
-  static void gemm(auto... x) { tessera::gemm(x...); }
-  static void gemmt(auto... x) { tessera::gemmt(x...); }
-  static void symm(auto... x) { tessera::symm(x...); }
-  static void hemm(auto... x) { tessera::hemm(x...); }
-  static void syrk(auto... x) { tessera::syrk(x...); }
-  static void herk(auto... x) { tessera::herk(x...); }
-  static void syr2k(auto... x) { tessera::syr2k(x...); }
-  static void her2k(auto... x) { tessera::her2k(x...); }
-  static void trmm(auto... x) { tessera::trmm(x...); }
-  static void trsm(auto... x) { tessera::trsm(x...); }
+#define ROUTINE(name, types, shape, alpha, beta) \
+  static void name(auto... x) { tessera::name(x...); }
+#include "blas/routines.def"
+#undef ROUTINE
 };
 
 struct HostBlas {

@@ -39,11 +39,6 @@ struct Operands {
   void *A = nullptr, *B = nullptr, *C = nullptr;
 };
 
-/// Compulsory bytes: what must enter and leave the devices' memory at least.
-struct Traffic {
-  double in = 0, out = 0;
-};
-
 /// The result of a check. Error and bound are relative, see check.hpp.
 struct Verdict {
   double error = 0, bound = 0;

@@ -8,47 +8,79 @@ namespace tessera::bench {
 
 namespace {
 
-double element_size(char type) {
-  return tools::with_type(type, []<Scalar T>(T) { return static_cast<double>(sizeof(T)); });
-}
+bool is_complex_type(char type) { return type == 'c' || type == 'z'; }
 
-bool is_complex_type(char type) {
-  return tools::with_type(type, []<Scalar T>(T) { return is_complex<T>; });
+/// Calls `function` with the problem as a call without memory.
+template <typename Function>
+auto with_call(blas::Routine routine, const Problem& p, Function function) {
+  return tools::with_type(p.type, [&]<Scalar T>(T) {
+    const T alpha = tools::scalar_cast<T>(p.alpha), beta = tools::scalar_cast<T>(p.beta);
+    return function(blas::Call{.routine = routine,
+                               .type = p.type,
+                               .side = p.side,
+                               .uplo = p.uplo,
+                               .op_a = p.op_a,
+                               .op_b = p.op_b,
+                               .diag = p.diag,
+                               .m = p.m,
+                               .n = p.n,
+                               .k = p.k,
+                               .alpha = &alpha,
+                               .beta = &beta});
+  });
 }
 
 }  // namespace
 
+Takes Routine::takes() const {
+  using enum blas::Member;
+  const auto has = [&](blas::Member member) { return blas::has(properties().shape, member); };
+  return {has(op_a), has(op_b), has(side), has(uplo), has(diag), has(m), has(k), has(beta)};
+}
+
 std::string Routine::why_not(const Problem& p) const {
-  if (entry_.types.find(p.type) == std::string::npos)
-    return fmt::format("--type: '{}' does not exist for {} ({})", p.type, entry_.name, entry_.types);
-  const auto allowed = ops(p.type);
+  const auto& known = properties();
+  if (!known.exists(p.type))
+    return fmt::format("--type: '{}' does not exist for {} ({})", p.type, name_,
+                       known.types == blas::Types::CZ ? "cz" : "sdcz");
+  const auto allowed = legal_ops(which_, is_complex_type(p.type));
   if (takes().trans_a && arguments::illegal_op(1, "op", p.op_a, allowed).position != 0)
-    return fmt::format("--trans: '{}' does not exist for {}{} (n, {})", p.op_a == Op::Trans ? 't' : 'c', p.type,
-                       entry_.name, allowed == arguments::Ops::Hermitian ? 'c' : 't');
+    return fmt::format("--trans: '{}' does not exist for {}{} (n, {})", p.op_a == Op::Trans ? 't' : 'c', p.type, name_,
+                       allowed == arguments::Ops::Hermitian ? 'c' : 't');
   for (const auto& [option, value, kind] :
-       {std::tuple{"--alpha", p.alpha, entry_.alpha}, {"--beta", p.beta, entry_.beta}})
-    if (value.imag() != 0 && kind != ScalarKind::None && (kind == ScalarKind::Real || !is_complex_type(p.type)))
+       {std::tuple{"--alpha", p.alpha, known.alpha}, {"--beta", p.beta, known.beta}})
+    if (value.imag() != 0 && kind != blas::FactorKind::None &&
+        (kind == blas::FactorKind::Real || !is_complex_type(p.type)))
       return fmt::format("{}: '{},{}' is complex, but {}{} takes a real number", option, value.real(), value.imag(),
-                         p.type, entry_.name);
+                         p.type, name_);
   return "";
 }
 
 double Routine::flops(const Problem& p) const {
   if (p.alpha == 0.0) return 0;
-  const double one = tools::with_type(p.type, []<Scalar T>(T) { return flops_per_multiply_add<T>; });
-  return one * volume(p).multiply_adds;
+  return with_call(which_, p, [](const blas::Call& call) { return blas::flops(call); });
 }
 
-Traffic Routine::compulsory(const Problem& p) const {
-  const auto elements = volume(p);
-  const bool computes = p.alpha != 0.0, reads_result = entry_.beta == ScalarKind::None ? computes : p.beta != 0.0;
-  const double in = (computes ? elements.inputs : 0) + (reads_result ? elements.result : 0);
-  return {element_size(p.type) * in, element_size(p.type) * elements.result};
+blas::Traffic Routine::compulsory(const Problem& p) const {
+  return with_call(which_, p, [](const blas::Call& call) { return traffic(call); });
+}
+
+Shapes Routine::shapes(const Problem& p) const {
+  return with_call(which_, p, [&](const blas::Call& call) {
+    const auto shape = [&](const arguments::StoredMatrix& X) -> Shape {
+      if (X.position == 0) return {};
+      return {X.m, X.n, std::max<Index>(1, X.m) + p.ld_pad};
+    };
+    const auto [A, B, C] = matrices(call);
+    Shapes all{shape(A), shape(B), shape(C)};
+    all.A.well_conditioned = call.shape() == blas::Shape::triangular;
+    return all;
+  });
 }
 
 std::array<std::size_t, 3> operand_bytes(const Routine& routine, const Problem& problem) {
   constexpr double address_space = 0x1p47;
-  const auto element = element_size(problem.type);
+  const auto element = tools::with_type(problem.type, []<Scalar T>(T) { return static_cast<double>(sizeof(T)); });
   const auto shapes = routine.shapes(problem);
   std::array<std::size_t, 3> bytes{};
   std::size_t i = 0;
@@ -66,10 +98,8 @@ std::array<std::size_t, 3> operand_bytes(const Routine& routine, const Problem& 
 const std::vector<std::unique_ptr<Routine>>& routines() {
   static const auto table = [] {
     std::vector<std::unique_ptr<Routine>> all;
-    const char *SDCZ = "sdcz", *CZ = "cz";
-#define ROUTINE(name, types, shape, alpha, beta) \
-  all.push_back(shapes::shape({#name, types, ScalarKind::alpha, ScalarKind::beta}));
-#include "routines/routines.def"
+#define ROUTINE(name, types, shape, alpha, beta) all.push_back(shapes::shape(blas::Routine::name));
+#include "blas/routines.def"
 #undef ROUTINE
     return all;
   }();

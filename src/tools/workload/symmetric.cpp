@@ -10,30 +10,9 @@ class Symmetric final : public TypedRoutine<Symmetric> {
  public:
   using TypedRoutine::TypedRoutine;
 
-  Takes takes() const override { return {.side = true, .uplo = true, .m = true}; }
-
-  Volume volume(const Problem& p) const override {
-    const double result = count(p.m, p.n);
-    return {result * static_cast<double>(order(p)), half(order(p)) + result, result};
-  }
-
-  Shapes shapes(const Problem& p) const override {
-    return {stored(order(p), order(p), p.ld_pad), stored(p.m, p.n, p.ld_pad), stored(p.m, p.n, p.ld_pad)};
-  }
-
   template <Scalar T>
   detail::Plan plan(const detail::Machine& machine, const Problem& p) const {
     return detail::plan_symmetric<T>(machine, p.side, p.m, p.n);
-  }
-
-  template <Scalar T, typename Size>
-  void call(const auto& library, const Call<T, Size>& c) const {
-    const auto with = [&](auto routine) {
-      routine(c.side, c.uplo, c.m, c.n, c.alpha, c.A, c.lda, c.B, c.ldb, c.beta, c.C, c.ldc);
-    };
-    if constexpr (is_complex<T>)
-      if (hermitian()) return with([&](auto... x) { library.hemm(x...); });
-    with([&](auto... x) { library.symm(x...); });
   }
 
   template <Scalar T>
@@ -52,6 +31,6 @@ class Symmetric final : public TypedRoutine<Symmetric> {
 
 }  // namespace
 
-std::unique_ptr<Routine> shapes::symmetric(Entry entry) { return std::make_unique<Symmetric>(std::move(entry)); }
+std::unique_ptr<Routine> shapes::symmetric(blas::Routine which) { return std::make_unique<Symmetric>(which); }
 
 }  // namespace tessera::bench

@@ -11,35 +11,12 @@ class Triangular final : public TypedRoutine<Triangular> {
  public:
   using TypedRoutine::TypedRoutine;
 
-  Takes takes() const override {
-    return {.trans_a = true, .side = true, .uplo = true, .diag = true, .m = true, .beta = false};
-  }
-
-  Volume volume(const Problem& p) const override {
-    const double result = count(p.m, p.n);
-    return {result * static_cast<double>(order(p)) / 2, half(order(p)), result};
-  }
-
-  Shapes shapes(const Problem& p) const override {
-    auto A = stored(order(p), order(p), p.ld_pad);
-    A.well_conditioned = true;
-    return {A, {}, stored(p.m, p.n, p.ld_pad)};
-  }
-
   /// op(A) and its inverse change the length of a vector by a factor below 3, see generated.hpp.
   double growth(const Problem& p) const override { return 3 * std::max(std::abs(p.alpha), 1 / std::abs(p.alpha)); }
 
   template <Scalar T>
   detail::Plan plan(const detail::Machine& machine, const Problem& p) const {
     return detail::plan_triangular<T>(machine, p.side, solves(), p.m, p.n);
-  }
-
-  void call(const auto& library, const auto& c) const {
-    const auto with = [&](auto routine) {
-      routine(c.side, c.uplo, c.op_a, c.diag, c.m, c.n, c.alpha, c.A, c.lda, c.C, c.ldc);
-    };
-    if (solves()) with([&](auto... x) { library.trsm(x...); });
-    else with([&](auto... x) { library.trmm(x...); });
   }
 
   /// trmm: B = α op(A) B₀. trsm, by its residual: 0 = op(A) B − α B₀.
@@ -64,6 +41,6 @@ class Triangular final : public TypedRoutine<Triangular> {
 
 }  // namespace
 
-std::unique_ptr<Routine> shapes::triangular(Entry entry) { return std::make_unique<Triangular>(std::move(entry)); }
+std::unique_ptr<Routine> shapes::triangular(blas::Routine which) { return std::make_unique<Triangular>(which); }
 
 }  // namespace tessera::bench

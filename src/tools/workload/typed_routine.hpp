@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
-
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "shared/types.hpp"
 #include "tiling/plan.hpp"
 #include "workload/check.hpp"
-#include "workload/libraries.hpp"
 #include "workload/routines.hpp"
 
 /// The common part of the classes by argument shape.
@@ -38,21 +35,19 @@ struct Call {
   Operand<T> result() const { return {.data = C, .ld = ldc}; }
 };
 
-constexpr double count(Index a, Index b) { return static_cast<double>(a) * static_cast<double>(b); }
-/// Elements of a triangle including its diagonal.
-constexpr double half(Index n) { return count(n, n + 1) / 2; }
-/// Order of the square matrix A next to an m×n matrix.
-constexpr Index order(const Problem& p) { return p.side == Side::Left ? p.m : p.n; }
-
-/// The stored form of a matrix whose op is rows×columns.
-inline Shape stored(Op op, Index rows, Index columns, Index pad) {
-  const Index height = arguments::stored_rows(op, rows, columns);
-  return {height, arguments::stored_columns(op, rows, columns), std::max<Index>(1, height) + pad};
+/// Calls the function with the arguments of a problem in their types.
+template <typename Size, typename Function>
+auto with_typed(const Problem& p, const Shapes& s, const Operands& o, Function function) {
+  const auto size = [](Index i) { return static_cast<Size>(i); };
+  return tools::with_type(p.type, [&]<Scalar T>(T) {
+    return function(Call<T, Size>{p.op_a, p.op_b, p.side, p.uplo, p.diag, size(p.m), size(p.n), size(p.k),
+                                  tools::scalar_cast<T>(p.alpha), tools::scalar_cast<T>(p.beta),
+                                  static_cast<const T*>(o.A), size(s.A.ld), static_cast<const T*>(o.B), size(s.B.ld),
+                                  static_cast<T*>(o.C), size(s.C.ld), p.seed});
+  });
 }
-inline Shape stored(Index rows, Index columns, Index pad) { return stored(Op::NoTrans, rows, columns, pad); }
 
 /// A routine. `Derived` provides the parts that depend on the type, for every T:
-///   void call(const Library&, const Call<T, Library::Size>&)      calls the routine of an object from libraries.hpp
 ///   Equation<T> equation(const Call<T>&)                          the equation that the result must satisfy
 ///   detail::Plan plan<T>(const Machine&, const Problem&)          the plan that Tessera makes
 template <typename Derived>
@@ -65,39 +60,13 @@ class TypedRoutine : public Routine {
     return tools::with_type(p.type, [&]<Scalar T>(T) { return derived().template plan<T>(session->machine(), p); });
   }
 
-  void run_tessera(const Problem& p, const Operands& o) const final { run(Ours{}, p, o); }
-  void run_openblas(const Problem& p, const Operands& o) const final { run(HostBlas{}, p, o); }
-  void run_cublasxt([[maybe_unused]] cublasXtContext* handle, [[maybe_unused]] const Problem& p,
-                    [[maybe_unused]] const Operands& o) const final {
-#ifdef TESSERA_WITH_CUDA
-    run(Xt{handle}, p, o);
-#endif
-  }
-
   Verdict check(const Problem& p, const Operands& o) const final {
-    return with_call<Index>(p, o, [&]<Scalar T>(const Call<T>& c) { return check_equation(derived().equation(c)); });
+    return with_typed<Index>(p, shapes(p), o,
+                             [&]<Scalar T>(const Call<T>& c) { return check_equation(derived().equation(c)); });
   }
 
  private:
   const Derived& derived() const { return static_cast<const Derived&>(*this); }
-
-  /// Calls the function with the arguments in their types.
-  template <typename Size, typename Function>
-  auto with_call(const Problem& p, const Operands& o, Function function) const {
-    const auto s = shapes(p);
-    const auto size = [](Index i) { return static_cast<Size>(i); };
-    return tools::with_type(p.type, [&]<Scalar T>(T) {
-      return function(Call<T, Size>{p.op_a, p.op_b, p.side, p.uplo, p.diag, size(p.m), size(p.n), size(p.k),
-                                    tools::scalar_cast<T>(p.alpha), tools::scalar_cast<T>(p.beta),
-                                    static_cast<const T*>(o.A), size(s.A.ld), static_cast<const T*>(o.B), size(s.B.ld),
-                                    static_cast<T*>(o.C), size(s.C.ld), p.seed});
-    });
-  }
-
-  template <typename Library>
-  void run(const Library& library, const Problem& p, const Operands& o) const {
-    with_call<typename Library::Size>(p, o, [&](const auto& c) { derived().call(library, c); });
-  }
 };
 
 }  // namespace tessera::bench

@@ -7,14 +7,14 @@
 
 namespace tessera::codelets {
 
-/// The operation that turns one triangle of a symmetric or Hermitian matrix into the other one.
+/// The operation that maps a symmetric or Hermitian matrix to itself: it makes one triangle of the other one.
 template <bool hermitian>
-inline constexpr Op mirror = hermitian ? Op::ConjTrans : Op::Trans;
+inline constexpr Op symmetry = hermitian ? Op::ConjTrans : Op::Trans;
 
 /// The operation of the second factor in op(A) op(A)ᵀ or op(A) op(A)ᴴ.
 template <bool hermitian>
 constexpr Op other_factor(Op op) {
-  return op == Op::NoTrans ? mirror<hermitian> : Op::NoTrans;
+  return op == Op::NoTrans ? symmetry<hermitian> : Op::NoTrans;
 }
 
 template <Scalar T>

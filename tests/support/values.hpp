@@ -24,7 +24,7 @@ W conjugate(W x) {
 
 /// op(A) of a stored matrix A. The structure determines which elements are read and which values the others have.
 template <Scalar T>
-struct Seen {
+struct Values {
   const HostMatrix<T>& stored;
   Op op = Op::NoTrans;
   Structure structure = Structure::General;
@@ -53,7 +53,7 @@ struct Seen {
 template <Scalar T>
 struct Term {
   Wide<T> factor;
-  Seen<T> left, right;
+  Values<T> left, right;
 };
 
 }  // namespace tessera::test

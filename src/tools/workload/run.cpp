@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls of every routine in every library.
+#include "workload/libraries.hpp"
+#include "workload/typed_routine.hpp"
+
+namespace tessera::bench {
+
+namespace {
+
+using namespace blas;
+
+/// A factor as a routine takes it: herk and her2k have real ones.
+template <typename To, Scalar T>
+To factor(T x) {
+  if constexpr (std::same_as<To, T>) return x;
+  else return std::real(x);
+}
+
+#define GIVE_OPTION(Type, member, name, ...) c.member,
+#define GIVE_SIZE(name, ...) c.name,
+#define GIVE_FACTOR(Kind, name, Alpha, Beta) factor<FACTOR_##Kind(Alpha, Beta)>(c.name),
+#define GIVE_INPUT(name, ld, ...) c.name, c.ld,
+#define GIVE_OUTPUT(name, ld, ...) c.C, c.ldc
+#define FACTOR_Alpha(Alpha, Beta) Alpha
+#define FACTOR_Beta(Alpha, Beta) Beta
+
+template <Scalar T, typename Size>
+void call(const auto& library, blas::Routine routine, const bench::Call<T, Size>& c) {
+  switch (routine) {
+#define ROUTINE(name, types, shape, Alpha, Beta)                                                        \
+  case blas::Routine::name:                                                                             \
+    if constexpr (exists<T>(Types::types)) return library.name(SHAPE_##shape(GIVE, Alpha<T>, Beta<T>)); \
+    break;
+#include "blas/routines.def"
+#undef ROUTINE
+  }
+}
+
+}  // namespace
+
+template <typename Library>
+void Routine::run(const Library& library, const Problem& p, const Operands& o) const {
+  with_typed<typename Library::Size>(p, shapes(p), o, [&](const auto& c) { call(library, which_, c); });
+}
+
+void Routine::run_tessera(const Problem& p, const Operands& o) const { run(Ours{}, p, o); }
+void Routine::run_openblas(const Problem& p, const Operands& o) const { run(HostBlas{}, p, o); }
+void Routine::run_cublasxt([[maybe_unused]] cublasXtContext* handle, [[maybe_unused]] const Problem& p,
+                           [[maybe_unused]] const Operands& o) const {
+#ifdef TESSERA_WITH_CUDA
+  run(Xt{handle}, p, o);
+#endif
+}
+
+}  // namespace tessera::bench
