@@ -13,6 +13,7 @@
 
 #include "codelets/host_blas.hpp"
 #include "common/cache.hpp"
+#include "common/exit_gate.hpp"
 #include "gpu.hpp"
 #include "machine.hpp"
 #include "rates_cache.hpp"
@@ -171,7 +172,11 @@ template <Scalar T>
 const MachineRates& machine_rates(const Machine& /*machine*/) {
   auto& slot = published(type_letter<T>);
   if (slot.load() == nullptr) {
-    const std::lock_guard lock(measuring);
+    std::unique_lock lock(measuring);
+    if (exit_gate::is_closed()) {
+      lock.unlock();  // the exit needs it
+      exit_gate::stop_here();
+    }
     if (auto& rates = rates_of<T>(); rates.cpu.empty()) rates.cpu = measure_cpu<T>();
     slot = &rates_of<T>();
   }
@@ -182,6 +187,8 @@ template const MachineRates& machine_rates<float>(const Machine&);
 template const MachineRates& machine_rates<double>(const Machine&);
 template const MachineRates& machine_rates<std::complex<float>>(const Machine&);
 template const MachineRates& machine_rates<std::complex<double>>(const Machine&);
+
+void finish_measuring() { const std::lock_guard lock(measuring); }
 
 double expected_seconds(const char* /*operation*/, const codelets::Work& work, int worker) {
   const auto* rates = published(work.type).load();

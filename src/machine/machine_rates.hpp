@@ -30,6 +30,9 @@ void measure_gpu_rates(const Machine& machine);
 template <Scalar T>
 const MachineRates& machine_rates(const Machine& machine);
 
+/// Waits for a measurement of another thread. Once the exit gate is closed, no other thread begins one.
+void finish_measuring();
+
 /// The cost function of the codelets: predicts the seconds of a task from the rates of its type; 0 if these have not
 /// been measured. A simulated machine has separate rates for each operation and each GPU.
 double expected_seconds(const char* operation, const codelets::Work& work, int worker);

@@ -5,7 +5,7 @@
 
 #include <tessera/submissions.hpp>
 
-#include "exit_gate.hpp"
+#include "common/exit_gate.hpp"
 #include "process_session.hpp"
 
 namespace tessera {

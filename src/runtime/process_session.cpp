@@ -15,7 +15,8 @@
 #include <tessera/runtime.hpp>
 
 #include "calls.hpp"
-#include "exit_gate.hpp"
+#include "common/exit_gate.hpp"
+#include "machine/machine_rates.hpp"
 #include "options.hpp"
 #include "session.hpp"
 
@@ -87,6 +88,7 @@ void end_of_process() {
   std::shared_ptr<Session> last;
   last.swap(until_exit);
   lock.unlock();
+  finish_measuring();
   if (last != nullptr) last->wait_for_everything();
   else if (left != nullptr) left->calls().unfinished().wait();
 }
@@ -101,7 +103,10 @@ struct LastGuard {
 std::shared_ptr<Session> make_session(std::unique_lock<std::mutex>& lock, const RuntimeOptions& options) {
   require_can_wait("Runtime");
   static std::once_flag once;
-  std::call_once(once, [] { pthread_atfork(nullptr, nullptr, begin_as_child); });
+  std::call_once(once, [] {
+    pthread_atfork(nullptr, nullptr, begin_as_child);
+    std::atexit(end_of_process);  // an exit while StarPU starts waits until it has started
+  });
   ended.wait(lock, [] { return !alive; });
   if (exit_gate::is_closed()) {
     lock.unlock();  // the exit needs it
@@ -111,7 +116,7 @@ std::shared_ptr<Session> make_session(std::unique_lock<std::mutex>& lock, const 
   kept->end.expected = alive = true;
   const std::shared_ptr<Session> fresh(kept, kept->session.get());
   running = fresh;
-  // Registered after CUDA and StarPU have registered their handlers, since the last one runs first.
+  // Registered again after CUDA and StarPU have registered their handlers, since the last one runs first.
   static std::once_flag with_gpus, without_gpus;
   std::call_once(fresh->machine().gpu_count() > 0 ? with_gpus : without_gpus, [] { std::atexit(end_of_process); });
   return fresh;

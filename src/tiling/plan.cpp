@@ -19,7 +19,8 @@ MachineModel model_of(const Machine& machine) {
 Transposed stored(Op op_a, Op op_b) { return {op_a != Op::NoTrans, op_b != Op::NoTrans}; }
 
 Plan plan_of_sums(const MachineModel& machine, TileExtents tile, Index tiles, Index k) {
-  Plan plan{.tile = tile, .k = k, .terms = divide_up(k, tile.k)};
+  Plan plan;
+  plan.tile = tile, plan.k = k, plan.terms = divide_up(k, tile.k);
   const Index workers = machine.has_owners() ? machine.gpus : machine.cpu_workers + machine.gpus;
   plan.sums = std::min(plan.terms, sums_per_tile(workers, tiles, k));
   plan.block = choose_block(machine, plan.task());
@@ -84,7 +85,8 @@ Plan plan_sums(const Machine& machine, TileExtents tile, Index tiles, Index k) {
 }
 
 Plan plan_columns(const Machine& machine, TileExtents tile, Index columns) {
-  Plan plan{.tile = tile};
+  Plan plan;
+  plan.tile = tile;
   if (machine.has_owners()) {
     const int gpus = machine.gpu_count(), across = static_cast<int>(std::clamp<Index>(columns, 1, gpus));
     plan.grid = {gpus / across, across};

@@ -15,14 +15,14 @@ namespace tessera::detail {
 /// How a call is cut into tasks. It is chosen once a call: the routines cut their matrices by it, the loops of
 /// src/unroll follow it, and tessera-info prints it.
 struct Plan {
-  TileExtents tile;    ///< rows and columns of a tile of C, and the length of a chunk of k [elements]
-  Index k = 0;         ///< elements of the sum of each element of C
-  Index terms = 1;     ///< chunks of k: tasks that add to a tile of C
-  Index sums = 1;      ///< sums into which those tasks are divided for each tile
-  Block block;         ///< tiles of C that are computed together
-  OwnerGrid grid;      ///< the GPUs that own the tiles of C; 1×1 without owners
-  double seconds = 0;  ///< predicted time of the call; 0: not predicted, since the tiles were given
-  std::string reason;  ///< one sentence for tessera-info; empty if the tiles were given
+  TileExtents tile = {};    ///< rows and columns of a tile of C, and the length of a chunk of k [elements]
+  Index k = 0;              ///< elements of the sum of each element of C
+  Index terms = 1;          ///< chunks of k: tasks that add to a tile of C
+  Index sums = 1;           ///< sums into which those tasks are divided for each tile
+  Block block = {};         ///< tiles of C that are computed together
+  OwnerGrid grid = {};      ///< the GPUs that own the tiles of C; 1×1 without owners
+  double seconds = 0;       ///< predicted time of the call; 0: not predicted, since the tiles were given
+  std::string reason = {};  ///< one sentence for tessera-info; empty if the tiles were given
 
   /// The mean extents of a task: chunks may be shorter than `tile.k`.
   TileExtents task() const { return {tile.m, tile.n, divide_up(k, terms)}; }

@@ -87,7 +87,7 @@ int main(int argc, char** argv) {
   }
   if (asked("starting")) {
     call_until_the_end();
-    std::this_thread::sleep_for(std::chrono::milliseconds(argc > 2 ? std::atoi(argv[2]) : 0));
+    std::this_thread::sleep_for(std::chrono::milliseconds(argc > 2 ? std::atoi(argv[2]) : 60));
     return EXIT_SUCCESS;
   }
   if (!product_is_right() || tessera::cpu_workers() < 1) {
