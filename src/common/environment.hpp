@@ -1,12 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <charconv>
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace tessera::detail {
+
+/// The value of an environment variable; empty if it is not set.
+inline std::string_view environment(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value == nullptr ? "" : value;
+}
+
+/// The number that the whole text is; nothing if it is none, or one that the type cannot hold.
+template <typename Number>
+std::optional<Number> as_number(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return {};
+  return value;
+}
 
 /// Sets an environment variable for as long as this object lives. StarPU reads some settings only from the environment.
 class TemporaryVariable {

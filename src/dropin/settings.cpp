@@ -4,28 +4,16 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <charconv>
-#include <cstdlib>
 #include <string_view>
 
+#include "common/environment.hpp"
 #include "quiet_write.hpp"
 
 namespace tessera::dropin {
 
 namespace {
 
-std::string_view environment(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value == nullptr ? "" : value;
-}
-
-template <typename Number>
-std::optional<Number> as_number(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return {};
-  return value;
-}
+using detail::as_number, detail::environment;
 
 std::string wrong(const char* variable, std::string_view text, const char* wanted) {
   return std::string(variable) + " is '" + std::string(text) + "', must be " + wanted +

@@ -16,6 +16,7 @@
 #include <tessera/error.hpp>
 
 #include "bus_files.hpp"
+#include "common/environment.hpp"
 #include "common/whole_file.hpp"
 #include "gpu.hpp"
 #include "link_rates.hpp"
@@ -26,16 +27,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const char* variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 /// Counts cores and NUMA nodes as StarPU does. If the counts differed, StarPU would calibrate.
 Bus count_hardware(int gpus) {
   hwloc_topology_t topology = nullptr;
   hwloc_topology_init(&topology);
-  if (const char* machine = variable("STARPU_HWLOC_INPUT"); *machine != '\0') hwloc_topology_set_xml(topology, machine);
+  if (const std::string machine(environment("STARPU_HWLOC_INPUT")); !machine.empty())
+    hwloc_topology_set_xml(topology, machine.c_str());
   hwloc_topology_load(topology);
   const int cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
   const int units = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
@@ -51,7 +48,7 @@ Bus count_hardware(int gpus) {
 /// The host's name in StarPU's file names: STARPU_HOSTNAME, else the host's name up to the first dot.
 std::string host_name() {
   constexpr std::size_t longest = 63;
-  if (const std::string forced = variable("STARPU_HOSTNAME"); !forced.empty()) return forced.substr(0, longest);
+  if (const std::string forced(environment("STARPU_HOSTNAME")); !forced.empty()) return forced.substr(0, longest);
   std::array<char, longest + 2> name{};
   gethostname(name.data(), name.size() - 1);
   const std::string whole = name.data();
@@ -107,7 +104,7 @@ fs::path temporary_folder() {
 
 StarpuFolder::StarpuFolder() {
   const auto host = host_name();
-  if (const fs::path given = variable("STARPU_PERF_MODEL_DIR"); !given.empty()) {
+  if (const fs::path given = environment("STARPU_PERF_MODEL_DIR"); !given.empty()) {
     std::error_code unknown;
     if (!fs::exists(given / "bus" / (host + ".config"), unknown)) require_writable(given / "bus");
     return;

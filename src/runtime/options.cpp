@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "options.hpp"
 
-#include <charconv>
-#include <cstdlib>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 #include <tessera/error.hpp>
+
+#include "common/environment.hpp"
 
 namespace tessera::detail {
 
@@ -15,21 +16,15 @@ namespace {
 /// Positions of the fields in RuntimeOptions, for ArgumentError.
 enum Field { Cpus = 1, Gpus, Policy, PlacementField, Tile, Trace, ProgressField, GpuMemory, PinnedMemory };
 
-std::string_view environment(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value == nullptr ? "" : value;
-}
-
 /// The value of the variable, a number from 0 to `largest`; `missing` if the variable is not set.
 Index number(Field field, const char* variable, Index missing, Index largest) {
   const auto text = environment(variable);
   if (text.empty()) return missing;
-  Index value = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < 0 || value > largest)
+  const auto value = as_number<Index>(text);
+  if (!value || *value < 0 || *value > largest)
     throw ArgumentError("Runtime", field, variable,
                         "is '" + std::string(text) + "', must be a number from 0 to " + std::to_string(largest));
-  return value;
+  return *value;
 }
 
 void require_range(Field field, const char* name, Index value, Index smallest, Index largest) {
@@ -49,14 +44,27 @@ std::optional<bool> flag(Field field, const char* variable) {
 Placement placement_from_environment() {
   const auto text = environment("TESSERA_PLACEMENT");
   if (text.empty()) return Placement::Automatic;
-  if (text == "home") return Placement::Home;
-  if (text == "owner") return Placement::Owner;
-  if (text == "scheduler") return Placement::Scheduler;
+  if (const auto placement = placement_named(text)) return *placement;
   throw ArgumentError("Runtime", PlacementField, "TESSERA_PLACEMENT",
                       "is '" + std::string(text) + "', must be home, owner or scheduler");
 }
 
+constexpr std::pair<std::string_view, Placement> placements[] = {
+    {"home", Placement::Home}, {"owner", Placement::Owner}, {"scheduler", Placement::Scheduler}};
+
 }  // namespace
+
+std::optional<Placement> placement_named(std::string_view name) {
+  for (const auto& [known, placement] : placements)
+    if (name == known) return placement;
+  return {};
+}
+
+std::string_view name_of(Placement placement) {
+  for (const auto& [name, known] : placements)
+    if (placement == known) return name;
+  return "automatic";
+}
 
 RuntimeOptions with_environment(RuntimeOptions options) {
   constexpr Index most_workers = 1 << 16, largest_tile = std::numeric_limits<int>::max();

@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
+#include <string_view>
+
 #include <tessera/runtime.hpp>
 
 namespace tessera::detail {
+
+/// The placement that a user means by "home", "owner" or "scheduler"; nothing for other names.
+std::optional<Placement> placement_named(std::string_view name);
+
+/// The reverse; "automatic" for Placement::Automatic.
+std::string_view name_of(Placement placement);
 
 /// Returns `options` with all fields that the caller left at their defaults taken from the environment.
 /// @throws ArgumentError that names the field or variable, its value and what is allowed

@@ -5,7 +5,6 @@
 #include <starpu_fxt.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -14,6 +13,7 @@
 
 #include <tessera/error.hpp>
 
+#include "common/environment.hpp"
 #include "common/whole_file.hpp"
 #include "counters.hpp"
 #include "run_json.hpp"
@@ -51,12 +51,9 @@ bool holds_a_trace(const fs::path& folder) {
 
 /// Checks STARPU_TRACE_BUFFER_SIZE. StarPU accepts any value, and writes endlessly if the buffer has no room.
 void require_a_buffer() {
-  const char* given = std::getenv("STARPU_TRACE_BUFFER_SIZE");
-  if (given == nullptr) return;
-  int megabytes = 0;
-  const std::string_view text(given);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), megabytes);
-  if (error != std::errc{} || end != text.data() + text.size() || megabytes < 1)
+  if (std::getenv("STARPU_TRACE_BUFFER_SIZE") == nullptr) return;
+  const auto text = environment("STARPU_TRACE_BUFFER_SIZE");
+  if (as_number<int>(text).value_or(0) < 1)
     throw ArgumentError("Runtime", 6, "STARPU_TRACE_BUFFER_SIZE",
                         "is '" + std::string(text) + "', must be a number of MiB, at least 1");
 }

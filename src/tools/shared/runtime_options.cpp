@@ -51,24 +51,15 @@ std::vector<Placement> parse_placements(const TypedRuntime& typed) {
   if (typed.placements.empty()) return {Placement::Automatic};
   std::vector<Placement> result;
   for (const auto& name : typed.placements) {
-    if (name == "home") result.push_back(Placement::Home);
-    else if (name == "owner") result.push_back(Placement::Owner);
-    else if (name == "scheduler") result.push_back(Placement::Scheduler);
-    else throw BadArgument("--placement", name, "is not one of home, owner, scheduler");
+    const auto placement = detail::placement_named(name);
+    if (!placement) throw BadArgument("--placement", name, "is not one of home, owner, scheduler");
+    result.push_back(*placement);
   }
   return result;
 }
 
 RuntimeOptions with_environment(const RuntimeOptions& options) { return detail::with_environment(options); }
 
-const char* placement_name(Placement placement) {
-  switch (placement) {
-  case Placement::Home: return "home";
-  case Placement::Owner: return "owner";
-  case Placement::Scheduler: return "scheduler";
-  case Placement::Automatic: break;
-  }
-  return "automatic";
-}
+std::string placement_name(Placement placement) { return std::string(detail::name_of(placement)); }
 
 }  // namespace tessera::tools

@@ -37,6 +37,6 @@ std::vector<Placement> parse_placements(const TypedRuntime& typed);
 RuntimeOptions with_environment(const RuntimeOptions& options);
 
 /// "home", "owner", "scheduler" or "automatic"
-const char* placement_name(Placement placement);
+std::string placement_name(Placement placement);
 
 }  // namespace tessera::tools
