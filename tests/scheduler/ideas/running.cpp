@@ -25,7 +25,6 @@ TEST_F(Running, AResultIsCompleteWithTheLastTaskOfItsChain) {
 }
 
 TEST_F(Running, DurationsAreMeasured) {
-  TaskPtr like;
   for (int i = 0; i < 2; i++) {
     const auto task = pop(a_, {updates(1)});
     task_starts(state, task, a_.id, 10);
