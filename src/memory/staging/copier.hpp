@@ -59,38 +59,39 @@ struct TileCopy {
   void select_device() const { require(cudaSetDevice(gpu), "cudaSetDevice"); }
 };
 
-/// The copy of some columns of a tile through a staging buffer, where they lie without gaps. The link copies the whole
-/// rectangle. In host memory, only the used part of the tile is read and written.
+/// The copy of some columns of a tile through a buffer in pinned memory, where they lie without gaps. The link copies
+/// the whole rectangle. In host memory, only the used part of the tile is read and written.
 class Piece {
  public:
-  Piece(const TileCopy& job, int index, StagingBuffer& buffer)
-      : job_(&job), buffer_(&buffer), rectangle_(job.pieces[static_cast<std::size_t>(index)]) {}
+  Piece(const TileCopy& job, int index, void* buffer)
+      : host_(*job.host), device_(job.device->matrix), rectangle_(job.pieces[static_cast<std::size_t>(index)]),
+        buffer_(static_cast<std::byte*>(buffer)), to_gpu_(job.to_gpu) {}
 
-  /// Starts the copy on the link. To the GPU: packs the columns into the buffer first.
-  void begin(cudaStream_t stream) {
-    buffer_->wait();
-    const auto& tile = job_->device->matrix;
-    auto* const device = reinterpret_cast<std::byte*>(tile.ptr) + offset(tile, rectangle_.i, rectangle_.j);
-    if (job_->to_gpu) {
-      each_column([](std::byte* packed, std::byte* column, std::size_t bytes) { std::memcpy(packed, column, bytes); });
-      link(device, tile.ld * tile.elemsize, buffer_->data(), height(), cudaMemcpyHostToDevice, stream);
-    } else {
-      link(buffer_->data(), height(), device, tile.ld * tile.elemsize, cudaMemcpyDeviceToHost, stream);
-    }
-    buffer_->mark(job_->gpu, stream);
+  bool to_gpu() const { return to_gpu_; }
+
+  /// The copy between the columns in host memory and the buffer: before the link's to the GPU, after it from the GPU.
+  void copy_on_host() const {
+    auto* packed = buffer_;
+    for (int j = rectangle_.j; j < rectangle_.j + rectangle_.n; j++, packed += height())
+      if (const auto [begin, end] = used_rows(host_, rectangle_, j); begin < end) {
+        auto* const column = reinterpret_cast<std::byte*>(host_.matrix.ptr) + offset(host_.matrix, begin, j);
+        auto* const in_buffer = packed + static_cast<std::size_t>(begin - rectangle_.i) * host_.matrix.elemsize;
+        std::memcpy(to_gpu_ ? in_buffer : column, to_gpu_ ? column : in_buffer,
+                    static_cast<std::size_t>(end - begin) * host_.matrix.elemsize);
+      }
   }
-  /// From the GPU: waits for the link, and unpacks the columns.
-  void end() {
-    if (job_->to_gpu) return;  // StarPU waits for the link
-    buffer_->wait();
-    each_column([](std::byte* packed, std::byte* column, std::size_t bytes) { std::memcpy(column, packed, bytes); });
+
+  /// Starts the copy between the buffer and the GPU.
+  void copy_on_link(cudaStream_t stream) const {
+    auto* const device = reinterpret_cast<std::byte*>(device_.ptr) + offset(device_, rectangle_.i, rectangle_.j);
+    const auto stride = device_.ld * device_.elemsize;
+    if (to_gpu_) link(device, stride, buffer_, height(), cudaMemcpyHostToDevice, stream);
+    else link(buffer_, height(), device, stride, cudaMemcpyDeviceToHost, stream);
   }
-  /// The event of this copy on the link.
-  cudaEvent_t on_link() const { return buffer_->pending(); }
 
  private:
   /// The bytes of a column in the buffer.
-  std::size_t height() const { return static_cast<std::size_t>(rectangle_.m) * job_->host->matrix.elemsize; }
+  std::size_t height() const { return static_cast<std::size_t>(rectangle_.m) * host_.matrix.elemsize; }
   void link(void* to, std::size_t to_stride, const void* from, std::size_t from_stride, cudaMemcpyKind kind,
             cudaStream_t stream) const {
     const auto columns = static_cast<std::size_t>(rectangle_.n);
@@ -99,21 +100,12 @@ class Piece {
                   : cudaMemcpy2DAsync(to, to_stride, from, from_stride, height(), columns, kind, stream),
             "a copy of a tile");
   }
-  /// Calls copy(packed, column, bytes) for the used part of each column.
-  template <typename Copy>
-  void each_column(Copy copy) const {
-    const auto& host = job_->host->matrix;
-    auto* packed = static_cast<std::byte*>(buffer_->data());
-    for (int j = rectangle_.j; j < rectangle_.j + rectangle_.n; j++, packed += height())
-      if (const auto [begin, end] = used_rows(*job_->host, rectangle_, j); begin < end)
-        copy(packed + static_cast<std::size_t>(begin - rectangle_.i) * host.elemsize,
-             reinterpret_cast<std::byte*>(host.ptr) + offset(host, begin, j),
-             static_cast<std::size_t>(end - begin) * host.elemsize);
-  }
 
-  const TileCopy* job_;
-  StagingBuffer* buffer_;
+  PartialTile host_;
+  starpu_matrix_interface device_;
   Rectangle rectangle_;
+  std::byte* buffer_;
+  bool to_gpu_;
 };
 
 /// What one thread copies with: two staging buffers, and a stream for each GPU. The thread packs or unpacks one buffer
@@ -128,19 +120,36 @@ class Copier {
   /// @throws RuntimeError
   void copy(const TileCopy& job, Pieces& pieces) {
     const auto link = stream(job.gpu);
-    std::optional<Piece> last;
+    std::optional<Begun> last;
     while (const auto index = pieces.take()) {
-      Piece piece(job, *index, next_buffer());
-      piece.begin(link);
+      auto& buffer = next_buffer();
+      buffer.wait();
+      const Begun begun{{job, *index, buffer.data()}, &buffer};
+      if (job.to_gpu) begun.piece.copy_on_host();
+      begun.piece.copy_on_link(link);
+      buffer.mark(job.gpu, link);
       if (last) last->end();
-      last = piece;
+      last = begun;
     }
     if (!last) return;
-    if (job.to_gpu) require(cudaStreamWaitEvent(job.stream, last->on_link()), "cudaStreamWaitEvent");
+    if (job.to_gpu) require(cudaStreamWaitEvent(job.stream, last->buffer->pending()), "cudaStreamWaitEvent");
     last->end();
   }
 
  private:
+  /// A piece whose copy on the link has begun.
+  struct Begun {
+    Piece piece;
+    StagingBuffer* buffer;
+
+    /// From the GPU: waits for the link, and unpacks the columns.
+    void end() const {
+      if (piece.to_gpu()) return;  // StarPU waits for the link
+      buffer->wait();
+      piece.copy_on_host();
+    }
+  };
+
   StagingBuffer& next_buffer() { return both_[next_ ^= 1]; }
   cudaStream_t stream(int device) {
     auto& stream = streams_[device];

@@ -13,6 +13,7 @@
 
 #include "common/failure.hpp"
 #include "copier.hpp"
+#include "corners.hpp"
 #include "memory/partial_tile.hpp"
 #include "thread_pool.hpp"
 
@@ -20,7 +21,9 @@ namespace tessera::detail::staging {
 
 namespace {
 
-ThreadPool<Copier>* pool = nullptr;  // not destroyed at exit: a forked child does not have its threads
+// Not destroyed at exit: a forked child has neither the threads nor the GPUs.
+ThreadPool<Copier>* pool = nullptr;
+Corners* corners = nullptr;
 
 /// Eight cores copy 56 of the 61 GB/s that sixteen cores copy. Some cores are left to the program.
 std::size_t useful_threads() { return std::clamp<std::size_t>(std::thread::hardware_concurrency() / 2, 1, 12); }
@@ -51,11 +54,24 @@ int copy(void* source, unsigned from, void* target, unsigned to, cudaStream_t st
                                   static_cast<std::size_t>(part.n), s.matrix.ld * element, t.matrix.ld * element,
                                   stream, to_gpu ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost);
   };
-  if constexpr (pinned) for_each_part(host, direct, stage);
-  else for_each_panel(host, stage);
+  const auto job = [&]() -> TileCopy {
+    return {&host, to_gpu ? &t : &s, pieces, to_gpu, starpu_memory_node_get_devid(to_gpu ? to : from), stream};
+  };
   try {
-    if (!pieces.empty())
-      pool->run({&host, to_gpu ? &t : &s, pieces, to_gpu, starpu_memory_node_get_devid(to_gpu ? to : from), stream});
+    if constexpr (pinned && !to_gpu) {
+      std::vector<Rectangle> rectangles;
+      for_each_part(
+          host, [&](const Rectangle& part) { rectangles.push_back(part); }, stage);
+      const auto copy_rectangle = [&](int i) { direct(rectangles[static_cast<std::size_t>(i)]); };
+      const int count = static_cast<int>(rectangles.size());
+      if (!pieces.empty()) corners->copy(job(), count, copy_rectangle);
+      else
+        for (int i = 0; i < count; i++) copy_rectangle(i);
+    } else {
+      if constexpr (pinned) for_each_part(host, direct, stage);
+      else for_each_panel(host, stage);
+      if (!pieces.empty()) pool->run(job());
+    }
   } catch (const std::exception& error) {
     codelets::report_failure(error.what());
   }
@@ -83,8 +99,12 @@ void start(std::size_t pinned_memory) {
   const auto copiers = pinned_memory == 0 ? std::numeric_limits<std::size_t>::max() : pinned_memory / Copier::bytes;
   const auto threads = copiers - std::min<std::size_t>(copiers, starpu_cuda_worker_get_count());
   pool = new ThreadPool<Copier>(std::min(threads, useful_threads()));
+  corners = new Corners;
 }
 
-void stop() { delete std::exchange(pool, nullptr); }
+void stop() {
+  delete std::exchange(pool, nullptr);
+  delete std::exchange(corners, nullptr);
+}
 
 }  // namespace tessera::detail::staging
