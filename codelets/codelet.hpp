@@ -104,9 +104,8 @@ starpu_codelet& syr2k();
 template <ComplexScalar T>
 starpu_codelet& her2k();
 
-/// B ← α op(A) B or α B op(A); trsm uses the inverse of A. Buffers: A (read), B. If `blocked`, also the result of
-/// `diagonal_blocks` for A (read), and a workspace for `diagonal_block` rows (Left) or columns (Right) of B (scratch).
-/// The task returns `sum` to `sum_slots`.
+/// B ← α op(A) B or α B op(A); trsm uses the inverse of A. Buffers: A (read), B. A blocked trsm also reads the result
+/// of `diagonal_blocks` for A. The task returns `sum` to `sum_slots`.
 template <Scalar T>
 struct TriangularArgs {
   Work work;
@@ -123,17 +122,16 @@ starpu_codelet& trmm();
 template <Scalar T>
 starpu_codelet& trsm();
 
-/// D ← the blocks of order `diagonal_block` on the diagonal of a triangular A, side by side, as full matrices. If
-/// `inverse`, D is twice as wide as A: the inverses of all blocks come first, then the blocks, since trsm needs both.
-/// With D, trmm and trsm on a GPU consist of products (see triangular_blocks.hpp). Runs only on GPUs. Buffers: A
-/// (read), D (write).
+/// D ← the inverses of the blocks of order 2 `diagonal_block` on the diagonal of a triangular A, side by side, as
+/// squares. D is registered with `diagonal_block` rows and two columns for each column of A. With D, trsm on a GPU
+/// consists of products (see triangular_blocks.hpp). Runs only on GPUs. Buffers: A (read), D (write).
 inline constexpr int diagonal_block = 256;
 template <Scalar T>
 struct DiagonalBlocksArgs {
   Work work;
   Uplo uplo;
   Diag diag;
-  bool inverse;  ///< true for trsm
+  bool inverse;  ///< true for trsm; trmm needs no blocks
 };
 template <Scalar T>
 starpu_codelet& diagonal_blocks();

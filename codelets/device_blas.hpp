@@ -38,6 +38,16 @@ cublasStatus_t gemm(cublasHandle_t handle, Op op_a, Op op_b, int m, int n, int k
                                                                         cublas(&beta), cublas(C), ldc);
 }
 
+/// C ← α A B + β C for `count` triples of matrices. The arrays of pointers are in device memory.
+template <Scalar T>
+cublasStatus_t gemm_batched(cublasHandle_t handle, int m, int n, int k, T alpha, const T* const* A, int lda,
+                            const T* const* B, int ldb, T beta, T* const* C, int ldc, int count) {
+  using U = std::remove_pointer_t<decltype(cublas(static_cast<T*>(nullptr)))>;
+  return of_type<T>(cublasSgemmBatched, cublasDgemmBatched, cublasCgemmBatched, cublasZgemmBatched)(
+      handle, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, cublas(&alpha), reinterpret_cast<const U* const*>(A), lda,
+      reinterpret_cast<const U* const*>(B), ldb, cublas(&beta), reinterpret_cast<U* const*>(C), ldc, count);
+}
+
 template <Scalar T>
 cublasStatus_t symm(cublasHandle_t handle, Side side, Uplo uplo, int m, int n, T alpha, const T* A, int lda, const T* B,
                     int ldb, T beta, T* C, int ldc) {
@@ -89,6 +99,15 @@ cublasStatus_t trmm(cublasHandle_t handle, Side side, Uplo uplo, Op op, Diag dia
   return of_type<T>(cublasStrmm, cublasDtrmm, cublasCtrmm, cublasZtrmm)(handle, cublas(side), cublas(uplo), cublas(op),
                                                                         cublas(diag), m, n, cublas(&alpha), cublas(A),
                                                                         lda, cublas(B), ldb, cublas(B), ldb);
+}
+
+/// C ← α op(A) B or α B op(A), where C is not B. Several times as fast as in place: cuBLAS needs no order of the rows.
+template <Scalar T>
+cublasStatus_t trmm(cublasHandle_t handle, Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, const T* A,
+                    int lda, const T* B, int ldb, T* C, int ldc) {
+  return of_type<T>(cublasStrmm, cublasDtrmm, cublasCtrmm, cublasZtrmm)(handle, cublas(side), cublas(uplo), cublas(op),
+                                                                        cublas(diag), m, n, cublas(&alpha), cublas(A),
+                                                                        lda, cublas(B), ldb, cublas(C), ldc);
 }
 
 template <Scalar T>

@@ -56,8 +56,8 @@ void load_kernels() {
   static_assert(4 * square * sizeof(double) <= workspace_bytes);
   auto* const A = static_cast<double*>(mine().workspace);
   auto *const B = A + square, *const C = B + square, *const packed = C + square;
-  auto* const pointers = reinterpret_cast<double**>(packed);  // pointers to A and to B
-  double* const both[] = {A, B};
+  auto* const pointers = reinterpret_cast<double**>(packed);
+  double* const matrices[] = {A, B, C};
   const auto handle = mine().handle;
   const auto stream = starpu_cuda_get_local_stream();
   using codelets::check;
@@ -71,15 +71,20 @@ void load_kernels() {
       check("syrk", syrk<double>(handle, uplo, op, n, n, 1, A, n, 1, C, n));
       check("syr2k", syr2k<double>(handle, uplo, op, n, n, 1, A, n, B, n, 1, C, n));
     }
-    for (const auto side : {Side::Left, Side::Right})
+    for (const auto side : {Side::Left, Side::Right}) {
       check("symm", symm<double>(handle, side, uplo, n, n, 1, A, n, B, n, 1, C, n));
+      for (const auto op : ops)
+        check("trmm", trmm<double>(handle, side, uplo, op, Diag::NonUnit, n, n, 1, A, n, B, n, C, n));
+    }
     check("copy", copy_triangle<double>(handle, uplo, n, A, n, packed, C, n));
   }
-  check("cudaMemcpy", cudaMemcpyAsync(pointers, both, sizeof both, cudaMemcpyHostToDevice, stream));
+  check("cudaMemcpy", cudaMemcpyAsync(pointers, matrices, sizeof matrices, cudaMemcpyHostToDevice, stream));
   constexpr int block = codelets::diagonal_block;
   for (const auto uplo : {Uplo::Lower, Uplo::Upper})
     check("trsm", trsm_batched<double>(handle, Side::Left, uplo, Op::NoTrans, Diag::Unit, block, block, 1, pointers, n,
                                        pointers + 1, n, 1));
+  check("gemm",
+        gemm_batched<double>(handle, block, block, block, 1, pointers, n, pointers + 1, n, 0, pointers + 2, n, 1));
   {
     const ResultsInMemory mode(handle);
     auto* const results = static_cast<double*>(local_results());

@@ -32,7 +32,8 @@ struct LeafWorkspace {
   T* square = static_cast<T*>(local_workspace());
   T* packed = square + static_cast<std::size_t>(leaf) * leaf;
 };
-inline constexpr std::size_t workspace_bytes = std::size_t{2} * leaf * leaf * sizeof(std::complex<double>);
+/// Holds a few thousand columns of a block of trmm or trsm.
+inline constexpr std::size_t workspace_bytes = std::size_t{64} << 20;
 
 /// Pinned host memory of the calling CUDA worker for results that a task waits for.
 void* local_results();

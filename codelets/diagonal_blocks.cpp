@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <new>
 #include <vector>
@@ -17,113 +19,207 @@ namespace {
 /// What the host must know about the inverses and the triangle, computed by the GPU in pinned memory.
 template <Scalar T>
 struct Findings {
-  // Not finite if an element is not: the sum of the magnitudes of D, and that of the rest of the triangle.
-  Real<T> sum = std::numeric_limits<Real<T>>::quiet_NaN(), rest = std::numeric_limits<Real<T>>::quiet_NaN();
-  int blocks_index = 1, inverses_index = 1;  ///< of the largest element, from 1
-  Real<T> blocks = 0, inverses = 0;          ///< magnitude of this element
+  // Not finite if an element is not: the sums of the magnitudes of the inverses, of the blocks, and of what the rest of
+  // the triangle leaves.
+  Real<T> inverses_sum = std::numeric_limits<Real<T>>::quiet_NaN(), blocks_sum = inverses_sum, rest = inverses_sum;
+  int blocks_index = 1, inverses_index[2] = {1, 1};  ///< of the largest element, from 1; of inverses of each order
+  Real<T> blocks = 0, inverses[2] = {};              ///< magnitude of this element
 };
 
-/// Writes the triangles on the diagonal of A to D as full matrices.
-/// @pre  D is zero
+/// The inversion of the blocks on the diagonal of a tile.
 template <Scalar T>
-void expand(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag) {
-  const device::LeafWorkspace<T> workspace;
-  for (int first = 0; first < A.n; first += diagonal_block) {
-    const int n = std::min(diagonal_block, A.n - first);
-    T* const d = D.data + static_cast<Index>(first) * D.ld;
-    check("diagonal_blocks",
-          device::copy_triangle<T>(device::local_handle(), uplo, n, A.data + first + static_cast<Index>(first) * A.ld,
-                                   A.ld, workspace.packed, d, D.ld));
-    if (diag == Diag::Unit) device::set_unit_diagonal<T>(n, d, D.ld);
+class Inversion {
+ public:
+  Inversion(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag)
+      : A_(A), V_{D.data}, uplo_(uplo), diag_(diag), handle_(device::local_handle()),
+        found_(*new (device::local_results()) Findings<T>) {
+    static_assert(sizeof(Findings<T>) <= device::results_bytes);
   }
-}
 
-/// Writes the inverses of the triangles on the diagonal of A to D. One batch inverts all blocks of full size.
-/// @pre  D is zero
-template <Scalar T>
-void invert(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag) {
-  const auto handle = device::local_handle();
-  const int whole = A.n / diagonal_block;
-  std::vector<const T*> triangles;
-  std::vector<T*> results;
-  for (int first = 0; first < A.n; first += diagonal_block) {
-    triangles.push_back(A.data + first + static_cast<Index>(first) * A.ld);
-    results.push_back(D.data + static_cast<Index>(first) * D.ld);
-    device::set_unit_diagonal<T>(std::min(diagonal_block, A.n - first), results.back(), D.ld);
+  /// Computes the inverses of the blocks. Waits for the stream twice: the magnitude of an element can be read only when
+  /// its index is known.
+  /// @return  how trsm may use the inverses
+  Inverses run() {
+    examine_blocks();
+    examine_rest();
+    invert_smallest();
+    double_order();
+    largest(&found_.inverses_index[1]);
+    sum(&found_.inverses_sum);
+    wait();
+    const Real<T> sums[] = {found_.inverses_sum, found_.blocks_sum, found_.rest};
+    if (!std::ranges::all_of(sums, [](Real<T> x) { return std::isfinite(x); })) return {Inverses::NotFinite, 0};
+    read_largest();
+    wait();
+    const auto growth = [&](int i) {
+      return static_cast<double>(found_.blocks) * static_cast<double>(found_.inverses[i]);
+    };
+    for (const int i : {1, 0})
+      if (growth(i) <= accurate_growth[i]) return {Inverses::Accurate, diagonal_block << i};
+    return {growth(0) <= refinable_growth<T> ? Inverses::ToRefine : Inverses::Refused, diagonal_block};
   }
-  auto* const pointers = static_cast<const T**>(device::local_workspace());
-  const auto stream = starpu_cuda_get_local_stream();
-  const std::size_t bytes = sizeof(T*) * triangles.size();
-  check("diagonal_blocks", cudaMemcpyAsync(pointers, triangles.data(), bytes, cudaMemcpyHostToDevice, stream));
-  check("diagonal_blocks",
-        cudaMemcpyAsync(pointers + triangles.size(), results.data(), bytes, cudaMemcpyHostToDevice, stream));
-  if (whole > 0)
-    check("diagonal_blocks",
-          device::trsm_batched<T>(handle, Side::Left, uplo, Op::NoTrans, diag, diagonal_block, diagonal_block, T(1),
-                                  pointers, A.ld, const_cast<T* const*>(pointers + triangles.size()), D.ld, whole));
-  if (const int rest = A.n - whole * diagonal_block; rest > 0)
-    check("diagonal_blocks", device::trsm<T>(handle, Side::Left, uplo, Op::NoTrans, diag, rest, rest, T(1),
-                                             triangles.back(), A.ld, results.back(), D.ld));
-}
 
-/// Returns a vector of A.m elements on the device. All are finite only if all elements of the triangle of A outside the
-/// blocks on its diagonal are: a zero times any other value is NaN.
-template <Scalar T>
-const T* rest_times_zero(const Tile<const T>& A, Uplo uplo) {
-  auto* const sums = static_cast<T*>(device::local_workspace());
-  auto* const zeros = sums + A.m;
-  check("diagonal_blocks",
-        cudaMemsetAsync(sums, 0, (A.m + diagonal_block) * sizeof(T), starpu_cuda_get_local_stream()));
-  for (int first = 0; first < A.n; first += diagonal_block) {
-    const int n = std::min(diagonal_block, A.n - first);
-    const int begin = uplo == Uplo::Lower ? first + n : 0, end = uplo == Uplo::Lower ? A.m : first;
-    if (begin < end)
+ private:
+  static void wait() { check("diagonal_blocks", cudaStreamSynchronize(starpu_cuda_get_local_stream())); }
+  Index elements() const { return static_cast<Index>(V_.ld) * A_.n; }
+
+  void clear() {
+    check("diagonal_blocks", cudaMemsetAsync(V_.data, 0, elements() * sizeof(T), starpu_cuda_get_local_stream()));
+  }
+  void set_unit_diagonal() {
+    static_assert(DiagonalBlocks<T>::ld <= device::leaf);
+    for (int first = 0; first < A_.n; first += V_.ld)
+      device::set_unit_diagonal<T>(std::min(V_.ld, A_.n - first), V_.element(first, first), V_.ld);
+  }
+  /// The sum of the magnitudes, and the index of the largest element, of what is now in D.
+  void sum(Real<T>* result) {
+    const device::ResultsInMemory mode(handle_);
+    check("asum", device::sum_of_magnitudes<T>(handle_, static_cast<int>(elements()), V_.data, result));
+  }
+  void largest(int* index) {
+    const device::ResultsInMemory mode(handle_);
+    check("amax", device::largest<T>(handle_, static_cast<int>(elements()), V_.data, index));
+  }
+
+  /// Expands the blocks of A in D, where their inverses will be, to find their largest element and whether all elements
+  /// are finite.
+  void examine_blocks() {
+    clear();
+    auto* const packed = static_cast<T*>(device::local_workspace());
+    for (int first = 0; first < A_.n; first += V_.ld)
       check("diagonal_blocks",
-            device::gemm<T>(device::local_handle(), Op::NoTrans, Op::NoTrans, end - begin, 1, n, T(1),
-                            element(A, begin, first), A.ld, zeros, diagonal_block, T(1), sums + begin, A.m));
+            device::copy_triangle<T>(handle_, uplo_, std::min(V_.ld, A_.n - first), element(A_, first, first), A_.ld,
+                                     packed, V_.element(first, first), V_.ld));
+    if (diag_ == Diag::Unit) set_unit_diagonal();
+    sum(&found_.blocks_sum);
+    largest(&found_.blocks_index);
   }
-  return sums;
-}
 
-/// How trsm may use the inverses. Waits for the stream twice: the magnitude of an element can be read only when its
-/// index is known.
-template <Scalar T>
-Inverses examine(const Tile<const T>& A, const Tile<T>& inverses, const Tile<T>& blocks, Uplo uplo) {
-  const auto handle = device::local_handle();
-  const auto wait = [] { check("diagonal_blocks", cudaStreamSynchronize(starpu_cuda_get_local_stream())); };
-  static_assert(sizeof(Findings<T>) <= device::results_bytes);
-  auto& found = *new (device::local_results()) Findings<T>;
-  const int elements = inverses.ld * A.n;
-  const T* const rest = rest_times_zero(A, uplo);
-  const device::ResultsInMemory mode(handle);
-  check("asum", device::sum_of_magnitudes<T>(handle, 2 * elements, inverses.data, &found.sum));  // blocks follow
-  check("asum", device::sum_of_magnitudes<T>(handle, A.m, rest, &found.rest));
-  check("amax", device::largest<T>(handle, elements, blocks.data, &found.blocks_index));
-  check("amax", device::largest<T>(handle, elements, inverses.data, &found.inverses_index));
-  wait();
-  if (!std::isfinite(found.sum) || !std::isfinite(found.rest)) return Inverses::NotFinite;
-  // The sum of one element: a copy would queue behind the tiles that are written back.
-  check("asum", device::sum_of_magnitudes<T>(handle, 1, blocks.data + found.blocks_index - 1, &found.blocks));
-  check("asum", device::sum_of_magnitudes<T>(handle, 1, inverses.data + found.inverses_index - 1, &found.inverses));
-  wait();
-  const double growth = static_cast<double>(found.blocks) * static_cast<double>(found.inverses);
-  return growth <= accurate_growth       ? Inverses::Accurate
-         : growth <= refinable_growth<T> ? Inverses::ToRefine
-                                         : Inverses::Refused;
-}
+  /// Multiplies the triangle of A outside the blocks by zeros. All results are finite only if all elements are: a zero
+  /// times any other value is NaN.
+  void examine_rest() {
+    auto* const sums = static_cast<T*>(device::local_workspace());
+    auto* const zeros = sums + A_.m;
+    check("diagonal_blocks", cudaMemsetAsync(sums, 0, (A_.m + V_.ld) * sizeof(T), starpu_cuda_get_local_stream()));
+    for (int first = 0; first < A_.n; first += V_.ld) {
+      const int n = std::min(V_.ld, A_.n - first);
+      const int begin = uplo_ == Uplo::Lower ? first + n : 0, end = uplo_ == Uplo::Lower ? A_.m : first;
+      if (begin < end)
+        check("diagonal_blocks",
+              device::gemm<T>(handle_, Op::NoTrans, Op::NoTrans, end - begin, 1, n, T(1), element(A_, begin, first),
+                              A_.ld, zeros, V_.ld, T(1), sums + begin, A_.m));
+    }
+    const device::ResultsInMemory mode(handle_);
+    check("asum", device::sum_of_magnitudes<T>(handle_, A_.m, sums, &found_.rest));
+  }
+
+  /// Copies arrays of pointers to the start of the workspace.
+  const T** to_device(const std::vector<const T*>& pointers) {
+    auto* const target = static_cast<const T**>(device::local_workspace());
+    check("diagonal_blocks", cudaMemcpyAsync(target, pointers.data(), sizeof(T*) * pointers.size(),
+                                             cudaMemcpyHostToDevice, starpu_cuda_get_local_stream()));
+    return target;
+  }
+
+  /// The inverses of the smallest blocks, by substitution. One batch computes all blocks of full size.
+  void invert_smallest() {
+    clear();
+    set_unit_diagonal();
+    const int whole = A_.n / diagonal_block, rest = A_.n % diagonal_block;
+    const auto first = [](int block) { return block * diagonal_block; };
+    std::vector<const T*> pointers;
+    for (int i = 0; i < whole; i++) pointers.push_back(element(A_, first(i), first(i)));
+    for (int i = 0; i < whole; i++) pointers.push_back(V_.element(first(i), first(i)));
+    if (whole > 0) {
+      const auto on_device = to_device(pointers);
+      check("diagonal_blocks",
+            device::trsm_batched<T>(handle_, Side::Left, uplo_, Op::NoTrans, diag_, diagonal_block, diagonal_block,
+                                    T(1), on_device, A_.ld, const_cast<T* const*>(on_device + whole), V_.ld, whole));
+    }
+    if (rest > 0)
+      check("diagonal_blocks", device::trsm<T>(handle_, Side::Left, uplo_, Op::NoTrans, diag_, rest, rest, T(1),
+                                               element(A_, first(whole), first(whole)), A_.ld,
+                                               V_.element(first(whole), first(whole)), V_.ld));
+    largest(&found_.inverses_index[0]);
+  }
+
+  /// Computes the inverses of blocks of twice the order. A block has two halves on its diagonal, whose inverses are
+  /// known, and a square A(r, c) beside them: V(r, c) = −V(r, r) A(r, c) V(c, c).
+  void double_order() {
+    constexpr int order = diagonal_block;
+    std::vector<int> whole;  // first rows of blocks of full size
+    for (int first = 0; first + order < A_.n; first += 2 * order) {
+      if (first + 2 * order <= A_.n) whole.push_back(first);
+      else double_last(first, A_.n - first - order);
+    }
+    const auto square = static_cast<std::size_t>(order) * order;
+    const auto all = static_cast<int>(whole.size());
+    const int fit = static_cast<int>((device::workspace_bytes - pointer_bytes) / (square * sizeof(T)));
+    for (int begin = 0; begin < all; begin += fit) {
+      const int count = std::min(fit, all - begin);
+      std::vector<const T*> pointers(5 * static_cast<std::size_t>(count));
+      for (int i = 0; i < count; i++) {
+        const int first = whole[static_cast<std::size_t>(begin + i)];
+        const int r = uplo_ == Uplo::Lower ? first + order : first, c = uplo_ == Uplo::Lower ? first : first + order;
+        const T* const of_block[] = {element(A_, r, c), V_.element(c, c), products() + i * square, V_.element(r, r),
+                                     V_.element(r, c)};
+        for (int array = 0; array < 5; array++) pointers[static_cast<std::size_t>(array * count + i)] = of_block[array];
+      }
+      const auto on_device = to_device(pointers);
+      const auto array = [&](int i) { return on_device + static_cast<std::ptrdiff_t>(i) * count; };
+      const auto output = [&](int i) { return const_cast<T* const*>(array(i)); };
+      check("diagonal_blocks", device::gemm_batched<T>(handle_, order, order, order, T(1), array(0), A_.ld, array(1),
+                                                       V_.ld, T{}, output(2), order, count));
+      check("diagonal_blocks", device::gemm_batched<T>(handle_, order, order, order, T(-1), array(3), V_.ld, array(2),
+                                                       order, T{}, output(4), V_.ld, count));
+    }
+  }
+
+  /// The same for the last block, whose second half may be smaller.
+  void double_last(int first, int rest) {
+    constexpr int order = diagonal_block;
+    const bool lower = uplo_ == Uplo::Lower;
+    const int r = lower ? first + order : first, c = lower ? first : first + order;
+    const int m = lower ? rest : order, n = lower ? order : rest;
+    check("diagonal_blocks", device::gemm<T>(handle_, Op::NoTrans, Op::NoTrans, m, n, n, T(1), element(A_, r, c), A_.ld,
+                                             V_.element(c, c), V_.ld, T{}, products(), m));
+    check("diagonal_blocks", device::gemm<T>(handle_, Op::NoTrans, Op::NoTrans, m, n, m, T(-1), V_.element(r, r), V_.ld,
+                                             products(), m, T{}, V_.element(r, c), V_.ld));
+  }
+
+  /// Reads the largest elements of the blocks and of the inverses of each order. A sum of one element, since a copy
+  /// would queue behind the tiles that are written back.
+  void read_largest() {
+    const device::ResultsInMemory mode(handle_);
+    const auto read = [&](const T* x, Real<T>* result) {
+      check("asum", device::sum_of_magnitudes<T>(handle_, 1, x, result));
+    };
+    const int j = (found_.blocks_index - 1) / V_.ld, i = j / V_.ld * V_.ld + (found_.blocks_index - 1) % V_.ld;
+    if (i == j && diag_ == Diag::Unit) found_.blocks = 1;
+    else read(element(A_, i, j), &found_.blocks);
+    for (const int l : {0, 1}) read(V_.data + found_.inverses_index[l] - 1, &found_.inverses[l]);
+  }
+
+  /// The workspace holds pointers, then products.
+  static constexpr std::size_t pointer_bytes = std::size_t{1} << 20;
+  static T* products() {
+    return reinterpret_cast<T*>(static_cast<std::byte*>(device::local_workspace()) + pointer_bytes);
+  }
+
+  Tile<const T> A_;
+  DiagonalBlocks<T> V_;
+  Uplo uplo_;
+  Diag diag_;
+  cublasHandle_t handle_;
+  Findings<T>& found_;
+};
 
 template <Scalar T>
 void diagonal_blocks_cuda(void* buffers[], void* arg) {
   const auto& [work, uplo, diag, inverse] = *static_cast<DiagonalBlocksArgs<T>*>(arg);
-  const auto A = tile<const T>(buffers[0]);
-  const auto D = tile<T>(buffers[1]);
-  check("diagonal_blocks",
-        cudaMemset2DAsync(D.data, D.ld * sizeof(T), 0, D.m * sizeof(T), D.n, starpu_cuda_get_local_stream()));
-  if (!inverse) return expand<T>(A, D, uplo, diag);
-  const Tile<T> inverses{D.data, D.m, A.n, D.ld}, blocks{element(D, 0, A.n), D.m, A.n, D.ld};
-  expand<T>(A, blocks, uplo, diag);
-  invert<T>(A, inverses, uplo, diag);
-  set_inverses(starpu_task_get_current()->handles[1], examine<T>(A, inverses, blocks, uplo));
+  if (!inverse) return;  // trmm uses the triangle itself
+  Inversion<T> inversion(tile<const T>(buffers[0]), tile<T>(buffers[1]), uplo, diag);
+  set_inverses(starpu_task_get_current()->handles[1], inversion.run());
 }
 #else
 template <Scalar T>

@@ -11,43 +11,75 @@
 #include "sum_slots.hpp"
 
 /// trmm and trsm on one tile of a GPU as a sequence of products.
-/// cuBLAS works through the diagonal of a triangle row by row. On an H200, trsm of 4096×4096 takes 3.2 ms and trmm 2.4
-/// ms; a product with half of the flops of gemm could take 1.1 ms. If the blocks on the diagonal are available as full
-/// matrices (`diagonal_blocks`: copies for trmm, inverses for trsm), both operations consist of products only and take
-/// 1.8 ms. Recursion in halves without inverses was measured, too: it takes 2.7 ms, a gain of one seventh.
+/// cuBLAS works through the diagonal of a triangle row by row, unless the result of trmm is not one of its operands.
+/// Here, trmm copies a block of B and multiplies the copy. trsm multiplies by the inverses of the blocks on the
+/// diagonal of A, which `diagonal_blocks` computes once for a row of tiles of B. Between the blocks are products of
+/// rectangles, which are as large as possible: the operation on a tile is cut into two halves with a product between
+/// them, and so on down to a block. Milliseconds on one H100, double precision, left, lower, for a tile of B (half of
+/// the time of a product of this size in brackets):
+///
+/// | tile of B | trsm, cuBLAS | blocks of 256 | blocks of 512 | trmm, cuBLAS | blocks of 2048 |
+/// |---|---|---|---|---|---|
+/// | 1024×512 (0.02) | 0.33 | 0.12 | 0.06 | 0.20 | 0.04 |
+/// | 2048×1024 (0.08) | 0.74 | 0.25 | 0.16 | 0.61 | 0.14 |
+/// | 2048×2048 (0.15) | 0.84 | 0.30 | 0.26 | 0.70 | 0.21 |
+/// | 4096×2048 (0.56) | 1.97 | 0.86 | 0.81 | 1.69 | 0.71 |
+///
+/// trsm with blocks of 2048 takes 0.70 ms on a tile of 4096×2048, but their inverses take 0.3 ms longer: whole calls
+/// were slower by 0 to 4 percent than with blocks of 512.
 ///
 /// The error of trsm: let V be the computed inverse of a block, with |A V − I| ≤ c u |A||V|. The residual of the rows
 /// of the block is bounded by c u |A||V||B|, instead of c u |A||X| (Higham, Accuracy and Stability, 2nd ed.,
 /// section 14.2). The ratio of the two depends on the growth max|A| max|V| over all blocks of a tile, which
-/// `diagonal_blocks` computes. Residuals measured with the same products on a CPU, for one block, in single and in
-/// double precision:
+/// `diagonal_blocks` computes for blocks of each order. Residuals measured with the same products on a CPU, for one
+/// block of 256, in single and in double precision:
 ///
 /// - Growth up to `accurate_growth`: at most 7 times the residual of substitution, for factors L of LU (growth 2 to 3)
-///   and for well-conditioned triangles; 23 times for a triangle constructed to be bad.
+///   and for well-conditioned triangles; 23 times for a triangle constructed to be bad. trsm uses the largest blocks
+///   whose growth is that small: the inverse of a block contains the inverses of the blocks on its own diagonal.
+///   If op(V) has the diagonal term of a row first (`forward` is false), all later additions round a sum as large as
+///   that term, and the residual grows like the root of the order: up to 6.7 times that of substitution with blocks of
+///   256, 10.3 times with blocks of 512. Then trsm uses the smallest blocks.
 /// - Growth up to `refinable_growth`: one step of refinement, X ← X + V (B − A X), leaves a residual of c u |A||X|
 ///   while u growth² is small. The residual was at most 6 times that of substitution. Without refinement, it was 15
 ///   times that for factors U of LU, and up to 3000 times for triangles with a growth of 1000. Refinement takes two
-///   more products for each block.
+///   more products for each of the smallest blocks.
 /// - Larger growth: substitution solves the tile.
 ///
-/// Values that are not finite: the full blocks contain explicit zeros, and a zero times an infinity is NaN, also in
+/// Values that are not finite: the products multiply by explicit zeros, and a zero times an infinity is NaN, also in
 /// rows that do not depend on the infinity. Tiles with such values are computed row by row.
 namespace tessera::codelets {
 
 /// How trsm may use the inverses of a tile's diagonal blocks.
-enum class Inverses : std::uintptr_t { Accurate, ToRefine, Refused, NotFinite };
+struct Inverses {
+  enum Use : std::uintptr_t { Accurate, ToRefine, Refused, NotFinite } use;
+  int order;  ///< of the blocks; only if accurate or to refine
+};
 
-inline constexpr double accurate_growth = 4;
+/// The largest growth at which products with an inverse are accurate, for blocks of `diagonal_block` and of twice that.
+inline constexpr double accurate_growth[] = {4, 2};
 template <Scalar T>
 inline const double refinable_growth = 1 / std::sqrt(std::numeric_limits<Real<T>>::epsilon() / 2);
 
 /// `diagonal_blocks` attaches this to its result.
-inline void set_inverses(starpu_data_handle_t blocks, Inverses inverses) {
-  starpu_data_set_user_data(blocks, reinterpret_cast<void*>(inverses));
+inline void set_inverses(starpu_data_handle_t blocks, const Inverses& inverses) {
+  starpu_data_set_user_data(blocks,
+                            reinterpret_cast<void*>(static_cast<std::uintptr_t>(inverses.order) * 4 + inverses.use));
 }
 inline Inverses inverses_of(starpu_data_handle_t blocks) {
-  return static_cast<Inverses>(reinterpret_cast<std::uintptr_t>(starpu_data_get_user_data(blocks)));
+  const auto value = reinterpret_cast<std::uintptr_t>(starpu_data_get_user_data(blocks));
+  return {static_cast<Inverses::Use>(value % 4), static_cast<int>(value / 4)};
 }
+
+/// The result of `diagonal_blocks`: squares on the diagonal of a triangle, side by side.
+template <typename T>
+struct DiagonalBlocks {
+  static constexpr int ld = 2 * diagonal_block;  ///< order of the squares; the last one may be smaller
+  T* data;
+
+  /// Row i and column j of the triangle lie in the same square.
+  T* element(int i, int j) const { return data + i % ld + static_cast<Index>(j) * ld; }
+};
 
 #ifdef TESSERA_WITH_CUDA
 
@@ -78,91 +110,152 @@ bool output_is_finite(void* buffers[], const TriangularArgs<T>& args) {
   return finite;
 }
 
-/// A tile of B, the triangular tile that is applied to it, and the operands of the products. "Rows" of B are its rows
-/// if the triangle is on the left, and its columns if it is on the right. s counts the blocks in the order in which
-/// trsm solves them.
+/// cuBLAS's trmm or trsm, in place.
+template <Scalar T>
+using InPlace = cublasStatus_t (*)(cublasHandle_t, Side, Uplo, Op, Diag, int m, int n, T alpha, const T* A, int lda,
+                                   T* B, int ldb);
+
+/// Rows [first, first + count) of B if the triangle is on the left, columns if it is on the right; called "rows" below.
+struct Range {
+  int first, count;
+};
+
+/// A tile of B and the triangular tile that is applied to it.
 template <Scalar T>
 class TriangularBlocks {
  public:
-  /// @param order  order of the blocks: `diagonal_block`, or 1 to compute row by row
-  TriangularBlocks(void* buffers[], const TriangularArgs<T>& args, int order)
-      : args_(args), order_(order), A_(tile<const T>(buffers[0])), B_(tile<T>(buffers[1])),
-        D_(tile<const T>(buffers[2])), W_(tile<T>(buffers[3])), left_(args.side == Side::Left),
+  TriangularBlocks(void* buffers[], const TriangularArgs<T>& args)
+      : args_(args), A_(tile<const T>(buffers[0])), B_(tile<T>(buffers[1])), left_(args.side == Side::Left),
         forward_(((args.uplo == Uplo::Lower) != (args.op != Op::NoTrans)) == left_), handle_(device::local_handle()) {}
 
-  int count() const { return (A_.n + order_ - 1) / order_; }
+  /// Whether a row depends on the rows before it, else on those after it. A product with an inverse then adds the
+  /// diagonal term of a row last.
+  bool forward() const { return forward_; }
 
-  /// B(s) ← α A(s, p) B(p) + β B(s), where p are all blocks before s
-  void add_products(int s, T alpha, T beta) const {
-    const int first = first_row(s), rows = order(s);
-    const int begin = forward_ ? 0 : first + rows, terms = forward_ ? first : A_.n - begin;
-    if (terms == 0) return;
-    const auto op = args_.op;
-    if (left_) {
-      check("gemm", device::gemm<T>(handle_, op, Op::NoTrans, rows, B_.n, terms, alpha,
-                                    op == Op::NoTrans ? a(first, begin) : a(begin, first), A_.ld, b(begin), B_.ld, beta,
-                                    b(first), B_.ld));
-    } else {
-      check("gemm",
-            device::gemm<T>(handle_, Op::NoTrans, op, B_.m, rows, terms, alpha, b(begin), B_.ld,
-                            op == Op::NoTrans ? a(begin, first) : a(first, begin), A_.ld, beta, b(first), B_.ld));
-    }
+  /// B ← α op(A)⁻¹ B
+  /// @param order     of the blocks
+  /// @param on_block  called with a Range and a factor: B(rows) ← factor op(A(rows, rows))⁻¹ B(rows)
+  template <typename OnBlock>
+  void solve(int order, OnBlock on_block) const {
+    solve({0, A_.n}, order, args_.alpha, on_block);
   }
 
-  /// B(s) ← α D(s) B(s), where D(s) is the first block of `diagonal_blocks` for s: a copy or an inverse
-  void multiply_diagonal(int s, T alpha) const {
-    const auto [m, n] = extent(s);
-    T* const x = b(first_row(s));
-    check("copy", device::scale<T>(handle_, m, n, T(1), x, B_.ld, W_.data, m));
-    multiply(s, 0, alpha, W_.data, m, T{}, x, B_.ld);
+  /// B ← α op(A) B
+  /// @param on_block  called with a Range and a factor: B(rows) ← factor op(A(rows, rows)) B(rows)
+  template <typename OnBlock>
+  void multiply(int order, OnBlock on_block) const {
+    multiply({0, A_.n}, order, on_block);
   }
 
-  /// B(s) ← B(s) + D(s) (α C − A(s, s) B(s)), where D(s) is the inverse from `diagonal_blocks`, and C the value of B(s)
-  /// before `multiply_diagonal`.
-  void refine_diagonal(int s, T alpha) const {
-    T* const x = b(first_row(s));
-    const int m = extent(s).m;
-    multiply(s, A_.n, T(-1), x, B_.ld, alpha, W_.data, m);
-    multiply(s, 0, T(1), W_.data, m, T(1), x, B_.ld);
+  /// B(rows) ← α op(A(rows, rows)) B(rows)
+  void multiply_by_triangle(const Range& rows, T alpha) const {
+    for_each_chunk(rows, 1, [&](T* x, int m, int n, T* copy) {
+      check("copy", device::scale<T>(handle_, m, n, T(1), x, B_.ld, copy, m));
+      check("trmm", device::trmm<T>(handle_, args_.side, args_.uplo, args_.op, args_.diag, m, n, alpha,
+                                    a(rows.first, rows.first), A_.ld, copy, m, x, B_.ld));
+    });
   }
 
-  /// B(s) ← α A(s, s) B(s) or α A(s, s)⁻¹ B(s), with the triangle of A itself instead of D
+  /// B(rows) ← α op(V) B(rows), where V is the inverse of A(rows, rows). With `refine`, also X ← X + op(V) (α B − op(A)
+  /// X), where X is the result and B its value before.
+  void multiply_by_inverse(const DiagonalBlocks<const T>& inverses, const Range& rows, T alpha, bool refine) const {
+    for_each_chunk(rows, refine ? 2 : 1, [&](T* x, int m, int n, T* copy) {
+      check("copy", device::scale<T>(handle_, m, n, T(1), x, B_.ld, copy, m));
+      apply_inverse(inverses, rows, m, n, alpha, copy, T{}, x);
+      if (!refine) return;
+      T* const rest = copy + static_cast<Index>(m) * n;
+      check("trmm", device::trmm<T>(handle_, args_.side, args_.uplo, args_.op, args_.diag, m, n, T(-1),
+                                    a(rows.first, rows.first), A_.ld, x, B_.ld, rest, m));
+      check("add", device::geam<T>(handle_, m, n, alpha, copy, m, T(1), rest, m, rest, m));
+      apply_inverse(inverses, rows, m, n, T(1), rest, T(1), x);
+    });
+  }
+
+  /// B(rows) ← α op(A(rows, rows)) B(rows) or α op(A(rows, rows))⁻¹ B(rows)
   /// @param kernel  cuBLAS's trmm or trsm
-  template <typename Kernel>
-  void apply_diagonal(Kernel kernel, int s, T alpha) const {
-    const int first = first_row(s);
-    const auto [m, n] = extent(s);
-    check("trmm or trsm", kernel(handle_, args_.side, args_.uplo, args_.op, args_.diag, m, n, alpha, a(first, first),
-                                 A_.ld, b(first), B_.ld));
+  void apply_in_place(InPlace<T> kernel, const Range& rows, T alpha) const {
+    const int m = left_ ? rows.count : B_.m, n = left_ ? B_.n : rows.count;
+    check("trmm or trsm", kernel(handle_, args_.side, args_.uplo, args_.op, args_.diag, m, n, alpha,
+                                 a(rows.first, rows.first), A_.ld, b(rows.first), B_.ld));
   }
 
  private:
-  struct Extent {
-    int m, n;
+  struct Halves {
+    Range before, after;  ///< `after` depends on `before` in a product with A
   };
-  int first_row(int s) const { return (forward_ ? s : count() - 1 - s) * order_; }
-  int order(int s) const { return std::min(order_, A_.n - first_row(s)); }
-  /// Rows and columns of B(s) in memory.
-  Extent extent(int s) const { return left_ ? Extent{order(s), B_.n} : Extent{B_.m, order(s)}; }
-
-  /// Y ← α D(s) X + β Y
-  /// @param column  column of D at which its first block begins
-  void multiply(int s, int column, T alpha, const T* X, int ldx, T beta, T* Y, int ldy) const {
-    const auto [m, n] = extent(s);
-    const T* const d = D_.data + static_cast<Index>(column + first_row(s)) * D_.ld;
-    if (left_)
-      check("gemm", device::gemm<T>(handle_, args_.op, Op::NoTrans, m, n, m, alpha, d, D_.ld, X, ldx, beta, Y, ldy));
-    else check("gemm", device::gemm<T>(handle_, Op::NoTrans, args_.op, m, n, n, alpha, X, ldx, d, D_.ld, beta, Y, ldy));
+  /// Cuts a range into a power of two of blocks and the rest.
+  Halves halves(const Range& rows, int order) const {
+    int count = order;
+    while (2 * count < rows.count) count *= 2;
+    const Range low{rows.first, count}, high{rows.first + count, rows.count - count};
+    return forward_ ? Halves{low, high} : Halves{high, low};
   }
+
+  template <typename OnBlock>
+  void solve(const Range& rows, int order, T alpha, const OnBlock& on_block) const {
+    if (rows.count <= order) return on_block(rows, alpha);
+    const auto [before, after] = halves(rows, order);
+    solve(before, order, alpha, on_block);
+    add_product(after, before, T(-1), alpha);
+    solve(after, order, T(1), on_block);
+  }
+
+  /// From the last block to the first: a block is overwritten only after all others that need it have read it.
+  template <typename OnBlock>
+  void multiply(const Range& rows, int order, const OnBlock& on_block) const {
+    if (rows.count <= order) return on_block(rows, args_.alpha);
+    const auto [before, after] = halves(rows, order);
+    multiply(after, order, on_block);
+    add_product(after, before, args_.alpha, T(1));
+    multiply(before, order, on_block);
+  }
+
+  /// B(to) ← α op(A)(to, from) B(from) + β B(to)
+  void add_product(const Range& to, const Range& from, T alpha, T beta) const {
+    const auto op = args_.op;
+    const bool as_stored = (op == Op::NoTrans) == left_;
+    const T* const factor = as_stored ? a(to.first, from.first) : a(from.first, to.first);
+    if (left_)
+      check("gemm", device::gemm<T>(handle_, op, Op::NoTrans, to.count, B_.n, from.count, alpha, factor, A_.ld,
+                                    b(from.first), B_.ld, beta, b(to.first), B_.ld));
+    else
+      check("gemm", device::gemm<T>(handle_, Op::NoTrans, op, B_.m, to.count, from.count, alpha, b(from.first), B_.ld,
+                                    factor, A_.ld, beta, b(to.first), B_.ld));
+  }
+
+  /// Y ← α op(V) X + β Y, or with op(V) on the right. X has no gaps between columns, Y is a part of B. Multiplies by
+  /// the zeros of V: up to order 512, cuBLAS's trmm is not faster.
+  void apply_inverse(const DiagonalBlocks<const T>& inverses, const Range& rows, int m, int n, T alpha, const T* X,
+                     T beta, T* Y) const {
+    const T* const V = inverses.element(rows.first, rows.first);
+    if (left_)
+      check("gemm",
+            device::gemm<T>(handle_, args_.op, Op::NoTrans, m, n, m, alpha, V, inverses.ld, X, m, beta, Y, B_.ld));
+    else
+      check("gemm",
+            device::gemm<T>(handle_, Op::NoTrans, args_.op, m, n, n, alpha, X, m, V, inverses.ld, beta, Y, B_.ld));
+  }
+
+  /// Cuts B(rows) into parts of which the workspace holds some copies. Calls body(part, m, n, workspace) for each.
+  template <typename Body>
+  void for_each_chunk(const Range& rows, int copies, Body body) const {
+    const int others = left_ ? B_.n : B_.m;
+    const int fit = static_cast<int>(
+        std::clamp<Index>(Index{device::workspace_bytes / sizeof(T)} / copies / rows.count, 1, others));
+    auto* const workspace = static_cast<T*>(device::local_workspace());
+    for (int first = 0; first < others; first += fit) {
+      const int count = std::min(fit, others - first);
+      T* const part = b(rows.first) + (left_ ? static_cast<Index>(first) * B_.ld : first);
+      body(part, left_ ? rows.count : count, left_ ? count : rows.count, workspace);
+    }
+  }
+
   const T* a(int i, int j) const { return A_.data + i + static_cast<Index>(j) * A_.ld; }
   T* b(int k) const { return left_ ? B_.data + k : B_.data + static_cast<Index>(k) * B_.ld; }
 
   const TriangularArgs<T>& args_;
-  int order_;
   Tile<const T> A_;
   Tile<T> B_;
-  Tile<const T> D_;
-  Tile<T> W_;
   bool left_, forward_;
   cublasHandle_t handle_;
 };

@@ -18,18 +18,17 @@ void trmm_cpu(void* buffers[], void* arg) {
 }
 
 #ifdef TESSERA_WITH_CUDA
+/// The rows of B that are copied at a time. For tiles of 4096, the fastest of 256, 512, 1024 and 2048.
+constexpr int copied_rows = 2048;
+
 template <Scalar T>
 void trmm_cuda(void* buffers[], void* arg) {
   const auto& args = *static_cast<TriangularArgs<T>*>(arg);
   if (args.blocked) {
-    // From the last block to the first: a block is overwritten only after all others that need it have read it.
-    const bool by_rows = !output_is_finite<T>(buffers, args);
-    const TriangularBlocks<T> blocks(buffers, args, by_rows ? 1 : diagonal_block);
-    for (int s = blocks.count() - 1; s >= 0; s--) {
-      if (by_rows) blocks.apply_diagonal(device::trmm<T>, s, args.alpha);
-      else blocks.multiply_diagonal(s, args.alpha);
-      blocks.add_products(s, args.alpha, T(1));
-    }
+    const TriangularBlocks<T> blocks(buffers, args);
+    if (output_is_finite<T>(buffers, args))
+      blocks.multiply(copied_rows, [&](const Range& rows, T alpha) { blocks.multiply_by_triangle(rows, alpha); });
+    else blocks.multiply(1, [&](const Range& row, T alpha) { blocks.apply_in_place(device::trmm<T>, row, alpha); });
     return;
   }
   const auto A = tile<const T>(buffers[0]);

@@ -22,18 +22,16 @@ template <Scalar T>
 void trsm_cuda(void* buffers[], void* arg) {
   const auto& args = *static_cast<TriangularArgs<T>*>(arg);
   if (args.blocked) {
-    const auto inverses = inverses_of(starpu_task_get_current()->handles[2]);
-    const bool finite = output_is_finite<T>(buffers, args), by_rows = inverses == Inverses::NotFinite || !finite;
-    if (by_rows || inverses != Inverses::Refused) {
-      const TriangularBlocks<T> blocks(buffers, args, by_rows ? 1 : diagonal_block);
-      for (int s = 0; s < blocks.count(); s++) {
-        const T alpha = s == 0 ? args.alpha : T(1);
-        blocks.add_products(s, T(-1), args.alpha);
-        if (by_rows) blocks.apply_diagonal(device::trsm<T>, s, alpha);
-        else blocks.multiply_diagonal(s, alpha);
-        if (!by_rows && inverses == Inverses::ToRefine) blocks.refine_diagonal(s, alpha);
-      }
-      return;
+    const auto [use, order] = inverses_of(starpu_task_get_current()->handles[2]);
+    const bool finite = output_is_finite<T>(buffers, args), by_rows = use == Inverses::NotFinite || !finite;
+    const TriangularBlocks<T> blocks(buffers, args);
+    if (by_rows)
+      return blocks.solve(1, [&](const Range& row, T alpha) { blocks.apply_in_place(device::trsm<T>, row, alpha); });
+    if (use != Inverses::Refused) {
+      const DiagonalBlocks<const T> inverses{tile<const T>(buffers[2]).data};
+      return blocks.solve(blocks.forward() ? order : diagonal_block, [&](const Range& rows, T alpha) {
+        blocks.multiply_by_inverse(inverses, rows, alpha, use == Inverses::ToRefine);
+      });
     }
   }
   const auto A = tile<const T>(buffers[0]);
