@@ -131,7 +131,6 @@ struct DiagonalBlocksArgs {
   Work work;
   Uplo uplo;
   Diag diag;
-  bool inverse;  ///< true for trsm; trmm needs no blocks
 };
 template <Scalar T>
 starpu_codelet& diagonal_blocks();

@@ -214,29 +214,25 @@ class Inversion {
   Findings<T>& found_;
 };
 
-template <Scalar T>
-void diagonal_blocks_cuda(void* buffers[], void* arg) {
-  const auto& [work, uplo, diag, inverse] = *static_cast<DiagonalBlocksArgs<T>*>(arg);
-  if (!inverse) return;  // trmm uses the triangle itself
-  Inversion<T> inversion(tile<const T>(buffers[0]), tile<T>(buffers[1]), uplo, diag);
-  set_inverses(starpu_task_get_current()->handles[1], inversion.run());
-}
-#else
-template <Scalar T>
-const starpu_cuda_func_t diagonal_blocks_cuda = no_cuda;
 #endif
+
+template <Scalar T>
+struct InvertDiagonalBlocks {
+  using Args = DiagonalBlocksArgs<T>;
+#ifdef TESSERA_WITH_CUDA
+  static void run(const OnDevice& /*blas*/, void* buffers[], const Args& args) {
+    Inversion<T> inversion(tile<const T>(buffers[0]), tile<T>(buffers[1]), args.uplo, args.diag);
+    set_inverses(starpu_task_get_current()->handles[1], inversion.run());
+  }
+#endif
+};
 
 }  // namespace
 
 template <Scalar T>
 starpu_codelet& diagonal_blocks() {
-  static TileOperation operation("diagonal_blocks", nullptr, diagonal_blocks_cuda<T>);
-  return operation.codelet;
+  return codelet_for_gpus<InvertDiagonalBlocks<T>>("diagonal_blocks");
 }
-
-template starpu_codelet& diagonal_blocks<float>();
-template starpu_codelet& diagonal_blocks<double>();
-template starpu_codelet& diagonal_blocks<std::complex<float>>();
-template starpu_codelet& diagonal_blocks<std::complex<double>>();
+INSTANTIATE_FOR_ALL_TYPES(diagonal_blocks)
 
 }  // namespace tessera::codelets

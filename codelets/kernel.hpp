@@ -107,22 +107,19 @@ void on_cpu(void* buffers[], void* args) {
   Kernel::run(OnHost{}, buffers, *static_cast<const typename Kernel::Args*>(args));
 }
 
-/// The CUDA implementation in builds without CUDA: null, so that tasks run on CPUs only. Simulated GPUs need a value
-/// that is not null, but never call it.
-#ifdef STARPU_SIMGRID
-inline const auto no_cuda = reinterpret_cast<starpu_cuda_func_t>(1);
-#else
-inline constexpr starpu_cuda_func_t no_cuda = nullptr;
-#endif
-
+/// The CUDA implementation. Without CUDA it is null, so that tasks run on CPUs only. Simulated GPUs need a value that
+/// is not null, but never call it.
 #ifdef TESSERA_WITH_CUDA
 template <typename Kernel>
 void on_gpu(void* buffers[], void* args) {
   Kernel::run(OnDevice{}, buffers, *static_cast<const typename Kernel::Args*>(args));
 }
+#elif defined(STARPU_SIMGRID)
+template <typename Kernel>
+inline const auto on_gpu = reinterpret_cast<starpu_cuda_func_t>(1);
 #else
 template <typename Kernel>
-inline const starpu_cuda_func_t on_gpu = no_cuda;
+inline constexpr starpu_cuda_func_t on_gpu = nullptr;
 #endif
 
 /// The codelet of a kernel.
@@ -130,6 +127,13 @@ inline const starpu_cuda_func_t on_gpu = no_cuda;
 template <typename Kernel>
 starpu_codelet& codelet_of(const char* name) {
   static TileOperation operation(name, on_cpu<Kernel>, on_gpu<Kernel>);
+  return operation.codelet;
+}
+
+/// The same for a kernel that only GPUs have.
+template <typename Kernel>
+starpu_codelet& codelet_for_gpus(const char* name) {
+  static TileOperation operation(name, nullptr, on_gpu<Kernel>);
   return operation.codelet;
 }
 

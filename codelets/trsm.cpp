@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "codelet.hpp"
-#include "host_blas.hpp"
 #include "kernel.hpp"
 #include "triangular_blocks.hpp"
 
@@ -9,52 +7,46 @@ namespace tessera::codelets {
 namespace {
 
 template <Scalar T>
-void trsm_cpu(void* buffers[], void* arg) {
-  const auto& [work, side, uplo, op, diag, alpha, blocked, sum] = *static_cast<TriangularArgs<T>*>(arg);
-  const auto A = tile<const T>(buffers[0]);
-  const auto B = tile<T>(buffers[1]);
-  host::trsm<T>(side, uplo, op, diag, B.m, B.n, alpha, A.data, A.ld, B.data, B.ld);
-  sum_slots::give_back(sum);
-}
+struct Trsm {
+  using Args = TriangularArgs<T>;
+
+  static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
+    const auto& [work, side, uplo, op, diag, alpha, blocked, sum] = args;
+    const auto A = tile<const T>(buffers[0]);
+    const auto B = tile<T>(buffers[1]);
+    host::trsm<T>(side, uplo, op, diag, B.m, B.n, alpha, A.data, A.ld, B.data, B.ld);
+    sum_slots::give_back(sum);
+  }
 
 #ifdef TESSERA_WITH_CUDA
-template <Scalar T>
-void trsm_cuda(void* buffers[], void* arg) {
-  const auto& args = *static_cast<TriangularArgs<T>*>(arg);
-  if (args.blocked) {
-    const auto [use, order] = inverses_of(starpu_task_get_current()->handles[2]);
-    const bool finite = output_is_finite<T>(buffers, args), by_rows = use == Inverses::NotFinite || !finite;
-    const TriangularBlocks<T> blocks(buffers, args);
-    if (by_rows)
-      return blocks.solve(1, [&](const Range& row, T alpha) { blocks.apply_in_place(device::trsm<T>, row, alpha); });
-    if (use != Inverses::Refused) {
-      const DiagonalBlocks<const T> inverses{tile<const T>(buffers[2]).data};
-      return blocks.solve(blocks.forward() ? order : diagonal_block, [&](const Range& rows, T alpha) {
-        blocks.multiply_by_inverse(inverses, rows, alpha, use == Inverses::ToRefine);
-      });
+  static void run(const OnDevice& on, void* buffers[], const Args& args) {
+    if (args.blocked) {
+      const auto [use, order] = inverses_of(starpu_task_get_current()->handles[2]);
+      const bool finite = output_is_finite<T>(buffers, args), by_rows = use == Inverses::NotFinite || !finite;
+      const TriangularBlocks<T> blocks(buffers, args);
+      if (by_rows)
+        return blocks.solve(1, [&](const Range& row, T alpha) { blocks.apply_in_place(device::trsm<T>, row, alpha); });
+      if (use != Inverses::Refused) {
+        const DiagonalBlocks<const T> inverses{tile<const T>(buffers[2]).data};
+        return blocks.solve(blocks.forward() ? order : diagonal_block, [&](const Range& rows, T alpha) {
+          blocks.multiply_by_inverse(inverses, rows, alpha, use == Inverses::ToRefine);
+        });
+      }
     }
+    const auto A = tile<const T>(buffers[0]);
+    const auto B = tile<T>(buffers[1]);
+    check("trsm", device::trsm<T>(on.handle, args.side, args.uplo, args.op, args.diag, B.m, B.n, args.alpha, A.data,
+                                  A.ld, B.data, B.ld));
   }
-  const auto A = tile<const T>(buffers[0]);
-  const auto B = tile<T>(buffers[1]);
-  check("trsm", device::trsm<T>(device::local_handle(), args.side, args.uplo, args.op, args.diag, B.m, B.n, args.alpha,
-                                A.data, A.ld, B.data, B.ld));
-}
-#else
-template <Scalar T>
-const starpu_cuda_func_t trsm_cuda = no_cuda;
 #endif
+};
 
 }  // namespace
 
 template <Scalar T>
 starpu_codelet& trsm() {
-  static TileOperation operation("trsm", trsm_cpu<T>, trsm_cuda<T>);
-  return operation.codelet;
+  return codelet_of<Trsm<T>>("trsm");
 }
-
-template starpu_codelet& trsm<float>();
-template starpu_codelet& trsm<double>();
-template starpu_codelet& trsm<std::complex<float>>();
-template starpu_codelet& trsm<std::complex<double>>();
+INSTANTIATE_FOR_ALL_TYPES(trsm)
 
 }  // namespace tessera::codelets

@@ -38,7 +38,6 @@ class Sweep {
       owners_ = {plan.grid, rows(), columns(),
                  Part::All, 0,      left_ ? MatrixAccess::first_column(B) : MatrixAccess::first_row(B)};
     }
-    if (blocked_) workspace_ = TemporaryTile(codelets::diagonal_block, left_ ? B.tile_n(0) : B.tile_m(0), sizeof(T));
   }
 
   Index rows() const { return A_.mt(); }                       ///< tile rows of X
@@ -85,7 +84,7 @@ class Sweep {
     const Access a{A_.handle(i, i), STARPU_R};
     submitter_.step(i);
     TemporaryTile blocks;
-    if (blocked_) blocks = submit_blocks(s);
+    if (blocked_ && inverse_) blocks = submit_blocks(s);
     for (Index j = group.begin; j < group.end; j++) {
       const double flops = flops_per_multiply_add<T> / 2 * elements(s, j) * static_cast<double>(A_.tile_m(i));
       const Access x{X(i, j), STARPU_RW};
@@ -97,23 +96,21 @@ class Sweep {
                                              alpha,
                                              blocked_,
                                              blocked_ ? submit_inspection(s, j, x) : nullptr};
-      if (blocked_)
-        submitter_.submit(codelet, {a, x, {blocks.handle(), STARPU_R}, {workspace_.handle(), STARPU_SCRATCH}}, args,
-                          owners_.of(s, j));
+      if (blocked_ && inverse_) submitter_.submit(codelet, {a, x, {blocks.handle(), STARPU_R}}, args, owners_.of(s, j));
       else submitter_.submit(codelet, {a, x}, args, owners_.of(s, j));
     }
   }
 
  private:
-  /// Submits the task that extracts the diagonal blocks of A(s, s), inverted for trsm. With these a GPU replaces trmm
-  /// and trsm on a tile by products.
+  /// Submits the task that inverts the diagonal blocks of A(s, s). With these a GPU replaces trsm on a tile by
+  /// products.
   TemporaryTile submit_blocks(Index s) {
     const Index i = at(s), order = A_.tile_m(i);
-    TemporaryTile blocks(codelets::diagonal_block, inverse_ ? 2 * order : order, sizeof(T));
+    TemporaryTile blocks(codelets::diagonal_block, 2 * order, sizeof(T));
     blocks.stand_for(detail::MatrixAccess::grid(A_), i, i);
     const double flops =
         flops_per_multiply_add<T> * static_cast<double>(order) * codelets::diagonal_block * codelets::diagonal_block;
-    const codelets::DiagonalBlocksArgs<T> args{{flops, type_letter<T>}, uplo_, diag_, inverse_};
+    const codelets::DiagonalBlocksArgs<T> args{{flops, type_letter<T>}, uplo_, diag_};
     submitter_.submit(codelets::diagonal_blocks<T>(), {{A_.handle(i, i), STARPU_R}, {blocks.handle(), STARPU_W}}, args,
                       owners_.of(s, s));
     return blocks;
@@ -152,7 +149,6 @@ class Sweep {
   Diag diag_;
   bool inverse_, left_, forward_, blocked_;
   Owners owners_;  ///< of the tiles of X; columns are counted in the registered matrix, of which B may be a view
-  TemporaryTile workspace_;
 };
 
 }  // namespace tessera::unroll
