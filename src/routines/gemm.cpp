@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // gemm and gemmt: products, which differ in what is computed of a tile on the diagonal.
 #include <optional>
+#include <tuple>
 
 #include "codelets/codelet.hpp"
 #include "compute.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // symm and hemm: a product in which the tiles of A that are not stored are (conjugate) transposes of stored ones.
+#include <tuple>
+
 #include "codelets/codelet.hpp"
 #include "common/symmetry.hpp"
 #include "compute.hpp"

@@ -2,6 +2,7 @@
 // syrk, herk, syr2k and her2k: one triangle of the product of a matrix and its transpose, or conjugate transpose, or of
 // the sum of such a product of two matrices and its transpose.
 #include <optional>
+#include <tuple>
 
 #include "codelets/codelet.hpp"
 #include "common/symmetry.hpp"

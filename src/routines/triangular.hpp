@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <tuple>
+
 #include "compute.hpp"
 #include "conformable.hpp"
 #include "operands.hpp"
