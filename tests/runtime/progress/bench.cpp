@@ -18,7 +18,7 @@ using ::testing::AllOf, ::testing::Contains, ::testing::Each, ::testing::HasSubs
     ::testing::MatchesRegex, ::testing::Not, ::testing::SizeIs, ::testing::StartsWith;
 
 /// Two calls of a few seconds each, since OpenBLAS is told to use its slowest kernels.
-const std::vector<std::string> slow{TESSERA_BENCH, "--size", "2000",     "--tile", "400",      "--cpus", "1",
+const std::vector<std::string> slow{TESSERA_BENCH, "--size", "2500",     "--tile", "500",      "--cpus", "1",
                                     "--gpus",      "0",      "--repeat", "1",      "--warmup", "0"};
 
 /// The output of the program, with standard output and standard error on the same terminal.
@@ -50,15 +50,15 @@ class ProgressOfTheBench : public ::testing::Test {
 TEST_F(ProgressOfTheBench, IsOneLineWithItsOwn) {
   Terminal terminal(120);
   const auto written = on_terminal(slow, terminal);
-  const std::string call = "dgemm 2000x2000x2000, tessera: first call; [0-9]+ %, .*[0-9]+ of 125 tasks.*";
+  const std::string call = "dgemm 2500x2500x2500, tessera: first call; [0-9]+ %, .*[0-9]+ of 125 tasks.*";
   const std::string repetition =
-      "dgemm 2000x2000x2000, tessera: repetition 1/1[;,].* [0-9]+ %, .*[0-9]+ of 125 tasks.*";
+      "dgemm 2500x2500x2500, tessera: repetition 1/1[;,].* [0-9]+ %, .*[0-9]+ of 125 tasks.*";
   EXPECT_THAT(said(written), Contains(MatchesRegex(call)));
   EXPECT_THAT(said(written), Contains(MatchesRegex(repetition)));
   EXPECT_THAT(said(written), Contains(HasSubstr(" s left, ")));
   EXPECT_THAT(said(written), Each(Not(StartsWith("tessera: "))));
   EXPECT_THAT(on_screen(written), Each(Not(HasSubstr(" tasks")))) << "nothing of it stays";
-  EXPECT_THAT(on_screen(written), Contains(StartsWith("dgemm       2000  tessera")));
+  EXPECT_THAT(on_screen(written), Contains(StartsWith("dgemm       2500  tessera")));
   for (const auto& line : on_screen(written)) EXPECT_LE(line.size(), 200);
 }
 
@@ -85,10 +85,10 @@ TEST_F(ProgressOfTheBench, IsNotShownInAFileUnlessAskedFor) {
 TEST_F(ProgressOfTheBench, IsFullLinesInAFileIfAskedFor) {
   const Environment on{{"TESSERA_PROGRESS", "1"}};
   auto longer = slow;
-  *(std::ranges::find(longer, "--repeat") + 1) = "8";
+  *(std::ranges::find(longer, "--repeat") + 1) = "4";
   const auto ended = run_program(longer, 200);
   EXPECT_EQ(ended.status, 0);
-  EXPECT_THAT(ended.err, HasSubstr("dgemm 2000x2000x2000, tessera: "));
+  EXPECT_THAT(ended.err, HasSubstr("dgemm 2500x2500x2500, tessera: "));
   EXPECT_THAT(ended.err, Not(HasSubstr("\r")));
   EXPECT_THAT(ended.err, Not(HasSubstr("\ntessera: ")));
 }
