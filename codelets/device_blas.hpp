@@ -101,7 +101,8 @@ cublasStatus_t trmm(cublasHandle_t handle, Side side, Uplo uplo, Op op, Diag dia
                                                                         lda, cublas(B), ldb, cublas(B), ldb);
 }
 
-/// C ← α op(A) B or α B op(A), where C is not B. Several times as fast as in place: cuBLAS needs no order of the rows.
+/// C ← α op(A) B or α B op(A), where C is not B. Several times as fast as in place, where
+/// cuBLAS must compute the rows one after another.
 template <Scalar T>
 cublasStatus_t trmm(cublasHandle_t handle, Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, const T* A,
                     int lda, const T* B, int ldb, T* C, int ldc) {

@@ -19,9 +19,10 @@ namespace {
 /// What the host must know about the inverses and the triangle, computed by the GPU in pinned memory.
 template <Scalar T>
 struct Findings {
-  // Not finite if an element is not: the sums of the magnitudes of the inverses, of the blocks, and of what the rest of
-  // the triangle leaves.
-  Real<T> inverses_sum = std::numeric_limits<Real<T>>::quiet_NaN(), blocks_sum = inverses_sum, rest = inverses_sum;
+  static constexpr auto unknown = std::numeric_limits<Real<T>>::quiet_NaN();
+  // Not finite if an element is not: the sums of the magnitudes of the inverses of each order, of the blocks, and of
+  // what the rest of the triangle leaves.
+  Real<T> inverses_sum[2] = {unknown, unknown}, blocks_sum = unknown, rest = unknown;
   int blocks_index = 1, inverses_index[2] = {1, 1};  ///< of the largest element, from 1; of inverses of each order
   Real<T> blocks = 0, inverses[2] = {};              ///< magnitude of this element
 };
@@ -45,9 +46,9 @@ class Inversion {
     invert_smallest();
     double_order();
     largest(&found_.inverses_index[1]);
-    sum(&found_.inverses_sum);
+    sum(&found_.inverses_sum[1]);
     wait();
-    const Real<T> sums[] = {found_.inverses_sum, found_.blocks_sum, found_.rest};
+    const Real<T> sums[] = {found_.inverses_sum[0], found_.blocks_sum, found_.rest};
     if (!std::ranges::all_of(sums, [](Real<T> x) { return std::isfinite(x); })) return {Inverses::NotFinite, 0};
     read_largest();
     wait();
@@ -55,11 +56,13 @@ class Inversion {
       return static_cast<double>(found_.blocks) * static_cast<double>(found_.inverses[i]);
     };
     for (const int i : {1, 0})
-      if (growth(i) <= accurate_growth[i]) return {Inverses::Accurate, diagonal_block << i};
+      if (usable(i) && growth(i) <= accurate_growth[i]) return {Inverses::Accurate, diagonal_block << i};
     return {growth(0) <= refinable_growth<T> ? Inverses::ToRefine : Inverses::Refused, diagonal_block};
   }
 
  private:
+  /// False if an inverse of this order has overflowed.
+  bool usable(int i) const { return std::isfinite(found_.inverses_sum[i]); }
   static void wait() { check("diagonal_blocks", cudaStreamSynchronize(starpu_cuda_get_local_stream())); }
   Index elements() const { return static_cast<Index>(V_.ld) * A_.n; }
 
@@ -141,6 +144,7 @@ class Inversion {
                                                element(A_, first(whole), first(whole)), A_.ld,
                                                V_.element(first(whole), first(whole)), V_.ld));
     largest(&found_.inverses_index[0]);
+    sum(&found_.inverses_sum[0]);
   }
 
   /// Computes the inverses of blocks of twice the order. A block has two halves on its diagonal, whose inverses are
@@ -197,11 +201,13 @@ class Inversion {
     const int j = (found_.blocks_index - 1) / V_.ld, i = j / V_.ld * V_.ld + (found_.blocks_index - 1) % V_.ld;
     if (i == j && diag_ == Diag::Unit) found_.blocks = 1;
     else read(element(A_, i, j), &found_.blocks);
-    for (const int l : {0, 1}) read(V_.data + found_.inverses_index[l] - 1, &found_.inverses[l]);
+    for (const int l : {0, 1})
+      if (usable(l)) read(V_.data + found_.inverses_index[l] - 1, &found_.inverses[l]);
   }
 
   /// The workspace holds pointers, then products.
   static constexpr std::size_t pointer_bytes = std::size_t{1} << 20;
+  static_assert(pointer_bytes + sizeof(T) * diagonal_block * diagonal_block <= device::workspace_bytes);
   static T* products() {
     return reinterpret_cast<T*>(static_cast<std::byte*>(device::local_workspace()) + pointer_bytes);
   }

@@ -31,8 +31,9 @@
 /// The error of trsm: let V be the computed inverse of a block, with |A V − I| ≤ c u |A||V|. The residual of the rows
 /// of the block is bounded by c u |A||V||B|, instead of c u |A||X| (Higham, Accuracy and Stability, 2nd ed.,
 /// section 14.2). The ratio of the two depends on the growth max|A| max|V| over all blocks of a tile, which
-/// `diagonal_blocks` computes for blocks of each order. Residuals measured with the same products on a CPU, for one
-/// block of 256, in single and in double precision:
+/// `diagonal_blocks` computes for blocks of each order. Its max|A| is that of the larger blocks: for the smaller ones,
+/// the growth is an upper bound. Residuals measured with the same products on a CPU, for one block of 256, in single
+/// and in double precision:
 ///
 /// - Growth up to `accurate_growth`: at most 7 times the residual of substitution, for factors L of LU (growth 2 to 3)
 ///   and for well-conditioned triangles; 23 times for a triangle constructed to be bad. trsm uses the largest blocks

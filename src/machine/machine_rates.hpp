@@ -15,8 +15,8 @@ struct MachineRates {
   CostCurve cpu;    ///< one core
   CostCurve gpu;    ///< one GPU; empty if there is none
   double link = 0;  ///< host to one GPU [bytes/s]
-  CostCurve
-      column;  ///< copying one column of a tile between host and GPU while that computes; empty: as fast as `link`
+  /// Copying one column of a tile between host and GPU while the GPU computes; empty: as fast as `link`.
+  CostCurve column;
 };
 
 /// Measures the first GPU for all types, unless the rates are known from an earlier session of this process or from

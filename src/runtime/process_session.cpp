@@ -145,9 +145,10 @@ std::shared_ptr<Session> session_to_wait(const char* what) {
 
 std::shared_ptr<Session> session(const RuntimeOptions& options) {
   require_can_wait("Runtime");
-  // Without the mutex, and also if the session that runs does not use the options: they must be legal.
+  std::unique_lock lock(mutex);  // a session that starts changes the environment
+  // Before a session is held: if this throws, no session ends under the mutex. The options must be legal even if they
+  // are not used.
   static_cast<void>(with_environment(options));
-  std::unique_lock lock(mutex);
   if (auto existing = running.lock()) return existing;
   return make_session(lock, options);
 }

@@ -40,7 +40,7 @@ bool is_limited(Index memory) { return memory > 0 || std::getenv(starpu_limit) !
 /// StarPU takes the memory that it may use on each GPU from nowhere else.
 /// @param memory  [MiB]; 0: most of what is free, if the user has not told StarPU
 std::vector<TemporaryVariable> limit_memory(const std::vector<gpu::Info>& gpus, Index memory) {
-  constexpr double mebibyte = 1 << 20;
+  constexpr double mebibyte = 1 << 20, workspace = 64 * mebibyte;  // the workspace: codelets/device_handles.hpp
   std::vector<TemporaryVariable> limits;
   for (const auto& gpu : gpus) {
     if (static_cast<double>(memory) * mebibyte > static_cast<double>(gpu.memory))
@@ -48,7 +48,7 @@ std::vector<TemporaryVariable> limit_memory(const std::vector<gpu::Info>& gpus, 
                           "is " + std::to_string(memory) + " MiB, but GPU " + std::to_string(gpu.ordinal) + " has " +
                               std::to_string(gpu.memory >> 20));
     if (is_limited(memory)) continue;
-    const auto most = static_cast<Index>(share_of_memory * static_cast<double>(gpu.free) / mebibyte);
+    const auto most = static_cast<Index>(share_of_memory * (static_cast<double>(gpu.free) - workspace) / mebibyte);
     limits.emplace_back("STARPU_LIMIT_CUDA_" + std::to_string(gpu.ordinal) + "_MEM",
                         std::to_string(std::max<Index>(1, most)));  // 0 would be no limit
   }
@@ -69,8 +69,8 @@ Index threads_of(int cpus, Index gpus) {
 /// What a session consists of. Each part needs those before it.
 struct Session::Parts {
   CallGroup calls;
-  std::atomic<std::uint64_t> other_tasks_done =
-      0;  ///< tasks of the program's own that the policy has counted and that have run
+  /// Tasks of the program's own that the policy has counted and that have run.
+  std::atomic<std::uint64_t> other_tasks_done = 0;
   std::optional<StarpuFolder> starpu_folder;  ///< nothing: StarPU is the program's
   std::optional<Recording> recording;
   std::optional<ProgressDisplay> progress;

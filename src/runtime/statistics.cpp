@@ -13,7 +13,7 @@ Statistics statistics() {
 }
 
 void reset_statistics() {
-  const auto session = detail::session();  // whose StarPU has the counts
+  const auto session = detail::session();  // starts StarPU, which has the counts
   detail::reset_counters();
 }
 

@@ -111,10 +111,14 @@ TEST(TriangleOnAGpu, GivesPageableMemoryNothingElse) {
 
 TEST(TriangleOnAGpu, GivesPinnedMemoryNothingElse) {
   if (some_gpu() == STARPU_MAIN_RAM) GTEST_SKIP() << "no GPU";
-  std::vector<double> memory(std::size_t{stride} * order);
-  const gpu::PinnedMemory pinned(memory.data(), memory.size() * sizeof(double));
-  for (const Uplo uplo : {Uplo::Lower, Uplo::Upper})
-    expect_only_a_triangle_comes_back(detail::tile_interface::pinned(), memory, order, stride, uplo);
+  constexpr int many = 2600;  // its corners take several times the two buffers
+  for (const int n : {order, many}) {
+    const int ld = n + 5;
+    std::vector<double> memory(static_cast<std::size_t>(ld) * static_cast<std::size_t>(n));
+    const gpu::PinnedMemory pinned(memory.data(), memory.size() * sizeof(double));
+    for (const Uplo uplo : {Uplo::Lower, Uplo::Upper})
+      expect_only_a_triangle_comes_back(detail::tile_interface::pinned(), memory, n, ld, uplo);
+  }
 }
 
 // A column is larger than a staging buffer, so CUDA copies the rectangles directly from pageable memory.

@@ -33,6 +33,15 @@ void expect_same_loops(const Plan& a, const Plan& b) {
   EXPECT_EQ(a.grid.q, b.grid.q);
 }
 
+// Five workers, one tile of C, 20000 terms in chunks of 500: eight chunks for each of five sums.
+TEST(Plan, SplitsALongSumOverTheWorkers) {
+  const auto plan = detail::plan_sums<float>(machine_with(5, 0, Placement::Scheduler), {30, 30, 500}, 1, 20000);
+  EXPECT_EQ(plan.terms, 40);
+  EXPECT_EQ(plan.sums, 5);
+  EXPECT_EQ(detail::plan_sums<float>(machine_with(5, 0, Placement::Scheduler), {30, 30, 500}, 3, 20000).sums, 1);
+  EXPECT_EQ(detail::plan_sums<float>(machine_with(5, 0, Placement::Scheduler), {30, 30, 500}, 1, 700).sums, 2);
+}
+
 TEST(Plan, OfGivenTilesIsThatOfChosenTiles) {
   const auto machine = machine_with(5, 0, Placement::Scheduler);
   for (const Index n : {1, 30, 1000})

@@ -20,7 +20,7 @@ namespace tessera::detail::staging {
 class Lane {
  public:
   explicit Lane(int device) : stream_(gpu::create_stream(device)) {}
-  ~Lane() { cudaStreamSynchronize(stream_.get()); }
+  ~Lane() { finish(); }
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
@@ -56,6 +56,9 @@ class Lane {
   /// Makes `stream` wait until all pieces are in their tiles.
   void join(cudaStream_t stream) { wait(stream, emptied_); }
 
+  /// Returns when all host functions have run.
+  void finish() { cudaStreamSynchronize(stream_.get()); }
+
  private:
   static void record(const gpu::Event& event, cudaStream_t stream) {
     require(cudaEventRecord(event.get(), stream), "cudaEventRecord");
@@ -80,30 +83,38 @@ class Corners {
   /// @throws RuntimeError
   template <typename CopyRectangle>
   void copy(const TileCopy& job, int rectangles, CopyRectangle copy_rectangle) {
-    const std::lock_guard lock(mutex_);
-    auto& lanes = lanes_of(job);
-    std::size_t lane = 0;
-    int rectangle = 0;
-    for (int piece = 0; piece < job.piece_count(); lane ^= 1) {
-      piece = lanes[lane]->start(job, piece);
-      for (; rectangle < rectangles * piece / job.piece_count(); rectangle++) copy_rectangle(rectangle);
+    auto& [mutex, lanes] = device(job.gpu);
+    const std::lock_guard lock(mutex);
+    for (auto& lane : lanes)
+      if (lane == nullptr) lane = std::make_unique<Lane>(job.gpu);
+    try {
+      std::size_t lane = 0;
+      int rectangle = 0;
+      for (int piece = 0; piece < job.piece_count(); lane ^= 1) {
+        piece = lanes[lane]->start(job, piece);
+        for (; rectangle < rectangles * piece / job.piece_count(); rectangle++) copy_rectangle(rectangle);
+      }
+      for (const auto& each : lanes) each->join(job.stream);
+    } catch (...) {  // the tile is released: no host function may write to it afterwards
+      for (const auto& each : lanes) each->finish();
+      throw;
     }
-    for (const auto& each : lanes) each->join(job.stream);
   }
 
  private:
-  /// Two: the link fills one buffer while a host function empties the other.
-  using Lanes = std::array<std::unique_ptr<Lane>, 2>;
+  struct Device {
+    std::mutex mutex;
+    /// Two: the link fills one buffer while a host function empties the other.
+    std::array<std::unique_ptr<Lane>, 2> lanes;
+  };
 
-  Lanes& lanes_of(const TileCopy& job) {
-    auto& lanes = lanes_[job.gpu];
-    for (auto& lane : lanes)
-      if (lane == nullptr) lane = std::make_unique<Lane>(job.gpu);
-    return lanes;
+  Device& device(int gpu) {
+    const std::lock_guard lock(mutex_);
+    return devices_[gpu];
   }
 
   std::mutex mutex_;
-  std::map<int, Lanes> lanes_;  ///< guarded by mutex_; by device
+  std::map<int, Device> devices_;  ///< guarded by mutex_, but not what is in a Device
 };
 
 }  // namespace tessera::detail::staging

@@ -25,7 +25,7 @@ void add_worker(State& state, int id, unsigned node, bool cpu) {
     worker->node = node;
     worker->kind = cpu ? 0 : 1 + static_cast<int>(node);
   } else if (worker->present) {
-    return;  // it has left and comes back: StarPU does not report when a worker leaves
+    return;  // StarPU did not report that it had left
   }
   worker->present = true;
   state.members.push_back(worker.get());

@@ -33,8 +33,9 @@ bool has_task_for(const State& state, const Worker& thief, const Worker& worker)
 struct Loot {
   const Task* task = nullptr;
   double seconds_to_move = std::numeric_limits<double>::infinity();
-  std::optional<ReadyQueue::Tasks::const_iterator> queued;  ///< its place in the victim's queue, or none:
-  std::size_t slot = 0;                                     ///< its place in the victim's station
+  std::optional<ReadyQueue::Tasks::const_iterator>
+      queued;            ///< its place in the victim's queue; nothing: it is reserved
+  std::size_t slot = 0;  ///< if it is reserved: its place in the victim's station
 };
 
 /// The task that costs least to move. Tasks in the queue come before reserved tasks. Reserved tasks whose tiles have
