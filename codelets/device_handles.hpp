@@ -37,7 +37,7 @@ inline constexpr std::size_t workspace_bytes = std::size_t{64} << 20;
 
 /// Pinned host memory of the calling CUDA worker for results that a task waits for.
 void* local_results();
-inline constexpr std::size_t results_bytes = 64;
+inline constexpr std::size_t results_bytes = 128;
 
 /// Sets the diagonal of a matrix of order n to ones.
 /// @pre  n ≤ leaf

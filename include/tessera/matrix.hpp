@@ -93,8 +93,8 @@ class Matrix {
   ///         known tile, since the matrix was made or this was last called; or within a StarPU task
   void wait() const;
 
-  /// Starts writing the tiles back to the caller's memory, each as soon as the tasks submitted so far have finished with
-  /// it.
+  /// Starts writing the tiles back to the caller's memory, each as soon as the tasks submitted so far have finished
+  /// with it.
   void start_write_back() const;
 
   /// The same tiles as they are stored, whatever `op()`.

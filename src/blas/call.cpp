@@ -57,6 +57,34 @@ bool is_transposed(const Operand& operand, Layout layout) {
 
 /// Whether the call obeys the rules of the BLAS: a fast check for small calls of the drop-in, which needs no positions.
 /// Arguments that the routine does not have are legal.
+/// A, B and C as they are stored.
+/// @param reads  whether A and B are accessed
+std::array<StoredMatrix, 3> stored_matrices(const Call& c, Layout layout, bool reads) {
+  const auto all = operands(c);
+  const auto stored = [&](int which, const void* data, Index ld, bool used) -> StoredMatrix {
+    const auto& operand = all[static_cast<std::size_t>(which)];
+    if (!operand.exists) return {"", "", 0, 0, 0, 0, 1, nullptr, false, c.element_size()};
+    Index rows = extent(c, operand.rows), columns = extent(c, operand.columns);
+    if (is_transposed(operand, layout)) std::swap(rows, columns);
+    return {"", "", 0, 0, rows, columns, ld, data, used, c.element_size()};
+  };
+  std::array result{stored(0, c.A, c.lda, reads), stored(1, c.B, c.ldb, reads), stored(2, c.C, c.ldc, true)};
+  int position = 0;
+  for (const auto& [member, name] : parameters(c.shape())) {
+    position++;
+    switch (member) {
+    case Member::A: result[0].name = name, result[0].position = position; break;
+    case Member::lda: result[0].ld_name = name, result[0].ld_position = position; break;
+    case Member::B: result[1].name = name, result[1].position = position; break;
+    case Member::ldb: result[1].ld_name = name, result[1].ld_position = position; break;
+    case Member::C: result[2].name = name, result[2].position = position; break;
+    case Member::ldc: result[2].ld_name = name, result[2].ld_position = position; break;
+    default: break;
+    }
+  }
+  return result;
+}
+
 bool obeys_the_blas(const Call& c, Layout layout) {
   using namespace arguments;
   const auto legal = [](const Argument& argument) { return argument.position == 0; };
@@ -84,6 +112,16 @@ Index extent(const Call& c, Extent which) {
   return 0;
 }
 
+arguments::Ops legal_ops(Routine routine, bool complex) {
+  const auto& known = properties(routine);
+  if (known.shape != Shape::rank_k && known.shape != Shape::rank_2k) return arguments::Ops::All;
+  if (known.is_hermitian()) return arguments::Ops::Hermitian;
+  return complex ? arguments::Ops::Symmetric : arguments::Ops::All;
+}
+
+bool Call::has_triangle() const { return operands(*this)[2].triangle; }
+Index Call::rows() const { return extent(*this, operands(*this)[2].rows); }
+
 std::array<Operand, 3> operands(const Call& c) {
   constexpr auto m = Extent::m, n = Extent::n, k = Extent::k, order = Extent::order;
   constexpr auto stored = Op::NoTrans;
@@ -101,30 +139,7 @@ std::array<Operand, 3> operands(const Call& c) {
 }
 
 std::array<StoredMatrix, 3> matrices(const Call& c, Layout layout) {
-  const auto all = operands(c);
-  const bool reads = c.rows() > 0 && c.n > 0 && reads_inputs(c);
-  const auto stored = [&](int which, const void* data, Index ld, bool used) -> StoredMatrix {
-    const auto& operand = all[static_cast<std::size_t>(which)];
-    if (!operand.exists) return {"", "", 0, 0, 0, 0, 1, nullptr, false, c.element_size()};
-    Index rows = extent(c, operand.rows), columns = extent(c, operand.columns);
-    if (is_transposed(operand, layout)) std::swap(rows, columns);
-    return {"", "", 0, 0, rows, columns, ld, data, used, c.element_size()};
-  };
-  std::array result{stored(0, c.A, c.lda, reads), stored(1, c.B, c.ldb, reads), stored(2, c.C, c.ldc, true)};
-  int position = 0;
-  for (const auto& [member, name] : parameters(c.shape())) {
-    position++;
-    switch (member) {
-    case Member::A: result[0].name = name, result[0].position = position; break;
-    case Member::lda: result[0].ld_name = name, result[0].ld_position = position; break;
-    case Member::B: result[1].name = name, result[1].position = position; break;
-    case Member::ldb: result[1].ld_name = name, result[1].ld_position = position; break;
-    case Member::C: result[2].name = name, result[2].position = position; break;
-    case Member::ldc: result[2].ld_name = name, result[2].ld_position = position; break;
-    default: break;
-    }
-  }
-  return result;
+  return stored_matrices(c, layout, c.rows() > 0 && c.n > 0 && reads_inputs(c));
 }
 
 Argument first_illegal_option(const Call& c) {
@@ -145,12 +160,11 @@ Argument first_illegal(const Call& c, Layout layout, Rules rules) {
       if (const auto illegal = illegal_size(c, parameter, position); illegal.position != 0) return illegal;
     }
   }
-  const auto all = matrices(c, layout);
-  for (const auto& matrix : all)
+  for (const auto& matrix : stored_matrices(c, layout, false))  // α of an illegal call may not be readable
     if (const auto illegal = illegal_leading_dimension(matrix); illegal.position != 0)
       if (rules == Rules::All || (rules == Rules::Ours) == (illegal.problem == Problem::TooLarge)) return illegal;
   if (rules == Rules::Blas) return {};
-  for (const auto& matrix : all)
+  for (const auto& matrix : matrices(c, layout))
     if (const auto illegal = illegal_memory(matrix); illegal.position != 0) return illegal;
   return {};
 }

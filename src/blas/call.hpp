@@ -71,6 +71,11 @@ namespace lists {
 SHAPES(SHAPE)
 #undef SHAPE
 }  // namespace lists
+#undef LIST_OPTION
+#undef LIST_SIZE
+#undef LIST_FACTOR
+#undef LIST_INPUT
+#undef LIST_OUTPUT
 
 /// The argument list of a shape, without a layout.
 constexpr std::span<const Parameter> parameters(Shape shape) {
@@ -88,8 +93,6 @@ constexpr bool has(Shape shape, Member member) {
     if (parameter.member == member) return true;
   return false;
 }
-/// Whether the routine writes only a triangle of its result.
-constexpr bool has_triangle(Shape shape) { return !has(shape, Member::m); }
 
 struct Call {
   Routine routine;
@@ -117,25 +120,21 @@ struct Call {
   bool is_hermitian() const { return properties().is_hermitian(); }
   Index element_size() const { return type == 's' ? 4 : type == 'z' ? 16 : 8; }
   /// The number of rows of C.
-  Index rows() const { return has_triangle() ? n : m; }
-  bool has_triangle() const { return blas::has_triangle(shape()); }
+  Index rows() const;
+  /// Whether the routine writes only a triangle of C.
+  bool has_triangle() const;
   /// The order of the symmetric or triangular A.
   Index order() const { return side == Side::Left ? m : n; }
 };
 
 /// The values of op that a routine accepts. A symmetric result excludes ConjTrans, a Hermitian one Trans.
-constexpr arguments::Ops legal_ops(Routine routine, bool complex) {
-  const auto& known = properties(routine);
-  if (known.shape != Shape::rank_k && known.shape != Shape::rank_2k) return arguments::Ops::All;
-  if (known.is_hermitian()) return arguments::Ops::Hermitian;
-  return complex ? arguments::Ops::Symmetric : arguments::Ops::All;
-}
+arguments::Ops legal_ops(Routine routine, bool complex);
 
 /// A number of rows or columns: one of the call's sizes, or its order().
 enum class Extent { m, n, k, order };
 Index extent(const Call& call, Extent which);
 
-/// What a routine does with a matrix X: op(X) is rows×columns. Of a triangle, the other part is neither read nor
+/// What a routine does with a matrix X: op(X) is rows×columns. If it is a triangle, the other part is neither read nor
 /// written.
 struct Operand {
   bool exists = false;
@@ -165,8 +164,9 @@ arguments::Argument first_illegal_option(const Call& call);
 /// Whether all sizes and leading dimensions fit into integers of 32 bits.
 bool fits(const Call& call);
 
-/// The number of real floating-point operations, counted as LAPACK does (Working Note 41), without the lower-order
-/// terms caused by alpha and beta.
+/// The number of real floating-point operations: one multiplication and one addition for each term of each element that
+/// is computed, four times as many for complex types. Operations with alpha and beta are not counted. trmm and trsm
+/// count half of the product with a full matrix.
 double flops(const Call& call);
 
 /// Compulsory bytes: each operand that is read is read once, and the result is written once.
@@ -185,10 +185,10 @@ constexpr Side opposite(Side side) { return side == Side::Left ? Side::Right : S
 
 /// A call in column-major form. Row-major matrices, read as column-major ones, are transposed; an equivalent call
 /// computes the transposed result:
-/// - of a product, from the operands in the other order;
-/// - with A on the other side and in the other triangle. op(A) stays, since op(A)ᵀ is op(Aᵀ). A Hermitian Aᵀ is the
-///   conjugate of A, which is what the memory holds;
-/// - of a symmetric or Hermitian update, with the other op, and for her2k with the conjugate of α.
+/// - gemm and gemmt: from the operands in the other order (`Call::exchanged`), for gemmt in the other triangle;
+/// - symm, hemm, trmm, trsm: with A on the other side and in the other triangle. op(A) stays, since op(A)ᵀ is op(Aᵀ).
+///   A Hermitian Aᵀ is the conjugate of A, which is what the memory holds;
+/// - syrk, herk, syr2k, her2k: in the other triangle, with the other op, and for her2k with the conjugate of α.
 class ByColumns {
  public:
   ByColumns(const Call& call, Layout layout);

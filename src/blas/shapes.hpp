@@ -114,6 +114,6 @@ template <Scalar T>
 using Full = std::type_identity_t<T>;
 using tessera::Real;
 template <Scalar T>
-using None = T;  ///< never read
+using None = T;  ///< of a factor that no argument list has
 
 }  // namespace tessera::blas

@@ -123,7 +123,7 @@ inline auto choice(const char* name, tessera_side value) { return Choice(name, v
 inline auto choice(const char* name, tessera_diag value) { return Choice(name, value, diags); }
 
 /// Alpha or beta, given by address.
-/// @tparam Kind  Full, Real or None, as in routines.def
+/// @tparam Kind  Full or Real, as in routines.def
 template <template <Scalar> typename Kind>
 struct Factor {
   const char* name;

@@ -38,8 +38,9 @@ class Entry {
     if (void* const function = same_.find(interface_, routine_); function != nullptr)
       return call_function(function, arguments...);
     if (interface_ == Interface::Fortran64 || interface_ == Interface::Cblas64)
-      if (void* const function = narrow_.find(narrow(interface_), routine_); function != nullptr && fits(call))
-        return call_function(function, Narrow<X>(arguments).get()...);
+      if (void* const function = as_32_bits_.find(with_32_bits(interface_), routine_);
+          function != nullptr && fits(call))
+        return call_function(function, As32Bits<X>(arguments).get()...);
     refuse(call, layout);
   }
 
@@ -62,13 +63,13 @@ class Entry {
 
   /// Converts an argument for a function with integers of 32 bits.
   template <typename X>
-  struct Narrow {
-    explicit Narrow(X x) : value(x) {}
+  struct As32Bits {
+    explicit As32Bits(X x) : value(x) {}
     X get() const { return value; }
     X value;
   };
 
-  static constexpr Interface narrow(Interface wide) {
+  static constexpr Interface with_32_bits(Interface wide) {
     return wide == Interface::Cblas64 ? Interface::Cblas : Interface::Fortran;
   }
   static void* look_up(Interface interface, const char* routine);
@@ -79,18 +80,18 @@ class Entry {
 
   Interface interface_;
   const char* routine_;
-  Symbol same_, narrow_;
+  Symbol same_, as_32_bits_;
 };
 
 template <>
-struct Entry::Narrow<std::int64_t> {
-  explicit Narrow(std::int64_t x) : value(static_cast<int>(x)) {}
+struct Entry::As32Bits<std::int64_t> {
+  explicit As32Bits(std::int64_t x) : value(static_cast<int>(x)) {}
   int get() const { return value; }
   int value;
 };
 template <>
-struct Entry::Narrow<const std::int64_t*> {
-  explicit Narrow(const std::int64_t* x) : value(static_cast<int>(*x)) {}
+struct Entry::As32Bits<const std::int64_t*> {
+  explicit As32Bits(const std::int64_t* x) : value(static_cast<int>(*x)) {}
   const int* get() const { return &value; }
   int value;
 };

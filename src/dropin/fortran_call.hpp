@@ -7,7 +7,8 @@
 
 namespace tessera::dropin {
 
-/// Calls a BLAS function with the arguments x. Fortran passes the length of each character argument after all arguments.
+/// Calls a BLAS function with the arguments x. Fortran passes the length of each character argument after all
+/// arguments.
 template <typename... X>
 void call_function(void* function, X... x) {
   constexpr auto letters = (0 + ... + (std::is_same_v<X, const char*> ? 1 : 0));

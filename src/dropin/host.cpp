@@ -91,12 +91,12 @@ bool HostBlas::load(const std::string& name) {
 
 bool HostBlas::operator()(const Call& call) const {
   if (!loaded()) return false;
-  const bool narrow = fits(call);
-  const auto& functions = narrow ? functions_ : functions_64_;
+  const bool fits_32_bits = fits(call);
+  const auto& functions = fits_32_bits ? functions_ : functions_64_;
   void* const found = functions[static_cast<int>(call.routine)][type_index(call.type)];
-  if (found != nullptr && narrow) call_fortran<int>(found, call);
+  if (found != nullptr && fits_32_bits) call_fortran<int>(found, call);
   else if (found != nullptr) call_fortran<std::int64_t>(found, call);
-  else if (!narrow) return compute_large(*this, call);
+  else if (!fits_32_bits) return compute_large(*this, call);
   else if (call.shape() == Shape::triangle_product) gemmt_by_gemm(*this, call);
   else return false;
   return true;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <optional>
-
 #include <tessera/matrix.hpp>
 
 #include "blas/call.hpp"
@@ -49,7 +47,7 @@ void compute_legal(const blas::Call& call);
 /// The value of alpha or beta.
 template <Scalar T>
 T factor(const void* x, blas::FactorKind kind) {
-  if (x == nullptr) return {};  // of an empty call, or a beta that the routine does not have
+  if (x == nullptr) return {};  // an empty call may pass null
   return kind == blas::FactorKind::Real ? T(*static_cast<const Real<T>*>(x)) : *static_cast<const T*>(x);
 }
 

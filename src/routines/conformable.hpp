@@ -8,7 +8,6 @@
 #include <tessera/matrix.hpp>
 
 #include "blas/call.hpp"
-#include "tiles/tile_grid.hpp"
 
 /// Checks that the matrices of a call fit together. Every check throws before anything is submitted.
 namespace tessera::arguments {

@@ -8,6 +8,7 @@
 #include "conformable.hpp"
 #include "operands.hpp"
 #include "runtime/process_session.hpp"
+#include "runtime/session.hpp"
 #include "tiling/plan.hpp"
 #include "unroll/accumulate.hpp"
 #include "unroll/scale.hpp"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The public forms of every routine: on matrices, on pointers, and on pointers with a layout. Options and pointers are
 // checked here, and row-major calls become column-major ones.
+#include <cstddef>
+#include <optional>
 #include <string>
 
 #include <tessera/blas.hpp>
@@ -52,6 +54,7 @@ void dispatch(const Call& call) {
 #include "blas/routines.def"
 #undef ROUTINE
     }
+    throw ArgumentError(call.name(), 0, "type", std::string("is ") + call.type + ", which this routine does not have");
   });
 }
 

@@ -10,6 +10,7 @@
 #include "conformable.hpp"
 #include "operands.hpp"
 #include "runtime/process_session.hpp"
+#include "runtime/session.hpp"
 #include "tiling/plan.hpp"
 #include "unroll/accumulate.hpp"
 #include "unroll/scale.hpp"
@@ -74,9 +75,9 @@ void unroll_update(const Session& session, const Plan& plan, bool two, Uplo tria
 template <Scalar T, bool hermitian>
 void submit_update(const TileCall<T>& call) {
   using namespace arguments;
-  const auto at_a = matrix_argument(call.routine, Member::A), at_b = matrix_argument(call.routine, Member::B),
-             at_c = matrix_argument(call.routine, Member::C);
   const bool two = call.B != nullptr;
+  const auto at_a = matrix_argument(call.routine, Member::A), at_c = matrix_argument(call.routine, Member::C),
+             at_b = two ? matrix_argument(call.routine, Member::B) : at_a;
   const auto &A = *call.A, &C = *call.C;
   Factor<T> first(A, call.op_a), second(two ? *call.B : A, call.op_a);
   const auto P = first.view(), Q = second.view();

@@ -7,6 +7,7 @@
 #include "conformable.hpp"
 #include "operands.hpp"
 #include "runtime/process_session.hpp"
+#include "runtime/session.hpp"
 #include "tiling/plan.hpp"
 #include "unroll/scale.hpp"
 #include "unroll/sweep.hpp"

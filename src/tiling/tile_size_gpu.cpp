@@ -275,9 +275,9 @@ ChosenTiles choose_triangle_for_gpus(const MachineModel& machine, Transposed sto
 }
 
 ChosenTiles choose_symmetric_for_gpus(const MachineModel& machine, Side side, Index order, Index free, Index fixed) {
-  const bool turned = side == Side::Right;
-  return choose(machine, {.m = order, .n = free, .k = order, .stored = {false, turned}, .stored_c = turned}, fixed,
-                [](TileExtents tile) { return tile.m == tile.k; });
+  const bool transposed = side == Side::Right;
+  return choose(machine, {.m = order, .n = free, .k = order, .stored = {false, transposed}, .stored_c = transposed},
+                fixed, [](TileExtents tile) { return tile.m == tile.k; });
 }
 
 ChosenTiles choose_triangular_for_gpus(const MachineModel& machine, Side side, bool inverse, Index order, Index free,

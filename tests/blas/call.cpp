@@ -3,7 +3,10 @@
 // call, flops and compulsory bytes.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <complex>
 #include <functional>
+#include <utility>
 
 #include "blas/call.hpp"
 
@@ -145,7 +148,20 @@ TEST(ByColumns, KeepsTheStoredMatrices) {
   }
 }
 
-TEST(Flops, AreThoseOfLapack) {
+TEST(Parameters, HaveThePositionsOfTheBlas) {
+  using Positions = std::array<int, 6>;  // A, lda, B, ldb, C, ldc; trmm and trsm call C B
+  const auto of = [](Routine routine) {
+    const auto [A, B, C] = matrices(Call{.routine = routine, .type = 'z'});
+    return Positions{A.position, A.ld_position, B.position, B.ld_position, C.position, C.ld_position};
+  };
+  for (const auto routine : {Routine::gemm, Routine::gemmt}) EXPECT_EQ(of(routine), (Positions{7, 8, 9, 10, 12, 13}));
+  for (const auto routine : {Routine::symm, Routine::hemm, Routine::syr2k, Routine::her2k})
+    EXPECT_EQ(of(routine), (Positions{6, 7, 8, 9, 11, 12}));
+  for (const auto routine : {Routine::syrk, Routine::herk}) EXPECT_EQ(of(routine), (Positions{6, 7, 0, 0, 9, 10}));
+  for (const auto routine : {Routine::trmm, Routine::trsm}) EXPECT_EQ(of(routine), (Positions{8, 9, 0, 0, 10, 11}));
+}
+
+TEST(Flops, CountTheTermsOfTheElementsThatAreComputed) {
   const auto of = [](Routine routine, Side side = Side::Left, char type = 'd') {
     return flops(Call{.routine = routine, .type = type, .side = side, .m = 3, .n = 4, .k = 5});
   };

@@ -23,14 +23,14 @@ template <Scalar T>
 void check(const Case& c) {
   const auto& family = families[c.family];
   const auto before = integer_call_with_factors(routine<T>(c.name), c.options, c.size, 1);
-  auto rows = c.layout == Layout::RowMajor ? row_major(before) : before, after = before;
+  auto stored = c.layout == Layout::RowMajor ? row_major(before) : before, after = before;
   const auto tasks = starpu_is_initialized() != 0 ? statistics().tasks : 0;
-  call_symbol(routine<T>(c.name), address_of(symbol_of<T>(family, c.name)), family, c.layout, rows.arguments());
+  call_symbol(routine<T>(c.name), address_of(symbol_of<T>(family, c.name)), family, c.layout, stored.arguments());
   EXPECT_GT(statistics().tasks, tasks) << "the host has computed it";
-  if (c.layout == Layout::ColMajor) after = rows;
+  if (c.layout == Layout::ColMajor) after = stored;
   else
     for (Index j = 0; j < after.C.n(); j++)
-      for (Index i = 0; i < after.C.m(); i++) after.C(i, j) = rows.C(j, i);
+      for (Index i = 0; i < after.C.m(); i++) after.C(i, j) = stored.C(j, i);
   EXPECT_TRUE(result_is_exact(before, after));
 }
 

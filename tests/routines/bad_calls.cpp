@@ -65,13 +65,13 @@ class LegalCall {
     expect_refused<Error>([&] { routine_.on_matrices(arguments); }, routine_.name, arguments_on_matrices(routine_),
                           blamed, problem);
     wait();
-    const auto now = tiles_.bring_home();
+    const auto now = tiles_.written_back();
     EXPECT_TRUE(now.A == before_.A && now.B == before_.B && now.C == before_.C) << "touched an operand";
   }
 
   void accepted() {
     EXPECT_NO_THROW(tiles_.submit());
-    EXPECT_TRUE(result_is_right(before_, tiles_.bring_home()));
+    EXPECT_TRUE(result_is_right(before_, tiles_.written_back()));
   }
 
  private:

@@ -135,8 +135,9 @@ TEST_P(BadPointers, IsALeadingDimensionThatIsTooSmall) {
         call.refused(set(rows - 1), name,
                      "is " + std::to_string(rows - 1) + ", must be at least " + std::to_string(rows));
         call.refused(set(-rows), name, "is -");
-        call.refused_in_row_major(set(columns - 1), name,
-                             "is " + std::to_string(columns - 1) + ", must be at least " + std::to_string(columns));
+        call.refused_in_row_major(
+            set(columns - 1), name,
+            "is " + std::to_string(columns - 1) + ", must be at least " + std::to_string(columns));
       }
     });
   });

@@ -103,7 +103,7 @@ TEST_P(Concurrent, CallsOnOneOutputComeOneAfterTheOther) {
         arguments.C = tiles.arguments().C;
         for (std::size_t repeat = 0; repeat < repeats; repeat++) routine.on_matrices(arguments);
       });
-      auto after = tiles.bring_home();
+      auto after = tiles.written_back();
       const auto is_result = [&](const HostMatrix<T>& C) { return static_cast<bool>(result_is(C, first, after)); };
       ASSERT_TRUE(std::ranges::any_of(possible, is_result)) << first << ", round " << round;
       after.C = possible.front();

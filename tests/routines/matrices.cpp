@@ -83,7 +83,7 @@ TEST_P(OnMatrices, RefusesAllOtherViews) {
         expect_refused<ArgumentError>([&] { tiles.submit(); }, routine.name, arguments_on_matrices(routine),
                                       {"A", "B", "C"}, "");
         ASSERT_FALSE(::testing::Test::HasFailure()) << before << ", " << tiling;
-        ASSERT_TRUE(tiles.bring_home().C == before.C) << before << ", " << tiling;
+        ASSERT_TRUE(tiles.written_back().C == before.C) << before << ", " << tiling;
       }
     });
     const bool has_transposes_to_agree = routine.has_b() && (routine.has("side") || routine.has("op"));
@@ -153,7 +153,7 @@ TEST_P(OnMatrices, TilesAreTheSameIfTheyBeginAtTheSamePlaces) {
     auto mixed = tiles.arguments();
     mixed.A = larger_tiles.arguments().A;
     routine.on_matrices(mixed);
-    EXPECT_TRUE(result_is_that_of_the_host(before, tiles.bring_home()));
+    EXPECT_TRUE(result_is_that_of_the_host(before, tiles.written_back()));
   });
 }
 

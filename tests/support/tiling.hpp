@@ -53,7 +53,7 @@ class Shown {
   const Matrix<T>& matrix() const { return *matrix_; }
 
   /// Waits for all tasks and returns X.
-  HostMatrix<T> bring_home() {
+  HostMatrix<T> written_back() {
     matrix_->wait();
     auto surroundings = memory_;
     const auto old = part(before_, i0_, j0_, rows(), columns());
@@ -98,14 +98,14 @@ class TiledCall {
   void submit() const { call_.routine->on_matrices(arguments()); }
 
   /// Waits for all tasks and returns the call with its present operands.
-  Call<T> bring_home() {
+  Call<T> written_back() {
     auto now = call_;
     const auto replace = [](HostMatrix<T>& X, const HostMatrix<T>& by) {
       for (Index j = 0; j < X.n(); j++) std::copy_n(by.data() + j * by.ld(), X.m(), X.data() + j * X.ld());
     };
-    replace(now.A, a_.bring_home());
-    replace(now.B, b_.bring_home());
-    replace(now.C, c_.bring_home());
+    replace(now.A, a_.written_back());
+    replace(now.B, b_.written_back());
+    replace(now.C, c_.written_back());
     return now;
   }
 
@@ -134,7 +134,7 @@ template <Scalar T>
 Call<T> on_matrices(const Call<T>& call, const Tiling& tiling) {
   TiledCall<T> tiles(call, tiling);
   run_as(call, [&] { tiles.submit(); });
-  return tiles.bring_home();
+  return tiles.written_back();
 }
 
 }  // namespace tessera::test

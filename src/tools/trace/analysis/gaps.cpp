@@ -32,7 +32,7 @@ Gap gap_before(const Lookups& lookups, int next, double begin) {
 }
 
 /// For each node, the last transfer that brought a result from there to the host.
-std::vector<int> last_home(const Lookups& lookups) {
+std::vector<int> last_write_back(const Lookups& lookups) {
   const auto& run = lookups.run;
   std::vector<int> last(run.nodes.size(), none);
   for (int i = 0; const auto& transfer : run.transfers) {
@@ -44,15 +44,15 @@ std::vector<int> last_home(const Lookups& lookups) {
 }
 
 /// The gap after the last task of a worker. Copies of results to the host are the cause if they take most of it.
-Gap gap_at_end(const Lookups& lookups, int worker, double begin, const std::vector<int>& last_home) {
+Gap gap_at_end(const Lookups& lookups, int worker, double begin, const std::vector<int>& last_write_back) {
   const auto& run = lookups.run;
   Gap gap;
   gap.worker = worker, gap.begin = begin, gap.end = run.span, gap.cause = Gap::Cause::NothingLeft;
   gap.parts.idle = gap.end - gap.begin;
-  const int home = last_home[run.workers[worker].node];
-  if (home == none || lookups.tasks_of(worker).empty()) return gap;
-  if (lookups.end(run.transfers[home]) - begin > gap.parts.idle / 2)
-    gap.cause = Gap::Cause::Data, gap.waited_transfer = home;
+  const int write_back = last_write_back[run.workers[worker].node];
+  if (write_back == none || lookups.tasks_of(worker).empty()) return gap;
+  if (lookups.end(run.transfers[write_back]) - begin > gap.parts.idle / 2)
+    gap.cause = Gap::Cause::Data, gap.waited_transfer = write_back;
   return gap;
 }
 
@@ -75,7 +75,7 @@ std::array<bool, 2> kinds_that_count(const Lookups& lookups) {
 Gaps find_gaps(const Lookups& lookups, std::size_t most) {
   const auto& run = lookups.run;
   const auto counts = kinds_that_count(lookups);
-  const auto home = last_home(lookups);
+  const auto write_back = last_write_back(lookups);
   Gaps gaps{std::vector<Shares>(run.workers.size()), {}};
   for (int worker = 0; worker < std::ssize(run.workers); ++worker) {
     auto& shares = gaps.workers[worker];
@@ -91,7 +91,7 @@ Gaps find_gaps(const Lookups& lookups, std::size_t most) {
       const double start = std::max(until, lookups.start(task)), end = std::max(start, lookups.end(task));
       shares.computing += end - start, until = end;
     }
-    add(gap_at_end(lookups, worker, until, home));
+    add(gap_at_end(lookups, worker, until, write_back));
   }
   most = std::min(most, gaps.worst.size());
   std::ranges::partial_sort(gaps.worst, gaps.worst.begin() + static_cast<std::ptrdiff_t>(most), {},

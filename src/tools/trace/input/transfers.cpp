@@ -24,14 +24,14 @@ class Uses {
 
   bool any(int tile) const { return by_tile_.contains(tile); }
 
-  /// The operand letter of a transferred tile: for a result on its way home, that of the last task that wrote it; else
-  /// that of the next task that uses it on the destination.
-  char what_for(const Transfer& transfer, bool home) const {
+  /// The operand letter of a transferred tile: for a result that is written back, that of the last task that wrote it;
+  /// else that of the next task that uses it on the destination.
+  char what_for(const Transfer& transfer, bool to_host) const {
     const auto known = by_tile_.find(transfer.tile);
     if (known == by_tile_.end()) return '-';
     const auto& uses = known->second;
     const auto next = std::ranges::lower_bound(uses, transfer.start, {}, &Use::start);
-    if (home)
+    if (to_host)
       for (auto use = next; use != uses.begin();)
         if ((--use)->write) return use->operand;
     const auto there = std::find_if(next, uses.end(), [&](const Use& use) { return use.node == transfer.to; });
@@ -50,8 +50,8 @@ class Uses {
 
 /// The reason of a transfer. StarPU copies results to the host with a fetch. It copies data that it wants to evict when
 /// the link is idle, or at once if a memory is full.
-Transfer::Reason reason_of(const PajeTrace::Transfer& transfer, bool home) {
-  if (home && (transfer.evicts || transfer.kind == "IF")) return Transfer::Reason::WriteBack;
+Transfer::Reason reason_of(const PajeTrace::Transfer& transfer, bool to_host) {
+  if (to_host && (transfer.evicts || transfer.kind == "IF")) return Transfer::Reason::WriteBack;
   return transfer.kind == "F" ? Transfer::Reason::Fetch : Transfer::Reason::Prefetch;
 }
 
@@ -77,14 +77,14 @@ void add_transfers(Run& run, const PajeTrace& trace, Tiles& tiles) {
     if (recorded.from == recorded.to || recorded.end < recorded.start) continue;
     Transfer transfer{.from = recorded.from, .to = recorded.to, .tile = tiles.at(recorded.handle, recorded.start)};
     if (!uses.any(transfer.tile) && recorded.start < first) continue;
-    const bool home = run.nodes[static_cast<std::size_t>(transfer.to)].kind == Kind::Host;
+    const bool to_host = run.nodes[static_cast<std::size_t>(transfer.to)].kind == Kind::Host;
     auto& tile = tiles[transfer.tile];
     if (tile.bytes == 0) tile.bytes = recorded.bytes;
     if (tile.row == none && (recorded.x != 0 || recorded.y != 0)) tile.row = recorded.x, tile.column = recorded.y;
     transfer.asked = transfer.start = recorded.start, transfer.end = recorded.end;
-    transfer.operand = uses.what_for(transfer, home);
+    transfer.operand = uses.what_for(transfer, to_host);
     if (transfer.operand == '-') transfer.operand = tile.operand;
-    transfer.reason = reason_of(recorded, home);
+    transfer.reason = reason_of(recorded, to_host);
     transfer.bytes = recorded.bytes;
     run.transfers.push_back(transfer);
   }

@@ -7,14 +7,14 @@ namespace tessera::trace {
 
 namespace {
 
-/// Visits the corners of the line. Of all changes within a quarter of a point, only the extremes are kept.
+/// Visits the corners of the line. Keeps only the extremes of the changes within a quarter of a point.
 template <class Corner>
 void follow(const Curve& curve, Corner corner) {
-  constexpr double pace = 0.25;
+  constexpr double step = 0.25;
   for (std::size_t i = 0; i < curve.x.size();) {
     double low = curve.value[i], high = low, last = low;
     const double x = curve.x[i];
-    while (i < curve.x.size() && curve.x[i] <= x + pace) {
+    while (i < curve.x.size() && curve.x[i] <= x + step) {
       last = curve.value[i++];
       low = std::min(low, last), high = std::max(high, last);
     }

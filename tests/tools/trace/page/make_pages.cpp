@@ -49,7 +49,7 @@ class Story {
       for (int row = 0; row < product_.rows; ++row)
         for (int column = 0; column < product_.columns; ++column) multiply(row, column, step);
     for (int row = 0; row < product_.rows; ++row)
-      for (int column = 0; column < product_.columns; ++column) bring_home(tile('C', row, column));
+      for (int column = 0; column < product_.columns; ++column) write_back(tile('C', row, column));
     std::ranges::stable_sort(run_.transfers, {}, &Transfer::start);
     for (const auto& task : run_.tasks) run_.span = std::max(run_.span, task.end);
     for (const auto& moved : run_.transfers) run_.span = std::max(run_.span, moved.end);
@@ -133,7 +133,7 @@ class Story {
     return end;
   }
 
-  void bring_home(int tile) {
+  void write_back(int tile) {
     const auto [from, since] = *copies_[tile].begin();
     if (from > 0) move(tile, 'C', from, 0, since, Transfer::Reason::WriteBack);
   }
