@@ -38,7 +38,8 @@ struct RuntimeOptions {
   std::string policy;                          ///< scheduling policy: tessera, one of StarPU's, or one of the library
                                                ///< that STARPU_SCHED_LIB names; TESSERA_POLICY, then STARPU_SCHED;
                                                ///< default: tessera. With another policy, placement
-                                               ///< Automatic means Scheduler
+                                               ///< Automatic means Scheduler, but in a StarPU that the program has
+                                               ///< started, Automatic and Home mean Owner
   Placement placement = Placement::Automatic;  ///< TESSERA_PLACEMENT=home|owner|scheduler
   Index tile = 0;                              ///< tile size [elements]; TESSERA_TILE; 0: chosen for each call
   std::string trace;                           ///< folder to record a trace in; TESSERA_TRACE; "": none
