@@ -29,6 +29,12 @@ void task_submitted(State& state, TaskId task, TileId output) {
 }
 
 void task_popped(State& state, Worker& worker, ReservationStation::Slot slot) {
+  // A task that StarPU has freed without reporting its end may have had this identity. Left here, it would be taken for
+  // the new task, which would then seem never to start.
+  if (const auto ended = find_popped(worker, slot.task->id); ended != worker.popped.end()) {
+    end_unreported(state, *ended->task);
+    worker.popped.erase(ended);
+  }
   auto awaited = state.cache.distributed() ? state.cache.missing(*slot.task, worker.node) : std::vector<TileId>{};
   worker.popped.push_back({std::move(slot.task), std::move(awaited), slot.large});
   state.counts.tasks++;

@@ -44,6 +44,24 @@ TEST_F(Running, ATaskEndsAtTheLatestWhenTheNextOneStarts) {
   EXPECT_FALSE(state.order.contains(unreported));
 }
 
+// StarPU frees such a task, and the next one may have the same address.
+TEST_F(Running, ATaskIsNotTakenForAnUnreportedOneOfTheSameIdentity) {
+  const auto unreported = pop(a_, {updates(1)});
+  task_starts(state, unreported, a_.id, 1);
+  auto next = submit({updates(2)});
+  state.order.erase(next->id);
+  next->id = unreported;
+  state.order[next->id] = next->order;
+  task_popped(state, a_, {.task = std::move(next)});
+  EXPECT_EQ(state.chains.unfinished(a_.id), 0);
+  EXPECT_FALSE(a_.runs());
+  task_starts(state, unreported, a_.id, 2);
+  EXPECT_TRUE(a_.runs());
+  EXPECT_TRUE(task_ends(state, unreported, tile(2), a_.id, 3));
+  EXPECT_THAT(a_.popped, IsEmpty());
+  EXPECT_THAT(state.order, IsEmpty());
+}
+
 TEST_F(Running, ATaskThatThePolicyNeverSawIsIgnored) {
   EXPECT_FALSE(task_starts(state, reinterpret_cast<TaskId>(99), a_.id, 1));
   EXPECT_FALSE(task_ends(state, reinterpret_cast<TaskId>(99), nullptr, a_.id, 1));
