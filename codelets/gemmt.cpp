@@ -14,17 +14,22 @@ template <Scalar T>
 struct Gemmt {
   using Args = GemmtArgs<T>;
 
-  static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
+  /// A function (i, j, m, n, β, D, ld): D ← the m×n part of α op(A) op(B) that begins at (i, j), + β D.
+  static auto product_on(const auto& blas, void* buffers[], const Args& args) {
+    const auto A = tile<const T>(buffers[0]), B = tile<const T>(buffers[1]);
+    const int k = args.op_a == Op::NoTrans ? A.n : A.m;
+    return [=, &blas, &args](int i, int j, int m, int n, T beta, T* D, int ld) {
+      blas.gemm(args.op_a, args.op_b, m, n, k, args.alpha, row(args.op_a, A, i), A.ld, column(args.op_b, B, j), B.ld,
+                beta, D, ld);
+    };
+  }
+
+  static void run(const OnHost& blas, void* buffers[], const Args& args) {
     constexpr int leaf = 128;
     const Uplo uplo = args.uplo;
-    const Op op_a = args.op_a, op_b = args.op_b;
-    const T alpha = args.alpha, beta = args.beta;
-    const auto A = tile<const T>(buffers[0]), B = tile<const T>(buffers[1]);
+    const T beta = args.beta;
     const auto C = tile<T>(buffers[2]);
-    const int k = op_a == Op::NoTrans ? A.n : A.m;
-    const auto product = [&](int i, int j, int m, int n, T factor, T* result, int ld) {
-      host::gemm<T>(op_a, op_b, m, n, k, alpha, row(op_a, A, i), A.ld, column(op_b, B, j), B.ld, factor, result, ld);
-    };
+    const auto product = product_on(blas, buffers, args);
     std::vector<T> square(static_cast<std::size_t>(leaf) * leaf);
     cut_trapezoid(
         uplo, C.m, C.n, args.first_row, leaf,
@@ -48,16 +53,10 @@ struct Gemmt {
 #ifdef TESSERA_WITH_CUDA
   static void run(const OnDevice& on, void* buffers[], const Args& args) {
     const Uplo uplo = args.uplo;
-    const Op op_a = args.op_a, op_b = args.op_b;
-    const T alpha = args.alpha, beta = args.beta;
-    const auto A = tile<const T>(buffers[0]), B = tile<const T>(buffers[1]);
+    const T beta = args.beta;
     const auto C = tile<T>(buffers[2]);
-    const int k = op_a == Op::NoTrans ? A.n : A.m;
     const device::LeafWorkspace<T> workspace;
-    const auto product = [&](int i, int j, int m, int n, T factor, T* result, int ld) {
-      check("gemmt", device::gemm<T>(on.handle, op_a, op_b, m, n, k, alpha, row(op_a, A, i), A.ld, column(op_b, B, j),
-                                     B.ld, factor, result, ld));
-    };
+    const auto product = product_on(on, buffers, args);
     cut_trapezoid(
         uplo, C.m, C.n, args.first_row, device::leaf,
         [&](const Rectangle& r) { product(r.i, r.j, r.m, r.n, beta, element(C, r.i, r.j), C.ld); },
