@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The interfaces of builds without CUDA and with simulated GPUs: StarPU's own allocation, and no staging.
+// The interfaces of builds without CUDA: StarPU's own allocation, and no staging.
 #include <starpu.h>
 
 #include "partial_tile.hpp"

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,13 +12,19 @@
 /// A machine that is described in a file instead of measured, for simulations. docs/laboratory.md explains the format.
 namespace tessera::simulation {
 
+/// What copies of columns of a tile between host and GPU take, by the bytes of a column [s]. A column is one contiguous
+/// piece of host memory, and copies of short pieces are slow, in particular beside kernels.
+struct ColumnTimes {
+  detail::CostCurve idle, computing;  ///< while the GPU does nothing else, and while it computes
+};
+
 struct GpuKind {
   std::string name;
   double memory = 0;                                 ///< bytes
   double memory_rate = 0;                            ///< bandwidth of the GPU's memory [bytes/s]
   double task_overhead = 0;                          ///< time of a task in addition to its kernel [s]
   std::map<std::string, detail::CostCurve> kernels;  ///< by tile operation, in double precision; always contains gemm
-  detail::CostCurve column;                          ///< time to copy a column of a tile from the host; may be empty
+  std::optional<ColumnTimes> in, out;                ///< from and to the host; none: at the rate of the link
   std::map<char, double> types;                      ///< by type: time for the same number of flops, relative to d
 
   /// Seconds of a tile task.

@@ -34,7 +34,7 @@ MachineRates describe(const Machine& machine) {
   for (auto& point : points)
     point.seconds = kind.types.at(type_letter<T>) * kind.kernels.at("gemm").seconds(point.amount);
   rates.gpu = CostCurve(std::move(points));
-  rates.column = kind.column;
+  if (kind.in) rates.column = kind.in->computing;
   rates.link = described_machine().gpus[static_cast<std::size_t>(first)].in;
   return rates;
 }

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
-#include <functional>
 #include <nlohmann/json.hpp>
 
 #include <tessera/error.hpp>
@@ -100,9 +99,9 @@ double tile_flops(const std::string& operation, double n) {
 const std::vector<std::string> operations{"gemm", "gemmt", "symm", "syrk", "syr2k", "trmm", "trsm", "diagonal_blocks"};
 
 /// Reads points in increasing order of their first number.
-/// @param unit    unit of the second number [s]
-template <typename Amount>
-detail::CostCurve read_curve(const Field& field, const char* names, double unit, Amount amount) {
+/// @param point_of  makes a point of both numbers
+template <typename PointOf>
+detail::CostCurve read_curve(const Field& field, const char* names, PointOf point_of) {
   std::vector<detail::CostCurve::Point> points;
   double last = 0;
   for (const auto& point : field.items()) {
@@ -110,15 +109,25 @@ detail::CostCurve read_curve(const Field& field, const char* names, double unit,
     if (pair.size() != 2) point.refuse(names);
     const double x = pair[0].positive();
     if (x <= last) pair[0].refuse("larger than the previous one");
-    points.push_back({amount(x), unit * pair[1].positive()});
+    points.push_back(point_of(x, pair[1].positive()));
     last = x;
   }
   if (points.empty()) field.refuse("a list with at least one point");
   return detail::CostCurve(std::move(points));
 }
 
+ColumnTimes read_columns(const Field& field) {
+  field.only({"idle", "computing"});
+  const auto read = [&](const char* when) {
+    return read_curve(field[when], "[bytes of a column, GB/s]", [](double bytes, double rate) {
+      return detail::CostCurve::Point{bytes, bytes / (1e9 * rate)};
+    });
+  };
+  return {read("idle"), read("computing")};
+}
+
 GpuKind read_kind(const std::string& name, const Field& field) {
-  field.only({"memory_gb", "memory_gbps", "task_overhead_us", "kernels_ms", "columns_us", "types"});
+  field.only({"memory_gb", "memory_gbps", "task_overhead_us", "kernels_ms", "columns_gbps", "types"});
   GpuKind kind;
   kind.name = name;
   const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || std::strchr(" ()-_.", c) != nullptr; };
@@ -131,14 +140,19 @@ GpuKind read_kind(const std::string& name, const Field& field) {
   kernels.only(operations);
   kernels["gemm"];  // requires the field
   for (const auto& [operation, points] : kernels.members())
-    kind.kernels[operation] = read_curve(points, "[order of the tile, milliseconds]", 1e-3,
-                                         [&](double n) { return tile_flops(operation, n); });
+    kind.kernels[operation] =
+        read_curve(points, "[order of the tile, milliseconds]", [&name = operation](double n, double milliseconds) {
+          return detail::CostCurve::Point{tile_flops(name, n), 1e-3 * milliseconds};
+        });
   // Hermitian tiles take as long as symmetric ones.
   for (const auto& [symmetric, hermitian] : {std::pair{"symm", "hemm"}, {"syrk", "herk"}, {"syr2k", "her2k"}})
     if (const auto found = kind.kernels.find(symmetric); found != kind.kernels.end())
       kind.kernels[hermitian] = kind.kernels[symmetric];
-  if (field.has("columns_us"))
-    kind.column = read_curve(field["columns_us"], "[bytes of a column, microseconds]", 1e-6, std::identity());
+  if (field.has("columns_gbps")) {
+    const auto columns = field["columns_gbps"];
+    columns.only({"in", "out"});
+    kind.in = read_columns(columns["in"]), kind.out = read_columns(columns["out"]);
+  }
   kind.types['d'] = 1;
   const auto types = field["types"];
   types.only({"s", "c", "z"});

@@ -27,7 +27,7 @@ class Wires {
 
   Route in(int gpu) const {
     const auto& g = at(gpu);
-    Route route{{"RAM-" + name(gpu), g.in, g.latency}};
+    Route route{{host_link(gpu, true), g.in, g.latency}};
     if (const double rate = bus_rate(gpu); rate > 0) route.push_back({name(gpu) + " bus in", rate, 0});
     append_shared(route, [&](const SharedLink& link) { return link.contains(gpu) ? 1 : 0; });
     return route;
@@ -35,7 +35,7 @@ class Wires {
 
   Route out(int gpu) const {
     const auto& g = at(gpu);
-    Route route{{name(gpu) + "-RAM", g.out, g.latency}};
+    Route route{{host_link(gpu, false), g.out, g.latency}};
     if (const double rate = bus_rate(gpu); rate > 0) route.push_back({name(gpu) + " bus out", rate, 0});
     append_shared(route, [&](const SharedLink& link) { return link.contains(gpu) ? -1 : 0; });
     return route;
@@ -162,6 +162,8 @@ class Platform {
 };
 
 }  // namespace
+
+std::string host_link(int gpu, bool in) { return in ? "RAM-" + Wires::name(gpu) : Wires::name(gpu) + "-RAM"; }
 
 void write_starpu_files(const Machine& machine, const std::filesystem::path& folder, const std::string& host) {
   const Wires wires(machine);

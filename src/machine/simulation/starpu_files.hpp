@@ -13,4 +13,7 @@ namespace tessera::simulation {
 /// @throws RuntimeError if a file cannot be written
 void write_starpu_files(const Machine& machine, const std::filesystem::path& folder, const std::string& host);
 
+/// SimGrid's name for the link between the host and a GPU.
+std::string host_link(int gpu, bool in);
+
 }  // namespace tessera::simulation

@@ -78,6 +78,20 @@ TEST(MachineFile, GivesTheTimesOfTasks) {
   EXPECT_DOUBLE_EQ(fast.best_rate('d'), flops / 0.4e-3);
 }
 
+TEST(MachineFile, GivesTheTimesOfColumns) {
+  auto json = good;
+  json["kinds"]["fast"]["columns_gbps"] = {{"in", {{"idle", {{4096, 4}, {8192, 8}}}, {"computing", {{4096, 2}}}}},
+                                           {"out", {{"idle", {{4096, 3}}}, {"computing", {{4096, 1}}}}}};
+  const auto machine = read(json.dump());
+  const auto& fast = machine.kind_of(0);
+  ASSERT_TRUE(fast.in && fast.out);
+  EXPECT_DOUBLE_EQ(fast.in->idle.seconds(8192), 8192 / 8e9);
+  EXPECT_DOUBLE_EQ(fast.in->computing.seconds(8192), 8192 / 2e9);
+  EXPECT_DOUBLE_EQ(fast.out->idle.seconds(4096), 4096 / 3e9);
+  EXPECT_DOUBLE_EQ(fast.out->computing.seconds(4096), 4096 / 1e9);
+  EXPECT_FALSE(machine.kind_of(2).in || machine.kind_of(2).out);
+}
+
 struct Mistake {
   const char* at;     ///< a JSON pointer
   const char* value;  ///< "": removes the field
@@ -119,8 +133,11 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"/kinds/fast/task_overhead_us", "-1", "task_overhead_us is -1", "must be a number, 0 or more"},
         Mistake{"/kinds/fast/kernels_ms/gemm", "", "kinds.fast.kernels_ms.gemm", "is missing"},
         Mistake{"/kinds/fast/kernels_ms/getrf", "[[1, 1]]", "kernels_ms.getrf is not a field", "gemm, gemmt"},
-        Mistake{"/kinds/fast/columns_us", "[[4096]]", "kinds.fast.columns_us[0] is [4096]", "microseconds"},
-        Mistake{"/kinds/fast/columns_us", "[[4096, 0.1], [4096, 0.2]]", "columns_us[1][0] is 4096", "larger than"},
+        Mistake{"/kinds/fast/columns_gbps", "[[4096, 5]]", "columns_gbps is [[4096,5]]", "must be an object"},
+        Mistake{"/kinds/fast/columns_gbps", "{}", "kinds.fast.columns_gbps.in", "is missing"},
+        Mistake{"/kinds/fast/columns_gbps", R"({"in": {"idle": [[1, 1]]}})", "columns_gbps.in.computing", "is missing"},
+        Mistake{"/kinds/fast/columns_gbps", R"({"in": {"idle": [[4096]]}})", "idle[0] is [4096]", "GB/s"},
+        Mistake{"/kinds/fast/columns_gbps", R"({"in": {"idle": [[4, 1], [4, 2]]}})", "idle[1][0] is 4", "larger than"},
         Mistake{"/kinds/fast/kernels_ms/gemm", "[]", "kernels_ms.gemm is []", "at least one point"},
         Mistake{"/kinds/fast/kernels_ms/gemm/0", "[1]", "kernels_ms.gemm[0] is [1]",
                 "[order of the tile, milliseconds]"},

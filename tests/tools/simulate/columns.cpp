@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copies in simulated time depend on the length of the columns that they read or write in host memory.
+#include "laboratory.hpp"
+#include "support/files.hpp"
+
+namespace tessera::test {
+namespace {
+
+/// Rates of columns of 8 KiB in GB/s, on links of 10 GB/s. Pieces of 1 MiB are as fast as the link.
+struct Rates {
+  double idle, computing;
+};
+
+/// @param product  milliseconds of a product of order 1024
+nlohmann::json machine(double product) {
+  return {{"source", nlohmann::json::array()},
+          {"assumed", nlohmann::json::array()},
+          {"cpu", {{"cores", 2}, {"core_gflops", 1}}},
+          {"kinds",
+           {{"gpu",
+             {{"memory_gb", 16},
+              {"memory_gbps", 1000},
+              {"task_overhead_us", 0},
+              {"kernels_ms", {{"gemm", {{1024, product}}}}},
+              {"types", {{"s", 1}, {"c", 1}, {"z", 1}}}}}}},
+          {"gpus", {"gpu"}},
+          {"host_links", {{{"gpus", {0}}, {"in_gbps", 10}, {"out_gbps", 10}, {"latency_us", 1}}}},
+          {"shared_links", nlohmann::json::array()},
+          {"peer_links", nlohmann::json::array()}};
+}
+
+nlohmann::json with_columns(nlohmann::json machine, const char* direction, Rates rates) {
+  const auto curve = [](double rate) { return nlohmann::json{{8192, rate}, {1 << 20, 10}}; };
+  auto& columns = machine["kinds"]["gpu"]["columns_gbps"];
+  for (const char* each : {"in", "out"}) columns[each] = {{"idle", curve(10)}, {"computing", curve(10)}};
+  columns[direction] = {{"idle", curve(rates.idle)}, {"computing", curve(rates.computing)}};
+  return machine;
+}
+
+/// The row of a product of order 2048 in doubles.
+nlohmann::json product(const nlohmann::json& machine, int tile) {
+  const Scratch folder;
+  write_file(folder / "machine.json", machine.dump());
+  return row_of("--platform " + (folder / "machine.json").string() + " --size 2048 --policy tessera --tile " +
+                std::to_string(tile));
+}
+double seconds(const nlohmann::json& machine, int tile) { return product(machine, tile).at("median_s"); }
+
+constexpr double operand = 8.0 * 2048 * 2048;  // bytes
+
+// Three operands come in and one goes out; the last tile of C goes out when all others have.
+TEST(Columns, AreCopiedAtTheirRate) {
+  const auto fast = machine(0.001);
+  const double by_columns = seconds(with_columns(fast, "in", {5, 5}), 1024);
+  EXPECT_GT(by_columns, 3 * operand / 5e9);
+  EXPECT_LT(by_columns, 1.1 * (3 * operand / 5e9 + operand / 4 / 10e9));
+  EXPECT_LT(seconds(fast, 1024), 0.7 * by_columns);
+}
+
+// A tile as high as the matrix is one piece.
+TEST(Columns, OfAContiguousTileAreOnePiece) {
+  const auto fast = machine(0.001);
+  EXPECT_DOUBLE_EQ(seconds(with_columns(fast, "in", {5, 5}), 2048), seconds(fast, 2048));
+}
+
+TEST(Columns, HaveRatesOfTheirOwnInEachDirection) {
+  const auto fast = machine(0.001);
+  const double in = seconds(with_columns(fast, "in", {2, 2}), 1024),
+               out = seconds(with_columns(fast, "out", {2, 2}), 1024);
+  EXPECT_GT(in, 3 * operand / 2e9);
+  EXPECT_GT(out, operand / 2e9);
+  EXPECT_LT(out, 3 * operand / 2e9);
+}
+
+// Kernels of 1 ms take about as long as the copies: the GPU computes for a part of the time.
+TEST(Columns, AreSlowOnlyWhileTheGPUComputes) {
+  const auto often = machine(1), hardly = machine(0.001);
+  const Rates beside{10, 2};
+  EXPECT_GT(seconds(with_columns(often, "in", beside), 1024), 1.2 * seconds(often, 1024));
+  EXPECT_LT(seconds(with_columns(often, "in", beside), 1024), 0.9 * seconds(with_columns(often, "in", {2, 2}), 1024));
+  EXPECT_LT(seconds(with_columns(hardly, "in", beside), 1024), 1.02 * seconds(hardly, 1024));
+}
+
+TEST(Columns, DoNotChangeTheBytes) {
+  const auto fast = machine(0.001);
+  const auto slowed = product(with_columns(fast, "in", {2, 2}), 1024), plain = product(fast, 1024);
+  EXPECT_EQ(slowed.at("bytes_h2d"), plain.at("bytes_h2d"));
+  EXPECT_EQ(slowed.at("bytes_d2h"), plain.at("bytes_d2h"));
+}
+
+}  // namespace
+}  // namespace tessera::test
