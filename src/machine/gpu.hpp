@@ -61,6 +61,17 @@ struct LinkRates {
 /// @throws RuntimeError if a device has not enough free memory
 LinkRates measure_links(const std::vector<int>& devices, std::size_t bytes);
 
+/// Rates between pinned host memory and all devices together while all of them compute [bytes/s].
+struct BusyLinks {
+  double in = 0, out = 0;  ///< in one direction
+  double both = 0;         ///< the sum of both directions at once
+};
+
+/// Copies blocks of `bytes` bytes for `seconds` in each direction, then in both, while the devices multiply matrices of
+/// order n.
+/// @throws RuntimeError if a device has not enough free memory
+BusyLinks measure_busy_links(const std::vector<int>& devices, int n, std::size_t bytes, double seconds);
+
 /// Whether this host memory is pinned, by anyone: the devices then access it at full speed.
 bool is_pinned(const void* data);
 

@@ -1,56 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measurements of the links and kernels of GPUs.
-#include <cublas_v2.h>
-#include <cuda_runtime.h>
-
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <limits>
-#include <memory>
-#include <random>
 
-#include <tessera/error.hpp>
-
-#include "codelets/device_blas.hpp"
-#include "cuda_resources.hpp"
 #include "gpu.hpp"
+#include "measured_product_cuda.hpp"
 
 namespace tessera::gpu {
 
 namespace {
-
-using gpu::require;  // keeps it visible beside the overload below
-void require(cublasStatus_t status, const char* what) {
-  if (status != CUBLAS_STATUS_SUCCESS) throw RuntimeError(std::string(what) + ": " + cublasGetStatusString(status));
-}
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-struct FreeDevice {
-  int device;
-  void operator()(void* data) const {
-    cudaSetDevice(device);
-    cudaFree(data);
-  }
-};
-using DeviceMemory = std::unique_ptr<void, FreeDevice>;
-
-DeviceMemory allocate(int device, std::size_t bytes) {
-  require(cudaSetDevice(device), "cudaSetDevice");
-  void* data = nullptr;
-  require(cudaMalloc(&data, bytes), "device memory for a measurement");
-  return {data, FreeDevice{device}};
-}
-
-struct DestroyHandle {
-  int device;
-  void operator()(cublasHandle_t handle) const {
-    cudaSetDevice(device);
-    cublasDestroy(handle);
-  }
-};
-using Handle = std::unique_ptr<std::remove_pointer_t<cublasHandle_t>, DestroyHandle>;
 
 /// A device with the memory and the stream that a measured copy needs.
 struct Endpoint {
@@ -93,22 +52,6 @@ class PeerAccess {
   int from_, to_;
   bool ours_ = false;
 };
-
-/// Fills device memory with numbers of both signs from one short random sequence. All bits of them are random, because
-/// the data affects the power that the arithmetic takes, and so the clock: on an H200, DGEMM reaches 58 TFLOP/s on 24
-/// random bits and 51 on 53.
-template <Scalar T>
-void fill_random(void* device_data, std::size_t elements) {
-  std::mt19937 engine(1);
-  std::uniform_real_distribution<Real<T>> uniform(Real<T>(-0.5), Real<T>(0.5));
-  std::vector<Real<T>> block(std::size_t{1} << 20);
-  std::ranges::generate(block, [&] { return uniform(engine); });
-  const std::size_t total = elements * sizeof(T), chunk = block.size() * sizeof(block[0]);
-  for (std::size_t done = 0; done < total; done += chunk)
-    require(cudaMemcpy(static_cast<char*>(device_data) + done, block.data(), std::min(chunk, total - done),
-                       cudaMemcpyHostToDevice),
-            "filling a measured operand");
-}
 
 }  // namespace
 
@@ -164,42 +107,6 @@ LinkRates measure_links(const std::vector<int>& devices, std::size_t bytes) {
 }
 
 namespace {
-
-/// A product that can be repeated, on one device.
-template <Scalar T>
-class Product {
- public:
-  Product(int device, int n)
-      : device_(device), n_(n), A_(operand(device, n)), B_(operand(device, n)), C_(operand(device, n)) {
-    cublasHandle_t handle = nullptr;
-    require(cublasCreate(&handle), "cublasCreate");
-    handle_ = Handle(handle, DestroyHandle{device});
-  }
-
-  void start() {
-    require(cudaSetDevice(device_), "cudaSetDevice");
-    require(
-        device::gemm<T>(handle_.get(), Op::NoTrans, Op::NoTrans, n_, n_, n_, T(Real<T>(1.1)), static_cast<T*>(A_.get()),
-                        n_, static_cast<T*>(B_.get()), n_, T(Real<T>(0.3)), static_cast<T*>(C_.get()), n_),
-        "a measured product");
-  }
-  void wait() {
-    require(cudaSetDevice(device_), "cudaSetDevice");
-    require(cudaStreamSynchronize(nullptr), "a measured product");
-  }
-
- private:
-  static DeviceMemory operand(int device, int n) {
-    const auto elements = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
-    auto memory = allocate(device, elements * sizeof(T));
-    fill_random<T>(memory.get(), elements);
-    return memory;
-  }
-
-  int device_, n_;
-  DeviceMemory A_, B_, C_;
-  Handle handle_;
-};
 
 template <Scalar T>
 double product_seconds(const std::vector<int>& devices, int n, double seconds) {

@@ -11,6 +11,11 @@ std::vector<std::string> visible_devices() { return {}; }
 
 LinkRates measure_links(const std::vector<int>& /*devices*/, std::size_t /*bytes*/) { return {}; }
 
+BusyLinks measure_busy_links(const std::vector<int>& /*devices*/, int /*n*/, std::size_t /*bytes*/,
+                             double /*seconds*/) {
+  return {};
+}
+
 bool is_pinned(const void* /*data*/) { return false; }
 
 double product_seconds(char /*type*/, const std::vector<int>& /*devices*/, int /*n*/, double /*seconds*/) {

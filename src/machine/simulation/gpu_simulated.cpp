@@ -43,6 +43,13 @@ LinkRates measure_links(const std::vector<int>& devices, std::size_t /*bytes*/) 
   return rates;
 }
 
+/// Simulated copies of long columns are not slower beside kernels, and the directions do not slow down each other.
+BusyLinks measure_busy_links(const std::vector<int>& devices, int /*n*/, std::size_t /*bytes*/, double /*seconds*/) {
+  const auto& machine = described_machine();
+  const auto count = static_cast<int>(devices.size());
+  return {machine.total_in(count), machine.total_out(count), machine.total_in(count) + machine.total_out(count)};
+}
+
 double product_seconds(char type, const std::vector<int>& devices, int n, double /*seconds*/) {
   double slowest = 0;
   for (const int device : devices) slowest = std::max(slowest, kernel_seconds(type, device, n));

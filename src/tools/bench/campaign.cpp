@@ -86,6 +86,7 @@ class Campaign {
     result.routine = &routine, result.problem = problem, result.library = std::move(library);
     result.pinned = *options_.pinned, result.gpus = gpus, result.repeat = options_.repeat;
     result.limit = limits_.seconds(routine, problem, limit_gpus);
+    result.parts = limits_.parts(routine, problem, limit_gpus);
     result.bytes_min_h2d = gpus > 0 ? routine.compulsory(problem).in : 0;
     progress_.begin(fmt::format("{}{} {}x{}x{}, {}", problem.type, routine.name(), problem.m, problem.n, problem.k,
                                 result.library));

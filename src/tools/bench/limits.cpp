@@ -26,6 +26,9 @@ constexpr int largest_gpu_product = 4096, smallest_product = 256;
 constexpr int short_cpu_product = 512, largest_cpu_product = 3072;
 constexpr double warmup_seconds = 0.3, measured_seconds = 0.3;
 constexpr std::size_t link_bytes = std::size_t{512} << 20;  // per GPU
+// Power limits the clock only after some tenths of a second.
+constexpr double sustained_seconds = 1, busy_seconds = 0.5;
+constexpr std::size_t busy_bytes = std::size_t{64} << 20;  // of a copy
 
 double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
@@ -80,15 +83,21 @@ double cores_rate(int cores, int n) {
   return std::accumulate(rates.begin(), rates.end(), 0.0);
 }
 
-template <Scalar T>
-double gpus_rate(const Machine& machine, int gpus, int n) {
-  // Three operands take a tenth of the smallest GPU's memory, which leaves room for other programs.
+/// The order of a product, n or less, whose operands take a tenth of the smallest GPU's memory. This leaves room for
+/// other programs.
+int fitting(const Machine& machine, int gpus, std::size_t element, int n) {
   for (int i = 0; i < gpus; i++)
-    while (n > smallest_product &&
-           30 * std::pow(n, 2) * sizeof(T) > static_cast<double>(machine.gpus[static_cast<std::size_t>(i)].memory))
+    while (n > smallest_product && 30 * std::pow(n, 2) * static_cast<double>(element) >
+                                       static_cast<double>(machine.gpus[static_cast<std::size_t>(i)].memory))
       n /= 2;
+  return n;
+}
+
+template <Scalar T>
+double gpus_rate(const Machine& machine, int gpus, int n, double seconds) {
+  n = fitting(machine, gpus, sizeof(T), n);
   return gpus * flops_per_multiply_add<T> * std::pow(n, 3) /
-         gpu::product_seconds(type_letter<T>, machine.ordinals(gpus), n, measured_seconds);
+         gpu::product_seconds(type_letter<T>, machine.ordinals(gpus), n, seconds);
 }
 
 }  // namespace
@@ -99,15 +108,33 @@ void Limits::measure(char type, int gpus, Index n) {
   if (auto& rate = rates_[{gpus, type}]; rate == 0) {
     progress_.show(fmt::format("type {}, {}", type, gpus > 0 ? "GPUs" : "cores"));
     rate = tools::with_type(type, [&]<Scalar T>(T) {
-      return gpus > 0 ? gpus_rate<T>(machine_, gpus, std::min(size, largest_gpu_product)) : cores_rate<T>(cpus_, size);
+      const int order = std::min(size, largest_gpu_product);
+      auto& sustained = at_once_[{gpus, type}].flops;
+      if (gpus == 0) return sustained = cores_rate<T>(cpus_, size);
+      const double short_term = gpus_rate<T>(machine_, gpus, order, measured_seconds);
+      sustained = gpus_rate<T>(machine_, gpus, order, sustained_seconds);
+      return short_term;
     });
   }
-  if (gpus == 0 || links_.contains(gpus)) return;
+  if (gpus == 0) return;
+  if (!links_.contains(gpus)) measure_links(gpus);
+  const auto& busy = busy_links_.at(gpus);
+  auto& rates = at_once_.at({gpus, type});
+  rates.in = busy.in, rates.out = busy.out, rates.both = busy.both;
+}
+
+void Limits::measure_links(int gpus) {
   progress_.show("links");
-  auto bytes = link_bytes;
-  for (int i = 0; i < gpus; i++) bytes = std::min(bytes, machine_.gpus[static_cast<std::size_t>(i)].memory / 8);
+  auto bytes = link_bytes, bytes_of_one = busy_bytes;
+  for (int i = 0; i < gpus; i++) {
+    const auto memory = machine_.gpus[static_cast<std::size_t>(i)].memory;
+    bytes = std::min(bytes, memory / 8), bytes_of_one = std::min(bytes_of_one, memory / 16);
+  }
   const auto rates = gpu::measure_links(machine_.ordinals(gpus), bytes);
   links_[gpus] = {rates.h2d_together, rates.d2h_together};
+  progress_.show("links of computing GPUs");
+  const int n = fitting(machine_, gpus, sizeof(double), largest_gpu_product);
+  busy_links_[gpus] = gpu::measure_busy_links(machine_.ordinals(gpus), n, bytes_of_one, busy_seconds);
 }
 
 double Limits::seconds(const Routine& routine, const Problem& problem, int gpus) const {
@@ -116,6 +143,10 @@ double Limits::seconds(const Routine& routine, const Problem& problem, int gpus)
   const auto bytes = routine.compulsory(problem);
   const auto [in, out] = links(gpus);
   return std::max({arithmetic, bytes.in / in, bytes.out / out});
+}
+
+LimitParts Limits::parts(const Routine& routine, const Problem& problem, int gpus) const {
+  return limit_parts(routine.flops(problem), routine.compulsory(problem), at_once(problem.type, gpus));
 }
 
 }  // namespace tessera::bench

@@ -7,6 +7,7 @@
 
 #include "bench/machine.hpp"
 #include "bench/progress.hpp"
+#include "workload/limit_parts.hpp"
 #include "workload/routines.hpp"
 
 namespace tessera::bench {
@@ -26,17 +27,27 @@ class Limits {
   /// host.
   double seconds(const Routine& routine, const Problem& problem, int gpus) const;
 
+  /// The same by parts, with rates that are measured at once: the arithmetic at the rate that power allows for a
+  /// second, and the copies while all GPUs compute, in one direction and in both.
+  LimitParts parts(const Routine& routine, const Problem& problem, int gpus) const;
+  /// The rates for that.
+  const DeviceRates& at_once(char type, int gpus) const { return at_once_.at({gpus, type}); }
+
   /// All devices together [flop/s]: the GPUs, or the cores if gpus is 0.
   double rate(char type, int gpus) const { return rates_.at({gpus, type}); }
   /// Host to GPUs and back, over all links together [bytes/s].
   std::pair<double, double> links(int gpus) const { return links_.at(gpus); }
 
  private:
+  void measure_links(int gpus);
+
   const Machine& machine_;
   int cpus_;
   Progress& progress_;
   std::map<std::pair<int, char>, double> rates_;
   std::map<int, std::pair<double, double>> links_;
+  std::map<std::pair<int, char>, DeviceRates> at_once_;
+  std::map<int, gpu::BusyLinks> busy_links_;
 };
 
 }  // namespace tessera::bench

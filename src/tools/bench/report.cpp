@@ -55,6 +55,10 @@ std::vector<tools::Column<Result>> Report::columns(const Options& options) const
   all.push_back(
       {in_tera_ ? "TFLOP/s" : "GFLOP/s", 7, timed([=](const Result& r) { return significant(r.rate() * unit, 4); })});
   all.push_back({"of limit", 8, timed([](const Result& r) { return percent(r.fraction_of_limit()); })});
+  if (gpus) {
+    all.push_back({"at once", 7, timed([](const Result& r) { return percent(r.fraction_of_parts()); })});
+    all.push_back({"bound by", -10, [](const Result& r) { return r.parts.bound(); }});
+  }
   if (gpus)
     for (auto& column : traffic_columns<Result>(std::identity())) all.push_back(std::move(column));
   if (options.check) {
@@ -91,18 +95,30 @@ std::string say_calls(const Options& options) {
                             options.repeat);
 }
 
+std::string say_flops(double rate) {
+  return significant(rate * (rate < 1e12 ? 1e-9 : 1e-12), 3) + (rate < 1e12 ? " GFLOP/s" : " TFLOP/s");
+}
+
 std::string say_limits(const std::string& types, const Limits& limits, int gpus) {
   auto text = gpus > 0 ? fmt::format("limit with {} GPU{}:", gpus, gpus > 1 ? "s" : "") : "limit with all cores:";
   const char* separator = " ";
   for (const char type : types) {
-    const double rate = limits.rate(type, gpus);
-    text += fmt::format("{}{} {} {}FLOP/s", separator, type, significant(rate * (rate < 1e12 ? 1e-9 : 1e-12), 3),
-                        rate < 1e12 ? 'G' : 'T');
+    text += fmt::format("{}{} {}", separator, type, say_flops(limits.rate(type, gpus)));
     separator = ", ";
   }
   if (gpus == 0) return text;
   const auto [in, out] = limits.links(gpus);
   return text + fmt::format("; in {:.1f} GB/s, out {:.1f} GB/s", in * 1e-9, out * 1e-9);
+}
+
+/// The rates of the limit at once. They are the same for all cores as those of the other limit.
+std::string say_at_once(const std::string& types, const Limits& limits, int gpus) {
+  std::string text = "at once:";
+  for (const char type : types)
+    text += fmt::format(" {} {} over a second,", type, say_flops(limits.at_once(type, gpus).flops));
+  const auto& rates = limits.at_once(types.front(), gpus);
+  return text + fmt::format(" beside it in {:.1f} GB/s, out {:.1f} GB/s, both {:.1f} GB/s", rates.in * 1e-9,
+                            rates.out * 1e-9, rates.both * 1e-9);
 }
 
 }  // namespace
@@ -115,6 +131,7 @@ void Report::begin(const Options& options, const Machine& machine, const Limits&
   note(say_calls(options));
   for (const int gpus : options.gpus) {
     note(say_limits(types, limits, gpus));
+    if (gpus > 0) note("  " + say_at_once(types, limits, gpus));
     for (const char type : types) in_tera_ = in_tera_ || limits.rate(type, gpus) >= 1e12;
   }
   columns_ = columns(options);

@@ -11,7 +11,7 @@
 
 namespace tessera::simulate {
 
-using bench::Result;
+using bench::DeviceRates, bench::Result;
 using tools::percent, tools::significant;
 
 namespace {
@@ -78,10 +78,13 @@ Report::Row Report::row(const Run& run, const Outcome& outcome) const {
   r.activity = outcome.activity;
   const auto least = run.routine->compulsory(run.problem);
   r.bytes_min_h2d = run.gpus > 0 ? least.in : 0;
-  r.limit = r.flops() / peak(run);
-  if (run.gpus > 0)
-    r.limit = std::max(
-        {r.limit, least.in / options_.machine.total_in(run.gpus), least.out / options_.machine.total_out(run.gpus)});
+  DeviceRates rates{.flops = peak(run)};
+  if (run.gpus > 0) {
+    rates.in = options_.machine.total_in(run.gpus), rates.out = options_.machine.total_out(run.gpus);
+    rates.both = rates.in + rates.out;  // simulated directions do not slow down each other
+  }
+  r.parts = bench::limit_parts(r.flops(), least, rates);
+  r.limit = r.parts.longest();
   return {std::move(r), outcome, peak(run)};
 }
 

@@ -50,6 +50,11 @@ nlohmann::ordered_json to_json(const Result& r) {
   json["best_s"] = known(timing.best, timed);
   json["tflops"] = known(timed ? r.rate() * 1e-12 : 0, timed);
   json["limit_s"] = r.limit, json["fraction_of_limit"] = known(timed ? r.fraction_of_limit() : 0, timed);
+  const auto& parts = r.parts;
+  json["limit_at_once_s"] = parts.longest();
+  json["fraction_of_limit_at_once"] = known(timed ? r.fraction_of_parts() : 0, timed);
+  json["limit_parts_s"] = {
+      {"arithmetic", parts.arithmetic}, {"in", parts.in}, {"out", parts.out}, {"both", parts.both}};
   const auto bytes = r.bytes().value_or(Result::Bytes{});
   json["bytes_h2d"] = known(bytes.h2d, r.activity.has_value());
   json["bytes_d2h"] = known(bytes.d2h, r.activity.has_value());

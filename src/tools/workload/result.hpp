@@ -6,6 +6,7 @@
 #include <string>
 
 #include "shared/activity.hpp"
+#include "workload/limit_parts.hpp"
 #include "workload/routines.hpp"
 
 namespace tessera::bench {
@@ -27,7 +28,8 @@ struct Result {
   std::string policy, placement;             ///< "" for other libraries
   int repeat = 0;
   std::optional<Timing> timing;             ///< nothing: the library lacks the routine
-  double limit = 0;                         ///< seconds
+  double limit = 0;                         ///< seconds, with rates measured one after another
+  LimitParts parts;                         ///< with rates measured at once
   std::optional<tools::Activity> activity;  ///< of the measured calls; nothing for other libraries
   double bytes_min_h2d = 0;
   std::optional<Verdict> check;
@@ -40,6 +42,7 @@ struct Result {
   std::optional<Bytes> bytes() const;
   double rate() const { return flops() / timing->median; }  ///< [flop/s]
   double fraction_of_limit() const { return limit / timing->median; }
+  double fraction_of_parts() const { return parts.longest() / timing->median; }
 };
 
 /// The result as one JSON object.

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "blas/call.hpp"
+
+namespace tessera::bench {
+
+/// What the devices do in a second, all together and with all of them busy.
+struct DeviceRates {
+  double flops = 0;
+  double in = 0, out = 0;  ///< bytes in one direction; 0: nothing is copied
+  double both = 0;         ///< bytes in both directions at once
+};
+
+/// Lower bounds of a call's time, by what it needs [s].
+struct LimitParts {
+  double arithmetic = 0;
+  double in = 0, out = 0;  ///< the compulsory bytes to the GPUs, and to the host
+  double both = 0;         ///< all compulsory bytes
+
+  double longest() const { return std::max({arithmetic, in, out, both}); }
+  /// The name of the part that is the longest.
+  std::string bound() const {
+    const std::array<std::pair<double, const char*>, 4> parts{
+        {{arithmetic, "arithmetic"}, {in, "in"}, {out, "out"}, {both, "both"}}};
+    return std::ranges::max_element(parts, {}, &std::pair<double, const char*>::first)->second;
+  }
+};
+
+inline LimitParts limit_parts(double flops, const blas::Traffic& bytes, const DeviceRates& rates) {
+  LimitParts parts{.arithmetic = flops / rates.flops};
+  if (rates.in > 0) {
+    parts.in = bytes.in / rates.in, parts.out = bytes.out / rates.out;
+    parts.both = (bytes.in + bytes.out) / rates.both;
+  }
+  return parts;
+}
+
+}  // namespace tessera::bench

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The lower bounds of a call's time that tessera-bench prints.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "support/process.hpp"
+#include "tools/workload/limit_parts.hpp"
+
+namespace tessera::test {
+namespace {
+
+using bench::limit_parts;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(LimitParts, AreTheTimesOfArithmeticAndCopies) {
+  const auto parts = limit_parts(60, {.in = 30, .out = 10}, {.flops = 20, .in = 5, .out = 2, .both = 6});
+  EXPECT_DOUBLE_EQ(parts.arithmetic, 3);
+  EXPECT_DOUBLE_EQ(parts.in, 6);
+  EXPECT_DOUBLE_EQ(parts.out, 5);
+  EXPECT_DOUBLE_EQ(parts.both, 40.0 / 6);
+  EXPECT_DOUBLE_EQ(parts.longest(), parts.both);
+  EXPECT_EQ(parts.bound(), "both");
+}
+
+TEST(LimitParts, NameTheLongest) {
+  EXPECT_EQ(limit_parts(100, {.in = 30, .out = 10}, {.flops = 1, .in = 5, .out = 2, .both = 6}).bound(), "arithmetic");
+  EXPECT_EQ(limit_parts(1, {.in = 30, .out = 1}, {.flops = 1, .in = 5, .out = 5, .both = 10}).bound(), "in");
+  EXPECT_EQ(limit_parts(1, {.in = 1, .out = 30}, {.flops = 1, .in = 5, .out = 5, .both = 10}).bound(), "out");
+}
+
+TEST(LimitParts, OfCoresAreArithmeticAlone) {
+  const auto parts = limit_parts(60, {.in = 30, .out = 10}, {.flops = 20});
+  EXPECT_DOUBLE_EQ(parts.longest(), 3);
+  EXPECT_EQ(parts.in + parts.out + parts.both, 0);
+}
+
+/// Runs a small product on as many GPUs as the test may use, or on a core.
+Ended bench_small(const char* gpus) {
+  return run_program(
+      {TESSERA_BENCH, "--size", "512", "--cpus", "1", "--gpus", gpus, "--repeat", "1", "--warmup", "0", "--json", "-"},
+      200);
+}
+
+void expect_both_limits(const nlohmann::json& row) {
+  const auto& parts = row.at("limit_parts_s");
+  double longest = 0;
+  for (const char* part : {"arithmetic", "in", "out", "both"})
+    longest = std::max(longest, parts.at(part).get<double>());
+  EXPECT_EQ(row.at("limit_at_once_s"), longest);
+  for (const auto& [limit, fraction] :
+       {std::pair{"limit_s", "fraction_of_limit"}, {"limit_at_once_s", "fraction_of_limit_at_once"}}) {
+    EXPECT_GT(row.at(limit), 0);
+    EXPECT_DOUBLE_EQ(row.at(fraction), row.at(limit).get<double>() / row.at("median_s").get<double>());
+  }
+}
+
+TEST(Bench, HasOneLimitOnCores) {
+  const auto ended = bench_small("0");
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  const auto row = nlohmann::json::parse(ended.out);
+  expect_both_limits(row);
+  EXPECT_DOUBLE_EQ(row.at("limit_at_once_s"), row.at("limit_s"));
+  EXPECT_THAT(ended.err, Not(HasSubstr("at once")));
+}
+
+TEST(Bench, HasTheLimitOfGPUsByParts) {
+  const char* gpus = std::getenv("TESSERA_TEST_NEEDS_GPUS");
+  if (gpus == nullptr) GTEST_SKIP() << "needs a GPU";
+  const auto ended = bench_small(gpus);
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  const auto row = nlohmann::json::parse(ended.out);
+  expect_both_limits(row);
+  const auto& parts = row.at("limit_parts_s");
+  for (const char* part : {"arithmetic", "in", "out", "both"}) EXPECT_GT(parts.at(part), 0) << part;
+  EXPECT_THAT(ended.err, HasSubstr("at once"));
+}
+
+}  // namespace
+}  // namespace tessera::test
