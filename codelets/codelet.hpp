@@ -46,6 +46,7 @@ struct GemmArgs {
   Op op_a, op_b;
   T alpha, beta;
   int first_column = 0;  ///< first column of op(B) to use; the number of columns is that of C
+  int first_term = 0;    ///< first row of op(B) to use; the number of rows is that of the columns of op(A)
 };
 template <Scalar T>
 starpu_codelet& gemm();

@@ -35,4 +35,10 @@ const T* column(Op op, const Tile<const T>& B, int j) {
   return op == Op::NoTrans ? element(B, 0, j) : element(B, j, 0);
 }
 
+/// The address of element (i, j) of op(A).
+template <typename T>
+const T* part(Op op, const Tile<const T>& A, int i, int j) {
+  return op == Op::NoTrans ? element(A, i, j) : element(A, j, i);
+}
+
 }  // namespace tessera::codelets

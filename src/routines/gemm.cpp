@@ -7,6 +7,7 @@
 #include "compute.hpp"
 #include "conformable.hpp"
 #include "operands.hpp"
+#include "planned.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "tiling/plan.hpp"
@@ -29,7 +30,8 @@ void unroll_product(const Session& session, const Plan& plan, std::optional<Uplo
   unroll::accumulate(session, plan, result, region, beta,
                      [&](auto& submitter, const unroll::Step& s, const unroll::Target<T>& target) {
                        const Index m = result.tile_m(s.i), n = result.tile_n(s.j), k = P.tile_n(s.k);
-                       const unroll::Access x{P.handle(s.i, s.k), STARPU_R}, y{Q.handle(s.k, s.j), STARPU_R},
+                       const unroll::Access x{P.handle(s.i, s.k), STARPU_R},
+                           y{Q.handle(s.k / plan.panels.terms, s.j / plan.panels.columns), STARPU_R},
                            c{target.handle, target.mode};
                        if (target.on_diagonal) {
                          const int first_row = region.first_row(s.j, result.nb());
@@ -38,8 +40,16 @@ void unroll_product(const Session& session, const Plan& plan, std::optional<Uplo
                              {flops, type_letter<T>}, *uplo, first_row, first.op(), second.op(), alpha, target.beta};
                          submitter.submit(codelets::gemmt<T>(), {x, y, c}, args, target.owner, target.wanted_next);
                        } else {
-                         const codelets::GemmArgs<T> args{
-                             {product_flops<T>(m, n, k), type_letter<T>}, first.op(), second.op(), alpha, target.beta};
+                         const auto& tile = plan.tile;
+                         const auto first_column = static_cast<int>(s.j % plan.panels.columns * tile.n),
+                                    first_term = static_cast<int>(s.k % plan.panels.terms * tile.k);
+                         const codelets::GemmArgs<T> args{{product_flops<T>(m, n, k), type_letter<T>},
+                                                          first.op(),
+                                                          second.op(),
+                                                          alpha,
+                                                          target.beta,
+                                                          first_column,
+                                                          first_term};
                          submitter.submit(codelets::gemm<T>(), {x, y, c}, args, target.owner, target.wanted_next);
                        }
                      });
@@ -83,15 +93,31 @@ void submit_product(const TileCall<T>& call, std::optional<Uplo> uplo) {
   unroll_product(session, plan, uplo, alpha, first, second, beta, result, region);
 }
 
+std::optional<Uplo> computed_triangle(const blas::Call& call) {
+  return call.has_triangle() ? std::optional(call.uplo) : std::nullopt;
+}
+
 template <Scalar T>
-void compute_product(const blas::Call& call, std::optional<Uplo> uplo) {
+void compute(const blas::Call& call) {
   const auto [op_a, op_b, m, n, k] = std::tuple(call.op_a, call.op_b, call.rows(), call.n, call.k);
   const T alpha = factor<T>(call.alpha, call.properties().alpha), beta = factor<T>(call.beta, call.properties().beta);
   if (m == 0 || n == 0 || ((alpha == T{} || k == 0) && beta == T(1))) return;
   const auto session = session_to_wait(call.name());
   const auto& machine = session->machine();
-  const auto plan = uplo ? plan_triangle<T>(machine, *uplo, op_a, op_b, n, k, TriangleOf::Product)
-                         : plan_product<T>(machine, op_a, op_b, m, n, k);
+  const auto uplo = computed_triangle(call);
+  compute_product<T>(session,
+                     uplo ? plan_triangle<T>(machine, *uplo, op_a, op_b, n, k, TriangleOf::Product)
+                          : plan_product<T>(machine, op_a, op_b, m, n, k),
+                     call);
+}
+
+}  // namespace
+
+template <Scalar T>
+void compute_product(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call) {
+  const auto uplo = computed_triangle(call);
+  const auto [op_a, op_b, m, n, k] = std::tuple(call.op_a, call.op_b, call.rows(), call.n, call.k);
+  const T alpha = factor<T>(call.alpha, call.properties().alpha), beta = factor<T>(call.beta, call.properties().beta);
   const auto c = private_output(session, plan, static_cast<T*>(call.C), m, n, call.ldc, uplo);
   const auto region = computed_tiles(arguments::matrix_argument(call.routine, Member::C), uplo, c);
   name_operand(c, 'C');
@@ -102,13 +128,11 @@ void compute_product(const blas::Call& call, std::optional<Uplo> uplo) {
   const auto a = stored_operand(session, op_a, static_cast<const T*>(call.A), m, k, call.lda,
                                 {plan.tile.m, plan.tile.k}),
              b = stored_operand(session, op_b, static_cast<const T*>(call.B), k, n, call.ldb,
-                                {plan.tile.k, plan.tile.n});
+                                {plan.panels.terms * plan.tile.k, plan.panels.columns * plan.tile.n});
   name_operand(a, call.exchanged ? 'B' : 'A'), name_operand(b, call.exchanged ? 'A' : 'B');  // as the program does
   unroll_product(*session, plan, uplo, alpha, Factor<T>(a, op_a), Factor<T>(b, op_b), beta, c, region);
   c.wait();
 }
-
-}  // namespace
 
 template <Scalar T>
 void submit_gemm(const TileCall<T>& call) {
@@ -116,7 +140,7 @@ void submit_gemm(const TileCall<T>& call) {
 }
 template <Scalar T>
 void compute_gemm(const blas::Call& call) {
-  compute_product<T>(call, {});
+  compute<T>(call);
 }
 template <Scalar T>
 void submit_gemmt(const TileCall<T>& call) {
@@ -124,10 +148,14 @@ void submit_gemmt(const TileCall<T>& call) {
 }
 template <Scalar T>
 void compute_gemmt(const blas::Call& call) {
-  compute_product<T>(call, call.uplo);
+  compute<T>(call);
 }
 
 INSTANTIATE(gemm, SDCZ)
 INSTANTIATE(gemmt, SDCZ)
+#define INSTANTIATE_PRODUCT(letter, T, compute) \
+  template void compute<T>(const std::shared_ptr<Session>&, const Plan&, const blas::Call&);
+FOR_SDCZ(INSTANTIATE_PRODUCT, compute_product)
+#undef INSTANTIATE_PRODUCT
 
 }  // namespace tessera::detail

@@ -24,9 +24,8 @@ using blas::Member;
 /// Submits the task of one term for a tile on the diagonal.
 /// @param b  null for rank k
 template <Scalar T, bool hermitian>
-void submit_update_of_diagonal(unroll::Submitter& submitter, const codelets::Work& work, Uplo uplo, int first_row,
-                               Op op, T alpha, const unroll::Access& a, const unroll::Access* b,
-                               const unroll::Target<T>& target) {
+void submit_update_of_diagonal(auto& submitter, const codelets::Work& work, Uplo uplo, int first_row, Op op, T alpha,
+                               const unroll::Access& a, const unroll::Access* b, const unroll::Target<T>& target) {
   const unroll::Access c{target.handle, target.mode};
   if (b == nullptr) {
     const codelets::SyrkArgs<T> args{work, uplo, first_row, op, alpha, target.beta};

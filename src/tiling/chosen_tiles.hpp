@@ -7,11 +7,27 @@
 
 namespace tessera::detail {
 
+/// A product in tall panels. Copies of long columns are fast, so A, B and C are copied in panels that are as tall as
+/// possible, while each task multiplies only a chunk of k. All loads are requested at the start, in the order in which
+/// they are needed. There are two forms:
+/// - A B: a tile of B has several chunks of k, of which each task uses the rows of one. A arrives first, in chunks,
+///   together with the first panels of B. Then one panel after another of B and C arrives, and leaves as C.
+/// - A Bᵀ: a tile of Bᵀ has several tile columns of C. Each chunk of A and B that arrives is used for all of C, and C
+///   arrives and leaves at the end.
+/// On one H200 without a runtime, A B of n = 8192 took 31.6 ms in panels; in tiles it took 37.
+struct Panels {
+  Index terms = 1;    ///< chunks of k in a tile of B
+  Index columns = 1;  ///< tile columns of C in a tile of Bᵀ
+  Index ahead = 0;    ///< panels of C that each GPU begins while A arrives; 0: no panels
+  bool exist() const noexcept { return ahead > 0; }
+};
+
 /// Tiles for a result C, and what was expected of them.
 struct ChosenTiles {
   Index m = 0, n = 0, k = 0;  ///< rows and columns of a tile of C, and the length of a chunk of k [elements]
   double seconds = 0;         ///< predicted time of the call
   std::string reason;         ///< one sentence for tessera-info
+  Panels panels = {};
 };
 
 /// Whether the factors of a product are stored as their transposes. This matters for copies: their rate depends on the

@@ -42,7 +42,11 @@ Plan plan_chosen(const MachineModel& machine, const ChosenTiles& chosen, Index m
   const Index mt = divide_up(m, chosen.m), nt = divide_up(n, chosen.n);
   const TileExtents tile{chosen.m, chosen.n, chosen.k};
   auto plan = with_choice(plan_of_sums(machine, tile, region_of(mt, nt).tiles(mt, nt), k), chosen);
-  if (machine.gpus > 0)
+  if (chosen.panels.exist()) {
+    plan.panels = chosen.panels;
+    plan.grid = {1, machine.gpus};
+    plan.block = {};
+  } else if (machine.gpus > 0)
     plan.reason += ", in blocks of " + std::to_string(plan.block.rows) + "x" + std::to_string(plan.block.columns);
   return plan;
 }

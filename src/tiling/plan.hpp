@@ -20,6 +20,7 @@ struct Plan {
   Index terms = 1;          ///< chunks of k: tasks that add to a tile of C
   Index sums = 1;           ///< sums into which those tasks are divided for each tile
   Block block = {};         ///< tiles of C that are computed together
+  Panels panels = {};       ///< how tiles are copied if C is computed in tall panels
   OwnerGrid grid = {};      ///< the GPUs that own the tiles of C; 1×1 without owners
   double seconds = 0;       ///< predicted time of the call; 0: not predicted, since the tiles were given
   std::string reason = {};  ///< one sentence for tessera-info; empty if the tiles were given

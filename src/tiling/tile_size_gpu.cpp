@@ -5,9 +5,12 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <sstream>
 
 #include "block.hpp"
+#include "gpu_costs.hpp"
+#include "panels.hpp"
 #include "split.hpp"
 
 namespace tessera::detail {
@@ -16,39 +19,8 @@ namespace {
 
 constexpr std::array<Index, 5> candidates{256, 512, 1024, 2048, 4096};
 
-/// Time of a tile task on a GPU besides its kernel [s]: between two kernels StarPU releases the successors and starts
-/// their transfers. Traces of the same n with different tiles on an H200 show 7.5 to 13 µs, and about as much again for
-/// a transfer.
-constexpr double task_overhead = 20e-6;
-
-/// Larger tiles take too long to arrive before the first product and to be written back after the last.
-constexpr double largest_tile_bytes = 1 << 27;
-
 /// The ratio of height to width up to which a kernel's time follows from its flops. Narrower tiles are slower.
 constexpr Index narrowest = 4;
-
-/// Seconds of a kernel and of StarPU's work for its task.
-double task_seconds(const MachineModel& machine, double flops) {
-  return machine.rates.gpu.seconds(flops) + task_overhead;
-}
-
-double min(Index tile, Index extent) { return static_cast<double>(std::min(tile, extent)); }
-
-/// Seconds per byte on one host link. A stored column is one piece of memory, and copies of short pieces are slow while
-/// the GPU computes.
-/// @param rows  rows of the tile as stored
-/// @param busy  fraction of the time in which the GPU computes
-double copy_cost(const MachineModel& machine, double rows, double busy) {
-  const double idle = 1 / machine.rates.link, bytes = machine.element_size * rows;
-  const double computing = machine.rates.column.empty() ? idle : machine.rates.column.seconds(bytes) / bytes;
-  return idle + busy * std::max(0.0, computing - idle);
-}
-/// The fraction of its copy time in which a GPU computes.
-/// @param compute  seconds that one GPU computes
-/// @param bytes    bytes that one GPU copies
-double busy_part(const MachineModel& machine, double compute, double bytes) {
-  return std::min(1.0, compute * machine.rates.link / bytes);
-}
 
 /// Seconds of arithmetic and transfers that overlap. A part of the shorter one is not hidden: while the links catch up
 /// at the start, and where one waits for the other. Runs on four, two and one H200 show a quarter.
@@ -250,11 +222,20 @@ double predict_triangular(const MachineModel& machine, Side side, Index order, I
   return overlapped(compute, of_each_gpu(a, x)) + ends;
 }
 
+/// The predicted time of panels, relative to that of tiles, up to which they are chosen.
+constexpr double least_advantage = 0.95;
+ChosenTiles faster(const ChosenTiles& tiles, const std::optional<ChosenTiles>& panels) {
+  return panels && panels->seconds < least_advantage * tiles.seconds ? *panels : tiles;
+}
+
 }  // namespace
 
 ChosenTiles choose_product_for_gpus(const MachineModel& machine, Transposed stored, Index m, Index n, Index k,
                                     Index fixed) {
-  return choose(machine, {.m = m, .n = n, .k = k, .stored = stored}, fixed, [](TileExtents) { return true; });
+  const auto tiles =
+      choose(machine, {.m = m, .n = n, .k = k, .stored = stored}, fixed, [](TileExtents) { return true; });
+  if (fixed > 0 || stored.a) return tiles;
+  return faster(tiles, stored.b ? choose_panels_transposed(machine, m, n, k) : choose_panels(machine, m, n, k));
 }
 
 /// The least number of tiles of a triangle per GPU. A GPU with fewer has nothing to compute while it waits for one.

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <deque>
 #include <vector>
 
 #include <tessera/matrix.hpp>
 
 #include "codelets/codelet.hpp"
+#include "loader.hpp"
 #include "order.hpp"
+#include "panel_order.hpp"
 #include "submit.hpp"
 #include "tile_owners.hpp"
 #include "tiling/plan.hpp"
@@ -27,6 +30,36 @@ struct Target {
   Target again() const { return {handle, STARPU_RW, T(1), on_diagonal, owner, wanted_next}; }
 };
 
+/// Requests the tiles that `accumulate` in panels needs, in the order of their first use. Of C, which is not needed
+/// until a sum is complete, `panels.ahead` panels on each GPU arrive later than the tiles of B that follow them.
+template <Scalar T, typename Deferred, typename Submit>
+void load_panels(const detail::Session& session, const detail::Panels& panels, const Matrix<T>& C, Region region,
+                 T beta, const Owners& owners, const std::vector<Step>& order, Index terms, Deferred is_deferred,
+                 Submit submit) {
+  Loader loader(session);
+  struct Late {
+    starpu_data_handle_t tile;
+    int owner;
+  };
+  std::deque<Late> late;
+  const auto load_one = [&] {
+    loader.load(late.front().tile, late.front().owner);
+    late.pop_front();
+  };
+  const Index delay = panels.ahead * owners.grid().size();
+  for (const auto& step : order) {
+    const int owner = owners.of(step.i, step.j);
+    const auto c = C.handle(step.i, step.j);
+    const bool deferred = is_deferred(step);
+    submit(loader, step,
+           Target<T>{deferred ? nullptr : c, beta == T{} ? STARPU_W : STARPU_RW, beta,
+                     region.on_diagonal(step.i, step.j), owner, nullptr});
+    if (deferred && step.term + 1 == terms) late.push_back({c, owner});
+    if (std::ssize(late) > delay) load_one();
+  }
+  while (!late.empty()) load_one();
+}
+
 /// C ← Σ terms + β C, on a region of C as stored. Submits the tasks of every routine whose output is not also an input.
 ///
 /// The sum of a tile is one chain of tasks on the tile of C itself, with two exceptions:
@@ -35,7 +68,8 @@ struct Target {
 ///   order, so the same call gives the same bits.
 ///
 /// @param plan    for the tiles of C
-/// @param submit  (Submitter&, const Step&, const Target<T>&): submits the task, or tasks, of one term
+/// @param submit  (Submitter&, const Step&, const Target<T>&): submits the task, or tasks, of one term. It may also be
+///                called with a Loader, which requests what they read
 template <Scalar T, typename Submit>
 void accumulate(const detail::Session& session, const detail::Plan& plan, const Matrix<T>& C, Region region, T beta,
                 Submit submit) {
@@ -44,14 +78,21 @@ void accumulate(const detail::Session& session, const detail::Plan& plan, const 
   const Index terms = plan.terms, sums = plan.sums;
   const auto first_term = [&](Index sum) { return (sum * terms + sums - 1) / sums; };
   std::vector<TemporaryTile> temporaries(static_cast<std::size_t>(C.mt() * C.nt() * sums));
-  const auto order = product_order(C.mt(), C.nt(), region, terms, plan.block, owners, plan.task());
+  const bool panels = plan.panels.exist();
+  const auto order = panels ? panel_order(C.mt(), C.nt(), terms, plan.panels, owners)
+                            : product_order(C.mt(), C.nt(), region, terms, plan.block, owners, plan.task());
+  const auto is_deferred = [&](const Step& step) {
+    return step.deferred && beta != T{} && terms > 1 && sums == 1 && !region.on_diagonal(step.i, step.j);
+  };
+  if (panels && owners.exist())
+    load_panels(session, plan.panels, C, region, beta, owners, order, terms, is_deferred, submit);
   Submitter submitter(session, C);
   for (const auto& step : order) {
     const auto c = C.handle(step.i, step.j);
     const bool on_diagonal = region.on_diagonal(step.i, step.j);
     const Index sum = step.term * sums / terms;
     const bool first = step.term == first_term(sum), last = step.term + 1 == first_term(sum + 1);
-    const bool deferred = step.deferred && beta != T{} && terms > 1 && sums == 1 && !on_diagonal;
+    const bool deferred = is_deferred(step);
     const int owner = owners.exist() ? static_cast<int>((owners.of(step.i, step.j) + sum) % owners.grid().size()) : -1;
     auto& temporary = temporaries[static_cast<std::size_t>((step.i + step.j * C.mt()) * sums + sum)];
     if (first && (deferred || sum > 0)) {
@@ -64,7 +105,7 @@ void accumulate(const detail::Session& session, const detail::Plan& plan, const 
     if (first) target.beta = in_place ? beta : T{};
     // In C itself, the part of a diagonal tile that is not computed must survive: STARPU_RW.
     if (target.beta == T{} && (!on_diagonal || !in_place)) target.mode = STARPU_W;
-    if (deferred && first) target.wanted_next = c;
+    if (deferred && first && !panels) target.wanted_next = c;
     submitter.step(step.k);
     submit(submitter, step, target);
     if (in_place || !last) continue;

@@ -64,7 +64,9 @@ void print_plans(const std::vector<PlannedProduct>& products) {
   fmt::print("\nTiles for C = A B + C with n x n matrices\n  {:<4} {:>7} {:>12} {:>8} {:>9} {:>14}\n", "type", "n",
              "tile of C", "chunk k", "block", "predicted [s]");
   for (const auto& [type, n, plan] : products) {
-    const auto block = plan.block.rows == 0 ? "all of C" : fmt::format("{}x{}", plan.block.rows, plan.block.columns);
+    const auto block = plan.panels.exist()    ? std::string("panels")
+                       : plan.block.rows == 0 ? "all of C"
+                                              : fmt::format("{}x{}", plan.block.rows, plan.block.columns);
     fmt::print("  {:<4} {:>7} {:>12} {:>8} {:>9} {:>14.3g}\n         {}\n", type, n,
                fmt::format("{}x{}", plan.tile.m, plan.tile.n), plan.tile.k, block, plan.seconds, plan.reason);
   }
@@ -96,6 +98,7 @@ Json to_json(const PlannedProduct& product) {
           {"gpu_rows", plan.grid.p},
           {"gpu_columns", plan.grid.q},
           {"sums_per_tile", plan.sums},
+          {"panels", plan.panels.exist()},
           {"predicted_s", plan.seconds},
           {"reason", plan.reason}};
 }

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <starpu.h>
+
+#include <set>
+#include <utility>
+
+#include "submit.hpp"
+
+namespace tessera::unroll {
+
+/// Requests tiles, each on the GPU that will use it, in the order of the calls.
+///
+/// StarPU shows the scheduling policy only tasks that are ready, which are the next tasks of each sum. So the policy
+/// does not know what the sums need after that, and fetches the inputs of later sums too early. Where the order of all
+/// loads matters, they are requested before the first task is submitted.
+/// @pre  the GPUs have memory for all tiles that are requested: StarPU does not evict for a prefetch
+class Loader {
+ public:
+  explicit Loader(const detail::Session& session) : session_(session) {}
+
+  /// Takes the arguments of Submitter::submit. Requests the tiles that this task reads.
+  template <typename Args, std::size_t count>
+  void submit(const starpu_codelet& /*codelet*/, const Access (&accesses)[count], const Args& /*args*/, int owner,
+              starpu_data_handle_t /*wanted_next*/ = nullptr) {
+    for (const auto& access : accesses)
+      if (access.handle != nullptr && (access.mode & STARPU_R) != 0) load(access.handle, owner);
+  }
+
+  /// Requests a tile, unless it was requested there before.
+  void load(starpu_data_handle_t tile, int owner) {
+    if (!requested_.insert(tile).second) return;
+    const int worker = session_.machine().gpu_workers[static_cast<std::size_t>(owner)].front();
+    starpu_data_prefetch_on_node_prio(tile, starpu_worker_get_memory_node(static_cast<unsigned>(worker)), 1,
+                                      priority_--);
+  }
+
+ private:
+  const detail::Session& session_;
+  std::set<starpu_data_handle_t> requested_;
+  /// Different for each request: when a task asks for a tile as well, StarPU puts the request behind all others of the
+  /// same priority.
+  int priority_ = 0;
+};
+
+}  // namespace tessera::unroll

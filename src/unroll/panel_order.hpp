@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "order.hpp"
+#include "tiling/chosen_tiles.hpp"
+
+namespace tessera::unroll {
+
+/// All terms of the tiles of an mt×nt result with kt terms per tile, in submission order, for a call in panels.
+///
+/// The first `ahead` panels of each GPU grow together while A arrives. If each needs a tile of B of its own, it begins
+/// when its share of A is there: so the GPU computes while the links are busy with A, and B does not delay A. Then one
+/// tile after another is completed, in squares that grow, so that each tile of A and B is used with all those before
+/// it.
+///
+/// All sums are deferred: C arrives while they are computed.
+inline std::vector<Step> panel_order(Index mt, Index nt, Index kt, const detail::Panels& panels, const Owners& owners) {
+  const Index gpus = owners.grid().size(), ahead = panels.ahead;
+  std::vector<Step> steps;
+  steps.reserve(static_cast<std::size_t>(mt * nt * kt));
+  for (Index j = 0; j < nt; j++)
+    for (Index i = 0; i < mt; i++)
+      for (Index s = 0; s < kt; s++) steps.push_back({i, j, owners.term(i, j, s, kt), s, true});
+  std::ranges::stable_sort(steps, {}, [&](const Step& step) {
+    const Index panel = step.j / gpus;
+    const bool first = step.i == 0 && panel < ahead;
+    const Index begin = panels.columns > 1 ? 0 : panel * kt / ahead;
+    if (first) return std::tuple(Index{0}, std::max(step.term, begin));
+    return std::tuple(1 + std::max(step.i, panel), step.i == 0 ? Index{0} : step.j);
+  });
+  return steps;
+}
+
+}  // namespace tessera::unroll

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Bytes that simulated calls copy: where the operands fit, each is copied once.
+#include "laboratory.hpp"
+
+namespace tessera::test {
+namespace {
+
+/// Bytes from the host, relative to the least.
+double from_host(const std::string& arguments) {
+  const auto row = row_of("--platform h200x4 --type d " + arguments);
+  return row.at("bytes_h2d").get<double>() / row.at("bytes_min_h2d").get<double>();
+}
+
+// These products are computed in panels on one and two GPUs: B has one tile of several chunks, or is shared by all of
+// C.
+TEST(Traffic, OfProductsIsTheLeast) {
+  for (const std::string gpus : {"1", "2", "4"})
+    for (const std::string op : {"n", "t"})
+      for (const std::string beta : {"0", "0.3"}) {
+        const auto call = "--size 4096 --gpus " + gpus + " --trans-b " + op + " --beta " + beta;
+        EXPECT_LE(from_host(call), 1.001) << call;
+      }
+}
+
+}  // namespace
+}  // namespace tessera::test
