@@ -33,7 +33,7 @@ void set_cost_function(CostFunction function);
 
 // Each struct below documents what its tile operation computes, and its buffers. A task may pass an output whose factor
 // β is 0 as STARPU_W if it computes the whole tile. If it computes only a triangle, the other elements must keep their
-// values, so the tile is always STARPU_RW.
+// values: the tile is STARPU_RW, unless copies leave them alone (see TileGrid::use_only).
 //
 // A tile on the diagonal of a matrix may be taller than wide. The diagonal of the matrix then enters the tile in row
 // `first_row`, where a square begins. "A triangle" below means one triangle of that square, together with all rows of

@@ -84,6 +84,8 @@ void accumulate(const detail::Session& session, const detail::Plan& plan, const 
   const auto is_deferred = [&](const Step& step) {
     return step.deferred && beta != T{} && terms > 1 && sums == 1 && !region.on_diagonal(step.i, step.j);
   };
+  // The part of a diagonal tile that is not computed must survive. In a private C it does: copies leave it alone.
+  const bool keeps_rest = !detail::MatrixAccess::grid(C).is_private();
   if (panels && owners.exist())
     load_panels(session, plan.panels, C, region, beta, owners, order, terms, is_deferred, submit);
   Submitter submitter(session, C);
@@ -103,8 +105,7 @@ void accumulate(const detail::Session& session, const detail::Plan& plan, const 
     const bool in_place = temporary.handle() == nullptr;
     Target<T> target{in_place ? c : temporary.handle(), STARPU_RW, T(1), on_diagonal, owner, nullptr};
     if (first) target.beta = in_place ? beta : T{};
-    // In C itself, the part of a diagonal tile that is not computed must survive: STARPU_RW.
-    if (target.beta == T{} && (!on_diagonal || !in_place)) target.mode = STARPU_W;
+    if (target.beta == T{} && !(keeps_rest && on_diagonal && in_place)) target.mode = STARPU_W;
     if (deferred && first && !panels) target.wanted_next = c;
     submitter.step(step.k);
     submit(submitter, step, target);

@@ -22,5 +22,14 @@ TEST(Traffic, OfProductsIsTheLeast) {
       }
 }
 
+// Without β, tiles on the diagonal are not read: copies back to the host write only the triangle.
+TEST(Traffic, OfUpdatesWithoutBetaHasNoC) {
+  for (const std::string routine : {"syrk", "syr2k"})
+    for (const std::string uplo : {"l", "u"}) {
+      const auto call = "--routine " + routine + " --uplo " + uplo + " --size 8192 --gpus 1 --beta 0";
+      EXPECT_LE(from_host(call), 1.001) << call;
+    }
+}
+
 }  // namespace
 }  // namespace tessera::test
