@@ -61,14 +61,14 @@ void for_each_part(const PartialTile& tile, OnRectangle on_rectangle, OnCorner o
 }
 
 /// The rows [begin, end).
-struct Rows {
+struct RowRange {
   int begin, end;
 };
 
 /// The rows of column j of a rectangle that belong to the triangle. Rows and columns count from the start of the tile.
 /// May be empty.
-inline Rows used_rows(const PartialTile& tile, const Rectangle& rectangle, int j) {
-  Rows rows{rectangle.i, rectangle.i + rectangle.m};
+inline RowRange used_rows(const PartialTile& tile, const Rectangle& rectangle, int j) {
+  RowRange rows{rectangle.i, rectangle.i + rectangle.m};
   const int diagonal = tile.diagonal + j;
   if (tile.part == Part::Lower) rows.begin = std::clamp(diagonal, rows.begin, rows.end);
   if (tile.part == Part::Upper) rows.end = std::clamp(diagonal + 1, rows.begin, rows.end);

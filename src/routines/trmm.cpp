@@ -11,7 +11,7 @@ namespace {
 /// have read it. A row t of the last half is used, once loaded, for all results at once. The terms of the other half
 /// are added result by result, so that results are written back one after another.
 template <Scalar T>
-void unroll_tasks(unroll::Sweep<T>& sweep, T factor) {
+void unroll_products(unroll::Sweep<T>& sweep, T factor) {
   const Index rows = sweep.rows(), middle = rows / 2;
   for (const auto group : sweep.groups()) {
     for (Index t = rows - 1; t >= middle; t--) {
@@ -34,11 +34,11 @@ void unroll_tasks(unroll::Sweep<T>& sweep, T factor) {
 
 template <Scalar T>
 void submit_trmm(const TileCall<T>& call) {
-  submit_triangular(call, unroll_tasks<T>);
+  submit_triangular(call, unroll_products<T>);
 }
 template <Scalar T>
 void compute_trmm(const blas::Call& call) {
-  compute_triangular<T>(call, unroll_tasks<T>);
+  compute_triangular<T>(call, unroll_products<T>);
 }
 
 INSTANTIATE(trmm, SDCZ)

@@ -8,7 +8,7 @@ namespace {
 /// Row s is solved after the solutions of all rows before it have been subtracted. No task waits for a whole row: each
 /// tile starts its sum with the solutions that are available.
 template <Scalar T>
-void unroll_tasks(unroll::Sweep<T>& sweep, T factor) {
+void unroll_solve(unroll::Sweep<T>& sweep, T factor) {
   for (const auto group : sweep.groups())
     for (Index s = 0; s < sweep.rows(); s++) {
       for (Index x = 0; x < s; x++)
@@ -22,11 +22,11 @@ void unroll_tasks(unroll::Sweep<T>& sweep, T factor) {
 
 template <Scalar T>
 void submit_trsm(const TileCall<T>& call) {
-  submit_triangular(call, unroll_tasks<T>);
+  submit_triangular(call, unroll_solve<T>);
 }
 template <Scalar T>
 void compute_trsm(const blas::Call& call) {
-  compute_triangular<T>(call, unroll_tasks<T>);
+  compute_triangular<T>(call, unroll_solve<T>);
 }
 
 INSTANTIATE(trsm, SDCZ)

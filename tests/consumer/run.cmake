@@ -9,7 +9,7 @@ set(prefix ${SCRATCH}/prefix)
 set(ENV{PKG_CONFIG_PATH} ${STARPU_LIBDIR}/pkgconfig:$ENV{PKG_CONFIG_PATH})  # StarPU's, as this build found it
 set(options -D WAY=${WAY} -D CMAKE_CXX_COMPILER=${CXX})
 if(WAY STREQUAL "add_subdirectory")
-  list(APPEND options -D TESSERA_SOURCE=${SOURCE} -D TESSERA_CUDA=OFF)
+  list(APPEND options -D TESSERA_SOURCE=${SOURCE} -D TESSERA_CUDA=OFF -D CMAKE_UNITY_BUILD=ON)
 else()
   file(REMOVE_RECURSE ${SCRATCH})
   run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})

@@ -5,11 +5,9 @@
 
 namespace tessera::bench {
 
-using Clock = detail::StatusLine::Clock;
-
 Progress::Progress(std::optional<bool> wanted) : line_(STDERR_FILENO) {
   if (!wanted.value_or(line_.in_place())) return;
-  line_.start(Clock::now());
+  line_.start(detail::StatusLine::Clock::now());
   watch_.emplace();
   ticker_.emplace([this] { look(); });
 }
@@ -42,7 +40,7 @@ void Progress::look() {
   };
   auto line = text_ + after(", ", more_) + after("; ", call);
   if (line.size() > line_.width()) line = text_ + after("; ", call);
-  line_.show(line, Clock::now());
+  line_.show(line, detail::StatusLine::Clock::now());
 }
 
 }  // namespace tessera::bench
