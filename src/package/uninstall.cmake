@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Removes the files that MANIFEST lists, below $DESTDIR, and the folders that this leaves empty.
+if(NOT EXISTS ${MANIFEST})
+  message(FATAL_ERROR "There is no ${MANIFEST}: nothing was installed from this build.")
+endif()
+file(STRINGS ${MANIFEST} files)
+foreach(file IN LISTS files)
+  set(file $ENV{DESTDIR}${file})
+  if(EXISTS ${file} OR IS_SYMLINK ${file})
+    message(STATUS "Removing ${file}")
+    file(REMOVE ${file})
+  endif()
+  cmake_path(GET file PARENT_PATH folder)
+  while(IS_DIRECTORY ${folder} AND folder MATCHES "/[^/]*tessera[^/]*(/|$)")  # Tessera's own, not lib or bin
+    file(GLOB rest LIST_DIRECTORIES ON ${folder}/* ${folder}/.*)
+    list(FILTER rest EXCLUDE REGEX "/[.][.]?$")
+    if(rest)
+      break()
+    endif()
+    file(REMOVE_RECURSE ${folder})
+    cmake_path(GET folder PARENT_PATH folder)
+  endwhile()
+endforeach()
