@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# usage: installed.sh CMAKE BUILD SOURCE CXX [STARPU]
+# Installs BUILD as a packager does, moves the prefix, and uses it as somebody else does: without HOME, without
+# variables, and, if root runs this, from another account. STARPU is the prefix that the installation has a copy of.
+set -euo pipefail
+
+cmake=$1 build=$2 source=$3 cxx=$4 starpu=${5:-}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+chmod 755 "$scratch"
+
+# The manifest of the last installation from this build stays what it was, since `uninstall` reads it.
+manifest=$build/install_manifest.txt
+[[ ! -e $manifest ]] || cp "$manifest" "$scratch/manifest-before"
+DESTDIR=$scratch/stage "$cmake" --install "$build" >"$scratch/log"
+mv "$manifest" "$scratch/manifest"
+[[ ! -e $scratch/manifest-before ]] || mv "$scratch/manifest-before" "$manifest"
+built=$scratch/stage$(sed -n 's/^CMAKE_INSTALL_PREFIX:.*=//p' "$build/CMakeCache.txt")
+prefix=$scratch/prefix
+cp -a "$built" "$prefix"
+failed=0
+
+fail() { echo "FAILED: $*" >&2; failed=1; }
+
+# --- uninstall: what others put there stays
+touch "$built/lib/of-somebody-else"
+DESTDIR=$scratch/stage "$cmake" -D MANIFEST="$scratch/manifest" -P "$source/src/package/uninstall.cmake" >/dev/null
+left=$(find "$scratch/stage" ! -type d)
+[[ $left == "$built/lib/of-somebody-else" ]] || fail "uninstall left $left"
+left=$(find "$scratch/stage" -type d -name '*tessera*' | grep -v "^$built\$" || true)
+[[ -z $left ]] || fail "uninstall left the folder $left"
+rm -r "$scratch/stage"
+
+# --- nothing names the builder's folders
+patterns=(-e "$source/" -e "$build/")
+[[ -z $starpu ]] || patterns+=(-e "$starpu")
+if named=$(grep -rlaF "${patterns[@]}" "$prefix"); then fail "these name folders of the build: $named"; fi
+
+# --- programs
+mkdir "$scratch/work"
+cp "$source"/tests/consumer/{CMakeLists.txt,main.cpp,plain.c} "$scratch/work"
+cp "$source/examples/03_own_tasks.cpp" "$scratch/work/own_tasks.cpp"
+stranger=()
+if [[ $(id -u) == 0 ]]; then
+  stranger=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+  chown -R 65534:65534 "$scratch/work"
+fi
+as_stranger() {  # what, command
+  local what=$1 status=0 text
+  shift
+  text=$(cd "$scratch/work" && "${stranger[@]}" env -i PATH="$PATH" HOME=/nonexistent CXX="$cxx" TESSERA_CPUS=2 \
+    TESSERA_GPUS=0 CUDA_VISIBLE_DEVICES=-1 "$@" 2>&1) || status=$?
+  [[ $status == 0 ]] || fail "$what ended with $status: $text"
+}
+for program in "$prefix"/bin/*; do as_stranger "${program##*/}" "$program" --help; done
+if [[ -x $prefix/bin/tessera-bench ]]; then
+  as_stranger "tessera-bench" "$prefix/bin/tessera-bench" --size 300 --repeat 1 --check
+fi
+while read -r example; do
+  as_stranger "${example##*/}" "$example"
+done < <(find "$prefix" -path '*/tessera/examples/*' -type f)
+
+# --- programs of users
+as_stranger "cmake" "$cmake" -S . -B build -D CMAKE_PREFIX_PATH="$prefix"
+as_stranger "cmake --build" "$cmake" --build build
+for program in consumer own_tasks plain; do as_stranger "$program by find_package" "build/$program"; done
+folder=$(dirname "$(find "$prefix" -name tessera.pc)")
+# shellcheck disable=SC2016  # the inner shell expands it
+by_pkg_config='$CXX -std=c++20 main.cpp -o main $(pkg-config --cflags --libs tessera) && ./main &&
+  $CXX -std=c++20 own_tasks.cpp -o own_tasks $(pkg-config --cflags --libs tessera tessera-starpu) && ./own_tasks'
+as_stranger "pkg-config" env PKG_CONFIG_PATH="$folder" bash -ec "$by_pkg_config"
+exit $failed
