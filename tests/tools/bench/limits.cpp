@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <utility>
 
 #include "support/process.hpp"
@@ -39,11 +40,12 @@ TEST(LimitParts, OfCoresAreArithmeticAlone) {
   EXPECT_EQ(parts.in + parts.out + parts.both, 0);
 }
 
-/// Runs a small product on as many GPUs as the test may use, or on a core.
+/// Runs a small product on as many GPUs as the test may use, or on a core. TESSERA_BENCH names the program.
 Ended bench_small(const char* gpus) {
+  const char* const bench = std::getenv("TESSERA_BENCH");
+  if (bench == nullptr) throw std::runtime_error("TESSERA_BENCH must name tessera-bench");
   return run_program(
-      {TESSERA_BENCH, "--size", "512", "--cpus", "1", "--gpus", gpus, "--repeat", "1", "--warmup", "0", "--json", "-"},
-      200);
+      {bench, "--size", "512", "--cpus", "1", "--gpus", gpus, "--repeat", "1", "--warmup", "0", "--json", "-"}, 200);
 }
 
 void expect_both_limits(const nlohmann::json& row) {
