@@ -13,8 +13,8 @@ struct Gemm {
     const auto A = tile<const T>(buffers[0]), B = tile<const T>(buffers[1]);
     const auto C = tile<T>(buffers[2]);
     const int k = op_a == Op::NoTrans ? A.n : A.m;
-    blas.gemm(op_a, op_b, C.m, C.n, k, alpha, A.data, A.ld, part(op_b, B, first_term, first_column), B.ld, beta, C.data,
-              C.ld);
+    blas.gemm(op_a, op_b, C.m, C.n, k, alpha, A.data, A.ld, element_of(op_b, B, first_term, first_column), B.ld, beta,
+              C.data, C.ld);
   }
 };
 

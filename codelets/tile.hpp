@@ -25,20 +25,20 @@ T* element(const Tile<T>& C, int i, int j) {
   return C.data + i + static_cast<Index>(j) * C.ld;
 }
 
+/// The address of element (i, j) of op(A).
+template <typename T>
+const T* element_of(Op op, const Tile<const T>& A, int i, int j) {
+  return op == Op::NoTrans ? element(A, i, j) : element(A, j, i);
+}
+
 /// The address of row i of op(A), or of column j of op(B).
 template <typename T>
 const T* row(Op op, const Tile<const T>& A, int i) {
-  return op == Op::NoTrans ? element(A, i, 0) : element(A, 0, i);
+  return element_of(op, A, i, 0);
 }
 template <typename T>
 const T* column(Op op, const Tile<const T>& B, int j) {
-  return op == Op::NoTrans ? element(B, 0, j) : element(B, j, 0);
-}
-
-/// The address of element (i, j) of op(A).
-template <typename T>
-const T* part(Op op, const Tile<const T>& A, int i, int j) {
-  return op == Op::NoTrans ? element(A, i, j) : element(A, j, i);
+  return element_of(op, B, 0, j);
 }
 
 }  // namespace tessera::codelets

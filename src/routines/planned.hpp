@@ -12,9 +12,9 @@ namespace tessera::detail {
 
 class Session;
 
-/// Computes a legal call of gemm or gemmt that writes C, with a given plan: the second half of `compute_gemm`, which
-/// chooses the plan. Tests give plans that this machine would not choose. Returns when the result is in the caller's
-/// memory.
+/// Computes a legal call of gemm or gemmt that writes C, with a given plan (gemmt: without panels). Returns when the
+/// result is in the caller's memory. This is the second half of `compute_gemm`, which chooses the plan; tests give
+/// plans that this machine would not choose.
 template <Scalar T>
 void compute_product(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call);
 

@@ -97,6 +97,7 @@ void TileGrid::call(char letter) noexcept {
 }
 
 void TileGrid::use_only(Uplo uplo) {
+  only_a_triangle_ = true;
   if (!has_several_memories()) return;  // nothing is copied
   for (Index j = 0; j < nt_; j++)
     for (Index i = 0; i < mt_; i++) {

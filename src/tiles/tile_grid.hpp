@@ -47,6 +47,8 @@ class TileGrid {
   /// tiles on the diagonal alone.
   /// @pre  only one call uses the tiles, and it has not submitted a task
   void use_only(Uplo uplo);
+  /// Whether copies leave the part of a tile alone that is outside the triangle: `use_only` was called.
+  bool copies_only_a_triangle() const noexcept { return only_a_triangle_; }
 
   /// Sets the letter that names the tiles in traces: that of the operand. Only the first call has an effect.
   void call(char letter) noexcept;
@@ -82,7 +84,7 @@ class TileGrid {
   std::size_t element_size_;
   TileSize tile_;
   bool read_only_;
-  bool private_ = false;
+  bool private_ = false, only_a_triangle_ = false;
   std::atomic<char> letter_ = 0;
 };
 

@@ -19,6 +19,9 @@ constexpr std::array<Index, 3> chunks{512, 1024, 2048};
 /// Longer columns are not copied faster, and C should have several tiles if it is so tall.
 constexpr Index tallest_panel = 16384;
 
+/// Lower panels were not measured. Their columns are not long.
+constexpr Index lowest_panel = 1024;
+
 /// The ratio of height to width up to which kernels are fast. An H200 multiplied panels of 8192×512 at 52 TFLOP/s; with
 /// panels of 8192×256, a call of n = 8192 took 3 to 12 % longer.
 constexpr Index narrowest_panel = 16;
@@ -48,16 +51,25 @@ struct Prediction {
   bool bound_by_links;
 };
 
-bool possible(const MachineModel& machine, double bytes_of_each_gpu) {
-  return machine.has_owners() && machine.gpus_alike &&
-         (machine.gpu_memory <= 0 || bytes_of_each_gpu <= machine.gpu_memory);
+/// Panels need measured rates of columns, which are their reason, and GPUs that each load about the same. With more
+/// than two GPUs, each panel of A would have to travel on between them, and in simulations of four, tiles are faster.
+bool possible(const MachineModel& machine) {
+  return machine.has_owners() && machine.gpus_alike && machine.gpus <= 2 && !machine.rates.column.empty();
+}
+
+/// The leading dimension of a panel on a GPU is its height. Kernels may be slower where columns are not aligned.
+bool aligned(const MachineModel& machine, Index rows) {
+  return static_cast<Index>(machine.element_size) * rows % 16 == 0;
 }
 
 /// The panels of C, `rows` high, with the shortest predicted time.
+/// @param inputs   bytes of A and B on each GPU, as a function of the columns of C that it owns
 /// @param predict  a function of the tile
-template <typename Predict>
-std::optional<ChosenTiles> best_of(const MachineModel& machine, Index rows, Index n, Index k, Predict predict) {
+template <typename Inputs, typename Predict>
+std::optional<ChosenTiles> best_of(const MachineModel& machine, Index m, Index rows, Index n, Index k, Inputs inputs,
+                                   Predict predict) {
   std::optional<ChosenTiles> best;
+  if (!possible(machine) || rows < lowest_panel || !aligned(machine, rows)) return best;
   for (const Index width : widths)
     for (const Index chunk : chunks) {
       ChosenTiles tile;
@@ -66,6 +78,8 @@ std::optional<ChosenTiles> best_of(const MachineModel& machine, Index rows, Inde
       if (chunk >= k || narrowest_panel * width < rows || largest > largest_tile_bytes ||
           divide_up(n, width) < fewest_panels(machine.gpus) * machine.gpus)
         continue;
+      const Index own = std::min(n, divide_up(divide_up(n, width), machine.gpus) * width);
+      if (machine.gpu_memory > 0 && inputs(own) + 2 * machine.bytes(m, own) > machine.gpu_memory) continue;
       const Prediction predicted = predict(tile);
       tile.seconds = predicted.seconds;
       if (predicted.bound_by_links && (!best || tile.seconds < best->seconds)) best = tile;
@@ -117,10 +131,10 @@ Prediction predict_transposed(const MachineModel& machine, Index m, Index n, Ind
 }  // namespace
 
 std::optional<ChosenTiles> choose_panels(const MachineModel& machine, Index m, Index n, Index k) {
-  if (!possible(machine, machine.bytes(m, k) + (machine.bytes(k, n) + 2 * machine.bytes(m, n)) / machine.gpus))
-    return {};
-  const Index rows = divide_up(m, divide_up(m, tallest_panel));
-  auto best = best_of(machine, rows, n, k, [&](const ChosenTiles& tile) {
+  if (!aligned(machine, k)) return {};  // the height of a tile of B
+  const Index parts = divide_up(m, tallest_panel), rows = parts == 1 ? m : divide_up(divide_up(m, parts), 64) * 64;
+  const auto inputs = [&](Index columns) { return machine.bytes(m, k) + machine.bytes(k, columns); };
+  auto best = best_of(machine, m, rows, n, k, inputs, [&](const ChosenTiles& tile) {
     const bool too_tall = machine.bytes(k, tile.n) > largest_tile_bytes;
     return too_tall ? Prediction{0, false} : predict(machine, m, n, k, tile);
   });
@@ -129,10 +143,9 @@ std::optional<ChosenTiles> choose_panels(const MachineModel& machine, Index m, I
 }
 
 std::optional<ChosenTiles> choose_panels_transposed(const MachineModel& machine, Index m, Index n, Index k) {
-  if (std::max(m, n) > tallest_panel ||
-      !possible(machine, machine.bytes(m + n, k) + 2 * machine.bytes(m, n) / machine.gpus))
-    return {};
-  auto best = best_of(machine, m, n, k, [&](const ChosenTiles& tile) {
+  if (std::max(m, n) > tallest_panel || n < lowest_panel || !aligned(machine, n)) return {};
+  const auto inputs = [&](Index /*columns*/) { return machine.bytes(m + n, k); };
+  auto best = best_of(machine, m, m, n, k, inputs, [&](const ChosenTiles& tile) {
     const bool too_tall = machine.bytes(n, tile.k) > largest_tile_bytes;
     return too_tall ? Prediction{0, false} : predict_transposed(machine, m, n, k, tile);
   });

@@ -44,6 +44,7 @@ Plan plan_chosen(const MachineModel& machine, const ChosenTiles& chosen, Index m
   auto plan = with_choice(plan_of_sums(machine, tile, region_of(mt, nt).tiles(mt, nt), k), chosen);
   if (chosen.panels.exist()) {
     plan.panels = chosen.panels;
+    plan.sums = 1;
     plan.grid = {1, machine.gpus};
     plan.block = {};
   } else if (machine.gpus > 0)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <deque>
 #include <vector>
 
 #include <tessera/matrix.hpp>
@@ -30,34 +29,20 @@ struct Target {
   Target again() const { return {handle, STARPU_RW, T(1), on_diagonal, owner, wanted_next}; }
 };
 
-/// Requests the tiles that `accumulate` in panels needs, in the order of their first use. Of C, which is not needed
-/// until a sum is complete, `panels.ahead` panels on each GPU arrive later than the tiles of B that follow them.
+/// Requests the tiles that `accumulate` in panels reads, in the order in which they are needed.
 template <Scalar T, typename Deferred, typename Submit>
 void load_panels(const detail::Session& session, const detail::Panels& panels, const Matrix<T>& C, Region region,
                  T beta, const Owners& owners, const std::vector<Step>& order, Index terms, Deferred is_deferred,
                  Submit submit) {
   Loader loader(session);
-  struct Late {
-    starpu_data_handle_t tile;
-    int owner;
-  };
-  std::deque<Late> late;
-  const auto load_one = [&] {
-    loader.load(late.front().tile, late.front().owner);
-    late.pop_front();
-  };
-  const Index delay = panels.ahead * owners.grid().size();
-  for (const auto& step : order) {
-    const int owner = owners.of(step.i, step.j);
-    const auto c = C.handle(step.i, step.j);
-    const bool deferred = is_deferred(step);
+  const auto load_inputs = [&](const Step& step) {
+    const auto c = is_deferred(step) ? nullptr : C.handle(step.i, step.j);
     submit(loader, step,
-           Target<T>{deferred ? nullptr : c, beta == T{} ? STARPU_W : STARPU_RW, beta,
-                     region.on_diagonal(step.i, step.j), owner, nullptr});
-    if (deferred && step.term + 1 == terms) late.push_back({c, owner});
-    if (std::ssize(late) > delay) load_one();
-  }
-  while (!late.empty()) load_one();
+           Target<T>{c, beta == T{} ? STARPU_W : STARPU_RW, beta, region.on_diagonal(step.i, step.j),
+                     owners.of(step.i, step.j), nullptr});
+  };
+  const auto load_result = [&](const Step& step) { loader.load(C.handle(step.i, step.j), owners.of(step.i, step.j)); };
+  for_each_load(order, terms, panels.ahead * owners.grid().size(), is_deferred, load_inputs, load_result);
 }
 
 /// C ← Σ terms + β C, on a region of C as stored. Submits the tasks of every routine whose output is not also an input.
@@ -84,8 +69,8 @@ void accumulate(const detail::Session& session, const detail::Plan& plan, const 
   const auto is_deferred = [&](const Step& step) {
     return step.deferred && beta != T{} && terms > 1 && sums == 1 && !region.on_diagonal(step.i, step.j);
   };
-  // The part of a diagonal tile that is not computed must survive. In a private C it does: copies leave it alone.
-  const bool keeps_rest = !detail::MatrixAccess::grid(C).is_private();
+  // The part of a diagonal tile that is not computed must survive. If copies leave it alone, it does.
+  const bool keeps_rest = !detail::MatrixAccess::grid(C).copies_only_a_triangle();
   if (panels && owners.exist())
     load_panels(session, plan.panels, C, region, beta, owners, order, terms, is_deferred, submit);
   Submitter submitter(session, C);

@@ -15,7 +15,8 @@ namespace tessera::unroll {
 /// StarPU shows the scheduling policy only tasks that are ready, which are the next tasks of each sum. So the policy
 /// does not know what the sums need after that, and fetches the inputs of later sums too early. Where the order of all
 /// loads matters, they are requested before the first task is submitted.
-/// @pre  the GPUs have memory for all tiles that are requested: StarPU does not evict for a prefetch
+/// @pre  the GPUs have memory for all tiles that are requested. If other calls or programs use it meanwhile, requests
+///       evict tiles that were loaded and not yet used, which are then fetched again.
 class Loader {
  public:
   explicit Loader(const detail::Session& session) : session_(session) {}
@@ -40,7 +41,7 @@ class Loader {
   const detail::Session& session_;
   std::set<starpu_data_handle_t> requested_;
   /// Different for each request: when a task asks for a tile as well, StarPU puts the request behind all others of the
-  /// same priority.
+  /// same priority. Calls of several threads interleave, each in its own order.
   int priority_ = 0;
 };
 

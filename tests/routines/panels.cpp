@@ -67,7 +67,8 @@ TEST_P(InPanels, IsExactOnIntegers) {
     for_all_options(routine, [&](const Options& options) {
       if (options.op_a != Op::NoTrans) return;
       for (const auto& shape : cases)
-        for (const Index ahead : {1, 2, 4})
+        for (const Index ahead : {1, 2, 4}) {
+          if (options.op_b != Op::NoTrans && ahead > 1) break;  // all panels are begun at once
           for (const T beta : {T(0), T(1), T(-2)}) {
             const auto before = integer_call(routine, options, shape.size, ++seed, T(3), beta);
             auto after = before;
@@ -76,6 +77,7 @@ TEST_P(InPanels, IsExactOnIntegers) {
                 << "tile " << shape.tile.m << 'x' << shape.tile.n << 'x' << shape.tile.k << ", terms " << shape.terms
                 << ", ahead " << ahead;
           }
+        }
     });
   });
 }
