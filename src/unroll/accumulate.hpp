@@ -29,17 +29,16 @@ struct Target {
   Target again() const { return {handle, STARPU_RW, T(1), on_diagonal, owner, wanted_next}; }
 };
 
-/// Requests the tiles that `accumulate` in panels reads, in the order in which they are needed.
+/// Requests the tiles that `accumulate` in panels reads, in the order in which they are needed. All of C is computed.
 template <Scalar T, typename Deferred, typename Submit>
-void load_panels(const detail::Session& session, const detail::Panels& panels, const Matrix<T>& C, Region region,
-                 T beta, const Owners& owners, const std::vector<Step>& order, Index terms, Deferred is_deferred,
+void load_panels(const detail::Session& session, const detail::Panels& panels, const Matrix<T>& C, T beta,
+                 const Owners& owners, const std::vector<Step>& order, Index terms, Deferred is_deferred,
                  Submit submit) {
   Loader loader(session);
   const auto load_inputs = [&](const Step& step) {
     const auto c = is_deferred(step) ? nullptr : C.handle(step.i, step.j);
     submit(loader, step,
-           Target<T>{c, beta == T{} ? STARPU_W : STARPU_RW, beta, region.on_diagonal(step.i, step.j),
-                     owners.of(step.i, step.j), nullptr});
+           Target<T>{c, beta == T{} ? STARPU_W : STARPU_RW, beta, false, owners.of(step.i, step.j), nullptr});
   };
   const auto load_result = [&](const Step& step) { loader.load(C.handle(step.i, step.j), owners.of(step.i, step.j)); };
   for_each_load(order, terms, panels.ahead * owners.grid().size(), is_deferred, load_inputs, load_result);
@@ -71,8 +70,7 @@ void accumulate(const detail::Session& session, const detail::Plan& plan, const 
   };
   // The part of a diagonal tile that is not computed must survive. If copies leave it alone, it does.
   const bool keeps_rest = !detail::MatrixAccess::grid(C).copies_only_a_triangle();
-  if (panels && owners.exist())
-    load_panels(session, plan.panels, C, region, beta, owners, order, terms, is_deferred, submit);
+  if (panels && owners.exist()) load_panels(session, plan.panels, C, beta, owners, order, terms, is_deferred, submit);
   Submitter submitter(session, C);
   for (const auto& step : order) {
     const auto c = C.handle(step.i, step.j);

@@ -4,13 +4,12 @@
 #include <starpu.h>
 
 #include <set>
-#include <utility>
 
 #include "submit.hpp"
 
 namespace tessera::unroll {
 
-/// Requests tiles, each on the GPU that will use it, in the order of the calls.
+/// Requests tiles, each on the GPU that uses it first, in the order of the calls. Other GPUs find it there.
 ///
 /// StarPU shows the scheduling policy only tasks that are ready, which are the next tasks of each sum. So the policy
 /// does not know what the sums need after that, and fetches the inputs of later sums too early. Where the order of all
@@ -29,7 +28,7 @@ class Loader {
       if (access.handle != nullptr && (access.mode & STARPU_R) != 0) load(access.handle, owner);
   }
 
-  /// Requests a tile, unless it was requested there before.
+  /// Requests a tile, unless it was requested before.
   void load(starpu_data_handle_t tile, int owner) {
     if (!requested_.insert(tile).second) return;
     const int worker = session_.machine().gpu_workers[static_cast<std::size_t>(owner)].front();

@@ -10,10 +10,9 @@ unset(ENV{STARPU_DIR})
 if(STARPU_DIR)
   set(ENV{STARPU_DIR} ${STARPU_DIR})
 endif()
-file(COPY ${CMAKE_CURRENT_LIST_DIR}/ ${SOURCE}/examples/03_own_tasks.cpp DESTINATION ${SCRATCH}/source)
-file(RENAME ${SCRATCH}/source/03_own_tasks.cpp ${SCRATCH}/source/own_tasks.cpp)
-run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${SCRATCH}/source -B ${SCRATCH}/build -D CMAKE_CXX_COMPILER=${CXX}
-    -D TESSERA_SOURCE=${SOURCE} -D TESSERA_CUDA=OFF -D CMAKE_UNITY_BUILD=ON)
-run(${CMAKE_COMMAND} --build ${SCRATCH}/build --parallel 2 --target consumer own_tasks)
-run(${SCRATCH}/build/consumer)
-run(${SCRATCH}/build/own_tasks)
+run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${CMAKE_CURRENT_LIST_DIR} -B ${SCRATCH}/added -D CMAKE_CXX_COMPILER=${CXX}
+    -D TESSERA_SOURCE=${SOURCE} -D OWN_TASKS=${SOURCE}/examples/03_own_tasks.cpp
+    -D TESSERA_CUDA=OFF -D CMAKE_UNITY_BUILD=ON)
+run(${CMAKE_COMMAND} --build ${SCRATCH}/added --parallel 2 --target consumer own_tasks)
+run(${SCRATCH}/added/consumer)
+run(${SCRATCH}/added/own_tasks)

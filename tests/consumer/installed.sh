@@ -38,22 +38,23 @@ patterns=(-e "$source/" -e "$build/")
 if named=$(grep -rlaF "${patterns[@]}" "$prefix"); then fail "these name folders of the build: $named"; fi
 
 # --- programs
-mkdir "$scratch/work"
-cp "$source"/tests/consumer/{CMakeLists.txt,main.cpp,plain.c} "$scratch/work"
-cp "$source/examples/03_own_tasks.cpp" "$scratch/work/own_tasks.cpp"
+mkdir "$scratch/user"
+cp "$source"/tests/consumer/{CMakeLists.txt,main.cpp,plain.c} "$source/examples/03_own_tasks.cpp" "$scratch/user"
 stranger=()
 if [[ $(id -u) == 0 ]]; then
   stranger=(setpriv --reuid=65534 --regid=65534 --clear-groups)
-  chown -R 65534:65534 "$scratch/work"
+  chown -R 65534:65534 "$scratch/user"
 fi
 as_stranger() {  # what, command
   local what=$1 status=0 text
   shift
-  text=$(cd "$scratch/work" && "${stranger[@]}" env -i PATH="$PATH" HOME=/nonexistent CXX="$cxx" TESSERA_CPUS=2 \
+  text=$(cd "$scratch/user" && "${stranger[@]}" env -i PATH="$PATH" HOME=/nonexistent CXX="$cxx" TESSERA_CPUS=2 \
     TESSERA_GPUS=0 CUDA_VISIBLE_DEVICES=-1 "$@" 2>&1) || status=$?
   [[ $status == 0 ]] || fail "$what ended with $status: $text"
 }
-for program in "$prefix"/bin/*; do as_stranger "${program##*/}" "$program" --help; done
+for program in "$prefix"/bin/*; do
+  for option in --help --version; do as_stranger "${program##*/} $option" "$program" "$option"; done
+done
 if [[ -x $prefix/bin/tessera-bench ]]; then
   as_stranger "tessera-bench" "$prefix/bin/tessera-bench" --size 300 --repeat 1 --check
 fi
@@ -62,12 +63,12 @@ while read -r example; do
 done < <(find "$prefix" -path '*/tessera/examples/*' -type f)
 
 # --- programs of users
-as_stranger "cmake" "$cmake" -S . -B build -D CMAKE_PREFIX_PATH="$prefix"
+as_stranger "cmake" "$cmake" -S . -B build -D CMAKE_PREFIX_PATH="$prefix" -D OWN_TASKS=03_own_tasks.cpp
 as_stranger "cmake --build" "$cmake" --build build
 for program in consumer own_tasks plain; do as_stranger "$program by find_package" "build/$program"; done
 folder=$(dirname "$(find "$prefix" -name tessera.pc)")
 # shellcheck disable=SC2016  # the inner shell expands it
 by_pkg_config='$CXX -std=c++20 main.cpp -o main $(pkg-config --cflags --libs tessera) && ./main &&
-  $CXX -std=c++20 own_tasks.cpp -o own_tasks $(pkg-config --cflags --libs tessera tessera-starpu) && ./own_tasks'
+  $CXX -std=c++20 03_own_tasks.cpp -o own_tasks $(pkg-config --cflags --libs tessera tessera-starpu) && ./own_tasks'
 as_stranger "pkg-config" env PKG_CONFIG_PATH="$folder" bash -ec "$by_pkg_config"
 exit $failed

@@ -7,9 +7,11 @@
 
 namespace tessera::tools {
 
-/// @return false if --help was given, after printing the help
+/// Adds --version, and parses.
+/// @return false if --help or --version was given, after printing what it asks for
 /// @throws BadArgument
 inline bool parse_command_line(CLI::App& app, int argc, char** argv) {
+  app.set_version_flag("--version", app.get_name() + " " TESSERA_VERSION, "Print the version and exit");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
