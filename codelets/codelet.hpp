@@ -3,6 +3,9 @@
 
 #include <starpu.h>
 
+#include <atomic>
+#include <cstdint>
+
 #include <tessera/types.hpp>
 
 #include "common/triangle.hpp"
@@ -117,6 +120,8 @@ struct TriangularArgs {
   T alpha;
   bool blocked;
   Real<T>* sum;  ///< the result of `inspect` for B; null: a blocked task on a GPU inspects B itself, and waits for that
+  bool spreads = false;  ///< infinities and NaN may spread to all of their row of B (right) or column (left): a blocked
+                         ///< trsm then does not look for them
 };
 template <Scalar T>
 starpu_codelet& trmm();
@@ -135,6 +140,40 @@ struct DiagonalBlocksArgs {
 };
 template <Scalar T>
 starpu_codelet& diagonal_blocks();
+
+/// The info of a factorization while its tasks run: 0, or the first place at which one of them found the matrix unfit.
+class InfoValue {
+ public:
+  /// Call this in the order of the places. The first call counts.
+  void report(Index place) noexcept {
+    std::int64_t none = 0;
+    first_.compare_exchange_strong(none, place);
+  }
+  std::int64_t first() const noexcept { return first_; }
+
+ private:
+  std::atomic<std::int64_t> first_ = 0;
+};
+
+/// A triangle of A ← its Cholesky factor: L with A = L Lᴴ (Lower), U with A = Uᴴ U (Upper). If a leading minor is not
+/// positive, or NaN, the rest of the factor is not defined. Buffers: A.
+template <Scalar T>
+struct PotrfArgs {
+  Work work;
+  Uplo uplo;
+  Index first;       ///< the row of the matrix at which A begins
+  InfoValue* value;  ///< gets the order of a leading minor that is not positive
+};
+template <Scalar T>
+starpu_codelet& potrf();
+
+/// info ← `value`, which the task deletes. Runs as the last task of a factorization. Buffers: the last
+/// tile on the diagonal (read), info (write), an std::int64_t in host memory.
+struct OutcomeArgs {
+  Work work;
+  InfoValue* value;
+};
+starpu_codelet& outcome();
 
 /// *sum ← Σ |Re| + |Im| over the elements of C. It is not finite if an element is infinite or NaN. Buffers: C (read). C
 /// has at most INT_MAX elements. Runs as the last task on C before a blocked trmm or trsm, which must know this sum

@@ -28,6 +28,8 @@ inline constexpr OperationColour operation_colours[] = {
     {"add", 0x999933},
     {"diagonal_blocks", 0x882255},
     {"inspect", 0x332288},
+    {"potrf", 0xddcc77},
+    {"outcome", 0xbbbbbb},
 };
 
 /// The colour of an operation [0xRRGGBB]; 0 if the table does not contain it: StarPU then chooses one.

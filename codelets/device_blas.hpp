@@ -157,6 +157,12 @@ cublasStatus_t sum_of_magnitudes(cublasHandle_t handle, int n, const T* x, Real<
   return of_type<T>(cublasSasum, cublasDasum, cublasScasum, cublasDzasum)(handle, n, cublas(x), 1, sum);
 }
 
+/// y ← n elements of x, `step` apart. A kernel, so y may be in pinned memory.
+template <Scalar T>
+cublasStatus_t copy(cublasHandle_t handle, int n, const T* x, int step, T* y) {
+  return of_type<T>(cublasScopy, cublasDcopy, cublasCcopy, cublasZcopy)(handle, n, cublas(x), step, cublas(y), 1);
+}
+
 /// C ← α A + β B; C may be A or B. An operand whose factor is 0 is not read.
 template <Scalar T>
 cublasStatus_t geam(cublasHandle_t handle, int m, int n, T alpha, const T* A, int lda, T beta, const T* B, int ldb,

@@ -11,6 +11,7 @@
 
 #include "codelet.hpp"
 #include "device_blas.hpp"
+#include "device_solver.hpp"
 #include "kernel.hpp"
 #include "sum_slots.hpp"
 
@@ -22,12 +23,15 @@ struct Worker {
   cublasHandle_t handle = nullptr;
   void* workspace = nullptr;
   void* ones = nullptr;    ///< `leaf` ones of each type
-  void* pinned = nullptr;  ///< `results_bytes`, then slots for sums
+  void* pinned = nullptr;  ///< `results_bytes`, then slots for sums, then pointers
 };
 std::array<Worker, STARPU_NMAXWORKERS> workers{};
 
 /// Slots for each worker. A trmm or trsm has up to one task per tile of B in flight; without a slot, it waits.
 constexpr std::size_t slots = 1 << 14;
+
+constexpr std::size_t offset_of_pointers = results_bytes + slots * sizeof(double);
+constexpr std::size_t pinned_bytes = offset_of_pointers + most_pointers * sizeof(void*);
 
 Worker& mine() { return workers[static_cast<std::size_t>(starpu_worker_get_id_check())]; }
 
@@ -101,8 +105,7 @@ void create(void* /*unused*/) {
     codelets::check("cublasSetStream", cublasSetStream(mine().handle, starpu_cuda_get_local_stream()));
   codelets::check("cudaMalloc", cudaMalloc(&mine().workspace, workspace_bytes));
   codelets::check("cudaMalloc", cudaMalloc(&mine().ones, bytes_of_ones));
-  codelets::check("cudaHostAlloc",
-                  cudaHostAlloc(&mine().pinned, results_bytes + slots * sizeof(double), cudaHostAllocPortable));
+  codelets::check("cudaHostAlloc", cudaHostAlloc(&mine().pinned, pinned_bytes, cudaHostAllocPortable));
   if (mine().ones == nullptr || mine().pinned == nullptr) return;
   write_ones<float>();
   write_ones<double>();
@@ -116,6 +119,7 @@ void destroy(void* /*unused*/) {
   if (mine().workspace != nullptr) cudaFree(mine().workspace);
   if (mine().ones != nullptr) cudaFree(mine().ones);
   if (mine().pinned != nullptr) cudaFreeHost(mine().pinned);
+  destroy_solver();
   mine() = {};
 }
 
@@ -139,6 +143,9 @@ void destroy_handles() {
 cublasHandle_t local_handle() { return mine().handle; }
 void* local_workspace() { return mine().workspace; }
 void* local_results() { return mine().pinned; }
+const void** local_pointers() {
+  return reinterpret_cast<const void**>(static_cast<std::byte*>(mine().pinned) + offset_of_pointers);
+}
 
 template <Scalar T>
 void set_unit_diagonal(int n, T* A, int lda) {

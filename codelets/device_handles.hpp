@@ -39,6 +39,11 @@ inline constexpr std::size_t workspace_bytes = std::size_t{64} << 20;
 void* local_results();
 inline constexpr std::size_t results_bytes = 128;
 
+/// Pinned host memory of the calling CUDA worker, out of which batched kernels read their pointers. A copy of the
+/// pointers to the device would queue behind the tiles that arrive.
+const void** local_pointers();
+inline constexpr std::size_t most_pointers = 8192;
+
 /// Sets the diagonal of a matrix of order n to ones.
 /// @pre  n ≤ leaf
 template <Scalar T>

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <limits>
 #include <new>
+#include <string>
 #include <vector>
 
 #include "codelet.hpp"
@@ -41,6 +42,11 @@ class Inversion {
   /// its index is known.
   /// @return  how trsm may use the inverses
   Inverses run() {
+    // Two pointers for each block, and five for each pair of blocks.
+    if (static_cast<std::size_t>(A_.n / diagonal_block + 1) * 5 > device::most_pointers) {
+      report_failure("diagonal_blocks on a GPU: a tile of order " + std::to_string(A_.n) + " is too large");
+      return {Inverses::Refused, 0};
+    }
     examine_blocks();
     examine_rest();
     invert_smallest();
@@ -116,11 +122,11 @@ class Inversion {
     check("asum", device::sum_of_magnitudes<T>(handle_, A_.m, sums, &found_.rest));
   }
 
-  /// Copies arrays of pointers to the start of the workspace.
+  /// Writes arrays of pointers to where kernels can read them. They stay until `run` has waited for the stream.
   const T** to_device(const std::vector<const T*>& pointers) {
-    auto* const target = static_cast<const T**>(device::local_workspace());
-    check("diagonal_blocks", cudaMemcpyAsync(target, pointers.data(), sizeof(T*) * pointers.size(),
-                                             cudaMemcpyHostToDevice, starpu_cuda_get_local_stream()));
+    auto* const target = reinterpret_cast<const T**>(device::local_pointers()) + pointers_;
+    pointers_ += pointers.size();
+    std::ranges::copy(pointers, target);
     return target;
   }
 
@@ -158,7 +164,7 @@ class Inversion {
     }
     const auto square = static_cast<std::size_t>(order) * order;
     const auto all = static_cast<int>(whole.size());
-    const int fit = static_cast<int>((device::workspace_bytes - pointer_bytes) / (square * sizeof(T)));
+    const int fit = static_cast<int>(device::workspace_bytes / (square * sizeof(T)));
     for (int begin = 0; begin < all; begin += fit) {
       const int count = std::min(fit, all - begin);
       std::vector<const T*> pointers(5 * static_cast<std::size_t>(count));
@@ -205,12 +211,7 @@ class Inversion {
       if (usable(l)) read(V_.data + found_.inverses_index[l] - 1, &found_.inverses[l]);
   }
 
-  /// The workspace holds pointers, then products.
-  static constexpr std::size_t pointer_bytes = std::size_t{1} << 20;
-  static_assert(pointer_bytes + sizeof(T) * diagonal_block * diagonal_block <= device::workspace_bytes);
-  static T* products() {
-    return reinterpret_cast<T*>(static_cast<std::byte*>(device::local_workspace()) + pointer_bytes);
-  }
+  static T* products() { return static_cast<T*>(device::local_workspace()); }
 
   Tile<const T> A_;
   DiagonalBlocks<T> V_;
@@ -218,6 +219,7 @@ class Inversion {
   Diag diag_;
   cublasHandle_t handle_;
   Findings<T>& found_;
+  std::size_t pointers_ = 0;  ///< that have been written
 };
 
 #endif

@@ -13,6 +13,7 @@
 #ifdef TESSERA_WITH_CUDA
 #include "device_blas.hpp"
 #include "device_handles.hpp"
+#include "device_solver.hpp"
 #endif
 
 /// What the implementations of tile operations share: how one becomes a codelet, and the BLAS of the processor it runs
@@ -55,6 +56,11 @@ struct OnHost {
 inline void check(const char* operation, cublasStatus_t status) {
   if (status != CUBLAS_STATUS_SUCCESS)
     report_failure(std::string(operation) + " on a GPU: " + cublasGetStatusString(status));
+}
+
+inline void check(const char* operation, cusolverStatus_t status) {
+  if (status != CUSOLVER_STATUS_SUCCESS)
+    report_failure(std::string(operation) + " on a GPU: cuSOLVER's status " + std::to_string(status));
 }
 
 inline void check(const char* operation, cudaError_t status) {

@@ -16,7 +16,7 @@ struct Trmm {
   using Args = TriangularArgs<T>;
 
   static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
-    const auto& [work, side, uplo, op, diag, alpha, blocked, sum] = args;
+    const auto& [work, side, uplo, op, diag, alpha, blocked, sum, spreads] = args;
     const auto A = tile<const T>(buffers[0]);
     const auto B = tile<T>(buffers[1]);
     host::trmm<T>(side, uplo, op, diag, B.m, B.n, alpha, A.data, A.ld, B.data, B.ld);

@@ -11,7 +11,7 @@ struct Trsm {
   using Args = TriangularArgs<T>;
 
   static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
-    const auto& [work, side, uplo, op, diag, alpha, blocked, sum] = args;
+    const auto& [work, side, uplo, op, diag, alpha, blocked, sum, spreads] = args;
     const auto A = tile<const T>(buffers[0]);
     const auto B = tile<T>(buffers[1]);
     host::trsm<T>(side, uplo, op, diag, B.m, B.n, alpha, A.data, A.ld, B.data, B.ld);
@@ -22,11 +22,11 @@ struct Trsm {
   static void run(const OnDevice& on, void* buffers[], const Args& args) {
     if (args.blocked) {
       const auto [use, order] = inverses_of(starpu_task_get_current()->handles[2]);
-      const bool finite = output_is_finite<T>(buffers, args), by_rows = use == Inverses::NotFinite || !finite;
+      const bool by_rows = !args.spreads && (!output_is_finite<T>(buffers, args) || use == Inverses::NotFinite);
       const TriangularBlocks<T> blocks(buffers, args);
       if (by_rows)
         return blocks.solve(1, [&](const Range& row, T alpha) { blocks.apply_in_place(device::trsm<T>, row, alpha); });
-      if (use != Inverses::Refused) {
+      if (use != Inverses::Refused && use != Inverses::NotFinite) {
         const DiagonalBlocks<const T> inverses{tile<const T>(buffers[2]).data};
         return blocks.solve(blocks.forward() ? order : diagonal_block, [&](const Range& rows, T alpha) {
           blocks.multiply_by_inverse(inverses, rows, alpha, use == Inverses::ToRefine);

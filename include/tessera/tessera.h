@@ -192,6 +192,43 @@ tessera_status tessera_ztrsm(tessera_layout layout, tessera_side side, tessera_u
                              void* B, int64_t ldb);
 /**@}*/
 
+/**@{*/
+/** The triangle `uplo` of A <- its Cholesky factor: L with A = L L^H (lower), U with A = U^H U (upper). A is n x n,
+ *  symmetric or Hermitian.
+ *  @param info  set to 0, or to the order of the first leading minor that is not positive: A then has no factor */
+tessera_status tessera_spotrf(tessera_layout layout, tessera_uplo uplo, int64_t n, float* A, int64_t lda,
+                              int64_t* info);
+tessera_status tessera_dpotrf(tessera_layout layout, tessera_uplo uplo, int64_t n, double* A, int64_t lda,
+                              int64_t* info);
+tessera_status tessera_cpotrf(tessera_layout layout, tessera_uplo uplo, int64_t n, void* A, int64_t lda, int64_t* info);
+tessera_status tessera_zpotrf(tessera_layout layout, tessera_uplo uplo, int64_t n, void* A, int64_t lda, int64_t* info);
+/**@}*/
+
+/**@{*/
+/** B <- A^-1 B, with the factor of A that potrf has computed. A is n x n, B is n x nrhs. */
+tessera_status tessera_spotrs(tessera_layout layout, tessera_uplo uplo, int64_t n, int64_t nrhs, const float* A,
+                              int64_t lda, float* B, int64_t ldb);
+tessera_status tessera_dpotrs(tessera_layout layout, tessera_uplo uplo, int64_t n, int64_t nrhs, const double* A,
+                              int64_t lda, double* B, int64_t ldb);
+tessera_status tessera_cpotrs(tessera_layout layout, tessera_uplo uplo, int64_t n, int64_t nrhs, const void* A,
+                              int64_t lda, void* B, int64_t ldb);
+tessera_status tessera_zpotrs(tessera_layout layout, tessera_uplo uplo, int64_t n, int64_t nrhs, const void* A,
+                              int64_t lda, void* B, int64_t ldb);
+/**@}*/
+
+/**@{*/
+/** The triangle `uplo` of A <- its Cholesky factor, and B <- A^-1 B.
+ *  @param info  as of potrf. If it is not 0, B is not changed */
+tessera_status tessera_sposv(tessera_layout layout, tessera_uplo uplo, int64_t n, int64_t nrhs, float* A, int64_t lda,
+                             float* B, int64_t ldb, int64_t* info);
+tessera_status tessera_dposv(tessera_layout layout, tessera_uplo uplo, int64_t n, int64_t nrhs, double* A, int64_t lda,
+                             double* B, int64_t ldb, int64_t* info);
+tessera_status tessera_cposv(tessera_layout layout, tessera_uplo uplo, int64_t n, int64_t nrhs, void* A, int64_t lda,
+                             void* B, int64_t ldb, int64_t* info);
+tessera_status tessera_zposv(tessera_layout layout, tessera_uplo uplo, int64_t n, int64_t nrhs, void* A, int64_t lda,
+                             void* B, int64_t ldb, int64_t* info);
+/**@}*/
+
 /** A column-major matrix of tiles over the caller's memory. It is for programs that have several routines in flight, or
  *  put their own StarPU tasks between them. A row-major matrix is the transpose of a column-major one. */
 typedef struct tessera_matrix tessera_matrix;
@@ -276,6 +313,31 @@ tessera_status tessera_trmm_submit(tessera_side side, tessera_uplo uplo, tessera
 tessera_status tessera_trsm_submit(tessera_side side, tessera_uplo uplo, tessera_op op, tessera_diag diag,
                                    const void* alpha, const tessera_matrix* A, const tessera_matrix* B);
 /**@}*/
+
+/** The `info` of a factorization on matrices, a value that exists when the factorization has run. */
+typedef struct tessera_info tessera_info;
+
+/** Factorizations and solves on matrices of one type: they submit tasks and return. <tessera/lapack.hpp> has the
+ *  contracts.
+ *  @param result  set to the info of the factorization, to be destroyed, or to NULL */
+tessera_status tessera_potrf_submit(tessera_uplo uplo, const tessera_matrix* A, tessera_info** result);
+
+/** As `tessera_potrf_submit`; there is no info. */
+tessera_status tessera_potrs_submit(tessera_uplo uplo, const tessera_matrix* A, const tessera_matrix* B);
+
+/** As `tessera_potrf_submit`. */
+tessera_status tessera_posv_submit(tessera_uplo uplo, const tessera_matrix* A, const tessera_matrix* B,
+                                   tessera_info** result);
+
+/** Waits for a factorization.
+ *  @param value  set to its info, as of `tessera_dpotrf` */
+tessera_status tessera_info_wait(const tessera_info* info, int64_t* value);
+
+/** Returns the StarPU handle of an info, a variable of type int64_t, for the program's own tasks. */
+struct _starpu_data_state* tessera_info_handle(const tessera_info* info);
+
+/** Destroys an info. Does not wait, also if the factorization has not run. NULL is ignored. */
+void tessera_info_destroy(tessera_info* info);
 
 #ifdef __cplusplus
 }

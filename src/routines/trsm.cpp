@@ -1,32 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "triangular.hpp"
+#include "unroll/solve.hpp"
 
 namespace tessera::detail {
 
-namespace {
-
-/// Row s is solved after the solutions of all rows before it have been subtracted. No task waits for a whole row: each
-/// tile starts its sum with the solutions that are available.
-template <Scalar T>
-void unroll_solve(unroll::Sweep<T>& sweep, T factor) {
-  for (const auto group : sweep.groups())
-    for (Index s = 0; s < sweep.rows(); s++) {
-      for (Index x = 0; x < s; x++)
-        for (Index j = group.begin; j < group.end; j++)
-          sweep.product(s, sweep.term(j, x, s), j, T(-1), x == 0 ? factor : T(1));
-      sweep.diagonal(s, s == 0 ? factor : T(1), group);
-    }
-}
-
-}  // namespace
-
 template <Scalar T>
 void submit_trsm(const TileCall<T>& call) {
-  submit_triangular(call, unroll_solve<T>);
+  submit_triangular(call, unroll::solve<T>);
 }
 template <Scalar T>
 void compute_trsm(const blas::Call& call) {
-  compute_triangular<T>(call, unroll_solve<T>);
+  compute_triangular<T>(call, unroll::solve<T>);
 }
 
 INSTANTIATE(trsm, SDCZ)

@@ -39,6 +39,7 @@ class TileGrid {
   Index tile_n(Index j) const noexcept { return j + 1 < nt_ ? nb() : n_ - j * nb(); }
   bool read_only() const noexcept { return read_only_; }
   Session& session() const noexcept { return *session_; }
+  const std::shared_ptr<Session>& shared_session() const noexcept { return session_; }
 
   /// True if only one call uses the tiles. They then need no ordering with other calls.
   bool is_private() const noexcept { return private_; }

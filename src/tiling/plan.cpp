@@ -84,6 +84,21 @@ Plan plan_triangular(const Machine& machine, Side side, bool inverse, Index m, I
   return with_choice(plan_columns(machine, {chosen.m, chosen.n, chosen.k}, columns), chosen);
 }
 
+/// The part of a GPU's memory that the tiles of a factorization may fill if all are loaded at the start. The rest is
+/// for workspace, and for tiles that GPUs get from each other.
+constexpr double most_of_memory = 0.8;
+
+template <Scalar T>
+Plan plan_cholesky(const Machine& machine, Index n) {
+  const auto model = model_of<T>(machine);
+  const auto chosen = choose_cholesky_tiles(model, n, machine.tile);
+  auto plan = with_choice(plan_tiles(machine, chosen.n), chosen);
+  const double triangle = model.bytes(n, n + chosen.n) / 2 / std::max(1, machine.gpu_count());
+  plan.load_first =
+      machine.has_owners() && (machine.gpu_memory <= 0 || triangle <= most_of_memory * machine.gpu_memory);
+  return plan;
+}
+
 template <Scalar T>
 Plan plan_sums(const Machine& machine, TileExtents tile, Index tiles, Index k) {
   return plan_of_sums(model_of<T>(machine), tile, tiles, k);
@@ -99,6 +114,13 @@ Plan plan_columns(const Machine& machine, TileExtents tile, Index columns) {
   return plan;
 }
 
+Plan plan_tiles(const Machine& machine, Index tile) {
+  Plan plan;
+  plan.tile = {tile, tile, tile};
+  if (machine.has_owners()) plan.grid = owner_grid(machine.gpu_count());
+  return plan;
+}
+
 template <Scalar T>
 Index default_tile(const Machine& machine) {
   return machine.tile > 0 ? machine.tile : choose_default_tile(model_of<T>(machine));
@@ -109,6 +131,7 @@ Index default_tile(const Machine& machine) {
   template Plan plan_triangle<T>(const Machine&, Uplo, Op, Op, Index, Index, TriangleOf); \
   template Plan plan_symmetric<T>(const Machine&, Side, Index, Index);                    \
   template Plan plan_triangular<T>(const Machine&, Side, bool, Index, Index);             \
+  template Plan plan_cholesky<T>(const Machine&, Index);                                  \
   template Plan plan_sums<T>(const Machine&, TileExtents, Index, Index);                  \
   template Index default_tile<T>(const Machine&);
 INSTANTIATE(float)

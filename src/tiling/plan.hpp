@@ -22,6 +22,7 @@ struct Plan {
   Block block = {};         ///< tiles of C that are computed together
   Panels panels = {};       ///< how tiles are copied if C is computed in tall panels
   OwnerGrid grid = {};      ///< the GPUs that own the tiles of C; 1×1 without owners
+  bool load_first = false;  ///< whether a factorization requests all tiles before its first task: they fit the GPUs
   double seconds = 0;       ///< predicted time of the call; 0: not predicted, since the tiles were given
   std::string reason = {};  ///< one sentence for tessera-info; empty if the tiles were given
 
@@ -49,6 +50,10 @@ Plan plan_symmetric(const Machine& machine, Side side, Index m, Index n);
 template <Scalar T>
 Plan plan_triangular(const Machine& machine, Side side, bool inverse, Index m, Index n);
 
+/// A plan for the Cholesky factorization of a matrix of order n, in square tiles.
+template <Scalar T>
+Plan plan_cholesky(const Machine& machine, Index n);
+
 // Plans for the routines on matrices, whose tiles are given.
 
 /// A plan for sums of k terms.
@@ -59,6 +64,9 @@ Plan plan_sums(const Machine& machine, TileExtents tile, Index tiles, Index k);
 /// A plan for a triangular matrix of tiles of order `tile.k`.
 /// @param columns  tile columns that are independent of each other
 Plan plan_columns(const Machine& machine, TileExtents tile, Index columns);
+
+/// A plan for the factorization of a matrix of square tiles.
+Plan plan_tiles(const Machine& machine, Index tile);
 
 /// Tile size for a matrix that is registered without one: `Machine::tile`, if it is set.
 template <Scalar T>

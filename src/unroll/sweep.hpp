@@ -8,6 +8,7 @@
 
 #include "codelets/codelet.hpp"
 #include "codelets/sum_slots.hpp"
+#include "diagonal_blocks.hpp"
 #include "owners.hpp"
 #include "submit.hpp"
 #include "tiling/plan.hpp"
@@ -31,7 +32,7 @@ class Sweep {
         const Matrix<T>& A, const Matrix<T>& B)
       : session_(session), submitter_(session, B), A_(A), B_(B), uplo_(uplo), op_(op), diag_(diag), inverse_(inverse),
         left_(side == Side::Left), forward_(((uplo == Uplo::Lower) != (op != Op::NoTrans)) == left_),
-        blocked_(session.machine().gpu_count() > 0 && A.tile_m(0) > codelets::diagonal_block) {
+        blocked_(is_blocked(session, A.tile_m(0))) {
     if (session.machine().has_owners()) {
       using detail::MatrixAccess;
       owners_ = {plan.grid, rows(), columns(),
@@ -83,7 +84,8 @@ class Sweep {
     const Access a{A_.handle(i, i), STARPU_R};
     submitter_.step(i);
     TemporaryTile blocks;
-    if (blocked_ && inverse_) blocks = submit_blocks(s);
+    // With these, a GPU replaces trsm on a tile by products.
+    if (blocked_ && inverse_) blocks = submit_diagonal_blocks(submitter_, A_, i, uplo_, diag_, owners_.of(s, s));
     for (Index j = group.begin; j < group.end; j++) {
       const double flops = flops_per_multiply_add<T> / 2 * elements(s, j) * static_cast<double>(A_.tile_m(i));
       const Access x{X(i, j), STARPU_RW};
@@ -101,20 +103,6 @@ class Sweep {
   }
 
  private:
-  /// Submits the task that inverts the diagonal blocks of A(s, s). With these a GPU replaces trsm on a tile by
-  /// products.
-  TemporaryTile submit_blocks(Index s) {
-    const Index i = at(s), order = A_.tile_m(i);
-    TemporaryTile blocks(codelets::diagonal_block, 2 * order, sizeof(T));
-    blocks.stand_for(detail::MatrixAccess::grid(A_), i, i);
-    const double flops =
-        flops_per_multiply_add<T> * static_cast<double>(order) * codelets::diagonal_block * codelets::diagonal_block;
-    const codelets::DiagonalBlocksArgs<T> args{{flops, type_letter<T>}, uplo_, diag_};
-    submitter_.submit(codelets::diagonal_blocks<T>(), {{A_.handle(i, i), STARPU_R}, {blocks.handle(), STARPU_W}}, args,
-                      owners_.of(s, s));
-    return blocks;
-  }
-
   /// Submits the task that sums X(s, j) right before its diagonal task, so that a GPU knows without waiting whether all
   /// elements are finite.
   /// @param x  the access of the diagonal task. `inspect` has the same, although it only reads: so it belongs to the

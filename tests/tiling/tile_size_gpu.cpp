@@ -216,5 +216,27 @@ TEST(GpuTiles, OfATriangularMatrixGiveEveryGpuColumns) {
       }
 }
 
+TEST(GpuTiles, OfFactorizationsGrowWithTheMatrix) {
+  for (const int gpus : {1, 2, 4}) {
+    Index last = 0;
+    for (const Index n : {1, 300, 1024, 4096, 8192, 16384, 32768, 65536}) {
+      const auto tiles = detail::choose_cholesky_tiles(gpu_machine(gpus), n, 0);
+      EXPECT_EQ(tiles.m, tiles.n);
+      EXPECT_GE(tiles.n, last) << n << " on " << gpus;
+      last = tiles.n;
+    }
+    EXPECT_EQ(detail::choose_cholesky_tiles(gpu_machine(gpus), 5000, 300).n, 300);
+  }
+}
+
+TEST(CpuTiles, OfFactorizationsOccupyAllWorkers) {
+  for (const int workers : {2, 8, 64})
+    for (const Index n : {1000, 4000, 16000}) {
+      const auto tiles = detail::choose_cholesky_tiles(cpu_machine(workers), n, 0);
+      const auto count = divide_up(n, tiles.n);
+      EXPECT_GE(count * (count + 1) / 2, workers) << n;
+    }
+}
+
 }  // namespace
 }  // namespace tessera::test

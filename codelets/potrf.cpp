@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "colours.hpp"
+#include "host_lapack.hpp"
+#include "kernel.hpp"
+
+#ifdef TESSERA_WITH_CUDA
+#include "device_solver.hpp"
+#endif
+
+namespace tessera::codelets {
+
+namespace {
+
+/// The first of `count` diagonal elements of a factor that is not positive, or `count`. LAPACK reports a NaN, too, but
+/// neither OpenBLAS nor cuSOLVER look for one.
+template <Scalar T>
+int first_not_positive(const T* diagonal, std::ptrdiff_t stride, int count) {
+  int i = 0;
+  while (i < count && std::real(diagonal[i * stride]) > 0) i++;
+  return i;
+}
+
+#ifdef TESSERA_WITH_CUDA
+/// Looks at a factor that a GPU has computed, as a host function of its stream.
+template <Scalar T>
+struct Examination {
+  const int* info;
+  const T* diagonal;  ///< of rows [first, first + count) of the tile
+  int first, count;
+  Index tile_row;
+  InfoValue* value;
+
+  static void run(void* self) {
+    const std::unique_ptr<Examination> e(static_cast<Examination*>(self));
+    const int factorized = *e->info > 0 ? std::clamp(*e->info - 1 - e->first, 0, e->count) : e->count;
+    const int bad = first_not_positive(e->diagonal, 1, factorized);
+    if (bad < factorized) e->value->report(e->tile_row + e->first + bad + 1);
+    else if (factorized < e->count) e->value->report(e->tile_row + e->first + factorized + 1);
+  }
+};
+#endif
+
+template <Scalar T>
+struct Potrf {
+  using Args = PotrfArgs<T>;
+
+  static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
+    const auto A = tile<T>(buffers[0]);
+    const int info = host::potrf<T>(args.uplo, A.n, A.data, A.ld);
+    const int factorized = info > 0 ? info - 1 : A.n;
+    const int bad = first_not_positive(A.data, A.ld + std::ptrdiff_t{1}, factorized);
+    if (bad < A.n) args.value->report(args.first + bad + 1);
+  }
+
+#ifdef TESSERA_WITH_CUDA
+  static void run(const OnDevice& on, void* buffers[], const Args& args) {
+    const auto A = tile<T>(buffers[0]);
+    const auto& solver = device::local_solver();
+    if (solver.info == nullptr || solver.diagonal == nullptr) return;                  // reported
+    if constexpr (is_complex<T>) device::clear_imaginary_diagonal(A.n, A.data, A.ld);  // LAPACK does not read it
+    int elements = 0;
+    check("potrf", device::potrf_workspace<T>(solver.handle, args.uplo, A.n, A.data, A.ld, &elements));
+    if (static_cast<std::size_t>(elements) * sizeof(T) > device::workspace_bytes)
+      return report_failure("potrf on a GPU: cuSOLVER wants more workspace for a tile of order " + std::to_string(A.n) +
+                            " than there is; take smaller tiles");
+    check("potrf", device::potrf<T>(solver.handle, args.uplo, A.n, A.data, A.ld,
+                                    static_cast<T*>(device::local_workspace()), elements, solver.info));
+    const auto stream = starpu_cuda_get_local_stream();
+    for (int first = 0; first < A.n; first += device::longest_diagonal) {
+      const int count = std::min(device::longest_diagonal, A.n - first);
+      // A copy would queue behind the tiles that are written back.
+      check("copy",
+            device::copy<T>(on.handle, count, element(A, first, first), A.ld + 1, static_cast<T*>(solver.diagonal)));
+      auto examination = std::make_unique<Examination<T>>(solver.info, static_cast<const T*>(solver.diagonal), first,
+                                                          count, args.first, args.value);
+      const auto status = cudaLaunchHostFunc(stream, Examination<T>::run, examination.get());
+      check("cudaLaunchHostFunc", status);
+      if (status == cudaSuccess) examination.release();  // it deletes itself
+    }
+  }
+#endif
+};
+
+}  // namespace
+
+template <Scalar T>
+starpu_codelet& potrf() {
+  return codelet_of<Potrf<T>>("potrf");
+}
+INSTANTIATE_FOR_ALL_TYPES(potrf)
+
+namespace {
+
+/// On a GPU worker as well, since there may be no other.
+void write_outcome(void* buffers[], void* args) {
+  const std::unique_ptr<InfoValue> value(static_cast<const OutcomeArgs*>(args)->value);
+  *reinterpret_cast<std::int64_t*>(STARPU_VARIABLE_GET_PTR(buffers[1])) = value->first();
+}
+
+constexpr double outcome_microseconds = 1;
+
+starpu_codelet make_outcome() {
+  static starpu_perfmodel model{};  // StarPU needs one in simulated time
+  model.type = STARPU_PER_WORKER;
+  model.symbol = "outcome";
+  model.worker_cost_function = [](starpu_task*, unsigned, unsigned) { return outcome_microseconds; };
+  model.footprint = [](starpu_task*) { return std::uint32_t{0}; };
+  starpu_codelet codelet{};
+  codelet.model = &model;
+  codelet.name = "outcome";
+  codelet.color = colour_of(codelet.name);
+  codelet.cpu_funcs[0] = codelet.cuda_funcs[0] = write_outcome;
+  codelet.nbuffers = 2;
+  codelet.modes[0] = STARPU_R, codelet.modes[1] = STARPU_W;
+  codelet.specific_nodes = 1;
+  codelet.nodes[0] = STARPU_SPECIFIC_NODE_LOCAL, codelet.nodes[1] = STARPU_SPECIFIC_NODE_CPU;
+  return codelet;
+}
+
+}  // namespace
+
+starpu_codelet& outcome() {
+  static auto codelet = make_outcome();
+  return codelet;
+}
+
+}  // namespace tessera::codelets

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// potrf, potrs and posv: the Cholesky factorization, and solves with it.
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include <tessera/error.hpp>
+#include <tessera/lapack.hpp>
+
+#include "blas/shapes.hpp"
+#include "compute.hpp"
+#include "conformable.hpp"
+#include "info.hpp"
+#include "operands.hpp"
+#include "runtime/process_session.hpp"
+#include "runtime/session.hpp"
+#include "tiling/plan.hpp"
+#include "unroll/cholesky.hpp"
+#include "unroll/solve.hpp"
+
+namespace tessera {
+
+namespace detail {
+
+namespace {
+
+using arguments::StoredMatrix;
+
+/// Submits the factorization of a stored matrix.
+template <Scalar T>
+Info factorize(const Plan& plan, Uplo uplo, const Matrix<T>& A) {
+  auto outcome = std::make_shared<Outcome>(MatrixAccess::grid(A).shared_session());
+  if (A.mt() == 0) {
+    outcome->succeed();
+  } else {
+    name_operand(A, 'A');
+    auto* const value = new codelets::InfoValue;  // its last task deletes it
+    unroll::Cholesky<T> cholesky(MatrixAccess::session(A), plan, uplo, A, value);
+    if (plan.load_first && MatrixAccess::grid(A).is_private()) cholesky.load();
+    cholesky.submit();
+    cholesky.submit_outcome(outcome->handle());
+  }
+  return InfoAccess::info(std::move(outcome));
+}
+
+// --- on matrices -----------------------------------------------------------------------------------------------------
+
+/// @throws ArgumentError, ShapeError if A cannot be factorized, or is no factor
+template <Scalar T>
+void require_factor(const char* routine, Uplo uplo, const Matrix<T>& A) {
+  arguments::require_legal(routine, arguments::illegal_uplo(1, uplo));
+  const arguments::MatrixArgument at_a{routine, 2, "A"};
+  arguments::require_square(at_a, A);
+  arguments::require_same_tiles(at_a, "rows", arguments::row_cut(A), "its columns", arguments::column_cut(A));
+}
+
+template <Scalar T>
+void require_right_sides(const char* routine, const Matrix<T>& A, const Matrix<T>& B) {
+  const arguments::MatrixArgument at_a{routine, 2, "A"}, at_b{routine, 3, "B"};
+  arguments::require_equal(at_b, "rows", B.m(), "A", A.m());
+  arguments::require_writable(at_b, B);
+  if (B.m() == 0 || B.n() == 0) return;
+  arguments::require_same_tiles(at_b, "rows", arguments::row_cut(B), "A", arguments::row_cut(A));
+  arguments::require_disjoint(at_b, B, "A", A);
+  // One of the two solves is with Aᴴ.
+  if (is_complex<T> && A.op() == Op::Trans) refuse_conjugate(at_a);
+  if (is_complex<T> && B.op() == Op::Trans) refuse_conjugate(at_b);
+}
+
+template <Scalar T>
+Info submit_potrf(const char* routine, Uplo uplo, const Matrix<T>& A) {
+  arguments::require_writable({routine, 2, "A"}, A);
+  const auto stored = A.stored();  // the factor of Aᵀ or Aᴴ, in the other triangle, is the transposed factor
+  return factorize(plan_tiles(MatrixAccess::session(A).machine(), stored.nb()), opposite_if(is_transposed(A), uplo),
+                   stored);
+}
+
+/// The factor of L and U that comes first in A⁻¹ is the inverse of the left one.
+constexpr Op first_solve(Uplo uplo, Side side) {
+  return (uplo == Uplo::Lower) == (side == Side::Left) ? Op::NoTrans : Op::ConjTrans;
+}
+constexpr Op second_solve(Uplo uplo, Side side) {
+  return first_solve(uplo, side) == Op::NoTrans ? Op::ConjTrans : Op::NoTrans;
+}
+
+template <Scalar T>
+void submit_potrs(Uplo uplo, const Matrix<T>& A, const Matrix<T>& B) {
+  for (const Op op : {first_solve(uplo, Side::Left), second_solve(uplo, Side::Left)})
+    submit_trsm<T>({.routine = blas::Routine::trsm, .uplo = uplo, .op_a = op, .alpha = T(1), .A = &A, .C = &B});
+}
+
+// --- on pointers -----------------------------------------------------------------------------------------------------
+
+/// A problem on pointers. Row-major matrices are read as column-major ones: A as its transpose, which has the factor
+/// in the other triangle, and B as its transpose, to which A⁻ᵀ is applied from the right.
+template <Scalar T>
+struct Problem {
+  Layout layout;
+  Uplo uplo;
+  Index n, nrhs;
+  T* A;
+  Index lda;
+  T* B;
+  Index ldb;
+
+  bool by_rows() const { return layout == Layout::RowMajor; }
+  Uplo stored_uplo() const { return opposite_if(by_rows(), uplo); }
+  Side side() const { return by_rows() ? Side::Right : Side::Left; }
+  Index rows_of_b() const { return by_rows() ? nrhs : n; }
+  Index columns_of_b() const { return by_rows() ? n : nrhs; }
+};
+
+/// @param solves    whether the routine has B
+/// @param shift     1: the layout is argument 1
+template <Scalar T>
+void require_legal(const char* routine, bool solves, const Problem<T>& p, int shift) {
+  using namespace arguments;
+  if (shift > 0) arguments::require_legal(routine, illegal_layout(p.layout));
+  arguments::require_legal(routine, illegal_uplo(1 + shift, p.uplo));
+  arguments::require_legal(routine, illegal_size(2 + shift, "n", p.n));
+  if (solves) arguments::require_legal(routine, illegal_size(3 + shift, "nrhs", p.nrhs));
+  const int at_a = (solves ? 4 : 3) + shift;
+  const bool is_empty = solves && p.nrhs == 0;
+  const StoredMatrix a{"A", "lda", at_a, at_a + 1, p.n, p.n, p.lda, p.A, !is_empty, sizeof(T)},
+      b{"B", "ldb", at_a + 2, at_a + 3, p.rows_of_b(), p.columns_of_b(), p.ldb, p.B, solves, sizeof(T)};
+  arguments::require_legal(routine, illegal_leading_dimension(a));
+  if (solves) arguments::require_legal(routine, illegal_leading_dimension(b));
+  arguments::require_legal(routine, illegal_memory(a));
+  arguments::require_legal(routine, illegal_memory(b));
+  if (!solves || p.n == 0 || p.nrhs == 0) return;
+  const auto memory = [](const StoredMatrix& x) {
+    return TileGrid::Memory{static_cast<const std::byte*>(x.data), static_cast<std::size_t>(x.m * x.element_size),
+                            static_cast<std::size_t>(x.ld * x.element_size), x.n};
+  };
+  if (overlap(memory(a), memory(b))) throw ShapeError(routine, b.position, "B", "shares memory with A");
+}
+
+/// Submits both solves of X with the factor in A.
+template <Scalar T>
+void submit_solves(const Session& session, const Plan& plan, const Problem<T>& p, const Matrix<T>& A,
+                   const Matrix<T>& B) {
+  const Uplo uplo = p.stored_uplo();
+  for (const Op op : {first_solve(uplo, p.side()), second_solve(uplo, p.side())}) {
+    unroll::Sweep<T> sweep(session, plan, p.side(), uplo, op, Diag::NonUnit, true, A, B);
+    unroll::solve(sweep, T(1));
+  }
+}
+
+/// The width of the tiles of B: as many tiles as keep all workers busy, and at most as wide as those of A.
+Plan plan_right_sides(const Machine& machine, const Plan& factor, Side side, Index nrhs) {
+  constexpr Index narrowest = 64, for_each_worker = 2;
+  const Index workers = std::max(1, machine.gpu_count() > 0 ? machine.gpu_count() : machine.cpu_workers);
+  const Index width = std::clamp(divide_up(nrhs, workers * for_each_worker), std::min(narrowest, nrhs),
+                                 std::max(factor.tile.n, narrowest));
+  const Index tile = factor.tile.n;
+  return plan_columns(machine, side == Side::Left ? TileExtents{tile, width, tile} : TileExtents{width, tile, tile},
+                      divide_up(nrhs, width));
+}
+
+template <Scalar T>
+Index compute_potrf(const Problem<T>& p) {
+  if (p.n == 0) return 0;
+  const auto session = session_to_wait("potrf");
+  const auto plan = plan_cholesky<T>(session->machine(), p.n);
+  const auto a = private_output(session, plan, p.A, p.n, p.n, p.lda, p.stored_uplo());
+  const auto info = factorize(plan, p.stored_uplo(), a);
+  a.wait();
+  return info.wait();
+}
+
+template <Scalar T>
+void compute_potrs(const Problem<T>& p) {
+  if (p.n == 0 || p.nrhs == 0) return;
+  const auto session = session_to_wait("potrs");
+  const auto plan = plan_triangular<T>(session->machine(), p.side(), true, p.rows_of_b(), p.columns_of_b());
+  const auto b = private_output(session, plan, p.B, p.rows_of_b(), p.columns_of_b(), p.ldb);
+  const auto a = stored_triangle(session, p.stored_uplo(), static_cast<const T*>(p.A), p.n, p.lda, plan.tile.k);
+  name_operand(a, 'A'), name_operand(b, 'B');
+  submit_solves(*session, plan, p, a, b);
+  b.wait();
+}
+
+template <Scalar T>
+Index compute_posv(const Problem<T>& p) {
+  if (p.nrhs == 0) return compute_potrf(p);
+  if (p.n == 0) return 0;
+  const auto session = session_to_wait("posv");
+  const auto plan = plan_cholesky<T>(session->machine(), p.n),
+             solves = plan_right_sides(session->machine(), plan, p.side(), p.nrhs);
+  const auto a = private_output(session, plan, p.A, p.n, p.n, p.lda, p.stored_uplo());
+  const auto b = private_output(session, solves, p.B, p.rows_of_b(), p.columns_of_b(), p.ldb);
+  name_operand(b, 'B');
+  const auto info = factorize(plan, p.stored_uplo(), a);
+  a.start_write_back();
+  // Without a factor, B must not change. The tiles of the factor are on the devices, and stay there for the solves.
+  if (info.wait() == 0) {
+    submit_solves(*session, solves, p, a, b);
+    b.wait();
+  }
+  a.wait();
+  return info.wait();
+}
+
+template <Scalar T>
+Index potrf_on_pointers(Layout layout, int shift, Uplo uplo, Index n, T* A, Index lda) {
+  const Problem<T> p{layout, uplo, n, 0, A, lda, nullptr, 1};
+  require_legal("potrf", false, p, shift);
+  return compute_potrf(p);
+}
+
+template <Scalar T>
+void potrs_on_pointers(Layout layout, int shift, Uplo uplo, Index n, Index nrhs, const T* A, Index lda, T* B,
+                       Index ldb) {
+  const Problem<T> p{layout, uplo, n, nrhs, const_cast<T*>(A), lda, B, ldb};  // only read
+  require_legal("potrs", true, p, shift);
+  compute_potrs(p);
+}
+
+template <Scalar T>
+Index posv_on_pointers(Layout layout, int shift, Uplo uplo, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
+  const Problem<T> p{layout, uplo, n, nrhs, A, lda, B, ldb};
+  require_legal("posv", true, p, shift);
+  return compute_posv(p);
+}
+
+}  // namespace
+
+}  // namespace detail
+
+template <Scalar T>
+Info potrf(Uplo uplo, const Matrix<T>& A) {
+  detail::require_factor("potrf", uplo, A);
+  return detail::submit_potrf("potrf", uplo, A);
+}
+template <Scalar T>
+void potrs(Uplo uplo, const Matrix<T>& A, const Matrix<T>& B) {
+  detail::require_factor("potrs", uplo, A);
+  detail::require_right_sides("potrs", A, B);
+  detail::submit_potrs(uplo, A, B);
+}
+template <Scalar T>
+Info posv(Uplo uplo, const Matrix<T>& A, const Matrix<T>& B) {
+  detail::require_factor("posv", uplo, A);
+  detail::require_right_sides("posv", A, B);
+  auto info = detail::submit_potrf("posv", uplo, A);
+  detail::submit_potrs(uplo, A, B);
+  return info;
+}
+
+template <Scalar T>
+Index potrf(Uplo uplo, Index n, T* A, Index lda) {
+  return detail::potrf_on_pointers(Layout::ColMajor, 0, uplo, n, A, lda);
+}
+template <Scalar T>
+Index potrf(Layout layout, Uplo uplo, Index n, T* A, Index lda) {
+  return detail::potrf_on_pointers(layout, 1, uplo, n, A, lda);
+}
+template <Scalar T>
+void potrs(Uplo uplo, Index n, Index nrhs, const T* A, Index lda, T* B, Index ldb) {
+  detail::potrs_on_pointers(Layout::ColMajor, 0, uplo, n, nrhs, A, lda, B, ldb);
+}
+template <Scalar T>
+void potrs(Layout layout, Uplo uplo, Index n, Index nrhs, const T* A, Index lda, T* B, Index ldb) {
+  detail::potrs_on_pointers(layout, 1, uplo, n, nrhs, A, lda, B, ldb);
+}
+template <Scalar T>
+Index posv(Uplo uplo, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
+  return detail::posv_on_pointers(Layout::ColMajor, 0, uplo, n, nrhs, A, lda, B, ldb);
+}
+template <Scalar T>
+Index posv(Layout layout, Uplo uplo, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
+  return detail::posv_on_pointers(layout, 1, uplo, n, nrhs, A, lda, B, ldb);
+}
+
+#define INSTANTIATE_SOLVERS(letter, T, ...)                                       \
+  template Info potrf<T>(Uplo, const Matrix<T>&);                                 \
+  template Index potrf<T>(Uplo, Index, T*, Index);                                \
+  template Index potrf<T>(Layout, Uplo, Index, T*, Index);                        \
+  template void potrs<T>(Uplo, const Matrix<T>&, const Matrix<T>&);               \
+  template void potrs<T>(Uplo, Index, Index, const T*, Index, T*, Index);         \
+  template void potrs<T>(Layout, Uplo, Index, Index, const T*, Index, T*, Index); \
+  template Info posv<T>(Uplo, const Matrix<T>&, const Matrix<T>&);                \
+  template Index posv<T>(Uplo, Index, Index, T*, Index, T*, Index);               \
+  template Index posv<T>(Layout, Uplo, Index, Index, T*, Index, T*, Index);
+FOR_SDCZ(INSTANTIATE_SOLVERS, )
+
+}  // namespace tessera

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "info.hpp"
+
+#include <starpu.h>
+
+#include <cstdint>
+
+#include <tessera/error.hpp>
+
+#include "common/failure.hpp"
+#include "runtime/process_session.hpp"
+#include "runtime/session.hpp"
+
+namespace tessera {
+
+namespace detail {
+
+namespace {
+
+std::int64_t& value_of(starpu_data_handle_t handle) {
+  return *static_cast<std::int64_t*>(starpu_data_handle_to_pointer(handle, STARPU_MAIN_RAM));
+}
+
+}  // namespace
+
+Outcome::Outcome(std::shared_ptr<Session> session) : session_(std::move(session)) {
+  starpu_variable_data_register(&handle_, -1, 0, sizeof(std::int64_t));
+  starpu_data_set_sequential_consistency_flag(handle_, 1);  // the program may have another default
+  starpu_data_set_name(handle_, "info");
+  codelets::take_failure(handle_);
+}
+
+Outcome::~Outcome() {
+  if (!in_forked_child()) starpu_data_unregister_submit(handle_);
+}
+
+void Outcome::succeed() {
+  starpu_data_acquire_on_node(handle_, STARPU_MAIN_RAM, STARPU_W);
+  value_of(handle_) = 0;
+  starpu_data_release_on_node(handle_, STARPU_MAIN_RAM);
+}
+
+Index Outcome::wait() const {
+  require_can_wait("Info::wait");
+  starpu_data_acquire_on_node(handle_, STARPU_MAIN_RAM, STARPU_R);
+#ifdef STARPU_SIMGRID
+  const Index value = 0;  // simulated tasks compute nothing
+#else
+  const Index value = value_of(handle_);
+#endif
+  starpu_data_release_on_node(handle_, STARPU_MAIN_RAM);
+  if (const auto failure = codelets::take_failure(handle_)) {
+    failure->told = true;
+    throw RuntimeError(failure->what);
+  }
+  return value;
+}
+
+}  // namespace detail
+
+Index Info::wait() const { return outcome_->wait(); }
+starpu_data_handle_t Info::handle() const noexcept { return outcome_->handle(); }
+
+}  // namespace tessera

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The choice of square tiles for a Cholesky factorization, on CPU workers or on GPUs.
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "gpu_costs.hpp"
+#include "split.hpp"
+#include "tile_size.hpp"
+
+namespace tessera::detail {
+
+namespace {
+
+/// Numbers of tasks.
+struct Tasks {
+  double products, updates, solves, panels;  ///< gemm, syrk, trsm, potrf
+};
+Tasks tasks_of(Index tiles) {
+  const auto t = static_cast<double>(tiles);
+  return {t * (t - 1) * (t - 2) / 6, t * (t - 1) / 2, t * (t - 1) / 2, t};
+}
+
+/// Seconds that cuSOLVER takes for each row of a tile: on an H200, tiles of order 512 to 4096 take 0.23 to 1.8 ms. The
+/// inverses of its diagonal blocks take as long as a few products of that order.
+constexpr double gpu_panel_row = 0.45e-6, gpu_panel = 0.15e-3;
+
+/// The time of the arithmetic, that of the panels, which one GPU does not overlap with anything, and the transfers; or
+/// the chain of panels, each of which waits for the one before.
+double predict_on_gpus(const MachineModel& machine, Index n, Index tile) {
+  const auto tasks = tasks_of(divide_up(n, tile));
+  const double rows = min(tile, n), flops = machine.flops_per_multiply_add * rows * rows * rows;
+  const double product = task_seconds(machine, flops), half = task_seconds(machine, flops / 2);
+  const double panel = gpu_panel + gpu_panel_row * rows;
+  const double compute =
+      (tasks.products * product + (tasks.updates + tasks.solves) * half + tasks.panels * panel) / machine.gpus;
+  const double chain = tasks.panels * (panel + 2 * half);
+  const double bytes = machine.bytes(n, n) / 2 / machine.gpus;
+  const double cost = copy_cost(machine, rows, busy_part(machine, compute, bytes));
+  const double transfers = bytes * cost, one_tile = machine.bytes(tile, tile) * cost;
+  // The first column arrives while there is little to compute.
+  const double start = machine.bytes(n, std::min(tile, n)) / machine.gpus * cost / 2;
+  return std::max({compute, transfers, chain}) + std::min(compute, transfers) / 8 + start + one_tile;
+}
+
+/// OpenBLAS factorizes a tile at about this fraction of the rate of products.
+constexpr double cpu_panel_rate = 0.6;
+constexpr double cpu_submission = 10e-6;
+
+double predict_on_cpus(const MachineModel& machine, Index n, Index tile) {
+  const auto tasks = tasks_of(divide_up(n, tile));
+  const double rows = min(tile, n), flops = machine.flops_per_multiply_add * rows * rows * rows;
+  const auto seconds = [&](double f) { return machine.rates.cpu.seconds(f) + cpu_submission; };
+  const double half = seconds(flops / 2), panel = seconds(flops / 6 / cpu_panel_rate);
+  const double compute =
+      (tasks.products * seconds(flops) + (tasks.updates + tasks.solves) * half + tasks.panels * panel) /
+      machine.cpu_workers;
+  // At the end there are fewer tiles than workers, for as many steps as there are workers.
+  const double chain = panel + 2 * half;
+  return std::max(compute, tasks.panels * chain) + std::min<double>(machine.cpu_workers, tasks.panels) * chain / 2;
+}
+
+}  // namespace
+
+ChosenTiles choose_cholesky_tiles(const MachineModel& machine, Index n, Index fixed) {
+  n = std::max<Index>(n, 1);
+  const bool on_gpus = machine.gpus > 0;
+  ChosenTiles best;
+  best.seconds = std::numeric_limits<double>::infinity();
+  const auto consider = [&](Index tile) {
+    const double seconds = on_gpus ? predict_on_gpus(machine, n, tile) : predict_on_cpus(machine, n, tile);
+    if (seconds < best.seconds) best = {tile, tile, tile, seconds, ""};
+  };
+  if (fixed > 0) {
+    consider(fixed);
+  } else if (on_gpus) {
+    for (const Index tile : {256, 512, 1024, 2048, 4096})
+      if (tile == 256 || machine.bytes(tile, tile) <= largest_tile_bytes) consider(tile);
+  } else {
+    for (Index tile = 64; tile <= 1024; tile += 32) consider(tile);
+    if (n <= 64) consider(n);
+  }
+  best.reason = std::string(fixed > 0 ? "asked for" : "shortest predicted time") + ": " +
+                std::to_string(divide_up(n, best.n)) + " panels for " +
+                (on_gpus ? std::to_string(machine.gpus) + (machine.gpus > 1 ? " GPUs" : " GPU")
+                         : std::to_string(machine.cpu_workers) + (machine.cpu_workers > 1 ? " workers" : " worker"));
+  return best;
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Factorizations and solves in C.
+#include <gmock/gmock.h>
+
+#include <complex>
+#include <vector>
+
+#include <tessera/tessera.h>
+#include <tessera/types.hpp>
+
+namespace tessera::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr int n = 21, nrhs = 2;
+
+/// The functions of one type, as pointers to void.
+template <typename T>
+struct Functions;
+#define FUNCTIONS(letter, T)                               \
+  template <>                                              \
+  struct Functions<T> {                                    \
+    static constexpr char type = #letter[0];               \
+    static constexpr auto potrf = tessera_##letter##potrf; \
+    static constexpr auto potrs = tessera_##letter##potrs; \
+    static constexpr auto posv = tessera_##letter##posv;   \
+  };
+FUNCTIONS(s, float)
+FUNCTIONS(d, double)
+FUNCTIONS(c, std::complex<float>)
+FUNCTIONS(z, std::complex<double>)
+
+/// A has 4 on the diagonal and 1 beside it; X is the matrix of ones, and B = A X.
+template <typename T>
+struct Problem {
+  std::vector<T> A = std::vector<T>(n * n), B = std::vector<T>(n * nrhs);
+  Problem() {
+    for (int i = 0; i < n; i++) {
+      A[i + i * n] = 4;
+      if (i > 0) A[i + (i - 1) * n] = A[i - 1 + i * n] = 1;
+      for (int j = 0; j < nrhs; j++) B[i + j * n] = i == 0 || i == n - 1 ? 5 : 6;
+    }
+  }
+  double error() const {
+    double worst = 0;
+    for (const auto x : B) worst = std::max(worst, static_cast<double>(std::abs(x - T(1))));
+    return worst;
+  }
+};
+
+template <typename T>
+class CSolvers : public ::testing::Test {};
+using Types = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(CSolvers, Types);
+
+TYPED_TEST(CSolvers, SolveOnPointers) {
+  using F = Functions<TypeParam>;
+  for (const auto uplo : {TESSERA_LOWER, TESSERA_UPPER}) {
+    Problem<TypeParam> p, q;
+    int64_t info = -1;
+    ASSERT_EQ(F::posv(TESSERA_COL_MAJOR, uplo, n, nrhs, p.A.data(), n, p.B.data(), n, &info), TESSERA_SUCCESS);
+    EXPECT_EQ(info, 0);
+    EXPECT_LT(p.error(), 1e-5);
+    ASSERT_EQ(F::potrf(TESSERA_COL_MAJOR, uplo, n, q.A.data(), n, &info), TESSERA_SUCCESS);
+    ASSERT_EQ(F::potrs(TESSERA_COL_MAJOR, uplo, n, nrhs, q.A.data(), n, q.B.data(), n), TESSERA_SUCCESS);
+    EXPECT_LT(q.error(), 1e-5);
+    Problem<TypeParam> bad;
+    bad.A[5 + 5 * n] = -1;
+    EXPECT_EQ(F::potrf(TESSERA_COL_MAJOR, uplo, n, bad.A.data(), n, &info), TESSERA_SUCCESS);
+    EXPECT_EQ(info, 6);
+  }
+}
+
+TYPED_TEST(CSolvers, SolveOnMatrices) {
+  Problem<TypeParam> p;
+  tessera_matrix *A = nullptr, *B = nullptr;
+  ASSERT_EQ(tessera_matrix_create(Functions<TypeParam>::type, p.A.data(), n, n, n, 8, 8, &A), TESSERA_SUCCESS);
+  ASSERT_EQ(tessera_matrix_create(Functions<TypeParam>::type, p.B.data(), n, nrhs, n, 8, 8, &B), TESSERA_SUCCESS);
+  tessera_info* info = nullptr;
+  ASSERT_EQ(tessera_potrf_submit(TESSERA_LOWER, A, &info), TESSERA_SUCCESS);
+  EXPECT_NE(tessera_info_handle(info), nullptr);
+  ASSERT_EQ(tessera_potrs_submit(TESSERA_LOWER, A, B), TESSERA_SUCCESS);
+  int64_t value = -1;
+  EXPECT_EQ(tessera_info_wait(info, &value), TESSERA_SUCCESS);
+  EXPECT_EQ(value, 0);
+  tessera_info_destroy(info);
+  EXPECT_EQ(tessera_matrix_destroy(B), TESSERA_SUCCESS);
+  EXPECT_EQ(tessera_matrix_destroy(A), TESSERA_SUCCESS);
+  EXPECT_LT(p.error(), 1e-5);
+}
+
+TEST(CSolversBadInput, IsRefusedByPosition) {
+  Problem<double> p;
+  const auto before = p.A;
+  double *a = p.A.data(), *b = p.B.data();
+  int64_t info = -7;
+  const auto col = TESSERA_COL_MAJOR;
+  const auto low = TESSERA_LOWER;
+  EXPECT_EQ(tessera_dpotrf(static_cast<tessera_layout>(0), low, n, a, n, &info), -1);
+  EXPECT_EQ(tessera_dpotrf(col, static_cast<tessera_uplo>(0), n, a, n, &info), -2);
+  EXPECT_EQ(tessera_dpotrf(col, low, -1, a, n, &info), -3);
+  EXPECT_EQ(tessera_dpotrf(col, low, n, nullptr, n, &info), -4);
+  EXPECT_EQ(tessera_dpotrf(col, low, n, a, n - 1, &info), -5);
+  EXPECT_THAT(tessera_last_error(), HasSubstr("tessera_dpotrf: argument 5 (lda) is 20, must be at least 21"));
+  EXPECT_EQ(tessera_dpotrf(col, low, n, a, n, nullptr), -6);
+  EXPECT_EQ(tessera_dpotrs(col, low, n, -1, a, n, b, n), -4);
+  EXPECT_EQ(tessera_dposv(col, low, n, nrhs, a, n, b, n - 1, &info), -8);
+  EXPECT_EQ(tessera_dposv(col, low, n, nrhs, a, n, b, n, nullptr), -9);
+  tessera_matrix *A = nullptr, *S = nullptr;
+  ASSERT_EQ(tessera_matrix_create('d', a, n, n, n, 8, 8, &A), TESSERA_SUCCESS);
+  Problem<float> single;
+  ASSERT_EQ(tessera_matrix_create('s', single.B.data(), n, nrhs, n, 8, 8, &S), TESSERA_SUCCESS);
+  auto* result = reinterpret_cast<tessera_info*>(A);  // must become null
+  EXPECT_EQ(tessera_potrf_submit(low, nullptr, &result), -2);
+  EXPECT_EQ(result, nullptr);
+  EXPECT_EQ(tessera_potrf_submit(low, A, nullptr), -3);
+  EXPECT_EQ(tessera_potrs_submit(low, A, S), -3);
+  EXPECT_THAT(tessera_last_error(), HasSubstr("is not of the type of A, d"));
+  EXPECT_EQ(tessera_posv_submit(low, A, A, &result), -3);
+  EXPECT_EQ(tessera_info_wait(nullptr, &info), -1);
+  EXPECT_EQ(tessera_matrix_destroy(S), TESSERA_SUCCESS);
+  EXPECT_EQ(tessera_matrix_destroy(A), TESSERA_SUCCESS);
+  EXPECT_EQ(info, -7);
+  EXPECT_EQ(p.A, before);
+}
+
+}  // namespace
+}  // namespace tessera::test
