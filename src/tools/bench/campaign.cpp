@@ -78,6 +78,7 @@ class Campaign {
         for (const auto placement : options_.placements) run_tessera(routine, problem, {gpus, policy, placement});
       if (options_.against_cublasxt && gpus > 0) run_cublasxt(routine, problem, gpus);
     }
+    if (options_.against_cusolver) run_cusolver(routine, problem);
     if (options_.against_openblas) run_openblas(routine, problem);
   }
 
@@ -98,14 +99,17 @@ class Campaign {
     operands_->fill_result(result.problem, result.routine->shapes(result.problem));
   }
 
+  /// What is done before each call. Each call overwrites the C of the one before. C is restored where its values could
+  /// overflow the type, or where a second call needs the old ones.
+  std::function<void()> preparation(const Result& result) const {
+    constexpr double too_large = 1e30;
+    if (std::pow(result.routine->growth(result.problem), 1 + options_.warmup + options_.repeat) <= too_large) return {};
+    return [this, &result] { restore_result(result); };
+  }
+
   /// @param counted  called just before the first call that counts
   void time(Result& result, const std::function<void()>& run, const std::function<void()>& counted = {}) {
-    // Each call overwrites the C of the one before. C is restored where its values could overflow the type.
-    constexpr double too_large = 1e30;
-    std::function<void()> prepare;
-    if (std::pow(result.routine->growth(result.problem), 1 + options_.warmup + options_.repeat) > too_large)
-      prepare = [&] { restore_result(result); };
-    result.timing = measure({run, prepare, counted}, {options_.warmup, options_.repeat}, progress_);
+    result.timing = measure({run, preparation(result), counted}, {options_.warmup, options_.repeat}, progress_);
   }
 
   /// Checks one more call, on the C that the oracle expects.
@@ -167,7 +171,9 @@ class Campaign {
     {
       const Runtime recording(start);
       pause_recording();
-      for (int i = 0; i <= options_.warmup; i++) call();
+      const auto prepare = preparation(result);
+      for (int i = 0; i <= options_.warmup; i++) seconds_of({call, prepare, {}});
+      if (prepare) prepare();
       resume_recording();
       seconds = seconds_of({call, {}, {}});
     }
@@ -207,6 +213,18 @@ class Campaign {
       best = std::move(result);
     }
     finish(*std::move(best));
+  }
+
+  /// cuSOLVER runs on one GPU.
+  void run_cusolver(const Routine& routine, const Problem& problem) {
+    auto result = start(routine, problem, "cusolver", 1, 1);
+    if (!routine.peers().cusolver) return finish(std::move(result));
+    runtime_.reset();  // as for cuBLAS-XT
+    CuSolver solver(machine_.ordinals(1).front());
+    const auto call = [&] { routine.run_cusolver(solver, problem, operands_->get()); };
+    time(result, call);
+    check(result, call);
+    finish(std::move(result));
   }
 
   void run_openblas(const Routine& routine, const Problem& problem) {

@@ -136,7 +136,7 @@ void choose_demo(Options& options, const Machine& machine, Limits& limits) {
   options.tile = 0, options.repeat = 3, options.warmup = 1;
   options.check = true;
   options.against_openblas = gpus == 0;
-  options.against_cublasxt = gpus > 0;
+  options.against_cublasxt = gpus > 0, options.against_cusolver = false;
   options.xt_blocks = {
       8192};  // best block on one and on four H200 for the sizes of a demo; trying all of them takes minutes
 }
@@ -150,7 +150,7 @@ std::vector<Result> run_demo(const Options& options, const Machine& machine, Lim
     on_cores.gpus = {0};
     on_cores.pinned = false;
     on_cores.trace.clear();  // one report is enough
-    on_cores.against_cublasxt = false, on_cores.against_openblas = true;
+    on_cores.against_cublasxt = on_cores.against_cusolver = false, on_cores.against_openblas = true;
     limits.measure('d', 0, largest);
     auto& problem = on_cores.problems.front();
     problem.m = problem.n = problem.k = choose_size(limits.rate('d', 0), machine.free_memory, 500);

@@ -88,6 +88,7 @@ void OperandMemory::fill(const Problem& problem, const Shapes& shapes) const {
 }
 
 void OperandMemory::fill_result(const Problem& problem, const Shapes& shapes) const {
+  if (shapes.A.overwritten) fill_operand(problem, A_.data(), shapes.A, 0);
   fill_operand(problem, C_.data(), shapes.C, 2);
 }
 

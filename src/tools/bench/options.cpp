@@ -27,7 +27,9 @@ struct Typed {
 void add_running(CLI::App& app, Options& options, Typed& typed) {
   tools::add_runtime_options(app, typed.runtime, true);
   for (auto* option :
-       {add_list(app, "--against", typed.against, "other libraries to measure: cublasxt, openblas")->type_name("NAME"),
+       {add_list(app, "--against", typed.against,
+                 "other libraries to measure: cublasxt, cusolver (factorizations, on one GPU), openblas")
+            ->type_name("NAME"),
         add_list(app, "--xt-block", options.xt_blocks,
                  "block sizes tried with cuBLAS-XT; the fastest is reported (2048,4096,8192)")
             ->type_name("NB")
@@ -71,8 +73,9 @@ void require_no_routine(const CLI::App& app) {
 void parse_running(const Typed& typed, Options& options) {
   for (const auto& peer : typed.against) {
     if (peer == "cublasxt") options.against_cublasxt = true;
+    else if (peer == "cusolver") options.against_cusolver = true;
     else if (peer == "openblas") options.against_openblas = true;
-    else throw BadArgument("--against", peer, "is not one of cublasxt, openblas");
+    else throw BadArgument("--against", peer, "is not one of cublasxt, cusolver, openblas");
   }
   if (options.xt_blocks.empty()) options.xt_blocks = {2048, 4096, 8192};
   options.cpus = typed.runtime.cpus, options.tile = typed.runtime.tile;
@@ -114,10 +117,12 @@ void resolve(Options& options, const Machine& machine) {
     if (gpus < 0) gpus = found;
   }
   const bool any = std::ranges::any_of(options.gpus, [](int gpus) { return gpus > 0; });
-  if (options.against_cublasxt && !CublasXt::available())
-    throw BadArgument("--against: cublasxt is not available: this program was built without CUDA");
-  if (options.against_cublasxt && !any)
-    throw BadArgument("--against: cublasxt needs a GPU, but none is used" + because);
+  for (const auto& [name, wanted] :
+       {std::pair{"cublasxt", options.against_cublasxt}, {"cusolver", options.against_cusolver}}) {
+    if (wanted && !CublasXt::available())
+      throw BadArgument(fmt::format("--against: {} is not available: this program was built without CUDA", name));
+    if (wanted && !any) throw BadArgument(fmt::format("--against: {} needs a GPU, but none is used{}", name, because));
+  }
   if (options.pinned.value_or(false) && found == 0)
     throw BadArgument("--memory", "pinned", "needs a GPU, but there is none" + because);
   if (options.cpus == 0 && std::ranges::find(options.gpus, 0) != options.gpus.end())

@@ -224,7 +224,8 @@ Verdict check_equation(Equation<T> e) {
   } else {
     const PauseWorkers pause;
     if (e.triangle)
-      for (auto* C : {&e.before, &e.result}) C->form = Form::Triangular, C->uplo = *e.triangle;
+      for (auto* C : {&e.before, &e.result})
+        if (C->form != Form::Zero) C->form = Form::Triangular, C->uplo = *e.triangle;
     verdict = {std::max(error_of_elements(e), error_of_vector(e)), error_bound<T>(k)};
   }
   if (!rest_is_intact(e)) verdict.error = infinite;

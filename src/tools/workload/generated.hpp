@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include <tessera/types.hpp>
@@ -11,11 +12,12 @@ namespace tessera::bench {
 /// imaginary parts. The value depends only on its arguments: any thread can fill any part, and a check recomputes the
 /// old C instead of keeping a copy.
 ///
-/// Well-conditioned matrices of order n, for trmm and trsm, have these values divided by √n off the diagonal and
-/// increased by 3/2 on it. The diagonal then has magnitude 1 to 2, and the rest of a triangle has norm 0.7 or less for
-/// any n: a call changes the length of a column by a factor between 1/3 and 3. Without the division, the condition
-/// number of random triangular matrices grows as 2ⁿ. Divided by n, the elements off the diagonal would become too small
-/// to reveal errors.
+/// Well-conditioned matrices of order n, for trmm, trsm and factorizations, have these values divided by √n off the
+/// diagonal and increased by 3/2 on it. The diagonal then has magnitude 1 to 2, and the rest of a triangle has norm 0.7
+/// or less for any n: a call changes the length of a column by a factor between 1/3 and 3. A Hermitian matrix with such
+/// a triangle is positive definite: apart from the diagonal, its norm is at most 0.6 (real) or 0.8 (complex). Without
+/// the division, the condition number of random triangular matrices grows as 2ⁿ. Divided by n, the elements off the
+/// diagonal would become too small to reveal errors.
 inline double generated(std::uint64_t seed, int operand, Index index) {
   std::uint64_t z = (seed * 4 + static_cast<std::uint64_t>(operand)) * 0xD1B54A32D192ED03U;
   z += (static_cast<std::uint64_t>(index) + 1) * 0x9E3779B97F4A7C15U;  // the rest is splitmix64
@@ -33,6 +35,13 @@ T generated_element(std::uint64_t seed, int operand, Index index) {
     return {static_cast<R>(generated(seed, operand, 2 * index)),
             static_cast<R>(generated(seed, operand, 2 * index + 1))};
   else return static_cast<R>(generated(seed, operand, index));
+}
+
+/// Element (i, j), at `index`, of a well-conditioned matrix of order n.
+template <Scalar T>
+T well_conditioned_element(std::uint64_t seed, int operand, Index index, Index i, Index j, Index n) {
+  const auto x = generated_element<T>(seed, operand, index);
+  return i == j ? x + T(1.5) : x * static_cast<Real<T>>(1 / std::sqrt(static_cast<double>(n)));
 }
 
 }  // namespace tessera::bench

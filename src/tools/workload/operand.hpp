@@ -30,12 +30,14 @@ T conjugated(T x) {
 template <Scalar T>
 struct Operand {
   Op op = Op::NoTrans;
-  const T* data = nullptr;  ///< null: C as it was generated
+  const T* data = nullptr;  ///< null: as it was generated
   Index ld = 1;
   std::uint64_t seed = 0;
   Form form = Form::General;
   Uplo uplo = Uplo::Lower;  ///< the stored triangle
   Diagonal diagonal = Diagonal::Stored;
+  int operand = 2;             ///< without data: the operand that is generated again
+  Index well_conditioned = 0;  ///< without data: the order of the well-conditioned matrix that it is; 0: it is none
 
   Operand transposed(bool conjugate) const {
     auto result = *this;
@@ -44,7 +46,11 @@ struct Operand {
   }
 
   T stored(Index i, Index j) const {
-    return data != nullptr ? data[i + j * ld] : generated_element<T>(seed, 2, i + j * ld);
+    if (data != nullptr) return data[i + j * ld];
+    const Index index = i + j * ld;
+    const bool padding = i >= well_conditioned;
+    return padding ? generated_element<T>(seed, operand, index)
+                   : well_conditioned_element<T>(seed, operand, index, i, j, well_conditioned);
   }
 
   /// The element of A itself.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,27 @@ class CublasXt {
  private:
   PauseWorkers pause_;
   cublasXtContext* handle_ = nullptr;
+};
+
+/// Runs cuSOLVER on one GPU while this object lives. StarPU is paused. The GPU's memory is kept for the next call.
+class CuSolver {
+ public:
+  /// @param device  CUDA ordinal
+  /// @throws RuntimeError
+  explicit CuSolver(int device);
+  ~CuSolver();
+  CuSolver(const CuSolver&) = delete;
+  CuSolver& operator=(const CuSolver&) = delete;
+
+  /// A triangle of A, n×n in host memory, ← its Cholesky factor, and if nrhs > 0 also B, n×nrhs, ← A⁻¹ B. The triangle
+  /// travels in panels, of which the next one is copied while nothing is computed: cuSOLVER takes whole matrices.
+  /// @throws RuntimeError if A has no factor
+  void factorize(char type, Uplo uplo, Index n, void* A, Index lda, Index nrhs, void* B, Index ldb);
+
+ private:
+  struct State;
+  PauseWorkers pause_;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace tessera::bench

@@ -22,7 +22,7 @@ struct Result {
   const Routine* routine = nullptr;
   Problem problem;
   bool pinned = false;
-  std::string library;  ///< tessera, openblas or cublasxt
+  std::string library;  ///< tessera, openblas, cublasxt or cusolver
   int gpus = 0, cpus = 0;
   Index tile_m = 0, tile_n = 0, tile_k = 0;  ///< 0: the library has no tiles
   std::string policy, placement;             ///< "" for other libraries

@@ -32,40 +32,40 @@ auto with_call(blas::Routine routine, const Problem& p, Function function) {
 
 }  // namespace
 
-Takes Routine::takes() const {
+Takes BlasRoutine::takes() const {
   using enum blas::Member;
   const auto has = [&](blas::Member member) { return blas::has(properties().shape, member); };
   return {has(op_a), has(op_b), has(side), has(uplo), has(diag), has(m), has(k), has(beta)};
 }
 
-std::string Routine::why_not(const Problem& p) const {
+std::string BlasRoutine::why_not(const Problem& p) const {
   const auto& known = properties();
   if (!known.exists(p.type))
-    return fmt::format("--type: '{}' does not exist for {} ({})", p.type, name_,
+    return fmt::format("--type: '{}' does not exist for {} ({})", p.type, name(),
                        known.types == blas::Types::CZ ? "cz" : "sdcz");
   const auto allowed = legal_ops(which_, is_complex_type(p.type));
   if (takes().trans_a && arguments::illegal_op(1, "op", p.op_a, allowed).position != 0)
-    return fmt::format("--trans: '{}' does not exist for {}{} (n, {})", p.op_a == Op::Trans ? 't' : 'c', p.type, name_,
+    return fmt::format("--trans: '{}' does not exist for {}{} (n, {})", p.op_a == Op::Trans ? 't' : 'c', p.type, name(),
                        allowed == arguments::Ops::Hermitian ? 'c' : 't');
   for (const auto& [option, value, kind] :
        {std::tuple{"--alpha", p.alpha, known.alpha}, {"--beta", p.beta, known.beta}})
     if (value.imag() != 0 && kind != blas::FactorKind::None &&
         (kind == blas::FactorKind::Real || !is_complex_type(p.type)))
       return fmt::format("{}: '{},{}' is complex, but {}{} takes a real number", option, value.real(), value.imag(),
-                         p.type, name_);
+                         p.type, name());
   return "";
 }
 
-double Routine::flops(const Problem& p) const {
+double BlasRoutine::flops(const Problem& p) const {
   if (p.alpha == 0.0) return 0;
   return with_call(which_, p, [](const blas::Call& call) { return blas::flops(call); });
 }
 
-blas::Traffic Routine::compulsory(const Problem& p) const {
+blas::Traffic BlasRoutine::compulsory(const Problem& p) const {
   return with_call(which_, p, [](const blas::Call& call) { return traffic(call); });
 }
 
-Shapes Routine::shapes(const Problem& p) const {
+Shapes BlasRoutine::shapes(const Problem& p) const {
   return with_call(which_, p, [&](const blas::Call& call) {
     const auto shape = [&](const arguments::StoredMatrix& X) -> Shape {
       if (X.position == 0) return {};
@@ -77,6 +77,8 @@ Shapes Routine::shapes(const Problem& p) const {
     return all;
   });
 }
+
+void Routine::run_cusolver(CuSolver& /*solver*/, const Problem& /*problem*/, const Operands& /*operands*/) const {}
 
 std::array<std::size_t, 3> operand_bytes(const Routine& routine, const Problem& problem) {
   constexpr double address_space = 0x1p47;
@@ -101,6 +103,7 @@ const std::vector<std::unique_ptr<Routine>>& routines() {
 #define ROUTINE(name, types, shape, alpha, beta) all.push_back(shapes::shape(blas::Routine::name));
 #include "blas/routines.def"
 #undef ROUTINE
+    for (const bool solves : {false, true}) all.push_back(cholesky(solves));
     return all;
   }();
   return table;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <cmath>
+#include <complex>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +16,8 @@ struct cublasXtContext;
 
 namespace tessera::bench {
 
+class CuSolver;
+
 /// Command line options that not every routine takes.
 struct Takes {
   bool trans_a = false, trans_b = false, side = false, uplo = false, diag = false, m = false, k = false, beta = true;
@@ -21,43 +25,64 @@ struct Takes {
 
 /// Which other libraries have the routine.
 struct Peers {
-  bool openblas = true, cublasxt = true;
+  bool openblas = true, cublasxt = true, cusolver = false;
 };
 
-/// Everything that the benchmarks know about a routine. There is one class per argument shape and one object per line
-/// of routines.def.
+/// Everything that the benchmarks know about a routine.
 class Routine {
  public:
-  explicit Routine(blas::Routine which) : which_(which), name_(properties().name) {}
+  explicit Routine(std::string name) : name_(std::move(name)) {}
   virtual ~Routine() = default;
   Routine(const Routine&) = delete;
   Routine& operator=(const Routine&) = delete;
 
   const std::string& name() const noexcept { return name_; }
 
-  Takes takes() const;
+  virtual Takes takes() const = 0;
   virtual Peers peers() const { return {}; }
   /// Why the routine does not support the problem: a sentence that starts with the option at fault. "" if it does.
-  std::string why_not(const Problem& problem) const;
+  virtual std::string why_not(const Problem& problem) const = 0;
 
   /// As blas::flops, but 0 if α = 0.
-  double flops(const Problem& problem) const;
-  blas::Traffic compulsory(const Problem& problem) const;
-  Shapes shapes(const Problem& problem) const;
+  virtual double flops(const Problem& problem) const = 0;
+  virtual blas::Traffic compulsory(const Problem& problem) const = 0;
+  virtual Shapes shapes(const Problem& problem) const = 0;
 
-  /// An upper bound of the factor by which one call changes the magnitude of C.
-  virtual double growth(const Problem& problem) const { return std::abs(problem.beta); }
+  /// An upper bound of the factor by which one call changes the magnitude of C. Infinite: a second call needs the old
+  /// values.
+  virtual double growth(const Problem& problem) const = 0;
 
   /// The plan that Tessera makes. @pre a Runtime exists
   virtual detail::Plan plan_of(const Problem& problem) const = 0;
 
   // Each function returns when the result is in host memory.
-  void run_tessera(const Problem& problem, const Operands& operands) const;
-  void run_openblas(const Problem& problem, const Operands& operands) const;
-  void run_cublasxt(cublasXtContext* handle, const Problem& problem, const Operands& operands) const;
+  virtual void run_tessera(const Problem& problem, const Operands& operands) const = 0;
+  virtual void run_openblas(const Problem& problem, const Operands& operands) const = 0;
+  virtual void run_cublasxt(cublasXtContext* handle, const Problem& problem, const Operands& operands) const = 0;
+  /// Runs on one GPU, with the copies to the GPU and back.
+  virtual void run_cusolver(CuSolver& solver, const Problem& problem, const Operands& operands) const;
 
   /// Compares C with an oracle. A, B and the old C are generated from the seed again, see generated.hpp.
   virtual Verdict check(const Problem& problem, const Operands& operands) const = 0;
+
+ private:
+  std::string name_;
+};
+
+/// A routine of the BLAS. There is one class per argument shape and one object per line of routines.def.
+class BlasRoutine : public Routine {
+ public:
+  explicit BlasRoutine(blas::Routine which) : Routine(blas::properties(which).name), which_(which) {}
+
+  Takes takes() const final;
+  std::string why_not(const Problem& problem) const final;
+  double flops(const Problem& problem) const final;
+  blas::Traffic compulsory(const Problem& problem) const final;
+  Shapes shapes(const Problem& problem) const final;
+  double growth(const Problem& problem) const override { return std::abs(problem.beta); }
+  void run_tessera(const Problem& problem, const Operands& operands) const final;
+  void run_openblas(const Problem& problem, const Operands& operands) const final;
+  void run_cublasxt(cublasXtContext* handle, const Problem& problem, const Operands& operands) const final;
 
  protected:
   const blas::Properties& properties() const { return blas::properties(which_); }
@@ -68,14 +93,13 @@ class Routine {
   void run(const Library& library, const Problem& problem, const Operands& operands) const;
 
   blas::Routine which_;
-  std::string name_;
 };
 
 /// Bytes of A, B and C.
 /// @throws BadArgument if one of them exceeds the address space
 std::array<std::size_t, 3> operand_bytes(const Routine& routine, const Problem& problem);
 
-/// All routines of routines.def.
+/// All routines of routines.def, and the factorizations.
 const std::vector<std::unique_ptr<Routine>>& routines();
 
 /// One class per argument shape, named as in routines.def.
@@ -84,5 +108,8 @@ namespace shapes {
 SHAPES(SHAPE)
 #undef SHAPE
 }  // namespace shapes
+
+/// potrf, or posv, which solves as well.
+std::unique_ptr<Routine> cholesky(bool solves);
 
 }  // namespace tessera::bench

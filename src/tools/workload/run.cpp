@@ -39,14 +39,14 @@ void call(const auto& library, blas::Routine routine, const bench::Call<T, Size>
 }  // namespace
 
 template <typename Library>
-void Routine::run(const Library& library, const Problem& p, const Operands& o) const {
+void BlasRoutine::run(const Library& library, const Problem& p, const Operands& o) const {
   with_typed<typename Library::Size>(p, shapes(p), o, [&](const auto& c) { call(library, which_, c); });
 }
 
-void Routine::run_tessera(const Problem& p, const Operands& o) const { run(Ours{}, p, o); }
-void Routine::run_openblas(const Problem& p, const Operands& o) const { run(HostBlas{}, p, o); }
-void Routine::run_cublasxt([[maybe_unused]] cublasXtContext* handle, [[maybe_unused]] const Problem& p,
-                           [[maybe_unused]] const Operands& o) const {
+void BlasRoutine::run_tessera(const Problem& p, const Operands& o) const { run(Ours{}, p, o); }
+void BlasRoutine::run_openblas(const Problem& p, const Operands& o) const { run(HostBlas{}, p, o); }
+void BlasRoutine::run_cublasxt([[maybe_unused]] cublasXtContext* handle, [[maybe_unused]] const Problem& p,
+                               [[maybe_unused]] const Operands& o) const {
 #ifdef TESSERA_WITH_CUDA
   run(Xt{handle}, p, o);
 #endif

@@ -51,9 +51,9 @@ auto with_typed(const Problem& p, const Shapes& s, const Operands& o, Function f
 ///   Equation<T> equation(const Call<T>&)                          the equation that the result must satisfy
 ///   detail::Plan plan<T>(const Machine&, const Problem&)          the plan that Tessera makes
 template <typename Derived>
-class TypedRoutine : public Routine {
+class TypedRoutine : public BlasRoutine {
  public:
-  using Routine::Routine;
+  using BlasRoutine::BlasRoutine;
 
   detail::Plan plan_of(const Problem& p) const final {
     const auto session = detail::session();

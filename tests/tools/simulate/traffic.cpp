@@ -34,5 +34,13 @@ TEST(Traffic, OfUpdatesWithoutBetaHasNoC) {
     }
 }
 
+// A triangle travels once, in tiles of which those on the diagonal are nearly whole.
+TEST(Traffic, OfFactorizationsIsTheTriangle) {
+  for (const std::string uplo : {"l", "u"}) {
+    EXPECT_LE(from_host("--routine potrf --uplo " + uplo + " --size 16384 --gpus 1"), 1.05);
+    EXPECT_LE(from_host("--routine potrf --uplo " + uplo + " --size 16384 --gpus 2"), 1.15);
+  }
+}
+
 }  // namespace
 }  // namespace tessera::test

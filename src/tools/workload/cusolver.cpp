@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cuda_runtime.h>
+#include <cusolverDn.h>
+
+#include <algorithm>
+#include <string>
+
+#include <tessera/error.hpp>
+
+#include "codelets/device_solver.hpp"
+#include "machine/gpu.hpp"
+#include "shared/types.hpp"
+#include "workload/other_libraries.hpp"
+
+namespace tessera::bench {
+
+namespace {
+
+void require(cudaError_t status, const char* what) {
+  if (status != cudaSuccess) throw RuntimeError(std::string(what) + ": " + cudaGetErrorString(status));
+}
+void require(cusolverStatus_t status, const char* what) {
+  if (status != CUSOLVER_STATUS_SUCCESS)
+    throw RuntimeError(std::string(what) + ": cuSOLVER's status " + std::to_string(status));
+}
+
+enum class To { Device, Host };
+
+/// Copies one triangle, panel by panel.
+void copy_triangle(To to, Uplo uplo, Index n, std::size_t element, char* host, Index ld, char* device) {
+  constexpr Index panel = 1024;
+  const auto bytes = [&](Index elements) { return static_cast<std::size_t>(elements) * element; };
+  for (Index j = 0; j < n; j += panel) {
+    const Index columns = std::min(panel, n - j), first = uplo == Uplo::Lower ? j : 0,
+                rows = uplo == Uplo::Lower ? n - j : j + columns;
+    char *const h = host + bytes(first + j * ld), *const d = device + bytes(first + j * n);
+    if (to == To::Device)
+      require(cudaMemcpy2DAsync(d, bytes(n), h, bytes(ld), bytes(rows), static_cast<std::size_t>(columns),
+                                cudaMemcpyHostToDevice),
+              "cudaMemcpy2D");
+    else
+      require(cudaMemcpy2DAsync(h, bytes(ld), d, bytes(n), bytes(rows), static_cast<std::size_t>(columns),
+                                cudaMemcpyDeviceToHost),
+              "cudaMemcpy2D");
+  }
+}
+
+}  // namespace
+
+struct CuSolver::State {
+  /// Device memory that grows.
+  class Memory {
+   public:
+    ~Memory() { cudaFree(data_); }
+    void* at_least(std::size_t bytes) {
+      if (bytes > bytes_) {
+        cudaFree(data_);
+        data_ = nullptr, bytes_ = 0;
+        require(cudaMalloc(&data_, bytes), "memory for cuSOLVER");
+        bytes_ = bytes;
+      }
+      return data_;
+    }
+
+   private:
+    void* data_ = nullptr;
+    std::size_t bytes_ = 0;
+  };
+
+  int device;
+  cusolverDnHandle_t handle = nullptr;
+  Memory A, B, workspace, info;
+};
+
+CuSolver::CuSolver(int device) : state_(std::make_unique<State>()) {
+  const gpu::KeepCurrentDevice keep;
+  state_->device = device;
+  require(cudaSetDevice(device), "cudaSetDevice");
+  require(cusolverDnCreate(&state_->handle), "starting cuSOLVER");
+}
+
+CuSolver::~CuSolver() {
+  const gpu::KeepCurrentDevice keep;
+  cudaSetDevice(state_->device);
+  cusolverDnDestroy(state_->handle);
+  state_.reset();
+}
+
+void CuSolver::factorize(char type, Uplo uplo, Index n, void* A, Index lda, Index nrhs, void* B, Index ldb) {
+  if (n == 0) return;
+  const gpu::KeepCurrentDevice keep;
+  require(cudaSetDevice(state_->device), "cudaSetDevice");
+  tools::with_type(type, [&]<Scalar T>(T) {
+    const auto order = static_cast<int>(n);
+    const auto bytes = [](Index elements) { return static_cast<std::size_t>(elements) * sizeof(T); };
+    auto* const a = static_cast<T*>(state_->A.at_least(bytes(n * n)));
+    auto* const info = static_cast<int*>(state_->info.at_least(sizeof(int)));
+    int elements = 0;
+    require(device::potrf_workspace<T>(state_->handle, uplo, order, a, order, &elements), "potrf");
+    auto* const workspace = static_cast<T*>(state_->workspace.at_least(bytes(elements)));
+    copy_triangle(To::Device, uplo, n, sizeof(T), static_cast<char*>(A), lda, reinterpret_cast<char*>(a));
+    require(device::potrf<T>(state_->handle, uplo, order, a, order, workspace, elements, info), "potrf");
+    if (nrhs > 0) {
+      const auto columns = static_cast<std::size_t>(nrhs);
+      auto* const b = static_cast<T*>(state_->B.at_least(bytes(n * nrhs)));
+      require(cudaMemcpy2DAsync(b, bytes(n), B, bytes(ldb), bytes(n), columns, cudaMemcpyHostToDevice), "cudaMemcpy2D");
+      require(device::potrs<T>(state_->handle, uplo, order, static_cast<int>(nrhs), a, order, b, order, info), "potrs");
+      require(cudaMemcpy2DAsync(B, bytes(ldb), b, bytes(n), bytes(n), columns, cudaMemcpyDeviceToHost), "cudaMemcpy2D");
+    }
+    copy_triangle(To::Host, uplo, n, sizeof(T), static_cast<char*>(A), lda, reinterpret_cast<char*>(a));
+    int failed = 0;
+    require(cudaMemcpy(&failed, info, sizeof failed, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    if (failed != 0) throw RuntimeError("cuSOLVER found the matrix not positive definite");
+  });
+}
+
+}  // namespace tessera::bench
