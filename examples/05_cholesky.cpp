@@ -1,71 +1,82 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tiled Cholesky factorization A = L Lᵀ of a matrix in host memory. LAPACK factorizes the diagonal tiles, in the
-// program's own StarPU codelet. Tessera's trsm and syrk, on ranges of tiles, compute the rest. There is one wait, at
-// the end. StarPU starts a task as soon as its input tiles are ready, so the next panel is computed before the update
-// is complete.
+// Tessera between the program's own StarPU tasks: they generate the tiles of a positive definite matrix A, Tessera
+// computes B = A X, factorizes A = L Lᵀ and solves A Y = B, and further tasks of the program compare Y with X. There is
+// one wait, at the end. StarPU derives the order from the tiles that each task reads and writes, so the first panel is
+// factorized while other tiles of A do not exist yet.
 //
 //   05_cholesky [n [tile]]
 #include <starpu.h>
-#include <atomic>
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <limits>
-#include <tessera/blas.hpp>
 #include <tessera/blas3.hpp>
+#include <tessera/lapack.hpp>
 #include <tessera/runtime.hpp>
 #include <vector>
 
-extern "C" void dpotrf_(const char* uplo, const int* n, double* A, const int* lda, int* info);  // LAPACK
-
 namespace {
 
-using tessera::Diag, tessera::Index, tessera::Op, tessera::Side, tessera::Uplo;
+using tessera::Index, tessera::Matrix, tessera::Side, tessera::Uplo;
 
-std::atomic<Index> not_positive = 0;  // order of the first leading minor of A that is not positive
+/// A tile as a StarPU task sees it.
+struct Tile {
+  double* data;
+  Index m, n, ld;
+  explicit Tile(void* buffer)
+      : data(reinterpret_cast<double*>(STARPU_MATRIX_GET_PTR(buffer))), m(STARPU_MATRIX_GET_NX(buffer)),
+        n(STARPU_MATRIX_GET_NY(buffer)), ld(STARPU_MATRIX_GET_LD(buffer)) {}
+  double& operator()(Index i, Index j) const { return data[i + j * ld]; }
+};
 
-/// tile <- L where L Lᵀ = tile, on a CPU worker.
-void potrf(void* buffers[], void* arguments) {
-  Index first = 0;  // the tile's first row in A
-  starpu_codelet_unpack_args(arguments, &first);
-  const int n = static_cast<int>(STARPU_MATRIX_GET_NX(buffers[0])),
-            ld = static_cast<int>(STARPU_MATRIX_GET_LD(buffers[0]));
-  int info = 0;
-  dpotrf_("L", &n, reinterpret_cast<double*>(STARPU_MATRIX_GET_PTR(buffers[0])), &ld, &info);
-  Index none = 0;
-  if (info > 0) not_positive.compare_exchange_strong(none, first + info);  // later failures follow from the first one
+/// Element (i, j) of A falls convexly with the distance from the diagonal, which makes A positive definite.
+double element(Index i, Index j) { return 1.0 / static_cast<double>(1 + std::abs(i - j)); }
+
+void generate(void* buffers[], void* arguments) {
+  Index i0 = 0, j0 = 0;  // the tile's first row and column in A
+  starpu_codelet_unpack_args(arguments, &i0, &j0);
+  const Tile A(buffers[0]);
+  for (Index j = 0; j < A.n; j++)
+    for (Index i = 0; i < A.m; i++) A(i, j) = element(i0 + i, j0 + j);
 }
 
-starpu_codelet make_potrf() {
+/// worst ← max(worst, max|X − Y|)
+void compare(void* buffers[], void* /*unused*/) {
+  const Tile X(buffers[0]), Y(buffers[1]);
+  auto& worst = *reinterpret_cast<double*>(STARPU_VARIABLE_GET_PTR(buffers[2]));
+  for (Index j = 0; j < X.n; j++)
+    for (Index i = 0; i < X.m; i++) {
+      const double difference = std::abs(X(i, j) - Y(i, j));
+      worst = difference <= worst ? worst : difference;  // a NaN stays
+    }
+}
+
+starpu_codelet make_codelet(const char* name, starpu_cpu_func_t function) {
   starpu_codelet codelet{};
-  codelet.name = "potrf";
-  codelet.cpu_funcs[0] = potrf;
-  codelet.nbuffers = 1;
-  codelet.modes[0] = STARPU_RW;
+  codelet.name = name;
+  codelet.cpu_funcs[0] = function;
+  codelet.nbuffers = STARPU_VARIABLE_NBUFFERS;
   return codelet;
 }
 
-/// Submits the factorization of the lower triangle of A and returns at once; false if no worker can run the codelet.
-bool submit_cholesky(starpu_codelet& codelet, const tessera::Matrix<double>& A) {
-  const Index nt = A.nt();
-  for (Index k = 0; k < nt; k++) {
-    const auto diagonal = A.view(k, k + 1, k, k + 1), panel = A.view(k + 1, nt, k, k + 1);
-    const Index first = k * A.nb();
-    if (starpu_task_insert(&codelet, STARPU_RW, A.handle(k, k), STARPU_VALUE, &first, sizeof first, 0) != 0)
-      return false;
-    trsm(Side::Right, Uplo::Lower, Op::Trans, Diag::NonUnit, 1.0, diagonal, panel);
-    syrk(Uplo::Lower, Op::NoTrans, -1.0, panel, 1.0, A.view(k + 1, nt, k + 1, nt));
-  }
+bool submit_generate(starpu_codelet& codelet, const Matrix<double>& A) {
+  for (Index j = 0; j < A.nt(); j++)
+    for (Index i = j; i < A.mt(); i++) {  // the lower triangle
+      const Index i0 = i * A.mb(), j0 = j * A.nb();
+      if (starpu_task_insert(&codelet, STARPU_W, A.handle(i, j), STARPU_VALUE, &i0, sizeof i0, STARPU_VALUE, &j0,
+                             sizeof j0, 0) != 0)
+        return false;
+    }
   return true;
 }
 
-/// Frobenius norm of the symmetric matrix whose lower triangle is in `A`.
-double norm(const std::vector<double>& A, Index n) {
-  double sum = 0;
-  for (Index j = 0; j < n; j++)
-    for (Index i = j; i < n; i++) sum += (i == j ? 1 : 2) * A[i + j * n] * A[i + j * n];
-  return std::sqrt(sum);
+void submit_compare(starpu_codelet& codelet, const Matrix<double>& X, const Matrix<double>& Y,
+                    starpu_data_handle_t worst) {
+  for (Index j = 0; j < X.nt(); j++)
+    for (Index i = 0; i < X.mt(); i++)
+      starpu_task_insert(&codelet, STARPU_R, X.handle(i, j), STARPU_R, Y.handle(i, j), STARPU_RW, worst, 0);
 }
 
 }  // namespace
@@ -73,34 +84,36 @@ double norm(const std::vector<double>& A, Index n) {
 int main(int argc, char** argv) {
   const Index n = argc > 1 ? std::atoll(argv[1]) : 2000, tile = argc > 2 ? std::atoll(argv[2]) : 250;
   if (n < 1 || tile < 1) return std::puts("usage: 05_cholesky [n [tile]], both at least 1"), 1;
-  tessera::Runtime runtime;
-  starpu_codelet codelet = make_potrf();  // must exist until its tasks have run
+  constexpr Index nrhs = 10;
+  const tessera::Runtime runtime;
+  auto generator = make_codelet("generate", generate), comparison = make_codelet("compare", compare);
 
-  std::vector<double> A(n *
-                        n);  // positive definite: elements fall convexly to zero with the distance from the diagonal
-  for (Index j = 0; j < n; j++)
-    for (Index i = 0; i < n; i++) A[i + j * n] = 1.0 / static_cast<double>(1 + std::abs(i - j));
-  auto L = A;
-  double seconds = 0;
+  std::vector<double> memory_a(n * n), memory_x(n * nrhs), memory_y(n * nrhs);
+  for (Index i = 0; i < n * nrhs; i++) memory_x[i] = 1 + std::sin(static_cast<double>(i));
+  double worst = 0, seconds = 0;
+  Index info = 0;
   {
-    const tessera::Matrix<double> tiles(L.data(), n, n, n, {tile, tile});
+    const Matrix<double> A(memory_a.data(), n, n, n, {tile, tile}), X(memory_x.data(), n, nrhs, n, {tile, nrhs}),
+        Y(memory_y.data(), n, nrhs, n, {tile, nrhs});
+    starpu_data_handle_t worst_handle{};
+    starpu_variable_data_register(&worst_handle, STARPU_MAIN_RAM, reinterpret_cast<std::uintptr_t>(&worst),
+                                  sizeof worst);
     const auto start = std::chrono::steady_clock::now();
-    if (!submit_cholesky(codelet, tiles)) return std::puts("no CPU worker for potrf"), 1;
-    tiles.wait();
+    if (!submit_generate(generator, A)) return std::puts("no CPU worker for the program's own tasks"), 1;
+    symm(Side::Left, Uplo::Lower, 1.0, A, X, 0.0, Y);
+    const auto factorized = potrf(Uplo::Lower, A);
+    potrs(Uplo::Lower, A, Y);
+    submit_compare(comparison, X, Y, worst_handle);
+    starpu_data_unregister(worst_handle);  // waits for the comparisons, and so for everything before them
+    info = factorized.wait();
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
-  if (not_positive != 0) {
-    std::printf("A is not positive definite: its leading minor of order %lld is not\n",
-                static_cast<long long>(not_positive));
+  if (info != 0) {
+    std::printf("A is not positive definite: its leading minor of order %lld is not\n", static_cast<long long>(info));
     return 1;
   }
-  std::printf("n = %lld in tiles of %lld: %.3f s, %.1f GFLOP/s\n", static_cast<long long>(n),
-              static_cast<long long>(tile), seconds, std::pow(n, 3) / 3 / seconds * 1e-9);
-
-  for (Index j = 0; j < n; j++) std::fill_n(&L[j * n], j, 0.0);  // above the diagonal, L still holds A
-  const double size = norm(A, n) * static_cast<double>(n) * std::numeric_limits<double>::epsilon() / 2;
-  tessera::syrk(Uplo::Lower, Op::NoTrans, n, n, -1.0, L.data(), n, 1.0, A.data(), n);  // A <- A - L Lᵀ
-  const double residual = norm(A, n) / size;
-  std::printf("||A - L L^T|| / (n ||A|| u) = %.2g, must be less than 1\n", residual);
-  return residual < 1 ? 0 : 1;  // 1 for NaN
+  std::printf("n = %lld in tiles of %lld, %lld right-hand sides: %.3f s, %.1f GFLOP/s\n", static_cast<long long>(n),
+              static_cast<long long>(tile), static_cast<long long>(nrhs), seconds, std::pow(n, 3) / 3 / seconds * 1e-9);
+  std::printf("max|X - Y| = %.2g, must be less than 1e-9\n", worst);
+  return worst < 1e-9 ? 0 : 1;  // 1 for NaN
 }
