@@ -29,6 +29,10 @@ inline constexpr OperationColour operation_colours[] = {
     {"diagonal_blocks", 0x882255},
     {"inspect", 0x332288},
     {"potrf", 0xddcc77},
+    {"getrf", 0xddcc77},
+    {"panel_update", 0x4477aa},
+    {"laswp", 0x999933},
+    {"panel_solve", 0xee6677},
     {"outcome", 0xbbbbbb},
 };
 

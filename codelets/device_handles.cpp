@@ -11,7 +11,6 @@
 
 #include "codelet.hpp"
 #include "device_blas.hpp"
-#include "device_solver.hpp"
 #include "kernel.hpp"
 #include "sum_slots.hpp"
 
@@ -119,7 +118,6 @@ void destroy(void* /*unused*/) {
   if (mine().workspace != nullptr) cudaFree(mine().workspace);
   if (mine().ones != nullptr) cudaFree(mine().ones);
   if (mine().pinned != nullptr) cudaFreeHost(mine().pinned);
-  destroy_solver();
   mine() = {};
 }
 

@@ -15,7 +15,25 @@ namespace {
 
 std::array<Solver, STARPU_NMAXWORKERS> solvers{};
 
+/// Workspace of a factorization that needs more than the worker has anyway.
+struct Workspace {
+  void* data = nullptr;
+  std::size_t bytes = 0;
+};
+std::array<Workspace, STARPU_NMAXWORKERS> workspaces{};
+
+Workspace& my_workspace() { return workspaces[static_cast<std::size_t>(starpu_worker_get_id_check())]; }
 Solver& mine() { return solvers[static_cast<std::size_t>(starpu_worker_get_id_check())]; }
+
+void destroy(void* /*unused*/) {
+  cudaFree(my_workspace().data);
+  my_workspace() = {};
+  auto& solver = mine();
+  if (solver.handle != nullptr) cusolverDnDestroy(solver.handle);
+  if (solver.diagonal != nullptr) cudaFreeHost(solver.diagonal);
+  if (solver.info != nullptr) cudaFreeHost(solver.info);
+  solver = {};
+}
 
 }  // namespace
 
@@ -33,12 +51,17 @@ const Solver& local_solver() {
   return solver;
 }
 
-void destroy_solver() {
-  auto& solver = mine();
-  if (solver.handle != nullptr) cusolverDnDestroy(solver.handle);
-  if (solver.diagonal != nullptr) cudaFreeHost(solver.diagonal);
-  if (solver.info != nullptr) cudaFreeHost(solver.info);
-  solver = {};
+void* solver_workspace(std::size_t bytes) {
+  if (bytes <= workspace_bytes) return local_workspace();
+  auto& [data, size] = my_workspace();
+  if (bytes <= size) return data;
+  cudaFree(data);  // waits for the kernels that use it
+  data = nullptr, size = 0;
+  codelets::check("cudaMalloc", cudaMalloc(&data, bytes));
+  if (data != nullptr) size = bytes;
+  return data;
 }
+
+void destroy_solvers() { starpu_execute_on_each_worker(destroy, nullptr, STARPU_CUDA); }
 
 }  // namespace tessera::device

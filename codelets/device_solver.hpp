@@ -3,6 +3,8 @@
 
 #include <cusolverDn.h>
 
+#include <cstddef>
+
 #include <tessera/types.hpp>
 
 #include "common/of_type.hpp"
@@ -20,12 +22,16 @@ struct Solver {
 };
 inline constexpr int longest_diagonal = 4096;
 
+/// Device memory of the calling CUDA worker for its next factorization; null if there is too little, which has been
+/// reported.
+void* solver_workspace(std::size_t bytes);
+
 /// The solver of the calling CUDA worker. Starts it, if it is not started.
 /// @return  with null members if that failed, which has been reported
 const Solver& local_solver();
 
-/// Stops the solver of the calling CUDA worker.
-void destroy_solver();
+/// Stops the solvers of all CUDA workers.
+void destroy_solvers();
 
 /// The elements of workspace that `potrf` needs.
 template <Scalar T>
@@ -42,12 +48,41 @@ cusolverStatus_t potrf(cusolverDnHandle_t handle, Uplo uplo, int n, T* A, int ld
       handle, cublas(uplo), n, cublas(A), lda, cublas(workspace), elements, info);
 }
 
+/// The elements of workspace that `getrf` needs.
+template <Scalar T>
+cusolverStatus_t getrf_workspace(cusolverDnHandle_t handle, int m, int n, T* A, int lda, int* elements) {
+  return of_type<T>(cusolverDnSgetrf_bufferSize, cusolverDnDgetrf_bufferSize, cusolverDnCgetrf_bufferSize,
+                    cusolverDnZgetrf_bufferSize)(handle, m, n, cublas(A), lda, elements);
+}
+
+/// A ← L U with P A = L U. *info ← 0, or the first i with U(i, i) = 0.
+template <Scalar T>
+cusolverStatus_t getrf(cusolverDnHandle_t handle, int m, int n, T* A, int lda, T* workspace, int* pivots, int* info) {
+  return of_type<T>(cusolverDnSgetrf, cusolverDnDgetrf, cusolverDnCgetrf, cusolverDnZgetrf)(
+      handle, m, n, cublas(A), lda, cublas(workspace), pivots, info);
+}
+
+/// Exchanges rows 1 to `count` of A with those that the pivots name; in the other order if `step` is -1.
+template <Scalar T>
+cusolverStatus_t laswp(cusolverDnHandle_t handle, int n, T* A, int lda, int count, const int* pivots, int step) {
+  return of_type<T>(cusolverDnSlaswp, cusolverDnDlaswp, cusolverDnClaswp, cusolverDnZlaswp)(handle, n, cublas(A), lda,
+                                                                                            1, count, pivots, step);
+}
+
 /// B ← A⁻¹ B, with the factor of A that `potrf` has computed.
 template <Scalar T>
 cusolverStatus_t potrs(cusolverDnHandle_t handle, Uplo uplo, int n, int nrhs, const T* A, int lda, T* B, int ldb,
                        int* info) {
   return of_type<T>(cusolverDnSpotrs, cusolverDnDpotrs, cusolverDnCpotrs, cusolverDnZpotrs)(
       handle, cublas(uplo), n, nrhs, cublas(A), lda, cublas(B), ldb, info);
+}
+
+/// B ← A⁻¹ B, with the factors of A that `getrf` has computed.
+template <Scalar T>
+cusolverStatus_t getrs(cusolverDnHandle_t handle, int n, int nrhs, const T* A, int lda, const int* pivots, T* B,
+                       int ldb, int* info) {
+  return of_type<T>(cusolverDnSgetrs, cusolverDnDgetrs, cusolverDnCgetrs, cusolverDnZgetrs)(
+      handle, CUBLAS_OP_N, n, nrhs, cublas(A), lda, pivots, cublas(B), ldb, info);
 }
 
 }  // namespace tessera::device

@@ -229,13 +229,27 @@ struct InvertDiagonalBlocks {
   using Args = DiagonalBlocksArgs<T>;
 #ifdef TESSERA_WITH_CUDA
   static void run(const OnDevice& /*blas*/, void* buffers[], const Args& args) {
-    Inversion<T> inversion(tile<const T>(buffers[0]), tile<T>(buffers[1]), args.uplo, args.diag);
-    set_inverses(starpu_task_get_current()->handles[1], inversion.run());
+    set_inverses(starpu_task_get_current()->handles[1],
+                 invert_diagonal_blocks(tile<const T>(buffers[0]), tile<T>(buffers[1]), args.uplo, args.diag));
   }
 #endif
 };
 
 }  // namespace
+
+#ifdef TESSERA_WITH_CUDA
+template <Scalar T>
+Inverses invert_diagonal_blocks(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag) {
+  return Inversion<T>(A, D, uplo, diag).run();
+}
+#define INSTANTIATE_INVERSION(T) \
+  template Inverses invert_diagonal_blocks<T>(const Tile<const T>&, const Tile<T>&, Uplo, Diag);
+INSTANTIATE_INVERSION(float)
+INSTANTIATE_INVERSION(double)
+INSTANTIATE_INVERSION(std::complex<float>)
+INSTANTIATE_INVERSION(std::complex<double>)
+#undef INSTANTIATE_INVERSION
+#endif
 
 template <Scalar T>
 starpu_codelet& diagonal_blocks() {

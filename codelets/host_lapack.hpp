@@ -18,6 +18,22 @@ void cposv_(const char* uplo, const int* n, const int* nrhs, std::complex<float>
             std::complex<float>* B, const int* ldb, int* info);
 void zposv_(const char* uplo, const int* n, const int* nrhs, std::complex<double>* A, const int* lda,
             std::complex<double>* B, const int* ldb, int* info);
+void sgetrf_(const int* m, const int* n, float* A, const int* lda, int* ipiv, int* info);
+void slaswp_(const int* n, float* A, const int* lda, const int* k1, const int* k2, const int* ipiv, const int* incx);
+void sgesv_(const int* n, const int* nrhs, float* A, const int* lda, int* ipiv, float* B, const int* ldb, int* info);
+void dgetrf_(const int* m, const int* n, double* A, const int* lda, int* ipiv, int* info);
+void dlaswp_(const int* n, double* A, const int* lda, const int* k1, const int* k2, const int* ipiv, const int* incx);
+void dgesv_(const int* n, const int* nrhs, double* A, const int* lda, int* ipiv, double* B, const int* ldb, int* info);
+void cgetrf_(const int* m, const int* n, std::complex<float>* A, const int* lda, int* ipiv, int* info);
+void claswp_(const int* n, std::complex<float>* A, const int* lda, const int* k1, const int* k2, const int* ipiv,
+             const int* incx);
+void cgesv_(const int* n, const int* nrhs, std::complex<float>* A, const int* lda, int* ipiv, std::complex<float>* B,
+            const int* ldb, int* info);
+void zgetrf_(const int* m, const int* n, std::complex<double>* A, const int* lda, int* ipiv, int* info);
+void zlaswp_(const int* n, std::complex<double>* A, const int* lda, const int* k1, const int* k2, const int* ipiv,
+             const int* incx);
+void zgesv_(const int* n, const int* nrhs, std::complex<double>* A, const int* lda, int* ipiv, std::complex<double>* B,
+            const int* ldb, int* info);
 }
 
 /// The only calls of LAPACK: one overload set over the four types, column-major.
@@ -39,6 +55,30 @@ int posv(Uplo uplo, int n, int nrhs, T* A, int lda, T* B, int ldb) {
   const char triangle = uplo == Uplo::Lower ? 'L' : 'U';
   int info = 0;
   of_type<T>(sposv_, dposv_, cposv_, zposv_)(&triangle, &n, &nrhs, A, &lda, B, &ldb, &info);
+  return info;
+}
+
+/// A ← L U with P A = L U.
+/// @return  0, or the first i with U(i, i) = 0
+template <Scalar T>
+int getrf(int m, int n, T* A, int lda, int* pivots) {
+  int info = 0;
+  of_type<T>(sgetrf_, dgetrf_, cgetrf_, zgetrf_)(&m, &n, A, &lda, pivots, &info);
+  return info;
+}
+
+/// Exchanges rows 1 to `count` of A with those that the pivots name; in the other order if `step` is -1.
+template <Scalar T>
+void laswp(int n, T* A, int lda, int count, const int* pivots, int step) {
+  const int first = 1;
+  of_type<T>(slaswp_, dlaswp_, claswp_, zlaswp_)(&n, A, &lda, &first, &count, pivots, &step);
+}
+
+/// As `getrf` of order n, and B ← A⁻¹ B if U is not singular.
+template <Scalar T>
+int gesv(int n, int nrhs, T* A, int lda, int* pivots, T* B, int ldb) {
+  int info = 0;
+  of_type<T>(sgesv_, dgesv_, cgesv_, zgesv_)(&n, &nrhs, A, &lda, pivots, B, &ldb, &info);
   return info;
 }
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
-#include <string>
 
 #include "colours.hpp"
 #include "host_lapack.hpp"
@@ -65,11 +64,9 @@ struct Potrf {
     if constexpr (is_complex<T>) device::clear_imaginary_diagonal(A.n, A.data, A.ld);  // LAPACK does not read it
     int elements = 0;
     check("potrf", device::potrf_workspace<T>(solver.handle, args.uplo, A.n, A.data, A.ld, &elements));
-    if (static_cast<std::size_t>(elements) * sizeof(T) > device::workspace_bytes)
-      return report_failure("potrf on a GPU: cuSOLVER wants more workspace for a tile of order " + std::to_string(A.n) +
-                            " than there is; take smaller tiles");
-    check("potrf", device::potrf<T>(solver.handle, args.uplo, A.n, A.data, A.ld,
-                                    static_cast<T*>(device::local_workspace()), elements, solver.info));
+    auto* const workspace = static_cast<T*>(device::solver_workspace(static_cast<std::size_t>(elements) * sizeof(T)));
+    if (workspace == nullptr) return;  // reported
+    check("potrf", device::potrf<T>(solver.handle, args.uplo, A.n, A.data, A.ld, workspace, elements, solver.info));
     const auto stream = starpu_cuda_get_local_stream();
     for (int first = 0; first < A.n; first += device::longest_diagonal) {
       const int count = std::min(device::longest_diagonal, A.n - first);

@@ -126,7 +126,9 @@ template <Scalar T>
 class TriangularBlocks {
  public:
   TriangularBlocks(void* buffers[], const TriangularArgs<T>& args)
-      : args_(args), A_(tile<const T>(buffers[0])), B_(tile<T>(buffers[1])), left_(args.side == Side::Left),
+      : TriangularBlocks(args, tile<const T>(buffers[0]), tile<T>(buffers[1])) {}
+  TriangularBlocks(const TriangularArgs<T>& args, const Tile<const T>& A, const Tile<T>& B)
+      : args_(args), A_(A), B_(B), left_(args.side == Side::Left),
         forward_(((args.uplo == Uplo::Lower) != (args.op != Op::NoTrans)) == left_), handle_(device::local_handle()) {}
 
   /// Whether a row depends on the rows before it, else on those after it. A product with an inverse then adds the
@@ -139,6 +141,17 @@ class TriangularBlocks {
   template <typename OnBlock>
   void solve(int order, OnBlock on_block) const {
     solve({0, A_.n}, order, args_.alpha, on_block);
+  }
+
+  /// B ← α op(A)⁻¹ B, if the inverses may be used.
+  /// @return  whether they may
+  bool solve_by(const Tile<const T>& inverses, const Inverses& found) const {
+    if (found.use == Inverses::Refused || found.use == Inverses::NotFinite) return false;
+    const DiagonalBlocks<const T> blocks{inverses.data};
+    solve(forward() ? found.order : diagonal_block, [&](const Range& rows, T alpha) {
+      multiply_by_inverse(blocks, rows, alpha, found.use == Inverses::ToRefine);
+    });
+    return true;
   }
 
   /// B ← α op(A) B
@@ -260,6 +273,11 @@ class TriangularBlocks {
   bool left_, forward_;
   cublasHandle_t handle_;
 };
+
+/// D ← the inverses of the blocks on the diagonal of A, a tile registered as `diagonal_blocks` says. Waits for the
+/// stream.
+template <Scalar T>
+Inverses invert_diagonal_blocks(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag);
 
 #endif
 

@@ -21,17 +21,12 @@ struct Trsm {
 #ifdef TESSERA_WITH_CUDA
   static void run(const OnDevice& on, void* buffers[], const Args& args) {
     if (args.blocked) {
-      const auto [use, order] = inverses_of(starpu_task_get_current()->handles[2]);
-      const bool by_rows = !args.spreads && (!output_is_finite<T>(buffers, args) || use == Inverses::NotFinite);
+      const auto found = inverses_of(starpu_task_get_current()->handles[2]);
+      const bool by_rows = !args.spreads && (!output_is_finite<T>(buffers, args) || found.use == Inverses::NotFinite);
       const TriangularBlocks<T> blocks(buffers, args);
       if (by_rows)
         return blocks.solve(1, [&](const Range& row, T alpha) { blocks.apply_in_place(device::trsm<T>, row, alpha); });
-      if (use != Inverses::Refused && use != Inverses::NotFinite) {
-        const DiagonalBlocks<const T> inverses{tile<const T>(buffers[2]).data};
-        return blocks.solve(blocks.forward() ? order : diagonal_block, [&](const Range& rows, T alpha) {
-          blocks.multiply_by_inverse(inverses, rows, alpha, use == Inverses::ToRefine);
-        });
-      }
+      if (blocks.solve_by(tile<const T>(buffers[2]), found)) return;
     }
     const auto A = tile<const T>(buffers[0]);
     const auto B = tile<T>(buffers[1]);

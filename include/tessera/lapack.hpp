@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include <tessera/matrix.hpp>
 
@@ -17,7 +19,9 @@ namespace tessera {
 
 namespace detail {
 class Outcome;
+class PivotTiles;
 struct InfoAccess;
+struct PivotsAccess;
 }  // namespace detail
 
 /// The `info` of a factorization on matrices. Copies share it. It may be destroyed before the factorization has run.
@@ -75,6 +79,69 @@ template <Scalar T>
 Index posv(Uplo uplo, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb);
 template <Scalar T>
 Index posv(Layout layout, Uplo uplo, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb);
+/// @}
+
+/// The pivots of a factorization on matrices. Copies share them. They may be destroyed before the factorization has
+/// run.
+class Pivots {
+ public:
+  /// Waits for the factorization.
+  /// @return  min(m, n) pivots: row i, counted from 1, was exchanged with row pivots[i - 1], one after another
+  /// @throws RuntimeError as `Info::wait`
+  std::vector<Index> wait() const;
+
+ private:
+  friend struct detail::PivotsAccess;
+  explicit Pivots(std::shared_ptr<detail::PivotTiles> tiles) : tiles_(std::move(tiles)) {}
+  std::shared_ptr<detail::PivotTiles> tiles_;
+};
+
+/// What a factorization with pivoting on matrices leaves besides the factors.
+struct Pivoted {
+  Pivots pivots;  ///< the exchanges of rows
+  Info info;      ///< as the routine says
+};
+
+// The routines below work on panels of full height: on matrices, each has one row of tiles, `A.mt() == 1`, for which a
+// `TileSize` with as many rows as the matrix gives. A width of 4096 is a good one on GPUs, and 128 on CPUs. Matrices
+// may not be transposed. Row-major matrices on pointers are copied to column-major ones, and back.
+
+/// @{
+/// A ← L U with P A = L U by partial pivoting: L unit lower trapezoidal, U upper trapezoidal. On pointers, `ipiv` gets
+/// the min(m, n) pivots of `Pivots::wait`, as std::int32_t or std::int64_t.
+/// @param A  m×n
+/// @return   info: 0, or the first i, counted from 1, for which U(i, i) is exactly zero. The factors are complete
+/// @note     2/3 n³ flops if m = n. Left-looking on panels, each task a panel's exchanges, solve and product
+template <Scalar T>
+Pivoted getrf(const Matrix<T>& A);
+template <Scalar T, typename Int>
+Index getrf(Index m, Index n, T* A, Index lda, Int* ipiv);
+template <Scalar T, typename Int>
+Index getrf(Layout layout, Index m, Index n, T* A, Index lda, Int* ipiv);
+/// @}
+
+/// @{
+/// B ← op(A)⁻¹ B, with the factors of A and the pivots that `getrf` has computed.
+/// @param A  the factors, n×n
+/// @param B  n×nrhs
+/// @note     2n² nrhs flops
+template <Scalar T>
+void getrs(Op op, const Matrix<T>& A, const Pivots& pivots, const Matrix<T>& B);
+template <Scalar T, typename Int>
+void getrs(Op op, Index n, Index nrhs, const T* A, Index lda, const Int* ipiv, T* B, Index ldb);
+template <Scalar T, typename Int>
+void getrs(Layout layout, Op op, Index n, Index nrhs, const T* A, Index lda, const Int* ipiv, T* B, Index ldb);
+/// @}
+
+/// @{
+/// A ← its factors, as `getrf`, and B ← A⁻¹ B.
+/// @return  info, as of `getrf`. If it is not 0, B is not changed on pointers, and not defined on matrices
+template <Scalar T>
+Pivoted gesv(const Matrix<T>& A, const Matrix<T>& B);
+template <Scalar T, typename Int>
+Index gesv(Index n, Index nrhs, T* A, Index lda, Int* ipiv, T* B, Index ldb);
+template <Scalar T, typename Int>
+Index gesv(Layout layout, Index n, Index nrhs, T* A, Index lda, Int* ipiv, T* B, Index ldb);
 /// @}
 
 }  // namespace tessera

@@ -229,6 +229,45 @@ tessera_status tessera_zposv(tessera_layout layout, tessera_uplo uplo, int64_t n
                              void* B, int64_t ldb, int64_t* info);
 /**@}*/
 
+/**@{*/
+/** A <- L U with P A = L U by partial pivoting. A is m x n.
+ *  @param ipiv  min(m, n) pivots: row i, counted from 1, was exchanged with row ipiv[i - 1], one after another
+ *  @param info  set to 0, or to the first i for which U(i, i) is exactly zero. The factors are complete */
+tessera_status tessera_sgetrf(tessera_layout layout, int64_t m, int64_t n, float* A, int64_t lda, int64_t* ipiv,
+                              int64_t* info);
+tessera_status tessera_dgetrf(tessera_layout layout, int64_t m, int64_t n, double* A, int64_t lda, int64_t* ipiv,
+                              int64_t* info);
+tessera_status tessera_cgetrf(tessera_layout layout, int64_t m, int64_t n, void* A, int64_t lda, int64_t* ipiv,
+                              int64_t* info);
+tessera_status tessera_zgetrf(tessera_layout layout, int64_t m, int64_t n, void* A, int64_t lda, int64_t* ipiv,
+                              int64_t* info);
+/**@}*/
+
+/**@{*/
+/** B <- op(A)^-1 B, with the factors of A and the pivots that getrf has computed. A is n x n, B is n x nrhs. */
+tessera_status tessera_sgetrs(tessera_layout layout, tessera_op op, int64_t n, int64_t nrhs, const float* A,
+                              int64_t lda, const int64_t* ipiv, float* B, int64_t ldb);
+tessera_status tessera_dgetrs(tessera_layout layout, tessera_op op, int64_t n, int64_t nrhs, const double* A,
+                              int64_t lda, const int64_t* ipiv, double* B, int64_t ldb);
+tessera_status tessera_cgetrs(tessera_layout layout, tessera_op op, int64_t n, int64_t nrhs, const void* A, int64_t lda,
+                              const int64_t* ipiv, void* B, int64_t ldb);
+tessera_status tessera_zgetrs(tessera_layout layout, tessera_op op, int64_t n, int64_t nrhs, const void* A, int64_t lda,
+                              const int64_t* ipiv, void* B, int64_t ldb);
+/**@}*/
+
+/**@{*/
+/** A <- its factors, as getrf, and B <- A^-1 B.
+ *  @param info  as of getrf. If it is not 0, B is not changed */
+tessera_status tessera_sgesv(tessera_layout layout, int64_t n, int64_t nrhs, float* A, int64_t lda, int64_t* ipiv,
+                             float* B, int64_t ldb, int64_t* info);
+tessera_status tessera_dgesv(tessera_layout layout, int64_t n, int64_t nrhs, double* A, int64_t lda, int64_t* ipiv,
+                             double* B, int64_t ldb, int64_t* info);
+tessera_status tessera_cgesv(tessera_layout layout, int64_t n, int64_t nrhs, void* A, int64_t lda, int64_t* ipiv,
+                             void* B, int64_t ldb, int64_t* info);
+tessera_status tessera_zgesv(tessera_layout layout, int64_t n, int64_t nrhs, void* A, int64_t lda, int64_t* ipiv,
+                             void* B, int64_t ldb, int64_t* info);
+/**@}*/
+
 /** A column-major matrix of tiles over the caller's memory. It is for programs that have several routines in flight, or
  *  put their own StarPU tasks between them. A row-major matrix is the transpose of a column-major one. */
 typedef struct tessera_matrix tessera_matrix;
@@ -328,6 +367,29 @@ tessera_status tessera_potrs_submit(tessera_uplo uplo, const tessera_matrix* A, 
 /** As `tessera_potrf_submit`. */
 tessera_status tessera_posv_submit(tessera_uplo uplo, const tessera_matrix* A, const tessera_matrix* B,
                                    tessera_info** result);
+
+/** The pivots of a factorization on matrices. */
+typedef struct tessera_pivots tessera_pivots;
+
+/** LU factorization and solves on matrices of one type, whose tiles have all rows: they submit tasks and return.
+ *  <tessera/lapack.hpp> has the contracts.
+ *  @param pivots, info  set to those of the factorization, each to be destroyed, or to NULL */
+tessera_status tessera_getrf_submit(const tessera_matrix* A, tessera_pivots** pivots, tessera_info** info);
+
+/** As `tessera_getrf_submit`, with the pivots of a factorization. */
+tessera_status tessera_getrs_submit(tessera_op op, const tessera_matrix* A, const tessera_pivots* pivots,
+                                    const tessera_matrix* B);
+
+/** As `tessera_getrf_submit`. */
+tessera_status tessera_gesv_submit(const tessera_matrix* A, const tessera_matrix* B, tessera_pivots** pivots,
+                                   tessera_info** info);
+
+/** Waits for a factorization.
+ *  @param ipiv  set to its pivots, min(m, n) of them, as of `tessera_dgetrf` */
+tessera_status tessera_pivots_wait(const tessera_pivots* pivots, int64_t* ipiv);
+
+/** Destroys pivots. Does not wait, also if the factorization has not run. NULL is ignored. */
+void tessera_pivots_destroy(tessera_pivots* pivots);
 
 /** Waits for a factorization.
  *  @param value  set to its info, as of `tessera_dpotrf` */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Factorizations and solves in C: on pointers for every type, and on matrices.
+#include <algorithm>
+#include <memory>
+
 #include <tessera/lapack.hpp>
 
 #include "c_interface.hpp"
@@ -9,6 +12,9 @@ using namespace tessera::c;
 
 struct tessera_info {
   Info info;
+};
+struct tessera_pivots {
+  Pivots pivots;
 };
 
 namespace {
@@ -22,19 +28,31 @@ tessera_status solve(const char* function, tessera_layout layout, tessera_uplo u
   });
 }
 
+/// A matrix argument.
+struct Given {
+  int position;
+  const tessera_matrix* matrix;
+};
+
 /// Calls `routine` with the type of A, and with B in that type.
 template <typename Routine>
-void with_matrices(const char* function, const tessera_matrix* A, const tessera_matrix* B, Routine routine) {
-  require_pointer(function, 2, "A", A);
-  require_pointer(function, 3, "B", B);
+void with_matrices(const char* function, const Given& a, const Given& b, Routine routine) {
+  const auto* A = require_pointer(function, a.position, "A", a.matrix);
+  const auto* B = require_pointer(function, b.position, "B", b.matrix);
   std::visit(
       [&]<Scalar T>(const Matrix<T>& typed) {
         const auto* right = std::get_if<Matrix<T>>(&B->matrix);
         if (right == nullptr)
-          throw ArgumentError(function, 3, "B", std::string("is not of the type of A, ") + type_letter<T>);
+          throw ArgumentError(function, b.position, "B", std::string("is not of the type of A, ") + type_letter<T>);
         routine(typed, *right);
       },
       A->matrix);
+}
+
+void give(Pivoted pivoted, tessera_pivots** pivots, tessera_info** info) {
+  auto owned = std::make_unique<tessera_pivots>(std::move(pivoted.pivots));
+  *info = new tessera_info{std::move(pivoted.info)};
+  *pivots = owned.release();
 }
 
 }  // namespace
@@ -62,6 +80,34 @@ void with_matrices(const char* function, const tessera_matrix* A, const tessera_
       require_pointer(function, 9, "info", info);                                                                      \
       *info = posv(order, triangle, n, nrhs, static_cast<T*>(A), lda, static_cast<T*>(B), ldb);                        \
     });                                                                                                                \
+  }                                                                                                                    \
+  tessera_status tessera_##letter##getrf(tessera_layout layout, int64_t m, int64_t n, Element* A, int64_t lda,         \
+                                         int64_t* ipiv, int64_t* info) {                                               \
+    constexpr const char* function = "tessera_" #letter "getrf";                                                       \
+    return status_of(function, [&] {                                                                                   \
+      const auto order = choice("layout", layout).meaning(function, 1);                                                \
+      require_pointer(function, 7, "info", info);                                                                      \
+      *info = getrf(order, m, n, static_cast<T*>(A), lda, ipiv);                                                       \
+    });                                                                                                                \
+  }                                                                                                                    \
+  tessera_status tessera_##letter##getrs(tessera_layout layout, tessera_op op, int64_t n, int64_t nrhs,                \
+                                         const Element* A, int64_t lda, const int64_t* ipiv, Element* B,               \
+                                         int64_t ldb) {                                                                \
+    constexpr const char* function = "tessera_" #letter "getrs";                                                       \
+    return status_of(function, [&] {                                                                                   \
+      const auto order = choice("layout", layout).meaning(function, 1);                                                \
+      getrs(order, choice("op", op).meaning(function, 2), n, nrhs, static_cast<const T*>(A), lda, ipiv,                \
+            static_cast<T*>(B), ldb);                                                                                  \
+    });                                                                                                                \
+  }                                                                                                                    \
+  tessera_status tessera_##letter##gesv(tessera_layout layout, int64_t n, int64_t nrhs, Element* A, int64_t lda,       \
+                                        int64_t* ipiv, Element* B, int64_t ldb, int64_t* info) {                       \
+    constexpr const char* function = "tessera_" #letter "gesv";                                                        \
+    return status_of(function, [&] {                                                                                   \
+      const auto order = choice("layout", layout).meaning(function, 1);                                                \
+      require_pointer(function, 9, "info", info);                                                                      \
+      *info = gesv(order, n, nrhs, static_cast<T*>(A), lda, ipiv, static_cast<T*>(B), ldb);                            \
+    });                                                                                                                \
   }
 
 extern "C" {
@@ -86,7 +132,7 @@ tessera_status tessera_potrs_submit(tessera_uplo uplo, const tessera_matrix* A, 
   constexpr const char* function = "tessera_potrs_submit";
   return status_of(function, [&] {
     const Uplo triangle = choice("uplo", uplo).meaning(function, 1);
-    with_matrices(function, A, B, [&](const auto& a, const auto& b) { potrs(triangle, a, b); });
+    with_matrices(function, {2, A}, {3, B}, [&](const auto& a, const auto& b) { potrs(triangle, a, b); });
   });
 }
 
@@ -97,10 +143,54 @@ tessera_status tessera_posv_submit(tessera_uplo uplo, const tessera_matrix* A, c
   return status_of(function, [&] {
     const Uplo triangle = choice("uplo", uplo).meaning(function, 1);
     require_pointer(function, 4, "result", result);
-    with_matrices(function, A, B,
+    with_matrices(function, {2, A}, {3, B},
                   [&](const auto& a, const auto& b) { *result = new tessera_info{posv(triangle, a, b)}; });
   });
 }
+
+tessera_status tessera_getrf_submit(const tessera_matrix* A, tessera_pivots** pivots, tessera_info** info) {
+  constexpr const char* function = "tessera_getrf_submit";
+  if (pivots != nullptr) *pivots = nullptr;
+  if (info != nullptr) *info = nullptr;
+  return status_of(function, [&] {
+    require_pointer(function, 1, "A", A);
+    require_pointer(function, 2, "pivots", pivots);
+    require_pointer(function, 3, "info", info);
+    std::visit([&](const auto& matrix) { give(getrf(matrix), pivots, info); }, A->matrix);
+  });
+}
+
+tessera_status tessera_getrs_submit(tessera_op op, const tessera_matrix* A, const tessera_pivots* pivots,
+                                    const tessera_matrix* B) {
+  constexpr const char* function = "tessera_getrs_submit";
+  return status_of(function, [&] {
+    const Op which = choice("op", op).meaning(function, 1);
+    require_pointer(function, 3, "pivots", pivots);
+    with_matrices(function, {2, A}, {4, B}, [&](const auto& a, const auto& b) { getrs(which, a, pivots->pivots, b); });
+  });
+}
+
+tessera_status tessera_gesv_submit(const tessera_matrix* A, const tessera_matrix* B, tessera_pivots** pivots,
+                                   tessera_info** info) {
+  constexpr const char* function = "tessera_gesv_submit";
+  if (pivots != nullptr) *pivots = nullptr;
+  if (info != nullptr) *info = nullptr;
+  return status_of(function, [&] {
+    require_pointer(function, 3, "pivots", pivots);
+    require_pointer(function, 4, "info", info);
+    with_matrices(function, {1, A}, {2, B}, [&](const auto& a, const auto& b) { give(gesv(a, b), pivots, info); });
+  });
+}
+
+tessera_status tessera_pivots_wait(const tessera_pivots* pivots, int64_t* ipiv) {
+  constexpr const char* function = "tessera_pivots_wait";
+  return status_of(function, [&] {
+    require_pointer(function, 1, "pivots", pivots);
+    std::ranges::copy(pivots->pivots.wait(), require_pointer(function, 2, "ipiv", ipiv));
+  });
+}
+
+void tessera_pivots_destroy(tessera_pivots* pivots) { delete pivots; }
 
 tessera_status tessera_info_wait(const tessera_info* info, int64_t* value) {
   constexpr const char* function = "tessera_info_wait";

@@ -10,6 +10,7 @@
 #include "common/failure.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
+#include "unroll/pivot_tiles.hpp"
 
 namespace tessera {
 
@@ -60,5 +61,7 @@ Index Outcome::wait() const {
 
 Index Info::wait() const { return outcome_->wait(); }
 starpu_data_handle_t Info::handle() const noexcept { return outcome_->handle(); }
+
+std::vector<Index> Pivots::wait() const { return tiles_->wait(); }
 
 }  // namespace tessera

@@ -100,6 +100,27 @@ Plan plan_cholesky(const Machine& machine, Index n) {
 }
 
 template <Scalar T>
+Plan plan_panels(const Machine& machine, Index m, Index n, Index panel) {
+  const auto model = model_of<T>(machine);
+  Plan plan;
+  plan.tile = {m, panel, panel};
+  plan.together = 1;
+  if (!machine.has_owners()) return plan;
+  plan.grid = {1, machine.gpu_count()};
+  const double room = most_of_memory * machine.gpu_memory * machine.gpu_count();
+  plan.load_first = machine.gpu_memory <= 0 || model.bytes(m, n) <= room;
+  // Out of core, half of the room is for the panels that are updated together.
+  if (!plan.load_first) plan.together = std::max<Index>(1, static_cast<Index>(room / 2 / model.bytes(m, panel)));
+  return plan;
+}
+
+template <Scalar T>
+Plan plan_lu(const Machine& machine, Index m, Index n) {
+  const auto chosen = choose_lu_panel(model_of<T>(machine), std::min(m, n), machine.tile);
+  return with_choice(plan_panels<T>(machine, std::max<Index>(m, 1), n, chosen.n), chosen);
+}
+
+template <Scalar T>
 Plan plan_sums(const Machine& machine, TileExtents tile, Index tiles, Index k) {
   return plan_of_sums(model_of<T>(machine), tile, tiles, k);
 }
@@ -132,6 +153,8 @@ Index default_tile(const Machine& machine) {
   template Plan plan_symmetric<T>(const Machine&, Side, Index, Index);                    \
   template Plan plan_triangular<T>(const Machine&, Side, bool, Index, Index);             \
   template Plan plan_cholesky<T>(const Machine&, Index);                                  \
+  template Plan plan_lu<T>(const Machine&, Index, Index);                                 \
+  template Plan plan_panels<T>(const Machine&, Index, Index, Index);                      \
   template Plan plan_sums<T>(const Machine&, TileExtents, Index, Index);                  \
   template Index default_tile<T>(const Machine&);
 INSTANTIATE(float)

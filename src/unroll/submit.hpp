@@ -76,6 +76,13 @@ class Submitter {
   void submit(starpu_codelet& codelet, const Access (&accesses)[count], const Args& args, int owner,
               starpu_data_handle_t wanted_next = nullptr) {
     static_assert(count <= STARPU_NMAXBUFS, "this StarPU was configured for fewer buffers");
+    submit(codelet, std::span<const Access>(accesses), args, owner, wanted_next);
+  }
+
+  /// The same for a number of accesses that is not known in advance, at most STARPU_NMAXBUFS.
+  template <typename Args>
+  void submit(starpu_codelet& codelet, std::span<const Access> accesses, const Args& args, int owner,
+              starpu_data_handle_t wanted_next = nullptr) {
     struct Copy {
       Args args;  // first: kernels see nothing else
       TaskEnd end;

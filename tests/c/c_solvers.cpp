@@ -25,6 +25,9 @@ struct Functions;
     static constexpr auto potrf = tessera_##letter##potrf; \
     static constexpr auto potrs = tessera_##letter##potrs; \
     static constexpr auto posv = tessera_##letter##posv;   \
+    static constexpr auto getrf = tessera_##letter##getrf; \
+    static constexpr auto getrs = tessera_##letter##getrs; \
+    static constexpr auto gesv = tessera_##letter##gesv;   \
   };
 FUNCTIONS(s, float)
 FUNCTIONS(d, double)
@@ -90,6 +93,51 @@ TYPED_TEST(CSolvers, SolveOnMatrices) {
   EXPECT_LT(p.error(), 1e-5);
 }
 
+TYPED_TEST(CSolvers, SolveWithPivotsOnPointers) {
+  using F = Functions<TypeParam>;
+  Problem<TypeParam> p, q;
+  std::vector<int64_t> pivots(n);
+  int64_t info = -1;
+  ASSERT_EQ(F::gesv(TESSERA_COL_MAJOR, n, nrhs, p.A.data(), n, pivots.data(), p.B.data(), n, &info), TESSERA_SUCCESS);
+  EXPECT_EQ(info, 0);
+  EXPECT_LT(p.error(), 1e-5);
+  ASSERT_EQ(F::getrf(TESSERA_COL_MAJOR, n, n, q.A.data(), n, pivots.data(), &info), TESSERA_SUCCESS);
+  for (const auto op : {TESSERA_NO_TRANS, TESSERA_TRANS, TESSERA_CONJ_TRANS}) {  // A is symmetric
+    Problem<TypeParam> right;
+    ASSERT_EQ(F::getrs(TESSERA_COL_MAJOR, op, n, nrhs, q.A.data(), n, pivots.data(), right.B.data(), n),
+              TESSERA_SUCCESS);
+    EXPECT_LT(right.error(), 1e-5);
+  }
+}
+
+TYPED_TEST(CSolvers, SolveWithPivotsOnMatrices) {
+  Problem<TypeParam> p, q;
+  tessera_matrix *A = nullptr, *B = nullptr, *C = nullptr, *D = nullptr;
+  constexpr char type = Functions<TypeParam>::type;
+  ASSERT_EQ(tessera_matrix_create(type, p.A.data(), n, n, n, n, 8, &A), TESSERA_SUCCESS);
+  ASSERT_EQ(tessera_matrix_create(type, p.B.data(), n, nrhs, n, n, 8, &B), TESSERA_SUCCESS);
+  ASSERT_EQ(tessera_matrix_create(type, q.A.data(), n, n, n, n, 8, &C), TESSERA_SUCCESS);
+  ASSERT_EQ(tessera_matrix_create(type, q.B.data(), n, nrhs, n, n, 8, &D), TESSERA_SUCCESS);
+  tessera_pivots* pivots = nullptr;
+  tessera_info* info = nullptr;
+  ASSERT_EQ(tessera_getrf_submit(A, &pivots, &info), TESSERA_SUCCESS);
+  ASSERT_EQ(tessera_getrs_submit(TESSERA_NO_TRANS, A, pivots, B), TESSERA_SUCCESS);
+  std::vector<int64_t> rows(n);
+  EXPECT_EQ(tessera_pivots_wait(pivots, rows.data()), TESSERA_SUCCESS);
+  for (int i = 0; i < n; i++) EXPECT_EQ(rows[i], i + 1) << "the diagonal dominates";
+  int64_t value = -1;
+  EXPECT_EQ(tessera_info_wait(info, &value), TESSERA_SUCCESS);
+  EXPECT_EQ(value, 0);
+  tessera_pivots_destroy(pivots);
+  tessera_info_destroy(info);
+  ASSERT_EQ(tessera_gesv_submit(C, D, &pivots, &info), TESSERA_SUCCESS);
+  tessera_pivots_destroy(pivots);
+  tessera_info_destroy(info);
+  for (auto* matrix : {A, B, C, D}) EXPECT_EQ(tessera_matrix_destroy(matrix), TESSERA_SUCCESS);
+  EXPECT_LT(p.error(), 1e-5);
+  EXPECT_LT(q.error(), 1e-5);
+}
+
 TEST(CSolversBadInput, IsRefusedByPosition) {
   Problem<double> p;
   const auto before = p.A;
@@ -107,6 +155,14 @@ TEST(CSolversBadInput, IsRefusedByPosition) {
   EXPECT_EQ(tessera_dpotrs(col, low, n, -1, a, n, b, n), -4);
   EXPECT_EQ(tessera_dposv(col, low, n, nrhs, a, n, b, n - 1, &info), -8);
   EXPECT_EQ(tessera_dposv(col, low, n, nrhs, a, n, b, n, nullptr), -9);
+  std::vector<int64_t> pivots(n, 1);
+  EXPECT_EQ(tessera_dgetrf(col, -1, n, a, n, pivots.data(), &info), -2);
+  EXPECT_EQ(tessera_dgetrf(col, n, n, a, n, nullptr, &info), -6);
+  EXPECT_EQ(tessera_dgetrf(col, n, n, a, n, pivots.data(), nullptr), -7);
+  EXPECT_EQ(tessera_dgetrs(col, static_cast<tessera_op>(0), n, 1, a, n, pivots.data(), b, n), -2);
+  EXPECT_EQ(tessera_dgetrs(col, TESSERA_NO_TRANS, n, 1, a, n, pivots.data(), b, n), -7);
+  EXPECT_THAT(tessera_last_error(), HasSubstr("(ipiv) has 1 at 2, must be from 2 to 21"));
+  EXPECT_EQ(tessera_dgesv(col, n, nrhs, a, n, pivots.data(), b, n - 1, &info), -8);
   tessera_matrix *A = nullptr, *S = nullptr;
   ASSERT_EQ(tessera_matrix_create('d', a, n, n, n, 8, 8, &A), TESSERA_SUCCESS);
   Problem<float> single;
@@ -119,6 +175,14 @@ TEST(CSolversBadInput, IsRefusedByPosition) {
   EXPECT_THAT(tessera_last_error(), HasSubstr("is not of the type of A, d"));
   EXPECT_EQ(tessera_posv_submit(low, A, A, &result), -3);
   EXPECT_EQ(tessera_info_wait(nullptr, &info), -1);
+  tessera_pivots* rows = nullptr;
+  EXPECT_EQ(tessera_getrf_submit(nullptr, &rows, &result), -1);
+  EXPECT_EQ(tessera_getrf_submit(A, nullptr, &result), -2);
+  EXPECT_EQ(tessera_getrf_submit(A, &rows, nullptr), -3);
+  EXPECT_EQ(tessera_getrf_submit(A, &rows, &result), -1) << "square tiles";
+  EXPECT_EQ(rows, nullptr);
+  EXPECT_EQ(tessera_getrs_submit(TESSERA_NO_TRANS, A, nullptr, S), -3);
+  EXPECT_EQ(tessera_pivots_wait(nullptr, pivots.data()), -1);
   EXPECT_EQ(tessera_matrix_destroy(S), TESSERA_SUCCESS);
   EXPECT_EQ(tessera_matrix_destroy(A), TESSERA_SUCCESS);
   EXPECT_EQ(info, -7);

@@ -229,6 +229,14 @@ TEST(GpuTiles, OfFactorizationsGrowWithTheMatrix) {
   }
 }
 
+TEST(GpuTiles, OfPanelsGiveEveryGpuOne) {
+  for (const int gpus : {1, 2, 4})
+    for (const Index n : {4096, 8192, 16384, 32768, 65536})
+      EXPECT_GE(divide_up(n, detail::choose_lu_panel(gpu_machine(gpus), n, 0).n), 2 * gpus) << n;
+  EXPECT_GT(detail::choose_lu_panel(gpu_machine(1), 0, 0).n, 0);
+  EXPECT_EQ(detail::choose_lu_panel(gpu_machine(1), 5000, 300).n, 300);
+}
+
 TEST(CpuTiles, OfFactorizationsOccupyAllWorkers) {
   for (const int workers : {2, 8, 64})
     for (const Index n : {1000, 4000, 16000}) {

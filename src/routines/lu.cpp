@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// getrf, getrs and gesv: LU factorization with partial pivoting, and solves with it.
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <tessera/error.hpp>
+#include <tessera/lapack.hpp>
+
+#include "blas/shapes.hpp"
+#include "conformable.hpp"
+#include "info.hpp"
+#include "operands.hpp"
+#include "runtime/process_session.hpp"
+#include "runtime/session.hpp"
+#include "tiling/plan.hpp"
+#include "tiling/split.hpp"
+#include "unroll/lu.hpp"
+#include "unroll/pivot_tiles.hpp"
+
+namespace tessera {
+
+namespace detail {
+
+namespace {
+
+using arguments::StoredMatrix;
+
+/// A factorization whose tasks have been submitted.
+struct Submitted {
+  std::shared_ptr<PivotTiles> pivots;
+  std::shared_ptr<Outcome> outcome;
+};
+
+template <Scalar T>
+Submitted factorize(const Plan& plan, const Matrix<T>& A) {
+  const auto& session = MatrixAccess::grid(A).shared_session();
+  Submitted result{std::make_shared<PivotTiles>(session, A.m(), A.n(), A.nb()), std::make_shared<Outcome>(session)};
+  if (A.m() == 0 || A.n() == 0) {
+    result.outcome->succeed();
+    return result;
+  }
+  name_operand(A, 'A');
+  auto* const value = new codelets::InfoValue;  // its last task deletes it
+  unroll::Lu<T> lu(*session, plan, A, *result.pivots, A);
+  if (plan.load_first && MatrixAccess::grid(A).is_private()) lu.load();
+  lu.factorize(plan.together, value);
+  lu.submit_outcome(result.outcome->handle(), value);
+  return result;
+}
+
+// --- on matrices -----------------------------------------------------------------------------------------------------
+
+template <Scalar T>
+void require_panels(const arguments::MatrixArgument& which, const Matrix<T>& A) {
+  if (A.op() != Op::NoTrans)
+    throw ArgumentError(which.routine, which.position, which.name, "is a transposed view, must be one as it is stored");
+  if (A.mt() > 1)
+    throw ShapeError(which.routine, which.position, which.name,
+                     "has " + std::to_string(A.mt()) + " rows of tiles, must have one: tiles with all rows");
+}
+
+template <Scalar T>
+void require_right_sides(const char* routine, int at_a, const Matrix<T>& A, int at_b, const Matrix<T>& B) {
+  const arguments::MatrixArgument a{routine, at_a, "A"}, b{routine, at_b, "B"};
+  require_panels(a, A);
+  require_panels(b, B);
+  arguments::require_square(a, A);
+  arguments::require_equal(b, "rows", B.m(), "A", A.m());
+  arguments::require_writable(b, B);
+  arguments::require_disjoint(b, B, "A", A);
+}
+
+template <Scalar T>
+Plan panels_of(const Matrix<T>& A) {
+  return plan_panels<T>(MatrixAccess::session(A).machine(), A.m(), A.n(), A.nb());
+}
+
+template <Scalar T>
+void submit_solve(Op op, const Matrix<T>& A, const PivotTiles& pivots, const Matrix<T>& B) {
+  if (B.m() == 0 || B.n() == 0) return;
+  name_operand(A, 'A'), name_operand(B, 'B');
+  unroll::Lu<T>(MatrixAccess::session(B), panels_of(A), A, pivots, B).solve(op, B);
+}
+
+Pivoted pivoted(Submitted submitted) {
+  return {PivotsAccess::pivots(std::move(submitted.pivots)), InfoAccess::info(std::move(submitted.outcome))};
+}
+
+// --- on pointers -----------------------------------------------------------------------------------------------------
+
+/// A matrix on pointers as a column-major one. A row-major one is copied, and copied back.
+template <Scalar T>
+class ByColumns {
+ public:
+  ByColumns(Layout layout, T* data, Index m, Index n, Index ld)
+      : data_(data), m_(m), n_(n), ld_(ld), copied_(layout == Layout::RowMajor) {
+    if (!copied_) return;
+    copy_.resize(static_cast<std::size_t>(m * n));
+    for_each([](T& row_major, T& column_major) { column_major = row_major; });
+  }
+
+  T* data() { return copied_ ? copy_.data() : data_; }
+  Index ld() const { return copied_ ? std::max<Index>(1, m_) : ld_; }
+  void copy_back() {
+    if (copied_) for_each([](T& row_major, T& column_major) { row_major = column_major; });
+  }
+
+ private:
+  /// Block by block, so that both sides stay in the cache.
+  template <typename Copy>
+  void for_each(Copy copy) {
+    constexpr Index block = 32;
+    for (Index i0 = 0; i0 < m_; i0 += block)
+      for (Index j0 = 0; j0 < n_; j0 += block)
+        for (Index i = i0; i < std::min(m_, i0 + block); i++)
+          for (Index j = j0; j < std::min(n_, j0 + block); j++)
+            copy(data_[i * ld_ + j], copy_[static_cast<std::size_t>(i + j * m_)]);
+  }
+
+  T* data_;
+  Index m_, n_, ld_;
+  bool copied_;
+  std::vector<T> copy_;
+};
+
+/// The arguments of a routine in their order, for errors.
+class Arguments {
+ public:
+  Arguments(const char* routine, const Layout* layout) : routine_(routine) {
+    if (layout == nullptr) return;
+    arguments::require_legal(routine, arguments::illegal_layout(*layout));
+    by_rows_ = *layout == Layout::RowMajor, position_ = 1;
+  }
+
+  void option(Op op) { arguments::require_legal(routine_, arguments::illegal_op(++position_, "op", op)); }
+  void size(const char* name, Index value) {
+    arguments::require_legal(routine_, arguments::illegal_size(++position_, name, value));
+  }
+  template <Scalar T>
+  StoredMatrix matrix(const char* name, const char* ld_name, Index m, Index n, Index ld, const T* data, bool used) {
+    const int at = position_ + 1;
+    position_ += 2;
+    return {name, ld_name, at, at + 1, by_rows_ ? n : m, by_rows_ ? m : n, ld, data, used, sizeof(T)};
+  }
+  void pivots(const void* ipiv, Index count) {
+    position_++;
+    if (ipiv == nullptr && count > 0) throw ArgumentError(routine_, position_, "ipiv", "is null, but there are pivots");
+  }
+  void require_legal(const StoredMatrix& x) const {
+    arguments::require_legal(routine_, arguments::illegal_leading_dimension(x));
+    arguments::require_legal(routine_, arguments::illegal_memory(x));
+  }
+  void require_disjoint(const StoredMatrix& a, const StoredMatrix& b) const {
+    const auto memory = [](const StoredMatrix& x) {
+      return TileGrid::Memory{static_cast<const std::byte*>(x.data), static_cast<std::size_t>(x.m * x.element_size),
+                              static_cast<std::size_t>(x.ld * x.element_size), x.n};
+    };
+    if (a.m > 0 && a.n > 0 && b.m > 0 && b.n > 0 && overlap(memory(a), memory(b)))
+      throw ShapeError(routine_, b.position, b.name, std::string("shares memory with ") + a.name);
+  }
+  /// @throws ArgumentError if a pivot names no row
+  template <typename Int>
+  void require_rows(const Int* ipiv, Index n, int position) const {
+    for (Index i = 0; i < n; i++)
+      if (ipiv[i] <= i || ipiv[i] > n)
+        throw ArgumentError(routine_, position, "ipiv",
+                            "has " + std::to_string(ipiv[i]) + " at " + std::to_string(i + 1) + ", must be from " +
+                                std::to_string(i + 1) + " to " + std::to_string(n));
+  }
+  int position() const { return position_; }
+
+ private:
+  const char* routine_;
+  bool by_rows_ = false;
+  int position_ = 0;
+};
+
+/// The panels of the right-hand sides: enough of them for all workers.
+Index width_of_right_sides(const Machine& machine, Index nrhs) {
+  constexpr Index narrowest = 64, widest = 512, for_each_worker = 2;
+  const Index workers = std::max(1, machine.gpu_count() > 0 ? machine.gpu_count() : machine.cpu_workers);
+  return std::clamp(divide_up(nrhs, workers * for_each_worker), std::min(narrowest, nrhs), widest);
+}
+
+template <Scalar T>
+Matrix<T> right_sides(const std::shared_ptr<Session>& session, T* B, Index n, Index nrhs, Index ldb) {
+  Plan plan;
+  plan.tile = {n, width_of_right_sides(session->machine(), nrhs), 1};
+  return private_output(session, plan, B, n, nrhs, ldb);
+}
+
+/// Factorizes, and if there are right-hand sides and a factor without zeros on the diagonal, solves.
+template <Scalar T>
+Index compute(const char* routine, Index m, Index n, T* A, Index lda, std::vector<Index>& pivots, Index nrhs, T* B,
+              Index ldb) {
+  if (m == 0 || n == 0) return 0;
+  const auto session = session_to_wait(routine);
+  const auto plan = plan_lu<T>(session->machine(), m, n);
+  const auto a = private_output(session, plan, A, m, n, lda);
+  const auto submitted = factorize(plan, a);
+  if (nrhs > 0) {
+    const auto b = right_sides(session, B, n, nrhs, ldb);
+    a.start_write_back();
+    if (submitted.outcome->wait() == 0) {  // otherwise B must not change
+      submit_solve(Op::NoTrans, a, *submitted.pivots, b);
+      b.wait();
+    }
+  }
+  a.wait();
+  pivots = submitted.pivots->wait();
+  return submitted.outcome->wait();
+}
+
+template <Scalar T, typename Int>
+Index getrf_on_pointers(const Layout* given, Index m, Index n, T* A, Index lda, Int* ipiv) {
+  Arguments check("getrf", given);
+  check.size("m", m);
+  check.size("n", n);
+  const auto a = check.matrix("A", "lda", m, n, lda, A, true);
+  check.require_legal(a);
+  check.pivots(ipiv, std::min(m, n));
+  ByColumns<T> columns(given != nullptr ? *given : Layout::ColMajor, A, m, n, lda);
+  std::vector<Index> pivots;
+  const Index info = compute<T>("getrf", m, n, columns.data(), columns.ld(), pivots, 0, nullptr, 1);
+  columns.copy_back();
+  std::ranges::transform(pivots, ipiv, [](Index pivot) { return static_cast<Int>(pivot); });
+  return info;
+}
+
+template <Scalar T, typename Int>
+void getrs_on_pointers(const Layout* given, Op op, Index n, Index nrhs, const T* A, Index lda, const Int* ipiv, T* B,
+                       Index ldb) {
+  Arguments check("getrs", given);
+  check.option(op);
+  check.size("n", n);
+  check.size("nrhs", nrhs);
+  const bool used = nrhs > 0;
+  const auto a = check.matrix("A", "lda", n, n, lda, A, used);
+  check.require_legal(a);
+  check.pivots(ipiv, used ? n : 0);
+  const int at_pivots = check.position();
+  const auto b = check.matrix("B", "ldb", n, nrhs, ldb, B, true);
+  check.require_legal(b);
+  if (n == 0 || nrhs == 0) return;
+  check.require_disjoint(a, b);
+  check.require_rows(ipiv, n, at_pivots);
+  const auto layout = given != nullptr ? *given : Layout::ColMajor;
+  const auto session = session_to_wait("getrs");
+  ByColumns<T> factors(layout, const_cast<T*>(A), n, n, lda), columns(layout, B, n, nrhs, ldb);  // A is only read
+  const auto plan = plan_lu<T>(session->machine(), n, n);
+  {
+    const auto x = right_sides(session, columns.data(), n, nrhs, columns.ld());
+    const auto factor = MatrixAccess::matrix(session, static_cast<const T*>(factors.data()), n, n, factors.ld(),
+                                             {plan.tile.m, plan.tile.n});
+    PivotTiles pivots(session, n, n, plan.tile.n);
+    pivots.set({ipiv, ipiv + n});
+    submit_solve(op, factor, pivots, x);
+    x.wait();
+  }
+  columns.copy_back();
+}
+
+template <Scalar T, typename Int>
+Index gesv_on_pointers(const Layout* given, Index n, Index nrhs, T* A, Index lda, Int* ipiv, T* B, Index ldb) {
+  Arguments check("gesv", given);
+  check.size("n", n);
+  check.size("nrhs", nrhs);
+  const auto a = check.matrix("A", "lda", n, n, lda, A, true);
+  check.require_legal(a);
+  check.pivots(ipiv, n);
+  const auto b = check.matrix("B", "ldb", n, nrhs, ldb, B, true);
+  check.require_legal(b);
+  check.require_disjoint(a, b);
+  const auto layout = given != nullptr ? *given : Layout::ColMajor;
+  ByColumns<T> columns(layout, A, n, n, lda), right(layout, B, n, nrhs, ldb);
+  std::vector<Index> pivots;
+  const Index info = compute<T>("gesv", n, n, columns.data(), columns.ld(), pivots, nrhs, right.data(), right.ld());
+  columns.copy_back();
+  if (info == 0) right.copy_back();
+  std::ranges::transform(pivots, ipiv, [](Index pivot) { return static_cast<Int>(pivot); });
+  return info;
+}
+
+}  // namespace
+
+}  // namespace detail
+
+template <Scalar T>
+Pivoted getrf(const Matrix<T>& A) {
+  const arguments::MatrixArgument at_a{"getrf", 1, "A"};
+  detail::require_panels(at_a, A);
+  arguments::require_writable(at_a, A);
+  return detail::pivoted(detail::factorize(detail::panels_of(A), A));
+}
+
+template <Scalar T>
+void getrs(Op op, const Matrix<T>& A, const Pivots& pivots, const Matrix<T>& B) {
+  arguments::require_legal("getrs", arguments::illegal_op(1, "op", op));
+  detail::require_right_sides("getrs", 2, A, 4, B);
+  const auto& tiles = detail::PivotsAccess::tiles(pivots);
+  if (tiles.rows() != A.m() || tiles.columns() != A.n() || (A.n() > 0 && tiles.panel() != A.nb()))
+    throw ShapeError("getrs", 3, "pivots", "belong to a matrix of another size, or in other panels");
+  detail::submit_solve(op, A, tiles, B);
+}
+
+template <Scalar T>
+Pivoted gesv(const Matrix<T>& A, const Matrix<T>& B) {
+  detail::require_right_sides("gesv", 1, A, 2, B);
+  arguments::require_writable({"gesv", 1, "A"}, A);
+  auto submitted = detail::factorize(detail::panels_of(A), A);
+  detail::submit_solve(Op::NoTrans, A, *submitted.pivots, B);
+  return detail::pivoted(std::move(submitted));
+}
+
+template <Scalar T, typename Int>
+Index getrf(Index m, Index n, T* A, Index lda, Int* ipiv) {
+  return detail::getrf_on_pointers(nullptr, m, n, A, lda, ipiv);
+}
+template <Scalar T, typename Int>
+Index getrf(Layout layout, Index m, Index n, T* A, Index lda, Int* ipiv) {
+  return detail::getrf_on_pointers(&layout, m, n, A, lda, ipiv);
+}
+template <Scalar T, typename Int>
+void getrs(Op op, Index n, Index nrhs, const T* A, Index lda, const Int* ipiv, T* B, Index ldb) {
+  detail::getrs_on_pointers(nullptr, op, n, nrhs, A, lda, ipiv, B, ldb);
+}
+template <Scalar T, typename Int>
+void getrs(Layout layout, Op op, Index n, Index nrhs, const T* A, Index lda, const Int* ipiv, T* B, Index ldb) {
+  detail::getrs_on_pointers(&layout, op, n, nrhs, A, lda, ipiv, B, ldb);
+}
+template <Scalar T, typename Int>
+Index gesv(Index n, Index nrhs, T* A, Index lda, Int* ipiv, T* B, Index ldb) {
+  return detail::gesv_on_pointers(nullptr, n, nrhs, A, lda, ipiv, B, ldb);
+}
+template <Scalar T, typename Int>
+Index gesv(Layout layout, Index n, Index nrhs, T* A, Index lda, Int* ipiv, T* B, Index ldb) {
+  return detail::gesv_on_pointers(&layout, n, nrhs, A, lda, ipiv, B, ldb);
+}
+
+#define INSTANTIATE_ON_MATRICES(letter, T, ...)                                  \
+  template Pivoted getrf<T>(const Matrix<T>&);                                   \
+  template void getrs<T>(Op, const Matrix<T>&, const Pivots&, const Matrix<T>&); \
+  template Pivoted gesv<T>(const Matrix<T>&, const Matrix<T>&);
+#define INSTANTIATE_ON_POINTERS(letter, T, Int)                                                  \
+  template Index getrf<T, Int>(Index, Index, T*, Index, Int*);                                   \
+  template Index getrf<T, Int>(Layout, Index, Index, T*, Index, Int*);                           \
+  template void getrs<T, Int>(Op, Index, Index, const T*, Index, const Int*, T*, Index);         \
+  template void getrs<T, Int>(Layout, Op, Index, Index, const T*, Index, const Int*, T*, Index); \
+  template Index gesv<T, Int>(Index, Index, T*, Index, Int*, T*, Index);                         \
+  template Index gesv<T, Int>(Layout, Index, Index, T*, Index, Int*, T*, Index);
+FOR_SDCZ(INSTANTIATE_ON_MATRICES, )
+FOR_SDCZ(INSTANTIATE_ON_POINTERS, std::int32_t)
+FOR_SDCZ(INSTANTIATE_ON_POINTERS, std::int64_t)
+
+}  // namespace tessera

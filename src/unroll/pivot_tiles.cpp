@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "pivot_tiles.hpp"
+
+#include <starpu.h>
+
+#include <algorithm>
+
+#include <tessera/error.hpp>
+
+#include "common/failure.hpp"
+#include "runtime/process_session.hpp"
+#include "runtime/session.hpp"
+#include "tiling/split.hpp"
+
+namespace tessera::detail {
+
+PivotTiles::PivotTiles(std::shared_ptr<Session> session, Index m, Index n, Index panel)
+    : session_(std::move(session)), m_(m), n_(n), panel_(panel) {
+  const Index all = std::min(m, n);
+  for (Index k = 0; k * panel < all; k++) tiles_.emplace_back(count(k), 1, sizeof(int));
+}
+
+Index PivotTiles::count(Index k) const { return std::min(panel_, std::min(m_, n_) - k * panel_); }
+
+template <typename Use>
+void PivotTiles::access(Index k, starpu_data_access_mode mode, Use use) const {
+  starpu_data_acquire_on_node(handle(k), STARPU_MAIN_RAM, mode);
+  use(reinterpret_cast<int*>(STARPU_MATRIX_GET_PTR(starpu_data_get_interface_on_node(handle(k), STARPU_MAIN_RAM))));
+  starpu_data_release_on_node(handle(k), STARPU_MAIN_RAM);
+}
+
+void PivotTiles::set(const std::vector<Index>& pivots) {
+  for (Index k = 0; k < panels(); k++)
+    access(k, STARPU_W, [&](int* tile) {
+      for (Index i = 0; i < count(k); i++)
+        tile[i] = static_cast<int>(pivots[static_cast<std::size_t>(k * panel_ + i)] - k * panel_);
+    });
+}
+
+std::vector<Index> PivotTiles::wait() const {
+  require_can_wait("Pivots::wait");
+  std::vector<Index> all;
+  for (Index k = 0; k < panels(); k++) {
+    access(k, STARPU_R, [&](const int* tile) {
+      for (Index i = 0; i < count(k); i++) all.push_back(k * panel_ + tile[i]);
+    });
+    if (const auto failure = codelets::take_failure(handle(k))) {
+      failure->told = true;
+      throw RuntimeError(failure->what);
+    }
+  }
+  return all;
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <tessera/lapack.hpp>
+
+#include "submit.hpp"
+
+namespace tessera::detail {
+
+class Session;
+
+/// The pivots of a factorization, in one tile for each panel that has some.
+class PivotTiles {
+ public:
+  /// @param m, n   of the matrix
+  /// @param panel  columns of a panel
+  PivotTiles(std::shared_ptr<Session> session, Index m, Index n, Index panel);
+
+  /// Sets the pivots. @pre no task uses them
+  /// @param pivots  counted from 1 in the matrix
+  void set(const std::vector<Index>& pivots);
+  /// Waits for them, and counts them from 1 in the matrix.
+  std::vector<Index> wait() const;
+
+  Index panels() const noexcept { return static_cast<Index>(tiles_.size()); }  ///< that have pivots
+  Index panel() const noexcept { return panel_; }
+  Index rows() const noexcept { return m_; }
+  Index columns() const noexcept { return n_; }
+  starpu_data_handle_t handle(Index k) const { return tiles_[static_cast<std::size_t>(k)].handle(); }
+
+ private:
+  /// The pivots of panel k in host memory, for a function that may use them in this way.
+  template <typename Use>
+  void access(Index k, starpu_data_access_mode mode, Use use) const;
+  Index count(Index k) const;
+
+  std::shared_ptr<Session> session_;  // keeps StarPU running while the handles exist
+  Index m_, n_, panel_;
+  std::vector<unroll::TemporaryTile> tiles_;
+};
+
+struct PivotsAccess {
+  static Pivots pivots(std::shared_ptr<PivotTiles> tiles) { return Pivots(std::move(tiles)); }
+  static const PivotTiles& tiles(const Pivots& pivots) { return *pivots.tiles_; }
+};
+
+}  // namespace tessera::detail
