@@ -78,8 +78,18 @@ fs::path find_platform(const std::string& name) {
       fmt::format("is not a machine in {}; known machines: {}", platforms.string(), known_platforms(platforms)));
 }
 
+/// Removes the routines that cannot be simulated, which only 'all' may have chosen.
+void keep_what_can_be_simulated(const std::vector<std::string>& named, Options& options) {
+  std::erase_if(options.routines, [&](const bench::Routine* routine) {
+    if (routine->can_be_simulated()) return false;
+    if (std::ranges::find(named, routine->name()) == named.end()) return true;
+    throw BadArgument("--routine", routine->name(), "cannot be simulated: no machine says how long its panels take");
+  });
+}
+
 void parse(const CLI::App& app, const Typed& typed, Options& options) {
   bench::parse_problem_options(app, typed.problem, options);
+  keep_what_can_be_simulated(typed.problem.routines, options);
   if (options.pinned && !*options.pinned)
     throw BadArgument("--memory", "pageable", "cannot be simulated: all copies run at the speed of pinned memory");
   options.pinned = true;

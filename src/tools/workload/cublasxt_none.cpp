@@ -15,5 +15,7 @@ CuSolver::CuSolver(int /*device*/) { throw RuntimeError("this program was built 
 CuSolver::~CuSolver() = default;
 void CuSolver::factorize(char /*type*/, Uplo /*uplo*/, Index /*n*/, void* /*A*/, Index /*lda*/, Index /*nrhs*/,
                          void* /*B*/, Index /*ldb*/) {}
+void CuSolver::factorize_with_pivots(char /*type*/, Index /*m*/, Index /*n*/, void* /*A*/, Index /*lda*/,
+                                     int* /*pivots*/, Index /*nrhs*/, void* /*B*/, Index /*ldb*/) {}
 
 }  // namespace tessera::bench

@@ -69,7 +69,7 @@ struct CuSolver::State {
 
   int device;
   cusolverDnHandle_t handle = nullptr;
-  Memory A, B, workspace, info;
+  Memory A, B, workspace, info, pivots;
 };
 
 CuSolver::CuSolver(int device) : state_(std::make_unique<State>()) {
@@ -111,6 +111,42 @@ void CuSolver::factorize(char type, Uplo uplo, Index n, void* A, Index lda, Inde
     int failed = 0;
     require(cudaMemcpy(&failed, info, sizeof failed, cudaMemcpyDeviceToHost), "cudaMemcpy");
     if (failed != 0) throw RuntimeError("cuSOLVER found the matrix not positive definite");
+  });
+}
+
+void CuSolver::factorize_with_pivots(char type, Index m, Index n, void* A, Index lda, int* pivots, Index nrhs, void* B,
+                                     Index ldb) {
+  if (m == 0 || n == 0) return;
+  const gpu::KeepCurrentDevice keep;
+  require(cudaSetDevice(state_->device), "cudaSetDevice");
+  tools::with_type(type, [&]<Scalar T>(T) {
+    const auto rows = static_cast<int>(m), columns = static_cast<int>(n);
+    const auto bytes = [](Index elements) { return static_cast<std::size_t>(elements) * sizeof(T); };
+    const auto count = static_cast<std::size_t>(std::min(m, n));
+    auto* const a = static_cast<T*>(state_->A.at_least(bytes(m * n)));
+    auto* const info = static_cast<int*>(state_->info.at_least(sizeof(int)));
+    auto* const p = static_cast<int*>(state_->pivots.at_least(count * sizeof(int)));
+    int elements = 0;
+    require(device::getrf_workspace<T>(state_->handle, rows, columns, a, rows, &elements), "getrf");
+    auto* const workspace = static_cast<T*>(state_->workspace.at_least(bytes(elements)));
+    const auto copy = [&](void* to, Index to_ld, const void* from, Index from_ld, Index width, cudaMemcpyKind kind) {
+      require(
+          cudaMemcpy2DAsync(to, bytes(to_ld), from, bytes(from_ld), bytes(m), static_cast<std::size_t>(width), kind),
+          "cudaMemcpy2D");
+    };
+    copy(a, m, A, lda, n, cudaMemcpyHostToDevice);
+    require(device::getrf<T>(state_->handle, rows, columns, a, rows, workspace, p, info), "getrf");
+    if (nrhs > 0) {
+      auto* const b = static_cast<T*>(state_->B.at_least(bytes(n * nrhs)));
+      copy(b, n, B, ldb, nrhs, cudaMemcpyHostToDevice);
+      require(device::getrs<T>(state_->handle, columns, static_cast<int>(nrhs), a, rows, p, b, columns, info), "getrs");
+      copy(B, ldb, b, n, nrhs, cudaMemcpyDeviceToHost);
+    }
+    copy(A, lda, a, m, n, cudaMemcpyDeviceToHost);
+    require(cudaMemcpyAsync(pivots, p, count * sizeof(int), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    int failed = 0;
+    require(cudaMemcpy(&failed, info, sizeof failed, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    if (failed != 0) throw RuntimeError("cuSOLVER found the matrix singular");
   });
 }
 

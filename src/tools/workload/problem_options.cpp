@@ -22,7 +22,8 @@ void add_problem_options(CLI::App& app, TypedProblem& typed) {
   auto* sizes = add_list(app, "--size", typed.sizes, "m = n = k; a list runs one after another (4096)");
   sizes->type_name("N")->check(size);
   for (const auto& [name, variable] : {std::pair{"--m", &typed.m}, {"--n", &typed.n}, {"--k", &typed.k}})
-    app.add_option(name, *variable, "replaces --size; give all the sizes that the routine takes (posv: n, and k right-hand sides)")
+    app.add_option(name, *variable,
+                   "replaces --size; give all the sizes that the routine takes (posv: n, and k right-hand sides)")
         ->type_name("N")
         ->check(size)
         ->excludes(sizes);

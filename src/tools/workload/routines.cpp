@@ -104,6 +104,7 @@ const std::vector<std::unique_ptr<Routine>>& routines() {
 #include "blas/routines.def"
 #undef ROUTINE
     for (const bool solves : {false, true}) all.push_back(cholesky(solves));
+    for (const bool solves : {false, true}) all.push_back(lu(solves));
     return all;
   }();
   return table;

@@ -43,6 +43,9 @@ class Routine {
   /// Why the routine does not support the problem: a sentence that starts with the option at fault. "" if it does.
   virtual std::string why_not(const Problem& problem) const = 0;
 
+  /// Whether described machines say how long the tile operations take.
+  virtual bool can_be_simulated() const { return true; }
+
   /// As blas::flops, but 0 if α = 0.
   virtual double flops(const Problem& problem) const = 0;
   virtual blas::Traffic compulsory(const Problem& problem) const = 0;
@@ -111,5 +114,7 @@ SHAPES(SHAPE)
 
 /// potrf, or posv, which solves as well.
 std::unique_ptr<Routine> cholesky(bool solves);
+/// getrf, or gesv, which solves as well.
+std::unique_ptr<Routine> lu(bool solves);
 
 }  // namespace tessera::bench
