@@ -171,8 +171,9 @@ starpu_codelet& potrf();
 // panel has its pivots in a tile of their own, as many ints as the panel has pivots: pivot i is the row, counted from 1
 // at row `first` of the panel, that is exchanged with row `first` + i.
 
-/// Rows [first, m) of A ← L U with P A = L U, L unit lower and U upper trapezoidal. Buffers: A, pivots (write). On
-/// GPUs, if `blocked`, also the inverses of the diagonal blocks of L (write), as `diagonal_blocks` computes them.
+/// Rows [first, m) of A ← L U with P A = L U, L unit lower and U upper trapezoidal. Buffers: A, pivots (write). If
+/// `blocked`, also a tile for the inverses of the diagonal blocks of L (write), as `diagonal_blocks` computes them.
+/// Only GPUs compute them.
 struct GetrfArgs {
   Work work;
   Index first;
@@ -184,7 +185,7 @@ starpu_codelet& getrf();
 
 /// What a factorized panel A does to another panel B: B ← P B on rows [first, m), then B(top) ← L⁻¹ B(top) on as many
 /// rows as there are pivots, and B(below) ← B(below) − L(below) B(top). Buffers: A, pivots (read), B. If `blocked`,
-/// also the inverses of the diagonal blocks of L (read).
+/// also the tile of the inverses (read), which are used if there are some.
 struct PanelUpdateArgs {
   Work work;
   Index first;

@@ -25,29 +25,43 @@ std::array<Workspace, STARPU_NMAXWORKERS> workspaces{};
 Workspace& my_workspace() { return workspaces[static_cast<std::size_t>(starpu_worker_get_id_check())]; }
 Solver& mine() { return solvers[static_cast<std::size_t>(starpu_worker_get_id_check())]; }
 
-void destroy(void* /*unused*/) {
-  cudaFree(my_workspace().data);
-  my_workspace() = {};
-  auto& solver = mine();
+void stop(Solver& solver) {
   if (solver.handle != nullptr) cusolverDnDestroy(solver.handle);
   if (solver.diagonal != nullptr) cudaFreeHost(solver.diagonal);
   if (solver.info != nullptr) cudaFreeHost(solver.info);
   solver = {};
 }
 
+void destroy(void* /*unused*/) {
+  cudaFree(my_workspace().data);
+  my_workspace() = {};
+  stop(mine());
+}
+
+/// @return  whether it succeeded; if not, that has been reported
+template <typename Status>
+bool succeeds(const char* what, Status status) {
+  codelets::check(what, status);
+  return status == Status{};  // 0 in both libraries
+}
+
+bool start(Solver& solver) {
+  void* info = nullptr;
+  if (!succeeds("starting cuSOLVER", cusolverDnCreate(&solver.handle)) ||
+      !succeeds("cusolverDnSetStream", cusolverDnSetStream(solver.handle, starpu_cuda_get_local_stream())) ||
+      !succeeds("cudaHostAlloc", cudaHostAlloc(&solver.diagonal, longest_diagonal * sizeof(std::complex<double>),
+                                               cudaHostAllocPortable)) ||
+      !succeeds("cudaHostAlloc", cudaHostAlloc(&info, sizeof *solver.info, cudaHostAllocPortable)))
+    return false;
+  solver.info = static_cast<int*>(info);
+  return true;
+}
+
 }  // namespace
 
 const Solver& local_solver() {
   auto& solver = mine();
-  if (solver.handle != nullptr) return solver;
-  codelets::check("starting cuSOLVER", cusolverDnCreate(&solver.handle));
-  if (solver.handle == nullptr) return solver;
-  codelets::check("cusolverDnSetStream", cusolverDnSetStream(solver.handle, starpu_cuda_get_local_stream()));
-  codelets::check("cudaHostAlloc", cudaHostAlloc(&solver.diagonal, longest_diagonal * sizeof(std::complex<double>),
-                                                 cudaHostAllocPortable));
-  void* info = nullptr;
-  codelets::check("cudaHostAlloc", cudaHostAlloc(&info, sizeof *solver.info, cudaHostAllocPortable));
-  solver.info = static_cast<int*>(info);
+  if (solver.handle == nullptr && !start(solver)) stop(solver);  // the next task tries again
   return solver;
 }
 

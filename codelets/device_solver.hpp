@@ -11,7 +11,7 @@
 #include "device_blas.hpp"
 
 /// cuSOLVER on the stream of a CUDA worker. A worker starts it in its first factorization: programs that only multiply
-/// do not wait for it, and keep its memory.
+/// do not wait for it, and give it no memory.
 namespace tessera::device {
 
 /// What a worker needs to factorize tiles.

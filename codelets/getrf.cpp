@@ -31,6 +31,7 @@ struct Getrf {
     const RowsBelow<T> A(tile<T>(buffers[0]), args.first);
     const int info = host::getrf<T>(A.m, A.n, A.data, A.ld, tile<int>(buffers[1]).data);
     if (info > 0) args.value->report(args.first + info);
+    if (args.blocked) set_inverses(starpu_task_get_current()->handles[2], {Inverses::Refused, 0});
   }
 
 #ifdef TESSERA_WITH_CUDA
@@ -48,8 +49,9 @@ struct Getrf {
 
   static void run(const OnDevice& /*on*/, void* buffers[], const Args& args) {
     const RowsBelow<T> A(tile<T>(buffers[0]), args.first);
+    if (args.blocked) set_inverses(starpu_task_get_current()->handles[2], {Inverses::Refused, 0});
     const auto& solver = device::local_solver();
-    if (solver.info == nullptr) return;  // reported
+    if (solver.handle == nullptr) return;  // reported
     int elements = 0;
     check("getrf", device::getrf_workspace<T>(solver.handle, A.m, A.n, A.data, A.ld, &elements));
     auto* const workspace = static_cast<T*>(device::solver_workspace(static_cast<std::size_t>(elements) * sizeof(T)));

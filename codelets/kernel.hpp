@@ -64,7 +64,9 @@ inline void check(const char* operation, cusolverStatus_t status) {
 }
 
 inline void check(const char* operation, cudaError_t status) {
-  if (status != cudaSuccess) report_failure(std::string(operation) + " on a GPU: " + cudaGetErrorString(status));
+  if (status == cudaSuccess) return;
+  report_failure(std::string(operation) + " on a GPU: " + cudaGetErrorString(status));
+  cudaGetLastError();  // or the next check of cuBLAS or StarPU would find it
 }
 
 /// The BLAS of a CUDA worker. Its operations are asynchronous on the worker's stream.

@@ -53,7 +53,7 @@ namespace tessera::codelets {
 
 /// How trsm may use the inverses of a tile's diagonal blocks.
 struct Inverses {
-  enum Use : std::uintptr_t { Accurate, ToRefine, Refused, NotFinite } use;
+  enum Use : std::uintptr_t { Refused, Accurate, ToRefine, NotFinite } use;  ///< Refused also if there are none
   int order;  ///< of the blocks; only if accurate or to refine
 };
 
@@ -62,7 +62,7 @@ inline constexpr double accurate_growth[] = {4, 2};
 template <Scalar T>
 inline const double refinable_growth = 1 / std::sqrt(std::numeric_limits<Real<T>>::epsilon() / 2);
 
-/// `diagonal_blocks` attaches this to its result.
+/// `diagonal_blocks` and `getrf` attach this to their result. A tile without it has no inverses.
 inline void set_inverses(starpu_data_handle_t blocks, const Inverses& inverses) {
   starpu_data_set_user_data(blocks,
                             reinterpret_cast<void*>(static_cast<std::uintptr_t>(inverses.order) * 4 + inverses.use));

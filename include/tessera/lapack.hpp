@@ -29,7 +29,8 @@ class Info {
  public:
   /// Waits for the factorization. The factor may still be in a GPU's memory: `Matrix<T>::wait` writes it back.
   /// @return  0, or what the routine says of its matrix
-  /// @throws RuntimeError if a tile operation of the factorization has failed; or within a StarPU task or its callback
+  /// @throws RuntimeError if a tile operation that decides the value has failed (`Matrix<T>::wait` reports the others);
+  ///         or within a StarPU task or its callback
   Index wait() const;
   /// The handle of a StarPU variable, an std::int64_t that the program's own tasks may read.
   starpu_data_handle_t handle() const noexcept;
@@ -46,8 +47,8 @@ class Info {
 ///           matrices its tiles are square
 /// @return   info: 0, or the order of the first leading minor that is not positive. The triangle then holds a factor of
 ///           the matrix before that minor in its first rows and columns, and is not defined elsewhere
-/// @note     n³/3 flops. Blocked left-looking factorization with the next panel ahead: Bogdanov (2024); the update
-///           of a tile is one chain of products
+/// @note     n³/3 flops. Left-looking on tiles, with a look-ahead of one panel. The updates of a tile are one chain
+///           of products
 template <Scalar T>
 Info potrf(Uplo uplo, const Matrix<T>& A);
 template <Scalar T>
@@ -59,7 +60,7 @@ Index potrf(Layout layout, Uplo uplo, Index n, T* A, Index lda);
 /// @{
 /// B ← A⁻¹ B, with the factor of A that `potrf` has computed.
 /// @param A  the factor, in its triangle `uplo`, n×n. On matrices its tiles are square, and cut like the rows of B
-/// @param B  n×nrhs
+/// @param B  n×nrhs. Of complex matrices, neither A nor B may be a view that is transposed without being conjugated
 /// @note     2n² nrhs flops
 template <Scalar T>
 void potrs(Uplo uplo, const Matrix<T>& A, const Matrix<T>& B);
@@ -102,8 +103,8 @@ struct Pivoted {
   Info info;      ///< as the routine says
 };
 
-// The routines below work on panels of full height: on matrices, each has one row of tiles, `A.mt() == 1`, for which a
-// `TileSize` with as many rows as the matrix gives. A width of 4096 is a good one on GPUs, and 128 on CPUs. Matrices
+// The routines below work on panels of full height. On matrices, A and B must each have one row of tiles, `A.mt() ==
+// 1`: their `TileSize` has as many rows as the matrix. A width of 4096 is a good one on GPUs, and 128 on CPUs. Matrices
 // may not be transposed. Row-major matrices on pointers are copied to column-major ones, and back.
 
 /// @{
@@ -111,7 +112,8 @@ struct Pivoted {
 /// the min(m, n) pivots of `Pivots::wait`, as std::int32_t or std::int64_t.
 /// @param A  m×n
 /// @return   info: 0, or the first i, counted from 1, for which U(i, i) is exactly zero. The factors are complete
-/// @note     2/3 n³ flops if m = n. Left-looking on panels, each task a panel's exchanges, solve and product
+/// @note     2/3 n³ flops if m = n. Left-looking on panels. One task exchanges the rows of a panel, solves and
+/// multiplies
 template <Scalar T>
 Pivoted getrf(const Matrix<T>& A);
 template <Scalar T, typename Int>

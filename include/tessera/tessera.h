@@ -388,7 +388,7 @@ tessera_status tessera_gesv_submit(const tessera_matrix* A, const tessera_matrix
  *  @param ipiv  set to its pivots, min(m, n) of them, as of `tessera_dgetrf` */
 tessera_status tessera_pivots_wait(const tessera_pivots* pivots, int64_t* ipiv);
 
-/** Destroys pivots. Does not wait, also if the factorization has not run. NULL is ignored. */
+/** Destroys pivots. Does not wait, even if the factorization has not run. NULL is ignored. */
 void tessera_pivots_destroy(tessera_pivots* pivots);
 
 /** Waits for a factorization.
@@ -398,7 +398,7 @@ tessera_status tessera_info_wait(const tessera_info* info, int64_t* value);
 /** Returns the StarPU handle of an info, a variable of type int64_t, for the program's own tasks. */
 struct _starpu_data_state* tessera_info_handle(const tessera_info* info);
 
-/** Destroys an info. Does not wait, also if the factorization has not run. NULL is ignored. */
+/** Destroys an info. Does not wait, even if the factorization has not run. NULL is ignored. */
 void tessera_info_destroy(tessera_info* info);
 
 #ifdef __cplusplus

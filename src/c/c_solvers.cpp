@@ -142,6 +142,8 @@ tessera_status tessera_posv_submit(tessera_uplo uplo, const tessera_matrix* A, c
   if (result != nullptr) *result = nullptr;
   return status_of(function, [&] {
     const Uplo triangle = choice("uplo", uplo).meaning(function, 1);
+    require_pointer(function, 2, "A", A);
+    require_pointer(function, 3, "B", B);
     require_pointer(function, 4, "result", result);
     with_matrices(function, {2, A}, {3, B},
                   [&](const auto& a, const auto& b) { *result = new tessera_info{posv(triangle, a, b)}; });
@@ -165,6 +167,7 @@ tessera_status tessera_getrs_submit(tessera_op op, const tessera_matrix* A, cons
   constexpr const char* function = "tessera_getrs_submit";
   return status_of(function, [&] {
     const Op which = choice("op", op).meaning(function, 1);
+    require_pointer(function, 2, "A", A);
     require_pointer(function, 3, "pivots", pivots);
     with_matrices(function, {2, A}, {4, B}, [&](const auto& a, const auto& b) { getrs(which, a, pivots->pivots, b); });
   });
@@ -176,6 +179,8 @@ tessera_status tessera_gesv_submit(const tessera_matrix* A, const tessera_matrix
   if (pivots != nullptr) *pivots = nullptr;
   if (info != nullptr) *info = nullptr;
   return status_of(function, [&] {
+    require_pointer(function, 1, "A", A);
+    require_pointer(function, 2, "B", B);
     require_pointer(function, 3, "pivots", pivots);
     require_pointer(function, 4, "info", info);
     with_matrices(function, {1, A}, {2, B}, [&](const auto& a, const auto& b) { give(gesv(a, b), pivots, info); });

@@ -2,6 +2,7 @@
 // potrf, potrs and posv: the Cholesky factorization, and solves with it.
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -35,8 +36,9 @@ Info factorize(const Plan& plan, Uplo uplo, const Matrix<T>& A) {
     outcome->succeed();
   } else {
     name_operand(A, 'A');
-    auto* const value = new codelets::InfoValue;  // its last task deletes it
-    unroll::Cholesky<T> cholesky(MatrixAccess::session(A), plan, uplo, A, value);
+    auto value = std::make_unique<codelets::InfoValue>();
+    unroll::Cholesky<T> cholesky(MatrixAccess::session(A), plan, uplo, A, value.get());
+    value.release();  // the last task deletes it; if a submission fails, tasks may still use it, and it is lost
     if (plan.load_first && MatrixAccess::grid(A).is_private()) cholesky.load();
     cholesky.submit();
     cholesky.submit_outcome(outcome->handle());
@@ -69,8 +71,7 @@ void require_right_sides(const char* routine, const Matrix<T>& A, const Matrix<T
 }
 
 template <Scalar T>
-Info submit_potrf(const char* routine, Uplo uplo, const Matrix<T>& A) {
-  arguments::require_writable({routine, 2, "A"}, A);
+Info submit_potrf(Uplo uplo, const Matrix<T>& A) {
   const auto stored = A.stored();  // the factor of Aᵀ or Aᴴ, in the other triangle, is the transposed factor
   return factorize(plan_tiles(MatrixAccess::session(A).machine(), stored.nb()), opposite_if(is_transposed(A), uplo),
                    stored);
@@ -111,18 +112,18 @@ struct Problem {
   Index columns_of_b() const { return by_rows() ? n : nrhs; }
 };
 
-/// @param solves    whether the routine has B
-/// @param shift     1: the layout is argument 1
+/// @param solves  whether the routine has B
+/// @param reads_a  whether A is accessed
+/// @param shift   1: the layout is argument 1
 template <Scalar T>
-void require_legal(const char* routine, bool solves, const Problem<T>& p, int shift) {
+void require_legal(const char* routine, bool solves, bool reads_a, const Problem<T>& p, int shift) {
   using namespace arguments;
   if (shift > 0) arguments::require_legal(routine, illegal_layout(p.layout));
   arguments::require_legal(routine, illegal_uplo(1 + shift, p.uplo));
   arguments::require_legal(routine, illegal_size(2 + shift, "n", p.n));
   if (solves) arguments::require_legal(routine, illegal_size(3 + shift, "nrhs", p.nrhs));
   const int at_a = (solves ? 4 : 3) + shift;
-  const bool is_empty = solves && p.nrhs == 0;
-  const StoredMatrix a{"A", "lda", at_a, at_a + 1, p.n, p.n, p.lda, p.A, !is_empty, sizeof(T)},
+  const StoredMatrix a{"A", "lda", at_a, at_a + 1, p.n, p.n, p.lda, p.A, reads_a, sizeof(T)},
       b{"B", "ldb", at_a + 2, at_a + 3, p.rows_of_b(), p.columns_of_b(), p.ldb, p.B, solves, sizeof(T)};
   arguments::require_legal(routine, illegal_leading_dimension(a));
   if (solves) arguments::require_legal(routine, illegal_leading_dimension(b));
@@ -159,9 +160,9 @@ Plan plan_right_sides(const Machine& machine, const Plan& factor, Side side, Ind
 }
 
 template <Scalar T>
-Index compute_potrf(const Problem<T>& p) {
+Index compute_potrf(const char* routine, const Problem<T>& p) {
   if (p.n == 0) return 0;
-  const auto session = session_to_wait("potrf");
+  const auto session = session_to_wait(routine);
   const auto plan = plan_cholesky<T>(session->machine(), p.n);
   const auto a = private_output(session, plan, p.A, p.n, p.n, p.lda, p.stored_uplo());
   const auto info = factorize(plan, p.stored_uplo(), a);
@@ -183,7 +184,7 @@ void compute_potrs(const Problem<T>& p) {
 
 template <Scalar T>
 Index compute_posv(const Problem<T>& p) {
-  if (p.nrhs == 0) return compute_potrf(p);
+  if (p.nrhs == 0) return compute_potrf("posv", p);
   if (p.n == 0) return 0;
   const auto session = session_to_wait("posv");
   const auto plan = plan_cholesky<T>(session->machine(), p.n),
@@ -205,22 +206,22 @@ Index compute_posv(const Problem<T>& p) {
 template <Scalar T>
 Index potrf_on_pointers(Layout layout, int shift, Uplo uplo, Index n, T* A, Index lda) {
   const Problem<T> p{layout, uplo, n, 0, A, lda, nullptr, 1};
-  require_legal("potrf", false, p, shift);
-  return compute_potrf(p);
+  require_legal("potrf", false, true, p, shift);
+  return compute_potrf("potrf", p);
 }
 
 template <Scalar T>
 void potrs_on_pointers(Layout layout, int shift, Uplo uplo, Index n, Index nrhs, const T* A, Index lda, T* B,
                        Index ldb) {
   const Problem<T> p{layout, uplo, n, nrhs, const_cast<T*>(A), lda, B, ldb};  // only read
-  require_legal("potrs", true, p, shift);
+  require_legal("potrs", true, nrhs > 0, p, shift);
   compute_potrs(p);
 }
 
 template <Scalar T>
 Index posv_on_pointers(Layout layout, int shift, Uplo uplo, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
   const Problem<T> p{layout, uplo, n, nrhs, A, lda, B, ldb};
-  require_legal("posv", true, p, shift);
+  require_legal("posv", true, true, p, shift);
   return compute_posv(p);
 }
 
@@ -231,7 +232,8 @@ Index posv_on_pointers(Layout layout, int shift, Uplo uplo, Index n, Index nrhs,
 template <Scalar T>
 Info potrf(Uplo uplo, const Matrix<T>& A) {
   detail::require_factor("potrf", uplo, A);
-  return detail::submit_potrf("potrf", uplo, A);
+  arguments::require_writable({"potrf", 2, "A"}, A);
+  return detail::submit_potrf(uplo, A);
 }
 template <Scalar T>
 void potrs(Uplo uplo, const Matrix<T>& A, const Matrix<T>& B) {
@@ -242,8 +244,9 @@ void potrs(Uplo uplo, const Matrix<T>& A, const Matrix<T>& B) {
 template <Scalar T>
 Info posv(Uplo uplo, const Matrix<T>& A, const Matrix<T>& B) {
   detail::require_factor("posv", uplo, A);
+  arguments::require_writable({"posv", 2, "A"}, A);
   detail::require_right_sides("posv", A, B);
-  auto info = detail::submit_potrf("posv", uplo, A);
+  auto info = detail::submit_potrf(uplo, A);
   detail::submit_potrs(uplo, A, B);
   return info;
 }

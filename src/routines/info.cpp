@@ -36,9 +36,11 @@ Outcome::~Outcome() {
 }
 
 void Outcome::succeed() {
-  starpu_data_acquire_on_node(handle_, STARPU_MAIN_RAM, STARPU_W);
-  value_of(handle_) = 0;
-  starpu_data_release_on_node(handle_, STARPU_MAIN_RAM);
+  const auto set = [](void* handle) {
+    value_of(static_cast<starpu_data_handle_t>(handle)) = 0;
+    starpu_data_release_on_node(static_cast<starpu_data_handle_t>(handle), STARPU_MAIN_RAM);
+  };
+  starpu_data_acquire_on_node_cb(handle_, STARPU_MAIN_RAM, STARPU_W, set, handle_);
 }
 
 Index Outcome::wait() const {

@@ -19,7 +19,7 @@ class Outcome {
   Outcome& operator=(const Outcome&) = delete;
 
   starpu_data_handle_t handle() const noexcept { return handle_; }
-  /// Sets it to 0. @pre no task uses it
+  /// Sets it to 0, without a task. @pre no task uses it
   void succeed();
   Index wait() const;
 

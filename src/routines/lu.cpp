@@ -42,9 +42,10 @@ Submitted factorize(const Plan& plan, const Matrix<T>& A) {
     return result;
   }
   name_operand(A, 'A');
-  auto* const value = new codelets::InfoValue;  // its last task deletes it
   unroll::Lu<T> lu(*session, plan, A, *result.pivots, A);
   if (plan.load_first && MatrixAccess::grid(A).is_private()) lu.load();
+  // The last task deletes it. If a submission fails, tasks may still use it, and it is lost.
+  auto* const value = new codelets::InfoValue;
   lu.factorize(plan.together, value);
   lu.submit_outcome(result.outcome->handle(), value);
   return result;
@@ -307,8 +308,8 @@ void getrs(Op op, const Matrix<T>& A, const Pivots& pivots, const Matrix<T>& B) 
 
 template <Scalar T>
 Pivoted gesv(const Matrix<T>& A, const Matrix<T>& B) {
-  detail::require_right_sides("gesv", 1, A, 2, B);
   arguments::require_writable({"gesv", 1, "A"}, A);
+  detail::require_right_sides("gesv", 1, A, 2, B);
   auto submitted = detail::factorize(detail::panels_of(A), A);
   detail::submit_solve(Op::NoTrans, A, *submitted.pivots, B);
   return detail::pivoted(std::move(submitted));

@@ -116,7 +116,7 @@ Plan plan_panels(const Machine& machine, Index m, Index n, Index panel) {
 
 template <Scalar T>
 Plan plan_lu(const Machine& machine, Index m, Index n) {
-  const auto chosen = choose_lu_panel(model_of<T>(machine), std::min(m, n), machine.tile);
+  const auto chosen = choose_lu_panel(model_of<T>(machine), m, std::min(m, n), machine.tile);
   return with_choice(plan_panels<T>(machine, std::max<Index>(m, 1), n, chosen.n), chosen);
 }
 

@@ -32,8 +32,9 @@ ChosenTiles choose_triangular_tiles(const MachineModel& machine, Side side, bool
 ChosenTiles choose_cholesky_tiles(const MachineModel& machine, Index n, Index fixed);
 
 /// The width of panels for an LU factorization with partial pivoting, as `n`.
+/// @param rows   of the matrix, and so of a panel
 /// @param order  the smaller dimension of the matrix
-ChosenTiles choose_lu_panel(const MachineModel& machine, Index order, Index fixed);
+ChosenTiles choose_lu_panel(const MachineModel& machine, Index rows, Index order, Index fixed);
 
 /// The size of square tiles for matrices whose use is not known yet: on GPUs the smallest size at which the kernel runs
 /// at 0.9 of its best rate, on CPUs a constant. One machine and type have one size, so such matrices are conformable.

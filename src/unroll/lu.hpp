@@ -110,6 +110,8 @@ class Lu {
     else submitter_.submit(codelets::panel_update<T>(), {panel, pivots, target}, args, owner(j));
   }
 
+  static_assert(codelets::most_pivots + 1 <= STARPU_NMAXBUFS, "this StarPU was configured for fewer buffers");
+
   /// Exchanges rows of a panel by the pivots of panels [begin, end).
   void exchange(starpu_data_handle_t target, Index begin, Index end, int owner) {
     for (Index k = begin; k < end; k += codelets::most_pivots)

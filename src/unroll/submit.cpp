@@ -11,6 +11,7 @@
 #include "common/failure.hpp"
 #include "memory/tile_interface.hpp"
 #include "runtime/counters.hpp"
+#include "runtime/process_session.hpp"
 
 namespace tessera::unroll {
 
@@ -33,6 +34,11 @@ TemporaryTile::TemporaryTile(Index m, Index n, std::size_t element_size) {
   starpu_data_register(&handle_, -1, &matrix, detail::tile_interface::pinned());
   starpu_data_set_sequential_consistency_flag(handle_, 1);
   codelets::take_failure(handle_);
+}
+
+void TemporaryTile::release() noexcept {
+  auto* const handle = std::exchange(handle_, nullptr);
+  if (handle != nullptr && !detail::in_forked_child()) starpu_data_unregister_submit(handle);
 }
 
 void TemporaryTile::stand_for(const detail::TileGrid& matrix, Index i, Index j) const {

@@ -45,9 +45,7 @@ class TemporaryTile {
   /// Gives it in traces the name and the coordinates of tile (i, j) of `matrix`.
   void stand_for(const detail::TileGrid& matrix, Index i, Index j) const;
   /// Promises that no further task uses it. Does not wait.
-  void release() {
-    if (handle_ != nullptr) starpu_data_unregister_submit(std::exchange(handle_, nullptr));
-  }
+  void release() noexcept;
 
  private:
   starpu_data_handle_t handle_ = nullptr;

@@ -292,6 +292,8 @@ TEST(CholeskyBadInput, IsRefusedOnPointers) {
   expect_refused<ArgumentError>([&] { potrs(Layout::RowMajor, lower, 3, 2, a, 3, b, 1); }, "potrs", 8, "ldb");
   expect_refused<ArgumentError>([&] { posv(lower, 3, 2, a, 3, static_cast<double*>(nullptr), 3); }, "posv", 6, "B");
   expect_refused<ShapeError>([&] { posv(lower, 3, 2, a, 3, a + 2, 3); }, "posv", 6, "B");
+  expect_refused<ArgumentError>([&] { posv(lower, 3, 0, static_cast<double*>(nullptr), 3, b, 3); }, "posv", 4, "A");
+  EXPECT_NO_THROW(potrs(lower, 3, 0, static_cast<double*>(nullptr), 3, b, 3));
   EXPECT_EQ(A, std::vector<double>(100, 1));
   EXPECT_EQ(B, std::vector<double>(100, 1));
 }

@@ -232,9 +232,23 @@ TEST(GpuTiles, OfFactorizationsGrowWithTheMatrix) {
 TEST(GpuTiles, OfPanelsGiveEveryGpuOne) {
   for (const int gpus : {1, 2, 4})
     for (const Index n : {4096, 8192, 16384, 32768, 65536})
-      EXPECT_GE(divide_up(n, detail::choose_lu_panel(gpu_machine(gpus), n, 0).n), 2 * gpus) << n;
-  EXPECT_GT(detail::choose_lu_panel(gpu_machine(1), 0, 0).n, 0);
-  EXPECT_EQ(detail::choose_lu_panel(gpu_machine(1), 5000, 300).n, 300);
+      EXPECT_GE(divide_up(n, detail::choose_lu_panel(gpu_machine(gpus), n, n, 0).n), 2 * gpus) << n;
+  EXPECT_GT(detail::choose_lu_panel(gpu_machine(1), 0, 0, 0).n, 0);
+  EXPECT_EQ(detail::choose_lu_panel(gpu_machine(1), 5000, 5000, 300).n, 300);
+}
+
+TEST(GpuTiles, OfFactorizationsFitTheMemory) {
+  for (const double memory : {0.2e9, 1e9, 16e9})
+    for (const Index n : {4096, 16384, 65536}) {
+      auto machine = gpu_machine(1);
+      machine.gpu_memory = memory;
+      const auto panel = detail::choose_lu_panel(machine, n, n, 0);
+      EXPECT_LE(4 * machine.bytes(n, panel.n), memory) << n;
+      const auto tiles = detail::choose_cholesky_tiles(machine, n, 0);
+      EXPECT_LE(8 * machine.bytes(tiles.n, tiles.n), memory) << n;
+    }
+  auto tall = gpu_machine(1);
+  EXPECT_LE(detail::choose_lu_panel(tall, Index{1} << 30, 1000, 0).n, 2);
 }
 
 TEST(CpuTiles, OfFactorizationsOccupyAllWorkers) {

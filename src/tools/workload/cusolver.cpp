@@ -94,7 +94,7 @@ void CuSolver::factorize(char type, Uplo uplo, Index n, void* A, Index lda, Inde
     const auto order = static_cast<int>(n);
     const auto bytes = [](Index elements) { return static_cast<std::size_t>(elements) * sizeof(T); };
     auto* const a = static_cast<T*>(state_->A.at_least(bytes(n * n)));
-    auto* const info = static_cast<int*>(state_->info.at_least(sizeof(int)));
+    auto* const info = static_cast<int*>(state_->info.at_least(2 * sizeof(int)));
     int elements = 0;
     require(device::potrf_workspace<T>(state_->handle, uplo, order, a, order, &elements), "potrf");
     auto* const workspace = static_cast<T*>(state_->workspace.at_least(bytes(elements)));
@@ -104,7 +104,8 @@ void CuSolver::factorize(char type, Uplo uplo, Index n, void* A, Index lda, Inde
       const auto columns = static_cast<std::size_t>(nrhs);
       auto* const b = static_cast<T*>(state_->B.at_least(bytes(n * nrhs)));
       require(cudaMemcpy2DAsync(b, bytes(n), B, bytes(ldb), bytes(n), columns, cudaMemcpyHostToDevice), "cudaMemcpy2D");
-      require(device::potrs<T>(state_->handle, uplo, order, static_cast<int>(nrhs), a, order, b, order, info), "potrs");
+      require(device::potrs<T>(state_->handle, uplo, order, static_cast<int>(nrhs), a, order, b, order, info + 1),
+              "potrs");
       require(cudaMemcpy2DAsync(B, bytes(ldb), b, bytes(n), bytes(n), columns, cudaMemcpyDeviceToHost), "cudaMemcpy2D");
     }
     copy_triangle(To::Host, uplo, n, sizeof(T), static_cast<char*>(A), lda, reinterpret_cast<char*>(a));
@@ -124,7 +125,7 @@ void CuSolver::factorize_with_pivots(char type, Index m, Index n, void* A, Index
     const auto bytes = [](Index elements) { return static_cast<std::size_t>(elements) * sizeof(T); };
     const auto count = static_cast<std::size_t>(std::min(m, n));
     auto* const a = static_cast<T*>(state_->A.at_least(bytes(m * n)));
-    auto* const info = static_cast<int*>(state_->info.at_least(sizeof(int)));
+    auto* const info = static_cast<int*>(state_->info.at_least(2 * sizeof(int)));
     auto* const p = static_cast<int*>(state_->pivots.at_least(count * sizeof(int)));
     int elements = 0;
     require(device::getrf_workspace<T>(state_->handle, rows, columns, a, rows, &elements), "getrf");
@@ -139,7 +140,8 @@ void CuSolver::factorize_with_pivots(char type, Index m, Index n, void* A, Index
     if (nrhs > 0) {
       auto* const b = static_cast<T*>(state_->B.at_least(bytes(n * nrhs)));
       copy(b, n, B, ldb, nrhs, cudaMemcpyHostToDevice);
-      require(device::getrs<T>(state_->handle, columns, static_cast<int>(nrhs), a, rows, p, b, columns, info), "getrs");
+      require(device::getrs<T>(state_->handle, columns, static_cast<int>(nrhs), a, rows, p, b, columns, info + 1),
+              "getrs");
       copy(B, ldb, b, n, nrhs, cudaMemcpyDeviceToHost);
     }
     copy(A, lda, a, m, n, cudaMemcpyDeviceToHost);

@@ -67,8 +67,8 @@ class CuSolver {
   CuSolver(const CuSolver&) = delete;
   CuSolver& operator=(const CuSolver&) = delete;
 
-  /// A triangle of A, n×n in host memory, ← its Cholesky factor, and if nrhs > 0 also B, n×nrhs, ← A⁻¹ B. The triangle
-  /// travels in panels, of which the next one is copied while nothing is computed: cuSOLVER takes whole matrices.
+  /// A triangle of A, n×n in host memory, ← its Cholesky factor, and if nrhs > 0 also B, n×nrhs, ← A⁻¹ B. Copies do
+  /// not overlap with arithmetic, since cuSOLVER takes whole matrices.
   /// @throws RuntimeError if A has no factor
   void factorize(char type, Uplo uplo, Index n, void* A, Index lda, Index nrhs, void* B, Index ldb);
   /// A, m×n, ← its factors with partial pivoting, and if nrhs > 0 also B ← A⁻¹ B.
