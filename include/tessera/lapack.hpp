@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <tessera/matrix.hpp>
@@ -112,8 +113,8 @@ struct Pivoted {
 /// the min(m, n) pivots of `Pivots::wait`, as std::int32_t or std::int64_t.
 /// @param A  m×n
 /// @return   info: 0, or the first i, counted from 1, for which U(i, i) is exactly zero. The factors are complete
-/// @note     2/3 n³ flops if m = n. Left-looking on panels. One task exchanges the rows of a panel, solves and
-/// multiplies
+/// @note     2/3 n³ flops if m = n. Left-looking on panels. One task exchanges the rows of a panel, solves, and
+///           multiplies
 template <Scalar T>
 Pivoted getrf(const Matrix<T>& A);
 template <Scalar T, typename Int>
