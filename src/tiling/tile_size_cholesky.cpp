@@ -66,7 +66,7 @@ double predict_on_cpus(const MachineModel& machine, Index n, Index tile) {
 }
 
 /// Whether a GPU has room for the tiles of two products and of those that are fetched for the next ones.
-bool fits(const MachineModel& machine, Index tile) {
+bool tile_fits(const MachineModel& machine, Index tile) {
   constexpr double least_room = 8;
   const double bytes = machine.bytes(tile, tile);
   return bytes <= largest_tile_bytes && (machine.gpu_memory <= 0 || least_room * bytes <= machine.gpu_memory);
@@ -87,7 +87,7 @@ ChosenTiles choose_cholesky_tiles(const MachineModel& machine, Index n, Index fi
     consider(fixed);
   } else if (on_gpus) {
     for (const Index tile : {256, 512, 1024, 2048, 4096})
-      if (tile == 256 || fits(machine, tile)) consider(tile);
+      if (tile == 256 || tile_fits(machine, tile)) consider(tile);
   } else {
     for (Index tile = 64; tile <= 1024; tile += 32) consider(tile);
     if (n <= 64) consider(n);

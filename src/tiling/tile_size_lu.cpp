@@ -28,20 +28,20 @@ Index width_for(const MachineModel& machine, Index order) {
 }
 
 /// Panels for which a GPU must have room: the one that is updated, the one that updates it, and the next ones of both.
-constexpr double least_room = 4;
-constexpr Index most_elements = Index{1} << 31;  // of a panel: StarPU multiplies its sizes in 32 bits
+constexpr double panels_in_memory = 4;
+constexpr Index most_panel_elements = Index{1} << 31;  // of a panel: StarPU multiplies its sizes in 32 bits
 
-bool fits(const MachineModel& machine, Index rows, Index width) {
-  const bool in_memory =
-      machine.gpus == 0 || machine.gpu_memory <= 0 || least_room * machine.bytes(rows, width) <= machine.gpu_memory;
-  return in_memory && rows <= most_elements / width;
+bool panel_fits(const MachineModel& machine, Index rows, Index width) {
+  const bool in_memory = machine.gpus == 0 || machine.gpu_memory <= 0 ||
+                         panels_in_memory * machine.bytes(rows, width) <= machine.gpu_memory;
+  return in_memory && rows <= most_panel_elements / width;
 }
 
 }  // namespace
 
 ChosenTiles choose_lu_panel(const MachineModel& machine, Index rows, Index order, Index fixed) {
   Index width = fixed > 0 ? fixed : width_for(machine, order);
-  while (fixed == 0 && width > 1 && !fits(machine, rows, width)) width /= 2;
+  while (fixed == 0 && width > 1 && !panel_fits(machine, rows, width)) width /= 2;
   ChosenTiles chosen;
   chosen.n = chosen.k = width;
   chosen.reason = std::string(fixed > 0 ? "asked for" : "by the order of the matrix") + ": " +
