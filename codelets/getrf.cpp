@@ -58,10 +58,10 @@ struct Getrf {
     if (workspace == nullptr) return;  // reported
     check("getrf",
           device::getrf<T>(solver.handle, A.m, A.n, A.data, A.ld, workspace, tile<int>(buffers[1]).data, solver.info));
-    auto report = std::make_unique<Report>(solver.info, args.first, args.value);
+    std::unique_ptr<Report> report(new Report{solver.info, args.first, args.value});
     const auto status = cudaLaunchHostFunc(starpu_cuda_get_local_stream(), Report::run, report.get());
     check("cudaLaunchHostFunc", status);
-    if (status == cudaSuccess) report.release();  // it deletes itself
+    if (status == cudaSuccess) static_cast<void>(report.release());  // it deletes itself
     if (args.blocked)
       set_inverses(
           starpu_task_get_current()->handles[2],

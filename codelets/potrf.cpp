@@ -73,11 +73,11 @@ struct Potrf {
       // A copy would queue behind the tiles that are written back.
       check("copy",
             device::copy<T>(on.handle, count, element(A, first, first), A.ld + 1, static_cast<T*>(solver.diagonal)));
-      auto examination = std::make_unique<Examination<T>>(solver.info, static_cast<const T*>(solver.diagonal), first,
-                                                          count, args.first, args.value);
+      std::unique_ptr<Examination<T>> examination(new Examination<T>{
+          solver.info, static_cast<const T*>(solver.diagonal), first, count, args.first, args.value});
       const auto status = cudaLaunchHostFunc(stream, Examination<T>::run, examination.get());
       check("cudaLaunchHostFunc", status);
-      if (status == cudaSuccess) examination.release();  // it deletes itself
+      if (status == cudaSuccess) static_cast<void>(examination.release());  // it deletes itself
     }
   }
 #endif

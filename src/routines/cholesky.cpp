@@ -38,7 +38,8 @@ Info factorize(const Plan& plan, Uplo uplo, const Matrix<T>& A) {
     name_operand(A, 'A');
     auto value = std::make_unique<codelets::InfoValue>();
     unroll::Cholesky<T> cholesky(MatrixAccess::session(A), plan, uplo, A, value.get());
-    value.release();  // the last task deletes it; if a submission fails, tasks may still use it, and it is lost
+    // The last task deletes it. If a submission fails, tasks may still use it, and it is lost.
+    static_cast<void>(value.release());
     if (plan.load_first && MatrixAccess::grid(A).is_private()) cholesky.load();
     cholesky.submit();
     cholesky.submit_outcome(outcome->handle());
