@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // potrf, potrs and posv: the Cholesky factorization, and solves with it.
-#include <algorithm>
-#include <cstddef>
 #include <memory>
-#include <optional>
-#include <string>
 
 #include <tessera/error.hpp>
 #include <tessera/lapack.hpp>
@@ -13,6 +9,7 @@
 #include "compute.hpp"
 #include "conformable.hpp"
 #include "info.hpp"
+#include "lapack_arguments.hpp"
 #include "operands.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
@@ -25,8 +22,6 @@ namespace tessera {
 namespace detail {
 
 namespace {
-
-using arguments::StoredMatrix;
 
 /// Submits the factorization of a stored matrix.
 template <Scalar T>
@@ -113,29 +108,17 @@ struct Problem {
   Index columns_of_b() const { return by_rows() ? n : nrhs; }
 };
 
-/// @param solves  whether the routine has B
+/// Checks the arguments of a routine that has B.
 /// @param reads_a  whether A is accessed
-/// @param shift   1: the layout is argument 1
 template <Scalar T>
-void require_legal(const char* routine, bool solves, bool reads_a, const Problem<T>& p, int shift) {
-  using namespace arguments;
-  if (shift > 0) arguments::require_legal(routine, illegal_layout(p.layout));
-  arguments::require_legal(routine, illegal_uplo(1 + shift, p.uplo));
-  arguments::require_legal(routine, illegal_size(2 + shift, "n", p.n));
-  if (solves) arguments::require_legal(routine, illegal_size(3 + shift, "nrhs", p.nrhs));
-  const int at_a = (solves ? 4 : 3) + shift;
-  const StoredMatrix a{"A", "lda", at_a, at_a + 1, p.n, p.n, p.lda, p.A, reads_a, sizeof(T)},
-      b{"B", "ldb", at_a + 2, at_a + 3, p.rows_of_b(), p.columns_of_b(), p.ldb, p.B, solves, sizeof(T)};
-  arguments::require_legal(routine, illegal_leading_dimension(a));
-  if (solves) arguments::require_legal(routine, illegal_leading_dimension(b));
-  arguments::require_legal(routine, illegal_memory(a));
-  arguments::require_legal(routine, illegal_memory(b));
-  if (!solves || p.n == 0 || p.nrhs == 0) return;
-  const auto memory = [](const StoredMatrix& x) {
-    return TileGrid::Memory{static_cast<const std::byte*>(x.data), static_cast<std::size_t>(x.m * x.element_size),
-                            static_cast<std::size_t>(x.ld * x.element_size), x.n};
-  };
-  if (overlap(memory(a), memory(b))) throw ShapeError(routine, b.position, "B", "shares memory with A");
+void require_legal(const char* routine, const Layout* given, const Problem<T>& p, bool reads_a) {
+  LapackArguments check(routine, given);
+  check.option(p.uplo);
+  check.size("n", p.n);
+  check.size("nrhs", p.nrhs);
+  const auto a = check.matrix("A", "lda", p.n, p.n, p.lda, p.A, reads_a);
+  const auto b = check.matrix("B", "ldb", p.n, p.nrhs, p.ldb, p.B, true);
+  check.require_disjoint(a, b);
 }
 
 /// Submits both solves of X with the factor in A.
@@ -149,13 +132,9 @@ void submit_solves(const Session& session, const Plan& plan, const Problem<T>& p
   }
 }
 
-/// The width of the tiles of B: as many tiles as keep all workers busy, and at most as wide as those of A.
+/// The tiles of B, which are at most as wide as those of A.
 Plan plan_right_sides(const Machine& machine, const Plan& factor, Side side, Index nrhs) {
-  constexpr Index narrowest = 64, for_each_worker = 2;
-  const Index workers = std::max(1, machine.gpu_count() > 0 ? machine.gpu_count() : machine.cpu_workers);
-  const Index width = std::clamp(divide_up(nrhs, workers * for_each_worker), std::min(narrowest, nrhs),
-                                 std::max(factor.tile.n, narrowest));
-  const Index tile = factor.tile.n;
+  const Index tile = factor.tile.n, width = width_of_right_sides(machine, nrhs, tile);
   return plan_columns(machine, side == Side::Left ? TileExtents{tile, width, tile} : TileExtents{width, tile, tile},
                       divide_up(nrhs, width));
 }
@@ -205,24 +184,25 @@ Index compute_posv(const Problem<T>& p) {
 }
 
 template <Scalar T>
-Index potrf_on_pointers(Layout layout, int shift, Uplo uplo, Index n, T* A, Index lda) {
-  const Problem<T> p{layout, uplo, n, 0, A, lda, nullptr, 1};
-  require_legal("potrf", false, true, p, shift);
-  return compute_potrf("potrf", p);
+Index potrf_on_pointers(const Layout* given, Uplo uplo, Index n, T* A, Index lda) {
+  LapackArguments check("potrf", given);
+  check.option(uplo);
+  check.size("n", n);
+  check.matrix("A", "lda", n, n, lda, A, true);
+  return compute_potrf<T>("potrf", {layout_of(given), uplo, n, 0, A, lda, nullptr, 1});
 }
 
 template <Scalar T>
-void potrs_on_pointers(Layout layout, int shift, Uplo uplo, Index n, Index nrhs, const T* A, Index lda, T* B,
-                       Index ldb) {
-  const Problem<T> p{layout, uplo, n, nrhs, const_cast<T*>(A), lda, B, ldb};  // only read
-  require_legal("potrs", true, nrhs > 0, p, shift);
+void potrs_on_pointers(const Layout* given, Uplo uplo, Index n, Index nrhs, const T* A, Index lda, T* B, Index ldb) {
+  const Problem<T> p{layout_of(given), uplo, n, nrhs, const_cast<T*>(A), lda, B, ldb};  // A is only read
+  require_legal("potrs", given, p, nrhs > 0);
   compute_potrs(p);
 }
 
 template <Scalar T>
-Index posv_on_pointers(Layout layout, int shift, Uplo uplo, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
-  const Problem<T> p{layout, uplo, n, nrhs, A, lda, B, ldb};
-  require_legal("posv", true, true, p, shift);
+Index posv_on_pointers(const Layout* given, Uplo uplo, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
+  const Problem<T> p{layout_of(given), uplo, n, nrhs, A, lda, B, ldb};
+  require_legal("posv", given, p, true);
   return compute_posv(p);
 }
 
@@ -254,27 +234,27 @@ Info posv(Uplo uplo, const Matrix<T>& A, const Matrix<T>& B) {
 
 template <Scalar T>
 Index potrf(Uplo uplo, Index n, T* A, Index lda) {
-  return detail::potrf_on_pointers(Layout::ColMajor, 0, uplo, n, A, lda);
+  return detail::potrf_on_pointers(nullptr, uplo, n, A, lda);
 }
 template <Scalar T>
 Index potrf(Layout layout, Uplo uplo, Index n, T* A, Index lda) {
-  return detail::potrf_on_pointers(layout, 1, uplo, n, A, lda);
+  return detail::potrf_on_pointers(&layout, uplo, n, A, lda);
 }
 template <Scalar T>
 void potrs(Uplo uplo, Index n, Index nrhs, const T* A, Index lda, T* B, Index ldb) {
-  detail::potrs_on_pointers(Layout::ColMajor, 0, uplo, n, nrhs, A, lda, B, ldb);
+  detail::potrs_on_pointers(nullptr, uplo, n, nrhs, A, lda, B, ldb);
 }
 template <Scalar T>
 void potrs(Layout layout, Uplo uplo, Index n, Index nrhs, const T* A, Index lda, T* B, Index ldb) {
-  detail::potrs_on_pointers(layout, 1, uplo, n, nrhs, A, lda, B, ldb);
+  detail::potrs_on_pointers(&layout, uplo, n, nrhs, A, lda, B, ldb);
 }
 template <Scalar T>
 Index posv(Uplo uplo, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
-  return detail::posv_on_pointers(Layout::ColMajor, 0, uplo, n, nrhs, A, lda, B, ldb);
+  return detail::posv_on_pointers(nullptr, uplo, n, nrhs, A, lda, B, ldb);
 }
 template <Scalar T>
 Index posv(Layout layout, Uplo uplo, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
-  return detail::posv_on_pointers(layout, 1, uplo, n, nrhs, A, lda, B, ldb);
+  return detail::posv_on_pointers(&layout, uplo, n, nrhs, A, lda, B, ldb);
 }
 
 #define INSTANTIATE_SOLVERS(letter, T, ...)                                       \

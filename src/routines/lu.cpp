@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // getrf, getrs and gesv: LU factorization with partial pivoting, and solves with it.
 #include <algorithm>
-#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -11,11 +10,11 @@
 #include "blas/shapes.hpp"
 #include "conformable.hpp"
 #include "info.hpp"
+#include "lapack_arguments.hpp"
 #include "operands.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "tiling/plan.hpp"
-#include "tiling/split.hpp"
 #include "unroll/lu.hpp"
 #include "unroll/pivot_tiles.hpp"
 
@@ -24,8 +23,6 @@ namespace tessera {
 namespace detail {
 
 namespace {
-
-using arguments::StoredMatrix;
 
 /// A factorization whose tasks have been submitted.
 struct Submitted {
@@ -91,11 +88,11 @@ Pivoted pivoted(Submitted submitted) {
 
 // --- on pointers -----------------------------------------------------------------------------------------------------
 
-/// A matrix on pointers as a column-major one. A row-major one is copied, and copied back.
+/// A matrix on pointers as a column-major one. Only a row-major one is copied, and copied back.
 template <Scalar T>
-class ByColumns {
+class ColumnMajorCopy {
  public:
-  ByColumns(Layout layout, T* data, Index m, Index n, Index ld)
+  ColumnMajorCopy(Layout layout, T* data, Index m, Index n, Index ld)
       : data_(data), m_(m), n_(n), ld_(ld), copied_(layout == Layout::RowMajor) {
     if (!copied_) return;
     copy_.resize(static_cast<std::size_t>(m * n));
@@ -126,69 +123,11 @@ class ByColumns {
   std::vector<T> copy_;
 };
 
-/// The arguments of a routine in their order, for errors.
-class Arguments {
- public:
-  Arguments(const char* routine, const Layout* layout) : routine_(routine) {
-    if (layout == nullptr) return;
-    arguments::require_legal(routine, arguments::illegal_layout(*layout));
-    by_rows_ = *layout == Layout::RowMajor, position_ = 1;
-  }
-
-  void option(Op op) { arguments::require_legal(routine_, arguments::illegal_op(++position_, "op", op)); }
-  void size(const char* name, Index value) {
-    arguments::require_legal(routine_, arguments::illegal_size(++position_, name, value));
-  }
-  template <Scalar T>
-  StoredMatrix matrix(const char* name, const char* ld_name, Index m, Index n, Index ld, const T* data, bool used) {
-    const int at = position_ + 1;
-    position_ += 2;
-    return {name, ld_name, at, at + 1, by_rows_ ? n : m, by_rows_ ? m : n, ld, data, used, sizeof(T)};
-  }
-  void pivots(const void* ipiv, Index count) {
-    position_++;
-    if (ipiv == nullptr && count > 0) throw ArgumentError(routine_, position_, "ipiv", "is null, but there are pivots");
-  }
-  void require_legal(const StoredMatrix& x) const {
-    arguments::require_legal(routine_, arguments::illegal_leading_dimension(x));
-    arguments::require_legal(routine_, arguments::illegal_memory(x));
-  }
-  void require_disjoint(const StoredMatrix& a, const StoredMatrix& b) const {
-    const auto memory = [](const StoredMatrix& x) {
-      return TileGrid::Memory{static_cast<const std::byte*>(x.data), static_cast<std::size_t>(x.m * x.element_size),
-                              static_cast<std::size_t>(x.ld * x.element_size), x.n};
-    };
-    if (a.m > 0 && a.n > 0 && b.m > 0 && b.n > 0 && overlap(memory(a), memory(b)))
-      throw ShapeError(routine_, b.position, b.name, std::string("shares memory with ") + a.name);
-  }
-  /// @throws ArgumentError if a pivot names no row
-  template <typename Int>
-  void require_rows(const Int* ipiv, Index n, int position) const {
-    for (Index i = 0; i < n; i++)
-      if (ipiv[i] <= i || ipiv[i] > n)
-        throw ArgumentError(routine_, position, "ipiv",
-                            "has " + std::to_string(ipiv[i]) + " at " + std::to_string(i + 1) + ", must be from " +
-                                std::to_string(i + 1) + " to " + std::to_string(n));
-  }
-  int position() const { return position_; }
-
- private:
-  const char* routine_;
-  bool by_rows_ = false;
-  int position_ = 0;
-};
-
-/// The panels of the right-hand sides: enough of them for all workers.
-Index width_of_right_sides(const Machine& machine, Index nrhs) {
-  constexpr Index narrowest = 64, widest = 512, for_each_worker = 2;
-  const Index workers = std::max(1, machine.gpu_count() > 0 ? machine.gpu_count() : machine.cpu_workers);
-  return std::clamp(divide_up(nrhs, workers * for_each_worker), std::min(narrowest, nrhs), widest);
-}
-
 template <Scalar T>
 Matrix<T> right_sides(const std::shared_ptr<Session>& session, T* B, Index n, Index nrhs, Index ldb) {
   Plan plan;
-  plan.tile = {n, width_of_right_sides(session->machine(), nrhs), 1};
+  constexpr Index widest = 512;
+  plan.tile = {n, width_of_right_sides(session->machine(), nrhs, widest), 1};
   return private_output(session, plan, B, n, nrhs, ldb);
 }
 
@@ -216,13 +155,12 @@ Index compute(const char* routine, Index m, Index n, T* A, Index lda, std::vecto
 
 template <Scalar T, typename Int>
 Index getrf_on_pointers(const Layout* given, Index m, Index n, T* A, Index lda, Int* ipiv) {
-  Arguments check("getrf", given);
+  LapackArguments check("getrf", given);
   check.size("m", m);
   check.size("n", n);
-  const auto a = check.matrix("A", "lda", m, n, lda, A, true);
-  check.require_legal(a);
+  check.matrix("A", "lda", m, n, lda, A, true);
   check.pivots(ipiv, std::min(m, n));
-  ByColumns<T> columns(given != nullptr ? *given : Layout::ColMajor, A, m, n, lda);
+  ColumnMajorCopy<T> columns(layout_of(given), A, m, n, lda);
   std::vector<Index> pivots;
   const Index info = compute<T>("getrf", m, n, columns.data(), columns.ld(), pivots, 0, nullptr, 1);
   columns.copy_back();
@@ -233,23 +171,21 @@ Index getrf_on_pointers(const Layout* given, Index m, Index n, T* A, Index lda, 
 template <Scalar T, typename Int>
 void getrs_on_pointers(const Layout* given, Op op, Index n, Index nrhs, const T* A, Index lda, const Int* ipiv, T* B,
                        Index ldb) {
-  Arguments check("getrs", given);
+  LapackArguments check("getrs", given);
   check.option(op);
   check.size("n", n);
   check.size("nrhs", nrhs);
   const bool used = nrhs > 0;
   const auto a = check.matrix("A", "lda", n, n, lda, A, used);
-  check.require_legal(a);
   check.pivots(ipiv, used ? n : 0);
   const int at_pivots = check.position();
   const auto b = check.matrix("B", "ldb", n, nrhs, ldb, B, true);
-  check.require_legal(b);
   if (n == 0 || nrhs == 0) return;
   check.require_disjoint(a, b);
   check.require_rows(ipiv, n, at_pivots);
-  const auto layout = given != nullptr ? *given : Layout::ColMajor;
+  const auto layout = layout_of(given);
   const auto session = session_to_wait("getrs");
-  ByColumns<T> factors(layout, const_cast<T*>(A), n, n, lda), columns(layout, B, n, nrhs, ldb);  // A is only read
+  ColumnMajorCopy<T> factors(layout, const_cast<T*>(A), n, n, lda), columns(layout, B, n, nrhs, ldb);  // A is only read
   const auto plan = plan_lu<T>(session->machine(), n, n);
   {
     const auto x = right_sides(session, columns.data(), n, nrhs, columns.ld());
@@ -265,17 +201,15 @@ void getrs_on_pointers(const Layout* given, Op op, Index n, Index nrhs, const T*
 
 template <Scalar T, typename Int>
 Index gesv_on_pointers(const Layout* given, Index n, Index nrhs, T* A, Index lda, Int* ipiv, T* B, Index ldb) {
-  Arguments check("gesv", given);
+  LapackArguments check("gesv", given);
   check.size("n", n);
   check.size("nrhs", nrhs);
   const auto a = check.matrix("A", "lda", n, n, lda, A, true);
-  check.require_legal(a);
   check.pivots(ipiv, n);
   const auto b = check.matrix("B", "ldb", n, nrhs, ldb, B, true);
-  check.require_legal(b);
   check.require_disjoint(a, b);
-  const auto layout = given != nullptr ? *given : Layout::ColMajor;
-  ByColumns<T> columns(layout, A, n, n, lda), right(layout, B, n, nrhs, ldb);
+  const auto layout = layout_of(given);
+  ColumnMajorCopy<T> columns(layout, A, n, n, lda), right(layout, B, n, nrhs, ldb);
   std::vector<Index> pivots;
   const Index info = compute<T>("gesv", n, n, columns.data(), columns.ld(), pivots, nrhs, right.data(), right.ld());
   columns.copy_back();

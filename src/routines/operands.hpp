@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,12 @@
 
 /// Combines views with options: which stored tiles an operand has, and how a tile operation uses them.
 namespace tessera::detail {
+
+/// The memory of a matrix argument on pointers.
+inline TileGrid::Memory memory_of(const arguments::StoredMatrix& matrix) {
+  return {static_cast<const std::byte*>(matrix.data), static_cast<std::size_t>(matrix.m * matrix.element_size),
+          static_cast<std::size_t>(matrix.ld * matrix.element_size), matrix.n};
+}
 
 /// The option that describes the transpose of a matrix, if it is transposed.
 constexpr Uplo opposite_if(bool transposed, Uplo uplo) { return transposed ? blas::opposite(uplo) : uplo; }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The public forms of every routine: on matrices, on pointers, and on pointers with a layout. Options and pointers are
 // checked here, and row-major calls become column-major ones.
-#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -11,7 +10,7 @@
 
 #include "common/of_type.hpp"
 #include "compute.hpp"
-#include "tiles/tile_grid.hpp"
+#include "operands.hpp"
 
 namespace tessera {
 
@@ -20,11 +19,6 @@ namespace detail {
 namespace {
 
 using blas::Call;
-
-TileGrid::Memory memory_of(const arguments::StoredMatrix& matrix) {
-  return {static_cast<const std::byte*>(matrix.data), static_cast<std::size_t>(matrix.m * matrix.element_size),
-          static_cast<std::size_t>(matrix.ld * matrix.element_size), matrix.n};
-}
 
 /// @param layout  the layout, if the caller gave one: it is then argument 1, and all other positions increase by one
 /// @throws ArgumentError, ShapeError

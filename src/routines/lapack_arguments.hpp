@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include <tessera/error.hpp>
+
+#include "machine/machine.hpp"
+#include "operands.hpp"
+#include "tiling/split.hpp"
+
+/// What the routines of LAPACK on pointers share.
+namespace tessera::detail {
+
+constexpr Layout layout_of(const Layout* given) { return given != nullptr ? *given : Layout::ColMajor; }
+
+/// Checks the arguments of a routine of LAPACK on pointers. Its functions are called in the order of the arguments.
+class LapackArguments {
+ public:
+  /// @param layout  if the caller gave one: it is then argument 1
+  LapackArguments(const char* routine, const Layout* layout) : routine_(routine) {
+    if (layout == nullptr) return;
+    arguments::require_legal(routine, arguments::illegal_layout(*layout));
+    by_rows_ = *layout == Layout::RowMajor, position_ = 1;
+  }
+
+  void option(Uplo uplo) { arguments::require_legal(routine_, arguments::illegal_uplo(++position_, uplo)); }
+  void option(Op op) { arguments::require_legal(routine_, arguments::illegal_op(++position_, "op", op)); }
+  void size(const char* name, Index value) {
+    arguments::require_legal(routine_, arguments::illegal_size(++position_, name, value));
+  }
+  /// Checks the leading dimension, and the memory if it is used.
+  template <Scalar T>
+  arguments::StoredMatrix matrix(const char* name, const char* ld_name, Index m, Index n, Index ld, const T* data,
+                                 bool used) {
+    const int at = position_ + 1;
+    position_ += 2;
+    const arguments::StoredMatrix x{name, ld_name, at,   at + 1,   by_rows_ ? n : m, by_rows_ ? m : n,
+                                    ld,   data,    used, sizeof(T)};
+    arguments::require_legal(routine_, illegal_leading_dimension(x));
+    arguments::require_legal(routine_, illegal_memory(x));
+    return x;
+  }
+  void pivots(const void* ipiv, Index count) {
+    position_++;
+    if (ipiv == nullptr && count > 0) throw ArgumentError(routine_, position_, "ipiv", "is null, but there are pivots");
+  }
+  void require_disjoint(const arguments::StoredMatrix& a, const arguments::StoredMatrix& b) const {
+    if (a.m > 0 && a.n > 0 && b.m > 0 && b.n > 0 && overlap(memory_of(a), memory_of(b)))
+      throw ShapeError(routine_, b.position, b.name, std::string("shares memory with ") + a.name);
+  }
+  /// @throws ArgumentError if a pivot names no row
+  template <typename Int>
+  void require_rows(const Int* ipiv, Index n, int position) const {
+    for (Index i = 0; i < n; i++)
+      if (ipiv[i] <= i || ipiv[i] > n)
+        throw ArgumentError(routine_, position, "ipiv",
+                            "has " + std::to_string(ipiv[i]) + " at " + std::to_string(i + 1) + ", must be from " +
+                                std::to_string(i + 1) + " to " + std::to_string(n));
+  }
+  int position() const { return position_; }
+
+ private:
+  const char* routine_;
+  bool by_rows_ = false;
+  int position_ = 0;
+};
+
+/// The width of the tiles of right-hand sides: narrow enough that all workers get some.
+inline Index width_of_right_sides(const Machine& machine, Index nrhs, Index widest) {
+  constexpr Index narrowest = 64, for_each_worker = 2;
+  const Index workers = std::max(1, machine.gpu_count() > 0 ? machine.gpu_count() : machine.cpu_workers);
+  return std::clamp(divide_up(nrhs, workers * for_each_worker), std::min(narrowest, nrhs), std::max(widest, narrowest));
+}
+
+}  // namespace tessera::detail
