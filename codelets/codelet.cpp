@@ -27,7 +27,8 @@ double flops_of(starpu_task* task, unsigned /*implementation*/) { return work_of
 uint32_t footprint(starpu_task* task) {
   uint32_t hash = starpu_hash_crc32c_be(static_cast<uint32_t>(work_of(task).type), 0);
   for (int i = 0; i < task->nbuffers; i++) {
-    const auto nx = starpu_matrix_get_nx(task->handles[i]), ny = starpu_matrix_get_ny(task->handles[i]);
+    auto* const tile = STARPU_TASK_GET_HANDLE(task, i);
+    const auto nx = starpu_matrix_get_nx(tile), ny = starpu_matrix_get_ny(tile);
     hash = starpu_hash_crc32c_be(static_cast<uint32_t>(nx), starpu_hash_crc32c_be(static_cast<uint32_t>(ny), hash));
   }
   return hash;

@@ -63,10 +63,19 @@ void Submitter::submit(starpu_codelet& codelet, std::span<const Access> accesses
   auto* task = starpu_task_create();
   task->cl = &codelet;
   task->nbuffers = static_cast<int>(accesses.size());
+  if (accesses.size() > STARPU_NMAXBUFS) {  // StarPU frees them with the task
+    task->dyn_handles = static_cast<starpu_data_handle_t*>(std::malloc(accesses.size() * sizeof(starpu_data_handle_t)));
+    task->dyn_modes =
+        static_cast<starpu_data_access_mode*>(std::malloc(accesses.size() * sizeof(starpu_data_access_mode)));
+    if (task->dyn_handles == nullptr || task->dyn_modes == nullptr) {
+      starpu_task_destroy(task);
+      throw RuntimeError("no memory for the tiles of a task");
+    }
+  }
   int buffer = 0;
   for (const auto& access : accesses) {
-    task->handles[buffer] = access.handle;
-    task->modes[buffer] = access.mode;
+    STARPU_TASK_SET_HANDLE(task, access.handle, buffer);
+    STARPU_TASK_SET_MODE(task, access.mode, buffer);
     buffer++;
   }
   task->cl_arg = args;

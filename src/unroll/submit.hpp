@@ -77,7 +77,7 @@ class Submitter {
     submit(codelet, std::span<const Access>(accesses), args, owner, wanted_next);
   }
 
-  /// The same for a number of accesses that is not known in advance, at most STARPU_NMAXBUFS.
+  /// The same for a number of accesses that is not known in advance.
   template <typename Args>
   void submit(starpu_codelet& codelet, std::span<const Access> accesses, const Args& args, int owner,
               starpu_data_handle_t wanted_next = nullptr) {
