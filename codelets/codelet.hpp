@@ -167,16 +167,21 @@ struct PotrfArgs {
 template <Scalar T>
 starpu_codelet& potrf();
 
-// LU factorization with partial pivoting works on panels: some columns of a matrix in full height, one tile each. A
-// panel has its pivots in a tile of their own, as many ints as the panel has pivots: pivot i is the row, counted from 1
-// at row `first` of the panel, that is exchanged with row `first` + i.
+// LU factorization with partial pivoting works on panels: some columns of a matrix in full height. The tiles of a panel
+// lie one below another, all but the last of the same height, and the diagonal block of a panel lies in one tile. A
+// task gets as buffers the tiles that contain its rows, at most `most_tile_rows` of a panel, and counts rows from the
+// first row of the first of them. A panel has its pivots in a tile of their own, see PivotTile: pivot i is the row,
+// counted from 1 at row `first` of the panel, that is exchanged with row `first` + i.
 
-/// Rows [first, m) of A ← L U with P A = L U, L unit lower and U upper trapezoidal. Buffers: A, pivots (write). If
-/// `blocked`, also a tile for the inverses of the diagonal blocks of L (write), as `diagonal_blocks` computes them.
-/// Only GPUs compute them.
+inline constexpr int most_tile_rows = 128;
+
+/// Rows [first, m) of A ← L U with P A = L U, L unit lower and U upper trapezoidal. Buffers: `tiles` tiles of A, pivots
+/// (write). If `blocked`, also a tile for the inverses of the diagonal blocks of L (write), as `diagonal_blocks`
+/// computes them. Only GPUs compute them.
 struct GetrfArgs {
   Work work;
-  Index first;
+  int first, tiles;
+  Index place;  ///< row `first`, counted in the matrix
   bool blocked;
   InfoValue* value;  ///< gets the first i, counted from 1 in the matrix, with U(i, i) = 0
 };
@@ -184,34 +189,33 @@ template <Scalar T>
 starpu_codelet& getrf();
 
 /// What a factorized panel A does to another panel B: B ← P B on rows [first, m), then B(top) ← L⁻¹ B(top) on as many
-/// rows as there are pivots, and B(below) ← B(below) − L(below) B(top). Buffers: A, pivots (read), B. If `blocked`,
-/// also the tile of the inverses (read), which are used if there are some.
+/// rows as there are pivots, and B(below) ← B(below) − L(below) B(top). Buffers: `tiles` tiles of A and pivots (read),
+/// as many tiles of B. If `blocked`, also the tile of the inverses (read), which are used if there are some.
 struct PanelUpdateArgs {
   Work work;
-  Index first;
+  int first, tiles;
   bool blocked;
 };
 template <Scalar T>
 starpu_codelet& panel_update();
 
 /// Exchanges rows of B by the pivots of consecutive panels, the first of which begins at row `first`, the others `step`
-/// rows further each. Buffers: B, then the pivots (read) in the order in which they apply.
+/// rows further each. Buffers: `tiles` tiles of B, then the pivots (read) in the order in which they apply.
 struct LaswpArgs {
   Work work;
-  Index first, step;
+  int first, step, tiles;
   bool backwards;  ///< undoes the exchanges: the last one first. `step` is then negative
 };
-inline constexpr int most_pivots = 6;  ///< tiles of pivots that one task takes
 template <Scalar T>
 starpu_codelet& laswp();
 
 /// A step of the solution with a factor A of order n, whose panel has rows and columns k = [first, first + columns) on
 /// the diagonal. X is U, or the unit lower L, and r are the other rows of X in these columns: above k, or below.
 /// NoTrans: B(k) ← X(k, k)⁻¹ B(k), then B(r) ← B(r) − X(r, k) B(k). Else: B(k) ← op(X(k, k))⁻¹ (B(k) − op(X(r, k))
-/// B(r)). Buffers: A (read), B.
+/// B(r)). Buffers: `tiles` tiles of A (read), as many of B.
 struct PanelSolveArgs {
   Work work;
-  Index first;
+  int first, tiles;
   Uplo uplo;
   Op op;
 };

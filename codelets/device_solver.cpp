@@ -29,6 +29,7 @@ void stop(Solver& solver) {
   if (solver.handle != nullptr) cusolverDnDestroy(solver.handle);
   if (solver.diagonal != nullptr) cudaFreeHost(solver.diagonal);
   if (solver.info != nullptr) cudaFreeHost(solver.info);
+  if (solver.exchange != nullptr) cudaFree(solver.exchange);
   solver = {};
 }
 
@@ -47,11 +48,17 @@ bool succeeds(const char* what, Status status) {
 
 bool start(Solver& solver) {
   void* info = nullptr;
+  int device = 0;
   if (!succeeds("starting cuSOLVER", cusolverDnCreate(&solver.handle)) ||
       !succeeds("cusolverDnSetStream", cusolverDnSetStream(solver.handle, starpu_cuda_get_local_stream())) ||
       !succeeds("cudaHostAlloc", cudaHostAlloc(&solver.diagonal, longest_diagonal * sizeof(std::complex<double>),
                                                cudaHostAllocPortable)) ||
-      !succeeds("cudaHostAlloc", cudaHostAlloc(&info, sizeof *solver.info, cudaHostAllocPortable)))
+      !succeeds("cudaHostAlloc", cudaHostAlloc(&info, sizeof *solver.info, cudaHostAllocPortable)) ||
+      !succeeds("cudaGetDevice", cudaGetDevice(&device)) ||
+      !succeeds("cudaDeviceGetAttribute",
+                cudaDeviceGetAttribute(&solver.multiprocessors, cudaDevAttrMultiProcessorCount, device)) ||
+      !succeeds("cudaMalloc", cudaMalloc(&solver.exchange, leaf_exchange_bytes())) ||
+      !succeeds("cudaMemset", cudaMemset(solver.exchange, 0, leaf_exchange_bytes())))
     return false;
   solver.info = static_cast<int*>(info);
   return true;
@@ -59,7 +66,7 @@ bool start(Solver& solver) {
 
 }  // namespace
 
-const Solver& local_solver() {
+Solver& local_solver() {
   auto& solver = mine();
   if (solver.handle == nullptr && !start(solver)) stop(solver);  // the next task tries again
   return solver;

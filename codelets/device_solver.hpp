@@ -4,11 +4,13 @@
 #include <cusolverDn.h>
 
 #include <cstddef>
+#include <cstdint>
 
 #include <tessera/types.hpp>
 
 #include "common/of_type.hpp"
 #include "device_blas.hpp"
+#include "device_panel.hpp"
 
 /// cuSOLVER on the stream of a CUDA worker. A worker starts it in its first factorization: programs that only multiply
 /// do not wait for it, and give it no memory.
@@ -19,6 +21,9 @@ struct Solver {
   cusolverDnHandle_t handle = nullptr;
   int* info = nullptr;       ///< pinned: what cuSOLVER reports of a factorization
   void* diagonal = nullptr;  ///< pinned: room for `longest_diagonal` elements of any type
+  LeafExchange* exchange = nullptr;
+  int multiprocessors = 0;
+  std::uint32_t epoch = 0;  ///< of the last leaf
 };
 inline constexpr int longest_diagonal = 4096;
 
@@ -28,7 +33,7 @@ void* solver_workspace(std::size_t bytes);
 
 /// The solver of the calling CUDA worker. Starts it, if it is not started.
 /// @return  with null members if that failed, which has been reported
-const Solver& local_solver();
+Solver& local_solver();
 
 /// Stops the solvers of all CUDA workers.
 void destroy_solvers();

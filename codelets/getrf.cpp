@@ -1,71 +1,150 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The tile operations of LU factorization with partial pivoting, on panels.
 #include <algorithm>
+#include <cstddef>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "host_lapack.hpp"
 #include "kernel.hpp"
+#include "panel_factorization.hpp"
+#include "row_moves.hpp"
+#include "tile_stack.hpp"
 #include "triangular_blocks.hpp"
 
 namespace tessera::codelets {
 
 namespace {
 
-/// What lies below row `first` of a panel, and the number of its pivots.
-template <typename T>
-struct RowsBelow {
-  T* data;  ///< at row `first`
-  int m, n, ld, pivots;
+/// The buffers of a task that uses pivots, after the tiles of its first panel.
+int* pivots_in(void* buffers[], int tiles) { return tile<int>(buffers[tiles]).data; }
 
-  RowsBelow(const Tile<T>& panel, Index first)
-      : data(panel.data + first), m(panel.m - static_cast<int>(first)), n(panel.n), ld(panel.ld),
-        pivots(std::min(m, n)) {}
-  int below() const { return m - pivots; }
-};
+starpu_data_handle_t handle_of(int buffer) { return STARPU_TASK_GET_HANDLE(starpu_task_get_current(), buffer); }
+
+/// Exchanges rows `first` + i and `first` + pivots[i] − 1 of B; in the other order if `step` is -1.
+template <typename T>
+void exchange_rows(const TileStack<T>& B, int first, const int* pivots, int count, int step) {
+  if (B.count() == 1) return host::laswp<T>(B.n(), &B.at(first, 0), B.tile(0).ld, count, pivots, step);
+  for (int j = 0; j < B.n(); j++)
+    for (int i = 0; i < count; i++) {
+      const int k = step > 0 ? i : count - 1 - i;
+      std::swap(B.at(first + k, j), B.at(first + pivots[k] - 1, j));
+    }
+}
+
+#ifdef TESSERA_WITH_CUDA
+/// The same on a GPU.
+/// @param pivots  a PivotTile
+template <typename T>
+void move_rows(const TileStack<T>& B, int first, int* pivots, int count, bool backwards) {
+  static_assert(device::TileColumn<T>::most_tiles == most_tile_rows);
+  device::TileColumn<T> column{};
+  column.tile_m = B.tile_m();
+  for (int i = 0; i < B.count(); i++) column.data[i] = B.tile(i).data, column.ld[i] = B.tile(i).ld;
+  const int batches = PivotTile::batches(count), most = 2 * std::min(count, PivotTile::batch);
+  for (int i = 0; i < batches; i++) {
+    const auto moves = PivotTile::moves(pivots, count, backwards ? batches - 1 - i : i);
+    check("laswp", device::move_rows<T>(starpu_cuda_get_local_stream(), column, first, B.n(),
+                                        {moves.count, moves.destination, moves.source, most}, backwards));
+  }
+}
+#endif
 
 template <Scalar T>
 struct Getrf {
   using Args = GetrfArgs;
 
   static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
-    const RowsBelow<T> A(tile<T>(buffers[0]), args.first);
-    const int info = host::getrf<T>(A.m, A.n, A.data, A.ld, tile<int>(buffers[1]).data);
-    if (info > 0) args.value->report(args.first + info);
-    if (args.blocked) set_inverses(starpu_task_get_current()->handles[2], {Inverses::Refused, 0});
+    const TileStack<T> A(buffers, args.tiles);
+    const int m = A.m() - args.first, order = std::min(m, A.n());
+    int* const pivots = pivots_in(buffers, args.tiles);
+    int info = 0;
+    if (args.tiles == 1) {
+      info = host::getrf<T>(m, A.n(), &A.at(args.first, 0), A.tile(0).ld, pivots);
+    } else {
+      std::vector<T> gathered(static_cast<std::size_t>(m) * static_cast<std::size_t>(A.n()));
+      const auto for_each = [&](auto copy) {
+        for (int j = 0; j < A.n(); j++)
+          for (int i = 0; i < m; i++)
+            copy(A.at(args.first + i, j), gathered[static_cast<std::size_t>(Index{j} * m + i)]);
+      };
+      for_each([](const T& in_tile, T& copy) { copy = in_tile; });
+      info = host::getrf<T>(m, A.n(), gathered.data(), m, pivots);
+      for_each([](T& in_tile, const T& copy) { in_tile = copy; });
+    }
+    PivotTile::write_moves(pivots, order);
+    if (info > 0) args.value->report(args.place + info);
+    if (args.blocked) set_inverses(handle_of(args.tiles + 1), {Inverses::Refused, 0});
   }
 
 #ifdef TESSERA_WITH_CUDA
-  /// Reads cuSOLVER's info, as a host function of the stream.
+  /// Reads the solver's info, as a host function of the stream.
   struct Report {
     const int* info;
-    Index first;
+    Index place;
     InfoValue* value;
 
     static void run(void* self) {
       const std::unique_ptr<Report> r(static_cast<Report*>(self));
-      if (*r->info > 0) r->value->report(r->first + *r->info);
+      if (*r->info > 0) r->value->report(r->place + *r->info);
     }
   };
 
   static void run(const OnDevice& /*on*/, void* buffers[], const Args& args) {
-    const RowsBelow<T> A(tile<T>(buffers[0]), args.first);
-    if (args.blocked) set_inverses(starpu_task_get_current()->handles[2], {Inverses::Refused, 0});
+    const TileStack<T> A(buffers, args.tiles);
+    if (args.blocked) set_inverses(handle_of(args.tiles + 1), {Inverses::Refused, 0});
     const auto& solver = device::local_solver();
     if (solver.handle == nullptr) return;  // reported
-    int elements = 0;
-    check("getrf", device::getrf_workspace<T>(solver.handle, A.m, A.n, A.data, A.ld, &elements));
-    auto* const workspace = static_cast<T*>(device::solver_workspace(static_cast<std::size_t>(elements) * sizeof(T)));
+    const int m = A.m() - args.first;
+    // Several tiles are gathered: a panel in one piece takes fewer and larger products.
+    const std::size_t gathered =
+        args.tiles == 1 ? 0 : aligned(static_cast<std::size_t>(m) * static_cast<std::size_t>(A.n()) * sizeof(T));
+    Tile<T> panel{A.tile(0).data + args.first, m, A.n(), args.tiles == 1 ? A.tile(0).ld : m};
+    PanelFactorization<T> factorization(panel, pivots_in(buffers, args.tiles));
+    auto* const workspace =
+        static_cast<std::byte*>(device::solver_workspace(gathered + factorization.workspace_bytes()));
     if (workspace == nullptr) return;  // reported
-    check("getrf",
-          device::getrf<T>(solver.handle, A.m, A.n, A.data, A.ld, workspace, tile<int>(buffers[1]).data, solver.info));
-    std::unique_ptr<Report> report(new Report{solver.info, args.first, args.value});
+    if (args.tiles > 1) {
+      panel.data = reinterpret_cast<T*>(workspace);
+      for_each_part(A, args.first, panel, [](const Tile<T>& part, const Tile<T>& copy) { copy_tile(part, copy); });
+    }
+    factorization.run(panel.data, workspace + gathered);
+    if (args.tiles > 1)
+      for_each_part(A, args.first, panel, [](const Tile<T>& part, const Tile<T>& copy) { copy_tile(copy, part); });
+    std::unique_ptr<Report> report(new Report{solver.info, args.place, args.value});
     const auto status = cudaLaunchHostFunc(starpu_cuda_get_local_stream(), Report::run, report.get());
     check("cudaLaunchHostFunc", status);
     if (status == cudaSuccess) static_cast<void>(report.release());  // it deletes itself
-    if (args.blocked)
-      set_inverses(
-          starpu_task_get_current()->handles[2],
-          invert_diagonal_blocks<T>({A.data, A.pivots, A.pivots, A.ld}, tile<T>(buffers[2]), Uplo::Lower, Diag::Unit));
+    if (!args.blocked) return;
+    const int order = std::min(m, A.n());
+    const auto L = A.rows(args.first, args.first + order);  // not the gathered copy: the inversion needs the workspace
+    set_inverses(handle_of(args.tiles + 1),
+                 invert_diagonal_blocks<T>({L.data, order, order, L.ld}, tile<T>(buffers[args.tiles + 1]), Uplo::Lower,
+                                           Diag::Unit));
+  }
+
+  static std::size_t aligned(std::size_t bytes) {
+    constexpr std::size_t alignment = 256;
+    return (bytes + alignment - 1) / alignment * alignment;
+  }
+
+  /// Calls body(part of a tile of A, its place in the panel), for all tiles.
+  static void for_each_part(const TileStack<T>& A, int first, const Tile<T>& panel, auto body) {
+    int row = 0;
+    for (int i = 0; i < A.count(); i++) {
+      const auto part = A.part(i, first, A.m());
+      body(part, Tile<T>{panel.data + row, part.m, part.n, panel.ld});
+      row += part.m;
+    }
+  }
+
+  static void copy_tile(const Tile<T>& from, const Tile<T>& to) {
+    check(
+        "copy of a panel",
+        cudaMemcpy2DAsync(to.data, static_cast<std::size_t>(to.ld) * sizeof(T), from.data,
+                          static_cast<std::size_t>(from.ld) * sizeof(T), static_cast<std::size_t>(from.m) * sizeof(T),
+                          static_cast<std::size_t>(from.n), cudaMemcpyDeviceToDevice, starpu_cuda_get_local_stream()));
   }
 #endif
 };
@@ -74,28 +153,47 @@ template <Scalar T>
 struct PanelUpdate {
   using Args = PanelUpdateArgs;
 
+  /// The panels of a task and the blocks that its parts work on.
+  struct Panels {
+    TileStack<const T> A;
+    int* pivots;
+    TileStack<T> B;
+    int first, order;
+
+    Panels(void* buffers[], const Args& args)
+        : A(buffers, args.tiles), pivots(pivots_in(buffers, args.tiles)), B(buffers + args.tiles + 1, args.tiles),
+          first(args.first), order(std::min(A.m() - args.first, A.n())) {}
+    Tile<const T> L() const { return A.rows(first, first + order); }
+    Tile<T> U() const { return B.rows(first, first + order); }
+  };
+
   static void run(const OnHost& blas, void* buffers[], const Args& args) {
-    const RowsBelow<const T> A(tile<const T>(buffers[0]), args.first);
-    const RowsBelow<T> B(tile<T>(buffers[2]), args.first);
-    host::laswp<T>(B.n, B.data, B.ld, A.pivots, tile<const int>(buffers[1]).data, 1);
-    host::trsm<T>(Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, A.pivots, B.n, T(1), A.data, A.ld, B.data, B.ld);
-    subtract(blas, A, B);
+    const Panels p(buffers, args);
+    exchange_rows(p.B, p.first, p.pivots, p.order, 1);
+    const auto L = p.L();
+    const auto U = p.U();
+    host::trsm<T>(Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, p.order, U.n, T(1), L.data, L.ld, U.data, U.ld);
+    subtract(blas, p);
   }
 
-  static void subtract(const auto& blas, const RowsBelow<const T>& A, const RowsBelow<T>& B) {
-    if (A.below() > 0)
-      blas.gemm(Op::NoTrans, Op::NoTrans, A.below(), B.n, A.pivots, T(-1), A.data + A.pivots, A.ld,
-                static_cast<const T*>(B.data), B.ld, T(1), B.data + A.pivots, B.ld);
+  static void subtract(const auto& blas, const Panels& p) {
+    const auto U = p.U();
+    for (int i = 0; i < p.A.count(); i++) {
+      const auto A = p.A.part(i, p.first + p.order, p.A.m());
+      const auto B = p.B.part(i, p.first + p.order, p.B.m());
+      if (A.m > 0)
+        blas.gemm(Op::NoTrans, Op::NoTrans, A.m, B.n, p.order, T(-1), A.data, A.ld, static_cast<const T*>(U.data), U.ld,
+                  T(1), B.data, B.ld);
+    }
   }
 
 #ifdef TESSERA_WITH_CUDA
   static void run(const OnDevice& on, void* buffers[], const Args& args) {
-    const RowsBelow<const T> A(tile<const T>(buffers[0]), args.first);
-    const RowsBelow<T> B(tile<T>(buffers[2]), args.first);
-    check("laswp", device::laswp<T>(device::local_solver().handle, B.n, B.data, B.ld, A.pivots,
-                                    tile<const int>(buffers[1]).data, 1));
-    solve(on, buffers, args, {A.data, A.pivots, A.pivots, A.ld}, {B.data, A.pivots, B.n, B.ld});
-    subtract(on, A, B);
+    const Panels p(buffers, args);
+    move_rows(p.B, p.first, p.pivots, p.order, false);
+    const auto L = p.L();
+    solve(on, buffers, args, {L.data, p.order, p.order, L.ld}, p.U());
+    subtract(on, p);
   }
 
   /// B ← L⁻¹ B
@@ -109,8 +207,9 @@ struct PanelUpdate {
                                        .blocked = args.blocked,
                                        .sum = nullptr,
                                        .spreads = true};
-    if (args.blocked && TriangularBlocks<T>(triangular, L, B)
-                            .solve_by(tile<const T>(buffers[3]), inverses_of(starpu_task_get_current()->handles[3])))
+    const int at = 2 * args.tiles + 1;  // the inverses
+    if (args.blocked &&
+        TriangularBlocks<T>(triangular, L, B).solve_by(tile<const T>(buffers[at]), inverses_of(handle_of(at))))
       return;
     check("trsm", device::trsm<T>(on.handle, Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, B.m, B.n, T(1), L.data,
                                   L.ld, B.data, B.ld));
@@ -122,24 +221,24 @@ template <Scalar T>
 struct Laswp {
   using Args = LaswpArgs;
 
-  /// @param exchange  (B, ldb, count, pivots, step) for some rows of B
+  /// @param exchange  (B, first, pivots, count)
   static void run(void* buffers[], const Args& args, auto exchange) {
-    const auto B = tile<T>(buffers[0]);
-    const int tiles = starpu_task_get_current()->nbuffers - 1;
-    for (int i = 0; i < tiles; i++) {
-      const auto pivots = tile<const int>(buffers[1 + i]);
-      exchange(B.data + args.first + i * args.step, B.ld, B.n, pivots.m, pivots.data, args.backwards ? -1 : 1);
+    const TileStack<T> B(buffers, args.tiles);
+    const int panels = starpu_task_get_current()->nbuffers - args.tiles;
+    for (int i = 0; i < panels; i++) {
+      const auto pivots = tile<int>(buffers[args.tiles + i]);
+      exchange(B, args.first + i * args.step, pivots.data, PivotTile::count(pivots.m));
     }
   }
   static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
-    run(buffers, args, [](T* B, int ld, int n, int count, const int* pivots, int step) {
-      host::laswp<T>(n, B, ld, count, pivots, step);
+    run(buffers, args, [&](const TileStack<T>& B, int first, const int* pivots, int count) {
+      exchange_rows(B, first, pivots, count, args.backwards ? -1 : 1);
     });
   }
 #ifdef TESSERA_WITH_CUDA
   static void run(const OnDevice& /*on*/, void* buffers[], const Args& args) {
-    run(buffers, args, [](T* B, int ld, int n, int count, const int* pivots, int step) {
-      check("laswp", device::laswp<T>(device::local_solver().handle, n, B, ld, count, pivots, step));
+    run(buffers, args, [&](const TileStack<T>& B, int first, int* pivots, int count) {
+      move_rows(B, first, pivots, count, args.backwards);
     });
   }
 #endif
@@ -151,22 +250,29 @@ struct PanelSolve {
 
   /// @param solve  (uplo, op, diag, n, nrhs, A, lda, B, ldb): B ← op(A)⁻¹ B
   static void run(const auto& blas, void* buffers[], const Args& args, auto solve) {
-    const auto A = tile<const T>(buffers[0]);
-    const auto B = tile<T>(buffers[1]);
+    const TileStack<const T> A(buffers, args.tiles);
+    const TileStack<T> B(buffers + args.tiles, args.tiles);
     const bool upper = args.uplo == Uplo::Upper;
-    const int first = static_cast<int>(args.first), other = upper ? 0 : first + A.n;
-    const int count = upper ? first : A.m - other;  // rows of A beside the triangle
-    T *const own = B.data + first, *const others = B.data + other;
+    const int begin = upper ? 0 : args.first + A.n(),
+              end = upper ? args.first : A.m();  // of the rows beside the triangle
+    const auto triangle = A.rows(args.first, args.first + A.n());
+    const auto own = B.rows(args.first, args.first + A.n());
     const auto diagonal = [&] {
-      solve(args.uplo, args.op, upper ? Diag::NonUnit : Diag::Unit, A.n, B.n, A.data + first, A.ld, own, B.ld);
+      solve(args.uplo, args.op, upper ? Diag::NonUnit : Diag::Unit, A.n(), B.n(), triangle.data, triangle.ld, own.data,
+            own.ld);
     };
     if (args.op == Op::NoTrans) diagonal();
-    if (count > 0 && args.op == Op::NoTrans)
-      blas.gemm(Op::NoTrans, Op::NoTrans, count, B.n, A.n, T(-1), A.data + other, A.ld, static_cast<const T*>(own),
-                B.ld, T(1), others, B.ld);
-    if (count > 0 && args.op != Op::NoTrans)
-      blas.gemm(args.op, Op::NoTrans, A.n, B.n, count, T(-1), A.data + other, A.ld, static_cast<const T*>(others), B.ld,
-                T(1), own, B.ld);
+    for (int i = 0; i < A.count(); i++) {
+      const auto a = A.part(i, begin, end);
+      const auto b = B.part(i, begin, end);
+      if (a.m == 0) continue;
+      if (args.op == Op::NoTrans)
+        blas.gemm(Op::NoTrans, Op::NoTrans, a.m, B.n(), A.n(), T(-1), a.data, a.ld, static_cast<const T*>(own.data),
+                  own.ld, T(1), b.data, b.ld);
+      else
+        blas.gemm(args.op, Op::NoTrans, A.n(), B.n(), a.m, T(-1), a.data, a.ld, static_cast<const T*>(b.data), b.ld,
+                  T(1), own.data, own.ld);
+    }
     if (args.op != Op::NoTrans) diagonal();
   }
   static void run(const OnHost& blas, void* buffers[], const Args& args) {

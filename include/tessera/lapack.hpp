@@ -104,17 +104,18 @@ struct Pivoted {
   Info info;      ///< as the routine says
 };
 
-// The routines below work on panels of full height. On matrices, A and B must each have one row of tiles, `A.mt() ==
-// 1`: their `TileSize` has as many rows as the matrix. A width of 4096 is a good one on GPUs, and 128 on CPUs. Matrices
-// may not be transposed. Row-major matrices on pointers are copied to column-major ones, and back.
+// The routines below work on panels: columns of tiles. On matrices, A has tiles of all rows, or of as many rows as
+// columns or a multiple of that, and at most 128 rows of tiles. B has tiles of as many rows as A. Good ones on GPUs have
+// 4096 rows and 2048 columns, and on CPUs all rows and 128 columns. Matrices may not be transposed. Row-major matrices on
+// pointers are copied to column-major ones, and back.
 
 /// @{
 /// A ← L U with P A = L U by partial pivoting: L unit lower trapezoidal, U upper trapezoidal. On pointers, `ipiv` gets
 /// the min(m, n) pivots of `Pivots::wait`, as std::int32_t or std::int64_t.
 /// @param A  m×n
 /// @return   info: 0, or the first i, counted from 1, for which U(i, i) is exactly zero. The factors are complete
-/// @note     2/3 n³ flops if m = n. Left-looking on panels. One task exchanges the rows of a panel, solves, and
-///           multiplies
+/// @note     2/3 n³ flops if m = n. One task exchanges the rows of a panel, solves, and multiplies. Tiles of all rows are
+///           written back at the end, shorter ones when their last row is final
 template <Scalar T>
 Pivoted getrf(const Matrix<T>& A);
 template <Scalar T, typename Int>

@@ -43,7 +43,8 @@ Submitted factorize(const Plan& plan, const Matrix<T>& A) {
   if (plan.load_first && MatrixAccess::grid(A).is_private()) lu.load();
   // The last task deletes it. If a submission fails, tasks may still use it, and it is lost.
   auto* const value = new codelets::InfoValue;
-  lu.factorize(plan.together, value);
+  if (plan.load_first || !session->machine().has_owners()) lu.factorize(value);
+  else lu.factorize_out_of_core(plan.together, value);
   lu.submit_outcome(result.outcome->handle(), value);
   return result;
 }
@@ -52,27 +53,38 @@ Submitted factorize(const Plan& plan, const Matrix<T>& A) {
 
 template <Scalar T>
 void require_panels(const arguments::MatrixArgument& which, const Matrix<T>& A) {
+  const auto wrong = [&](const std::string& what) {
+    throw ShapeError(which.routine, which.position, which.name, what);
+  };
   if (A.op() != Op::NoTrans)
     throw ArgumentError(which.routine, which.position, which.name, "is a transposed view, must be one as it is stored");
-  if (A.mt() > 1)
-    throw ShapeError(which.routine, which.position, which.name,
-                     "has " + std::to_string(A.mt()) + " rows of tiles, must have one: tiles with all rows");
+  if (A.mt() > 1 && A.mb() % A.nb() != 0)
+    wrong("has tiles of " + std::to_string(A.mb()) + "x" + std::to_string(A.nb()) +
+          ", must have tiles of all rows, or of a multiple of as many rows as columns");
+  if (A.mt() > codelets::most_tile_rows)
+    wrong("has " + std::to_string(A.mt()) + " rows of tiles, must have at most " +
+          std::to_string(codelets::most_tile_rows));
 }
 
 template <Scalar T>
 void require_right_sides(const char* routine, int at_a, const Matrix<T>& A, int at_b, const Matrix<T>& B) {
   const arguments::MatrixArgument a{routine, at_a, "A"}, b{routine, at_b, "B"};
   require_panels(a, A);
-  require_panels(b, B);
+  if (B.op() != Op::NoTrans)
+    throw ArgumentError(routine, at_b, "B", "is a transposed view, must be one as it is stored");
   arguments::require_square(a, A);
   arguments::require_equal(b, "rows", B.m(), "A", A.m());
+  if (B.mt() != A.mt() || (A.mt() > 1 && B.mb() != A.mb()))
+    throw ShapeError(routine, at_b, "B",
+                     "has tiles of " + std::to_string(B.mb()) +
+                         " rows, must have tiles of as many rows as A: " + std::to_string(A.mb()));
   arguments::require_writable(b, B);
   arguments::require_disjoint(b, B, "A", A);
 }
 
 template <Scalar T>
 Plan panels_of(const Matrix<T>& A) {
-  return plan_panels<T>(MatrixAccess::session(A).machine(), A.m(), A.n(), A.nb());
+  return plan_panels<T>(MatrixAccess::session(A).machine(), A.m(), A.n(), {A.mb(), A.nb(), A.nb()});
 }
 
 template <Scalar T>
@@ -124,10 +136,10 @@ class ColumnMajorCopy {
 };
 
 template <Scalar T>
-Matrix<T> right_sides(const std::shared_ptr<Session>& session, T* B, Index n, Index nrhs, Index ldb) {
+Matrix<T> right_sides(const std::shared_ptr<Session>& session, const Plan& of_a, T* B, Index n, Index nrhs, Index ldb) {
   Plan plan;
   constexpr Index widest = 512;
-  plan.tile = {n, width_of_right_sides(session->machine(), nrhs, widest), 1};
+  plan.tile = {of_a.tile.m, width_of_right_sides(session->machine(), nrhs, widest), 1};
   return private_output(session, plan, B, n, nrhs, ldb);
 }
 
@@ -141,7 +153,7 @@ Index compute(const char* routine, Index m, Index n, T* A, Index lda, std::vecto
   const auto a = private_output(session, plan, A, m, n, lda);
   const auto submitted = factorize(plan, a);
   if (nrhs > 0) {
-    const auto b = right_sides(session, B, n, nrhs, ldb);
+    const auto b = right_sides(session, plan, B, n, nrhs, ldb);
     a.start_write_back();
     if (submitted.outcome->wait() == 0) {  // otherwise B must not change
       submit_solve(Op::NoTrans, a, *submitted.pivots, b);
@@ -188,7 +200,7 @@ void getrs_on_pointers(const Layout* given, Op op, Index n, Index nrhs, const T*
   ColumnMajorCopy<T> factors(layout, const_cast<T*>(A), n, n, lda), columns(layout, B, n, nrhs, ldb);  // A is only read
   const auto plan = plan_lu<T>(session->machine(), n, n);
   {
-    const auto x = right_sides(session, columns.data(), n, nrhs, columns.ld());
+    const auto x = right_sides(session, plan, columns.data(), n, nrhs, columns.ld());
     const auto factor = MatrixAccess::matrix(session, static_cast<const T*>(factors.data()), n, n, factors.ld(),
                                              {plan.tile.m, plan.tile.n});
     PivotTiles pivots(session, n, n, plan.tile.n);

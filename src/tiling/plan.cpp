@@ -100,24 +100,27 @@ Plan plan_cholesky(const Machine& machine, Index n) {
 }
 
 template <Scalar T>
-Plan plan_panels(const Machine& machine, Index m, Index n, Index panel) {
+Plan plan_panels(const Machine& machine, Index m, Index n, TileExtents tile) {
   const auto model = model_of<T>(machine);
   Plan plan;
-  plan.tile = {m, panel, panel};
+  plan.tile = tile;
   plan.together = 1;
   if (!machine.has_owners()) return plan;
   plan.grid = {1, machine.gpu_count()};
   const double room = most_of_memory * machine.gpu_memory * machine.gpu_count();
   plan.load_first = machine.gpu_memory <= 0 || model.bytes(m, n) <= room;
   // Out of core, half of the room is for the panels that are updated together.
-  if (!plan.load_first) plan.together = std::max<Index>(1, static_cast<Index>(room / 2 / model.bytes(m, panel)));
+  if (!plan.load_first) plan.together = std::max<Index>(1, static_cast<Index>(room / 2 / model.bytes(m, tile.n)));
   return plan;
 }
 
 template <Scalar T>
 Plan plan_lu(const Machine& machine, Index m, Index n) {
   const auto chosen = choose_lu_panel(model_of<T>(machine), m, std::min(m, n), machine.tile);
-  return with_choice(plan_panels<T>(machine, std::max<Index>(m, 1), n, chosen.n), chosen);
+  auto plan = with_choice(plan_panels<T>(machine, m, n, {chosen.m, chosen.n, chosen.k}), chosen);
+  // Out of core, the rows of a panel become final together.
+  if (!plan.load_first) plan.tile.m = std::max<Index>(1, m);
+  return plan;
 }
 
 template <Scalar T>
@@ -154,7 +157,7 @@ Index default_tile(const Machine& machine) {
   template Plan plan_triangular<T>(const Machine&, Side, bool, Index, Index);             \
   template Plan plan_cholesky<T>(const Machine&, Index);                                  \
   template Plan plan_lu<T>(const Machine&, Index, Index);                                 \
-  template Plan plan_panels<T>(const Machine&, Index, Index, Index);                      \
+  template Plan plan_panels<T>(const Machine&, Index, Index, TileExtents);                \
   template Plan plan_sums<T>(const Machine&, TileExtents, Index, Index);                  \
   template Index default_tile<T>(const Machine&);
 INSTANTIATE(float)

@@ -23,7 +23,7 @@ struct Plan {
   Panels panels = {};       ///< how tiles are copied if C is computed in tall panels
   OwnerGrid grid = {};      ///< the GPUs that own the tiles of C; 1×1 without owners
   Index together = 0;       ///< panels of a factorization that get the updates of an earlier one together
-  bool load_first = false;  ///< whether a factorization requests all tiles before its first task: they fit the GPUs
+  bool load_first = false;  ///< whether all tiles of a factorization fit the GPUs: they are loaded at the start
   double seconds = 0;       ///< predicted time of the call; 0: not predicted, since the tiles were given
   std::string reason = {};  ///< one sentence for tessera-info; empty if the tiles were given
 
@@ -55,7 +55,7 @@ Plan plan_triangular(const Machine& machine, Side side, bool inverse, Index m, I
 template <Scalar T>
 Plan plan_cholesky(const Machine& machine, Index n);
 
-/// A plan for the LU factorization of an m×n matrix, in panels of all rows.
+/// A plan for the LU factorization of an m×n matrix, in panels.
 template <Scalar T>
 Plan plan_lu(const Machine& machine, Index m, Index n);
 
@@ -74,8 +74,9 @@ Plan plan_columns(const Machine& machine, TileExtents tile, Index columns);
 Plan plan_tiles(const Machine& machine, Index tile);
 
 /// A plan for the factorization of an m×n matrix in panels.
+/// @param tile  its columns are those of a panel
 template <Scalar T>
-Plan plan_panels(const Machine& machine, Index m, Index n, Index panel);
+Plan plan_panels(const Machine& machine, Index m, Index n, TileExtents tile);
 
 /// Tile size for a matrix that is registered without one: `Machine::tile`, if it is set.
 template <Scalar T>

@@ -10,10 +10,13 @@ namespace tessera::detail {
 
 namespace {
 
-/// GPUs: cuSOLVER exchanges rows one after another, at 0.6 µs each whatever the width of the panel, so that all
-/// exchanges together take n²/width times as long. On one H100, n = 16384 took 547 ms with panels of 512, 344 with
-/// 1024, 243 with 2048, 202 with 4096 and 200 with 8192; n = 8192 took 66 ms with 2048 and 58 with 4096.
-constexpr Index widest_on_gpus = 4096, narrowest_on_gpus = 256, for_each_gpu = 2;
+/// GPUs: wide panels take fewer and longer tasks, but their factorization runs alone. Milliseconds on one H100 for
+/// n = 16384 with tiles of 4096×512, 1024 and 2048: 209, 166, 161; n = 32768 with 1024 and 2048: 759, 726.
+constexpr Index widest_on_gpus = 2048, narrowest_on_gpus = 256, for_each_gpu = 4;
+
+/// Rows of a tile on GPUs, which are written back together when the last of them is final. Shorter columns take longer
+/// to copy: n = 16384 took 176 ms with 2048×1024, 166 with 4096×1024.
+constexpr Index rows_on_gpus = 4096;
 
 /// CPUs: a panel is the work of one core. Two cores took 556, 516, 511 and 529 ms for n = 4000 with 64, 96, 128 and
 /// 256.
@@ -44,6 +47,7 @@ ChosenTiles choose_lu_panel(const MachineModel& machine, Index rows, Index order
   while (fixed == 0 && width > 1 && !panel_fits(machine, rows, width)) width /= 2;
   ChosenTiles chosen;
   chosen.n = chosen.k = width;
+  chosen.m = machine.gpus > 0 ? std::max(rows_on_gpus, width) : std::max<Index>(1, rows);
   chosen.reason = std::string(fixed > 0 ? "asked for" : "by the order of the matrix") + ": " +
                   std::to_string(divide_up(std::max<Index>(order, 1), width)) + " panels with pivots";
   return chosen;

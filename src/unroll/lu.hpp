@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <tessera/matrix.hpp>
@@ -16,11 +17,15 @@
 
 namespace tessera::unroll {
 
-/// The tasks of an LU factorization with partial pivoting on panels of full height, and of solves with it.
+/// The tasks of an LU factorization with partial pivoting, and of solves with it.
 ///
-/// The factorization is left-looking: a panel arrives, gets the updates of all panels before it, and is factorized. The
-/// exchanges of rows by later panels come last, since until then updates need L as it was when its panel was
-/// factorized.
+/// They work on panels: a column of tiles each, of which the last ones are all that a step changes. The tiles are as
+/// wide as a panel and may be several times as tall.
+///
+/// If all of A fits the GPUs, the factorization is right-looking: a factorized panel updates all others at once, and
+/// the next one first. So the rows above it are final: they are written back during the next steps. Else it is
+/// left-looking: a panel arrives, gets the updates of all panels before it, and is factorized. The exchanges of rows by
+/// later panels come last, since until then updates need L as it was when its panel was factorized.
 template <Scalar T>
 class Lu {
  public:
@@ -33,12 +38,36 @@ class Lu {
   /// Requests all panels in the order of their first use, see Cholesky::load.
   void load() const {
     Loader loader(session_);
-    for (Index j = 0; j < A_.nt(); j++) loader.load(A_.handle(0, j), owner(j));
+    for (Index j = 0; j < A_.nt(); j++)
+      for (Index i = 0; i < A_.mt(); i++) loader.load(A_.handle(i, j), owner(j));
   }
 
-  /// @param together  panels that get the updates of an earlier panel one after another. Out of core, that panel is
-  ///                  fetched once for all of them
-  void factorize(Index together, codelets::InfoValue* value) {
+  /// Right-looking, but for the first panels. While A arrives, few columns can be updated, and each of them should get
+  /// as many updates as possible.
+  void factorize(codelets::InfoValue* value) {
+    constexpr Index of_all = 8;  // panels, of which one is among the first
+    const Index first_ones = std::min(pivots_.panels(), std::max<Index>(1, A_.nt() / of_all));
+    std::vector<TemporaryTile> inverses(static_cast<std::size_t>(A_.nt()));
+    const auto of = [&](Index k) -> TemporaryTile& { return inverses[static_cast<std::size_t>(k)]; };
+    for (Index j = 0; j < A_.nt(); j++) {
+      for (Index k = 0; k < std::min(j, first_ones); k++) update(k, j, of(k));
+      if (j <= first_ones && j < pivots_.panels()) of(j) = factorize_panel(j, value);
+    }
+    for (Index k = 0; k < first_ones; k++) finish_rows(k);
+    for (Index k = first_ones; k < pivots_.panels(); k++) {
+      for (Index j = k + 1; j < A_.nt(); j++) {
+        update(k, j, of(k));
+        if (j == k + 1 && j < pivots_.panels()) of(j) = factorize_panel(j, value);
+      }
+      of(k).release();
+      finish_rows(k);
+    }
+  }
+
+  /// Left-looking.
+  /// @param together  panels that get the updates of an earlier panel one after another: that panel is fetched once for
+  ///                  all of them
+  void factorize_out_of_core(Index together, codelets::InfoValue* value) {
     std::vector<TemporaryTile> inverses(static_cast<std::size_t>(A_.nt()));
     const auto of = [&](Index k) -> TemporaryTile& { return inverses[static_cast<std::size_t>(k)]; };
     for (Index begin = 0; begin < A_.nt(); begin += together) {
@@ -50,102 +79,135 @@ class Lu {
         if (j < pivots_.panels()) of(j) = factorize_panel(j, value);
       }
     }
-    for (Index j = 0; j < pivots_.panels(); j++) exchange(A_.handle(0, j), j + 1, pivots_.panels(), owner(j));
+    for (Index j = 0; j < pivots_.panels(); j++) exchange(A_, j, j + 1, pivots_.panels());
   }
 
   /// The task that writes `info`. Call this last.
   void submit_outcome(starpu_data_handle_t info, codelets::InfoValue* value) {
     const Index last = pivots_.panels() - 1;
-    submitter_.submit(codelets::outcome(), {{A_.handle(0, last), STARPU_R}, {info, STARPU_W}},
+    submitter_.submit(codelets::outcome(), {{A_.handle(row_of(last), last), STARPU_R}, {info, STARPU_W}},
                       codelets::OutcomeArgs{{0, type_letter<T>}, value}, owner(last));
   }
 
   /// B ← op(A)⁻¹ B
+  /// @param B  its tiles have the rows of A's
   void solve(Op op, const Matrix<T>& B) {
     const Index count = pivots_.panels();
     for (Index j = 0; j < B.nt(); j++) {
-      const auto b = B.handle(0, j);
       if (op == Op::NoTrans) {
-        exchange(b, 0, count, owner(j));
-        for (Index k = 0; k < count; k++) step(Uplo::Lower, op, k, b, B.tile_n(j), owner(j));
-        for (Index k = count - 1; k >= 0; k--) step(Uplo::Upper, op, k, b, B.tile_n(j), owner(j));
+        exchange(B, j, 0, count);
+        for (Index k = 0; k < count; k++) step(Uplo::Lower, op, k, B, j);
+        for (Index k = count - 1; k >= 0; k--) step(Uplo::Upper, op, k, B, j);
       } else {
-        for (Index k = 0; k < count; k++) step(Uplo::Upper, op, k, b, B.tile_n(j), owner(j));
-        for (Index k = count - 1; k >= 0; k--) step(Uplo::Lower, op, k, b, B.tile_n(j), owner(j));
-        exchange_back(b, owner(j));
+        for (Index k = 0; k < count; k++) step(Uplo::Upper, op, k, B, j);
+        for (Index k = count - 1; k >= 0; k--) step(Uplo::Lower, op, k, B, j);
+        exchange_back(B, j);
       }
     }
   }
 
  private:
+  /// Tiles [begin, end) of column j of X.
+  void add_tiles(std::vector<Access>& accesses, const Matrix<T>& X, Index j, Index begin, Index end,
+                 starpu_data_access_mode mode) const {
+    for (Index i = begin; i < end; i++) accesses.push_back({X.handle(i, j), mode});
+  }
+
   /// Factorizes panel k.
   /// @return  the inverses of the blocks on the diagonal of L, if updates use them
   TemporaryTile factorize_panel(Index k, codelets::InfoValue* value) {
-    const Access panel{A_.handle(0, k), STARPU_RW}, pivots{pivots_.handle(k), STARPU_W};
+    std::vector<Access> accesses;
+    add_tiles(accesses, A_, k, row_of(k), A_.mt(), STARPU_RW);
+    accesses.push_back({pivots_.handle(k), STARPU_W});
+    TemporaryTile inverses;
+    if (blocked_) {
+      inverses = TemporaryTile(codelets::diagonal_block, 2 * A_.tile_n(k), sizeof(T));
+      inverses.stand_for(detail::MatrixAccess::grid(A_), row_of(k), k);
+      accesses.push_back({inverses.handle(), STARPU_W});
+    }
     const auto rows = static_cast<double>(A_.m() - first(k)), columns = static_cast<double>(A_.tile_n(k));
     const double flops = flops_per_multiply_add<T> / 2 * columns * columns * std::max(rows - columns / 3, 0.0);
     submitter_.step(k);
-    const codelets::GetrfArgs args{{flops, type_letter<T>}, first(k), blocked_, value};
-    if (!blocked_) {
-      submitter_.submit(codelets::getrf<T>(), {panel, pivots}, args, owner(k));
-      return {};
-    }
-    TemporaryTile inverses(codelets::diagonal_block, 2 * A_.tile_n(k), sizeof(T));
-    inverses.stand_for(detail::MatrixAccess::grid(A_), 0, k);
-    submitter_.submit(codelets::getrf<T>(), {panel, pivots, {inverses.handle(), STARPU_W}}, args, owner(k));
+    submitter_.submit(codelets::getrf<T>(), std::span<const Access>(accesses),
+                      codelets::GetrfArgs{
+                          {flops, type_letter<T>}, first_in_tile(k), tiles_from(row_of(k)), first(k), blocked_, value},
+                      owner(k));
     return inverses;
   }
 
+  /// If panel k ends a row of tiles: exchanges the rows of the panels before it, down to the last. Then this row of
+  /// tiles is final, and is written back.
+  void finish_rows(Index k) {
+    if (k + 1 < pivots_.panels() && row_of(k + 1) == row_of(k)) return;
+    const Index begin =
+        A_.mt() == 1 ? 0 : row_of(k) * A_.mb() / pivots_.panel();  // the first panel in this row of tiles
+    for (Index j = 0; j < k; j++) exchange(A_, j, std::max(j + 1, begin), k + 1);
+  }
+
   void update(Index k, Index j, const TemporaryTile& inverses) {
+    std::vector<Access> accesses;
+    add_tiles(accesses, A_, k, row_of(k), A_.mt(), STARPU_R);
+    accesses.push_back({pivots_.handle(k), STARPU_R});
+    add_tiles(accesses, A_, j, row_of(k), A_.mt(), STARPU_RW);
+    if (blocked_) accesses.push_back({inverses.handle(), STARPU_R});
     const auto rows = static_cast<double>(A_.m() - first(k)), columns = static_cast<double>(A_.tile_n(k));
     const double flops =
         flops_per_multiply_add<T> * columns * static_cast<double>(A_.tile_n(j)) * std::max(rows - columns / 2, 0.0);
     submitter_.step(k);
-    const codelets::PanelUpdateArgs args{{flops, type_letter<T>}, first(k), blocked_};
-    const Access panel{A_.handle(0, k), STARPU_R}, pivots{pivots_.handle(k), STARPU_R},
-        target{A_.handle(0, j), STARPU_RW};
-    if (blocked_)
-      submitter_.submit(codelets::panel_update<T>(), {panel, pivots, target, {inverses.handle(), STARPU_R}}, args,
-                        owner(j));
-    else submitter_.submit(codelets::panel_update<T>(), {panel, pivots, target}, args, owner(j));
+    submitter_.submit(
+        codelets::panel_update<T>(), std::span<const Access>(accesses),
+        codelets::PanelUpdateArgs{{flops, type_letter<T>}, first_in_tile(k), tiles_from(row_of(k)), blocked_},
+        owner(j));
   }
 
-  static_assert(codelets::most_pivots + 1 <= STARPU_NMAXBUFS, "this StarPU was configured for fewer buffers");
-
-  /// Exchanges rows of a panel by the pivots of panels [begin, end).
-  void exchange(starpu_data_handle_t target, Index begin, Index end, int owner) {
-    for (Index k = begin; k < end; k += codelets::most_pivots)
-      exchange(target, {k, 1}, std::min<Index>(codelets::most_pivots, end - k), owner);
+  /// Exchanges rows of column j of X by the pivots of panels [begin, end).
+  void exchange(const Matrix<T>& X, Index j, Index begin, Index end) {
+    if (begin < end) exchange(X, j, {begin, 1}, end - begin);
   }
   /// Undoes the exchanges by all pivots.
-  void exchange_back(starpu_data_handle_t target, int owner) {
-    for (Index k = pivots_.panels() - 1; k >= 0; k -= codelets::most_pivots)
-      exchange(target, {k, -1}, std::min<Index>(codelets::most_pivots, k + 1), owner);
-  }
+  void exchange_back(const Matrix<T>& X, Index j) { exchange(X, j, {pivots_.panels() - 1, -1}, pivots_.panels()); }
   struct Walk {
     Index begin, step;
   };
-  void exchange(starpu_data_handle_t target, Walk walk, Index count, int owner) {
-    std::vector<Access> accesses{{target, STARPU_RW}};
+  void exchange(const Matrix<T>& X, Index j, Walk walk, Index count) {
+    const Index top = row_of(std::min(walk.begin, walk.begin + (count - 1) * walk.step));
+    std::vector<Access> accesses;
+    add_tiles(accesses, X, j, top, X.mt(), STARPU_RW);
     for (Index i = 0; i < count; i++) accesses.push_back({pivots_.handle(walk.begin + i * walk.step), STARPU_R});
     submitter_.step(walk.begin);
-    const double elements = 2.0 * static_cast<double>(count * pivots_.panel()) * static_cast<double>(pivots_.panel());
-    const codelets::LaswpArgs args{
-        {elements, type_letter<T>}, first(walk.begin), walk.step * pivots_.panel(), walk.step < 0};
-    submitter_.submit(codelets::laswp<T>(), std::span<const Access>(accesses), args, owner);
+    const double elements = 2.0 * static_cast<double>(count * pivots_.panel()) * static_cast<double>(X.tile_n(j));
+    const codelets::LaswpArgs args{{elements, type_letter<T>},
+                                   static_cast<int>(first(walk.begin) - top * A_.mb()),
+                                   static_cast<int>(walk.step * pivots_.panel()),
+                                   tiles_from(top),
+                                   walk.step < 0};
+    submitter_.submit(codelets::laswp<T>(), std::span<const Access>(accesses), args, owner(j));
   }
 
-  void step(Uplo uplo, Op op, Index k, starpu_data_handle_t b, Index nrhs, int owner) {
+  void step(Uplo uplo, Op op, Index k, const Matrix<T>& B, Index j) {
+    const bool upper = uplo == Uplo::Upper;
+    const Index begin = upper ? 0 : row_of(k), end = upper ? row_of(k) + 1 : A_.mt();
+    std::vector<Access> accesses;
+    add_tiles(accesses, A_, k, begin, end, STARPU_R);
+    add_tiles(accesses, B, j, begin, end, STARPU_RW);
     const double columns = static_cast<double>(A_.tile_n(k));
-    const double rows = uplo == Uplo::Upper ? static_cast<double>(first(k)) + columns / 2
-                                            : static_cast<double>(A_.m() - first(k)) - columns / 2;
-    const double flops = flops_per_multiply_add<T> * rows * columns * static_cast<double>(nrhs);
+    const double rows =
+        upper ? static_cast<double>(first(k)) + columns / 2 : static_cast<double>(A_.m() - first(k)) - columns / 2;
+    const double flops = flops_per_multiply_add<T> * rows * columns * static_cast<double>(B.tile_n(j));
     submitter_.step(k);
-    submitter_.submit(codelets::panel_solve<T>(), {{A_.handle(0, k), STARPU_R}, {b, STARPU_RW}},
-                      codelets::PanelSolveArgs{{flops, type_letter<T>}, first(k), uplo, op}, owner);
+    submitter_.submit(codelets::panel_solve<T>(), std::span<const Access>(accesses),
+                      codelets::PanelSolveArgs{{flops, type_letter<T>},
+                                               static_cast<int>(first(k) - begin * A_.mb()),
+                                               static_cast<int>(end - begin),
+                                               uplo,
+                                               op},
+                      owner(j));
   }
 
-  Index first(Index k) const { return k * pivots_.panel(); }
+  Index first(Index k) const { return k * pivots_.panel(); }                     ///< row and column of the matrix
+  Index row_of(Index k) const { return A_.mt() == 1 ? 0 : first(k) / A_.mb(); }  ///< of the tile of the diagonal block
+  int first_in_tile(Index k) const { return static_cast<int>(first(k) - row_of(k) * A_.mb()); }
+  int tiles_from(Index row) const { return static_cast<int>(A_.mt() - row); }
   int owner(Index j) const { return owned_ ? static_cast<int>(j % gpus_) : -1; }
 
   const detail::Session& session_;

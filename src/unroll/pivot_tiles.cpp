@@ -7,6 +7,7 @@
 
 #include <tessera/error.hpp>
 
+#include "codelets/row_moves.hpp"
 #include "common/failure.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
@@ -17,7 +18,7 @@ namespace tessera::detail {
 PivotTiles::PivotTiles(std::shared_ptr<Session> session, Index m, Index n, Index panel)
     : session_(std::move(session)), m_(m), n_(n), panel_(panel) {
   const Index all = std::min(m, n);
-  for (Index k = 0; k * panel < all; k++) tiles_.emplace_back(count(k), 1, sizeof(int));
+  for (Index k = 0; k * panel < all; k++) tiles_.emplace_back(codelets::PivotTile::elements(count(k)), 1, sizeof(int));
 }
 
 Index PivotTiles::count(Index k) const { return std::min(panel_, std::min(m_, n_) - k * panel_); }
@@ -35,6 +36,7 @@ void PivotTiles::set(const std::vector<Index>& pivots) {
       if (tile == nullptr) return;  // in simulated time
       for (Index i = 0; i < count(k); i++)
         tile[i] = static_cast<int>(pivots[static_cast<std::size_t>(k * panel_ + i)] - k * panel_);
+      codelets::PivotTile::write_moves(tile, static_cast<int>(count(k)));
     });
 }
 

@@ -7,9 +7,15 @@
 
 #include <tessera/lapack.hpp>
 
+#include "codelets/codelet.hpp"
 #include "codelets/host_lapack.hpp"
+#include "routines/info.hpp"
+#include "runtime/session.hpp"
 #include "support/dense.hpp"
 #include "support/runtime.hpp"
+#include "tiling/plan.hpp"
+#include "unroll/lu.hpp"
+#include "unroll/pivot_tiles.hpp"
 
 namespace tessera::test {
 namespace {
@@ -154,10 +160,11 @@ TYPED_TEST(Lu, SolvesWithAllOperations) {
       }
 }
 
-/// Panels whose triangles GPUs solve with by inverses of diagonal blocks.
+/// Panels whose triangles GPUs solve with by inverses of diagonal blocks, whose leaves are more than one, and whose
+/// pivots are more than one batch.
 TYPED_TEST(Lu, FactorizesWidePanels) {
   using T = TypeParam;
-  constexpr Index wide = 320, n = 3 * wide - 40, nrhs = 33;
+  constexpr Index wide = 1100, n = 1300, nrhs = 33;
   const auto A = random_matrix<T>(n, n, 11), B = random_matrix<T>(n, nrhs, 12);
   auto factors = A;
   auto X = B;
@@ -176,16 +183,56 @@ TYPED_TEST(Lu, WorksOnMatricesWithoutAWait) {
   using T = TypeParam;
   const Index n = 4 * panel + 3;
   const auto A = random_matrix<T>(n, n, 13), B = random_matrix<T>(n, 5, 14);
-  for (const auto op : ops) {
-    auto factors = A;
-    auto X = B;
-    {
-      const Matrix<T> a(factors.data.data(), n, n, n, {n, panel}), b(X.data.data(), n, 5, n, {n, 2});
-      const auto pivots = getrf(a).pivots;  // the info is ignored
-      getrs(op, a, pivots, b);
+  for (const auto op : ops)
+    for (const Index rows : {n, panel, 3 * panel}) {
+      auto factors = A;
+      auto X = B;
+      {
+        const Matrix<T> a(factors.data.data(), n, n, n, {rows, panel}), b(X.data.data(), n, 5, n, {rows, 2});
+        const auto pivots = getrf(a).pivots;  // the info is ignored
+        getrs(op, a, pivots, b);
+      }
+      EXPECT_LE(residual_of_solution(written_out(A, op), B, X), 100 * threshold);  // A may be ill-conditioned
     }
-    EXPECT_LE(residual_of_solution(written_out(A, op), B, X), 100 * threshold);  // A may be ill-conditioned
-  }
+}
+
+TYPED_TEST(Lu, WorksOnAllTilesAndInBothOrders) {
+  using T = TypeParam;
+  for (const auto& [m, n] : {std::pair<Index, Index>{70, 70}, {90, 40}, {40, 90}, {81, 80}})
+    for (const Index rows : {m, panel, 2 * panel})
+      for (const Index together : {0, 1, 2}) {  // 0: right-looking
+        const auto A = random_matrix<T>(m, n, 15);
+        auto factors = A;
+        std::vector<Index> pivots;
+        auto* const value = new codelets::InfoValue;  // the last task deletes it
+        {
+          const Matrix<T> a(factors.data.data(), m, n, m, {rows, panel});
+          const auto& session = detail::MatrixAccess::grid(a).shared_session();
+          const detail::PivotTiles tiles(session, m, n, panel);
+          const auto outcome = std::make_shared<detail::Outcome>(session);
+          const auto plan = detail::plan_panels<T>(session->machine(), m, n, {rows, panel, panel});
+          {
+            unroll::Lu<T> lu(*session, plan, a, tiles, a);
+            if (together == 0) lu.factorize(value);
+            else lu.factorize_out_of_core(together, value);
+            lu.submit_outcome(outcome->handle(), value);
+          }
+          EXPECT_EQ(outcome->wait(), 0);
+          pivots = tiles.wait();
+        }
+        EXPECT_LE(residual(A, factors, pivots), threshold) << m << "x" << n << ", " << rows << ", " << together;
+      }
+}
+
+/// More rows than the leaves of a panel take on a GPU, see PanelFactorization.
+TYPED_TEST(Lu, FactorizesTallPanels) {
+  using T = TypeParam;
+  constexpr Index m = 1100000, n = 3;
+  const auto A = random_matrix<T>(m, n, 16);
+  auto factors = A;
+  std::vector<std::int64_t> pivots(n);
+  ASSERT_EQ(getrf(m, n, factors.data.data(), m, pivots.data()), 0);
+  EXPECT_LE(residual(A, factors, pivots), threshold);
 }
 
 TEST(LuBadInput, IsRefusedOnPointers) {
@@ -213,14 +260,15 @@ TEST(LuBadInput, IsRefusedOnPointers) {
 
 TEST(LuBadInput, IsRefusedOnMatrices) {
   std::vector<double> A(36, 1), B(36, 1);
-  const Matrix<double> a(A.data(), 6, 6, 6, {6, 2}), squares(A.data(), 6, 6, 6, {2, 2}), b(B.data(), 6, 3, 6, {6, 3}),
+  const Matrix<double> a(A.data(), 6, 6, 6, {6, 2}), uneven(A.data(), 6, 6, 6, {3, 2}), b(B.data(), 6, 3, 6, {6, 3}),
       constant(static_cast<const double*>(A.data()), 6, 6, 6, {6, 2}), low(B.data(), 4, 3, 6, {4, 3}),
-      other(B.data(), 6, 6, 6, {6, 3});
-  expect_refused<ShapeError>([&] { static_cast<void>(getrf(squares)); }, "getrf", 1, "A");
+      other(B.data(), 6, 6, 6, {6, 3}), short_tiles(B.data(), 6, 3, 6, {2, 3});
+  expect_refused<ShapeError>([&] { static_cast<void>(getrf(uneven)); }, "getrf", 1, "A");
   expect_refused<ArgumentError>([&] { static_cast<void>(getrf(constant)); }, "getrf", 1, "A");
   expect_refused<ArgumentError>([&] { static_cast<void>(getrf(a.transposed())); }, "getrf", 1, "A");
   expect_refused<ShapeError>([&] { static_cast<void>(gesv(a, low)); }, "gesv", 2, "B");
   expect_refused<ShapeError>([&] { static_cast<void>(gesv(a, a)); }, "gesv", 2, "B");
+  expect_refused<ShapeError>([&] { static_cast<void>(gesv(a, short_tiles)); }, "gesv", 2, "B");
   const auto pivots = getrf(other).pivots;
   expect_refused<ShapeError>([&] { getrs(Op::NoTrans, a, pivots, b); }, "getrs", 3, "pivots");
 }

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+/// The kernels of LU factorization that neither cuBLAS nor cuSOLVER has in this form. They are asynchronous.
+/// C++17: nvcc of CUDA 11 compiles the file that implements them.
+namespace tessera::device {
+
+/// Tiles one below another, all but the last of `tile_m` rows.
+template <typename T>
+struct TileColumn {
+  static constexpr int most_tiles = 128;
+  T* data[most_tiles];
+  int ld[most_tiles];
+  int tile_m;
+};
+
+/// The number of moves, and from where to where they move rows, in device memory.
+struct RowMoves {
+  const int *count, *destination, *source;
+  int capacity;  ///< no more moves than this
+};
+
+/// The most moves that `move_rows` makes at a time.
+inline constexpr int most_row_moves = 2048;
+
+/// Moves rows of a column of tiles, all at once. The moves count rows from row `first` of the first tile.
+/// @param n          columns of the tiles
+/// @param backwards  from the destinations to the sources
+template <typename T>
+cudaError_t move_rows(cudaStream_t stream, const TileColumn<T>& A, int first, int n, const RowMoves& moves,
+                      bool backwards);
+
+/// What the columns of a leaf need in device memory. Contents: zeros before the first use.
+struct LeafExchange;
+std::size_t leaf_exchange_bytes();
+
+/// The columns that one call of `factorize_leaf` factorizes: as many as the registers of all multiprocessors hold.
+/// 0 if they cannot hold even one.
+template <typename T>
+int leaf_width(int m, int multiprocessors);
+
+/// A part of a panel for `factorize_leaf`.
+template <typename T>
+struct Leaf {
+  T* A;         ///< the panel, from its first row on
+  int ld, m;    ///< of the panel
+  int columns;  ///< of the panel
+  int begin;    ///< columns [begin, begin + n) are factorized, on rows [begin, m)
+  int n;        ///< n ≤ leaf_width, n ≤ m - begin
+  int* pivots;  ///< of the panel, counted from 1
+  int* origin;  ///< moves with the rows, may be null
+  int* moves;   ///< workspace: 1 + 4 n ints, of which the first is 0
+  int* info;    ///< in pinned memory; the first column (from 1) whose pivot is zero. The leaf at column 0 sets it to 0
+};
+
+/// Factorizes columns of a panel, P A = L U with partial pivoting, and exchanges the rows of all its other columns.
+/// @param epoch  at least 64 more than at the call before with this exchange
+template <typename T>
+cudaError_t factorize_leaf(cudaStream_t stream, const Leaf<T>& leaf, LeafExchange* exchange, std::uint32_t epoch,
+                           int multiprocessors);
+
+/// origin[i] ← i
+cudaError_t set_origins(cudaStream_t stream, int* origin, int m);
+
+/// Writes the moves of all rows i from origin[i] to i, then origin[i] ← i.
+/// @param count  0 before the call
+cudaError_t collect_moves(cudaStream_t stream, int* origin, int m, int* count, int* destination, int* source);
+
+}  // namespace tessera::device

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "kernel.hpp"
+#include "row_moves.hpp"
+
+namespace tessera::codelets {
+
+#ifdef TESSERA_WITH_CUDA
+
+/// The factorization of a panel on a GPU, P A = L U with partial pivoting.
+///
+/// It is recursive: the left half, what that does to the right half, the right half. At the end of the recursion are
+/// leaves of a few columns in registers.
+template <Scalar T>
+class PanelFactorization {
+ public:
+  /// @param A       begins at the first row of the diagonal block; its memory is not used yet
+  /// @param pivots  a PivotTile
+  /// @pre  local_solver() has started
+  PanelFactorization(const Tile<T>& A, int* pivots) : A_(A), pivots_(pivots) {
+    if (width_ == 0) check("getrf", device::getrf_workspace<T>(solver_.handle, A.m, A.n, A.data, A.ld, &elements_));
+  }
+
+  std::size_t workspace_bytes() const {
+    if (width_ == 0) return static_cast<std::size_t>(elements_) * sizeof(T);
+    return static_cast<std::size_t>(A_.m + leaf_ints() * all_leaves()) * sizeof(int);
+  }
+
+  /// @param data       of the panel
+  /// @param workspace  device memory
+  void run(T* data, void* workspace) {
+    A_.data = data;
+    if (width_ == 0) return run_by_cusolver(static_cast<T*>(workspace));
+    origin_ = static_cast<int*>(workspace);
+    moves_ = origin_ + A_.m;
+    clear(moves_, leaf_ints() * all_leaves());
+    for (int b = 0; b < PivotTile::batches(order()); b++) clear(PivotTile::moves(pivots_, order(), b).count, 1);
+    check("set_origins", device::set_origins(stream_, origin_, A_.m));
+    factorize(0, order());
+    if (A_.n > order()) update(0, order(), A_.n - order());
+  }
+
+ private:
+  int order() const { return std::min(A_.m, A_.n); }
+
+  /// Columns [begin, begin + n)
+  void factorize(int begin, int n) {
+    if (n <= width_) return factorize_leaf(begin, n);
+    const int leaves = (n + width_ - 1) / width_, left = (leaves + 1) / 2 * width_;
+    factorize(begin, left);
+    update(begin, left, n - left);
+    factorize(begin + left, n - left);
+  }
+
+  void factorize_leaf(int begin, int n) {
+    const device::Leaf<T> leaf{
+        A_.data, A_.ld, A_.m, A_.n, begin, n, pivots_, origin_, moves_ + leaves_ * leaf_ints(), solver_.info};
+    solver_.epoch += epochs_of_a_leaf;
+    check("getrf", device::factorize_leaf(stream_, leaf, solver_.exchange, solver_.epoch, solver_.multiprocessors));
+    leaves_++;
+    const int end = begin + n;
+    if (end % PivotTile::batch != 0 && end != order()) return;
+    const auto moves = PivotTile::moves(pivots_, order(), begin / PivotTile::batch);
+    check("collect_moves", device::collect_moves(stream_, origin_, A_.m, moves.count, moves.destination, moves.source));
+  }
+
+  /// What columns [begin, begin + n) do to the `others` columns after them.
+  void update(int begin, int n, int others) {
+    const T* const L = at(begin, begin);
+    T* const U = at(begin, begin + n);
+    const int below = A_.m - begin - n;
+    check("trsm", device::trsm<T>(blas_, Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, n, others, T(1), L, A_.ld, U,
+                                  A_.ld));
+    if (below > 0)
+      check("gemm", device::gemm<T>(blas_, Op::NoTrans, Op::NoTrans, below, others, n, T(-1), L + n, A_.ld,
+                                    static_cast<const T*>(U), A_.ld, T(1), U + n, A_.ld));
+  }
+
+  /// For panels that are too tall for the leaves. Waits for the stream.
+  void run_by_cusolver(T* workspace) {
+    check("getrf", device::getrf<T>(solver_.handle, A_.m, A_.n, A_.data, A_.ld, workspace, pivots_, solver_.info));
+    std::vector<int> tile(static_cast<std::size_t>(PivotTile::elements(order())));
+    const auto copy = [&](int* to, const int* from, std::size_t count) {
+      check("copy of the pivots", cudaMemcpyAsync(to, from, count * sizeof(int), cudaMemcpyDefault, stream_));
+      check("copy of the pivots", cudaStreamSynchronize(stream_));
+    };
+    copy(tile.data(), pivots_, static_cast<std::size_t>(order()));
+    PivotTile::write_moves(tile.data(), order());
+    copy(pivots_, tile.data(), tile.size());
+  }
+
+  void clear(int* data, Index count) const {
+    check("memset", cudaMemsetAsync(data, 0, static_cast<std::size_t>(count) * sizeof(int), stream_));
+  }
+  T* at(int i, int j) const { return element(A_, i, j); }
+  Index all_leaves() const { return (order() + width_ - 1) / width_; }
+  Index leaf_ints() const { return 1 + 4 * Index{width_}; }
+
+  static constexpr std::uint32_t epochs_of_a_leaf = 64;
+
+  Tile<T> A_;
+  int* pivots_;
+  device::Solver& solver_ = device::local_solver();
+  cudaStream_t stream_ = starpu_cuda_get_local_stream();
+  cublasHandle_t blas_ = device::local_handle();
+  int width_ = device::leaf_width<T>(A_.m, solver_.multiprocessors), elements_ = 0;
+  Index leaves_ = 0;
+  int *origin_ = nullptr, *moves_ = nullptr;
+};
+
+#endif
+
+}  // namespace tessera::codelets
