@@ -88,15 +88,25 @@ Plan plan_triangular(const Machine& machine, Side side, bool inverse, Index m, I
 /// for workspace, and for tiles that GPUs get from each other.
 constexpr double most_of_memory = 0.8;
 
+/// @param bytes  of the matrix
+Plan plan_square_tiles(const Machine& machine, const ChosenTiles& chosen, double bytes) {
+  auto plan = with_choice(plan_tiles(machine, chosen.n), chosen);
+  const double room = most_of_memory * machine.gpu_memory * machine.gpu_count();
+  plan.load_first = machine.has_owners() && (machine.gpu_memory <= 0 || bytes <= room);
+  return plan;
+}
+
 template <Scalar T>
 Plan plan_cholesky(const Machine& machine, Index n) {
   const auto model = model_of<T>(machine);
   const auto chosen = choose_cholesky_tiles(model, n, machine.tile);
-  auto plan = with_choice(plan_tiles(machine, chosen.n), chosen);
-  const double triangle = model.bytes(n, n + chosen.n) / 2 / std::max(1, machine.gpu_count());
-  plan.load_first =
-      machine.has_owners() && (machine.gpu_memory <= 0 || triangle <= most_of_memory * machine.gpu_memory);
-  return plan;
+  return plan_square_tiles(machine, chosen, model.bytes(n, n + chosen.n) / 2);
+}
+
+template <Scalar T>
+Plan plan_lu_nopiv(const Machine& machine, Index m, Index n) {
+  const auto model = model_of<T>(machine);
+  return plan_square_tiles(machine, choose_lu_nopiv_tiles(model, m, n, machine.tile), model.bytes(m, n));
 }
 
 template <Scalar T>
@@ -156,6 +166,7 @@ Index default_tile(const Machine& machine) {
   template Plan plan_symmetric<T>(const Machine&, Side, Index, Index);                    \
   template Plan plan_triangular<T>(const Machine&, Side, bool, Index, Index);             \
   template Plan plan_cholesky<T>(const Machine&, Index);                                  \
+  template Plan plan_lu_nopiv<T>(const Machine&, Index, Index);                           \
   template Plan plan_lu<T>(const Machine&, Index, Index);                                 \
   template Plan plan_panels<T>(const Machine&, Index, Index, TileExtents);                \
   template Plan plan_sums<T>(const Machine&, TileExtents, Index, Index);                  \

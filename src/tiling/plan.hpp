@@ -55,6 +55,10 @@ Plan plan_triangular(const Machine& machine, Side side, bool inverse, Index m, I
 template <Scalar T>
 Plan plan_cholesky(const Machine& machine, Index n);
 
+/// A plan for the LU factorization of an m×n matrix without pivoting, in square tiles.
+template <Scalar T>
+Plan plan_lu_nopiv(const Machine& machine, Index m, Index n);
+
 /// A plan for the LU factorization of an m×n matrix, in panels.
 template <Scalar T>
 Plan plan_lu(const Machine& machine, Index m, Index n);

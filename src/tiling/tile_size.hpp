@@ -31,6 +31,9 @@ ChosenTiles choose_triangular_tiles(const MachineModel& machine, Side side, bool
 /// Square tiles for the Cholesky factorization of a matrix of order n.
 ChosenTiles choose_cholesky_tiles(const MachineModel& machine, Index n, Index fixed);
 
+/// Square tiles for the LU factorization of an m×n matrix without pivoting.
+ChosenTiles choose_lu_nopiv_tiles(const MachineModel& machine, Index m, Index n, Index fixed);
+
 /// The width of panels for an LU factorization with partial pivoting, as `n`.
 /// @param rows   of the matrix, and so of a panel
 /// @param order  the smaller dimension of the matrix

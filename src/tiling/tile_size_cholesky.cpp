@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The choice of square tiles for a Cholesky factorization, on CPU workers or on GPUs.
+// The choice of square tiles for a factorization without pivoting, Cholesky or LU, on CPU workers or on GPUs.
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -14,32 +14,50 @@ namespace {
 
 /// Numbers of tasks.
 struct Tasks {
-  double products, updates, solves, panels;  ///< gemm, syrk, trsm, potrf
+  double products, updates, solves, panels;  ///< gemm, syrk, trsm, and potrf or getrf_nopiv
 };
-Tasks tasks_of(Index tiles) {
-  const auto t = static_cast<double>(tiles);
-  return {t * (t - 1) * (t - 2) / 6, t * (t - 1) / 2, t * (t - 1) / 2, t};
-}
 
-/// Seconds that cuSOLVER takes for each row of a tile: on an H200, tiles of order 512 to 4096 take 0.23 to 1.8 ms. The
-/// inverses of its diagonal blocks take as long as a few products of that order.
-constexpr double gpu_panel_row = 0.45e-6, gpu_panel = 0.15e-3;
+/// What the two factorizations differ in.
+struct Factorization {
+  Index m, n;
+  bool symmetric;
+
+  Index order() const { return std::min(m, n); }
+
+  Tasks tasks(Index tile) const {
+    const auto t = static_cast<double>(divide_up(order(), tile));
+    if (symmetric) return {t * (t - 1) * (t - 2) / 6, t * (t - 1) / 2, t * (t - 1) / 2, t};
+    // Step k multiplies (rows - k - 1) tiles by (columns - k - 1), and solves with as many.
+    const auto rows = static_cast<double>(divide_up(m, tile)), columns = static_cast<double>(divide_up(n, tile));
+    const double others = rows + columns - 2, steps = t * (t - 1) / 2;
+    const double products = t * (rows - 1) * (columns - 1) - steps * others + steps * (2 * t - 1) / 3;
+    return {products, 0, t * others - 2 * steps, t};
+  }
+  double bytes(const MachineModel& machine) const { return machine.bytes(m, n) / (symmetric ? 2 : 1); }
+  /// The arithmetic of a tile on the diagonal, relative to a product of that order.
+  double panel_work() const { return symmetric ? 1.0 / 6 : 1.0 / 3; }
+  /// Seconds that cuSOLVER takes for each row of a tile. Cholesky: on an H200, tiles of order 512 to 4096 take 0.23 to
+  /// 1.8 ms. LU without pivoting took 1.75 times as long as Cholesky for n = 16384.
+  double gpu_panel_row() const { return symmetric ? 0.45e-6 : 0.8e-6; }
+  /// The inverses of the diagonal blocks of one factor take as long as a few products of that order.
+  double gpu_panel() const { return symmetric ? 0.15e-3 : 0.3e-3; }
+};
 
 /// The time of the arithmetic, that of the panels, which one GPU does not overlap with anything, and the transfers; or
 /// the chain of panels, each of which waits for the one before.
-double predict_on_gpus(const MachineModel& machine, Index n, Index tile) {
-  const auto tasks = tasks_of(divide_up(n, tile));
-  const double rows = min(tile, n), flops = machine.flops_per_multiply_add * rows * rows * rows;
+double predict_on_gpus(const MachineModel& machine, const Factorization& what, Index tile) {
+  const auto tasks = what.tasks(tile);
+  const double rows = min(tile, what.order()), flops = machine.flops_per_multiply_add * rows * rows * rows;
   const double product = task_seconds(machine, flops), half = task_seconds(machine, flops / 2);
-  const double panel = gpu_panel + gpu_panel_row * rows;
+  const double panel = what.gpu_panel() + what.gpu_panel_row() * rows;
   const double compute =
       (tasks.products * product + (tasks.updates + tasks.solves) * half + tasks.panels * panel) / machine.gpus;
   const double chain = tasks.panels * (panel + 2 * half);
-  const double bytes = machine.bytes(n, n) / 2 / machine.gpus;
+  const double bytes = what.bytes(machine) / machine.gpus;
   const double cost = copy_cost(machine, rows, busy_part(machine, compute, bytes));
   const double transfers = bytes * cost, one_tile = machine.bytes(tile, tile) * cost;
   // The first column arrives while there is little to compute.
-  const double start = machine.bytes(n, std::min(tile, n)) / machine.gpus * cost / 2;
+  const double start = machine.bytes(what.m, std::min(tile, what.n)) / machine.gpus * cost / 2;
   return std::max({compute, transfers, chain}) + std::min(compute, transfers) / 8 + start + one_tile;
 }
 
@@ -51,12 +69,12 @@ constexpr double cpu_submission = 10e-6;
 /// OpenBLAS 0.3.21 on two cores: n = 4000 takes 0.29, 0.26, 0.24 and 0.25 s with tiles of 256, 400, 672 and 1000.
 constexpr double cpu_packing = 80;
 
-double predict_on_cpus(const MachineModel& machine, Index n, Index tile) {
-  const auto tasks = tasks_of(divide_up(n, tile));
-  const double rows = min(tile, n), flops = machine.flops_per_multiply_add * rows * rows * rows;
+double predict_on_cpus(const MachineModel& machine, const Factorization& what, Index tile) {
+  const auto tasks = what.tasks(tile);
+  const double rows = min(tile, what.order()), flops = machine.flops_per_multiply_add * rows * rows * rows;
   const double slower = 1 + cpu_packing / rows;
   const auto seconds = [&](double f) { return f * slower / machine.rates.cpu.best_rate() + cpu_submission; };
-  const double half = seconds(flops / 2), panel = seconds(flops / 6 / cpu_panel_rate);
+  const double half = seconds(flops / 2), panel = seconds(flops * what.panel_work() / cpu_panel_rate);
   const double compute =
       (tasks.products * seconds(flops) + (tasks.updates + tasks.solves) * half + tasks.panels * panel) /
       machine.cpu_workers;
@@ -72,15 +90,12 @@ bool tile_fits(const MachineModel& machine, Index tile) {
   return bytes <= largest_tile_bytes && (machine.gpu_memory <= 0 || least_room * bytes <= machine.gpu_memory);
 }
 
-}  // namespace
-
-ChosenTiles choose_cholesky_tiles(const MachineModel& machine, Index n, Index fixed) {
-  n = std::max<Index>(n, 1);
+ChosenTiles choose_square_tiles(const MachineModel& machine, const Factorization& what, Index fixed) {
   const bool on_gpus = machine.gpus > 0;
   ChosenTiles best;
   best.seconds = std::numeric_limits<double>::infinity();
   const auto consider = [&](Index tile) {
-    const double seconds = on_gpus ? predict_on_gpus(machine, n, tile) : predict_on_cpus(machine, n, tile);
+    const double seconds = on_gpus ? predict_on_gpus(machine, what, tile) : predict_on_cpus(machine, what, tile);
     if (seconds < best.seconds) best = {tile, tile, tile, seconds, ""};
   };
   if (fixed > 0) {
@@ -90,13 +105,24 @@ ChosenTiles choose_cholesky_tiles(const MachineModel& machine, Index n, Index fi
       if (tile == 256 || tile_fits(machine, tile)) consider(tile);
   } else {
     for (Index tile = 64; tile <= 1024; tile += 32) consider(tile);
-    if (n <= 64) consider(n);
+    if (what.order() <= 64) consider(what.order());
   }
   best.reason = std::string(fixed > 0 ? "asked for" : "shortest predicted time") + ": " +
-                std::to_string(divide_up(n, best.n)) + " panels for " +
+                std::to_string(divide_up(what.order(), best.n)) + " panels for " +
                 (on_gpus ? std::to_string(machine.gpus) + (machine.gpus > 1 ? " GPUs" : " GPU")
                          : std::to_string(machine.cpu_workers) + (machine.cpu_workers > 1 ? " workers" : " worker"));
   return best;
+}
+
+}  // namespace
+
+ChosenTiles choose_cholesky_tiles(const MachineModel& machine, Index n, Index fixed) {
+  n = std::max<Index>(n, 1);
+  return choose_square_tiles(machine, {n, n, true}, fixed);
+}
+
+ChosenTiles choose_lu_nopiv_tiles(const MachineModel& machine, Index m, Index n, Index fixed) {
+  return choose_square_tiles(machine, {std::max<Index>(m, 1), std::max<Index>(n, 1), false}, fixed);
 }
 
 }  // namespace tessera::detail

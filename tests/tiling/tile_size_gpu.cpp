@@ -226,6 +226,13 @@ TEST(GpuTiles, OfFactorizationsGrowWithTheMatrix) {
       last = tiles.n;
     }
     EXPECT_EQ(detail::choose_cholesky_tiles(gpu_machine(gpus), 5000, 300).n, 300);
+    last = 0;
+    for (const Index n : {1, 300, 1024, 4096, 8192, 16384, 32768, 65536}) {
+      const auto tiles = detail::choose_lu_nopiv_tiles(gpu_machine(gpus), n, n, 0);
+      EXPECT_GE(tiles.n, last) << n << " on " << gpus;
+      last = tiles.n;
+    }
+    EXPECT_EQ(detail::choose_lu_nopiv_tiles(gpu_machine(gpus), 5000, 0, 300).n, 300);
   }
 }
 
