@@ -28,6 +28,7 @@ uint32_t footprint(starpu_task* task) {
   uint32_t hash = starpu_hash_crc32c_be(static_cast<uint32_t>(work_of(task).type), 0);
   for (int i = 0; i < task->nbuffers; i++) {
     auto* const tile = STARPU_TASK_GET_HANDLE(task, i);
+    if (starpu_data_get_interface_id(tile) == STARPU_VARIABLE_INTERFACE_ID) continue;  // no tile
     const auto nx = starpu_matrix_get_nx(tile), ny = starpu_matrix_get_ny(tile);
     hash = starpu_hash_crc32c_be(static_cast<uint32_t>(nx), starpu_hash_crc32c_be(static_cast<uint32_t>(ny), hash));
   }

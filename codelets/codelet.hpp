@@ -4,6 +4,8 @@
 #include <starpu.h>
 
 #include <atomic>
+#include <bit>
+#include <cmath>
 #include <cstdint>
 
 #include <tessera/types.hpp>
@@ -141,15 +143,25 @@ struct DiagonalBlocksArgs {
 template <Scalar T>
 starpu_codelet& diagonal_blocks();
 
+/// What the tasks of a factorization find out about it, besides the factors. The task `outcome` hands it over.
+class OutcomeValue {
+ public:
+  OutcomeValue() = default;
+  virtual ~OutcomeValue() = default;
+  OutcomeValue(const OutcomeValue&) = delete;
+  OutcomeValue& operator=(const OutcomeValue&) = delete;
+  virtual std::int64_t bits() const noexcept = 0;
+};
+
 /// The info of a factorization while its tasks run: 0, or the first place at which one of them found the matrix unfit.
-class InfoValue {
+class InfoValue final : public OutcomeValue {
  public:
   /// Call this in the order of the places. The first call counts.
   void report(Index place) noexcept {
     std::int64_t none = 0;
     first_.compare_exchange_strong(none, place);
   }
-  std::int64_t first() const noexcept { return first_; }
+  std::int64_t bits() const noexcept override { return first_; }
 
  private:
   std::atomic<std::int64_t> first_ = 0;
@@ -222,11 +234,53 @@ struct PanelSolveArgs {
 template <Scalar T>
 starpu_codelet& panel_solve();
 
-/// info ← `value`, which the task deletes. Runs as the last task of a factorization. Buffers: the last
-/// tile on the diagonal (read), info (write), an std::int64_t in host memory.
+/// A tile of a matrix A ← L U without pivoting, L lower and U upper trapezoidal, one of them with ones on its diagonal.
+/// Buffers: A.
+struct GetrfNopivArgs {
+  Work work;
+  Uplo unit;         ///< the factor with the ones; Upper if A is stored as its transpose
+  Index first;       ///< the row of the matrix at which A begins
+  InfoValue* value;  ///< gets the first i, counted from 1 in the matrix, with a zero on the other factor's diagonal
+};
+template <Scalar T>
+starpu_codelet& getrf_nopiv();
+
+/// The growth of a factorization while its tasks run, as the bits of a double: the largest magnitude |Re| + |Im| of an
+/// element of the factor, relative to that of the matrix. NaN if one of the elements is.
+class GrowthValue final : public OutcomeValue {
+ public:
+  enum Of { Matrix, Factor };
+  void add(Of which, double magnitude) noexcept {
+    auto& largest = largest_[which];
+    double before = largest;
+    while (!(magnitude <= before) && !std::isnan(before) && !largest.compare_exchange_weak(before, magnitude)) {
+    }
+  }
+  std::int64_t bits() const noexcept override {
+    const double matrix = largest_[Matrix], factor = largest_[Factor];
+    return std::bit_cast<std::int64_t>(matrix == 0 && factor == 0 ? 1 : factor / matrix);
+  }
+
+ private:
+  std::atomic<double> largest_[2] = {0, 0};
+};
+
+/// `value` ← the largest element of a tile, or of a trapezoid of it. Buffers: the tile, then what `outcome` will write
+/// (read): so that one runs after all of these.
+struct GrowthArgs {
+  Work work;
+  Part part;
+  GrowthValue::Of of;
+  GrowthValue* value;
+};
+template <Scalar T>
+starpu_codelet& growth();
+
+/// A variable ← `value`, which the task deletes. Runs as the last task of a factorization. Buffers: the last tile on
+/// the diagonal (read), the variable (write), an std::int64_t in host memory.
 struct OutcomeArgs {
   Work work;
-  InfoValue* value;
+  OutcomeValue* value;
 };
 starpu_codelet& outcome();
 

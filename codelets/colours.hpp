@@ -30,6 +30,8 @@ inline constexpr OperationColour operation_colours[] = {
     {"inspect", 0x332288},
     {"potrf", 0xddcc77},
     {"getrf", 0xddcc77},
+    {"getrf_nopiv", 0xddcc77},
+    {"growth", 0x332288},
     {"panel_update", 0x4477aa},
     {"laswp", 0x999933},
     {"panel_solve", 0xee6677},

@@ -184,12 +184,27 @@ cublasStatus_t scale(cublasHandle_t handle, int m, int n, T alpha, const T* A, i
   return geam(handle, m, n, alpha, A, lda, T{}, A, lda, B, ldb);
 }
 
+/// B ← Aᵀ, m×n
+template <Scalar T>
+cublasStatus_t transpose(cublasHandle_t handle, int m, int n, const T* A, int lda, T* B, int ldb) {
+  const T one(1), zero{};
+  return of_type<T>(cublasSgeam, cublasDgeam, cublasCgeam, cublasZgeam)(handle, CUBLAS_OP_T, CUBLAS_OP_N, m, n,
+                                                                        cublas(&one), cublas(A), lda, cublas(&zero),
+                                                                        cublas(B), ldb, cublas(B), ldb);
+}
+
+/// packed ← the n (n + 1) / 2 elements of the triangle `uplo` of A
+template <Scalar T>
+cublasStatus_t pack_triangle(cublasHandle_t handle, Uplo uplo, int n, const T* A, int lda, T* packed) {
+  return of_type<T>(cublasStrttp, cublasDtrttp, cublasCtrttp, cublasZtrttp)(handle, cublas(uplo), n, cublas(A), lda,
+                                                                            cublas(packed));
+}
+
 /// Copies the triangle `uplo` of A to C.
 /// @param packed  workspace of n (n + 1) / 2 elements
 template <Scalar T>
 cublasStatus_t copy_triangle(cublasHandle_t handle, Uplo uplo, int n, const T* A, int lda, T* packed, T* C, int ldc) {
-  const auto status = of_type<T>(cublasStrttp, cublasDtrttp, cublasCtrttp, cublasZtrttp)(
-      handle, cublas(uplo), n, cublas(A), lda, cublas(packed));
+  const auto status = pack_triangle(handle, uplo, n, A, lda, packed);
   if (status != CUBLAS_STATUS_SUCCESS) return status;
   return of_type<T>(cublasStpttr, cublasDtpttr, cublasCtpttr, cublasZtpttr)(handle, cublas(uplo), n, cublas(packed),
                                                                             cublas(C), ldc);

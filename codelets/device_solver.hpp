@@ -60,7 +60,7 @@ cusolverStatus_t getrf_workspace(cusolverDnHandle_t handle, int m, int n, T* A, 
                     cusolverDnZgetrf_bufferSize)(handle, m, n, cublas(A), lda, elements);
 }
 
-/// A ← L U with P A = L U. *info ← 0, or the first i with U(i, i) = 0.
+/// A ← L U with P A = L U, or with A = L U if `pivots` is null. *info ← 0, or the first i with U(i, i) = 0.
 template <Scalar T>
 cusolverStatus_t getrf(cusolverDnHandle_t handle, int m, int n, T* A, int lda, T* workspace, int* pivots, int* info) {
   return of_type<T>(cusolverDnSgetrf, cusolverDnDgetrf, cusolverDnCgetrf, cusolverDnZgetrf)(

@@ -3,6 +3,8 @@
 
 #include <cblas.h>
 
+#include <algorithm>
+
 #include <tessera/types.hpp>
 
 #include "common/of_type.hpp"
@@ -85,6 +87,19 @@ void trsm(Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, const T
 template <Scalar T>
 void scal(int n, T alpha, T* x) {
   of_type<T>(cblas_sscal, cblas_dscal, cblas_cscal, cblas_zscal)(n, cblas(alpha), x, 1);
+}
+
+/// The index of an element with the largest |Re| + |Im|. @pre n > 0
+template <Scalar T>
+int largest(int n, const T* x) {
+  const auto index = of_type<T>(cblas_isamax, cblas_idamax, cblas_icamax, cblas_izamax)(n, x, 1);
+  return std::min(static_cast<int>(index), n - 1);  // what it is beside a NaN depends on the BLAS
+}
+
+/// Σ |Re| + |Im|
+template <Scalar T>
+Real<T> sum_of_magnitudes(int n, const T* x) {
+  return of_type<T>(cblas_sasum, cblas_dasum, cblas_scasum, cblas_dzasum)(n, x, 1);
 }
 
 /// The number of threads that one call of the host BLAS uses. Both functions do nothing on a CBLAS that is not

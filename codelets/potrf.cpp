@@ -95,8 +95,8 @@ namespace {
 
 /// On a GPU worker as well, since there may be no other.
 void write_outcome(void* buffers[], void* args) {
-  const std::unique_ptr<InfoValue> value(static_cast<const OutcomeArgs*>(args)->value);
-  *reinterpret_cast<std::int64_t*>(STARPU_VARIABLE_GET_PTR(buffers[1])) = value->first();
+  const std::unique_ptr<OutcomeValue> value(static_cast<const OutcomeArgs*>(args)->value);
+  *reinterpret_cast<std::int64_t*>(STARPU_VARIABLE_GET_PTR(buffers[1])) = value->bits();
 }
 
 constexpr double outcome_microseconds = 1;

@@ -83,6 +83,72 @@ template <Scalar T>
 Index posv(Layout layout, Uplo uplo, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb);
 /// @}
 
+/// The growth of the elements in a factorization without pivoting, on matrices. Copies share it. It may be destroyed
+/// before the factorization has run.
+class Growth {
+ public:
+  Growth() = default;  ///< of no factorization: 1
+  /// Waits for the factorization.
+  /// @return  max|U(i, j)| / max|A(i, j)|, where |x| is |Re x| + |Im x|. 1 if the matrix is empty or zero. NaN if an
+  ///          element of U is NaN
+  /// @throws RuntimeError as `Info::wait`
+  double wait() const;
+
+ private:
+  friend struct detail::InfoAccess;
+  explicit Growth(std::shared_ptr<detail::Outcome> outcome) : outcome_(std::move(outcome)) {}
+  std::shared_ptr<detail::Outcome> outcome_;
+};
+
+// LU without pivoting is for matrices that are known not to need it, such as those that are diagonally dominant by rows
+// or by columns, whose growth is at most 2, or whose Hermitian part is positive definite. For other matrices it is
+// unsafe: a nonsingular matrix may have no factors, and a small pivot makes factors of which no digit is right,
+// although `info` is 0. The backward error is about growth · n times the unit roundoff, so a growth above 10³ in single
+// and 10¹⁰ in double precision leaves few digits. Such matrices need `getrf`.
+//
+// On matrices, the tiles are square, and any view may be factorized. A row-major matrix on pointers is not copied.
+
+/// @{
+/// A ← L U: L unit lower trapezoidal, U upper trapezoidal.
+/// @param A       m×n
+/// @param growth  if not null, set to the growth. Finding it takes one more pass over A and over U
+/// @return        info: 0, or the first i, counted from 1, for which U(i, i) is exactly zero. If i < m, the divisions
+/// by
+///                it leave infinities and NaN in the rest of the factors
+/// @note          2/3 n³ flops if m = n. Left-looking on tiles, with a look-ahead of one step, as `potrf`
+template <Scalar T>
+Info getrf_nopiv(const Matrix<T>& A, Growth* growth = nullptr);
+template <Scalar T>
+Index getrf_nopiv(Index m, Index n, T* A, Index lda, double* growth = nullptr);
+template <Scalar T>
+Index getrf_nopiv(Layout layout, Index m, Index n, T* A, Index lda, double* growth = nullptr);
+/// @}
+
+/// @{
+/// B ← op(A)⁻¹ B, with the factors of A that `getrf_nopiv` has computed.
+/// @param A  the factors, n×n. On matrices its tiles are square, and cut like the rows of B
+/// @param B  n×nrhs. Of complex matrices, no view may have to be conjugated without being transposed
+/// @note     2n² nrhs flops
+template <Scalar T>
+void getrs_nopiv(Op op, const Matrix<T>& A, const Matrix<T>& B);
+template <Scalar T>
+void getrs_nopiv(Op op, Index n, Index nrhs, const T* A, Index lda, T* B, Index ldb);
+template <Scalar T>
+void getrs_nopiv(Layout layout, Op op, Index n, Index nrhs, const T* A, Index lda, T* B, Index ldb);
+/// @}
+
+/// @{
+/// A ← its factors, as `getrf_nopiv`, and B ← A⁻¹ B.
+/// @return  info, as of `getrf_nopiv`. If it is not 0, B is not changed on pointers, and not defined on matrices
+/// @note    2/3 n³ + 2n² nrhs flops
+template <Scalar T>
+Info gesv_nopiv(const Matrix<T>& A, const Matrix<T>& B, Growth* growth = nullptr);
+template <Scalar T>
+Index gesv_nopiv(Index n, Index nrhs, T* A, Index lda, T* B, Index ldb, double* growth = nullptr);
+template <Scalar T>
+Index gesv_nopiv(Layout layout, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb, double* growth = nullptr);
+/// @}
+
 /// The pivots of a factorization on matrices. Copies share them. They may be destroyed before the factorization has
 /// run.
 class Pivots {

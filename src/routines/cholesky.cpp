@@ -132,13 +132,6 @@ void submit_solves(const Session& session, const Plan& plan, const Problem<T>& p
   }
 }
 
-/// The tiles of B, which are at most as wide as those of A.
-Plan plan_right_sides(const Machine& machine, const Plan& factor, Side side, Index nrhs) {
-  const Index tile = factor.tile.n, width = width_of_right_sides(machine, nrhs, tile);
-  return plan_columns(machine, side == Side::Left ? TileExtents{tile, width, tile} : TileExtents{width, tile, tile},
-                      divide_up(nrhs, width));
-}
-
 template <Scalar T>
 Index compute_potrf(const char* routine, const Problem<T>& p) {
   if (p.n == 0) return 0;

@@ -3,6 +3,7 @@
 
 #include <starpu.h>
 
+#include <bit>
 #include <cstdint>
 
 #include <tessera/error.hpp>
@@ -43,8 +44,8 @@ void Outcome::succeed() {
   starpu_data_acquire_on_node_cb(handle_, STARPU_MAIN_RAM, STARPU_W, set, handle_);
 }
 
-Index Outcome::wait() const {
-  require_can_wait("Info::wait");
+Index Outcome::wait(const char* caller) const {
+  require_can_wait(caller);
   starpu_data_acquire_on_node(handle_, STARPU_MAIN_RAM, STARPU_R);
 #ifdef STARPU_SIMGRID
   const Index value = 0;  // simulated tasks compute nothing
@@ -63,6 +64,10 @@ Index Outcome::wait() const {
 
 Index Info::wait() const { return outcome_->wait(); }
 starpu_data_handle_t Info::handle() const noexcept { return outcome_->handle(); }
+
+double Growth::wait() const {
+  return outcome_ == nullptr ? 1 : std::bit_cast<double>(static_cast<std::int64_t>(outcome_->wait("Growth::wait")));
+}
 
 std::vector<Index> Pivots::wait() const { return tiles_->wait(); }
 

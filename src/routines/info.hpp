@@ -21,7 +21,8 @@ class Outcome {
   starpu_data_handle_t handle() const noexcept { return handle_; }
   /// Sets it to 0, without a task. @pre no task uses it
   void succeed();
-  Index wait() const;
+  /// @param caller  named by errors
+  Index wait(const char* caller = "Info::wait") const;
 
  private:
   std::shared_ptr<Session> session_;  // keeps StarPU running while the handle exists
@@ -30,6 +31,8 @@ class Outcome {
 
 struct InfoAccess {
   static Info info(std::shared_ptr<Outcome> outcome) { return Info(std::move(outcome)); }
+  /// @param bits  of a double; null: there is nothing to measure
+  static Growth growth(std::shared_ptr<Outcome> bits) { return Growth(std::move(bits)); }
 };
 
 }  // namespace tessera::detail

@@ -8,6 +8,7 @@
 
 #include "machine/machine.hpp"
 #include "operands.hpp"
+#include "tiling/plan.hpp"
 #include "tiling/split.hpp"
 
 /// What the routines of LAPACK on pointers share.
@@ -72,6 +73,14 @@ inline Index width_of_right_sides(const Machine& machine, Index nrhs, Index wide
   constexpr Index narrowest = 64, for_each_worker = 2;
   const Index workers = std::max(1, machine.gpu_count() > 0 ? machine.gpu_count() : machine.cpu_workers);
   return std::clamp(divide_up(nrhs, workers * for_each_worker), std::min(narrowest, nrhs), std::max(widest, narrowest));
+}
+
+/// The tiles of right-hand sides, which are at most as wide as the square tiles of the factor.
+/// @param side  of the right-hand sides on which the factor is
+inline Plan plan_right_sides(const Machine& machine, const Plan& factor, Side side, Index nrhs) {
+  const Index tile = factor.tile.n, width = width_of_right_sides(machine, nrhs, tile);
+  return plan_columns(machine, side == Side::Left ? TileExtents{tile, width, tile} : TileExtents{width, tile, tile},
+                      divide_up(nrhs, width));
 }
 
 }  // namespace tessera::detail

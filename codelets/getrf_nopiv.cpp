@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The tile operation of LU factorization without pivoting.
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+
+#include "kernel.hpp"
+
+namespace tessera::codelets {
+
+namespace {
+
+/// The first of `count` diagonal elements that is exactly zero, or `count`.
+template <Scalar T>
+int first_zero(const T* diagonal, std::ptrdiff_t stride, int count) {
+  int i = 0;
+  while (i < count && diagonal[i * stride] != T{}) i++;
+  return i;
+}
+
+/// Factorizes a small matrix, column by column.
+template <Scalar T>
+void eliminate(Uplo unit, const Tile<T>& A) {
+  for (int k = 0; k < std::min(A.m, A.n); k++) {
+    const T pivot = *element(A, k, k);
+    if (unit == Uplo::Lower)
+      for (int i = k + 1; i < A.m; i++) *element(A, i, k) /= pivot;
+    else
+      for (int j = k + 1; j < A.n; j++) *element(A, k, j) /= pivot;
+    for (int j = k + 1; j < A.n; j++)
+      for (int i = k + 1; i < A.m; i++) *element(A, i, j) -= *element(A, i, k) * *element(A, k, j);
+  }
+}
+
+/// Factorizes by halves, so that nearly all of the work is in products.
+/// @param unit  the factor with ones on its diagonal
+template <Scalar T>
+void factorize_by_halves(Uplo unit, const Tile<T>& A) {
+  constexpr int small = 16;
+  const int half = std::min(A.m, A.n) / 2;
+  if (half < small) return eliminate(unit, A);
+  const Tile<T> right{element(A, 0, half), half, A.n - half, A.ld}, below{element(A, half, 0), A.m - half, half, A.ld},
+      rest{element(A, half, half), A.m - half, A.n - half, A.ld};
+  const auto diag = [&](Uplo factor) { return factor == unit ? Diag::Unit : Diag::NonUnit; };
+  factorize_by_halves<T>(unit, {A.data, half, half, A.ld});
+  host::trsm<T>(Side::Left, Uplo::Lower, Op::NoTrans, diag(Uplo::Lower), right.m, right.n, T(1), A.data, A.ld,
+                right.data, A.ld);
+  host::trsm<T>(Side::Right, Uplo::Upper, Op::NoTrans, diag(Uplo::Upper), below.m, below.n, T(1), A.data, A.ld,
+                below.data, A.ld);
+  host::gemm<T>(Op::NoTrans, Op::NoTrans, rest.m, rest.n, half, T(-1), below.data, A.ld, right.data, A.ld, T(1),
+                rest.data, A.ld);
+  factorize_by_halves<T>(unit, rest);
+}
+
+#ifdef TESSERA_WITH_CUDA
+/// Looks for zeros on the diagonal of a factor that a GPU has computed, as a host function of its stream.
+template <Scalar T>
+struct SearchForZeros {
+  const T* diagonal;
+  int count;
+  Index first;  ///< row of the matrix
+  InfoValue* value;
+
+  static void run(void* self) {
+    const std::unique_ptr<SearchForZeros> s(static_cast<SearchForZeros*>(self));
+    const int zero = first_zero(s->diagonal, 1, s->count);
+    if (zero < s->count) s->value->report(s->first + zero + 1);
+  }
+};
+#endif
+
+template <Scalar T>
+struct GetrfNopiv {
+  using Args = GetrfNopivArgs;
+
+  static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
+    const auto A = tile<T>(buffers[0]);
+    factorize_by_halves(args.unit, A);
+    const int count = std::min(A.m, A.n), zero = first_zero(A.data, A.ld + std::ptrdiff_t{1}, count);
+    if (zero < count) args.value->report(args.first + zero + 1);
+  }
+
+#ifdef TESSERA_WITH_CUDA
+  static void run(const OnDevice& on, void* buffers[], const Args& args) {
+    const auto A = tile<T>(buffers[0]);
+    const auto& solver = device::local_solver();
+    if (solver.handle == nullptr) return;  // reported
+    // cuSOLVER's lower factor has the ones. For the upper one, it gets the transpose.
+    const bool transposed = args.unit == Uplo::Upper;
+    const int m = transposed ? A.n : A.m, n = transposed ? A.m : A.n, ld = transposed ? A.n : A.ld;
+    int elements = 0;
+    check("getrf_nopiv", device::getrf_workspace<T>(solver.handle, m, n, A.data, ld, &elements));
+    constexpr int alignment = 64;
+    const auto own = static_cast<std::size_t>((elements + alignment - 1) / alignment * alignment),
+               copy = transposed ? static_cast<std::size_t>(m) * static_cast<std::size_t>(n) : 0;
+    auto* const workspace = static_cast<T*>(device::solver_workspace((own + copy) * sizeof(T)));
+    if (workspace == nullptr) return;  // reported
+    T* const target = transposed ? workspace + own : A.data;
+    if (transposed) check("transpose", device::transpose<T>(on.handle, m, n, A.data, A.ld, target, ld));
+    check("getrf_nopiv",
+          device::getrf<T>(solver.handle, m, n, target, ld, workspace, nullptr, solver.info));  // null: no pivots
+    if (transposed) check("transpose", device::transpose<T>(on.handle, n, m, target, ld, A.data, A.ld));
+    search_for_zeros(on, A, solver, args);
+  }
+
+  /// Does not rely on cuSOLVER's info: that of potrf misses values that are not finite.
+  static void search_for_zeros(const OnDevice& on, const Tile<T>& A, const device::Solver& solver, const Args& args) {
+    const int all = std::min(A.m, A.n);
+    for (int first = 0; first < all; first += device::longest_diagonal) {
+      const int count = std::min(device::longest_diagonal, all - first);
+      // A copy would queue behind the tiles that are written back.
+      check("copy",
+            device::copy<T>(on.handle, count, element(A, first, first), A.ld + 1, static_cast<T*>(solver.diagonal)));
+      std::unique_ptr<SearchForZeros<T>> search(
+          new SearchForZeros<T>{static_cast<const T*>(solver.diagonal), count, args.first + first, args.value});
+      const auto status = cudaLaunchHostFunc(starpu_cuda_get_local_stream(), SearchForZeros<T>::run, search.get());
+      check("cudaLaunchHostFunc", status);
+      if (status == cudaSuccess) static_cast<void>(search.release());  // it deletes itself
+    }
+  }
+#endif
+};
+
+}  // namespace
+
+template <Scalar T>
+starpu_codelet& getrf_nopiv() {
+  return codelet_of<GetrfNopiv<T>>("getrf_nopiv");
+}
+INSTANTIATE_FOR_ALL_TYPES(getrf_nopiv)
+
+}  // namespace tessera::codelets

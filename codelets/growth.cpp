@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The largest element of a tile, for the growth of a factorization.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include "kernel.hpp"
+
+namespace tessera::codelets {
+
+namespace {
+
+/// |Re| + |Im|, the magnitude by which a BLAS finds the largest element.
+template <Scalar T>
+double magnitude(T x) {
+  return std::abs(static_cast<double>(std::real(x))) + std::abs(static_cast<double>(std::imag(x)));
+}
+
+template <Scalar T>
+struct Growth {
+  using Args = GrowthArgs;
+
+  /// @param sum  of all magnitudes: the largest element does not show whether another one is NaN
+  static void add(const Args& args, T largest, Real<T> sum) {
+    args.value->add(args.of, std::isnan(sum) ? std::numeric_limits<double>::quiet_NaN() : magnitude(largest));
+  }
+
+  static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
+    const auto A = tile<const T>(buffers[0]);
+    for (int j = 0; j < A.n; j++) {
+      const int first = args.part == Part::Lower ? j : 0, end = args.part == Part::Upper ? std::min(j + 1, A.m) : A.m;
+      if (first >= end) break;
+      const T* const x = element(A, first, j);
+      add(args, x[host::largest(end - first, x)], host::sum_of_magnitudes(end - first, x));
+    }
+  }
+
+#ifdef TESSERA_WITH_CUDA
+  static constexpr Index most = Index{1} << 30;  // cuBLAS counts in int
+
+  /// In pinned memory.
+  struct Findings {
+    Real<T> sum;
+    int index;  ///< of the largest element, from 1
+    T element;
+  };
+
+  static void run(const OnDevice& on, void* buffers[], const Args& args) {
+    const auto A = tile<const T>(buffers[0]);
+    if (args.part == Part::All) return examine(on, static_cast<Index>(A.m) * A.n, A.data, args);
+    // The trapezoid in a row: the triangle, and the rows below it or the columns beside it.
+    const int order = std::min(A.m, A.n);
+    const bool lower = args.part == Part::Lower;
+    const Tile<const T> rest{lower ? A.data + order : element(A, 0, order), lower ? A.m - order : A.m,
+                             lower ? A.n : A.n - order, A.ld};
+    const Index triangle = static_cast<Index>(order) * (order + 1) / 2,
+                elements = triangle + static_cast<Index>(rest.m) * (rest.n);
+    auto* const packed = static_cast<T*>(device::solver_workspace(static_cast<std::size_t>(elements) * sizeof(T)));
+    if (packed == nullptr) return;  // reported
+    check("growth",
+          device::pack_triangle<T>(on.handle, lower ? Uplo::Lower : Uplo::Upper, order, A.data, A.ld, packed));
+    if (rest.m > 0 && rest.n > 0)
+      check("growth", device::scale<T>(on.handle, rest.m, rest.n, T(1), rest.data, rest.ld, packed + triangle, rest.m));
+    examine(on, elements, packed, args);
+  }
+
+  /// Waits for the stream twice: an element can be read only when its index is known.
+  static void examine(const OnDevice& on, Index elements, const T* x, const Args& args) {
+    static_assert(sizeof(Findings) <= device::results_bytes);
+    auto& found = *static_cast<Findings*>(device::local_results());
+    constexpr auto unknown = std::numeric_limits<Real<T>>::quiet_NaN();  // if a kernel fails
+    for (Index first = 0; first < elements; first += most) {
+      const int count = static_cast<int>(std::min(most, elements - first));
+      found = {unknown, 1, T(unknown)};
+      {
+        const device::ResultsInMemory mode(on.handle);
+        check("growth", device::largest<T>(on.handle, count, x + first, &found.index));
+        check("growth", device::sum_of_magnitudes<T>(on.handle, count, x + first, &found.sum));
+      }
+      wait();
+      const int index = std::clamp(found.index, 1, count) - 1;
+      // A copy would queue behind the tiles that are written back.
+      check("growth", device::copy<T>(on.handle, 1, x + first + index, 1, &found.element));
+      wait();
+      add(args, found.element, found.sum);
+    }
+  }
+  static void wait() { check("growth", cudaStreamSynchronize(starpu_cuda_get_local_stream())); }
+#endif
+};
+
+template <Scalar T>
+starpu_codelet& make_growth() {
+  auto& codelet = codelet_of<Growth<T>>("growth");
+  codelet.specific_nodes = 1;
+  codelet.nodes[0] = STARPU_SPECIFIC_NODE_LOCAL, codelet.nodes[1] = STARPU_SPECIFIC_NODE_CPU;
+  return codelet;
+}
+
+}  // namespace
+
+template <Scalar T>
+starpu_codelet& growth() {
+  static auto& codelet = make_growth<T>();
+  return codelet;
+}
+INSTANTIATE_FOR_ALL_TYPES(growth)
+
+}  // namespace tessera::codelets

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// getrf_nopiv, getrs_nopiv and gesv_nopiv: LU factorization without pivoting, and solves with it.
+#include <memory>
+#include <string>
+
+#include <tessera/error.hpp>
+#include <tessera/lapack.hpp>
+
+#include "blas/shapes.hpp"
+#include "compute.hpp"
+#include "conformable.hpp"
+#include "info.hpp"
+#include "lapack_arguments.hpp"
+#include "operands.hpp"
+#include "runtime/process_session.hpp"
+#include "runtime/session.hpp"
+#include "tiling/plan.hpp"
+#include "unroll/lu_nopiv.hpp"
+#include "unroll/solve.hpp"
+
+namespace tessera {
+
+namespace detail {
+
+namespace {
+
+/// A factorization without pivoting whose tasks have been submitted.
+struct Unpivoted {
+  std::shared_ptr<Outcome> info, growth;  ///< growth: null if nobody asks for it, or there is nothing to measure
+};
+
+/// @param unit  the factor with ones on its diagonal, of A as stored
+template <Scalar T>
+Unpivoted factorize_unpivoted(const Plan& plan, Uplo unit, const Matrix<T>& A, bool with_growth) {
+  const auto& session = MatrixAccess::grid(A).shared_session();
+  Unpivoted result{std::make_shared<Outcome>(session), nullptr};
+  if (A.mt() == 0 || A.nt() == 0) {
+    result.info->succeed();
+    return result;
+  }
+  name_operand(A, 'A');
+  auto info = std::make_unique<codelets::InfoValue>();
+  std::unique_ptr<codelets::GrowthValue> growth;
+  typename unroll::LuNopiv<T>::Measured measured;
+  if (with_growth) {
+    result.growth = std::make_shared<Outcome>(session);
+    result.growth->succeed();  // tasks that measure read it
+    growth = std::make_unique<codelets::GrowthValue>();
+    measured = {growth.get(), result.growth->handle()};
+  }
+  unroll::LuNopiv<T> lu(*session, plan, unit, A, info.get(), measured);
+  // The last tasks delete them. If a submission fails, tasks may still use them, and they are lost.
+  static_cast<void>(info.release());
+  static_cast<void>(growth.release());
+  if (plan.load_first && MatrixAccess::grid(A).is_private()) lu.load();
+  lu.submit();
+  lu.submit_outcome(result.info->handle());
+  return result;
+}
+
+/// The factors that come first and second in op(A)⁻¹, from the left.
+struct Solve {
+  Uplo factor;
+  Diag diag;
+};
+struct Solves {
+  Solve steps[2];
+};
+constexpr Solves solves_with(Op op) {
+  constexpr Solve lower{Uplo::Lower, Diag::Unit}, upper{Uplo::Upper, Diag::NonUnit};
+  return op == Op::NoTrans ? Solves{{lower, upper}} : Solves{{upper, lower}};
+}
+
+// --- on matrices -----------------------------------------------------------------------------------------------------
+
+/// @throws ShapeError if a tile begins on the diagonal of A that is not square, apart from the last one
+template <Scalar T>
+void require_square_tiles(const arguments::MatrixArgument& which, const Matrix<T>& A) {
+  const bool high = A.mt() > 1, wide = A.nt() > 1;
+  const bool fits = high && wide ? A.mb() == A.nb() : high ? A.mb() >= A.n() : !wide || A.nb() >= A.m();
+  if (!fits)
+    throw ShapeError(
+        which.routine, which.position, which.name,
+        "is cut into tiles of " + std::to_string(A.mb()) + "x" + std::to_string(A.nb()) + ", which must be square");
+}
+
+template <Scalar T>
+void require_solvable(const char* routine, int at_a, Op op, const Matrix<T>& A, const Matrix<T>& B) {
+  const arguments::MatrixArgument a{routine, at_a, "A"}, b{routine, at_a + 1, "B"};
+  arguments::require_square(a, A);
+  arguments::require_same_tiles(a, "rows", arguments::row_cut(A), "its columns", arguments::column_cut(A));
+  arguments::require_equal(b, "rows", B.m(), "A", A.m());
+  arguments::require_writable(b, B);
+  if (B.m() == 0 || B.n() == 0) return;
+  arguments::require_same_tiles(b, "rows", arguments::row_cut(B), "A", arguments::row_cut(A));
+  arguments::require_disjoint(b, B, "A", A);
+  const Factor<T> given(A, op);
+  require_operation(a, is_transposed(B) ? given.transposed(is_conjugated(B)) : given);
+}
+
+/// The factors of Aᵀ or Aᴴ are the transposed factors, of which the other one has the ones.
+template <Scalar T>
+Info submit_getrf_nopiv(const Matrix<T>& A, Growth* growth) {
+  const auto stored = A.stored();
+  auto result = factorize_unpivoted(plan_tiles(MatrixAccess::session(A).machine(), stored.nb()),
+                                    opposite_if(is_transposed(A), Uplo::Lower), stored, growth != nullptr);
+  if (growth != nullptr) *growth = InfoAccess::growth(std::move(result.growth));
+  return InfoAccess::info(std::move(result.info));
+}
+
+template <Scalar T>
+void submit_getrs_nopiv(Op op, const Matrix<T>& A, const Matrix<T>& B) {
+  for (const auto& [factor, diag] : solves_with(op).steps)
+    submit_trsm<T>(
+        {.routine = blas::Routine::trsm, .uplo = factor, .op_a = op, .diag = diag, .alpha = T(1), .A = &A, .C = &B});
+}
+
+// --- on pointers -----------------------------------------------------------------------------------------------------
+
+/// A problem on pointers. Row-major matrices are read as column-major ones: A as its transpose, whose factors are the
+/// transposed ones, and B as its transpose, to which op(A)⁻ᵀ is applied from the right.
+template <Scalar T>
+struct UnpivotedProblem {
+  Layout layout;
+  Index m, n;
+  T* A;
+  Index lda;
+  Index nrhs = 0;
+  T* B = nullptr;
+  Index ldb = 1;
+
+  bool by_rows() const { return layout == Layout::RowMajor; }
+  Index stored_rows() const { return by_rows() ? n : m; }
+  Index stored_columns() const { return by_rows() ? m : n; }
+  Side side() const { return by_rows() ? Side::Right : Side::Left; }
+  Index rows_of_b() const { return by_rows() ? nrhs : n; }
+  Index columns_of_b() const { return by_rows() ? n : nrhs; }
+};
+
+template <Scalar T>
+void submit_solves(const Session& session, const Plan& plan, const UnpivotedProblem<T>& p, Op op, const Matrix<T>& A,
+                   const Matrix<T>& B) {
+  for (const auto& [factor, diag] : solves_with(op).steps) {
+    unroll::Sweep<T> sweep(session, plan, p.side(), opposite_if(p.by_rows(), factor), op, diag, true, A, B);
+    unroll::solve(sweep, T(1));
+  }
+}
+
+/// Factorizes, and if there are right-hand sides and no pivot is zero, solves.
+template <Scalar T>
+Index compute_unpivoted(const char* routine, const UnpivotedProblem<T>& p, double* growth) {
+  if (growth != nullptr) *growth = 1;
+  if (p.m == 0 || p.n == 0) return 0;
+  const auto session = session_to_wait(routine);
+  const auto plan = plan_lu_nopiv<T>(session->machine(), p.stored_rows(), p.stored_columns());
+  const auto a = private_output(session, plan, p.A, p.stored_rows(), p.stored_columns(), p.lda);
+  auto submitted = factorize_unpivoted(plan, opposite_if(p.by_rows(), Uplo::Lower), a, growth != nullptr);
+  if (p.nrhs > 0) {
+    const auto solves = plan_right_sides(session->machine(), plan, p.side(), p.nrhs);
+    const auto b = private_output(session, solves, p.B, p.rows_of_b(), p.columns_of_b(), p.ldb);
+    name_operand(b, 'B');
+    a.start_write_back();
+    if (submitted.info->wait() == 0) {  // otherwise B must not change
+      submit_solves(*session, solves, p, Op::NoTrans, a, b);
+      b.wait();
+    }
+  }
+  a.wait();
+  if (growth != nullptr) *growth = InfoAccess::growth(std::move(submitted.growth)).wait();
+  return submitted.info->wait();
+}
+
+template <Scalar T>
+Index getrf_nopiv_on_pointers(const Layout* given, Index m, Index n, T* A, Index lda, double* growth) {
+  LapackArguments check("getrf_nopiv", given);
+  check.size("m", m);
+  check.size("n", n);
+  check.matrix("A", "lda", m, n, lda, A, true);
+  return compute_unpivoted<T>("getrf_nopiv", {layout_of(given), m, n, A, lda}, growth);
+}
+
+template <Scalar T>
+void getrs_nopiv_on_pointers(const Layout* given, Op op, Index n, Index nrhs, const T* A, Index lda, T* B, Index ldb) {
+  LapackArguments check("getrs_nopiv", given);
+  check.option(op);
+  check.size("n", n);
+  check.size("nrhs", nrhs);
+  const auto a = check.matrix("A", "lda", n, n, lda, A, nrhs > 0);
+  const auto b = check.matrix("B", "ldb", n, nrhs, ldb, B, true);
+  check.require_disjoint(a, b);
+  if (n == 0 || nrhs == 0) return;
+  const UnpivotedProblem<T> p{layout_of(given), n, n, const_cast<T*>(A), lda, nrhs, B, ldb};  // A is only read
+  const auto session = session_to_wait("getrs_nopiv");
+  const auto plan = plan_triangular<T>(session->machine(), p.side(), true, p.rows_of_b(), p.columns_of_b());
+  const auto x = private_output(session, plan, B, p.rows_of_b(), p.columns_of_b(), ldb);
+  const auto factors = MatrixAccess::matrix(session, A, n, n, lda, {plan.tile.k, plan.tile.k});
+  name_operand(factors, 'A'), name_operand(x, 'B');
+  submit_solves(*session, plan, p, op, factors, x);
+  x.wait();
+}
+
+template <Scalar T>
+Index gesv_nopiv_on_pointers(const Layout* given, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb,
+                             double* growth) {
+  LapackArguments check("gesv_nopiv", given);
+  check.size("n", n);
+  check.size("nrhs", nrhs);
+  const auto a = check.matrix("A", "lda", n, n, lda, A, true);
+  const auto b = check.matrix("B", "ldb", n, nrhs, ldb, B, true);
+  check.require_disjoint(a, b);
+  return compute_unpivoted<T>("gesv_nopiv", {layout_of(given), n, n, A, lda, nrhs, B, ldb}, growth);
+}
+
+}  // namespace
+
+}  // namespace detail
+
+template <Scalar T>
+Info getrf_nopiv(const Matrix<T>& A, Growth* growth) {
+  const arguments::MatrixArgument at_a{"getrf_nopiv", 1, "A"};
+  detail::require_square_tiles(at_a, A);
+  arguments::require_writable(at_a, A);
+  return detail::submit_getrf_nopiv(A, growth);
+}
+template <Scalar T>
+void getrs_nopiv(Op op, const Matrix<T>& A, const Matrix<T>& B) {
+  arguments::require_legal("getrs_nopiv", arguments::illegal_op(1, "op", op));
+  detail::require_solvable("getrs_nopiv", 2, op, A, B);
+  detail::submit_getrs_nopiv(op, A, B);
+}
+template <Scalar T>
+Info gesv_nopiv(const Matrix<T>& A, const Matrix<T>& B, Growth* growth) {
+  arguments::require_writable({"gesv_nopiv", 1, "A"}, A);
+  detail::require_solvable("gesv_nopiv", 1, Op::NoTrans, A, B);
+  auto info = detail::submit_getrf_nopiv(A, growth);
+  detail::submit_getrs_nopiv(Op::NoTrans, A, B);
+  return info;
+}
+
+template <Scalar T>
+Index getrf_nopiv(Index m, Index n, T* A, Index lda, double* growth) {
+  return detail::getrf_nopiv_on_pointers(nullptr, m, n, A, lda, growth);
+}
+template <Scalar T>
+Index getrf_nopiv(Layout layout, Index m, Index n, T* A, Index lda, double* growth) {
+  return detail::getrf_nopiv_on_pointers(&layout, m, n, A, lda, growth);
+}
+template <Scalar T>
+void getrs_nopiv(Op op, Index n, Index nrhs, const T* A, Index lda, T* B, Index ldb) {
+  detail::getrs_nopiv_on_pointers(nullptr, op, n, nrhs, A, lda, B, ldb);
+}
+template <Scalar T>
+void getrs_nopiv(Layout layout, Op op, Index n, Index nrhs, const T* A, Index lda, T* B, Index ldb) {
+  detail::getrs_nopiv_on_pointers(&layout, op, n, nrhs, A, lda, B, ldb);
+}
+template <Scalar T>
+Index gesv_nopiv(Index n, Index nrhs, T* A, Index lda, T* B, Index ldb, double* growth) {
+  return detail::gesv_nopiv_on_pointers(nullptr, n, nrhs, A, lda, B, ldb, growth);
+}
+template <Scalar T>
+Index gesv_nopiv(Layout layout, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb, double* growth) {
+  return detail::gesv_nopiv_on_pointers(&layout, n, nrhs, A, lda, B, ldb, growth);
+}
+
+#define INSTANTIATE_UNPIVOTED(letter, T, ...)                                         \
+  template Info getrf_nopiv<T>(const Matrix<T>&, Growth*);                            \
+  template Index getrf_nopiv<T>(Index, Index, T*, Index, double*);                    \
+  template Index getrf_nopiv<T>(Layout, Index, Index, T*, Index, double*);            \
+  template void getrs_nopiv<T>(Op, const Matrix<T>&, const Matrix<T>&);               \
+  template void getrs_nopiv<T>(Op, Index, Index, const T*, Index, T*, Index);         \
+  template void getrs_nopiv<T>(Layout, Op, Index, Index, const T*, Index, T*, Index); \
+  template Info gesv_nopiv<T>(const Matrix<T>&, const Matrix<T>&, Growth*);           \
+  template Index gesv_nopiv<T>(Index, Index, T*, Index, T*, Index, double*);          \
+  template Index gesv_nopiv<T>(Layout, Index, Index, T*, Index, T*, Index, double*);
+FOR_SDCZ(INSTANTIATE_UNPIVOTED, )
+
+}  // namespace tessera
