@@ -268,6 +268,46 @@ tessera_status tessera_zgesv(tessera_layout layout, int64_t n, int64_t nrhs, voi
                              void* B, int64_t ldb, int64_t* info);
 /**@}*/
 
+/**@{*/
+/** A <- L U without pivoting. A is m x n. It is unsafe unless the matrix is known not to need pivots, see
+ *  <tessera/lapack.hpp>.
+ *  @param growth  set to max |U(i, j)| / max |A(i, j)|, where |x| is |Re x| + |Im x|, unless it is NULL
+ *  @param info    set to 0, or to the first i for which U(i, i) is exactly zero: infinities and NaN may follow */
+tessera_status tessera_sgetrf_nopiv(tessera_layout layout, int64_t m, int64_t n, float* A, int64_t lda, double* growth,
+                                    int64_t* info);
+tessera_status tessera_dgetrf_nopiv(tessera_layout layout, int64_t m, int64_t n, double* A, int64_t lda, double* growth,
+                                    int64_t* info);
+tessera_status tessera_cgetrf_nopiv(tessera_layout layout, int64_t m, int64_t n, void* A, int64_t lda, double* growth,
+                                    int64_t* info);
+tessera_status tessera_zgetrf_nopiv(tessera_layout layout, int64_t m, int64_t n, void* A, int64_t lda, double* growth,
+                                    int64_t* info);
+/**@}*/
+
+/**@{*/
+/** B <- op(A)^-1 B, with the factors of A that getrf_nopiv has computed. A is n x n, B is n x nrhs. */
+tessera_status tessera_sgetrs_nopiv(tessera_layout layout, tessera_op op, int64_t n, int64_t nrhs, const float* A,
+                                    int64_t lda, float* B, int64_t ldb);
+tessera_status tessera_dgetrs_nopiv(tessera_layout layout, tessera_op op, int64_t n, int64_t nrhs, const double* A,
+                                    int64_t lda, double* B, int64_t ldb);
+tessera_status tessera_cgetrs_nopiv(tessera_layout layout, tessera_op op, int64_t n, int64_t nrhs, const void* A,
+                                    int64_t lda, void* B, int64_t ldb);
+tessera_status tessera_zgetrs_nopiv(tessera_layout layout, tessera_op op, int64_t n, int64_t nrhs, const void* A,
+                                    int64_t lda, void* B, int64_t ldb);
+/**@}*/
+
+/**@{*/
+/** A <- its factors, as getrf_nopiv, and B <- A^-1 B.
+ *  @param growth, info  as of getrf_nopiv. If the info is not 0, B is not changed */
+tessera_status tessera_sgesv_nopiv(tessera_layout layout, int64_t n, int64_t nrhs, float* A, int64_t lda, float* B,
+                                   int64_t ldb, double* growth, int64_t* info);
+tessera_status tessera_dgesv_nopiv(tessera_layout layout, int64_t n, int64_t nrhs, double* A, int64_t lda, double* B,
+                                   int64_t ldb, double* growth, int64_t* info);
+tessera_status tessera_cgesv_nopiv(tessera_layout layout, int64_t n, int64_t nrhs, void* A, int64_t lda, void* B,
+                                   int64_t ldb, double* growth, int64_t* info);
+tessera_status tessera_zgesv_nopiv(tessera_layout layout, int64_t n, int64_t nrhs, void* A, int64_t lda, void* B,
+                                   int64_t ldb, double* growth, int64_t* info);
+/**@}*/
+
 /** A column-major matrix of tiles over the caller's memory. It is for programs that have several routines in flight, or
  *  put their own StarPU tasks between them. A row-major matrix is the transpose of a column-major one. */
 typedef struct tessera_matrix tessera_matrix;
@@ -383,6 +423,29 @@ tessera_status tessera_getrs_submit(tessera_op op, const tessera_matrix* A, cons
 /** As `tessera_getrf_submit`. */
 tessera_status tessera_gesv_submit(const tessera_matrix* A, const tessera_matrix* B, tessera_pivots** pivots,
                                    tessera_info** info);
+
+/** The growth of a factorization without pivoting on matrices. */
+typedef struct tessera_growth tessera_growth;
+
+/** LU factorization without pivoting, and solves with it, on matrices of one type in square tiles: they submit tasks
+ * and return. <tessera/lapack.hpp> has the contracts.
+ *  @param growth  set to the growth, to be destroyed, or to NULL. It is not measured if this is NULL
+ *  @param info    set to the info of the factorization, to be destroyed, or to NULL */
+tessera_status tessera_getrf_nopiv_submit(const tessera_matrix* A, tessera_growth** growth, tessera_info** info);
+
+/** As `tessera_getrf_nopiv_submit`, with the factors; there is no info. */
+tessera_status tessera_getrs_nopiv_submit(tessera_op op, const tessera_matrix* A, const tessera_matrix* B);
+
+/** As `tessera_getrf_nopiv_submit`. */
+tessera_status tessera_gesv_nopiv_submit(const tessera_matrix* A, const tessera_matrix* B, tessera_growth** growth,
+                                         tessera_info** info);
+
+/** Waits for a factorization.
+ *  @param value  set to its growth, as of `tessera_dgetrf_nopiv` */
+tessera_status tessera_growth_wait(const tessera_growth* growth, double* value);
+
+/** Destroys a growth. Does not wait, even if the factorization has not run. NULL is ignored. */
+void tessera_growth_destroy(tessera_growth* growth);
 
 /** Waits for a factorization.
  *  @param ipiv  set to its pivots, min(m, n) of them, as of `tessera_dgetrf` */

@@ -16,6 +16,9 @@ struct tessera_info {
 struct tessera_pivots {
   Pivots pivots;
 };
+struct tessera_growth {
+  Growth growth;
+};
 
 namespace {
 
@@ -47,6 +50,15 @@ void with_matrices(const char* function, const Given& a, const Given& b, Routine
         routine(typed, *right);
       },
       A->matrix);
+}
+
+/// Calls a factorization without pivoting, which returns an info, and hands over its results.
+/// @param routine  (Growth*), null if nobody asks for it
+template <typename Routine>
+void give_unpivoted(Routine routine, tessera_growth** growth, tessera_info** info) {
+  auto owned = growth != nullptr ? std::make_unique<tessera_growth>() : nullptr;
+  *info = new tessera_info{routine(owned != nullptr ? &owned->growth : nullptr)};
+  if (growth != nullptr) *growth = owned.release();
 }
 
 void give(Pivoted pivoted, tessera_pivots** pivots, tessera_info** info) {
@@ -107,6 +119,33 @@ void give(Pivoted pivoted, tessera_pivots** pivots, tessera_info** info) {
       const auto order = choice("layout", layout).meaning(function, 1);                                                \
       require_pointer(function, 9, "info", info);                                                                      \
       *info = gesv(order, n, nrhs, static_cast<T*>(A), lda, ipiv, static_cast<T*>(B), ldb);                            \
+    });                                                                                                                \
+  }                                                                                                                    \
+  tessera_status tessera_##letter##getrf_nopiv(tessera_layout layout, int64_t m, int64_t n, Element* A, int64_t lda,   \
+                                               double* growth, int64_t* info) {                                        \
+    constexpr const char* function = "tessera_" #letter "getrf_nopiv";                                                 \
+    return status_of(function, [&] {                                                                                   \
+      const auto order = choice("layout", layout).meaning(function, 1);                                                \
+      require_pointer(function, 7, "info", info);                                                                      \
+      *info = getrf_nopiv(order, m, n, static_cast<T*>(A), lda, growth);                                               \
+    });                                                                                                                \
+  }                                                                                                                    \
+  tessera_status tessera_##letter##getrs_nopiv(tessera_layout layout, tessera_op op, int64_t n, int64_t nrhs,          \
+                                               const Element* A, int64_t lda, Element* B, int64_t ldb) {               \
+    constexpr const char* function = "tessera_" #letter "getrs_nopiv";                                                 \
+    return status_of(function, [&] {                                                                                   \
+      const auto order = choice("layout", layout).meaning(function, 1);                                                \
+      getrs_nopiv(order, choice("op", op).meaning(function, 2), n, nrhs, static_cast<const T*>(A), lda,                \
+                  static_cast<T*>(B), ldb);                                                                            \
+    });                                                                                                                \
+  }                                                                                                                    \
+  tessera_status tessera_##letter##gesv_nopiv(tessera_layout layout, int64_t n, int64_t nrhs, Element* A, int64_t lda, \
+                                              Element* B, int64_t ldb, double* growth, int64_t* info) {                \
+    constexpr const char* function = "tessera_" #letter "gesv_nopiv";                                                  \
+    return status_of(function, [&] {                                                                                   \
+      const auto order = choice("layout", layout).meaning(function, 1);                                                \
+      require_pointer(function, 9, "info", info);                                                                      \
+      *info = gesv_nopiv(order, n, nrhs, static_cast<T*>(A), lda, static_cast<T*>(B), ldb, growth);                    \
     });                                                                                                                \
   }
 
@@ -186,6 +225,54 @@ tessera_status tessera_gesv_submit(const tessera_matrix* A, const tessera_matrix
     with_matrices(function, {1, A}, {2, B}, [&](const auto& a, const auto& b) { give(gesv(a, b), pivots, info); });
   });
 }
+
+tessera_status tessera_getrf_nopiv_submit(const tessera_matrix* A, tessera_growth** growth, tessera_info** info) {
+  constexpr const char* function = "tessera_getrf_nopiv_submit";
+  if (growth != nullptr) *growth = nullptr;
+  if (info != nullptr) *info = nullptr;
+  return status_of(function, [&] {
+    require_pointer(function, 1, "A", A);
+    require_pointer(function, 3, "info", info);
+    std::visit(
+        [&](const auto& matrix) {
+          give_unpivoted([&](Growth* measured) { return getrf_nopiv(matrix, measured); }, growth, info);
+        },
+        A->matrix);
+  });
+}
+
+tessera_status tessera_getrs_nopiv_submit(tessera_op op, const tessera_matrix* A, const tessera_matrix* B) {
+  constexpr const char* function = "tessera_getrs_nopiv_submit";
+  return status_of(function, [&] {
+    const Op which = choice("op", op).meaning(function, 1);
+    with_matrices(function, {2, A}, {3, B}, [&](const auto& a, const auto& b) { getrs_nopiv(which, a, b); });
+  });
+}
+
+tessera_status tessera_gesv_nopiv_submit(const tessera_matrix* A, const tessera_matrix* B, tessera_growth** growth,
+                                         tessera_info** info) {
+  constexpr const char* function = "tessera_gesv_nopiv_submit";
+  if (growth != nullptr) *growth = nullptr;
+  if (info != nullptr) *info = nullptr;
+  return status_of(function, [&] {
+    require_pointer(function, 1, "A", A);
+    require_pointer(function, 2, "B", B);
+    require_pointer(function, 4, "info", info);
+    with_matrices(function, {1, A}, {2, B}, [&](const auto& a, const auto& b) {
+      give_unpivoted([&](Growth* measured) { return gesv_nopiv(a, b, measured); }, growth, info);
+    });
+  });
+}
+
+tessera_status tessera_growth_wait(const tessera_growth* growth, double* value) {
+  constexpr const char* function = "tessera_growth_wait";
+  return status_of(function, [&] {
+    require_pointer(function, 1, "growth", growth);
+    *require_pointer(function, 2, "value", value) = growth->growth.wait();
+  });
+}
+
+void tessera_growth_destroy(tessera_growth* growth) { delete growth; }
 
 tessera_status tessera_pivots_wait(const tessera_pivots* pivots, int64_t* ipiv) {
   constexpr const char* function = "tessera_pivots_wait";

@@ -18,16 +18,19 @@ constexpr int n = 21, nrhs = 2;
 /// The functions of one type, as pointers to void.
 template <typename T>
 struct Functions;
-#define FUNCTIONS(letter, T)                               \
-  template <>                                              \
-  struct Functions<T> {                                    \
-    static constexpr char type = #letter[0];               \
-    static constexpr auto potrf = tessera_##letter##potrf; \
-    static constexpr auto potrs = tessera_##letter##potrs; \
-    static constexpr auto posv = tessera_##letter##posv;   \
-    static constexpr auto getrf = tessera_##letter##getrf; \
-    static constexpr auto getrs = tessera_##letter##getrs; \
-    static constexpr auto gesv = tessera_##letter##gesv;   \
+#define FUNCTIONS(letter, T)                                           \
+  template <>                                                          \
+  struct Functions<T> {                                                \
+    static constexpr char type = #letter[0];                           \
+    static constexpr auto potrf = tessera_##letter##potrf;             \
+    static constexpr auto potrs = tessera_##letter##potrs;             \
+    static constexpr auto posv = tessera_##letter##posv;               \
+    static constexpr auto getrf = tessera_##letter##getrf;             \
+    static constexpr auto getrs = tessera_##letter##getrs;             \
+    static constexpr auto gesv = tessera_##letter##gesv;               \
+    static constexpr auto getrf_nopiv = tessera_##letter##getrf_nopiv; \
+    static constexpr auto getrs_nopiv = tessera_##letter##getrs_nopiv; \
+    static constexpr auto gesv_nopiv = tessera_##letter##gesv_nopiv;   \
   };
 FUNCTIONS(s, float)
 FUNCTIONS(d, double)
@@ -138,6 +141,54 @@ TYPED_TEST(CSolvers, SolveWithPivotsOnMatrices) {
   EXPECT_LT(q.error(), 1e-5);
 }
 
+TYPED_TEST(CSolvers, SolveWithoutPivotsOnPointers) {
+  using F = Functions<TypeParam>;
+  Problem<TypeParam> p, q;
+  int64_t info = -1;
+  double growth = 0;
+  ASSERT_EQ(F::gesv_nopiv(TESSERA_COL_MAJOR, n, nrhs, p.A.data(), n, p.B.data(), n, &growth, &info), TESSERA_SUCCESS);
+  EXPECT_EQ(info, 0);
+  EXPECT_EQ(growth, 1);
+  EXPECT_LT(p.error(), 1e-5);
+  ASSERT_EQ(F::getrf_nopiv(TESSERA_COL_MAJOR, n, n, q.A.data(), n, nullptr, &info), TESSERA_SUCCESS);
+  for (const auto op : {TESSERA_NO_TRANS, TESSERA_TRANS, TESSERA_CONJ_TRANS}) {  // A is symmetric
+    Problem<TypeParam> right;
+    ASSERT_EQ(F::getrs_nopiv(TESSERA_COL_MAJOR, op, n, nrhs, q.A.data(), n, right.B.data(), n), TESSERA_SUCCESS);
+    EXPECT_LT(right.error(), 1e-5);
+  }
+  Problem<TypeParam> bad;
+  bad.A[0] = 0;
+  EXPECT_EQ(F::getrf_nopiv(TESSERA_ROW_MAJOR, n, n, bad.A.data(), n, &growth, &info), TESSERA_SUCCESS);
+  EXPECT_EQ(info, 1);
+}
+
+TYPED_TEST(CSolvers, SolveWithoutPivotsOnMatrices) {
+  Problem<TypeParam> p, q;
+  tessera_matrix *A = nullptr, *B = nullptr, *C = nullptr, *D = nullptr;
+  constexpr char type = Functions<TypeParam>::type;
+  ASSERT_EQ(tessera_matrix_create(type, p.A.data(), n, n, n, 8, 8, &A), TESSERA_SUCCESS);
+  ASSERT_EQ(tessera_matrix_create(type, p.B.data(), n, nrhs, n, 8, 8, &B), TESSERA_SUCCESS);
+  ASSERT_EQ(tessera_matrix_create(type, q.A.data(), n, n, n, 8, 8, &C), TESSERA_SUCCESS);
+  ASSERT_EQ(tessera_matrix_create(type, q.B.data(), n, nrhs, n, 8, 8, &D), TESSERA_SUCCESS);
+  tessera_growth* growth = nullptr;
+  tessera_info* info = nullptr;
+  ASSERT_EQ(tessera_getrf_nopiv_submit(A, &growth, &info), TESSERA_SUCCESS);
+  ASSERT_EQ(tessera_getrs_nopiv_submit(TESSERA_NO_TRANS, A, B), TESSERA_SUCCESS);
+  double value = 0;
+  EXPECT_EQ(tessera_growth_wait(growth, &value), TESSERA_SUCCESS);
+  EXPECT_EQ(value, 1);
+  tessera_growth_destroy(growth);
+  tessera_info_destroy(info);
+  ASSERT_EQ(tessera_gesv_nopiv_submit(C, D, nullptr, &info), TESSERA_SUCCESS);
+  int64_t zero = -1;
+  EXPECT_EQ(tessera_info_wait(info, &zero), TESSERA_SUCCESS);
+  EXPECT_EQ(zero, 0);
+  tessera_info_destroy(info);
+  for (auto* matrix : {A, B, C, D}) EXPECT_EQ(tessera_matrix_destroy(matrix), TESSERA_SUCCESS);
+  EXPECT_LT(p.error(), 1e-5);
+  EXPECT_LT(q.error(), 1e-5);
+}
+
 TEST(CSolversBadInput, IsRefusedByPosition) {
   Problem<double> p;
   const auto before = p.A;
@@ -163,6 +214,11 @@ TEST(CSolversBadInput, IsRefusedByPosition) {
   EXPECT_EQ(tessera_dgetrs(col, TESSERA_NO_TRANS, n, 1, a, n, pivots.data(), b, n), -7);
   EXPECT_THAT(tessera_last_error(), HasSubstr("(ipiv) has 1 at 2, must be from 2 to 21"));
   EXPECT_EQ(tessera_dgesv(col, n, nrhs, a, n, pivots.data(), b, n - 1, &info), -8);
+  EXPECT_EQ(tessera_dgetrf_nopiv(col, n, n, a, n - 1, nullptr, &info), -5);
+  EXPECT_EQ(tessera_dgetrf_nopiv(col, n, n, a, n, nullptr, nullptr), -7);
+  EXPECT_EQ(tessera_dgetrs_nopiv(col, static_cast<tessera_op>(0), n, 1, a, n, b, n), -2);
+  EXPECT_EQ(tessera_dgesv_nopiv(col, n, nrhs, a, n, b, n - 1, nullptr, &info), -7);
+  EXPECT_EQ(tessera_dgesv_nopiv(col, n, nrhs, a, n, b, n, nullptr, nullptr), -9);
   tessera_matrix *A = nullptr, *S = nullptr;
   ASSERT_EQ(tessera_matrix_create('d', a, n, n, n, 8, 8, &A), TESSERA_SUCCESS);
   Problem<float> single;
@@ -183,6 +239,13 @@ TEST(CSolversBadInput, IsRefusedByPosition) {
   EXPECT_EQ(rows, nullptr);
   EXPECT_EQ(tessera_getrs_submit(TESSERA_NO_TRANS, A, nullptr, S), -3);
   EXPECT_EQ(tessera_pivots_wait(nullptr, pivots.data()), -1);
+  auto* growth = reinterpret_cast<tessera_growth*>(A);
+  EXPECT_EQ(tessera_getrf_nopiv_submit(nullptr, &growth, &result), -1);
+  EXPECT_EQ(growth, nullptr);
+  EXPECT_EQ(tessera_getrf_nopiv_submit(A, nullptr, nullptr), -3);
+  EXPECT_EQ(tessera_getrs_nopiv_submit(TESSERA_NO_TRANS, A, S), -3);
+  EXPECT_EQ(tessera_gesv_nopiv_submit(A, A, nullptr, &result), -2);
+  EXPECT_EQ(tessera_growth_wait(nullptr, nullptr), -1);
   EXPECT_EQ(tessera_matrix_destroy(S), TESSERA_SUCCESS);
   EXPECT_EQ(tessera_matrix_destroy(A), TESSERA_SUCCESS);
   EXPECT_EQ(info, -7);
