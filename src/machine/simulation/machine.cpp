@@ -13,7 +13,7 @@ double element_size(char type) { return type == 's' ? 4 : type == 'z' ? 16 : 8; 
 
 /// How often an operation that is bound by memory bandwidth reads or writes the tile; 0 for all others.
 int passes(const std::string& operation) {
-  return operation == "add" ? 3 : operation == "scale" ? 2 : operation == "inspect" ? 1 : 0;
+  return operation == "add" ? 3 : operation == "scale" ? 2 : operation == "inspect" || operation == "growth" ? 1 : 0;
 }
 
 }  // namespace

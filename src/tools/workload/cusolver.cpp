@@ -126,7 +126,7 @@ void CuSolver::factorize_with_pivots(char type, Index m, Index n, void* A, Index
     const auto count = static_cast<std::size_t>(std::min(m, n));
     auto* const a = static_cast<T*>(state_->A.at_least(bytes(m * n)));
     auto* const info = static_cast<int*>(state_->info.at_least(2 * sizeof(int)));
-    auto* const p = static_cast<int*>(state_->pivots.at_least(count * sizeof(int)));
+    auto* const p = pivots == nullptr ? nullptr : static_cast<int*>(state_->pivots.at_least(count * sizeof(int)));
     int elements = 0;
     require(device::getrf_workspace<T>(state_->handle, rows, columns, a, rows, &elements), "getrf");
     auto* const workspace = static_cast<T*>(state_->workspace.at_least(bytes(elements)));
@@ -145,7 +145,7 @@ void CuSolver::factorize_with_pivots(char type, Index m, Index n, void* A, Index
       copy(B, ldb, b, n, nrhs, cudaMemcpyDeviceToHost);
     }
     copy(A, lda, a, m, n, cudaMemcpyDeviceToHost);
-    require(cudaMemcpyAsync(pivots, p, count * sizeof(int), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    if (p != nullptr) require(cudaMemcpyAsync(pivots, p, count * sizeof(int), cudaMemcpyDeviceToHost), "cudaMemcpy");
     int failed = 0;
     require(cudaMemcpy(&failed, info, sizeof failed, cudaMemcpyDeviceToHost), "cudaMemcpy");
     if (failed != 0) throw RuntimeError("cuSOLVER found the matrix singular");

@@ -71,7 +71,8 @@ class CuSolver {
   /// not overlap with arithmetic, since cuSOLVER takes whole matrices.
   /// @throws RuntimeError if A has no factor
   void factorize(char type, Uplo uplo, Index n, void* A, Index lda, Index nrhs, void* B, Index ldb);
-  /// A, m×n, ← its factors with partial pivoting, and if nrhs > 0 also B ← A⁻¹ B.
+  /// A, m×n, ← its factors with partial pivoting, and if nrhs > 0 also B ← A⁻¹ B. If `pivots` is null, nothing is
+  /// pivoted.
   /// @throws RuntimeError if A is singular
   void factorize_with_pivots(char type, Index m, Index n, void* A, Index lda, int* pivots, Index nrhs, void* B,
                              Index ldb);

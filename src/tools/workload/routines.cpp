@@ -105,6 +105,7 @@ const std::vector<std::unique_ptr<Routine>>& routines() {
 #undef ROUTINE
     for (const bool solves : {false, true}) all.push_back(cholesky(solves));
     for (const bool solves : {false, true}) all.push_back(lu(solves));
+    all.push_back(lu_nopiv());
     return all;
   }();
   return table;

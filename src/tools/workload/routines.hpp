@@ -116,5 +116,7 @@ SHAPES(SHAPE)
 std::unique_ptr<Routine> cholesky(bool solves);
 /// getrf, or gesv, which solves as well.
 std::unique_ptr<Routine> lu(bool solves);
+/// getrf_nopiv.
+std::unique_ptr<Routine> lu_nopiv();
 
 }  // namespace tessera::bench

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <limits>
+
+#include <tessera/error.hpp>
+#include <tessera/lapack.hpp>
+
+#include "workload/other_libraries.hpp"
+#include "workload/typed_routine.hpp"
+
+namespace tessera::bench {
+
+namespace {
+
+/// getrf_nopiv: C, n×n, ← its factors. C is a well-conditioned matrix: since its Hermitian part is positive definite
+/// and larger than the rest, it needs no pivots.
+class LuNopiv final : public Routine {
+ public:
+  LuNopiv() : Routine("getrf_nopiv") {}
+
+  Takes takes() const override { return {.beta = false}; }
+  /// OpenBLAS always exchanges rows.
+  Peers peers() const override { return {.openblas = false, .cublasxt = false, .cusolver = true}; }
+  std::string why_not(const Problem& /*p*/) const override { return ""; }
+
+  double flops(const Problem& p) const override {
+    const auto n = static_cast<double>(p.n);
+    return tools::with_type(p.type, [&]<Scalar T>(T) { return flops_per_multiply_add<T> * n * n * n / 3; });
+  }
+
+  blas::Traffic compulsory(const Problem& p) const override {
+    const auto n = static_cast<double>(p.n);
+    const double bytes = tools::with_type(p.type, [&]<Scalar T>(T) { return n * n * static_cast<double>(sizeof(T)); });
+    return {bytes, bytes};
+  }
+
+  Shapes shapes(const Problem& p) const override {
+    return {{}, {}, {p.n, p.n, std::max<Index>(1, p.n) + p.ld_pad, /*well_conditioned=*/true}};
+  }
+
+  double growth(const Problem& /*p*/) const override { return std::numeric_limits<double>::infinity(); }
+
+  detail::Plan plan_of(const Problem& p) const override {
+    const auto session = detail::session();
+    return tools::with_type(p.type,
+                            [&]<Scalar T>(T) { return detail::plan_lu_nopiv<T>(session->machine(), p.n, p.n); });
+  }
+
+  void run_tessera(const Problem& p, const Operands& o) const override {
+    const auto info = tools::with_type(
+        p.type, [&]<Scalar T>(T) { return getrf_nopiv(p.n, p.n, static_cast<T*>(o.C), shapes(p).C.ld); });
+    if (info != 0) throw RuntimeError(name() + ": a pivot is zero, info = " + std::to_string(info));
+  }
+  void run_openblas(const Problem& /*p*/, const Operands& /*o*/) const override {}
+  void run_cublasxt(cublasXtContext* /*handle*/, const Problem& /*p*/, const Operands& /*o*/) const override {}
+  void run_cusolver([[maybe_unused]] CuSolver& solver, [[maybe_unused]] const Problem& p,
+                    [[maybe_unused]] const Operands& o) const override {
+#ifdef TESSERA_WITH_CUDA
+    solver.factorize_with_pivots(p.type, p.n, p.n, o.C, shapes(p).C.ld, nullptr, 0, nullptr, 1);
+#endif
+  }
+
+  /// 0 = L U − A
+  Verdict check(const Problem& p, const Operands& o) const override {
+    return tools::with_type(p.type, [&]<Scalar T>(T) {
+      const Index ld = shapes(p).C.ld;
+      auto* const C = static_cast<const T*>(o.C);
+      const Operand<T> A{.ld = ld, .seed = p.seed, .operand = 2, .well_conditioned = p.n},
+          L{.data = C, .ld = ld, .form = Form::Triangular, .uplo = Uplo::Lower, .diagonal = Diagonal::Ones},
+          U{.data = C, .ld = ld, .form = Form::Triangular, .uplo = Uplo::Upper};
+      return check_equation<T>({p.n, p.n, p.n, {{T(1), L, U}}, T(-1), A, {.form = Form::Zero}, C});
+    });
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Routine> lu_nopiv() { return std::make_unique<LuNopiv>(); }
+
+}  // namespace tessera::bench
