@@ -91,7 +91,8 @@ template <Scalar T>
 double largest(const Dense<T>& A) {
   double most = 0;
   for (Index j = 0; j < A.n; j++)
-    for (Index i = 0; i < A.m; i++) most = std::abs(A(i, j)) <= most ? most : std::abs(A(i, j));  // NaN stays
+    for (Index i = 0; i < A.m; i++)
+      if (!(std::abs(A(i, j)) <= most) && !std::isnan(most)) most = std::abs(A(i, j));  // NaN stays
   return most;
 }
 

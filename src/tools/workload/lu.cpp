@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -144,7 +145,7 @@ class Lu final : public Routine {
     Verdict verdict{0, (is_complex<T> ? 2 * std::sqrt(2.0) : 1.0) * static_cast<double>(k + 2) * unit};
     for (Index i = 0; i < m; i++) {
       const double error = static_cast<double>(magnitude(at[size(i)] - lut[size(i)]) / lu_size[size(i)]);
-      verdict.error = error <= verdict.error ? verdict.error : error;  // a NaN stays
+      if (!(error <= verdict.error) && !std::isnan(verdict.error)) verdict.error = error;  // a NaN stays
     }
     return verdict;
   }
