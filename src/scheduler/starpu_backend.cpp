@@ -15,13 +15,17 @@ static_assert(host_node == STARPU_MAIN_RAM);
 
 bool is_gpu(unsigned node) { return starpu_node_get_kind(node) != STARPU_CPU_RAM; }
 
-/// Calls function(handle, mode) for the tiles that a task reads or writes, not for workspaces.
+/// Calls function(handle, mode) for the tiles that a task reads or writes, not for workspaces, nor for what it reads in
+/// host memory wherever it runs.
 template <typename Function>
 void for_each_tile(starpu_task* task, Function function) {
   const unsigned count = STARPU_TASK_GET_NBUFFERS(task);
   for (unsigned i = 0; i < count; i++) {
     const auto mode = STARPU_TASK_GET_MODE(task, i);
-    if ((mode & (STARPU_SCRATCH | STARPU_REDUX)) == 0) function(STARPU_TASK_GET_HANDLE(task, i), mode);
+    const bool stays_on_host = mode == STARPU_R && task->cl->specific_nodes != 0 &&
+                               STARPU_CODELET_GET_NODE(task->cl, i) == STARPU_SPECIFIC_NODE_CPU;
+    if (!stays_on_host && (mode & (STARPU_SCRATCH | STARPU_REDUX)) == 0)
+      function(STARPU_TASK_GET_HANDLE(task, i), mode);
   }
 }
 
