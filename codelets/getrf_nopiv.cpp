@@ -90,8 +90,8 @@ struct GetrfNopiv {
     const int m = transposed ? A.n : A.m, n = transposed ? A.m : A.n, ld = transposed ? A.n : A.ld;
     int elements = 0;
     check("getrf_nopiv", device::getrf_workspace<T>(solver.handle, m, n, A.data, ld, &elements));
-    constexpr int alignment = 64;
-    const auto own = static_cast<std::size_t>((elements + alignment - 1) / alignment * alignment),
+    constexpr std::size_t alignment = 64;
+    const auto own = (static_cast<std::size_t>(elements) + alignment - 1) / alignment * alignment,
                copy = transposed ? static_cast<std::size_t>(m) * static_cast<std::size_t>(n) : 0;
     auto* const workspace = static_cast<T*>(device::solver_workspace((own + copy) * sizeof(T)));
     if (workspace == nullptr) return;  // reported
