@@ -62,7 +62,7 @@ void give_unpivoted(Routine routine, tessera_growth** growth, tessera_info** inf
 }
 
 void give(Pivoted pivoted, tessera_pivots** pivots, tessera_info** info) {
-  auto owned = std::make_unique<tessera_pivots>(std::move(pivoted.pivots));
+  std::unique_ptr<tessera_pivots> owned(new tessera_pivots{std::move(pivoted.pivots)});
   *info = new tessera_info{std::move(pivoted.info)};
   *pivots = owned.release();
 }
