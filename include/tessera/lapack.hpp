@@ -89,8 +89,8 @@ class Growth {
  public:
   Growth() = default;  ///< of no factorization: 1
   /// Waits for the factorization.
-  /// @return  max|U(i, j)| / max|A(i, j)|, where |x| is |Re x| + |Im x|. 1 if the matrix is empty or zero. NaN if an
-  ///          element of U is NaN
+  /// @return  max|U(i, j)| / max|A(i, j)|, where |x| is |Re x| + |Im x|; 1 if both are 0 or the matrix is empty, NaN
+  ///          if an element of U is
   /// @throws RuntimeError as `Info::wait`
   double wait() const;
 
@@ -100,21 +100,19 @@ class Growth {
   std::shared_ptr<detail::Outcome> outcome_;
 };
 
-// LU without pivoting is for matrices that are known not to need it, such as those that are diagonally dominant by rows
-// or by columns, whose growth is at most 2, or whose Hermitian part is positive definite. For other matrices it is
-// unsafe: a nonsingular matrix may have no factors, and a small pivot makes factors of which no digit is right,
-// although `info` is 0. The backward error is about growth · n times the unit roundoff, so a growth above 10³ in single
-// and 10¹⁰ in double precision leaves few digits. Such matrices need `getrf`.
-//
-// On matrices, the tiles are square, and any view may be factorized. A row-major matrix on pointers is not copied.
-
 /// @{
-/// A ← L U: L unit lower trapezoidal, U upper trapezoidal.
-/// @param A       m×n
-/// @param growth  if not null, set to the growth. Finding it takes one more pass over A and over U
-/// @return        info: 0, or the first i, counted from 1, for which U(i, i) is exactly zero. If i < m, the divisions
-/// by
-///                it leave infinities and NaN in the rest of the factors
+/// A ← L U without pivoting: L unit lower trapezoidal, U upper trapezoidal.
+///
+/// This is for matrices that are known to need no pivots: those that are diagonally dominant by rows or by columns, or
+/// those with a positive definite Hermitian part that is not much smaller than the rest. For other matrices it is
+/// unsafe. A nonsingular matrix may have no factors, and a small pivot may leave factors without a correct digit,
+/// although `info` is 0. The backward error is about growth · n · u, where u is the unit roundoff. A growth above 10³
+/// in single, or 10¹⁰ in double precision, leaves few digits: such a matrix needs `getrf`.
+/// @param A       m×n. On matrices its tiles are square, and it may be a view of any kind. A row-major matrix on
+///                pointers is not copied
+/// @param growth  if not null, set to the `Growth`, which takes another pass over A and over U
+/// @return        info: 0, or the first i, counted from 1, for which U(i, i) is exactly zero. If i < m, something is
+///                divided by it, and the factors contain infinities and NaN
 /// @note          2/3 n³ flops if m = n. Left-looking on tiles, with a look-ahead of one step, as `potrf`
 template <Scalar T>
 Info getrf_nopiv(const Matrix<T>& A, Growth* growth = nullptr);

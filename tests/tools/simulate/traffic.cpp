@@ -42,5 +42,11 @@ TEST(Traffic, OfFactorizationsIsTheTriangle) {
   }
 }
 
+// Without pivoting, so does a whole matrix.
+TEST(Traffic, OfLuWithoutPivotingIsTheMatrix) {
+  for (const std::string gpus : {"1", "2"})
+    EXPECT_LE(from_host("--routine getrf_nopiv --size 16384 --gpus " + gpus), 1.001) << gpus;
+}
+
 }  // namespace
 }  // namespace tessera::test
