@@ -1,0 +1,187 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! The Fortran module: each type, each kind of argument, both kinds of integers, and what becomes of errors. With the
+! argument `stop`, an illegal call without `stat`, which ends the program.
+program test_module
+  use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
+  use tessera
+  implicit none
+  integer, parameter :: n = 40, k = 30, ld = n + 3
+  real(real64) :: reals(ld, n, 2)
+  complex(real64) :: Z(ld, n), W(ld, n)
+  complex(real32) :: V(ld, n)
+  integer :: failures = 0
+  character(20) :: argument
+
+  call get_command_argument(1, argument)
+  if (argument == 'stop') then
+    call tessera_gemm('N', 'N', n, n, k, 1d0, reals(:, :, 1), 1, reals(:, :, 2), ld, 0d0, reals(:, :, 2), ld)
+    stop 'it went on'
+  end if
+
+  call random_number(reals)
+  Z = cmplx(reals(:, :, 1), reals(:, :, 2), real64)
+  W = cmplx(reals(:, :, 2), -reals(:, :, 1), real64)
+  V = cmplx(Z, kind=real32)
+  call products
+  call submatrix
+  call updates
+  call triangles
+  call cholesky
+  call lu
+  call illegal
+  call runtime
+  if (failures > 0) error stop 1
+
+contains
+
+  subroutine check(what, right)
+    character(*), intent(in) :: what
+    logical, intent(in) :: right
+    if (.not. right) print '(a)', 'WRONG: '//what
+    if (.not. right) failures = failures + 1
+  end subroutine
+
+  logical function near(X, Y, bound)
+    complex(real64), intent(in) :: X(:, :), Y(:, :)
+    real(real64), intent(in) :: bound
+    near = maxval(abs(X - Y)) <= bound
+  end function
+
+  subroutine products
+    real(real64) :: A(ld, n), B(ld, n), C(ld, n), expected(k, n)
+    complex(real64) :: F(ld, n), expected_z(k, n)
+    complex(real32) :: G(ld, n)
+    real(real32) :: S(ld, n)
+    A = reals(:, :, 1)
+    B = reals(:, :, 2)
+    C = 1
+    expected = 2 * matmul(transpose(A(:n, :k)), B(:n, :)) + 3
+    call tessera_gemm('t', 'n', k, n, n, 2d0, A, ld, B, ld, 3d0, C, ld)
+    call check('dgemm', maxval(abs(C(:k, :) - expected)) < 1d-12 .and. all(C(k + 1:, :) == 1))
+    C = 1
+    call tessera_gemm('T', 'N', int(k, int64), int(n, int64), int(n, int64), 2d0, A, int(ld, int64), B, &
+                      int(ld, int64), 3d0, C, int(ld, int64))
+    call check('dgemm with sizes of 64 bits', maxval(abs(C(:k, :) - expected)) < 1d-12)
+    S = 1
+    call tessera_gemm('T', 'N', k, n, n, 2., real(A, real32), ld, real(B, real32), ld, 3., S, ld)
+    call check('sgemm', maxval(abs(S(:k, :) - expected)) < 1e-3)
+    expected_z = (0d0, 1d0) * matmul(conjg(transpose(Z(:n, :k))), W(:n, :))
+    F = huge(1d0)
+    call tessera_gemm('C', 'N', k, n, n, (0d0, 1d0), Z, ld, W, ld, (0d0, 0d0), F, ld)
+    call check('zgemm', near(F(:k, :), expected_z, 1d-12))
+    call tessera_gemm('C', 'N', k, n, n, (0., 1.), V, ld, cmplx(W, kind=real32), ld, (0., 0.), G, ld)
+    call check('cgemm', near(cmplx(G(:k, :), kind=real64), expected_z, 1d-3))
+  end subroutine
+
+  subroutine submatrix
+    real(real64) :: C(ld, n), expected(10, 10)
+    C = 0
+    expected = matmul(reals(3:12, 5:9, 1), reals(7:11, 2:11, 2))
+    call tessera_dgemm('N', 'N', 10, 10, 5, 1d0, reals(3, 5, 1), ld, reals(7, 2, 2), ld, 0d0, C(4, 6), ld)
+    call check('submatrices', maxval(abs(C(4:13, 6:15) - expected)) < 1d-12 .and. &
+               abs(sum(C) - sum(expected)) < 1d-10)
+  end subroutine
+
+  ! alpha and beta of herk and beta of her2k are real.
+  subroutine updates
+    complex(real64) :: H(ld, n), expected(n, n)
+    integer :: j
+    H = 1
+    call tessera_herk('L', 'N', n, k, 2d0, Z, ld, 3d0, H, ld)
+    expected = 2 * matmul(Z(:n, :k), conjg(transpose(Z(:n, :k)))) + 3
+    call check('zherk', all([(near(H(j:n, j:j), expected(j:, j:j), 1d-12), j = 1, n)]))
+    call check('the other triangle', all([(all(H(:j - 1, j) == 1), j = 1, n)]))
+    H = 1
+    call tessera_her2k('U', 'N', n, k, (2d0, 1d0), Z, ld, W, ld, 3d0, H, ld)
+    expected = (2d0, 1d0) * matmul(Z(:n, :k), conjg(transpose(W(:n, :k))))
+    expected = expected + conjg(transpose(expected)) + 3
+    call check('zher2k', all([(near(H(:j, j:j), expected(:j, j:j), 1d-11), j = 1, n)]))
+  end subroutine
+
+  subroutine triangles
+    complex(real64) :: A(ld, n), X(ld, n)
+    integer :: j
+    A = Z
+    do j = 1, n
+      A(j, j) = n
+      A(:j - 1, j) = 0
+    end do
+    X = W
+    call tessera_trsm('L', 'L', 'C', 'N', n, k, (2d0, 0d0), A, ld, X, ld)
+    call check('ztrsm', near(matmul(conjg(transpose(A(:n, :))), X(:n, :k)), 2 * W(:n, :k), 1d-10))
+    call tessera_trmm('L', 'L', 'C', 'N', n, k, (0.5d0, 0d0), A, ld, X, ld)
+    call check('ztrmm', near(X(:n, :k), W(:n, :k), 1d-10))
+  end subroutine
+
+  subroutine cholesky
+    complex(real32) :: A(ld, n), X(ld, n)
+    complex(real64) :: S(n, n)
+    integer :: i, info
+    integer(int64) :: wide_info
+    S = matmul(Z(:n, :), conjg(transpose(Z(:n, :))))
+    do i = 1, n
+      S(i, i) = S(i, i) + n
+    end do
+    A(:n, :) = cmplx(S, kind=real32)
+    X = V
+    call tessera_posv('U', n, k, A, ld, X, ld, info)
+    call check('cposv', info == 0 .and. near(matmul(S, cmplx(X(:n, :k), kind=real64)), cmplx(V(:n, :k), kind=real64), 1d-3))
+    A(:n, :) = cmplx(S, kind=real32)
+    A(7, 7) = -1
+    call tessera_potrf('L', n, A, ld, info)
+    call check('info of cpotrf', info == 7)
+    A(:n, :) = cmplx(S, kind=real32)
+    A(7, 7) = -1
+    call tessera_potrf('L', int(n, int64), A, int(ld, int64), wide_info)
+    call check('info of 64 bits', wide_info == 7)
+  end subroutine
+
+  subroutine lu
+    real(real64) :: A(ld, n), x(n), transposed(n)
+    integer(int32) :: pivots(n), info
+    integer(int64) :: wide_pivots(n), wide_info
+    A = reals(:, :, 1)
+    x = reals(:n, 1, 2)
+    call tessera_dgesv(n, 1, A, ld, pivots, x, n, info)
+    call check('dgesv of a vector', info == 0 .and. maxval(abs(matmul(reals(:n, :, 1), x) - reals(:n, 1, 2))) < 1d-10)
+    transposed = reals(:n, 1, 2)
+    call tessera_dgetrs('T', n, 1, A, ld, pivots, transposed, n)
+    call check('dgetrs', maxval(abs(matmul(transpose(reals(:n, :, 1)), transposed) - reals(:n, 1, 2))) < 1d-10)
+    A = reals(:, :, 1)
+    call tessera_getrf(int(n, int64), int(n, int64), A, int(ld, int64), wide_pivots, wide_info)
+    call check('pivots of 64 bits', wide_info == 0 .and. all(wide_pivots == pivots))
+    A = 0
+    call tessera_getrf(n, n, A, ld, pivots, info)
+    call check('info of dgetrf', info == 1)
+  end subroutine
+
+  subroutine illegal
+    real(real64) :: C(ld, n)
+    integer :: stat, info, pivots(n)
+    character(200) :: message
+    message = 'as before'
+    C = 1
+    call tessera_gemm('N', 'N', n, n, k, 1d0, reals(:, :, 1), ld, reals(:, :, 2), ld, 0d0, C, ld, stat, message)
+    call check('no error', stat == 0 .and. message == 'as before')
+    call tessera_gemm('N', 'N', n, n, k, 1d0, reals(:, :, 1), 39, reals(:, :, 2), ld, 0d0, C, ld, stat, message)
+    call check('lda: '//message, stat == -8 .and. message == 'tessera_dgemm: lda is 39, must be at least 40')
+    call tessera_gemm('N', 'x', n, n, k, 1d0, reals(:, :, 1), ld, reals(:, :, 2), ld, 0d0, C, ld, stat, message)
+    call check('op_b: '//message, stat == -2 .and. message == "tessera_dgemm: op_b is 'X', must be 'N', 'T' or 'C'")
+    call tessera_trsm('L', 'y', 'N', 'N', n, n, 1d0, reals(:, :, 1), ld, C, ld, stat, message)
+    call check('uplo: '//message, stat == -2 .and. message == "tessera_dtrsm: uplo is 'Y', must be 'U' or 'L'")
+    call tessera_getrf(-1, n, C, ld, pivots, info, stat, message)
+    call check('m: '//message, stat == -1 .and. info == -1 .and. index(message, 'tessera_dgetrf: m is -1') == 1)
+    call tessera_init(cpus=-2, stat=stat, errmsg=message)
+    call check('cpus: '//message, stat == -1 .and. index(message, 'tessera_init: cpus is -2') == 1)
+  end subroutine
+
+  subroutine runtime
+    integer :: stat
+    call check('version', len(tessera_version()) >= 5)
+    call tessera_init(cpus=1)
+    call tessera_wait
+    call tessera_finalize
+    call tessera_finalize(stat)
+    call check('nothing to finalize', stat > 0)
+  end subroutine
+end program
