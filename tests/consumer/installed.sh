@@ -39,7 +39,8 @@ if named=$(grep -rlaF "${patterns[@]}" "$prefix"); then fail "these name folders
 
 # --- programs
 mkdir "$scratch/user"
-cp "$source"/tests/consumer/{CMakeLists.txt,main.cpp,plain.c} "$source/examples/03_own_tasks.cpp" "$scratch/user"
+cp "$source"/tests/consumer/{CMakeLists.txt,main.cpp,plain.c} \
+  "$source"/examples/{03_own_tasks.cpp,10_fortran.f90,11_python.py} "$scratch/user"
 stranger=()
 if [[ $(id -u) == 0 ]]; then
   stranger=(setpriv --reuid=65534 --regid=65534 --clear-groups)
@@ -71,4 +72,20 @@ folder=$(dirname "$(find "$prefix" -name tessera.pc)")
 by_pkg_config='$CXX -std=c++20 main.cpp -o main $(pkg-config --cflags --libs tessera) && ./main &&
   $CXX -std=c++20 03_own_tasks.cpp -o own_tasks $(pkg-config --cflags --libs tessera tessera-starpu) && ./own_tasks'
 as_stranger "pkg-config" env PKG_CONFIG_PATH="$folder" bash -ec "$by_pkg_config"
+
+# --- programs in other languages
+fortran=$(sed -n 's/^CMAKE_Fortran_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
+if [[ -x $fortran ]]; then
+  cp "$source/tests/consumer/fortran/CMakeLists.txt" "$scratch/user/CMakeLists.txt"
+  as_stranger "cmake, in Fortran" env FC="$fortran" "$cmake" -S . -B fortran -D CMAKE_PREFIX_PATH="$prefix" \
+    -D PROGRAM="$scratch/user/10_fortran.f90"
+  as_stranger "cmake --build, in Fortran" "$cmake" --build fortran
+  as_stranger "Fortran by find_package" fortran/solver
+  # shellcheck disable=SC2016  # the inner shell expands it
+  by_pkg_config='$FC $(pkg-config --variable=fortran tessera) 10_fortran.f90 -o solver $(pkg-config --libs tessera) &&
+    ./solver'
+  as_stranger "Fortran by pkg-config" env FC="$fortran" PKG_CONFIG_PATH="$folder" bash -ec "$by_pkg_config"
+fi
+package=$(find "$prefix" -path '*/tessera/python' -type d)
+as_stranger "Python" env PYTHONPATH="$package" /usr/bin/python3 -B 11_python.py
 exit $failed

@@ -17,6 +17,7 @@ def text_of(*patterns):
 def in_code():
     """String literals that are a whole name, but for the enumerators of the C interface, which messages print."""
     code = text_of("src/**/*.[ch]pp", "codelets/**/*.[ch]pp")
+    code += text_of("src/python/**/*.py")
     names = set(re.findall(r'"(TESSERA_[A-Z_]*[A-Z])"', code))
     return names - set(re.findall(r"\b(TESSERA_[A-Z_]+) =", text_of("include/tessera/*.h")))
 

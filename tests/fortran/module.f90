@@ -169,6 +169,8 @@ contains
     call check('op_b: '//message, stat == -2 .and. message == "tessera_dgemm: op_b is 'X', must be 'N', 'T' or 'C'")
     call tessera_trsm('L', 'y', 'N', 'N', n, n, 1d0, reals(:, :, 1), ld, C, ld, stat, message)
     call check('uplo: '//message, stat == -2 .and. message == "tessera_dtrsm: uplo is 'Y', must be 'U' or 'L'")
+    call tessera_syrk('U', 'C', n, n, (1d0, 0d0), Z, ld, (0d0, 0d0), W, ld, stat, message)
+    call check('op: '//message, stat == -2 .and. index(message, "tessera_zsyrk: op is 'C', must be NoTrans ('N')") == 1)
     call tessera_getrf(-1, n, C, ld, pivots, info, stat, message)
     call check('m: '//message, stat == -1 .and. info == -1 .and. index(message, 'tessera_dgetrf: m is -1') == 1)
     call tessera_init(cpus=-2, stat=stat, errmsg=message)

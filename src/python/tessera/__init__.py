@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Level-3 BLAS and solvers over every core and every GPU of a machine, on NumPy arrays.
+
+    import tessera
+    C = tessera.gemm(A, B)                               # A B
+    tessera.gemm(A, B, C, alpha=0.5, beta=2)             # C <- 0.5 A B + 2 C, in place
+    X = tessera.solve(A, B)
+
+The functions call libtessera.so, which works on the arrays where they are: with columns or rows that are contiguous, in
+C's order or Fortran's, also mixed, and as parts of larger arrays. An array is copied if it has another type, if its
+elements are further apart in both directions, or if the BLAS has no operation for its order: a conjugate transpose of
+an array that has not the order of the result, for example. An output that must be copied is copied back.
+
+The type of a result is that of NumPy's `a @ b`: float32, float64, complex64 or complex128. Integers become float64.
+
+Other threads run during a call, but must not change its arrays. Errors are `ArgumentError` with the argument's name,
+`RuntimeFailure` if the machine could not do it, and NumPy's `LinAlgError` for matrices that cannot be factorized."""
+from ._blas import gemm, gemmt, hemm, her2k, herk, symm, syr2k, syrk, trmm, trsm
+from ._library import ArgumentError, Error, RuntimeFailure, finalize, init, version
+from ._solvers import cho_solve, cholesky, lu_factor, lu_solve, solve
+
+__all__ = [
+    "gemm", "gemmt", "hemm", "her2k", "herk", "symm", "syr2k", "syrk", "trmm", "trsm",
+    "cho_solve", "cholesky", "lu_factor", "lu_solve", "solve",
+    "ArgumentError", "Error", "RuntimeFailure", "finalize", "init", "version",
+]
+__version__ = version()

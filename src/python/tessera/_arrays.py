@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""NumPy arrays as matrices of the BLAS: an order, a leading dimension, and a copy where there is neither."""
+import numpy as np
+
+from ._library import OPTIONS, ArgumentError
+
+LETTERS = {"f": "s", "d": "d", "F": "c", "D": "z"}  # by NumPy's characters
+FLIPPED_OP = {"N": "T", "T": "N"}
+FLIPPED_UPLO = {"U": "L", "L": "U"}
+
+
+def letters(routine, **options):
+    """The letters of options in capitals, by their names in Python."""
+    for name, value in options.items():
+        allowed = OPTIONS["op" if name.startswith("trans") else name]
+        if not isinstance(value, str) or value.upper() not in allowed:
+            raise ArgumentError(routine, name, f"is {value!r}, must be one of {', '.join(allowed)}")
+        yield value.upper()
+
+
+def common_type(routine, *arrays):
+    """The type in which a routine computes with these arrays."""
+    kind = np.result_type(*arrays)
+    if kind.kind in "biu":
+        kind = np.dtype(np.float64)
+    elif kind.char == "e":
+        kind = np.dtype(np.float32)
+    if kind.char not in LETTERS:
+        raise TypeError(f"{routine}: arrays of {kind}; there are float32, float64, complex64 and complex128")
+    return np.dtype(kind.char)  # in this machine's byte order
+
+
+def matrix(routine, name, x, shape=(None, None)):
+    """x as an array of rank 2. None in `shape` is any size."""
+    x = np.asarray(x)
+    if x.ndim != 2:
+        raise ArgumentError(routine, name, f"has {x.ndim} dimensions, must have 2")
+    if any(wanted not in (None, size) for wanted, size in zip(shape, x.shape)):
+        wanted = " x ".join("any" if size is None else str(size) for size in shape)
+        raise ArgumentError(routine, name, f"is {x.shape[0]} x {x.shape[1]}, must be {wanted}")
+    return x
+
+
+def square(routine, name, x):
+    x = matrix(routine, name, x)
+    return matrix(routine, name, x, (x.shape[0], x.shape[0]))
+
+
+def leading_dimension(x, order):
+    """The leading dimension of x in an order, "C" or "F"; or 0 if x is not stored as a matrix of that order."""
+    (outer, inner), (step, inner_step) = (x.shape, x.strides) if order == "C" else (x.shape[::-1], x.strides[::-1])
+    least = max(1, inner)
+    if x.size == 0:
+        return least
+    if not x.flags.aligned or (inner > 1 and inner_step != x.itemsize):
+        return 0
+    if outer == 1:
+        return least
+    return step // x.itemsize if step % x.itemsize == 0 and step >= least * x.itemsize else 0
+
+
+def order_of(x, otherwise="C"):
+    """The order in which x is stored. An array in both orders, or in none, counts as `otherwise`."""
+    orders = [order for order in "CF" if leading_dimension(x, order)]
+    return orders[0] if len(orders) == 1 else otherwise
+
+
+def stored(x, kind, order):
+    """x in that type and order, which is x itself if possible; and its leading dimension."""
+    if x.dtype != kind or not leading_dimension(x, order):
+        x = np.array(x, dtype=kind, order=order)
+    return x, leading_dimension(x, order)
+
+
+def fits(x, kind, order):
+    return x.dtype == kind and leading_dimension(x, order) > 0
+
+
+def factors(xs, trans, kind, order, allowed="NTC"):
+    """The factors op(x) of a product: matrices in `order`, and the op that they share. A matrix in the other order is the
+    transpose of one in `order`, so that another op makes a copy needless, if that op is `allowed`."""
+    trans = real_op(trans, kind)
+    flipped = FLIPPED_OP.get(trans, "")
+    transposed = all(fits(x.T, kind, order) for x in xs) and not all(fits(x, kind, order) for x in xs)
+    if transposed and flipped and flipped in allowed:
+        return [stored(x.T, kind, order) for x in xs], flipped
+    return [stored(x, kind, order) for x in xs], trans
+
+
+def triangle(x, uplo, kind, order, trans="N", conjugated=False):
+    """A matrix of which one triangle is used, its triangle, and its op. The transpose has the other triangle.
+    `conjugated`: the matrix is Hermitian, so that its transpose is another matrix."""
+    trans = real_op(trans, kind)
+    transposed = fits(x.T, kind, order) and not fits(x, kind, order)
+    if transposed and trans in FLIPPED_OP and not conjugated:
+        return stored(x.T, kind, order), FLIPPED_UPLO[uplo], FLIPPED_OP[trans]
+    return stored(x, kind, order), uplo, trans
+
+
+def real_op(trans, kind):
+    """The op without a conjugate that means nothing to real matrices."""
+    return "T" if trans == "C" and kind.kind == "f" else trans
+
+
+def dimensions(x, trans):
+    """Rows and columns of op(x)."""
+    return x.shape if trans == "N" else x.shape[::-1]
+
+
+class Output:
+    """An array that a routine changes in place, or in a copy that `result` copies back."""
+
+    def __init__(self, routine, name, array, shape, kind):
+        if not isinstance(array, np.ndarray):
+            raise ArgumentError(routine, name, f"is of type {type(array).__name__}, must be a NumPy array")
+        matrix(routine, name, array, shape)
+        if array.dtype != kind:
+            raise ArgumentError(routine, name, f"has elements of type {array.dtype}, must have {kind}")
+        if not array.flags.writeable:
+            raise ArgumentError(routine, name, "cannot be written")
+        self.array = array
+        self.order = order_of(array)
+        self.work, self.ld = stored(array, kind, self.order)
+
+    def result(self):
+        if self.work is not self.array:
+            self.array[...] = self.work
+        return self.array
+
+
+def working_copy(x, kind, overwrite, order=None, copied="F"):
+    """A matrix that a routine changes, and its order: x itself if it may be overwritten and is stored in `order`, or in
+    any order if that is None. Otherwise a copy, in `order` or in the order `copied`."""
+    own = order or order_of(x, copied)
+    if overwrite and x.flags.writeable and fits(x, kind, own):
+        return x, own
+    return np.array(x, dtype=kind, order=order or copied), order or copied

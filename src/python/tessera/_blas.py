@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Level 3 of the BLAS. A function with an output `c` changes c in place and returns it; without c it returns a new array.
+Triangular updates leave the triangle of c that `uplo` does not name; in a new array it is zero."""
+import numpy as np
+
+from ._arrays import (LETTERS, Output, common_type, dimensions, factors, letters, matrix, order_of, square, stored,
+                      triangle, working_copy)
+from ._library import ArgumentError, call
+
+
+def new_or_given(routine, c, beta, shape, kind, like):
+    """The output, and beta for it. A new array is stored as `like`, so that no input need be copied."""
+    if c is not None:
+        return Output(routine, "c", c, shape, kind), beta
+    return Output(routine, "c", np.zeros(shape, dtype=kind, order=order_of(like)), shape, kind), 0
+
+
+def gemm(a, b, c=None, *, alpha=1, beta=0, trans_a="N", trans_b="N"):
+    """c <- alpha op(a) op(b) + beta c. op(x) is x ("N"), its transpose ("T") or its conjugate transpose ("C")."""
+    trans_a, trans_b = letters("gemm", trans_a=trans_a, trans_b=trans_b)
+    a, b = matrix("gemm", "a", a), matrix("gemm", "b", b)
+    kind = common_type("gemm", a, b)
+    (m, k), (rows, n) = dimensions(a, trans_a), dimensions(b, trans_b)
+    if rows != k:
+        raise ArgumentError("gemm", "b", f"has {rows} rows under its op, must have as many as op(a) has columns, {k}")
+    c, beta = new_or_given("gemm", c, beta, (m, n), kind, a)
+    (A,), op_a = factors([a], trans_a, kind, c.order)
+    (B,), op_b = factors([b], trans_b, kind, c.order)
+    call("gemm", LETTERS[kind.char], layout=c.order, op_a=op_a, op_b=op_b, m=m, n=n, k=k, alpha=alpha, A=A, B=B,
+         beta=beta, C=(c.work, c.ld))
+    return c.result()
+
+
+def gemmt(a, b, c=None, *, alpha=1, beta=0, trans_a="N", trans_b="N", uplo="L"):
+    """The triangle `uplo` of c <- alpha op(a) op(b) + beta c."""
+    trans_a, trans_b, uplo = letters("gemmt", trans_a=trans_a, trans_b=trans_b, uplo=uplo)
+    a, b = matrix("gemmt", "a", a), matrix("gemmt", "b", b)
+    kind = common_type("gemmt", a, b)
+    n, k = dimensions(a, trans_a)
+    if dimensions(b, trans_b) != (k, n):
+        raise ArgumentError("gemmt", "b", f"must be {k} x {n} under its op")
+    c, beta = new_or_given("gemmt", c, beta, (n, n), kind, a)
+    (A,), op_a = factors([a], trans_a, kind, c.order)
+    (B,), op_b = factors([b], trans_b, kind, c.order)
+    call("gemmt", LETTERS[kind.char], layout=c.order, uplo=uplo, op_a=op_a, op_b=op_b, n=n, k=k, alpha=alpha, A=A, B=B,
+         beta=beta, C=(c.work, c.ld))
+    return c.result()
+
+
+def _beside(routine, a, b, side):
+    """A square matrix, and one that it is multiplied with from that side."""
+    a = square(routine, "a", a)
+    return a, matrix(routine, "b", b, (len(a), None) if side == "L" else (None, len(a)))
+
+
+def _symmetric(routine, a, b, c, alpha, beta, side, uplo):
+    side, uplo = letters(routine, side=side, uplo=uplo)
+    a, b = _beside(routine, a, b, side)
+    kind = common_type(routine, a, b)
+    c, beta = new_or_given(routine, c, beta, b.shape, kind, b)
+    hermitian = routine == "hemm" and kind.kind == "c"
+    A, uplo, _ = triangle(a, uplo, kind, c.order, conjugated=hermitian)
+    call("hemm" if hermitian else "symm", LETTERS[kind.char], layout=c.order, side=side, uplo=uplo, m=b.shape[0],
+         n=b.shape[1], alpha=alpha, A=A, B=stored(b, kind, c.order), beta=beta, C=(c.work, c.ld))
+    return c.result()
+
+
+def symm(a, b, c=None, *, alpha=1, beta=0, side="L", uplo="L"):
+    """c <- alpha a b + beta c (side "L") or alpha b a + beta c ("R"), a symmetric: only its triangle `uplo` is read."""
+    return _symmetric("symm", a, b, c, alpha, beta, side, uplo)
+
+
+def hemm(a, b, c=None, *, alpha=1, beta=0, side="L", uplo="L"):
+    """As `symm`, a Hermitian."""
+    return _symmetric("hemm", a, b, c, alpha, beta, side, uplo)
+
+
+def _update(routine, xs, c, alpha, beta, trans, uplo):
+    """An update with one matrix, or with two. For real matrices, a Hermitian update is a symmetric one."""
+    trans, uplo = letters(routine, trans=trans, uplo=uplo)
+    xs = [matrix(routine, name, x) for name, x in zip("ab", xs)]
+    kind = common_type(routine, *xs)
+    n, k = dimensions(xs[0], trans)
+    matrix(routine, "b", xs[-1], xs[0].shape)
+    c, beta = new_or_given(routine, c, beta, (n, n), kind, xs[0])
+    hermitian = routine.startswith("her") and kind.kind == "c"
+    allowed = "NC" if hermitian else "NT"
+    if kind.kind == "c" and trans not in allowed:
+        raise ArgumentError(routine, "trans", f"is {trans!r}, must be one of {', '.join(allowed)} for complex matrices")
+    matrices, op = factors(xs, trans, kind, c.order, allowed)
+    name = routine if hermitian else routine.replace("her", "syr")
+    call(name, LETTERS[kind.char], layout=c.order, uplo=uplo, op=op, n=n, k=k, alpha=alpha, A=matrices[0],
+         B=matrices[-1], beta=beta, C=(c.work, c.ld))
+    return c.result()
+
+
+def syrk(a, c=None, *, alpha=1, beta=0, trans="N", uplo="L"):
+    """The triangle `uplo` of c <- alpha op(a) op(a)^T + beta c."""
+    return _update("syrk", [a], c, alpha, beta, trans, uplo)
+
+
+def herk(a, c=None, *, alpha=1, beta=0, trans="N", uplo="L"):
+    """The triangle `uplo` of c <- alpha op(a) op(a)^H + beta c; alpha and beta are real."""
+    return _update("herk", [a], c, alpha, beta, trans, uplo)
+
+
+def syr2k(a, b, c=None, *, alpha=1, beta=0, trans="N", uplo="L"):
+    """The triangle `uplo` of c <- alpha op(a) op(b)^T + alpha op(b) op(a)^T + beta c."""
+    return _update("syr2k", [a, b], c, alpha, beta, trans, uplo)
+
+
+def her2k(a, b, c=None, *, alpha=1, beta=0, trans="N", uplo="L"):
+    """The triangle `uplo` of c <- alpha op(a) op(b)^H + conj(alpha) op(b) op(a)^H + beta c; beta is real."""
+    return _update("her2k", [a, b], c, alpha, beta, trans, uplo)
+
+
+def _triangular(routine, a, b, alpha, side, uplo, trans, diag, overwrite_b):
+    side, uplo, trans, diag = letters(routine, side=side, uplo=uplo, trans=trans, diag=diag)
+    a, b = _beside(routine, a, b, side)
+    kind = common_type(routine, a, b)
+    x, order = working_copy(b, kind, overwrite_b, copied=order_of(b))
+    A, uplo, op = triangle(a, uplo, kind, order, trans)
+    call(routine, LETTERS[kind.char], layout=order, side=side, uplo=uplo, op=op, diag=diag, m=x.shape[0], n=x.shape[1],
+         alpha=alpha, A=A, B=stored(x, kind, order))
+    return x
+
+
+def trmm(a, b, *, alpha=1, side="L", uplo="L", trans="N", diag="N", overwrite_b=False):
+    """Returns alpha op(a) b (side "L") or alpha b op(a) ("R"), a triangular; with diag "U", its diagonal counts as 1. With
+    overwrite_b, the result is in b if b has its type and a leading dimension."""
+    return _triangular("trmm", a, b, alpha, side, uplo, trans, diag, overwrite_b)
+
+
+def trsm(a, b, *, alpha=1, side="L", uplo="L", trans="N", diag="N", overwrite_b=False):
+    """Returns alpha op(a)^-1 b (side "L") or alpha b op(a)^-1 ("R"). The arguments are those of `trmm`."""
+    return _triangular("trsm", a, b, alpha, side, uplo, trans, diag, overwrite_b)

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""libtessera.so: where it is, its functions, and its errors."""
+import ctypes
+import os
+import pathlib
+import re
+
+SONAME = "libtessera.so.0"
+
+# The functions of tessera.h on pointers: types and arguments, by the header's names. `real` marks what is a real number
+# for complex matrices, too.
+ROUTINES = {
+    "gemm": ("sdcz", "layout op_a op_b m n k alpha A lda B ldb beta C ldc"),
+    "gemmt": ("sdcz", "layout uplo op_a op_b n k alpha A lda B ldb beta C ldc"),
+    "symm": ("sdcz", "layout side uplo m n alpha A lda B ldb beta C ldc"),
+    "hemm": ("cz", "layout side uplo m n alpha A lda B ldb beta C ldc"),
+    "syrk": ("sdcz", "layout uplo op n k alpha A lda beta C ldc"),
+    "herk": ("cz", "layout uplo op n k real:alpha A lda real:beta C ldc"),
+    "syr2k": ("sdcz", "layout uplo op n k alpha A lda B ldb beta C ldc"),
+    "her2k": ("cz", "layout uplo op n k alpha A lda B ldb real:beta C ldc"),
+    "trmm": ("sdcz", "layout side uplo op diag m n alpha A lda B ldb"),
+    "trsm": ("sdcz", "layout side uplo op diag m n alpha A lda B ldb"),
+    "potrf": ("sdcz", "layout uplo n A lda info"),
+    "potrs": ("sdcz", "layout uplo n nrhs A lda B ldb"),
+    "posv": ("sdcz", "layout uplo n nrhs A lda B ldb info"),
+    "getrf": ("sdcz", "layout m n A lda ipiv info"),
+    "getrs": ("sdcz", "layout op n nrhs A lda ipiv B ldb"),
+    "gesv": ("sdcz", "layout n nrhs A lda ipiv B ldb info"),
+}
+OPTIONS = {
+    "layout": {"C": 101, "F": 102},
+    "op": {"N": 111, "T": 112, "C": 113},
+    "uplo": {"U": 121, "L": 122},
+    "diag": {"N": 131, "U": 132},
+    "side": {"L": 141, "R": 142},
+}
+OPTIONS["op_a"] = OPTIONS["op_b"] = OPTIONS["op"]
+# The names that differ in Python.
+NAMES = {"op": "trans", "op_a": "trans_a", "op_b": "trans_b", "A": "a", "B": "b", "C": "c"}
+
+
+class Error(Exception):
+    """Base class of this package's exceptions."""
+
+
+class ArgumentError(Error, ValueError):
+    """An argument is illegal, and nothing has been touched. `routine`, `argument` and `problem` are the parts of the
+    message."""
+
+    def __init__(self, routine, argument, problem):
+        super().__init__(f"{routine}: {argument} {problem}")
+        self.routine, self.argument, self.problem = routine, argument, problem
+
+
+class RuntimeFailure(Error, RuntimeError):
+    """The machine or StarPU could not do it."""
+
+
+def load():
+    """Opens the library that TESSERA_LIBRARY names; else the one of the prefix in which this package is installed; else
+    what the loader finds."""
+    named = os.environ.get("TESSERA_LIBRARY")
+    beside = pathlib.Path(__file__).resolve().parents[3] / SONAME  # PREFIX/lib, from PREFIX/lib/tessera/python/tessera
+    place = named or (str(beside) if beside.exists() else SONAME)
+    try:
+        return ctypes.CDLL(place)
+    except OSError as error:
+        raise ImportError(f"tessera cannot load its library: {error}. TESSERA_LIBRARY may name the file {SONAME}; it is "
+                          + (f"{named!r} now." if named else f"not set, and there is no {beside}.")) from error
+
+
+def argument_types(routine, letter):
+    """The C types of the arguments of a routine for one type of elements."""
+    real = ctypes.c_float if letter in "sc" else ctypes.c_double
+    for argument in ROUTINES[routine][1].split():
+        if argument in OPTIONS:
+            yield ctypes.c_int
+        elif argument == "info":
+            yield ctypes.POINTER(ctypes.c_int64)
+        elif argument in ("A", "B", "C", "ipiv"):
+            yield ctypes.c_void_p
+        elif argument in ("alpha", "beta"):
+            yield real if letter in "sd" else ctypes.c_void_p
+        else:
+            yield real if argument.startswith("real:") else ctypes.c_int64
+
+
+def functions():
+    """The functions by routine and type, as far as this library has them."""
+    found = {}
+    for routine, (letters, _) in ROUTINES.items():
+        for letter in letters:
+            function = getattr(library, f"tessera_{letter}{routine}", None)
+            if function is not None:
+                function.argtypes = list(argument_types(routine, letter))
+                function.restype = ctypes.c_int
+                found[routine, letter] = function
+    return found
+
+
+def explain(status, routine):
+    """Raises the exception for a status. The library's message has the C function, and the argument by its position and
+    name."""
+    message = library.tessera_last_error().decode()
+    parts = re.fullmatch(r"\w+: argument \d+ \((\w+)\) (.*)", message, re.DOTALL)
+    if status < 0 and parts:
+        raise ArgumentError(routine, NAMES.get(parts[1], parts[1]), parts[2])
+    raise RuntimeFailure(message)
+
+
+def number(routine, name, value, letter, c_type):
+    """alpha or beta as the C function takes it: a complex number by its address."""
+    try:
+        if c_type is not ctypes.c_void_p:
+            return c_type(value)
+        value = complex(value)
+        return ((ctypes.c_float if letter == "c" else ctypes.c_double) * 2)(value.real, value.imag)
+    except TypeError:
+        kind = "number" if c_type is ctypes.c_void_p else "real number"
+        raise ArgumentError(routine, name, f"is {value!r}, must be a {kind}") from None
+
+
+def call(routine, letter, **values):
+    """Calls the function of that name and type. `values` are its arguments by the header's names: letters for options, an
+    array and its leading dimension for a matrix. Returns info, or 0 if the function has none."""
+    function = functions_by_type.get((routine, letter))
+    if function is None:
+        raise RuntimeFailure(f"{routine}: this libtessera.so has no tessera_{letter}{routine}")
+    info, arguments = ctypes.c_int64(0), []
+    for argument, c_type in zip(ROUTINES[routine][1].split(), function.argtypes):
+        name = argument.split(":")[-1]
+        if name in OPTIONS:
+            arguments.append(OPTIONS[name][values[name]])
+        elif name == "info":
+            arguments.append(info)
+        elif name in ("alpha", "beta"):
+            arguments.append(number(routine, name, values[name], letter, c_type))
+        elif name in ("lda", "ldb", "ldc"):
+            arguments.append(values[name[2].upper()][1])
+        elif name in ("A", "B", "C"):
+            arguments.append(values[name][0].ctypes.data)
+        elif name == "ipiv":
+            arguments.append(values[name].ctypes.data)
+        else:
+            arguments.append(values[name])
+    status = function(*arguments)
+    if status != 0:
+        explain(status, routine)
+    return info.value
+
+
+def init(cpus=-1, gpus=-1):
+    """Starts StarPU or joins it. Optional: the first routine starts what is needed. Each call needs its own
+    `finalize`. -1: what TESSERA_CPUS and TESSERA_GPUS say, else all that is useful."""
+    status = library.tessera_init(cpus, gpus)
+    if status != 0:
+        explain(status, "init")
+
+
+def finalize():
+    """Waits for everything submitted; the last call stops what the first `init` started."""
+    status = library.tessera_finalize()
+    if status != 0:
+        explain(status, "finalize")
+
+
+def version():
+    """The version of libtessera.so."""
+    return library.tessera_version().decode()
+
+
+library = load()
+library.tessera_last_error.restype = library.tessera_version.restype = ctypes.c_char_p
+library.tessera_init.argtypes = [ctypes.c_int, ctypes.c_int]
+functions_by_type = functions()

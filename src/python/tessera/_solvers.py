@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Factorizations and linear equations. A right-hand side b is a vector or a matrix; the result has its shape. With
+overwrite_a or overwrite_b, an array is used as working memory if it is stored as needed: its content is then lost, and
+the result may share its memory."""
+import numpy as np
+
+from ._arrays import LETTERS, common_type, letters, matrix, order_of, square, stored, working_copy
+from ._library import ArgumentError, call
+
+
+def right_hand_side(routine, b, n):
+    """b as a matrix with n rows."""
+    b = np.asarray(b)
+    if b.ndim not in (1, 2) or b.shape[0] != n:
+        raise ArgumentError(routine, "b", f"has shape {b.shape}, must be {n}, or {n} x any")
+    return b.reshape(n, 1) if b.ndim == 1 else b
+
+
+def result(x, b):
+    return x.reshape(-1) if np.ndim(b) == 1 else x
+
+
+def not_positive(info):
+    raise np.linalg.LinAlgError(f"the leading minor of order {info} is not positive: there is no Cholesky factor")
+
+
+def singular(info):
+    raise np.linalg.LinAlgError(f"the matrix is singular: element {info - 1} on the diagonal of U is zero")
+
+
+def cholesky(a, *, uplo="L", overwrite_a=False):
+    """Returns the Cholesky factor: L with a = L L^H (uplo "L") or U with a = U^H U ("U"). Only that triangle of a is read;
+    the other one is zero in the result. Raises LinAlgError if a is not positive definite."""
+    uplo, = letters("cholesky", uplo=uplo)
+    a = square("cholesky", "a", a)
+    kind = common_type("cholesky", a)
+    factor, order = working_copy(a, kind, overwrite_a, copied=order_of(a))
+    info = call("potrf", LETTERS[kind.char], layout=order, uplo=uplo, n=len(a), A=stored(factor, kind, order))
+    if info:
+        not_positive(info)
+    for i in range(len(a)):
+        factor[i, slice(i + 1, None) if uplo == "L" else slice(i)] = 0
+    return factor
+
+
+def cho_solve(factor, b, *, uplo="L", overwrite_b=False):
+    """Returns x with a x = b, from the factor that `cholesky` has computed with the same `uplo`."""
+    uplo, = letters("cho_solve", uplo=uplo)
+    factor = square("cho_solve", "factor", factor)
+    B = right_hand_side("cho_solve", b, len(factor))
+    kind = common_type("cho_solve", factor, B)
+    x, order = working_copy(B, kind, overwrite_b, order_of(factor))
+    call("potrs", LETTERS[kind.char], layout=order, uplo=uplo, n=len(factor), nrhs=x.shape[1],
+         A=stored(factor, kind, order), B=stored(x, kind, order))
+    return result(x, b)
+
+
+def lu_factor(a, *, overwrite_a=False):
+    """Returns (lu, pivots): L without its unit diagonal and U, with P a = L U, in one array; row i, counted from 0, was
+    exchanged with row pivots[i], one after another. A singular a is no error: U then has a zero on its diagonal."""
+    a = matrix("lu_factor", "a", a)
+    kind = common_type("lu_factor", a)
+    lu, order = working_copy(a, kind, overwrite_a)
+    pivots = np.zeros(min(a.shape), dtype=np.int64)
+    call("getrf", LETTERS[kind.char], layout=order, m=a.shape[0], n=a.shape[1], A=stored(lu, kind, order),
+         ipiv=pivots)
+    return lu, pivots - 1
+
+
+def lu_solve(lu_and_pivots, b, *, trans="N", overwrite_b=False):
+    """Returns x with op(a) x = b, from the result of `lu_factor`."""
+    trans, = letters("lu_solve", trans=trans)
+    lu, pivots = lu_and_pivots
+    lu = square("lu_solve", "lu", lu)
+    B = right_hand_side("lu_solve", b, len(lu))
+    kind = common_type("lu_solve", lu, B)
+    pivots = np.asarray(pivots, dtype=np.int64) + 1
+    if pivots.shape != (len(lu),) or np.any((pivots < 1) | (pivots > len(lu))):
+        raise ArgumentError("lu_solve", "pivots", f"must be {len(lu)} rows of the matrix, counted from 0")
+    x, order = working_copy(B, kind, overwrite_b, order_of(lu, "F"))
+    call("getrs", LETTERS[kind.char], layout=order, op=trans, n=len(lu), nrhs=x.shape[1], A=stored(lu, kind, order),
+         ipiv=pivots, B=stored(x, kind, order))
+    return result(x, b)
+
+
+def solve(a, b, *, assume_a="gen", uplo="L", overwrite_a=False, overwrite_b=False):
+    """Returns x with a x = b: by LU with partial pivoting, or with assume_a="pos" by Cholesky, which reads only the triangle
+    `uplo` of a. Raises LinAlgError if a is singular, or not positive definite."""
+    uplo, = letters("solve", uplo=uplo)
+    if assume_a not in ("gen", "pos"):
+        raise ArgumentError("solve", "assume_a", f"is {assume_a!r}, must be one of gen, pos")
+    a = square("solve", "a", a)
+    B = right_hand_side("solve", b, len(a))
+    kind = common_type("solve", a, B)
+    positive = assume_a == "pos"
+    factor, order = working_copy(a, kind, overwrite_a, copied=order_of(a) if positive else "F")
+    x, _ = working_copy(B, kind, overwrite_b, order)
+    arguments = dict(layout=order, n=len(a), nrhs=x.shape[1], A=stored(factor, kind, order), B=stored(x, kind, order))
+    if positive:
+        info = call("posv", LETTERS[kind.char], uplo=uplo, **arguments)
+    else:
+        info = call("gesv", LETTERS[kind.char], ipiv=np.zeros(len(a), dtype=np.int64), **arguments)
+    if info:
+        (not_positive if positive else singular)(info)
+    return result(x, b)

@@ -1,0 +1,359 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The Python package: results in every type and order, what is copied and what is not, errors, and whether its table of
+routines is that of the C header.
+usage: package.py SOURCE_FOLDER VERSION [arguments of unittest]"""
+import ctypes
+import itertools
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import threading
+import unittest
+
+import numpy as np
+
+import tessera
+from tessera import _arrays, _library
+
+source, version = pathlib.Path(sys.argv[1]), sys.argv[2]
+KINDS = [np.dtype(letter) for letter in "fdFD"]
+STORAGE = ["C", "F", "part of C", "part of F", "steps", "backwards"]
+random = np.random.default_rng(1)
+
+
+def make(rows, columns, kind, storage="C"):
+    """A random matrix, stored in one of the ways of STORAGE."""
+    x = random.standard_normal((2 * rows, 2 * columns)) + 1j * random.standard_normal((2 * rows, 2 * columns))
+    x = np.array(x if kind.kind == "c" else x.real, dtype=kind, order="F" if storage.endswith("F") else "C")
+    if storage in ("C", "F"):
+        return np.array(x[:rows, :columns], order=storage)
+    if storage == "steps":
+        return x[::2, ::2]
+    if storage == "backwards":
+        return x[rows:0:-1, 1:columns + 1]
+    return x[1:rows + 1, 1:columns + 1]
+
+
+def op(x, trans):
+    return {"N": x, "T": x.T, "C": x.conj().T}[trans]
+
+
+class Case(unittest.TestCase):
+    def near(self, computed, expected, message=None):
+        bound = 200 * np.finfo(computed.dtype).eps * max(1, np.max(np.abs(expected), initial=0))
+        self.assertEqual(computed.dtype, expected.dtype, message)
+        self.assertLessEqual(np.max(np.abs(computed - expected), initial=0), bound, message)
+
+    def triangle_near(self, computed, expected, uplo, before, message=None):
+        """One triangle is as expected, the other as before."""
+        mine = np.tri(len(expected), dtype=bool) if uplo == "L" else np.tri(len(expected), dtype=bool).T
+        self.near(np.where(mine, computed, 0), np.where(mine, expected, 0), message)
+        self.assertTrue(np.array_equal(computed[~mine], before[~mine]), message)
+
+
+class Products(Case):
+    def test_gemm(self):
+        for kind, a, b, c, trans_a, trans_b in itertools.product(KINDS, STORAGE, STORAGE[:2], STORAGE, "NTC", "NTC"):
+            if kind.char in "fF" and a != c:
+                continue  # the precision decides nothing but the function
+            A = make(*((20, 17) if trans_a == "N" else (17, 20)), kind, a)
+            B = make(*((17, 33) if trans_b == "N" else (33, 17)), kind, b)
+            C = make(20, 33, kind, c)
+            expected = 2 * op(A, trans_a) @ op(B, trans_b) + 3 * C
+            result = tessera.gemm(A, B, C, alpha=2, beta=3, trans_a=trans_a, trans_b=trans_b.lower())
+            self.assertIs(result, C)
+            self.near(C, expected.astype(kind), (kind, a, b, c, trans_a, trans_b))
+
+    def test_new_result(self):
+        for kind, a, b in itertools.product(KINDS, STORAGE, STORAGE):
+            A, B = make(5, 7, kind, a), make(7, 4, kind, b)
+            self.near(tessera.gemm(A, B), A @ B)
+            self.near(tessera.gemm(A, B, beta=5), A @ B)
+
+    def test_what_is_around_a_part_is_left_alone(self):
+        for order in "CF":
+            whole = np.full((30, 30), 7.0, order=order)
+            A, B = make(10, 5, KINDS[1]), make(5, 12, KINDS[1])
+            tessera.gemm(A, B, whole[3:13, 8:20])
+            expected = np.full((30, 30), 7.0)
+            expected[3:13, 8:20] = A @ B
+            self.near(whole, expected)
+
+    def test_types(self):
+        integers = np.arange(12).reshape(3, 4)
+        result = tessera.gemm(integers, integers.T)
+        self.near(result, (integers @ integers.T).astype(float))
+        single, double = make(3, 4, KINDS[0]), make(4, 3, KINDS[1])
+        self.near(tessera.gemm(single, double), single @ double)
+        self.near(tessera.gemm(single.astype(complex), double), single.astype(complex) @ double)
+        self.near(tessera.gemm(double.astype(">f8"), single.astype(">f4").astype("f8")), double @ single.astype("f8"))
+        self.near(tessera.gemm([[1, 2], [3, 4]], [[1.5], [2]]), np.array([[5.5], [12.5]]))
+        with self.assertRaisesRegex(TypeError, "gemm: arrays of .*float32, float64, complex64 and complex128"):
+            tessera.gemm(np.zeros((2, 2), "O"), np.zeros((2, 2)))
+
+    def test_unusual_memory(self):
+        row = make(1, 6, KINDS[1])
+        same_rows = np.broadcast_to(row, (4, 6))
+        self.near(tessera.gemm(same_rows, same_rows.T), same_rows @ same_rows.T)
+        unaligned = np.frombuffer(b"x" + make(4, 4, KINDS[1]).tobytes(), "u1")[1:].view("f8").reshape(4, 4)
+        self.near(tessera.gemm(unaligned, unaligned), unaligned @ unaligned)
+        column = make(9, 8, KINDS[1])[:, 3:4]
+        self.near(tessera.gemm(column, column, trans_a="T"), column.T @ column)
+        constant = make(4, 4, KINDS[1])
+        constant.flags.writeable = False
+        self.near(tessera.gemm(constant, constant), constant @ constant)
+
+    def test_empty(self):
+        for m, n, k in itertools.product((0, 2), repeat=3):
+            C = np.ones((m, n))
+            tessera.gemm(np.ones((m, k)), np.ones((k, n)), C, beta=2)
+            self.near(C, np.full((m, n), 2.0 + k))
+
+    def test_gemmt(self):
+        for kind, a, b, c, uplo in itertools.product(KINDS[1:4:2], STORAGE[:2], STORAGE[:2], STORAGE, "LU"):
+            A, B, C = make(9, 5, kind, a), make(9, 5, kind, b), make(9, 9, kind, c)
+            before = C.copy()
+            tessera.gemmt(A, B, C, beta=2, trans_b="C", uplo=uplo)
+            self.triangle_near(C, A @ B.conj().T + 2 * before, uplo, before)
+
+    def test_symmetric(self):
+        routines = [(tessera.symm, lambda x: x.T), (tessera.hemm, lambda x: x.conj().T)]
+        for kind, a, b, c, side, uplo, (routine, mirror) in itertools.product(
+                KINDS, STORAGE, STORAGE[:2], STORAGE[:2], "LR", "LU", routines):
+            full = make(11, 11, kind)
+            full = full + mirror(full)
+            triangle = make(11, 11, kind, a)
+            triangle[...] = np.where(np.tri(11, dtype=bool) if uplo == "L" else np.tri(11, dtype=bool).T, full, np.nan)
+            B = make(*((11, 6) if side == "L" else (6, 11)), kind, b)
+            C = make(*B.shape, kind, c)
+            expected = (full @ B if side == "L" else B @ full) + 2 * C
+            self.near(routine(triangle, B, C, beta=2, side=side, uplo=uplo), expected, (kind, a, b, c, side, uplo))
+
+    def test_updates(self):
+        for kind, a, b, c, trans, uplo in itertools.product(KINDS, STORAGE, STORAGE[:2], STORAGE, "NTC", "LU"):
+            A, B, C = make(8, 5, kind, a), make(8, 5, kind, b), make(*((8, 8) if trans == "N" else (5, 5)), kind, c)
+            hermitian = [] if trans == "T" and kind.kind == "c" else [(tessera.herk, tessera.her2k, "C")]
+            symmetric = [] if trans == "C" and kind.kind == "c" else [(tessera.syrk, tessera.syr2k, "T")]
+            for rank_k, rank_2k, mirror in hermitian + symmetric:
+                before, message = C.copy(), (kind, a, b, c, trans, uplo, mirror)
+                rank_k(A, C, alpha=2, beta=3, trans=trans, uplo=uplo)
+                expected = 2 * op(A, trans) @ op(op(A, trans), mirror) + 3 * before
+                if mirror == "C" and kind.kind == "c":
+                    np.fill_diagonal(expected, expected.diagonal().real + 0 * 1j)
+                self.triangle_near(C, expected.astype(kind), uplo, before, message)
+                before = C.copy()
+                rank_2k(A, B, C, alpha=2, trans=trans, uplo=uplo)
+                expected = 2 * op(A, trans) @ op(op(B, trans), mirror)
+                self.triangle_near(C, (expected + op(expected, mirror)).astype(kind), uplo, before, message)
+        self.near(tessera.syrk(A), np.tril(A @ A.T))
+
+    def test_triangles(self):
+        for kind, a, b, side, uplo, trans, diag in itertools.product(KINDS, STORAGE, STORAGE, "LR", "LU", "NTC", "NU"):
+            if a != b and (kind.char in "fF" or b not in ("C", "part of F")):
+                continue
+            A = make(9, 9, kind, a)
+            A[...] = A / 9 + 3 * np.eye(9)
+            T = np.tril(A) if uplo == "L" else np.triu(A)
+            if diag == "U":
+                np.fill_diagonal(T, 1)
+            B = make(*((9, 4) if side == "L" else (4, 9)), kind, b)
+            options = dict(side=side, uplo=uplo, trans=trans, diag=diag)
+            before = B.copy()
+            product = tessera.trmm(A, B, alpha=2, **options)
+            expected = 2 * (op(T, trans) @ B if side == "L" else B @ op(T, trans))
+            self.near(product, expected.astype(kind), (kind, a, b, options))
+            self.assertTrue(np.array_equal(B, before))
+            X = tessera.trsm(A, product, alpha=0.5, **options)
+            self.near(X, B.copy(), (kind, a, b, options))
+            Y = tessera.trsm(A, B, overwrite_b=True, **options)
+            if b in STORAGE[:4]:
+                self.assertIs(Y, B)
+            self.near(op(T, trans) @ Y if side == "L" else Y @ op(T, trans), before, (kind, a, b, options))
+
+
+class Solvers(Case):
+    def system(self, kind, a, b, positive=False):
+        A = make(20, 20, kind, a)
+        A[...] = A @ A.conj().T / 20 + np.eye(20) if positive else A + 20 * np.eye(20)
+        return A, make(20, 3, kind, b)
+
+    def test_cholesky(self):
+        for kind, a, b, uplo, overwrite in itertools.product(KINDS, STORAGE, STORAGE, "LU", (False, True)):
+            A, B = self.system(kind, a, b, positive=True)
+            before, right = A.copy(), B.copy()
+            factor = tessera.cholesky(A, uplo=uplo, overwrite_a=overwrite)
+            self.near(factor @ factor.conj().T if uplo == "L" else factor.conj().T @ factor, before)
+            self.assertTrue(np.array_equal(factor, np.tril(factor) if uplo == "L" else np.triu(factor)))
+            self.assertTrue(overwrite or np.array_equal(A, before))
+            X = tessera.cho_solve(factor, B, uplo=uplo, overwrite_b=overwrite)
+            self.near(before @ X, right)
+            self.assertTrue(overwrite or np.array_equal(B, right))
+            X = tessera.solve(before, right.copy(), assume_a="pos", uplo=uplo, overwrite_b=overwrite)
+            self.near(before @ X, right)
+
+    def test_lu(self):
+        for kind, a, b, overwrite in itertools.product(KINDS, STORAGE, STORAGE, (False, True)):
+            A, B = self.system(kind, a, b)
+            A[:] = A[::-1].copy()  # so that rows are exchanged
+            before, right = A.copy(), B.copy()
+            lu, pivots = tessera.lu_factor(A, overwrite_a=overwrite)
+            rows = np.arange(20)
+            for i, j in enumerate(pivots):
+                rows[[i, j]] = rows[[j, i]]
+            self.near((np.tril(lu, -1) + np.eye(20, dtype=kind)) @ np.triu(lu), before[rows])
+            for trans in "NTC":
+                X = tessera.lu_solve((lu, pivots), right, trans=trans)
+                self.near(op(before, trans) @ X, right)
+            self.near(before @ tessera.solve(before, right), right)
+            self.near(before @ tessera.solve(before.copy(), B, overwrite_a=True, overwrite_b=overwrite), right)
+            self.assertTrue(overwrite or np.array_equal(A, before))
+
+    def test_vectors(self):
+        A, B = self.system(KINDS[1], "C", "C")
+        self.near(A @ tessera.solve(A, B[:, 0]), B[:, 0])
+        self.assertEqual(tessera.solve(A, B[:, 0]).shape, (20,))
+        self.near(A @ tessera.lu_solve(tessera.lu_factor(A), B[:, 1]), B[:, 1])
+
+    def test_rectangle(self):
+        A = make(9, 5, KINDS[1])
+        lu, pivots = tessera.lu_factor(A)
+        self.assertEqual((lu.shape, pivots.shape), ((9, 5), (5,)))
+
+    def test_no_factor(self):
+        A = np.eye(5)
+        A[3, 3] = -1
+        with self.assertRaisesRegex(np.linalg.LinAlgError, "order 4 is not positive"):
+            tessera.cholesky(A)
+        with self.assertRaisesRegex(np.linalg.LinAlgError, "order 4 is not positive"):
+            tessera.solve(A, np.ones(5), assume_a="pos")
+        A[3, 3] = 0
+        with self.assertRaisesRegex(np.linalg.LinAlgError, "singular: element 3"):
+            tessera.solve(A, np.ones(5))
+        self.assertEqual(tessera.lu_factor(A)[0][3, 3], 0)
+
+
+class Copies(Case):
+    def test_none_of_either_order(self):
+        for storage, order in itertools.product(STORAGE[:4], "CF"):
+            x = make(8, 5, KINDS[3], storage)
+            (used,), trans = _arrays.factors([x], "N", x.dtype, order)
+            self.assertTrue(np.shares_memory(used[0], x))
+            self.assertEqual((used[1], trans), ((16 if storage == "part of F" else 8 if storage == "F" else
+                                                 10 if storage == "part of C" else 5),
+                                                "N" if storage.endswith(order) else "T"))
+        A = make(8, 8, KINDS[1], "F")
+        used, uplo, trans = _arrays.triangle(A, "L", A.dtype, "C", "N")
+        self.assertTrue(np.shares_memory(used[0], A))
+        self.assertEqual((uplo, trans), ("U", "T"))
+
+    def test_results_have_the_order_of_the_inputs(self):
+        for order in "CF":
+            A = make(8, 5, KINDS[1], order)
+            self.assertEqual(_arrays.order_of(tessera.gemm(A, A.T)), order)
+            self.assertEqual(_arrays.order_of(tessera.trmm(make(8, 8, KINDS[1]), A)), order)
+
+
+class Errors(Case):
+    def refused(self, text, function, *arguments, **options):
+        with self.assertRaises(tessera.ArgumentError) as caught:
+            function(*arguments, **options)
+        self.assertEqual(str(caught.exception), text)
+        self.assertIsInstance(caught.exception, ValueError)
+        return caught.exception
+
+    def test_arguments(self):
+        A, B, C = np.ones((4, 3)), np.ones((3, 5)), np.ones((4, 5))
+        error = self.refused("gemm: b has 4 rows under its op, must have as many as op(a) has columns, 3",
+                             tessera.gemm, A, A)
+        self.assertEqual((error.routine, error.argument), ("gemm", "b"))
+        self.refused("gemm: c is 5 x 4, must be 4 x 5", tessera.gemm, A, B, C.T)
+        self.refused("gemm: a has 1 dimensions, must have 2", tessera.gemm, A[0], B)
+        self.refused("gemm: trans_a is 'X', must be one of N, T, C", tessera.gemm, A, B, trans_a="X")
+        self.refused("gemm: c has elements of type float32, must have float64", tessera.gemm, A, B, C.astype("f"))
+        self.refused("gemm: c is of type list, must be a NumPy array", tessera.gemm, A, B, C.tolist())
+        self.refused("gemm: alpha is 1j, must be a real number", tessera.gemm, A, B, alpha=1j)
+        self.refused("trmm: b is 4 x 3, must be 3 x any", tessera.trmm, np.eye(3), A)
+        self.refused("trsm: diag is 1, must be one of N, U", tessera.trsm, np.eye(4), A, diag=1)
+        self.refused("cholesky: a is 4 x 3, must be 4 x 4", tessera.cholesky, A)
+        self.refused("solve: b has shape (3,), must be 4, or 4 x any", tessera.solve, np.eye(4), np.ones(3))
+        self.refused("lu_solve: pivots must be 4 rows of the matrix, counted from 0",
+                     tessera.lu_solve, (np.eye(4), [0, 1, 2, 4]), np.ones(4))
+        C.flags.writeable = False
+        self.refused("gemm: c cannot be written", tessera.gemm, A, B, C)
+
+    def test_what_the_library_refuses(self):
+        A = np.ones((4, 4))
+        with self.assertRaisesRegex(tessera.ArgumentError, "^gemm: c shares memory with the input"):
+            tessera.gemm(A, A, A)
+        with self.assertRaisesRegex(tessera.ArgumentError, "^syrk: trans is 'C', must be one of N, T"):
+            tessera.syrk(A.astype(complex), trans="C")
+        with self.assertRaisesRegex(tessera.RuntimeFailure, "there was no tessera_init"):
+            tessera.finalize()
+        with self.assertRaisesRegex(tessera.ArgumentError, "^init: cpus is -2"):
+            tessera.init(cpus=-2)
+
+    def test_library_that_is_not_there(self):
+        environment = dict(os.environ, TESSERA_LIBRARY="/nonexistent/libtessera.so")
+        child = subprocess.run([sys.executable, "-B", "-s", "-c", "import tessera"], env=environment,
+                               capture_output=True, text=True)
+        self.assertIn("TESSERA_LIBRARY may name the file libtessera.so.0; it is '/nonexistent/libtessera.so' now",
+                      child.stderr)
+
+
+class Library(Case):
+    def test_runtime(self):
+        tessera.init()
+        tessera.finalize()
+
+    def test_threads(self):
+        A, B = make(40, 40, KINDS[1]), make(40, 40, KINDS[1])
+        results = [None] * 4
+
+        def work(i):
+            results[i] = tessera.gemm(A, B)
+        threads = [threading.Thread(target=work, args=[i]) for i in range(len(results))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for result in results:
+            self.near(result, A @ B)
+
+    def test_version(self):
+        project = (source / "src/python/pyproject.toml").read_text()
+        self.assertEqual([tessera.__version__, re.search(r'^version = "(.*)"', project, re.MULTILINE)[1]],
+                         [version, version])
+        self.assertEqual(_library.SONAME, "libtessera.so." + version.split(".")[0])
+
+    def test_header(self):
+        """Each function on pointers of tessera.h is in the table, with its arguments."""
+        sys.path.insert(0, str(source / "src/fortran"))
+        import prototypes
+        header = (source / "include/tessera/tessera.h").read_text()
+        simple = {"float": ctypes.c_float, "double": ctypes.c_double, "int64_t": ctypes.c_int64,
+                  "int64_t*": ctypes.POINTER(ctypes.c_int64)}
+        wanted = {}
+        for routine in prototypes.routines(header):
+            wanted[routine.base, routine.letter] = [
+                (p.name, ctypes.c_int if p.type.startswith("tessera_") else
+                 ctypes.c_void_p if p.name == "ipiv" else simple.get(p.type, ctypes.c_void_p))
+                for p in routine.parameters]
+        table = {(routine, letter): list(zip((name.split(":")[-1] for name in arguments.split()),
+                                             _library.argument_types(routine, letter)))
+                 for routine, (letters, arguments) in _library.ROUTINES.items() for letter in letters}
+        missing = sorted({base for base, letter in wanted.keys() - table.keys()})
+        self.assertFalse(missing, "ROUTINES in src/python/tessera/_library.py lacks these of tessera.h")
+        self.assertEqual(table, wanted)
+        self.assertEqual(_library.functions_by_type.keys(), wanted.keys())
+        names = {"C": "TESSERA_CONJ_TRANS", "N": "TESSERA_NO_TRANS", "T": "TESSERA_TRANS"}
+        values = prototypes.enumerators(header)
+        self.assertEqual(_library.OPTIONS["op"], {letter: values[name] for letter, name in names.items()})
+        self.assertEqual(sorted(value for name in ("layout", "op", "uplo", "diag", "side")
+                                for value in _library.OPTIONS[name].values()), sorted(values.values()))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
