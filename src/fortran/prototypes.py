@@ -26,7 +26,7 @@ def _parameters(function, text):
     for part in text.split(","):
         words = PARAMETER.fullmatch(" ".join(part.split()))
         if words is None:
-            raise SystemExit(f"tessera.h: {function} has a parameter of a form that {__file__} does not know: {part}")
+            raise SystemExit(f"tessera.h: {function} has a parameter of a form that {__file__} does not know: {part.strip()}")
         found.append(Parameter(words["type"], words["name"]))
     return found
 

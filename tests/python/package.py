@@ -274,7 +274,11 @@ class Errors(Case):
         self.refused("gemm: trans_a is 'X', must be one of N, T, C", tessera.gemm, A, B, trans_a="X")
         self.refused("gemm: c has elements of type float32, must have float64", tessera.gemm, A, B, C.astype("f"))
         self.refused("gemm: c is of type list, must be a NumPy array", tessera.gemm, A, B, C.tolist())
-        self.refused("gemm: alpha is 1j, must be a real number", tessera.gemm, A, B, alpha=1j)
+        self.refused("gemm: alpha is 1j, must be real here", tessera.gemm, A, B, alpha=1j)
+        self.refused("herk: beta is 1j, must be real here", tessera.herk, A + 0j, np.eye(4) + 0j, beta=1j)
+        with self.assertRaisesRegex(tessera.ArgumentError, "^gemm: beta is .*1j.*, must be real here"):
+            tessera.gemm(A, B, C, beta=np.complex64(1j))
+        self.refused("gemm: alpha is None, must be a number", tessera.gemm, A, B, alpha=None)
         self.refused("trmm: b is 4 x 3, must be 3 x any", tessera.trmm, np.eye(3), A)
         self.refused("trsm: diag is 1, must be one of N, U", tessera.trsm, np.eye(4), A, diag=1)
         self.refused("cholesky: a is 4 x 3, must be 4 x 4", tessera.cholesky, A)

@@ -110,14 +110,16 @@ def explain(status, routine):
 
 def number(routine, name, value, letter, c_type):
     """alpha or beta as the C function takes it: a complex number by its address."""
+    by_address = c_type is ctypes.c_void_p
     try:
-        if c_type is not ctypes.c_void_p:
-            return c_type(value)
-        value = complex(value)
-        return ((ctypes.c_float if letter == "c" else ctypes.c_double) * 2)(value.real, value.imag)
-    except TypeError:
-        kind = "number" if c_type is ctypes.c_void_p else "real number"
-        raise ArgumentError(routine, name, f"is {value!r}, must be a {kind}") from None
+        z = complex(value)
+    except (TypeError, ValueError):
+        raise ArgumentError(routine, name, f"is {value!r}, must be a number") from None
+    if not by_address and z.imag != 0:
+        raise ArgumentError(routine, name, f"is {value!r}, must be real here")
+    if not by_address:
+        return c_type(z.real)
+    return ((ctypes.c_float if letter == "c" else ctypes.c_double) * 2)(z.real, z.imag)
 
 
 def call(routine, letter, **values):
