@@ -11,6 +11,7 @@
 #include "conformable.hpp"
 #include "info.hpp"
 #include "lapack_arguments.hpp"
+#include "lu_panels.hpp"
 #include "operands.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
@@ -52,21 +53,6 @@ Submitted factorize(const Plan& plan, const Matrix<T>& A) {
 // --- on matrices -----------------------------------------------------------------------------------------------------
 
 template <Scalar T>
-void require_panels(const arguments::MatrixArgument& which, const Matrix<T>& A) {
-  const auto wrong = [&](const std::string& what) {
-    throw ShapeError(which.routine, which.position, which.name, what);
-  };
-  if (A.op() != Op::NoTrans)
-    throw ArgumentError(which.routine, which.position, which.name, "is a transposed view, must be one as it is stored");
-  if (A.mt() > 1 && A.mb() % A.nb() != 0)
-    wrong("has tiles of " + std::to_string(A.mb()) + "x" + std::to_string(A.nb()) +
-          ", must have tiles of all rows, or of a multiple of as many rows as columns");
-  if (A.mt() > codelets::most_tile_rows)
-    wrong("has " + std::to_string(A.mt()) + " rows of tiles, must have at most " +
-          std::to_string(codelets::most_tile_rows));
-}
-
-template <Scalar T>
 void require_right_sides(const char* routine, int at_a, const Matrix<T>& A, int at_b, const Matrix<T>& B) {
   const arguments::MatrixArgument a{routine, at_a, "A"}, b{routine, at_b, "B"};
   require_panels(a, A);
@@ -83,11 +69,6 @@ void require_right_sides(const char* routine, int at_a, const Matrix<T>& A, int 
 }
 
 template <Scalar T>
-Plan panels_of(const Matrix<T>& A) {
-  return plan_panels<T>(MatrixAccess::session(A).machine(), A.m(), A.n(), {A.mb(), A.nb(), A.nb()});
-}
-
-template <Scalar T>
 void submit_solve(Op op, const Matrix<T>& A, const PivotTiles& pivots, const Matrix<T>& B) {
   if (B.m() == 0 || B.n() == 0) return;
   name_operand(A, 'A'), name_operand(B, 'B');
@@ -99,41 +80,6 @@ Pivoted pivoted(Submitted submitted) {
 }
 
 // --- on pointers -----------------------------------------------------------------------------------------------------
-
-/// A matrix on pointers as a column-major one. Only a row-major one is copied, and copied back.
-template <Scalar T>
-class ColumnMajorCopy {
- public:
-  ColumnMajorCopy(Layout layout, T* data, Index m, Index n, Index ld)
-      : data_(data), m_(m), n_(n), ld_(ld), copied_(layout == Layout::RowMajor) {
-    if (!copied_) return;
-    copy_.resize(static_cast<std::size_t>(m * n));
-    for_each([](T& row_major, T& column_major) { column_major = row_major; });
-  }
-
-  T* data() { return copied_ ? copy_.data() : data_; }
-  Index ld() const { return copied_ ? std::max<Index>(1, m_) : ld_; }
-  void copy_back() {
-    if (copied_) for_each([](T& row_major, T& column_major) { row_major = column_major; });
-  }
-
- private:
-  /// Block by block, so that both sides stay in the cache.
-  template <typename Copy>
-  void for_each(Copy copy) {
-    constexpr Index block = 32;
-    for (Index i0 = 0; i0 < m_; i0 += block)
-      for (Index j0 = 0; j0 < n_; j0 += block)
-        for (Index i = i0; i < std::min(m_, i0 + block); i++)
-          for (Index j = j0; j < std::min(n_, j0 + block); j++)
-            copy(data_[i * ld_ + j], copy_[static_cast<std::size_t>(i + j * m_)]);
-  }
-
-  T* data_;
-  Index m_, n_, ld_;
-  bool copied_;
-  std::vector<T> copy_;
-};
 
 template <Scalar T>
 Matrix<T> right_sides(const std::shared_ptr<Session>& session, const Plan& of_a, T* B, Index n, Index nrhs, Index ldb) {
@@ -247,8 +193,7 @@ void getrs(Op op, const Matrix<T>& A, const Pivots& pivots, const Matrix<T>& B) 
   arguments::require_legal("getrs", arguments::illegal_op(1, "op", op));
   detail::require_right_sides("getrs", 2, A, 4, B);
   const auto& tiles = detail::PivotsAccess::tiles(pivots);
-  if (tiles.rows() != A.m() || tiles.columns() != A.n() || (A.n() > 0 && tiles.panel() != A.nb()))
-    throw ShapeError("getrs", 3, "pivots", "belong to a matrix of another size, or in other panels");
+  detail::require_pivots_of("getrs", 3, tiles, A);
   detail::submit_solve(op, A, tiles, B);
 }
 

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <tessera/error.hpp>
+#include <tessera/matrix.hpp>
+
+#include "codelets/codelet.hpp"
+#include "conformable.hpp"
+#include "tiles/tile_grid.hpp"
+#include "tiling/plan.hpp"
+#include "unroll/pivot_tiles.hpp"
+
+/// What the routines on panels share.
+namespace tessera::detail {
+
+/// @throws ArgumentError, ShapeError if A is transposed, or not in panels
+template <Scalar T>
+void require_panels(const arguments::MatrixArgument& which, const Matrix<T>& A) {
+  const auto wrong = [&](const std::string& what) {
+    throw ShapeError(which.routine, which.position, which.name, what);
+  };
+  if (A.op() != Op::NoTrans)
+    throw ArgumentError(which.routine, which.position, which.name, "is a transposed view, must be one as it is stored");
+  if (A.mt() > 1 && A.mb() % A.nb() != 0)
+    wrong("has tiles of " + std::to_string(A.mb()) + "x" + std::to_string(A.nb()) +
+          ", must have tiles of all rows, or of a multiple of as many rows as columns");
+  if (A.mt() > codelets::most_tile_rows)
+    wrong("has " + std::to_string(A.mt()) + " rows of tiles, must have at most " +
+          std::to_string(codelets::most_tile_rows));
+}
+
+/// @throws ArgumentError, ShapeError if A is transposed, or not in panels of full height
+template <Scalar T>
+void require_full_panels(const arguments::MatrixArgument& which, const Matrix<T>& A) {
+  require_panels(which, A);
+  if (A.mt() > 1)
+    throw ShapeError(which.routine, which.position, which.name,
+                     "has " + std::to_string(A.mt()) + " rows of tiles, must have one: tiles with all rows");
+}
+
+template <Scalar T>
+Plan panels_of(const Matrix<T>& A) {
+  return plan_panels<T>(MatrixAccess::session(A).machine(), A.m(), A.n(), {A.mb(), A.nb(), A.nb()});
+}
+
+/// @throws ShapeError if the pivots are not those of a factorization of A
+template <Scalar T>
+void require_pivots_of(const char* routine, int position, const PivotTiles& pivots, const Matrix<T>& A) {
+  if (pivots.rows() != A.m() || pivots.columns() != A.n() || (A.n() > 0 && pivots.panel() != A.nb()))
+    throw ShapeError(routine, position, "pivots", "belong to a matrix of another size, or in other panels");
+}
+
+/// A matrix on pointers as a column-major one. Only a row-major one is copied, and copied back.
+template <Scalar T>
+class ColumnMajorCopy {
+ public:
+  ColumnMajorCopy(Layout layout, T* data, Index m, Index n, Index ld)
+      : data_(data), m_(m), n_(n), ld_(ld), copied_(layout == Layout::RowMajor) {
+    if (!copied_) return;
+    copy_.resize(static_cast<std::size_t>(m * n));
+    for_each([](T& row_major, T& column_major) { column_major = row_major; });
+  }
+
+  T* data() { return copied_ ? copy_.data() : data_; }
+  Index ld() const { return copied_ ? std::max<Index>(1, m_) : ld_; }
+  void copy_back() {
+    if (copied_) for_each([](T& row_major, T& column_major) { row_major = column_major; });
+  }
+
+ private:
+  /// Block by block, so that both sides stay in the cache.
+  template <typename Copy>
+  void for_each(Copy copy) {
+    constexpr Index block = 32;
+    for (Index i0 = 0; i0 < m_; i0 += block)
+      for (Index j0 = 0; j0 < n_; j0 += block)
+        for (Index i = i0; i < std::min(m_, i0 + block); i++)
+          for (Index j = j0; j < std::min(n_, j0 + block); j++)
+            copy(data_[i * ld_ + j], copy_[static_cast<std::size_t>(i + j * m_)]);
+  }
+
+  T* data_;
+  Index m_, n_, ld_;
+  bool copied_;
+  std::vector<T> copy_;
+};
+
+}  // namespace tessera::detail
