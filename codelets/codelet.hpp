@@ -123,7 +123,7 @@ struct TriangularArgs {
   bool blocked;
   Real<T>* sum;  ///< the result of `inspect` for B; null: a blocked task on a GPU inspects B itself, and waits for that
   bool spreads = false;  ///< infinities and NaN may spread to all of their row of B (right) or column (left): a blocked
-                         ///< trsm then does not look for them
+                         ///< task then does not look for them
 };
 template <Scalar T>
 starpu_codelet& trmm();
@@ -162,6 +162,12 @@ class InfoValue final : public OutcomeValue {
     first_.compare_exchange_strong(none, place);
   }
   std::int64_t bits() const noexcept override { return first_; }
+  /// The same for calls in any order: the least place counts.
+  void report_in_any_order(Index place) noexcept {
+    std::int64_t before = first_;
+    while ((before == 0 || place < before) && !first_.compare_exchange_weak(before, place)) {
+    }
+  }
 
  private:
   std::atomic<std::int64_t> first_ = 0;
@@ -275,6 +281,86 @@ struct GrowthArgs {
 };
 template <Scalar T>
 starpu_codelet& growth();
+
+// On a machine with GPUs, some tile operations below have an additional output, W, a square tile of the order of the
+// triangle. GPUs compute in it with products, since cuBLAS neither inverts a triangle in place nor multiplies it by its
+// adjoint. Its contents are not used afterwards.
+
+/// A triangle of A ← its inverse. With Diag::Unit, the diagonal is neither read nor written. Buffers: A, W. If
+/// `blocked`, also the result of `diagonal_blocks` for A (read).
+template <Scalar T>
+struct TrtriArgs {
+  Work work;
+  Uplo uplo;
+  Diag diag;
+  bool blocked;
+};
+template <Scalar T>
+starpu_codelet& trtri();
+
+/// A triangle of A ← Lᴴ L (Lower) or U Uᴴ (Upper), where L or U is that triangle, with a real diagonal. Buffers: A, W.
+template <Scalar T>
+struct LauumArgs {
+  Work work;
+  Uplo uplo;
+};
+template <Scalar T>
+starpu_codelet& lauum();
+
+/// Reports the zeros on a diagonal, which begins in row `row` of A. Buffers: A (read).
+struct FindZeroArgs {
+  Work work;
+  Index row;
+  Index first;  ///< the place in the matrix at which the diagonal of A begins
+  InfoValue*
+      value;  ///< gets the first i, counted from 1 in the matrix, with A(i, i) = 0. Tasks may report in any order
+};
+template <Scalar T>
+starpu_codelet& find_zero();
+
+// The inverse of a matrix of which LU factorization has left panels. A panel has its part of the diagonal in rows k =
+// [first, first + columns).
+
+/// What an inverted panel A of U does to a later panel B of U: B(above k) ← B(above k) + A(above k) B(k), then B(k) ←
+/// A(k) B(k), where A(k) is upper triangular. Buffers: A (read), B.
+struct PanelMultiplyArgs {
+  Work work;
+  Index first;
+};
+template <Scalar T>
+starpu_codelet& panel_multiply();
+
+/// A(above k) ← −A(above k) A(k)⁻¹, then A(k) ← A(k)⁻¹, where A(k) is upper triangular. Buffers: A, W. If `blocked`,
+/// also a tile for the inverses of the diagonal blocks of A(k) (write), see `diagonal_blocks`.
+struct PanelInvertArgs {
+  Work work;
+  Index first;
+  bool blocked;
+};
+template <Scalar T>
+starpu_codelet& panel_invert();
+
+/// L ← rows [first, m) of A, then what lies below the diagonal of A ← 0. Above the diagonal of L are elements that mean
+/// nothing. Buffers: A, L (write).
+struct SplitPanelArgs {
+  Work work;
+  Index first;
+};
+template <Scalar T>
+starpu_codelet& split_panel();
+
+/// Exchanges columns of panels by the pivots of panel A, the last one first: pivot i names the column, counted from 1
+/// at the first one of A, that is exchanged with column i of A. Exchanges within A take place only if `within`, and
+/// others only with the panels that are given. Buffers: pivots (read, in host memory), A, then consecutive panels, the
+/// first of which begins `distance` columns after A.
+struct SwapColumnsArgs {
+  Work work;
+  Index distance;
+  Index panel;  ///< columns of a full panel
+  bool within;
+};
+template <Scalar T>
+starpu_codelet& swap_columns();
 
 /// A variable ← `value`, which the task deletes. Runs as the last task of a factorization. Buffers: the last tile on
 /// the diagonal (read), the variable (write), an std::int64_t in host memory.

@@ -35,6 +35,13 @@ inline constexpr OperationColour operation_colours[] = {
     {"panel_update", 0x4477aa},
     {"laswp", 0x999933},
     {"panel_solve", 0xee6677},
+    {"trtri", 0xddcc77},
+    {"lauum", 0xddcc77},
+    {"find_zero", 0x332288},
+    {"panel_multiply", 0xccbb44},
+    {"panel_invert", 0xddcc77},
+    {"split_panel", 0x999933},
+    {"swap_columns", 0x999933},
     {"outcome", 0xbbbbbb},
 };
 

@@ -163,6 +163,18 @@ cublasStatus_t copy(cublasHandle_t handle, int n, const T* x, int step, T* y) {
   return of_type<T>(cublasScopy, cublasDcopy, cublasCcopy, cublasZcopy)(handle, n, cublas(x), step, cublas(y), 1);
 }
 
+/// The same with elements of y that are `y_step` apart.
+template <Scalar T>
+cublasStatus_t copy(cublasHandle_t handle, int n, const T* x, int step, T* y, int y_step) {
+  return of_type<T>(cublasScopy, cublasDcopy, cublasCcopy, cublasZcopy)(handle, n, cublas(x), step, cublas(y), y_step);
+}
+
+/// x ↔ y, columns of n elements
+template <Scalar T>
+cublasStatus_t swap(cublasHandle_t handle, int n, T* x, T* y) {
+  return of_type<T>(cublasSswap, cublasDswap, cublasCswap, cublasZswap)(handle, n, cublas(x), 1, cublas(y), 1);
+}
+
 /// C ← α A + β B; C may be A or B. An operand whose factor is 0 is not read.
 template <Scalar T>
 cublasStatus_t geam(cublasHandle_t handle, int m, int n, T alpha, const T* A, int lda, T beta, const T* B, int ldb,

@@ -90,4 +90,52 @@ cusolverStatus_t getrs(cusolverDnHandle_t handle, int n, int nrhs, const T* A, i
       handle, CUBLAS_OP_N, n, nrhs, cublas(A), lda, pivots, cublas(B), ldb, info);
 }
 
+/// The bytes of workspace, on the device and on the host, that `trtri` needs.
+template <Scalar T>
+cusolverStatus_t trtri_workspace(cusolverDnHandle_t handle, Uplo uplo, Diag diag, int n, T* A, int lda,
+                                 std::size_t* on_device, std::size_t* on_host) {
+  return cusolverDnXtrtri_bufferSize(handle, cublas(uplo), cublas(diag), n,
+                                     of_type<T>(CUDA_R_32F, CUDA_R_64F, CUDA_C_32F, CUDA_C_64F), A, lda, on_device,
+                                     on_host);
+}
+
+/// A triangle of A ← its inverse. *info ← 0, or the first i with A(i, i) = 0.
+template <Scalar T>
+cusolverStatus_t trtri(cusolverDnHandle_t handle, Uplo uplo, Diag diag, int n, T* A, int lda, void* on_device,
+                       std::size_t device_bytes, void* on_host, std::size_t host_bytes, int* info) {
+  return cusolverDnXtrtri(handle, cublas(uplo), cublas(diag), n,
+                          of_type<T>(CUDA_R_32F, CUDA_R_64F, CUDA_C_32F, CUDA_C_64F), A, lda, on_device, device_bytes,
+                          on_host, host_bytes, info);
+}
+
+/// The elements of workspace that `lauum` needs.
+template <Scalar T>
+cusolverStatus_t lauum_workspace(cusolverDnHandle_t handle, Uplo uplo, int n, T* A, int lda, int* elements) {
+  return of_type<T>(cusolverDnSlauum_bufferSize, cusolverDnDlauum_bufferSize, cusolverDnClauum_bufferSize,
+                    cusolverDnZlauum_bufferSize)(handle, cublas(uplo), n, cublas(A), lda, elements);
+}
+
+/// A triangle of A ← Lᴴ L (Lower) or U Uᴴ (Upper).
+template <Scalar T>
+cusolverStatus_t lauum(cusolverDnHandle_t handle, Uplo uplo, int n, T* A, int lda, T* workspace, int elements,
+                       int* info) {
+  return of_type<T>(cusolverDnSlauum, cusolverDnDlauum, cusolverDnClauum, cusolverDnZlauum)(
+      handle, cublas(uplo), n, cublas(A), lda, cublas(workspace), elements, info);
+}
+
+/// The elements of workspace that `potri` needs.
+template <Scalar T>
+cusolverStatus_t potri_workspace(cusolverDnHandle_t handle, Uplo uplo, int n, T* A, int lda, int* elements) {
+  return of_type<T>(cusolverDnSpotri_bufferSize, cusolverDnDpotri_bufferSize, cusolverDnCpotri_bufferSize,
+                    cusolverDnZpotri_bufferSize)(handle, cublas(uplo), n, cublas(A), lda, elements);
+}
+
+/// A triangle of A ← that of the inverse of the matrix whose factor `potrf` has computed.
+template <Scalar T>
+cusolverStatus_t potri(cusolverDnHandle_t handle, Uplo uplo, int n, T* A, int lda, T* workspace, int elements,
+                       int* info) {
+  return of_type<T>(cusolverDnSpotri, cusolverDnDpotri, cusolverDnCpotri, cusolverDnZpotri)(
+      handle, cublas(uplo), n, cublas(A), lda, cublas(workspace), elements, info);
+}
+
 }  // namespace tessera::device

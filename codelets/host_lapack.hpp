@@ -34,6 +34,24 @@ void zlaswp_(const int* n, std::complex<double>* A, const int* lda, const int* k
              const int* incx);
 void zgesv_(const int* n, const int* nrhs, std::complex<double>* A, const int* lda, int* ipiv, std::complex<double>* B,
             const int* ldb, int* info);
+void strtri_(const char* uplo, const char* diag, const int* n, float* A, const int* lda, int* info);
+void slauum_(const char* uplo, const int* n, float* A, const int* lda, int* info);
+void spotri_(const char* uplo, const int* n, float* A, const int* lda, int* info);
+void sgetri_(const int* n, float* A, const int* lda, const int* ipiv, float* work, const int* lwork, int* info);
+void dtrtri_(const char* uplo, const char* diag, const int* n, double* A, const int* lda, int* info);
+void dlauum_(const char* uplo, const int* n, double* A, const int* lda, int* info);
+void dpotri_(const char* uplo, const int* n, double* A, const int* lda, int* info);
+void dgetri_(const int* n, double* A, const int* lda, const int* ipiv, double* work, const int* lwork, int* info);
+void ctrtri_(const char* uplo, const char* diag, const int* n, std::complex<float>* A, const int* lda, int* info);
+void clauum_(const char* uplo, const int* n, std::complex<float>* A, const int* lda, int* info);
+void cpotri_(const char* uplo, const int* n, std::complex<float>* A, const int* lda, int* info);
+void cgetri_(const int* n, std::complex<float>* A, const int* lda, const int* ipiv, std::complex<float>* work,
+             const int* lwork, int* info);
+void ztrtri_(const char* uplo, const char* diag, const int* n, std::complex<double>* A, const int* lda, int* info);
+void zlauum_(const char* uplo, const int* n, std::complex<double>* A, const int* lda, int* info);
+void zpotri_(const char* uplo, const int* n, std::complex<double>* A, const int* lda, int* info);
+void zgetri_(const int* n, std::complex<double>* A, const int* lda, const int* ipiv, std::complex<double>* work,
+             const int* lwork, int* info);
 }
 
 /// The only calls of LAPACK: one overload set over the four types, column-major.
@@ -79,6 +97,44 @@ template <Scalar T>
 int gesv(int n, int nrhs, T* A, int lda, int* pivots, T* B, int ldb) {
   int info = 0;
   of_type<T>(sgesv_, dgesv_, cgesv_, zgesv_)(&n, &nrhs, A, &lda, pivots, B, &ldb, &info);
+  return info;
+}
+
+/// A triangle of A ← its inverse.
+/// @return  0, or the first i with A(i, i) = 0: A is then unchanged
+template <Scalar T>
+int trtri(Uplo uplo, Diag diag, int n, T* A, int lda) {
+  const char triangle = uplo == Uplo::Lower ? 'L' : 'U', diagonal = diag == Diag::Unit ? 'U' : 'N';
+  int info = 0;
+  of_type<T>(strtri_, dtrtri_, ctrtri_, ztrtri_)(&triangle, &diagonal, &n, A, &lda, &info);
+  return info;
+}
+
+/// A triangle of A ← Lᴴ L (Lower) or U Uᴴ (Upper).
+template <Scalar T>
+void lauum(Uplo uplo, int n, T* A, int lda) {
+  const char triangle = uplo == Uplo::Lower ? 'L' : 'U';
+  int info = 0;
+  of_type<T>(slauum_, dlauum_, clauum_, zlauum_)(&triangle, &n, A, &lda, &info);
+}
+
+/// A triangle of A ← that of the inverse of the matrix whose factor `potrf` has computed.
+/// @return  as `trtri`
+template <Scalar T>
+int potri(Uplo uplo, int n, T* A, int lda) {
+  const char triangle = uplo == Uplo::Lower ? 'L' : 'U';
+  int info = 0;
+  of_type<T>(spotri_, dpotri_, cpotri_, zpotri_)(&triangle, &n, A, &lda, &info);
+  return info;
+}
+
+/// A ← the inverse of the matrix whose factors `getrf` has computed.
+/// @param work  of `elements` elements; n is enough, more is faster. If `elements` is -1, work[0] ← the best number
+/// @return      0, or the first i with U(i, i) = 0: A is then unchanged
+template <Scalar T>
+int getri(int n, T* A, int lda, const int* pivots, T* work, int elements) {
+  int info = 0;
+  of_type<T>(sgetri_, dgetri_, cgetri_, zgetri_)(&n, A, &lda, pivots, work, &elements, &info);
   return info;
 }
 

@@ -6,11 +6,6 @@ namespace tessera::codelets {
 
 namespace {
 
-#ifdef TESSERA_WITH_CUDA
-/// The rows of B that are copied at a time. For tiles of 4096, the fastest of 256, 512, 1024 and 2048.
-constexpr int copied_rows = 2048;
-#endif
-
 template <Scalar T>
 struct Trmm {
   using Args = TriangularArgs<T>;
@@ -27,8 +22,7 @@ struct Trmm {
   static void run(const OnDevice& on, void* buffers[], const Args& args) {
     if (args.blocked) {
       const TriangularBlocks<T> blocks(buffers, args);
-      if (output_is_finite<T>(buffers, args))
-        blocks.multiply(copied_rows, [&](const Range& rows, T alpha) { blocks.multiply_by_triangle(rows, alpha); });
+      if (args.spreads || output_is_finite<T>(buffers, args)) blocks.multiply_copies();
       else blocks.multiply(1, [&](const Range& row, T alpha) { blocks.apply_in_place(device::trmm<T>, row, alpha); });
       return;
     }

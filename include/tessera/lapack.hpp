@@ -212,4 +212,63 @@ template <Scalar T, typename Int>
 Index gesv(Layout layout, Index n, Index nrhs, T* A, Index lda, Int* ipiv, T* B, Index ldb);
 /// @}
 
+/// @{
+/// The triangle `uplo` of A ← its inverse.
+/// @param diag  Unit: the diagonal is ones, and neither read nor written
+/// @param A     triangular, n×n. The other triangle is neither read nor written. On matrices its tiles are square
+/// @return   info: 0, or the first i, counted from 1, for which A(i, i) is exactly zero (NonUnit): A has no inverse. It
+///           is then not changed on pointers, and not defined on matrices
+/// @note     n³/3 flops. Left-looking on tiles, without workspace
+template <Scalar T>
+Info trtri(Uplo uplo, Diag diag, const Matrix<T>& A);
+template <Scalar T>
+Index trtri(Uplo uplo, Diag diag, Index n, T* A, Index lda);
+template <Scalar T>
+Index trtri(Layout layout, Uplo uplo, Diag diag, Index n, T* A, Index lda);
+/// @}
+
+/// @{
+/// The triangle `uplo` of A ← that of Lᴴ L, where L is the triangle (Lower), or of U Uᴴ (Upper).
+/// @param A  n×n. The diagonal of a complex L or U must be real, as a Cholesky factor's is. The other triangle is
+/// neither
+///           read nor written. On matrices its tiles are square
+/// @note     n³/3 flops. Left-looking on tiles, without workspace
+template <Scalar T>
+void lauum(Uplo uplo, const Matrix<T>& A);
+template <Scalar T>
+void lauum(Uplo uplo, Index n, T* A, Index lda);
+template <Scalar T>
+void lauum(Layout layout, Uplo uplo, Index n, T* A, Index lda);
+/// @}
+
+/// @{
+/// The triangle `uplo` of A ← that of the inverse of the matrix whose Cholesky factor it is: `trtri`, then `lauum`,
+/// without a wait between them.
+/// @param A  the factor that `potrf` has computed, n×n. On matrices its tiles are square
+/// @return   info, as of `trtri`
+/// @note     2/3 n³ flops
+template <Scalar T>
+Info potri(Uplo uplo, const Matrix<T>& A);
+template <Scalar T>
+Index potri(Uplo uplo, Index n, T* A, Index lda);
+template <Scalar T>
+Index potri(Layout layout, Uplo uplo, Index n, T* A, Index lda);
+/// @}
+
+/// @{
+/// A ← the inverse of the matrix whose factors it is: X with X L = U⁻¹, and then the exchanges of columns.
+/// @param A       the factors that `getrf` has computed, n×n. On matrices it is in the same panels
+/// @param pivots  those of `getrf`. On pointers `ipiv`, of which the values are checked
+/// @return   info: 0, or the first i, counted from 1, for which U(i, i) is exactly zero: A has no inverse. It is then
+/// not
+///           changed on pointers, and not defined on matrices
+/// @note     4/3 n³ flops. Works on panels. Temporary panels hold L, n²/2 elements
+template <Scalar T>
+Info getri(const Matrix<T>& A, const Pivots& pivots);
+template <Scalar T, typename Int>
+Index getri(Index n, T* A, Index lda, const Int* ipiv);
+template <Scalar T, typename Int>
+Index getri(Layout layout, Index n, T* A, Index lda, const Int* ipiv);
+/// @}
+
 }  // namespace tessera

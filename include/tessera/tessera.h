@@ -308,6 +308,52 @@ tessera_status tessera_zgesv_nopiv(tessera_layout layout, int64_t n, int64_t nrh
                                    int64_t ldb, double* growth, int64_t* info);
 /**@}*/
 
+/**@{*/
+/** The triangle `uplo` of A <- its inverse. A is n x n; with a unit diagonal, which is not read, the diagonal is ones.
+ *  @param info  set to 0, or to the first i for which A(i, i) is exactly zero: A is then unchanged */
+tessera_status tessera_strtri(tessera_layout layout, tessera_uplo uplo, tessera_diag diag, int64_t n, float* A,
+                              int64_t lda, int64_t* info);
+tessera_status tessera_dtrtri(tessera_layout layout, tessera_uplo uplo, tessera_diag diag, int64_t n, double* A,
+                              int64_t lda, int64_t* info);
+tessera_status tessera_ctrtri(tessera_layout layout, tessera_uplo uplo, tessera_diag diag, int64_t n, void* A,
+                              int64_t lda, int64_t* info);
+tessera_status tessera_ztrtri(tessera_layout layout, tessera_uplo uplo, tessera_diag diag, int64_t n, void* A,
+                              int64_t lda, int64_t* info);
+/**@}*/
+
+/**@{*/
+/** The triangle `uplo` of A <- that of L^H L, where L is the triangle (lower), or of U U^H (upper). A is n x n, with a
+ *  real diagonal. */
+tessera_status tessera_slauum(tessera_layout layout, tessera_uplo uplo, int64_t n, float* A, int64_t lda);
+tessera_status tessera_dlauum(tessera_layout layout, tessera_uplo uplo, int64_t n, double* A, int64_t lda);
+tessera_status tessera_clauum(tessera_layout layout, tessera_uplo uplo, int64_t n, void* A, int64_t lda);
+tessera_status tessera_zlauum(tessera_layout layout, tessera_uplo uplo, int64_t n, void* A, int64_t lda);
+/**@}*/
+
+/**@{*/
+/** The triangle `uplo` of A <- that of the inverse of the n x n matrix whose factor potrf has computed.
+ *  @param info  as of trtri */
+tessera_status tessera_spotri(tessera_layout layout, tessera_uplo uplo, int64_t n, float* A, int64_t lda,
+                              int64_t* info);
+tessera_status tessera_dpotri(tessera_layout layout, tessera_uplo uplo, int64_t n, double* A, int64_t lda,
+                              int64_t* info);
+tessera_status tessera_cpotri(tessera_layout layout, tessera_uplo uplo, int64_t n, void* A, int64_t lda, int64_t* info);
+tessera_status tessera_zpotri(tessera_layout layout, tessera_uplo uplo, int64_t n, void* A, int64_t lda, int64_t* info);
+/**@}*/
+
+/**@{*/
+/** A <- the inverse of the n x n matrix whose factors and pivots getrf has computed.
+ *  @param info  set to 0, or to the first i for which U(i, i) is exactly zero: A is then unchanged */
+tessera_status tessera_sgetri(tessera_layout layout, int64_t n, float* A, int64_t lda, const int64_t* ipiv,
+                              int64_t* info);
+tessera_status tessera_dgetri(tessera_layout layout, int64_t n, double* A, int64_t lda, const int64_t* ipiv,
+                              int64_t* info);
+tessera_status tessera_cgetri(tessera_layout layout, int64_t n, void* A, int64_t lda, const int64_t* ipiv,
+                              int64_t* info);
+tessera_status tessera_zgetri(tessera_layout layout, int64_t n, void* A, int64_t lda, const int64_t* ipiv,
+                              int64_t* info);
+/**@}*/
+
 /** A column-major matrix of tiles over the caller's memory. It is for programs that have several routines in flight, or
  *  put their own StarPU tasks between them. A row-major matrix is the transpose of a column-major one. */
 typedef struct tessera_matrix tessera_matrix;
@@ -446,6 +492,20 @@ tessera_status tessera_growth_wait(const tessera_growth* growth, double* value);
 
 /** Destroys a growth. Does not wait, even if the factorization has not run. NULL is ignored. */
 void tessera_growth_destroy(tessera_growth* growth);
+
+/** Inverses on matrices of one type: they submit tasks and return. <tessera/lapack.hpp> has the contracts.
+ *  @param result  set to the info of the inverse, to be destroyed, or to NULL */
+tessera_status tessera_trtri_submit(tessera_uplo uplo, tessera_diag diag, const tessera_matrix* A,
+                                    tessera_info** result);
+
+/** As `tessera_trtri_submit`; there is no info. */
+tessera_status tessera_lauum_submit(tessera_uplo uplo, const tessera_matrix* A);
+
+/** As `tessera_trtri_submit`. */
+tessera_status tessera_potri_submit(tessera_uplo uplo, const tessera_matrix* A, tessera_info** result);
+
+/** As `tessera_trtri_submit`, with the pivots of a factorization. */
+tessera_status tessera_getri_submit(const tessera_matrix* A, const tessera_pivots* pivots, tessera_info** result);
 
 /** Waits for a factorization.
  *  @param ipiv  set to its pivots, min(m, n) of them, as of `tessera_dgetrf` */

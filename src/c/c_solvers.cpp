@@ -6,16 +6,11 @@
 #include <tessera/lapack.hpp>
 
 #include "c_interface.hpp"
+#include "c_solvers.hpp"
 
 using namespace tessera;
 using namespace tessera::c;
 
-struct tessera_info {
-  Info info;
-};
-struct tessera_pivots {
-  Pivots pivots;
-};
 struct tessera_growth {
   Growth growth;
 };

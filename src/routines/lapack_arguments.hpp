@@ -27,6 +27,7 @@ class LapackArguments {
   }
 
   void option(Uplo uplo) { arguments::require_legal(routine_, arguments::illegal_uplo(++position_, uplo)); }
+  void option(Diag diag) { arguments::require_legal(routine_, arguments::illegal_diag(++position_, diag)); }
   void option(Op op) { arguments::require_legal(routine_, arguments::illegal_op(++position_, "op", op)); }
   void size(const char* name, Index value) {
     arguments::require_legal(routine_, arguments::illegal_size(++position_, name, value));

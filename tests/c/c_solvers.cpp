@@ -31,6 +31,10 @@ struct Functions;
     static constexpr auto getrf_nopiv = tessera_##letter##getrf_nopiv; \
     static constexpr auto getrs_nopiv = tessera_##letter##getrs_nopiv; \
     static constexpr auto gesv_nopiv = tessera_##letter##gesv_nopiv;   \
+    static constexpr auto trtri = tessera_##letter##trtri;             \
+    static constexpr auto lauum = tessera_##letter##lauum;             \
+    static constexpr auto potri = tessera_##letter##potri;             \
+    static constexpr auto getri = tessera_##letter##getri;             \
   };
 FUNCTIONS(s, float)
 FUNCTIONS(d, double)
@@ -187,6 +191,117 @@ TYPED_TEST(CSolvers, SolveWithoutPivotsOnMatrices) {
   for (auto* matrix : {A, B, C, D}) EXPECT_EQ(tessera_matrix_destroy(matrix), TESSERA_SUCCESS);
   EXPECT_LT(p.error(), 1e-5);
   EXPECT_LT(q.error(), 1e-5);
+}
+
+/// The largest error of an element of X B, which is the matrix of ones. X is the inverse of the matrix of a problem.
+/// @param lower_only  whether only the lower triangle of X is stored
+template <typename T>
+double error_of_inverse(const std::vector<T>& X, bool lower_only) {
+  const Problem<T> p;
+  double worst = 0;
+  for (int i = 0; i < n; i++) {
+    T sum = 0;
+    for (int j = 0; j < n; j++) sum += (lower_only && j > i ? X[j + i * n] : X[i + j * n]) * p.B[j];
+    worst = std::max(worst, static_cast<double>(std::abs(sum - T(1))));
+  }
+  return worst;
+}
+
+TYPED_TEST(CSolvers, InvertOnPointers) {
+  using F = Functions<TypeParam>;
+  const auto col = TESSERA_COL_MAJOR;
+  const auto low = TESSERA_LOWER;
+  Problem<TypeParam> p, q, r;
+  int64_t info = -1;
+  ASSERT_EQ(F::potrf(col, low, n, p.A.data(), n, &info), TESSERA_SUCCESS);
+  q.A = p.A;
+  ASSERT_EQ(F::potri(col, low, n, p.A.data(), n, &info), TESSERA_SUCCESS);
+  EXPECT_EQ(info, 0);
+  EXPECT_LT(error_of_inverse(p.A, true), 1e-5);
+  ASSERT_EQ(F::trtri(col, low, TESSERA_NON_UNIT, n, q.A.data(), n, &info), TESSERA_SUCCESS);
+  ASSERT_EQ(F::lauum(col, low, n, q.A.data(), n), TESSERA_SUCCESS);
+  EXPECT_LT(error_of_inverse(q.A, true), 1e-5);
+  std::vector<int64_t> pivots(n);
+  ASSERT_EQ(F::getrf(col, n, n, r.A.data(), n, pivots.data(), &info), TESSERA_SUCCESS);
+  ASSERT_EQ(F::getri(col, n, r.A.data(), n, pivots.data(), &info), TESSERA_SUCCESS);
+  EXPECT_EQ(info, 0);
+  EXPECT_LT(error_of_inverse(r.A, false), 1e-5);
+  r.A[3 + 3 * n] = 0;
+  EXPECT_EQ(F::getri(col, n, r.A.data(), n, pivots.data(), &info), TESSERA_SUCCESS);
+  EXPECT_EQ(info, 4);
+}
+
+TYPED_TEST(CSolvers, InvertOnMatrices) {
+  Problem<TypeParam> p, q, r;
+  tessera_matrix *A = nullptr, *B = nullptr, *C = nullptr;
+  constexpr char type = Functions<TypeParam>::type;
+  ASSERT_EQ(tessera_matrix_create(type, p.A.data(), n, n, n, 8, 8, &A), TESSERA_SUCCESS);
+  ASSERT_EQ(tessera_matrix_create(type, q.A.data(), n, n, n, 8, 8, &B), TESSERA_SUCCESS);
+  ASSERT_EQ(tessera_matrix_create(type, r.A.data(), n, n, n, n, 8, &C), TESSERA_SUCCESS);
+  const auto low = TESSERA_LOWER;
+  tessera_info *factorized = nullptr, *inverted = nullptr;
+  tessera_pivots* pivots = nullptr;
+  int64_t value = -1;
+  const auto require_success = [&] {
+    EXPECT_EQ(tessera_info_wait(inverted, &value), TESSERA_SUCCESS);
+    EXPECT_EQ(value, 0);
+    tessera_info_destroy(factorized);
+    tessera_info_destroy(inverted);
+  };
+  ASSERT_EQ(tessera_potrf_submit(low, A, &factorized), TESSERA_SUCCESS);
+  ASSERT_EQ(tessera_potri_submit(low, A, &inverted), TESSERA_SUCCESS);
+  require_success();
+  ASSERT_EQ(tessera_potrf_submit(low, B, &factorized), TESSERA_SUCCESS);
+  ASSERT_EQ(tessera_trtri_submit(low, TESSERA_NON_UNIT, B, &inverted), TESSERA_SUCCESS);
+  ASSERT_EQ(tessera_lauum_submit(low, B), TESSERA_SUCCESS);
+  require_success();
+  ASSERT_EQ(tessera_getrf_submit(C, &pivots, &factorized), TESSERA_SUCCESS);
+  ASSERT_EQ(tessera_getri_submit(C, pivots, &inverted), TESSERA_SUCCESS);
+  require_success();
+  tessera_pivots_destroy(pivots);
+  for (auto* matrix : {A, B, C}) EXPECT_EQ(tessera_matrix_destroy(matrix), TESSERA_SUCCESS);
+  EXPECT_LT(error_of_inverse(p.A, true), 1e-5);
+  EXPECT_LT(error_of_inverse(q.A, true), 1e-5);
+  EXPECT_LT(error_of_inverse(r.A, false), 1e-5);
+}
+
+TEST(CInversesBadInput, IsRefusedByPosition) {
+  Problem<double> p;
+  const auto before = p.A;
+  double* a = p.A.data();
+  int64_t info = -7;
+  const auto col = TESSERA_COL_MAJOR;
+  const auto low = TESSERA_LOWER;
+  const auto unit = TESSERA_UNIT;
+  EXPECT_EQ(tessera_dtrtri(static_cast<tessera_layout>(0), low, unit, n, a, n, &info), -1);
+  EXPECT_EQ(tessera_dtrtri(col, static_cast<tessera_uplo>(0), unit, n, a, n, &info), -2);
+  EXPECT_EQ(tessera_dtrtri(col, low, static_cast<tessera_diag>(0), n, a, n, &info), -3);
+  EXPECT_EQ(tessera_dtrtri(col, low, unit, -1, a, n, &info), -4);
+  EXPECT_EQ(tessera_dtrtri(col, low, unit, n, nullptr, n, &info), -5);
+  EXPECT_EQ(tessera_dtrtri(col, low, unit, n, a, n - 1, &info), -6);
+  EXPECT_EQ(tessera_dtrtri(col, low, unit, n, a, n, nullptr), -7);
+  EXPECT_EQ(tessera_dlauum(col, static_cast<tessera_uplo>(0), n, a, n), -2);
+  EXPECT_EQ(tessera_dlauum(col, low, n, a, n - 1), -5);
+  EXPECT_EQ(tessera_dpotri(col, low, n, a, n - 1, &info), -5);
+  EXPECT_EQ(tessera_dpotri(col, low, n, a, n, nullptr), -6);
+  std::vector<int64_t> pivots(n, 1);
+  EXPECT_EQ(tessera_dgetri(col, n, a, n - 1, pivots.data(), &info), -4);
+  EXPECT_EQ(tessera_dgetri(col, n, a, n, nullptr, &info), -5);
+  EXPECT_EQ(tessera_dgetri(col, n, a, n, pivots.data(), &info), -5);
+  EXPECT_THAT(tessera_last_error(), HasSubstr("tessera_dgetri: argument 5 (ipiv) has 1 at 2, must be from 2 to 21"));
+  EXPECT_EQ(tessera_dgetri(col, n, a, n, pivots.data(), nullptr), -6);
+  tessera_matrix* A = nullptr;
+  ASSERT_EQ(tessera_matrix_create('d', a, n, n, n, 8, 8, &A), TESSERA_SUCCESS);
+  tessera_info* result = nullptr;
+  EXPECT_EQ(tessera_trtri_submit(low, static_cast<tessera_diag>(0), A, &result), -2);
+  EXPECT_EQ(tessera_trtri_submit(low, unit, nullptr, &result), -3);
+  EXPECT_EQ(tessera_trtri_submit(low, unit, A, nullptr), -4);
+  EXPECT_EQ(tessera_lauum_submit(low, nullptr), -2);
+  EXPECT_EQ(tessera_potri_submit(low, A, nullptr), -3);
+  EXPECT_EQ(tessera_getri_submit(A, nullptr, &result), -2);
+  EXPECT_EQ(tessera_matrix_destroy(A), TESSERA_SUCCESS);
+  EXPECT_EQ(info, -7);
+  EXPECT_EQ(p.A, before);
 }
 
 TEST(CSolversBadInput, IsRefusedByPosition) {

@@ -94,12 +94,12 @@ class Field {
 double tile_flops(const std::string& operation, double n) {
   const bool half = operation == "gemmt" || operation == "syrk" || operation == "trmm" || operation == "trsm";
   if (operation == "diagonal_blocks") return 2 * n * 256 * 256;
-  if (operation == "potrf") return n * n * n / 3;
+  if (operation == "potrf" || operation == "trtri" || operation == "lauum") return n * n * n / 3;
   if (operation == "getrf_nopiv") return 2 * n * n * n / 3;
   return (half ? 1 : 2) * n * n * n;
 }
-const std::vector<std::string> operations{"gemm", "gemmt",           "symm",  "syrk",       "syr2k", "trmm",
-                                          "trsm", "diagonal_blocks", "potrf", "getrf_nopiv"};
+const std::vector<std::string> operations{"gemm", "gemmt",           "symm",  "syrk",        "syr2k", "trmm",
+                                          "trsm", "diagonal_blocks", "potrf", "getrf_nopiv", "trtri", "lauum"};
 
 /// Reads points in increasing order of their first number.
 /// @param point_of  makes a point of both numbers

@@ -3,7 +3,9 @@
 #include <cusolverDn.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include <tessera/error.hpp>
 
@@ -11,6 +13,7 @@
 #include "machine/gpu.hpp"
 #include "shared/types.hpp"
 #include "workload/other_libraries.hpp"
+#include "workload/routines.hpp"
 
 namespace tessera::bench {
 
@@ -112,6 +115,42 @@ void CuSolver::factorize(char type, Uplo uplo, Index n, void* A, Index lda, Inde
     int failed = 0;
     require(cudaMemcpy(&failed, info, sizeof failed, cudaMemcpyDeviceToHost), "cudaMemcpy");
     if (failed != 0) throw RuntimeError("cuSOLVER found the matrix not positive definite");
+  });
+}
+
+void CuSolver::invert(char type, Inversion which, Uplo uplo, Diag diag, Index n, void* A, Index lda) {
+  if (n == 0) return;
+  const gpu::KeepCurrentDevice keep;
+  require(cudaSetDevice(state_->device), "cudaSetDevice");
+  tools::with_type(type, [&]<Scalar T>(T) {
+    const auto order = static_cast<int>(n);
+    const auto bytes = [](Index elements) { return static_cast<std::size_t>(elements) * sizeof(T); };
+    auto* const a = static_cast<T*>(state_->A.at_least(bytes(n * n)));
+    auto* const info = static_cast<int*>(state_->info.at_least(2 * sizeof(int)));
+    copy_triangle(To::Device, uplo, n, sizeof(T), static_cast<char*>(A), lda, reinterpret_cast<char*>(a));
+    if (which == Inversion::Trtri) {
+      std::size_t on_device = 0, on_host = 0;
+      require(device::trtri_workspace<T>(state_->handle, uplo, diag, order, a, order, &on_device, &on_host), "trtri");
+      std::vector<std::byte> host(on_host);
+      require(device::trtri<T>(state_->handle, uplo, diag, order, a, order, state_->workspace.at_least(on_device),
+                               on_device, host.data(), on_host, info),
+              "trtri");
+      require(cudaDeviceSynchronize(), "trtri");  // it may use the workspace on the host until then
+    } else {
+      const bool inverts = which == Inversion::Potri;
+      int elements = 0;
+      require(inverts ? device::potri_workspace<T>(state_->handle, uplo, order, a, order, &elements)
+                      : device::lauum_workspace<T>(state_->handle, uplo, order, a, order, &elements),
+              "the workspace of an inverse");
+      auto* const workspace = static_cast<T*>(state_->workspace.at_least(bytes(elements)));
+      require(inverts ? device::potri<T>(state_->handle, uplo, order, a, order, workspace, elements, info)
+                      : device::lauum<T>(state_->handle, uplo, order, a, order, workspace, elements, info),
+              "an inverse");
+    }
+    copy_triangle(To::Host, uplo, n, sizeof(T), static_cast<char*>(A), lda, reinterpret_cast<char*>(a));
+    int failed = 0;
+    require(cudaMemcpy(&failed, info, sizeof failed, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    if (failed != 0) throw RuntimeError("cuSOLVER found the matrix singular");
   });
 }
 

@@ -12,6 +12,8 @@ struct cublasXtContext;
 /// Running other libraries in the same process as Tessera.
 namespace tessera::bench {
 
+enum class Inversion;
+
 /// Pauses StarPU's workers while this object lives, because idle workers poll on their cores.
 class PauseWorkers {
  public:
@@ -76,6 +78,9 @@ class CuSolver {
   /// @throws RuntimeError if A is singular
   void factorize_with_pivots(char type, Index m, Index n, void* A, Index lda, int* pivots, Index nrhs, void* B,
                              Index ldb);
+  /// A triangle of A ← its inverse, its product with its adjoint, or the inverse of the matrix whose factor it is.
+  /// @pre which is not Getri, which cuSOLVER lacks
+  void invert(char type, Inversion which, Uplo uplo, Diag diag, Index n, void* A, Index lda);
 
  private:
   struct State;

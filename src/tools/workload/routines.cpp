@@ -106,6 +106,8 @@ const std::vector<std::unique_ptr<Routine>>& routines() {
     for (const bool solves : {false, true}) all.push_back(cholesky(solves));
     for (const bool solves : {false, true}) all.push_back(lu(solves));
     all.push_back(lu_nopiv());
+    for (const auto which : {Inversion::Trtri, Inversion::Lauum, Inversion::Potri, Inversion::Getri})
+      all.push_back(inverse(which));
     return all;
   }();
   return table;

@@ -23,6 +23,9 @@ struct Takes {
   bool trans_a = false, trans_b = false, side = false, uplo = false, diag = false, m = false, k = false, beta = true;
 };
 
+/// The routines that invert a matrix from its factors, or take a part in that.
+enum class Inversion { Trtri, Lauum, Potri, Getri };
+
 /// Which other libraries have the routine.
 struct Peers {
   bool openblas = true, cublasxt = true, cusolver = false;
@@ -102,7 +105,7 @@ class BlasRoutine : public Routine {
 /// @throws BadArgument if one of them exceeds the address space
 std::array<std::size_t, 3> operand_bytes(const Routine& routine, const Problem& problem);
 
-/// All routines of routines.def, and the factorizations.
+/// All routines of routines.def, the factorizations and the inverses.
 const std::vector<std::unique_ptr<Routine>>& routines();
 
 /// One class per argument shape, named as in routines.def.
@@ -118,5 +121,6 @@ std::unique_ptr<Routine> cholesky(bool solves);
 std::unique_ptr<Routine> lu(bool solves);
 /// getrf_nopiv.
 std::unique_ptr<Routine> lu_nopiv();
+std::unique_ptr<Routine> inverse(Inversion which);
 
 }  // namespace tessera::bench

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#ifdef TESSERA_WITH_CUDA
+
+#include <algorithm>
+
+#include "common/triangle.hpp"
+#include "device_blas.hpp"
+#include "device_handles.hpp"
+#include "kernel.hpp"
+#include "triangular_blocks.hpp"
+
+/// The triangle of a tile on a GPU: copied, inverted, and solved with.
+namespace tessera::codelets {
+
+/// C ← 0
+template <Scalar T>
+void clear(const Tile<T>& C) {
+  check("clear", cudaMemset2DAsync(C.data, C.ld * sizeof(T), 0, C.m * sizeof(T), C.n, starpu_cuda_get_local_stream()));
+}
+
+/// A triangle of C ← that of A. The rest of C keeps its values.
+template <Scalar T>
+void copy_triangle(const OnDevice& on, Uplo uplo, const Tile<const T>& A, const Tile<T>& C) {
+  const device::LeafWorkspace<T> workspace;
+  cut_triangle(
+      uplo, A.n, device::leaf,
+      [&](const Rectangle& r) {
+        check("copy",
+              device::scale<T>(on.handle, r.m, r.n, T(1), element(A, r.i, r.j), A.ld, element(C, r.i, r.j), C.ld));
+      },
+      [&](int first, int order) {
+        check("copy", device::copy_triangle<T>(on.handle, uplo, order, element(A, first, first), A.ld, workspace.packed,
+                                               element(C, first, first), C.ld));
+      });
+}
+
+/// The inverses of the diagonal blocks of a triangle.
+template <Scalar T>
+struct FoundInverses {
+  Tile<const T> tile{};
+  Inverses use{Inverses::Refused, 0};
+};
+
+/// B ← α op(A)⁻¹ B, by products if the inverses may be used.
+template <Scalar T>
+void solve(const OnDevice& on, const TriangularArgs<T>& args, const Tile<const T>& A, const Tile<T>& B,
+           const FoundInverses<T>& inverses) {
+  if (B.m == 0 || B.n == 0 || TriangularBlocks<T>(args, A, B).solve_by(inverses.tile, inverses.use)) return;
+  check("trsm", device::trsm<T>(on.handle, args.side, args.uplo, args.op, args.diag, B.m, B.n, args.alpha, A.data, A.ld,
+                                B.data, B.ld));
+}
+
+/// A triangle of A ← its inverse. A unit diagonal keeps its values.
+/// @param W  a tile of the same order
+template <Scalar T>
+void invert_triangle(const OnDevice& on, Uplo uplo, Diag diag, const Tile<T>& A, const Tile<T>& W,
+                     const FoundInverses<T>& inverses) {
+  const Tile<const T> triangle{A.data, A.n, A.n, A.ld};
+  clear(W);
+  for (int first = 0; first < W.n; first += device::leaf)
+    device::set_unit_diagonal<T>(std::min(device::leaf, W.n - first), element(W, first, first), W.ld);
+  const TriangularArgs<T> args{.work = {},
+                               .side = Side::Left,
+                               .uplo = uplo,
+                               .op = Op::NoTrans,
+                               .diag = diag,
+                               .alpha = T(1),
+                               .blocked = true,
+                               .sum = nullptr,
+                               .spreads = true};
+  solve<T>(on, args, triangle, W, inverses);
+  if (diag == Diag::Unit) check("copy", device::copy<T>(on.handle, A.n, A.data, A.ld + 1, W.data, W.ld + 1));
+  copy_triangle<T>(on, uplo, {W.data, W.n, W.n, W.ld}, A);
+}
+
+}  // namespace tessera::codelets
+
+#endif

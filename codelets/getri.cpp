@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The tile operations that invert a matrix of which LU factorization has left panels.
+#include <algorithm>
+
+#include "device_triangle.hpp"
+#include "host_lapack.hpp"
+#include "kernel.hpp"
+#include "triangular_blocks.hpp"
+
+namespace tessera::codelets {
+
+namespace {
+
+/// A panel in two parts: the rows above its part of the diagonal, and the square on the diagonal.
+template <typename T>
+struct UpperPanel {
+  Tile<T> above, square;
+
+  /// @param columns  of the panel whose part of the diagonal is meant
+  UpperPanel(const Tile<T>& panel, Index first, int columns)
+      : above{panel.data, static_cast<int>(first), panel.n, panel.ld}, square{panel.data + first, columns, panel.n,
+                                                                              panel.ld} {}
+};
+
+template <Scalar T>
+struct PanelMultiply {
+  using Args = PanelMultiplyArgs;
+
+  /// @param multiply  (A, B): B ← A B, where A is upper triangular
+  static void run(const auto& blas, void* buffers[], const Args& args, auto multiply) {
+    const auto panel = tile<const T>(buffers[0]);
+    const UpperPanel<const T> A(panel, args.first, panel.n);
+    const UpperPanel<T> B(tile<T>(buffers[1]), args.first, panel.n);
+    const T* const factor = B.square.data;
+    if (A.above.m > 0)
+      blas.gemm(Op::NoTrans, Op::NoTrans, A.above.m, B.above.n, A.above.n, T(1), A.above.data, A.above.ld, factor,
+                B.square.ld, T(1), B.above.data, B.above.ld);
+    multiply(A.square, B.square);
+  }
+  static void run(const OnHost& blas, void* buffers[], const Args& args) {
+    run(blas, buffers, args, [](const Tile<const T>& A, const Tile<T>& B) {
+      host::trmm<T>(Side::Left, Uplo::Upper, Op::NoTrans, Diag::NonUnit, B.m, B.n, T(1), A.data, A.ld, B.data, B.ld);
+    });
+  }
+#ifdef TESSERA_WITH_CUDA
+  static void run(const OnDevice& on, void* buffers[], const Args& args) {
+    run(on, buffers, args, [&](const Tile<const T>& A, const Tile<T>& B) {
+      const TriangularArgs<T> triangular{.work = args.work,
+                                         .side = Side::Left,
+                                         .uplo = Uplo::Upper,
+                                         .op = Op::NoTrans,
+                                         .diag = Diag::NonUnit,
+                                         .alpha = T(1),
+                                         .blocked = true,
+                                         .sum = nullptr,
+                                         .spreads = true};
+      TriangularBlocks<T>(triangular, A, B).multiply_copies();
+    });
+  }
+#endif
+};
+
+template <Scalar T>
+struct PanelInvert {
+  using Args = PanelInvertArgs;
+
+  static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
+    const auto panel = tile<T>(buffers[0]);
+    const UpperPanel<T> A(panel, args.first, panel.n);
+    if (A.above.m > 0)
+      host::trsm<T>(Side::Right, Uplo::Upper, Op::NoTrans, Diag::NonUnit, A.above.m, A.above.n, T(-1), A.square.data,
+                    A.square.ld, A.above.data, A.above.ld);
+    // A zero on the diagonal, which `find_zero` reports, leaves the square unchanged.
+    static_cast<void>(host::trtri<T>(Uplo::Upper, Diag::NonUnit, A.square.n, A.square.data, A.square.ld));
+  }
+
+#ifdef TESSERA_WITH_CUDA
+  static void run(const OnDevice& on, void* buffers[], const Args& args) {
+    const auto panel = tile<T>(buffers[0]);
+    const UpperPanel<T> A(panel, args.first, panel.n);
+    const Tile<const T> square{A.square.data, A.square.m, A.square.n, A.square.ld};
+    FoundInverses<T> inverses;
+    if (args.blocked) {
+      const auto D = tile<T>(buffers[2]);
+      inverses = {{D.data, D.m, D.n, D.ld}, invert_diagonal_blocks<T>(square, D, Uplo::Upper, Diag::NonUnit)};
+    }
+    const TriangularArgs<T> triangular{.work = args.work,
+                                       .side = Side::Right,
+                                       .uplo = Uplo::Upper,
+                                       .op = Op::NoTrans,
+                                       .diag = Diag::NonUnit,
+                                       .alpha = T(-1),
+                                       .blocked = args.blocked,
+                                       .sum = nullptr,
+                                       .spreads = true};
+    solve<T>(on, triangular, square, A.above, inverses);
+    invert_triangle<T>(on, Uplo::Upper, Diag::NonUnit, A.square, tile<T>(buffers[1]), inverses);
+  }
+#endif
+};
+
+template <Scalar T>
+struct SplitPanel {
+  using Args = SplitPanelArgs;
+
+  static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
+    const auto A = tile<T>(buffers[0]), L = tile<T>(buffers[1]);
+    for (int j = 0; j < L.n; j++) {
+      T* const column = element(A, static_cast<int>(args.first), j);
+      std::copy_n(column, L.m, element(L, 0, j));
+      std::fill(column + j + 1, column + L.m, T{});
+    }
+  }
+
+#ifdef TESSERA_WITH_CUDA
+  static void run(const OnDevice& on, void* buffers[], const Args& args) {
+    const auto panel = tile<T>(buffers[0]), L = tile<T>(buffers[1]);
+    const Tile<T> A{panel.data + args.first, L.m, L.n, panel.ld};
+    check("copy", device::scale<T>(on.handle, L.m, L.n, T(1), A.data, A.ld, L.data, L.ld));
+    clear(A);
+    copy_triangle<T>(on, Uplo::Upper, {L.data, L.n, L.n, L.ld}, A);
+  }
+#endif
+};
+
+template <Scalar T>
+struct SwapColumns {
+  using Args = SwapColumnsArgs;
+
+  /// @param swap  (m, x, y): exchanges two columns
+  static void run(void* buffers[], const Args& args, auto swap) {
+    const auto pivots = tile<const int>(buffers[0]);
+    const auto A = tile<T>(buffers[1]);
+    const Index others = starpu_task_get_current()->nbuffers - 2;
+    for (int i = pivots.m - 1; i >= 0; i--) {
+      const Index target = pivots.data[i] - 1, beyond = target - args.distance;
+      if (target == i) continue;
+      if (target < A.n) {
+        if (args.within) swap(A.m, element(A, 0, i), element(A, 0, static_cast<int>(target)));
+      } else if (beyond >= 0 && beyond < others * args.panel) {
+        const auto B = tile<T>(buffers[2 + beyond / args.panel]);
+        swap(A.m, element(A, 0, i), element(B, 0, static_cast<int>(beyond % args.panel)));
+      }
+    }
+  }
+  static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
+    run(buffers, args, [](int m, T* x, T* y) { std::swap_ranges(x, x + m, y); });
+  }
+#ifdef TESSERA_WITH_CUDA
+  static void run(const OnDevice& on, void* buffers[], const Args& args) {
+    run(buffers, args, [&](int m, T* x, T* y) { check("swap", device::swap<T>(on.handle, m, x, y)); });
+  }
+#endif
+};
+
+}  // namespace
+
+template <Scalar T>
+starpu_codelet& panel_multiply() {
+  return codelet_of<PanelMultiply<T>>("panel_multiply");
+}
+INSTANTIATE_FOR_ALL_TYPES(panel_multiply)
+
+template <Scalar T>
+starpu_codelet& panel_invert() {
+  return codelet_of<PanelInvert<T>>("panel_invert");
+}
+INSTANTIATE_FOR_ALL_TYPES(panel_invert)
+
+template <Scalar T>
+starpu_codelet& split_panel() {
+  return codelet_of<SplitPanel<T>>("split_panel");
+}
+INSTANTIATE_FOR_ALL_TYPES(split_panel)
+
+/// The thread that drives a GPU reads the pivots, to submit an operation for each exchange.
+template <Scalar T>
+starpu_codelet& swap_columns() {
+  static auto& codelet = []() -> starpu_codelet& {
+    auto& made = codelet_of<SwapColumns<T>>("swap_columns");
+    made.specific_nodes = 1;
+    std::ranges::fill(made.nodes, STARPU_SPECIFIC_NODE_LOCAL);
+    made.nodes[0] = STARPU_SPECIFIC_NODE_CPU;
+    return made;
+  }();
+  return codelet;
+}
+INSTANTIATE_FOR_ALL_TYPES(swap_columns)
+
+}  // namespace tessera::codelets

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "common/symmetry.hpp"
+#include "device_triangle.hpp"
+#include "host_lapack.hpp"
+#include "kernel.hpp"
+
+namespace tessera::codelets {
+
+namespace {
+
+template <Scalar T>
+struct Lauum {
+  using Args = LauumArgs<T>;
+
+  static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
+    const auto A = tile<T>(buffers[0]);
+    // A NaN on the diagonal is a factor of all of its row of L, or column of U. OpenBLAS 0.3.21 loses it in slauum.
+    std::vector<int> lost;
+    for (int i = 0; i < A.n; i++)
+      if (std::isnan(std::real(*element(A, i, i)))) lost.push_back(i);
+    host::lauum<T>(args.uplo, A.n, A.data, A.ld);
+    for (const int i : lost)
+      for (int k = 0; k <= i; k++)
+        *(args.uplo == Uplo::Lower ? element(A, i, k) : element(A, k, i)) =
+            T(std::numeric_limits<Real<T>>::quiet_NaN());
+  }
+
+#ifdef TESSERA_WITH_CUDA
+  /// Multiplies a copy of the triangle, with zeros in the other one: three times the work of lauum, in one product.
+  static void run(const OnDevice& on, void* buffers[], const Args& args) {
+    const auto A = tile<T>(buffers[0]), W = tile<T>(buffers[1]);
+    clear(W);
+    copy_triangle<T>(on, args.uplo, {A.data, A.n, A.n, A.ld}, W);
+    const Op op = args.uplo == Uplo::Lower ? symmetry<is_complex<T>> : Op::NoTrans;
+    const T* const triangle = W.data;
+    if constexpr (is_complex<T>) on.herk(args.uplo, op, A.n, A.n, Real<T>(1), triangle, W.ld, Real<T>(0), A.data, A.ld);
+    else on.syrk(args.uplo, op, A.n, A.n, T(1), triangle, W.ld, T(0), A.data, A.ld);
+  }
+#endif
+};
+
+}  // namespace
+
+template <Scalar T>
+starpu_codelet& lauum() {
+  return codelet_of<Lauum<T>>("lauum");
+}
+INSTANTIATE_FOR_ALL_TYPES(lauum)
+
+}  // namespace tessera::codelets

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "device_triangle.hpp"
+#include "host_lapack.hpp"
+#include "kernel.hpp"
+
+namespace tessera::codelets {
+
+namespace {
+
+template <Scalar T>
+struct Trtri {
+  using Args = TrtriArgs<T>;
+
+  /// A zero on the diagonal, which `find_zero` reports, leaves the tile unchanged.
+  static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
+    const auto A = tile<T>(buffers[0]);
+    static_cast<void>(host::trtri<T>(args.uplo, args.diag, A.n, A.data, A.ld));
+  }
+
+#ifdef TESSERA_WITH_CUDA
+  /// Solves with the identity: with the inverses of the diagonal blocks, that takes a few products.
+  static void run(const OnDevice& on, void* buffers[], const Args& args) {
+    FoundInverses<T> inverses;
+    if (args.blocked) inverses = {tile<const T>(buffers[2]), inverses_of(starpu_task_get_current()->handles[2])};
+    invert_triangle<T>(on, args.uplo, args.diag, tile<T>(buffers[0]), tile<T>(buffers[1]), inverses);
+  }
+#endif
+};
+
+}  // namespace
+
+template <Scalar T>
+starpu_codelet& trtri() {
+  return codelet_of<Trtri<T>>("trtri");
+}
+INSTANTIATE_FOR_ALL_TYPES(trtri)
+
+}  // namespace tessera::codelets

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <starpu.h>  // STARPU_SIMGRID
+
+#include <tessera/types.hpp>
+
+namespace tessera::detail {
+
+/// The first i, counted from 1, with A(i, i) = 0, or 0: the info of an inverse on pointers. It is known before the
+/// first task, so that A does not change if it has no inverse.
+template <Scalar T>
+Index first_zero(Index n, const T* A, Index lda) {
+#ifndef STARPU_SIMGRID  // simulated matrices have no elements
+  for (Index i = 0; i < n; i++)
+    if (A[i + i * lda] == T{}) return i + 1;
+#endif
+  return 0;
+}
+
+}  // namespace tessera::detail

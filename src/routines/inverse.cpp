@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// trtri, lauum and potri: the inverse of a triangle, its product with its adjoint, and the inverse of a matrix from its
+// Cholesky factor.
+#include <memory>
+
+#include <tessera/error.hpp>
+#include <tessera/lapack.hpp>
+
+#include "blas/shapes.hpp"
+#include "conformable.hpp"
+#include "first_zero.hpp"
+#include "info.hpp"
+#include "lapack_arguments.hpp"
+#include "operands.hpp"
+#include "runtime/process_session.hpp"
+#include "runtime/session.hpp"
+#include "tiling/plan.hpp"
+#include "unroll/inverse.hpp"
+
+namespace tessera {
+
+namespace detail {
+
+namespace {
+
+/// What becomes of a triangle: its inverse, its product with its adjoint, or both, one after the other.
+struct TriangleTask {
+  const char* routine;
+  bool inverts, multiplies;
+};
+constexpr TriangleTask trtri_task{"trtri", true, false}, lauum_task{"lauum", false, true},
+    potri_task{"potri", true, true};
+
+/// Submits the tasks on a stored matrix with elements.
+/// @param outcome  gets the info; null: nobody asks
+template <Scalar T>
+void submit_inverse(const TriangleTask& task, const Plan& plan, Uplo uplo, Diag diag, const Matrix<T>& A,
+                    const Outcome* outcome) {
+  name_operand(A, 'A');
+  unroll::Inverse<T> inverse(MatrixAccess::session(A), plan, uplo, diag, A);
+  if (plan.load_first && MatrixAccess::grid(A).is_private()) inverse.load();
+  // The last task deletes it. If a submission fails, tasks may still use it, and it is lost.
+  auto* const value = outcome != nullptr ? new codelets::InfoValue : nullptr;
+  if (value != nullptr && diag == Diag::NonUnit) inverse.find_zeros(value);
+  if (task.inverts) inverse.invert();
+  if (value != nullptr) inverse.submit_outcome(outcome->handle(), value);
+  if (task.multiplies) inverse.multiply_by_adjoint();
+}
+
+// --- on matrices -----------------------------------------------------------------------------------------------------
+
+/// The inverse of Aᵀ or Aᴴ is the transposed inverse, and the product with the adjoint of Lᵀ or Lᴴ, which is Uᵀ or Uᴴ,
+/// is that of U: a view is handled as the other triangle of the stored matrix.
+template <Scalar T>
+void submit_on_matrix(const TriangleTask& task, int at, Uplo uplo, Diag diag, const Matrix<T>& A,
+                      const Outcome* outcome) {
+  const arguments::MatrixArgument at_a{task.routine, at, "A"};
+  arguments::require_square(at_a, A);
+  arguments::require_same_tiles(at_a, "rows", arguments::row_cut(A), "its columns", arguments::column_cut(A));
+  arguments::require_writable(at_a, A);
+  if (A.mt() == 0) return;
+  const auto stored = A.stored();
+  submit_inverse(task, plan_tiles(MatrixAccess::session(A).machine(), stored.nb()), opposite_if(is_transposed(A), uplo),
+                 diag, stored, outcome);
+}
+
+template <Scalar T>
+Info submit_with_info(const TriangleTask& task, int at, Uplo uplo, Diag diag, const Matrix<T>& A) {
+  auto outcome = std::make_shared<Outcome>(MatrixAccess::grid(A).shared_session());
+  submit_on_matrix(task, at, uplo, diag, A, outcome.get());
+  if (A.mt() == 0) outcome->succeed();
+  return InfoAccess::info(std::move(outcome));
+}
+
+// --- on pointers -----------------------------------------------------------------------------------------------------
+
+/// Row-major triangles are the other triangles of column-major matrices, as for transposed views.
+template <Scalar T>
+Index compute_inverse(const TriangleTask& task, Layout layout, Uplo uplo, Diag diag, Index n, T* A, Index lda) {
+  if (n == 0) return 0;
+  if (task.inverts && diag == Diag::NonUnit)
+    if (const Index zero = first_zero(n, A, lda); zero > 0) return zero;
+  const auto session = session_to_wait(task.routine);
+  const auto plan = plan_cholesky<T>(session->machine(), n);
+  const Uplo stored = opposite_if(layout == Layout::RowMajor, uplo);
+  const auto a = private_output(session, plan, A, n, n, lda, stored);
+  submit_inverse<T>(task, plan, stored, diag, a, nullptr);
+  a.wait();
+  return 0;
+}
+
+template <Scalar T>
+Index trtri_on_pointers(const Layout* given, Uplo uplo, Diag diag, Index n, T* A, Index lda) {
+  LapackArguments check("trtri", given);
+  check.option(uplo);
+  check.option(diag);
+  check.size("n", n);
+  check.matrix("A", "lda", n, n, lda, A, true);
+  return compute_inverse(trtri_task, layout_of(given), uplo, diag, n, A, lda);
+}
+
+/// lauum and potri
+template <Scalar T>
+Index factor_on_pointers(const TriangleTask& task, const Layout* given, Uplo uplo, Index n, T* A, Index lda) {
+  LapackArguments check(task.routine, given);
+  check.option(uplo);
+  check.size("n", n);
+  check.matrix("A", "lda", n, n, lda, A, true);
+  return compute_inverse(task, layout_of(given), uplo, Diag::NonUnit, n, A, lda);
+}
+
+}  // namespace
+
+}  // namespace detail
+
+template <Scalar T>
+Info trtri(Uplo uplo, Diag diag, const Matrix<T>& A) {
+  arguments::require_legal("trtri", arguments::illegal_uplo(1, uplo));
+  arguments::require_legal("trtri", arguments::illegal_diag(2, diag));
+  return detail::submit_with_info(detail::trtri_task, 3, uplo, diag, A);
+}
+template <Scalar T>
+void lauum(Uplo uplo, const Matrix<T>& A) {
+  arguments::require_legal("lauum", arguments::illegal_uplo(1, uplo));
+  detail::submit_on_matrix(detail::lauum_task, 2, uplo, Diag::NonUnit, A, nullptr);
+}
+template <Scalar T>
+Info potri(Uplo uplo, const Matrix<T>& A) {
+  arguments::require_legal("potri", arguments::illegal_uplo(1, uplo));
+  return detail::submit_with_info(detail::potri_task, 2, uplo, Diag::NonUnit, A);
+}
+
+template <Scalar T>
+Index trtri(Uplo uplo, Diag diag, Index n, T* A, Index lda) {
+  return detail::trtri_on_pointers(nullptr, uplo, diag, n, A, lda);
+}
+template <Scalar T>
+Index trtri(Layout layout, Uplo uplo, Diag diag, Index n, T* A, Index lda) {
+  return detail::trtri_on_pointers(&layout, uplo, diag, n, A, lda);
+}
+template <Scalar T>
+void lauum(Uplo uplo, Index n, T* A, Index lda) {
+  static_cast<void>(detail::factor_on_pointers(detail::lauum_task, nullptr, uplo, n, A, lda));
+}
+template <Scalar T>
+void lauum(Layout layout, Uplo uplo, Index n, T* A, Index lda) {
+  static_cast<void>(detail::factor_on_pointers(detail::lauum_task, &layout, uplo, n, A, lda));
+}
+template <Scalar T>
+Index potri(Uplo uplo, Index n, T* A, Index lda) {
+  return detail::factor_on_pointers(detail::potri_task, nullptr, uplo, n, A, lda);
+}
+template <Scalar T>
+Index potri(Layout layout, Uplo uplo, Index n, T* A, Index lda) {
+  return detail::factor_on_pointers(detail::potri_task, &layout, uplo, n, A, lda);
+}
+
+#define INSTANTIATE_INVERSES(letter, T, ...)                     \
+  template Info trtri<T>(Uplo, Diag, const Matrix<T>&);          \
+  template Index trtri<T>(Uplo, Diag, Index, T*, Index);         \
+  template Index trtri<T>(Layout, Uplo, Diag, Index, T*, Index); \
+  template void lauum<T>(Uplo, const Matrix<T>&);                \
+  template void lauum<T>(Uplo, Index, T*, Index);                \
+  template void lauum<T>(Layout, Uplo, Index, T*, Index);        \
+  template Info potri<T>(Uplo, const Matrix<T>&);                \
+  template Index potri<T>(Uplo, Index, T*, Index);               \
+  template Index potri<T>(Layout, Uplo, Index, T*, Index);
+FOR_SDCZ(INSTANTIATE_INVERSES, )
+
+}  // namespace tessera

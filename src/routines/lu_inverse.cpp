@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// getri: the inverse of a matrix from its LU factorization.
+#include <cstdint>
+#include <memory>
+
+#include <tessera/error.hpp>
+#include <tessera/lapack.hpp>
+
+#include "blas/shapes.hpp"
+#include "conformable.hpp"
+#include "first_zero.hpp"
+#include "info.hpp"
+#include "lapack_arguments.hpp"
+#include "lu_panels.hpp"
+#include "operands.hpp"
+#include "runtime/process_session.hpp"
+#include "runtime/session.hpp"
+#include "tiling/plan.hpp"
+#include "unroll/lu_inverse.hpp"
+#include "unroll/pivot_tiles.hpp"
+
+namespace tessera {
+
+namespace detail {
+
+namespace {
+
+/// Submits the tasks on a matrix with elements.
+/// @param outcome  gets the info; null: nobody asks
+template <Scalar T>
+void submit_lu_inverse(const Plan& plan, const Matrix<T>& A, const PivotTiles& pivots, const Outcome* outcome) {
+  name_operand(A, 'A');
+  unroll::LuInverse<T> inverse(MatrixAccess::session(A), plan, A, pivots);
+  if (plan.load_first && MatrixAccess::grid(A).is_private()) inverse.load();
+  // The last task deletes it. If a submission fails, tasks may still use it, and it is lost.
+  auto* const value = outcome != nullptr ? new codelets::InfoValue : nullptr;
+  if (value != nullptr) inverse.find_zeros(value);
+  inverse.invert();
+  inverse.solve();
+  if (value != nullptr) inverse.submit_outcome(outcome->handle(), value);
+  inverse.exchange();
+}
+
+template <Scalar T, typename Int>
+Index getri_on_pointers(const Layout* given, Index n, T* A, Index lda, const Int* ipiv) {
+  LapackArguments check("getri", given);
+  check.size("n", n);
+  check.matrix("A", "lda", n, n, lda, A, true);
+  check.pivots(ipiv, n);
+  check.require_rows(ipiv, n, check.position());
+  if (n == 0) return 0;
+  if (const Index zero = first_zero(n, A, lda); zero > 0) return zero;
+  const auto session = session_to_wait("getri");
+  ColumnMajorCopy<T> columns(layout_of(given), A, n, n, lda);
+  const auto plan = plan_lu<T>(session->machine(), n, n);
+  {
+    const auto a = private_output(session, plan, columns.data(), n, n, columns.ld());
+    PivotTiles pivots(session, n, n, plan.tile.n);
+    pivots.set({ipiv, ipiv + n});
+    submit_lu_inverse<T>(plan, a, pivots, nullptr);
+    a.wait();
+  }
+  columns.copy_back();
+  return 0;
+}
+
+}  // namespace
+
+}  // namespace detail
+
+template <Scalar T>
+Info getri(const Matrix<T>& A, const Pivots& pivots) {
+  const arguments::MatrixArgument at_a{"getri", 1, "A"};
+  detail::require_panels(at_a, A);
+  arguments::require_square(at_a, A);
+  arguments::require_writable(at_a, A);
+  const auto& tiles = detail::PivotsAccess::tiles(pivots);
+  detail::require_pivots_of("getri", 2, tiles, A);
+  auto outcome = std::make_shared<detail::Outcome>(detail::MatrixAccess::grid(A).shared_session());
+  if (A.m() == 0) outcome->succeed();
+  else detail::submit_lu_inverse(detail::panels_of(A), A, tiles, outcome.get());
+  return detail::InfoAccess::info(std::move(outcome));
+}
+
+template <Scalar T, typename Int>
+Index getri(Index n, T* A, Index lda, const Int* ipiv) {
+  return detail::getri_on_pointers(nullptr, n, A, lda, ipiv);
+}
+template <Scalar T, typename Int>
+Index getri(Layout layout, Index n, T* A, Index lda, const Int* ipiv) {
+  return detail::getri_on_pointers(&layout, n, A, lda, ipiv);
+}
+
+#define INSTANTIATE_LU_INVERSE(letter, T, ...) template Info getri<T>(const Matrix<T>&, const Pivots&);
+#define INSTANTIATE_LU_INVERSE_ON_POINTERS(letter, T, Int)    \
+  template Index getri<T, Int>(Index, T*, Index, const Int*); \
+  template Index getri<T, Int>(Layout, Index, T*, Index, const Int*);
+FOR_SDCZ(INSTANTIATE_LU_INVERSE, )
+FOR_SDCZ(INSTANTIATE_LU_INVERSE_ON_POINTERS, std::int32_t)
+FOR_SDCZ(INSTANTIATE_LU_INVERSE_ON_POINTERS, std::int64_t)
+
+}  // namespace tessera

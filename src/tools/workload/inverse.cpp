@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include <tessera/error.hpp>
+#include <tessera/lapack.hpp>
+
+#include "codelets/host_lapack.hpp"
+#include "workload/other_libraries.hpp"
+#include "workload/parallel.hpp"
+#include "workload/typed_routine.hpp"
+
+namespace tessera::bench {
+
+namespace {
+
+const char* name_of(Inversion which) {
+  switch (which) {
+  case Inversion::Trtri: return "trtri";
+  case Inversion::Lauum: return "lauum";
+  case Inversion::Potri: return "potri";
+  case Inversion::Getri: return "getri";
+  }
+  return "";
+}
+
+/// trtri, lauum, potri: a triangle of C. getri: C, which holds L and U, with random pivots. The factors are generated:
+/// they are well-conditioned triangles.
+class Inverse final : public Routine {
+ public:
+  explicit Inverse(Inversion which) : Routine(name_of(which)), which_(which) {}
+
+  Takes takes() const override {
+    return {.uplo = in_triangle(), .diag = which_ == Inversion::Trtri, .k = false, .beta = false};
+  }
+  Peers peers() const override { return {.openblas = true, .cublasxt = false, .cusolver = in_triangle()}; }
+  std::string why_not(const Problem& /*p*/) const override { return ""; }
+  bool can_be_simulated() const override { return in_triangle(); }
+
+  double flops(const Problem& p) const override {
+    const auto n = static_cast<double>(p.n);
+    const double cubes = which_ == Inversion::Getri ? 4 : which_ == Inversion::Potri ? 2 : 1;  // n³/6 each
+    return tools::with_type(p.type, [&]<Scalar T>(T) { return flops_per_multiply_add<T> * cubes * (n * n * n / 6); });
+  }
+
+  blas::Traffic compulsory(const Problem& p) const override {
+    const auto n = static_cast<double>(p.n), elements = in_triangle() ? n * (n + 1) / 2 : n * n;
+    const double bytes =
+        tools::with_type(p.type, [&]<Scalar T>(T) { return elements * static_cast<double>(sizeof(T)); });
+    return {bytes, bytes};
+  }
+
+  Shapes shapes(const Problem& p) const override {
+    return {{}, {}, {.rows = p.n, .columns = p.n, .ld = std::max<Index>(1, p.n) + p.ld_pad, .well_conditioned = true}};
+  }
+
+  double growth(const Problem& /*p*/) const override { return std::numeric_limits<double>::infinity(); }
+
+  detail::Plan plan_of(const Problem& p) const override {
+    const auto session = detail::session();
+    return tools::with_type(p.type, [&]<Scalar T>(T) {
+      return in_triangle() ? detail::plan_cholesky<T>(session->machine(), p.n)
+                           : detail::plan_lu<T>(session->machine(), p.n, p.n);
+    });
+  }
+
+  void run_tessera(const Problem& p, const Operands& o) const override {
+    run<Index>(p, o, [&]<Scalar T>(Index n, T* A, Index lda) -> Index {
+      switch (which_) {
+      case Inversion::Trtri: return trtri(p.uplo, p.diag, n, A, lda);
+      case Inversion::Lauum: return lauum(p.uplo, n, A, lda), 0;
+      case Inversion::Potri: return potri(p.uplo, n, A, lda);
+      case Inversion::Getri: return getri(n, A, lda, pivots_.data());
+      }
+      return 0;
+    });
+  }
+  void run_openblas(const Problem& p, const Operands& o) const override {
+    run<int>(p, o, [&]<Scalar T>(int n, T* A, int lda) -> Index {
+      switch (which_) {
+      case Inversion::Trtri: return host::trtri(p.uplo, p.diag, n, A, lda);
+      case Inversion::Lauum: return host::lauum(p.uplo, n, A, lda), 0;
+      case Inversion::Potri: return host::potri(p.uplo, n, A, lda);
+      case Inversion::Getri: {
+        T best{};
+        host::getri(n, A, lda, pivots_.data(), &best, -1);
+        std::vector<T> work(static_cast<std::size_t>(std::max(std::real(best), Real<T>(1))));
+        return host::getri(n, A, lda, pivots_.data(), work.data(), static_cast<int>(std::ssize(work)));
+      }
+      }
+      return 0;
+    });
+  }
+  void run_cublasxt(cublasXtContext* /*handle*/, const Problem& /*p*/, const Operands& /*o*/) const override {}
+  void run_cusolver([[maybe_unused]] CuSolver& solver, [[maybe_unused]] const Problem& p,
+                    [[maybe_unused]] const Operands& o) const override {
+#ifdef TESSERA_WITH_CUDA
+    run<Index>(p, o, [&]<Scalar T>(Index n, T* A, Index lda) -> Index {
+      solver.invert(p.type, which_, p.uplo, p.diag, n, A, lda);
+      return 0;
+    });
+#endif
+  }
+
+  /// Inverses: X A t = t for a random vector t, where A is the product of the generated factors. lauum: C t = Lᴴ L t.
+  /// The error of an entry is relative to the same product of magnitudes, as rounding errors are.
+  Verdict check(const Problem& p, const Operands& o) const override {
+    const PauseWorkers pause;
+    return tools::with_type(p.type, [&]<Scalar T>(T) {
+      auto* const C = static_cast<const T*>(o.C);
+      BoundedVector<T> t(p.n);
+      for (std::size_t i = 0; i < t.x.size(); i++) {
+        const double x = generated(p.seed, 3, static_cast<Index>(i));
+        t.x[i] = Wide<T>(static_cast<WideReal<T>>(x < 0 ? x - 0.5 : x + 0.5));
+        t.s[i] = magnitude(t.x[i]);
+      }
+      const bool adds = which_ == Inversion::Lauum;
+      const auto product = multiply_by_factors<T>(p, t);
+      const auto result = apply<T>(result_of(p, C), p.n, adds ? t : product);
+      const auto &expected = adds ? product : t, &scale = adds ? product : result;
+      const double matrices = which_ == Inversion::Trtri || adds ? 2 : 3;
+      Verdict verdict{0, (is_complex<T> ? 2 * std::sqrt(2.0) : 1.0) * (matrices * static_cast<double>(p.n) + 2) *
+                             std::numeric_limits<Real<T>>::epsilon() / 2};
+      for (std::size_t i = 0; i < t.x.size(); i++) {
+        const double error = static_cast<double>(magnitude(result.x[i] - expected.x[i]) / scale.s[i]);
+        verdict.error = error <= verdict.error ? verdict.error : error;  // a NaN stays
+      }
+      if (!rest_is_intact(p, C)) verdict.error = std::numeric_limits<double>::infinity();
+      return verdict;
+    });
+  }
+
+ private:
+  bool in_triangle() const { return which_ != Inversion::Getri; }
+  /// The diagonal of a factor is real, except for trtri, which takes any triangle.
+  bool real_diagonal() const { return which_ == Inversion::Lauum || which_ == Inversion::Potri; }
+
+  /// @param invert  (n, A, lda) → info
+  template <typename Size, typename Invert>
+  void run(const Problem& p, const Operands& o, Invert invert) const {
+    const Index ld = shapes(p).C.ld;
+    if (!in_triangle() && std::ssize(pivots_) != p.n) pivots_ = random_pivots(p);
+    const auto info = tools::with_type(p.type, [&]<Scalar T>(T) -> Index {
+      auto* const A = static_cast<T*>(o.C);
+      if (is_complex<T> && real_diagonal())
+        for (Index i = 0; i < p.n; i++) A[i + i * ld] = std::real(A[i + i * ld]);
+      return invert(static_cast<Size>(p.n), A, static_cast<Size>(ld));
+    });
+    if (info != 0) throw RuntimeError(name() + ": the matrix is singular, info = " + std::to_string(info));
+  }
+
+  static std::vector<int> random_pivots(const Problem& p) {
+    std::vector<int> pivots;
+    for (Index i = 0; i < p.n; i++) {
+      const auto rows = static_cast<double>(p.n - i);
+      pivots.push_back(
+          static_cast<int>(std::min(p.n, i + 1 + static_cast<Index>((generated(p.seed, 1, i) + 0.5) * rows))));
+    }
+    return pivots;
+  }
+
+  /// C as it was generated.
+  template <Scalar T>
+  Operand<T> before(const Problem& p) const {
+    return {.ld = shapes(p).C.ld, .seed = p.seed, .well_conditioned = p.n};
+  }
+  template <Scalar T>
+  Operand<T> factor(const Problem& p, Uplo uplo, Diag diag) const {
+    auto L = before<T>(p);
+    L.form = Form::Triangular, L.uplo = uplo;
+    L.diagonal = diag == Diag::Unit ? Diagonal::Ones : real_diagonal() ? Diagonal::Real : Diagonal::Stored;
+    return L;
+  }
+  template <Scalar T>
+  Operand<T> result_of(const Problem& p, const T* C) const {
+    Operand<T> X{.data = C, .ld = shapes(p).C.ld};
+    if (!in_triangle()) return X;
+    X.uplo = p.uplo;
+    if (which_ == Inversion::Trtri) {
+      X.form = Form::Triangular;
+      if (p.diag == Diag::Unit) X.diagonal = Diagonal::Ones;
+    } else X.form = is_complex<T> ? Form::Hermitian : Form::Symmetric;
+    return X;
+  }
+
+  /// A t, where the factors are those of A. lauum: Lᴴ L t, or U Uᴴ t.
+  template <Scalar T>
+  BoundedVector<T> multiply_by_factors(const Problem& p, const BoundedVector<T>& t) const {
+    if (which_ == Inversion::Getri) {
+      auto y = apply<T>(factor<T>(p, Uplo::Lower, Diag::Unit), p.n,
+                        apply<T>(factor<T>(p, Uplo::Upper, Diag::NonUnit), p.n, t));
+      for (Index i = p.n - 1; i >= 0; i--) {
+        const auto row = static_cast<std::size_t>(i), other = static_cast<std::size_t>(pivots_[row] - 1);
+        std::swap(y.x[row], y.x[other]), std::swap(y.s[row], y.s[other]);
+      }
+      return y;
+    }
+    const auto L = factor<T>(p, p.uplo, which_ == Inversion::Trtri ? p.diag : Diag::NonUnit);
+    if (which_ == Inversion::Trtri) return apply<T>(L, p.n, t);
+    const bool adjoint_first = (p.uplo == Uplo::Lower) == (which_ == Inversion::Potri);
+    const auto adjoint = L.transposed(true);
+    return adjoint_first ? apply<T>(L, p.n, apply<T>(adjoint, p.n, t)) : apply<T>(adjoint, p.n, apply<T>(L, p.n, t));
+  }
+
+  /// Whether the other triangle, the padding and a unit diagonal are as before.
+  template <Scalar T>
+  bool rest_is_intact(const Problem& p, const T* C) const {
+    const auto old = before<T>(p);
+    const bool unit = which_ == Inversion::Trtri && p.diag == Diag::Unit;
+    for (Index j = 0; j < p.n; j++) {
+      const Index first = in_triangle() && p.uplo == Uplo::Lower ? j : 0,
+                  last = in_triangle() && p.uplo == Uplo::Upper ? j + 1 : p.n;
+      for (Index i = 0; i < old.ld; i++)
+        if ((i < first || i >= last || (unit && i == j)) && C[i + j * old.ld] != old.stored(i, j)) return false;
+    }
+    return true;
+  }
+
+  Inversion which_;
+  mutable std::vector<int> pivots_;
+};
+
+}  // namespace
+
+std::unique_ptr<Routine> inverse(Inversion which) { return std::make_unique<Inverse>(which); }
+
+}  // namespace tessera::bench
