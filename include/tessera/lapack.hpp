@@ -9,12 +9,12 @@
 #include <tessera/matrix.hpp>
 
 /// @file
-/// Factorizations and solves, by the names and argument orders of LAPACK: on matrices of tiles, which submit tasks and
-/// return as the routines of <tessera/blas3.hpp>, and on pointers, which wait as those of <tessera/blas.hpp>. What
-/// these headers say of errors, layouts, leading dimensions, triangles and threads holds here, too.
+/// Factorizations, solves and inverses, by the names and argument orders of LAPACK: on matrices of tiles, which submit
+/// tasks and return as the routines of <tessera/blas3.hpp>, and on pointers, which wait as those of <tessera/blas.hpp>.
+/// What these headers say of errors, layouts, leading dimensions, triangles and threads holds here, too.
 ///
-/// A matrix that cannot be factorized is not an error: `info` says so. On pointers it is returned, on matrices it is a
-/// value that exists when the factorization has run.
+/// A matrix that cannot be factorized, or has no inverse, is not an error: `info` says so. On pointers it is returned,
+/// on matrices it is a value that exists when the factorization, or the inversion, has run.
 
 namespace tessera {
 
@@ -25,10 +25,12 @@ struct InfoAccess;
 struct PivotsAccess;
 }  // namespace detail
 
-/// The `info` of a factorization on matrices. Copies share it. It may be destroyed before the factorization has run.
+/// The `info` of a factorization or an inverse on matrices. Copies share it. It may be destroyed before the tasks have
+/// run.
 class Info {
  public:
-  /// Waits for the factorization. The factor may still be in a GPU's memory: `Matrix<T>::wait` writes it back.
+  /// Waits for the factorization, or until it is known whether there is an inverse. The result may still be in a GPU's
+  /// memory: `Matrix<T>::wait` writes it back.
   /// @return  0, or what the routine says of its matrix
   /// @throws RuntimeError if a tile operation that decides the value has failed (`Matrix<T>::wait` reports the others);
   ///         or within a StarPU task or its callback
@@ -147,6 +149,48 @@ template <Scalar T>
 Index gesv_nopiv(Layout layout, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb, double* growth = nullptr);
 /// @}
 
+/// @{
+/// The triangle `uplo` of A ← its inverse.
+/// @param diag  Unit: the diagonal is ones, and neither read nor written
+/// @param A     triangular, n×n. The other triangle is neither read nor written. On matrices its tiles are square
+/// @return   info: 0, or the first i, counted from 1, for which A(i, i) is exactly zero (NonUnit): A has no inverse. It
+///           is then not changed on pointers, and not defined on matrices
+/// @note     n³/3 flops. Left-looking on tiles, without workspace
+template <Scalar T>
+Info trtri(Uplo uplo, Diag diag, const Matrix<T>& A);
+template <Scalar T>
+Index trtri(Uplo uplo, Diag diag, Index n, T* A, Index lda);
+template <Scalar T>
+Index trtri(Layout layout, Uplo uplo, Diag diag, Index n, T* A, Index lda);
+/// @}
+
+/// @{
+/// The triangle `uplo` of A ← that of Lᴴ L, where L is the triangle (Lower), or of U Uᴴ (Upper).
+/// @param A  n×n. The diagonal of a complex L or U must be real, as that of a Cholesky factor is. The other triangle is
+///           neither read nor written. On matrices its tiles are square
+/// @note     n³/3 flops. Left-looking on tiles, without workspace
+template <Scalar T>
+void lauum(Uplo uplo, const Matrix<T>& A);
+template <Scalar T>
+void lauum(Uplo uplo, Index n, T* A, Index lda);
+template <Scalar T>
+void lauum(Layout layout, Uplo uplo, Index n, T* A, Index lda);
+/// @}
+
+/// @{
+/// The triangle `uplo` of A ← that of the inverse of the matrix whose Cholesky factor it is: `trtri`, then `lauum`,
+/// without a wait between them.
+/// @param A  the factor that `potrf` has computed, n×n. On matrices its tiles are square
+/// @return   info, as of `trtri`
+/// @note     2/3 n³ flops
+template <Scalar T>
+Info potri(Uplo uplo, const Matrix<T>& A);
+template <Scalar T>
+Index potri(Uplo uplo, Index n, T* A, Index lda);
+template <Scalar T>
+Index potri(Layout layout, Uplo uplo, Index n, T* A, Index lda);
+/// @}
+
 /// The pivots of a factorization on matrices. Copies share them. They may be destroyed before the factorization has
 /// run.
 class Pivots {
@@ -213,56 +257,12 @@ Index gesv(Layout layout, Index n, Index nrhs, T* A, Index lda, Int* ipiv, T* B,
 /// @}
 
 /// @{
-/// The triangle `uplo` of A ← its inverse.
-/// @param diag  Unit: the diagonal is ones, and neither read nor written
-/// @param A     triangular, n×n. The other triangle is neither read nor written. On matrices its tiles are square
-/// @return   info: 0, or the first i, counted from 1, for which A(i, i) is exactly zero (NonUnit): A has no inverse. It
-///           is then not changed on pointers, and not defined on matrices
-/// @note     n³/3 flops. Left-looking on tiles, without workspace
-template <Scalar T>
-Info trtri(Uplo uplo, Diag diag, const Matrix<T>& A);
-template <Scalar T>
-Index trtri(Uplo uplo, Diag diag, Index n, T* A, Index lda);
-template <Scalar T>
-Index trtri(Layout layout, Uplo uplo, Diag diag, Index n, T* A, Index lda);
-/// @}
-
-/// @{
-/// The triangle `uplo` of A ← that of Lᴴ L, where L is the triangle (Lower), or of U Uᴴ (Upper).
-/// @param A  n×n. The diagonal of a complex L or U must be real, as a Cholesky factor's is. The other triangle is
-/// neither
-///           read nor written. On matrices its tiles are square
-/// @note     n³/3 flops. Left-looking on tiles, without workspace
-template <Scalar T>
-void lauum(Uplo uplo, const Matrix<T>& A);
-template <Scalar T>
-void lauum(Uplo uplo, Index n, T* A, Index lda);
-template <Scalar T>
-void lauum(Layout layout, Uplo uplo, Index n, T* A, Index lda);
-/// @}
-
-/// @{
-/// The triangle `uplo` of A ← that of the inverse of the matrix whose Cholesky factor it is: `trtri`, then `lauum`,
-/// without a wait between them.
-/// @param A  the factor that `potrf` has computed, n×n. On matrices its tiles are square
-/// @return   info, as of `trtri`
-/// @note     2/3 n³ flops
-template <Scalar T>
-Info potri(Uplo uplo, const Matrix<T>& A);
-template <Scalar T>
-Index potri(Uplo uplo, Index n, T* A, Index lda);
-template <Scalar T>
-Index potri(Layout layout, Uplo uplo, Index n, T* A, Index lda);
-/// @}
-
-/// @{
-/// A ← the inverse of the matrix whose factors it is: X with X L = U⁻¹, and then the exchanges of columns.
-/// @param A       the factors that `getrf` has computed, n×n. On matrices it is in the same panels
-/// @param pivots  those of `getrf`. On pointers `ipiv`, of which the values are checked
+/// A ← the inverse of the matrix whose factors and pivots `getrf` has computed: X P, where X L = U⁻¹. On pointers, the
+/// values of `ipiv` are checked.
+/// @param A  the factors, n×n. On matrices it is in the panels of the pivots
 /// @return   info: 0, or the first i, counted from 1, for which U(i, i) is exactly zero: A has no inverse. It is then
-/// not
-///           changed on pointers, and not defined on matrices
-/// @note     4/3 n³ flops. Works on panels. Temporary panels hold L, n²/2 elements
+///           not changed on pointers, and not defined on matrices
+/// @note     4/3 n³ flops. Temporary panels hold L, n²/2 elements
 template <Scalar T>
 Info getri(const Matrix<T>& A, const Pivots& pivots);
 template <Scalar T, typename Int>
