@@ -5,6 +5,7 @@
 #include "device_triangle.hpp"
 #include "host_lapack.hpp"
 #include "kernel.hpp"
+#include "row_moves.hpp"
 #include "triangular_blocks.hpp"
 
 namespace tessera::codelets {
@@ -132,7 +133,7 @@ struct SwapColumns {
     const auto pivots = tile<const int>(buffers[0]);
     const auto A = tile<T>(buffers[1]);
     const Index others = starpu_task_get_current()->nbuffers - 2;
-    for (int i = pivots.m - 1; i >= 0; i--) {
+    for (int i = PivotTile::count(pivots.m) - 1; i >= 0; i--) {
       const Index target = pivots.data[i] - 1, beyond = target - args.distance;
       if (target == i) continue;
       if (target < A.n) {

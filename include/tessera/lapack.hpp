@@ -213,16 +213,17 @@ struct Pivoted {
 };
 
 // The routines below work on panels: columns of tiles. On matrices, A has tiles of all rows, or of as many rows as
-// columns or a multiple of that, and at most 128 rows of tiles. B has tiles of as many rows as A. Good ones on GPUs have
-// 4096 rows and 2048 columns, and on CPUs all rows and 128 columns. Matrices may not be transposed. Row-major matrices on
-// pointers are copied to column-major ones, and back.
+// columns or a multiple of that, and at most 128 rows of tiles. B has tiles of as many rows as A. Good ones on GPUs
+// have 4096 rows and 2048 columns, and on CPUs all rows and 128 columns. Matrices may not be transposed. Row-major
+// matrices on pointers are copied to column-major ones, and back.
 
 /// @{
 /// A ← L U with P A = L U by partial pivoting: L unit lower trapezoidal, U upper trapezoidal. On pointers, `ipiv` gets
 /// the min(m, n) pivots of `Pivots::wait`, as std::int32_t or std::int64_t.
 /// @param A  m×n
 /// @return   info: 0, or the first i, counted from 1, for which U(i, i) is exactly zero. The factors are complete
-/// @note     2/3 n³ flops if m = n. One task exchanges the rows of a panel, solves, and multiplies. Tiles of all rows are
+/// @note     2/3 n³ flops if m = n. One task exchanges the rows of a panel, solves, and multiplies. Tiles of all rows
+/// are
 ///           written back at the end, shorter ones when their last row is final
 template <Scalar T>
 Pivoted getrf(const Matrix<T>& A);
@@ -259,7 +260,7 @@ Index gesv(Layout layout, Index n, Index nrhs, T* A, Index lda, Int* ipiv, T* B,
 /// @{
 /// A ← the inverse of the matrix whose factors and pivots `getrf` has computed: X P, where X L = U⁻¹. On pointers, the
 /// values of `ipiv` are checked.
-/// @param A  the factors, n×n. On matrices it is in the panels of the pivots
+/// @param A  the factors, n×n. On matrices it is in the panels of the pivots, and its tiles have all rows
 /// @return   info: 0, or the first i, counted from 1, for which U(i, i) is exactly zero: A has no inverse. It is then
 ///           not changed on pointers, and not defined on matrices
 /// @note     4/3 n³ flops. Temporary panels hold L, n²/2 elements

@@ -52,7 +52,8 @@ Index getri_on_pointers(const Layout* given, Index n, T* A, Index lda, const Int
   if (const Index zero = first_zero(n, A, lda); zero > 0) return zero;
   const auto session = session_to_wait("getri");
   ColumnMajorCopy<T> columns(layout_of(given), A, n, n, lda);
-  const auto plan = plan_lu<T>(session->machine(), n, n);
+  auto plan = plan_lu<T>(session->machine(), n, n);
+  plan.tile.m = n;
   {
     const auto a = private_output(session, plan, columns.data(), n, n, columns.ld());
     PivotTiles pivots(session, n, n, plan.tile.n);
@@ -71,7 +72,7 @@ Index getri_on_pointers(const Layout* given, Index n, T* A, Index lda, const Int
 template <Scalar T>
 Info getri(const Matrix<T>& A, const Pivots& pivots) {
   const arguments::MatrixArgument at_a{"getri", 1, "A"};
-  detail::require_panels(at_a, A);
+  detail::require_full_panels(at_a, A);
   arguments::require_square(at_a, A);
   arguments::require_writable(at_a, A);
   const auto& tiles = detail::PivotsAccess::tiles(pivots);

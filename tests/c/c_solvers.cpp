@@ -350,7 +350,10 @@ TEST(CSolversBadInput, IsRefusedByPosition) {
   EXPECT_EQ(tessera_getrf_submit(nullptr, &rows, &result), -1);
   EXPECT_EQ(tessera_getrf_submit(A, nullptr, &result), -2);
   EXPECT_EQ(tessera_getrf_submit(A, &rows, nullptr), -3);
-  EXPECT_EQ(tessera_getrf_submit(A, &rows, &result), -1) << "square tiles";
+  tessera_matrix* uneven = nullptr;
+  ASSERT_EQ(tessera_matrix_create('d', a, n, n, n, 12, 8, &uneven), TESSERA_SUCCESS);
+  EXPECT_EQ(tessera_getrf_submit(uneven, &rows, &result), -1) << "tiles of 12x8";
+  EXPECT_EQ(tessera_matrix_destroy(uneven), TESSERA_SUCCESS);
   EXPECT_EQ(rows, nullptr);
   EXPECT_EQ(tessera_getrs_submit(TESSERA_NO_TRANS, A, nullptr, S), -3);
   EXPECT_EQ(tessera_pivots_wait(nullptr, pivots.data()), -1);

@@ -26,6 +26,13 @@ ROUTINES = {
     "getrf": ("sdcz", "layout m n A lda ipiv info"),
     "getrs": ("sdcz", "layout op n nrhs A lda ipiv B ldb"),
     "gesv": ("sdcz", "layout n nrhs A lda ipiv B ldb info"),
+    "getrf_nopiv": ("sdcz", "layout m n A lda growth info"),
+    "getrs_nopiv": ("sdcz", "layout op n nrhs A lda B ldb"),
+    "gesv_nopiv": ("sdcz", "layout n nrhs A lda B ldb growth info"),
+    "trtri": ("sdcz", "layout uplo diag n A lda info"),
+    "lauum": ("sdcz", "layout uplo n A lda"),
+    "potri": ("sdcz", "layout uplo n A lda info"),
+    "getri": ("sdcz", "layout n A lda ipiv info"),
 }
 OPTIONS = {
     "layout": {"C": 101, "F": 102},
@@ -77,7 +84,7 @@ def argument_types(routine, letter):
             yield ctypes.c_int
         elif argument == "info":
             yield ctypes.POINTER(ctypes.c_int64)
-        elif argument in ("A", "B", "C", "ipiv"):
+        elif argument in ("A", "B", "C", "ipiv", "growth"):
             yield ctypes.c_void_p
         elif argument in ("alpha", "beta"):
             yield real if letter in "sd" else ctypes.c_void_p

@@ -105,22 +105,21 @@ struct Overhead {
 
 /// @param homes  workers that the tasks suggest to the policy in turn; may be empty
 Overhead run_tasks(int count, const std::vector<int>& homes) {
-  using Clock = std::chrono::steady_clock;
   const auto for_each_task = [=](double seconds) { return 1e6 * seconds / count; };
-  const auto since = [](Clock::time_point begin) {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
+  const auto since = [](std::chrono::steady_clock::time_point begin) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
   const Tiles tiles(count);  // new tiles for each run: the policy remembers where tiles were
   Overhead result;
-  Clock::time_point resumed;
+  std::chrono::steady_clock::time_point resumed;
   {
     const PauseWorkers pause;
     reset_statistics();
-    const auto begin = Clock::now();
+    const auto begin = std::chrono::steady_clock::now();
     for (int task = 0; task < count; task++)
       submit(tiles.of(task), homes.empty() ? -1 : homes[static_cast<std::size_t>(task) % homes.size()]);
     result.submission = for_each_task(since(begin));
-    resumed = Clock::now();
+    resumed = std::chrono::steady_clock::now();
   }
   starpu_task_wait_for_all();
   result.drain = for_each_task(since(resumed));

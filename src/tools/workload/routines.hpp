@@ -121,6 +121,7 @@ std::unique_ptr<Routine> cholesky(bool solves);
 std::unique_ptr<Routine> lu(bool solves);
 /// getrf_nopiv.
 std::unique_ptr<Routine> lu_nopiv();
+/// trtri, lauum, potri or getri.
 std::unique_ptr<Routine> inverse(Inversion which);
 
 }  // namespace tessera::bench
