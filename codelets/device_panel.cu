@@ -3,6 +3,7 @@
 #include <cmath>
 #include <complex>
 #include <cstddef>
+#include <type_traits>
 
 #include "device_panel.hpp"
 
@@ -267,7 +268,8 @@ __global__ void __launch_bounds__(leaf_threads, 1) factorize_leaf_kernel(LeafArg
 #pragma unroll
       for (int q = 0; q < each; q++) {
         const int i = min(lane + q * warp, words - 1);
-        // Zeros for finished columns, whose elements in other rows do not change
+        // Zeros for finished columns: other rows keep their elements there, unless the factor of the row is infinite or
+        // NaN, which then spreads over the row
         to[i] = i / words_of_number < unfinished ? data_of(got[q]) : 0;
         if (whole != nullptr) whole[i] = data_of(got[q]);
         if (second) to2[i] = data_of(got2[q]);

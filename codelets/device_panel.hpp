@@ -38,6 +38,8 @@ cudaError_t move_rows(cudaStream_t stream, const TileColumn<T>& A, int first, in
 struct LeafExchange;
 std::size_t leaf_exchange_bytes();
 
+inline constexpr std::uint32_t epochs_of_a_leaf = 64;
+
 /// The columns that one call of `factorize_leaf` factorizes: as many as the registers of all multiprocessors hold.
 /// 0 if they cannot hold even one.
 template <typename T>
@@ -58,7 +60,7 @@ struct Leaf {
 };
 
 /// Factorizes columns of a panel, P A = L U with partial pivoting, and exchanges the rows of all its other columns.
-/// @param epoch  at least 64 more than at the call before with this exchange
+/// @param epoch  not 0; at least `epochs_of_a_leaf` more than at the call before with this exchange
 template <typename T>
 cudaError_t factorize_leaf(cudaStream_t stream, const Leaf<T>& leaf, LeafExchange* exchange, std::uint32_t epoch,
                            int multiprocessors);

@@ -6,6 +6,7 @@
 #include <array>
 #include <complex>
 #include <cstddef>
+#include <limits>
 
 #include "kernel.hpp"
 
@@ -46,6 +47,13 @@ bool succeeds(const char* what, Status status) {
   return status == Status{};  // 0 in both libraries
 }
 
+/// On the worker's stream, which does not wait for the default stream.
+bool clear_exchange(Solver& solver) {
+  solver.epoch = 0;
+  return succeeds("cudaMemset",
+                  cudaMemsetAsync(solver.exchange, 0, leaf_exchange_bytes(), starpu_cuda_get_local_stream()));
+}
+
 bool start(Solver& solver) {
   void* info = nullptr;
   int device = 0;
@@ -53,15 +61,13 @@ bool start(Solver& solver) {
       !succeeds("cusolverDnSetStream", cusolverDnSetStream(solver.handle, starpu_cuda_get_local_stream())) ||
       !succeeds("cudaHostAlloc", cudaHostAlloc(&solver.diagonal, longest_diagonal * sizeof(std::complex<double>),
                                                cudaHostAllocPortable)) ||
-      !succeeds("cudaHostAlloc", cudaHostAlloc(&info, sizeof *solver.info, cudaHostAllocPortable)) ||
-      !succeeds("cudaGetDevice", cudaGetDevice(&device)) ||
-      !succeeds("cudaDeviceGetAttribute",
-                cudaDeviceGetAttribute(&solver.multiprocessors, cudaDevAttrMultiProcessorCount, device)) ||
-      !succeeds("cudaMalloc", cudaMalloc(&solver.exchange, leaf_exchange_bytes())) ||
-      !succeeds("cudaMemset", cudaMemset(solver.exchange, 0, leaf_exchange_bytes())))
+      !succeeds("cudaHostAlloc", cudaHostAlloc(&info, sizeof *solver.info, cudaHostAllocPortable)))
     return false;
   solver.info = static_cast<int*>(info);
-  return true;
+  return succeeds("cudaGetDevice", cudaGetDevice(&device)) &&
+         succeeds("cudaDeviceGetAttribute",
+                  cudaDeviceGetAttribute(&solver.multiprocessors, cudaDevAttrMultiProcessorCount, device)) &&
+         succeeds("cudaMalloc", cudaMalloc(&solver.exchange, leaf_exchange_bytes())) && clear_exchange(solver);
 }
 
 }  // namespace
@@ -70,6 +76,11 @@ Solver& local_solver() {
   auto& solver = mine();
   if (solver.handle == nullptr && !start(solver)) stop(solver);  // the next task tries again
   return solver;
+}
+
+std::uint32_t next_epoch(Solver& solver) {
+  if (solver.epoch > std::numeric_limits<std::uint32_t>::max() - 2 * epochs_of_a_leaf) clear_exchange(solver);
+  return solver.epoch += epochs_of_a_leaf;
 }
 
 void* solver_workspace(std::size_t bytes) {

@@ -35,6 +35,9 @@ void* solver_workspace(std::size_t bytes);
 /// @return  with null members if that failed, which has been reported
 Solver& local_solver();
 
+/// The epoch of the next leaf with this solver.
+std::uint32_t next_epoch(Solver& solver);
+
 /// Stops the solvers of all CUDA workers.
 void destroy_solvers();
 
@@ -65,13 +68,6 @@ template <Scalar T>
 cusolverStatus_t getrf(cusolverDnHandle_t handle, int m, int n, T* A, int lda, T* workspace, int* pivots, int* info) {
   return of_type<T>(cusolverDnSgetrf, cusolverDnDgetrf, cusolverDnCgetrf, cusolverDnZgetrf)(
       handle, m, n, cublas(A), lda, cublas(workspace), pivots, info);
-}
-
-/// Exchanges rows 1 to `count` of A with those that the pivots name; in the other order if `step` is -1.
-template <Scalar T>
-cusolverStatus_t laswp(cusolverDnHandle_t handle, int n, T* A, int lda, int count, const int* pivots, int step) {
-  return of_type<T>(cusolverDnSlaswp, cusolverDnDlaswp, cusolverDnClaswp, cusolverDnZlaswp)(handle, n, cublas(A), lda,
-                                                                                            1, count, pivots, step);
 }
 
 /// B ← A⁻¹ B, with the factor of A that `potrf` has computed.

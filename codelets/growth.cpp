@@ -57,7 +57,7 @@ struct Growth {
     const Index triangle = static_cast<Index>(order) * (order + 1) / 2,
                 elements = triangle + static_cast<Index>(rest.m) * (rest.n);
     auto* const packed = static_cast<T*>(device::solver_workspace(static_cast<std::size_t>(elements) * sizeof(T)));
-    if (packed == nullptr) return;  // reported
+    if (packed == nullptr) return args.value->add(args.of, std::numeric_limits<double>::quiet_NaN());  // reported
     check("growth",
           device::pack_triangle<T>(on.handle, lower ? Uplo::Lower : Uplo::Upper, order, A.data, A.ld, packed));
     if (rest.m > 0 && rest.n > 0)

@@ -155,7 +155,7 @@ Index gesv_nopiv(Layout layout, Index n, Index nrhs, T* A, Index lda, T* B, Inde
 /// @param A     triangular, n×n. The other triangle is neither read nor written. On matrices its tiles are square
 /// @return   info: 0, or the first i, counted from 1, for which A(i, i) is exactly zero (NonUnit): A has no inverse. It
 ///           is then not changed on pointers, and not defined on matrices
-/// @note     n³/3 flops. Left-looking on tiles, without workspace
+/// @note     n³/3 flops. Left-looking on tiles; on GPUs with a temporary tile for each tile on the diagonal
 template <Scalar T>
 Info trtri(Uplo uplo, Diag diag, const Matrix<T>& A);
 template <Scalar T>
@@ -168,7 +168,7 @@ Index trtri(Layout layout, Uplo uplo, Diag diag, Index n, T* A, Index lda);
 /// The triangle `uplo` of A ← that of Lᴴ L, where L is the triangle (Lower), or of U Uᴴ (Upper).
 /// @param A  n×n. The diagonal of a complex L or U must be real, as that of a Cholesky factor is. The other triangle is
 ///           neither read nor written. On matrices its tiles are square
-/// @note     n³/3 flops. Left-looking on tiles, without workspace
+/// @note     n³/3 flops. Left-looking on tiles; on GPUs with a temporary tile for each tile on the diagonal
 template <Scalar T>
 void lauum(Uplo uplo, const Matrix<T>& A);
 template <Scalar T>
@@ -223,8 +223,7 @@ struct Pivoted {
 /// @param A  m×n
 /// @return   info: 0, or the first i, counted from 1, for which U(i, i) is exactly zero. The factors are complete
 /// @note     2/3 n³ flops if m = n. One task exchanges the rows of a panel, solves, and multiplies. Tiles of all rows
-/// are
-///           written back at the end, shorter ones when their last row is final
+///           are written back at the end, shorter ones when their last row is final
 template <Scalar T>
 Pivoted getrf(const Matrix<T>& A);
 template <Scalar T, typename Int>

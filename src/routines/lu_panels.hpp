@@ -28,9 +28,9 @@ void require_panels(const arguments::MatrixArgument& which, const Matrix<T>& A) 
   if (A.mt() > 1 && A.mb() % A.nb() != 0)
     wrong("has tiles of " + std::to_string(A.mb()) + "x" + std::to_string(A.nb()) +
           ", must have tiles of all rows, or of a multiple of as many rows as columns");
-  if (A.mt() > codelets::most_tile_rows)
-    wrong("has " + std::to_string(A.mt()) + " rows of tiles, must have at most " +
-          std::to_string(codelets::most_tile_rows));
+  static_assert(most_tiles_of_panel == codelets::most_tile_rows);
+  if (A.mt() > most_tiles_of_panel)
+    wrong("has " + std::to_string(A.mt()) + " rows of tiles, must have at most " + std::to_string(most_tiles_of_panel));
 }
 
 /// @throws ArgumentError, ShapeError if A is transposed, or not in panels of full height

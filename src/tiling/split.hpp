@@ -7,6 +7,9 @@
 
 namespace tessera::detail {
 
+/// Tiles that lie one below another in a panel of an LU factorization. Kernels get their addresses as an argument.
+inline constexpr Index most_tiles_of_panel = 128;
+
 constexpr Index divide_up(Index a, Index b) { return (a + b - 1) / b; }
 
 /// The number of sums into which the k terms of each element of a result of `tiles` tiles are split. It is more than

@@ -47,7 +47,9 @@ ChosenTiles choose_lu_panel(const MachineModel& machine, Index rows, Index order
   while (fixed == 0 && width > 1 && !panel_fits(machine, rows, width)) width /= 2;
   ChosenTiles chosen;
   chosen.n = chosen.k = width;
-  chosen.m = machine.gpus > 0 ? std::max(rows_on_gpus, width) : std::max<Index>(1, rows);
+  // A tile has as many rows as a panel has columns, or a multiple, so that each diagonal block lies in one tile.
+  const Index rows_of_tile = std::max(rows_on_gpus, divide_up(rows, most_tiles_of_panel));
+  chosen.m = machine.gpus > 0 ? divide_up(rows_of_tile, width) * width : std::max<Index>(1, rows);
   chosen.reason = std::string(fixed > 0 ? "asked for" : "by the order of the matrix") + ": " +
                   std::to_string(divide_up(std::max<Index>(order, 1), width)) + " panels with pivots";
   return chosen;

@@ -24,7 +24,7 @@ namespace tessera::unroll {
 /// of U. A product of two tiles of L in one order is a product of the tiles of U in the other order.
 ///
 /// Both are left-looking, row by row: a tile gets all of its terms before the next one. Every tile is overwritten when
-/// no later one needs its old value, so there is no workspace.
+/// no later one needs its old value. Only GPUs need a temporary tile for each tile on the diagonal.
 template <Scalar T>
 class Inverse {
  public:

@@ -22,10 +22,10 @@ namespace tessera::unroll {
 /// They work on panels: a column of tiles each, of which the last ones are all that a step changes. The tiles are as
 /// wide as a panel and may be several times as tall.
 ///
-/// If all of A fits the GPUs, the factorization is right-looking: a factorized panel updates all others at once, and
-/// the next one first. So the rows above it are final: they are written back during the next steps. Else it is
-/// left-looking: a panel arrives, gets the updates of all panels before it, and is factorized. The exchanges of rows by
-/// later panels come last, since until then updates need L as it was when its panel was factorized.
+/// If all of A fits the GPUs, or no GPU owns tiles, the factorization is right-looking: a factorized panel updates all
+/// others at once, and the next one first. So the rows above it are final: they are written back during the next steps.
+/// Else it is left-looking: a panel arrives, gets the updates of all panels before it, and is factorized. The exchanges
+/// of rows by later panels come last, since until then updates need L as it was when its panel was factorized.
 template <Scalar T>
 class Lu {
  public:

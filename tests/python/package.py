@@ -216,6 +216,7 @@ class Solvers(Case):
         self.near(A @ tessera.solve(A, B[:, 0]), B[:, 0])
         self.assertEqual(tessera.solve(A, B[:, 0]).shape, (20,))
         self.near(A @ tessera.lu_solve(tessera.lu_factor(A), B[:, 1]), B[:, 1])
+        self.near(A @ tessera.inv(A), np.eye(20))
 
     def test_rectangle(self):
         A = make(9, 5, KINDS[1])
@@ -232,6 +233,8 @@ class Solvers(Case):
         A[3, 3] = 0
         with self.assertRaisesRegex(np.linalg.LinAlgError, "singular: element 3"):
             tessera.solve(A, np.ones(5))
+        with self.assertRaises(np.linalg.LinAlgError):
+            tessera.inv(A)
         self.assertEqual(tessera.lu_factor(A)[0][3, 3], 0)
 
 

@@ -242,6 +242,13 @@ TEST(GpuTiles, OfPanelsGiveEveryGpuOne) {
       EXPECT_GE(divide_up(n, detail::choose_lu_panel(gpu_machine(gpus), n, n, 0).n), 2 * gpus) << n;
   EXPECT_GT(detail::choose_lu_panel(gpu_machine(1), 0, 0, 0).n, 0);
   EXPECT_EQ(detail::choose_lu_panel(gpu_machine(1), 5000, 5000, 300).n, 300);
+  // Each diagonal block lies in one tile, and a panel has few tiles, whatever width is asked for.
+  for (const Index width : {0, 1, 48, 1000, 3000, 10000})
+    for (const Index rows : {1, 5000, 600000, 100000000}) {
+      const auto chosen = detail::choose_lu_panel(gpu_machine(1), rows, 5000, width);
+      EXPECT_EQ(chosen.m % chosen.n, 0) << width << ", " << rows;
+      EXPECT_LE(divide_up(rows, chosen.m), detail::most_tiles_of_panel) << width << ", " << rows;
+    }
 }
 
 TEST(GpuTiles, OfFactorizationsFitTheMemory) {

@@ -17,11 +17,11 @@ Other threads run during a call, but must not change its arrays. Errors are `Arg
 `RuntimeFailure` if the machine could not do it, and NumPy's `LinAlgError` for matrices that cannot be factorized."""
 from ._blas import gemm, gemmt, hemm, her2k, herk, symm, syr2k, syrk, trmm, trsm
 from ._library import ArgumentError, Error, RuntimeFailure, finalize, init, version
-from ._solvers import cho_solve, cholesky, lu_factor, lu_solve, solve
+from ._solvers import cho_solve, cholesky, inv, lu_factor, lu_solve, solve
 
 __all__ = [
     "gemm", "gemmt", "hemm", "her2k", "herk", "symm", "syr2k", "syrk", "trmm", "trsm",
-    "cho_solve", "cholesky", "lu_factor", "lu_solve", "solve",
+    "cho_solve", "cholesky", "inv", "lu_factor", "lu_solve", "solve",
     "ArgumentError", "Error", "RuntimeFailure", "finalize", "init", "version",
 ]
 __version__ = version()

@@ -83,6 +83,19 @@ def lu_solve(lu_and_pivots, b, *, trans="N", overwrite_b=False):
     return result(x, b)
 
 
+def inv(a, *, overwrite_a=False):
+    """Returns the inverse of a, by LU with partial pivoting. Raises LinAlgError if a is singular."""
+    a = square("inv", "a", a)
+    kind = common_type("inv", a)
+    x, order = working_copy(a, kind, overwrite_a, copied="F")
+    pivots = np.zeros(len(a), dtype=np.int64)
+    info = call("getrf", LETTERS[kind.char], layout=order, m=len(a), n=len(a), A=stored(x, kind, order), ipiv=pivots)
+    if info:
+        singular(info)
+    call("getri", LETTERS[kind.char], layout=order, n=len(a), A=stored(x, kind, order), ipiv=pivots)
+    return x
+
+
 def solve(a, b, *, assume_a="gen", uplo="L", overwrite_a=False, overwrite_b=False):
     """Returns x with a x = b: by LU with partial pivoting, or with assume_a="pos" by Cholesky, which reads only the triangle
     `uplo` of a. Raises LinAlgError if a is singular, or not positive definite."""
