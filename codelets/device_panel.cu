@@ -1,127 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Row exchanges, and the factorization of a few columns of a panel in registers.
+// The factorization of a few columns of a panel in registers.
 #include <cmath>
 #include <complex>
 #include <cstddef>
 #include <type_traits>
 
+#include "device_number.cuh"
 #include "device_panel.hpp"
 
 namespace tessera::device {
 
 namespace {
-
-// --- numbers ---------------------------------------------------------------------------------------------------------
-
-template <typename R>
-struct alignas(2 * sizeof(R)) Complex {
-  R re, im;
-};
-
-template <typename T>
-struct NumberOf {
-  using Type = T;
-};
-template <typename R>
-struct NumberOf<std::complex<R>> {
-  using Type = Complex<R>;
-};
-template <typename T>
-using Number = typename NumberOf<T>::Type;
-
-/// |Re| + |Im|, by which LAPACK chooses pivots; NaN counts as infinite, so that it spreads.
-template <typename R>
-__device__ double magnitude(R x) {
-  return x == x ? fabs(static_cast<double>(x)) : INFINITY;
-}
-template <typename R>
-__device__ double magnitude(Complex<R> x) {
-  return magnitude(fabs(x.re) + fabs(x.im));
-}
-
-/// c − a b
-template <typename R>
-__device__ R minus_product(R c, R a, R b) {
-  return c - a * b;
-}
-template <typename R>
-__device__ Complex<R> minus_product(Complex<R> c, Complex<R> a, Complex<R> b) {
-  return {c.re - a.re * b.re + a.im * b.im, c.im - a.re * b.im - a.im * b.re};
-}
-
-template <typename R>
-__device__ R product(R a, R b) {
-  return a * b;
-}
-template <typename R>
-__device__ Complex<R> product(Complex<R> a, Complex<R> b) {
-  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
-
-template <typename R>
-__device__ R scaled(R x, double factor) {
-  return x * static_cast<R>(factor);
-}
-template <typename R>
-__device__ Complex<R> scaled(Complex<R> x, double factor) {
-  return {scaled(x.re, factor), scaled(x.im, factor)};
-}
-
-template <typename R>
-__device__ R inverse(R x) {
-  return 1 / x;
-}
-/// Smith's algorithm: no overflow where the inverse has none.
-template <typename R>
-__device__ Complex<R> inverse(Complex<R> x) {
-  if (fabs(x.im) <= fabs(x.re)) {
-    const R ratio = x.im / x.re, divisor = x.re + x.im * ratio;
-    return {1 / divisor, -ratio / divisor};
-  }
-  const R ratio = x.re / x.im, divisor = x.re * ratio + x.im;
-  return {ratio / divisor, -1 / divisor};
-}
-
-/// A power of two by which a number of this magnitude is multiplied before it is inverted: the inverse of the smallest
-/// numbers would overflow.
-template <typename R>
-__device__ double scale_for(double magnitude) {
-  constexpr double small = sizeof(R) == sizeof(float) ? 0x1p-120 : 0x1p-1000;
-  return magnitude < small ? (sizeof(R) == sizeof(float) ? 0x1p60 : 0x1p200) : 1;
-}
-template <typename N>
-struct RealOf {
-  using Type = N;
-};
-template <typename R>
-struct RealOf<Complex<R>> {
-  using Type = R;
-};
-
-// --- exchanges of rows -----------------------------------------------------------------------------------------------
-
-constexpr int move_threads = 256;
-
-/// A block takes one column at a time through shared memory.
-template <typename N>
-__global__ void __launch_bounds__(move_threads)
-    move_rows_kernel(TileColumn<N> A, int first, int n, const int* count, const int* destination, const int* source) {
-  extern __shared__ __align__(16) unsigned char memory[];
-  N* const moved = reinterpret_cast<N*>(memory);
-  const int moves = *count;
-  for (int column = blockIdx.x; column < n; column += gridDim.x) {
-    const auto at = [&](int row) -> N& {
-      const int place = first + row, tile = place / A.tile_m;
-      return A.data[tile][place - tile * A.tile_m + static_cast<std::ptrdiff_t>(column) * A.ld[tile]];
-    };
-    for (int i = threadIdx.x; i < moves; i += move_threads) moved[i] = at(source[i]);
-    __syncthreads();
-    for (int i = threadIdx.x; i < moves; i += move_threads) at(destination[i]) = moved[i];
-    __syncthreads();
-  }
-}
-
-// --- a leaf ----------------------------------------------------------------------------------------------------------
 
 constexpr int leaf_threads = 512, warp = 32, warps = leaf_threads / warp, most_blocks = 256;
 constexpr int row_bytes = 256;                       ///< of a row of a leaf in registers, if a thread has one
@@ -407,23 +296,6 @@ __global__ void __launch_bounds__(2 * warp)
   if (origin != nullptr && blockIdx.x == 0) move(origin);
 }
 
-__global__ void set_origins_kernel(int* origin, int m) {
-  const int row = blockIdx.x * blockDim.x + threadIdx.x;
-  if (row < m) origin[row] = row;
-}
-
-__global__ void collect_moves_kernel(int* origin, int m, int* count, int* destination, int* source) {
-  const int row = blockIdx.x * blockDim.x + threadIdx.x;
-  if (row >= m || origin[row] == row) return;
-  const int i = atomicAdd(count, 1);
-  destination[i] = row;
-  source[i] = origin[row];
-  origin[row] = row;
-}
-
-constexpr int row_threads = 256;
-int blocks_for(int m, int threads) { return (m + threads - 1) / threads; }
-
 /// Calls body(rows, width) with constants: the rows of a thread, and the columns for which it then has registers.
 /// @return  false if the multiprocessors have no room for m rows
 template <typename N, int rows = 1, typename Body>
@@ -441,22 +313,6 @@ bool with_shape(int m, int multiprocessors, Body body) {
 }
 
 }  // namespace
-
-template <typename T>
-cudaError_t move_rows(cudaStream_t stream, const TileColumn<T>& A, int first, int n, const RowMoves& moves,
-                      bool backwards) {
-  using N = Number<T>;
-  TileColumn<N> tiles{};
-  for (int i = 0; i < TileColumn<T>::most_tiles; i++)
-    tiles.data[i] = reinterpret_cast<N*>(A.data[i]), tiles.ld[i] = A.ld[i];
-  tiles.tile_m = A.tile_m;
-  constexpr int most_blocks_for_moves = 1024;
-  const int blocks = n < most_blocks_for_moves ? n : most_blocks_for_moves;
-  move_rows_kernel<N><<<blocks, move_threads, static_cast<std::size_t>(moves.capacity) * sizeof(N), stream>>>(
-      tiles, first, n, moves.count, backwards ? moves.source : moves.destination,
-      backwards ? moves.destination : moves.source);
-  return cudaGetLastError();
-}
 
 template <typename T>
 int leaf_width(int m, int multiprocessors) {
@@ -495,19 +351,8 @@ cudaError_t factorize_leaf(cudaStream_t stream, const Leaf<T>& leaf, LeafExchang
   return cudaGetLastError();
 }
 
-cudaError_t set_origins(cudaStream_t stream, int* origin, int m) {
-  set_origins_kernel<<<blocks_for(m, row_threads), row_threads, 0, stream>>>(origin, m);
-  return cudaGetLastError();
-}
-
-cudaError_t collect_moves(cudaStream_t stream, int* origin, int m, int* count, int* destination, int* source) {
-  collect_moves_kernel<<<blocks_for(m, row_threads), row_threads, 0, stream>>>(origin, m, count, destination, source);
-  return cudaGetLastError();
-}
-
-#define INSTANTIATE(T)                                                                                    \
-  template cudaError_t move_rows<T>(cudaStream_t, const TileColumn<T>&, int, int, const RowMoves&, bool); \
-  template int leaf_width<T>(int, int);                                                                   \
+#define INSTANTIATE(T)                  \
+  template int leaf_width<T>(int, int); \
   template cudaError_t factorize_leaf<T>(cudaStream_t, const Leaf<T>&, LeafExchange*, std::uint32_t, int);
 INSTANTIATE(float)
 INSTANTIATE(double)

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 /// The kernels of LU factorization that neither cuBLAS nor cuSOLVER has in this form. They are asynchronous.
-/// C++17: nvcc of CUDA 11 compiles the file that implements them.
+/// C++17: nvcc of CUDA 11 compiles the files that implement them.
 namespace tessera::device {
 
 /// Tiles one below another, all but the last of `tile_m` rows.
@@ -23,9 +23,6 @@ struct RowMoves {
   const int *count, *destination, *source;
   int capacity;  ///< no more moves than this
 };
-
-/// The most moves that `move_rows` makes at a time.
-inline constexpr int most_row_moves = 2048;
 
 /// Moves rows of a column of tiles, all at once. The moves count rows from row `first` of the first tile.
 /// @param n          columns of the tiles
