@@ -5,12 +5,15 @@
 
 #include <array>
 #include <cstddef>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <tessera/error.hpp>
 
 #include "codelet.hpp"
 #include "device_blas.hpp"
+#include "device_magnitude.hpp"
 #include "kernel.hpp"
 #include "sum_slots.hpp"
 
@@ -19,18 +22,15 @@ namespace tessera::device {
 namespace {
 
 struct Worker {
-  cublasHandle_t handle = nullptr;
-  void* workspace = nullptr;
-  void* ones = nullptr;    ///< `leaf` ones of each type
-  void* pinned = nullptr;  ///< `results_bytes`, then slots for sums, then pointers
+  Lane lane;
+  void* ones = nullptr;     ///< `leaf` ones of each type
+  double* slots = nullptr;  ///< pinned memory
 };
 std::array<Worker, STARPU_NMAXWORKERS> workers{};
+thread_local Lane* lane_in_use = nullptr;
 
 /// Slots for each worker. A trmm or trsm has up to one task per tile of B in flight; without a slot, it waits.
 constexpr std::size_t slots = 1 << 14;
-
-constexpr std::size_t offset_of_pointers = results_bytes + slots * sizeof(double);
-constexpr std::size_t pinned_bytes = offset_of_pointers + most_pointers * sizeof(void*);
 
 Worker& mine() { return workers[static_cast<std::size_t>(starpu_worker_get_id_check())]; }
 
@@ -49,6 +49,13 @@ void write_ones() {
                                            leaf * sizeof(T), cudaMemcpyHostToDevice));
 }
 
+void write_all_ones() {
+  write_ones<float>();
+  write_ones<double>();
+  write_ones<std::complex<float>>();
+  write_ones<std::complex<double>>();
+}
+
 /// Runs the operations once in double precision, the most common type, so that a program's first call is not slower
 /// than later ones. CUDA loads a kernel at its first launch, which takes 50 to 100 ms for the first product of a type
 /// and 1 to 17 ms for each other operation. The order of the matrices is `leaf`, because cuBLAS has different kernels
@@ -57,12 +64,10 @@ void load_kernels() {
   constexpr int n = leaf;
   constexpr std::size_t square = std::size_t{n} * n;
   static_assert(4 * square * sizeof(double) <= workspace_bytes);
-  auto* const A = static_cast<double*>(mine().workspace);
+  auto* const A = static_cast<double*>(mine().lane.workspace);
   auto *const B = A + square, *const C = B + square, *const packed = C + square;
-  auto* const pointers = reinterpret_cast<double**>(packed);
-  double* const matrices[] = {A, B, C};
-  const auto handle = mine().handle;
-  const auto stream = starpu_cuda_get_local_stream();
+  auto* const pointers = const_cast<double**>(reinterpret_cast<const double**>(mine().lane.pointers));
+  const auto [stream, handle] = std::pair(mine().lane.stream, mine().lane.handle);
   using codelets::check;
   const std::array ops{Op::NoTrans, Op::Trans};
   check("cudaMemset", cudaMemsetAsync(A, 0, 3 * square * sizeof(double), stream));
@@ -81,7 +86,9 @@ void load_kernels() {
     }
     check("copy", copy_triangle<double>(handle, uplo, n, A, n, packed, C, n));
   }
-  check("cudaMemcpy", cudaMemcpyAsync(pointers, matrices, sizeof matrices, cudaMemcpyHostToDevice, stream));
+  constexpr int matrices = 3;
+  constexpr auto apart = static_cast<std::ptrdiff_t>(square * sizeof(double));
+  check("write_pointers", write_pointers(stream, {{A}, {apart}, {2 * apart}}, 1, matrices, mine().lane.pointers));
   constexpr int block = codelets::diagonal_block;
   for (const auto uplo : {Uplo::Lower, Uplo::Upper})
     check("trsm", trsm_batched<double>(handle, Side::Left, uplo, Op::NoTrans, Diag::Unit, block, block, 1, pointers, n,
@@ -99,27 +106,33 @@ void load_kernels() {
 }
 
 void create(void* /*unused*/) {
-  codelets::check("cublasCreate", cublasCreate(&mine().handle));
-  if (mine().handle != nullptr)
-    codelets::check("cublasSetStream", cublasSetStream(mine().handle, starpu_cuda_get_local_stream()));
-  codelets::check("cudaMalloc", cudaMalloc(&mine().workspace, workspace_bytes));
-  codelets::check("cudaMalloc", cudaMalloc(&mine().ones, bytes_of_ones));
-  codelets::check("cudaHostAlloc", cudaHostAlloc(&mine().pinned, pinned_bytes, cudaHostAllocPortable));
-  if (mine().ones == nullptr || mine().pinned == nullptr) return;
-  write_ones<float>();
-  write_ones<double>();
-  write_ones<std::complex<float>>();
-  write_ones<std::complex<double>>();
-  if (mine().handle != nullptr && mine().workspace != nullptr) load_kernels();
+  using codelets::check;
+  auto& lane = mine().lane;
+  int device = 0;
+  lane.stream = starpu_cuda_get_local_stream();
+  check("cudaGetDevice", cudaGetDevice(&device));
+  check("cudaDeviceGetAttribute",
+        cudaDeviceGetAttribute(&lane.multiprocessors, cudaDevAttrMultiProcessorCount, device));
+  void* pinned = nullptr;
+  check("cudaMalloc", cudaMalloc(&mine().ones, bytes_of_ones));
+  check("cudaHostAlloc", cudaHostAlloc(&pinned, slots * sizeof(double), cudaHostAllocPortable));
+  mine().slots = static_cast<double*>(pinned);
+  const auto failure = start_lane(lane);
+  if (!failure.empty()) codelets::report_failure(failure + ", on a GPU");
+  else if (mine().ones != nullptr) write_all_ones(), load_kernels();
 }
 
 void destroy(void* /*unused*/) {
-  if (mine().handle != nullptr) cublasDestroy(mine().handle);
-  if (mine().workspace != nullptr) cudaFree(mine().workspace);
+  stop_lane(mine().lane);
   if (mine().ones != nullptr) cudaFree(mine().ones);
-  if (mine().pinned != nullptr) cudaFreeHost(mine().pinned);
+  if (mine().slots != nullptr) cudaFreeHost(mine().slots);
   mine() = {};
 }
+
+/// Offsets in the device memory of a lane.
+constexpr std::size_t offset_of_pointers = workspace_bytes,
+                      offset_of_values = offset_of_pointers + Lane::most_pointers * sizeof(void*),
+                      lane_bytes = offset_of_values + Lane::most_values * sizeof(double);
 
 }  // namespace
 
@@ -128,9 +141,7 @@ void create_handles() {
   starpu_execute_on_each_worker(create, nullptr, STARPU_CUDA);
   if (codelets::stray_failures() != before) throw RuntimeError(codelets::last_stray_failure());
   for (const auto& worker : workers)
-    if (worker.pinned != nullptr)
-      codelets::sum_slots::add(
-          {reinterpret_cast<double*>(static_cast<std::byte*>(worker.pinned) + results_bytes), slots});
+    if (worker.slots != nullptr) codelets::sum_slots::add({worker.slots, slots});
 }
 
 void destroy_handles() {
@@ -138,20 +149,44 @@ void destroy_handles() {
   starpu_execute_on_each_worker(destroy, nullptr, STARPU_CUDA);
 }
 
-cublasHandle_t local_handle() { return mine().handle; }
-void* local_workspace() { return mine().workspace; }
-void* local_results() { return mine().pinned; }
-const void** local_pointers() {
-  return reinterpret_cast<const void**>(static_cast<std::byte*>(mine().pinned) + offset_of_pointers);
+std::string start_lane(Lane& lane) {
+  void *memory = nullptr, *pinned = nullptr;
+  auto cublas = cublasCreate(&lane.handle);
+  if (cublas == CUBLAS_STATUS_SUCCESS) cublas = cublasSetStream(lane.handle, lane.stream);
+  if (cublas != CUBLAS_STATUS_SUCCESS) return std::string("starting cuBLAS: ") + cublasGetStatusString(cublas);
+  auto status = cudaMalloc(&memory, lane_bytes);
+  lane.workspace = memory;
+  if (status == cudaSuccess) {
+    auto* const begin = static_cast<std::byte*>(memory);
+    lane.pointers = reinterpret_cast<const void**>(begin + offset_of_pointers);
+    lane.values = reinterpret_cast<double*>(begin + offset_of_values);
+    status = cudaMemsetAsync(lane.values, 0, Lane::most_values * sizeof(double), lane.stream);
+  }
+  if (status == cudaSuccess)
+    status = cudaHostAlloc(&pinned, results_bytes + Lane::most_values * sizeof(double), cudaHostAllocPortable);
+  lane.results = pinned;
+  if (status != cudaSuccess) return std::string("memory for cuBLAS: ") + cudaGetErrorString(status);
+  lane.taken = reinterpret_cast<double*>(static_cast<std::byte*>(pinned) + results_bytes);
+  return {};
 }
+
+void stop_lane(Lane& lane) {
+  if (lane.handle != nullptr) cublasDestroy(lane.handle);
+  if (lane.workspace != nullptr) cudaFree(lane.workspace);
+  if (lane.results != nullptr) cudaFreeHost(lane.results);
+  lane = {};
+}
+
+Lane& local_lane() { return lane_in_use != nullptr ? *lane_in_use : mine().lane; }
+UseLane::UseLane(Lane& lane) : before_(std::exchange(lane_in_use, &lane)) {}
+UseLane::~UseLane() { lane_in_use = before_; }
 
 template <Scalar T>
 void set_unit_diagonal(int n, T* A, int lda) {
-  codelets::check(
-      "cudaMemcpy2D",
-      cudaMemcpy2DAsync(A, (lda + std::size_t{1}) * sizeof(T),  // from one diagonal element to the next
-                        static_cast<const std::byte*>(mine().ones) + offset_of_ones<T>, sizeof(T), sizeof(T),
-                        static_cast<std::size_t>(n), cudaMemcpyDeviceToDevice, starpu_cuda_get_local_stream()));
+  codelets::check("cudaMemcpy2D",
+                  cudaMemcpy2DAsync(A, (lda + std::size_t{1}) * sizeof(T),  // from one diagonal element to the next
+                                    static_cast<const std::byte*>(mine().ones) + offset_of_ones<T>, sizeof(T),
+                                    sizeof(T), static_cast<std::size_t>(n), cudaMemcpyDeviceToDevice, local_stream()));
 }
 template void set_unit_diagonal(int, float*, int);
 template void set_unit_diagonal(int, double*, int);
@@ -162,7 +197,7 @@ template <ComplexScalar T>
 void clear_imaginary_diagonal(int n, T* A, int lda) {
   codelets::check("cudaMemset2D",
                   cudaMemset2DAsync(reinterpret_cast<Real<T>*>(A) + 1, (lda + std::size_t{1}) * sizeof(T), 0,
-                                    sizeof(Real<T>), static_cast<std::size_t>(n), starpu_cuda_get_local_stream()));
+                                    sizeof(Real<T>), static_cast<std::size_t>(n), local_stream()));
 }
 template void clear_imaginary_diagonal(int, std::complex<float>*, int);
 template void clear_imaginary_diagonal(int, std::complex<double>*, int);

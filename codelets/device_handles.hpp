@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cublas_v2.h>
+#include <cuda_runtime.h>
 
 #include <cstddef>
+#include <string>
 
 #include <tessera/types.hpp>
 
@@ -17,14 +19,50 @@ namespace tessera::device {
 void create_handles();
 void destroy_handles();
 
-/// The handle of the calling CUDA worker.
-cublasHandle_t local_handle();
+/// What operations use: a stream, and a handle and memory of this stream, which operations use in its order.
+struct Lane {
+  static constexpr int most_values = 8;
+  static constexpr std::size_t most_pointers = 8192;
+
+  cudaStream_t stream = nullptr;
+  cublasHandle_t handle = nullptr;
+  void* workspace = nullptr;        ///< device memory
+  const void** pointers = nullptr;  ///< device memory for the pointers of batched operations
+  double* values = nullptr;  ///< device memory for what `take_values` moves to `taken`. Between operations: zeros
+  void* results = nullptr;   ///< pinned memory for results that a task waits for
+  double* taken = nullptr;   ///< pinned memory for values that a host function of the stream reads
+  int multiprocessors = 0;   ///< that its kernels may count on
+};
+
+/// Gives a lane its handle and its memory. It has its stream.
+/// @return  what failed, or nothing; stop_lane destroys what there is
+std::string start_lane(Lane& lane);
+void stop_lane(Lane& lane);
+
+/// The lane of the calling CUDA worker: the one of its StarPU stream, or while a UseLane exists, the lane that it
+/// names.
+Lane& local_lane();
+
+/// Directs the operations of the calling worker to another lane.
+class UseLane {
+ public:
+  explicit UseLane(Lane& lane);
+  ~UseLane();
+  UseLane(const UseLane&) = delete;
+  UseLane& operator=(const UseLane&) = delete;
+
+ private:
+  Lane* before_;
+};
+
+inline cudaStream_t local_stream() { return local_lane().stream; }
+inline cublasHandle_t local_handle() { return local_lane().handle; }
 
 /// Order of the blocks on a diagonal that are computed as squares where an operation has no triangular form.
 inline constexpr int leaf = 512;
 
 /// Device memory of the calling CUDA worker. Its tasks use the memory one after another, in the order of its stream.
-void* local_workspace();
+inline void* local_workspace() { return local_lane().workspace; }
 
 /// The local workspace, split into a square of order `leaf` and a packed triangle of the same order.
 template <Scalar T>
@@ -36,13 +74,8 @@ struct LeafWorkspace {
 inline constexpr std::size_t workspace_bytes = std::size_t{64} << 20;
 
 /// Pinned host memory of the calling CUDA worker for results that a task waits for.
-void* local_results();
+inline void* local_results() { return local_lane().results; }
 inline constexpr std::size_t results_bytes = 128;
-
-/// Pinned host memory of the calling CUDA worker, out of which batched kernels read their pointers. A copy of the
-/// pointers to the device would queue behind the tiles that arrive.
-const void** local_pointers();
-inline constexpr std::size_t most_pointers = 8192;
 
 /// Sets the diagonal of a matrix of order n to ones.
 /// @pre  n ≤ leaf

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "device_lanes.hpp"
 #include "kernel.hpp"
 
 namespace tessera::device {
@@ -35,6 +36,7 @@ void stop(Solver& solver) {
 }
 
 void destroy(void* /*unused*/) {
+  destroy_local_lanes();
   cudaFree(my_workspace().data);
   my_workspace() = {};
   stop(mine());
@@ -47,16 +49,14 @@ bool succeeds(const char* what, Status status) {
   return status == Status{};  // 0 in both libraries
 }
 
-/// On the worker's stream, which does not wait for the default stream.
+/// On the stream in use, which does not wait for the default stream.
 bool clear_exchange(Solver& solver) {
   solver.epoch = 0;
-  return succeeds("cudaMemset",
-                  cudaMemsetAsync(solver.exchange, 0, leaf_exchange_bytes(), starpu_cuda_get_local_stream()));
+  return succeeds("cudaMemset", cudaMemsetAsync(solver.exchange, 0, leaf_exchange_bytes(), local_stream()));
 }
 
 bool start(Solver& solver) {
   void* info = nullptr;
-  int device = 0;
   if (!succeeds("starting cuSOLVER", cusolverDnCreate(&solver.handle)) ||
       !succeeds("cusolverDnSetStream", cusolverDnSetStream(solver.handle, starpu_cuda_get_local_stream())) ||
       !succeeds("cudaHostAlloc", cudaHostAlloc(&solver.diagonal, longest_diagonal * sizeof(std::complex<double>),
@@ -64,10 +64,7 @@ bool start(Solver& solver) {
       !succeeds("cudaHostAlloc", cudaHostAlloc(&info, sizeof *solver.info, cudaHostAllocPortable)))
     return false;
   solver.info = static_cast<int*>(info);
-  return succeeds("cudaGetDevice", cudaGetDevice(&device)) &&
-         succeeds("cudaDeviceGetAttribute",
-                  cudaDeviceGetAttribute(&solver.multiprocessors, cudaDevAttrMultiProcessorCount, device)) &&
-         succeeds("cudaMalloc", cudaMalloc(&solver.exchange, leaf_exchange_bytes())) && clear_exchange(solver);
+  return succeeds("cudaMalloc", cudaMalloc(&solver.exchange, leaf_exchange_bytes())) && clear_exchange(solver);
 }
 
 }  // namespace

@@ -22,7 +22,6 @@ struct Solver {
   int* info = nullptr;       ///< pinned: what cuSOLVER reports of a factorization
   void* diagonal = nullptr;  ///< pinned: room for `longest_diagonal` elements of any type
   LeafExchange* exchange = nullptr;
-  int multiprocessors = 0;
   std::uint32_t epoch = 0;  ///< of the last leaf
 };
 inline constexpr int longest_diagonal = 4096;

@@ -2,14 +2,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
-#include <new>
+#include <memory>
 #include <string>
-#include <vector>
 
 #include "codelet.hpp"
 #include "kernel.hpp"
 #include "triangular_blocks.hpp"
+
+#ifdef TESSERA_WITH_CUDA
+#include "device_magnitude.hpp"
+#endif
 
 namespace tessera::codelets {
 
@@ -17,117 +19,81 @@ namespace {
 
 #ifdef TESSERA_WITH_CUDA
 
-/// What the host must know about the inverses and the triangle, computed by the GPU in pinned memory.
-template <Scalar T>
+/// Magnitudes |Re| + |Im| of the largest elements; infinite or NaN if an element is.
 struct Findings {
-  static constexpr auto unknown = std::numeric_limits<Real<T>>::quiet_NaN();
-  // Not finite if an element is not: the sums of the magnitudes of the inverses of each order, of the blocks, and of
-  // what the rest of the triangle leaves.
-  Real<T> inverses_sum[2] = {unknown, unknown}, blocks_sum = unknown, rest = unknown;
-  int blocks_index = 1, inverses_index[2] = {1, 1};  ///< of the largest element, from 1; of inverses of each order
-  Real<T> blocks = 0, inverses[2] = {};              ///< magnitude of this element
+  double blocks = 0;        ///< of the triangle in the blocks of twice the order
+  double rest = 0;          ///< of the rest of the triangle
+  double inverses[2] = {};  ///< of the inverses of each order
 };
+constexpr int findings = sizeof(Findings) / sizeof(double);
+static_assert(findings <= device::Lane::most_values);
+
+/// @return  how trsm may use the inverses
+template <Scalar T>
+Inverses judge(const Findings& found) {
+  const double must_be_finite[] = {found.blocks, found.rest, found.inverses[0]};
+  if (!std::ranges::all_of(must_be_finite, [](double x) { return std::isfinite(x); })) return {Inverses::NotFinite, 0};
+  const auto growth = [&](int i) { return found.blocks * found.inverses[i]; };
+  for (const int i : {1, 0})
+    if (growth(i) <= accurate_growth[i]) return {Inverses::Accurate, diagonal_block << i};
+  return {growth(0) <= refinable_growth<T> ? Inverses::ToRefine : Inverses::Refused, diagonal_block};
+}
 
 /// The inversion of the blocks on the diagonal of a tile.
 template <Scalar T>
 class Inversion {
  public:
   Inversion(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag)
-      : A_(A), V_{D.data}, uplo_(uplo), diag_(diag), handle_(device::local_handle()),
-        found_(*new (device::local_results()) Findings<T>) {
-    static_assert(sizeof(Findings<T>) <= device::results_bytes);
-  }
+      : A_(A), V_{D.data}, uplo_(uplo), diag_(diag) {}
 
-  /// Computes the inverses of the blocks. Waits for the stream twice: the magnitude of an element can be read only when
-  /// its index is known.
-  /// @return  how trsm may use the inverses
-  Inverses run() {
+  /// Computes the inverses of the blocks. The lane's `taken` gets the Findings.
+  /// @return  false if the tile is too large, which has been reported
+  bool run() {
     // Two pointers for each block, and five for each pair of blocks.
-    if (static_cast<std::size_t>(A_.n / diagonal_block + 1) * 5 > device::most_pointers) {
+    if (static_cast<std::size_t>(A_.n / diagonal_block + 1) * 5 > device::Lane::most_pointers) {
       report_failure("diagonal_blocks on a GPU: a tile of order " + std::to_string(A_.n) + " is too large");
-      return {Inverses::Refused, 0};
+      return false;
     }
-    examine_blocks();
-    examine_rest();
+    check("diagonal_blocks", device::add_magnitudes_of_triangle<T>(
+                                 lane_.stream, uplo_ == Uplo::Lower, diag_ == Diag::Unit, V_.ld, A_.m, A_.n, A_.data,
+                                 A_.ld, lane_.values + offsetof(Findings, blocks) / sizeof(double),
+                                 lane_.values + offsetof(Findings, rest) / sizeof(double)));
     invert_smallest();
+    add_magnitude(0);
     double_order();
-    largest(&found_.inverses_index[1]);
-    sum(&found_.inverses_sum[1]);
-    wait();
-    const Real<T> sums[] = {found_.inverses_sum[0], found_.blocks_sum, found_.rest};
-    if (!std::ranges::all_of(sums, [](Real<T> x) { return std::isfinite(x); })) return {Inverses::NotFinite, 0};
-    read_largest();
-    wait();
-    const auto growth = [&](int i) {
-      return static_cast<double>(found_.blocks) * static_cast<double>(found_.inverses[i]);
-    };
-    for (const int i : {1, 0})
-      if (usable(i) && growth(i) <= accurate_growth[i]) return {Inverses::Accurate, diagonal_block << i};
-    return {growth(0) <= refinable_growth<T> ? Inverses::ToRefine : Inverses::Refused, diagonal_block};
+    add_magnitude(1);
+    check("diagonal_blocks", device::take_values(lane_.stream, lane_.values, findings, lane_.taken));
+    return true;
   }
 
  private:
-  /// False if an inverse of this order has overflowed.
-  bool usable(int i) const { return std::isfinite(found_.inverses_sum[i]); }
-  static void wait() { check("diagonal_blocks", cudaStreamSynchronize(starpu_cuda_get_local_stream())); }
-  Index elements() const { return static_cast<Index>(V_.ld) * A_.n; }
+  static constexpr std::size_t inverses = offsetof(Findings, inverses) / sizeof(double);
+  /// Of what is now in D.
+  void add_magnitude(std::size_t order) {
+    check("diagonal_blocks",
+          device::add_magnitude<T>(lane_.stream, V_.ld, A_.n, V_.data, V_.ld, lane_.values + inverses + order));
+  }
 
   void clear() {
-    check("diagonal_blocks", cudaMemsetAsync(V_.data, 0, elements() * sizeof(T), starpu_cuda_get_local_stream()));
+    check("diagonal_blocks",
+          cudaMemsetAsync(V_.data, 0, static_cast<std::size_t>(V_.ld) * static_cast<std::size_t>(A_.n) * sizeof(T),
+                          lane_.stream));
   }
   void set_unit_diagonal() {
     static_assert(DiagonalBlocks<T>::ld <= device::leaf);
     for (int first = 0; first < A_.n; first += V_.ld)
       device::set_unit_diagonal<T>(std::min(V_.ld, A_.n - first), V_.element(first, first), V_.ld);
   }
-  /// The sum of the magnitudes, and the index of the largest element, of what is now in D.
-  void sum(Real<T>* result) {
-    const device::ResultsInMemory mode(handle_);
-    check("asum", device::sum_of_magnitudes<T>(handle_, static_cast<int>(elements()), V_.data, result));
-  }
-  void largest(int* index) {
-    const device::ResultsInMemory mode(handle_);
-    check("amax", device::largest<T>(handle_, static_cast<int>(elements()), V_.data, index));
-  }
 
-  /// Expands the blocks of A in D, where their inverses will be, to find their largest element and whether all elements
-  /// are finite.
-  void examine_blocks() {
-    clear();
-    auto* const packed = static_cast<T*>(device::local_workspace());
-    for (int first = 0; first < A_.n; first += V_.ld)
-      check("diagonal_blocks",
-            device::copy_triangle<T>(handle_, uplo_, std::min(V_.ld, A_.n - first), element(A_, first, first), A_.ld,
-                                     packed, V_.element(first, first), V_.ld));
-    if (diag_ == Diag::Unit) set_unit_diagonal();
-    sum(&found_.blocks_sum);
-    largest(&found_.blocks_index);
+  /// Writes arrays of pointers, see device::PointerArrays.
+  void write_pointers(const device::PointerArrays& of, int arrays, int count) {
+    check("diagonal_blocks", device::write_pointers(lane_.stream, of, arrays, count, lane_.pointers));
   }
-
-  /// Multiplies the triangle of A outside the blocks by zeros. All results are finite only if all elements are: a zero
-  /// times any other value is NaN.
-  void examine_rest() {
-    auto* const sums = static_cast<T*>(device::local_workspace());
-    auto* const zeros = sums + A_.m;
-    check("diagonal_blocks", cudaMemsetAsync(sums, 0, (A_.m + V_.ld) * sizeof(T), starpu_cuda_get_local_stream()));
-    for (int first = 0; first < A_.n; first += V_.ld) {
-      const int n = std::min(V_.ld, A_.n - first);
-      const int begin = uplo_ == Uplo::Lower ? first + n : 0, end = uplo_ == Uplo::Lower ? A_.m : first;
-      if (begin < end)
-        check("diagonal_blocks",
-              device::gemm<T>(handle_, Op::NoTrans, Op::NoTrans, end - begin, 1, n, T(1), element(A_, begin, first),
-                              A_.ld, zeros, V_.ld, T(1), sums + begin, A_.m));
-    }
-    const device::ResultsInMemory mode(handle_);
-    check("asum", device::sum_of_magnitudes<T>(handle_, A_.m, sums, &found_.rest));
+  const T** pointers(int array, int count) const {
+    return reinterpret_cast<const T**>(lane_.pointers) + static_cast<std::ptrdiff_t>(array) * count;
   }
-
-  /// Writes arrays of pointers to where kernels can read them. They stay until `run` has waited for the stream.
-  const T** to_device(const std::vector<const T*>& pointers) {
-    auto* const target = reinterpret_cast<const T**>(device::local_pointers()) + pointers_;
-    pointers_ += pointers.size();
-    std::ranges::copy(pointers, target);
-    return target;
+  static std::ptrdiff_t bytes(const T* from, const T* to) {
+    return reinterpret_cast<const std::byte*>(to) - reinterpret_cast<const std::byte*>(from);
   }
 
   /// The inverses of the smallest blocks, by substitution. One batch computes all blocks of full size.
@@ -136,53 +102,47 @@ class Inversion {
     set_unit_diagonal();
     const int whole = A_.n / diagonal_block, rest = A_.n % diagonal_block;
     const auto first = [](int block) { return block * diagonal_block; };
-    std::vector<const T*> pointers;
-    for (int i = 0; i < whole; i++) pointers.push_back(element(A_, first(i), first(i)));
-    for (int i = 0; i < whole; i++) pointers.push_back(V_.element(first(i), first(i)));
     if (whole > 0) {
-      const auto on_device = to_device(pointers);
-      check("diagonal_blocks",
-            device::trsm_batched<T>(handle_, Side::Left, uplo_, Op::NoTrans, diag_, diagonal_block, diagonal_block,
-                                    T(1), on_device, A_.ld, const_cast<T* const*>(on_device + whole), V_.ld, whole));
+      // Two blocks are side by side in a square of V.
+      const std::ptrdiff_t a = bytes(A_.data, element(A_, diagonal_block, diagonal_block)),
+                           v = bytes(V_.data, V_.element(diagonal_block, diagonal_block)),
+                           square = bytes(V_.data, V_.element(2 * diagonal_block, 2 * diagonal_block));
+      write_pointers({{A_.data, V_.data}, {a, v}, {2 * a, square}}, 2, whole);
+      check("diagonal_blocks", device::trsm_batched<T>(lane_.handle, Side::Left, uplo_, Op::NoTrans, diag_,
+                                                       diagonal_block, diagonal_block, T(1), pointers(0, whole), A_.ld,
+                                                       const_cast<T* const*>(pointers(1, whole)), V_.ld, whole));
     }
     if (rest > 0)
-      check("diagonal_blocks", device::trsm<T>(handle_, Side::Left, uplo_, Op::NoTrans, diag_, rest, rest, T(1),
+      check("diagonal_blocks", device::trsm<T>(lane_.handle, Side::Left, uplo_, Op::NoTrans, diag_, rest, rest, T(1),
                                                element(A_, first(whole), first(whole)), A_.ld,
                                                V_.element(first(whole), first(whole)), V_.ld));
-    largest(&found_.inverses_index[0]);
-    sum(&found_.inverses_sum[0]);
   }
 
   /// Computes the inverses of blocks of twice the order. A block has two halves on its diagonal, whose inverses are
   /// known, and a square A(r, c) beside them: V(r, c) = −V(r, r) A(r, c) V(c, c).
   void double_order() {
     constexpr int order = diagonal_block;
-    std::vector<int> whole;  // first rows of blocks of full size
-    for (int first = 0; first + order < A_.n; first += 2 * order) {
-      if (first + 2 * order <= A_.n) whole.push_back(first);
-      else double_last(first, A_.n - first - order);
-    }
+    const int all = A_.n / (2 * order), rest = A_.n - all * 2 * order - order;  // of the second half of the last block
     const auto square = static_cast<std::size_t>(order) * order;
-    const auto all = static_cast<int>(whole.size());
     const int fit = static_cast<int>(device::workspace_bytes / (square * sizeof(T)));
     for (int begin = 0; begin < all; begin += fit) {
-      const int count = std::min(fit, all - begin);
-      std::vector<const T*> pointers(5 * static_cast<std::size_t>(count));
-      for (int i = 0; i < count; i++) {
-        const int first = whole[static_cast<std::size_t>(begin + i)];
-        const int r = uplo_ == Uplo::Lower ? first + order : first, c = uplo_ == Uplo::Lower ? first : first + order;
-        const T* const of_block[] = {element(A_, r, c), V_.element(c, c), products() + i * square, V_.element(r, r),
-                                     V_.element(r, c)};
-        for (int array = 0; array < 5; array++) pointers[static_cast<std::size_t>(array * count + i)] = of_block[array];
-      }
-      const auto on_device = to_device(pointers);
-      const auto array = [&](int i) { return on_device + static_cast<std::ptrdiff_t>(i) * count; };
+      const int count = std::min(fit, all - begin), first = begin * 2 * order;
+      const int r = uplo_ == Uplo::Lower ? first + order : first, c = uplo_ == Uplo::Lower ? first : first + order;
+      const std::ptrdiff_t a = bytes(A_.data, element(A_, 2 * order, 2 * order)),
+                           v = bytes(V_.data, V_.element(2 * order, 2 * order)),
+                           p = static_cast<std::ptrdiff_t>(square * sizeof(T));
+      write_pointers({{element(A_, r, c), V_.element(c, c), products(), V_.element(r, r), V_.element(r, c)},
+                      {a, v, p, v, v},
+                      {2 * a, 2 * v, 2 * p, 2 * v, 2 * v}},
+                     5, count);
+      const auto array = [&](int i) { return pointers(i, count); };
       const auto output = [&](int i) { return const_cast<T* const*>(array(i)); };
-      check("diagonal_blocks", device::gemm_batched<T>(handle_, order, order, order, T(1), array(0), A_.ld, array(1),
-                                                       V_.ld, T{}, output(2), order, count));
-      check("diagonal_blocks", device::gemm_batched<T>(handle_, order, order, order, T(-1), array(3), V_.ld, array(2),
-                                                       order, T{}, output(4), V_.ld, count));
+      check("diagonal_blocks", device::gemm_batched<T>(lane_.handle, order, order, order, T(1), array(0), A_.ld,
+                                                       array(1), V_.ld, T{}, output(2), order, count));
+      check("diagonal_blocks", device::gemm_batched<T>(lane_.handle, order, order, order, T(-1), array(3), V_.ld,
+                                                       array(2), order, T{}, output(4), V_.ld, count));
     }
+    if (rest > 0) double_last(all * 2 * order, rest);
   }
 
   /// The same for the last block, whose second half may be smaller.
@@ -191,35 +151,31 @@ class Inversion {
     const bool lower = uplo_ == Uplo::Lower;
     const int r = lower ? first + order : first, c = lower ? first : first + order;
     const int m = lower ? rest : order, n = lower ? order : rest;
-    check("diagonal_blocks", device::gemm<T>(handle_, Op::NoTrans, Op::NoTrans, m, n, n, T(1), element(A_, r, c), A_.ld,
-                                             V_.element(c, c), V_.ld, T{}, products(), m));
-    check("diagonal_blocks", device::gemm<T>(handle_, Op::NoTrans, Op::NoTrans, m, n, m, T(-1), V_.element(r, r), V_.ld,
-                                             products(), m, T{}, V_.element(r, c), V_.ld));
+    check("diagonal_blocks", device::gemm<T>(lane_.handle, Op::NoTrans, Op::NoTrans, m, n, n, T(1), element(A_, r, c),
+                                             A_.ld, V_.element(c, c), V_.ld, T{}, products(), m));
+    check("diagonal_blocks", device::gemm<T>(lane_.handle, Op::NoTrans, Op::NoTrans, m, n, m, T(-1), V_.element(r, r),
+                                             V_.ld, products(), m, T{}, V_.element(r, c), V_.ld));
   }
 
-  /// Reads the largest elements of the blocks and of the inverses of each order. A sum of one element, since a copy
-  /// would queue behind the tiles that are written back.
-  void read_largest() {
-    const device::ResultsInMemory mode(handle_);
-    const auto read = [&](const T* x, Real<T>* result) {
-      check("asum", device::sum_of_magnitudes<T>(handle_, 1, x, result));
-    };
-    const int j = (found_.blocks_index - 1) / V_.ld, i = j / V_.ld * V_.ld + (found_.blocks_index - 1) % V_.ld;
-    if (i == j && diag_ == Diag::Unit) found_.blocks = 1;
-    else read(element(A_, i, j), &found_.blocks);
-    for (const int l : {0, 1})
-      if (usable(l)) read(V_.data + found_.inverses_index[l] - 1, &found_.inverses[l]);
-  }
-
-  static T* products() { return static_cast<T*>(device::local_workspace()); }
+  T* products() const { return static_cast<T*>(lane_.workspace); }
 
   Tile<const T> A_;
   DiagonalBlocks<T> V_;
   Uplo uplo_;
   Diag diag_;
-  cublasHandle_t handle_;
-  Findings<T>& found_;
-  std::size_t pointers_ = 0;  ///< that have been written
+  device::Lane& lane_ = device::local_lane();
+};
+
+/// Judges the findings as a host function of the stream.
+struct Judgement {
+  const Findings* found;
+  Inverses (*judge)(const Findings&);
+  starpu_data_handle_t blocks;
+
+  static void run(void* self) {
+    const std::unique_ptr<Judgement> j(static_cast<Judgement*>(self));
+    set_inverses(j->blocks, j->judge(*j->found));
+  }
 };
 
 #endif
@@ -229,8 +185,8 @@ struct InvertDiagonalBlocks {
   using Args = DiagonalBlocksArgs<T>;
 #ifdef TESSERA_WITH_CUDA
   static void run(const OnDevice& /*blas*/, void* buffers[], const Args& args) {
-    set_inverses(starpu_task_get_current()->handles[1],
-                 invert_diagonal_blocks(tile<const T>(buffers[0]), tile<T>(buffers[1]), args.uplo, args.diag));
+    invert_diagonal_blocks<T>(tile<const T>(buffers[0]), tile<T>(buffers[1]), args.uplo, args.diag,
+                              starpu_task_get_current()->handles[1]);
   }
 #endif
 };
@@ -239,11 +195,26 @@ struct InvertDiagonalBlocks {
 
 #ifdef TESSERA_WITH_CUDA
 template <Scalar T>
-Inverses invert_diagonal_blocks(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag) {
-  return Inversion<T>(A, D, uplo, diag).run();
+void invert_diagonal_blocks(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag,
+                            starpu_data_handle_t blocks) {
+  set_inverses(blocks, {Inverses::Refused, 0});
+  if (!Inversion<T>(A, D, uplo, diag).run()) return;
+  const auto& lane = device::local_lane();
+  std::unique_ptr<Judgement> judgement(new Judgement{reinterpret_cast<const Findings*>(lane.taken), judge<T>, blocks});
+  const auto status = cudaLaunchHostFunc(lane.stream, Judgement::run, judgement.get());
+  check("cudaLaunchHostFunc", status);
+  if (status == cudaSuccess) static_cast<void>(judgement.release());  // it deletes itself
 }
-#define INSTANTIATE_INVERSION(T) \
-  template Inverses invert_diagonal_blocks<T>(const Tile<const T>&, const Tile<T>&, Uplo, Diag);
+template <Scalar T>
+Inverses inverted_diagonal_blocks(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag) {
+  if (!Inversion<T>(A, D, uplo, diag).run()) return {Inverses::Refused, 0};
+  const auto& lane = device::local_lane();
+  check("diagonal_blocks", cudaStreamSynchronize(lane.stream));
+  return judge<T>(*reinterpret_cast<const Findings*>(lane.taken));
+}
+#define INSTANTIATE_INVERSION(T)                                                                                   \
+  template void invert_diagonal_blocks<T>(const Tile<const T>&, const Tile<T>&, Uplo, Diag, starpu_data_handle_t); \
+  template Inverses inverted_diagonal_blocks<T>(const Tile<const T>&, const Tile<T>&, Uplo, Diag);
 INSTANTIATE_INVERSION(float)
 INSTANTIATE_INVERSION(double)
 INSTANTIATE_INVERSION(std::complex<float>)

@@ -63,7 +63,7 @@ struct FindZero {
       const int count = std::min(device::longest_diagonal, A.n - first);
       check("copy", device::copy<T>(on.handle, count, element(A, first, first), A.ld + 1, diagonal));
       std::unique_ptr<Search<T>> search(new Search<T>{diagonal, count, args.first + first, args.value});
-      const auto status = cudaLaunchHostFunc(starpu_cuda_get_local_stream(), Search<T>::run, search.get());
+      const auto status = cudaLaunchHostFunc(device::local_stream(), Search<T>::run, search.get());
       check("cudaLaunchHostFunc", status);
       if (status == cudaSuccess) static_cast<void>(search.release());  // it deletes itself
     }

@@ -113,7 +113,7 @@ struct GetrfNopiv {
             device::copy<T>(on.handle, count, element(A, first, first), A.ld + 1, static_cast<T*>(solver.diagonal)));
       std::unique_ptr<SearchForZeros<T>> search(
           new SearchForZeros<T>{static_cast<const T*>(solver.diagonal), count, args.first + first, args.value});
-      const auto status = cudaLaunchHostFunc(starpu_cuda_get_local_stream(), SearchForZeros<T>::run, search.get());
+      const auto status = cudaLaunchHostFunc(device::local_stream(), SearchForZeros<T>::run, search.get());
       check("cudaLaunchHostFunc", status);
       if (status == cudaSuccess) static_cast<void>(search.release());  // it deletes itself
     }

@@ -83,7 +83,7 @@ struct PanelInvert {
     FoundInverses<T> inverses;
     if (args.blocked) {
       const auto D = tile<T>(buffers[2]);
-      inverses = {{D.data, D.m, D.n, D.ld}, invert_diagonal_blocks<T>(square, D, Uplo::Upper, Diag::NonUnit)};
+      inverses = {{D.data, D.m, D.n, D.ld}, inverted_diagonal_blocks<T>(square, D, Uplo::Upper, Diag::NonUnit)};
     }
     const TriangularArgs<T> triangular{.work = args.work,
                                        .side = Side::Right,

@@ -86,7 +86,7 @@ struct Growth {
       add(args, found.element, found.sum);
     }
   }
-  static void wait() { check("growth", cudaStreamSynchronize(starpu_cuda_get_local_stream())); }
+  static void wait() { check("growth", cudaStreamSynchronize(device::local_stream())); }
 #endif
 };
 

@@ -60,8 +60,7 @@ class PanelFactorization {
   void factorize_leaf(int begin, int n) {
     const device::Leaf<T> leaf{
         A_.data, A_.ld, A_.m, A_.n, begin, n, pivots_, origin_, moves_ + leaves_ * leaf_ints(), solver_.info};
-    check("getrf",
-          device::factorize_leaf(stream_, leaf, solver_.exchange, next_epoch(solver_), solver_.multiprocessors));
+    check("getrf", device::factorize_leaf(stream_, leaf, solver_.exchange, next_epoch(solver_), multiprocessors_));
     leaves_++;
     const int end = begin + n;
     if (end % PivotTile::batch != 0 && end != order()) return;
@@ -104,9 +103,10 @@ class PanelFactorization {
   Tile<T> A_;
   int* pivots_;
   device::Solver& solver_ = device::local_solver();
-  cudaStream_t stream_ = starpu_cuda_get_local_stream();
+  cudaStream_t stream_ = device::local_stream();
   cublasHandle_t blas_ = device::local_handle();
-  int width_ = device::leaf_width<T>(A_.m, solver_.multiprocessors), elements_ = 0;
+  int multiprocessors_ = device::local_lane().multiprocessors;
+  int width_ = device::leaf_width<T>(A_.m, multiprocessors_), elements_ = 0;
   Index leaves_ = 0;
   int *origin_ = nullptr, *moves_ = nullptr;
 };

@@ -67,7 +67,7 @@ struct Potrf {
     auto* const workspace = static_cast<T*>(device::solver_workspace(static_cast<std::size_t>(elements) * sizeof(T)));
     if (workspace == nullptr) return;  // reported
     check("potrf", device::potrf<T>(solver.handle, args.uplo, A.n, A.data, A.ld, workspace, elements, solver.info));
-    const auto stream = starpu_cuda_get_local_stream();
+    const auto stream = device::local_stream();
     for (int first = 0; first < A.n; first += device::longest_diagonal) {
       const int count = std::min(device::longest_diagonal, A.n - first);
       // A copy would queue behind the tiles that are written back.

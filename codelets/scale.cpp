@@ -11,7 +11,7 @@ namespace {
 template <Scalar T>
 void scale_rectangle(T beta, T* C, int m, int n, int ld) {
   if (beta == T{})
-    check("scale", cudaMemset2DAsync(C, ld * sizeof(T), 0, m * sizeof(T), n, starpu_cuda_get_local_stream()));
+    check("scale", cudaMemset2DAsync(C, ld * sizeof(T), 0, m * sizeof(T), n, device::local_stream()));
   else check("scale", device::scale<T>(device::local_handle(), m, n, beta, C, ld, C, ld));
 }
 #endif

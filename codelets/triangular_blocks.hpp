@@ -280,10 +280,16 @@ class TriangularBlocks {
   cublasHandle_t handle_;
 };
 
-/// D ← the inverses of the blocks on the diagonal of A, a tile registered as `diagonal_blocks` says. Waits for the
-/// stream.
+/// D ← the inverses of the blocks on the diagonal of A, a tile registered as `diagonal_blocks` says.
+/// @param blocks  the handle of D, to which `set_inverses` attaches how trsm may use them before the task ends
 template <Scalar T>
-Inverses invert_diagonal_blocks(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag);
+void invert_diagonal_blocks(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag,
+                            starpu_data_handle_t blocks);
+
+/// The same for the task itself. Waits for the stream.
+/// @return  how trsm may use the inverses
+template <Scalar T>
+Inverses inverted_diagonal_blocks(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag);
 
 #endif
 

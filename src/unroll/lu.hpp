@@ -55,10 +55,15 @@ class Lu {
     }
     for (Index k = 0; k < first_ones; k++) finish_rows(k);
     for (Index k = first_ones; k < pivots_.panels(); k++) {
-      for (Index j = k + 1; j < A_.nt(); j++) {
-        update(k, j, of(k));
-        if (j == k + 1 && j < pivots_.panels()) of(j) = factorize_panel(j, value);
+      const Index next = k + 1;
+      std::vector<Index> beside;
+      if (next < A_.nt()) update(k, next, of(k));
+      if (next < pivots_.panels()) {
+        beside = panels_beside(k, next);
+        of(next) = beside.empty() ? factorize_panel(next, value) : factorize_beside(next, k, of(k), beside, value);
       }
+      for (Index j = next + 1; j < A_.nt(); j++)
+        if (std::ranges::find(beside, j) == beside.end()) update(k, j, of(k));
       of(k).release();
       finish_rows(k);
     }
@@ -117,6 +122,53 @@ class Lu {
   /// @return  the inverses of the blocks on the diagonal of L, if updates use them
   TemporaryTile factorize_panel(Index k, codelets::InfoValue* value) {
     std::vector<Access> accesses;
+    auto inverses = add_factorized(accesses, k);
+    submitter_.step(k);
+    submitter_.submit(codelets::getrf<T>(), std::span<const Access>(accesses), panel_args(k, value), owner(k));
+    return inverses;
+  }
+
+  /// The same, while panel `before` updates the panels `others`, by the GPU of panel k.
+  TemporaryTile factorize_beside(Index k, Index before, const TemporaryTile& of_before,
+                                 const std::vector<Index>& others, codelets::InfoValue* value) {
+    std::vector<Access> accesses;
+    auto inverses = add_factorized(accesses, k);
+    add_tiles(accesses, A_, before, row_of(before), A_.mt(), STARPU_R);
+    accesses.push_back({pivots_.handle(before), STARPU_R});
+    if (blocked_) accesses.push_back({of_before.handle(), STARPU_R});
+    codelets::GetrfBesideUpdatesArgs args{
+        {}, panel_args(k, value), update_args(before, others.front()), static_cast<int>(others.size())};
+    args.work = args.panel.work;
+    for (const auto j : others) {
+      add_tiles(accesses, A_, j, row_of(before), A_.mt(), STARPU_RW);
+      args.work.flops += update_args(before, j).work.flops;
+    }
+    submitter_.step(before);
+    submitter_.submit(codelets::getrf_beside_updates<T>(), std::span<const Access>(accesses), args, owner(k));
+    return inverses;
+  }
+
+  /// The panels that the GPU of panel `next` updates by panel k while it factorizes panel `next`: as many as take that
+  /// long. The times are those of an H100, see device_lanes.hpp; for other GPUs only their ratio counts.
+  std::vector<Index> panels_beside(Index k, Index next) const {
+    constexpr double of_column = 6e-6, of_byte = 2e-11;  // of a panel that is factorized [s]
+    constexpr double rate = 40e12;                       // of products beside it [flop/s]
+    std::vector<Index> panels;
+    if (!owned_) return panels;
+    const auto rows = static_cast<double>(A_.m() - first(next)), columns = static_cast<double>(A_.tile_n(next));
+    const double seconds = columns * (of_column + of_byte * rows * sizeof(T));
+    double filled = 0;
+    for (Index j = next + gpus_; j < A_.nt() && filled < seconds; j += gpus_) {
+      const double update = update_args(k, j).work.flops / rate;
+      if (filled > 0 && filled + update / 2 > seconds) break;
+      filled += update;
+      panels.push_back(j);
+    }
+    return panels;
+  }
+
+  /// Adds panel k, its pivots and the inverses of its diagonal blocks, which are returned, if updates use them.
+  TemporaryTile add_factorized(std::vector<Access>& accesses, Index k) const {
     add_tiles(accesses, A_, k, row_of(k), A_.mt(), STARPU_RW);
     accesses.push_back({pivots_.handle(k), STARPU_W});
     TemporaryTile inverses;
@@ -125,14 +177,12 @@ class Lu {
       inverses.stand_for(detail::MatrixAccess::grid(A_), row_of(k), k);
       accesses.push_back({inverses.handle(), STARPU_W});
     }
+    return inverses;
+  }
+  codelets::GetrfArgs panel_args(Index k, codelets::InfoValue* value) const {
     const auto rows = static_cast<double>(A_.m() - first(k)), columns = static_cast<double>(A_.tile_n(k));
     const double flops = flops_per_multiply_add<T> / 2 * columns * columns * std::max(rows - columns / 3, 0.0);
-    submitter_.step(k);
-    submitter_.submit(codelets::getrf<T>(), std::span<const Access>(accesses),
-                      codelets::GetrfArgs{
-                          {flops, type_letter<T>}, first_in_tile(k), tiles_from(row_of(k)), first(k), blocked_, value},
-                      owner(k));
-    return inverses;
+    return {{flops, type_letter<T>}, first_in_tile(k), tiles_from(row_of(k)), first(k), blocked_, value};
   }
 
   /// If panel k ends a row of tiles: exchanges the rows of the panels before it, down to the last. Then this row of
@@ -150,14 +200,14 @@ class Lu {
     accesses.push_back({pivots_.handle(k), STARPU_R});
     add_tiles(accesses, A_, j, row_of(k), A_.mt(), STARPU_RW);
     if (blocked_) accesses.push_back({inverses.handle(), STARPU_R});
+    submitter_.step(k);
+    submitter_.submit(codelets::panel_update<T>(), std::span<const Access>(accesses), update_args(k, j), owner(j));
+  }
+  codelets::PanelUpdateArgs update_args(Index k, Index j) const {
     const auto rows = static_cast<double>(A_.m() - first(k)), columns = static_cast<double>(A_.tile_n(k));
     const double flops =
         flops_per_multiply_add<T> * columns * static_cast<double>(A_.tile_n(j)) * std::max(rows - columns / 2, 0.0);
-    submitter_.step(k);
-    submitter_.submit(
-        codelets::panel_update<T>(), std::span<const Access>(accesses),
-        codelets::PanelUpdateArgs{{flops, type_letter<T>}, first_in_tile(k), tiles_from(row_of(k)), blocked_},
-        owner(j));
+    return {{flops, type_letter<T>}, first_in_tile(k), tiles_from(row_of(k)), blocked_};
   }
 
   /// Exchanges rows of column j of X by the pivots of panels [begin, end).

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The largest elements of a matrix.
+#include <complex>
+#include <cstddef>
+
+#include "device_magnitude.hpp"
+#include "device_number.cuh"
+
+namespace tessera::device {
+
+namespace {
+
+constexpr int threads = 256, most_blocks = 1024;
+
+/// *result ← max(*result, x of all threads of the block). The bits of doubles that are not negative have the order of
+/// the values.
+__device__ void add_to(double* result, double x) {
+  __shared__ unsigned long long largest;
+  if (threadIdx.x == 0) largest = 0;
+  __syncthreads();
+  if (x > 0) atomicMax(&largest, static_cast<unsigned long long>(__double_as_longlong(x)));
+  __syncthreads();
+  if (threadIdx.x == 0 && largest > 0) atomicMax(reinterpret_cast<unsigned long long*>(result), largest);
+  __syncthreads();
+}
+
+template <typename N>
+__global__ void __launch_bounds__(threads) magnitude_kernel(int m, int n, const N* A, int lda, double* result) {
+  double largest = 0;
+  for (int j = blockIdx.x; j < n; j += gridDim.x)
+    for (int i = threadIdx.x; i < m; i += threads)
+      largest = fmax(largest, magnitude(A[i + static_cast<std::ptrdiff_t>(j) * lda]));
+  add_to(result, largest);
+}
+
+template <typename N>
+__global__ void __launch_bounds__(threads)
+    magnitudes_of_triangle_kernel(bool lower, bool unit, int block, int m, int n, const N* A, int lda,
+                                  double* of_squares, double* of_rest) {
+  double in_squares = 0, in_rest = 0;
+  for (int j = blockIdx.x; j < n; j += gridDim.x) {
+    const int square = j / block * block;
+    const int begin = lower ? j + (unit ? 1 : 0) : 0, end = lower ? m : min(j + (unit ? 0 : 1), m);
+    for (int i = begin + static_cast<int>(threadIdx.x); i < end; i += threads) {
+      const double one = magnitude(A[i + static_cast<std::ptrdiff_t>(j) * lda]);
+      if (i >= square && i < square + block) in_squares = fmax(in_squares, one);
+      else in_rest = fmax(in_rest, one);
+    }
+  }
+  add_to(of_squares, unit ? fmax(in_squares, 1.0) : in_squares);
+  add_to(of_rest, in_rest);
+}
+
+__global__ void take_values_kernel(double* values, int count, double* pinned) {
+  const int i = threadIdx.x;
+  if (i < count) pinned[i] = values[i], values[i] = 0;
+}
+
+__global__ void write_pointers_kernel(PointerArrays of, int arrays, int count, const void** pointers) {
+  for (int i = threadIdx.x; i < arrays * count; i += blockDim.x) {
+    const int array = i / count, element = i % count;
+    pointers[i] =
+        static_cast<const char*>(of.base[array]) + element / 2 * of.pair[array] + element % 2 * of.single[array];
+  }
+}
+
+int blocks_of_columns(int n) { return n < most_blocks ? n : most_blocks; }
+
+}  // namespace
+
+template <typename T>
+cudaError_t add_magnitude(cudaStream_t stream, int m, int n, const T* A, int lda, double* result) {
+  using N = Number<T>;
+  magnitude_kernel<N><<<blocks_of_columns(n), threads, 0, stream>>>(m, n, reinterpret_cast<const N*>(A), lda, result);
+  return cudaGetLastError();
+}
+
+template <typename T>
+cudaError_t add_magnitudes_of_triangle(cudaStream_t stream, bool lower, bool unit, int block, int m, int n, const T* A,
+                                       int lda, double* of_squares, double* of_rest) {
+  using N = Number<T>;
+  magnitudes_of_triangle_kernel<N><<<blocks_of_columns(n), threads, 0, stream>>>(
+      lower, unit, block, m, n, reinterpret_cast<const N*>(A), lda, of_squares, of_rest);
+  return cudaGetLastError();
+}
+
+cudaError_t take_values(cudaStream_t stream, double* values, int count, double* pinned) {
+  take_values_kernel<<<1, 32, 0, stream>>>(values, count, pinned);
+  return cudaGetLastError();
+}
+
+cudaError_t write_pointers(cudaStream_t stream, const PointerArrays& of, int arrays, int count, const void** pointers) {
+  write_pointers_kernel<<<1, threads, 0, stream>>>(of, arrays, count, pointers);
+  return cudaGetLastError();
+}
+
+#define INSTANTIATE(T)                                                                                                \
+  template cudaError_t add_magnitude<T>(cudaStream_t, int, int, const T*, int, double*);                              \
+  template cudaError_t add_magnitudes_of_triangle<T>(cudaStream_t, bool, bool, int, int, int, const T*, int, double*, \
+                                                     double*);
+INSTANTIATE(float)
+INSTANTIATE(double)
+INSTANTIATE(std::complex<float>)
+INSTANTIATE(std::complex<double>)
+#undef INSTANTIATE
+
+}  // namespace tessera::device

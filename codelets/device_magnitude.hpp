@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+
+/// Kernels that find the largest elements of a matrix, and what their results are used for. They are asynchronous.
+/// cuBLAS finds the index of the largest element, so that the host must wait for it to read the element.
+/// C++17: nvcc of CUDA 11 compiles the files that implement them.
+namespace tessera::device {
+
+/// *result ← max(*result, |Re| + |Im| of the elements of A). NaN counts as infinite.
+/// @param result  in device memory, not negative
+template <typename T>
+cudaError_t add_magnitude(cudaStream_t stream, int m, int n, const T* A, int lda, double* result);
+
+/// The same for the lower or upper triangle of A (m×n), which is cut: squares of order `block` on its diagonal, and the
+/// rest.
+/// @param unit  the diagonal is not read: its elements are 1
+template <typename T>
+cudaError_t add_magnitudes_of_triangle(cudaStream_t stream, bool lower, bool unit, int block, int m, int n, const T* A,
+                                       int lda, double* of_squares, double* of_rest);
+
+/// Moves values from device memory to pinned memory, and leaves zeros. A copy would queue behind the tiles that are
+/// written back.
+cudaError_t take_values(cudaStream_t stream, double* values, int count, double* pinned);
+
+/// Arrays of pointers for batched operations. Element i of array a is base[a] + (i / 2) pair[a] + (i % 2) single[a].
+struct PointerArrays {
+  static constexpr int most = 5;
+  const void* base[most];
+  std::ptrdiff_t single[most], pair[most];  ///< bytes
+};
+
+/// Writes `arrays` arrays of `count` pointers one after another.
+/// @param pointers  in device memory
+cudaError_t write_pointers(cudaStream_t stream, const PointerArrays& of, int arrays, int count, const void** pointers);
+
+}  // namespace tessera::device

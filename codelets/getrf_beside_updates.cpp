@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The factorization of a panel while the panel before it updates others.
+#include <algorithm>
+#include <vector>
+
+#include "kernel.hpp"
+#include "panel_kernels.hpp"
+
+#ifdef TESSERA_WITH_CUDA
+#include "device_lanes.hpp"
+#endif
+
+namespace tessera::codelets {
+
+namespace {
+
+template <Scalar T>
+struct GetrfBesideUpdates {
+  using Args = GetrfBesideUpdatesArgs;
+
+#ifdef TESSERA_WITH_CUDA
+  static void run(const OnDevice& on, void* buffers[], const Args& args) {
+    const int rows = TileStack<T>(buffers, args.panel.tiles).m() - args.panel.first;
+    auto* const lanes = device::local_lanes();
+    auto* const panel = lanes == nullptr ? nullptr : &lanes->panel(rows);
+    if (panel == nullptr || device::leaf_width<T>(rows, panel->multiprocessors) == 0) {
+      update(on, buffers, args);
+      Getrf<T>::run(on, buffers, args.panel);
+      return;
+    }
+    lanes->fork();
+    {
+      const device::UseLane lane(lanes->products());
+      update(OnDevice{}, buffers, args);
+    }
+    {
+      const device::UseLane lane(*panel);
+      Getrf<T>::run(OnDevice{}, buffers, args.panel);
+    }
+    lanes->join();
+  }
+
+  /// The updates, each with its buffers in the order of PanelUpdate.
+  static void update(const OnDevice& on, void* buffers[], const Args& args) {
+    const int inverses_of_panel = args.panel.blocked ? 1 : 0, inverses_of_other = args.update.blocked ? 1 : 0;
+    const int first = args.panel.tiles + 1 + inverses_of_panel, tiles = args.update.tiles;
+    const int at_inverses = first + tiles + 1;
+    const auto inverses =
+        args.update.blocked ? codelets::inverses_of(handle_of(at_inverses)) : Inverses{Inverses::Refused, 0};
+    std::vector<void*> of_update(buffers + first, buffers + at_inverses);
+    of_update.resize(static_cast<std::size_t>(2 * tiles + 1));
+    if (args.update.blocked) of_update.push_back(buffers[at_inverses]);
+    void** column = buffers + at_inverses + inverses_of_other;
+    for (int j = 0; j < args.columns; j++, column += tiles) {
+      std::copy_n(column, tiles, of_update.begin() + tiles + 1);
+      PanelUpdate<T>::run(on, of_update.data(), args.update, inverses);
+    }
+  }
+#endif
+};
+
+}  // namespace
+
+template <Scalar T>
+starpu_codelet& getrf_beside_updates() {
+  return codelet_for_gpus<GetrfBesideUpdates<T>>("getrf_beside_updates");
+}
+INSTANTIATE_FOR_ALL_TYPES(getrf_beside_updates)
+
+}  // namespace tessera::codelets
