@@ -100,13 +100,27 @@ struct LeafArguments {
 
 /// Each thread holds `rows` rows of `width` columns in registers, which it reads and writes once. After each step the
 /// columns move one place to the front, and the finished one to the end: the next one is always in front.
+///
+/// A step takes little more than the way of a candidate and of a row through the L2 cache. One warp alone waits for
+/// them: more warps that poll take longer. It is the last one, since the first sends the rows on the diagonal. The next
+/// column is computed first, so that its candidates are on their way while the others are computed.
 template <typename N, int width, int rows>
 __global__ void __launch_bounds__(leaf_threads, 1) factorize_leaf_kernel(LeafArguments<N> args) {
   constexpr int words_of_number = sizeof(N) / 4, words = width * words_of_number + 1;
-  static_assert(words <= row_words && width <= warp);
-  __shared__ Candidate candidates[2][warps];
-  __shared__ alignas(16) unsigned pivot_rows[warps][row_stride], own_rows[2][row_stride], top_row[row_stride],
-      whole_pivot_row[row_stride];
+  static_assert(words <= row_words && width <= warp && width > 1);
+  constexpr int speaker = warps - 1;  // the warp that sends candidates and receives
+  /// What it has received for a step. Two take turns: others may still read the one before.
+  struct Step {
+    alignas(16) unsigned pivot_row[row_stride];  ///< zeros in finished columns
+    unsigned whole_pivot_row[row_stride];        ///< only where row j is
+    unsigned top_row[row_stride];                ///< only where the pivot row is
+    Candidate best;
+    double scale;
+    N factor;
+  };
+  __shared__ Step steps[2];
+  __shared__ Candidate of_warps[warps];
+  __shared__ alignas(16) unsigned own_rows[2][row_stride];
   const int thread = threadIdx.x, lane = thread % warp, group = thread / warp, blocks = gridDim.x;
   N a[rows][width];
   int row[rows], origin[rows];
@@ -117,55 +131,10 @@ __global__ void __launch_bounds__(leaf_threads, 1) factorize_leaf_kernel(LeafArg
     for (int k = 0; k < width; k++)
       a[r][k] = row[r] < args.m && k < args.n ? args.A[row[r] + static_cast<std::ptrdiff_t>(k) * args.ld] : N{};
   }
-#pragma unroll 1
-  for (int j = 0; j < args.n; j++) {
-    const std::uint32_t epoch = args.epoch + j;
-    const int turn = epoch % 2, unfinished = width - j;
-    // Sends the row in place `place` to other blocks, if this warp has it.
-    const auto send_row = [&](unsigned place, unsigned* own, Word* to) {
-      bool found = false;
-#pragma unroll
-      for (int r = 0; r < rows; r++)
-        if (static_cast<unsigned>(row[r]) == place) {
-          found = true;
-#pragma unroll
-          for (int k = 0; k < width; k++) reinterpret_cast<N*>(own)[k] = a[r][k];
-          own[words - 1] = origin[r];
-        }
-      if (!__any_sync(all_lanes, found)) return;
-      __syncwarp();
-      for (int i = lane; i < words; i += warp) send(to + i, epoch, own[i]);
-    };
-    // Receives the pivot row, and if wanted all of it with its finished columns, and the row that it changes places
-    // with. All words are on their way before the first is awaited.
-    const auto receive_rows = [&](const Word* from, unsigned* to, unsigned* whole, bool second, const Word* from2,
-                                  unsigned* to2) {
-      constexpr int each = (words + warp - 1) / warp;
-      Word got[each], got2[each];
-      bool complete;
-      do {
-        complete = true;
-#pragma unroll
-        for (int q = 0; q < each; q++) {
-          const int i = min(lane + q * warp, words - 1);
-          got[q] = peek(from + i);
-          if (second) got2[q] = peek(from2 + i);
-        }
-#pragma unroll
-        for (int q = 0; q < each; q++) complete &= is_of(got[q], epoch) && (!second || is_of(got2[q], epoch));
-      } while (!complete);
-#pragma unroll
-      for (int q = 0; q < each; q++) {
-        const int i = min(lane + q * warp, words - 1);
-        // Zeros for finished columns: other rows keep their elements there, unless the factor of the row is infinite or
-        // NaN, which then spreads over the row
-        to[i] = i / words_of_number < unfinished ? data_of(got[q]) : 0;
-        if (whole != nullptr) whole[i] = data_of(got[q]);
-        if (second) to2[i] = data_of(got2[q]);
-      }
-    };
 
-    // This block's candidate
+  // Sends this block's candidate for column j, which is in front. Returns its row.
+  const auto propose = [&](int j) {
+    const std::uint32_t epoch = args.epoch + j;
     Candidate mine{0, 0, no_row};
 #pragma unroll
     for (int r = 0; r < rows; r++) {
@@ -173,66 +142,144 @@ __global__ void __launch_bounds__(leaf_threads, 1) factorize_leaf_kernel(LeafArg
       if (row[r] >= j && row[r] < args.m && better(one, mine)) mine = one;
     }
     mine = best_of_warp(mine);
-    if (lane == 0) candidates[0][group] = mine;
-    send_row(j, own_rows[0], args.exchange->top[turn]);
+    if (lane == 0) of_warps[group] = mine;
     __syncthreads();
-    mine = best_of_warp(candidates[0][lane % warps]);
-    if (thread < 3)
-      send(&args.exchange->candidates[turn][thread][blockIdx.x], epoch,
-           thread == 0   ? mine.high
-           : thread == 1 ? mine.low
-                         : mine.row);
-    if (mine.row != no_row) send_row(mine.row, own_rows[1], args.exchange->rows[turn][blockIdx.x]);
-
-    // The best of all blocks
-    const int readers = (blocks + warp - 1) / warp;  // warps that read candidates
-    if (group < readers) {
-      Candidate other{0, 0, no_row};
-      if (thread < blocks) {
-        const auto& from = args.exchange->candidates[turn];
-        Word high, low, place;
-        do {
-          high = peek(&from[0][thread]), low = peek(&from[1][thread]), place = peek(&from[2][thread]);
-        } while (!is_of(high, epoch) || !is_of(low, epoch) || !is_of(place, epoch));
-        other = {data_of(high), data_of(low), data_of(place)};
-      }
-      other = best_of_warp(other);
-      if (lane == 0) candidates[1][group] = other;
-    }
-    __syncthreads();
-    const auto best = best_of_warp(candidates[1][lane < readers ? lane : 0]);
-    unsigned* const pivot_row = pivot_rows[group];
-    bool has_pivot_row = false, has_top_row = false;
+    mine = best_of_warp(of_warps[lane % warps]);
+    if (group == speaker && lane < 3)
+      send(&args.exchange->candidates[epoch % 2][lane][blockIdx.x], epoch,
+           lane == 0   ? mine.high
+           : lane == 1 ? mine.low
+                       : mine.row);
+    return mine.row;
+  };
+  // Sends the row in place `place` to other blocks, if this warp has it.
+  const auto send_row = [&](std::uint32_t epoch, unsigned place, unsigned* own, Word* to) {
+    bool found = false;
 #pragma unroll
-    for (int r = 0; r < rows; r++) {
-      has_pivot_row |= static_cast<unsigned>(row[r]) == best.row;
-      has_top_row |= row[r] == j;
-    }
-    receive_rows(args.exchange->rows[turn][best.row / (leaf_threads * rows)], pivot_row,
-                 __any_sync(all_lanes, has_top_row) ? whole_pivot_row : nullptr, __any_sync(all_lanes, has_pivot_row),
-                 args.exchange->top[turn], top_row);
+    for (int r = 0; r < rows; r++)
+      if (static_cast<unsigned>(row[r]) == place) {
+        found = true;
+#pragma unroll
+        for (int k = 0; k < width; k++) reinterpret_cast<N*>(own)[k] = a[r][k];
+        own[words - 1] = origin[r];
+      }
+    if (!__any_sync(all_lanes, found)) return;
     __syncwarp();
+    for (int i = lane; i < words; i += warp) send(to + i, epoch, own[i]);
+  };
+  // Sends the candidate's row, and the row that may change places with it.
+  const auto send_rows = [&](int j, unsigned proposed) {
+    const std::uint32_t epoch = args.epoch + j;
+    if (proposed != no_row) send_row(epoch, proposed, own_rows[1], args.exchange->rows[epoch % 2][blockIdx.x]);
+    send_row(epoch, j, own_rows[0], args.exchange->top[epoch % 2]);
+  };
+  // The best candidate of all blocks. All words are on their way before the first is awaited, as for the rows.
+  const auto receive_best = [&](std::uint32_t epoch) {
+    constexpr int together = 2;
+    const auto& from = args.exchange->candidates[epoch % 2];
+    Candidate best{0, 0, no_row};
+    for (int first = 0; first < blocks; first += together * warp) {
+      Word high[together], low[together], place[together];
+      bool complete;
+      do {
+        complete = true;
+#pragma unroll
+        for (int q = 0; q < together; q++) {
+          const int block = min(first + q * warp + lane, blocks - 1);
+          high[q] = peek(&from[0][block]), low[q] = peek(&from[1][block]), place[q] = peek(&from[2][block]);
+        }
+#pragma unroll
+        for (int q = 0; q < together; q++)
+          complete &= is_of(high[q], epoch) && is_of(low[q], epoch) && is_of(place[q], epoch);
+      } while (!complete);
+#pragma unroll
+      for (int q = 0; q < together; q++) {
+        const Candidate one{data_of(high[q]), data_of(low[q]), data_of(place[q])};
+        if (better(one, best)) best = one;
+      }
+    }
+    return best_of_warp(best);
+  };
+  const auto receive = [&](int j, Step& step) {
+    const std::uint32_t epoch = args.epoch + j;
+    const auto best = receive_best(epoch);
+    const unsigned owner = best.row / (leaf_threads * rows);
+    const bool has_pivot_row = owner == blockIdx.x, has_top_row = blockIdx.x == 0;
+    static_assert(warp <= leaf_threads);  // all rows j are in the first block
+    constexpr int each = (words + warp - 1) / warp;
+    const Word *const from = args.exchange->rows[epoch % 2][owner], *const top = args.exchange->top[epoch % 2];
+    Word got[each], got_top[each];
+    bool complete;
+    do {
+      complete = true;
+#pragma unroll
+      for (int q = 0; q < each; q++) {
+        const int i = min(lane + q * warp, words - 1);
+        got[q] = peek(from + i);
+        if (has_pivot_row) got_top[q] = peek(top + i);
+      }
+#pragma unroll
+      for (int q = 0; q < each; q++) complete &= is_of(got[q], epoch) && (!has_pivot_row || is_of(got_top[q], epoch));
+    } while (!complete);
+#pragma unroll
+    for (int q = 0; q < each; q++) {
+      const int i = min(lane + q * warp, words - 1);
+      // Zeros for finished columns: other rows keep their elements there, unless the factor of the row is infinite or
+      // NaN, which then spreads over the row
+      step.pivot_row[i] = i / words_of_number < width - j ? data_of(got[q]) : 0;
+      if (has_top_row) step.whole_pivot_row[i] = data_of(got[q]);
+      if (has_pivot_row) step.top_row[i] = data_of(got_top[q]);
+    }
+    __syncwarp();
+    if (lane != 0) return;
+    step.best = best;
+    step.scale = scale_for<typename RealOf<N>::Type>(magnitude_of(best));
+    step.factor = inverse(scaled(*reinterpret_cast<const N*>(step.pivot_row), step.scale));
+  };
 
-    // Exchange row j with the pivot row, then eliminate.
-    const N *const whole = reinterpret_cast<const N*>(whole_pivot_row), *const top =
-                                                                            reinterpret_cast<const N*>(top_row);
-    const double largest = magnitude_of(best);
-    const bool usable = largest > 0;
-    const double scale = scale_for<typename RealOf<N>::Type>(largest);
-    const N factor = inverse(scaled(*reinterpret_cast<const N*>(pivot_row), scale));
+  send_rows(0, propose(0));
+#pragma unroll 1
+  for (int j = 0; j < args.n; j++) {
+    Step& step = steps[(args.epoch + j) % 2];
+    if (group == speaker) receive(j, step);
+    __syncthreads();
+    const N *const whole = reinterpret_cast<const N*>(step.whole_pivot_row),
+                   *const top = reinterpret_cast<const N*>(step.top_row),
+                   *const pivot_row = reinterpret_cast<const N*>(step.pivot_row);
+    const auto best = step.best;
+    const bool usable = magnitude_of(best) > 0;
+    if (blockIdx.x == 0 && thread == 0) {
+      args.pivots[j] = args.begin + static_cast<int>(best.row) + 1;
+      const int place = args.begin + j + 1;
+      if (place == 1) *args.info = 0;
+      if (!usable && *args.info == 0) *args.info = place;
+    }
+
+    // Exchange row j with the pivot row, then eliminate in the next column.
+    N last[rows];  // the element of L, or of a finished row
+    bool eliminates[rows];
 #pragma unroll
     for (int r = 0; r < rows; r++) {
       if (row[r] == j) {
 #pragma unroll
         for (int k = 0; k < width; k++) a[r][k] = whole[k];
-        origin[r] = whole_pivot_row[words - 1];
+        origin[r] = step.whole_pivot_row[words - 1];
       } else if (static_cast<unsigned>(row[r]) == best.row) {
 #pragma unroll
         for (int k = 0; k < width; k++) a[r][k] = top[k];
-        origin[r] = top_row[words - 1];
+        origin[r] = step.top_row[words - 1];
       }
-      if (row[r] > j && usable) {
-        const N l = product(scaled(a[r][0], scale), factor);
+      eliminates[r] = row[r] > j && usable;
+      last[r] = eliminates[r] ? product(scaled(a[r][0], step.scale), step.factor) : a[r][0];
+      a[r][0] = eliminates[r] ? minus_product(a[r][1], last[r], pivot_row[1]) : a[r][1];
+    }
+    const bool more = j + 1 < args.n;
+    const unsigned proposed = more ? propose(j + 1) : no_row;
+
+    // The other columns
+#pragma unroll
+    for (int r = 0; r < rows; r++) {
+      if (eliminates[r]) {
         constexpr int together = 16 / sizeof(N) < width ? 16 / sizeof(N) : width;  // numbers of one access
 #pragma unroll
         for (int k0 = 0; k0 < width; k0 += together) {
@@ -242,23 +289,15 @@ __global__ void __launch_bounds__(leaf_threads, 1) factorize_leaf_kernel(LeafArg
           const Some u = reinterpret_cast<const Some*>(pivot_row)[k0 / together];
 #pragma unroll
           for (int k = k0; k < k0 + together; k++)
-            if (k > 0) a[r][k - 1] = minus_product(a[r][k], l, u.numbers[k - k0]);
+            if (k > 1) a[r][k - 1] = minus_product(a[r][k], last[r], u.numbers[k - k0]);
         }
-        a[r][width - 1] = l;
       } else {
-        const N finished = a[r][0];
 #pragma unroll
-        for (int k = 1; k < width; k++) a[r][k - 1] = a[r][k];
-        a[r][width - 1] = finished;
+        for (int k = 2; k < width; k++) a[r][k - 1] = a[r][k];
       }
+      a[r][width - 1] = last[r];
     }
-    __syncwarp();
-    if (blockIdx.x == 0 && thread == 0) {
-      args.pivots[j] = args.begin + static_cast<int>(best.row) + 1;
-      const int place = args.begin + j + 1;
-      if (place == 1) *args.info = 0;
-      if (!usable && *args.info == 0) *args.info = place;
-    }
+    if (more) send_rows(j + 1, proposed);
   }
 #pragma unroll
   for (int r = 0; r < rows; r++) {

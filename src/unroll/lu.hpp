@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "codelets/codelet.hpp"
 #include "diagonal_blocks.hpp"
 #include "loader.hpp"
+#include "machine/machine_rates.hpp"
 #include "pivot_tiles.hpp"
 #include "submit.hpp"
 #include "tiling/plan.hpp"
@@ -45,8 +47,7 @@ class Lu {
   /// Right-looking, but for the first panels. While A arrives, few columns can be updated, and each of them should get
   /// as many updates as possible.
   void factorize(codelets::InfoValue* value) {
-    constexpr Index of_all = 8;  // panels, of which one is among the first
-    const Index first_ones = std::min(pivots_.panels(), std::max<Index>(1, A_.nt() / of_all));
+    const Index first_ones = first_panels();
     std::vector<TemporaryTile> inverses(static_cast<std::size_t>(A_.nt()));
     const auto of = [&](Index k) -> TemporaryTile& { return inverses[static_cast<std::size_t>(k)]; };
     for (Index j = 0; j < A_.nt(); j++) {
@@ -118,6 +119,18 @@ class Lu {
     for (Index i = begin; i < end; i++) accesses.push_back({X.handle(i, j), mode});
   }
 
+  /// The first panels, which update each column while the next one arrives.
+  Index first_panels() const {
+    constexpr Index most = 4, without_gpus = 8;  // one of so many panels
+    if (!owned_ || A_.nt() < 2) return std::min(pivots_.panels(), std::max<Index>(1, A_.nt() / without_gpus));
+    const auto& rates = detail::machine_rates<T>(session_.machine());
+    const double bytes = static_cast<double>(A_.m()) * static_cast<double>(A_.tile_n(1)) * sizeof(T);
+    const double copy = bytes / rates.link, update = rates.gpu.seconds(update_args(0, 1).work.flops);
+    const double wanted = update > 0 ? std::round(copy / update) : 1;
+    return std::min(pivots_.panels(),
+                    std::clamp<Index>(static_cast<Index>(wanted), 1, std::max<Index>(1, A_.nt() / most)));
+  }
+
   /// Factorizes panel k.
   /// @return  the inverses of the blocks on the diagonal of L, if updates use them
   TemporaryTile factorize_panel(Index k, codelets::InfoValue* value) {
@@ -151,8 +164,8 @@ class Lu {
   /// The panels that the GPU of panel `next` updates by panel k while it factorizes panel `next`: as many as take that
   /// long. The times are those of an H100, see device_lanes.hpp; for other GPUs only their ratio counts.
   std::vector<Index> panels_beside(Index k, Index next) const {
-    constexpr double of_column = 6e-6, of_byte = 2e-11;  // of a panel that is factorized [s]
-    constexpr double rate = 40e12;                       // of products beside it [flop/s]
+    constexpr double of_column = 5e-6, of_byte = 1.6e-11;  // of a panel that is factorized [s]
+    constexpr double rate = 40e12;                         // of products beside it [flop/s]
     std::vector<Index> panels;
     if (!owned_) return panels;
     const auto rows = static_cast<double>(A_.m() - first(next)), columns = static_cast<double>(A_.tile_n(next));
