@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/operand_memory.hpp"
 
-#include <fmt/format.h>
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cmath>
-
-#include <tessera/error.hpp>
 
 #include "shared/types.hpp"
 #include "workload/generated.hpp"
@@ -16,16 +11,6 @@
 namespace tessera::bench {
 
 namespace {
-
-constexpr std::size_t huge_page = std::size_t{2} << 20;
-
-/// Touches all pages from all cores. The first touch decides on which NUMA node a page lies, and pinning fixes it.
-void touch(char* data, std::size_t bytes) {
-  constexpr Index page = 4096;
-  parallel_for(static_cast<Index>(bytes) / page, 1024, [=](Index begin, Index end) {
-    for (Index i = begin; i < end; i++) data[i * page] = 0;
-  });
-}
 
 template <Scalar T>
 void fill_as(void* data, Index elements, std::uint64_t seed, int operand) {
@@ -56,27 +41,6 @@ void fill_operand(const Problem& problem, void* data, const Shape& shape, int op
 }
 
 }  // namespace
-
-HostMemory::HostMemory(std::size_t bytes, bool pinned)
-    : bytes_((std::max<std::size_t>(bytes, 1) + huge_page - 1) / huge_page * huge_page) {
-  data_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (data_ == MAP_FAILED)
-    throw RuntimeError(fmt::format("cannot allocate {:.1f} GiB of host memory for an operand",
-                                   static_cast<double>(bytes_) / (1 << 30)));
-  madvise(data_, bytes_, MADV_HUGEPAGE);
-  touch(static_cast<char*>(data_), bytes_);
-  try {
-    if (pinned) pinned_.emplace(data_, bytes_);
-  } catch (...) {
-    munmap(data_, bytes_);
-    throw;
-  }
-}
-
-HostMemory::~HostMemory() {
-  pinned_.reset();
-  munmap(data_, bytes_);
-}
 
 OperandMemory::OperandMemory(std::size_t bytes_a, std::size_t bytes_b, std::size_t bytes_c, bool pinned)
     : A_(bytes_a, pinned), B_(bytes_b, pinned), C_(bytes_c, pinned) {}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "hpl/campaign.hpp"
+
+#include <chrono>
+
+#include "hpl/random_system.hpp"
+#include "hpl/residual.hpp"
+#include "workload/other_libraries.hpp"
+
+namespace tessera::hpl {
+
+void solve_all(const Input& input, const Solver& solver, double* A, double* b, Report& report) {
+  using Clock = std::chrono::steady_clock;
+  for (const Index n : input.sizes)
+    for (const Index wanted : input.panel_sizes) {
+      Solved solved{.n = n, .panel = solver.prepare(n, wanted)};
+      const RandomSystem system(n);
+      {
+        const bench::PauseWorkers pause;
+        system.fill(A, b);
+      }
+      const auto begin = Clock::now();
+      solved.info = solver.solve(n, A, b);
+      solved.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+      if (report.checks() && solved.info == 0) {
+        const bench::PauseWorkers pause;
+        solved.residual = scaled_residual(system, b);
+      }
+      report.add(solved);
+    }
+}
+
+}  // namespace tessera::hpl

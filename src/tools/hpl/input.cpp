@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "hpl/input.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <sstream>
+
+#include "shared/bad_argument.hpp"
+
+namespace tessera::hpl {
+
+namespace {
+
+/// The lines of an HPL.dat. Each has its values first, and then words that explain them.
+class Lines {
+ public:
+  Lines(std::istream& file, const std::string& name) : file_(file), name_(name) {}
+
+  /// Goes on by some lines.
+  /// @param what  is in the last of them, for messages
+  void advance(const char* what, int count = 1) {
+    for (what_ = what; count > 0; count--) {
+      std::string line;
+      number_++;
+      if (!std::getline(file_, line)) refuse("the file ends before it");
+      words_.clear();
+      words_.str(line);
+    }
+  }
+
+  std::string word() {
+    std::string word;
+    if (!(words_ >> word)) refuse("the line has too few values");
+    return word;
+  }
+
+  template <typename Number>
+  Number number(Number least, Number most) {
+    const auto text = word();
+    Number value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || !(value >= least && value <= most))
+      refuse(fmt::format("'{}' is not a number from {} to {}", text, least, most));
+    return value;
+  }
+
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw tools::BadArgument(fmt::format("{}, line {}, {}: {}", name_, number_, what_, why));
+  }
+
+ private:
+  std::istream& file_;
+  const std::string& name_;
+  std::istringstream words_;
+  const char* what_ = "";
+  int number_ = 0;
+};
+
+constexpr Index largest_order = std::numeric_limits<int>::max();  // HPL's own sizes have 32 bits
+
+/// A line with a number of values, as many as HPL reads at most, and a line with these values.
+std::vector<Index> read_list(Lines& lines, const char* count_of, const char* what, Index least) {
+  constexpr Index most = 20;
+  lines.advance(count_of);
+  std::vector<Index> values(static_cast<std::size_t>(lines.number<Index>(1, most)));
+  lines.advance(what);
+  for (auto& value : values) value = lines.number<Index>(least, largest_order);
+  return values;
+}
+
+}  // namespace
+
+Input read_input(std::istream& file, const std::string& name) {
+  Input input;
+  Lines lines(file, name);
+  lines.advance("output file name", 3);
+  input.output = lines.word();
+  lines.advance("device out");
+  const auto device = lines.number<Index>(0, largest_order);
+  input.device = device == 6   ? Input::Device::StandardOutput
+                 : device == 7 ? Input::Device::StandardError
+                               : Input::Device::File;
+  input.sizes = read_list(lines, "number of problem sizes", "N", 1);
+  input.panel_sizes = read_list(lines, "number of NBs", "NB", 0);
+  lines.advance("threshold", 5);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  input.threshold = lines.number<double>(-infinity, infinity);
+  return input;
+}
+
+}  // namespace tessera::hpl

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <istream>
+#include <string>
+#include <vector>
+
+#include <tessera/types.hpp>
+
+namespace tessera::hpl {
+
+/// What an HPL.dat says. Lines 9 to 12 and 14 to 31 describe process grids and variants of HPL's algorithm, which
+/// Tessera's LU does not have; they are not read.
+struct Input {
+  enum class Device { StandardOutput, StandardError, File };
+  Device device = Device::StandardOutput;
+  std::string output;              ///< the file, for Device::File
+  std::vector<Index> sizes;        ///< N
+  std::vector<Index> panel_sizes;  ///< NB; 0, which HPL itself does not accept: the library's choice
+  double threshold = 16;           ///< of the scaled residual; 0 or less: nothing is checked
+};
+
+/// What `Input` leaves out, by the names in HPL.dat.
+constexpr const char* ignored_parameters =
+    "PMAP, P, Q, PFACT, NBMIN, NDIV, RFACT, BCAST, DEPTH, SWAP, L1, U, equilibration, alignment";
+
+/// @param name  of the file, for messages
+/// @throws BadArgument with the file, the line and what is allowed there
+Input read_input(std::istream& file, const std::string& name);
+
+}  // namespace tessera::hpl

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tessera-hpl solves the systems of an HPL.dat, and prints what HPL prints.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <tessera/error.hpp>
+#include <tessera/lapack.hpp>
+
+#include "bench/machine.hpp"
+#include "hpl/campaign.hpp"
+#include "hpl/options.hpp"
+#include "hpl/random_system.hpp"
+#include "runtime/process_session.hpp"
+#include "runtime/session.hpp"
+#include "shared/exit_code.hpp"
+#include "shared/runtime_options.hpp"
+#include "tiling/plan.hpp"
+#include "workload/host_memory.hpp"
+
+namespace {
+
+using namespace tessera;
+using namespace tessera::hpl;
+using tools::BadArgument;
+
+Input read(const Options& options) {
+  std::ifstream file(options.file);
+  if (!file) throw BadArgument("FILE", options.file, "cannot be read");
+  auto input = read_input(file, options.file);
+  if (options.runtime.tile > 0) input.panel_sizes = {options.runtime.tile};
+  return input;
+}
+
+/// Bytes of A and b.
+double bytes(Index n) { return 8 * static_cast<double>(n) * (static_cast<double>(n) + 1); }
+
+void require_memory(Index n, const bench::Machine& machine) {
+  if (bytes(n) > machine.free_memory)
+    throw BadArgument(fmt::format("N = {} needs {:.1f} GB of host memory, of which {:.1f} GB are free", n,
+                                  bytes(n) * 1e-9, machine.free_memory * 1e-9));
+}
+
+/// Replaces the number of GPUs that was left open.
+void resolve(Options& options, const bench::Machine& machine) {
+  const int found = static_cast<int>(machine.gpus.size());
+  const auto because = machine.why_not_more_gpus.empty() ? "" : " (" + machine.why_not_more_gpus + ")";
+  int& gpus = options.runtime.gpus;
+  if (gpus > found)
+    throw BadArgument("--gpus", std::to_string(gpus),
+                      fmt::format("exceeds the {} GPUs of this machine{}", found, because));
+  if (gpus < 0) gpus = found;
+  if (gpus == 0 && options.runtime.cpus == 0) throw BadArgument("--cpus", "0", "leaves no device" + because);
+  if (options.pinned.value_or(false) && found == 0)
+    throw BadArgument("--memory", "pinned", "needs a GPU, but there is none" + because);
+}
+
+std::string describe(const bench::Machine& machine, int gpus) {
+  if (gpus == 0) return fmt::format("{} CPU cores, no GPU", machine.cores);
+  return fmt::format("{} x {}, {} CPU cores", gpus, machine.gpus.front().name, machine.cores);
+}
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+File open_output(const Input& input) {
+  constexpr auto stays_open = [](std::FILE* /*file*/) { return 0; };
+  if (input.device == Input::Device::StandardOutput) return {stdout, stays_open};
+  if (input.device == Input::Device::StandardError) return {stderr, stays_open};
+  File file(std::fopen(input.output.c_str(), "w"), std::fclose);
+  if (file == nullptr) throw RuntimeError("the output file " + input.output + " cannot be written");
+  return file;
+}
+
+/// gesv of the library, in a Runtime for each number of columns in a panel.
+class Gesv {
+ public:
+  Gesv(RuntimeOptions options, Index largest, bool pinned)
+      : options_(std::move(options)), largest_(largest), A_(static_cast<std::size_t>(8 * largest * largest), pinned),
+        b_(static_cast<std::size_t>(8 * largest), pinned) {}
+
+  double* A() const { return static_cast<double*>(A_.data()); }
+  double* b() const { return static_cast<double*>(b_.data()); }
+
+  Index prepare(Index n, Index wanted) {
+    if (!runtime_ || wanted != options_.tile) {
+      runtime_.reset();
+      options_.tile = wanted;
+      runtime_.emplace(options_);
+      if (gpu_count() > 0) warm_up();
+    }
+    return detail::plan_lu<double>(detail::session()->machine(), n, n).tile.n;
+  }
+
+  Index solve(Index n, double* A, double* b) {
+    pivots_.resize(static_cast<std::size_t>(n));
+    return gesv<double>(n, 1, A, n, pivots_.data(), b, n);
+  }
+
+ private:
+  /// GPUs load kernels and allocate memory when they are first used.
+  void warm_up() {
+    const RandomSystem system(std::min<Index>(largest_, 4096));
+    system.fill(A(), b());
+    solve(system.order(), A(), b());
+  }
+
+  RuntimeOptions options_;
+  Index largest_;
+  bench::HostMemory A_, b_;  // outlive the Runtime, which may have registered them
+  std::vector<Index> pivots_;
+  std::optional<Runtime> runtime_;
+};
+
+int run(int argc, char** argv) {
+  auto options = parse_options(argc, argv);
+  if (!options) return tools::Success;
+  const auto input = read(*options);
+  options->runtime = tools::with_environment(options->runtime);
+  const auto machine = bench::look_at_machine(options->runtime.gpus != 0);
+  resolve(*options, machine);
+  const Index largest = std::ranges::max(input.sizes);
+  require_memory(largest, machine);
+  const auto output = open_output(input);
+  const int gpus = options->runtime.gpus;
+  Gesv gesv(options->runtime, largest, options->pinned.value_or(gpus > 0));
+  Report report(output.get(), input.threshold);
+  report.begin(input, describe(machine, gpus));
+  solve_all(input,
+            {[&](Index n, Index wanted) { return gesv.prepare(n, wanted); },
+             [&](Index n, double* A, double* b) { return gesv.solve(n, A, b); }},
+            gesv.A(), gesv.b(), report);
+  report.end();
+  return report.exit_code();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return tools::exit_code_of("tessera-hpl", [&] { return run(argc, argv); });
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "hpl/options.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "shared/bad_argument.hpp"
+#include "shared/command_line.hpp"
+#include "shared/runtime_options.hpp"
+
+namespace tessera::hpl {
+
+std::optional<Options> parse_options(int argc, char** argv) {
+  CLI::App app(
+      "Solves the systems of an HPL.dat by Tessera's LU with partial pivoting, and prints HPL's table and residuals. "
+      "Reads N, NB (columns of a panel; 0: the library's choice), the output and the threshold. Exits with 1 if a "
+      "scaled residual reaches the threshold.",
+      "tessera-hpl");
+  Options options;
+  tools::TypedRuntime typed;
+  std::string memory;
+  app.add_option("FILE", options.file, "the input (HPL.dat)");
+  app.add_option("--memory", memory, "pinned or pageable (pinned if there are GPUs)")->type_name("KIND");
+  tools::add_runtime_options(app, typed, false);
+  app.get_option("--tile")->description("columns of a panel, instead of every NB of the file");
+  if (!tools::parse_command_line(app, argc, argv)) return std::nullopt;
+  if (!memory.empty() && memory != "pinned" && memory != "pageable")
+    throw tools::BadArgument("--memory", memory, "is not one of pinned, pageable");
+  if (!memory.empty()) options.pinned = memory == "pinned";
+  auto& runtime = options.runtime;
+  runtime.cpus = typed.cpus, runtime.tile = typed.tile;
+  if (!typed.gpus.empty()) runtime.gpus = typed.gpus.front();
+  runtime.policy = tools::parse_policies(typed).front();
+  runtime.placement = tools::parse_placements(typed).front();
+  return options;
+}
+
+}  // namespace tessera::hpl

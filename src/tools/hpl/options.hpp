@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <tessera/runtime.hpp>
+
+namespace tessera::hpl {
+
+/// The command line, validated as far as possible without knowing the machine.
+struct Options {
+  std::string file = "HPL.dat";
+  RuntimeOptions runtime;      ///< `tile`, if it is not 0, replaces every NB
+  std::optional<bool> pinned;  ///< nothing: pinned if there are GPUs
+};
+
+/// @return nothing if --help or --version was given, after printing what it asks for
+/// @throws BadArgument
+std::optional<Options> parse_options(int argc, char** argv);
+
+}  // namespace tessera::hpl

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "hpl/report.hpp"
+
+#include <fmt/format.h>
+
+#include <tessera/error.hpp>
+
+#include "shared/bad_argument.hpp"
+
+namespace tessera::hpl {
+
+namespace {
+
+const std::string thick(80, '='), thin(80, '-');
+
+std::string listed(const std::vector<Index>& values) {
+  std::string text;
+  for (const Index value : values) text += fmt::format(" {:>7}", value == 0 ? "chosen" : std::to_string(value));
+  return text;
+}
+
+}  // namespace
+
+double Solved::gigaflops() const {
+  const auto order = static_cast<double>(n);
+  return (2.0 / 3 * order + 1.5) * order * order / seconds * 1e-9;
+}
+
+void Report::begin(const Input& input, const std::string& machine) {
+  fmt::print(output_, "{}\ntessera-hpl {}: HPL's benchmark, solved by Tessera's LU with partial pivoting\n{}\n{}\n\n",
+             thick, TESSERA_VERSION, machine, thick);
+  fmt::print(output_, "N      :{}\nNB     :{}\n", listed(input.sizes), listed(input.panel_sizes));
+  fmt::print(output_, "NB is the number of columns in a panel. Ignored: {}.\n\n", ignored_parameters);
+  if (checks())
+    fmt::print(output_,
+               "- The matrix A is randomly generated for each test.\n"
+               "- The following scaled residual check will be computed:\n"
+               "      ||Ax-b||_oo / ( eps * ( || x ||_oo * || A ||_oo + || b ||_oo ) * N )\n"
+               "- The relative machine precision (eps) is taken to be       {:>20.6e}\n"
+               "- Computational tests pass if scaled residuals are less than        {:>12.1f}\n\n",
+               0x1p-53, threshold_);
+  fmt::print(output_, "{}\nT/V                N    NB     P     Q               Time                 Gflops\n{}\n",
+             thick, thin);
+}
+
+void Report::add(const Solved& solved) {
+  // The variant by HPL's letters: row-major processes, look-ahead of one panel, right-looking. Zeros do not apply.
+  fmt::print(output_, "WR10R0R0{:>12} {:>5} {:>5} {:>5} {:>18.2f}    {:>19.4e}\n", solved.n, solved.panel, 1, 1,
+             solved.seconds, solved.gigaflops());
+  if (solved.info != 0) {
+    fmt::print(output_, "Error code returned by solve is {}, skip\n", solved.info);
+    skipped_++;
+  } else if (!checks()) {
+    passed_++;
+  } else {
+    const bool passes = solved.residual < threshold_;  // false for NaN
+    (passes ? passed_ : failed_)++;
+    fmt::print(output_, "{}\n||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)={:>17.8e} ...... {}\n{}\n", thin,
+               solved.residual, passes ? "PASSED" : "FAILED", thick);
+  }
+  std::fflush(output_);
+}
+
+void Report::end() {
+  fmt::print(output_, "\nFinished {:>6} tests with the following results:\n", passed_ + failed_ + skipped_);
+  if (checks())
+    fmt::print(output_,
+               "         {:>6} tests completed and passed residual checks,\n"
+               "         {:>6} tests completed and failed residual checks,\n",
+               passed_, failed_);
+  else fmt::print(output_, "         {:>6} tests completed without checking,\n", passed_);
+  fmt::print(output_, "         {:>6} tests skipped because of illegal input values.\n{}\n\nEnd of Tests.\n{}\n",
+             skipped_, thin, thick);
+  if (std::fflush(output_) != 0 || std::ferror(output_) != 0) throw RuntimeError("the output cannot be written");
+}
+
+int Report::exit_code() const { return failed_ + skipped_ > 0 ? tools::CheckFailed : tools::Success; }
+
+}  // namespace tessera::hpl

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+#include "hpl/input.hpp"
+
+namespace tessera::hpl {
+
+/// A system that was solved.
+struct Solved {
+  Index n = 0;
+  Index panel = 0;      ///< columns of a panel
+  double seconds = 0;   ///< of factorization and solve
+  Index info = 0;       ///< of gesv
+  double residual = 0;  ///< scaled; unless nothing is checked
+
+  double gigaflops() const;  ///< as HPL counts: 2/3 n³ + 3/2 n² flops
+};
+
+/// Writes HPL's table and residual checks in HPL's format, and counts them.
+class Report {
+ public:
+  /// @param output  stays open
+  Report(std::FILE* output, double threshold) : output_(output), threshold_(threshold) {}
+
+  bool checks() const { return threshold_ > 0; }
+  void begin(const Input& input, const std::string& machine);
+  void add(const Solved& solved);
+  /// @throws RuntimeError if something could not be written
+  void end();
+
+  /// Success, or CheckFailed if a residual reaches the threshold or a matrix was singular.
+  int exit_code() const;
+
+ private:
+  std::FILE* output_;
+  double threshold_;
+  int passed_ = 0, failed_ = 0, skipped_ = 0;
+};
+
+}  // namespace tessera::hpl

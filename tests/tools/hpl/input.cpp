@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What tessera-hpl understands of an HPL.dat, and what it refuses.
+#include "tools/hpl/input.hpp"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "sample_input.hpp"
+#include "support/files.hpp"
+#include "tools/shared/bad_argument.hpp"
+
+namespace tessera::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+hpl::Input input_from(const std::string& text) {
+  std::istringstream file(text);
+  return hpl::read_input(file, "some.dat");
+}
+
+std::string refusal_of(const std::string& text) {
+  try {
+    input_from(text);
+  } catch (const tools::BadArgument& error) {
+    return error.what();
+  }
+  return "not refused";
+}
+
+TEST(HplInput, HasSizesPanelsAndThreshold) {
+  const auto input = input_from(sample_input);
+  EXPECT_EQ(input.device, hpl::Input::Device::StandardOutput);
+  EXPECT_EQ(input.output, "HPL.out");
+  EXPECT_THAT(input.sizes, ElementsAre(200, 333));
+  EXPECT_THAT(input.panel_sizes, ElementsAre(64, 0, 100));
+  EXPECT_EQ(input.threshold, 16);
+}
+
+TEST(HplInput, ChoosesTheOutput) {
+  const auto device = [](const char* number) {
+    return input_from(replaced(sample_input, "6            device", std::string(number) + " device")).device;
+  };
+  EXPECT_EQ(device("7"), hpl::Input::Device::StandardError);
+  EXPECT_EQ(device("8"), hpl::Input::Device::File);
+}
+
+TEST(HplInput, IgnoresTheRestOfALine) {
+  const auto input = input_from(replaced(sample_input, "200 333      Ns", "200 333 500 7 Ns"));
+  EXPECT_THAT(input.sizes, ElementsAre(200, 333));
+}
+
+TEST(HplInput, IsRefusedWithTheLine) {
+  const struct {
+    const char *what, *by, *message;
+  } cases[] = {
+      {"6            device", "stdout device", "some.dat, line 4, device out: 'stdout' is not a number from 0 to 2147"},
+      {"2            # of problems", "0 # of problems",
+       "some.dat, line 5, number of problem sizes: '0' is not a number from 1 to 20"},
+      {"2            # of problems", "21 # of problems", "line 5, number of problem sizes: '21'"},
+      {"200 333      Ns", "200 Ns", "some.dat, line 6, N: 'Ns' is not a number from 1 to 2147483647"},
+      {"200 333      Ns", "200 ", "some.dat, line 6, N: the line has too few values"},
+      {"200 333      Ns", "200 0 Ns", "some.dat, line 6, N: '0' is not a number from 1"},
+      {"200 333      Ns", "200 33x3 Ns", "some.dat, line 6, N: '33x3' is not a number"},
+      {"200 333      Ns", "200 3e5 Ns", "some.dat, line 6, N: '3e5' is not a number"},
+      {"200 333      Ns", "200 4294967296 Ns", "some.dat, line 6, N: '4294967296' is not a number"},
+      {"64 0 100     NBs", "64 -1 100", "some.dat, line 8, NB: '-1' is not a number from 0"},
+      {"16.0         threshold", "high threshold", "some.dat, line 13, threshold: 'high' is not a number"},
+      {"16.0         threshold", "nan threshold", "some.dat, line 13, threshold: 'nan' is not a number"},
+  };
+  for (const auto& [what, by, message] : cases)
+    EXPECT_THAT(refusal_of(replaced(sample_input, what, by)), HasSubstr(message));
+}
+
+TEST(HplInput, IsRefusedIfItEndsTooEarly) {
+  const std::string text = sample_input;
+  EXPECT_THAT(refusal_of(""), HasSubstr("some.dat, line 1, output file name: the file ends before it"));
+  EXPECT_THAT(refusal_of(text.substr(0, text.find("200 333"))), HasSubstr("some.dat, line 6, N: the file ends before"));
+  EXPECT_THAT(refusal_of(text.substr(0, text.find("16.0"))),
+              HasSubstr("some.dat, line 13, threshold: the file ends before it"));
+}
+
+}  // namespace
+}  // namespace tessera::test
