@@ -26,10 +26,18 @@ std::optional<double> read_number(const std::string& path, const std::string& ke
 double free_memory() {
   double bytes = std::numeric_limits<double>::infinity();
   if (const auto kib = read_number("/proc/meminfo", "MemAvailable:")) bytes = *kib * 1024;
-  const std::string group = "/sys/fs/cgroup/memory";
-  for (const auto& [limit, used] : {std::pair{group + ".max", group + ".current"},
-                                    std::pair{group + "/memory.limit_in_bytes", group + "/memory.usage_in_bytes"}})
-    if (const auto most = read_number(limit)) bytes = std::min(bytes, *most - read_number(used).value_or(0));
+  const struct {
+    std::string limit, used, statistics, cached;
+  } groups[] = {
+      {"memory.max", "memory.current", "memory.stat", "inactive_file"},
+      {"memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat", "total_inactive_file"}};
+  const std::string folder = "/sys/fs/cgroup/";
+  for (const auto& [limit, used, statistics, cached] : groups)
+    if (const auto most = read_number(folder + limit)) {
+      // Cached files count as used, and go when memory is needed.
+      const double taken = read_number(folder + used).value_or(0) - read_number(folder + statistics, cached).value_or(0);
+      bytes = std::min(bytes, *most - taken);
+    }
   return bytes;
 }
 

@@ -56,6 +56,29 @@ TEST(HplSystem, IsTheSequenceOfHpl) {
   for (std::size_t i = 0; i < A.size(); i++) ASSERT_NEAR(A[i], expected[i], 0x1p-53) << i;
 }
 
+/// HPL prints the norms of a system whose residual reaches the threshold. These are from the hpcc 1.5.0 of Debian.
+TEST(HplSystem, HasTheNormsThatHplPrints) {
+  const Index n = 500;
+  std::vector<double> A(n * n), b(n), rows(n);
+  RandomSystem(n).fill(A.data(), b.data());
+  double columns = 0;
+  for (Index j = 0; j < n; j++) {
+    double column = 0;
+    for (Index i = 0; i < n; i++) column += std::abs(A[i + j * n]), rows[i] += std::abs(A[i + j * n]);
+    columns = std::max(columns, column);
+  }
+  EXPECT_NEAR(std::ranges::max(rows), 136.012042, 1e-6);
+  EXPECT_NEAR(columns, 134.799854, 1e-6);
+  double largest_b = 0;
+  for (const double bi : b) largest_b = std::max(largest_b, std::abs(bi));
+  EXPECT_NEAR(largest_b, 0.499890, 1e-6);
+  const auto x = right_solution(n);
+  double largest = 0, sum = 0;
+  for (const double xi : x) largest = std::max(largest, std::abs(xi)), sum += std::abs(xi);
+  EXPECT_NEAR(largest, 3.745726, 1e-6);
+  EXPECT_NEAR(sum, 490.282604, 1e-6);
+}
+
 TEST(HplSystem, CanBeGeneratedInParts) {
   const Index n = 37;
   const auto expected = whole_system(n);
