@@ -35,7 +35,8 @@ double free_memory() {
   for (const auto& [limit, used, statistics, cached] : groups)
     if (const auto most = read_number(folder + limit)) {
       // Cached files count as used, and go when memory is needed.
-      const double taken = read_number(folder + used).value_or(0) - read_number(folder + statistics, cached).value_or(0);
+      const double taken =
+          read_number(folder + used).value_or(0) - read_number(folder + statistics, cached).value_or(0);
       bytes = std::min(bytes, *most - taken);
     }
   return bytes;
