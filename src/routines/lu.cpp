@@ -9,6 +9,7 @@
 
 #include "blas/shapes.hpp"
 #include "conformable.hpp"
+#include "factor_solves.hpp"
 #include "info.hpp"
 #include "lapack_arguments.hpp"
 #include "lu_panels.hpp"
@@ -89,6 +90,10 @@ Matrix<T> right_sides(const std::shared_ptr<Session>& session, const Plan& of_a,
   return private_output(session, plan, B, n, nrhs, ldb);
 }
 
+/// Up to this number, the calling thread exchanges the rows of B, and the solves are sweeps over square tiles, which
+/// all workers share. With panels, a step on some columns of B is the task of one worker.
+constexpr Index few_right_sides = 64;
+
 /// Factorizes, and if there are right-hand sides and a factor without zeros on the diagonal, solves.
 template <Scalar T>
 Index compute(const char* routine, Index m, Index n, T* A, Index lda, std::vector<Index>& pivots, Index nrhs, T* B,
@@ -143,6 +148,13 @@ void getrs_on_pointers(const Layout* given, Op op, Index n, Index nrhs, const T*
   check.require_rows(ipiv, n, at_pivots);
   const auto layout = layout_of(given);
   const auto session = session_to_wait("getrs");
+  if (nrhs <= few_right_sides) {
+    const FactoredProblem<T> p{layout, n, n, const_cast<T*>(A), lda, nrhs, B, ldb};  // A is only read
+    if (op == Op::NoTrans) exchange_rows(p, ipiv, false);
+    solve_with_factors(session, p, op);
+    if (op != Op::NoTrans) exchange_rows(p, ipiv, true);
+    return;
+  }
   ColumnMajorCopy<T> factors(layout, const_cast<T*>(A), n, n, lda), columns(layout, B, n, nrhs, ldb);  // A is only read
   const auto plan = plan_lu<T>(session->machine(), n, n);
   {

@@ -9,6 +9,7 @@
 #include "blas/shapes.hpp"
 #include "compute.hpp"
 #include "conformable.hpp"
+#include "factor_solves.hpp"
 #include "info.hpp"
 #include "lapack_arguments.hpp"
 #include "operands.hpp"
@@ -16,7 +17,6 @@
 #include "runtime/session.hpp"
 #include "tiling/plan.hpp"
 #include "unroll/lu_nopiv.hpp"
-#include "unroll/solve.hpp"
 
 namespace tessera {
 
@@ -56,19 +56,6 @@ Unpivoted factorize_unpivoted(const Plan& plan, Uplo unit, const Matrix<T>& A, b
   lu.submit();
   lu.submit_outcome(result.info->handle());
   return result;
-}
-
-/// The factors that come first and second in op(A)⁻¹, from the left.
-struct Solve {
-  Uplo factor;
-  Diag diag;
-};
-struct Solves {
-  Solve steps[2];
-};
-constexpr Solves solves_with(Op op) {
-  constexpr Solve lower{Uplo::Lower, Diag::Unit}, upper{Uplo::Upper, Diag::NonUnit};
-  return op == Op::NoTrans ? Solves{{lower, upper}} : Solves{{upper, lower}};
 }
 
 // --- on matrices -----------------------------------------------------------------------------------------------------
@@ -117,38 +104,9 @@ void submit_getrs_nopiv(Op op, const Matrix<T>& A, const Matrix<T>& B) {
 
 // --- on pointers -----------------------------------------------------------------------------------------------------
 
-/// A problem on pointers. Row-major matrices are read as column-major ones: A as its transpose, whose factors are the
-/// transposed ones, and B as its transpose, to which op(A)⁻ᵀ is applied from the right.
-template <Scalar T>
-struct UnpivotedProblem {
-  Layout layout;
-  Index m, n;
-  T* A;
-  Index lda;
-  Index nrhs = 0;
-  T* B = nullptr;
-  Index ldb = 1;
-
-  bool by_rows() const { return layout == Layout::RowMajor; }
-  Index stored_rows() const { return by_rows() ? n : m; }
-  Index stored_columns() const { return by_rows() ? m : n; }
-  Side side() const { return by_rows() ? Side::Right : Side::Left; }
-  Index rows_of_b() const { return by_rows() ? nrhs : n; }
-  Index columns_of_b() const { return by_rows() ? n : nrhs; }
-};
-
-template <Scalar T>
-void submit_solves(const Session& session, const Plan& plan, const UnpivotedProblem<T>& p, Op op, const Matrix<T>& A,
-                   const Matrix<T>& B) {
-  for (const auto& [factor, diag] : solves_with(op).steps) {
-    unroll::Sweep<T> sweep(session, plan, p.side(), opposite_if(p.by_rows(), factor), op, diag, true, A, B);
-    unroll::solve(sweep, T(1));
-  }
-}
-
 /// Factorizes, and if there are right-hand sides and no pivot is zero, solves.
 template <Scalar T>
-Index compute_unpivoted(const char* routine, const UnpivotedProblem<T>& p, double* growth) {
+Index compute_unpivoted(const char* routine, const FactoredProblem<T>& p, double* growth) {
   if (growth != nullptr) *growth = 1;
   if (p.m == 0 || p.n == 0) return 0;
   const auto session = session_to_wait(routine);
@@ -189,14 +147,8 @@ void getrs_nopiv_on_pointers(const Layout* given, Op op, Index n, Index nrhs, co
   const auto b = check.matrix("B", "ldb", n, nrhs, ldb, B, true);
   check.require_disjoint(a, b);
   if (n == 0 || nrhs == 0) return;
-  const UnpivotedProblem<T> p{layout_of(given), n, n, const_cast<T*>(A), lda, nrhs, B, ldb};  // A is only read
-  const auto session = session_to_wait("getrs_nopiv");
-  const auto plan = plan_triangular<T>(session->machine(), p.side(), true, p.rows_of_b(), p.columns_of_b());
-  const auto x = private_output(session, plan, B, p.rows_of_b(), p.columns_of_b(), ldb);
-  const auto factors = MatrixAccess::matrix(session, A, n, n, lda, {plan.tile.k, plan.tile.k});
-  name_operand(factors, 'A'), name_operand(x, 'B');
-  submit_solves(*session, plan, p, op, factors, x);
-  x.wait();
+  const FactoredProblem<T> p{layout_of(given), n, n, const_cast<T*>(A), lda, nrhs, B, ldb};  // A is only read
+  solve_with_factors(session_to_wait("getrs_nopiv"), p, op);
 }
 
 template <Scalar T>

@@ -142,7 +142,7 @@ TYPED_TEST(Lu, SolvesWithAllOperations) {
   using T = TypeParam;
   for (const auto layout : layouts)
     for (const Index n : sizes)
-      for (const Index nrhs : {Index{0}, Index{1}, panel + 1}) {
+      for (const Index nrhs : {Index{0}, Index{1}, panel + 1, Index{66}}) {  // few right-hand sides, and many
         auto A = random_matrix<T>(n, n, 9, layout, n % 2);
         for (Index i = 0; i < n; i++) A((i + 3) % n, i) += T(4);  // well-conditioned, but needs pivots
         const auto B = random_matrix<T>(n, nrhs, 10, layout, nrhs % 2);
