@@ -18,7 +18,7 @@
 
 #include "codelets/host_blas.hpp"
 #include "codelets/host_lapack.hpp"
-#include "support/dense.hpp"
+#include "support/residuals.hpp"
 #include "support/runtime.hpp"
 
 namespace tessera::test {
@@ -51,18 +51,6 @@ Dense<T> positive_matrix(Index n, std::uint64_t seed, double last = 0.5, Layout 
     for (Index i = 0; i < n; i++)
       A(i, j) = i == j ? T(std::real(product(i, j))) : i > j ? product(i, j) : conjugate(product(j, i));
   return A;
-}
-
-/// max|A − L Lᴴ| / (n ‖A‖ u), where the factor is in a triangle of `factor`, which `before` held.
-template <Scalar T>
-double residual(const Dense<T>& before, const Dense<T>& factor, Uplo uplo) {
-  const Index n = before.n;
-  if (n == 0) return 0;
-  Dense<T> L(n, n), difference = packed(before);
-  for (Index j = 0; j < n; j++)
-    for (Index i = 0; i < n; i++) L(i, j) = i < j ? T{} : uplo == Uplo::Lower ? factor(i, j) : conjugate(factor(j, i));
-  multiply(L, L, Op::ConjTrans, difference);
-  return largest(difference) / (static_cast<double>(n) * norm(before) * unit<T>);
 }
 
 /// Fills the triangle that a call does not name with NaN: it must be neither read nor written.

@@ -14,7 +14,7 @@
 #include <tessera/lapack.hpp>
 
 #include "codelets/host_lapack.hpp"
-#include "support/dense.hpp"
+#include "support/residuals.hpp"
 #include "support/runtime.hpp"
 
 namespace tessera::test {
@@ -40,35 +40,6 @@ Dense<T> factor(Index n, std::uint64_t seed, Layout layout = Layout::ColMajor, I
   return A;
 }
 
-bool inside(Uplo uplo, Index i, Index j) { return uplo == Uplo::Lower ? i >= j : i <= j; }
-
-/// The triangle alone, column-major: zeros in the other one, and ones on a unit diagonal.
-template <Scalar T>
-Dense<T> triangle_of(const Dense<T>& A, Uplo uplo, Diag diag = Diag::NonUnit) {
-  Dense<T> result(A.n, A.n);
-  for (Index j = 0; j < A.n; j++)
-    for (Index i = 0; i < A.n; i++)
-      result(i, j) = i == j && diag == Diag::Unit ? T(1) : inside(uplo, i, j) ? A(i, j) : T{};
-  return result;
-}
-
-/// The Hermitian matrix of which a triangle is stored.
-template <Scalar T>
-Dense<T> hermitian(const Dense<T>& A, Uplo uplo) {
-  Dense<T> result(A.n, A.n);
-  for (Index j = 0; j < A.n; j++)
-    for (Index i = 0; i < A.n; i++) result(i, j) = inside(uplo, i, j) ? A(i, j) : conjugate(A(j, i));
-  return result;
-}
-
-template <Scalar T>
-Dense<T> identity(Index n) {
-  Dense<T> I(n, n);
-  for (Index j = 0; j < n; j++)
-    for (Index i = 0; i < n; i++) I(i, j) = i == j ? T(1) : T{};
-  return I;
-}
-
 /// op(A) op(B)
 template <Scalar T>
 Dense<T> product(const Dense<T>& A, const Dense<T>& B, Op op_a = Op::NoTrans, Op op_b = Op::NoTrans) {
@@ -76,12 +47,6 @@ Dense<T> product(const Dense<T>& A, const Dense<T>& B, Op op_a = Op::NoTrans, Op
   Dense<T> C(n, n);
   if (n > 0) host::gemm<T>(op_a, op_b, n, n, n, T(1), A.data.data(), n, B.data.data(), n, T{}, C.data.data(), n);
   return C;
-}
-
-/// max|A X − I| / (n ‖A‖ ‖X‖ u)
-template <Scalar T>
-double residual_of_inverse(const Dense<T>& A, const Dense<T>& X) {
-  return residual_of_solution(A, identity<T>(A.n), X);
 }
 
 /// L Lᴴ, or Uᴴ U

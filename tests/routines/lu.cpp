@@ -11,7 +11,7 @@
 #include "codelets/host_lapack.hpp"
 #include "routines/info.hpp"
 #include "runtime/session.hpp"
-#include "support/dense.hpp"
+#include "support/residuals.hpp"
 #include "support/runtime.hpp"
 #include "tiling/plan.hpp"
 #include "unroll/lu.hpp"
@@ -26,23 +26,6 @@ const auto* const runtime = share_runtime(with_tile(panel));
 constexpr Index sizes[] = {0, 1, 5, panel, panel + 1, 3 * panel - 1, 9 * panel + 3};
 constexpr Layout layouts[] = {Layout::ColMajor, Layout::RowMajor};
 constexpr Op ops[] = {Op::NoTrans, Op::Trans, Op::ConjTrans};
-
-/// max|P A − L U| / (n ‖A‖ u)
-template <Scalar T, typename Int>
-double residual(const Dense<T>& before, const Dense<T>& factors, const std::vector<Int>& pivots) {
-  const Index m = before.m, n = before.n, k = std::min(m, n);
-  if (k == 0) return 0;
-  Dense<T> L(m, k), U(k, n), permuted = packed(before);
-  for (Index j = 0; j < k; j++)
-    for (Index i = 0; i < m; i++) L(i, j) = i < j ? T{} : i == j ? T(1) : factors(i, j);
-  for (Index j = 0; j < n; j++)
-    for (Index i = 0; i < k; i++) U(i, j) = i > j ? T{} : factors(i, j);
-  for (Index i = 0; i < k; i++)
-    for (Index j = 0; j < n; j++)
-      std::swap(permuted(i, j), permuted(static_cast<Index>(pivots[static_cast<std::size_t>(i)]) - 1, j));
-  multiply(L, U, Op::NoTrans, permuted);
-  return largest(permuted) / (static_cast<double>(std::max(m, n)) * norm(before) * unit<T>);
-}
 
 /// op(A), written out.
 template <Scalar T>
