@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Random programs of routines with random options in random order. Results must equal those of the host BLAS exactly.
-#include <cstdlib>
 #include <iostream>
 
 #include "support/operands.hpp"
+#include "support/random_cases.hpp"
 #include "support/random_program.hpp"
 #include "support/reference.hpp"
 #include "support/row_major.hpp"
@@ -14,21 +14,13 @@ namespace {
 
 const auto* const runtime = share_runtime(with_tile(9));
 
-/// A number from the environment. TESSERA_TEST_SEED is the first seed, TESSERA_TEST_CASES the number of programs for
-/// each type. The default is smaller with GPUs, which are slower on such small tiles.
-Index variable(const char* name, Index missing) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? missing : std::atoll(text);
-}
-
 template <Scalar T>
 class RandomChains : public ::testing::Test {
  protected:
   /// Calls `chain(seed, counts)` with all seeds. Expects that every routine occurs at least once in `chains_for_each`.
   template <typename Chain>
   static void for_all_seeds(Index chains_for_each, Chain chain) {
-    const Index first = variable("TESSERA_TEST_SEED", 1),
-                cases = variable("TESSERA_TEST_CASES", gpu_count() == 0 ? 1000 : 250);
+    const auto [first, cases] = random_cases();
     std::cout << "seeds " << first << " to " << first + cases - 1 << ':';
     Counts counts;
     for (Index seed = first; seed < first + cases; seed++) {
