@@ -59,6 +59,11 @@ done
 if [[ -x $prefix/bin/tessera-bench ]]; then
   as_stranger "tessera-bench" "$prefix/bin/tessera-bench" --size 300 --repeat 1 --check
 fi
+if [[ -x $prefix/bin/tessera-hpl ]]; then
+  printf '%s\n' title title HPL.out 6 1 200 1 0 0 1 1 1 16.0 >"$scratch/user/HPL.dat"
+  chmod a+r "$scratch/user/HPL.dat"
+  as_stranger "tessera-hpl" "$prefix/bin/tessera-hpl"
+fi
 while read -r example; do
   as_stranger "${example##*/}" "$example"
 done < <(find "$prefix" -path '*/tessera/examples/*' -type f)

@@ -87,6 +87,20 @@ TEST(HplSystem, CanBeGeneratedInParts) {
   for (std::size_t i = 0; i < part.size(); i++) ASSERT_NEAR(part[i], expected[23 * n + 17 + i], 0x1p-53) << i;
 }
 
+/// Matrices of order 46341 and larger have elements whose place needs more than 32 bits.
+TEST(HplSystem, IsLargerThan32Bits) {
+  const Index n = 50000, column = 49999, row = 49990;
+  double part = 0, whole = 0;
+  RandomSystem(n).generate(column, row, row + 1, &part);
+  RandomSystem(column * n + row + 1).generate(0, column * n + row, column * n + row + 1, &whole);
+  EXPECT_EQ(part, whole);
+  std::vector<double> period(64);  // numbers that are 2^32 places apart differ
+  RandomSystem(n).generate(0, 0, 64, period.data());
+  double later = 0;
+  RandomSystem(Index{1} << 33).generate(0, Index{1} << 32, (Index{1} << 32) + 1, &later);
+  EXPECT_EQ(std::ranges::count(period, later), 0);
+}
+
 /// Some sizes are not multiples of the rows that are checked together.
 TEST(HplResidual, IsThatOfItsDefinition) {
   for (const Index n : {1, 2, 100, 1024, 1025}) {
