@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "hpl/campaign.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 #include "hpl/random_system.hpp"
@@ -9,11 +10,16 @@
 
 namespace tessera::hpl {
 
+Index panel_for(Index n, Index nb) {
+  constexpr Index most_panels = 1024;
+  return nb == 0 ? 0 : std::max(nb, (n + most_panels - 1) / most_panels);
+}
+
 void solve_all(const Input& input, const Solver& solver, double* A, double* b, Report& report) {
   using Clock = std::chrono::steady_clock;
   for (const Index n : input.sizes)
-    for (const Index wanted : input.panel_sizes) {
-      Solved solved{.n = n, .panel = solver.prepare(n, wanted)};
+    for (const Index nb : input.panel_sizes) {
+      Solved solved{.n = n, .panel = solver.prepare(n, panel_for(n, nb))};
       const RandomSystem system(n);
       {
         const bench::PauseWorkers pause;

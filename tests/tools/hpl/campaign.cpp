@@ -207,6 +207,14 @@ TEST(HplReport, ChecksNothingWithoutAThreshold) {
   EXPECT_THAT(text, AllOf(HasSubstr("     4 tests completed without checking"), Not(HasSubstr("||Ax-b||_oo/"))));
 }
 
+TEST(HplPanel, IsNbButNotTooNarrow) {
+  EXPECT_EQ(hpl::panel_for(46080, 192), 192);
+  EXPECT_EQ(hpl::panel_for(46080, 1), 45);
+  EXPECT_EQ(hpl::panel_for(46081, 45), 46);
+  EXPECT_EQ(hpl::panel_for(100, 1), 1);
+  EXPECT_EQ(hpl::panel_for(46080, 0), 0);
+}
+
 TEST(HplReport, RatesAreThoseOfHpl) {
   EXPECT_DOUBLE_EQ((hpl::Solved{.n = 3000, .panel = 1, .seconds = 2}.gigaflops()), (18e9 + 1.5 * 9e6) / 2e9);
 }
