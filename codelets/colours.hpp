@@ -32,6 +32,7 @@ inline constexpr OperationColour operation_colours[] = {
     {"getrf", 0xddcc77},
     {"getrf_nopiv", 0xddcc77},
     {"growth", 0x332288},
+    {"getrf_beside_updates", 0xddcc77},
     {"panel_update", 0x4477aa},
     {"laswp", 0x999933},
     {"panel_solve", 0xee6677},
