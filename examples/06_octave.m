@@ -1,10 +1,11 @@
 % SPDX-License-Identifier: BSD-3-Clause
-% Operations of an unchanged Octave that call the BLAS, each with a check of its result. With the drop-in loaded, large
-% products run on all devices:
+% Operations of an unchanged Octave that call the BLAS and LAPACK, each with a check of its result. With the drop-in
+% loaded, large products and solves run on all devices:
 %   LD_PRELOAD=/path/to/libtessera_blas.so octave 06_octave.m [SIZE [FILE]]
-% The results are written to FILE, so that two runs can be compared. LU, Cholesky, QR and SVD call LAPACK. OpenBLAS's
-% LAPACK calls its own BLAS internally for many products, which the drop-in never sees. With reference LAPACK (package
-% liblapack3) loaded before OpenBLAS, the drop-in gets these products, too.
+% The results are written to FILE, so that two runs can be compared. `\`, inv, chol, lu and det come through the
+% drop-in. QR and SVD stay with the program's LAPACK. OpenBLAS's LAPACK calls its own BLAS internally for many products,
+% which the drop-in never sees. With reference LAPACK (package liblapack3) loaded before OpenBLAS, the drop-in gets these
+% products, too.
 1;  % not a function file
 
 % Prints a line, and records a failure if the computed values differ from the expected ones by more than `bound`.
@@ -49,8 +50,12 @@ S = single(A); T = single(B); s = single(t);
 C = S * T;   check("single precision", C * s, S * (T * s), bound(S, T, s));
 
 X = M \ B;            check("solve", M * (X * t), B * t, bound(M, X, t), X * t);
+X = inv(M);           check("inverse", M * (X * t), t, 2 * bound(M, X, t), X * t);
+[L, U, P] = lu(M);    check("lu", L * (U * t), P * (M * t), bound(L, U, t), L * t);
+d = det(M / n);       check("det", d, det(P) * prod(diag(U) / n), 10 * n * eps * abs(d));
 S = M' * M;
 R = chol(S);          check("chol", R' * (R * t), S * t, bound(R', R, t), R * t);
+X = S \ B;            check("definite solve", S * (X * t), B * t, bound(S, X, t), X * t);
 [Q, R] = qr(M);       check("qr", Q * (R * t), M * t, bound(Q, R, t), R * t);
 m = min(n, 1000);     % takes long
 [U, D, V] = svd(A(1:m, 1:m)); s = t(1:m);

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Operations of an unchanged NumPy and SciPy that call the BLAS, each with a check of its result. With the drop-in
-loaded, large products run on all devices:
+"""Operations of an unchanged NumPy and SciPy that call the BLAS and LAPACK, each with a check of its result. With the
+drop-in loaded, large products and solves run on all devices:
   LD_PRELOAD=/path/to/libtessera_blas.so /usr/bin/python3 07_numpy.py [SIZE [FILE]]
 The results are written to FILE, so that two runs can be compared. NumPy must use the system's BLAS, as Debian's package
-does; wheels contain an OpenBLAS with renamed symbols. LU, Cholesky, QR and SVD call LAPACK. OpenBLAS's LAPACK calls its
-own BLAS internally for many products, which the drop-in never sees. With reference LAPACK (package liblapack3) loaded
-before OpenBLAS, the drop-in gets these products, too."""
+does; wheels contain an OpenBLAS with renamed symbols. Solves, inverses, determinants, LU and Cholesky come through the
+drop-in. QR and SVD stay with the program's LAPACK. OpenBLAS's LAPACK calls its own BLAS internally for many products,
+which the drop-in never sees. With reference LAPACK (package liblapack3) loaded before OpenBLAS, the drop-in gets these
+products, too."""
 import sys
 
 import numpy as np
@@ -51,9 +52,13 @@ check("single precision", (S @ T) @ s, S @ (T @ s), bound(S, T, s))
 
 X = np.linalg.solve(M, B)
 check("solve", M @ (X @ t), B @ t, bound(M, X, t), X @ t)
+X = np.linalg.inv(M)
+check("inverse", M @ (X @ t), t, 2 * bound(M, X, t), X @ t)
 S = M.T @ M
 L = np.linalg.cholesky(S)
 check("chol", L @ (L.T @ t), S @ t, bound(L, L.T, t), L @ t)
+d = np.linalg.det(M / n)
+check("det", d, scipy.linalg.det(M / n), 10 * n * np.finfo(float).eps * abs(d), np.array([d]))
 Q, R = np.linalg.qr(M)
 check("qr", Q @ (R @ t), M @ t, bound(Q, R, t), R @ t)
 m = min(n, 1000)  # an SVD is slow
@@ -63,6 +68,12 @@ check("svd", U @ (d * (V @ t[:m])), A[:m, :m] @ t[:m], bound(U, d[:, None] * V, 
 # SciPy calls the BLAS by its Fortran names; NumPy calls CBLAS.
 X = scipy.linalg.blas.dtrsm(1.0, R, B)
 check("triangular solve", R @ (X @ t), B @ t, bound(R, X, t), X @ t)
+X = scipy.linalg.lu_solve(scipy.linalg.lu_factor(M), B)
+check("lu_solve", M @ (X @ t), B @ t, bound(M, X, t), X @ t)
+X = scipy.linalg.cho_solve(scipy.linalg.cho_factor(S), B)
+check("cho_solve", S @ (X @ t), B @ t, bound(S, X, t), X @ t)
+X = scipy.linalg.inv(M)
+check("SciPy inverse", M @ (X @ t), t, 2 * bound(M, X, t), X @ t)
 H = scipy.linalg.blas.zherk(1.0, Z, lower=1)
 H = H + np.tril(H, -1).conj().T
 check("Hermitian product", H @ t, Z @ (Z.conj().T @ t), 2 * bound(Z, Z.conj().T, t))

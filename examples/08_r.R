@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Operations of an unchanged R that call the BLAS, each with a check of its result. With the drop-in loaded, large
-# products run on all devices:
+# Operations of an unchanged R that call the BLAS and LAPACK, each with a check of its result. With the drop-in loaded,
+# large products and solves run on all devices:
 #   LD_PRELOAD=/path/to/libtessera_blas.so Rscript 08_r.R [SIZE [FILE]]
-# The results are written to FILE, so that two runs can be compared. LU, Cholesky, QR and SVD call LAPACK. OpenBLAS's
-# LAPACK calls its own BLAS internally for many products, which the drop-in never sees. With reference LAPACK (package
-# liblapack3) loaded before OpenBLAS, the drop-in gets these products, too.
+# The results are written to FILE, so that two runs can be compared. solve, chol, chol2inv and det come through the
+# drop-in. QR and SVD stay with R's LAPACK. OpenBLAS's LAPACK calls its own BLAS internally for many products, which the
+# drop-in never sees. With reference LAPACK (package liblapack3) loaded before OpenBLAS, the drop-in gets these products,
+# too.
 arguments <- commandArgs(trailingOnly = TRUE)
 n <- if (length(arguments) >= 1) as.integer(arguments[1]) else 300L
 file <- if (length(arguments) >= 2) file(arguments[2], "w")
@@ -40,6 +41,9 @@ C <- Z %*% W;            check("complex product", C %*% t, Z %*% (W %*% t), 2 * 
 X <- solve(M, B);        check("solve", M %*% (X %*% t), B %*% t, bound(M, X, t), X %*% t)
 S <- crossprod(M)
 R <- chol(S);            check("chol", t(R) %*% (R %*% t), S %*% t, bound(t(R), R, t), R %*% t)
+X <- chol2inv(R);        check("chol2inv", S %*% (X %*% t), t, 2 * bound(S, X, t), X %*% t)
+X <- solve(M);           check("inverse", M %*% (X %*% t), t, 2 * bound(M, X, t), X %*% t)
+d <- det(M / n);         check("det", d * det(solve(M / n)), 1, 10 * n * .Machine$double.eps, d)
 X <- backsolve(R, B);    check("triangular solve", R %*% (X %*% t), B %*% t, bound(R, X, t), X %*% t)
 f <- qr(M, LAPACK = TRUE)  # R's default is LINPACK, which does not use the level-3 BLAS
 Q <- qr.Q(f); R <- qr.R(f); p <- f$pivot
