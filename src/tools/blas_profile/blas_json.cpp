@@ -27,6 +27,7 @@ Json to_json(const Calls& c) {
           {"m", or_null(c.shape[0])},
           {"n", or_null(c.shape[1])},
           {"k", or_null(c.shape[2])},
+          {"nrhs", or_null(c.shape[3])},
           {"place", c.place == Place::Host ? "host" : "devices"},
           {"calls", c.calls},
           {"seconds", or_null(c.seconds)},

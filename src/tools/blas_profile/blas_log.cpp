@@ -83,9 +83,9 @@ Process process(const Json& line) {
 Calls calls(const Json& line) {
   Calls calls;
   calls.routine = text(required(line, "routine"), "routine");
-  constexpr const char* letters[] = {"m", "n", "k"};
+  constexpr const char* names[] = {"m", "n", "k", "nrhs"};
   for (std::size_t i = 0; i < calls.shape.size(); i++)
-    if (const auto* size = member(line, letters[i])) calls.shape[i] = whole(*size, letters[i]);
+    if (const auto* size = member(line, names[i])) calls.shape[i] = whole(*size, names[i]);
   calls.place = place(required(line, "place"));
   calls.calls = static_cast<std::uint64_t>(whole(required(line, "calls"), "calls"));
   calls.seconds = optional_number(line, "seconds");

@@ -15,8 +15,9 @@ namespace tessera::blas_profile {
 
 enum class Place { Host, Devices };
 
-/// m, n and k, as far as the routine has them. A row with none of them counts calls of many shapes.
-using Shape = std::array<std::optional<std::int64_t>, 3>;
+/// m, n, k and nrhs, as far as the routine has them; no routine has both k and nrhs. A row with none of them counts
+/// calls of many shapes.
+using Shape = std::array<std::optional<std::int64_t>, 4>;
 
 /// Totals of the calls of one routine with one shape in one place.
 struct Calls {

@@ -77,7 +77,8 @@ std::string shape_cells(const Shape& shape) {
   if (std::ranges::none_of(shape, [](const auto& size) { return size.has_value(); }))
     return fmt::format(" {:>23}", "other shapes");
   std::string cells;
-  for (const auto& size : shape) cells += size ? fmt::format(" {:>7}", *size) : fmt::format(" {:>7}", "-");
+  for (const auto& size : {shape[0], shape[1], shape[2] ? shape[2] : shape[3]})
+    cells += size ? fmt::format(" {:>7}", *size) : fmt::format(" {:>7}", "-");
   return cells;
 }
 
@@ -86,7 +87,7 @@ class Table {
   Table(Out out, std::span<const Calls> all) : out_(out), rate_(rate_unit(all)), bytes_(byte_unit(all)) {}
 
   void heading() {
-    line(fmt::format("{:<8} {:>7} {:>7} {:>7}  {:<7}", "routine", "m", "n", "k", "place"), "calls", "time [s]",
+    line(fmt::format("{:<8} {:>7} {:>7} {:>7}  {:<7}", "routine", "m", "n", "k, nrhs", "place"), "calls", "time [s]",
          rate_.name, bytes_.name, "on the host [s]");
   }
   void row(const Calls& c) {
@@ -142,8 +143,9 @@ void print_reasons(Out out, const BlasReport& report) {
     fmt::format_to(out, "  - the process was killed, and the log is written when a process exits\n");
   fmt::format_to(
       out,
-      "  - {} calls no level-3 routine (gemm, symm, syrk, trsm, ...), or only from OpenBLAS's LAPACK,\n"
-      "    which calls OpenBLAS internally\n"
+      "  - {} calls neither a level-3 routine (gemm, symm, syrk, trsm, ...) nor a solver of LAPACK (getrf, potrf, "
+      "...),\n"
+      "    or only from other routines of OpenBLAS's LAPACK, which calls OpenBLAS internally\n"
       "  - its BLAS is linked statically\n"
       "  - LD_PRELOAD does not reach it: it has setuid or capabilities, runs in a container, or is started by a\n"
       "    program that clears the variable\n"

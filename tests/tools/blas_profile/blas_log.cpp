@@ -42,14 +42,14 @@ TEST(BlasLog, IsRead) {
   EXPECT_EQ(process.seconds, 12.3);
   ASSERT_THAT(process.calls, SizeIs(2));
   EXPECT_EQ(process.calls[0].routine, "dgemm");
-  EXPECT_THAT(process.calls[0].shape, ElementsAre(3000, 2000, 1000));
+  EXPECT_THAT(process.calls[0].shape, ElementsAre(3000, 2000, 1000, std::nullopt));
   EXPECT_EQ(process.calls[0].place, Place::Devices);
   EXPECT_EQ(process.calls[0].calls, 10u);
   EXPECT_EQ(process.calls[0].seconds, 0.5);
   EXPECT_EQ(process.calls[0].flops, 1.2e11);
   EXPECT_EQ(process.calls[0].bytes, 1.1e8);
   EXPECT_EQ(process.calls[0].host_seconds, 2.5);
-  EXPECT_THAT(process.calls[1].shape, ElementsAre(std::nullopt, 30, 20));
+  EXPECT_THAT(process.calls[1].shape, ElementsAre(std::nullopt, 30, 20, std::nullopt));
   EXPECT_EQ(process.calls[1].place, Place::Host);
 }
 
@@ -63,7 +63,7 @@ TEST(BlasLog, MayLackUnknownValues) {
   ASSERT_THAT(log.processes, SizeIs(1));
   EXPECT_EQ(log.processes[0].trouble, "No GPU answers.");
   ASSERT_THAT(log.processes[0].calls, SizeIs(1));
-  EXPECT_THAT(log.processes[0].calls[0].shape, ElementsAre(std::nullopt, std::nullopt, std::nullopt));
+  EXPECT_THAT(log.processes[0].calls[0].shape, ElementsAre(std::nullopt, std::nullopt, std::nullopt, std::nullopt));
   EXPECT_EQ(log.processes[0].calls[0].seconds, std::nullopt);
   EXPECT_EQ(log.processes[0].calls[0].host_seconds, std::nullopt);
 }

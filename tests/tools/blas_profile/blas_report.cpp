@@ -38,8 +38,8 @@ TEST(BlasReport, ShowsProcessesTableAndTotals) {
                               "  host BLAS: /usr/lib/libopenblas.so.0\n"
                               "  devices: 4 NVIDIA H200, 1 CPU worker\n"));
   using Words = std::vector<std::string>;
-  EXPECT_EQ(words_of(text, "routine"), (Words{"routine", "m", "n", "k", "place", "calls", "time", "[s]", "GFLOP/s",
-                                              "GB", "on", "the", "host", "[s]"}));
+  EXPECT_EQ(words_of(text, "routine"), (Words{"routine", "m", "n", "k,", "nrhs", "place", "calls", "time", "[s]",
+                                              "GFLOP/s", "GB", "on", "the", "host", "[s]"}));
   EXPECT_EQ(words_of(text, "dgemm"),
             (Words{"dgemm", "3000", "2000", "1000", "devices", "10", "0.500", "240", "0.110", "~2.50"}));
   EXPECT_EQ(words_of(text, "dsyrk"),
@@ -49,6 +49,15 @@ TEST(BlasReport, ShowsProcessesTableAndTotals) {
               AllOf(HasSubstr("on the host: 1000 calls, 0.750 s\n"), HasSubstr("on the devices: 10 calls, 0.500 s\n"),
                     HasSubstr("gained: 2.00 s (estimate); what took 0.500 s on the devices would have taken "
                               "~2.50 s on the host\n")));
+}
+
+TEST(BlasReport, ShowsRightSidesOfSolvers) {
+  const auto text = text_of(read_log(
+      octave_header + R"({"process": 4711, "routine": "dgesv", "n": 300, "nrhs": 7, "place": "devices", "calls": 2, )"
+                      R"("seconds": 0.5, "flops": 3.8e7, "bytes": 1.5e6, "host_seconds": 1})"));
+  const auto words = words_of(text, "dgesv");
+  EXPECT_EQ((std::vector<std::string>(words.begin(), words.begin() + 6)),
+            (std::vector<std::string>{"dgesv", "-", "300", "7", "devices", "2"}));
 }
 
 TEST(BlasReport, ChoosesUnits) {
@@ -137,7 +146,7 @@ TEST(BlasReport, IsJsonInOneLine) {
   EXPECT_EQ(json["processes"][0]["program"], "octave-cli-7.3.0");
   EXPECT_TRUE(json["processes"][0]["trouble"].is_null());
   ASSERT_THAT(json["calls"], SizeIs(2));
-  EXPECT_EQ(json["calls"][0], nlohmann::json::parse(R"({"routine": "dsyrk", "m": null, "n": 30, "k": 20,
+  EXPECT_EQ(json["calls"][0], nlohmann::json::parse(R"({"routine": "dsyrk", "m": null, "n": 30, "k": 20, "nrhs": null,
     "place": "host", "calls": 1000, "seconds": 0.75, "flops": 1.9e7, "bytes": 8.4e6, "host_seconds": 0.75})"));
   EXPECT_EQ(json["totals"]["host"]["calls"], 1000);
   EXPECT_EQ(json["totals"]["devices"]["flops"], 1.2e11);
