@@ -8,8 +8,8 @@
 #include <fstream>
 #include <limits>
 #include <string>
-#include <thread>
-#include <vector>
+
+#include "columns.hpp"
 
 namespace tessera::dropin {
 
@@ -41,61 +41,48 @@ double available_memory() {
 
 }  // namespace
 
-Backup::Backup(const Call& call) : call_(call) {
-  if (!reads_result(call) || call.rows() == 0 || call.n == 0) return;
-  const auto bytes = static_cast<std::size_t>(call.rows() * call.n * call.element_size());
-  if (static_cast<double>(bytes) > 1e6 && static_cast<double>(bytes) > available_memory() / 2) {
+Backup::Backup(const Job& job) : element_size_(job.element_size) {
+  const double needed = job.backup_bytes();
+  if (needed > 1e6 && needed > available_memory() / 2) {
     complete_ = false;
     return;
   }
-  // A separate mapping with huge pages. Page faults on small pages take several times as long as the copy.
-  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  complete_ = memory != MAP_FAILED;
-  if (!complete_) return;
-  madvise(memory, bytes, MADV_HUGEPAGE);  // if the system supports it
-  copy_ = {static_cast<std::byte*>(memory), Unmap{bytes}};
-  for_each_column([](std::byte* saved, std::byte* column, std::size_t count) { std::memcpy(saved, column, count); });
+  for (std::size_t i = 0; i < copies_.size(); i++) {
+    const auto& operand = job.overwritten[i];
+    if (operand.use == blas::Use::None || operand.m == 0 || operand.n == 0) continue;
+    const auto bytes = static_cast<std::size_t>(operand.m * operand.n * element_size_);
+    // A separate mapping with huge pages. Page faults on small pages take several times as long as the copy.
+    void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    complete_ = memory != MAP_FAILED;
+    if (!complete_) return;
+    madvise(memory, bytes, MADV_HUGEPAGE);  // if the system supports it
+    copies_[i] = {operand, {static_cast<std::byte*>(memory), Unmap{bytes}}};
+    for_each_column(copies_[i],
+                    [](std::byte* saved, std::byte* column, std::size_t count) { std::memcpy(saved, column, count); });
+  }
 }
 
 void Backup::Unmap::operator()(std::byte* data) const { munmap(data, bytes); }
 
 void Backup::restore() const {
-  if (copy_ == nullptr) return;
-  for_each_column([](std::byte* saved, std::byte* column, std::size_t count) { std::memcpy(column, saved, count); });
+  for (const auto& copy : copies_)
+    if (copy.memory != nullptr)
+      for_each_column(
+          copy, [](std::byte* saved, std::byte* column, std::size_t count) { std::memcpy(column, saved, count); });
 }
 
-Backup::Part Backup::part(Index j) const {
-  if (!call_.has_triangle()) return {0, call_.rows()};
-  if (call_.uplo == Uplo::Lower) return {j, call_.n - j};
-  return {0, j + 1};
-}
-
-template <typename Copy>
-void Backup::for_each_column(Copy copy) const {
-  const auto size = call_.element_size();
+template <typename Move>
+void Backup::for_each_column(const Copy& copy, Move move) const {
+  const auto& x = copy.operand;
   const auto columns = [&](Index first, Index last) {
     for (Index j = first; j < last; j++) {
-      const auto [begin, count] = part(j);
-      copy(copy_.get() + (begin + j * call_.rows()) * size,
-           static_cast<std::byte*>(call_.C) + (begin + j * call_.ldc) * size, static_cast<std::size_t>(count * size));
+      const Index begin = x.triangle == Uplo::Lower ? j : 0, end = x.triangle == Uplo::Upper ? j + 1 : x.m;
+      move(copy.memory.get() + (begin + j * x.m) * element_size_,
+           static_cast<std::byte*>(x.data) + (begin + j * x.ld) * element_size_,
+           static_cast<std::size_t>((end - begin) * element_size_));
     }
   };
-  // Several threads: one core copies 12 GB/s on a host whose memory can do 80.
-  constexpr double worth_a_thread = 32e6;
-  const double bytes = static_cast<double>(call_.rows()) * static_cast<double>(call_.n) * static_cast<double>(size);
-  const auto most = std::min<Index>({8, std::max(1U, std::thread::hardware_concurrency()), call_.n});
-  const auto threads = std::clamp<Index>(static_cast<Index>(bytes / worth_a_thread), 1, most);
-  Index done = 0;  // columns that another thread copies
-  std::vector<std::jthread> others;
-  try {
-    for (Index t = 1; t < threads; t++) {
-      const Index next = call_.n * t / threads;
-      others.emplace_back(columns, done, next);
-      done = next;
-    }
-  } catch (const std::exception&) {  // no more threads: this one copies the remaining columns
-  }
-  columns(done, call_.n);
+  for_columns(x.n, x.elements() * static_cast<double>(element_size_), columns);
 }
 
 }  // namespace tessera::dropin

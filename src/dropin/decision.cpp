@@ -28,38 +28,43 @@ constexpr DeviceRates assumed_rates{5e12, 5e9};
 /// through staging buffers, and for pinned memory.
 constexpr double unknown_slowness[2] = {2, 1.2};
 
+/// The same for the routines of LAPACK, whose panels run slower than products. For comparison: the factorizations of
+/// order 16384 reach a quarter to a half of the rate of a product on an H200.
+constexpr double unknown_slowness_of_lapack[2] = {6, 4};
+double unknown_slowness_of(const Job& job, bool pinned) {
+  return (job.is_lapack() ? unknown_slowness_of_lapack : unknown_slowness)[pinned];
+}
+
 /// Assumed rates of one core with 512-bit vectors in double precision and of host memory, until a call has been timed
 /// [flop/s, bytes/s].
 constexpr double assumed_core_flops = 30e9, assumed_memory_bytes = 20e9;
 
-double assumed_host_seconds(const Call& call, double flops) {
+double assumed_host_seconds(const Job& job) {
   static const double cores = std::max(1U, std::thread::hardware_concurrency());  // the query reads a file
-  const bool single = call.type == 's' || call.type == 'c';
-  const auto bytes = traffic(call);
-  return std::max(flops / (cores * assumed_core_flops * (single ? 2 : 1)),
-                  (bytes.in + bytes.out) / assumed_memory_bytes);
+  const bool single = job.type == 's' || job.type == 'c';
+  return std::max(job.flops / (cores * assumed_core_flops * (single ? 2 : 1)),
+                  (job.traffic.in + job.traffic.out) / assumed_memory_bytes);
 }
 
 /// Assumed time of a call on the devices in addition to its copies and arithmetic, until calls have been timed [s]. For
 /// comparison: a whole product of 1024×1024 takes 3 to 5 ms on an H200.
 constexpr double seconds_of_a_call = 1e-3;
 
-double predicted_seconds(const Call& call, double flops, const DeviceRates& rates) {
-  const auto bytes = traffic(call);
-  const double copy = reads_result(call) ? bytes.out / assumed_memory_bytes : 0;  // the Backup
-  return seconds_of_a_call + copy + std::max({flops / rates.flops, bytes.in / rates.link, bytes.out / rates.link});
+double predicted_seconds(const Job& job, const DeviceRates& rates) {
+  const double copy = job.backup_bytes() / assumed_memory_bytes;
+  return seconds_of_a_call + copy +
+         std::max({job.flops / rates.flops, job.traffic.in / rates.link, job.traffic.out / rates.link});
 }
 
-bool all_pinned(const Call& call, const Engine& engine) {
-  const auto pinned = [&](const void* data) { return data == nullptr || engine.is_pinned(data); };
-  return pinned(call.A) && pinned(call.B) && pinned(call.C);
+bool all_pinned(const Job& job, const Engine& engine) {
+  return std::ranges::all_of(job.operands, [&](const void* data) { return data == nullptr || engine.is_pinned(data); });
 }
 
 }  // namespace
 
-std::optional<double> Learned::operator()(char type, double flops) const {
-  const auto& values = values_[blas::type_index(type)];
-  const int wanted = size_class(flops);
+std::optional<double> Learned::operator()(const Job& job) const {
+  const auto& values = values_[job.kind()][blas::type_index(job.type)];
+  const int wanted = size_class(job.flops);
   for (int distance = 0; distance < sizes; distance++)
     for (const int size : {wanted - distance, wanted + distance})
       if (size >= 0 && size < sizes)
@@ -67,15 +72,15 @@ std::optional<double> Learned::operator()(char type, double flops) const {
   return {};
 }
 
-void Learned::observe(char type, double flops, double value) {
-  auto& known = values_[blas::type_index(type)][size_class(flops)];
+void Learned::observe(const Job& job, double value) {
+  auto& known = values_[job.kind()][blas::type_index(job.type)][size_class(job.flops)];
   const auto before = known.load(std::memory_order_relaxed), seen = static_cast<float>(value);
   known.store(before > 0 ? 0.75F * before + 0.25F * seen : seen, std::memory_order_relaxed);
 }
 
-void Learned::forget(char type, double flops, double usual) {
-  auto& known = values_[blas::type_index(type)][size_class(flops)];
-  const auto before = (*this)(type, flops);
+void Learned::forget(const Job& job, double usual) {
+  auto& known = values_[job.kind()][blas::type_index(job.type)][size_class(job.flops)];
+  const auto before = (*this)(job);
   if (before) known.store(static_cast<float>(*before + 0.02 * (usual - *before)), std::memory_order_relaxed);
 }
 
@@ -87,44 +92,42 @@ Decision::Decision(const Settings& settings) : forced_(settings.min_flops.has_va
   else smallest_ = std::numeric_limits<double>::infinity();  // without GPUs, the host BLAS is as fast as Tessera
 }
 
-bool Decision::starting_pays(const Call& call, double flops) {
+bool Decision::starting_pays(const Job& job) {
   if (forced_) return true;
-  const double on_devices = predicted_seconds(call, flops, assumed_rates);
-  const double saved = expected_on_host(call, flops) - on_devices;
+  const double saved = expected_on_host(job) - predicted_seconds(job, assumed_rates);
   if (saved <= 0) return false;
   return lost_.fetch_add(saved, std::memory_order_relaxed) + saved > seconds_to_start;
 }
 
-Place Decision::choose(const Call& call, double flops, const Engine& engine) {
+Place Decision::choose(const Job& job, const Engine& engine) {
   if (forced_) return Place::Devices;
-  const bool pinned = all_pinned(call, engine);
-  const double predicted = predicted_seconds(call, flops, engine.rates(call.type));
-  const double slowness = slowness_[pinned](call.type, flops).value_or(unknown_slowness[pinned]);
-  if (predicted * slowness < expected_on_host(call, flops)) {
-    host_slowness_.forget(call.type, flops, 1);
+  const bool pinned = all_pinned(job, engine);
+  const double unknown = unknown_slowness_of(job, pinned);
+  const double predicted = predicted_seconds(job, engine.rates(job.type));
+  if (predicted * slowness_[pinned](job).value_or(unknown) < expected_on_host(job)) {
+    host_slowness_.forget(job, 1);
     return Place::Devices;
   }
-  slowness_[pinned].forget(call.type, flops, unknown_slowness[pinned]);
+  slowness_[pinned].forget(job, unknown);
   return Place::Host;
 }
 
-void Decision::observe_host(const Call& call, double flops, double seconds) {
-  if (seconds > 0 && flops > 0) host_slowness_.observe(call.type, flops, seconds / assumed_host_seconds(call, flops));
+void Decision::observe_host(const Job& job, double seconds) {
+  if (seconds > 0 && job.flops > 0) host_slowness_.observe(job, seconds / assumed_host_seconds(job));
 }
 
-void Decision::observe_devices(const Call& call, double flops, const Engine& engine, double seconds) {
-  const double predicted = predicted_seconds(call, flops, engine.rates(call.type));
-  slowness_[all_pinned(call, engine)].observe(call.type, flops, seconds / predicted);
+void Decision::observe_devices(const Job& job, const Engine& engine, double seconds) {
+  slowness_[all_pinned(job, engine)].observe(job, seconds / predicted_seconds(job, engine.rates(job.type)));
 }
 
-std::optional<double> Decision::host_seconds(const Call& call, double flops) const {
-  const auto slowness = host_slowness_(call.type, flops);
+std::optional<double> Decision::host_seconds(const Job& job) const {
+  const auto slowness = host_slowness_(job);
   if (!slowness) return {};
-  return *slowness * assumed_host_seconds(call, flops);
+  return *slowness * assumed_host_seconds(job);
 }
 
-double Decision::expected_on_host(const Call& call, double flops) const {
-  return host_seconds(call, flops).value_or(assumed_host_seconds(call, flops));
+double Decision::expected_on_host(const Job& job) const {
+  return host_seconds(job).value_or(assumed_host_seconds(job));
 }
 
 int devices_in_sight() {

@@ -4,32 +4,30 @@
 #include <atomic>
 #include <optional>
 
-#include "blas/call.hpp"
 #include "engine.hpp"
+#include "job.hpp"
 #include "settings.hpp"
 
 /// Decides whether a call runs on the devices or on the host: wherever it is expected to finish first. The expected
 /// times are learned from earlier calls on the devices and on the host, by type and size.
 namespace tessera::dropin {
 
-using blas::Call;
-
 enum class Place { Host, Devices };
 
-/// Correction factors for predicted times: moving averages, by type and by powers of four of the flops. Thread-safe;
-/// concurrent observations may overwrite each other, so that one is lost.
+/// Correction factors for predicted times: moving averages, by kind of routine, type, and powers of four of the flops.
+/// Thread-safe; concurrent observations may overwrite each other, so that one is lost.
 class Learned {
  public:
   /// The factor of the nearest size that is known; empty if none is.
-  std::optional<double> operator()(char type, double flops) const;
-  void observe(char type, double flops, double value);
+  std::optional<double> operator()(const Job& job) const;
+  void observe(const Job& job, double value);
   /// Moves the factor slightly towards `usual`. A single observation may be an outlier; without new ones, repeated
   /// calls bring the factor back to `usual`.
-  void forget(char type, double flops, double usual);
+  void forget(const Job& job, double usual);
 
  private:
   static constexpr int sizes = 32;
-  std::atomic<float> values_[4][sizes] = {};  ///< 0: unknown
+  std::atomic<float> values_[kind_count][4][sizes] = {};  ///< 0: unknown
 };
 
 class Decision {
@@ -41,19 +39,19 @@ class Decision {
 
   /// Whether to start the devices now. Follows the ski-rental rule: start once the time that this and earlier calls
   /// have lost without devices exceeds the start-up time; the total loss is then at most twice the optimum.
-  bool starting_pays(const Call& call, double flops);
+  bool starting_pays(const Job& job);
 
   /// @pre  the devices have started
-  Place choose(const Call& call, double flops, const Engine& engine);
+  Place choose(const Job& job, const Engine& engine);
 
-  void observe_host(const Call& call, double flops, double seconds);
-  void observe_devices(const Call& call, double flops, const Engine& engine, double seconds);
+  void observe_host(const Job& job, double seconds);
+  void observe_devices(const Job& job, const Engine& engine, double seconds);
 
-  /// The predicted seconds of a call on the host; empty if no call of its type has been timed there.
-  std::optional<double> host_seconds(const Call& call, double flops) const;
+  /// The predicted seconds of a call on the host; empty if no call of its kind and type has been timed there.
+  std::optional<double> host_seconds(const Job& job) const;
 
  private:
-  double expected_on_host(const Call& call, double flops) const;
+  double expected_on_host(const Job& job) const;
 
   bool forced_;                   ///< the user has set the smallest number of flops
   double smallest_;               ///< calls with fewer flops stay on the host

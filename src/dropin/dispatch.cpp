@@ -3,7 +3,9 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <chrono>
+#include <string>
 
 #include "backup.hpp"
 #include "guest.hpp"
@@ -22,17 +24,56 @@ bool is_timed(Guest& guest, double operations) {
   return !guest.decision().stays(operations) || (guest.log().on() && small_calls++ % one_of == 0);
 }
 
-bool on_host(Guest& guest, const Call& call, double operations) {
+/// What the calling thread has computed for the call of LAPACK that it runs on the host.
+struct OfLapack {
+  int depth = 0;                  ///< 0: it runs none
+  double flops = 0, seconds = 0;  ///< of calls of the BLAS on the devices, which have lines of their own in the log
+};
+[[gnu::tls_model("initial-exec")]] thread_local OfLapack of_lapack;
+
+/// A call of the BLAS.
+struct BlasWork {
+  const Call& call;
+  bool is_part() const { return of_lapack.depth > 0; }  ///< of a call that is counted as a whole
+  bool on_host(Guest& guest) const { return guest.host()(call); }
+  Outcome on_devices(const Engine& engine) const { return engine.run(&call); }
+};
+
+/// A call of LAPACK.
+struct LapackWork {
+  const LapackCall& call;
+  Index& info;
+  bool is_part() const { return false; }
+  bool on_host(Guest& guest) const {
+    of_lapack.depth++;
+    const bool done = guest.lapack()(call, info);
+    of_lapack.depth--;
+    return done;
+  }
+  Outcome on_devices(const Engine& engine) const {
+    const auto outcome = engine.solve(&call, &info);
+    if (outcome == Outcome::Done && call.work != nullptr) Guest::of_process().lapack().set_best_work(call);
+    return outcome;
+  }
+};
+
+template <typename Work>
+bool on_host(Guest& guest, const Work& work, double operations) {
   if (!is_timed(guest, operations)) {
-    if (!guest.host()(call)) return false;
-    if (guest.log().on()) guest.log().count(call, operations, Place::Host, {}, {});
+    if (!work.on_host(guest)) return false;
+    if (guest.log().on() && !work.is_part()) guest.log().count(job_of(work.call, operations), Place::Host, {}, {});
     return true;
   }
+  if (!work.is_part()) of_lapack = {};
   const double begin = now();
-  if (!guest.host()(call)) return false;
+  if (!work.on_host(guest)) return false;
   const double seconds = now() - begin;
-  guest.decision().observe_host(call, operations, seconds);
-  if (guest.log().on()) guest.log().count(call, operations, Place::Host, seconds, seconds);
+  auto job = job_of(work.call, operations);
+  guest.decision().observe_host(job, seconds);
+  if (!guest.log().on() || work.is_part()) return true;
+  job.flops = std::max(0.0, job.flops - of_lapack.flops);
+  const double rest = seconds - of_lapack.seconds;
+  guest.log().count(job, Place::Host, rest, rest);
   return true;
 }
 
@@ -51,11 +92,16 @@ class NoCancellation {
 
 /// Computes a call on the devices.
 /// @return false if the host must compute it; the operands then have their original values
-bool on_devices(Guest& guest, const Engine& engine, const Call& call, double operations) {
+template <typename Work>
+bool on_devices(Guest& guest, const Engine& engine, const Work& work, const Job& job) {
   const double begin = now();
-  const Backup backup(call);
-  if (!backup.complete()) return false;
-  switch (engine.run(&call)) {
+  const Backup backup(job);
+  if (!backup.complete()) {
+    guest.remark(std::string("there was no memory for a copy of what ") + job.type + job.name() +
+                 " overwrites: the call stayed on the host");
+    return false;
+  }
+  switch (work.on_devices(engine)) {
   case Outcome::Done: break;
   case Outcome::Declined: return false;
   case Outcome::Failed:
@@ -65,11 +111,23 @@ bool on_devices(Guest& guest, const Engine& engine, const Call& call, double ope
     return false;
   }
   const double seconds = now() - begin;
-  const bool first = guest.computed(call);  // a first call takes longer than later ones
-  if (!first) guest.decision().observe_devices(call, operations, engine, seconds);
-  if (guest.log().on())
-    guest.log().count(call, operations, Place::Devices, seconds, guest.decision().host_seconds(call, operations));
+  const bool first = guest.computed(job);  // a first call takes longer than later ones
+  if (!first) guest.decision().observe_devices(job, engine, seconds);
+  if (work.is_part()) of_lapack.flops += job.flops, of_lapack.seconds += seconds;
+  if (guest.log().on()) guest.log().count(job, Place::Devices, seconds, guest.decision().host_seconds(job));
   return true;
+}
+
+template <typename Work>
+bool dispatch_work(Guest& guest, const Work& work) {
+  const double operations = flops(work.call);
+  if (operations > 0 && !guest.decision().stays(operations)) {
+    const NoCancellation until_done;
+    const auto job = job_of(work.call, operations);
+    if (const DeviceCall devices(guest, job); devices)
+      if (on_devices(guest, devices.engine(), work, job)) return true;
+  }
+  return on_host(guest, work, operations);
 }
 
 }  // namespace
@@ -77,13 +135,13 @@ bool on_devices(Guest& guest, const Engine& engine, const Call& call, double ope
 bool dispatch(const Call& call) noexcept {
   auto& guest = Guest::of_process();
   if (guest.is_inside()) return guest.host()(call);
-  const double operations = flops(call);
-  if (operations > 0 && !guest.decision().stays(operations)) {
-    const NoCancellation until_done;
-    if (const DeviceCall devices(guest, call, operations); devices)
-      if (on_devices(guest, devices.engine(), call, operations)) return true;
-  }
-  return on_host(guest, call, operations);
+  return dispatch_work(guest, BlasWork{call});
+}
+
+bool dispatch(const LapackCall& call, Index& info) noexcept {
+  auto& guest = Guest::of_process();
+  if (guest.is_inside() || of_lapack.depth > 0) return guest.lapack()(call, info);
+  return dispatch_work(guest, LapackWork{call, info});
 }
 
 }  // namespace tessera::dropin

@@ -17,6 +17,7 @@
 
 #include "codelets/host_blas.hpp"
 #include "common/of_type.hpp"
+#include "lapack_engine.hpp"
 #include "machine/gpu.hpp"
 #include "machine/machine_rates.hpp"
 #include "routines/compute.hpp"
@@ -140,13 +141,15 @@ DeviceRates rates(char type) {
   });
 }
 
-Outcome run(const Call* call) {
+/// Calls `compute` while the workers run.
+template <typename Compute>
+Outcome on_the_devices(Compute compute) {
   auto& s = started();
   s.activity.enter();
   ours = true;
   auto outcome = Outcome::Done;
   try {
-    detail::compute_legal(*call);
+    compute();
   } catch (const ArgumentError&) {
     outcome = Outcome::Declined;
   } catch (const std::exception& error) {
@@ -157,6 +160,14 @@ Outcome run(const Call* call) {
   ours = false;
   s.activity.leave();
   return outcome;
+}
+
+Outcome run(const Call* call) {
+  return on_the_devices([&] { detail::compute_legal(*call); });
+}
+
+Outcome solve(const LapackCall* call, Index* info) {
+  return on_the_devices([&] { *info = compute(*call); });
 }
 
 void stop() {
@@ -193,6 +204,7 @@ extern "C" const tessera::dropin::Engine* tessera_dropin_engine() {
                                  tessera::gpu::is_pinned,
                                  [] { return starpu_worker_get_id() >= 0; },
                                  run,
+                                 solve,
                                  [] { return started().failure.c_str(); },
                                  stop,
                                  settle};

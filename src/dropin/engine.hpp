@@ -2,12 +2,14 @@
 #pragma once
 
 #include "blas/call.hpp"
+#include "blas/lapack_call.hpp"
 
 /// The interface between libtessera_blas.so, which programs load, and libtessera.so, which the former opens when a call
 /// first pays off on the devices. No exception crosses this interface.
 namespace tessera::dropin {
 
 using blas::Call;
+using blas::LapackCall;
 
 /// The best total rates of all devices.
 struct DeviceRates {
@@ -18,11 +20,11 @@ struct DeviceRates {
 enum class Outcome {
   Done,
   Declined,  ///< the devices do not take this call (operands overlap, for example); no operand has changed
-  Failed,    ///< the overwritten operand is undefined, and the devices must not be used again
+  Failed,    ///< the overwritten operands are undefined, and the devices must not be used again
 };
 
 struct Engine {
-  static constexpr int current_version = 2;
+  static constexpr int current_version = 3;
   int version;
   /// Starts the devices, and pauses them. Returns null, or the reason why they cannot be used. Call it only once.
   /// @param gpus       number of GPUs; -1: all
@@ -38,6 +40,9 @@ struct Engine {
   bool (*in_a_task)();
   /// Computes a legal, column-major call, and returns when the result is in the caller's memory. Thread-safe.
   Outcome (*run)(const Call* call);
+  /// The same for a call of LAPACK.
+  /// @param info  gets what the routine says of its matrix
+  Outcome (*solve)(const LapackCall* call, Index* info);
   /// The reason of the first failure of a call.
   const char* (*failure)();
   /// Stops the devices.

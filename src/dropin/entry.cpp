@@ -3,10 +3,10 @@
 
 #include <dlfcn.h>
 
-#include <cctype>
 #include <string>
 
 #include "guest.hpp"
+#include "xerbla.hpp"
 
 namespace tessera::dropin {
 
@@ -35,21 +35,6 @@ std::string alias(const std::string& routine) {
   return routine;
 }
 
-template <typename Int>
-bool tell(const char* symbol, const char* name, std::size_t length, int position) {
-  void* address = dlsym(RTLD_DEFAULT, symbol);  // a function of the program comes first
-  if (address == nullptr) address = Guest::of_process().host().symbol(symbol);
-  if (address == nullptr) return false;
-  const Int info = position;
-  reinterpret_cast<void (*)(const char*, const Int*, std::size_t)>(address)(name, &info, length);
-  return true;
-}
-
-/// A separate function, so that no frame that an exception may cross has strings to destroy.
-[[gnu::noinline]] void say_illegal(const char* name, int position) {
-  say_now("argument " + std::to_string(position) + " of " + name + " is illegal");
-}
-
 }  // namespace
 
 void* Entry::look_up(Interface interface, const char* routine) {
@@ -66,18 +51,10 @@ void* Entry::look_up(Interface interface, const char* routine) {
 void Entry::refuse(const Call& call, Layout layout) const {
   auto& guest = Guest::of_process();
   if (!guest.host().loaded()) guest.abort_without_host();
-  char name[] = "       ";  // xerbla gets at least six characters, padded with spaces
-  std::size_t length = 0;
-  for (; routine_[length] != '\0'; length++)
-    name[length] = static_cast<char>(std::toupper(static_cast<unsigned char>(routine_[length])));
-  if (length < 6) length = 6;
   const bool is_layout = layout == Layout::ColMajor || layout == Layout::RowMajor;
   const int position =
       is_layout ? first_illegal(call, layout, blas::Rules::All).position : 0;  // xerbla_ cannot report a layout: 0
-  if (interface_ == Interface::Fortran64 || interface_ == Interface::Cblas64)
-    if (tell<std::int64_t>("xerbla_64_", name, length, position)) return;
-  if (tell<int>("xerbla_", name, length, position)) return;
-  say_illegal(name, position);
+  report_illegal(routine_, interface_ == Interface::Fortran64 || interface_ == Interface::Cblas64, position);
 }
 
 }  // namespace tessera::dropin

@@ -122,9 +122,8 @@ bool Guest::is_inside() const noexcept {
   return engine != nullptr && engine->in_a_task();
 }
 
-bool Guest::computed(const Call& call) {
-  const auto kind = std::uint64_t{1} << (static_cast<int>(call.routine) * 4 + blas::type_index(call.type));
-  const bool first = (kinds_.fetch_or(kind) & kind) == 0;
+bool Guest::computed(const Job& job) {
+  const bool first = !computed_[job.routine][blas::type_index(job.type)].exchange(true);
   if (first) stop_at_exit();
   return first;
 }
@@ -137,8 +136,13 @@ void Guest::give_up(const std::string& why) {
   say_once(settings_, Subject::Devices, why);
 }
 
-void Guest::abort_without_host() const {
-  say_now("no host BLAS was found: " + host_.trouble());
+void Guest::remark(const std::string& sentence) {
+  const std::lock_guard lock(mutex_);
+  if (trouble_.empty()) trouble_ = sentence;
+}
+
+void Guest::abort_without_host(const char* what) const {
+  say_now(std::string("no host ") + what + " was found" + (host_.trouble().empty() ? "" : ": ") + host_.trouble());
   std::abort();
 }
 
@@ -201,11 +205,11 @@ void Guest::explain_if_forked() {
   say_once(settings_, Subject::Devices, trouble_);
 }
 
-DeviceCall::DeviceCall(Guest& guest, const Call& call, double flops) : guest_(guest) {
+DeviceCall::DeviceCall(Guest& guest, const Job& job) : guest_(guest) {
   switch (guest.state_.load()) {
   case Guest::State::Off: guest.explain_if_forked(); return;
   case Guest::State::NotStarted:
-    if (!guest.decision_.starting_pays(call, flops)) return;
+    if (!guest.decision_.starting_pays(job)) return;
     break;
   case Guest::State::Running: break;
   }
@@ -217,7 +221,7 @@ DeviceCall::DeviceCall(Guest& guest, const Call& call, double flops) : guest_(gu
     if (engine_ != nullptr) guest.calls_++;
   }
   if (engine_ == nullptr) inside = false;
-  else if (guest.decision_.choose(call, flops, *engine_) == Place::Host) release();
+  else if (guest.decision_.choose(job, *engine_) == Place::Host) release();
 }
 
 DeviceCall::~DeviceCall() { release(); }

@@ -10,6 +10,7 @@
 #include "decision.hpp"
 #include "engine.hpp"
 #include "host.hpp"
+#include "lapack_host.hpp"
 #include "log.hpp"
 #include "settings.hpp"
 
@@ -23,6 +24,7 @@ class Guest {
   static Guest& of_process();
 
   const HostBlas& host() const noexcept { return host_; }
+  HostLapack& lapack() noexcept { return lapack_; }
   Decision& decision() noexcept { return decision_; }
   Log& log() noexcept { return log_; }
 
@@ -36,10 +38,13 @@ class Guest {
   /// Call this after every call that ran on the devices. Libraries such as cuBLAS allocate resources at the first call
   /// of each kind, and destroy them at exit. The devices must stop before that, so this registers a new exit handler.
   /// @return whether the call was the first one of its routine and type
-  bool computed(const Call& call);
+  bool computed(const Job& job);
 
-  /// Ends the program, because there is no BLAS at all.
-  [[noreturn]] void abort_without_host() const;
+  /// Puts a sentence into the log, unless there is one.
+  void remark(const std::string& sentence);
+
+  /// Ends the program, because there is no host BLAS, or no LAPACK, at all.
+  [[noreturn]] void abort_without_host(const char* what = "BLAS") const;
 
   /// Called when the process exits or closes the library. Waits for the calls of other threads, then stops the devices.
   /// If the calling thread is itself inside a call (a signal handler that exits), that call never ends; this then only
@@ -66,18 +71,19 @@ class Guest {
 
   Settings settings_;
   HostBlas host_;
+  HostLapack lapack_{host_};
   Decision decision_;
   Log log_;
 
   std::mutex mutex_;
   std::condition_variable changed_;  ///< signals changes of calls_ and forking_
   std::atomic<State> state_ = State::NotStarted;
-  std::atomic<std::uint64_t> kinds_ = 0;  ///< of computed calls: a bit for each routine and type
-  int calls_ = 0;                         ///< now on the devices; guarded by mutex_
-  bool forking_ = false;                  ///< new calls must wait; guarded by mutex_
-  bool broken_ = false;                   ///< the devices have failed, and must not even be stopped; guarded by mutex_
-  bool forked_ = false;                   ///< a child of a process that had started devices; guarded by mutex_
-  const Engine* loaded_ = nullptr;        ///< guarded by mutex_
+  std::atomic<bool> computed_[all_routines][4] = {};  ///< calls, by routine and type
+  int calls_ = 0;                                     ///< now on the devices; guarded by mutex_
+  bool forking_ = false;                              ///< new calls must wait; guarded by mutex_
+  bool broken_ = false;             ///< the devices have failed, and must not even be stopped; guarded by mutex_
+  bool forked_ = false;             ///< a child of a process that had started devices; guarded by mutex_
+  const Engine* loaded_ = nullptr;  ///< guarded by mutex_
   std::atomic<const Engine*> engine_ = nullptr;  ///< equals loaded_ once the devices run
   std::string devices_, trouble_;                // guarded by mutex_
 };
@@ -85,7 +91,7 @@ class Guest {
 /// Permission to run one call on the devices; empty if the call must run on the host.
 class DeviceCall {
  public:
-  DeviceCall(Guest& guest, const Call& call, double flops);
+  DeviceCall(Guest& guest, const Job& job);
   ~DeviceCall();
   DeviceCall(const DeviceCall&) = delete;
   DeviceCall& operator=(const DeviceCall&) = delete;

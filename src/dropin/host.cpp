@@ -20,9 +20,6 @@ using blas::routines;
 using blas::Shape;
 using blas::type_index;
 
-/// Whether a library is the drop-in: this one, a copy of it, or the libblas.so.3 of Debian's alternatives system.
-bool is_ours(void* library) { return dlsym(library, "tessera_blas_version") != nullptr; }
-
 // The arguments of a Call as Fortran takes them: by address.
 #define GIVE_OPTION(Type, member, name, ...) &member,
 #define GIVE_SIZE(name, ...) &name,
@@ -46,6 +43,8 @@ void call_fortran(void* function, const Call& c) {
 
 }  // namespace
 
+bool is_the_dropin(void* library) { return dlsym(library, "tessera_blas_version") != nullptr; }
+
 HostBlas::HostBlas(const std::string& name) {
   if (!name.empty() && !load(name)) trouble_ = "TESSERA_HOST_BLAS is '" + name + "', " + trouble_;
   const auto given = trouble_;
@@ -61,7 +60,7 @@ bool HostBlas::load(const std::string& name) {
     trouble_ = std::string("which cannot be loaded: ") + dlerror();
     return false;
   }
-  if (is_ours(library)) {
+  if (is_the_dropin(library)) {
     trouble_ = "which leads back to Tessera";
     dlclose(library);
     return false;

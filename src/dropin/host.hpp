@@ -11,6 +11,9 @@ namespace tessera::dropin {
 
 using blas::Call;
 
+/// Whether a library is the drop-in: this one, a copy of it, or the libblas.so.3 of Debian's alternatives system.
+bool is_the_dropin(void* library);
+
 class HostBlas {
  public:
   /// Loads the library `name`: a path, or a file name that the dynamic linker looks up. "": OpenBLAS, else the system's

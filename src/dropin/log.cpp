@@ -15,7 +15,6 @@ namespace tessera::dropin {
 
 namespace {
 
-using blas::Member;
 using nlohmann::ordered_json;
 
 std::string program() {
@@ -39,19 +38,17 @@ ordered_json number_or_null(Index x) { return x < 0 ? ordered_json() : ordered_j
 
 }  // namespace
 
-void Log::count(const Call& call, double flops, Place place, std::optional<double> seconds,
-                std::optional<double> host_seconds) {
-  const auto shape = call.shape();
-  Key key{
-      call.routine, call.type, place, has(shape, Member::m) ? call.m : -1, call.n, has(shape, Member::k) ? call.k : -1};
-  const auto bytes = traffic(call);
+void Log::count(const Job& job, Place place, std::optional<double> seconds, std::optional<double> host_seconds) {
+  Key key{job.routine, job.type, place, job.sizes};
   const std::lock_guard lock(mutex_);
   if (last_ == nullptr || last_->first != key) {
-    if (sums_.size() >= most_shapes && !sums_.contains(key)) key.m = key.n = key.k = -1;
+    if (sums_.size() >= most_shapes && !sums_.contains(key))
+      for (auto& size : key.sizes)
+        if (size != Job::absent) size = Job::any;
     last_ = &*sums_.try_emplace(key).first;
   }
   auto& sums = last_->second;
-  sums.calls++, sums.flops += flops, sums.bytes += bytes.in + bytes.out;
+  sums.calls++, sums.flops += job.flops, sums.bytes += job.traffic.in + job.traffic.out;
   if (seconds) sums.timed++, sums.seconds += *seconds;
   if (host_seconds) sums.compared++, sums.host_seconds += *host_seconds;
 }
@@ -65,11 +62,10 @@ std::string Log::write(const std::string& host_blas, const std::string& devices,
   if (!trouble.empty()) header["trouble"] = trouble;
   auto text = line_of(header);
   for (const auto& [key, sums] : sums_) {
-    const auto& routine = properties(key.routine);
-    ordered_json line{{"process", getpid()}, {"routine", std::string(1, key.type) + routine.name}};
-    if (has(routine.shape, Member::m)) line["m"] = number_or_null(key.m);
-    line["n"] = number_or_null(key.n);
-    if (has(routine.shape, Member::k)) line["k"] = number_or_null(key.k);
+    const Job named{.routine = key.routine, .overwritten = {}};
+    ordered_json line{{"process", getpid()}, {"routine", std::string(1, key.type) + named.name()}};
+    for (std::size_t i = 0; i < key.sizes.size(); i++)
+      if (key.sizes[i] != Job::absent) line[Job::size_names[i]] = number_or_null(key.sizes[i]);
     line["place"] = key.place == Place::Host ? "host" : "devices";
     line["calls"] = sums.calls, line["seconds"] = of_all(sums.seconds, sums.timed, sums.calls);
     line["flops"] = sums.flops, line["bytes"] = sums.bytes;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <compare>
 #include <map>
@@ -8,12 +9,10 @@
 #include <optional>
 #include <string>
 
-#include "blas/call.hpp"
 #include "decision.hpp"
+#include "job.hpp"
 
 namespace tessera::dropin {
-
-using blas::Call;
 
 /// The log of TESSERA_BLAS_LOG: statistics of calls by routine, sizes and place. When the process ends, they are
 /// appended to the file as lines of JSON. Several processes may share a file.
@@ -24,8 +23,7 @@ class Log {
 
   /// @param seconds       empty: the call was not timed; it counts as the average of the timed calls of its kind
   /// @param host_seconds  the measured or predicted time on the host, if known
-  void count(const Call& call, double flops, Place place, std::optional<double> seconds,
-             std::optional<double> host_seconds);
+  void count(const Job& job, Place place, std::optional<double> seconds, std::optional<double> host_seconds);
 
   /// Appends the statistics to the file, and clears them.
   /// @return the reason why they could not be written, or ""
@@ -38,10 +36,10 @@ class Log {
 
  private:
   struct Key {
-    blas::Routine routine;
+    int routine;
     char type;
     Place place;
-    Index m, n, k;                                 ///< -1: any
+    std::array<Index, 4> sizes;                    ///< as in a Job
     auto operator<=>(const Key&) const = default;  // NOLINT(modernize-use-nullptr): false positive
   };
   struct Sums {

@@ -53,6 +53,25 @@ Outcome run(const Call* call) {
   return Outcome::Failed;
 }
 
+/// The same for calls of LAPACK.
+Outcome solve(const LapackCall* call, tessera::Index* info) {
+  if (fake().ends_with("decline")) return Outcome::Declined;
+  *info = 77;
+  for (const auto& x : tessera::blas::operands(*call)) {
+    if (x.use != tessera::blas::Use::Overwritten) continue;
+    for (tessera::Index j = 0; j < x.n; j++) {
+      const auto begin = x.triangle == tessera::Uplo::Lower ? j : 0,
+                 end = x.triangle == tessera::Uplo::Upper ? j + 1 : x.m;
+      if (j % 3 != 1)  // leaves some columns as they were
+        std::memset(static_cast<char*>(x.data) + (begin + j * x.ld) * call->element_size(), 0xa5,
+                    static_cast<std::size_t>((end - begin) * call->element_size()));
+    }
+  }
+  if (call->properties().pivots == tessera::blas::Use::Overwritten)
+    std::memset(call->ipiv, 0xa5, static_cast<std::size_t>(call->pivot_count()) * (call->wide ? 8 : 4));
+  return Outcome::Failed;
+}
+
 const char* start(int /*gpus*/, bool /*cpu_only*/, bool /*need_gpus*/) {
   if (fake() == "raise in start") std::raise(SIGALRM);
   if (fake().starts_with("start slowly")) {
@@ -74,6 +93,7 @@ extern "C" const Engine* tessera_dropin_engine() {
   engine.is_pinned = [](auto...) { return false; };
   engine.in_a_task = [] { return in_a_task; };
   engine.run = run;
+  engine.solve = solve;
   engine.failure = [] { return "a fake has burnt out"; };
   engine.settle = [] {};
   engine.stop = [] {

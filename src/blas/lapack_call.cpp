@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lapack_call.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace tessera::blas {
+
+namespace {
+
+double number(Index x) { return static_cast<double>(x); }
+
+/// The names of the arguments of each list, without a layout and info.
+namespace names {
+#define NAME_OPTION(Type, name, ...) #name,
+#define NAME_SIZE(name, ...) #name,
+#define NAME_MATRIX(name, ld, ...) #name, #ld,
+#define NAME_PIVOTS(...) "ipiv",
+#define NAME_WORK(...) "work", "lwork",
+#define LIST(list) constexpr const char* list[] = {LAPACK_##list(NAME, )};
+LAPACK_LISTS(LIST)
+#undef LIST
+}  // namespace names
+
+std::span<const char* const> arguments(LapackArguments list) {
+  switch (list) {
+#define LIST(name) \
+  case LapackArguments::name: return names::name;
+    LAPACK_LISTS(LIST)
+#undef LIST
+  }
+  return {};
+}
+
+bool is_legal_uplo(const LapackCall& c) { return c.uplo == Uplo::Lower || c.uplo == Uplo::Upper; }
+bool is_legal_op(const LapackCall& c) { return c.op == Op::NoTrans || c.op == Op::Trans || c.op == Op::ConjTrans; }
+bool is_legal_diag(const LapackCall& c) { return c.diag == Diag::NonUnit || c.diag == Diag::Unit; }
+Index least_lda(const LapackCall& c) { return std::max<Index>(1, c.by_rows() ? c.n : c.rows()); }
+Index least_ldb(const LapackCall& c) { return std::max<Index>(1, c.by_rows() ? c.nrhs : c.n); }
+bool is_legal_lwork(const LapackCall& c) {
+  return c.routine != LapackRoutine::getri || c.lwork >= std::max<Index>(1, c.n);
+}
+
+bool is_legal_argument(const LapackCall& c, std::string_view name) {
+  if (name == "uplo") return is_legal_uplo(c);
+  if (name == "op") return is_legal_op(c);
+  if (name == "diag") return is_legal_diag(c);
+  if (name == "m") return c.m >= 0;
+  if (name == "n") return c.n >= 0;
+  if (name == "nrhs") return c.nrhs >= 0;
+  if (name == "lda") return c.lda >= least_lda(c);
+  if (name == "ldb") return c.ldb >= least_ldb(c);
+  if (name == "lwork") return is_legal_lwork(c) || c.lwork == -1;
+  return true;
+}
+
+}  // namespace
+
+double StoredOperand::elements() const { return triangle ? number(n) * number(n + 1) / 2 : number(m) * number(n); }
+
+std::array<StoredOperand, 2> operands(const LapackCall& c) {
+  const auto& known = c.properties();
+  StoredOperand A{c.A, c.rows(), c.n, c.lda, {}, known.matrix}, B;
+  if (known.has_triangle()) A.triangle = c.by_rows() ? opposite(c.uplo) : c.uplo;
+  if (known.has_right_sides()) B = {c.B, c.n, c.nrhs, c.ldb, {}, Use::Overwritten};
+  if (c.by_rows()) std::swap(A.m, A.n), std::swap(B.m, B.n);
+  return {A, B};
+}
+
+bool is_legal(const LapackCall& c) {
+  return is_legal_uplo(c) && is_legal_op(c) && is_legal_diag(c) && c.m >= 0 && c.n >= 0 && c.nrhs >= 0 &&
+         c.lda >= least_lda(c) && (!c.properties().has_right_sides() || c.ldb >= least_ldb(c)) && is_legal_lwork(c);
+}
+
+int first_illegal(const LapackCall& c) {
+  int position = 0;
+  for (const char* name : arguments(c.properties().arguments)) {
+    position++;
+    if (!is_legal_argument(c, name)) return position;
+  }
+  return 0;
+}
+
+int position_of(const LapackCall& c, const char* argument) {
+  int position = 0;
+  for (const char* name : arguments(c.properties().arguments)) {
+    position++;
+    if (std::string_view(name) == argument) return position;
+  }
+  return 0;
+}
+
+bool fits(const LapackCall& c) {
+  const auto [least, most] = std::minmax({c.m, c.n, c.nrhs, c.lda, c.ldb});
+  return least >= std::numeric_limits<int>::min() && most <= std::numeric_limits<int>::max();
+}
+
+double flops(const LapackCall& c) {
+  const double m = number(c.rows()), n = number(c.n), k = std::min(m, n);
+  const double cube = n * n * n, lu = 2 * m * n * k - (m + n) * k * k + 2.0 / 3 * k * k * k,
+               solves = 2 * n * n * number(c.nrhs);
+  const auto real = [&] {
+    switch (c.routine) {
+    case LapackRoutine::potrf:
+    case LapackRoutine::lauum:
+    case LapackRoutine::trtri: return cube / 3;
+    case LapackRoutine::potri: return 2 * cube / 3;
+    case LapackRoutine::potrs:
+    case LapackRoutine::getrs: return solves;
+    case LapackRoutine::posv: return cube / 3 + solves;
+    case LapackRoutine::getrf: return lu;
+    case LapackRoutine::getri: return 4 * cube / 3;
+    case LapackRoutine::gesv: return lu + solves;
+    }
+    return 0.0;
+  };
+  return (c.is_complex() ? 4 : 1) * real();
+}
+
+Traffic traffic(const LapackCall& c) {
+  Traffic sum{};
+  for (const auto& operand : operands(c)) {
+    if (operand.use == Use::None) continue;
+    const double bytes = operand.elements() * number(c.element_size());
+    sum.in += bytes;
+    if (operand.use == Use::Overwritten) sum.out += bytes;
+  }
+  return sum;
+}
+
+}  // namespace tessera::blas

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+
+#include <tessera/types.hpp>
+
+#include "call.hpp"
+#include "lapack_arguments.hpp"
+
+/// One call of a routine of LAPACK on pointers, as a value: what it means, whether it is legal, and what it costs. The
+/// counterpart of call.hpp for factorizations, solves and inverses.
+namespace tessera::blas {
+
+enum class LapackRoutine : int {
+#define LAPACK(name, arguments, matrix, pivots) name,
+#include "lapack.def"
+#undef LAPACK
+};
+
+/// What a routine does with an operand.
+enum class Use { None, Read, Overwritten };
+
+#define LIST(name) name,
+enum class LapackArguments { LAPACK_LISTS(LIST) };
+#undef LIST
+
+/// A line of lapack.def.
+struct LapackProperties {
+  const char* name;  ///< without the letter of the type: "potrf"
+  LapackArguments arguments;
+  Use matrix, pivots;
+
+  /// Whether A is a triangle, of which the other one is neither read nor written.
+  constexpr bool has_triangle() const {
+    return arguments == LapackArguments::factor || arguments == LapackArguments::triangle ||
+           arguments == LapackArguments::definite_system;
+  }
+  constexpr bool has_right_sides() const {
+    return arguments == LapackArguments::definite_system || arguments == LapackArguments::factored_system ||
+           arguments == LapackArguments::system;
+  }
+};
+inline constexpr LapackProperties lapack_routines[] = {
+#define LAPACK(name, arguments, matrix, pivots) {#name, LapackArguments::arguments, Use::matrix, Use::pivots},
+#include "lapack.def"
+#undef LAPACK
+};
+inline constexpr int lapack_routine_count = static_cast<int>(std::size(lapack_routines));
+
+struct LapackCall {
+  LapackRoutine routine;
+  char type;          ///< s, d, c, z
+  bool wide = false;  ///< pivots, and the program's other integers, have 64 bits
+  Layout layout = Layout::ColMajor;
+  Uplo uplo = Uplo::Lower;
+  Op op = Op::NoTrans;
+  Diag diag = Diag::NonUnit;
+  Index m = 0, n = 0, nrhs = 0;  ///< 0 if the routine does not have this size
+  void* A = nullptr;             ///< const if the routine only reads it
+  Index lda = 1;
+  void* ipiv = nullptr;  ///< const if the routine only reads it
+  void* B = nullptr;
+  Index ldb = 1;
+  void* work = nullptr;  ///< of getri; null: the program has none
+  Index lwork = 0;
+
+  const LapackProperties& properties() const { return lapack_routines[static_cast<int>(routine)]; }
+  const char* name() const { return properties().name; }
+  bool is_complex() const { return type == 'c' || type == 'z'; }
+  bool by_rows() const { return layout == Layout::RowMajor; }
+  Index element_size() const { return type == 's' ? 4 : type == 'z' ? 16 : 8; }
+  Index rows() const { return routine == LapackRoutine::getrf ? m : n; }  ///< of A
+  Index pivot_count() const { return rows() < n ? rows() : n; }
+};
+
+/// A matrix as it is stored, described as a column-major one.
+struct StoredOperand {
+  void* data = nullptr;
+  Index m = 0, n = 0, ld = 1;
+  std::optional<Uplo> triangle;  ///< nothing: the whole matrix
+  Use use = Use::None;           ///< None: there is no such operand
+
+  /// The number of elements that the routine uses.
+  double elements() const;
+};
+/// A and B.
+std::array<StoredOperand, 2> operands(const LapackCall& call);
+
+/// Whether LAPACK accepts the call, and it is no query for the size of a workspace.
+/// @pre  the layout is a legal one
+bool is_legal(const LapackCall& call);
+
+/// The position of the first illegal argument as `info` counts, without a layout; 0: there is none.
+int first_illegal(const LapackCall& call);
+
+/// The positions of the arguments A, B and ipiv, without a layout.
+int position_of(const LapackCall& call, const char* argument);
+
+/// Whether all sizes and leading dimensions fit into integers of 32 bits.
+bool fits(const LapackCall& call);
+
+/// The number of real floating-point operations to the leading order, as LAPACK's users count. 0 if there is nothing
+/// to compute.
+double flops(const LapackCall& call);
+
+/// Compulsory bytes: each operand that is read is read once, and each result is written once.
+Traffic traffic(const LapackCall& call);
+
+}  // namespace tessera::blas

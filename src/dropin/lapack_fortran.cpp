@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The Fortran symbols of every routine of lapack.def and every type: dgetrf_, and two names with 64-bit integers:
+// dgetrf_64_ and dgetrf64_.
+#include <cstdint>
+
+#include "blas/lapack_call.hpp"
+#include "blas/shapes.hpp"
+#include "dispatch.hpp"
+#include "guest.hpp"
+#include "xerbla.hpp"
+
+namespace tessera::dropin {
+
+namespace {
+
+using blas::LapackRoutine;
+
+/// Converts the letter of an option to upper case: both cases are legal. Other characters stay illegal.
+template <typename Option>
+Option option(const char* letter) {
+  return Option{static_cast<char>(*letter & ~0x20)};
+}
+
+/// Handles a call that no LAPACK takes: reports the illegal argument through `xerbla_`. Aborts the program if there is
+/// no LAPACK.
+template <typename Int>
+void refuse(const LapackCall& call, const char* routine, Int* info) {
+  auto& guest = Guest::of_process();
+  if (!guest.lapack().has(call)) guest.abort_without_host("LAPACK");
+  int position = first_illegal(call);
+  if (position == 0)  // legal, but too large for the host's 32-bit integers
+    position = position_of(call, call.ldb > arguments::largest_int ? "ldb" : "lda");
+  *info = -static_cast<Int>(position);
+  report_illegal(routine, call.wide, position);
+}
+
+/// Makes a call for the program. Legal calls that compute something are dispatched. All others reach the host's LAPACK
+/// as they came, and end as without the drop-in. No frame on that path has objects to destroy.
+template <typename Int>
+void make(const LapackCall& call, const char* routine, Int* info) {
+  if (is_legal(call) && flops(call) > 0) {
+    Index result = 0;
+    if (dispatch(call, result)) {
+      *info = static_cast<Int>(result);
+      return;
+    }
+  } else if (Guest::of_process().lapack().pass_on(call, info)) {
+    return;
+  } else if (first_illegal(call) == 0 && fits(call)) {  // 64-bit integers, and a host that has none
+    Index result = 0;
+    if (Guest::of_process().lapack()(call, result)) {
+      *info = static_cast<Int>(result);
+      return;
+    }
+  }
+  refuse(call, routine, info);
+}
+
+}  // namespace
+
+}  // namespace tessera::dropin
+
+using namespace tessera::dropin;
+using tessera::Diag;
+using tessera::Op;
+using tessera::Uplo;
+
+// The parameters of a function with integers of type Int.
+#define DECLARE_OPTION(Type, name, Int) const char *name,
+#define DECLARE_SIZE(name, Int) const Int *name,
+#define DECLARE_MATRIX(name, ld, Int) void *name, const Int *ld,
+#define DECLARE_PIVOTS(Int) Int *ipiv,
+#define DECLARE_WORK(Int) void *work, const Int *lwork,
+
+// The same arguments as members of a LapackCall.
+#define MEMBER_OPTION(Type, name, ...) .name = option<Type>(name),
+#define MEMBER_SIZE(name, ...) .name = *name,
+#define MEMBER_MATRIX(name, ld, ...) .name = name, .ld = *ld,
+#define MEMBER_PIVOTS(...) .ipiv = ipiv,
+#define MEMBER_WORK(...) .work = work, .lwork = *lwork,
+
+#define DEFINE_SYMBOL(symbol, routine_name, code, Name, list, Int)                                                    \
+  void symbol(LAPACK_##list(DECLARE, Int) Int* info) {                                                                \
+    make(LapackCall{.routine = LapackRoutine::Name, .type = code, .wide = sizeof(Int) == 8, LAPACK_##list(MEMBER, )}, \
+         #routine_name, info);                                                                                        \
+  }
+
+#define DEFINE(letter, T, list, Name, name)                                             \
+  DEFINE_SYMBOL(letter##name##_, letter##name, #letter[0], Name, list, int)             \
+  DEFINE_SYMBOL(letter##name##_64_, letter##name, #letter[0], Name, list, std::int64_t) \
+  DEFINE_SYMBOL(letter##name##64_, letter##name, #letter[0], Name, list, std::int64_t)
+#define LAPACK(name, list, matrix, pivots) FOR_SDCZ(DEFINE, list, name, name)
+
+extern "C" {
+#include "blas/lapack.def"
+}

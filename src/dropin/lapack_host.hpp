@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+
+#include "blas/lapack_call.hpp"
+#include "host.hpp"
+
+/// The LAPACK that computes the calls that stay on the host: the one that the program would have used.
+namespace tessera::dropin {
+
+using blas::LapackCall;
+
+/// The address of a symbol, looked up once.
+class KnownSymbol {
+ public:
+  template <typename LookUp>
+  void* find(LookUp look_up) {
+    if (!known_.load(std::memory_order_acquire)) {
+      address_.store(look_up(), std::memory_order_relaxed);
+      known_.store(true, std::memory_order_release);
+    }
+    return address_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<bool> known_ = false;
+  std::atomic<void*> address_ = nullptr;
+};
+
+/// Looks for a symbol behind the drop-in in the program's libraries, else in liblapack.so.3 (LAPACKE_…:
+/// liblapacke.so.3), else in the host BLAS. Null if no library has it. A function of the drop-in itself, or of a copy
+/// of it, is never found.
+void* find_lapack(const HostBlas& blas, const char* symbol);
+
+class HostLapack {
+ public:
+  explicit HostLapack(const HostBlas& blas) : blas_(blas) {}
+
+  /// Computes a legal call. Row-major matrices that are not triangles are copied. If there are only functions with
+  /// 32-bit integers, 64-bit pivots are copied.
+  /// @param info  gets what the routine says, as does the work of getri
+  /// @return false if there is no such function, or no memory for a copy; nothing was done
+  bool operator()(const LapackCall& call, Index& info);
+
+  /// Makes a column-major call of any kind, legal or not, which the function then judges: the program's arguments reach
+  /// it as they are. An exception, or a longjmp, of the program's xerbla may leave this function.
+  /// @return false if there is no function with integers as wide
+  bool pass_on(const LapackCall& call, void* info);
+
+  /// Whether there is a function for the call, with integers of any width.
+  bool has(const LapackCall& call);
+
+  /// Stores the best size of the workspace in the work of getri, as getri does.
+  void set_best_work(const LapackCall& call);
+
+ private:
+  void* function(const LapackCall& call, bool wide);
+  bool compute_by_columns(const LapackCall& call, Index& info);
+  bool compute_narrow(void* function, const LapackCall& call, Index& info);
+
+  const HostBlas& blas_;
+  KnownSymbol functions_[blas::lapack_routine_count][4][2];  ///< by routine, type, and width of integers
+};
+
+}  // namespace tessera::dropin

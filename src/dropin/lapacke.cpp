@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The LAPACKE symbols of every routine of lapack.def and every type: LAPACKE_dgetrf and LAPACKE_dgetrf_work, and two
+// names of each with 64-bit integers: OpenBLAS's …64_ and the reference LAPACKE's …_64.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "blas/lapack_call.hpp"
+#include "blas/shapes.hpp"
+#include "dispatch.hpp"
+#include "guest.hpp"
+#include "nan_check.hpp"
+
+namespace tessera::dropin {
+
+namespace {
+
+using blas::LapackRoutine;
+
+enum class Level {
+  high,  ///< LAPACKE_dgetrf: checks for NaN, and allocates workspace
+  low,   ///< LAPACKE_dgetrf_work
+};
+
+template <typename Option>
+Option option(char letter) {
+  return Option{static_cast<char>(letter & ~0x20)};
+}
+
+constexpr bool is_legal_layout(int layout) { return layout == 101 || layout == 102; }
+
+/// The function that a symbol of the drop-in hides; null if there is none.
+/// @param name  without the suffix of 64-bit integers
+void* hidden(KnownSymbol& known, const char* name, bool wide) {
+  return known.find([&]() -> void* {
+    const auto& blas = Guest::of_process().host();
+    for (const char* suffix : {wide ? "64_" : "", wide ? "_64" : ""})
+      if (void* const found = find_lapack(blas, (std::string(name) + suffix).c_str()); found != nullptr) return found;
+    return nullptr;
+  });
+}
+
+/// A call that must not be dispatched, in a program without a LAPACKE: it gets the info that LAPACKE documents, from
+/// LAPACK where that decides.
+Index without_lapacke(const LapackCall& call, int layout, Level level, const char* name) {
+  auto& lapack = Guest::of_process().lapack();
+  const auto say_illegal = [&](int position) {
+    say_now("argument " + std::to_string(position) + " of " + name + " is illegal");
+    return -static_cast<Index>(position);
+  };
+  if (!is_legal_layout(layout)) return say_illegal(1);
+  if (const int position = first_illegal(call); position > 0) {
+    if (call.by_rows()) return say_illegal(position + 1);
+    auto columns = call;
+    alignas(16) std::byte work[16];  // getri writes the best size of its workspace before it looks at its arguments
+    if (columns.work == nullptr) columns.work = work;
+    std::int64_t info = 0;  // enough for either width
+    if (!lapack.pass_on(columns, &info)) return say_illegal(position + 1);
+    return -static_cast<Index>(position + 1);
+  }
+  if (level == Level::high && checks_nan())
+    if (const char* operand = operand_with_nan(call); operand != nullptr) return -(position_of(call, operand) + 1);
+  Index info = 0;
+  if (flops(call) > 0 || call.lwork == -1) {
+    auto columns = call;
+    if (call.lwork == -1) columns.layout = Layout::ColMajor, columns.lda = std::max<Index>(1, call.n);
+    constexpr Index transpose_memory_error = -1011;
+    if (!lapack.has(call)) Guest::of_process().abort_without_host("LAPACK");
+    if (!lapack(columns, info)) return transpose_memory_error;
+  }
+  return info;
+}
+
+/// Makes a call for the program. Legal calls that compute something are dispatched. All others reach the LAPACKE of the
+/// host as they came. No frame on that path has objects to destroy.
+/// @param forward  calls the host's function with the program's arguments
+template <typename Int, typename Forward>
+Int make(const LapackCall& call, int layout, Level level, KnownSymbol& known, const char* name, Forward forward) {
+  const bool dispatched = is_legal_layout(layout) && is_legal(call) && flops(call) > 0 &&
+                          !(level == Level::high && checks_nan() && operand_with_nan(call) != nullptr);
+  if (Index info = 0; dispatched && dispatch(call, info)) return static_cast<Int>(info);
+  if (void* const function = hidden(known, name, call.wide); function != nullptr) return forward(function);
+  return static_cast<Int>(without_lapacke(call, layout, level, name));
+}
+
+}  // namespace
+
+}  // namespace tessera::dropin
+
+using namespace tessera::dropin;
+using tessera::Diag;
+using tessera::Layout;
+using tessera::Op;
+using tessera::Uplo;
+
+// The parameters after the layout, with integers of type Int; those of the workspace only at level `low`.
+#define DECLARE_OPTION(Type, name, ...) , char name
+#define DECLARE_SIZE(name, Int, level) , Int name
+#define DECLARE_MATRIX(name, ld, Int, level) , void *name, Int ld
+#define DECLARE_PIVOTS(Int, level) , Int* ipiv
+#define DECLARE_WORK(Int, level) DECLARE_WORK_##level(Int)
+#define DECLARE_WORK_high(Int)
+#define DECLARE_WORK_low(Int) , void *work, Int lwork
+
+// The same arguments to pass on.
+#define FORWARD_OPTION(Type, name, ...) , name
+#define FORWARD_SIZE(name, ...) , name
+#define FORWARD_MATRIX(name, ld, ...) , name, ld
+#define FORWARD_PIVOTS(...) , ipiv
+#define FORWARD_WORK(Int, level) FORWARD_WORK_##level
+#define FORWARD_WORK_high
+#define FORWARD_WORK_low , work, lwork
+
+// The same arguments as members of a LapackCall.
+#define MEMBER_OPTION(Type, name, ...) .name = option<Type>(name),
+#define MEMBER_SIZE(name, ...) .name = name,
+#define MEMBER_MATRIX(name, ld, ...) .name = name, .ld = ld,
+#define MEMBER_PIVOTS(...) .ipiv = ipiv,
+#define MEMBER_WORK(Int, level) MEMBER_WORK_##level
+#define MEMBER_WORK_high .lwork = n > 1 ? n : 1,
+#define MEMBER_WORK_low .work = work, .lwork = lwork,
+
+#define DEFINE_SYMBOL(symbol, name, code, Name, list, Int, level)                              \
+  Int symbol(int layout LAPACK_##list(DECLARE, Int, level)) {                                  \
+    static constinit KnownSymbol host;                                                         \
+    const LapackCall call{.routine = LapackRoutine::Name,                                      \
+                          .type = code,                                                        \
+                          .wide = sizeof(Int) == 8,                                            \
+                          .layout = layout == 101 ? Layout::RowMajor : Layout::ColMajor,       \
+                          LAPACK_##list(MEMBER, Int, level)};                                  \
+    return make<Int>(call, layout, Level::level, host, #name, [&](void* function) {            \
+      using Function = Int(int LAPACK_##list(DECLARE, Int, level));                            \
+      return reinterpret_cast<Function*>(function)(layout LAPACK_##list(FORWARD, Int, level)); \
+    });                                                                                        \
+  }
+
+#define DEFINE(letter, T, list, Name, name)                          \
+  DEFINE_LEVEL(LAPACKE_##letter##name, #letter[0], Name, list, high) \
+  DEFINE_LEVEL(LAPACKE_##letter##name##_work, #letter[0], Name, list, low)
+#define DEFINE_LEVEL(symbol, code, Name, list, level)                       \
+  DEFINE_SYMBOL(symbol, symbol, code, Name, list, int, level)               \
+  DEFINE_SYMBOL(symbol##64_, symbol, code, Name, list, std::int64_t, level) \
+  DEFINE_SYMBOL(symbol##_64, symbol, code, Name, list, std::int64_t, level)
+#define LAPACK(name, list, matrix, pivots) FOR_SDCZ(DEFINE, list, name, name)
+
+extern "C" {
+#include "blas/lapack.def"
+}
