@@ -217,8 +217,8 @@ struct PanelUpdateArgs {
 template <Scalar T>
 starpu_codelet& panel_update();
 
-/// Factorizes a panel while an earlier one updates some others. A GPU whose driver cannot share it out does one after
-/// the other. Buffers: those of `getrf` for the panel; of the earlier panel, as for `panel_update`, its tiles (read),
+/// Factorizes a panel while an earlier one updates some others; if the GPU has no memory for the second stream, one
+/// after the other. Buffers: those of `getrf` for the panel; of the earlier panel, as for `panel_update`, its tiles (read),
 /// its pivots (read) and, if `update.blocked`, its inverses (read); then `update.tiles` tiles of each of the `columns`
 /// others. Only on GPUs.
 struct GetrfBesideUpdatesArgs {
@@ -229,6 +229,8 @@ struct GetrfBesideUpdatesArgs {
 };
 template <Scalar T>
 starpu_codelet& getrf_beside_updates();
+/// Whether the current GPU can do both at the same time.
+bool can_factorize_beside_updates();
 
 /// Exchanges rows of B by the pivots of consecutive panels, the first of which begins at row `first`, the others `step`
 /// rows further each. Buffers: `tiles` tiles of B, then the pivots (read) in the order in which they apply.

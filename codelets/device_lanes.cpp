@@ -8,7 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <memory>
-#include <optional>
+#include <utility>
 
 #include "kernel.hpp"
 
@@ -16,71 +16,97 @@ namespace tessera::device {
 
 namespace {
 
-/// The part of the multiprocessors that products leave free, and what its size is a multiple of.
-constexpr int share_of_panel = 4, granularity = 8;
-
 #if CUDA_VERSION >= 12080
-/// A function of the driver. Programs are not linked with the driver: machines without a GPU have none.
-template <typename Function>
-Function driver_function(const char* name) {
-  void* function = nullptr;
-  cudaDriverEntryPointQueryResult found{};
-  if (cudaGetDriverEntryPointByVersion(name, &function, 12080, cudaEnableDefault, &found) != cudaSuccess ||
-      found != cudaDriverEntryPointSuccess)
-    return nullptr;
-  return reinterpret_cast<Function>(function);
+/// Products leave one of `share_of_panel` multiprocessors free, in groups of `group`.
+constexpr int share_of_panel = 4, group = 8;
+
+/// The driver's functions for green contexts. Programs are not linked with the driver: machines without a GPU have
+/// none.
+struct Driver {
+  decltype(&cuDeviceGetDevResource) get_resource = find<decltype(&cuDeviceGetDevResource)>("cuDeviceGetDevResource");
+  decltype(&cuDevSmResourceSplitByCount) split =
+      find<decltype(&cuDevSmResourceSplitByCount)>("cuDevSmResourceSplitByCount");
+  decltype(&cuDevResourceGenerateDesc) describe =
+      find<decltype(&cuDevResourceGenerateDesc)>("cuDevResourceGenerateDesc");
+  decltype(&cuGreenCtxCreate) create = find<decltype(&cuGreenCtxCreate)>("cuGreenCtxCreate");
+  decltype(&cuGreenCtxStreamCreate) create_stream = find<decltype(&cuGreenCtxStreamCreate)>("cuGreenCtxStreamCreate");
+  decltype(&cuGreenCtxDestroy) destroy = find<decltype(&cuGreenCtxDestroy)>("cuGreenCtxDestroy");
+
+  bool complete() const {
+    return get_resource != nullptr && split != nullptr && describe != nullptr && create != nullptr &&
+           create_stream != nullptr && destroy != nullptr;
+  }
+
+ private:
+  template <typename Function>
+  static Function find(const char* name) {
+    void* function = nullptr;
+    cudaDriverEntryPointQueryResult found{};
+    if (cudaGetDriverEntryPointByVersion(name, &function, 12080, cudaEnableDefault, &found) != cudaSuccess ||
+        found != cudaDriverEntryPointSuccess)
+      return nullptr;
+    return reinterpret_cast<Function>(function);
+  }
+};
+const Driver& driver() {
+  static const Driver functions;
+  return functions;
 }
 #endif
 
-/// The lanes of a worker: not asked for yet, not possible (null), or there.
-std::array<std::optional<std::unique_ptr<Lanes>>, STARPU_NMAXWORKERS> all_lanes{};
-auto& mine() { return all_lanes[static_cast<std::size_t>(starpu_worker_get_id_check())]; }
+/// The lanes of the workers. Never destroyed: at the exit of a process there may be no CUDA any more.
+std::unique_ptr<Lanes>& mine() {
+  static auto& all = *new std::array<std::unique_ptr<Lanes>, STARPU_NMAXWORKERS>;
+  return all[static_cast<std::size_t>(starpu_worker_get_id_check())];
+}
 
 }  // namespace
 
+bool can_set_multiprocessors_aside() {
+#if CUDA_VERSION >= 12080
+  int device = 0, multiprocessors = 0;
+  return driver().complete() && cudaGetDevice(&device) == cudaSuccess &&
+         cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device) == cudaSuccess &&
+         multiprocessors >= share_of_panel * group;
+#else
+  return false;
+#endif
+}
+
 Lanes::~Lanes() {
-  for (auto* const lane : {&products_, &panel_}) {
-    const auto stream = lane->stream;
-    stop_lane(*lane);
+  const auto streams = {products_.stream, panel_.stream};
+  if (products_.handle != nullptr) cublasDestroy(products_.handle);  // its memory is the worker's
+  stop_lane(panel_);
+  for (auto* const stream : streams)
     if (stream != nullptr) cudaStreamDestroy(stream);
-  }
   for (auto* const event : {forked_, products_end_, panel_end_})
     if (event != nullptr) cudaEventDestroy(event);
 #if CUDA_VERSION >= 12080
-  if (partition_ != nullptr)
-    if (auto* const destroy = driver_function<decltype(&cuGreenCtxDestroy)>("cuGreenCtxDestroy"))
-      destroy(static_cast<CUgreenCtx>(partition_));
+  if (partition_ != nullptr) driver().destroy(static_cast<CUgreenCtx>(partition_));
 #endif
 }
 
 bool Lanes::create_streams() {
 #if CUDA_VERSION >= 12080
-  const auto resource = driver_function<decltype(&cuDeviceGetDevResource)>("cuDeviceGetDevResource");
-  const auto split = driver_function<decltype(&cuDevSmResourceSplitByCount)>("cuDevSmResourceSplitByCount");
-  const auto describe = driver_function<decltype(&cuDevResourceGenerateDesc)>("cuDevResourceGenerateDesc");
-  const auto create = driver_function<decltype(&cuGreenCtxCreate)>("cuGreenCtxCreate");
-  const auto create_stream = driver_function<decltype(&cuGreenCtxStreamCreate)>("cuGreenCtxStreamCreate");
-  if (resource == nullptr || split == nullptr || describe == nullptr || create == nullptr || create_stream == nullptr)
-    return false;
   int device = 0, least = 0, greatest = 0;
-  CUdevResource all{}, free{}, rest{};
-  unsigned groups = 1;
-  if (cudaGetDevice(&device) != cudaSuccess || cudaDeviceGetStreamPriorityRange(&least, &greatest) != cudaSuccess ||
-      resource(device, &all, CU_DEV_RESOURCE_TYPE_SM) != CUDA_SUCCESS)
+  CUdevResource whole{}, for_panel{}, for_products{};
+  unsigned parts = 1;
+  if (!driver().complete() || cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetStreamPriorityRange(&least, &greatest) != cudaSuccess ||
+      driver().get_resource(device, &whole, CU_DEV_RESOURCE_TYPE_SM) != CUDA_SUCCESS)
     return false;
-  const auto wanted = all.sm.smCount / share_of_panel / granularity * granularity;
-  CUdevResourceDesc of_rest{};
+  const auto wanted = whole.sm.smCount / share_of_panel / group * group;
+  CUdevResourceDesc description{};
   CUgreenCtx partition{};
   CUstream stream{};
-  if (wanted == 0 || split(&free, &groups, &all, &rest, 0, wanted) != CUDA_SUCCESS || groups == 0 ||
-      rest.sm.smCount == 0 || describe(&of_rest, &rest, 1) != CUDA_SUCCESS ||
-      create(&partition, of_rest, device, CU_GREEN_CTX_DEFAULT_STREAM) != CUDA_SUCCESS)
+  if (wanted == 0 || driver().split(&for_panel, &parts, &whole, &for_products, 0, wanted) != CUDA_SUCCESS ||
+      parts == 0 || for_products.sm.smCount == 0 || driver().describe(&description, &for_products, 1) != CUDA_SUCCESS ||
+      driver().create(&partition, description, device, CU_GREEN_CTX_DEFAULT_STREAM) != CUDA_SUCCESS)
     return false;
   partition_ = partition;
-  if (create_stream(&stream, partition, CU_STREAM_NON_BLOCKING, least) != CUDA_SUCCESS) return false;
+  if (driver().create_stream(&stream, partition, CU_STREAM_NON_BLOCKING, least) != CUDA_SUCCESS) return false;
   products_.stream = stream;
-  products_.multiprocessors = static_cast<int>(rest.sm.smCount);
-  free_ = static_cast<int>(free.sm.smCount), all_ = static_cast<int>(all.sm.smCount);
+  free_ = static_cast<int>(for_panel.sm.smCount), all_ = static_cast<int>(whole.sm.smCount);
   return cudaStreamCreateWithPriority(&panel_.stream, cudaStreamNonBlocking, greatest) == cudaSuccess;
 #else
   return false;
@@ -88,7 +114,11 @@ bool Lanes::create_streams() {
 }
 
 bool Lanes::create() {
-  if (!create_streams() || !start_lane(products_).empty() || !start_lane(panel_).empty()) return false;
+  products_ = local_lane();  // the lanes of the worker and of products never compute at the same time
+  products_.stream = nullptr, products_.handle = nullptr;
+  if (!create_streams() || cublasCreate(&products_.handle) != CUBLAS_STATUS_SUCCESS ||
+      cublasSetStream(products_.handle, products_.stream) != CUBLAS_STATUS_SUCCESS || !start_lane(panel_).empty())
+    return false;
   for (auto* const event : {&forked_, &products_end_, &panel_end_})
     if (cudaEventCreateWithFlags(event, cudaEventDisableTiming) != cudaSuccess) return false;
   return true;
@@ -115,14 +145,11 @@ void Lanes::join() const {
 
 Lanes* local_lanes() {
   auto& lanes = mine();
-  if (!lanes) {
-    lanes = std::make_unique<Lanes>();
-    if (!(*lanes)->create()) {
-      lanes->reset();
-      cudaGetLastError();  // the next check would find it
-    }
-  }
-  return lanes->get();
+  if (lanes != nullptr) return lanes.get();
+  auto created = std::make_unique<Lanes>();
+  if (created->create()) lanes = std::move(created);
+  else cudaGetLastError();  // the next check would find it
+  return lanes.get();
 }
 
 void destroy_local_lanes() { mine().reset(); }

@@ -13,9 +13,9 @@
 ///
 /// | rows | alone | all 132 for products | 116 | 100 | 68 |
 /// |---|---|---|---|---|---|
-/// | 32768 | 12.5 | 54, 46 | 43, 35 | 22, 40 | 16, 32 |
-/// | 16384 | 10.6 | 57, 41 | 21, 44 | 15, 40 | 12, 33 |
-/// | 4096 | 8.4 | 49, 48 | 13, 46 | 12, 41 | 9, 33 |
+/// | 32768 | 9.8 | 55, 47 | 39, 36 | 20, 40 | 13, 33 |
+/// | 16384 | 8.5 | 57, 41 | 20, 43 | 13, 40 | 10, 33 |
+/// | 4096 | 7.0 | 49, 49 | 12, 46 | 11, 40 | 8, 33 |
 namespace tessera::device {
 
 /// The two lanes. Work on them is part of the worker's stream between `fork` and `join`.
@@ -48,7 +48,11 @@ class Lanes {
   void* partition_ = nullptr;  ///< a CUgreenCtx
 };
 
-/// The lanes of the calling CUDA worker, which are created in the first call; null if that is not possible.
+/// Whether the current GPU and its driver can leave multiprocessors free.
+bool can_set_multiprocessors_aside();
+
+/// The lanes of the calling CUDA worker, which are created in the first call; null if that is not possible. If there
+/// was no memory, the next call tries again.
 Lanes* local_lanes();
 
 /// Destroys the lanes of the calling CUDA worker.

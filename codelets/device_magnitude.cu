@@ -85,7 +85,7 @@ cudaError_t add_magnitudes_of_triangle(cudaStream_t stream, bool lower, bool uni
 }
 
 cudaError_t take_values(cudaStream_t stream, double* values, int count, double* pinned) {
-  take_values_kernel<<<1, 32, 0, stream>>>(values, count, pinned);
+  take_values_kernel<<<1, count, 0, stream>>>(values, count, pinned);
   return cudaGetLastError();
 }
 

@@ -67,4 +67,12 @@ starpu_codelet& getrf_beside_updates() {
 }
 INSTANTIATE_FOR_ALL_TYPES(getrf_beside_updates)
 
+bool can_factorize_beside_updates() {
+#ifdef TESSERA_WITH_CUDA
+  return device::can_set_multiprocessors_aside();
+#else
+  return false;
+#endif
+}
+
 }  // namespace tessera::codelets

@@ -17,7 +17,7 @@ constexpr Index widest_on_gpus = 2048, narrowest_on_gpus = 256, for_each_gpu = 4
 /// Rows of a tile on GPUs, which are written back together when the last of them is final. Shorter columns take longer
 /// to copy. Milliseconds on one H100 with 2048 and 4096 rows, n = 4096: 17.6, 18.6; 8192: 44.9, 46.5; 16384: 144, 135;
 /// 32768: 684, 644.
-constexpr Index most_rows_on_gpus = 4096, least_rows_on_gpus = 2048, rows_of_tiles_on_gpus = 4;
+constexpr Index most_rows_on_gpus = 4096, least_rows_on_gpus = 2048, tiles_below_one_another = 4;
 
 /// CPUs: a panel is the work of one core. Two cores took 556, 516, 511 and 529 ms for n = 4000 with 64, 96, 128 and
 /// 256.
@@ -49,7 +49,7 @@ ChosenTiles choose_lu_panel(const MachineModel& machine, Index rows, Index order
   ChosenTiles chosen;
   chosen.n = chosen.k = width;
   // A tile has as many rows as a panel has columns, or a multiple, so that each diagonal block lies in one tile.
-  const Index rows_on_gpus = std::clamp(rows / rows_of_tiles_on_gpus, least_rows_on_gpus, most_rows_on_gpus);
+  const Index rows_on_gpus = std::clamp(rows / tiles_below_one_another, least_rows_on_gpus, most_rows_on_gpus);
   const Index rows_of_tile = std::max(rows_on_gpus, divide_up(rows, most_tiles_of_panel));
   chosen.m = machine.gpus > 0 ? divide_up(rows_of_tile, width) * width : std::max<Index>(1, rows);
   chosen.reason = std::string(fixed > 0 ? "asked for" : "by the order of the matrix") + ": " +

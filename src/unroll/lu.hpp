@@ -12,7 +12,6 @@
 #include "codelets/codelet.hpp"
 #include "diagonal_blocks.hpp"
 #include "loader.hpp"
-#include "machine/machine_rates.hpp"
 #include "pivot_tiles.hpp"
 #include "submit.hpp"
 #include "tiling/plan.hpp"
@@ -122,11 +121,9 @@ class Lu {
   /// The first panels, which update each column while the next one arrives.
   Index first_panels() const {
     constexpr Index most = 4, without_gpus = 8;  // one of so many panels
+    constexpr double flops_of_byte = 1000;       // what an H100 computes while a byte crosses its link
     if (!owned_ || A_.nt() < 2) return std::min(pivots_.panels(), std::max<Index>(1, A_.nt() / without_gpus));
-    const auto& rates = detail::machine_rates<T>(session_.machine());
-    const double bytes = static_cast<double>(A_.m()) * static_cast<double>(A_.tile_n(1)) * sizeof(T);
-    const double copy = bytes / rates.link, update = rates.gpu.seconds(update_args(0, 1).work.flops);
-    const double wanted = update > 0 ? std::round(copy / update) : 1;
+    const double wanted = std::round(bytes_of_panel(1) * flops_of_byte / std::max(update_args(0, 1).work.flops, 1.0));
     return std::min(pivots_.panels(),
                     std::clamp<Index>(static_cast<Index>(wanted), 1, std::max<Index>(1, A_.nt() / most)));
   }
@@ -162,22 +159,30 @@ class Lu {
   }
 
   /// The panels that the GPU of panel `next` updates by panel k while it factorizes panel `next`: as many as take that
-  /// long. The times are those of an H100, see device_lanes.hpp; for other GPUs only their ratio counts.
+  /// long on an H100, see device_lanes.hpp, and no more than half of a GPU holds. Not by measured times: the same call
+  /// on the same GPUs has the same result.
   std::vector<Index> panels_beside(Index k, Index next) const {
     constexpr double of_column = 5e-6, of_byte = 1.6e-11;  // of a panel that is factorized [s]
     constexpr double rate = 40e12;                         // of products beside it [flop/s]
+    constexpr double shortest = 1e-4;                      // update [s]: its kernels must be launched
+    constexpr double of_memory = 0.5;
     std::vector<Index> panels;
-    if (!owned_) return panels;
+    if (!owned_ || !beside_) return panels;
     const auto rows = static_cast<double>(A_.m() - first(next)), columns = static_cast<double>(A_.tile_n(next));
     const double seconds = columns * (of_column + of_byte * rows * sizeof(T));
-    double filled = 0;
+    const double memory = of_memory * session_.machine().gpu_memory;
+    double filled = 0, bytes = 2 * bytes_of_panel(k);
     for (Index j = next + gpus_; j < A_.nt() && filled < seconds; j += gpus_) {
-      const double update = update_args(k, j).work.flops / rate;
-      if (filled > 0 && filled + update / 2 > seconds) break;
+      const double update = std::max(update_args(k, j).work.flops / rate, shortest);
+      bytes += bytes_of_panel(j);
+      if ((filled > 0 && filled + update / 2 > seconds) || (memory > 0 && bytes > memory)) break;
       filled += update;
       panels.push_back(j);
     }
     return panels;
+  }
+  double bytes_of_panel(Index j) const {
+    return static_cast<double>(A_.m()) * static_cast<double>(A_.tile_n(j)) * sizeof(T);
   }
 
   /// Adds panel k, its pivots and the inverses of its diagonal blocks, which are returned, if updates use them.
@@ -278,7 +283,7 @@ class Lu {
   const Matrix<T>& A_;
   const detail::PivotTiles& pivots_;
   int gpus_;
-  bool owned_, blocked_;
+  bool owned_, blocked_, beside_ = owned_ && codelets::can_factorize_beside_updates();
 };
 
 }  // namespace tessera::unroll
