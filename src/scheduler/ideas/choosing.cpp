@@ -17,23 +17,23 @@ namespace {
 struct Candidate {
   ReadyQueue* queue;
   ReadyQueue::Tasks::const_iterator position;
-  std::size_t score;
+  double seconds;  ///< to fetch what it reads
 };
 
 /// Compares the tasks at the front of a queue with the best candidate so far.
 /// @param skip_declined  leaves out the tasks that faster workers should run
 void compare(const State& state, const Worker& worker, ReadyQueue& queue, bool skip_declined,
              std::optional<Candidate>& best) {
-  const bool by_score = state.options.locality && state.cache.distributed();
-  int left = by_score || skip_declined ? state.options.window : 1;
+  const bool by_fetches = state.options.locality && state.cache.distributed();
+  int left = by_fetches || skip_declined ? state.options.window : 1;
   for (auto position = queue.tasks().begin(); position != queue.tasks().end() && left > 0; ++position) {
     const auto& task = **position;
     left--;
     if (!has_room_for_result(state, worker, task) || (skip_declined && leave_to_faster(state, worker, task))) continue;
-    const auto [score, is_best] = by_score ? state.cache.score(task, worker.node) : TileCache::Score{};
-    if (!best || score > best->score || (score == best->score && RunsBefore{}(task, **best->position)))
-      best = Candidate{&queue, position, score};
-    if (is_best) return;  // no later task has a larger score
+    const double seconds = by_fetches ? seconds_to_fetch(state, worker, task) : 0;
+    if (!best || seconds < best->seconds || (seconds == best->seconds && RunsBefore{}(task, **best->position)))
+      best = Candidate{&queue, position, seconds};
+    if (by_fetches && seconds == 0) return;  // no later task is better
   }
 }
 

@@ -6,8 +6,8 @@
 /// Which ready task a worker reserves next.
 namespace tessera::scheduler {
 
-/// Takes the task that suits a worker best out of its own queue or a shared queue: the one with the largest score of
-/// the tile cache, and among those with the same score, the first by priority and submission. Tasks that the worker
+/// Takes the task that suits a worker best out of its own queue or a shared queue: the one whose missing tiles
+/// take the least time to fetch, and among equal ones, the first by priority and submission. Tasks that the worker
 /// should leave to faster ones are declined.
 /// @returns null if there is none, or if it exceeds the worker's look-ahead limit
 TaskPtr choose_task(State& state, Worker& worker);

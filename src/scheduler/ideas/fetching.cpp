@@ -32,6 +32,22 @@ bool prefetch_as_a_whole(const Backend& backend, const Task& task) {
   });
 }
 
+double seconds_to_fetch(const State& state, const Worker& worker, const Task& task) {
+  const auto peer_reserved = [&](TileId tile) {
+    return std::ranges::any_of(state.members, [&](const Worker* other) {
+      return state.cache.is_peer(other->node, worker.node) && other->station.uses(tile);
+    });
+  };
+  std::size_t from_peers = 0, from_host = 0;
+  for (const auto& use : task.tiles) {
+    if (!use.reads || worker.station.uses(use.tile)) continue;
+    const auto level = state.cache.level(use.tile, worker.node);
+    if (level == TileCache::Level::Own) continue;
+    (level == TileCache::Level::Peer || peer_reserved(use.tile) ? from_peers : from_host) += use.bytes;
+  }
+  return state.cache.seconds(from_peers, from_host, worker.node);
+}
+
 Prefetches fetch_ahead(State& state, Worker& worker) {
   const auto& cache = state.cache;
   const auto node = worker.node;

@@ -26,6 +26,11 @@ struct Prefetches {
   std::vector<Tile> tiles;    ///< prefetch each of these tiles by itself
 };
 
+/// How long the links take to bring what a task reads to a worker, if they have nothing else to do [s]. Tiles that the
+/// worker has, is getting, or will get for a task in its reservation station take no time. What a peer has, is getting,
+/// or will get comes from the fastest peer, all else from the host. Costs a few lookups for each tile and peer.
+double seconds_to_fetch(const State& state, const Worker& worker, const Task& task);
+
 /// Marks the reserved tasks of a worker whose tiles should be fetched now, and returns what to request, in the order of
 /// the tasks. A task waits if one of its tiles is on its way to a peer. A task whose tiles have all arrived takes over
 /// abandoned tiles.

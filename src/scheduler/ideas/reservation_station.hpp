@@ -29,6 +29,9 @@ class ReservationStation {
   /// The memory that the reserved tasks need [bytes]: each tile counts once, and results that were there already do not
   /// count.
   std::size_t bytes() const noexcept { return bytes_; }
+  /// Whether a reserved task uses a tile.
+  bool uses(TileId tile) const { return uses_.contains(tile); }
+
   /// The memory that one more task would need [bytes].
   /// @param node  the worker's memory
   std::size_t additional_bytes(const Task& task, const TileCache& cache, unsigned node) const;

@@ -10,11 +10,14 @@ void TileCache::set_links(Links links) {
   links_ = std::move(links);
   const auto& [is_gpu, rate] = links_;
   peers_.assign(is_gpu.size(), {});
+  peer_rate_.assign(is_gpu.size(), 0);
   for (unsigned node = 0; node < is_gpu.size(); node++) {
     if (!is_gpu[node]) continue;
     for (unsigned source = 0; source < is_gpu.size(); source++)
-      if (source != node && is_gpu[source] && rate[source][node] >= rate[host_node][node])  // false for NaN
+      if (source != node && is_gpu[source] && rate[source][node] >= rate[host_node][node]) {  // false for NaN
         peers_[node].push_back(source);
+        peer_rate_[node] = std::max(peer_rate_[node], rate[source][node]);
+      }
   }
 }
 
@@ -27,14 +30,12 @@ TileCache::Level TileCache::level(TileId tile, unsigned node) const {
   return std::ranges::any_of(peers, has) || std::ranges::any_of(peers, gets) ? Level::Peer : Level::Far;
 }
 
-TileCache::Score TileCache::score(const Task& task, unsigned node) const {
-  Score score;
-  for (const auto& use : task.tiles) {
-    const auto found = use.reads ? level(use.tile, node) : Level::Own;
-    score.sum += use.bytes * static_cast<std::size_t>(found);
-    score.best = score.best && found == Level::Own;
-  }
-  return score;
+double TileCache::seconds(std::size_t from_peers, std::size_t from_host, unsigned node) const {
+  const auto at = [](std::size_t bytes, double rate) {
+    constexpr double assumed = 1000;  // MB/s
+    return static_cast<double>(bytes) / (1e6 * (rate > 0 ? rate : assumed));
+  };
+  return at(from_peers, peer_rate_[node]) + at(from_host, links_.rate[host_node][node]);
 }
 
 bool TileCache::has_all(const Task& task, unsigned node) const {

@@ -24,12 +24,9 @@ class TileCache {
   /// The nearest level that has the tile or is getting it.
   Level level(TileId tile, unsigned node) const;
 
-  struct Score {
-    std::size_t sum = 0;  ///< Σ bytes × level over the tiles of a task
-    bool best = true;     ///< every tile that the task reads is on level Own
-  };
-  /// How much of what a task reads is near a memory node. A tile that is only written counts as on level Own.
-  Score score(const Task& task, unsigned node) const;
+  /// How long the links take to bring bytes to a memory node [s], from the fastest peer and from the host. A rate that
+  /// is not known counts as 1 GB/s, so that bytes can still be compared.
+  double seconds(std::size_t from_peers, std::size_t from_host, unsigned node) const;
 
   /// Whether the memory node has a valid copy of every tile that the task reads.
   bool has_all(const Task& task, unsigned node) const;
@@ -53,6 +50,7 @@ class TileCache {
   const Backend& backend_;
   Links links_;
   std::vector<std::vector<unsigned>> peers_;  ///< by memory node
+  std::vector<double> peer_rate_;             ///< of the fastest peer [MB/s], by memory node; 0: there is none
 };
 
 }  // namespace tessera::scheduler

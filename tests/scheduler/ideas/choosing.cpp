@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which task a worker reserves next: by hits in its own memory and in those of its peers, then by priority.
+// Which task a worker reserves next: the one with least to fetch, over which links, then by priority.
 #include "fixture.hpp"
 
 namespace tessera::scheduler {
@@ -26,8 +26,37 @@ TEST_F(Choosing, PrefersItsOwnMemoryToAPeerAndAPeerToTheHost) {
 TEST_F(Choosing, CountsBytesNotTiles) {
   backend.where = {{tile(1), 1}, {tile(2), 2}};
   push({reads(1, 1000), reads(3, 5000)});
-  const auto more = push({reads(2, 3000), reads(3, 3000)});  // 1 × 3000 is more than 2 × 1000
-  EXPECT_EQ(id_of(choose_task(state, gpu_)), more);
+  const auto less = push({reads(2, 3000), reads(3, 3000)});  // 3000 bytes less from the host, but 3000 from a peer
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), less);
+}
+
+TEST_F(Choosing, ManyBytesFromAPeerTakeLongerThanFewFromTheHost) {
+  backend.where = {{tile(1), 2}};
+  push({reads(1, 6000)});                         // at 50 MB/s
+  const auto from_host = push({reads(2, 1000)});  // at 10 MB/s
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), from_host);
+}
+
+// A task that only writes a tile has no advantage over one whose tiles are all there.
+TEST_F(Choosing, TilesThatAreOnlyWrittenDoNotCount) {
+  backend.where = {{tile(1), 1}, {tile(2), 1}};
+  const auto first = push({reads(1)});
+  push({reads(2), overwrites(3, 9000)});
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), first);
+}
+
+TEST_F(Choosing, ReservedTasksBringTheirTiles) {
+  reserve(gpu_, {reads(1)});
+  for (std::uintptr_t i = 4; i < 8; i++) push({reads(i)});
+  const auto brought = push({reads(1), overwrites(3)});
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), brought);
+}
+
+TEST_F(Choosing, WhatAPeerHasReservedComesFromThere) {
+  reserve(peer_, {reads(1)});
+  push({reads(2)});
+  const auto at_peer = push({reads(1)});
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), at_peer);
 }
 
 TEST_F(Choosing, TakesTheFirstByPriorityThenSubmissionIfScoresAreEqual) {

@@ -39,19 +39,22 @@ TEST_F(TileCacheTest, ATileOnItsWayCountsAsArrived) {
   EXPECT_EQ(state.cache.level(tile(2), 1), Level::Peer);
 }
 
-TEST_F(TileCacheTest, TheScoreIsBytesTimesLevel) {
-  backend.where = {{tile(1), 1}, {tile(2), 2}, {tile(3), host_node}};
-  const auto score = state.cache.score(*submit({reads(1, 100), reads(2, 30), reads(3, 7)}), 1);
-  EXPECT_EQ(score.sum, 2 * 100 + 30);
-  EXPECT_FALSE(score.best);
+TEST_F(TileCacheTest, TilesTakeTheirBytesOverTheRateOfTheirLink) {
+  EXPECT_DOUBLE_EQ(state.cache.seconds(100'000'000, 30'000'000, 1), 100.0 / 50 + 30.0 / 10);
+  EXPECT_EQ(state.cache.seconds(0, 0, 1), 0);
 }
 
-TEST_F(TileCacheTest, ATileThatIsOnlyWrittenCountsAsNear) {
-  backend.where = {{tile(1), 1}};
-  const auto score = state.cache.score(*submit({reads(1, 100), overwrites(2, 10)}), 1);
-  EXPECT_EQ(score.sum, 2 * 110);
-  EXPECT_TRUE(score.best);
-  EXPECT_FALSE(state.cache.score(*submit({reads(1, 100), updates(2, 10)}), 1).best);
+TEST_F(TileCacheTest, TilesComeFromTheFastestPeer) {
+  Links links{{false, true, true, true}, std::vector(4, std::vector<double>(4, 10))};
+  links.rate[2][1] = 20, links.rate[3][1] = 40;
+  state.cache.set_links(links);
+  EXPECT_DOUBLE_EQ(state.cache.seconds(40'000'000, 0, 1), 1);
+}
+
+TEST_F(TileCacheTest, AnUnknownRateCountsAsOneGigabytePerSecond) {
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  state.cache.set_links({{false, true}, std::vector(2, std::vector<double>(2, unknown))});
+  EXPECT_DOUBLE_EQ(state.cache.seconds(0, 2'000'000'000, 1), 2);
 }
 
 TEST_F(TileCacheTest, MissingTilesAreReadAndNotThere) {
