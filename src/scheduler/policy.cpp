@@ -87,7 +87,7 @@ starpu_task* Policy::pop(int id) {
       std::erase(prefetches.tasks, popped);  // StarPU will fetch its tiles at once
     }
     if (!worker.runs()) count_idle(state_, worker, time);
-    sleepers = wake_others(state_, !std::exchange(state_.declined, false), id);
+    sleepers = wake_others(state_, id);
     if (popped != nullptr) state_.counts.in_pop += now() - begin;
   }
   request(worker, prefetches);
@@ -124,7 +124,7 @@ void Policy::starts(starpu_task* task, int id) {
   {
     const Lock lock(mutex_);
     // Workers that wait for a tile of the task can have it now.
-    if (task_starts(state_, id_of(task), id, now())) sleepers = wake_others(state_, true, id);
+    if (task_starts(state_, id_of(task), id, now())) sleepers = wake_others(state_, id);
   }
   wake(sleepers);
 }

@@ -7,6 +7,7 @@
 
 #include "accounting.hpp"
 #include "declining.hpp"
+#include "fetching.hpp"
 #include "memory_limits.hpp"
 #include "stealing.hpp"
 
@@ -20,31 +21,53 @@ struct Candidate {
   double seconds;  ///< to fetch what it reads
 };
 
+bool compares_fetches(const State& state) { return state.options.locality && state.cache.distributed(); }
+
 /// Compares the tasks at the front of a queue with the best candidate so far.
-/// @param skip_declined  leaves out the tasks that faster workers should run
-void compare(const State& state, const Worker& worker, ReadyQueue& queue, bool skip_declined,
-             std::optional<Candidate>& best) {
-  const bool by_fetches = state.options.locality && state.cache.distributed();
-  int left = by_fetches || skip_declined ? state.options.window : 1;
-  for (auto position = queue.tasks().begin(); position != queue.tasks().end() && left > 0; ++position) {
+/// @param skip_left  leaves out the tasks that faster workers should run
+void compare_front(const State& state, const Worker& worker, ReadyQueue& queue, bool skip_left,
+                   std::optional<Candidate>& best) {
+  const bool by_fetches = compares_fetches(state);
+  int left = by_fetches || skip_left ? state.options.window : 1;
+  for (auto position = queue.tasks().begin(); position != queue.tasks().end() && left-- > 0; ++position) {
     const auto& task = **position;
-    left--;
-    if (!has_room_for_result(state, worker, task) || (skip_declined && leave_to_faster(state, worker, task))) continue;
+    if (!has_room_for_result(state, worker, task) || (skip_left && leave_to_faster(state, worker, task))) continue;
     const double seconds = by_fetches ? seconds_to_fetch(state, worker, task) : 0;
     if (!best || seconds < best->seconds || (seconds == best->seconds && RunsBefore{}(task, **best->position)))
       best = Candidate{&queue, position, seconds};
-    if (by_fetches && seconds == 0) return;  // no later task is better
+    if (seconds == 0) return;  // no later task is better
   }
 }
 
-std::optional<Candidate> find_candidate(State& state, Worker& worker, bool skip_declined) {
+/// Compares the tasks at the end of a queue: those that faster workers would get to last. Stops at the first one that
+/// they should run.
+void compare_end(const State& state, const Worker& worker, ReadyQueue& queue, std::optional<Candidate>& best) {
+  const bool by_fetches = compares_fetches(state);
+  int left = state.options.window;
+  for (auto next = queue.tasks().end(); next != queue.tasks().begin() && left-- > 0;) {
+    const auto position = --next;
+    const auto& task = **position;
+    if (!has_room_for_result(state, worker, task)) continue;
+    if (leave_to_faster(state, worker, task)) return;
+    const double seconds = by_fetches ? seconds_to_fetch(state, worker, task) : 0;
+    if (!best || seconds < best->seconds) best = Candidate{&queue, position, seconds};
+    if (!by_fetches) return;
+  }
+}
+
+/// @param skip_left  leaves out the tasks that faster workers should run, and looks at the end of the queues, too
+std::optional<Candidate> find_candidate(State& state, Worker& worker, bool skip_left) {
   std::optional<Candidate> best;
-  compare(state, worker, worker.bound, skip_declined, best);
+  const auto compare = [&](ReadyQueue& queue) {
+    compare_front(state, worker, queue, skip_left, best);
+    if (skip_left) compare_end(state, worker, queue, best);
+  };
+  compare(worker.bound);
   // A worker reserves no more than its share of the shared tasks: others would have to steal the rest.
   const auto fair = (state.shared_tasks + state.members.size() - 1) / state.members.size();
   if (worker.station.size() < std::max<std::size_t>(1, fair) && (!best || state.cache.distributed()))
     for (auto& [key, queue] : state.shared)
-      if (!queue.empty() && can_execute(worker, queue.front())) compare(state, worker, queue, skip_declined, best);
+      if (!queue.empty() && can_execute(worker, queue.front())) compare(queue);
   return best;
 }
 
@@ -53,7 +76,7 @@ std::optional<Candidate> find_candidate(State& state, Worker& worker, bool skip_
 TaskPtr choose_task(State& state, Worker& worker) {
   auto best = find_candidate(state, worker, false);
   if (best && leave_to_faster(state, worker, **best->position)) {
-    decline(state, worker);
+    decline(state, worker, **best->position);
     best = find_candidate(state, worker, true);
   }
   if (!best || (!worker.station.empty() && !may_look_ahead(state, worker, **best->position))) return nullptr;

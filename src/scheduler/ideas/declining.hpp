@@ -6,10 +6,13 @@
 /// Workers that are much slower than others leave tasks to them.
 namespace tessera::scheduler {
 
-/// Whether faster workers will have finished everything that is submitted before this worker would finish the task.
+/// Whether workers that are at least twice as fast will finish a task before this worker would: after the ready tasks
+/// that come before it, or after everything that is submitted.
 bool leave_to_faster(const State& state, const Worker& worker, const Task& task);
 
-/// Moves the tasks at the front of a worker's queue that it should leave to faster workers to the shared queues.
-void decline(State& state, Worker& worker);
+/// Moves the tasks at the front of a worker's queue that it should leave to faster workers to the shared queues. Notes
+/// that sleeping workers which are faster in a task must be woken.
+/// @param task  one that the worker should leave; in any queue
+void decline(State& state, Worker& worker, const Task& task);
 
 }  // namespace tessera::scheduler

@@ -86,10 +86,11 @@ int wake_for(State& state, const Task& task) {
   return sleeper->id;
 }
 
-std::vector<int> wake_others(State& state, bool only_waiting, int caller) {
+std::vector<int> wake_others(State& state, int caller) {
+  const Kinds left_to = std::exchange(state.declined_for, 0);
   std::vector<int> sleepers;
   for (auto* worker : state.members)
-    if (worker->id != caller && (!only_waiting || worker->waits) && worker->asleep.exchange(false))
+    if (worker->id != caller && (worker->waits || (bit(worker->kind) & left_to) != 0) && worker->asleep.exchange(false))
       sleepers.push_back(worker->id);
   return sleepers;
 }

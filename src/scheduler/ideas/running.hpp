@@ -27,9 +27,9 @@ bool task_ends(State& state, TaskId task, TileId output, int worker, double now)
 /// none.
 int wake_for(State& state, const Task& task);
 
-/// The sleeping workers that should be woken after a change.
-/// @param only_waiting  only those that wait for tiles
-/// @param caller        the worker that is awake
-std::vector<int> wake_others(State& state, bool only_waiting, int caller);
+/// The sleeping workers that should be woken after a change: those that wait for tiles, and those that others have left
+/// a task to.
+/// @param caller  the worker that is awake
+std::vector<int> wake_others(State& state, int caller);
 
 }  // namespace tessera::scheduler

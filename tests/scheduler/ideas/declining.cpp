@@ -32,8 +32,41 @@ TEST_F(Declining, ASlowWorkerHelpsWithManyTasks) {
   backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
   set_unfinished(16);
   EXPECT_TRUE(leaves());  // with this one 17 tasks: 8.5 + 1 s
-  set_unfinished(18);
+  for (int i = 0; i < 18; i++) push({});
   EXPECT_FALSE(leaves());
+}
+
+TEST_F(Declining, OnlyReadyTasksThatComeFirstCount) {
+  backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
+  set_unfinished(30);
+  EXPECT_TRUE(leaves());  // the 30 are not ready
+  for (int i = 0; i < 18; i++) push({}, -1);
+  EXPECT_TRUE(leaves());  // the 18 are less urgent
+  for (int i = 0; i < 17; i++) push({});
+  EXPECT_TRUE(leaves());
+  push({});
+  EXPECT_FALSE(leaves());
+}
+
+TEST_F(Declining, WhatFasterWorkersHaveCounts) {
+  backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
+  backend.homes = {{tile(1), gpu_.id}};
+  set_unfinished(30);
+  for (int i = 0; i < 6; i++) push({updates(1)});
+  for (int i = 0; i < 6; i++) reserve(other_gpu_, {});
+  for (int i = 0; i < 5; i++) pop(other_gpu_, {});
+  EXPECT_TRUE(leaves());
+  pop(gpu_, {});
+  EXPECT_FALSE(leaves());
+}
+
+TEST_F(Declining, ASlowWorkerTakesTheLastTask) {
+  backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
+  for (int i = 0; i < 18; i++) push({});
+  EXPECT_EQ(choose_task(state, cpu_), nullptr);
+  EXPECT_EQ(state.shared_tasks, 18);
+  const auto last = push({});
+  EXPECT_EQ(id_of(choose_task(state, cpu_)), last);
 }
 
 TEST_F(Declining, OnlyMuchFasterWorkersCount) {
@@ -67,10 +100,22 @@ TEST_F(Declining, DeclinedTasksAreSharedAndLoseTheirHome) {
   backend.homes = {{tile(1), cpu_.id}};
   push({updates(1)});
   EXPECT_EQ(choose_task(state, cpu_), nullptr);
-  EXPECT_TRUE(state.declined);
+  EXPECT_EQ(state.declined_for, bit(gpu_.kind) | bit(other_gpu_.kind));
   EXPECT_TRUE(cpu_.bound.empty());
   EXPECT_EQ(state.chains.home(tile(1)), no_worker);
   EXPECT_NE(choose_task(state, gpu_), nullptr);
+}
+
+// All tasks are in one queue. What the worker computes as fast as others may be anywhere at its front.
+TEST_F(Declining, ASlowWorkerFindsATaskInWhichItIsNotSlow) {
+  backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
+  push({reads(1)});
+  const auto fast_here = push({reads(2, 64 * tile_bytes)});
+  push({reads(1)});
+  for (const int kind : {cpu_.kind, gpu_.kind, other_gpu_.kind})
+    for (int i = 0; i < 2; i++) state.durations.finished(*submit({reads(2, 64 * tile_bytes)}), kind, 1);
+  EXPECT_EQ(id_of(choose_task(state, cpu_)), fast_here);
+  EXPECT_EQ(choose_task(state, cpu_), nullptr);
 }
 
 TEST_F(Declining, AWorkerTakesTheTasksThatItShouldNotLeave) {

@@ -96,12 +96,15 @@ TEST_F(Running, ANewTaskWakesNobodyWhoCannotExecuteIt) {
   EXPECT_EQ(wake_for(state, *submit({})), a_.id);
 }
 
-TEST_F(Running, AChangeWakesTheOthersThatSleep) {
+TEST_F(Running, AChangeWakesThoseThatWaitForTilesOrHaveBeenLeftATask) {
   auto& c = add_gpu(3);
   a_.asleep = b_.asleep = c.asleep = true;
   b_.waits = true;
-  EXPECT_THAT(wake_others(state, true, c.id), ElementsAre(b_.id));
-  EXPECT_THAT(wake_others(state, false, c.id), ElementsAre(a_.id));
+  EXPECT_THAT(wake_others(state, c.id), ElementsAre(b_.id));
+  EXPECT_THAT(wake_others(state, c.id), IsEmpty());
+  state.declined_for = bit(a_.kind) | bit(c.kind);
+  EXPECT_THAT(wake_others(state, c.id), ElementsAre(a_.id));
+  EXPECT_EQ(state.declined_for, 0);
   EXPECT_TRUE(c.asleep);
 }
 
