@@ -22,7 +22,7 @@ struct Faster {
 
 /// @param own  how long the worker needs for the task [s]
 Faster faster_workers(const State& state, double own, const Task& task) {
-  constexpr double much_faster = 0.5;  // smaller differences may be noise
+  constexpr double much_faster = 1.0 / 3;  // less may be noise: copies and waiting disturb what is measured
   Faster faster;
   for (std::size_t kind = 0; kind < state.kinds.size(); kind++) {
     const auto& others = state.kinds[kind];
@@ -66,7 +66,8 @@ bool leave_to_faster(const State& state, const Worker& worker, const Task& task)
   const double own = predicted_seconds(state, worker, task);
   if (own <= 0) return false;  // not known: running the task measures it
   const auto faster = faster_workers(state, own, task);
-  if (faster.workers.empty()) return false;
+  constexpr double worth_leaving = 0.5e-3;  // s. Waiting for memory may make a short task look this much longer
+  if (faster.workers.empty() || own - faster.seconds < worth_leaving) return false;
   // If more tasks than this come before the task, this worker finishes it first.
   const double enough = (own - faster.seconds) * faster.rate;
   if (static_cast<double>(state.order.size()) < enough) return true;

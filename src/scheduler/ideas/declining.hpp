@@ -6,8 +6,8 @@
 /// Workers that are much slower than others leave tasks to them.
 namespace tessera::scheduler {
 
-/// Whether workers that are at least twice as fast will finish a task before this worker would: after the ready tasks
-/// that come before it, or after everything that is submitted.
+/// Whether workers that are at least three times, and 0.5 ms, faster in a task will finish it before this worker would:
+/// after the ready tasks that come before it, or after everything that is submitted.
 bool leave_to_faster(const State& state, const Worker& worker, const Task& task);
 
 /// Moves the tasks at the front of a worker's queue that it should leave to faster workers to the shared queues. Notes

@@ -70,9 +70,16 @@ TEST_F(Declining, ASlowWorkerTakesTheLastTask) {
 }
 
 TEST_F(Declining, OnlyMuchFasterWorkersCount) {
-  backend.seconds = {{0, 1.0}, {1, 0.6}, {2, 0.6}};
+  backend.seconds = {{0, 1.0}, {1, 0.4}, {2, 0.4}};
   EXPECT_FALSE(leaves());
   backend.seconds = {{0, 1.0}, {1, 0.3}, {2, 0.3}};
+  EXPECT_TRUE(leaves());
+}
+
+TEST_F(Declining, ShortTasksAreNotLeft) {
+  backend.seconds = {{0, 0.5e-3}, {1, 0.1e-3}, {2, 0.1e-3}};
+  EXPECT_FALSE(leaves());
+  backend.seconds = {{0, 0.7e-3}, {1, 0.1e-3}, {2, 0.1e-3}};
   EXPECT_TRUE(leaves());
 }
 
