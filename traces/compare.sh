@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Compares `tessera` with the best of StarPU's dmdar, dmdas and lws on simulated machines. Prints the tables of
-# traces/policy.md. usage: traces/compare.sh [h200x4|summit-node|out-of-core]...
+# Compares `tessera` with the best of StarPU's dmdar, dmdas and lws on simulated machines; without homes, also with
+# dmda and eager. Prints the tables of traces/policy.md.
+# usage: traces/compare.sh [h200x4|summit-node|out-of-core|without-homes]...
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 simulate=${TESSERA_SIMULATE:-$here/../build/simgrid/bin/tessera-simulate}
@@ -25,6 +26,21 @@ out_of_core() {  # the operands, as a multiple of the memory of one GPU
       run --platform h200x4 --routine "$routine" --size "$n" --tile 2048 --gpu-memory $((operands * n * n * 8 / $1 >> 20))
     done
   done
+}
+
+# As under a program that suggests no homes: tasks are submitted in the plain order, and the policy alone places them.
+without_homes() {  # arguments
+  "$simulate" --policy tessera,eager,lws,dmda,dmdar,dmdas --placement scheduler --size 16384 "$@" --json - 2>/dev/null || true
+}
+
+in_core_without_homes() {  # machine
+  without_homes --platform "$1" --routine gemm,syrk,trsm,potrf --tile 1024
+}
+
+out_of_core_without_homes() {
+  without_homes --platform h200x4 --routine gemm --tile 2048 --gpu-memory 412
+  without_homes --platform h200x4 --routine syrk,trsm --tile 2048 --gpu-memory 256
+  without_homes --platform h200x4 --routine potrf --tile 1024 --gpu-memory 96
 }
 
 # Prints one row per problem, then the geometric mean.
@@ -78,7 +94,7 @@ table() {
     }'
 }
 
-[[ $# -gt 0 ]] || set -- h200x4 summit-node out-of-core
+[[ $# -gt 0 ]] || set -- h200x4 summit-node out-of-core without-homes
 for name in "$@"; do
   case $name in
     h200x4 | summit-node) printf '**%s**\n\n' "$name" && in_core "$name" | table ;;
@@ -86,6 +102,15 @@ for name in "$@"; do
       printf '**All four GPUs together hold a quarter of the operands**\n\n' && out_of_core 16 | table
       printf '**Each GPU holds a quarter of the operands**\n\n' && out_of_core 4 | table
       ;;
-    *) echo "compare.sh: unknown table '$name'; known tables: h200x4, summit-node, out-of-core" >&2 && exit 2 ;;
+    without-homes)
+      for machine in h200x4 everest summit-node makalu; do
+        printf '**%s**\n\n' "$machine" && in_core_without_homes "$machine" | table
+      done
+      printf '**h200x4, all four GPUs together hold about a quarter of the operands**\n\n' && out_of_core_without_homes | table
+      ;;
+    *)
+      echo "compare.sh: unknown table '$name'; known tables: h200x4, summit-node, out-of-core, without-homes" >&2
+      exit 2
+      ;;
   esac
 done
