@@ -48,7 +48,7 @@ struct GetrfBesideUpdates {
     const auto inverses =
         args.update.blocked ? codelets::inverses_of(handle_of(at_inverses)) : Inverses{Inverses::Refused, 0};
     std::vector<void*> of_update(buffers + first, buffers + at_inverses);
-    of_update.resize(static_cast<std::size_t>(2 * tiles + 1));
+    of_update.resize(2 * static_cast<std::size_t>(tiles) + 1);
     if (args.update.blocked) of_update.push_back(buffers[at_inverses]);
     void** column = buffers + at_inverses + inverses_of_other;
     for (int j = 0; j < args.columns; j++, column += tiles) {
