@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <vector>
 
@@ -25,8 +26,10 @@ Faster faster_workers(const State& state, double own, const Task& task) {
   constexpr double much_faster = 1.0 / 3;  // less may be noise: copies and waiting disturb what is measured
   Faster faster;
   for (std::size_t kind = 0; kind < state.kinds.size(); kind++) {
-    const auto& others = state.kinds[kind];
-    if ((task.kinds & bit(static_cast<int>(kind))) == 0 || others.empty()) continue;
+    std::vector<const Worker*> others;
+    std::ranges::copy_if(state.kinds[kind], std::back_inserter(others),
+                         [&](const Worker* other) { return can_execute(*other, task); });
+    if (others.empty()) continue;
     const double other = predicted_seconds(state, *others.front(), task);
     if (other <= 0 || other > much_faster * own) continue;
     faster.kinds |= bit(static_cast<int>(kind));
@@ -77,11 +80,15 @@ bool leave_to_faster(const State& state, const Worker& worker, const Task& task)
 }
 
 void decline(State& state, Worker& worker, const Task& task) {
-  state.declined_for |= faster_workers(state, predicted_seconds(state, worker, task), task).kinds;
+  const auto wake = [&](const Task& left) {
+    state.declined_for |= faster_workers(state, predicted_seconds(state, worker, left), left).kinds;
+  };
+  wake(task);
   int left = state.options.window;
   for (auto next = worker.bound.tasks().begin(); next != worker.bound.tasks().end() && left-- > 0;) {
     const auto position = next++;
     if (!leave_to_faster(state, worker, **position)) continue;
+    wake(**position);
     state.chains.set_home((*position)->output, no_worker);
     share(state, worker.bound.take(position));
   }

@@ -96,6 +96,16 @@ TEST_F(Declining, OnlyWorkersThatCanExecuteTheTaskCount) {
   EXPECT_FALSE(leaves());
 }
 
+TEST_F(Declining, WorkersThatHaveLeftDoNotCount) {
+  const auto& other_cpu = add_cpu(3);
+  backend.seconds = {{cpu_.id, 1.0}, {other_cpu.id, 1.0}, {gpu_.id, 10.0}};
+  backend.cannot = [&](TaskId, int worker) { return worker == other_cpu.id || worker == other_gpu_.id; };
+  const auto task = submit({}, 0, true);
+  EXPECT_TRUE(leave_to_faster(state, gpu_, *task));
+  std::erase(state.kinds[static_cast<std::size_t>(cpu_.kind)], &cpu_);
+  EXPECT_FALSE(leave_to_faster(state, gpu_, *task));
+}
+
 TEST_F(Declining, CanBeSwitchedOff) {
   state.options.decline = false;
   backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
