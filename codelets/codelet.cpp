@@ -19,8 +19,6 @@ double cost_in_microseconds(starpu_task* task, unsigned worker, unsigned /*imple
   return 1e6 * cost(task->cl->name, work_of(task), static_cast<int>(worker));
 }
 
-double flops_of(starpu_task* task, unsigned /*implementation*/) { return work_of(task).flops; }
-
 /// Hashes the type and the tile sizes, not α and β: StarPU treats tasks with equal footprints as equally expensive. In
 /// tall tiles on a diagonal, the hash does not contain how much of the tile is computed; the cost function takes that
 /// into account.
