@@ -218,9 +218,9 @@ template <Scalar T>
 starpu_codelet& panel_update();
 
 /// Factorizes a panel while an earlier one updates some others; if the GPU has no memory for the second stream, one
-/// after the other. Buffers: those of `getrf` for the panel; of the earlier panel, as for `panel_update`, its tiles (read),
-/// its pivots (read) and, if `update.blocked`, its inverses (read); then `update.tiles` tiles of each of the `columns`
-/// others. Only on GPUs.
+/// after the other. Buffers: those of `getrf` for the panel; of the earlier panel, as for `panel_update`, its tiles
+/// (read), its pivots (read) and, if `update.blocked`, its inverses (read); then `update.tiles` tiles of each of the
+/// `columns` others. Only on GPUs.
 struct GetrfBesideUpdatesArgs {
   Work work;
   GetrfArgs panel;

@@ -10,8 +10,7 @@ namespace {
 #ifdef TESSERA_WITH_CUDA
 template <Scalar T>
 void scale_rectangle(T beta, T* C, int m, int n, int ld) {
-  if (beta == T{})
-    check("scale", cudaMemset2DAsync(C, ld * sizeof(T), 0, m * sizeof(T), n, device::local_stream()));
+  if (beta == T{}) check("scale", cudaMemset2DAsync(C, ld * sizeof(T), 0, m * sizeof(T), n, device::local_stream()));
   else check("scale", device::scale<T>(device::local_handle(), m, n, beta, C, ld, C, ld));
 }
 #endif
