@@ -6,6 +6,7 @@
 #include "blas/call.hpp"
 #include "dispatch.hpp"
 #include "entry.hpp"
+#include "option.hpp"
 
 namespace tessera::dropin {
 
@@ -13,12 +14,6 @@ namespace {
 
 using Letter = const char*;
 using Data = const void*;
-
-/// Converts the letter of an option to upper case: both cases are legal. Other characters stay illegal.
-template <typename Option>
-Option option(Letter letter) {
-  return Option{static_cast<char>(*letter & ~0x20)};
-}
 
 /// Computes a legal call.
 /// @return false if the call must go to the host with the program's own arguments

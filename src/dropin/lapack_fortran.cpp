@@ -7,6 +7,7 @@
 #include "blas/shapes.hpp"
 #include "dispatch.hpp"
 #include "guest.hpp"
+#include "option.hpp"
 #include "xerbla.hpp"
 
 namespace tessera::dropin {
@@ -14,12 +15,6 @@ namespace tessera::dropin {
 namespace {
 
 using blas::LapackRoutine;
-
-/// Converts the letter of an option to upper case: both cases are legal. Other characters stay illegal.
-template <typename Option>
-Option option(const char* letter) {
-  return Option{static_cast<char>(*letter & ~0x20)};
-}
 
 /// Handles a call that no LAPACK takes: reports the illegal argument through `xerbla_`. Aborts the program if there is
 /// no LAPACK.

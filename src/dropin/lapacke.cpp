@@ -11,6 +11,7 @@
 #include "dispatch.hpp"
 #include "guest.hpp"
 #include "nan_check.hpp"
+#include "option.hpp"
 
 namespace tessera::dropin {
 
@@ -22,11 +23,6 @@ enum class Level {
   high,  ///< LAPACKE_dgetrf: checks for NaN, and allocates workspace
   low,   ///< LAPACKE_dgetrf_work
 };
-
-template <typename Option>
-Option option(char letter) {
-  return Option{static_cast<char>(letter & ~0x20)};
-}
 
 constexpr bool is_legal_layout(int layout) { return layout == 101 || layout == 102; }
 

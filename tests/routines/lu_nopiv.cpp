@@ -6,11 +6,13 @@
 #include <complex>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include <tessera/lapack.hpp>
 
 #include "support/dense.hpp"
+#include "support/residuals.hpp"
 #include "support/runtime.hpp"
 
 namespace tessera::test {
@@ -45,15 +47,9 @@ Dense<T> plain_factors(Dense<T> A) {
 /// max|A − L U| / (n ‖A‖ u)
 template <Scalar T>
 double residual(const Dense<T>& before, const Dense<T>& factors) {
-  const Index m = before.m, n = before.n, k = std::min(m, n);
-  if (k == 0) return 0;
-  Dense<T> L(m, k), U(k, n), difference = packed(before);
-  for (Index j = 0; j < k; j++)
-    for (Index i = 0; i < m; i++) L(i, j) = i < j ? T{} : i == j ? T(1) : factors(i, j);
-  for (Index j = 0; j < n; j++)
-    for (Index i = 0; i < k; i++) U(i, j) = i > j ? T{} : factors(i, j);
-  multiply(L, U, Op::NoTrans, difference);
-  return largest(difference) / (static_cast<double>(std::max(m, n)) * norm(before) * unit<T>);
+  std::vector<Index> no_exchanges(static_cast<std::size_t>(std::min(before.m, before.n)));
+  std::iota(no_exchanges.begin(), no_exchanges.end(), Index{1});
+  return residual(before, factors, no_exchanges);
 }
 
 /// max|U| / max|A|, where |x| is |Re x| + |Im x|.
