@@ -25,16 +25,16 @@ struct Faster {
 Faster faster_workers(const State& state, double own, const Task& task) {
   constexpr double much_faster = 1.0 / 3;  // less may be noise: copies and waiting disturb what is measured
   Faster faster;
+  const auto able = [&](const Worker* other) { return can_execute(*other, task); };
   for (std::size_t kind = 0; kind < state.kinds.size(); kind++) {
-    std::vector<const Worker*> others;
-    std::ranges::copy_if(state.kinds[kind], std::back_inserter(others),
-                         [&](const Worker* other) { return can_execute(*other, task); });
-    if (others.empty()) continue;
-    const double other = predicted_seconds(state, *others.front(), task);
+    const auto first = std::ranges::find_if(state.kinds[kind], able);
+    if (first == state.kinds[kind].end()) continue;
+    const double other = predicted_seconds(state, **first, task);
     if (other <= 0 || other > much_faster * own) continue;
+    const auto before = faster.workers.size();
+    std::copy_if(first, state.kinds[kind].end(), std::back_inserter(faster.workers), able);
     faster.kinds |= bit(static_cast<int>(kind));
-    faster.workers.insert(faster.workers.end(), others.begin(), others.end());
-    faster.rate += static_cast<double>(others.size()) / other;
+    faster.rate += static_cast<double>(faster.workers.size() - before) / other;
     faster.seconds = std::min(faster.seconds, other);
   }
   return faster;

@@ -8,7 +8,7 @@ namespace tessera::scheduler {
 struct Options {
   int slots = 16;          ///< SLOTS: how many tasks a GPU reserves; a CPU worker reserves one
   int window = 8;          ///< WINDOW: how many tasks at the front of a queue are compared, or at its end may be stolen
-  bool locality = true;    ///< LOCALITY: choose the task with the most bytes at hand, not the first one
+  bool locality = true;    ///< LOCALITY: choose the task with the shortest fetches, not the first one
   bool chains = true;      ///< CHAINS: the tasks that write one tile stay with the worker that has it
   bool prefetch = true;    ///< PREFETCH: fetch the tiles of reserved tasks ahead
   int lookahead = 55;      ///< LOOKAHEAD: percent of the memory beside incomplete results, for reserved tasks
