@@ -27,8 +27,9 @@ Outstanding::One begin_unless_exiting(Outstanding& unfinished) {
 }
 }  // namespace
 
-Call::Call(CallGroup& all, bool is_private, bool metered)
-    : private_(is_private), metered_(metered), all_(all), in_all_(begin_unless_exiting(all.unfinished())) {
+Call::Call(CallGroup& all, FairShares& shares, bool is_private, bool metered)
+    : private_(is_private), metered_(metered), all_(all), in_all_(begin_unless_exiting(all.unfinished())),
+      share_(shares) {
   if (private_) return;
   scopes_.reserve(scopes.size());
   for (const auto& scope : scopes) scopes_.emplace_back(scope, scope->unfinished());

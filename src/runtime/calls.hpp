@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "failure_watch.hpp"
+#include "fair_shares.hpp"
 #include "outstanding.hpp"
 
 namespace tessera::codelets {
@@ -42,9 +43,10 @@ class Scope : public CallGroup {
 class Call {
  public:
   /// @param all         the calls of the session
+  /// @param shares      of the devices, of the calls that run
   /// @param is_private  whether its caller waits for its tiles, and nobody else knows them
   /// @param metered     whether its tasks are counted for `progress_now`
-  Call(CallGroup& all, bool is_private, bool metered);
+  Call(CallGroup& all, FairShares& shares, bool is_private, bool metered);
 
   void task_begins() noexcept { unfinished_.fetch_add(1, std::memory_order_relaxed); }
   /// Call this for each task that has run, and once when all tasks have been submitted.
@@ -53,6 +55,8 @@ class Call {
   }
   void fails(const std::shared_ptr<codelets::Failure>& failure);
   bool metered() const noexcept { return metered_; }
+  /// For the thread that submits, except `has_run`.
+  FairShares::Share& share() noexcept { return share_; }
 
  private:
   ~Call() = default;
@@ -61,6 +65,7 @@ class Call {
   const bool private_, metered_;
   CallGroup& all_;
   const Outstanding::One in_all_;
+  FairShares::Share share_;  // after in_all_, which may never return: the process exits
   std::vector<std::pair<std::shared_ptr<Scope>, Outstanding::One>> scopes_;
 };
 

@@ -41,6 +41,12 @@ void add_options(CLI::App& app, Options& options, Typed& typed) {
        {app.add_option("--gpu-memory", options.gpu_memory, "memory of a GPU that may be used (90 % of it)")
             ->type_name("MiB")
             ->check(tools::whole_number(1, 1 << 30)),
+        app.add_option(
+               "--beside", options.beside,
+               "simulate each call beside an endless loop of calls of the same routine and this size, which the "
+               "work of the GPUs includes")
+            ->type_name("N")
+            ->check(tools::whole_number(1, 1 << 20)),
         app.add_option("--jobs", options.jobs, "simulations that run at the same time (number of cores)")
             ->type_name("N")
             ->check(tools::whole_number(1, 1024)),
@@ -65,13 +71,22 @@ std::string known_platforms(const fs::path& folder) {
   return text;
 }
 
+/// The folder of the described machines: the one that TESSERA_PLATFORMS names; else that of the prefix in which this
+/// program is installed; else that of the source tree.
+fs::path platforms_folder() {
+  if (const char* folder = std::getenv("TESSERA_PLATFORMS"); folder != nullptr && *folder != '\0') return folder;
+  const auto program = fs::read_symlink("/proc/self/exe").parent_path();
+  const auto installed = (program / TESSERA_INSTALLED_PLATFORMS).lexically_normal();
+  if (std::error_code error; fs::is_directory(installed, error)) return installed;
+  return (program / TESSERA_SOURCE_PLATFORMS).lexically_normal();
+}
+
 fs::path find_platform(const std::string& name) {
   if (name.find('/') != std::string::npos || name.ends_with(".json")) {
     if (!fs::is_regular_file(name)) throw BadArgument("--platform", name, "is not a file");
     return fs::absolute(name);
   }
-  const char* folder = std::getenv("TESSERA_PLATFORMS");
-  const fs::path platforms = folder != nullptr ? folder : TESSERA_PLATFORMS;
+  const auto platforms = platforms_folder();
   if (auto file = platforms / (name + ".json"); fs::is_regular_file(file)) return file;
   throw BadArgument(
       "--platform", name,

@@ -2,15 +2,19 @@
 #include "simulate/simulation.hpp"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <starpu.h>
 #include <starpu_scheduler.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include <tessera/error.hpp>
 
+#include "shared/free_memory.hpp"
 #include "shared/runtime_options.hpp"
 
 namespace tessera::simulate {
@@ -90,6 +94,55 @@ void tell_of_nvlink(const simulation::Machine& machine) {
   }
 }
 
+/// A thread that repeats calls of a routine as long as this object lives. The first one has ended when it is
+/// constructed.
+class EndlessLoop {
+ public:
+  EndlessLoop(const bench::Routine& routine, const bench::Problem& problem)
+      : routine_(routine), problem_(problem), A_(bench::operand_bytes(routine, problem)[0]),
+        B_(bench::operand_bytes(routine, problem)[1]), C_(bench::operand_bytes(routine, problem)[2]) {
+    call();
+    starpu_pthread_create(&thread_, nullptr, repeat, this);
+  }
+  ~EndlessLoop() {
+    ends_ = true;
+    starpu_pthread_join(thread_, nullptr);
+  }
+  EndlessLoop(const EndlessLoop&) = delete;
+  EndlessLoop& operator=(const EndlessLoop&) = delete;
+
+ private:
+  void call() const { routine_.run_tessera(problem_, {A_.data(), B_.data(), C_.data()}); }
+  static void* repeat(void* loop) {
+    for (const auto& self = *static_cast<EndlessLoop*>(loop); !self.ends_;) self.call();
+    return nullptr;
+  }
+
+  const bench::Routine& routine_;
+  const bench::Problem problem_;
+  const AddressRange A_, B_, C_;
+  bool ends_ = false;  // threads of a simulation run one at a time
+  starpu_pthread_t thread_{};
+};
+
+/// Why the tasks of a call do not fit into the memory of this machine; "" if they may. All of them are submitted before
+/// the first one ends in simulated time.
+std::string why_too_large(const Run& run, const detail::TileExtents& tile) {
+  constexpr double bytes_of_task = 2.2e3;  // measured: dgemm of order 8192 and 11264 in tiles of 128
+  const double multiply_adds =
+      run.routine->flops(run.problem) / (run.problem.type == 'c' || run.problem.type == 'z' ? 8 : 2);
+  const auto terms = tile.k > 0 ? tile.k : tile.n;  // square tiles of solvers and triangles are planned without terms
+  const double tasks =
+      multiply_adds / (static_cast<double>(tile.m) * static_cast<double>(tile.n) * static_cast<double>(terms));
+  const double needed = tasks * bytes_of_task, free = tools::free_memory();
+  if (needed <= free) return "";
+  return fmt::format(
+      "{} of order {} in tiles of {} is about {:.2g} tasks, which need {:.1f} GB of memory, of which {:.1f} GB "
+      "are free; larger tiles (--tile) need less",
+      run.routine->name(), std::max({run.problem.m, run.problem.n, run.problem.k}), tile.n, tasks, needed * 1e-9,
+      free * 1e-9);
+}
+
 Outcome simulate(const Options& options, const Run& run) {
   RuntimeOptions start;
   start.cpus = run.cpus, start.gpus = run.gpus, start.tile = options.tile;
@@ -102,6 +155,15 @@ Outcome simulate(const Options& options, const Run& run) {
   const auto tile = run.routine->plan_of(run.problem).tile;
   outcome.tile_m = tile.m, outcome.tile_n = tile.n, outcome.tile_k = tile.k;
   outcome.policy = policy(), outcome.placement = tools::placement_name(placement());
+  std::optional<EndlessLoop> loop;
+  if (options.beside > 0) {
+    auto problem = run.problem;
+    problem.m = problem.n = problem.k = options.beside;
+    loop.emplace(*run.routine, problem);
+  }
+  outcome.error = why_too_large(run, run.routine->plan_of(run.problem).task());
+  outcome.bad_argument = !outcome.error.empty();
+  if (outcome.bad_argument) return outcome;
   {
     const TaskWatch watch(run.gpus);
     reset_statistics();

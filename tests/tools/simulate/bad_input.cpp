@@ -50,6 +50,11 @@ TEST(BadInput, MoreThanTheMachineHasIsRefused) {
   expect_refused("--platform everest --memory pageable", "--memory", "cannot be simulated");
 }
 
+/// The tasks of this product took more than 17 GB when the system ended the simulation.
+TEST(BadInput, MoreTasksThanTheMemoryHoldsAreRefused) {
+  expect_refused("--platform h200x4 --size 2000000 --tile 256", "of order 2000000 in tiles of 256", "GB are free");
+}
+
 TEST(BadInput, PlacementThatThePolicyDoesNotKnowIsRefused) {
   expect_refused("--platform everest --policy lws --placement home", "placement", "home");
 }

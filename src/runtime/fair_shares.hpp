@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <mutex>
+
+/// Priorities of tasks by which calls that run at the same time share the devices: start-time fair queueing.
+namespace tessera::detail {
+
+/// The virtual time of all running calls. Each task of a call takes some of it, in proportion to its arithmetic, and
+/// tasks that come earlier are more urgent. A new call begins at the time that the running calls have reached: it
+/// outranks neither what they are about to run, nor do they outrank all of it. A call that runs alone begins at 0.
+/// Thread-safe.
+class FairShares {
+ public:
+  /// One call.
+  class Share {
+   public:
+    explicit Share(FairShares& all) : all_(all), next_(all.begin()) {}
+    ~Share() { all_.end(); }
+    Share(const Share&) = delete;
+    Share& operator=(const Share&) = delete;
+
+    /// The priority of the call's next task. Each one is lower than the one before.
+    int next(double flops) noexcept {
+      const int priority = priority_at(next_);
+      next_ += std::max<std::int64_t>(1, static_cast<std::int64_t>(flops / flops_of_unit));
+      return priority;
+    }
+    /// @param priority  of a task of this call that has run
+    void has_run(int priority) noexcept { all_.reach(-std::int64_t{priority}); }
+
+   private:
+    FairShares& all_;
+    std::int64_t next_;
+  };
+
+  /// The priority that the first task of a new call would get.
+  int first() noexcept {
+    const std::lock_guard lock(mutex_);
+    return priority_at(reached_);
+  }
+
+ private:
+  /// A task with less arithmetic takes one unit. With four H200 always busy, the range of priorities lasts for hours.
+  static constexpr double flops_of_unit = 1e9;
+  static constexpr std::int64_t last = std::numeric_limits<int>::max();
+
+  static int priority_at(std::int64_t time) noexcept { return static_cast<int>(-std::min(time, last)); }
+
+  std::int64_t begin() noexcept {
+    const std::lock_guard lock(mutex_);
+    // The time starts again when nothing runs, or before it reaches the end: that one time, the new call is first.
+    if (calls_++ == 0 || reached_ > last / 2) reached_ = 0;
+    return reached_;
+  }
+  void end() noexcept {
+    const std::lock_guard lock(mutex_);
+    if (--calls_ == 0) reached_ = 0;
+  }
+  void reach(std::int64_t time) noexcept {
+    const std::lock_guard lock(mutex_);
+    reached_ = std::max(reached_, time);
+  }
+
+  std::mutex mutex_;
+  std::int64_t calls_ = 0, reached_ = 0;  // guarded by mutex_
+};
+
+}  // namespace tessera::detail

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+namespace tessera::tools {
+
+/// Host memory that this process can still take [bytes]: the least of what the system and the control group report.
+double free_memory();
+
+}  // namespace tessera::tools
