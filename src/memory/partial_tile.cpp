@@ -2,6 +2,9 @@
 #include "partial_tile.hpp"
 
 #include <cerrno>
+#include <cstddef>
+
+#include "common/overwrites.hpp"
 
 namespace tessera::detail {
 
@@ -45,6 +48,11 @@ struct Transfer {
 
   void copy(const Rectangle& part) {
     const auto element = source.elemsize;
+    if (starpu_node_get_kind(to) == STARPU_CPU_RAM) {
+      const auto* const tile = reinterpret_cast<const std::byte*>(target.ptr);
+      overwrites::before(tile + offset(target, part.i, part.j),
+                         tile + offset(target, part.i + part.m, part.j + part.n - 1));
+    }
     const int status = starpu_interface_copy2d(
         source.dev_handle, source.offset + offset(source, part.i, part.j), from, target.dev_handle,
         target.offset + offset(target, part.i, part.j), to, static_cast<std::size_t>(part.m) * element,

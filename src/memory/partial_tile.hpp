@@ -10,7 +10,8 @@
 
 /// Partial copies of tiles. If only a triangle of a matrix is used, parts of the tiles on its diagonal are unused.
 /// These parts would be 2 to 10 percent of all bytes from the host, at n = 8192 on four H200. The other triangle in
-/// host memory may belong to another thread, so copies from and to the host touch exactly the triangle.
+/// host memory may belong to another thread, so copies to the host touch exactly the triangle. A GPU also reads what is
+/// next to the diagonal in pinned memory, and does not use it.
 namespace tessera::detail {
 
 using codelets::Part;
@@ -24,7 +25,7 @@ struct PartialTile {
   std::size_t bytes;  ///< bytes that a copy sends over a link
 };
 
-/// The most panels that a triangle is cut into, and the fewest columns of a panel. A copy between GPUs may send whole
+/// The most panels that a triangle is cut into, and the fewest columns of a panel. A copy to a GPU may send whole
 /// panels, which are rectangles: with eight of them, 1/16 of the tile is sent needlessly. Narrower panels are not worth
 /// separate copies.
 inline constexpr int most_panels = 8, narrowest_panel = 128;

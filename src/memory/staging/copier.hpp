@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 
+#include "common/overwrites.hpp"
 #include "machine/cuda_resources.hpp"
 #include "memory/partial_tile.hpp"
 #include "staging.hpp"
@@ -71,10 +72,11 @@ class Piece {
 
   /// The copy between the columns in host memory and the buffer: before the link's to the GPU, after it from the GPU.
   void copy_on_host() const {
+    if (!to_gpu_) overwrites::before(at(rectangle_.i, rectangle_.j), at(end_row(), end_column() - 1));
     auto* packed = buffer_;
-    for (int j = rectangle_.j; j < rectangle_.j + rectangle_.n; j++, packed += height())
+    for (int j = rectangle_.j; j < end_column(); j++, packed += height())
       if (const auto [begin, end] = used_rows(host_, rectangle_, j); begin < end) {
-        auto* const column = reinterpret_cast<std::byte*>(host_.matrix.ptr) + offset(host_.matrix, begin, j);
+        auto* const column = at(begin, j);
         auto* const in_buffer = packed + static_cast<std::size_t>(begin - rectangle_.i) * host_.matrix.elemsize;
         std::memcpy(to_gpu_ ? in_buffer : column, to_gpu_ ? column : in_buffer,
                     static_cast<std::size_t>(end - begin) * host_.matrix.elemsize);
@@ -90,6 +92,12 @@ class Piece {
   }
 
  private:
+  int end_row() const { return rectangle_.i + rectangle_.m; }
+  int end_column() const { return rectangle_.j + rectangle_.n; }
+  /// An element in host memory.
+  std::byte* at(int i, int j) const {
+    return reinterpret_cast<std::byte*>(host_.matrix.ptr) + offset(host_.matrix, i, j);
+  }
   /// The bytes of a column in the buffer.
   std::size_t height() const { return static_cast<std::size_t>(rectangle_.m) * host_.matrix.elemsize; }
   void link(void* to, std::size_t to_stride, const void* from, std::size_t from_stride, cudaMemcpyKind kind,

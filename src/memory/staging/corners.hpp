@@ -73,7 +73,7 @@ class Lane {
 };
 
 /// The copies of triangles from all GPUs. A thread that drives a GPU would otherwise wait until the link has copied the
-/// tiles before a corner. To a GPU, threads pack corners before they start the copies, and wait for nothing.
+/// tiles before a corner.
 class Corners {
  public:
   /// Starts to copy the pieces of a job, which are corners, and calls copy_rectangle(i) for each rectangle in between:

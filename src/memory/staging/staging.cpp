@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/failure.hpp"
+#include "common/overwrites.hpp"
 #include "copier.hpp"
 #include "corners.hpp"
 #include "memory/partial_tile.hpp"
@@ -36,8 +37,8 @@ void cut(const Rectangle& rectangle, std::size_t element_size, std::vector<Recta
   for (int first = 0; first < n; first += columns) pieces.push_back({i, j + first, m, std::min(columns, n - first)});
 }
 
-/// Copies a tile between host memory and a GPU. If the host memory is pinned, rectangles are copied directly and
-/// corners through staging buffers. Otherwise all panels are copied through staging buffers.
+/// Copies a tile between host memory and a GPU. From pinned memory, panels are copied directly. To pinned memory, only
+/// their rectangles are, and corners go through staging buffers. Pageable memory has staging buffers for all panels.
 template <bool to_gpu, bool pinned>
 int copy(void* source, unsigned from, void* target, unsigned to, cudaStream_t stream) {
   const auto& s = *static_cast<const PartialTile*>(source);
@@ -50,6 +51,9 @@ int copy(void* source, unsigned from, void* target, unsigned to, cudaStream_t st
     const auto at = [&](const starpu_matrix_interface& tile) {
       return reinterpret_cast<std::byte*>(tile.ptr) + offset(tile, part.i, part.j);
     };
+    if constexpr (!to_gpu)
+      overwrites::before(at(t.matrix), reinterpret_cast<const std::byte*>(t.matrix.ptr) +
+                                           offset(t.matrix, part.i + part.m, part.j + part.n - 1));
     starpu_cuda_copy2d_async_sync(at(s.matrix), from, at(t.matrix), to, static_cast<std::size_t>(part.m) * element,
                                   static_cast<std::size_t>(part.n), s.matrix.ld * element, t.matrix.ld * element,
                                   stream, to_gpu ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost);
@@ -67,9 +71,10 @@ int copy(void* source, unsigned from, void* target, unsigned to, cudaStream_t st
       if (!pieces.empty()) corners->copy(job(), count, copy_rectangle);
       else
         for (int i = 0; i < count; i++) copy_rectangle(i);
+    } else if constexpr (pinned) {
+      for_each_panel(host, direct);  // to pack corners, a thread would wait for the link
     } else {
-      if constexpr (pinned) for_each_part(host, direct, stage);
-      else for_each_panel(host, stage);
+      for_each_panel(host, stage);
       if (!pieces.empty()) pool->run(job());
     }
   } catch (const std::exception& error) {

@@ -7,16 +7,16 @@ struct starpu_data_copy_methods;
 
 /// Copies between GPUs and host memory through pinned staging buffers. CUDA alone copies 9 GB/s from pageable memory to
 /// a GPU, and blocks the calling thread. Here several threads fill and empty staging buffers, piece by piece, while the
-/// link copies earlier pieces. The corners of a triangle go through staging buffers even if the host memory is pinned:
-/// the link copies rectangles, and a thread copies the used part of their columns. From a GPU, this is a thread of
-/// CUDA's, so that the thread that drives the GPU does not wait for the link.
+/// link copies earlier pieces. The corners of a triangle on its way to pinned memory go through staging buffers, too:
+/// the link copies rectangles, and a thread of CUDA's copies the used part of their columns, so that the thread that
+/// drives the GPU does not wait for the link.
 namespace tessera::detail::staging {
 
 /// The bytes of one staging buffer. Small enough to split a tile among all threads, large enough for the link's full
 /// rate.
 inline constexpr std::size_t buffer_bytes = std::size_t{2} << 20;
 
-/// The copy methods of a `PartialTile` in pinned memory: rectangles directly, corners through staging buffers.
+/// The copy methods of a `PartialTile` in pinned memory: direct but for the corners of what comes from a GPU.
 const starpu_data_copy_methods* pinned_copies();
 
 /// The copy methods of a `PartialTile` in pageable memory: all panels through staging buffers.
