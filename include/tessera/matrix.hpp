@@ -112,6 +112,7 @@ class Matrix {
 
   Matrix(std::shared_ptr<detail::Session> session, const T* data, Index m, Index n, Index ld, TileSize tile,
          bool read_only);
+  explicit Matrix(std::shared_ptr<detail::TileGrid> grid);
 
   std::shared_ptr<detail::TileGrid> grid_;
   Index i0_ = 0, j0_ = 0;  // first tile of the range

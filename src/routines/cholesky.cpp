@@ -26,7 +26,8 @@ namespace {
 /// Submits the factorization of a stored matrix.
 template <Scalar T>
 Info factorize(const Plan& plan, Uplo uplo, const Matrix<T>& A) {
-  auto outcome = std::make_shared<Outcome>(MatrixAccess::grid(A).shared_session());
+  auto& grid = MatrixAccess::grid(A);
+  auto outcome = std::make_shared<Outcome>(grid.shared_session(), grid.share().processes);
   if (A.mt() == 0) {
     outcome->succeed();
   } else {
@@ -34,10 +35,13 @@ Info factorize(const Plan& plan, Uplo uplo, const Matrix<T>& A) {
     auto value = std::make_unique<codelets::InfoValue>();
     unroll::Cholesky<T> cholesky(MatrixAccess::session(A), plan, uplo, A, value.get());
     // The last task deletes it. If a submission fails, tasks may still use it, and it is lost.
-    static_cast<void>(value.release());
-    if (plan.load_first && MatrixAccess::grid(A).is_private()) cholesky.load();
+    auto* const reported = value.release();
+    if (plan.load_first && grid.is_private()) cholesky.load();
     cholesky.submit();
-    cholesky.submit_outcome(outcome->handle());
+    if (!cholesky.submit_outcome(outcome->handle())) {
+      const std::unique_ptr<codelets::InfoValue> unused(reported);
+      outcome->succeed();
+    }
   }
   return InfoAccess::info(std::move(outcome));
 }
@@ -147,9 +151,10 @@ template <Scalar T>
 void compute_potrs(const Problem<T>& p) {
   if (p.n == 0 || p.nrhs == 0) return;
   const auto session = session_to_wait("potrs");
-  const auto plan = plan_triangular<T>(session->machine(), p.side(), true, p.rows_of_b(), p.columns_of_b());
+  const auto plan = plan_solves<T>(session->machine(), p.side(), p.rows_of_b(), p.columns_of_b());
   const auto b = private_output(session, plan, p.B, p.rows_of_b(), p.columns_of_b(), p.ldb);
-  const auto a = stored_triangle(session, p.stored_uplo(), static_cast<const T*>(p.A), p.n, p.lda, plan.tile.k);
+  const auto a =
+      stored_triangle(session, p.stored_uplo(), static_cast<const T*>(p.A), p.n, p.lda, {plan.tile.k, plan.tile.k});
   name_operand(a, 'A'), name_operand(b, 'B');
   submit_solves(*session, plan, p, a, b);
   b.wait();

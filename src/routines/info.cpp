@@ -11,6 +11,7 @@
 #include "common/failure.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
+#include "tiles/processes.hpp"
 #include "unroll/pivot_tiles.hpp"
 
 namespace tessera {
@@ -25,11 +26,13 @@ std::int64_t& value_of(starpu_data_handle_t handle) {
 
 }  // namespace
 
-Outcome::Outcome(std::shared_ptr<Session> session) : session_(std::move(session)) {
+Outcome::Outcome(std::shared_ptr<Session> session, std::shared_ptr<Processes> processes)
+    : session_(std::move(session)), processes_(std::move(processes)) {
   starpu_variable_data_register(&handle_, -1, 0, sizeof(std::int64_t));
   starpu_data_set_sequential_consistency_flag(handle_, 1);  // the program may have another default
   starpu_data_set_name(handle_, "info");
   codelets::take_failure(handle_);
+  if (processes_) processes_->keep(handle_);
 }
 
 Outcome::~Outcome() {
@@ -57,7 +60,8 @@ Index Outcome::wait(const char* caller) const {
     failure->told = true;
     throw RuntimeError(failure->what);
   }
-  return value;
+  if (processes_ && !of_all_) of_all_ = processes_->least(value);
+  return of_all_.value_or(value);
 }
 
 }  // namespace detail

@@ -2,17 +2,20 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include <tessera/lapack.hpp>
 
 namespace tessera::detail {
 
+class Processes;
 class Session;
 
 /// The info of a factorization: a StarPU variable that its last task writes.
 class Outcome {
  public:
-  explicit Outcome(std::shared_ptr<Session> session);
+  /// @param processes  those that share the matrix, each of which finds out about its own tiles; may be null
+  explicit Outcome(std::shared_ptr<Session> session, std::shared_ptr<Processes> processes = {});
   /// Does not wait: StarPU releases the variable when its tasks have run.
   ~Outcome();
   Outcome(const Outcome&) = delete;
@@ -21,12 +24,15 @@ class Outcome {
   starpu_data_handle_t handle() const noexcept { return handle_; }
   /// Sets it to 0, without a task. @pre no task uses it
   void succeed();
+  /// If processes share the matrix, all of them call this.
   /// @param caller  named by errors
   Index wait(const char* caller = "Info::wait") const;
 
  private:
   std::shared_ptr<Session> session_;  // keeps StarPU running while the handle exists
+  std::shared_ptr<Processes> processes_;
   starpu_data_handle_t handle_ = nullptr;
+  mutable std::optional<Index> of_all_;  ///< what the processes have agreed on
 };
 
 struct InfoAccess {

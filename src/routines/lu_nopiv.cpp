@@ -32,8 +32,9 @@ struct Unpivoted {
 /// @param unit  the factor with ones on its diagonal, of A as stored
 template <Scalar T>
 Unpivoted factorize_unpivoted(const Plan& plan, Uplo unit, const Matrix<T>& A, bool with_growth) {
-  const auto& session = MatrixAccess::grid(A).shared_session();
-  Unpivoted result{std::make_shared<Outcome>(session), nullptr};
+  const auto& grid = MatrixAccess::grid(A);
+  const auto& session = grid.shared_session();
+  Unpivoted result{std::make_shared<Outcome>(session, grid.share().processes), nullptr};
   if (A.mt() == 0 || A.nt() == 0) {
     result.info->succeed();
     return result;
@@ -50,11 +51,14 @@ Unpivoted factorize_unpivoted(const Plan& plan, Uplo unit, const Matrix<T>& A, b
   }
   unroll::LuNopiv<T> lu(*session, plan, unit, A, info.get(), measured);
   // The last tasks delete them. If a submission fails, tasks may still use them, and they are lost.
-  static_cast<void>(info.release());
+  auto* const reported = info.release();
   static_cast<void>(growth.release());
   if (plan.load_first && MatrixAccess::grid(A).is_private()) lu.load();
   lu.submit();
-  lu.submit_outcome(result.info->handle());
+  if (!lu.submit_outcome(result.info->handle())) {
+    const std::unique_ptr<codelets::InfoValue> unused(reported);
+    result.info->succeed();
+  }
   return result;
 }
 

@@ -69,6 +69,10 @@ Matrix<T>::Matrix(std::shared_ptr<detail::Session> session, const T* data, Index
       m_(m), n_(n) {}
 
 template <Scalar T>
+Matrix<T>::Matrix(std::shared_ptr<detail::TileGrid> grid)
+    : grid_(std::move(grid)), mt_(grid_->mt()), nt_(grid_->nt()), m_(grid_->m()), n_(grid_->n()) {}
+
+template <Scalar T>
 Matrix<T>::Matrix(T* data, Index m, Index n, Index ld, TileSize tile) : Matrix(nullptr, data, m, n, ld, tile, false) {}
 
 template <Scalar T>
@@ -147,6 +151,8 @@ Matrix<T> Matrix<T>::conjugate_transposed() const {
 
 template <Scalar T>
 bool Matrix<T>::overlaps(const Matrix& other) const {
+  if (grid_ == other.grid_ && grid_->share().is_distributed())  // also where this process has no tile of both
+    return i0_ < other.i0_ + other.mt_ && other.i0_ < i0_ + mt_ && j0_ < other.j0_ + other.nt_ && other.j0_ < j0_ + nt_;
   const auto memory = [](const Matrix& x) { return x.grid_->memory(x.i0_, x.i0_ + x.mt_, x.j0_, x.j0_ + x.nt_); };
   return detail::overlap(memory(*this), memory(other));
 }

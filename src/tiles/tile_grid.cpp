@@ -26,6 +26,7 @@ bool has_several_memories() { return starpu_memory_nodes_get_count() > 1; }
 /// The StarPU interface that allocates tiles of this memory on GPUs and copies them: pinned or pageable.
 /// @param column  bytes of a column of the largest tile
 starpu_data_interface_ops* interface_of(const TileGrid::Memory& memory, std::size_t column) {
+  if (memory.columns == 0) return tile_interface::pinned();
   const auto* last = memory.first + static_cast<std::size_t>(memory.columns - 1) * memory.stride + memory.height - 1;
   const bool pinned = gpu::is_pinned(memory.first) && gpu::is_pinned(last);
   return pinned ? tile_interface::pinned() : tile_interface::pageable(column);
@@ -48,28 +49,32 @@ struct TileGrid::WriteBack {
 
 TileGrid::TileGrid(std::shared_ptr<Session> session, void* data, Index m, Index n, Index ld, std::size_t element_size,
                    TileSize tile, bool read_only)
+    : TileGrid(std::move(session), data, m, n, ld, element_size, tile, read_only, {}) {}
+
+TileGrid::TileGrid(std::shared_ptr<Session> session, void* data, Index m, Index n, Index ld, std::size_t element_size,
+                   TileSize tile, bool read_only, Share share)
     : session_(std::move(session)), write_backs_(std::make_shared<Outstanding>()), data_(static_cast<std::byte*>(data)),
       m_(m), n_(n), ld_(ld), mt_(m == 0 ? 0 : (m - 1) / tile.rows + 1), nt_(n == 0 ? 0 : (n - 1) / tile.columns + 1),
-      element_size_(element_size), tile_(tile), read_only_(read_only) {
+      element_size_(element_size), tile_(tile), read_only_(read_only), share_(std::move(share)) {
   if (m == 0 || n == 0) mt_ = nt_ = 0;
   if (mt_ == 0) return;
   handles_.resize(static_cast<std::size_t>(mt_ * nt_));
   const auto column = static_cast<std::size_t>(std::min(tile.rows, m)) * element_size;
-  auto* const interface = session_->machine().gpu_count() > 0 ? interface_of(memory(0, mt_, 0, nt_), column)
-                          : has_several_memories()            ? tile_interface::pinned()
-                                                              : &starpu_interface_matrix_ops;
+  auto* const elsewhere = has_several_memories() ? tile_interface::pinned() : &starpu_interface_matrix_ops;
+  auto* const interface =
+      session_->machine().gpu_count() > 0 ? interface_of(memory(0, mt_, 0, nt_), column) : elsewhere;
   for (Index j = 0; j < nt_; j++)
     for (Index i = 0; i < mt_; i++) {
       auto& handle = handles_[static_cast<std::size_t>(i + j * mt_)];
-      const auto origin = reinterpret_cast<std::uintptr_t>(data_) +
-                          static_cast<std::size_t>(i * tile.rows + j * tile.columns * ld) * element_size;
+      const bool mine = share_.is_mine(i, j);
       starpu_matrix_interface matrix{};
       matrix.id = STARPU_MATRIX_INTERFACE_ID;
-      matrix.ptr = matrix.dev_handle = origin;
-      matrix.ld = static_cast<std::uint32_t>(ld), matrix.elemsize = element_size;
+      if (mine) matrix.ptr = matrix.dev_handle = reinterpret_cast<std::uintptr_t>(address(i, j));
+      matrix.ld = static_cast<std::uint32_t>(mine ? ld : tile_m(i)), matrix.elemsize = element_size;
       matrix.nx = static_cast<std::uint32_t>(tile_m(i)), matrix.ny = static_cast<std::uint32_t>(tile_n(j));
       matrix.allocsize = static_cast<std::size_t>(tile_m(i) * tile_n(j)) * element_size;
-      starpu_data_register(&handle, STARPU_MAIN_RAM, &matrix, interface);
+      starpu_data_register(&handle, mine ? STARPU_MAIN_RAM : -1, &matrix, mine ? interface : elsewhere);
+      if (share_.is_distributed()) share_.processes->assign(handle, share_.owner(i, j));
       codelets::take_failure(handle);
       starpu_data_set_sequential_consistency_flag(handle, 1);  // the program may have another default
       tessera_sched_allow_fetching(handle);
@@ -79,14 +84,16 @@ TileGrid::TileGrid(std::shared_ptr<Session> session, void* data, Index m, Index 
 
 TileGrid::~TileGrid() {
   if (handles_.empty() || in_forked_child()) return;
+  if (share_.is_distributed()) share_.processes->matrix_ends();
   require_can_wait("Matrix::~Matrix");          // prints the reason and ends the program
   if (!read_only_) write_back(0, mt_, 0, nt_);  // all together: unregistering would fetch tiles one by one
   wait_until_written_back();
-  for (auto* handle : handles_) {
-    codelets::take_failure(handle);
-    if (read_only_) starpu_data_unregister_no_coherency(handle);
-    else starpu_data_unregister(handle);
-  }
+  for (Index j = 0; j < nt_; j++)
+    for (Index i = 0; i < mt_; i++) {
+      codelets::take_failure(handle(i, j));
+      if (read_only_ || !share_.is_mine(i, j)) starpu_data_unregister_no_coherency(handle(i, j));
+      else starpu_data_unregister(handle(i, j));
+    }
 }
 
 void TileGrid::call(char letter) noexcept {
@@ -110,6 +117,7 @@ void TileGrid::use_only(Uplo uplo) {
 void TileGrid::write_back(Index i0, Index i1, Index j0, Index j1) noexcept {
   for (Index j = j0; j < j1; j++)
     for (Index i = i0; i < i1; i++) {
+      if (!share_.is_mine(i, j)) continue;
       auto* one = new WriteBack{write_backs_, Outstanding::One(*write_backs_), handle(i, j)};  // `end` deletes it
       starpu_data_acquire_on_node_cb(handle(i, j), STARPU_MAIN_RAM, STARPU_R, WriteBack::end, one);
     }
@@ -129,10 +137,22 @@ void TileGrid::check(Index i0, Index i1, Index j0, Index j1) {
   strays_.check();
 }
 
+void* TileGrid::address(Index i, Index j) const {
+  const Index row = share_.rows_before(i) * mb(), column = share_.columns_before(j) * nb();
+  return data_ + static_cast<std::size_t>(row + column * ld_) * element_size_;
+}
+
 TileGrid::Memory TileGrid::memory(Index i0, Index i1, Index j0, Index j1) const {
-  const Index rows = std::min(i1 * mb(), m_) - i0 * mb(), columns = std::min(j1 * nb(), n_) - j0 * nb();
+  // The tiles of a process lie side by side.
+  const Index first = share_.rows_before(i0), end = share_.rows_before(i1), first_column = share_.columns_before(j0),
+              end_column = share_.columns_before(j1);
+  const bool has_last = share_.rows_before(mt_) > share_.rows_before(mt_ - 1),
+             has_last_column = share_.columns_before(nt_) > share_.columns_before(nt_ - 1);
+  const Index missing = has_last && i1 == mt_ && end > first ? mt_ * mb() - m_ : 0,
+              missing_columns = has_last_column && j1 == nt_ && end_column > first_column ? nt_ * nb() - n_ : 0;
+  const Index rows = (end - first) * mb() - missing, columns = (end_column - first_column) * nb() - missing_columns;
   const auto bytes = [&](Index elements) { return static_cast<std::size_t>(elements) * element_size_; };
-  return {data_ + bytes(i0 * mb() + j0 * nb() * ld_), bytes(std::max<Index>(rows, 0)), bytes(ld_),
+  return {data_ + bytes(first * mb() + first_column * nb() * ld_), bytes(std::max<Index>(rows, 0)), bytes(ld_),
           rows > 0 ? std::max<Index>(columns, 0) : 0};
 }
 

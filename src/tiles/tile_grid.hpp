@@ -8,6 +8,7 @@
 
 #include <tessera/matrix.hpp>
 
+#include "processes.hpp"
 #include "runtime/failure_watch.hpp"
 #include "runtime/process_session.hpp"
 
@@ -22,6 +23,11 @@ class TileGrid {
   /// Registers the tiles. Arguments as for Matrix, already checked.
   TileGrid(std::shared_ptr<Session> session, void* data, Index m, Index n, Index ld, std::size_t element_size,
            TileSize tile, bool read_only);
+  /// The same for a distributed matrix: registers the tiles of this process in its memory, and those of others without
+  /// memory.
+  /// @param data  the tiles of this process, without gaps, as one column-major array
+  TileGrid(std::shared_ptr<Session> session, void* data, Index m, Index n, Index ld, std::size_t element_size,
+           TileSize tile, bool read_only, Share share);
   /// Waits for the tasks on the tiles, writes the tiles back, and unregisters them.
   /// @pre  the caller is not a StarPU task, which could not wait
   ~TileGrid();
@@ -38,6 +44,7 @@ class TileGrid {
   Index tile_m(Index i) const noexcept { return i + 1 < mt_ ? mb() : m_ - i * mb(); }
   Index tile_n(Index j) const noexcept { return j + 1 < nt_ ? nb() : n_ - j * nb(); }
   bool read_only() const noexcept { return read_only_; }
+  const Share& share() const noexcept { return share_; }
   Session& session() const noexcept { return *session_; }
   const std::shared_ptr<Session>& shared_session() const noexcept { return session_; }
 
@@ -64,13 +71,17 @@ class TileGrid {
   /// waiting thread has received that failure yet; or if there was a stray failure (see common/failure.hpp)
   void check(Index i0, Index i1, Index j0, Index j1);
 
-  /// The memory of the tiles [i0, i1) × [j0, j1), as columns.
+  /// The memory of this process's tiles among [i0, i1) × [j0, j1), as columns.
   struct Memory {
     const std::byte* first;  ///< start of the first column
     std::size_t height;      ///< bytes of a column
     std::size_t stride;      ///< bytes from one column to the next
     Index columns;
   };
+  void* data() const noexcept { return data_; }
+  Index ld() const noexcept { return ld_; }
+  /// The first element of a tile of this process.
+  void* address(Index i, Index j) const;
   Memory memory(Index i0, Index i1, Index j0, Index j1) const;
 
  private:
@@ -87,6 +98,7 @@ class TileGrid {
   bool read_only_;
   bool private_ = false, only_a_triangle_ = false;
   std::atomic<char> letter_ = 0;
+  Share share_;
 };
 
 /// Gives the routines access to the private part of a Matrix.
@@ -111,6 +123,11 @@ struct MatrixAccess {
   static Matrix<T> matrix(const std::shared_ptr<Session>& session, const T* data, Index m, Index n, Index ld,
                           TileSize tile) {
     return Matrix<T>(session, data, m, n, ld, tile, true);
+  }
+  /// A matrix on tiles that are registered.
+  template <Scalar T>
+  static Matrix<T> matrix(std::shared_ptr<TileGrid> grid) {
+    return Matrix<T>(std::move(grid));
   }
   /// Tile row of the registered matrix at which a view starts.
   template <Scalar T>

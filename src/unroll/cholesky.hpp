@@ -62,10 +62,14 @@ class Cholesky {
   }
 
   /// The task that writes `info`. Call this last.
-  void submit_outcome(starpu_data_handle_t info) {
-    const Index last = A_.mt() - 1;
+  /// @return  whether this process runs a task that factorizes a tile: otherwise there is nothing to tell
+  bool submit_outcome(starpu_data_handle_t info) {
+    Index last = A_.mt() - 1;
+    while (last >= 0 && !submitter_.runs(A_.handle(last, last))) last--;
+    if (last < 0) return false;
     submitter_.submit(codelets::outcome(), {{A_.handle(last, last), STARPU_R}, {info, STARPU_W}},
                       codelets::OutcomeArgs{{0, type_letter<T>}, value_}, owner(last, last));
+    return true;
   }
 
  private:

@@ -45,9 +45,10 @@ class LuNopiv {
   }
 
   /// The tasks that write `info`, and the growth if it is wanted. Call this last.
-  void submit_outcome(starpu_data_handle_t info) {
-    submit_outcome(info, info_);
+  /// @return  whether this process runs a task that factorizes a tile: otherwise there is nothing to tell
+  bool submit_outcome(starpu_data_handle_t info) {
     if (growth_.value != nullptr) submit_outcome(growth_.handle, growth_.value);
+    return submit_outcome(info, info_);
   }
 
  private:
@@ -132,10 +133,13 @@ class LuNopiv {
                       owners_.of(i, j));
   }
 
-  void submit_outcome(starpu_data_handle_t result, codelets::OutcomeValue* value) {
-    const Index last = steps() - 1;
+  bool submit_outcome(starpu_data_handle_t result, codelets::OutcomeValue* value) {
+    Index last = steps() - 1;
+    while (last >= 0 && !submitter_.runs(A_.handle(last, last))) last--;
+    if (last < 0) return false;
     submitter_.submit(codelets::outcome(), {{A_.handle(last, last), STARPU_R}, {result, STARPU_W}},
                       codelets::OutcomeArgs{{0, type_letter<T>}, value}, owners_.of(last, last));
+    return true;
   }
 
   /// Of a product with `terms` terms for each element of tile (i, j).

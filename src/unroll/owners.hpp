@@ -24,10 +24,13 @@ class Owners {
   /// No tile has an owner: the scheduling policy decides.
   Owners() = default;
 
-  /// @param i0, j0  row and column of the first tile in the cyclic distribution: a view's place in its matrix
-  Owners(detail::OwnerGrid grid, Index mt, Index nt, Region region, Index i0 = 0, Index j0 = 0)
-      : grid_(grid), mt_(mt), i0_(i0), j0_(j0), exists_(true) {
-    if (region.part == Part::All || grid.size() == 1) return;
+  /// @param i0, j0     row and column of the first tile in the cyclic distribution: a view's place in its matrix
+  /// @param processes  the grid of processes over which the matrix is distributed first; the GPUs of each share its
+  /// tiles
+  Owners(detail::OwnerGrid grid, Index mt, Index nt, Region region, Index i0 = 0, Index j0 = 0,
+         detail::OwnerGrid processes = {1, 1})
+      : grid_(grid), processes_(processes), mt_(mt), i0_(i0), j0_(j0), exists_(true) {
+    if (region.part == Part::All || grid.size() == 1 || processes.size() > 1) return;
     table_.assign(static_cast<std::size_t>(mt * nt), 0);
     Index total = 0;
     for (Index j = 0; j < nt; j++)
@@ -46,6 +49,8 @@ class Owners {
 
   bool exist() const noexcept { return exists_; }
   detail::OwnerGrid grid() const noexcept { return grid_; }
+  /// After this many tile rows and columns the same GPU of the same process owns a tile again.
+  detail::OwnerGrid period() const noexcept { return {grid_.p * processes_.p, grid_.q * processes_.q}; }
 
   /// The owner of tile (i, j), or -1.
   int of(Index i, Index j) const {
@@ -70,10 +75,11 @@ class Owners {
 
  private:
   int chessboard(Index i, Index j) const {
-    return static_cast<int>((i0_ + i) % grid_.p * grid_.q + (j0_ + j) % grid_.q);
+    const Index row = (i0_ + i) / processes_.p, column = (j0_ + j) / processes_.q;
+    return static_cast<int>(row % grid_.p * grid_.q + column % grid_.q);
   }
 
-  detail::OwnerGrid grid_;
+  detail::OwnerGrid grid_, processes_ = {1, 1};
   Index mt_ = 0, i0_ = 0, j0_ = 0;
   bool exists_ = false;
   std::vector<int> table_;  ///< owner of each tile of a triangle, column by column; empty: cyclic

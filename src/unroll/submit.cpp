@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <limits>
 
 #include <tessera/sched.h>
 
@@ -54,12 +53,13 @@ void Submitter::task_has_run(void* end) {
   const auto& task = *starpu_task_get_current();
   if (wanted_next != nullptr) fetch_when_idle(wanted_next);
   if (const auto failure = codelets::failure_after(task)) call->fails(failure);
+  call->share().has_run(task.priority);
   if (call->metered()) detail::count_finished(task);
   call->one_ends();
 }
 
 void Submitter::submit(starpu_codelet& codelet, std::span<const Access> accesses, void* args, std::size_t args_size,
-                       TaskEnd& end, double flops, int owner) {
+                       TaskEnd& end, double flops, int priority, int owner) {
   auto* task = starpu_task_create();
   task->cl = &codelet;
   task->nbuffers = static_cast<int>(accesses.size());
@@ -86,8 +86,7 @@ void Submitter::submit(starpu_codelet& codelet, std::span<const Access> accesses
   task->tag_id = static_cast<starpu_tag_t>(step_);  // for traces only: use_tag stays 0, since nothing waits for the tag
   task->epilogue_callback_func = task_has_run;
   task->epilogue_callback_arg = &end;
-  task->priority = priority_;
-  if (priority_ > std::numeric_limits<int>::min()) priority_--;
+  task->priority = priority;
   if (owner >= 0) {
     const int worker = session_.machine().gpu_workers[static_cast<std::size_t>(owner)].front();
     if (session_.machine().placement == Placement::Home) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -15,17 +16,13 @@
 #include <tessera/error.hpp>
 #include <tessera/types.hpp>
 
+#include "exchange.hpp"
 #include "runtime/calls.hpp"
 #include "runtime/progress/progress.hpp"
 #include "runtime/session.hpp"
 #include "tiles/tile_grid.hpp"
 
 namespace tessera::unroll {
-
-struct Access {
-  starpu_data_handle_t handle;
-  starpu_data_access_mode mode;
-};
 
 /// A tile without memory of the caller: StarPU allocates it where its tasks run. It exists until the tasks submitted
 /// before `release` are done.
@@ -51,7 +48,8 @@ class TemporaryTile {
   starpu_data_handle_t handle_ = nullptr;
 };
 
-/// Submits the tile tasks of one call of a routine, earlier ones with higher priority. While it exists, no other thread
+/// Submits the tile tasks of one call of a routine, earlier ones with higher priority. The tasks of calls that run
+/// already are no less urgent than those of a new one (runtime/fair_shares.hpp). While it exists, no other thread
 /// submits tile tasks: calls take effect one after another on every tile that they share.
 class Submitter {
  public:
@@ -59,12 +57,28 @@ class Submitter {
   template <Scalar T>
   Submitter(const detail::Session& session, const Matrix<T>& output)
       : session_(session),
-        call_(new detail::Call(session.calls(), detail::MatrixAccess::grid(output).is_private(), counted_.counted())) {
+        call_(new detail::Call(session.calls(), session.shares(), detail::MatrixAccess::grid(output).is_private(),
+                               counted_.counted())) {
+    if (const auto& share = detail::MatrixAccess::grid(output).share(); share.is_distributed())
+      exchange_.emplace(share.processes);
     if (!detail::MatrixAccess::grid(output).is_private()) alone_ = std::unique_lock(session.submission());
   }
 
   /// Sets the term that the tasks submitted next add to their tile. Traces show it as the task's tag.
   void step(Index k) { step_ = k; }
+
+  /// Whether this process runs the tasks that write a tile. Other tasks may be submitted all the same: they are not
+  /// built, but the tiles that they need from this process are sent.
+  bool runs(starpu_data_handle_t tile) const { return !exchange_ || exchange_->is_mine(tile); }
+
+  /// Lets the owner of a tile own a temporary tile that tasks of other processes read. All processes call this.
+  void own_like(starpu_data_handle_t tile, const TemporaryTile& temporary) {
+    if (exchange_) exchange_->assign(temporary.handle(), tile);
+  }
+  /// Declares that only this process uses a temporary tile.
+  void keep(const TemporaryTile& temporary) {
+    if (exchange_) exchange_->processes().keep(temporary.handle());
+  }
 
   /// @param args         the codelet's argument struct of codelet.hpp; copied
   /// @param owner        index of the GPU that runs the task, or -1: the scheduling policy decides
@@ -81,6 +95,9 @@ class Submitter {
   template <typename Args>
   void submit(starpu_codelet& codelet, std::span<const Access> accesses, const Args& args, int owner,
               starpu_data_handle_t wanted_next = nullptr) {
+    // Tasks of other processes count, too: so priorities mean the same in all processes.
+    const int priority = call_->share().next(args.work.flops);
+    if (exchange_ && !exchange_->bring(accesses, priority)) return;
     struct Copy {
       Args args;  // first: kernels see nothing else
       TaskEnd end;
@@ -89,7 +106,7 @@ class Submitter {
     void* memory = std::malloc(sizeof(Copy));  // StarPU frees it with the task, by free()
     if (memory == nullptr) throw RuntimeError("no memory for the arguments of a task");
     auto* copy = new (memory) Copy{args, {call_.get(), wanted_next}};
-    submit(codelet, accesses, copy, sizeof(Args), copy->end, args.work.flops, owner);
+    submit(codelet, accesses, copy, sizeof(Args), copy->end, args.work.flops, priority, owner);
   }
 
  private:
@@ -104,13 +121,13 @@ class Submitter {
 
   static void task_has_run(void* end);
   void submit(starpu_codelet& codelet, std::span<const Access> accesses, void* args, std::size_t args_size,
-              TaskEnd& end, double flops, int owner);
+              TaskEnd& end, double flops, int priority, int owner);
 
   const detail::Session& session_;
   detail::CountedCall counted_;
   std::unique_ptr<detail::Call, EndCall> call_;
   std::unique_lock<std::mutex> alone_;
-  int priority_ = 0;
+  std::optional<Exchange> exchange_;  ///< nothing: this process owns all tiles
   Index step_ = 0;
 };
 

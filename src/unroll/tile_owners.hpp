@@ -12,7 +12,8 @@ template <Scalar T>
 Owners owners(const detail::Session& session, detail::OwnerGrid grid, const Matrix<T>& C, Region region) {
   using detail::MatrixAccess;
   if (!session.machine().has_owners()) return {};
-  return {grid, C.mt(), C.nt(), region, MatrixAccess::first_row(C), MatrixAccess::first_column(C)};
+  const auto& share = MatrixAccess::grid(C).share();
+  return {grid, C.mt(), C.nt(), region, MatrixAccess::first_row(C), MatrixAccess::first_column(C), {share.p, share.q}};
 }
 
 }  // namespace tessera::unroll

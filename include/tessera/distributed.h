@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TESSERA_DISTRIBUTED_H
+#define TESSERA_DISTRIBUTED_H
+
+/** @file
+ * Routines on the arrays of ScaLAPACK, for C and Fortran: the argument lists, and the names without `tessera_`, are
+ * those of ScaLAPACK. Link `tessera_mpi` beside a ScaLAPACK.
+ *
+ * All processes of the BLACS grid call them. They return when the results of this process are in its memory. One block
+ * is one tile, so a part of a matrix begins and ends where blocks do, and blocks of the operands fit together as the
+ * tiles of tessera::gemm and the others. As in ScaLAPACK, a call that breaks a rule ends all processes with a message.
+ * MPI must have been initialized with MPI_THREAD_MULTIPLE, before the BLACS. StarPU runs from the first call to
+ * MPI_Finalize. */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** C ← alpha op(A) op(B) + beta C */
+void tessera_pdgemm_(const char* transa, const char* transb, const int* m, const int* n, const int* k,
+                     const double* alpha, const double* a, const int* ia, const int* ja, const int* desca,
+                     const double* b, const int* ib, const int* jb, const int* descb, const double* beta, double* c,
+                     const int* ic, const int* jc, const int* descc);
+
+/** B ← alpha op(A)⁻¹ B, or with side 'R' alpha B op(A)⁻¹ */
+void tessera_pdtrsm_(const char* side, const char* uplo, const char* transa, const char* diag, const int* m,
+                     const int* n, const double* alpha, const double* a, const int* ia, const int* ja, const int* desca,
+                     double* b, const int* ib, const int* jb, const int* descb);
+
+/** A triangle of A ← its Cholesky factor; `info` is that of the leading minor in the part of A. */
+void tessera_pdpotrf_(const char* uplo, const int* n, double* a, const int* ia, const int* ja, const int* desca,
+                      int* info);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

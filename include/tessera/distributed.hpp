@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#ifndef OMPI_SKIP_MPICXX
+/// Leaves out Open MPI's old C++ bindings, which would have to be linked.
+#define OMPI_SKIP_MPICXX 1
+#endif
+#ifndef MPICH_SKIP_MPICXX
+/// Leaves out MPICH's.
+#define MPICH_SKIP_MPICXX 1
+#endif
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+#include <tessera/lapack.hpp>
+#include <tessera/matrix.hpp>
+#include <tessera/runtime.hpp>
+
+/// @file
+/// Matrices over many processes: the same tiles and routines, over StarPU-MPI. Link `tessera::mpi`.
+///
+/// All processes of a grid make the same calls on distributed matrices in the same order, each with its own part of the
+/// data. A process whose call differs from that of process 0, that exits, or that leaves the block of a matrix because
+/// of an exception, ends all processes with a message on standard error.
+
+namespace tessera {
+
+namespace detail {
+class Network;
+}
+
+/// Processes in p rows and q columns. Process `row() * q() + column()` of the communicator is at (row, column).
+///
+/// The first Grid initializes MPI if nobody has, with MPI_THREAD_MULTIPLE, and starts Tessera if no Runtime does. The
+/// processes of a node share out its GPUs and, where they may run on the same cores, the cores. At most one group of
+/// processes at a time has grids, of any shapes. Copies are handles on the same grid. The last one, and the last matrix
+/// on it, to go waits for all processes.
+class Grid {
+ public:
+  /// Collective over `comm`.
+  /// @param options  how Tessera starts, if it does not run; `cpus` and `gpus`: of this process
+  /// @throws ArgumentError if p or q is not positive, or comm has not p q processes
+  /// @throws RuntimeError  if MPI was initialized without MPI_THREAD_MULTIPLE, another group of processes has grids,
+  /// only
+  ///                       some of the processes have GPUs, or Tessera cannot start
+  Grid(int p, int q, MPI_Comm comm = MPI_COMM_WORLD, const RuntimeOptions& options = {});
+
+  int p() const noexcept { return p_; }                ///< rows
+  int q() const noexcept { return q_; }                ///< columns
+  int rank() const noexcept;                           ///< of this process
+  int row() const noexcept { return rank() / q_; }     ///< of this process
+  int column() const noexcept { return rank() % q_; }  ///< of this process
+  /// The communicator in which StarPU-MPI works, with the processes of the grid in the same order. The program's own
+  /// tasks take it: `starpu_mpi_task_insert(grid.comm(), …)` on handles of distributed matrices.
+  MPI_Comm comm() const noexcept;
+
+  /// Waits until all tasks that all processes have submitted have run, and their messages have arrived. Collective.
+  /// @throws RuntimeError as `tessera::wait`
+  void wait() const;
+
+  /// Bytes of tiles that routines have sent from this process to each process since the first Grid, as counted when MPI
+  /// has sent them.
+  std::vector<std::uint64_t> bytes_sent() const;
+
+ private:
+  template <Scalar T>
+  friend class DistributedMatrix;
+  std::shared_ptr<detail::Network> network_;
+  int p_, q_;
+};
+
+/// A column-major matrix of which each process of a grid has some tiles, dealt out block-cyclically: tile (i, j)
+/// belongs to the process in row i mod p and column j mod q. Each process stores its tiles without gaps as one
+/// column-major array, as ScaLAPACK does.
+///
+/// As a Matrix, it is a handle, and views share the tiles. Every process has a StarPU handle for each tile.
+/// Constructors are collective; so is what routines do. `wait`, views and the destructor are not.
+template <Scalar T>
+class DistributedMatrix {
+ public:
+  /// An m×n matrix in memory of the library, contents undefined.
+  /// @param tile  a full tile; the last row and column of tiles may be smaller
+  /// @throws ArgumentError if m or n is negative, or a tile dimension is not positive or too large (see Matrix)
+  DistributedMatrix(const Grid& grid, Index m, Index n, TileSize tile);
+
+  /// A matrix of ScaLAPACK: the array of this process and its descriptor. One block of ScaLAPACK is one tile.
+  /// @param desc  DTYPE = 1, CTXT (not read), M, N, MB, NB, RSRC, CSRC, LLD. The context's grid has the shape of
+  /// `grid`,
+  ///              and its processes the same order: row by row
+  /// @throws ArgumentError if DTYPE is not 1, a size or RSRC or CSRC is illegal, LLD < max(1, rows of this process), or
+  ///                       data is null and this process has elements
+  DistributedMatrix(const Grid& grid, T* data, const int* desc);
+
+  Index m() const noexcept { return tiles_.m(); }    ///< rows, as seen through `op()`
+  Index n() const noexcept { return tiles_.n(); }    ///< columns
+  Index mt() const noexcept { return tiles_.mt(); }  ///< rows of tiles
+  Index nt() const noexcept { return tiles_.nt(); }  ///< columns of tiles
+  Index mb() const noexcept { return tiles_.mb(); }  ///< rows of a full tile
+  Index nb() const noexcept { return tiles_.nb(); }  ///< columns of a full tile
+  Op op() const noexcept { return tiles_.op(); }     ///< how the view shows the stored matrix
+
+  /// The rank of the process that has tile (i, j).
+  int owner(Index i, Index j) const;
+  bool is_mine(Index i, Index j) const { return owner(i, j) == grid_.rank(); }  ///< whether this process has it
+  /// The handle of tile (i, j), see Matrix::handle. In processes that do not own it, it has no memory at first.
+  starpu_data_handle_t handle(Index i, Index j) const { return tiles_.handle(i, j); }
+
+  T* local() const noexcept;       ///< this process's array: of the whole matrix, also through a view
+  Index local_m() const noexcept;  ///< its rows
+  Index local_n() const noexcept;  ///< its columns
+  Index ld() const noexcept;       ///< its leading dimension
+  /// The row of the whole matrix that local row i is.
+  Index global_row(Index i) const noexcept;
+  /// The column of the whole matrix that local column j is.
+  Index global_column(Index j) const noexcept;
+
+  /// Tiles [i0, i1) × [j0, j1), as Matrix::view.
+  DistributedMatrix view(Index i0, Index i1, Index j0, Index j1) const { return {grid_, tiles_.view(i0, i1, j0, j1)}; }
+  DistributedMatrix transposed() const { return {grid_, tiles_.transposed()}; }  ///< Aᵀ, as Matrix::transposed
+  /// Aᴴ, as Matrix::conjugate_transposed
+  DistributedMatrix conjugate_transposed() const { return {grid_, tiles_.conjugate_transposed()}; }
+
+  /// Waits for the tasks submitted so far on this process's tiles, and brings them to its memory. Between this and the
+  /// next call on the matrix the host may read and write them.
+  /// @throws RuntimeError as Matrix::wait
+  void wait() const;
+
+  const Grid& grid() const noexcept { return grid_; }         ///< its processes
+  const Matrix<T>& tiles() const noexcept { return tiles_; }  ///< what the routines work on
+
+ private:
+  DistributedMatrix(const Grid& grid, Matrix<T> tiles) : grid_(grid), tiles_(std::move(tiles)) {}
+
+  Grid grid_;
+  Matrix<T> tiles_;
+};
+
+extern template class DistributedMatrix<float>;
+extern template class DistributedMatrix<double>;
+extern template class DistributedMatrix<std::complex<float>>;
+extern template class DistributedMatrix<std::complex<double>>;
+
+/// @{
+/// The routines of <tessera/blas3.hpp>, with the same rules. All processes call them; they submit tasks and return.
+/// All matrices of a call are on grids of the same shape over the same processes.
+template <Scalar T>
+void gemm(Op op_a, Op op_b, std::type_identity_t<T> alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,
+          std::type_identity_t<T> beta, const DistributedMatrix<T>& C);
+template <Scalar T>
+void gemmt(Uplo uplo, Op op_a, Op op_b, std::type_identity_t<T> alpha, const DistributedMatrix<T>& A,
+           const DistributedMatrix<T>& B, std::type_identity_t<T> beta, const DistributedMatrix<T>& C);
+template <Scalar T>
+void symm(Side side, Uplo uplo, std::type_identity_t<T> alpha, const DistributedMatrix<T>& A,
+          const DistributedMatrix<T>& B, std::type_identity_t<T> beta, const DistributedMatrix<T>& C);
+template <ComplexScalar T>
+void hemm(Side side, Uplo uplo, std::type_identity_t<T> alpha, const DistributedMatrix<T>& A,
+          const DistributedMatrix<T>& B, std::type_identity_t<T> beta, const DistributedMatrix<T>& C);
+template <Scalar T>
+void syrk(Uplo uplo, Op op, std::type_identity_t<T> alpha, const DistributedMatrix<T>& A, std::type_identity_t<T> beta,
+          const DistributedMatrix<T>& C);
+template <ComplexScalar T>
+void herk(Uplo uplo, Op op, Real<T> alpha, const DistributedMatrix<T>& A, Real<T> beta, const DistributedMatrix<T>& C);
+template <Scalar T>
+void syr2k(Uplo uplo, Op op, std::type_identity_t<T> alpha, const DistributedMatrix<T>& A,
+           const DistributedMatrix<T>& B, std::type_identity_t<T> beta, const DistributedMatrix<T>& C);
+template <ComplexScalar T>
+void her2k(Uplo uplo, Op op, std::type_identity_t<T> alpha, const DistributedMatrix<T>& A,
+           const DistributedMatrix<T>& B, Real<T> beta, const DistributedMatrix<T>& C);
+template <Scalar T>
+void trmm(Side side, Uplo uplo, Op op_a, Diag diag, std::type_identity_t<T> alpha, const DistributedMatrix<T>& A,
+          const DistributedMatrix<T>& B);
+template <Scalar T>
+void trsm(Side side, Uplo uplo, Op op_a, Diag diag, std::type_identity_t<T> alpha, const DistributedMatrix<T>& A,
+          const DistributedMatrix<T>& B);
+/// @}
+
+/// @{
+/// The routines of <tessera/lapack.hpp>, with the same rules. All processes call them, and `Info::wait`.
+template <Scalar T>
+Info potrf(Uplo uplo, const DistributedMatrix<T>& A);
+template <Scalar T>
+void potrs(Uplo uplo, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B);
+template <Scalar T>
+Info getrf_nopiv(const DistributedMatrix<T>& A);
+template <Scalar T>
+void getrs_nopiv(Op op, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B);
+/// @}
+
+}  // namespace tessera

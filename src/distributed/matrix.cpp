@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <starpu.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include <tessera/distributed.hpp>
+#include <tessera/error.hpp>
+
+#include "blas/arguments.hpp"
+#include "network.hpp"
+#include "runtime/session.hpp"
+#include "tiles/tile_grid.hpp"
+
+namespace tessera {
+
+namespace {
+
+using arguments::Argument;
+using arguments::Problem;
+
+/// What a process has of a distributed matrix.
+struct Extent {
+  Index m, n;
+  TileSize tile;
+};
+
+void require_size(const char* name, int position, Index value, Index least) {
+  if (value < least || value > arguments::largest_int)
+    arguments::require_legal("DistributedMatrix",
+                             value < least
+                                 ? Argument{position, name, Problem::TooSmall, value, least}
+                                 : Argument{position, name, Problem::TooLarge, value, arguments::largest_int});
+}
+
+void require_extent(const Extent& extent, int position_of_tile) {
+  require_size("m", 2, extent.m, 0);
+  require_size("n", 3, extent.n, 0);
+  require_size("tile.rows", position_of_tile, extent.tile.rows, 1);
+  require_size("tile.columns", position_of_tile, extent.tile.columns, 1);
+  constexpr Index most = std::numeric_limits<std::uint32_t>::max();  // StarPU multiplies in 32 bits
+  const Index rows = std::min(extent.tile.rows, std::max<Index>(1, extent.m)),
+              columns = std::min(extent.tile.columns, std::max<Index>(1, extent.n));
+  if (columns > most / rows)
+    arguments::require_legal("DistributedMatrix",
+                             {position_of_tile, "tile.columns", Problem::TooLarge, columns, most / rows});
+}
+
+Index tiles_of(Index whole, Index tile) { return whole == 0 ? 0 : (whole - 1) / tile + 1; }
+
+/// Elements of this process in one dimension of which it has `mine` tiles.
+Index local_extent(Index whole, Index tile, Index before_last, Index mine) {
+  if (mine == 0) return 0;
+  const bool has_last = mine > before_last;
+  return mine * tile - (has_last ? tiles_of(whole, tile) * tile - whole : 0);
+}
+
+Index local_rows(const detail::Share& share, const Extent& x) {
+  const Index count = tiles_of(x.m, x.tile.rows);
+  return count == 0 ? 0 : local_extent(x.m, x.tile.rows, share.rows_before(count - 1), share.rows_before(count));
+}
+Index local_columns(const detail::Share& share, const Extent& x) {
+  const Index count = tiles_of(x.n, x.tile.columns);
+  return count == 0 ? 0
+                    : local_extent(x.n, x.tile.columns, share.columns_before(count - 1), share.columns_before(count));
+}
+
+detail::Share share_of(const Grid& grid, std::shared_ptr<detail::Processes> processes) {
+  detail::Share share;
+  share.processes = std::move(processes);
+  share.p = grid.p(), share.q = grid.q();
+  share.row = grid.row(), share.column = grid.column();
+  return share;
+}
+
+/// Memory that GPUs copy from directly.
+std::shared_ptr<void> pinned_memory(std::size_t bytes) {
+  if (bytes == 0) return {};
+  void* memory = nullptr;
+  if (starpu_malloc_flags(&memory, bytes, STARPU_MALLOC_PINNED) != 0)
+    throw RuntimeError("no memory for a distributed matrix: " + std::to_string(bytes) + " bytes");
+  return {memory, [bytes](void* data) { starpu_free_flags(data, bytes, STARPU_MALLOC_PINNED); }};
+}
+
+template <Scalar T>
+Matrix<T> make_tiles(const Grid& grid, detail::Network& network, T* data, const Extent& x, Index ld,
+                     detail::Share share) {
+  network.agree(std::string("DistributedMatrix<") + type_letter<T> + ">(" + std::to_string(grid.p()) + "x" +
+                std::to_string(grid.q()) + " processes, " + std::to_string(x.m) + ", " + std::to_string(x.n) +
+                ", tiles of " + std::to_string(x.tile.rows) + "x" + std::to_string(x.tile.columns) + ", from (" +
+                std::to_string(share.first_row) + ", " + std::to_string(share.first_column) + "))");
+  share.number = network.next_matrix();
+  return detail::MatrixAccess::matrix<T>(std::make_shared<detail::TileGrid>(
+      network.session(), data, x.m, x.n, ld, sizeof(T), x.tile, false, std::move(share)));
+}
+
+/// The element of the whole matrix that is the i-th of this process, in one dimension.
+Index global_index(Index i, Index tile, int processes, int mine, int first) {
+  const Index block = i / tile;
+  return (block * processes + (mine - first + processes) % processes) * tile + i % tile;
+}
+
+template <Scalar T>
+const detail::Share& share_of(const Matrix<T>& A) {
+  return detail::MatrixAccess::grid(A).share();
+}
+
+template <Scalar T>
+Extent extent_of(const Matrix<T>& A) {
+  const auto& grid = detail::MatrixAccess::grid(A);
+  return {grid.m(), grid.n(), {grid.mb(), grid.nb()}};
+}
+
+template <Scalar T>
+Matrix<T> in_library_memory(const Grid& grid, const std::shared_ptr<detail::Network>& network, const Extent& x) {
+  require_extent(x, 4);
+  auto share = share_of(grid, network);
+  const Index rows = local_rows(share, x), columns = local_columns(share, x);
+  share.memory = pinned_memory(static_cast<std::size_t>(rows * columns) * sizeof(T));
+  auto* const data = static_cast<T*>(share.memory.get());
+  return make_tiles<T>(grid, *network, data, x, std::max<Index>(1, rows), std::move(share));
+}
+
+template <Scalar T>
+Matrix<T> in_scalapack_memory(const Grid& grid, const std::shared_ptr<detail::Network>& network, T* data,
+                              const int* desc) {
+  enum { Type, Context, M, N, Mb, Nb, FirstRow, FirstColumn, Lld };
+  const auto refuse = [](int position, const std::string& problem) {
+    throw ArgumentError("DistributedMatrix", position, position == 2 ? "data" : "desc", problem);
+  };
+  if (desc[Type] != 1)
+    refuse(3, "has DTYPE " + std::to_string(desc[Type]) + ": only 1, a dense block-cyclic matrix, is supported");
+  if (desc[M] < 0 || desc[N] < 0) refuse(3, "has a negative M or N");
+  if (desc[Mb] < 1 || desc[Nb] < 1) refuse(3, "has MB or NB below 1");
+  if (desc[FirstRow] < 0 || desc[FirstRow] >= grid.p() || desc[FirstColumn] < 0 || desc[FirstColumn] >= grid.q())
+    refuse(3, "has RSRC or CSRC outside the grid; -1, a copy in each process, is not supported");
+  const Extent x{desc[M], desc[N], {desc[Mb], desc[Nb]}};
+  require_extent(x, 3);
+  auto share = share_of(grid, network);
+  share.first_row = desc[FirstRow], share.first_column = desc[FirstColumn];
+  const Index rows = local_rows(share, x), columns = local_columns(share, x);
+  if (desc[Lld] < std::max<Index>(1, rows))
+    refuse(3, "has LLD " + std::to_string(desc[Lld]) + ", must be at least " +
+                  std::to_string(std::max<Index>(1, rows)) + " in process " + std::to_string(grid.rank()));
+  if (data == nullptr && rows > 0 && columns > 0) refuse(2, "is null, and the process has elements");
+  return make_tiles<T>(grid, *network, data, x, desc[Lld], std::move(share));
+}
+
+}  // namespace
+
+Grid::Grid(int p, int q, MPI_Comm comm, const RuntimeOptions& options) : p_(p), q_(q) {
+  if (p < 1) throw ArgumentError("Grid", 1, "p", "is " + std::to_string(p) + ", must be at least 1");
+  if (q < 1) throw ArgumentError("Grid", 2, "q", "is " + std::to_string(q) + ", must be at least 1");
+  detail::initialize_mpi();
+  int size = 0;
+  MPI_Comm_size(comm, &size);
+  if (size != p * q)
+    throw ArgumentError("Grid", 3, "comm",
+                        "has " + std::to_string(size) + " processes, but " + std::to_string(p) + "x" +
+                            std::to_string(q) + " are wanted");
+  network_ = detail::Network::over(comm, options);
+}
+
+int Grid::rank() const noexcept { return network_->rank(); }
+MPI_Comm Grid::comm() const noexcept { return network_->comm(); }
+void Grid::wait() const { network_->wait(); }
+std::vector<std::uint64_t> Grid::bytes_sent() const { return network_->bytes_sent(); }
+
+template <Scalar T>
+DistributedMatrix<T>::DistributedMatrix(const Grid& grid, Index m, Index n, TileSize tile)
+    : grid_(grid), tiles_(in_library_memory<T>(grid, grid.network_, {m, n, tile})) {}
+
+template <Scalar T>
+DistributedMatrix<T>::DistributedMatrix(const Grid& grid, T* data, const int* desc)
+    : grid_(grid), tiles_(in_scalapack_memory<T>(grid, grid.network_, data, desc)) {}
+
+template <Scalar T>
+void DistributedMatrix<T>::wait() const {
+  tiles_.wait();
+  // GPUs that still have a tile would not see what the host writes.
+  for (Index j = 0; j < nt(); j++)
+    for (Index i = 0; i < mt(); i++)
+      if (is_mine(i, j)) {
+        starpu_data_acquire_on_node(handle(i, j), STARPU_MAIN_RAM, STARPU_RW);
+        starpu_data_release_on_node(handle(i, j), STARPU_MAIN_RAM);
+      }
+}
+
+template <Scalar T>
+int DistributedMatrix<T>::owner(Index i, Index j) const {
+  return grid_.network_->owner(tiles_.handle(i, j));
+}
+template <Scalar T>
+T* DistributedMatrix<T>::local() const noexcept {
+  return static_cast<T*>(detail::MatrixAccess::grid(tiles_).data());
+}
+template <Scalar T>
+Index DistributedMatrix<T>::local_m() const noexcept {
+  return local_rows(share_of(tiles_), extent_of(tiles_));
+}
+template <Scalar T>
+Index DistributedMatrix<T>::local_n() const noexcept {
+  return local_columns(share_of(tiles_), extent_of(tiles_));
+}
+template <Scalar T>
+Index DistributedMatrix<T>::ld() const noexcept {
+  return detail::MatrixAccess::grid(tiles_).ld();
+}
+template <Scalar T>
+Index DistributedMatrix<T>::global_row(Index i) const noexcept {
+  const auto& share = share_of(tiles_);
+  return global_index(i, extent_of(tiles_).tile.rows, share.p, share.row, share.first_row);
+}
+template <Scalar T>
+Index DistributedMatrix<T>::global_column(Index j) const noexcept {
+  const auto& share = share_of(tiles_);
+  return global_index(j, extent_of(tiles_).tile.columns, share.q, share.column, share.first_column);
+}
+
+template class DistributedMatrix<float>;
+template class DistributedMatrix<double>;
+template class DistributedMatrix<std::complex<float>>;
+template class DistributedMatrix<std::complex<double>>;
+
+}  // namespace tessera

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "network.hpp"
+
+#include <starpu_mpi.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <thread>
+
+#include <tessera/error.hpp>
+
+#include "common/environment.hpp"
+#include "node_share.hpp"
+#include "runtime/process_session.hpp"
+#include "runtime/session.hpp"
+
+namespace tessera::detail {
+
+namespace {
+
+std::weak_ptr<Network> of_process;
+
+/// Process 0 may be about to say what led to this: that the processes have not made the same calls.
+void wait_for_a_better_message() { std::this_thread::sleep_for(std::chrono::milliseconds(300)); }
+
+void finalize_at_exit() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized != 0) return;
+  if (!of_process.expired()) end_all_processes("a process exits, although it has a grid");
+  MPI_Finalize();
+}
+
+void check_grid_at_exit() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized == 0 && !of_process.expired()) end_all_processes("a process exits, although it has a grid");
+}
+
+}  // namespace
+
+void initialize_mpi() {
+  int initialized = 0, level = MPI_THREAD_SINGLE;
+  MPI_Initialized(&initialized);
+  if (initialized == 0) {
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
+    std::atexit(finalize_at_exit);
+  } else {
+    static std::once_flag once;
+    std::call_once(once, [] { std::atexit(check_grid_at_exit); });
+    MPI_Query_thread(&level);
+  }
+  if (level < MPI_THREAD_MULTIPLE)
+    throw RuntimeError("MPI was initialized for fewer threads than a Grid has: MPI_THREAD_MULTIPLE is needed");
+}
+
+std::shared_ptr<Network> Network::over(MPI_Comm comm, const RuntimeOptions& options) {
+  if (auto existing = of_process.lock()) {
+    int same = MPI_UNEQUAL;
+    MPI_Comm_compare(comm, existing->comm_, &same);
+    if (same != MPI_IDENT && same != MPI_CONGRUENT)
+      throw RuntimeError(
+          "there are grids of another group of processes, or in another order: a process can have grids "
+          "of one group at a time");
+    return existing;
+  }
+  auto network = std::make_shared<Network>(comm, options);
+  of_process = network;
+  return network;
+}
+
+Network::Network(MPI_Comm comm, const RuntimeOptions& options) {
+  MPI_Comm_dup(comm, &comm_);
+  MPI_Comm_dup(comm, &comm_of_calls_);
+  MPI_Comm_dup(comm, &comm_of_values_);
+  MPI_Comm_rank(comm_, &rank_);
+  MPI_Comm_size(comm_, &size_);
+  sent_ = std::vector<std::atomic<std::uint64_t>>(static_cast<std::size_t>(size_));
+  {
+    const ShareOfCores share(comm_);
+    // StarPU binds the thread that polls the network to a core of its own, or to one that a worker has.
+    const TemporaryVariable unbound("STARPU_MPI_NOBIND", "1"), silent("STARPU_SILENT", "1");
+    const auto shared_options = with_share(options, share);
+    runtime_.emplace(shared_options);
+    session_ = detail::session();
+    if (starpu_mpi_init_comm(nullptr, nullptr, 0, comm_) != 0) throw RuntimeError("StarPU-MPI cannot start");
+  }
+  const int gpus = session_->machine().gpu_count() > 0 ? 1 : 0;
+  int some = 0, all = 0;
+  MPI_Allreduce(&gpus, &some, 1, MPI_INT, MPI_MAX, comm_of_values_);
+  MPI_Allreduce(&gpus, &all, 1, MPI_INT, MPI_MIN, comm_of_values_);
+  agreement_.emplace(comm_of_calls_);
+  if (some != all) end_all_processes("only some of the processes have GPUs: TESSERA_GPUS=0 leaves them out");
+}
+
+Network::~Network() {
+  session_->wait_for_everything();
+  agreement_.reset();
+  starpu_mpi_shutdown_comm(comm_);
+  session_.reset();
+  runtime_.reset();
+  for (auto* comm : {&comm_, &comm_of_calls_, &comm_of_values_}) MPI_Comm_free(comm);
+}
+
+void Network::wait() {
+  agree("Grid::wait");
+  session_->wait_for_everything();
+  starpu_mpi_wait_for_all(comm_);
+}
+
+std::vector<std::uint64_t> Network::bytes_sent() const { return {sent_.begin(), sent_.end()}; }
+
+void Network::assign(starpu_data_handle_t tile, int owner) {
+  starpu_mpi_data_register_comm(tile, next_tag_++, owner, comm_);
+  owners_.assign(tile, owner);
+}
+
+void Network::keep(starpu_data_handle_t data) { owners_.assign(data, rank_); }
+
+int Network::owner(starpu_data_handle_t tile) const { return owners_.of(tile); }
+
+void Network::send(starpu_data_handle_t tile, int to, int priority) {
+  struct Message {
+    std::atomic<std::uint64_t>& sent;
+    std::uint64_t bytes;
+    static void end(void* message) {
+      const std::unique_ptr<Message> owned(static_cast<Message*>(message));
+      owned->sent += owned->bytes;
+    }
+  };
+  auto* message = new Message{sent_[static_cast<std::size_t>(to)], starpu_data_get_size(tile)};  // `end` deletes it
+  starpu_mpi_isend_detached_prio(tile, to, starpu_mpi_data_get_tag(tile), priority, comm_, Message::end, message);
+}
+
+void Network::receive(starpu_data_handle_t tile, int priority) {
+  starpu_mpi_irecv_detached_prio(tile, owner(tile), starpu_mpi_data_get_tag(tile), priority, comm_, nullptr, nullptr);
+}
+
+void Network::forget_copies(starpu_data_handle_t tile) { starpu_mpi_cache_flush(comm_, tile); }
+
+std::int64_t Network::least(std::int64_t value) {
+  constexpr auto none = std::numeric_limits<std::int64_t>::max();
+  agree("Info::wait");
+  std::int64_t mine = value == 0 ? none : value, all = none;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallreduce(&mine, &all, 1, MPI_INT64_T, MPI_MIN, comm_of_values_, &request);
+  for (int done = 0; done == 0;) {
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done == 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+  MPI_Wait(&request, MPI_STATUS_IGNORE);  // it is over: for checkers, which do not count MPI_Test
+  return all == none ? 0 : all;
+}
+
+void Network::matrix_ends() noexcept {
+  if (std::uncaught_exceptions() == 0) return;
+  wait_for_a_better_message();
+  end_all_processes("process " + std::to_string(rank_) +
+                    " leaves a distributed matrix because of an exception, and the others would wait for it");
+}
+
+}  // namespace tessera::detail

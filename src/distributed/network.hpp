@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tessera/runtime.hpp>
+
+#include "agreement.hpp"
+#include "owner_table.hpp"
+#include "tiles/processes.hpp"
+
+namespace tessera::detail {
+
+class Session;
+
+/// Initializes MPI, if nobody has.
+/// @throws RuntimeError if several threads cannot use it
+void initialize_mpi();
+
+/// StarPU-MPI over one group of processes, shared by all grids and matrices of this process.
+class Network final : public Processes {
+ public:
+  /// The one that lives, if it is over the same group, or a new one. Collective.
+  static std::shared_ptr<Network> over(MPI_Comm comm, const RuntimeOptions& options);
+  explicit Network(MPI_Comm comm, const RuntimeOptions& options);
+  ~Network() override;
+  Network(const Network&) = delete;
+  Network& operator=(const Network&) = delete;
+
+  MPI_Comm comm() const noexcept { return comm_; }
+  const std::shared_ptr<Session>& session() const noexcept { return session_; }
+  /// Tells the other processes of a call that all must make.
+  void agree(const std::string& call) { agreement_->post(call); }
+  /// A number that names a matrix in all processes.
+  int next_matrix() noexcept { return ++matrices_; }
+  void wait();
+  std::vector<std::uint64_t> bytes_sent() const;
+
+  int rank() const noexcept override { return rank_; }
+  void assign(starpu_data_handle_t tile, int owner) override;
+  void keep(starpu_data_handle_t data) override;
+  int owner(starpu_data_handle_t tile) const override;
+  void send(starpu_data_handle_t tile, int to, int priority) override;
+  void receive(starpu_data_handle_t tile, int priority) override;
+  void forget_copies(starpu_data_handle_t tile) override;
+  std::int64_t least(std::int64_t value) override;
+  void matrix_ends() noexcept override;
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL, comm_of_calls_ = MPI_COMM_NULL, comm_of_values_ = MPI_COMM_NULL;
+  int rank_ = 0, size_ = 1;
+  int matrices_ = 0;
+  std::int64_t next_tag_ = 0;
+  OwnerTable owners_;
+  std::vector<std::atomic<std::uint64_t>> sent_;  ///< bytes that MPI has taken, by receiver
+  std::optional<Runtime> runtime_;
+  std::shared_ptr<Session> session_;
+  std::optional<Agreement> agreement_;
+};
+
+}  // namespace tessera::detail

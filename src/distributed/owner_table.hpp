@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <starpu.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace tessera::detail {
+
+/// The owners of tiles, in memory that stays in the cache. A process looks up several for each task of all processes,
+/// and StarPU keeps its own record of a tile some KiB from the next.
+class OwnerTable {
+ public:
+  /// Also replaces the owner of an earlier tile, since StarPU reuses handles.
+  void assign(starpu_data_handle_t tile, int owner) {
+    if (2 * (count_ + 1) > entries_.size()) grow();
+    insert({tile, owner});
+  }
+  /// @pre  it was assigned
+  int of(starpu_data_handle_t tile) const {
+    auto i = place(tile);
+    while (entries_[i].tile != tile) i = (i + 1) & (entries_.size() - 1);
+    return entries_[i].owner;
+  }
+
+ private:
+  struct Entry {
+    starpu_data_handle_t tile = nullptr;  // null: free
+    int owner = 0;
+  };
+
+  std::size_t place(starpu_data_handle_t tile) const {
+    const auto address = reinterpret_cast<std::uintptr_t>(tile);
+    return ((address >> 4) * 0x9e3779b97f4a7c15ULL >> 20) & (entries_.size() - 1);
+  }
+  void insert(const Entry& entry) {
+    auto i = place(entry.tile);
+    while (entries_[i].tile != nullptr && entries_[i].tile != entry.tile) i = (i + 1) & (entries_.size() - 1);
+    if (entries_[i].tile == nullptr) count_++;
+    entries_[i] = entry;
+  }
+  void grow() {
+    auto before = std::vector<Entry>(2 * entries_.size());
+    before.swap(entries_);
+    count_ = 0;
+    for (const auto& entry : before)
+      if (entry.tile != nullptr) insert(entry);
+  }
+
+  std::vector<Entry> entries_ = std::vector<Entry>(1024);  // a power of two, at most half full
+  std::size_t count_ = 0;
+};
+
+}  // namespace tessera::detail

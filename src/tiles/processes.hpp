@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include <tessera/matrix.hpp>
+
+/// What tiles and tasks know of other processes. `libtessera_mpi.so` implements it, so that `libtessera.so` needs no
+/// MPI.
+namespace tessera::detail {
+
+/// The processes that share matrices. All of them unroll the same calls in the same order, so each knows, without
+/// asking, which tiles the others need and when.
+class Processes {
+ public:
+  virtual ~Processes() = default;
+  virtual int rank() const noexcept = 0;
+
+  /// Assigns a tile to the process `owner`. All processes call this for the same tiles in the same order.
+  virtual void assign(starpu_data_handle_t tile, int owner) = 0;
+  /// Declares that only this process knows these data.
+  virtual void keep(starpu_data_handle_t data) = 0;
+  /// @pre  `assign` or `keep` was called
+  virtual int owner(starpu_data_handle_t tile) const = 0;
+
+  /// Sends a tile of this process as soon as the tasks submitted so far have written it.
+  /// @param priority  of the tasks that wait for it
+  virtual void send(starpu_data_handle_t tile, int to, int priority) = 0;
+  /// Receives a tile from its owner. Tasks submitted later wait for it.
+  virtual void receive(starpu_data_handle_t tile, int priority) = 0;
+  /// Forgets copies that tasks of the program's own have brought.
+  virtual void forget_copies(starpu_data_handle_t tile) = 0;
+
+  /// The least value of all processes that is not 0, or 0. All processes call this.
+  virtual std::int64_t least(std::int64_t value) = 0;
+
+  /// Called before the last matrix on some tiles waits for their tasks. Does not return if this process leaves them
+  /// because of an exception, since the others would wait for it forever.
+  virtual void matrix_ends() noexcept = 0;
+};
+
+/// Which tiles of a block-cyclic matrix a process owns.
+struct Share {
+  std::shared_ptr<Processes> processes;  ///< null: one process owns everything
+  int p = 1, q = 1;                      ///< the grid of processes, whose ranks go along its rows
+  int row = 0, column = 0;               ///< this process's place in it
+  int first_row = 0, first_column = 0;   ///< the place of the owner of tile (0, 0)
+  int number = 0;                        ///< of the matrix, the same in all processes
+  std::shared_ptr<void> memory = {};     ///< what the library has allocated for the tiles
+
+  bool is_distributed() const noexcept { return processes != nullptr; }
+  int owner(Index i, Index j) const noexcept {
+    return static_cast<int>((i + first_row) % p * q + (j + first_column) % q);
+  }
+  bool is_mine(Index i, Index j) const noexcept {
+    return (i + first_row) % p == row && (j + first_column) % q == column;
+  }
+  /// The number of tile rows before row i of which this process owns tiles.
+  Index rows_before(Index i) const noexcept { return count_before(i, p, (row - first_row + p) % p); }
+  Index columns_before(Index j) const noexcept { return count_before(j, q, (column - first_column + q) % q); }
+
+ private:
+  static Index count_before(Index i, int processes, int first) noexcept {
+    return (i - first + processes - 1) / processes;  // i > first − processes
+  }
+};
+
+}  // namespace tessera::detail

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <tessera/distributed.hpp>
+
+namespace tessera::mpi_bench {
+
+/// A routine on distributed matrices of random elements, which no process stores twice: they follow from their places.
+class Problem {
+ public:
+  virtual ~Problem() = default;
+  /// Gives the matrices their first values.
+  virtual void fill() = 0;
+  /// Submits the call, and waits for the results of this process.
+  virtual void run() = 0;
+  /// The error of the result times a random vector, relative to the unit roundoff, the length of the sums and the size
+  /// of the exact product. Collective.
+  virtual double residual() = 0;
+  /// Bytes of tiles that a process receives, on average, as the paper counts them: each process gets its rows of the
+  /// left factor and its columns of the right one, as far as it does not own them.
+  virtual double model_bytes() const = 0;
+  virtual double flops() const = 0;
+};
+
+/// @param routine  gemm, trsm or potrf
+/// @param type     s, d, c or z
+/// @throws BadArgument if there is no such routine or type
+std::unique_ptr<Problem> make_problem(const std::string& routine, char type, const Grid& grid, Index n, Index tile);
+
+}  // namespace tessera::mpi_bench

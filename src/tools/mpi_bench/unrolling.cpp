@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "unrolling.hpp"
+
+#include <starpu.h>
+
+#include <ctime>
+#include <memory>
+#include <vector>
+
+#include <tessera/blas3.hpp>
+#include <tessera/lapack.hpp>
+#include <tessera/runtime.hpp>
+
+#include "distributed/owner_table.hpp"
+#include "runtime/process_session.hpp"
+#include "shared/bad_argument.hpp"
+#include "tiles/processes.hpp"
+#include "tiles/tile_grid.hpp"
+
+namespace tessera::mpi_bench {
+
+namespace {
+
+/// The other processes, of which there is none.
+class Nobody final : public detail::Processes {
+ public:
+  explicit Nobody(int rank) : rank_(rank) {}
+
+  std::uint64_t sent() const noexcept { return sent_; }
+  std::uint64_t received() const noexcept { return received_; }
+
+  int rank() const noexcept override { return rank_; }
+  void assign(starpu_data_handle_t tile, int owner) override { owners_.assign(tile, owner); }
+  void keep(starpu_data_handle_t data) override { assign(data, rank_); }
+  int owner(starpu_data_handle_t tile) const override { return owners_.of(tile); }
+  // As StarPU-MPI does, these wait for the tile and release it when the message would be through.
+  void send(starpu_data_handle_t tile, int /*to*/, int /*priority*/) override {
+    sent_++;
+    starpu_data_acquire_on_node_cb(tile, STARPU_MAIN_RAM, STARPU_R, release, tile);
+  }
+  void receive(starpu_data_handle_t tile, int /*priority*/) override {
+    received_++;
+    starpu_data_acquire_on_node_cb(tile, STARPU_MAIN_RAM, STARPU_W, release, tile);
+  }
+  void forget_copies(starpu_data_handle_t /*tile*/) override {}
+  std::int64_t least(std::int64_t value) override { return value; }
+  void matrix_ends() noexcept override {}
+
+ private:
+  static void release(void* tile) {
+    starpu_data_release_on_node(static_cast<starpu_data_handle_t>(tile), STARPU_MAIN_RAM);
+  }
+
+  int rank_;
+  detail::OwnerTable owners_;
+  std::uint64_t sent_ = 0, received_ = 0;
+};
+
+/// Of this thread: other programs on the machine do not count.
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+void submit(const std::string& routine, const Matrix<double>& A, const Matrix<double>& B, const Matrix<double>& C) {
+  if (routine == "gemm") gemm(Op::NoTrans, Op::NoTrans, 1., A, B, 1., C);
+  else if (routine == "trsm") trsm(Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, 1., A, B);
+  else potrf(Uplo::Lower, A);
+}
+
+}  // namespace
+
+Unrolling unroll_alone(const std::string& routine, int p, int q, int rank, Index tiles) {
+  if (routine != "gemm" && routine != "trsm" && routine != "potrf")
+    throw tools::BadArgument("--routine", routine, "is none of gemm, trsm, potrf");
+  constexpr Index tile = 2;  // tasks take no time
+  const Runtime runtime;
+  const auto nobody = std::make_shared<Nobody>(rank);
+  const Index order = tiles * tile, rows = (tiles / p + 1) * tile, columns = (tiles / q + 1) * tile;
+  std::vector<double> memory[3];
+  std::vector<Matrix<double>> matrices;
+  const double start = cpu_seconds();
+  for (auto& data : memory) {
+    data.assign(static_cast<std::size_t>(rows * columns), 1.0);
+    detail::Share share;
+    share.processes = nobody;
+    share.p = p, share.q = q, share.row = rank / q, share.column = rank % q;
+    matrices.push_back(detail::MatrixAccess::matrix<double>(std::make_shared<detail::TileGrid>(
+        detail::session(), data.data(), order, order, rows, sizeof(double), TileSize{tile, tile}, false, share)));
+  }
+  Unrolling result;
+  result.handles = cpu_seconds() - start;
+  reset_statistics();
+  starpu_pause();
+  const double begin = cpu_seconds();
+  submit(routine, matrices[0], matrices[1], matrices[2]);
+  result.seconds = cpu_seconds() - begin;
+  starpu_resume();
+  result.tasks = statistics().tasks;
+  result.sent = nobody->sent(), result.received = nobody->received();
+  return result;
+}
+
+}  // namespace tessera::mpi_bench

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <tessera/types.hpp>
+
+namespace tessera::mpi_bench {
+
+/// What it costs one process of many to go through a call.
+struct Unrolling {
+  std::uint64_t tasks = 0;               ///< that this process builds
+  std::uint64_t sent = 0, received = 0;  ///< tiles
+  double handles = 0;                    ///< CPU seconds to register the tiles of all matrices
+  double seconds = 0;                    ///< CPU seconds of the call, while no task runs
+};
+
+/// Submits a call in double precision as process `rank` of a p×q grid does, without any other process and without MPI:
+/// a tile that would be received counts as arrived. The results are meaningless.
+/// @param routine  gemm, trsm or potrf
+/// @param tiles    the matrices have tiles×tiles tiles
+/// @throws BadArgument if there is no such routine
+Unrolling unroll_alone(const std::string& routine, int p, int q, int rank, Index tiles);
+
+}  // namespace tessera::mpi_bench

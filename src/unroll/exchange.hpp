@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <starpu.h>
+
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "tiles/processes.hpp"
+
+namespace tessera::unroll {
+
+struct Access {
+  starpu_data_handle_t handle;
+  starpu_data_access_mode mode;
+};
+
+/// The tiles that travel between processes for one call on a distributed matrix. The owner of a tile runs the tasks
+/// that write it. Every process sees every task, and sends and receives without a word what it knows that the other
+/// needs. A tile is sent to a process once, unless it is written meanwhile.
+class Exchange {
+ public:
+  explicit Exchange(std::shared_ptr<detail::Processes> processes) : processes_(std::move(processes)) {}
+  /// Releases the copies of tiles of other processes when the tasks submitted so far have run.
+  ~Exchange();
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+
+  bool is_mine(starpu_data_handle_t tile) const { return processes_->owner(tile) == processes_->rank(); }
+  detail::Processes& processes() const noexcept { return *processes_; }
+
+  /// Sends or receives what a task reads.
+  /// @return  whether this process runs the task
+  bool bring(std::span<const Access> accesses, int priority);
+
+  /// Assigns a tile that exists only during this call to the owner of another one.
+  void assign(starpu_data_handle_t temporary, starpu_data_handle_t owned_like);
+
+ private:
+  std::shared_ptr<detail::Processes> processes_;
+  std::unordered_map<starpu_data_handle_t, std::vector<bool>> sent_;  ///< tiles of this process, and to whom
+  std::unordered_set<starpu_data_handle_t> received_;
+  std::unordered_set<starpu_data_handle_t> temporaries_;  ///< they release themselves
+};
+
+}  // namespace tessera::unroll

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# usage: fails.sh MESSAGE COMMAND...: passes if the command soon fails with exactly one line of Tessera, with this message
+set -u
+message=$1
+shift
+output=$(timeout --kill-after=5 30 "$@" 2>&1 </dev/null)
+status=$?
+mapfile -t lines < <(grep '^tessera: ' <<<"$output")
+if [[ $status -ne 0 && $status -ne 124 && ${#lines[@]} -eq 1 && ${lines[0]} == *"$message"* ]]; then exit 0; fi
+printf 'exit status %s, %s messages\n%s\n' "$status" "${#lines[@]}" "$output"
+exit 1
