@@ -10,16 +10,18 @@ struct Add {
   using Args = AddArgs<T>;
 
   static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
-    const auto& [work, part, first_row, beta] = args;
+    const auto& [work, part, first_row, real_diagonal, beta] = args;
     const auto D = tile<const T>(buffers[0]);
     const auto C = tile<T>(buffers[1]);
     for (int j = 0; j < C.n; j++) {
       const int diagonal = first_row + j;
       const int first = part == Part::Lower ? diagonal : 0, end = part == Part::Upper ? diagonal + 1 : C.m;
       T* column = element(C, 0, j);
+      if (real_diagonal) column[diagonal] = std::real(column[diagonal]);  // what is there must not spread
       if (beta != T(1)) host::scal(end - first, beta, column + first);
       const T* terms = element(D, 0, j);
-      for (int i = first; i < end; i++) column[i] += terms[i];  // complex axpy makes a NaN of an infinity
+      for (int i = first; i < end; i++) column[i] += terms[i];            // complex axpy makes a NaN of an infinity
+      if (real_diagonal) column[diagonal] = std::real(column[diagonal]);  // scaling may have left −0
     }
   }
 
@@ -30,6 +32,11 @@ struct Add {
     const auto D = tile<const T>(buffers[0]);
     const auto C = tile<T>(buffers[1]);
     if (part == Part::All) return check("add", device::add<T>(on.handle, C.m, C.n, D.data, D.ld, beta, C.data, C.ld));
+    const auto clear_imaginary_diagonal = [&] {
+      if constexpr (is_complex<T>)
+        if (args.real_diagonal) device::clear_imaginary_diagonal(C.n, element(C, args.first_row, 0), C.ld);
+    };
+    clear_imaginary_diagonal();  // before: what is there must not spread into the real part
     const auto uplo = uplo_of(part);
     const device::LeafWorkspace<T> workspace;
     cut_trapezoid(
@@ -45,6 +52,7 @@ struct Add {
           check("add", device::copy_triangle<T>(on.handle, uplo, n, workspace.square, device::leaf, workspace.packed,
                                                 corner, C.ld));
         });
+    clear_imaginary_diagonal();  // scaling may have left −0
   }
 #endif
 };

@@ -81,6 +81,22 @@ starpu_codelet& symm();
 template <ComplexScalar T>
 starpu_codelet& hemm();
 
+/// A step of symm or hemm with A on the left, in panels: A has n columns of the stored triangle in full height, B and C
+/// have some columns in full height. Let k be the rows of the diagonal in A, [first, first + n), and r those below
+/// (Lower) or above it (Upper). C(k) ← α A(k) B(k) + α A(r)ᵀ B(r) + β C(k), C(r) ← α A(r) B(k) + β C(r); hemm has ᴴ for
+/// ᵀ. Buffers: A, B (read), C.
+template <Scalar T>
+struct SymmPanelArgs {
+  Work work;
+  Uplo uplo;
+  int first;
+  T alpha, beta;
+};
+template <Scalar T>
+starpu_codelet& symm_panel();
+template <ComplexScalar T>
+starpu_codelet& hemm_panel();
+
 /// A triangle of C ← α op(A) op(A)ᵀ + β C. herk: with ᴴ instead of ᵀ, and with real α and β. Buffers: A (read), C.
 template <Scalar T>
 struct SyrkArgs {
@@ -130,15 +146,33 @@ starpu_codelet& trmm();
 template <Scalar T>
 starpu_codelet& trsm();
 
+/// A step of trsm or trmm with a triangular A on the left, in panels: A has n columns of the triangle in full height, B
+/// some columns of B. Let k be the rows of the diagonal in A, [first, first + n), and r those below (Lower) or above it
+/// (Upper). trsm: B(k) ← α A(k)⁻¹ B(k), then B(r) ← α B(r) − A(r) B(k). trmm: B(r) ← B(r) + α A(r) B(k), then B(k) ← α
+/// A(k) B(k). Buffers: A (read), B. A blocked trsm also reads the result of `diagonal_blocks` for A(k). The task
+/// returns `sum`, which was computed for B(k), and writes that of the rows of the next step.
+template <Scalar T>
+struct TriangularPanelArgs : TriangularArgs<T> {
+  int first;
+  int next_first, next_rows;  ///< of the next step; no rows: this is the last one
+  Real<T>* next_sum;          ///< may be null
+};
+template <Scalar T>
+starpu_codelet& trmm_panel();
+template <Scalar T>
+starpu_codelet& trsm_panel();
+
 /// D ← the inverses of the blocks of order 2 `diagonal_block` on the diagonal of a triangular A, side by side, as
 /// squares. D is registered with `diagonal_block` rows and two columns for each column of A. With D, trsm on a GPU
-/// consists of products (see triangular_blocks.hpp). Runs only on GPUs. Buffers: A (read), D (write).
+/// consists of products (see triangular_blocks.hpp). A may be taller than wide: the diagonal then begins in row
+/// `first_row`. Runs only on GPUs. Buffers: A (read), D (write).
 inline constexpr int diagonal_block = 256;
 template <Scalar T>
 struct DiagonalBlocksArgs {
   Work work;
   Uplo uplo;
   Diag diag;
+  int first_row = 0;
 };
 template <Scalar T>
 starpu_codelet& diagonal_blocks();
@@ -414,6 +448,7 @@ struct AddArgs {
   Work work;
   Part part;
   int first_row;
+  bool real_diagonal;  ///< the imaginary part of the diagonal of C is 0, whatever is there; only for a triangle
   T beta;
 };
 template <Scalar T>

@@ -56,6 +56,11 @@ __global__ void take_values_kernel(double* values, int count, double* pinned) {
   if (i < count) pinned[i] = values[i], values[i] = 0;
 }
 
+template <typename R>
+__global__ void take_value_kernel(double* value, R* pinned) {
+  *pinned = static_cast<R>(*value), *value = 0;
+}
+
 __global__ void write_pointers_kernel(PointerArrays of, int arrays, int count, const void** pointers) {
   for (int i = threadIdx.x; i < arrays * count; i += blockDim.x) {
     const int array = i / count, element = i % count;
@@ -88,6 +93,14 @@ cudaError_t take_values(cudaStream_t stream, double* values, int count, double* 
   take_values_kernel<<<1, count, 0, stream>>>(values, count, pinned);
   return cudaGetLastError();
 }
+
+template <typename R>
+cudaError_t take_value(cudaStream_t stream, double* value, R* pinned) {
+  take_value_kernel<<<1, 1, 0, stream>>>(value, pinned);
+  return cudaGetLastError();
+}
+template cudaError_t take_value<float>(cudaStream_t, double*, float*);
+template cudaError_t take_value<double>(cudaStream_t, double*, double*);
 
 cudaError_t write_pointers(cudaStream_t stream, const PointerArrays& of, int arrays, int count, const void** pointers) {
   write_pointers_kernel<<<1, threads, 0, stream>>>(of, arrays, count, pointers);

@@ -26,6 +26,10 @@ cudaError_t add_magnitudes_of_triangle(cudaStream_t stream, bool lower, bool uni
 /// written back.
 cudaError_t take_values(cudaStream_t stream, double* values, int count, double* pinned);
 
+/// *pinned ← *value, and *value ← 0: the same for one value, as a real number of a matrix.
+template <typename Real>
+cudaError_t take_value(cudaStream_t stream, double* value, Real* pinned);
+
 /// Arrays of pointers for batched operations. Element i of array a is base[a] + (i / 2) pair[a] + (i % 2) single[a].
 struct PointerArrays {
   static constexpr int most = 5;

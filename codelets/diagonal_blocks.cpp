@@ -185,8 +185,9 @@ struct InvertDiagonalBlocks {
   using Args = DiagonalBlocksArgs<T>;
 #ifdef TESSERA_WITH_CUDA
   static void run(const OnDevice& /*blas*/, void* buffers[], const Args& args) {
-    invert_diagonal_blocks<T>(tile<const T>(buffers[0]), tile<T>(buffers[1]), args.uplo, args.diag,
-                              starpu_task_get_current()->handles[1]);
+    const auto A = tile<const T>(buffers[0]);
+    const Tile<const T> square{A.data + args.first_row, std::min(A.m - args.first_row, A.n), A.n, A.ld};
+    invert_diagonal_blocks<T>(square, tile<T>(buffers[1]), args.uplo, args.diag, starpu_task_get_current()->handles[1]);
   }
 #endif
 };

@@ -100,12 +100,13 @@ bool all_finite(const Tile<T>& A) {
   return true;
 }
 
-/// Whether all elements of B are finite before a blocked trmm or trsm, which returns its slot here. The `inspect` task
-/// precedes it on B, so B has not changed since, and StarPU starts it only when the sum has arrived in host memory. If
-/// there is no slot, waits for the stream.
+/// Whether all elements of B are finite before a blocked trmm or trsm, which returns its slot here. The task that wrote
+/// the sum precedes it on B, so B has not changed since, and StarPU starts it only when the sum has arrived in host
+/// memory. If there is no slot, waits for the stream.
 template <Scalar T>
-bool output_is_finite(void* buffers[], const TriangularArgs<T>& args) {
-  if (args.sum == nullptr) return all_finite<T>(tile<T>(buffers[1]));
+bool output_is_finite(const Tile<T>& B, const TriangularArgs<T>& args) {
+  if (args.spreads) return true;  // or it does not matter
+  if (args.sum == nullptr) return all_finite<T>(B);
   const bool finite = std::isfinite(*args.sum);
   sum_slots::give_back(args.sum);
   return finite;
@@ -125,8 +126,6 @@ struct Range {
 template <Scalar T>
 class TriangularBlocks {
  public:
-  TriangularBlocks(void* buffers[], const TriangularArgs<T>& args)
-      : TriangularBlocks(args, tile<const T>(buffers[0]), tile<T>(buffers[1])) {}
   TriangularBlocks(const TriangularArgs<T>& args, const Tile<const T>& A, const Tile<T>& B)
       : args_(args), A_(A), B_(B), left_(args.side == Side::Left),
         forward_(((args.uplo == Uplo::Lower) != (args.op != Op::NoTrans)) == left_), handle_(device::local_handle()) {}
@@ -279,6 +278,38 @@ class TriangularBlocks {
   bool left_, forward_;
   cublasHandle_t handle_;
 };
+
+/// B ← α op(A)⁻¹ B, by products where the inverses of the diagonal blocks allow it, and by rows where values are not
+/// finite.
+/// @param blocks  the handle of the inverses; null: the task is not blocked
+template <Scalar T>
+void solve_on_device(const TriangularArgs<T>& args, const Tile<const T>& A, const Tile<T>& B,
+                     starpu_data_handle_t blocks, const Tile<const T>& inverses) {
+  if (blocks != nullptr) {
+    const auto found = inverses_of(blocks);
+    const bool by_rows = !output_is_finite(B, args) || (found.use == Inverses::NotFinite && !args.spreads);
+    const TriangularBlocks<T> by_blocks(args, A, B);
+    if (by_rows)
+      return by_blocks.solve(1,
+                             [&](const Range& row, T alpha) { by_blocks.apply_in_place(device::trsm<T>, row, alpha); });
+    if (by_blocks.solve_by(inverses, found)) return;
+  }
+  check("trsm", device::trsm<T>(device::local_handle(), args.side, args.uplo, args.op, args.diag, B.m, B.n, args.alpha,
+                                A.data, A.ld, B.data, B.ld));
+}
+
+/// B ← α op(A) B, on copies of blocks of B if the task is blocked, and by rows where values are not finite.
+template <Scalar T>
+void multiply_on_device(const TriangularArgs<T>& args, const Tile<const T>& A, const Tile<T>& B) {
+  if (args.blocked) {
+    const TriangularBlocks<T> by_blocks(args, A, B);
+    if (output_is_finite(B, args)) return by_blocks.multiply_copies();
+    return by_blocks.multiply(
+        1, [&](const Range& row, T alpha) { by_blocks.apply_in_place(device::trmm<T>, row, alpha); });
+  }
+  check("trmm", device::trmm<T>(device::local_handle(), args.side, args.uplo, args.op, args.diag, B.m, B.n, args.alpha,
+                                A.data, A.ld, B.data, B.ld));
+}
 
 /// D ← the inverses of the blocks on the diagonal of A, a tile registered as `diagonal_blocks` says.
 /// @param blocks  the handle of D, to which `set_inverses` attaches how trsm may use them before the task ends

@@ -19,17 +19,8 @@ struct Trmm {
   }
 
 #ifdef TESSERA_WITH_CUDA
-  static void run(const OnDevice& on, void* buffers[], const Args& args) {
-    if (args.blocked) {
-      const TriangularBlocks<T> blocks(buffers, args);
-      if (args.spreads || output_is_finite<T>(buffers, args)) blocks.multiply_copies();
-      else blocks.multiply(1, [&](const Range& row, T alpha) { blocks.apply_in_place(device::trmm<T>, row, alpha); });
-      return;
-    }
-    const auto A = tile<const T>(buffers[0]);
-    const auto B = tile<T>(buffers[1]);
-    check("trmm", device::trmm<T>(on.handle, args.side, args.uplo, args.op, args.diag, B.m, B.n, args.alpha, A.data,
-                                  A.ld, B.data, B.ld));
+  static void run(const OnDevice& /*blas*/, void* buffers[], const Args& args) {
+    multiply_on_device(args, tile<const T>(buffers[0]), tile<T>(buffers[1]));
   }
 #endif
 };

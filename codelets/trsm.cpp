@@ -19,19 +19,11 @@ struct Trsm {
   }
 
 #ifdef TESSERA_WITH_CUDA
-  static void run(const OnDevice& on, void* buffers[], const Args& args) {
-    if (args.blocked) {
-      const auto found = inverses_of(starpu_task_get_current()->handles[2]);
-      const bool by_rows = !args.spreads && (!output_is_finite<T>(buffers, args) || found.use == Inverses::NotFinite);
-      const TriangularBlocks<T> blocks(buffers, args);
-      if (by_rows)
-        return blocks.solve(1, [&](const Range& row, T alpha) { blocks.apply_in_place(device::trsm<T>, row, alpha); });
-      if (blocks.solve_by(tile<const T>(buffers[2]), found)) return;
-    }
+  static void run(const OnDevice& /*blas*/, void* buffers[], const Args& args) {
     const auto A = tile<const T>(buffers[0]);
     const auto B = tile<T>(buffers[1]);
-    check("trsm", device::trsm<T>(on.handle, args.side, args.uplo, args.op, args.diag, B.m, B.n, args.alpha, A.data,
-                                  A.ld, B.data, B.ld));
+    if (args.blocked) solve_on_device(args, A, B, starpu_task_get_current()->handles[2], tile<const T>(buffers[2]));
+    else solve_on_device(args, A, B, nullptr, {});
   }
 #endif
 };

@@ -27,7 +27,7 @@ template <Scalar T>
 void unroll_product(const Session& session, const Plan& plan, std::optional<Uplo> uplo, T alpha, const Factor<T>& first,
                     const Factor<T>& second, T beta, const Matrix<T>& result, Region region) {
   const auto P = first.view(), Q = second.view();
-  unroll::accumulate(session, plan, result, region, beta,
+  unroll::accumulate(session, plan, result, region, beta, false,
                      [&](auto& submitter, const unroll::Step& s, const unroll::Target<T>& target) {
                        const Index m = result.tile_m(s.i), n = result.tile_n(s.j), k = P.tile_n(s.k);
                        const unroll::Access x{P.handle(s.i, s.k), STARPU_R},
@@ -153,9 +153,6 @@ void compute_gemmt(const blas::Call& call) {
 
 INSTANTIATE(gemm, SDCZ)
 INSTANTIATE(gemmt, SDCZ)
-#define INSTANTIATE_PRODUCT(letter, T, compute) \
-  template void compute<T>(const std::shared_ptr<Session>&, const Plan&, const blas::Call&);
-FOR_SDCZ(INSTANTIATE_PRODUCT, compute_product)
-#undef INSTANTIATE_PRODUCT
+INSTANTIATE_PLANNED(compute_product)
 
 }  // namespace tessera::detail

@@ -111,7 +111,9 @@ Region computed_tiles(const arguments::MatrixArgument& which, std::optional<Uplo
 /// columns of.
 template <Scalar T>
 Plan plan_of(const Machine& machine, const Matrix<T>& C, Region region, const Matrix<T>& factor) {
-  return plan_sums<T>(machine, {C.mb(), C.nb(), factor.nb()}, region.tiles(C.mt(), C.nt()), factor.n());
+  const auto& share = MatrixAccess::grid(C).share();
+  const Index tiles = divide_up(region.tiles(C.mt(), C.nt()), static_cast<Index>(share.p) * share.q);
+  return plan_sums<T>(machine, {C.mb(), C.nb(), factor.nb()}, tiles, factor.n());
 }
 
 /// Sets the letter that names this matrix's tiles in traces.
@@ -131,12 +133,12 @@ Matrix<T> private_output(const std::shared_ptr<Session>& session, const Plan& pl
   return C;
 }
 
-/// Registers a symmetric, Hermitian or triangular input of a pointer routine in square tiles. It must exist until the
-/// caller has waited for the result.
+/// Registers a symmetric, Hermitian or triangular input of a pointer routine. It must exist until the caller has waited
+/// for the result.
 template <Scalar T>
 Matrix<T> stored_triangle(const std::shared_ptr<Session>& session, Uplo uplo, const T* data, Index order, Index ld,
-                          Index tile) {
-  auto A = MatrixAccess::matrix(session, data, order, order, ld, {tile, tile});
+                          TileSize tile) {
+  auto A = MatrixAccess::matrix(session, data, order, order, ld, tile);
   MatrixAccess::grid(A).use_only(uplo);
   return A;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // symm and hemm: a product in which the tiles of A that are not stored are (conjugate) transposes of stored ones.
+#include <memory>
 #include <tuple>
 
 #include "codelets/codelet.hpp"
@@ -7,11 +8,13 @@
 #include "compute.hpp"
 #include "conformable.hpp"
 #include "operands.hpp"
+#include "planned.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "tiling/plan.hpp"
 #include "unroll/accumulate.hpp"
 #include "unroll/scale.hpp"
+#include "unroll/symmetric_panels.hpp"
 
 namespace tessera::detail {
 
@@ -31,7 +34,7 @@ template <Scalar T, bool hermitian>
 void unroll_symmetric(const Session& session, const Plan& plan, bool from_left, Uplo triangle, T alpha,
                       const Matrix<T>& S, const Matrix<T>& factor, T beta, const Matrix<T>& result) {
   unroll::accumulate(
-      session, plan, result, Part::All, beta,
+      session, plan, result, Part::All, beta, false,
       [&](auto& submitter, const unroll::Step& s, const unroll::Target<T>& target) {
         const Index i = from_left ? s.i : s.k, k = from_left ? s.k : s.j;  // the tile of A
         const bool transposed = (triangle == Uplo::Lower) == (i < k);
@@ -88,29 +91,43 @@ void submit_symmetric(const TileCall<T>& call) {
                                  alpha, A.stored(), B.stored(), beta, C.stored());
 }
 
+template <Scalar T>
+void compute_chosen_symmetric(const blas::Call& call) {
+  const T alpha = factor<T>(call.alpha, call.properties().alpha), beta = factor<T>(call.beta, call.properties().beta);
+  if (call.m == 0 || call.n == 0 || (alpha == T{} && beta == T(1))) return;
+  const auto session = session_to_wait(call.name());
+  compute_symmetric<T>(session, plan_symmetric<T>(session->machine(), call.side, call.m, call.n), call);
+}
+
 template <Scalar T, bool hermitian>
-void compute_symmetric(const blas::Call& call) {
+void compute_symmetric_of(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call) {
   const auto [side, m, n] = std::tuple(call.side, call.m, call.n);
   const T alpha = factor<T>(call.alpha, call.properties().alpha), beta = factor<T>(call.beta, call.properties().beta);
-  if (m == 0 || n == 0 || (alpha == T{} && beta == T(1))) return;
-  const auto session = session_to_wait(call.name());
-  const auto plan = plan_symmetric<T>(session->machine(), side, m, n);
+  const bool panels = plan.panels.exist();
   const auto c = private_output(session, plan, static_cast<T*>(call.C), m, n, call.ldc);
   name_operand(c, 'C');
   if (alpha == T{}) {  // A and B are not read, and may be null
     unroll::submit_scale<T>(*session, beta, c);
     return c.wait();
   }
-  const auto a =
-      stored_triangle(session, call.uplo, static_cast<const T*>(call.A), call.order(), call.lda, plan.tile.k);
+  const auto a = stored_triangle(session, call.uplo, static_cast<const T*>(call.A), call.order(), call.lda,
+                                 {panels ? plan.tile.m : plan.tile.k, plan.tile.k});
   const auto b =
       MatrixAccess::matrix(session, static_cast<const T*>(call.B), m, n, call.ldb, {plan.tile.m, plan.tile.n});
   name_operand(a, 'A'), name_operand(b, 'B');
-  unroll_symmetric<T, hermitian>(*session, plan, side == Side::Left, call.uplo, alpha, a, b, beta, c);
+  if (panels) unroll::submit_symmetric_panels<T, hermitian>(*session, plan, call.uplo, alpha, a, b, beta, c);
+  else unroll_symmetric<T, hermitian>(*session, plan, side == Side::Left, call.uplo, alpha, a, b, beta, c);
   c.wait();
 }
 
 }  // namespace
+
+template <Scalar T>
+void compute_symmetric(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call) {
+  if constexpr (is_complex<T>)
+    if (call.routine == blas::Routine::hemm) return compute_symmetric_of<T, true>(session, plan, call);
+  compute_symmetric_of<T, false>(session, plan, call);
+}
 
 template <Scalar T>
 void submit_symm(const TileCall<T>& call) {
@@ -118,7 +135,7 @@ void submit_symm(const TileCall<T>& call) {
 }
 template <Scalar T>
 void compute_symm(const blas::Call& call) {
-  compute_symmetric<T, false>(call);
+  compute_chosen_symmetric<T>(call);
 }
 template <Scalar T>
 void submit_hemm(const TileCall<T>& call) {
@@ -126,10 +143,11 @@ void submit_hemm(const TileCall<T>& call) {
 }
 template <Scalar T>
 void compute_hemm(const blas::Call& call) {
-  compute_symmetric<T, true>(call);
+  compute_chosen_symmetric<T>(call);
 }
 
 INSTANTIATE(symm, SDCZ)
 INSTANTIATE(hemm, CZ)
+INSTANTIATE_PLANNED(compute_symmetric)
 
 }  // namespace tessera::detail

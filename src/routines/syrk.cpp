@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // syrk, herk, syr2k and her2k: one triangle of the product of a matrix and its transpose, or conjugate transpose, or of
 // the sum of such a product of two matrices and its transpose.
+#include <memory>
 #include <optional>
 #include <tuple>
 
@@ -9,6 +10,7 @@
 #include "compute.hpp"
 #include "conformable.hpp"
 #include "operands.hpp"
+#include "planned.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "tiling/plan.hpp"
@@ -49,7 +51,7 @@ void unroll_update(const Session& session, const Plan& plan, bool two, Uplo tria
   const auto P = first.view(), Q = second.view();
   const Op op_first = first.op(), op_second = codelets::other_factor<hermitian>(op_first);
   unroll::accumulate(
-      session, plan, result, region, beta,
+      session, plan, result, region, beta, hermitian,
       [&](auto& submitter, const unroll::Step& s, const unroll::Target<T>& target) {
         const Index m = result.tile_m(s.i), n = result.tile_n(s.j), k = P.tile_n(s.k);
         const int first_row = region.first_row(s.j, result.nb());
@@ -113,15 +115,24 @@ void submit_update(const TileCall<T>& call) {
   unroll_update<T, hermitian>(session, plan, two, triangle, alpha, first, second, beta, result, region);
 }
 
-template <Scalar T, bool hermitian>
-void compute_update(const blas::Call& call) {
+bool is_rank_2k(const blas::Call& call) { return call.shape() == blas::Shape::rank_2k; }
+
+template <Scalar T>
+void compute_chosen_update(const blas::Call& call) {
   const auto [uplo, op, n, k] = std::tuple(call.uplo, call.op_a, call.n, call.k);
   const T alpha = factor<T>(call.alpha, call.properties().alpha), beta = factor<T>(call.beta, call.properties().beta);
   if (n == 0 || ((alpha == T{} || k == 0) && beta == T(1))) return;
-  const bool two = call.shape() == blas::Shape::rank_2k;
   const auto session = session_to_wait(call.name());
   const auto plan = plan_triangle<T>(session->machine(), uplo, op, codelets::other_factor<false>(op), n, k,
-                                     two ? TriangleOf::Rank2k : TriangleOf::RankK);
+                                     is_rank_2k(call) ? TriangleOf::Rank2k : TriangleOf::RankK);
+  compute_update<T>(session, plan, call);
+}
+
+template <Scalar T, bool hermitian>
+void compute_update_of(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call) {
+  const auto [uplo, op, n, k] = std::tuple(call.uplo, call.op_a, call.n, call.k);
+  const T alpha = factor<T>(call.alpha, call.properties().alpha), beta = factor<T>(call.beta, call.properties().beta);
+  const bool two = is_rank_2k(call);
   const auto c = private_output(session, plan, static_cast<T*>(call.C), n, n, call.ldc, uplo);
   const auto region = computed_tiles<T>(arguments::matrix_argument(call.routine, Member::C), uplo, c);
   name_operand(c, 'C');
@@ -142,12 +153,20 @@ void compute_update(const blas::Call& call) {
 }  // namespace
 
 template <Scalar T>
+void compute_update(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call) {
+  if constexpr (is_complex<T>)
+    if (call.routine == blas::Routine::herk || call.routine == blas::Routine::her2k)
+      return compute_update_of<T, true>(session, plan, call);
+  compute_update_of<T, false>(session, plan, call);
+}
+
+template <Scalar T>
 void submit_syrk(const TileCall<T>& call) {
   submit_update<T, false>(call);
 }
 template <Scalar T>
 void compute_syrk(const blas::Call& call) {
-  compute_update<T, false>(call);
+  compute_chosen_update<T>(call);
 }
 template <Scalar T>
 void submit_herk(const TileCall<T>& call) {
@@ -155,7 +174,7 @@ void submit_herk(const TileCall<T>& call) {
 }
 template <Scalar T>
 void compute_herk(const blas::Call& call) {
-  compute_update<T, true>(call);
+  compute_chosen_update<T>(call);
 }
 template <Scalar T>
 void submit_syr2k(const TileCall<T>& call) {
@@ -163,7 +182,7 @@ void submit_syr2k(const TileCall<T>& call) {
 }
 template <Scalar T>
 void compute_syr2k(const blas::Call& call) {
-  compute_update<T, false>(call);
+  compute_chosen_update<T>(call);
 }
 template <Scalar T>
 void submit_her2k(const TileCall<T>& call) {
@@ -171,12 +190,13 @@ void submit_her2k(const TileCall<T>& call) {
 }
 template <Scalar T>
 void compute_her2k(const blas::Call& call) {
-  compute_update<T, true>(call);
+  compute_chosen_update<T>(call);
 }
 
 INSTANTIATE(syrk, SDCZ)
 INSTANTIATE(herk, CZ)
 INSTANTIATE(syr2k, SDCZ)
 INSTANTIATE(her2k, CZ)
+INSTANTIATE_PLANNED(compute_update)
 
 }  // namespace tessera::detail

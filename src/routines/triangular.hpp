@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tuple>
+#include <memory>
 
 #include "compute.hpp"
 #include "conformable.hpp"
@@ -11,6 +11,7 @@
 #include "tiling/plan.hpp"
 #include "unroll/scale.hpp"
 #include "unroll/sweep.hpp"
+#include "unroll/triangular_panels.hpp"
 
 /// The common part of trmm and trsm: everything but the order of their tasks.
 namespace tessera::detail {
@@ -49,29 +50,38 @@ void submit_triangular(const TileCall<T>& call, Unroll unroll_tasks) {
   unroll_tasks(sweep, alpha);
 }
 
-/// Computes a legal call on pointers.
+/// Computes a legal call on pointers, which is not empty, with a given plan.
 template <Scalar T, typename Unroll>
-void compute_triangular(const blas::Call& call, Unroll unroll_tasks) {
-  const auto [side, m, n] = std::tuple(call.side, call.m, call.n);
-  const bool inverse = call.routine == blas::Routine::trsm;
+void compute_triangular(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call,
+                        Unroll unroll_tasks) {
   const T alpha = factor<T>(call.alpha, call.properties().alpha);
-  if (m == 0 || n == 0) return;
-  const auto session = session_to_wait(call.name());
-  const auto plan = plan_triangular<T>(session->machine(), side, inverse, m, n);
-  const auto b = private_output(session, plan, static_cast<T*>(call.C), m, n, call.ldc);
+  const auto b = private_output(session, plan, static_cast<T*>(call.C), call.m, call.n, call.ldc);
   name_operand(b, 'B');
   if (alpha == T{}) {  // A is not read, and may be null
     unroll::submit_scale<T>(*session, T{}, b);
     return b.wait();
   }
-  const auto a =
-      stored_triangle(session, call.uplo, static_cast<const T*>(call.A), call.order(), call.lda, plan.tile.k);
+  const bool panels = plan.panels.exist(), inverse = call.routine == blas::Routine::trsm;
+  const auto a = stored_triangle(session, call.uplo, static_cast<const T*>(call.A), call.order(), call.lda,
+                                 {panels ? plan.tile.m : plan.tile.k, plan.tile.k});
   name_operand(a, 'A');
-  {
-    unroll::Sweep<T> sweep(*session, plan, side, call.uplo, call.op_a, call.diag, inverse, a, b);
+  if (panels) {
+    unroll::TriangularPanels<T>(*session, plan, call.uplo, call.diag, inverse, alpha, a, b).submit();
+  } else {
+    unroll::Sweep<T> sweep(*session, plan, call.side, call.uplo, call.op_a, call.diag, inverse, a, b);
     unroll_tasks(sweep, alpha);
   }
   b.wait();
+}
+
+/// Computes a legal call on pointers.
+template <Scalar T, typename Unroll>
+void compute_triangular(const blas::Call& call, Unroll unroll_tasks) {
+  if (call.m == 0 || call.n == 0) return;
+  const auto session = session_to_wait(call.name());
+  const bool inverse = call.routine == blas::Routine::trsm;
+  const auto plan = plan_triangular<T>(session->machine(), call.side, call.op_a, inverse, call.m, call.n);
+  compute_triangular<T>(session, plan, call, unroll_tasks);
 }
 
 }  // namespace tessera::detail

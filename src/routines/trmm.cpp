@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
+#include "planned.hpp"
 #include "triangular.hpp"
 
 namespace tessera::detail {
@@ -40,7 +41,12 @@ template <Scalar T>
 void compute_trmm(const blas::Call& call) {
   compute_triangular<T>(call, unroll_products<T>);
 }
+template <Scalar T>
+void compute_trmm(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call) {
+  compute_triangular<T>(session, plan, call, unroll_products<T>);
+}
 
 INSTANTIATE(trmm, SDCZ)
+INSTANTIATE_PLANNED(compute_trmm)
 
 }  // namespace tessera::detail

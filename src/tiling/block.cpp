@@ -39,28 +39,28 @@ Block choose_block(const MachineModel& machine, TileExtents tile) {
   const auto tiles_along = [&](Index extent) {
     return std::max<Index>(3, static_cast<Index>(std::ceil(side / static_cast<double>(extent))));
   };
-  struct Share {  // tiles of the block on one GPU
+  struct OnOneGpu {  // tiles of the block
     Index rows, columns;
   };
-  const auto inputs = [&](Share p) {
+  const auto inputs = [&](OnOneGpu p) {
     return machine.bytes(p.rows * tile.m, tile.k) + machine.bytes(tile.k, p.columns * tile.n);
   };
   // A GPU holds its tiles of C, a column and a row of input tiles, and the same inputs again for the next term.
-  const auto fits = [&](Share p, int copies) {
+  const auto fits = [&](OnOneGpu p, int copies) {
     return machine.gpu_memory <= 0 ||
            copies * machine.bytes(p.rows * tile.m, p.columns * tile.n) + 2 * inputs(p) <= machine.gpu_memory;
   };
-  const auto shrink = [&](Share p, Share least) {
+  const auto shrink = [&](OnOneGpu p, OnOneGpu least) {
     const bool wide = p.columns * tile.n > p.rows * tile.m;
     if (p.columns > least.columns && (wide || p.rows == least.rows)) p.columns--;
     else p.rows--;
     return p;
   };
-  Share part{tiles_along(tile.m), tiles_along(tile.n)};
+  OnOneGpu part{tiles_along(tile.m), tiles_along(tile.n)};
   // A smaller block with memory for two copies starts sooner: sums then need not wait for C. Without its margin, the
   // block is the least that the links need.
   const auto half = [](Index tiles) { return std::max<Index>(1, divide_up(tiles, static_cast<Index>(block_margin))); };
-  const Share least{half(part.rows), half(part.columns)};
+  const OnOneGpu least{half(part.rows), half(part.columns)};
   auto smaller = part;
   while ((smaller.rows > least.rows || smaller.columns > least.columns) && !fits(smaller, 2))
     smaller = shrink(smaller, least);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <complex>
 #include <sstream>
 
 #include "gpu_costs.hpp"
@@ -112,23 +114,144 @@ Prediction predict(const MachineModel& machine, Index m, Index n, Index k, const
   return {std::max(in, begin + rest) + end, begin + rest < most_arithmetic * in};
 }
 
-/// The same for a transposed B. Each chunk of A and B is used while the next arrives. C arrives after the last chunk,
-/// and leaves when the sums are complete, which they are not before the last chunk has been used for them.
-Prediction predict_transposed(const MachineModel& machine, Index m, Index n, Index k, const ChosenTiles& tile) {
+/// The same for a product that uses each chunk of its inputs for all of C, while the next chunk arrives. C arrives
+/// after the last chunk, and leaves when the sums are complete, which they are not before the last chunk has been used
+/// for them.
+/// @param task    seconds of what one chunk adds to a panel of C, on average
+/// @param inputs  elements in a column of all inputs
+/// @param rows    copied of a column of C, on average
+Prediction predict_chunks(const MachineModel& machine, const ChosenTiles& tile, double task, Index inputs, Index n,
+                          Index k, double rows) {
   const Index nt = divide_up(n, tile.n), kt = divide_up(k, tile.k);
-  const double rows = min(tile.m, m), columns = min(tile.n, n), depth = min(tile.k, k);
-  const double task = task_seconds(machine, machine.flops_per_multiply_add * rows * columns * depth);
   const double chunk = static_cast<double>(divide_up(nt, machine.gpus)) * task,
                compute = static_cast<double>(kt) * chunk;
-  const double inputs = machine.bytes(m + n, k) / machine.gpus, c = machine.bytes(m, n) / machine.gpus;
-  const double cost = copy_cost(machine, static_cast<double>(std::min(m, n)), busy_part(machine, compute, inputs + c));
-  const double in = (inputs + (1 + interference) * c) * cost;
-  const double computed = std::max(inputs * cost + chunk, machine.bytes(m + n, tile.k) * cost + compute);
-  const double end = task + machine.bytes(tile.m, tile.n) * cost;
+  const double all = machine.bytes(inputs, k) / machine.gpus,
+               c = machine.element_size * rows * static_cast<double>(n) / machine.gpus;
+  const double cost =
+      copy_cost(machine, static_cast<double>(std::min(tile.m, n)), busy_part(machine, compute, all + c));
+  const double in = (all + (1 + interference) * c) * cost;
+  const double computed = std::max(all * cost + chunk, machine.bytes(inputs, tile.k) * cost + compute);
+  const double end = task + machine.element_size * rows * static_cast<double>(tile.n) * cost;
   return {std::max(in, computed - chunk + c * cost) + end, computed < most_arithmetic * in};
 }
 
+/// A Bᵀ
+Prediction predict_transposed(const MachineModel& machine, Index m, Index n, Index k, const ChosenTiles& tile) {
+  const double rows = min(tile.m, m), columns = min(tile.n, n), depth = min(tile.k, k);
+  const double task = task_seconds(machine, machine.flops_per_multiply_add * rows * columns * depth);
+  return predict_chunks(machine, tile, task, m + n, n, k, rows);
+}
+
+/// syrk and syr2k
+Prediction predict_update(const MachineModel& machine, Index n, Index k, int products, const ChosenTiles& tile) {
+  const double columns = min(tile.n, n), depth = min(tile.k, k), rows = (static_cast<double>(n) + columns) / 2;
+  const double task = task_seconds(machine, products * machine.flops_per_multiply_add * rows * columns * depth);
+  return predict_chunks(machine, tile, task, products * n, n, k, rows);
+}
+
+/// Where a triangle is the result or an input, panels were only measured to be faster in double precision. In single
+/// precision, ssyr2k of n = 4096 took 12.3 ms in panels and 6.1 in tiles on an H200, ssymm 7.2 and 5.9.
+bool double_precision(const MachineModel& machine) {
+  const bool is_complex = machine.flops_per_multiply_add == flops_per_multiply_add<std::complex<double>>;
+  return machine.element_size == (is_complex ? sizeof(std::complex<double>) : sizeof(double));
+}
+
+/// The widest panels of a result, where a triangle is the result or an input. On an H200 at n = 8192, panels of B with
+/// 1024 columns took 21.0 ms in dtrmm and 22.6 in dtrsm, with 2048 columns 23.1 and 25.8.
+constexpr Index widest_with_triangle = 1024;
+
+/// What each step costs in addition to a task [s], for trmm and symm, and for trsm: it has more kernels. Fitted to
+/// panels of several sizes on an H200 at n = 2048 to 8192.
+constexpr double step_overhead = 40e-6, step_overhead_of_trsm = 60e-6;
+
+/// What trsm takes longer than trmm for each row [s]: it waits for the inverses of diagonal blocks. On an H200, 0.5 ms
+/// at n = 2048, 0.9 at 4096 and 1.6 at 8192.
+constexpr double inversion = 0.2e-6;
+
+/// symm, trmm and trsm, with a stored triangle of A on the left.
+struct WithTriangle {
+  Index order, columns;
+  bool symmetric, inverse;
+
+  /// Panels that arrive for each panel of the result. trmm and trsm have one matrix beside A.
+  double inputs() const { return symmetric ? 2 : 1; }
+
+  /// Seconds of all steps of a panel of the result.
+  double of_panel(const MachineModel& machine, const ChosenTiles& tile) const {
+    const double width = min(tile.n, columns), depth = min(tile.k, order);
+    double seconds = 0;
+    for (Index first = 0; first < order; first += tile.k) {
+      const double others = std::max(0.0, static_cast<double>(order - first) - depth);
+      const double rows = symmetric ? depth + 2 * others : depth / 2 + others;
+      seconds += task_seconds(machine, machine.flops_per_multiply_add * depth * width * rows) +
+                 (inverse ? step_overhead_of_trsm : step_overhead);
+    }
+    return seconds;
+  }
+};
+
+/// All of A arrives together with the first panels. If the links are the limit, the last panel is computed when it has
+/// arrived; else the GPU computes all the time after the start. Sets the number of panels that are begun while A
+/// arrives.
+/// @return  whether panels may be faster than tiles. For dsymm, n = 12288, they took 87 ms on an H200, tiles 74
+bool predict_with_triangle(const MachineModel& machine, const WithTriangle& call, ChosenTiles& tile) {
+  const auto n = static_cast<double>(call.order);
+  const Index panels = divide_up(divide_up(call.columns, tile.n), machine.gpus);
+  const double panel = call.of_panel(machine, tile), compute = static_cast<double>(panels) * panel;
+  const double a = machine.bytes(call.order, call.order) / 2 / machine.gpus,
+               b = machine.bytes(call.order, call.columns) / machine.gpus, inputs = a + call.inputs() * b;
+  const double cost = copy_cost(machine, n, busy_part(machine, compute, inputs)),
+               one_panel = machine.bytes(call.order, tile.n) * cost;
+  const Index ahead = std::clamp<Index>(static_cast<Index>(std::ceil(a * cost / panel)), 2, panels);
+  const double begin = a * cost + static_cast<double>(ahead) * call.inputs() * one_panel;
+  const double in = (inputs + interference * b) * cost;
+  const double rest = compute - computed_meanwhile * std::min(begin, static_cast<double>(ahead) * panel);
+  tile.panels = {.terms = 1, .columns = 1, .ahead = ahead};
+  tile.seconds = std::max(in + panel, begin + rest) + one_panel + (call.inverse ? inversion * n : 0);
+  return !call.symmetric || compute < most_arithmetic * in;
+}
+
+std::optional<ChosenTiles> choose_with_triangle(const MachineModel& machine, const WithTriangle& call) {
+  std::optional<ChosenTiles> best;
+  const auto& [order, columns, symmetric, inverse] = call;
+  if (!possible(machine) || !double_precision(machine) || order < lowest_panel || !aligned(machine, order)) return best;
+  for (const Index width : widths)
+    for (const Index chunk : chunks) {
+      const Index panels = divide_up(columns, width), own = divide_up(panels, machine.gpus) * width;
+      const double largest = machine.bytes(order, std::max(width, chunk));
+      const double all = machine.bytes(order, order) + call.inputs() * machine.bytes(order, own);
+      const bool fits = largest <= largest_tile_bytes && (machine.gpu_memory <= 0 || all <= machine.gpu_memory);
+      if (!fits || width > widest_with_triangle || 2 * chunk > order ||
+          panels < fewest_panels(machine.gpus) * machine.gpus)
+        continue;
+      ChosenTiles tile;
+      tile.m = order, tile.n = width, tile.k = chunk;
+      if (predict_with_triangle(machine, call, tile) && (!best || tile.seconds < best->seconds)) best = tile;
+    }
+  if (best) {
+    std::ostringstream reason;
+    reason << "shortest predicted time: " << divide_up(columns, best->n) << " panels of " << order << "x" << best->n
+           << " for " << machine.gpus << " GPU" << (machine.gpus > 1 ? "s" : "") << ", the triangle in panels of "
+           << best->k << " columns, " << best->panels.ahead << " panels begun while it arrives";
+    best->reason = reason.str();
+  }
+  return best;
+}
+
 }  // namespace
+
+std::optional<ChosenTiles> choose_triangular_panels(const MachineModel& machine, bool inverse, Index order,
+                                                    Index columns) {
+  return choose_with_triangle(machine, {order, columns, false, inverse});
+}
+
+std::optional<ChosenTiles> choose_symmetric_panels(const MachineModel& machine, Index order, Index columns) {
+  return choose_with_triangle(machine, {order, columns, true, false});
+}
+
+ChosenTiles faster(const ChosenTiles& tiles, const std::optional<ChosenTiles>& panels, double least_advantage) {
+  return panels && panels->seconds < least_advantage * tiles.seconds ? *panels : tiles;
+}
 
 std::optional<ChosenTiles> choose_panels(const MachineModel& machine, Index m, Index n, Index k) {
   if (!aligned(machine, k)) return {};  // the height of a tile of B
@@ -142,6 +265,9 @@ std::optional<ChosenTiles> choose_panels(const MachineModel& machine, Index m, I
   return best;
 }
 
+/// All panels of C use the same tile of the second factor, and grow together.
+static Panels shared_by_all(Index panels) { return {.terms = 1, .columns = panels, .ahead = panels}; }
+
 std::optional<ChosenTiles> choose_panels_transposed(const MachineModel& machine, Index m, Index n, Index k) {
   if (std::max(m, n) > tallest_panel || n < lowest_panel || !aligned(machine, n)) return {};
   const auto inputs = [&](Index /*columns*/) { return machine.bytes(m + n, k); };
@@ -149,10 +275,25 @@ std::optional<ChosenTiles> choose_panels_transposed(const MachineModel& machine,
     const bool too_tall = machine.bytes(n, tile.k) > largest_tile_bytes;
     return too_tall ? Prediction{0, false} : predict_transposed(machine, m, n, k, tile);
   });
-  if (best) {
-    const Index count = divide_up(n, best->n);
-    best->panels = {.terms = 1, .columns = count, .ahead = count};
-  }
+  if (best) best->panels = shared_by_all(divide_up(n, best->n));
+  return best;
+}
+
+std::optional<ChosenTiles> choose_update_panels(const MachineModel& machine, Index n, Index k, TriangleOf what) {
+  if (n > tallest_panel || !double_precision(machine)) return {};
+  const int count = products(what);
+  const auto inputs = [&](Index /*columns*/) { return count * machine.bytes(n, k); };
+  // Of narrow panels, more are on their way at the end, and their corners are copied in small pieces. On an H200 at
+  // n = 8192, dsyrk took 19.1 ms with 1024 columns and 20.5 with 512, dsyr2k 30.2 and 32.0. Longer chunks were slower.
+  Index widest = widths.front();
+  for (const Index width : widths)
+    if (width <= widest_with_triangle && divide_up(n, width) >= fewest_panels(machine.gpus) * machine.gpus)
+      widest = width;
+  auto best = best_of(machine, n, n, n, k, inputs, [&](const ChosenTiles& tile) {
+    const bool considered = tile.n == widest && tile.k <= widest_with_triangle;
+    return considered ? predict_update(machine, n, k, count, tile) : Prediction{0, false};
+  });
+  if (best) best->panels = shared_by_all(divide_up(n, best->n));
   return best;
 }
 

@@ -18,4 +18,21 @@ std::optional<ChosenTiles> choose_panels(const MachineModel& machine, Index m, I
 /// The same for a product of an m×k matrix and the transpose of an n×k matrix.
 std::optional<ChosenTiles> choose_panels_transposed(const MachineModel& machine, Index m, Index n, Index k);
 
+/// The same for an update of one triangle of an n×n matrix by n×k factors, not transposed (syrk, syr2k).
+/// @param what  not a product
+std::optional<ChosenTiles> choose_update_panels(const MachineModel& machine, Index n, Index k, TriangleOf what);
+
+/// The same for a triangular matrix of this order on the left of an order×columns matrix, not transposed: the panels of
+/// B, `tile.m` = order, and those of A, `tile.k` wide.
+/// @param inverse  true: trsm; false: trmm
+std::optional<ChosenTiles> choose_triangular_panels(const MachineModel& machine, bool inverse, Index order,
+                                                    Index columns);
+
+/// The same for a symmetric matrix of this order on the left of an order×columns matrix.
+std::optional<ChosenTiles> choose_symmetric_panels(const MachineModel& machine, Index order, Index columns);
+
+/// Panels if their predicted time is clearly shorter, else tiles.
+/// @param least_advantage  the time of panels, relative to that of tiles, up to which they are chosen
+ChosenTiles faster(const ChosenTiles& tiles, const std::optional<ChosenTiles>& panels, double least_advantage = 0.95);
+
 }  // namespace tessera::detail

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "panels.hpp"
 #include "region.hpp"
 #include "tile_size.hpp"
 
@@ -77,11 +78,30 @@ Plan plan_symmetric(const Machine& machine, Side side, Index m, Index n) {
                      whole);
 }
 
-template <Scalar T>
-Plan plan_triangular(const Machine& machine, Side side, bool inverse, Index m, Index n) {
-  const auto chosen = choose_triangular_tiles(model_of<T>(machine), side, inverse, m, n, machine.tile);
+namespace {
+
+Plan plan_chosen_columns(const Machine& machine, Side side, Index m, Index n, const ChosenTiles& chosen) {
   const Index columns = side == Side::Left ? divide_up(n, chosen.n) : divide_up(m, chosen.m);
-  return with_choice(plan_columns(machine, {chosen.m, chosen.n, chosen.k}, columns), chosen);
+  auto plan = with_choice(plan_columns(machine, {chosen.m, chosen.n, chosen.k}, columns), chosen);
+  plan.panels = chosen.panels;
+  return plan;
+}
+
+}  // namespace
+
+template <Scalar T>
+Plan plan_triangular(const Machine& machine, Side side, Op op, bool inverse, Index m, Index n) {
+  const auto model = model_of<T>(machine);
+  const auto tiles = choose_triangular_tiles(model, side, inverse, m, n, machine.tile);
+  const bool panels = machine.tile == 0 && side == Side::Left && op == Op::NoTrans;
+  return plan_chosen_columns(machine, side, m, n,
+                             panels ? faster(tiles, choose_triangular_panels(model, inverse, m, n)) : tiles);
+}
+
+template <Scalar T>
+Plan plan_solves(const Machine& machine, Side side, Index m, Index n) {
+  return plan_chosen_columns(machine, side, m, n,
+                             choose_triangular_tiles(model_of<T>(machine), side, true, m, n, machine.tile));
 }
 
 /// The part of a GPU's memory that the tiles of a factorization may fill if all are loaded at the start. The rest is
@@ -164,7 +184,8 @@ Index default_tile(const Machine& machine) {
   template Plan plan_product<T>(const Machine&, Op, Op, Index, Index, Index);             \
   template Plan plan_triangle<T>(const Machine&, Uplo, Op, Op, Index, Index, TriangleOf); \
   template Plan plan_symmetric<T>(const Machine&, Side, Index, Index);                    \
-  template Plan plan_triangular<T>(const Machine&, Side, bool, Index, Index);             \
+  template Plan plan_triangular<T>(const Machine&, Side, Op, bool, Index, Index);         \
+  template Plan plan_solves<T>(const Machine&, Side, Index, Index);                       \
   template Plan plan_cholesky<T>(const Machine&, Index);                                  \
   template Plan plan_lu_nopiv<T>(const Machine&, Index, Index);                           \
   template Plan plan_lu<T>(const Machine&, Index, Index);                                 \

@@ -46,10 +46,16 @@ Plan plan_triangle(const Machine& machine, Uplo uplo, Op op_a, Op op_b, Index n,
 template <Scalar T>
 Plan plan_symmetric(const Machine& machine, Side side, Index m, Index n);
 
-/// A plan for an m×n matrix and a triangular one on its `side`.
+/// A plan for an m×n matrix and a triangular one on its `side`. Tiles: m×n of the matrix; k×k of the triangular one, or
+/// in panels m×k.
+/// @param op       of the triangular matrix
 /// @param inverse  whether the triangular matrix is solved with
 template <Scalar T>
-Plan plan_triangular(const Machine& machine, Side side, bool inverse, Index m, Index n);
+Plan plan_triangular(const Machine& machine, Side side, Op op, bool inverse, Index m, Index n);
+
+/// A plan for solves of an m×n matrix with several triangular matrices on its `side`, in tiles.
+template <Scalar T>
+Plan plan_solves(const Machine& machine, Side side, Index m, Index n);
 
 /// A plan for the Cholesky factorization of a matrix of order n, in square tiles.
 template <Scalar T>

@@ -29,16 +29,17 @@ struct Target {
   Target again() const { return {handle, STARPU_RW, T(1), on_diagonal, owner, wanted_next}; }
 };
 
-/// Requests the tiles that `accumulate` in panels reads, in the order in which they are needed. All of C is computed.
+/// Requests the tiles that `accumulate` in panels reads, in the order in which they are needed.
 template <Scalar T, typename Deferred, typename Submit>
-void load_panels(const detail::Session& session, const detail::Panels& panels, const Matrix<T>& C, T beta,
-                 const Owners& owners, const std::vector<Step>& order, Index terms, Deferred is_deferred,
+void load_panels(const detail::Session& session, const detail::Panels& panels, const Matrix<T>& C, Region region,
+                 T beta, const Owners& owners, const std::vector<Step>& order, Index terms, Deferred is_deferred,
                  Submit submit) {
   Loader loader(session);
   const auto load_inputs = [&](const Step& step) {
     const auto c = is_deferred(step) ? nullptr : C.handle(step.i, step.j);
     submit(loader, step,
-           Target<T>{c, beta == T{} ? STARPU_W : STARPU_RW, beta, false, owners.of(step.i, step.j), nullptr});
+           Target<T>{c, beta == T{} ? STARPU_W : STARPU_RW, beta, region.on_diagonal(step.i, step.j),
+                     owners.of(step.i, step.j), nullptr});
   };
   const auto load_result = [&](const Step& step) { loader.load(C.handle(step.i, step.j), owners.of(step.i, step.j)); };
   for_each_load(order, terms, panels.ahead * owners.grid().size(), is_deferred, load_inputs, load_result);
@@ -52,25 +53,31 @@ void load_panels(const detail::Session& session, const detail::Panels& panels, c
 ///   order, so the same call gives the same bits.
 ///
 /// @param plan    for the tiles of C
+/// @param real_diagonal  of C, whatever the imaginary parts of its diagonal are; only for a triangle
 /// @param submit  (Submitter&, const Step&, const Target<T>&): submits the task, or tasks, of one term. It may also be
 ///                called with a Loader, which requests what they read
 template <Scalar T, typename Submit>
 void accumulate(const detail::Session& session, const detail::Plan& plan, const Matrix<T>& C, Region region, T beta,
-                Submit submit) {
+                bool real_diagonal, Submit submit) {
   const auto owners = unroll::owners(session, plan.grid, C, region);
   if (beta == T{}) beta = T{};  // −0 becomes +0: cuBLAS treats −0 as a nonzero factor and reads C
   const Index terms = plan.terms, sums = plan.sums;
   const auto first_term = [&](Index sum) { return (sum * terms + sums - 1) / sums; };
   std::vector<TemporaryTile> temporaries(static_cast<std::size_t>(C.mt() * C.nt() * sums));
   const bool panels = plan.panels.exist();
+  const auto& share = detail::MatrixAccess::grid(C).share();
+  auto block = plan.block;  // of one process
+  block.rows *= share.p, block.columns *= share.q;
   const auto order = panels ? panel_order(C.mt(), C.nt(), terms, plan.panels, owners)
-                            : product_order(C.mt(), C.nt(), region, terms, plan.block, owners, plan.task());
+                            : product_order(C.mt(), C.nt(), region, terms, block, owners, plan.task());
+  const bool distributed = share.is_distributed();
   const auto is_deferred = [&](const Step& step) {
-    return step.deferred && beta != T{} && terms > 1 && sums == 1 && !region.on_diagonal(step.i, step.j);
+    return step.deferred && beta != T{} && terms > 1 && sums == 1 && (panels || !region.on_diagonal(step.i, step.j));
   };
   // The part of a diagonal tile that is not computed must survive. If copies leave it alone, it does.
   const bool keeps_rest = !detail::MatrixAccess::grid(C).copies_only_a_triangle();
-  if (panels && owners.exist()) load_panels(session, plan.panels, C, beta, owners, order, terms, is_deferred, submit);
+  if (panels && owners.exist())
+    load_panels(session, plan.panels, C, region, beta, owners, order, terms, is_deferred, submit);
   Submitter submitter(session, C);
   for (const auto& step : order) {
     const auto c = C.handle(step.i, step.j);
@@ -80,9 +87,11 @@ void accumulate(const detail::Session& session, const detail::Plan& plan, const 
     const bool deferred = is_deferred(step);
     const int owner = owners.exist() ? static_cast<int>((owners.of(step.i, step.j) + sum) % owners.grid().size()) : -1;
     auto& temporary = temporaries[static_cast<std::size_t>((step.i + step.j * C.mt()) * sums + sum)];
-    if (first && (deferred || sum > 0)) {
+    const bool mine = !distributed || submitter.runs(c);
+    if (mine && first && (deferred || sum > 0)) {
       temporary = TemporaryTile(C.tile_m(step.i), C.tile_n(step.j), sizeof(T));
       temporary.stand_for(detail::MatrixAccess::grid(C), step.i, step.j);
+      submitter.keep(temporary);
     }
 
     const bool in_place = temporary.handle() == nullptr;
@@ -97,6 +106,7 @@ void accumulate(const detail::Session& session, const detail::Plan& plan, const 
     const codelets::AddArgs<T> addition{{elements, type_letter<T>},
                                         on_diagonal ? region.part : Part::All,
                                         region.first_row(step.j, C.nb()),
+                                        on_diagonal && real_diagonal,
                                         deferred ? beta : T(1)};
     submitter.submit(codelets::add<T>(), {{temporary.handle(), STARPU_R}, {c, STARPU_RW}}, addition,
                      owners.of(step.i, step.j));

@@ -18,7 +18,7 @@ namespace tessera::unroll {
 ///       evict tiles that were loaded and not yet used, which are then fetched again.
 class Loader {
  public:
-  explicit Loader(const detail::Session& session) : session_(session) {}
+  explicit Loader(const detail::Session& session) : session_(session), priority_(session.shares().first()) {}
 
   /// Takes the arguments of Submitter::submit. Requests the tiles that this task reads.
   template <typename Args, std::size_t count>
@@ -40,8 +40,8 @@ class Loader {
   const detail::Session& session_;
   std::set<starpu_data_handle_t> requested_;
   /// Different for each request: when a task asks for a tile as well, StarPU puts the request behind all others of the
-  /// same priority. Calls of several threads interleave, each in its own order.
-  int priority_ = 0;
+  /// same priority. They begin at the priority of the call's first task, since calls share the links, too.
+  int priority_;
 };
 
 }  // namespace tessera::unroll

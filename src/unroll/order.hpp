@@ -52,7 +52,7 @@ constexpr double finished_tile_by_tile = 0.75;
 /// Without owners the loop over the sum is outermost for all terms of every block.
 inline std::vector<Step> product_order(Index mt, Index nt, Region region, Index kt, detail::Block block,
                                        const Owners& owners, detail::TileExtents tile = {}) {
-  const auto grid = owners.grid();
+  const auto grid = owners.period();
   if (block.rows <= 0) block.rows = mt;
   if (block.columns <= 0) block.columns = nt;
   if (mt % grid.p != 0 || nt % grid.q != 0) {

@@ -36,6 +36,26 @@ inline std::vector<Step> panel_order(Index mt, Index nt, Index kt, const detail:
   return steps;
 }
 
+/// What panel s of A does to panel j of the result.
+struct PanelStep {
+  Index j, s;
+};
+
+/// The steps of a call in which each panel of the result takes part in one task with each panel of A, in submission
+/// order: those of the first `ahead` panels of each GPU as A arrives, then one panel after another.
+inline std::vector<PanelStep> panel_steps(Index panels, Index steps, Index ahead, Index gpus) {
+  std::vector<PanelStep> order;
+  order.reserve(static_cast<std::size_t>(panels * steps));
+  for (Index j = 0; j < panels; j++)
+    for (Index s = 0; s < steps; s++) order.push_back({j, s});
+  std::ranges::stable_sort(order, {}, [&](const PanelStep& step) {
+    const Index panel = step.j / gpus;
+    if (panel >= ahead) return std::tuple(panel, Index{0});
+    return std::tuple(Index{0}, std::max(step.s, panel * steps / ahead));  // when its share of A is there
+  });
+  return order;
+}
+
 /// Calls load_inputs(step) for each step in order, and load_result(step) for each deferred one that completes a sum:
 /// once `delay` further sums are complete, or at the end. A result is not needed before its sum is complete, and tiles
 /// of B that come before it let the GPU compute while it arrives.

@@ -35,8 +35,14 @@ class Sweep {
         blocked_(is_blocked(session, A.tile_m(0))) {
     if (session.machine().has_owners()) {
       using detail::MatrixAccess;
-      owners_ = {plan.grid, rows(), columns(),
-                 Part::All, 0,      left_ ? MatrixAccess::first_column(B) : MatrixAccess::first_row(B)};
+      const auto& share = MatrixAccess::grid(B).share();
+      owners_ = {plan.grid,
+                 rows(),
+                 columns(),
+                 Part::All,
+                 0,
+                 left_ ? MatrixAccess::first_column(B) : MatrixAccess::first_row(B),
+                 left_ ? detail::OwnerGrid{share.p, share.q} : detail::OwnerGrid{share.q, share.p}};
     }
   }
 
@@ -51,7 +57,7 @@ class Sweep {
   /// these form a second group, which is swept last. GPUs without such a column then steal tiles of these few columns.
   /// That saves copies, since a tile needs all tiles before it in its column.
   std::vector<Group> groups() const {
-    const Index all = columns(), gpus = owners_.grid().q, rest = all % gpus;
+    const Index all = columns(), gpus = owners_.period().q, rest = all % gpus;
     if (session_.machine().placement != Placement::Home || rest == 0 || 2 * rest >= gpus || all < gpus)
       return {{0, all}};
     return {{0, all - rest}, {all - rest, all}};
@@ -109,7 +115,7 @@ class Sweep {
   ///           tasks that write the tile, which the policy keeps on one GPU, and its failure is one of the tile.
   /// @return   where the sum will be; null if the diagonal task must inspect the tile itself
   Real<T>* submit_inspection(Index s, Index j, const Access& x) {
-    if (elements(s, j) > std::numeric_limits<int>::max()) return nullptr;
+    if (elements(s, j) > std::numeric_limits<int>::max() || !submitter_.runs(x.handle)) return nullptr;
     Real<T>* const sum = codelets::sum_slots::take<T>();
     if (sum == nullptr) return nullptr;
     const codelets::InspectArgs<T> args{{elements(s, j), type_letter<T>}, sum};

@@ -15,10 +15,11 @@ namespace {
 using codelets::Part;
 
 template <Scalar T>
-void add(const HostMatrix<T>& D, Part part, int first_row, T beta, HostMatrix<T>& C) {
+void add(const HostMatrix<T>& D, Part part, int first_row, T beta, HostMatrix<T>& C, bool real_diagonal = false) {
   const TileSize whole{D.m(), D.n()};
   const auto d = tiled(D, whole), c = tiled(C, whole);
-  const codelets::AddArgs<T> args{{static_cast<double>(D.m() * D.n()), type_letter<T>}, part, first_row, beta};
+  const codelets::AddArgs<T> args{
+      {static_cast<double>(D.m() * D.n()), type_letter<T>}, part, first_row, real_diagonal, beta};
   unroll::Submitter(*detail::session(), c)
       .submit(codelets::add<T>(), {{d.handle(0, 0), STARPU_R}, {c.handle(0, 0), STARPU_RW}}, args, -1);
   c.wait();
@@ -64,6 +65,26 @@ TYPED_TEST(Add, LeavesTheOtherTriangleAlone) {
             }
         ASSERT_TRUE(C == before) << "m " << m << ", n " << n << ", uplo " << static_cast<char>(uplo);
       }
+}
+
+/// The diagonal of a Hermitian C may have any imaginary parts.
+TYPED_TEST(Add, IgnoresTheImaginaryPartsOfARealDiagonal) {
+  using T = TypeParam;
+  if constexpr (is_complex<T>) {
+    constexpr int n = 77, first_row = 60;
+    for (const Uplo uplo : all_uplos) {
+      auto D = integer_matrix<T>(1, 200, n), C = integer_matrix<T>(2, 200, n);
+      for (Index j = 0; j < n; j++) {
+        D(first_row + j, j) = std::real(D(first_row + j, j));
+        C(first_row + j, j) = std::real(C(first_row + j, j));
+      }
+      auto expected = C;
+      add(D, codelets::part_of(uplo), first_row, T(-2), expected);
+      for (Index j = 0; j < n; j++) C(first_row + j, j).imag(std::numeric_limits<Real<T>>::quiet_NaN());
+      add(D, codelets::part_of(uplo), first_row, T(-2), C, true);
+      EXPECT_TRUE(C == expected) << static_cast<char>(uplo);
+    }
+  }
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products in tall panels: tiles of B that several products share, and sums that all start before C is
-// there. The panels are given, so that machines on which none would be chosen compute with them, too.
+// Calls in tall panels: tiles of B that several products share, sums that all start before C is there, and steps of
+// trmm and trsm on whole panels. The panels are given, so that machines on which none would be chosen compute with
+// them, too.
 #include "routines/planned.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
@@ -42,18 +43,25 @@ detail::Plan plan_in_panels(const detail::Machine& machine, const blas::Call& ca
 }
 
 template <Scalar T>
-void compute_in_panels(Call<T>& call, const Case& shape, Index ahead) {
-  blas::Call planned{call.routine->which, type_letter<T>};
+blas::Call described(Call<T>& call) {
+  blas::Call described{call.routine->which, type_letter<T>};
   const auto& options = call.options;
-  planned.op_a = options.op_a, planned.op_b = options.op_b;
-  planned.m = call.size.m, planned.n = call.size.n, planned.k = call.size.k;
-  planned.alpha = &call.alpha, planned.beta = &call.beta;
-  planned.A = call.A.data(), planned.lda = call.A.ld();
-  planned.B = call.B.data(), planned.ldb = call.B.ld();
-  planned.C = call.C.data(), planned.ldc = call.C.ld();
+  described.side = options.side, described.uplo = options.uplo, described.diag = options.diag;
+  described.op_a = options.op_a, described.op_b = options.op_b;
+  described.m = call.size.m, described.n = call.size.n, described.k = call.size.k;
+  described.alpha = &call.alpha, described.beta = &call.beta;
+  described.A = call.A.data(), described.lda = call.A.ld();
+  described.B = call.B.data(), described.ldb = call.B.ld();
+  described.C = call.C.data(), described.ldc = call.C.ld();
+  return described;
+}
+
+template <Scalar T>
+void compute_in_panels(Call<T>& call, const Case& shape, Index ahead) {
+  const auto product = described(call);
   const auto session = detail::session();
-  const auto plan = plan_in_panels<T>(session->machine(), planned, shape, ahead);
-  detail::compute_product<T>(session, plan, planned);
+  const auto plan = plan_in_panels<T>(session->machine(), product, shape, ahead);
+  detail::compute_product<T>(session, plan, product);
 }
 
 bool has_panels(const Routine<std::complex<double>>& routine) { return routine.name == "gemm"; }
@@ -78,6 +86,121 @@ TEST_P(InPanels, IsExactOnIntegers) {
                 << ", ahead " << ahead;
           }
         }
+    });
+  });
+}
+
+struct UpdateCase {
+  Index order, k, width, chunk;
+};
+constexpr std::array<UpdateCase, 5> update_cases{{
+    {64, 96, 16, 16},
+    {70, 101, 16, 16},  // ragged
+    {33, 17, 40, 8},    // one panel
+    {5, 40, 1, 8},
+    {40, 7, 8, 8},  // one chunk
+}};
+
+bool is_update(const Routine<std::complex<double>>& routine) {
+  return routine.name == "syrk" || routine.name == "herk" || routine.name == "syr2k" || routine.name == "her2k";
+}
+
+class UpdateInPanels : public EachRoutine {};
+INSTANTIATE_TEST_SUITE_P(, UpdateInPanels, each_routine(is_update), its_name);
+
+TEST_P(UpdateInPanels, IsExactOnIntegers) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    const auto session = detail::session();
+    std::uint64_t seed = 0;
+    for_all_options(routine, [&](const Options& options) {
+      if (options.op_a != Op::NoTrans) return;
+      for (const auto& shape : update_cases)
+        for (const T beta : {T(0), T(1), T(-2)}) {
+          const Extent size{shape.order, shape.order, shape.k};
+          const auto before = integer_call(routine, options, size, ++seed, T(3), beta);
+          auto after = before;
+          auto plan = detail::plan_sums<T>(session->machine(), {shape.order, shape.width, shape.chunk}, 1, shape.k);
+          const Index count = detail::divide_up(shape.order, shape.width);
+          plan.sums = 1;
+          plan.panels = {1, count, count};
+          if (session->machine().has_owners()) plan.grid = {1, session->machine().gpu_count()};
+          detail::compute_update<T>(session, plan, described(after));
+          ASSERT_TRUE(result_is_that_of_the_host(before, after))
+              << "order " << shape.order << ", k " << shape.k << ", panels of " << shape.width << ", chunks of "
+              << shape.chunk;
+        }
+    });
+  });
+}
+
+/// Calls with a triangle of this order on the left.
+struct TriangularCase {
+  Index order, columns, chunk, width;
+};
+constexpr std::array<TriangularCase, 6> triangular_cases{{
+    {64, 64, 16, 16},
+    {70, 53, 16, 16},  // ragged
+    {70, 53, 64, 16},  // two steps
+    {33, 5, 8, 8},     // one panel of B
+    {20, 40, 20, 8},   // one panel of A
+    {1, 3, 8, 2},
+}};
+
+bool is_triangular(const Routine<std::complex<double>>& routine) {
+  return routine.name == "trmm" || routine.name == "trsm";
+}
+
+/// Computes a call with a triangle on the left in panels, and compares with the host.
+template <Scalar T, typename Compute>
+void compare_in_panels(const Routine<T>& routine, const Options& options, const TriangularCase& shape, Index ahead,
+                       T alpha, T beta, std::uint64_t seed, Compute compute) {
+  const auto session = detail::session();
+  detail::Plan plan;
+  plan.tile = {shape.order, shape.width, shape.chunk};
+  plan.panels = {1, 1, ahead};
+  plan.grid = {1, session->machine().has_owners() ? session->machine().gpu_count() : 1};
+  const auto before = integer_call(routine, options, {shape.order, shape.columns, shape.order}, seed, alpha, beta);
+  auto after = before;
+  compute(session, plan, described(after));
+  ASSERT_TRUE(result_is_that_of_the_host(before, after))
+      << "order " << shape.order << ", columns " << shape.columns << ", panels of " << shape.chunk << " and "
+      << shape.width << ", ahead " << ahead;
+}
+
+class TriangularInPanels : public EachRoutine {};
+INSTANTIATE_TEST_SUITE_P(, TriangularInPanels, each_routine(is_triangular), its_name);
+
+TEST_P(TriangularInPanels, IsExactOnIntegers) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    std::uint64_t seed = 0;
+    for_all_options(routine, [&](const Options& options) {
+      if (options.side != Side::Left || options.op_a != Op::NoTrans) return;
+      for (const auto& shape : triangular_cases)
+        for (const Index ahead : {1, 2, 4})
+          for (const T alpha : {T(0), T(1), T(-2)}) {
+            const auto compute = routine.name == "trmm" ? detail::compute_trmm<T> : detail::compute_trsm<T>;
+            compare_in_panels(routine, options, shape, ahead, alpha, T(0), ++seed, compute);
+          }
+    });
+  });
+}
+
+bool is_symmetric(const Routine<std::complex<double>>& routine) {
+  return routine.name == "symm" || routine.name == "hemm";
+}
+
+class SymmetricInPanels : public EachRoutine {};
+INSTANTIATE_TEST_SUITE_P(, SymmetricInPanels, each_routine(is_symmetric), its_name);
+
+TEST_P(SymmetricInPanels, IsExactOnIntegers) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    std::uint64_t seed = 0;
+    for_all_options(routine, [&](const Options& options) {
+      if (options.side != Side::Left) return;
+      for (const auto& shape : triangular_cases)
+        for (const Index ahead : {1, 2, 4})
+          for (const T beta : {T(0), T(1), T(-2)})
+            compare_in_panels(routine, options, shape, ahead, T(3), beta, ++seed, detail::compute_symmetric<T>);
     });
   });
 }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "support/machines.hpp"
@@ -15,6 +16,7 @@ namespace {
 
 using detail::choose_panels;
 using detail::choose_product_tiles;
+using detail::choose_triangular_panels;
 
 TEST(Panels, AreChosenWhereLinksAreTheLimit) {
   for (const Index n : {2048, 4096, 8192}) {
@@ -125,6 +127,112 @@ TEST(Panels, TakeLittleLongerThanTheCopies) {
     EXPECT_GT(panels->seconds, 3 * machine.bytes(n, n) / machine.rates.link);
     EXPECT_LT(panels->seconds, 3.6 * machine.bytes(n, n) / machine.rates.link);
   }
+}
+
+TEST(UpdatePanels, AreChosenWhereLinksAreTheLimit) {
+  for (const auto what : {TriangleOf::RankK, TriangleOf::Rank2k}) {
+    for (const Index n : {4096, 8192}) {
+      const auto tile = detail::choose_triangle_tiles(gpu_machine(1), {false, true}, n, n, what, 0);
+      ASSERT_TRUE(tile.panels.exist()) << n;
+      EXPECT_EQ(tile.m, n);
+      EXPECT_EQ(tile.panels.ahead, detail::divide_up(n, tile.n));
+    }
+    EXPECT_FALSE(detail::choose_triangle_tiles(gpu_machine(1), {true, false}, 8192, 8192, what, 0).panels.exist());
+    EXPECT_FALSE(detail::choose_triangle_tiles(gpu_machine(1), {false, true}, 8192, 8192, what, 512).panels.exist());
+    EXPECT_FALSE(detail::choose_update_panels(gpu_machine(1), 20000, 8192, what));
+  }
+  const auto product = TriangleOf::Product;
+  EXPECT_FALSE(detail::choose_triangle_tiles(gpu_machine(1), {false, true}, 8192, 8192, product, 0).panels.exist());
+}
+
+/// In single precision, kernels on panels with a triangle are slow.
+TEST(UpdatePanels, NeedDoublePrecision) {
+  struct Type {
+    double element, flops;
+    bool is_double;
+  };
+  for (const auto& [element, flops, is_double] : {Type{4, 2, false}, {8, 2, true}, {8, 8, false}, {16, 8, true}}) {
+    auto machine = gpu_machine(1);
+    machine.element_size = element, machine.flops_per_multiply_add = flops;
+    EXPECT_EQ(detail::choose_update_panels(machine, 4096, 4096, TriangleOf::RankK).has_value(), is_double) << element;
+    EXPECT_EQ(choose_triangular_panels(machine, false, 4096, 4096).has_value(), is_double) << element;
+  }
+}
+
+TEST(UpdatePanels, NeedMemoryForTheInputsAndASecondResult) {
+  auto machine = gpu_machine(1);
+  machine.gpu_memory = 4 * machine.bytes(8192, 8192);
+  EXPECT_TRUE(detail::choose_update_panels(machine, 8192, 8192, TriangleOf::Rank2k));
+  machine.gpu_memory *= 0.99;
+  EXPECT_FALSE(detail::choose_update_panels(machine, 8192, 8192, TriangleOf::Rank2k));
+  EXPECT_TRUE(detail::choose_update_panels(machine, 8192, 8192, TriangleOf::RankK));
+}
+
+detail::ChosenTiles choose_triangular(const MachineModel& machine, bool inverse, Index n) {
+  const auto tiles = detail::choose_triangular_tiles(machine, Side::Left, inverse, n, n, 0);
+  return detail::faster(tiles, choose_triangular_panels(machine, inverse, n, n));
+}
+
+TEST(TriangularPanels, AreChosenWhereLinksAreTheLimit) {
+  for (const bool inverse : {false, true}) {
+    for (const Index n : {4096, 8192}) EXPECT_TRUE(choose_triangular(gpu_machine(1), inverse, n).panels.exist()) << n;
+    for (const Index n : {16384, 32768})
+      EXPECT_FALSE(choose_triangular(gpu_machine(1), inverse, n).panels.exist()) << n;
+  }
+}
+
+TEST(TriangularPanels, AreNotWide) {
+  for (const Index n : {2048, 4096, 8192, 12288}) {
+    const auto panels = choose_triangular_panels(gpu_machine(1), true, n, n);
+    ASSERT_TRUE(panels) << n;
+    EXPECT_EQ(panels->m, n);
+    EXPECT_LE(panels->n, 1024) << n;
+    EXPECT_GE(panels->panels.ahead, 2) << n;
+    EXPECT_LE(panels->panels.ahead, detail::divide_up(n, panels->n)) << n;
+  }
+}
+
+TEST(TriangularPanels, NeedMemoryForTheTriangleAndTheirShareOfB) {
+  auto machine = gpu_machine(1);
+  machine.gpu_memory = 2 * machine.bytes(8192, 8192);
+  EXPECT_TRUE(choose_triangular_panels(machine, false, 8192, 8192));
+  machine.gpu_memory *= 0.99;
+  EXPECT_FALSE(choose_triangular_panels(machine, false, 8192, 8192));
+}
+
+TEST(TriangularPanels, NeedOneOrTwoGpusAndLongAlignedColumns) {
+  EXPECT_TRUE(choose_triangular_panels(gpu_machine(2), false, 8192, 16384));
+  EXPECT_FALSE(choose_triangular_panels(gpu_machine(4), false, 8192, 65536));
+  EXPECT_FALSE(choose_triangular_panels(gpu_machine(1), false, 8191, 8192));
+  EXPECT_FALSE(choose_triangular_panels(gpu_machine(1), false, 512, 8192));
+  EXPECT_FALSE(choose_triangular_panels(gpu_machine(1), false, 8192, 1024));  // too few panels
+  EXPECT_FALSE(choose_triangular_panels(cpu_machine(4), false, 8192, 8192));
+}
+
+TEST(SymmetricPanels, AreChosenForATriangleOnTheLeft) {
+  const auto choose = [](Side side, Index n) {
+    return detail::choose_symmetric_tiles(gpu_machine(1), side, n, n, 0).panels.exist();
+  };
+  for (const Index n : {4096, 8192}) {
+    EXPECT_TRUE(choose(Side::Left, n)) << n;
+    EXPECT_FALSE(choose(Side::Right, n)) << n;
+  }
+  EXPECT_FALSE(choose(Side::Left, 32768));
+}
+
+TEST(SymmetricPanels, NeedMemoryForTwoMatricesBesideTheTriangle) {
+  auto machine = gpu_machine(1);
+  machine.gpu_memory = 3 * machine.bytes(8192, 8192);
+  EXPECT_TRUE(detail::choose_symmetric_panels(machine, 8192, 8192));
+  machine.gpu_memory *= 0.99;
+  EXPECT_FALSE(detail::choose_symmetric_panels(machine, 8192, 8192));
+}
+
+TEST(TriangularPanels, TakeLongerToSolve) {
+  const auto products = choose_triangular_panels(gpu_machine(1), false, 8192, 8192),
+             solves = choose_triangular_panels(gpu_machine(1), true, 8192, 8192);
+  ASSERT_TRUE(products && solves);
+  EXPECT_GT(solves->seconds, products->seconds);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ class Triangular final : public TypedRoutine<Triangular> {
 
   template <Scalar T>
   detail::Plan plan(const detail::Machine& machine, const Problem& p) const {
-    return detail::plan_triangular<T>(machine, p.side, solves(), p.m, p.n);
+    return detail::plan_triangular<T>(machine, p.side, p.op_a, solves(), p.m, p.n);
   }
 
   /// trmm: B = α op(A) B₀. trsm, by its residual: 0 = op(A) B − α B₀.
