@@ -39,50 +39,123 @@ double available_memory() {
   return available;
 }
 
+/// A part is some columns of an operand. So large that threads seldom meet, and so small that nobody waits for long.
+constexpr double bytes_of_part = 4e6;
+/// Threads for smaller copies take longer to create than to copy.
+constexpr double worth_threads = 8e6, worth_a_thread = 32e6;
+/// One core copies 12 GB/s on a host whose memory can do 80. While the devices compute, some of it is left to them.
+constexpr Index most_threads = 8, most_meanwhile = 4;
+
 }  // namespace
 
-Backup::Backup(const Job& job) : element_size_(job.element_size) {
+Backup::Backup(const Job& job, bool meanwhile)
+    : element_size_(job.element_size), listener_{[](void* self, const void* first, const void* last) noexcept {
+                                                   static_cast<Backup*>(self)->save_before_overwriting(
+                                                       static_cast<const std::byte*>(first),
+                                                       static_cast<const std::byte*>(last));
+                                                 },
+                                                 this} {
   const double needed = job.backup_bytes();
   if (needed > 1e6 && needed > available_memory() / 2) {
     complete_ = false;
     return;
   }
-  for (std::size_t i = 0; i < copies_.size(); i++) {
+  for (std::size_t i = 0; i < copies_.size() && complete_; i++) {
     const auto& operand = job.overwritten[i];
-    if (operand.use == blas::Use::None || operand.m == 0 || operand.n == 0) continue;
-    const auto bytes = static_cast<std::size_t>(operand.m * operand.n * element_size_);
-    // A separate mapping with huge pages. Page faults on small pages take several times as long as the copy.
-    void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    complete_ = memory != MAP_FAILED;
-    if (!complete_) return;
-    madvise(memory, bytes, MADV_HUGEPAGE);  // if the system supports it
-    copies_[i] = {operand, {static_cast<std::byte*>(memory), Unmap{bytes}}};
-    for_each_column(copies_[i],
-                    [](std::byte* saved, std::byte* column, std::size_t count) { std::memcpy(saved, column, count); });
+    if (operand.use != blas::Use::None && operand.m > 0 && operand.n > 0) complete_ = map(copies_[i], operand);
+    copies_[i].first_part = part_count_;
+    part_count_ += copies_[i].parts;
   }
+  if (!complete_ || part_count_ == 0) return;
+  parts_ = std::make_unique<std::atomic<Part>[]>(static_cast<std::size_t>(part_count_));
+  meanwhile_ = meanwhile && needed >= worth_threads;
+  const auto cores = static_cast<Index>(std::max(1U, std::thread::hardware_concurrency()));
+  const Index threads = meanwhile_ ? std::min(most_meanwhile, std::max<Index>(1, cores / 2))
+                                   : std::min({most_threads, cores, static_cast<Index>(needed / worth_a_thread)}) - 1;
+  try {
+    for (Index t = 0; t < threads; t++) copying_.emplace_back([this] { save_missing(); });
+  } catch (const std::exception&) {  // no more threads: this one copies, or whoever overwrites
+  }
+  if (meanwhile_) return;
+  save_missing();
+  copying_.clear();
+}
+
+bool Backup::map(Copy& copy, const blas::StoredOperand& operand) const {
+  const auto bytes = static_cast<std::size_t>(operand.m * operand.n * element_size_);
+  // A separate mapping with huge pages. Page faults on small pages take several times as long as the copy.
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  madvise(memory, bytes, MADV_HUGEPAGE);  // if the system supports it
+  const auto width = static_cast<Index>(bytes_of_part / static_cast<double>(operand.m * element_size_));
+  copy = {operand, {static_cast<std::byte*>(memory), Unmap{bytes}}, std::clamp<Index>(width, 1, operand.n)};
+  copy.parts = (operand.n + copy.columns_of_part - 1) / copy.columns_of_part;
+  return true;
 }
 
 void Backup::Unmap::operator()(std::byte* data) const { munmap(data, bytes); }
 
-void Backup::restore() const {
-  for (const auto& copy : copies_)
-    if (copy.memory != nullptr)
-      for_each_column(
-          copy, [](std::byte* saved, std::byte* column, std::size_t count) { std::memcpy(column, saved, count); });
+void Backup::save(Index part) noexcept {
+  auto& state = parts_[static_cast<std::size_t>(part)];
+  auto seen = Part::Missing;
+  if (state.compare_exchange_strong(seen, Part::BeingCopied)) {
+    for_each_column(part,
+                    [](std::byte* saved, std::byte* column, std::size_t count) { std::memcpy(saved, column, count); });
+    state = Part::Copied;
+    state.notify_all();
+  } else {
+    while (state == Part::BeingCopied) state.wait(Part::BeingCopied);
+  }
+}
+
+void Backup::save_missing() noexcept {
+  for (Index part = 0; needed_ && (part = next_++) < part_count_;) {
+    if (parts_[static_cast<std::size_t>(part)] == Part::Missing) save(part);
+  }
+}
+
+void Backup::save_before_overwriting(const std::byte* first, const std::byte* last) noexcept {
+  for (const auto& copy : copies_) {
+    if (copy.parts == 0) continue;
+    const auto& x = copy.operand;
+    const auto* const begin = static_cast<const std::byte*>(x.data);
+    const Index column = x.ld * element_size_, used = (x.n - 1) * column + x.m * element_size_;
+    if (last <= begin || first >= begin + used) continue;
+    const auto part_at = [&](Index offset) { return offset / column / copy.columns_of_part; };
+    const Index from = part_at(std::max<Index>(0, first - begin)),
+                to = part_at(std::min<Index>(used, last - begin) - 1);
+    for (Index part = from; part <= to; part++) save(copy.first_part + part);
+  }
+}
+
+void Backup::end_copying() {
+  needed_ = false;
+  copying_.clear();
+}
+
+void Backup::restore() {
+  end_copying();
+  // What is missing has not been overwritten.
+  const auto restore_parts = [&](Index first, Index last) {
+    for (Index part = first; part < last; part++)
+      if (parts_[static_cast<std::size_t>(part)] == Part::Copied)
+        for_each_column(
+            part, [](std::byte* saved, std::byte* column, std::size_t count) { std::memcpy(column, saved, count); });
+  };
+  if (part_count_ > 0) for_columns(part_count_, static_cast<double>(part_count_) * bytes_of_part, restore_parts);
 }
 
 template <typename Move>
-void Backup::for_each_column(const Copy& copy, Move move) const {
+void Backup::for_each_column(Index part, Move move) const {
+  const auto& copy = part < copies_[0].parts ? copies_[0] : copies_[1];
   const auto& x = copy.operand;
-  const auto columns = [&](Index first, Index last) {
-    for (Index j = first; j < last; j++) {
-      const Index begin = x.triangle == Uplo::Lower ? j : 0, end = x.triangle == Uplo::Upper ? j + 1 : x.m;
-      move(copy.memory.get() + (begin + j * x.m) * element_size_,
-           static_cast<std::byte*>(x.data) + (begin + j * x.ld) * element_size_,
-           static_cast<std::size_t>((end - begin) * element_size_));
-    }
-  };
-  for_columns(x.n, x.elements() * static_cast<double>(element_size_), columns);
+  const Index first = (part - copy.first_part) * copy.columns_of_part;
+  for (Index j = first; j < std::min(x.n, first + copy.columns_of_part); j++) {
+    const Index begin = x.triangle == Uplo::Lower ? j : 0, end = x.triangle == Uplo::Upper ? j + 1 : x.m;
+    move(copy.memory.get() + (begin + j * x.m) * element_size_,
+         static_cast<std::byte*>(x.data) + (begin + j * x.ld) * element_size_,
+         static_cast<std::size_t>((end - begin) * element_size_));
+  }
 }
 
 }  // namespace tessera::dropin

@@ -2,22 +2,36 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <memory>
+#include <thread>
+#include <vector>
 
+#include "common/overwrites.hpp"
 #include "job.hpp"
 
 namespace tessera::dropin {
 
 /// A copy of the operands that a call overwrites. It allows the host to repeat a call that fails half-way. Contains
 /// only elements that the routine reads: only the triangle if the result is one, and nothing if β is 0.
+///
+/// A large copy may be made while the devices compute, by threads of its own: whoever is about to overwrite a part that
+/// has not been copied yet copies it first.
 class Backup {
  public:
-  explicit Backup(const Job& job);
+  /// @param meanwhile  the devices announce what they overwrite, so the copy may be made while they compute
+  Backup(const Job& job, bool meanwhile);
+  ~Backup() { end_copying(); }
+  Backup(const Backup&) = delete;
+  Backup& operator=(const Backup&) = delete;
 
   /// False if there was not enough memory for a copy that is needed. The call must then not be tried on the devices.
   bool complete() const noexcept { return complete_; }
-  void restore() const;
+  /// Who must hear of overwrites. Null: the copy is there already.
+  const detail::overwrites::Listener* listener() const noexcept { return meanwhile_ ? &listener_ : nullptr; }
+  /// @pre  the devices do not write any more
+  void restore();
 
  private:
   struct Unmap {
@@ -28,14 +42,30 @@ class Backup {
   struct Copy {
     blas::StoredOperand operand;
     std::unique_ptr<std::byte, Unmap> memory{nullptr, Unmap{0}};
+    Index columns_of_part = 1;
+    Index first_part = 0, parts = 0;
   };
+  enum class Part : int { Missing, BeingCopied, Copied };
+
+  bool map(Copy& copy, const blas::StoredOperand& operand) const;
+  /// Copies one part, or waits for the thread that does.
+  void save(Index part) noexcept;
+  void save_missing() noexcept;
+  void save_before_overwriting(const std::byte* first, const std::byte* last) noexcept;
+  void end_copying();
   /// @param move  called with the addresses of a part of a column in the copy and in the operand, and its bytes
   template <typename Move>
-  void for_each_column(const Copy& copy, Move move) const;
+  void for_each_column(Index part, Move move) const;
 
   Index element_size_;
-  bool complete_ = true;
+  bool complete_ = true, meanwhile_ = false;
   std::array<Copy, 2> copies_;
+  Index part_count_ = 0;
+  std::unique_ptr<std::atomic<Part>[]> parts_;
+  std::atomic<Index> next_ = 0;      ///< the next part that a thread of this copies
+  std::atomic<bool> needed_ = true;  ///< false: the threads may stop
+  std::vector<std::jthread> copying_;
+  detail::overwrites::Listener listener_;
 };
 
 }  // namespace tessera::dropin

@@ -14,6 +14,13 @@ namespace tessera::dropin {
 
 enum class Place { Host, Devices };
 
+/// What a call does about devices that have not started.
+enum class Start {
+  Later,   ///< nothing: the call runs on the host
+  Beside,  ///< lets them start in a thread of their own, and runs on the host meanwhile
+  Inside,  ///< waits until they have started, and runs there
+};
+
 /// Correction factors for predicted times: moving averages, by kind of routine, type, and powers of four of the flops.
 /// Thread-safe; concurrent observations may overwrite each other, so that one is lost.
 class Learned {
@@ -37,9 +44,9 @@ class Decision {
   /// Whether a call certainly stays on the host. Takes a few nanoseconds, and needs no devices.
   bool stays(double flops) const noexcept { return flops < smallest_; }
 
-  /// Whether to start the devices now. Follows the ski-rental rule: start once the time that this and earlier calls
-  /// have lost without devices exceeds the start-up time; the total loss is then at most twice the optimum.
-  bool starting_pays(const Job& job);
+  /// Whether to start the devices now: once this and earlier calls have lost a quarter of the start-up time. Short
+  /// calls go on while the devices start beside them, a long call waits for the devices.
+  Start start_for(const Job& job);
 
   /// @pre  the devices have started
   Place choose(const Job& job, const Engine& engine);

@@ -36,7 +36,8 @@ struct BlasWork {
   const Call& call;
   bool is_part() const { return of_lapack.depth > 0; }  ///< of a call that is counted as a whole
   bool on_host(Guest& guest) const { return guest.host()(call); }
-  Outcome on_devices(const Engine& engine) const { return engine.run(&call); }
+  bool is_announced() const { return true; }
+  Outcome on_devices(const Engine& engine, const Listener* listener) const { return engine.run(&call, listener); }
 };
 
 /// A call of LAPACK.
@@ -50,8 +51,9 @@ struct LapackWork {
     of_lapack.depth--;
     return done;
   }
-  Outcome on_devices(const Engine& engine) const {
-    const auto outcome = engine.solve(&call, &info);
+  bool is_announced() const { return call.layout == Layout::ColMajor && call.routine != blas::LapackRoutine::getrs; }
+  Outcome on_devices(const Engine& engine, const Listener* listener) const {
+    const auto outcome = engine.solve(&call, &info, listener);
     if (outcome == Outcome::Done && call.work != nullptr) Guest::of_process().lapack().set_best_work(call);
     return outcome;
   }
@@ -95,13 +97,13 @@ class NoCancellation {
 template <typename Work>
 bool on_devices(Guest& guest, const Engine& engine, const Work& work, const Job& job) {
   const double begin = now();
-  const Backup backup(job);
+  Backup backup(job, engine.announces() && work.is_announced());
   if (!backup.complete()) {
     guest.remark(std::string("there was no memory for a copy of what ") + job.type + job.name() +
                  " overwrites: the call stayed on the host");
     return false;
   }
-  switch (work.on_devices(engine)) {
+  switch (work.on_devices(engine, backup.listener())) {
   case Outcome::Done: break;
   case Outcome::Declined: return false;
   case Outcome::Failed:

@@ -25,6 +25,7 @@
 #include "runtime/process_session.hpp"
 #include "runtime/run_json.hpp"
 #include "runtime/session.hpp"
+#include "runtime/session_resources.hpp"
 #include "runtime/thread_supply.hpp"
 
 namespace tessera::dropin {
@@ -111,14 +112,13 @@ const char* start(int gpus, bool cpu_only, bool need_gpus) {
   try {
     RuntimeOptions options;
     options.gpus = cpu_only ? 0 : gpus;
-    const int threads = host::threads();
+    const detail::SingleHostThread::LeftToCaller to_activity;
     if (starpu_is_initialized() == 0) detail::require_threads(thread_count(options, need_gpus));
     s.runtime = std::make_unique<Runtime>(options);
     s.session = detail::session();
     if (need_gpus && s.session->machine().gpu_count() == 0)
       throw RuntimeError(s.session->unused_devices().empty() ? "the StarPU of this program uses no GPU"
                                                              : s.session->unused_devices().front());
-    host::set_threads(threads);  // between calls, OpenBLAS keeps the program's setting
     s.devices = detail::machine_text(s.session->machine());
     const bool alone = !s.session->joined() && s.session->policy() == "tessera";
     s.activity.begin(alone, s.session->machine().placement == Placement::Scheduler);
@@ -143,8 +143,9 @@ DeviceRates rates(char type) {
 
 /// Calls `compute` while the workers run.
 template <typename Compute>
-Outcome on_the_devices(Compute compute) {
+Outcome on_the_devices(const Listener* listener, Compute compute) {
   auto& s = started();
+  const detail::overwrites::Listening until_done(listener);
   s.activity.enter();
   ours = true;
   auto outcome = Outcome::Done;
@@ -162,21 +163,19 @@ Outcome on_the_devices(Compute compute) {
   return outcome;
 }
 
-Outcome run(const Call* call) {
-  return on_the_devices([&] { detail::compute_legal(*call); });
+Outcome run(const Call* call, const Listener* listener) {
+  return on_the_devices(listener, [&] { detail::compute_legal(*call); });
 }
 
-Outcome solve(const LapackCall* call, Index* info) {
-  return on_the_devices([&] { *info = compute(*call); });
+Outcome solve(const LapackCall* call, Index* info, const Listener* listener) {
+  return on_the_devices(listener, [&] { *info = compute(*call); });
 }
 
 void stop() {
   auto& s = started();
-  const int threads = host::threads();
   s.activity.end();
   tessera_sched_on_submission(nullptr);
   s.session.reset(), s.runtime.reset();
-  host::set_threads(threads);
 }
 
 void settle() {
@@ -203,6 +202,7 @@ extern "C" const tessera::dropin::Engine* tessera_dropin_engine() {
                                  rates,
                                  tessera::gpu::is_pinned,
                                  [] { return starpu_worker_get_id() >= 0; },
+                                 [] { return started().session->machine().has_owners(); },
                                  run,
                                  solve,
                                  [] { return started().failure.c_str(); },

@@ -3,6 +3,7 @@
 
 #include "blas/call.hpp"
 #include "blas/lapack_call.hpp"
+#include "common/overwrites.hpp"
 
 /// The interface between libtessera_blas.so, which programs load, and libtessera.so, which the former opens when a call
 /// first pays off on the devices. No exception crosses this interface.
@@ -10,6 +11,7 @@ namespace tessera::dropin {
 
 using blas::Call;
 using blas::LapackCall;
+using detail::overwrites::Listener;
 
 /// The best total rates of all devices.
 struct DeviceRates {
@@ -24,7 +26,7 @@ enum class Outcome {
 };
 
 struct Engine {
-  static constexpr int current_version = 3;
+  static constexpr int current_version = 4;
   int version;
   /// Starts the devices, and pauses them. Returns null, or the reason why they cannot be used. Call it only once.
   /// @param gpus       number of GPUs; -1: all
@@ -38,11 +40,15 @@ struct Engine {
   bool (*is_pinned)(const void* data);
   /// Whether the calling thread runs a StarPU task. It must then not wait for tasks, since that would block its worker.
   bool (*in_a_task)();
+  /// Whether `run` and `solve` announce what they overwrite. Where CPU workers compute tiles, they do not.
+  bool (*announces)();
   /// Computes a legal, column-major call, and returns when the result is in the caller's memory. Thread-safe.
-  Outcome (*run)(const Call* call);
+  /// @param listener  hears of memory that is about to be overwritten; null: nobody does
+  Outcome (*run)(const Call* call, const Listener* listener);
   /// The same for a call of LAPACK.
-  /// @param info  gets what the routine says of its matrix
-  Outcome (*solve)(const LapackCall* call, Index* info);
+  /// @param info      gets what the routine says of its matrix
+  /// @param listener  only for calls in column-major layout, and not for getrs: the calling thread overwrites there
+  Outcome (*solve)(const LapackCall* call, Index* info, const Listener* listener);
   /// The reason of the first failure of a call.
   const char* (*failure)();
   /// Stops the devices.

@@ -3,21 +3,69 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <threads.h>
+#include <unistd.h>
 
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <new>
+#include <stop_token>
+#include <system_error>
+#include <thread>
+#include <utility>
 
 namespace tessera::dropin {
 
 namespace {
 
-/// True while the calling thread is in a call on the devices.
-[[gnu::tls_model("initial-exec")]] thread_local bool inside = false;  // initial-exec: access takes a nanosecond
+/// True while the calling thread is in a call on the devices, or starts them.
+[[gnu::tls_model("initial-exec")]] thread_local bool inside = false;       // initial-exec: access takes a nanosecond
+[[gnu::tls_model("initial-exec")]] thread_local bool starts_here = false;  ///< the calling thread starts the devices
+
+/// Blocks the signals that other threads send, for as long as this object lives. Threads that are created meanwhile
+/// leave them blocked, so that the program's handlers run on the program's own threads.
+class NoSignals {
+ public:
+  NoSignals() {
+    sigset_t blocked;
+    sigfillset(&blocked);
+    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&blocked, own);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before_);
+  }
+  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  NoSignals(const NoSignals&) = delete;
+  NoSignals& operator=(const NoSignals&) = delete;
+
+ private:
+  sigset_t before_{};
+};
 
 void stop_at_exit() {
   std::atexit([] { Guest::of_process().stop_devices(); });
 }
+
+/// While it lives, an exit waits for the start of the devices before CUDA's exit handlers run. They are registered at
+/// moments of the start that CUDA does not announce, and run before all handlers that are registered earlier. So this
+/// registers one after another.
+class ExitsWait {
+ public:
+  ExitsWait() {
+    const NoSignals in_our_threads;
+    try {
+      registering_ = std::jthread([](const std::stop_token& stop) {
+        for (; !stop.stop_requested(); std::this_thread::sleep_for(interval)) stop_at_exit();
+      });
+    } catch (const std::system_error&) {
+      // Without this thread there will be none for the devices either, and the engine says so.
+    }
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds interval{2};
+  std::jthread registering_;
+};
 
 /// The folder of this library. Must be called first when the library is loaded: its path may be relative to the current
 /// folder of that moment.
@@ -30,6 +78,30 @@ const std::filesystem::path& own_folder() {
   }());
   return folder;
 }
+
+/// Keeps this library loaded until `release`. The loader holds a lock while it closes a library. A thread that loads
+/// CUDA needs that lock, so a `dlclose` that waited for such a thread would wait forever.
+class StayLoaded {
+ public:
+  StayLoaded() {
+    Dl_info info{};
+    if (dladdr(reinterpret_cast<const void*>(&own_folder), &info) != 0)
+      library_ = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+  }
+  /// For a thread that the program does not know: it runs code of this library, so another one closes it, which runs
+  /// none.
+  void release() const {
+    thrd_t closing{};
+    if (library_ != nullptr && thrd_create(&closing, dlclose, library_) == thrd_success) thrd_detach(closing);
+  }
+  /// For a thread in a call, during which the program does not close the library.
+  void release_in_a_call() const {
+    if (library_ != nullptr) dlclose(library_);
+  }
+
+ private:
+  void* library_ = nullptr;
+};
 
 std::mutex making;
 std::atomic<Guest*> only = nullptr;  // created under `making`
@@ -88,32 +160,88 @@ const Engine* Guest::load() {
   return entry();
 }
 
-const Engine* Guest::start() {
-  if (state_ != State::NotStarted) return state_ == State::Running ? engine_.load() : nullptr;
+const Engine* Guest::running(std::unique_lock<std::mutex>& lock) {
+  // A worker must not wait for a start that may need it. The library that is being loaded can tell.
+  changed_.wait(lock, [&] { return state_ != State::Starting || loaded_ != nullptr; });
+  if (state_ == State::Starting && loaded_->in_a_task()) return nullptr;
+  changed_.wait(lock, [&] { return state_ != State::Starting; });
+  if (state_ == State::NotStarted) {
+    state_ = State::Starting;
+    lock.unlock();
+    start();
+    lock.lock();
+  }
+  changed_.wait(lock, [&] { return !forking_; });
+  return state_ == State::Running ? engine_.load() : nullptr;
+}
+
+bool Guest::start_beside() {
+  if (state_ != State::NotStarted) return true;
+  const StayLoaded until_started;  // before the new thread runs, the program may close the library
+  bool possible = true;
+  {
+    const std::lock_guard lock(mutex_);
+    if (state_ == State::NotStarted && !forking_) {
+      stop_at_exit();  // an exit may come before the new thread runs
+      state_ = State::Starting;
+      const NoSignals in_our_threads;
+      try {
+        starter_ = std::thread([this, until_started] {
+          inside = starts_here = true;
+          start();
+          until_started.release();
+        });
+        return true;
+      } catch (const std::system_error&) {
+        state_ = State::NotStarted;
+        possible = false;
+      }
+    }
+  }
+  until_started.release_in_a_call();
+  return possible;
+}
+
+void Guest::start() {
   const bool need_gpus = !settings_.cpu_only && settings_.gpus != 0 && devices_in_sight() > 0;
+  start_is_over_ = false;
+  auto next = State::Running;
   std::string why;
   try {
-    if (loaded_ == nullptr) loaded_ = load();
-    if (loaded_->in_a_task()) return nullptr;  // a task of the program; other threads may start the devices
-    // Exit handlers run in reverse order. The handler registered at the end of this function runs before CUDA's, which
-    // are registered in between. This one serves only if the process exits while the devices start.
-    stop_at_exit();
-    if (const char* refusal = loaded_->start(settings_.gpus, settings_.cpu_only, need_gpus); refusal != nullptr)
-      why = refusal;
+    const ExitsWait until_it_is_over;
+    const Engine* const engine = loaded_ != nullptr ? loaded_ : load();
+    {
+      const std::lock_guard lock(mutex_);
+      loaded_ = engine;
+    }
+    changed_.notify_all();
+    if (engine->in_a_task()) {
+      next = State::NotStarted;  // a task of the program; other threads may start the devices
+    } else {
+      const bool before = std::exchange(starts_here, true);
+      if (const char* refusal = engine->start(settings_.gpus, settings_.cpu_only, need_gpus); refusal != nullptr)
+        why = refusal;
+      else stop_at_exit();
+      starts_here = before;
+    }
   } catch (const std::exception& error) {
     why = error.what();
   }
-  if (!why.empty()) {
-    state_ = State::Off;
-    trouble_ = "the devices cannot be used, all calls stay on the host BLAS: " + why;
-    say_once(settings_, Subject::Devices, trouble_);
-    return nullptr;
+  start_is_over_ = true;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!why.empty()) {
+      next = State::Off;
+      trouble_ = "the devices cannot be used, all calls stay on the host BLAS: " + why;
+      say_once(settings_, Subject::Devices, trouble_);
+    } else if (next == State::Running) {
+      devices_ = loaded_->devices();
+      engine_ = loaded_;
+    }
+    auto before = State::Starting;  // unless the process exits inside a call
+    state_.compare_exchange_strong(before, next);
   }
-  stop_at_exit();
-  devices_ = loaded_->devices();
-  engine_ = loaded_;
-  state_ = State::Running;
-  return engine_;
+  changed_.notify_all();
 }
 
 bool Guest::is_inside() const noexcept {
@@ -148,14 +276,20 @@ void Guest::abort_without_host(const char* what) const {
 
 void Guest::stop_devices() {
   if (is_inside()) {  // this thread may already hold the lock
+    while (!starts_here && state_ == State::Starting && !start_is_over_) usleep(1000);
     state_ = State::Off;
     if (const Engine* engine = engine_; engine != nullptr) engine->settle();
     return;
   }
   std::unique_lock lock(mutex_);
-  if (state_.exchange(State::Off) != State::Running) return;
-  changed_.wait(lock, [&] { return calls_ == 0; });
-  if (!broken_) engine_.load()->stop();
+  changed_.wait(lock, [&] { return state_ != State::Starting; });
+  if (state_.exchange(State::Off) == State::Running) {
+    changed_.wait(lock, [&] { return calls_ == 0; });
+    if (!broken_) engine_.load()->stop();
+  }
+  auto starter = std::move(starter_);
+  lock.unlock();
+  if (starter.joinable()) starter.join();
 }
 
 void Guest::write_log() {
@@ -173,7 +307,7 @@ void Guest::before_fork() {
   if (is_inside()) return;
   std::unique_lock lock(mutex_);
   forking_ = true;
-  changed_.wait(lock, [&] { return calls_ == 0; });
+  changed_.wait(lock, [&] { return calls_ == 0 && state_ != State::Starting; });
   log_.before_fork();
   lock.release();  // after_fork unlocks the mutex
 }
@@ -188,12 +322,13 @@ void Guest::after_fork() {
 
 void Guest::after_fork_in_child() {
   const bool locked = !is_inside();
-  if (state_ == State::Running) state_ = State::Off, forked_ = true;
+  if (state_ == State::Running || state_ == State::Starting) state_ = State::Off, forked_ = true;
   engine_ = nullptr;
-  inside = false;
+  inside = starts_here = false;
   calls_ = 0, forking_ = false;
   devices_.clear();
   new (&changed_) std::condition_variable;  // the waiting threads do not exist in the child
+  new (&starter_) std::thread;              // nor does this one
   log_.after_fork_in_child(locked);
   if (locked) mutex_.unlock();
 }
@@ -209,15 +344,18 @@ DeviceCall::DeviceCall(Guest& guest, const Job& job) : guest_(guest) {
   switch (guest.state_.load()) {
   case Guest::State::Off: guest.explain_if_forked(); return;
   case Guest::State::NotStarted:
-    if (!guest.decision_.starting_pays(job)) return;
+  case Guest::State::Starting: {
+    const auto start = guest.decision_.start_for(job);
+    if (start == Start::Later || (start == Start::Beside && guest.start_beside())) return;
     break;
+  }
   case Guest::State::Running: break;
   }
   inside = true;
   {
     std::unique_lock lock(guest.mutex_);
     guest.changed_.wait(lock, [&] { return !guest.forking_; });
-    engine_ = guest.start();
+    engine_ = guest.running(lock);
     if (engine_ != nullptr) guest.calls_++;
   }
   if (engine_ == nullptr) inside = false;

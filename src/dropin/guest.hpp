@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <thread>
 
 #include "decision.hpp"
 #include "engine.hpp"
@@ -17,7 +18,8 @@
 namespace tessera::dropin {
 
 /// The state of the drop-in in a process. The first BLAS call creates it, with the host BLAS only; the devices start
-/// when a call pays off. The devices stop at `dlclose` and at exit, and a forked child does not use them.
+/// when calls pay off, mostly in a thread of their own. They stop at `dlclose` and at exit, and a forked child does not
+/// use them. An exit or a fork in the middle of a start waits for its end.
 class Guest {
  public:
   /// The only instance. Never destroyed, since other threads may still compute while the process exits.
@@ -46,27 +48,34 @@ class Guest {
   /// Ends the program, because there is no host BLAS, or no LAPACK, at all.
   [[noreturn]] void abort_without_host(const char* what = "BLAS") const;
 
-  /// Called when the process exits or closes the library. Waits for the calls of other threads, then stops the devices.
+  /// Called when the process exits or closes the library. Waits for devices that start and for the calls of other
+  /// threads, then stops the devices.
   /// If the calling thread is itself inside a call (a signal handler that exits), that call never ends; this then only
   /// waits until the devices are idle.
   void stop_devices();
   void write_log();
 
-  /// Handlers of fork. A fork waits for the calls on the devices, and new calls wait for the fork. Otherwise, workers
-  /// could hold locks of the host BLAS in the middle of a tile, and these would stay locked in the child. A thread that
-  /// forks inside such a call does not wait.
+  /// Handlers of fork. A fork waits for a start and for the calls on the devices, and new calls wait for the fork.
+  /// Otherwise, workers could hold locks of the host BLAS in the middle of a tile, and these would stay locked in the
+  /// child. A thread that forks inside such a call does not wait.
   void before_fork();
   void after_fork();
   void after_fork_in_child();
 
  private:
   friend class DeviceCall;
-  enum class State { NotStarted, Running, Off };
+  enum class State { NotStarted, Starting, Running, Off };
 
   Guest();
   void explain_if_forked();
-  /// Starts the devices if they have not been started. Returns null if they cannot or must not be used.
-  const Engine* start();
+  /// Starts the devices, or waits for the thread that does. Returns null if they cannot or must not be used.
+  /// @param lock  holds mutex_
+  const Engine* running(std::unique_lock<std::mutex>& lock);
+  /// Lets a thread of its own start the devices, unless they start already.
+  /// @return false if there can be no such thread
+  bool start_beside();
+  /// Starts the devices. `state_` is Starting, and has another value afterwards.
+  void start();
   static const Engine* load();
 
   Settings settings_;
@@ -76,7 +85,7 @@ class Guest {
   Log log_;
 
   std::mutex mutex_;
-  std::condition_variable changed_;  ///< signals changes of calls_ and forking_
+  std::condition_variable changed_;  ///< signals changes of state_, loaded_, calls_ and forking_
   std::atomic<State> state_ = State::NotStarted;
   std::atomic<bool> computed_[all_routines][4] = {};  ///< calls, by routine and type
   int calls_ = 0;                                     ///< now on the devices; guarded by mutex_
@@ -84,6 +93,8 @@ class Guest {
   bool broken_ = false;             ///< the devices have failed, and must not even be stopped; guarded by mutex_
   bool forked_ = false;             ///< a child of a process that had started devices; guarded by mutex_
   const Engine* loaded_ = nullptr;  ///< guarded by mutex_
+  std::thread starter_;             ///< the thread that starts the devices, or has started them
+  std::atomic<bool> start_is_over_ = false;      ///< true a moment before state_ says so
   std::atomic<const Engine*> engine_ = nullptr;  ///< equals loaded_ once the devices run
   std::string devices_, trouble_;                // guarded by mutex_
 };

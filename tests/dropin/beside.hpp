@@ -18,7 +18,8 @@ class Beside {
   }
 
   Ended run(const Scenario& scenario, Variables variables = {}) const {
-    variables["LD_PRELOAD"] = folder_ / "libtessera_blas.so";
+    variables["TESSERA_TEST_DROPIN"] = folder_ / "libtessera_blas.so";
+    variables.try_emplace("LD_PRELOAD", folder_ / "libtessera_blas.so");
     return scenario.run(variables);
   }
 

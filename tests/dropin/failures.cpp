@@ -39,6 +39,22 @@ TEST(Failures, DevicesThatFailInACall) {
   }
 }
 
+constexpr int large = 1500;  // the copies of what is overwritten are made by threads beside the call
+const Scenario late[] = {{"a large product", [] { return require(product_is_right(large), "the product"), 0; }},
+                         {"a large update", [] { return require(update_is_right(large), "the update"), 0; }},
+                         {"a large solution", [] { return require(solution_is_right(large), "the solution"), 0; }}};
+
+/// The devices overwrite much of the result, and then fail.
+TEST(Failures, LateInALargeCall) {
+  for (const auto& scenario : late)
+    for (int repeat = 0; repeat < 3; repeat++) {
+      const auto ended = run_with_fake("0", scenario);
+      EXPECT_TRUE(has_ended(ended));
+      EXPECT_TRUE(says(ended, "a fake has burnt out"));
+      EXPECT_EQ(ended.calls("host"), 1) << ended;
+    }
+}
+
 const Scenario threads{"calls of four threads", [] {
                          std::vector<std::thread> all;
                          for (unsigned t = 0; t < 4; t++)

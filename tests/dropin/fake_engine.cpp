@@ -27,8 +27,28 @@ const struct Whole {
 
 thread_local bool in_a_task = false;
 
+/// Tells the test a letter, and whether it listens.
+bool say(char letter) {
+  const char* file = std::getenv("FAKE_SAYS");
+  return file != nullptr && write(std::atoi(file), &letter, 1) == 1;
+}
+
+/// Overwrites what a failing device could have written: some columns of the elements that belong to an operand. From
+/// the last one to the first, as threads that copy them meanwhile expect it least.
+void overwrite(const tessera::blas::StoredOperand& x, tessera::Index element_size, const Listener* listener) {
+  for (tessera::Index j = x.n - 1; j >= 0; j--) {
+    const auto begin = x.triangle == tessera::Uplo::Lower ? j : 0,
+               end = x.triangle == tessera::Uplo::Upper ? j + 1 : x.m;
+    auto* const first = static_cast<char*>(x.data) + (begin + j * x.ld) * element_size;
+    const auto bytes = static_cast<std::size_t>((end - begin) * element_size);
+    if (j % 3 == 1 || bytes == 0) continue;
+    if (listener != nullptr) listener->before(listener->self, first, first + bytes);
+    std::memset(first, 0xa5, bytes);
+  }
+}
+
 /// Computes nothing. "decline" declines all calls; a number declines that many calls and then fails.
-Outcome run(const Call* call) {
+Outcome run(const Call* call, const Listener* listener) {
   static std::atomic<int> done = 0;
   const auto what = fake();
   if (what == "raise in run") std::raise(SIGALRM);
@@ -39,34 +59,21 @@ Outcome run(const Call* call) {
     });
     worker.join();
   }
+  say('r');
   if (what == "start slowly") return Outcome::Done;  // the caller ignores the result
   if (what.ends_with("decline") || done++ < std::atoi(what.c_str())) return Outcome::Declined;
-  // Overwrites elements that a failing device could have written: only those of the result.
-  for (tessera::Index j = 0; j < call->n; j++) {
-    const bool lower = call->uplo == tessera::Uplo::Lower;
-    const auto begin = call->has_triangle() && lower ? j : 0,
-               end = call->has_triangle() && !lower ? j + 1 : call->rows();
-    if (j % 3 != 1)  // leaves some columns as they were
-      std::memset(static_cast<char*>(call->C) + (begin + j * call->ldc) * call->element_size(), 0xa5,
-                  static_cast<std::size_t>((end - begin) * call->element_size()));
-  }
+  tessera::blas::StoredOperand C{call->C, call->rows(), call->n, call->ldc, {}};
+  if (call->has_triangle()) C.triangle = call->uplo;
+  overwrite(C, call->element_size(), listener);
   return Outcome::Failed;
 }
 
 /// The same for calls of LAPACK.
-Outcome solve(const LapackCall* call, tessera::Index* info) {
+Outcome solve(const LapackCall* call, tessera::Index* info, const Listener* listener) {
   if (fake().ends_with("decline")) return Outcome::Declined;
   *info = 77;
-  for (const auto& x : tessera::blas::operands(*call)) {
-    if (x.use != tessera::blas::Use::Overwritten) continue;
-    for (tessera::Index j = 0; j < x.n; j++) {
-      const auto begin = x.triangle == tessera::Uplo::Lower ? j : 0,
-                 end = x.triangle == tessera::Uplo::Upper ? j + 1 : x.m;
-      if (j % 3 != 1)  // leaves some columns as they were
-        std::memset(static_cast<char*>(x.data) + (begin + j * x.ld) * call->element_size(), 0xa5,
-                    static_cast<std::size_t>((end - begin) * call->element_size()));
-    }
-  }
+  for (const auto& x : tessera::blas::operands(*call))
+    if (x.use == tessera::blas::Use::Overwritten) overwrite(x, call->element_size(), listener);
   if (call->properties().pivots == tessera::blas::Use::Overwritten)
     std::memset(call->ipiv, 0xa5, static_cast<std::size_t>(call->pivot_count()) * (call->wide ? 8 : 4));
   return Outcome::Failed;
@@ -79,6 +86,12 @@ const char* start(int /*gpus*/, bool /*cpu_only*/, bool /*need_gpus*/) {
     usleep(500000);
     starting = false;
   }
+  if (fake().starts_with("start at a word")) {
+    starting = true;
+    char word = 0;
+    if (!say('s') || read(std::atoi(std::getenv("FAKE_HEARS")), &word, 1) != 1) std::puts("nobody waits for the start");
+    starting = false;
+  }
   return fake() == "refuse" ? "they are on strike" : nullptr;
 }
 
@@ -89,9 +102,10 @@ extern "C" const Engine* tessera_dropin_engine() {
   engine.version = Engine::current_version + (fake() == "version" ? 1 : 0);
   engine.start = start;
   engine.devices = [] { return "1 fake"; };
-  engine.rates = [](auto...) { return DeviceRates{}; };  // irrelevant: every call is forced
+  engine.rates = [](auto...) { return DeviceRates{1e15, 1e13}; };  // calls that are not forced go there, too
   engine.is_pinned = [](auto...) { return false; };
   engine.in_a_task = [] { return in_a_task; };
+  engine.announces = [] { return true; };
   engine.run = run;
   engine.solve = solve;
   engine.failure = [] { return "a fake has burnt out"; };

@@ -119,28 +119,30 @@ TEST(SolversInPrograms, StayOnTheHostInAForkedChild) {
 
 // --- the program's own LAPACK ----------------------------------------------------------------------------------------
 
-/// LAPACK's mixed-precision solver, which the drop-in does not have.
-const Scenario mixed{"dsgesv", [] {
-                       using Dsgesv = void(const int*, const int*, double*, const int*, int*, double*, const int*,
-                                           double*, const int*, double*, float*, int*, int*);
-                       auto* const dsgesv = reinterpret_cast<Dsgesv*>(dlsym(RTLD_DEFAULT, "dsgesv_"));
-                       require(dsgesv != nullptr, "dsgesv_");
+/// LAPACK's mixed-precision solver of definite systems, which the drop-in does not have.
+const Scenario mixed{"dsposv", [] {
+                       using Dsposv = void(const char*, const int*, const int*, double*, const int*, double*,
+                                           const int*, double*, const int*, double*, float*, int*, int*);
+                       auto* const dsposv = reinterpret_cast<Dsposv*>(dlsym(RTLD_DEFAULT, "dsposv_"));
+                       require(dsposv != nullptr, "dsposv_");
                        const int n = 90, nrhs = 2;
                        auto A = random_matrix<double>(n, n, 1);
-                       for (int i = 0; i < n; i++) A(i, i) += n;
+                       for (int j = 0; j < n; j++) {
+                         for (int i = 0; i < j; i++) A(i, j) = A(j, i);
+                         A(j, j) += n;
+                       }
                        auto B = random_matrix<double>(n, nrhs, 2);
-                       const auto factors = A;
+                       const auto matrix = A;
                        Dense<double> X(n, nrhs), work(n, nrhs);
-                       std::vector<int> pivots(n);
                        std::vector<float> single(static_cast<std::size_t>(n * (n + nrhs)));
                        int iterations = 0, info = -1;
-                       dsgesv(&n, &nrhs, A.data.data(), &n, pivots.data(), B.data.data(), &n, X.data.data(), &n,
-                              work.data.data(), single.data(), &iterations, &info);
+                       dsposv("L", &n, &nrhs, A.data.data(), &n, B.data.data(), &n, X.data.data(), &n, work.data.data(),
+                              single.data(), &iterations, &info);
                        require(info == 0 && iterations > 0, "an iteration");
                        for (int j = 0; j < nrhs; j++)
                          for (int i = 0; i < n; i++) {
                            double sum = -B(i, j);
-                           for (int k = 0; k < n; k++) sum += factors(i, k) * X(k, j);
+                           for (int k = 0; k < n; k++) sum += matrix(i, k) * X(k, j);
                            require(std::abs(sum) < 1e-12, "a solution");
                          }
                        return 0;
@@ -150,8 +152,8 @@ const Scenario mixed{"dsgesv", [] {
 TEST(SolversInPrograms, ServeOtherRoutinesOfLapack) {
   const auto ended = mixed.run();
   EXPECT_TRUE(has_ended_silently(ended));
-  EXPECT_EQ(ended.calls("devices", "sgetrf"), 1) << ended;
-  EXPECT_GE(ended.calls("devices", "sgetrs"), 2) << ended;
+  EXPECT_EQ(ended.calls("devices", "spotrf"), 1) << ended;
+  EXPECT_GE(ended.calls("devices", "spotrs"), 2) << ended;
 }
 
 /// The reference LAPACK calls itself and the BLAS through symbols. A call that it computes is one call.
@@ -169,7 +171,7 @@ TEST(SolversInPrograms, CountOnceOnTheReferenceLapack) {
   // dgesvx and the like are not in the drop-in: what they call is.
   const auto through = mixed.run({{"LD_PRELOAD", preload}});
   EXPECT_TRUE(has_ended_silently(through));
-  EXPECT_EQ(through.calls("devices", "sgetrf"), 1) << through;
+  EXPECT_EQ(through.calls("devices", "spotrf"), 1) << through;
   EXPECT_EQ(through.calls("host"), 0) << through;
 }
 

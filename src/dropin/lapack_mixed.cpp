@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// dsgesv and zcgesv: LU in single precision, and refinement to double precision. Where the solution does not become as
+// accurate as that of gesv, LU in double precision. The algorithm, ITER and INFO are LAPACK's (Buttari et al., ACM TOMS
+// 34(4), 2008); each factorization, solve and product is a call of its own.
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "columns.hpp"
+#include "dispatch.hpp"
+#include "fortran_call.hpp"
+#include "guest.hpp"
+#include "xerbla.hpp"
+
+namespace tessera::dropin {
+
+namespace {
+
+using blas::LapackRoutine;
+
+/// The arguments of dsgesv and zcgesv. A, X and work hold T, swork holds Low.
+template <typename T, typename Low, typename Int>
+struct Mixed {
+  const Int *n, *nrhs;
+  T* A;
+  const Int* lda;
+  Int* ipiv;
+  const T* B;
+  const Int* ldb;
+  T* X;
+  const Int* ldx;
+  T* work;
+  Low* swork;
+  double* rwork;  ///< of n elements
+  Int *iter, *info;
+};
+
+constexpr int most_iterations = 30;
+
+constexpr char letter(const float* /*type*/) { return 's'; }
+constexpr char letter(const double* /*type*/) { return 'd'; }
+constexpr char letter(const std::complex<float>* /*type*/) { return 'c'; }
+constexpr char letter(const std::complex<double>* /*type*/) { return 'z'; }
+
+double part(const double& x, int index) { return index == 0 ? x : 0; }
+double part(const std::complex<double>& x, int index) { return index == 0 ? x.real() : x.imag(); }
+/// The sum of the magnitudes of real and imaginary part.
+template <typename T>
+double magnitude(const T& x) {
+  return std::abs(part(x, 0)) + std::abs(part(x, 1));
+}
+
+/// Copies an m×n matrix to another precision.
+/// @return whether all elements fit it
+template <typename From, typename To>
+bool convert(Index m, Index n, const From* A, Index lda, To* C, Index ldc) {
+  std::atomic<bool> fits = true;
+  for_columns(n, static_cast<double>(m * n) * sizeof(From), [&](Index first, Index last) {
+    for (Index j = first; j < last; j++)
+      for (Index i = 0; i < m; i++) {
+        const auto& x = A[i + j * lda];
+        if constexpr (sizeof(To) < sizeof(From))
+          for (const int p : {0, 1})
+            if (std::abs(part(x, p)) > static_cast<double>(std::numeric_limits<float>::max())) fits = false;
+        C[i + j * ldc] = static_cast<To>(x);
+      }
+  });
+  return fits;
+}
+
+template <typename T, typename Low, typename Int>
+class Solver {
+ public:
+  explicit Solver(const Mixed<T, Low, Int>& call)
+      : c_(call), n_(*call.n), nrhs_(*call.nrhs), lda_(*call.lda), ldb_(*call.ldb), ldx_(*call.ldx) {}
+
+  void solve() {
+    *c_.iter = static_cast<Int>(refine());
+    if (*c_.iter >= 0) {
+      *c_.info = 0;
+      return;
+    }
+    *c_.info = static_cast<Int>(factorize(c_.A, lda_));
+    if (*c_.info != 0) return;
+    copy(c_.B, ldb_, c_.X, ldx_);
+    solve_with(c_.A, lda_, c_.X, ldx_);
+  }
+
+ private:
+  /// @return ITER: the number of iterations; -2: an element is too large for single precision; -3: the factorization
+  /// failed; -31: no convergence
+  int refine() {
+    auto* const factors = c_.swork;
+    auto* const low = factors + n_ * n_;
+    const double bound = norm() * std::numeric_limits<double>::epsilon() / 2 * std::sqrt(static_cast<double>(n_));
+    if (!convert(n_, nrhs_, c_.B, ldb_, low, n_) || !convert(n_, n_, c_.A, lda_, factors, n_)) return -2;
+    if (factorize(factors, n_) != 0) return -3;
+    solve_with(factors, n_, low, n_);
+    convert(n_, nrhs_, low, n_, c_.X, ldx_);
+    for (int iteration = 0;; iteration++) {
+      residual();
+      if (is_accurate(bound)) return iteration;
+      if (iteration == most_iterations) return -most_iterations - 1;
+      if (!convert(n_, nrhs_, c_.work, n_, low, n_)) return -2;
+      solve_with(factors, n_, low, n_);
+      for (Index j = 0; j < nrhs_; j++)
+        for (Index i = 0; i < n_; i++) c_.X[i + j * ldx_] += static_cast<T>(low[i + j * n_]);
+    }
+  }
+
+  /// The largest sum of the magnitudes of a row of A, or NaN.
+  double norm() {
+    for_columns(n_, static_cast<double>(n_ * n_) * sizeof(T), [&](Index first, Index last) {
+      std::fill(c_.rwork + first, c_.rwork + last, 0.0);
+      for (Index j = 0; j < n_; j++)
+        for (Index i = first; i < last; i++) c_.rwork[i] += std::abs(c_.A[i + j * lda_]);
+    });
+    double largest = 0;
+    for (Index i = 0; i < n_; i++)
+      if (largest < c_.rwork[i] || std::isnan(c_.rwork[i])) largest = c_.rwork[i];
+    return largest;
+  }
+
+  void copy(const T* from, Index ld_from, T* to, Index ld_to) {
+    for (Index j = 0; j < nrhs_; j++) std::copy_n(from + j * ld_from, n_, to + j * ld_to);
+  }
+
+  /// work ← B − A X
+  void residual() {
+    copy(c_.B, ldb_, c_.work, n_);
+    const T minus_one = -1, one = 1;
+    require(dispatch(Call{.routine = blas::Routine::gemm,
+                          .type = letter(c_.A),
+                          .m = n_,
+                          .n = nrhs_,
+                          .k = n_,
+                          .alpha = &minus_one,
+                          .A = c_.A,
+                          .lda = lda_,
+                          .B = c_.X,
+                          .ldb = ldx_,
+                          .beta = &one,
+                          .C = c_.work,
+                          .ldc = n_}),
+            "BLAS");
+  }
+
+  bool is_accurate(double bound) {
+    const auto largest = [&](const T* column) {
+      double found = magnitude(column[0]);
+      for (Index i = 1; i < n_; i++) found = std::max(found, magnitude(column[i]));
+      return found;
+    };
+    for (Index j = 0; j < nrhs_; j++)
+      if (largest(c_.work + j * n_) > largest(c_.X + j * ldx_) * bound) return false;
+    return true;
+  }
+
+  template <typename Type>
+  Index factorize(Type* A, Index lda) {
+    Index info = 0;
+    require(dispatch(LapackCall{.routine = LapackRoutine::getrf,
+                                .type = letter(A),
+                                .wide = sizeof(Int) == 8,
+                                .m = n_,
+                                .n = n_,
+                                .A = A,
+                                .lda = lda,
+                                .ipiv = c_.ipiv},
+                     info),
+            "LAPACK");
+    return info;
+  }
+
+  template <typename Type>
+  void solve_with(Type* A, Index lda, Type* B, Index ldb) {
+    Index info = 0;
+    require(dispatch(LapackCall{.routine = LapackRoutine::getrs,
+                                .type = letter(A),
+                                .wide = sizeof(Int) == 8,
+                                .n = n_,
+                                .nrhs = nrhs_,
+                                .A = A,
+                                .lda = lda,
+                                .ipiv = c_.ipiv,
+                                .B = B,
+                                .ldb = ldb},
+                     info),
+            "LAPACK");
+  }
+
+  static void require(bool done, const char* what) {
+    if (!done) Guest::of_process().abort_without_host(what);
+  }
+
+  const Mixed<T, Low, Int>& c_;
+  const Index n_, nrhs_, lda_, ldb_, ldx_;
+};
+
+/// The position of the first illegal argument, or 0.
+template <typename T, typename Low, typename Int>
+int first_illegal(const Mixed<T, Low, Int>& c) {
+  const auto least = std::max<Int>(1, *c.n);
+  if (*c.n < 0) return 1;
+  if (*c.nrhs < 0) return 2;
+  if (*c.lda < least) return 4;
+  if (*c.ldb < least) return 7;
+  if (*c.ldx < least) return 9;
+  return 0;
+}
+
+/// Makes a call for the program. Calls that stay on the host, compute nothing or are illegal reach the host's LAPACK as
+/// they came, if it has the routine.
+/// @param on_host  calls this function of the host's
+template <typename T, typename Low, typename Int, typename OnHost>
+void make(const char* routine, const char* suffix, KnownSymbol& known, const Mixed<T, Low, Int>& c, OnHost on_host) {
+  auto& guest = Guest::of_process();
+  const int illegal = first_illegal(c);
+  const double n = static_cast<double>(*c.n), operations = (sizeof(T) == 16 ? 8.0 : 2.0) / 3 * n * n * n;
+  if (illegal != 0 || *c.n == 0 || *c.nrhs == 0 || guest.is_inside() || guest.decision().stays(operations)) {
+    void* const found = known.find([&] { return find_lapack(guest.host(), (std::string(routine) + suffix).c_str()); });
+    if (found != nullptr) return on_host(found);
+  }
+  if (illegal != 0) {
+    *c.info = -static_cast<Int>(illegal);
+    return report_illegal(routine, sizeof(Int) == 8, illegal);
+  }
+  *c.iter = *c.info = 0;
+  if (*c.n > 0) Solver<T, Low, Int>(c).solve();
+}
+
+}  // namespace
+
+}  // namespace tessera::dropin
+
+using namespace tessera::dropin;
+
+#define DEFINE(symbol, suffix, Int)                                                                                 \
+  void ds##symbol(const Int* n, const Int* nrhs, double* A, const Int* lda, Int* ipiv, const double* B,             \
+                  const Int* ldb, double* X, const Int* ldx, double* work, float* swork, Int* iter, Int* info) {    \
+    static KnownSymbol known;                                                                                       \
+    make("dsgesv", suffix, known,                                                                                   \
+         Mixed<double, float, Int>{n, nrhs, A, lda, ipiv, B, ldb, X, ldx, work, swork, work, iter, info},           \
+         [&](void* host) { call_function(host, n, nrhs, A, lda, ipiv, B, ldb, X, ldx, work, swork, iter, info); }); \
+  }                                                                                                                 \
+  void zc##symbol(const Int* n, const Int* nrhs, std::complex<double>* A, const Int* lda, Int* ipiv,                \
+                  const std::complex<double>* B, const Int* ldb, std::complex<double>* X, const Int* ldx,           \
+                  std::complex<double>* work, std::complex<float>* swork, double* rwork, Int* iter, Int* info) {    \
+    static KnownSymbol known;                                                                                       \
+    make("zcgesv", suffix, known,                                                                                   \
+         Mixed<std::complex<double>, std::complex<float>, Int>{n, nrhs, A, lda, ipiv, B, ldb, X, ldx, work, swork,  \
+                                                               rwork, iter, info},                                  \
+         [&](void* host) {                                                                                          \
+           call_function(host, n, nrhs, A, lda, ipiv, B, ldb, X, ldx, work, swork, rwork, iter, info);              \
+         });                                                                                                        \
+  }
+
+extern "C" {
+DEFINE(gesv_, "_", int)
+DEFINE(gesv_64_, "_64_", std::int64_t)
+DEFINE(gesv64_, "64_", std::int64_t)
+}
