@@ -56,6 +56,11 @@ struct RuntimeOptions {
   /// always the thread that drives a GPU, and up to 12 others as far as this limit allows. 0: all 12. Each GPU that
   /// writes triangles to pinned memory takes 4 MiB more.
   Index pinned_memory = 0;
+
+  /// This process's share of the GPUs of its node: one of `node_parts`. If there are fewer GPUs, several processes
+  /// share one, and its memory. A `Grid` sets both.
+  int node_part = 0;
+  int node_parts = 1;  ///< processes on the node
 };
 
 /// A device that computes.

@@ -50,6 +50,17 @@ tessera_status tessera_wait(void);
 /** Returns why the last failed call of this thread failed; "" if none has. Valid until the thread's next failure. */
 const char* tessera_last_error(void);
 
+/** Pins memory of the caller, so that GPUs copy from it and to it directly, before matrices are made of it. Does
+ * nothing where there is no GPU. Pinning takes about as long as touching all of the memory, so it is worth it for
+ * memory that several calls use. Memory that CUDA has pinned is recognized without this.
+ *  @param data   where the memory begins; it must not overlap what is registered already
+ *  @param bytes  its length, above 0 */
+tessera_status tessera_host_register(void* data, int64_t bytes);
+
+/** Ends what `tessera_host_register` did, before the memory is freed, and after all matrices of it are destroyed.
+ *  @param data  the same pointer */
+tessera_status tessera_host_unregister(void* data);
+
 /* The routines on pointers: CBLAS's argument lists, done when they return. <tessera/blas3.hpp> says what each computes,
  * and when an operand is not read; <tessera/blas.hpp> has the shapes. Row-major matrices cost nothing more.
  *

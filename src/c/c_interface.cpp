@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <tessera/pinned.hpp>
 #include <tessera/runtime.hpp>
 
 #include "runtime/process_session.hpp"
@@ -121,6 +122,19 @@ tessera_status tessera_wait(void) {
     detail::require_can_wait("tessera_wait");
     wait();
   });
+}
+
+tessera_status tessera_host_register(void* data, int64_t bytes) {
+  constexpr const char* function = "tessera_host_register";
+  return status_of(function, [&] {
+    require_pointer(function, 1, "data", data);
+    if (bytes < 1) throw ArgumentError(function, 2, "bytes", "is " + std::to_string(bytes) + ", must be at least 1");
+    host_register(data, static_cast<std::size_t>(bytes));
+  });
+}
+
+tessera_status tessera_host_unregister(void* data) {
+  return status_of("tessera_host_unregister", [&] { host_unregister(data); });
 }
 
 tessera_status tessera_submissions_begin(tessera_submissions** result) {

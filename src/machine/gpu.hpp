@@ -22,8 +22,8 @@ struct Probe {
   std::vector<Info> usable;
   std::vector<std::string> unusable;
 };
-/// Asks the devices in order until `wanted` have answered; -1: asks all. Creates a CUDA context on each of them.
-Probe probe(int wanted);
+/// Asks the devices from `first` on until `wanted` have answered; -1: asks all. Creates a CUDA context on each of them.
+Probe probe(int wanted, int first = 0);
 
 /// The names of all devices that the driver shows, whether they answer or not. Creates no context.
 std::vector<std::string> visible_devices();
@@ -75,6 +75,9 @@ BusyLinks measure_busy_links(const std::vector<int>& devices, int n, std::size_t
 /// Whether this host memory is pinned, by anyone: the devices then access it at full speed.
 bool is_pinned(const void* data);
 
+/// Whether there is a device for which host memory can be pinned. Creates no context.
+bool can_pin();
+
 /// Seconds of one n×n×n product on data in device memory, while all `devices` compute at the same time. The average
 /// over about `seconds`, but at least one product, after one product that is not counted.
 /// @param type  s, d, c or z
@@ -85,6 +88,10 @@ double product_seconds(char type, const std::vector<int>& devices, int n, double
 /// them, so that load on the host does not matter.
 /// @throws RuntimeError if the device has not enough free memory
 double kernel_seconds(char type, int device, int n);
+
+/// The rate of a device's own memory: what a copy within it reads and writes [bytes/s].
+/// @throws RuntimeError if the device has no room for two blocks of that many bytes
+double memory_rate(int device, std::size_t bytes);
 
 /// Seconds to copy one column of a tile to a device, out of a larger matrix in pinned memory, while the device
 /// computes. Copies of less than 64 KiB then reach as little as 0.6 of the link's rate (H200).

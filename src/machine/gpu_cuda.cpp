@@ -6,7 +6,7 @@
 
 namespace tessera::gpu {
 
-Probe probe(int wanted) {
+Probe probe(int wanted, int first) {
   Probe found;
   int count = 0;
   if (const auto status = cudaGetDeviceCount(&count); status != cudaSuccess) {
@@ -15,7 +15,7 @@ Probe probe(int wanted) {
     return found;
   }
   const KeepCurrentDevice keep;
-  for (int ordinal = 0; ordinal < count && (wanted < 0 || std::ssize(found.usable) < wanted); ordinal++) {
+  for (int ordinal = first; ordinal < count && (wanted < 0 || std::ssize(found.usable) < wanted); ordinal++) {
     cudaDeviceProp properties{};
     auto status = cudaGetDeviceProperties(&properties, ordinal);
     if (status == cudaSuccess) status = cudaSetDevice(ordinal);
@@ -64,8 +64,17 @@ bool is_pinned(const void* data) {
   return false;
 }
 
+bool can_pin() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) == cudaSuccess) return count > 0;
+  cudaGetLastError();
+  return false;
+}
+
 PinnedMemory::PinnedMemory(void* data, std::size_t bytes) : data_(data) {
-  require(cudaHostRegister(data, bytes, cudaHostRegisterPortable), "pinning host memory");
+  const auto status = cudaHostRegister(data, bytes, cudaHostRegisterPortable);
+  cudaGetLastError();  // clears the error, so that it does not appear in a later call
+  require(status, "pinning host memory");
 }
 
 PinnedMemory::~PinnedMemory() { cudaHostUnregister(data_); }

@@ -146,6 +146,24 @@ double kernel_seconds(int device, int n) {
 
 }  // namespace
 
+double memory_rate(int device, std::size_t bytes) {
+  const KeepCurrentDevice keep;
+  const auto from = allocate(device, bytes), to = allocate(device, bytes);
+  const auto stream = create_stream(device);
+  const auto begin = create_event(), end = create_event();
+  float best = std::numeric_limits<float>::infinity();  // [ms]
+  for (int r = 0; r < 5; r++) {                         // the first run only warms up
+    require(cudaEventRecord(begin.get(), stream.get()), "cudaEventRecord");
+    require(cudaMemcpyAsync(to.get(), from.get(), bytes, cudaMemcpyDeviceToDevice, stream.get()), "a measured copy");
+    require(cudaEventRecord(end.get(), stream.get()), "cudaEventRecord");
+    require(cudaStreamSynchronize(stream.get()), "a measured copy");
+    float milliseconds = 0;
+    require(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()), "cudaEventElapsedTime");
+    best = std::min(best, milliseconds);
+  }
+  return 2 * static_cast<double>(bytes) / (1e-3 * static_cast<double>(best));
+}
+
 double product_seconds(char type, const std::vector<int>& devices, int n, double seconds) {
   return with_type(type, [&](auto zero) { return product_seconds<decltype(zero)>(devices, n, seconds); });
 }

@@ -5,7 +5,7 @@
 
 namespace tessera::gpu {
 
-Probe probe(int /*wanted*/) { return {{}, {"this Tessera was built without CUDA"}}; }
+Probe probe(int /*wanted*/, int /*first*/) { return {{}, {"this Tessera was built without CUDA"}}; }
 
 std::vector<std::string> visible_devices() { return {}; }
 
@@ -23,6 +23,10 @@ double product_seconds(char /*type*/, const std::vector<int>& /*devices*/, int /
 }
 
 double kernel_seconds(char type, int device, int n) { return product_seconds(type, {device}, n, 0); }
+
+double memory_rate(int /*device*/, std::size_t /*bytes*/) {
+  throw RuntimeError("a GPU was to be measured, but this Tessera was built without CUDA");
+}
 
 std::vector<double> column_seconds(int /*device*/, const std::vector<std::size_t>& /*bytes*/) {
   throw RuntimeError("a GPU was to be measured, but this Tessera was built without CUDA");

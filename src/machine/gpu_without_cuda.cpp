@@ -9,6 +9,8 @@ State state(int /*device*/) { return {}; }
 KeepCurrentDevice::KeepCurrentDevice() = default;
 KeepCurrentDevice::~KeepCurrentDevice() = default;
 
+bool can_pin() { return false; }
+
 PinnedMemory::PinnedMemory(void* data, std::size_t /*bytes*/) : data_(data) {}
 PinnedMemory::~PinnedMemory() = default;
 

@@ -60,6 +60,15 @@ std::unique_ptr<PolicyLibrary> policy_library() {
   return std::make_unique<PolicyLibrary>(file);
 }
 
+/// Policies of StarPU that cannot run Tessera's tasks, and why; null for all others.
+const char* why_not(const std::string& name) {
+  if (name == "graph_test") return "which waits for a call of starpu_do_schedule that only its own test makes";
+  if (name == "pheft") return "which is for tasks that several workers run together; no operation on tiles is";
+  if (name.starts_with("modular-heteroprio"))
+    return "which needs priorities for each kind of worker that Tessera's tasks do not have";
+  return nullptr;
+}
+
 std::vector<std::string> all_names(const PolicyLibrary* library) {
   std::vector<std::string> names{our_policy};
   const auto add = [&names](const std::string& name) {
@@ -68,7 +77,7 @@ std::vector<std::string> all_names(const PolicyLibrary* library) {
   if (library != nullptr)
     for (const auto& name : library->names()) add(name);
   for (auto** policy = starpu_sched_get_predefined_policies(); *policy != nullptr; policy++)
-    add((*policy)->policy_name);
+    if (why_not((*policy)->policy_name) == nullptr) add((*policy)->policy_name);
   return names;
 }
 
@@ -87,7 +96,9 @@ void require_policy(const std::string& name) {
     if (name == one) return;
     known += (known.empty() ? "" : ", ") + one;
   }
-  throw ArgumentError("Runtime", position, "policy", "is '" + name + "', must be one of " + known);
+  const char* reason = why_not(name);
+  const auto because = reason == nullptr ? "" : std::string(", ") + reason;
+  throw ArgumentError("Runtime", position, "policy", "is '" + name + "'" + because + ", must be one of " + known);
 }
 
 }  // namespace tessera::detail

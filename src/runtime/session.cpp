@@ -56,6 +56,23 @@ std::vector<TemporaryVariable> limit_memory(const std::vector<gpu::Info>& gpus, 
   return limits;
 }
 
+/// The GPUs that this process asks.
+gpu::Probe probe_share(const RuntimeOptions& options) {
+  if (options.gpus == 0) return {};
+  if (options.node_parts <= 1) return gpu::probe(options.gpus);
+  const auto count = static_cast<int>(gpu::visible_devices().size());
+  const auto first_of = [&](int part) { return part * count / options.node_parts; };
+  const int first = first_of(options.node_part), share = std::max(1, first_of(options.node_part + 1) - first);
+  auto found = gpu::probe(options.gpus > 0 ? options.gpus : share, first);
+  int sharers = 0;
+  for (int part = 0; part < options.node_parts; part++) sharers += first_of(part) == first ? 1 : 0;
+  for (auto& gpu : found.usable) {
+    gpu.memory /= static_cast<std::size_t>(sharers);
+    gpu.free = std::min(gpu.free, gpu.memory);
+  }
+  return found;
+}
+
 /// The number of threads that StarPU, and the copies between GPUs and pageable memory, start.
 /// @param cpus  CPU workers; -1: as many as there are cores
 Index threads_of(int cpus, Index gpus) {
@@ -68,6 +85,7 @@ Index threads_of(int cpus, Index gpus) {
 
 /// What a session consists of. Each part needs those before it.
 struct Session::Parts {
+  FairShares shares;
   CallGroup calls;
   /// Tasks of the program's own that the policy has counted and that have run.
   std::atomic<std::uint64_t> other_tasks_done = 0;
@@ -115,7 +133,7 @@ Session::Session(const RuntimeOptions& given)
 void Session::start(const RuntimeOptions& options) {
   machine_.placement = options.placement;
   machine_.tile = options.tile;
-  auto probe = options.gpus == 0 ? gpu::Probe{} : gpu::probe(options.gpus);
+  auto probe = probe_share(options);
   unused_ = std::move(probe.unusable);
   machine_.gpu_info = std::move(probe.usable);
   if (options.gpus > std::ssize(machine_.gpu_info)) {
@@ -209,6 +227,8 @@ void Session::wait_for_everything() {
 Recording* Session::recording() noexcept { return parts_->recording ? &*parts_->recording : nullptr; }
 
 CallGroup& Session::calls() const noexcept { return parts_->calls; }
+
+FairShares& Session::shares() const noexcept { return parts_->shares; }
 
 Session::~Session() {
   wait_for_everything();

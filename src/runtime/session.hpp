@@ -13,6 +13,7 @@
 namespace tessera::detail {
 
 class CallGroup;
+class FairShares;
 class Recording;
 
 /// The StarPU that Tessera runs on, and what the routines need to know of it. One for the process at a time
@@ -32,6 +33,8 @@ class Session {
   Recording* recording() noexcept;
   /// All calls on tiles.
   CallGroup& calls() const noexcept;
+  /// What these calls share the devices by.
+  FairShares& shares() const noexcept;
   /// Whether it is known how many tasks the program has submitted itself: the policy counts them.
   bool counts_other_tasks() const noexcept { return counts_other_tasks_; }
   /// Waits for the calls that were made before, and for all tasks of the program's own, if there can be any.

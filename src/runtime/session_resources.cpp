@@ -32,9 +32,22 @@ RunningStarpu::~RunningStarpu() {
   starpu_shutdown();
 }
 
-SingleHostThread::SingleHostThread() : before_(host::threads()) { host::set_threads(1); }
+namespace {
+thread_local bool host_threads_left = false;
+}  // namespace
 
-SingleHostThread::~SingleHostThread() { host::set_threads(before_); }
+SingleHostThread::LeftToCaller::LeftToCaller() { host_threads_left = true; }
+SingleHostThread::LeftToCaller::~LeftToCaller() { host_threads_left = false; }
+
+SingleHostThread::SingleHostThread() {
+  if (host_threads_left) return;
+  before_ = host::threads();
+  host::set_threads(1);
+}
+
+SingleHostThread::~SingleHostThread() {
+  if (before_ > 0) host::set_threads(before_);
+}
 
 // Delegates to the default constructor, so that the destructor runs even if this constructor throws.
 PreparedDevices::PreparedDevices([[maybe_unused]] std::size_t pinned_memory) : PreparedDevices() {

@@ -182,6 +182,12 @@ contains
     call check('version', len(tessera_version()) >= 5)
     call tessera_init(cpus=1)
     call tessera_wait
+    call tessera_host_register(reals, storage_size(reals) / 8 * size(reals, kind=int64))
+    call tessera_host_register(reals, 8_int64, stat)
+    call check('registered twice', stat == -1)
+    call tessera_host_unregister(reals)
+    call tessera_host_unregister(reals, stat)
+    call check('not registered', stat == -1)
     call tessera_finalize
     call tessera_finalize(stat)
     call check('nothing to finalize', stat > 0)

@@ -310,6 +310,28 @@ class Errors(Case):
                       child.stderr)
 
 
+class Pinned(Case):
+    def test_products_of_pinned_arrays(self):
+        A, B = make(40, 30, KINDS[1], "F"), make(30, 20, KINDS[1], "backwards")
+        with tessera.pinned(A, B, np.empty((0, 3))):
+            self.near(tessera.gemm(A, B), A @ B)
+            with self.assertRaisesRegex(tessera.ArgumentError, "^host_register: data begins a range that overlaps"):
+                with tessera.pinned(A[3:]):
+                    self.fail("memory was registered twice")
+        with tessera.pinned(A[3:]):  # it is registered no longer
+            pass
+        with self.assertRaisesRegex(tessera.ArgumentError, "^pinned: arrays has an element of type list"):
+            with tessera.pinned([1.0]):
+                pass
+
+    def test_extent(self):
+        x = np.zeros((6, 8))
+        for part in (x, x.T, x[1:4, 2:5], x[::-2, ::3], x[4:1:-1, ::-1]):
+            first, size = _arrays.extent(part)
+            addresses = [part[i:, j:].ctypes.data for i in range(part.shape[0]) for j in range(part.shape[1])]
+            self.assertEqual((first, first + size), (min(addresses), max(addresses) + 8))
+
+
 class Library(Case):
     def test_runtime(self):
         tessera.init()

@@ -64,6 +64,22 @@ TEST(RuntimeOptions, UnknownPolicyNamesTheKnownOnes) {
   for (const char* known : {"'best'", "lws", "dmdas", "eager"}) expect_no_start(options, 3, "policy", known);
 }
 
+TEST(RuntimeOptions, PoliciesThatCannotWorkAreRefusedAndNotListed) {
+  auto options = cpus(1);
+  options.policy = "pheft";
+  expect_no_start(options, 3, "policy", "several workers run together");
+  options.policy = "graph_test";
+  expect_no_start(options, 3, "policy", "is 'graph_test', which waits");
+  options.policy = "best";
+  try {
+    const Runtime runtime(options);
+    FAIL() << "it started";
+  } catch (const ArgumentError& error) {
+    for (const char* name : {" pheft", "graph_test", "modular-heteroprio"})
+      EXPECT_EQ(error.problem().find(name), std::string::npos) << name;
+  }
+}
+
 TEST(RuntimeOptions, UnknownPolicyIsRefusedBesideALibraryOfPolicies) {
   Dl_info library{};
   ASSERT_NE(dladdr(reinterpret_cast<const void*>(&tessera_sched_policy), &library), 0);

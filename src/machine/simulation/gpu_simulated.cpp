@@ -9,10 +9,10 @@ namespace tessera::gpu {
 
 using simulation::described_machine;
 
-Probe probe(int wanted) {
+Probe probe(int wanted, int first) {
   Probe found;
   const int count = described_machine().gpu_count();
-  for (int gpu = 0; gpu < (wanted < 0 ? count : std::min(wanted, count)); gpu++) {
+  for (int gpu = first; gpu < (wanted < 0 ? count : std::min(first + wanted, count)); gpu++) {
     const auto& kind = described_machine().kind_of(gpu);
     const auto memory = static_cast<std::size_t>(kind.memory);
     found.usable.push_back({gpu, kind.name, memory, memory});

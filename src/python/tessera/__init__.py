@@ -15,6 +15,7 @@ The type of a result is that of NumPy's `a @ b`: float32, float64, complex64 or 
 
 Other threads run during a call, but must not change its arrays. Errors are `ArgumentError` with the argument's name,
 `RuntimeFailure` if the machine could not do it, and NumPy's `LinAlgError` for matrices that cannot be factorized."""
+from ._arrays import pinned
 from ._blas import gemm, gemmt, hemm, her2k, herk, symm, syr2k, syrk, trmm, trsm
 from ._library import ArgumentError, Error, RuntimeFailure, finalize, init, version
 from ._solvers import cho_solve, cholesky, inv, lu_factor, lu_solve, solve
@@ -22,6 +23,6 @@ from ._solvers import cho_solve, cholesky, inv, lu_factor, lu_solve, solve
 __all__ = [
     "gemm", "gemmt", "hemm", "her2k", "herk", "symm", "syr2k", "syrk", "trmm", "trsm",
     "cho_solve", "cholesky", "inv", "lu_factor", "lu_solve", "solve",
-    "ArgumentError", "Error", "RuntimeFailure", "finalize", "init", "version",
+    "ArgumentError", "Error", "RuntimeFailure", "finalize", "init", "pinned", "version",
 ]
 __version__ = version()

@@ -173,6 +173,20 @@ def finalize():
         explain(status, "finalize")
 
 
+def host_register(address, size):
+    """Pins memory, so that GPUs copy from it directly. `tessera.pinned` does so for arrays."""
+    status = library.tessera_host_register(address, size)
+    if status != 0:
+        explain(status, "host_register")
+
+
+def host_unregister(address):
+    """Ends what `host_register` did."""
+    status = library.tessera_host_unregister(address)
+    if status != 0:
+        explain(status, "host_unregister")
+
+
 def version():
     """The version of libtessera.so."""
     return library.tessera_version().decode()
@@ -181,4 +195,6 @@ def version():
 library = load()
 library.tessera_last_error.restype = library.tessera_version.restype = ctypes.c_char_p
 library.tessera_init.argtypes = [ctypes.c_int, ctypes.c_int]
+library.tessera_host_register.argtypes = [ctypes.c_void_p, ctypes.c_int64]
+library.tessera_host_unregister.argtypes = [ctypes.c_void_p]
 functions_by_type = functions()

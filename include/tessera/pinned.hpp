@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include <tessera/types.hpp>
+
+/// @file
+/// Pinned (page-locked) host memory, from which GPUs copy directly. Tessera takes ordinary memory, too, and copies it
+/// through staging buffers, which is slower.
+
+namespace tessera {
+
+/// Pins memory of the caller, before matrices are made of it. Takes about as long as touching all of the memory does,
+/// so it is worth it for memory that several calls use. Memory that is allocated in other ways, such as
+/// `cudaHostAlloc`, is recognized as pinned without this.
+/// @param data   where the memory begins
+/// @param bytes  its length, above 0
+/// @returns true if it is pinned now; false if there is no GPU for which it could be
+/// @throws ArgumentError  if `data` is null, `bytes` is 0, or the memory overlaps what is registered already
+/// @throws RuntimeError   if CUDA refuses, for example since it has pinned a part of the memory already
+bool host_register(void* data, std::size_t bytes);
+
+/// Ends what `host_register` did, before the memory is freed, and after all matrices of it have gone.
+/// @param data  the same pointer
+/// @throws ArgumentError if no memory is registered that begins there
+void host_unregister(void* data);
+
+namespace detail {
+
+/// Whole pages of memory, all zero, pinned if there is a GPU.
+class PinnedPages {
+ public:
+  PinnedPages() noexcept = default;
+  /// @throws ArgumentError if `size` is negative
+  /// @throws RuntimeError  if there is not enough memory, or CUDA refuses to pin it
+  PinnedPages(Index size, std::size_t element_size);
+  ~PinnedPages();
+  PinnedPages(PinnedPages&& other) noexcept { swap(other); }
+  PinnedPages& operator=(PinnedPages&& other) noexcept {
+    PinnedPages(std::move(other)).swap(*this);
+    return *this;
+  }
+  void swap(PinnedPages& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(pinned_, other.pinned_);
+  }
+  void* data() const noexcept { return data_; }
+  bool pinned() const noexcept { return pinned_; }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+  bool pinned_ = false;
+};
+
+}  // namespace detail
+
+/// An array in pinned memory, or in ordinary memory where there is no GPU. It owns its memory, and can be moved.
+///
+///     tessera::PinnedBuffer<double> A(n * n), B(n * n), C(n * n);
+///     tessera::gemm(Op::NoTrans, Op::NoTrans, n, n, n, 1.0, A.data(), n, B.data(), n, 0.0, C.data(), n);
+///
+/// Destroy it after all matrices of its memory. Making one takes longer than an allocation, so keep it for many calls.
+template <Scalar T>
+class PinnedBuffer {
+ public:
+  /// No elements.
+  PinnedBuffer() noexcept = default;
+
+  /// @param size  elements, all zero
+  /// @throws ArgumentError if `size` is negative
+  /// @throws RuntimeError  if there is not enough memory, or CUDA refuses to pin it
+  explicit PinnedBuffer(Index size) : pages_(size, sizeof(T)), size_(size) {}
+
+  /// Takes the memory of another one, which then has no elements.
+  PinnedBuffer(PinnedBuffer&& other) noexcept : pages_(std::move(other.pages_)), size_(std::exchange(other.size_, 0)) {}
+  /// The same, and frees its own memory.
+  PinnedBuffer& operator=(PinnedBuffer&& other) noexcept {
+    pages_ = std::move(other.pages_);
+    size_ = std::exchange(other.size_, 0);
+    return *this;
+  }
+
+  T* data() const noexcept { return static_cast<T*>(pages_.data()); }  ///< null if there are no elements
+  Index size() const noexcept { return size_; }                        ///< elements
+  bool pinned() const noexcept { return pages_.pinned(); }             ///< false where there is no GPU
+  T* begin() const noexcept { return data(); }                         ///< the first element
+  T* end() const noexcept { return data() + size_; }                   ///< behind the last one
+  T& operator[](Index i) const noexcept { return data()[i]; }          ///< element i, which must exist
+
+ private:
+  detail::PinnedPages pages_;
+  Index size_ = 0;
+};
+
+}  // namespace tessera

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/pinned.hpp>
+
+#include <sys/mman.h>
+
+#include <limits>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include <tessera/error.hpp>
+
+#include "machine/gpu.hpp"
+
+namespace tessera {
+
+namespace {
+
+/// What `host_register` has been given, also on a machine that pins nothing: wrong calls fail on all machines.
+struct Registered {
+  explicit Registered(std::size_t length) : bytes(length) {}
+  std::size_t bytes;
+  std::optional<gpu::PinnedMemory> pinned;
+};
+
+struct Registry {
+  std::mutex mutex;
+  std::map<std::uintptr_t, Registered> ranges;  ///< by where they begin; they do not overlap
+};
+
+/// Never destroyed: at exit, CUDA may have gone before.
+Registry& registry() {
+  static auto& the_one = *new Registry;
+  return the_one;
+}
+
+bool overlaps(const Registry& registry, std::uintptr_t begin, std::size_t bytes) {
+  const auto next = registry.ranges.lower_bound(begin);
+  if (next != registry.ranges.end() && next->first - begin < bytes) return true;
+  if (next == registry.ranges.begin()) return false;
+  const auto before = std::prev(next);
+  return begin - before->first < before->second.bytes;
+}
+
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+}  // namespace
+
+bool host_register(void* data, std::size_t bytes) {
+  if (data == nullptr) throw ArgumentError("host_register", 1, "data", "is null");
+  if (bytes == 0) throw ArgumentError("host_register", 2, "bytes", "is 0, must be at least 1");
+  const auto begin = reinterpret_cast<std::uintptr_t>(data);
+  if (bytes > std::numeric_limits<std::uintptr_t>::max() - begin)
+    throw ArgumentError("host_register", 2, "bytes", "is " + std::to_string(bytes) + ", which no memory has");
+  auto& registered = registry();
+  const std::lock_guard lock(registered.mutex);
+  if (overlaps(registered, begin, bytes))
+    throw ArgumentError("host_register", 1, "data", "begins a range that overlaps memory which is registered already");
+  const auto [place, added] = registered.ranges.try_emplace(begin, bytes);
+  if (!gpu::can_pin()) return false;
+  try {
+    place->second.pinned.emplace(data, bytes);
+  } catch (...) {
+    registered.ranges.erase(place);
+    throw;
+  }
+  return true;
+}
+
+void host_unregister(void* data) {
+  auto& registered = registry();
+  const std::lock_guard lock(registered.mutex);
+  if (registered.ranges.erase(reinterpret_cast<std::uintptr_t>(data)) == 0)
+    throw ArgumentError("host_unregister", 1, "data", "is not where memory begins that is registered");
+}
+
+namespace detail {
+
+PinnedPages::PinnedPages(Index size, std::size_t element_size) {
+  if (size < 0) throw ArgumentError("PinnedBuffer", 1, "size", "is " + std::to_string(size) + ", must be at least 0");
+  if (size == 0) return;
+  const auto elements = static_cast<std::size_t>(size);
+  const auto bytes = elements * element_size;
+  const bool too_many = elements > std::numeric_limits<std::size_t>::max() / element_size;
+  void* data = too_many ? MAP_FAILED : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (data == MAP_FAILED)
+    throw RuntimeError("PinnedBuffer: there is no memory for " + std::to_string(size) + " elements of " +
+                       std::to_string(element_size) + " bytes");
+  PinnedPages made;
+  made.data_ = data, made.bytes_ = bytes;
+  if (bytes >= huge_page) madvise(data, bytes, MADV_HUGEPAGE);
+  made.pinned_ = host_register(data, bytes);
+  swap(made);
+}
+
+PinnedPages::~PinnedPages() {
+  if (data_ == nullptr) return;
+  // What was mapped here is registered, unless `host_register` failed in the constructor.
+  auto& registered = registry();
+  {
+    const std::lock_guard lock(registered.mutex);
+    registered.ranges.erase(reinterpret_cast<std::uintptr_t>(data_));
+  }
+  munmap(data_, bytes_);
+}
+
+}  // namespace detail
+
+}  // namespace tessera
