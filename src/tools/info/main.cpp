@@ -11,6 +11,7 @@
 
 #include "blas_profile/blas_run.hpp"
 #include "info/facts.hpp"
+#include "info/machine_file.hpp"
 #include "shared/command_line.hpp"
 #include "shared/exit_code.hpp"
 #include "shared/runtime_options.hpp"
@@ -24,7 +25,7 @@ struct Options {
   RuntimeOptions runtime;
   std::vector<Index> sizes{256, 1024, 4096, 16384, 32768};
   std::string types = "d";
-  bool measure = false, json = false;
+  bool measure = false, json = false, describe = false;
   std::optional<std::vector<std::string>> program;  ///< the program for --blas, and its arguments
 };
 
@@ -51,6 +52,14 @@ void check_blas(const CLI::App& app, const Split& split) {
                                " cannot be used with --blas; arguments of the program follow after --blas");
 }
 
+void check_describe(const CLI::App& app) {
+  if (app.count("--describe") == 0) return;
+  for (const auto* option : app.get_options())
+    if (option->count() > 0 && option->get_name() != "--describe" && option->get_name() != "--gpus")
+      throw tools::BadArgument(option->get_name() +
+                               ": cannot be used with --describe, which measures the whole machine");
+}
+
 /// @return nothing if --help was given
 std::optional<Options> parse(int argc, char** argv) {
   CLI::App app("Shows the devices that Tessera uses, their links, and the tiles that it would choose.", "tessera-info");
@@ -70,6 +79,8 @@ std::optional<Options> parse(int argc, char** argv) {
   tools::add_runtime_options(app, typed, false);
   app.add_flag("--measure", options.measure, "also measure the links now");
   app.add_flag("--json", options.json, "print one JSON object instead of text");
+  app.add_flag("--describe", options.describe,
+               "instead: measure this machine and print its description for tessera-simulate --platform");
   std::string glued;
   app.add_option("--blas", glued,
                  "run PROGRAM under libtessera_blas.so and show its BLAS calls; the rest of the line belongs to it")
@@ -78,6 +89,7 @@ std::optional<Options> parse(int argc, char** argv) {
   auto split = split_at_blas(argc, argv);
   if (!tools::parse_command_line(app, split.own, argv)) return std::nullopt;
   check_blas(app, split);
+  check_describe(app);
   options.program = std::move(split.program);
   options.types.clear();
   for (const auto& type : types) options.types += type;
@@ -107,6 +119,10 @@ int run(int argc, char** argv) {
   const auto options = parse(argc, argv);
   if (!options) return tools::Success;
   if (options->program) return blas_profile::run_blas(*options->program, options->json);
+  if (options->describe) {
+    fmt::print("{}", machine_file(measure_machine(options->runtime.gpus)));
+    return tools::Success;
+  }
   Facts facts;
   facts.software = look_at_software();
   look(*options, facts);

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "machine/cost_curve.hpp"
+#include "machine/gpu.hpp"
+
+/// The description of this machine for the laboratory; docs/laboratory.md has the format.
+namespace tessera::info {
+
+/// A product of tiles.
+struct MeasuredProduct {
+  int n = 0;
+  double seconds = 0;
+};
+
+/// The GPUs with one name.
+struct MeasuredKind {
+  std::string name;
+  double memory = 0, memory_rate = 0;                          ///< bytes, and bytes/s
+  std::map<char, std::vector<MeasuredProduct>> products = {};  ///< by type, in order of n; always contains d
+  detail::CostCurve columns = {};                              ///< from the host, by bytes, while the GPU computes [s]
+};
+
+struct MeasuredMachine {
+  std::string conditions;  ///< driver, CUDA and limits of the first GPU
+  int cores = 0;
+  double core_rate = 0;  ///< double precision [flop/s]
+  std::vector<MeasuredKind> kinds;
+  std::vector<std::size_t> gpus;  ///< the kind of each GPU
+  gpu::LinkRates links;
+};
+
+/// Measures links, memory and products, which takes some seconds for each GPU.
+/// @param gpus  how many; -1: all
+/// @pre no Runtime exists
+/// @throws RuntimeError if there is no GPU, or one has not enough free memory
+MeasuredMachine measure_machine(int gpus);
+
+/// The text of the file: JSON, with what was measured and what is assumed.
+std::string machine_file(const MeasuredMachine& machine);
+
+}  // namespace tessera::info
