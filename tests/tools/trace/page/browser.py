@@ -81,6 +81,12 @@ class Page:
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
+    def resize(self, width, height):
+        """The window shows that many CSS pixels until the end of the test. The browser's own windows are 500 wide or wider."""
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                     {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+        self.addCleanup(self.browser.execute_cdp_cmd, "Emulation.clearDeviceMetricsOverride", {})
+
     def js(self, script, *arguments):
         return self.browser.execute_script(script, *arguments)
 

@@ -4,6 +4,42 @@ from collections import Counter
 
 from browser import Page, requests_in, rows_of, seconds, sums
 
+SIZES = [(1400, 1000), (1366, 650), (820, 1180), (390, 844)]
+
+# Keeps a line of pixels of each row of the whole chart.
+WHOLE_CHART = """
+    const { chart } = tesseraReport;
+    const pixels = row => chart.gantt.getContext('2d', { willReadFrequently: true })
+      .getImageData(0, Math.floor((row.y + row.height / 3) * chart.ratio), chart.gantt.width, 1).data;
+    window.line = row => String.fromCharCode(...pixels(row));
+    chart.printing = true;
+    chart.requestDraw();
+    requestAnimationFrame(() => requestAnimationFrame(() => {
+      window.whole = chart.rows.map(line);
+      chart.printing = false;
+      chart.requestDraw();
+      arguments[0]();
+    }));
+"""
+
+# The rows in the window by number, and those that look different from the whole chart.
+ROWS_IN_WINDOW = """
+    const { chart } = tesseraReport, top = chart.gantt.getBoundingClientRect().top;
+    const inside = chart.rows.map((_, i) => i).filter(i => {
+      const row = chart.rows[i];
+      return top + row.y + row.height > 0 && top + row.y < innerHeight;
+    });
+    return [inside, inside.filter(i => line(chart.rows[i]) !== whole[i]).map(i => chart.rows[i].label)];
+"""
+
+# Texts of tables and figures that reach out of their box or of the window.
+CUT_OFF = """
+    const boxes = [...document.querySelectorAll('.table, .figures, .verdict, .toolbar, #details, #keys')];
+    const cells = [...document.querySelectorAll('.table td, .table th, .table caption, .figures dd')];
+    return [...boxes.filter(box => box.scrollWidth > box.clientWidth + 1).map(box => box.dataset.table ?? box.className),
+            ...cells.filter(cell => cell.getBoundingClientRect().right > innerWidth).map(cell => cell.textContent)];
+"""
+
 
 class EveryPage(Page):
     """`tables` names the folders of the runs' tables."""
@@ -88,3 +124,34 @@ class EveryPage(Page):
                             ".map(t => t.dataset.table)")
             self.assertEqual(shown, [], f"tables that need to be scrolled at {width}")
         self.browser.set_window_size(1280, 1000)
+
+
+class AnyWindow:
+    """Tests of a page in small and large windows. They take a while, so not every page has them."""
+
+    def test_windows_of_all_sizes_show_the_chart_wherever_they_are_scrolled(self):
+        """The rows in the window look as on paper, where all rows are drawn."""
+        for width, height in SIZES:
+            with self.subTest(width=width, height=height):
+                self.resize(width, height)
+                self.browser.refresh()
+                self.drawn()
+                self.browser.execute_async_script(WHOLE_CHART)
+                self.drawn()
+                end, seen = self.js("return document.documentElement.scrollHeight"), set()
+                for top in range(0, end, height - 100):
+                    self.js("scrollTo(0, arguments[0])", top)
+                    self.drawn()
+                    rows, different = self.js(ROWS_IN_WINDOW)
+                    self.assertEqual(different, [], f"rows that are not drawn at {top}")
+                    seen.update(rows)
+                self.assertEqual(len(seen), self.js("return tesseraReport.chart.rows.length"))
+
+    def test_windows_of_all_sizes_cut_nothing_off(self):
+        for width, height in SIZES:
+            with self.subTest(width=width, height=height):
+                self.resize(width, height)
+                self.drawn()
+                self.assertLessEqual(self.js("return document.documentElement.scrollWidth - innerWidth"), 0)
+                self.assertEqual(self.js(CUT_OFF), [])
+                self.assertGreater(self.view()["width"], width / 3)

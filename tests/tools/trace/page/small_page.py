@@ -4,11 +4,11 @@ import math
 import unittest
 
 from browser import rows_of, seconds
-from every_page import EveryPage
+from every_page import AnyWindow, EveryPage
 from selenium.webdriver.common.keys import Keys
 
 
-class Small(EveryPage, unittest.TestCase):
+class Small(AnyWindow, EveryPage, unittest.TestCase):
     name = "small"
 
     def test_texts_are_texts(self):

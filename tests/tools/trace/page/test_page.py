@@ -9,12 +9,12 @@ import time
 import unittest
 
 from browser import Page, program, rows_of
-from every_page import EveryPage
+from every_page import AnyWindow, EveryPage
 from selenium.webdriver.common.keys import Keys
 from small_page import Small  # noqa: F401: unittest finds it here
 
 
-class Two(EveryPage, unittest.TestCase):
+class Two(AnyWindow, EveryPage, unittest.TestCase):
     name = "two"
     tables = ("1", "2")
 

@@ -31,16 +31,25 @@ function blank(canvas, ratio) {
   return context;
 }
 
-/** The vertical range that could be visible. Rows outside are not drawn. */
-function sightOf(canvas) {
+/** The vertical range of the chart that is in the window, extended by a margin. */
+function sightOf(canvas, margin = 0) {
   const top = canvas.getBoundingClientRect().top;
-  return { top: -top - 300, bottom: innerHeight - top + 300 };
+  return { top: -top - margin, bottom: innerHeight - top + margin };
 }
+
+/** Whether scrolling has brought a part of the chart into the window that was not drawn. */
+function showsUndrawn({ gantt, height, drawnSight: drawn }) {
+  const { top, bottom } = sightOf(gantt);
+  return Math.max(top, 0) < drawn.top || Math.min(bottom, height) > drawn.bottom;
+}
+
+const drawnMargin = 300;  // rows further away from the window are not drawn
 
 function drawChart(chart) {
   const { gantt, view, ratio, theme, rows, strip } = chart;
   const context = blank(gantt, ratio);
-  const sight = chart.printing ? { top: 0, bottom: Infinity } : sightOf(gantt);
+  const sight = chart.printing ? { top: 0, bottom: Infinity } : sightOf(gantt, drawnMargin);
+  chart.drawnSight = sight;
   context.font = theme('--chart-font');
   context.textBaseline = 'middle';
   drawBands(chart, context, sight);

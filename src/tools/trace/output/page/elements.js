@@ -39,12 +39,15 @@ function headCell({ head, unit, kind }) {
   return cell;
 }
 
+/** The head of a column is repeated in each cell, since narrow windows show no line of heads. */
 function bodyCell(column, row, first) {
+  const head = column.unit ? `${column.head} [${column.unit}]` : column.head;
   const content = column.value ? null : column.cell(row);
   const raw = column.value?.(row);
   const shown = column.value ? (raw === null || raw === undefined ? '–' : column.show(raw, row)) : content;
   return element(first ? 'th' : 'td', { class: column.kind, scope: first ? 'row' : undefined,
-                                        'data-value': raw ?? undefined }, [shown ?? '']);
+                                        'data-value': raw ?? undefined,
+                                        'data-head': head || undefined }, [shown ?? '']);
 }
 
 /** @param sums  further rows, below a line */

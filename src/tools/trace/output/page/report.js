@@ -12,6 +12,7 @@ function makeChart(runs) {
     gantt: byId('gantt'), axis: byId('axis'), overview: byId('overview'), labels: byId('labels'),
     crosshair: byId('crosshair'), hoverBox: byId('hover-box'), tooltip: byId('tooltip'), details: byId('details'),
     strip: new Strip(), pixels: new Pixels(), theme: readTheme(), printing: false,
+    drawnSight: { top: 0, bottom: 0 },
     drawn: { task: 0, transfer: 0 }, frames: 0, drawing: 0,  // for the tests: visible things, and milliseconds per frame
   };
   const byWorker = new Map(runs.map(run => [run, []]));
@@ -52,7 +53,7 @@ function drawOnce(chart) {
 }
 
 function resize(chart) {
-  const width = Math.max(200, byId('plot').clientWidth - chart.labels.offsetWidth);
+  const width = Math.max(120, byId('plot').clientWidth - chart.labels.offsetWidth);
   const highest = 16000;  // browsers leave higher canvases blank
   chart.ratio = Math.min(devicePixelRatio || 1, highest / chart.height);
   chart.view.width = width;
@@ -122,7 +123,7 @@ function listenToMarks(chart) {
 
 function listenToSurroundings(chart) {
   new ResizeObserver(() => resize(chart)).observe(byId('plot'));
-  addEventListener('scroll', () => { if (chart.height > innerHeight) chart.requestDraw(); }, { passive: true });
+  addEventListener('scroll', () => { if (showsUndrawn(chart)) chart.requestDraw(); }, { passive: true });
   addEventListener('resize', chart.requestDraw);  // more rows may have become visible
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => changeTheme(chart));
   matchMedia('print').addEventListener('change', event => {
