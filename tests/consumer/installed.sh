@@ -64,6 +64,9 @@ if [[ -x $prefix/bin/tessera-hpl ]]; then
   chmod a+r "$scratch/user/HPL.dat"
   as_stranger "tessera-hpl" "$prefix/bin/tessera-hpl"
 fi
+if [[ -x $prefix/bin/tessera-simulate ]]; then
+  as_stranger "tessera-simulate" "$prefix/bin/tessera-simulate" --platform h200x4 --size 2048 --brief
+fi
 while read -r example; do
   as_stranger "${example##*/}" "$example"
 done < <(find "$prefix" -path '*/tessera/examples/*' -type f)
@@ -77,6 +80,18 @@ folder=$(dirname "$(find "$prefix" -name tessera.pc)")
 by_pkg_config='$CXX -std=c++20 main.cpp -o main $(pkg-config --cflags --libs tessera) && ./main &&
   $CXX -std=c++20 03_own_tasks.cpp -o own_tasks $(pkg-config --cflags --libs tessera tessera-starpu) && ./own_tasks'
 as_stranger "pkg-config" env PKG_CONFIG_PATH="$folder" bash -ec "$by_pkg_config"
+
+# --- programs for many processes
+if [[ -e $folder/tessera-mpi.pc ]] && command -v mpirun >/dev/null; then
+  cp "$source/examples/14_distributed.cpp" "$source/tests/distributed/mpirun.sh" "$scratch/user"
+  as_stranger "cmake, with MPI" "$cmake" -S . -B mpi -D CMAKE_PREFIX_PATH="$prefix" -D DISTRIBUTED=14_distributed.cpp
+  as_stranger "cmake --build, with MPI" "$cmake" --build mpi --target distributed
+  as_stranger "MPI by find_package" ./mpirun.sh mpirun -n 2 mpi/distributed
+  # shellcheck disable=SC2016  # the inner shell expands it
+  by_pkg_config='mpicxx -std=c++20 14_distributed.cpp -o distributed $(pkg-config --cflags --libs tessera-mpi) &&
+    ./mpirun.sh mpirun -n 2 ./distributed'
+  as_stranger "MPI by pkg-config" env PKG_CONFIG_PATH="$folder" OMPI_CXX="$cxx" bash -ec "$by_pkg_config"
+fi
 
 # --- programs in other languages
 fortran=$(sed -n 's/^CMAKE_Fortran_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")

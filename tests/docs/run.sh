@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# usage: run.sh SOURCE: each command of `./run` explains itself, and does nothing else.
+set -euo pipefail
+
+run=$1/run
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+failed=0
+fail() { echo "FAILED: $*" >&2; failed=1; }
+
+expect() {  # exit code, what is printed, arguments of ./run
+  local code=$1 text=$2 printed status=0
+  shift 2
+  printed=$(HOME=$scratch "$run" "$@" 2>&1) || status=$?
+  [[ $status == "$code" && $printed =~ $text ]] || fail "./run $*: exit code $status: $printed"
+}
+
+commands=0
+while read -r command; do
+  case $command in bench | hpl | simulate | trace) continue ;; esac  # built, to print their own help
+  commands=$((commands + 1))
+  for option in --help -h; do expect 0 "^ *$command( |\$)" "$command" $option; done
+done < <("$run" help | sed -n 's/^  \([a-z]*\) .*/\1/p')
+[[ $commands -ge 7 ]] || fail "./run help lists only $commands commands"
+expect 0 '^Tessera [0-9.]+$' --version
+expect 0 '^usage: ./run' --help
+expect 1 "unknown command 'nonsense'" nonsense
+expect 1 'bundle: there is no option --nonsense' bundle --nonsense
+expect 1 'demo takes no arguments' demo somewhere
+expect 1 'build takes one argument at most' build release debug
+[[ -z $(ls -A) ]] || fail "files were left: $(ls -A)"
+exit $failed
