@@ -15,6 +15,8 @@ namespace {
 constexpr Index tile = 8;
 #ifdef __SANITIZE_THREAD__  // takes ten times as long
 constexpr std::uint64_t every = 4, rounds = 25;
+#elif defined(__SANITIZE_ADDRESS__)  // four times
+constexpr std::uint64_t every = 2, rounds = 50;
 #else
 constexpr std::uint64_t every = 1, rounds = 100;
 #endif
