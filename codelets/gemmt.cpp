@@ -25,10 +25,10 @@ struct Gemmt {
   }
 
   static void run(const OnHost& blas, void* buffers[], const Args& args) {
-    constexpr int leaf = 128;
     const Uplo uplo = args.uplo;
     const T beta = args.beta;
     const auto C = tile<T>(buffers[2]);
+    const int leaf = std::min(128, C.n);
     const auto product = product_on(blas, buffers, args);
     std::vector<T> square(static_cast<std::size_t>(leaf) * leaf);
     cut_trapezoid(
