@@ -4,6 +4,7 @@
 #include <starpu_scheduler.h>
 
 #include <limits>
+#include <thread>
 #include <utility>
 
 #include "clock.hpp"
@@ -20,6 +21,17 @@ namespace {
 
 void wake(const std::vector<int>& workers) {
   for (const int worker : workers) starpu_wake_worker_relax_light(worker);
+}
+
+/// Lets another thread have the core of a CPU worker that has nothing to do. StarPU's workers poll without a pause,
+/// which takes the cores from the threads that submit tasks. Drivers of GPUs poll for events, and keep their cores.
+void yield([[maybe_unused]] int worker) {
+#ifndef STARPU_SIMGRID
+  if (starpu_worker_get_type(worker) != STARPU_CPU_WORKER) return;
+  starpu_worker_relax_on();
+  std::this_thread::yield();
+  starpu_worker_relax_off();
+#endif
 }
 
 }  // namespace
@@ -61,7 +73,10 @@ starpu_task* Policy::pop(int id) {
   auto* const found = find_worker(state_, id);
   if (found == nullptr) return nullptr;
   auto& worker = *found;
-  if (waiting_ == 0 && worker.asleep) return nullptr;
+  if (waiting_ == 0 && worker.asleep) {
+    yield(id);
+    return nullptr;
+  }
   TaskId popped = nullptr;
   Prefetches prefetches;
   std::vector<int> sleepers;
