@@ -15,7 +15,7 @@ import sys
 import tempfile
 from xml.sax.saxutils import escape
 
-TERABYTE, GIGABYTE, MEGABYTE = 1e12, 1e9, 1e6
+MEGABYTE = 1e6
 
 
 class Paper:
