@@ -1,0 +1,76 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: BSD-3-Clause
+"""The experiments of Hérault et al. (2019) with a single process, in simulated time: DGEMM of order 70,000 on one to
+six V100 of a Summit node. See herault.md."""
+
+import math
+
+from shared import Paper, per_gpu
+
+paper = Paper("herault", __doc__)
+
+PEAK = 7.2  # TFLOP/s of DGEMM on a V100, the paper's
+MEMORY = 16.9e9  # bytes of a V100 in summit-node.json
+USED = 0.9  # the part of it that Tessera uses
+
+
+def order(tile):
+    return tile * math.ceil(70000 / tile)
+
+
+def model(tile, gpus):
+    """The paper's number of tiles that all GPUs load, for one process: the case, its name, and (A, B, C) tiles."""
+    nt, room = order(tile) // tile, USED * MEMORY / (8 * tile * tile)
+    block = nt if nt * nt / gpus <= 0.75 * room else math.isqrt(int(0.75 * room * gpus))
+    passes = math.ceil(nt / block)  # X and Y
+    inner = block * block / gpus
+
+    def loads(a, b):
+        return a * nt * nt * gpus, b * nt * nt, nt * nt
+
+    if nt * nt + nt * nt / gpus + inner <= room:
+        return "a", loads(1, 1)
+    if block + block * nt / gpus + inner <= room:
+        return "b", loads(passes, 1)
+    return "c", loads(passes, passes)
+
+
+def simulated():
+    """Rows by tile and number of GPUs. Small tiles have many tasks, so that they are simulated on fewer numbers."""
+    plan = paper.sizes({4096: [6]},
+                       {1024: [1, 3, 6], 1536: range(1, 7), 2048: range(1, 7), 3072: range(1, 7), 4096: range(1, 7)},
+                       {t: range(1, 7) for t in (1024, 1280, 1536, 2048, 3072, 4096)})
+    rows = {}
+    for tile, gpus in plan.items():
+        for row in paper.simulate("summit-node", routine="gemm", size=order(tile), tile=tile, gpus=list(gpus)):
+            rows[tile, row["gpus"]] = row
+    return rows
+
+
+rows = simulated()
+tiles = sorted({t for t, _ in rows})
+
+paper.table(
+    "rate", "DGEMM, TFLOP/s by GPU, and share of 7.2 TFLOP/s (simulated)",
+    ["tile", "N"] + [f"{g} GPU{'s' if g > 1 else ''}" for g in range(1, 7)],
+    [[t, order(t)] + [f"{rows[t, g]['tflops'] / g:.2f}, {100 * rows[t, g]['tflops'] / g / PEAK:.1f} %" if (t, g) in rows
+                      else "–" for g in range(1, 7)] for t in tiles])
+if not paper.quick:
+    paper.chart("rate", "DGEMM of order 70,000 on a Summit node (simulated)", "GPUs", "TFLOP/s",
+                [(f"tile {t}", [(g, rows[t, g]["tflops"]) for g in range(1, 7) if (t, g) in rows]) for t in tiles] +
+                [("~7.2 each", [(1, PEAK), (6, 6 * PEAK)])])
+
+table = []
+for (t, g), row in sorted(rows.items()):
+    case, loads = model(t, g)
+    size = 8 * t * t
+    host, peers = row["bytes_h2d"] / size, row["bytes_d2d"] / size
+    table.append([t, g, f"({case})", f"{sum(loads):.0f}", f"{host + peers:.0f}", f"{(host + peers) / sum(loads):.2f}",
+                  f"{host:.0f}", f"{100 * peers / (host + peers):.0f} %", f"{row['bytes_h2d'] / row['bytes_min_h2d']:.2f}"])
+paper.table("loads", "Tiles that the GPUs load, against the paper's model (simulated)",
+            ["tile", "GPUs", "case", "model", "ours", "ours / model", "ours, from the host", "from peers",
+             "from the host / least"], table)
+
+busy = [[t, g, " ".join(f"{100 * b / row['median_s']:.1f}" for b in per_gpu(row, "busy"))] for (t, g), row in sorted(rows.items())]
+paper.table("busy", "Share of the time that each GPU computes [%] (simulated)", ["tile", "GPUs", "GPU 0, 1, …"], busy)
+print(f"\n{paper.simulations} simulations")
