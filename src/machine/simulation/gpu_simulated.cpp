@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "machine/gpu.hpp"
 
+#include <algorithm>
+
 #include "common/of_type.hpp"
 #include "machine.hpp"
 
@@ -43,11 +45,14 @@ LinkRates measure_links(const std::vector<int>& devices, std::size_t /*bytes*/) 
   return rates;
 }
 
-/// Simulated copies of long columns are not slower beside kernels, and the directions do not slow down each other.
+/// Simulated copies of long columns are not slower beside kernels. Directions slow down each other only where they
+/// share the link.
 BusyLinks measure_busy_links(const std::vector<int>& devices, int /*n*/, std::size_t /*bytes*/, double /*seconds*/) {
   const auto& machine = described_machine();
   const auto count = static_cast<int>(devices.size());
-  return {machine.total_in(count), machine.total_out(count), machine.total_in(count) + machine.total_out(count)};
+  const double in = machine.total_in(count), out = machine.total_out(count);
+  const bool half_duplex = std::ranges::all_of(machine.gpus, &simulation::Gpu::half_duplex);
+  return {in, out, half_duplex ? std::max(in, out) : in + out};
 }
 
 double product_seconds(char type, const std::vector<int>& devices, int n, double /*seconds*/) {

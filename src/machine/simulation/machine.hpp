@@ -53,9 +53,16 @@ struct PeerLink {
 };
 
 struct Gpu {
-  std::size_t kind = 0;    ///< index into Machine::kinds
-  double in = 0, out = 0;  ///< from and to the host [bytes/s]
-  double latency = 0;      ///< s
+  std::size_t kind = 0;      ///< index into Machine::kinds
+  double in = 0, out = 0;    ///< from and to the host [bytes/s]
+  double latency = 0;        ///< s
+  bool half_duplex = false;  ///< whether copies in both directions share the link
+};
+
+/// What copies between pageable memory and staging buffers take on the host.
+struct Staging {
+  double rate = 0;       ///< of all copying threads together [bytes/s]
+  double core_rate = 0;  ///< of one of them [bytes/s]
 };
 
 struct Machine {
@@ -65,6 +72,7 @@ struct Machine {
   std::vector<GpuKind> kinds;
   std::vector<Gpu> gpus;
   std::vector<SharedLink> shared;
+  std::optional<Staging> staging;            ///< none: operands in pageable memory cannot be simulated
   std::vector<std::vector<PeerLink>> peers;  ///< [from][to]
 
   int gpu_count() const { return static_cast<int>(gpus.size()); }

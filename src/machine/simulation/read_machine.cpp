@@ -72,6 +72,10 @@ class Field {
                             [&](double y) { return y >= least && y <= most && y == std::floor(y); });
     return static_cast<int>(x);
   }
+  bool truth() const {
+    if (!value_.is_boolean()) refuse("true or false");
+    return value_;
+  }
   std::string text() const {
     if (!value_.is_string()) refuse("a string");
     return value_;
@@ -172,11 +176,12 @@ std::vector<int> read_gpus(const Field& field, int count) {
 
 void read_host_links(const Field& field, Machine& machine) {
   for (const auto& link : field.items()) {
-    link.only({"gpus", "in_gbps", "out_gbps", "latency_us"});
+    link.only({"gpus", "in_gbps", "out_gbps", "latency_us", "half_duplex"});
     for (const int gpu : read_gpus(link["gpus"], machine.gpu_count())) {
       auto& g = machine.gpus[static_cast<std::size_t>(gpu)];
       g.in = 1e9 * link["in_gbps"].positive(), g.out = 1e9 * link["out_gbps"].positive();
       g.latency = 1e-6 * link["latency_us"].not_negative();
+      g.half_duplex = link.has("half_duplex") && link["half_duplex"].truth();
     }
   }
   for (int gpu = 0; gpu < machine.gpu_count(); gpu++)
@@ -225,7 +230,7 @@ Machine read_machine(const std::filesystem::path& path) {
     throw RuntimeError(file + " is not JSON: " + error.what());
   }
   const Field root(file, "", json);
-  root.only({"source", "assumed", "cpu", "kinds", "gpus", "host_links", "shared_links", "peer_links"});
+  root.only({"source", "assumed", "cpu", "kinds", "gpus", "host_links", "shared_links", "peer_links", "staging"});
   for (const char* comment : {"source", "assumed"})
     for (const auto& sentence : root[comment].items()) sentence.text();
   Machine machine;
@@ -246,6 +251,11 @@ Machine read_machine(const std::filesystem::path& path) {
   read_host_links(root["host_links"], machine);
   read_shared_links(root["shared_links"], machine);
   read_peer_links(root["peer_links"], machine);
+  if (root.has("staging")) {
+    const auto staging = root["staging"];
+    staging.only({"gbps", "core_gbps"});
+    machine.staging = {1e9 * staging["gbps"].positive(), 1e9 * staging["core_gbps"].positive()};
+  }
   return machine;
 }
 

@@ -23,11 +23,12 @@ using Route = std::vector<Wire>;
 /// The links of the machine. A link that several kinds of copies share has the same name in all their routes.
 class Wires {
  public:
-  explicit Wires(const Machine& machine) : machine_(machine) {}
+  Wires(const Machine& machine, bool pageable) : machine_(machine), pageable_(pageable) {}
 
   Route in(int gpu) const {
     const auto& g = at(gpu);
     Route route{{host_link(gpu, true), g.in, g.latency}};
+    append_both_ways(route, gpu);
     if (const double rate = bus_rate(gpu); rate > 0) route.push_back({name(gpu) + " bus in", rate, 0});
     append_shared(route, [&](const SharedLink& link) { return link.contains(gpu) ? 1 : 0; });
     return route;
@@ -36,6 +37,7 @@ class Wires {
   Route out(int gpu) const {
     const auto& g = at(gpu);
     Route route{{host_link(gpu, false), g.out, g.latency}};
+    append_both_ways(route, gpu);
     if (const double rate = bus_rate(gpu); rate > 0) route.push_back({name(gpu) + " bus out", rate, 0});
     append_shared(route, [&](const SharedLink& link) { return link.contains(gpu) ? -1 : 0; });
     return route;
@@ -82,6 +84,14 @@ class Wires {
     return rate;
   }
 
+  /// Appends what copies in both directions share: a link in half-duplex, and the threads that copy to and from staging
+  /// buffers.
+  void append_both_ways(Route& route, int gpu) const {
+    const auto& g = at(gpu);
+    if (g.half_duplex) route.push_back({name(gpu) + " both ways", std::max(g.in, g.out), 0});
+    if (pageable_) route.push_back({"staging", machine_.staging->rate, 0});
+  }
+
   /// @param direction  1: into the group, -1: out of it, 0: neither
   void append_shared(Route& route, const std::function<int(const SharedLink&)>& direction) const {
     for (std::size_t i = 0; i < machine_.shared.size(); i++) {
@@ -93,11 +103,12 @@ class Wires {
   }
 
   const Machine& machine_;
+  const bool pageable_;
 };
 
 class Platform {
  public:
-  explicit Platform(const Machine& machine) : machine_(machine), wires_(machine) {}
+  Platform(const Machine& machine, bool pageable) : machine_(machine), wires_(machine, pageable) {}
 
   std::string xml() {
     for (int from = 0; from < machine_.gpu_count(); from++) {
@@ -165,8 +176,9 @@ class Platform {
 
 std::string host_link(int gpu, bool in) { return in ? "RAM-" + Wires::name(gpu) : Wires::name(gpu) + "-RAM"; }
 
-void write_starpu_files(const Machine& machine, const std::filesystem::path& folder, const std::string& host) {
-  const Wires wires(machine);
+void write_starpu_files(const Machine& machine, const std::filesystem::path& folder, const std::string& host,
+                        bool pageable) {
+  const Wires wires(machine, pageable);
   detail::Bus bus;
   bus.cores = machine.cores, bus.gpus = machine.gpu_count();
   bus.rate = [&](int from, int to) {
@@ -177,7 +189,7 @@ void write_starpu_files(const Machine& machine, const std::filesystem::path& fol
     if (from == 0 || to == 0) return wires.at(std::max(from, to) - 1).latency;
     return wires.peer_latency(from - 1, to - 1);
   };
-  bus.platform = Platform(machine).xml();
+  bus.platform = Platform(machine, pageable).xml();
   std::filesystem::create_directories(folder / "bus");
   for (const auto& file : detail::bus_files(bus)) detail::write_whole(folder / "bus" / (host + file.ending), file.text);
 }

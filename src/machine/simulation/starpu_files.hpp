@@ -10,8 +10,12 @@ namespace tessera::simulation {
 
 /// Writes the machine as StarPU's bus calibration files. A program started with STARPU_PERF_MODEL_DIR=`folder` and
 /// STARPU_HOSTNAME=`host` then runs on this machine.
+/// @param pageable  whether the operands are in pageable memory: copies between host and GPU then pass the staging
+///                  buffers, too. The rates and latencies from which StarPU predicts are those of the links, as on a
+///                  real machine
 /// @throws RuntimeError if a file cannot be written
-void write_starpu_files(const Machine& machine, const std::filesystem::path& folder, const std::string& host);
+void write_starpu_files(const Machine& machine, const std::filesystem::path& folder, const std::string& host,
+                        bool pageable = false);
 
 /// SimGrid's name for the link between the host and a GPU.
 std::string host_link(int gpu, bool in);

@@ -21,9 +21,14 @@
 #include "machine/simulation/starpu_files.hpp"
 #include "memory/tile_interface_simulated.hpp"
 
+#include "simulate/simulation.hpp"
+
 namespace {
 
 using tessera::detail::PartialTile;
+
+bool staged = false;
+constexpr double staging_buffer_bytes = 2 << 20;  // as in src/memory/staging
 
 /// A copy between host and GPU.
 struct Way {
@@ -83,7 +88,7 @@ void set_rate(Way way) {
   const auto& machine = tessera::simulation::described_machine();
   const auto& kind = machine.kind_of(way.gpu);
   const auto& times = way.in ? kind.in : kind.out;
-  if (!times) return;
+  if (!times || staged) return;
   const auto& gpu = machine.gpus[static_cast<std::size_t>(way.gpu)];
   double rate = way.in ? gpu.in : gpu.out;
   if (const double column = links[way].column; column > 0)
@@ -107,6 +112,8 @@ Function* replaced(Function* /*replacement*/, const char* name) {
 
 }  // namespace
 
+void tessera::simulate::stage_copies() { staged = true; }
+
 extern "C" void starpu_interface_start_driver_copy_async(unsigned from, unsigned to, double* start) {
   static auto* const original =
       replaced(&starpu_interface_start_driver_copy_async, "starpu_interface_start_driver_copy_async");
@@ -122,6 +129,9 @@ extern "C" void sg_host_sendto(sg_host_t from, sg_host_t to, double bytes) {
   auto& link = links[way];
   link.column = next_column(link, bytes);
   set_rate(way);
+  if (staged)
+    simgrid::s4u::this_actor::sleep_for(std::min(bytes, staging_buffer_bytes) /
+                                        tessera::simulation::described_machine().staging->core_rate);
   original(from, to, bytes);
   link.column = 0;
   set_rate(way);

@@ -24,7 +24,7 @@ int run(int argc, char** argv) {
   Report report(*options);
   const TemporaryFolder folder("tessera-simulate");
   const Scratch scratch{folder.path()};
-  simulation::write_starpu_files(options->machine, scratch.folder, Scratch::host);
+  simulation::write_starpu_files(options->machine, scratch.folder, Scratch::host, !*options->pinned);
   report.begin();
   int result = tools::Success;
   run_all(*options, runs_of(*options), scratch, [&](const Run& one, const Outcome& outcome) {

@@ -105,15 +105,16 @@ void keep_what_can_be_simulated(const std::vector<std::string>& named, Options& 
 void parse(const CLI::App& app, const Typed& typed, Options& options) {
   bench::parse_problem_options(app, typed.problem, options);
   keep_what_can_be_simulated(typed.problem.routines, options);
-  if (options.pinned && !*options.pinned)
-    throw BadArgument("--memory", "pageable", "cannot be simulated: all copies run at the speed of pinned memory");
-  options.pinned = true;
+  options.pinned = options.pinned.value_or(true);
   options.platform = find_platform(typed.platform);
   try {
     options.machine = simulation::read_machine(options.platform);
   } catch (const RuntimeError& error) {
     throw BadArgument(std::string("--platform: ") + error.what());
   }
+  if (!*options.pinned && !options.machine.staging)
+    throw BadArgument("--memory", "pageable",
+                      "cannot be simulated on " + typed.platform + ", whose description has no field staging");
   options.gpus = typed.runtime.gpus;
   const int most = options.machine.gpu_count();
   if (options.gpus.empty()) options.gpus = {most};

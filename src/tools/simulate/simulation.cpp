@@ -224,6 +224,7 @@ void from_json(const nlohmann::json& json, Outcome& o) {
 void become_simulation(const Options& options, const Run& run, const Scratch& scratch, int result) {
   put_environment(options, scratch);
   job = {&options, &run, result};
+  if (!*options.pinned) stage_copies();
   // StarPU defines a main of its own, which starts SimGrid and calls starpu_main in a simulated thread.
   const auto starpus_main = reinterpret_cast<int (*)(int, char**)>(dlsym(RTLD_NEXT, "main"));
   if (starpus_main == nullptr) _exit(1);

@@ -37,6 +37,10 @@ struct Scratch {
   static constexpr const char* host = "simulated";
 };
 
+/// From now on, copies between host and GPU go through staging buffers. The columns of tiles do not count, since the
+/// buffers are contiguous. No transfer of a tile hides the time in which one core fills or empties the first buffer.
+void stage_copies();
+
 /// Turns this process into the simulation of one call and writes its Outcome as JSON to `result`. StarPU and SimGrid
 /// can simulate only one machine per process.
 [[noreturn]] void become_simulation(const Options& options, const Run& run, const Scratch& scratch, int result);

@@ -153,11 +153,15 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"/host_links/1/gpus", "[]", "host_links[1].gpus is []", "at least one GPU"},
         Mistake{"/host_links/1/gpus/0", "0", "host_links", "GPU 2 does not"},
         Mistake{"/host_links/0/in_gbps", "true", "host_links[0].in_gbps is true", "must be a number above 0"},
+        Mistake{"/host_links/0/half_duplex", "1", "host_links[0].half_duplex is 1", "must be true or false"},
         Mistake{"/shared_links", "", "shared_links", "is missing"},
         Mistake{"/shared_links/0/name", "7", "shared_links[0].name is 7", "must be a string"},
         Mistake{"/peer_links/0/over", "\"air\"", "peer_links[0].over is \"air\"", "\"nvlink\" or \"bus\""},
         Mistake{"/peer_links/0/with", "[9]", "peer_links[0].with[0] is 9", "must be a whole number from 0 to 2"},
         Mistake{"/peer_links/0/latency_us", "", "peer_links[0].latency_us", "is missing"},
+        Mistake{"/staging", "{}", "staging.gbps", "is missing"},
+        Mistake{"/staging", R"({"gbps": 5, "core_gbps": 0})", "staging.core_gbps is 0", "must be a number above 0"},
+        Mistake{"/staging", R"({"gbps": 5, "rate": 1})", "staging.rate is not a field", "gbps, core_gbps"},
         Mistake{"/comment", "1", "comment is not a field", "source, assumed"}));
 
 TEST(MachineFile, IsRefusedIfItIsNotJson) {

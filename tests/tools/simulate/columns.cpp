@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copies in simulated time depend on the length of the columns that they read or write in host memory.
-#include "laboratory.hpp"
-#include "support/files.hpp"
+#include "one_gpu.hpp"
 
 namespace tessera::test {
 namespace {
@@ -11,24 +10,6 @@ struct Rates {
   double idle, computing;
 };
 
-/// @param product  milliseconds of a product of order 1024
-nlohmann::json machine(double product) {
-  return {{"source", nlohmann::json::array()},
-          {"assumed", nlohmann::json::array()},
-          {"cpu", {{"cores", 2}, {"core_gflops", 1}}},
-          {"kinds",
-           {{"gpu",
-             {{"memory_gb", 16},
-              {"memory_gbps", 1000},
-              {"task_overhead_us", 0},
-              {"kernels_ms", {{"gemm", {{1024, product}}}}},
-              {"types", {{"s", 1}, {"c", 1}, {"z", 1}}}}}}},
-          {"gpus", {"gpu"}},
-          {"host_links", {{{"gpus", {0}}, {"in_gbps", 10}, {"out_gbps", 10}, {"latency_us", 1}}}},
-          {"shared_links", nlohmann::json::array()},
-          {"peer_links", nlohmann::json::array()}};
-}
-
 nlohmann::json with_columns(nlohmann::json machine, const char* direction, Rates rates) {
   const auto curve = [](double rate) { return nlohmann::json{{8192, rate}, {1 << 20, 10}}; };
   auto& columns = machine["kinds"]["gpu"]["columns_gbps"];
@@ -36,17 +17,6 @@ nlohmann::json with_columns(nlohmann::json machine, const char* direction, Rates
   columns[direction] = {{"idle", curve(rates.idle)}, {"computing", curve(rates.computing)}};
   return machine;
 }
-
-/// The row of a product of order 2048 in doubles.
-nlohmann::json product(const nlohmann::json& machine, int tile) {
-  const Scratch folder;
-  write_file(folder / "machine.json", machine.dump());
-  return row_of("--platform " + (folder / "machine.json").string() + " --size 2048 --policy tessera --tile " +
-                std::to_string(tile));
-}
-double seconds(const nlohmann::json& machine, int tile) { return product(machine, tile).at("median_s"); }
-
-constexpr double operand = 8.0 * 2048 * 2048;  // bytes
 
 // Three operands come in and one goes out; the last tile of C goes out when all others have.
 TEST(Columns, AreCopiedAtTheirRate) {
