@@ -31,7 +31,6 @@ using tessera::Index, tessera::Op;
 using Matrix = tessera::Matrix<float>;
 
 // --- The element-wise operations on the host
-// --------------------------------------------------------------------------
 
 namespace host {
 
@@ -73,7 +72,6 @@ void update_bias(float* bias, Tile D, float rate) {
 }  // namespace host
 
 // --- Codelets
-// ---------------------------------------------------------------------------------------------------------
 
 Tile tile_of(void* buffer) {
   return {reinterpret_cast<float*>(STARPU_MATRIX_GET_PTR(buffer)), static_cast<int>(STARPU_MATRIX_GET_NX(buffer)),
@@ -140,7 +138,6 @@ void insert(starpu_codelet& codelet, Arguments... arguments) {
 }
 
 // --- The graph
-// --------------------------------------------------------------------------------------------------------
 
 /// The matrices of a network and the tasks on them.
 class Graph {
@@ -234,7 +231,6 @@ Trained train(const Settings& settings, const Model& start, const Data& data) {
 }
 
 // --- What it is compared with
-// -----------------------------------------------------------------------------------------
 
 /// Trains in plain loops, in double precision.
 Trained train_plainly(const Settings& settings, const Model& start, const Data& data) {
@@ -310,7 +306,6 @@ double difference(const Trained& one, const Trained& other) {
 }
 
 // --- The program
-// ------------------------------------------------------------------------------------------------------
 
 class Random {
  public:

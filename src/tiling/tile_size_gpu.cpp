@@ -10,6 +10,7 @@
 
 #include "block.hpp"
 #include "gpu_costs.hpp"
+#include "link_bound.hpp"
 #include "panels.hpp"
 #include "split.hpp"
 
@@ -186,6 +187,19 @@ ChosenTiles choose(const MachineModel& machine, const Product& p, Index fixed, A
   return best;
 }
 
+/// The tiles, with what the links allow as a part of the reason. In core, C is one block.
+ChosenTiles with_bound(const MachineModel& machine, const Product& p, ChosenTiles tiles) {
+  if (std::min({p.m, p.n, p.k}) < 1) return tiles;
+  Index m = p.m, n = p.n;
+  if (!in_core(machine, p)) {
+    const auto block = choose_block(machine, {tiles.m, tiles.n, tiles.k});
+    if (block.rows > 0) m = std::min(m, block.rows * tiles.m), n = std::min(n, block.columns * tiles.n);
+  }
+  const double flops = machine.flops_per_multiply_add * min(tiles.m, p.m) * min(tiles.n, p.n) * min(tiles.k, p.k);
+  tiles.reason += "; " + link_bound(machine, flops / machine.rates.gpu.seconds(flops), m, n, p.k).text();
+  return tiles;
+}
+
 /// Seconds that each row of a tile on the diagonal adds to the time of half a product: the diagonal blocks are small
 /// and are processed one after another. On an H200, tiles of order 1024 to 4096 take between 0.05 and 0.17 µs a row.
 constexpr double row_latency = 0.08e-6;
@@ -226,10 +240,12 @@ double predict_triangular(const MachineModel& machine, Side side, Index order, I
 
 ChosenTiles choose_product_for_gpus(const MachineModel& machine, Transposed stored, Index m, Index n, Index k,
                                     Index fixed) {
-  const auto tiles =
-      choose(machine, {.m = m, .n = n, .k = k, .stored = stored}, fixed, [](TileExtents) { return true; });
-  if (fixed > 0 || stored.a) return tiles;
-  return faster(tiles, stored.b ? choose_panels_transposed(machine, m, n, k) : choose_panels(machine, m, n, k));
+  const Product product{.m = m, .n = n, .k = k, .stored = stored};
+  const auto tiles = choose(machine, product, fixed, [](TileExtents) { return true; });
+  if (fixed > 0 || stored.a) return with_bound(machine, product, tiles);
+  return with_bound(
+      machine, product,
+      faster(tiles, stored.b ? choose_panels_transposed(machine, m, n, k) : choose_panels(machine, m, n, k)));
 }
 
 /// The least number of tiles of a triangle per GPU. A GPU with fewer has nothing to compute while it waits for one.

@@ -11,6 +11,7 @@
 
 #include "support/machines.hpp"
 #include "tiling/block.hpp"
+#include "tiling/link_bound.hpp"
 #include "tiling/split.hpp"
 
 namespace tessera::test {
@@ -37,6 +38,29 @@ TEST(GpuTiles, GrowWithTheProblem) {
     }
     EXPECT_GT(previous, volume(choose_product_tiles(machine, {}, 1000, 1000, 1000, 0)));
   }
+}
+
+// Wu and JaJa give 1/688 for their K20. Their rate of the link is one of GiB.
+TEST(LinkBound, IsThatOfWuAndJaJa) {
+  auto machine = gpu_machine(1);
+  machine.rates.link = std::ldexp(5.7, 30);
+  const double rate = 1053e9;
+  EXPECT_NEAR(detail::link_bound(machine, rate, 4096, 4096, 4096).least, 688, 0.5);
+  EXPECT_TRUE(detail::link_bound(machine, rate, 2065, 2065, 2065).link_feeds());
+  EXPECT_FALSE(detail::link_bound(machine, rate, 2064, 2064, 2064).link_feeds());
+  const auto flat = detail::link_bound(machine, rate, 1 << 20, 1 << 20, 680);
+  EXPECT_FALSE(flat.link_feeds());
+  EXPECT_NE(flat.text().find("smallest dimension alone"), std::string::npos) << flat.text();
+  EXPECT_EQ(detail::link_bound(machine, rate, 1024, 1024, 1024).text().find("alone"), std::string::npos);
+}
+
+TEST(LinkBound, IsPartOfTheReason) {
+  const auto reason = [](Index m, Index n, Index k) {
+    return choose_product_tiles(gpu_machine(1), {}, m, n, k, 0).reason;
+  };
+  EXPECT_NE(reason(16384, 16384, 16384).find("1/5461, below the link's"), std::string::npos)
+      << reason(16384, 16384, 16384);
+  EXPECT_NE(reason(16384, 16384, 64).find("not below the link's"), std::string::npos) << reason(16384, 16384, 64);
 }
 
 /// Memory of a GPU in MiB, from too little for anything but small tiles to more than any problem here needs.

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include <tessera/types.hpp>
+
+#include "machine_model.hpp"
+
+namespace tessera::detail {
+
+/// Whether the link of a GPU feeds a block of C (m×n), to which products with a common dimension k are added while it
+/// stays on the GPU. The bound of Wu and JaJa: 4 (1/m + 1/n + 1/k) F < BW in double precision, where F is the rate of
+/// the kernel [flop/s] and BW that of the link [bytes/s]. No other two dimensions help if one alone exceeds it.
+struct LinkBound {
+  double sum = 0;    ///< 1/m + 1/n + 1/k
+  double least = 0;  ///< the sum must be below 1/least
+  Index smallest = 0;
+  bool link_feeds() const noexcept { return sum * least < 1; }
+  /// A clause for tessera-info.
+  std::string text() const;
+};
+
+/// @param rate  of the kernel [flop/s]
+/// @pre m, n, k ≥ 1
+LinkBound link_bound(const MachineModel& machine, double rate, Index m, Index n, Index k);
+
+}  // namespace tessera::detail
