@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "machine/gpu.hpp"
 
-#include <algorithm>
-
 #include "common/of_type.hpp"
 #include "machine.hpp"
 
@@ -45,14 +43,11 @@ LinkRates measure_links(const std::vector<int>& devices, std::size_t /*bytes*/) 
   return rates;
 }
 
-/// Simulated copies of long columns are not slower beside kernels. Directions slow down each other only where they
-/// share the link.
+/// Simulated copies of long columns are not slower beside kernels.
 BusyLinks measure_busy_links(const std::vector<int>& devices, int /*n*/, std::size_t /*bytes*/, double /*seconds*/) {
   const auto& machine = described_machine();
   const auto count = static_cast<int>(devices.size());
-  const double in = machine.total_in(count), out = machine.total_out(count);
-  const bool half_duplex = std::ranges::all_of(machine.gpus, &simulation::Gpu::half_duplex);
-  return {in, out, half_duplex ? std::max(in, out) : in + out};
+  return {machine.total_in(count), machine.total_out(count), machine.total_both(count)};
 }
 
 double product_seconds(char type, const std::vector<int>& devices, int n, double /*seconds*/) {

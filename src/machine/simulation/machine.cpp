@@ -30,6 +30,12 @@ double GpuKind::best_rate(char type) const { return kernels.at("gemm").best_rate
 
 bool SharedLink::contains(int gpu) const { return std::ranges::find(gpus, gpu) != gpus.end(); }
 
+double Machine::total_both(int count) const {
+  const bool half_duplex = std::all_of(gpus.begin(), gpus.begin() + count, [](const Gpu& g) { return g.half_duplex; });
+  const double in = total_in(count), out = total_out(count);
+  return half_duplex ? std::max(in, out) : in + out;
+}
+
 double Machine::total(int count, double Gpu::*own, double SharedLink::*limit) const {
   std::vector<double> rates(static_cast<std::size_t>(count));
   std::ranges::transform(gpus.begin(), gpus.begin() + count, rates.begin(), [=](const Gpu& gpu) { return gpu.*own; });

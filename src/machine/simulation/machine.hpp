@@ -83,6 +83,8 @@ struct Machine {
   /// Total rate between the host and the first `count` GPUs, with all of them copying [bytes/s].
   double total_in(int count) const { return total(count, &Gpu::in, &SharedLink::in); }
   double total_out(int count) const { return total(count, &Gpu::out, &SharedLink::out); }
+  /// The same in both directions at once. They do not slow down each other but on links in half-duplex.
+  double total_both(int count) const;
 
  private:
   double total(int count, double Gpu::*own, double SharedLink::*limit) const;

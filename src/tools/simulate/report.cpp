@@ -70,7 +70,7 @@ double Report::peak(const Run& run) const {
 
 Report::Row Report::row(const Run& run, const Outcome& outcome) const {
   Result r;
-  r.routine = run.routine, r.problem = run.problem, r.pinned = true, r.library = "tessera";
+  r.routine = run.routine, r.problem = run.problem, r.pinned = *options_.pinned, r.library = "tessera";
   r.gpus = run.gpus, r.cpus = run.cpus, r.repeat = 1;
   r.tile_m = outcome.tile_m, r.tile_n = outcome.tile_n, r.tile_k = outcome.tile_k;
   r.policy = outcome.policy, r.placement = outcome.placement;
@@ -81,7 +81,7 @@ Report::Row Report::row(const Run& run, const Outcome& outcome) const {
   DeviceRates rates{.flops = peak(run)};
   if (run.gpus > 0) {
     rates.in = options_.machine.total_in(run.gpus), rates.out = options_.machine.total_out(run.gpus);
-    rates.both = rates.in + rates.out;  // simulated directions do not slow down each other
+    rates.both = options_.machine.total_both(run.gpus);
   }
   r.parts = bench::limit_parts(r.flops(), least, rates);
   r.limit = r.parts.longest();

@@ -23,6 +23,12 @@ TEST(HalfDuplex, IsSharedByBothDirections) {
   EXPECT_LT(seconds(fast, 512), 0.95 * 4 * operand / 10e9);
 }
 
+TEST(HalfDuplex, CountsInTheLimitOfTheMachine) {
+  const auto limit = [](const nlohmann::json& row) { return row.at("limit_parts_s").at("both").get<double>(); };
+  const auto fast = machine(0.001);
+  EXPECT_DOUBLE_EQ(limit(product(in_half_duplex(fast), 512)), 2 * limit(product(fast, 512)));
+}
+
 TEST(HalfDuplex, CanBeDenied) {
   auto both = in_half_duplex(machine(0.001));
   both["host_links"][0]["half_duplex"] = false;
@@ -33,6 +39,12 @@ TEST(Staging, CopiesBothDirectionsAtTheRateOfTheHost) {
   const auto slow = with_staging(machine(0.001), 5, 1e6);
   EXPECT_GT(seconds(slow, 1024, "--memory pageable"), 4 * operand / 5e9);
   EXPECT_LT(seconds(slow, 1024, "--memory pageable"), 1.1 * 4 * operand / 5e9);
+}
+
+TEST(Staging, IsNamedInTheResult) {
+  const auto slow = with_staging(machine(0.001), 5, 5);
+  EXPECT_EQ(product(slow, 1024, "--memory pageable").at("memory"), "pageable");
+  EXPECT_EQ(product(slow, 1024).at("memory"), "pinned");
 }
 
 TEST(Staging, IsForPageableMemoryOnly) {
