@@ -52,6 +52,11 @@ void add_running(CLI::App& app, Options& options, Typed& typed) {
                      "print statistics of links, workers and the policy below each Tessera row"),
         app.add_flag("--demo", options.demo,
                      "run one DGEMM over all devices, check it, compare it and explain the result"),
+        add_list(app, "--slices", options.slices,
+                 "instead: measure gemm on one GPU in n slices of A and B on two streams, as Itu et al., and Tessera "
+                 "beside it; beta is 0")
+            ->type_name("N")
+            ->check(tools::whole_number(1, 1024)),
         app.add_option("--overhead", options.overhead,
                        "instead: measure the cost of submitting, pushing, popping and draining a task, with N empty "
                        "tasks queued (11 KB each)")
@@ -68,6 +73,20 @@ void require_no_routine(const CLI::App& app) {
     if (option->count() > 0 && (option->get_group() == app.get_option("--size")->get_group() ||
                                 std::ranges::find(others, option->get_name()) != others.end()))
       throw BadArgument(option->get_name() + ": cannot be used with --overhead, which runs no routine");
+}
+
+/// Refuses what the schedule in slices does not have.
+void require_plain_product(const CLI::App& app, const Options& options) {
+  for (const char* other : {"--against", "--check", "--trace", "--statistics", "--demo", "--overhead", "--beta",
+                            "--gpus", "--policy", "--placement", "--trans-a", "--trans-b"})
+    if (app.count(other) > 0) throw BadArgument(std::string(other) + ": cannot be used with --slices");
+  if (options.routines.size() != 1 || options.routines.front()->name() != "gemm")
+    throw BadArgument("--routine: --slices is for gemm only");
+  if (!options.pinned.value_or(true)) throw BadArgument("--memory: --slices is for pinned memory only");
+  for (const auto& problem : options.problems)
+    for (const int slices : options.slices)
+      if (problem.k < 1 || slices > std::min(problem.m, problem.n))
+        throw BadArgument("--slices", std::to_string(slices), "is more than the matrix has rows or columns");
 }
 
 void parse_running(const Typed& typed, Options& options) {
@@ -99,6 +118,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
   if (app.count("--trace") > 0) tools::require_empty_folder("--trace", options.trace);
   parse_problem_options(app, typed.problem, options);
   parse_running(typed, options);
+  if (!options.slices.empty()) require_plain_product(app, options);
   return options;
 }
 

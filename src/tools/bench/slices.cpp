@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/slices.hpp"
+
+#include <cuda_runtime.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstddef>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tessera/error.hpp>
+#include <tessera/runtime.hpp>
+
+#include "bench/operand_memory.hpp"
+#include "bench/timing.hpp"
+#include "shared/bad_argument.hpp"
+#include "shared/json_lines.hpp"
+#include "shared/table.hpp"
+#include "shared/types.hpp"
+#include "workload/cublasxt.hpp"
+
+namespace tessera::bench {
+
+namespace {
+
+using bench::require;  // of cuBLAS
+void require(cudaError_t status, const char* what) {
+  if (status != cudaSuccess) throw RuntimeError(std::string(what) + ": " + cudaGetErrorString(status));
+}
+
+class Stream {
+ public:
+  Stream() { require(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "a stream"); }
+  ~Stream() { cudaStreamDestroy(stream_); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  cudaStream_t get() const { return stream_; }
+  void wait() const { require(cudaStreamSynchronize(stream_), "waiting for a stream"); }
+
+ private:
+  cudaStream_t stream_{};
+};
+
+/// A point in a stream for which another stream can wait.
+class Event {
+ public:
+  Event() { require(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "an event"); }
+  ~Event() { cudaEventDestroy(event_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  void record(const Stream& stream) const { require(cudaEventRecord(event_, stream.get()), "an event"); }
+  void hold(const Stream& stream) const {
+    require(cudaStreamWaitEvent(stream.get(), event_, 0), "waiting for an event");
+  }
+
+ private:
+  cudaEvent_t event_{};
+};
+
+/// Device memory.
+template <typename T>
+class Buffer {
+ public:
+  explicit Buffer(Index elements) {
+    require(cudaMalloc(reinterpret_cast<void**>(&data_), static_cast<std::size_t>(elements) * sizeof(T)),
+            "device memory");
+  }
+  ~Buffer() { cudaFree(data_); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  T* data() const { return data_; }
+
+ private:
+  T* data_ = nullptr;
+};
+
+class CublasHandle {
+ public:
+  explicit CublasHandle(const Stream& stream) {
+    require(cublasCreate(&handle_), "starting cuBLAS");
+    require(cublasSetStream(handle_, stream.get()), "cuBLAS's stream");
+  }
+  ~CublasHandle() { cublasDestroy(handle_); }
+  CublasHandle(const CublasHandle&) = delete;
+  CublasHandle& operator=(const CublasHandle&) = delete;
+  cublasHandle_t get() const { return handle_; }
+
+ private:
+  cublasHandle_t handle_{};
+};
+
+/// The operands on the GPU, and the schedule. On the GPU, slices of A and rows of C are contiguous.
+template <Scalar T>
+class Schedule {
+ public:
+  Schedule(const Problem& problem, const Shapes& shapes, const Operands& host, int slices)
+      : p_(problem), shapes_(shapes), host_(host), slices_(slices), A_(p_.m * p_.k), B_(p_.k * p_.n), C_(p_.m * p_.n),
+        has_a_(static_cast<std::size_t>(slices)), has_b_(static_cast<std::size_t>(slices)),
+        row_done_(static_cast<std::size_t>(slices)) {}
+
+  /// All of it, as in the paper.
+  void run() {
+    copy_a(0, first_), copy_b(0, first_);
+    for (int j = 1; j < slices_; j++) copy_b(j, second_), at(has_b_, j).record(second_);
+    for (int i = 1; i < slices_; i++) copy_a(i, second_), at(has_a_, i).record(second_);
+    for (int i = 0; i < slices_; i++) {
+      if (i > 0) at(has_a_, i).hold(first_);
+      for (int j = 0; j < slices_; j++) {
+        if (i == 0 && j > 0) at(has_b_, j).hold(first_);
+        multiply(i, j);
+      }
+      at(row_done_, i).record(first_);
+      at(row_done_, i).hold(second_);
+      copy_c(i, second_);
+    }
+    wait();
+  }
+  void run_kernels() {
+    for (int i = 0; i < slices_; i++)
+      for (int j = 0; j < slices_; j++) multiply(i, j);
+    wait();
+  }
+  void run_copies() {
+    for (int i = 0; i < slices_; i++) copy_a(i, second_), copy_b(i, second_);
+    for (int i = 0; i < slices_; i++) copy_c(i, second_);
+    wait();
+  }
+
+ private:
+  struct Range {
+    Index first, count;
+  };
+  Range slice(Index extent, int i) const {
+    const Index first = extent * i / slices_;
+    return {first, extent * (i + 1) / slices_ - first};
+  }
+  static const Event& at(const std::vector<Event>& events, int i) { return events[static_cast<std::size_t>(i)]; }
+
+  static void copy(void* to, Index to_ld, const void* from, Index from_ld, Index rows, Index columns,
+                   cudaMemcpyKind kind, const Stream& stream) {
+    const auto bytes = [](Index elements) { return static_cast<std::size_t>(elements) * sizeof(T); };
+    require(cudaMemcpy2DAsync(to, bytes(to_ld), from, bytes(from_ld), bytes(rows), static_cast<std::size_t>(columns),
+                              kind, stream.get()),
+            "a copy");
+  }
+  void copy_a(int i, const Stream& stream) const {
+    const auto rows = slice(p_.m, i);
+    copy(A_.data() + rows.first * p_.k, rows.count, static_cast<const T*>(host_.A) + rows.first, shapes_.A.ld,
+         rows.count, p_.k, cudaMemcpyHostToDevice, stream);
+  }
+  void copy_b(int j, const Stream& stream) const {
+    const auto columns = slice(p_.n, j);
+    copy(B_.data() + columns.first * p_.k, p_.k, static_cast<const T*>(host_.B) + columns.first * shapes_.B.ld,
+         shapes_.B.ld, p_.k, columns.count, cudaMemcpyHostToDevice, stream);
+  }
+  void copy_c(int i, const Stream& stream) const {
+    const auto rows = slice(p_.m, i);
+    copy(static_cast<T*>(host_.C) + rows.first, shapes_.C.ld, C_.data() + rows.first * p_.n, rows.count, rows.count,
+         p_.n, cudaMemcpyDeviceToHost, stream);
+  }
+  void multiply(int i, int j) const {
+    const auto rows = slice(p_.m, i), columns = slice(p_.n, j);
+    const auto whole = [](Index x) { return static_cast<int>(x); };
+    require(device::gemm<T>(cublas_.get(), Op::NoTrans, Op::NoTrans, whole(rows.count), whole(columns.count),
+                            whole(p_.k), scalar(p_.alpha), A_.data() + rows.first * p_.k, whole(rows.count),
+                            B_.data() + columns.first * p_.k, whole(p_.k), T{},
+                            C_.data() + rows.first * p_.n + columns.first * rows.count, whole(rows.count)),
+            "a product");
+  }
+  static T scalar(std::complex<double> x) {
+    if constexpr (ComplexScalar<T>) return T(x);
+    else return static_cast<T>(x.real());
+  }
+  void wait() const { first_.wait(), second_.wait(); }
+
+  const Problem& p_;
+  const Shapes& shapes_;
+  const Operands host_;
+  const int slices_;
+  const Stream first_, second_;
+  const CublasHandle cublas_{first_};
+  const Buffer<T> A_, B_, C_;
+  const std::vector<Event> has_a_, has_b_, row_done_;
+};
+
+/// Seconds. Without parts, the result is Tessera's.
+struct Row {
+  Problem problem;
+  int slices = 0;
+  double total = 0;
+  std::optional<double> kernels{}, copies{};
+  double flops = 0;
+};
+
+std::vector<tools::Column<Row>> columns() {
+  const auto milliseconds = [](std::optional<double> seconds) {
+    return seconds ? tools::significant(1e3 * *seconds, 4) : std::string("-");
+  };
+  return {{"routine", -8, [](const Row& r) { return fmt::format("{}gemm", r.problem.type); }},
+          {"m", 7, [](const Row& r) { return std::to_string(r.problem.m); }},
+          {"n", 7, [](const Row& r) { return std::to_string(r.problem.n); }},
+          {"k", 7, [](const Row& r) { return std::to_string(r.problem.k); }},
+          {"slices", 8, [](const Row& r) { return r.slices > 0 ? std::to_string(r.slices) : std::string("tessera"); }},
+          {"total [ms]", 10, [=](const Row& r) { return milliseconds(r.total); }},
+          {"kernels", 8, [=](const Row& r) { return milliseconds(r.kernels); }},
+          {"copies", 8, [=](const Row& r) { return milliseconds(r.copies); }},
+          {"hidden", 8,
+           [=](const Row& r) {
+             return r.kernels ? milliseconds(std::max(0.0, *r.kernels + *r.copies - r.total)) : std::string("-");
+           }},
+          {"real GFLOPS", 11, [](const Row& r) { return tools::significant(1e-9 * r.flops / r.total, 4); }}};
+}
+
+/// C of the two libraries may differ by what rounding explains.
+template <Scalar T>
+void compare(const Problem& problem, const Shape& C, const T* ours, const std::vector<T>& theirs) {
+  double worst = 0, largest = 0;
+  for (Index j = 0; j < C.columns; j++)
+    for (Index i = 0; i < C.rows; i++) {
+      const auto at = static_cast<std::size_t>(i + j * C.ld);
+      largest = std::max(largest, static_cast<double>(std::abs(theirs[at])));
+      const double apart = static_cast<double>(std::abs(ours[at] - theirs[at]));
+      if (!(apart <= worst)) worst = apart;
+    }
+  const double bound = static_cast<double>(problem.k) * std::numeric_limits<Real<T>>::epsilon() * largest;
+  if (!(worst <= bound))
+    throw RuntimeError(
+        fmt::format("the results of the slices and of Tessera differ by {:.2g}, more than {:.2g}", worst, bound));
+}
+
+template <Scalar T>
+std::vector<Row> measure_problem(const Options& options, const Machine& machine, const Problem& problem,
+                                 Progress& progress) {
+  const auto& gemm = *options.routines.front();
+  const auto shapes = gemm.shapes(problem);
+  const auto bytes = operand_bytes(gemm, problem);
+  const OperandMemory memory(bytes[0], bytes[1], bytes[2], true);
+  const auto operands = memory.get();
+  memory.fill(problem, shapes);
+  const auto seconds = [&](const auto& run) {
+    return measure({run, {}, {}}, {options.warmup, options.repeat}, progress).median;
+  };
+  std::vector<Row> rows;
+  {
+    const gpu::KeepCurrentDevice keep;
+    require(cudaSetDevice(machine.ordinals(1).front()), "choosing the GPU");
+    for (const int slices : options.slices) {
+      progress.begin(fmt::format("{} slices", slices));
+      Schedule<T> schedule(problem, shapes, operands, slices);
+      Row row{.problem = problem, .slices = slices, .flops = gemm.flops(problem)};
+      row.total = seconds([&] { schedule.run(); });
+      row.kernels = seconds([&] { schedule.run_kernels(); });
+      row.copies = seconds([&] { schedule.run_copies(); });
+      rows.push_back(row);
+    }
+  }
+  const auto* C = static_cast<const T*>(operands.C);
+  const std::vector<T> theirs(C, C + shapes.C.elements());
+  memory.fill_result(problem, shapes);
+  RuntimeOptions start;
+  start.cpus = options.cpus, start.gpus = 1, start.tile = options.tile, start.progress = false;
+  const Runtime runtime(start);
+  progress.begin("Tessera");
+  Row ours{.problem = problem, .flops = gemm.flops(problem)};
+  ours.total = seconds([&] { gemm.run_tessera(problem, operands); });
+  rows.push_back(ours);
+  compare<T>(problem, shapes.C, C, theirs);
+  return rows;
+}
+
+nlohmann::ordered_json json_of(const Row& row) {
+  const auto known = [](std::optional<double> value) { return value ? nlohmann::ordered_json(*value) : nullptr; };
+  return {{"routine", "gemm"},
+          {"type", std::string(1, row.problem.type)},
+          {"m", row.problem.m},
+          {"n", row.problem.n},
+          {"k", row.problem.k},
+          {"library", row.slices > 0 ? "slices" : "tessera"},
+          {"slices", row.slices},
+          {"total_s", row.total},
+          {"kernels_s", known(row.kernels)},
+          {"copies_s", known(row.copies)},
+          {"gflops", 1e-9 * row.flops / row.total}};
+}
+
+}  // namespace
+
+void measure_slices(const Options& options, const Machine& machine, Progress& progress) {
+  if (machine.gpus.empty())
+    throw tools::BadArgument("--slices: needs a GPU, but there is none (" + machine.why_not_more_gpus + ")");
+  tools::JsonLines json(options.json);
+  const auto all = columns();
+  progress.clear();
+  json.note(tools::table_head(all));
+  for (auto problem : options.problems) {
+    problem.beta = 0;
+    const auto rows = tools::with_type(
+        problem.type, [&]<Scalar T>(T) { return measure_problem<T>(options, machine, problem, progress); });
+    progress.clear();
+    for (const auto& row : rows) {
+      json.note(tools::table_line(all, row));
+      json.write(json_of(row));
+    }
+  }
+}
+
+}  // namespace tessera::bench
