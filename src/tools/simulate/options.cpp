@@ -41,6 +41,10 @@ void add_options(CLI::App& app, Options& options, Typed& typed) {
        {app.add_option("--gpu-memory", options.gpu_memory, "memory of a GPU that may be used (90 % of it)")
             ->type_name("MiB")
             ->check(tools::whole_number(1, 1 << 30)),
+        app.add_option("--slices", options.slices,
+                       "gemm in N slices of the rows of A and of the columns of B, as Itu et al., instead of tiles")
+            ->type_name("N")
+            ->check(tools::whole_number(1, 1024)),
         app.add_option(
                "--beside", options.beside,
                "simulate each call beside an endless loop of calls of the same routine and this size, which the "
@@ -102,10 +106,21 @@ void keep_what_can_be_simulated(const std::vector<std::string>& named, Options& 
   });
 }
 
+void require_plain_product(const CLI::App& app, const Options& options) {
+  for (const char* other : {"--tile", "--beside", "--trans-a", "--trans-b", "--ld-pad"})
+    if (app.count(other) > 0) throw BadArgument(std::string(other) + ": cannot be used with --slices");
+  if (options.routines.size() != 1 || options.routines.front()->name() != "gemm")
+    throw BadArgument("--routine: --slices is for gemm only");
+  for (const auto& problem : options.problems)
+    if (problem.k < 1 || options.slices > std::min(problem.m, problem.n))
+      throw BadArgument("--slices", std::to_string(options.slices), "is more than the matrix has rows or columns");
+}
+
 void parse(const CLI::App& app, const Typed& typed, Options& options) {
   bench::parse_problem_options(app, typed.problem, options);
   keep_what_can_be_simulated(typed.problem.routines, options);
   options.pinned = options.pinned.value_or(true);
+  if (options.slices > 0) require_plain_product(app, options);
   options.platform = find_platform(typed.platform);
   try {
     options.machine = simulation::read_machine(options.platform);

@@ -21,6 +21,7 @@ struct Options : bench::ChosenProblems {
   Index tile = 0;  ///< 0: the library's choice
   std::vector<std::string> policies;
   std::vector<Placement> placements;  ///< empty: the placement that suits the policy
+  Index slices = 0;                   ///< gemm in so many slices of A and of B; 0: in tiles
   Index beside = 0;                   ///< order of the problems of a loop of calls beside each; 0: no such loop
   int gpu_memory = 0;                 ///< MiB of each GPU; 0: all of its memory
   int jobs = 1;                       ///< simulations that run at the same time

@@ -12,10 +12,13 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include <tessera/blas3.hpp>
 #include <tessera/error.hpp>
 
 #include "shared/free_memory.hpp"
 #include "shared/runtime_options.hpp"
+#include "shared/types.hpp"
+#include "tiling/split.hpp"
 
 namespace tessera::simulate {
 
@@ -125,6 +128,28 @@ class EndlessLoop {
   starpu_pthread_t thread_{};
 };
 
+/// The tiles of a product in slices of the rows of A and the columns of B.
+detail::TileExtents slices_of(const bench::Problem& p, Index slices) {
+  return {detail::divide_up(p.m, slices), detail::divide_up(p.n, slices), p.k};
+}
+
+/// C ← α A B + β C on such tiles.
+void multiply_in_slices(const bench::Problem& p, Index slices, const bench::Operands& operands) {
+  const auto tile = slices_of(p, slices);
+  tools::with_type(p.type, [&]<Scalar T>(T) {
+    const auto scalar = [](std::complex<double> x) {
+      if constexpr (ComplexScalar<T>) return T(x);
+      else return static_cast<T>(x.real());
+    };
+    const Matrix<T> A(static_cast<const T*>(operands.A), p.m, p.k, p.m, {tile.m, tile.k}),
+        B(static_cast<const T*>(operands.B), p.k, p.n, p.k, {tile.k, tile.n}),
+        C(static_cast<T*>(operands.C), p.m, p.n, p.m, {tile.m, tile.n});
+    gemm(Op::NoTrans, Op::NoTrans, scalar(p.alpha), A, B, scalar(p.beta), C);
+    C.start_write_back();
+    C.wait();
+  });
+}
+
 /// Why the tasks of a call do not fit into the memory of this machine; "" if they may. All of them are submitted before
 /// the first one ends in simulated time.
 std::string why_too_large(const Run& run, const detail::TileExtents& tile) {
@@ -152,7 +177,8 @@ Outcome simulate(const Options& options, const Run& run) {
   const Runtime runtime(start);
   tell_of_nvlink(options.machine);
   Outcome outcome;
-  const auto tile = run.routine->plan_of(run.problem).tile;
+  const auto plan = run.routine->plan_of(run.problem);
+  const auto tile = options.slices > 0 ? slices_of(run.problem, options.slices) : plan.tile;
   outcome.tile_m = tile.m, outcome.tile_n = tile.n, outcome.tile_k = tile.k;
   outcome.policy = policy(), outcome.placement = tools::placement_name(placement());
   std::optional<EndlessLoop> loop;
@@ -161,14 +187,15 @@ Outcome simulate(const Options& options, const Run& run) {
     problem.m = problem.n = problem.k = options.beside;
     loop.emplace(*run.routine, problem);
   }
-  outcome.error = why_too_large(run, run.routine->plan_of(run.problem).task());
+  outcome.error = why_too_large(run, options.slices > 0 ? tile : plan.task());
   outcome.bad_argument = !outcome.error.empty();
   if (outcome.bad_argument) return outcome;
   {
     const TaskWatch watch(run.gpus);
     reset_statistics();
     const double begin = starpu_timing_now();
-    run.routine->run_tessera(run.problem, {A.data(), B.data(), C.data()});
+    if (options.slices > 0) multiply_in_slices(run.problem, options.slices, {A.data(), B.data(), C.data()});
+    else run.routine->run_tessera(run.problem, {A.data(), B.data(), C.data()});
     outcome.seconds = 1e-6 * (starpu_timing_now() - begin);
     outcome.activity = tools::activity(1);
     outcome.gpus = TaskWatch::result();
