@@ -7,7 +7,11 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <string>
 
+#include <tessera/error.hpp>
+
+#include "common/environment.hpp"
 #include "device_heap.hpp"
 #include "machine/cuda_resources.hpp"
 #include "machine/gpu.hpp"
@@ -37,6 +41,17 @@ DeviceHeap::Source source(int device) {
           }};
 }
 
+/// Whether tiles come from the heap. Without it, the driver allocates and frees each tile: this shows what the heap is
+/// worth. The answer is the same for the whole process, since tiles outlive sessions.
+bool uses_heap() {
+  static const bool uses = [] {
+    const auto text = environment("TESSERA_GPU_HEAP");
+    if (text.empty() || text == "0" || text == "1") return text != "0";
+    throw RuntimeError("TESSERA_GPU_HEAP is '" + std::string(text) + "', must be 0 or 1");
+  }();
+  return uses;
+}
+
 /// The heap of one GPU. It may outlive the session: StarPU keeps unused tiles in it for reuse, while it shuts down or
 /// if the program's StarPU continues. The heap is destroyed when StarPU frees the last tile.
 struct Heap {
@@ -60,6 +75,7 @@ Heap& heap_of(unsigned node) {
 }
 
 void* take(unsigned node, std::size_t bytes) {
+  if (!uses_heap()) return source(starpu_memory_node_get_devid(node)).take(bytes);
   auto& heap = heap_of(node);
   const std::lock_guard lock(heap.mutex);
   try {
@@ -90,10 +106,13 @@ void release(void* interface, unsigned node) noexcept {
   if (starpu_node_get_kind(node) != STARPU_CUDA_RAM)
     return starpu_interface_matrix_ops.free_data_on_node(interface, node);
   auto& matrix = *static_cast<starpu_matrix_interface*>(interface);
-  {
+  auto* const piece = reinterpret_cast<void*>(matrix.dev_handle);
+  if (!uses_heap()) {
+    source(starpu_memory_node_get_devid(node)).give_back(piece);
+  } else {
     auto& [mutex, heap, ends] = heap_of(node);
     const std::lock_guard lock(mutex);
-    heap->release(reinterpret_cast<void*>(matrix.dev_handle));
+    heap->release(piece);
     if (ends && heap->all_free()) heap.reset();
   }
   starpu_memory_deallocate(node, DeviceHeap::aligned(matrix.allocsize));
@@ -131,7 +150,7 @@ starpu_data_interface_ops* pageable(std::size_t column) {
 
 void start(std::size_t pinned_memory) {
   for (unsigned node = 0; node < starpu_memory_nodes_get_count(); node++) {
-    if (starpu_node_get_kind(node) != STARPU_CUDA_RAM) continue;
+    if (starpu_node_get_kind(node) != STARPU_CUDA_RAM || !uses_heap()) continue;
     auto& heap = heap_of(node);
     const std::lock_guard lock(heap.mutex);
     heap.ends = false;

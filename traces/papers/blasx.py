@@ -186,6 +186,23 @@ def table_5():
         rows)
 
 
+def figure_5():
+    """A run: one GPU, with the heap and with cudaMalloc for each tile; in core, and with a quarter of the memory."""
+    rows = []
+    for n in paper.sizes([8192], [4096, 8192, 16384], [4096, 6144, 8192, 12288, 16384, 24576, 32768]):
+        for part, limit in (("all", {}), ("a quarter", {"TESSERA_GPU_MEMORY": str(3 * n * n * 8 // 4 >> 20)})):
+            results = [paper.measure({"TESSERA_GPU_HEAP": heap, **limit}, routine="gemm", size=n, gpus=1) for heap in "10"]
+            if results[0] is None:
+                print("\nFigure 5 is left out: it needs a GPU, and TESSERA_BENCH, which names the program tessera-bench.")
+                return
+            heap, driver = (r[0] for r in results)
+            rows.append([n, part, *(f"{r[time]:.4f}" for time in ("first_s", "median_s") for r in (heap, driver)),
+                         f"{driver['median_s'] / heap['median_s']:.2f}"])
+    paper.table("figure5", "Figure 5: DGEMM on one GPU, heap and cudaMalloc [s] (measured)",
+                ["N", "operands that fit", "first call, heap", "first call, cudaMalloc", "later calls, heap",
+                 "later calls, cudaMalloc", "cudaMalloc / heap"], rows)
+
+
 def figure_8():
     row = paper.simulate("everest", routine="gemm", size=N, tile=1024)[0]
     ends, busy = per_gpu(row, "last_end"), per_gpu(row, "busy")
@@ -243,6 +260,6 @@ def figure_10():
                 [(f"d{r}", [(t, rate[t, r]) for t in tiles]) for r in ROUTINES])
 
 
-for part in (table_1, table_3_and_figure_7, speed_up, table_5, figure_8, figure_9, figure_10):
+for part in (table_1, table_3_and_figure_7, speed_up, table_5, figure_5, figure_8, figure_9, figure_10):
     part()
 print(f"\n{paper.simulations} simulations")

@@ -41,18 +41,26 @@ class Paper:
         program = os.environ.get("TESSERA_SIMULATE")
         if not program:
             sys.exit(f"{self.name}: TESSERA_SIMULATE must name the program tessera-simulate; ./run papers sets it")
-        command = [program, "--platform", str(platform), "--brief"]
+        rows = self._rows([program, "--platform", str(platform), "--brief"], options, {})
+        self.simulations += len(rows)
+        return rows
+
+    def _rows(self, command, options, environment):
         for option, value in options.items():
             values = value if isinstance(value, (list, tuple, range)) else [value]
             command += ["--" + option.replace("_", "-"), ",".join(str(v) for v in values)]
         with tempfile.TemporaryDirectory() as folder:
             result = pathlib.Path(folder) / "rows.json"
-            done = subprocess.run(command + ["--json", str(result)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            done = subprocess.run(command + ["--json", str(result)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                  env={**os.environ, **environment})
             if done.returncode != 0:
                 sys.exit(f"{self.name}: {' '.join(command)} failed:\n{done.stdout.decode(errors='replace')}")
-            rows = [json.loads(line) for line in result.read_text().splitlines()]
-        self.simulations += len(rows)
-        return rows
+            return [json.loads(line) for line in result.read_text().splitlines()]
+
+    def measure(self, environment, **options):
+        """The JSON rows of tessera-bench, with these environment variables in addition. None without TESSERA_BENCH."""
+        program = os.environ.get("TESSERA_BENCH")
+        return self._rows([program], options, environment) if program else None
 
     def table(self, part, title, head, rows):
         """Prints a table, and writes it to PAPER-PART.csv. Numbers in it are already text."""
