@@ -3,7 +3,10 @@
 """The experiments of Hérault et al. (2019) with a single process, in simulated time: DGEMM of order 70,000 on one to
 six V100 of a Summit node. See herault.md."""
 
+import json
 import math
+import pathlib
+import tempfile
 
 from shared import Paper, per_gpu
 
@@ -47,6 +50,23 @@ def simulated():
     return rows
 
 
+def at_plateau():
+    """Tiles of 1024 with kernels that are as fast as those of 4096, and 10 µs for a task: the paper's plateau."""
+    machine = json.loads((pathlib.Path(__file__).resolve().parent.parent / "platforms/summit-node.json").read_text())
+    kind = machine["kinds"]["Tesla V100"]
+    kind["task_overhead_us"] = 10
+    kind["kernels_ms"]["gemm"] = [[n, 2e-9 * n**3 / PEAK] for n in (1024, 2048, 4096)]
+    tile = 4096 if paper.quick else 1024
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "summit-node-at-plateau.json"
+        file.write_text(json.dumps(machine))
+        found = paper.simulate(file, routine="gemm", size=order(tile), tile=tile, gpus=[6] if paper.quick else [3, 6])
+    paper.table("plateau", "DGEMM with kernels at 7.2 TFLOP/s from tiles of 1024 on, and 10 µs for a task (simulated)",
+                ["tile", "GPUs", "TFLOP/s by GPU", "of 7.2 TFLOP/s"],
+                [[tile, r["gpus"], f"{r['tflops'] / r['gpus']:.2f}", f"{100 * r['tflops'] / r['gpus'] / PEAK:.1f} %"]
+                 for r in found])
+
+
 rows = simulated()
 tiles = sorted({t for t, _ in rows})
 
@@ -73,4 +93,5 @@ paper.table("loads", "Tiles that the GPUs load, against the paper's model (simul
 
 busy = [[t, g, " ".join(f"{100 * b / row['median_s']:.1f}" for b in per_gpu(row, "busy"))] for (t, g), row in sorted(rows.items())]
 paper.table("busy", "Share of the time that each GPU computes [%] (simulated)", ["tile", "GPUs", "GPU 0, 1, …"], busy)
+at_plateau()
 print(f"\n{paper.simulations} simulations")
