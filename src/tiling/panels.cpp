@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <complex>
+#include <limits>
 #include <sstream>
 
 #include "gpu_costs.hpp"
@@ -14,9 +15,16 @@ namespace tessera::detail {
 
 namespace {
 
-/// Narrower panels occupy only a part of a GPU: on an H200, sgemm of n = 4096 took 3 % longer with a width of 256.
-constexpr std::array<Index, 3> widths{512, 1024, 2048};
+/// Narrower panels occupy only a part of a GPU: on an H200, sgemm of n = 4096 took 3 % longer with a width of 256. They
+/// are for results of so few columns that there are four of them: on an H100 at n = 1024, gemm took 0.68 ms with them
+/// and 0.72 in tiles, symm 0.66 and 0.68, trmm 0.62 and 0.76, but trsm 1.03 and 1.02.
+constexpr Index narrow = 256;
+constexpr std::array<Index, 4> widths{narrow, 512, 1024, 2048};
 constexpr std::array<Index, 3> chunks{512, 1024, 2048};
+
+/// Whether a sum over k is cut into chunks of this length. Small ones are not: on an H100 at n = 1024, trmm took 0.62
+/// ms with one chunk and 0.67 with two, symm 0.66 and 0.76.
+bool enough_terms(Index k, Index chunk) { return 2 * chunk <= k || (chunk <= k && k <= 2 * chunks.front()); }
 
 /// Longer columns are not copied faster, and C should have several tiles if it is so tall.
 constexpr Index tallest_panel = 16384;
@@ -25,16 +33,23 @@ constexpr Index tallest_panel = 16384;
 constexpr Index lowest_panel = 1024;
 
 /// The ratio of height to width up to which kernels are fast. An H200 multiplied panels of 8192×512 at 52 TFLOP/s; with
-/// panels of 8192×256, a call of n = 8192 took 3 to 12 % longer.
+/// panels of 8192×256, a call of n = 8192 took 3 to 12 % longer. Twice the ratio is good enough where copies take twice
+/// as long as arithmetic: on two H100, a product of 100000×2000×2000 took 39 ms in tiles of 16384×512, 42 in tiles of
+/// 8192×512 and 49 in tiles of 8192×1024.
 constexpr Index narrowest_panel = 16;
 
 /// Panels that each GPU begins while A arrives. On an H200 at n = 2048 to 8192, 2, 4 and 8 made no difference of more
 /// than 1 %.
 constexpr Index panels_ahead = 4;
 
-/// The fewest panels of C on each GPU: with fewer, too little is computed while they arrive. More GPUs also wait for
-/// each other's parts of A.
-Index fewest_panels(int gpus) { return std::max(4, 2 * gpus); }
+/// The fewest panels of C: with fewer, too little is computed while they arrive. On two H100 at n = 2048, dgemm
+/// took 1.41 ms in four panels and 1.59 in tiles, dsyrk 1.13 and 1.44, dtrmm 1.15 and 1.49, dtrsm 1.57 and 1.92.
+constexpr Index fewest_panels = 4;
+
+/// Whether a result of this many columns is cut into panels of this width.
+bool is_cut(Index columns, Index width) {
+  return divide_up(columns, width) >= fewest_panels && (width > narrow || columns <= fewest_panels * narrow);
+}
 
 /// What a byte that leaves the GPU costs those that arrive meanwhile, in bytes: an H200 copies 55 GB/s in either
 /// direction, and 102 in both together.
@@ -46,12 +61,15 @@ constexpr double computed_meanwhile = 0.75;
 
 /// How much longer than the copies the computation may take. Where arithmetic is the limit, large square tiles are
 /// better: their kernels are faster, and they are fewer. On an H200 at n = 16384, panels took 178 to 187 ms, tiles 175.
-constexpr double most_arithmetic = 1.1;
+constexpr double most_arithmetic = 1.1, most_arithmetic_of_slow_kernels = most_arithmetic / 2;
 
 struct Prediction {
   double seconds;
-  bool bound_by_links;
+  double arithmetic;  ///< the time of the computation, relative to that of the copies
 };
+
+/// Of panels that are not considered.
+constexpr Prediction unsuitable{0, std::numeric_limits<double>::infinity()};
 
 /// Panels need measured rates of columns, which are their reason, and GPUs that each load about the same. With more
 /// than two GPUs, each panel of A would have to travel on between them, and in simulations of four, tiles are faster.
@@ -77,14 +95,15 @@ std::optional<ChosenTiles> best_of(const MachineModel& machine, Index m, Index r
       ChosenTiles tile;
       tile.m = rows, tile.n = width, tile.k = chunk;
       const double largest = std::max(machine.bytes(rows, chunk), machine.bytes(rows, width));
-      if (chunk >= k || narrowest_panel * width < rows || largest > largest_tile_bytes ||
-          divide_up(n, width) < fewest_panels(machine.gpus) * machine.gpus)
+      if (2 * narrowest_panel * width < rows || largest > largest_tile_bytes || !is_cut(n, width) ||
+          !enough_terms(k, chunk))
         continue;
       const Index own = std::min(n, divide_up(divide_up(n, width), machine.gpus) * width);
       if (machine.gpu_memory > 0 && inputs(own) + 2 * machine.bytes(m, own) > machine.gpu_memory) continue;
       const Prediction predicted = predict(tile);
       tile.seconds = predicted.seconds;
-      if (predicted.bound_by_links && (!best || tile.seconds < best->seconds)) best = tile;
+      const double most = narrowest_panel * width < rows ? most_arithmetic_of_slow_kernels : most_arithmetic;
+      if (predicted.arithmetic < most && (!best || tile.seconds < best->seconds)) best = tile;
     }
   if (best) {
     std::ostringstream reason;
@@ -96,22 +115,33 @@ std::optional<ChosenTiles> best_of(const MachineModel& machine, Index m, Index r
   return best;
 }
 
+/// The chunks of k in a tile of B: all, unless there are so many that a tile would be taller than copies need.
+Index chunks_in_a_tile(Index k, const ChosenTiles& tile) {
+  return std::min(divide_up(k, tile.k), std::max<Index>(1, tallest_panel / tile.k));
+}
+Index height_of_b(Index k, const ChosenTiles& tile) { return std::min(k, tile.panels.terms * tile.k); }
+
 Prediction predict(const MachineModel& machine, Index m, Index n, Index k, const ChosenTiles& tile) {
   const double rows = min(tile.m, m), columns = min(tile.n, n), depth = min(tile.k, k);
   const Index mt = divide_up(m, tile.m), nt = divide_up(n, tile.n), kt = divide_up(k, tile.k);
   const double task = task_seconds(machine, machine.flops_per_multiply_add * rows * columns * depth);
   const double sum = static_cast<double>(kt) * task;
-  const double compute = static_cast<double>(mt * divide_up(nt, machine.gpus)) * sum;
+  const bool by_rows = tile.panels.by_rows;
+  const Index own_rows = by_rows ? divide_up(mt, machine.gpus) : mt,
+              own_columns = by_rows ? nt : divide_up(nt, machine.gpus);
+  const double compute = static_cast<double>(own_rows * own_columns) * sum;
   const double a = machine.bytes(m, k) / machine.gpus, b = machine.bytes(k, n) / machine.gpus,
                c = machine.bytes(m, n) / machine.gpus;
   const double busy = busy_part(machine, compute, a + b + c);
-  const double cost = copy_cost(machine, rows, busy), cost_of_b = copy_cost(machine, static_cast<double>(k), busy);
+  const double cost = copy_cost(machine, rows, busy),
+               cost_of_b = copy_cost(machine, static_cast<double>(height_of_b(k, tile)), busy);
   const double in = (a + c + interference * c) * cost + b * cost_of_b;
-  const auto ahead = static_cast<double>(panels_ahead);
-  const double begin = machine.bytes(tile.m, k) / machine.gpus * cost + ahead * machine.bytes(k, tile.n) * cost_of_b;
+  const auto ahead = static_cast<double>(std::min(panels_ahead, own_columns));
+  const double begin =
+      machine.bytes(tile.m, k) / (by_rows ? 1 : machine.gpus) * cost + ahead * machine.bytes(k, tile.n) * cost_of_b;
   const double rest = compute - computed_meanwhile * std::min(begin, ahead * sum);
   const double end = 2 * task + machine.bytes(tile.m, tile.n) * cost;
-  return {std::max(in, begin + rest) + end, begin + rest < most_arithmetic * in};
+  return {std::max(in, begin + rest) + end, (begin + rest) / in};
 }
 
 /// The same for a product that uses each chunk of its inputs for all of C, while the next chunk arrives. C arrives
@@ -132,7 +162,7 @@ Prediction predict_chunks(const MachineModel& machine, const ChosenTiles& tile, 
   const double in = (all + (1 + interference) * c) * cost;
   const double computed = std::max(all * cost + chunk, machine.bytes(inputs, tile.k) * cost + compute);
   const double end = task + machine.element_size * rows * static_cast<double>(tile.n) * cost;
-  return {std::max(in, computed - chunk + c * cost) + end, computed < most_arithmetic * in};
+  return {std::max(in, computed - chunk + c * cost) + end, computed / in};
 }
 
 /// A Bᵀ
@@ -214,15 +244,16 @@ bool predict_with_triangle(const MachineModel& machine, const WithTriangle& call
 std::optional<ChosenTiles> choose_with_triangle(const MachineModel& machine, const WithTriangle& call) {
   std::optional<ChosenTiles> best;
   const auto& [order, columns, symmetric, inverse] = call;
-  if (!possible(machine) || !double_precision(machine) || order < lowest_panel || !aligned(machine, order)) return best;
+  if (!possible(machine) || !double_precision(machine) || !aligned(machine, order)) return best;
+  if (order < lowest_panel || order > tallest_panel) return best;
   for (const Index width : widths)
     for (const Index chunk : chunks) {
       const Index panels = divide_up(columns, width), own = divide_up(panels, machine.gpus) * width;
       const double largest = machine.bytes(order, std::max(width, chunk));
       const double all = machine.bytes(order, order) + call.inputs() * machine.bytes(order, own);
       const bool fits = largest <= largest_tile_bytes && (machine.gpu_memory <= 0 || all <= machine.gpu_memory);
-      if (!fits || width > widest_with_triangle || 2 * chunk > order ||
-          panels < fewest_panels(machine.gpus) * machine.gpus)
+      if (!fits || width > widest_with_triangle || !enough_terms(order, chunk) || !is_cut(columns, width) ||
+          (width == narrow && (inverse || narrowest_panel * width < order)))
         continue;
       ChosenTiles tile;
       tile.m = order, tile.n = width, tile.k = chunk;
@@ -255,13 +286,17 @@ ChosenTiles faster(const ChosenTiles& tiles, const std::optional<ChosenTiles>& p
 
 std::optional<ChosenTiles> choose_panels(const MachineModel& machine, Index m, Index n, Index k) {
   if (!aligned(machine, k)) return {};  // the height of a tile of B
-  const Index parts = divide_up(m, tallest_panel), rows = parts == 1 ? m : divide_up(divide_up(m, parts), 64) * 64;
+  const Index tall = divide_up(m, tallest_panel);
+  const bool by_rows = machine.gpus > 1 && tall > 1 && m > 2 * n;
+  const Index parts = by_rows ? divide_up(tall, machine.gpus) * machine.gpus : tall,
+              rows = parts == 1 ? m : divide_up(divide_up(m, parts), 64) * 64;
   const auto inputs = [&](Index columns) { return machine.bytes(m, k) + machine.bytes(k, columns); };
-  auto best = best_of(machine, m, rows, n, k, inputs, [&](const ChosenTiles& tile) {
-    const bool too_tall = machine.bytes(k, tile.n) > largest_tile_bytes;
-    return too_tall ? Prediction{0, false} : predict(machine, m, n, k, tile);
+  auto best = best_of(machine, m, rows, n, k, inputs, [&](ChosenTiles& tile) {
+    tile.panels = {.terms = chunks_in_a_tile(k, tile), .columns = 1, .ahead = panels_ahead, .by_rows = by_rows};
+    const bool too_tall = machine.bytes(height_of_b(k, tile), tile.n) > largest_tile_bytes;
+    const bool too_narrow = tile.n == narrow && machine.gpus > 1;  // two H100, n = 1024: 0.67 ms, tiles 0.58
+    return too_tall || too_narrow ? unsuitable : predict(machine, m, n, k, tile);
   });
-  if (best) best->panels = {.terms = divide_up(k, best->k), .columns = 1, .ahead = panels_ahead};
   return best;
 }
 
@@ -273,7 +308,7 @@ std::optional<ChosenTiles> choose_panels_transposed(const MachineModel& machine,
   const auto inputs = [&](Index /*columns*/) { return machine.bytes(m + n, k); };
   auto best = best_of(machine, m, m, n, k, inputs, [&](const ChosenTiles& tile) {
     const bool too_tall = machine.bytes(n, tile.k) > largest_tile_bytes;
-    return too_tall ? Prediction{0, false} : predict_transposed(machine, m, n, k, tile);
+    return too_tall || tile.n == narrow ? unsuitable : predict_transposed(machine, m, n, k, tile);
   });
   if (best) best->panels = shared_by_all(divide_up(n, best->n));
   return best;
@@ -285,13 +320,11 @@ std::optional<ChosenTiles> choose_update_panels(const MachineModel& machine, Ind
   const auto inputs = [&](Index /*columns*/) { return count * machine.bytes(n, k); };
   // Of narrow panels, more are on their way at the end, and their corners are copied in small pieces. On an H200 at
   // n = 8192, dsyrk took 19.1 ms with 1024 columns and 20.5 with 512, dsyr2k 30.2 and 32.0. Longer chunks were slower.
-  Index widest = widths.front();
-  for (const Index width : widths)
-    if (width <= widest_with_triangle && divide_up(n, width) >= fewest_panels(machine.gpus) * machine.gpus)
-      widest = width;
+  const bool wide = divide_up(n, widest_with_triangle) >= fewest_panels * machine.gpus;
+  const Index widest = wide ? widest_with_triangle : widest_with_triangle / 2;
   auto best = best_of(machine, n, n, n, k, inputs, [&](const ChosenTiles& tile) {
     const bool considered = tile.n == widest && tile.k <= widest_with_triangle;
-    return considered ? predict_update(machine, n, k, count, tile) : Prediction{0, false};
+    return considered ? predict_update(machine, n, k, count, tile) : unsuitable;
   });
   if (best) best->panels = shared_by_all(divide_up(n, best->n));
   return best;

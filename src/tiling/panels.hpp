@@ -31,8 +31,11 @@ std::optional<ChosenTiles> choose_triangular_panels(const MachineModel& machine,
 /// The same for a symmetric matrix of this order on the left of an order×columns matrix.
 std::optional<ChosenTiles> choose_symmetric_panels(const MachineModel& machine, Index order, Index columns);
 
+inline constexpr double clearly_faster = 0.95;
+
 /// Panels if their predicted time is clearly shorter, else tiles.
 /// @param least_advantage  the time of panels, relative to that of tiles, up to which they are chosen
-ChosenTiles faster(const ChosenTiles& tiles, const std::optional<ChosenTiles>& panels, double least_advantage = 0.95);
+ChosenTiles faster(const ChosenTiles& tiles, const std::optional<ChosenTiles>& panels,
+                   double least_advantage = clearly_faster);
 
 }  // namespace tessera::detail

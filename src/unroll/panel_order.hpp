@@ -18,20 +18,23 @@ namespace tessera::unroll {
 /// tile after another is completed, in squares that grow, so that each tile of A and B is used with all those before
 /// it.
 ///
+/// GPUs own columns of C, or rows of which there are several each, and each GPU follows this order on what it owns.
+///
 /// All sums are deferred: C arrives while they are computed.
 inline std::vector<Step> panel_order(Index mt, Index nt, Index kt, const detail::Panels& panels, const Owners& owners) {
-  const Index gpus = owners.grid().size(), ahead = panels.ahead;
+  const Index ahead = panels.ahead;
+  const auto [p, q] = owners.grid();
   std::vector<Step> steps;
   steps.reserve(static_cast<std::size_t>(mt * nt * kt));
   for (Index j = 0; j < nt; j++)
     for (Index i = 0; i < mt; i++)
       for (Index s = 0; s < kt; s++) steps.push_back({i, j, owners.term(i, j, s, kt), s, true});
   std::ranges::stable_sort(steps, {}, [&](const Step& step) {
-    const Index panel = step.j / gpus;
-    const bool first = step.i == 0 && panel < ahead;
+    const Index row = step.i / p, panel = step.j / q;  // counted by each GPU
+    const bool first = row == 0 && panel < ahead;
     const Index begin = panels.columns > 1 ? 0 : panel * kt / ahead;
     if (first) return std::tuple(Index{0}, std::max(step.term, begin));
-    return std::tuple(1 + std::max(step.i, panel), step.i == 0 ? Index{0} : step.j);
+    return std::tuple(1 + std::max(row, panel), row == 0 ? Index{0} : step.j);
   });
   return steps;
 }

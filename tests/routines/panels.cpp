@@ -17,13 +17,14 @@ const auto* const runtime = share_runtime();
 struct Case {
   Extent size;
   detail::TileExtents tile;
-  Index terms;  ///< chunks of k in a tile of B, if B is not transposed
+  Index terms;           ///< chunks of k in a tile of B, if B is not transposed
+  bool by_rows = false;  ///< several GPUs own rows of C, not columns
 };
 constexpr std::array<Case, 8> cases{{
-    {{64, 160, 96}, {64, 16, 16}, 6},   // one panel of rows, and a tile of B for all of k
-    {{70, 165, 101}, {70, 16, 16}, 7},  // ragged
-    {{70, 165, 101}, {32, 16, 16}, 7},  // several tiles of rows
-    {{70, 165, 101}, {32, 16, 16}, 3},  // three tiles of B, the last with fewer chunks
+    {{64, 160, 96}, {64, 16, 16}, 6},         // one panel of rows, and a tile of B for all of k
+    {{70, 165, 101}, {70, 16, 16}, 7},        // ragged
+    {{70, 165, 101}, {32, 16, 16}, 7},        // several tiles of rows
+    {{70, 165, 101}, {32, 16, 16}, 3, true},  // three tiles of B, the last with fewer chunks
     {{33, 40, 17}, {33, 16, 16}, 2},
     {{1, 40, 40}, {1, 8, 8}, 5},
     {{40, 1, 40}, {40, 8, 8}, 5},
@@ -38,7 +39,9 @@ detail::Plan plan_in_panels(const detail::Machine& machine, const blas::Call& ca
   auto plan = detail::plan_sums<T>(machine, tile, tiles, call.k);
   plan.sums = 1;
   plan.panels = call.op_b != Op::NoTrans ? detail::Panels{1, columns, columns} : detail::Panels{shape.terms, 1, ahead};
-  if (machine.has_owners()) plan.grid = {1, machine.gpu_count()};
+  const int gpus = machine.gpu_count();
+  plan.panels.by_rows = shape.by_rows;
+  if (machine.has_owners()) plan.grid = shape.by_rows ? detail::OwnerGrid{gpus, 1} : detail::OwnerGrid{1, gpus};
   return plan;
 }
 

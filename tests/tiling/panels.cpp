@@ -113,6 +113,39 @@ TEST(Panels, AreTallAndShareATileOfB) {
     }
 }
 
+/// A tile of B is no taller than copies need, so a long sum has several of them.
+TEST(Panels, OfLongSumsHaveSeveralTilesOfB) {
+  for (const int gpus : {1, 2}) {
+    const Index k = 130000;
+    const auto tile = choose_product_tiles(gpu_machine(gpus), {}, 2000, 2000, k, 0);
+    ASSERT_TRUE(tile.panels.exist());
+    EXPECT_EQ(tile.m, 2000);
+    EXPECT_LE(tile.panels.terms * tile.k, 16384);
+    EXPECT_LT(tile.panels.terms, detail::divide_up(k, tile.k));
+  }
+}
+
+/// If C is much taller than wide, each GPU has rows of it, the same number.
+TEST(Panels, OfTallResultsAreSharedByRows) {
+  const auto one = choose_panels(gpu_machine(1), 100000, 2000, 2000),
+             two = choose_panels(gpu_machine(2), 100000, 2000, 2000);
+  ASSERT_TRUE(one);
+  ASSERT_TRUE(two);
+  EXPECT_FALSE(one->panels.by_rows);
+  EXPECT_TRUE(two->panels.by_rows);
+  EXPECT_EQ(detail::divide_up(100000, two->m) % 2, 0);
+  EXPECT_FALSE(choose_panels(gpu_machine(2), 30000, 30000, 3000)->panels.by_rows);
+}
+
+/// Panels of 256 columns are only for results that are no wider than four of them.
+TEST(Panels, AreNarrowOnlyInSmallCalls) {
+  EXPECT_EQ(choose_product_tiles(gpu_machine(1), {}, 1024, 1024, 1024, 0).n, 256);
+  for (const Index n : {1536, 2048, 4096, 8192}) {
+    const auto tile = choose_panels(gpu_machine(1), n, n, n);
+    EXPECT_TRUE(!tile || tile->n >= 512) << n;
+  }
+}
+
 TEST(Panels, CutTallOperandsEvenly) {
   const auto panels = choose_panels(gpu_machine(1), 30000, 30000, 3000);
   ASSERT_TRUE(panels);

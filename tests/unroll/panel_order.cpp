@@ -30,7 +30,7 @@ void for_all_orders(Check check) {
   for (const auto& [mt, nt, kt] : shapes)
     for (const auto& panels : {Panels{1, 1, 1}, {5, 1, 2}, {5, 1, 4}, {5, 1, 100}, {1, nt, nt}}) {
       check(Shape{mt, nt, kt}, panel_order(mt, nt, kt, panels, {}));
-      for (const auto& grid : {OwnerGrid{1, 1}, {1, 2}, {1, 3}})
+      for (const auto& grid : {OwnerGrid{1, 1}, {1, 2}, {1, 3}, {2, 1}})
         check(Shape{mt, nt, kt}, panel_order(mt, nt, kt, panels, {grid, mt, nt, Part::All}));
     }
 }
@@ -52,6 +52,13 @@ TEST(PanelOrder, CountsTheTermsOfEachTileInOrder) {
     std::map<std::pair<Index, Index>, Index> terms;
     for (const auto& step : steps) EXPECT_EQ(step.term, (terms[{step.i, step.j}]++));
   });
+}
+
+/// GPUs that own rows begin with a row each.
+TEST(PanelOrder, BeginsWithARowForEachGpu) {
+  const auto steps = panel_order(4, 2, 2, {2, 1, 2}, {{2, 1}, 4, 2, Part::All});
+  for (std::size_t s = 0; s < 8; s++) EXPECT_LT(steps[s].i, 2) << s;
+  for (std::size_t s = 8; s < steps.size(); s++) EXPECT_GE(steps[s].i, 2) << s;
 }
 
 /// With four panels ahead and eight chunks of A, each two chunks bring one more panel.
