@@ -200,6 +200,14 @@ class Pivots {
   /// @throws RuntimeError as `Info::wait`
   std::vector<Index> wait() const;
 
+  /// The panels that have pivots: one for each column of tiles of the matrix that begins above its last row.
+  Index panels() const noexcept;
+  /// The handle of the pivots of panel k, counted from 0: a StarPU matrix of one column of `int`, which the program's
+  /// own tasks may read. Let A be m×n in panels of nb columns. Then its first min(nb, min(m, n) - k nb) elements are
+  /// the pivots, counted from 1 at row k nb of A. What follows is for GPUs.
+  /// @throws ArgumentError if there is no such panel
+  starpu_data_handle_t handle(Index k) const;
+
  private:
   friend struct detail::PivotsAccess;
   explicit Pivots(std::shared_ptr<detail::PivotTiles> tiles) : tiles_(std::move(tiles)) {}
@@ -269,6 +277,25 @@ template <Scalar T, typename Int>
 Index getri(Index n, T* A, Index lda, const Int* ipiv);
 template <Scalar T, typename Int>
 Index getri(Layout layout, Index n, T* A, Index lda, const Int* ipiv);
+/// @}
+
+/// @{
+/// Exchanges rows of A, one pair after another: row i with row pivots[i]. On matrices, these are the pivots of a
+/// factorization, which need not have run. On pointers, row i, k1 ≤ i ≤ k2, is exchanged with row ipiv(k1 + (i - k1)
+/// |incx|), all counted from 1, as LAPACK's laswp does.
+/// @param A     on matrices with as many rows as the matrix that was factorized, in at most 128 rows of tiles of any
+/// size.
+///              On pointers with n columns, and all rows that are named
+/// @param incx  if negative, the last pair comes first, which undoes the exchanges. On matrices 1 or -1; on pointers
+///              nothing is done if it is 0
+/// @note        On matrices one task for each column of tiles. On pointers the calling thread exchanges the rows: a GPU
+///              would get all of them and send them back
+template <Scalar T>
+void laswp(const Matrix<T>& A, const Pivots& pivots, Index incx = 1);
+template <Scalar T, typename Int>
+void laswp(Index n, T* A, Index lda, Index k1, Index k2, const Int* ipiv, Index incx);
+template <Scalar T, typename Int>
+void laswp(Layout layout, Index n, T* A, Index lda, Index k1, Index k2, const Int* ipiv, Index incx);
 /// @}
 
 }  // namespace tessera

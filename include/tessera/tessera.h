@@ -365,6 +365,20 @@ tessera_status tessera_zgetri(tessera_layout layout, int64_t n, void* A, int64_t
                               int64_t* info);
 /**@}*/
 
+/**@{*/
+/** Exchanges rows of A, which has n columns: row i, k1 <= i <= k2, with row ipiv(k1 + (i - k1) |incx|), one pair after
+ *  another. All are counted from 1. If incx is negative, the last pair comes first; if it is 0, nothing is done. The
+ *  calling thread does this. */
+tessera_status tessera_slaswp(tessera_layout layout, int64_t n, float* A, int64_t lda, int64_t k1, int64_t k2,
+                              const int64_t* ipiv, int64_t incx);
+tessera_status tessera_dlaswp(tessera_layout layout, int64_t n, double* A, int64_t lda, int64_t k1, int64_t k2,
+                              const int64_t* ipiv, int64_t incx);
+tessera_status tessera_claswp(tessera_layout layout, int64_t n, void* A, int64_t lda, int64_t k1, int64_t k2,
+                              const int64_t* ipiv, int64_t incx);
+tessera_status tessera_zlaswp(tessera_layout layout, int64_t n, void* A, int64_t lda, int64_t k1, int64_t k2,
+                              const int64_t* ipiv, int64_t incx);
+/**@}*/
+
 /** A column-major matrix of tiles over the caller's memory. It is for programs that have several routines in flight, or
  *  put their own StarPU tasks between them. A row-major matrix is the transpose of a column-major one. */
 typedef struct tessera_matrix tessera_matrix;
@@ -518,9 +532,18 @@ tessera_status tessera_potri_submit(tessera_uplo uplo, const tessera_matrix* A, 
 /** As `tessera_trtri_submit`, with the pivots of a factorization. */
 tessera_status tessera_getri_submit(const tessera_matrix* A, const tessera_pivots* pivots, tessera_info** result);
 
+/** Exchanges rows of a matrix by the pivots of a factorization: submits tasks and returns. <tessera/lapack.hpp> has the
+ *  contract.
+ *  @param incx  1, or -1 to undo the exchanges */
+tessera_status tessera_laswp_submit(const tessera_matrix* A, const tessera_pivots* pivots, int64_t incx);
+
 /** Waits for a factorization.
  *  @param ipiv  set to its pivots, min(m, n) of them, as of `tessera_dgetrf` */
 tessera_status tessera_pivots_wait(const tessera_pivots* pivots, int64_t* ipiv);
+
+/** Returns the StarPU handle of the pivots of panel k, counted from 0, for the program's own tasks; NULL if there is no
+ *  such panel. <tessera/lapack.hpp> says what it holds. */
+struct _starpu_data_state* tessera_pivots_handle(const tessera_pivots* pivots, int64_t k);
 
 /** Destroys pivots. Does not wait, even if the factorization has not run. NULL is ignored. */
 void tessera_pivots_destroy(tessera_pivots* pivots);

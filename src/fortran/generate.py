@@ -145,6 +145,8 @@ def narrow_procedure(routine, arguments):
     visible = [a for a in arguments if a.kind != "tessera_layout"]
     sizes = [a.name for a in visible if a.kind == "size"]
     size = "min(m, n)" if {"m", "n"} <= set(sizes) else "n"
+    if {"k1", "k2", "incx"} <= set(sizes):  # laswp: the pivots of rows k1 to k2, each |incx| after the one before
+        size = "merge(k1 + (k2 - k1)*abs(incx), 0_c_int32_t, k2 >= k1)"
     given, declared, before, after = [], [], [], []
     for a in visible:
         if a.kind == "size":

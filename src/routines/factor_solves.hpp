@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
 #include <memory>
 
 #include <tessera/types.hpp>
@@ -66,25 +65,6 @@ void solve_with_factors(const std::shared_ptr<Session>& session, const FactoredP
   name_operand(factors, 'A'), name_operand(x, 'B');
   submit_solves(*session, plan, p, op, factors, x);
   x.wait();
-}
-
-/// Exchanges rows of B by the pivots of a factorization, counted from 1, one after another.
-/// @param backwards  undoes it: the last exchange first
-template <Scalar T, typename Int>
-void exchange_rows(const FactoredProblem<T>& p, const Int* ipiv, bool backwards) {
-  const auto for_each_exchange = [&](auto exchange) {
-    for (Index x = 0; x < p.n; x++) {
-      const Index i = backwards ? p.n - 1 - x : x, other = static_cast<Index>(ipiv[i]) - 1;
-      if (other != i) exchange(i, other);
-    }
-  };
-  if (p.by_rows()) {
-    for_each_exchange(
-        [&](Index i, Index k) { std::swap_ranges(p.B + i * p.ldb, p.B + i * p.ldb + p.nrhs, p.B + k * p.ldb); });
-  } else {
-    for (Index j = 0; j < p.nrhs; j++)  // a column stays in the cache
-      for_each_exchange([column = p.B + j * p.ldb](Index i, Index k) { std::swap(column[i], column[k]); });
-  }
 }
 
 }  // namespace tessera::detail

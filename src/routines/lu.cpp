@@ -9,6 +9,7 @@
 
 #include "blas/shapes.hpp"
 #include "conformable.hpp"
+#include "exchange_rows.hpp"
 #include "factor_solves.hpp"
 #include "info.hpp"
 #include "lapack_arguments.hpp"
@@ -57,8 +58,7 @@ template <Scalar T>
 void require_right_sides(const char* routine, int at_a, const Matrix<T>& A, int at_b, const Matrix<T>& B) {
   const arguments::MatrixArgument a{routine, at_a, "A"}, b{routine, at_b, "B"};
   require_panels(a, A);
-  if (B.op() != Op::NoTrans)
-    throw ArgumentError(routine, at_b, "B", "is a transposed view, must be one as it is stored");
+  require_stored(b, B);
   arguments::require_square(a, A);
   arguments::require_equal(b, "rows", B.m(), "A", A.m());
   if (B.mt() != A.mt() || (A.mt() > 1 && B.mb() != A.mb()))
@@ -150,9 +150,9 @@ void getrs_on_pointers(const Layout* given, Op op, Index n, Index nrhs, const T*
   const auto session = session_to_wait("getrs");
   if (nrhs <= few_right_sides) {
     const FactoredProblem<T> p{layout, n, n, const_cast<T*>(A), lda, nrhs, B, ldb};  // A is only read
-    if (op == Op::NoTrans) exchange_rows(p, ipiv, false);
+    if (op == Op::NoTrans) exchange_rows(layout, nrhs, B, ldb, RowPairs<Int>{1, n, ipiv, 1});
     solve_with_factors(session, p, op);
-    if (op != Op::NoTrans) exchange_rows(p, ipiv, true);
+    if (op != Op::NoTrans) exchange_rows(layout, nrhs, B, ldb, RowPairs<Int>{1, n, ipiv, -1});
     return;
   }
   ColumnMajorCopy<T> factors(layout, const_cast<T*>(A), n, n, lda), columns(layout, B, n, nrhs, ldb);  // A is only read

@@ -17,20 +17,32 @@
 /// What the routines on panels share.
 namespace tessera::detail {
 
+/// @throws ArgumentError if A is transposed
+template <Scalar T>
+void require_stored(const arguments::MatrixArgument& which, const Matrix<T>& A) {
+  if (A.op() != Op::NoTrans)
+    throw ArgumentError(which.routine, which.position, which.name, "is a transposed view, must be one as it is stored");
+}
+
+/// @throws ShapeError if a task cannot have a column of tiles of A
+template <Scalar T>
+void require_few_rows_of_tiles(const arguments::MatrixArgument& which, const Matrix<T>& A) {
+  static_assert(most_tiles_of_panel == codelets::most_tile_rows);
+  if (A.mt() > most_tiles_of_panel)
+    throw ShapeError(
+        which.routine, which.position, which.name,
+        "has " + std::to_string(A.mt()) + " rows of tiles, must have at most " + std::to_string(most_tiles_of_panel));
+}
+
 /// @throws ArgumentError, ShapeError if A is transposed, or not in panels
 template <Scalar T>
 void require_panels(const arguments::MatrixArgument& which, const Matrix<T>& A) {
-  const auto wrong = [&](const std::string& what) {
-    throw ShapeError(which.routine, which.position, which.name, what);
-  };
-  if (A.op() != Op::NoTrans)
-    throw ArgumentError(which.routine, which.position, which.name, "is a transposed view, must be one as it is stored");
+  require_stored(which, A);
   if (A.mt() > 1 && A.mb() % A.nb() != 0)
-    wrong("has tiles of " + std::to_string(A.mb()) + "x" + std::to_string(A.nb()) +
-          ", must have tiles of all rows, or of a multiple of as many rows as columns");
-  static_assert(most_tiles_of_panel == codelets::most_tile_rows);
-  if (A.mt() > most_tiles_of_panel)
-    wrong("has " + std::to_string(A.mt()) + " rows of tiles, must have at most " + std::to_string(most_tiles_of_panel));
+    throw ShapeError(which.routine, which.position, which.name,
+                     "has tiles of " + std::to_string(A.mb()) + "x" + std::to_string(A.nb()) +
+                         ", must have tiles of all rows, or of a multiple of as many rows as columns");
+  require_few_rows_of_tiles(which, A);
 }
 
 /// @throws ArgumentError, ShapeError if A is transposed, or not in panels of full height

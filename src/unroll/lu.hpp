@@ -14,6 +14,7 @@
 #include "loader.hpp"
 #include "pivot_tiles.hpp"
 #include "submit.hpp"
+#include "row_exchanges.hpp"
 #include "tiling/plan.hpp"
 
 namespace tessera::unroll {
@@ -106,7 +107,7 @@ class Lu {
       } else {
         for (Index k = 0; k < count; k++) step(Uplo::Upper, op, k, B, j);
         for (Index k = count - 1; k >= 0; k--) step(Uplo::Lower, op, k, B, j);
-        exchange_back(B, j);
+        exchanges_.exchange_back(B, j, owner(j));
       }
     }
   }
@@ -230,26 +231,7 @@ class Lu {
 
   /// Exchanges rows of column j of X by the pivots of panels [begin, end).
   void exchange(const Matrix<T>& X, Index j, Index begin, Index end) {
-    if (begin < end) exchange(X, j, {begin, 1}, end - begin);
-  }
-  /// Undoes the exchanges by all pivots.
-  void exchange_back(const Matrix<T>& X, Index j) { exchange(X, j, {pivots_.panels() - 1, -1}, pivots_.panels()); }
-  struct Walk {
-    Index begin, step;
-  };
-  void exchange(const Matrix<T>& X, Index j, Walk walk, Index count) {
-    const Index top = row_of(std::min(walk.begin, walk.begin + (count - 1) * walk.step));
-    std::vector<Access> accesses;
-    add_tiles(accesses, X, j, top, X.mt(), STARPU_RW);
-    for (Index i = 0; i < count; i++) accesses.push_back({pivots_.handle(walk.begin + i * walk.step), STARPU_R});
-    submitter_.step(walk.begin);
-    const double elements = 2.0 * static_cast<double>(count * pivots_.panel()) * static_cast<double>(X.tile_n(j));
-    const codelets::LaswpArgs args{{elements, type_letter<T>},
-                                   static_cast<int>(first(walk.begin) - top * A_.mb()),
-                                   static_cast<int>(walk.step * pivots_.panel()),
-                                   tiles_from(top),
-                                   walk.step < 0};
-    submitter_.submit(codelets::laswp<T>(), std::span<const Access>(accesses), args, owner(j));
+    exchanges_.exchange(X, j, begin, end, owner(j));
   }
 
   void step(Uplo uplo, Op op, Index k, const Matrix<T>& B, Index j) {
@@ -286,4 +268,5 @@ class Lu {
   bool owned_, blocked_, beside_ = owned_ && codelets::can_factorize_beside_updates();
 };
 
+  RowExchanges<T> exchanges_{submitter_, pivots_};
 }  // namespace tessera::unroll

@@ -150,6 +150,12 @@ contains
     A = reals(:, :, 1)
     call tessera_getrf(int(n, int64), int(n, int64), A, int(ld, int64), wide_pivots, wide_info)
     call check('pivots of 64 bits', wide_info == 0 .and. all(wide_pivots == pivots))
+    A = reals(:, :, 1)
+    call tessera_laswp(k, A, ld, 1, n, pivots, 1)
+    call tessera_laswp(int(k, int64), A, int(ld, int64), 1_int64, int(n, int64), wide_pivots, -1_int64)
+    call check('dlaswp back and forth', all(A == reals(:, :, 1)))
+    call tessera_laswp(n, A, ld, 3, 4, [0, 0, 7, 0, 9], 2)
+    call check('dlaswp', all(A([3, 4, 7, 9], :) == reals([7, 9, 3, 4], :, 1)))
     A = 0
     call tessera_getrf(n, n, A, ld, pivots, info)
     call check('info of dgetrf', info == 1)

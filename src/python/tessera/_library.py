@@ -33,6 +33,7 @@ ROUTINES = {
     "lauum": ("sdcz", "layout uplo n A lda"),
     "potri": ("sdcz", "layout uplo n A lda info"),
     "getri": ("sdcz", "layout n A lda ipiv info"),
+    "laswp": ("sdcz", "layout n A lda k1 k2 ipiv incx"),
 }
 OPTIONS = {
     "layout": {"C": 101, "F": 102},

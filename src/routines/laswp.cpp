@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// laswp: exchanges of rows, as a building block; and the handles of the pivots that say which.
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include <tessera/error.hpp>
+#include <tessera/lapack.hpp>
+
+#include "blas/shapes.hpp"
+#include "conformable.hpp"
+#include "exchange_rows.hpp"
+#include "lapack_arguments.hpp"
+#include "lu_panels.hpp"
+#include "operands.hpp"
+#include "runtime/session.hpp"
+#include "unroll/pivot_tiles.hpp"
+#include "unroll/row_exchanges.hpp"
+#include "unroll/submit.hpp"
+
+namespace tessera {
+
+namespace detail {
+
+namespace {
+
+/// The last row that is exchanged, counted from 1; 0: none is.
+/// @throws ArgumentError if a pivot names no row
+template <typename Int>
+Index last_row(const RowPairs<Int>& pairs, int at_pivots) {
+  if (pairs.empty()) return 0;
+  if (pairs.ipiv == nullptr) throw ArgumentError("laswp", at_pivots, "ipiv", "is null, but rows are exchanged");
+  Index last = pairs.k2;
+  for (Index i = pairs.k1; i <= pairs.k2; i++) {
+    const Index other = pairs.of(i);
+    if (other < 1)
+      throw ArgumentError("laswp", at_pivots, "ipiv",
+                          "has " + std::to_string(other) + " for row " + std::to_string(i) + ", must be at least 1");
+    last = std::max(last, other);
+  }
+  return last;
+}
+
+template <Scalar T, typename Int>
+void laswp_on_pointers(const Layout* given, Index n, T* A, Index lda, const RowPairs<Int>& pairs) {
+  LapackArguments check("laswp", given);
+  check.size("n", n);
+  // The rows of A, which LAPACK does not ask for, follow from the arguments behind it.
+  const int at_k1 = check.position() + 3, at_pivots = at_k1 + 2;
+  if (pairs.k1 < 1) arguments::require_legal("laswp", {at_k1, "k1", arguments::Problem::TooSmall, pairs.k1, 1});
+  check.matrix("A", "lda", last_row(pairs, at_pivots), n, lda, A, true);
+  exchange_rows(layout_of(given), n, A, lda, pairs);
+}
+
+}  // namespace
+
+}  // namespace detail
+
+Index Pivots::panels() const noexcept { return tiles_->panels(); }
+
+starpu_data_handle_t Pivots::handle(Index k) const {
+  if (k < 0 || k >= panels())
+    throw ArgumentError("Pivots::handle", 1, "k",
+                        "is " + std::to_string(k) + ", must be at least 0 and below " + std::to_string(panels()));
+  return tiles_->handle(k);
+}
+
+template <Scalar T>
+void laswp(const Matrix<T>& A, const Pivots& pivots, Index incx) {
+  const arguments::MatrixArgument at_a{"laswp", 1, "A"};
+  detail::require_stored(at_a, A);
+  detail::require_few_rows_of_tiles(at_a, A);
+  arguments::require_writable(at_a, A);
+  const auto& tiles = detail::PivotsAccess::tiles(pivots);
+  arguments::require_equal({"laswp", 2, "pivots"}, "rows in the matrix that they belong to", tiles.rows(), "A", A.m());
+  if (incx != 1 && incx != -1)
+    throw ArgumentError("laswp", 3, "incx", "is " + std::to_string(incx) + ", must be 1 or -1");
+  if (A.m() == 0 || A.n() == 0) return;
+  detail::name_operand(A, 'A');
+  const auto& session = detail::MatrixAccess::session(A);
+  const int gpus = session.machine().has_owners() ? session.machine().gpu_count() : 0;
+  unroll::Submitter submitter(session, A);
+  unroll::RowExchanges<T> exchanges(submitter, tiles);
+  for (Index j = 0; j < A.nt(); j++) {
+    const int owner = gpus > 0 ? static_cast<int>(j % gpus) : -1;
+    if (incx > 0) exchanges.exchange(A, j, 0, tiles.panels(), owner);
+    else exchanges.exchange_back(A, j, owner);
+  }
+}
+
+template <Scalar T, typename Int>
+void laswp(Index n, T* A, Index lda, Index k1, Index k2, const Int* ipiv, Index incx) {
+  detail::laswp_on_pointers<T, Int>(nullptr, n, A, lda, {k1, k2, ipiv, incx});
+}
+template <Scalar T, typename Int>
+void laswp(Layout layout, Index n, T* A, Index lda, Index k1, Index k2, const Int* ipiv, Index incx) {
+  detail::laswp_on_pointers<T, Int>(&layout, n, A, lda, {k1, k2, ipiv, incx});
+}
+
+#define INSTANTIATE_LASWP(letter, T, ...) template void laswp<T>(const Matrix<T>&, const Pivots&, Index);
+#define INSTANTIATE_LASWP_ON_POINTERS(letter, T, Int)                             \
+  template void laswp<T, Int>(Index, T*, Index, Index, Index, const Int*, Index); \
+  template void laswp<T, Int>(Layout, Index, T*, Index, Index, Index, const Int*, Index);
+FOR_SDCZ(INSTANTIATE_LASWP, )
+FOR_SDCZ(INSTANTIATE_LASWP_ON_POINTERS, std::int32_t)
+FOR_SDCZ(INSTANTIATE_LASWP_ON_POINTERS, std::int64_t)
+
+}  // namespace tessera

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include <tessera/matrix.hpp>
+
+#include "codelets/codelet.hpp"
+#include "pivot_tiles.hpp"
+#include "submit.hpp"
+
+namespace tessera::unroll {
+
+/// The tasks that exchange rows by the pivots of a factorization. Each changes one column of tiles.
+template <Scalar T>
+class RowExchanges {
+ public:
+  RowExchanges(Submitter& submitter, const detail::PivotTiles& pivots) : submitter_(submitter), pivots_(pivots) {}
+
+  /// Exchanges rows of column j of X by the pivots of panels [begin, end).
+  void exchange(const Matrix<T>& X, Index j, Index begin, Index end, int owner) {
+    if (begin < end) submit(X, j, {begin, 1}, end - begin, owner);
+  }
+  /// Undoes the exchanges by all pivots.
+  void exchange_back(const Matrix<T>& X, Index j, int owner) {
+    if (pivots_.panels() > 0) submit(X, j, {pivots_.panels() - 1, -1}, pivots_.panels(), owner);
+  }
+
+ private:
+  struct Walk {
+    Index begin, step;
+  };
+  void submit(const Matrix<T>& X, Index j, Walk walk, Index count, int owner) {
+    const Index upper = std::min(walk.begin, walk.begin + (count - 1) * walk.step);
+    const Index top = X.mt() == 1 ? 0 : upper * pivots_.panel() / X.mb();  // the first tile whose rows move
+    std::vector<Access> accesses;
+    for (Index i = top; i < X.mt(); i++) accesses.push_back({X.handle(i, j), STARPU_RW});
+    for (Index i = 0; i < count; i++) accesses.push_back({pivots_.handle(walk.begin + i * walk.step), STARPU_R});
+    submitter_.step(walk.begin);
+    const double elements = 2.0 * static_cast<double>(count * pivots_.panel()) * static_cast<double>(X.tile_n(j));
+    const codelets::LaswpArgs args{{elements, type_letter<T>},
+                                   static_cast<int>(walk.begin * pivots_.panel() - top * X.mb()),
+                                   static_cast<int>(walk.step * pivots_.panel()),
+                                   static_cast<int>(X.mt() - top),
+                                   walk.step < 0};
+    submitter_.submit(codelets::laswp<T>(), std::span<const Access>(accesses), args, owner);
+  }
+
+  Submitter& submitter_;
+  const detail::PivotTiles& pivots_;
+};
+
+}  // namespace tessera::unroll
