@@ -211,6 +211,61 @@ class Solvers(Case):
             self.near(before @ tessera.solve(before.copy(), B, overwrite_a=True, overwrite_b=overwrite), right)
             self.assertTrue(overwrite or np.array_equal(A, before))
 
+    def test_exchanges(self):
+        for kind, a, overwrite in itertools.product(KINDS, STORAGE, (False, True)):
+            A = make(9, 5, kind, a)
+            before, pivots, rows = A.copy(), np.array([4, 1, 8, 3, 7]), np.arange(9)
+            for i, j in enumerate(pivots):
+                rows[[i, j]] = rows[[j, i]]
+            exchanged = tessera.laswp(A, pivots, overwrite_a=overwrite)
+            self.assertTrue(np.array_equal(exchanged, before[rows]), (kind, a, overwrite))
+            self.assertTrue(overwrite or np.array_equal(A, before))
+            self.assertTrue(np.array_equal(tessera.laswp(exchanged, pivots, inverse=True), before))
+
+    def test_lu_without_pivots(self):
+        for kind, a, b, overwrite in itertools.product(KINDS, STORAGE, STORAGE, (False, True)):
+            A, B = self.system(kind, a, b)
+            before, right = A.copy(), B.copy()
+            lu, growth = tessera.lu_factor_nopiv(A, overwrite_a=overwrite)
+            self.near((np.tril(lu, -1) + np.eye(20, dtype=kind)) @ np.triu(lu), before)
+            magnitude = lambda x: np.max(np.abs(x.real) + np.abs(x.imag))
+            self.assertAlmostEqual(growth, magnitude(np.triu(lu)) / magnitude(before), places=5)
+            self.assertTrue(overwrite or np.array_equal(A, before))
+            for trans in "NTC":
+                self.near(op(before, trans) @ tessera.lu_solve_nopiv(lu, right, trans=trans), right)
+            X, again = tessera.solve_nopiv(before, B, overwrite_b=overwrite)
+            self.near(before @ X, right)
+            self.assertEqual(again, growth)
+
+    def test_triangular_inverses(self):
+        for kind, a, uplo, diag, overwrite in itertools.product(KINDS, STORAGE, "LU", "NU", (False, True)):
+            A, _ = self.system(kind, a, "C")
+            before, triangle = A.copy(), np.tril(A) if uplo == "L" else np.triu(A)
+            if diag == "U":
+                np.fill_diagonal(triangle, 1)
+                A *= 0.1
+                triangle = np.where(np.eye(20) == 0, triangle * kind.type(0.1), triangle)
+                before = A.copy()
+            inverse = tessera.trtri(A, uplo=uplo, diag=diag.lower(), overwrite_a=overwrite)
+            self.near(triangle @ inverse, np.eye(20, dtype=kind), (kind, a, uplo, diag))
+            self.assertTrue(np.array_equal(inverse, np.tril(inverse) if uplo == "L" else np.triu(inverse)))
+            self.assertTrue(overwrite or np.array_equal(A, before))
+
+    def test_inverses_from_a_factor(self):
+        for kind, a, uplo, overwrite in itertools.product(KINDS, STORAGE, "LU", (False, True)):
+            A, _ = self.system(kind, a, "C", positive=True)
+            factor = tessera.cholesky(A, uplo=uplo)
+            product = factor.conj().T @ factor if uplo == "L" else factor @ factor.conj().T
+            part = np.tril if uplo == "L" else np.triu
+            self.near(tessera.lauum(factor, uplo=uplo), part(product))
+            A[...] = factor
+            half = tessera.potri(A, uplo=uplo, overwrite_factor=overwrite)
+            self.assertTrue(np.array_equal(half, part(half)))
+            self.assertTrue(overwrite or np.array_equal(A, factor))
+            inverse = half + half.conj().T - np.diag(np.diag(half))
+            self.near(inverse @ (factor @ factor.conj().T if uplo == "L" else factor.conj().T @ factor),
+                      np.eye(20, dtype=kind))
+
     def test_vectors(self):
         A, B = self.system(KINDS[1], "C", "C")
         self.near(A @ tessera.solve(A, B[:, 0]), B[:, 0])
@@ -236,6 +291,11 @@ class Solvers(Case):
         with self.assertRaises(np.linalg.LinAlgError):
             tessera.inv(A)
         self.assertEqual(tessera.lu_factor(A)[0][3, 3], 0)
+        for function in (tessera.lu_factor_nopiv, lambda a: tessera.solve_nopiv(a, np.ones(5)), tessera.trtri,
+                         lambda a: tessera.potri(a, uplo="U")):
+            with self.assertRaisesRegex(np.linalg.LinAlgError, "singular: element 3"):
+                function(A)
+        self.assertEqual(tessera.trtri(A, diag="U")[3, 3], 1)
 
 
 class Copies(Case):
@@ -288,6 +348,12 @@ class Errors(Case):
         self.refused("solve: b has shape (3,), must be 4, or 4 x any", tessera.solve, np.eye(4), np.ones(3))
         self.refused("lu_solve: pivots must be 4 rows of the matrix, counted from 0",
                      tessera.lu_solve, (np.eye(4), [0, 1, 2, 4]), np.ones(4))
+        self.refused("laswp: pivots must be at most 4 rows of the matrix, counted from 0", tessera.laswp, A, [0, -1])
+        self.refused("trtri: a is 4 x 3, must be 4 x 4", tessera.trtri, A)
+        self.refused("potri: factor is 4 x 3, must be 4 x 4", tessera.potri, A)
+        self.refused("lauum: uplo is 'X', must be one of U, L", tessera.lauum, np.eye(4), uplo="X")
+        self.refused("lu_solve_nopiv: b has shape (3,), must be 4, or 4 x any",
+                     tessera.lu_solve_nopiv, np.eye(4), np.ones(3))
         C.flags.writeable = False
         self.refused("gemm: c cannot be written", tessera.gemm, A, B, C)
 

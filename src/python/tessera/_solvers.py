@@ -28,18 +28,26 @@ def singular(info):
     raise np.linalg.LinAlgError(f"the matrix is singular: element {info - 1} on the diagonal of U is zero")
 
 
+def changed_triangle(routine, a, uplo, overwrite_a, name=None, argument="a", **options):
+    """Calls a routine that changes one triangle of a. Returns that triangle, with zeros in the other one, and the info.
+    `name` and `argument`: what errors call the routine and a."""
+    name = name or routine
+    uplo, = letters(name, uplo=uplo)
+    a = square(name, argument, a)
+    kind = common_type(name, a)
+    x, order = working_copy(a, kind, overwrite_a, copied=order_of(a))
+    info = call(routine, LETTERS[kind.char], layout=order, uplo=uplo, n=len(a), A=stored(x, kind, order), **options)
+    for i in range(len(a)):
+        x[i, slice(i + 1, None) if uplo == "L" else slice(i)] = 0
+    return x, info
+
+
 def cholesky(a, *, uplo="L", overwrite_a=False):
     """Returns the Cholesky factor: L with a = L L^H (uplo "L") or U with a = U^H U ("U"). Only that triangle of a is read;
     the other one is zero in the result. Raises LinAlgError if a is not positive definite."""
-    uplo, = letters("cholesky", uplo=uplo)
-    a = square("cholesky", "a", a)
-    kind = common_type("cholesky", a)
-    factor, order = working_copy(a, kind, overwrite_a, copied=order_of(a))
-    info = call("potrf", LETTERS[kind.char], layout=order, uplo=uplo, n=len(a), A=stored(factor, kind, order))
+    factor, info = changed_triangle("potrf", a, uplo, overwrite_a, name="cholesky")
     if info:
         not_positive(info)
-    for i in range(len(a)):
-        factor[i, slice(i + 1, None) if uplo == "L" else slice(i)] = 0
     return factor
 
 
@@ -81,6 +89,89 @@ def lu_solve(lu_and_pivots, b, *, trans="N", overwrite_b=False):
     call("getrs", LETTERS[kind.char], layout=order, op=trans, n=len(lu), nrhs=x.shape[1], A=stored(lu, kind, order),
          ipiv=pivots, B=stored(x, kind, order))
     return result(x, b)
+
+
+def laswp(a, pivots, *, inverse=False, overwrite_a=False):
+    """Returns a with row i exchanged with row pivots[i], both counted from 0, one pair after another, as `lu_factor` has
+    done. With `inverse` the last pair comes first, which undoes the exchanges."""
+    a = matrix("laswp", "a", a)
+    kind = common_type("laswp", a)
+    pivots = np.asarray(pivots, dtype=np.int64) + 1
+    if pivots.ndim != 1 or len(pivots) > len(a) or np.any((pivots < 1) | (pivots > len(a))):
+        raise ArgumentError("laswp", "pivots", f"must be at most {len(a)} rows of the matrix, counted from 0")
+    x, order = working_copy(a, kind, overwrite_a, copied=order_of(a))
+    call("laswp", LETTERS[kind.char], layout=order, n=x.shape[1], A=stored(x, kind, order), k1=1, k2=len(pivots),
+         ipiv=pivots, incx=-1 if inverse else 1)
+    return x
+
+
+def lu_factor_nopiv(a, *, overwrite_a=False):
+    """Returns (lu, growth): L without its unit diagonal and U, with a = L U, in one array; and the largest element of U
+    relative to that of a. Only for matrices that are known to need no pivots, diagonally dominant ones for example: a
+    large growth means that the factors have few correct digits. Raises LinAlgError if a pivot is zero."""
+    a = matrix("lu_factor_nopiv", "a", a)
+    kind = common_type("lu_factor_nopiv", a)
+    lu, order = working_copy(a, kind, overwrite_a, copied=order_of(a))
+    growth = np.ones(1)
+    info = call("getrf_nopiv", LETTERS[kind.char], layout=order, m=a.shape[0], n=a.shape[1], A=stored(lu, kind, order),
+                growth=growth.ctypes.data)
+    if info:
+        singular(info)
+    return lu, growth[0]
+
+
+def lu_solve_nopiv(lu, b, *, trans="N", overwrite_b=False):
+    """Returns x with op(a) x = b, from the factors of `lu_factor_nopiv`."""
+    trans, = letters("lu_solve_nopiv", trans=trans)
+    lu = square("lu_solve_nopiv", "lu", lu)
+    B = right_hand_side("lu_solve_nopiv", b, len(lu))
+    kind = common_type("lu_solve_nopiv", lu, B)
+    x, order = working_copy(B, kind, overwrite_b, order_of(lu))
+    call("getrs_nopiv", LETTERS[kind.char], layout=order, op=trans, n=len(lu), nrhs=x.shape[1],
+         A=stored(lu, kind, order), B=stored(x, kind, order))
+    return result(x, b)
+
+
+def solve_nopiv(a, b, *, overwrite_a=False, overwrite_b=False):
+    """Returns (x, growth) with a x = b: `lu_factor_nopiv` and `lu_solve_nopiv` in one call."""
+    a = square("solve_nopiv", "a", a)
+    B = right_hand_side("solve_nopiv", b, len(a))
+    kind = common_type("solve_nopiv", a, B)
+    lu, order = working_copy(a, kind, overwrite_a, copied=order_of(a))
+    x, _ = working_copy(B, kind, overwrite_b, order)
+    growth = np.ones(1)
+    info = call("gesv_nopiv", LETTERS[kind.char], layout=order, n=len(a), nrhs=x.shape[1], A=stored(lu, kind, order),
+                B=stored(x, kind, order), growth=growth.ctypes.data)
+    if info:
+        singular(info)
+    return result(x, b), growth[0]
+
+
+def trtri(a, *, uplo="L", diag="N", overwrite_a=False):
+    """Returns the inverse of the triangle `uplo` of a; the other one is zero in the result. With diag "U", the diagonal
+    counts as 1, and is 1 in the result. Raises LinAlgError if an element of the diagonal is zero."""
+    diag, = letters("trtri", diag=diag)
+    x, info = changed_triangle("trtri", a, uplo, overwrite_a, diag=diag)
+    if info:
+        raise np.linalg.LinAlgError(f"the triangle is singular: element {info - 1} of its diagonal is zero")
+    if diag == "U":
+        np.fill_diagonal(x, 1)
+    return x
+
+
+def lauum(a, *, uplo="L", overwrite_a=False):
+    """Returns the triangle `uplo` of L^H L, where L is that triangle of a ("L"), or of U U^H ("U"); the other one is zero
+    in the result. The diagonal of a must be real."""
+    return changed_triangle("lauum", a, uplo, overwrite_a)[0]
+
+
+def potri(factor, *, uplo="L", overwrite_factor=False):
+    """Returns the triangle `uplo` of the inverse of a positive definite matrix, from the factor that `cholesky` has computed
+    with the same `uplo`; the other one is zero in the result."""
+    x, info = changed_triangle("potri", factor, uplo, overwrite_factor, argument="factor")
+    if info:
+        raise np.linalg.LinAlgError(f"the factor is singular: element {info - 1} of its diagonal is zero")
+    return x
 
 
 def inv(a, *, overwrite_a=False):
