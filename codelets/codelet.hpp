@@ -19,6 +19,10 @@ namespace tessera::codelets {
 struct Work {
   double flops;  ///< real floating-point operations
   char type;     ///< s, d, c or z
+  // What only simulated machines ask for:
+  double rows = 0, columns = 0;  ///< of the panel that the task factorizes; 0: none
+  double beside = 0;             ///< flops of the products beside that, a part of `flops`
+  double moved = 0;              ///< elements that the task writes to other rows
 };
 
 /// A tile operation: its implementations and its performance model. Lives as long as the process.

@@ -100,6 +100,10 @@ double memory_rate(int device, std::size_t bytes);
 /// @throws RuntimeError if the device has not enough free memory
 std::vector<double> column_seconds(int device, const std::vector<std::size_t>& bytes);
 
+/// Whether the current GPU factorizes a panel while it multiplies, see device_lanes.hpp. On a simulated machine:
+/// whether the first GPU does.
+bool factorizes_beside_products();
+
 /// Pins host memory of the caller for as long as this object lives, so that the devices access it at full speed.
 class PinnedMemory {
  public:

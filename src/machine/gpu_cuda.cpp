@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cuda_runtime.h>
 
+#include "codelets/codelet.hpp"
 #include "cuda_resources.hpp"
 #include "gpu.hpp"
 
@@ -70,6 +71,8 @@ bool can_pin() {
   cudaGetLastError();
   return false;
 }
+
+bool factorizes_beside_products() { return codelets::can_factorize_beside_updates(); }
 
 PinnedMemory::PinnedMemory(void* data, std::size_t bytes) : data_(data) {
   const auto status = cudaHostRegister(data, bytes, cudaHostRegisterPortable);

@@ -32,4 +32,6 @@ std::vector<double> column_seconds(int /*device*/, const std::vector<std::size_t
   throw RuntimeError("a GPU was to be measured, but this Tessera was built without CUDA");
 }
 
+bool factorizes_beside_products() { return false; }
+
 }  // namespace tessera::gpu

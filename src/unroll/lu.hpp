@@ -12,9 +12,10 @@
 #include "codelets/codelet.hpp"
 #include "diagonal_blocks.hpp"
 #include "loader.hpp"
+#include "machine/gpu.hpp"
 #include "pivot_tiles.hpp"
-#include "submit.hpp"
 #include "row_exchanges.hpp"
+#include "submit.hpp"
 #include "tiling/plan.hpp"
 
 namespace tessera::unroll {
@@ -152,7 +153,8 @@ class Lu {
     args.work = args.panel.work;
     for (const auto j : others) {
       add_tiles(accesses, A_, j, row_of(before), A_.mt(), STARPU_RW);
-      args.work.flops += update_args(before, j).work.flops;
+      const auto work = update_args(before, j).work;
+      args.work.flops += work.flops, args.work.beside += work.flops, args.work.moved += work.moved;
     }
     submitter_.step(before);
     submitter_.submit(codelets::getrf_beside_updates<T>(), std::span<const Access>(accesses), args, owner(k));
@@ -201,7 +203,7 @@ class Lu {
   codelets::GetrfArgs panel_args(Index k, codelets::InfoValue* value) const {
     const auto rows = static_cast<double>(A_.m() - first(k)), columns = static_cast<double>(A_.tile_n(k));
     const double flops = flops_per_multiply_add<T> / 2 * columns * columns * std::max(rows - columns / 3, 0.0);
-    return {{flops, type_letter<T>}, first_in_tile(k), tiles_from(row_of(k)), first(k), blocked_, value};
+    return {{flops, type_letter<T>, rows, columns}, first_in_tile(k), tiles_from(row_of(k)), first(k), blocked_, value};
   }
 
   /// If panel k ends a row of tiles: exchanges the rows of the panels before it, down to the last. Then this row of
@@ -226,7 +228,9 @@ class Lu {
     const auto rows = static_cast<double>(A_.m() - first(k)), columns = static_cast<double>(A_.tile_n(k));
     const double flops =
         flops_per_multiply_add<T> * columns * static_cast<double>(A_.tile_n(j)) * std::max(rows - columns / 2, 0.0);
-    return {{flops, type_letter<T>}, first_in_tile(k), tiles_from(row_of(k)), blocked_};
+    codelets::PanelUpdateArgs args{{flops, type_letter<T>}, first_in_tile(k), tiles_from(row_of(k)), blocked_};
+    args.work.moved = RowExchanges<T>::moved(columns, A_.tile_n(j));
+    return args;
   }
 
   /// Exchanges rows of column j of X by the pivots of panels [begin, end).
@@ -264,9 +268,9 @@ class Lu {
   Submitter submitter_;
   const Matrix<T>& A_;
   const detail::PivotTiles& pivots_;
+  RowExchanges<T> exchanges_{submitter_, pivots_};
   int gpus_;
-  bool owned_, blocked_, beside_ = owned_ && codelets::can_factorize_beside_updates();
+  bool owned_, blocked_, beside_ = owned_ && gpu::factorizes_beside_products();
 };
 
-  RowExchanges<T> exchanges_{submitter_, pivots_};
 }  // namespace tessera::unroll

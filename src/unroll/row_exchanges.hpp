@@ -23,6 +23,8 @@ class RowExchanges {
   void exchange(const Matrix<T>& X, Index j, Index begin, Index end, int owner) {
     if (begin < end) submit(X, j, {begin, 1}, end - begin, owner);
   }
+  /// The elements that change their row: each pivot moves two rows at most.
+  static double moved(double pivots, Index columns) { return 2 * pivots * static_cast<double>(columns); }
   /// Undoes the exchanges by all pivots.
   void exchange_back(const Matrix<T>& X, Index j, int owner) {
     if (pivots_.panels() > 0) submit(X, j, {pivots_.panels() - 1, -1}, pivots_.panels(), owner);
@@ -39,8 +41,8 @@ class RowExchanges {
     for (Index i = top; i < X.mt(); i++) accesses.push_back({X.handle(i, j), STARPU_RW});
     for (Index i = 0; i < count; i++) accesses.push_back({pivots_.handle(walk.begin + i * walk.step), STARPU_R});
     submitter_.step(walk.begin);
-    const double elements = 2.0 * static_cast<double>(count * pivots_.panel()) * static_cast<double>(X.tile_n(j));
-    const codelets::LaswpArgs args{{elements, type_letter<T>},
+    const double elements = moved(static_cast<double>(count * pivots_.panel()), X.tile_n(j));
+    const codelets::LaswpArgs args{{.flops = elements, .type = type_letter<T>, .moved = elements},
                                    static_cast<int>(walk.begin * pivots_.panel() - top * X.mb()),
                                    static_cast<int>(walk.step * pivots_.panel()),
                                    static_cast<int>(X.mt() - top),

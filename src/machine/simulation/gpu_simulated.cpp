@@ -56,11 +56,16 @@ double product_seconds(char type, const std::vector<int>& devices, int n, double
   return slowest;
 }
 
+bool factorizes_beside_products() {
+  const auto& machine = described_machine();
+  return machine.gpu_count() > 0 && machine.kind_of(0).panels && machine.kind_of(0).panels->beside;
+}
+
 double kernel_seconds(char type, int device, int n) {
   const auto& kind = described_machine().kind_of(device);
   const double side = n;
   const double flops = with_type(type, [](auto zero) { return flops_per_multiply_add<decltype(zero)>; });
-  return kind.task_seconds("gemm", type, flops * side * side * side) - kind.task_overhead;
+  return kind.task_seconds("gemm", {flops * side * side * side, type}) - kind.task_overhead;
 }
 
 }  // namespace tessera::gpu

@@ -18,12 +18,35 @@ int passes(const std::string& operation) {
 
 }  // namespace
 
-double GpuKind::task_seconds(const std::string& operation, char type, double flops) const {
-  if (const int count = passes(operation); count > 0)
-    return task_overhead + count * element_size(type) * flops / memory_rate;
+double GpuKind::product_seconds(const std::string& operation, char type, double flops) const {
   const auto own = kernels.find(operation);
   const auto& curve = own != kernels.end() ? own->second : kernels.at("gemm");
-  return task_overhead + types.at(type) * curve.seconds(flops);
+  return types.at(type) * curve.seconds(flops);
+}
+
+/// @param seconds_beside  of the products beside the panel, if they had all of the GPU
+double GpuKind::factorization_seconds(const codelets::Work& work, double seconds_beside) const {
+  const auto of_panel = [&](const detail::CostCurve& column) {  // a short panel takes as long as the shortest measured
+    return work.columns * column.seconds(std::max(work.rows, column.points().front().amount));
+  };
+  const double alone = of_panel(panels->alone);
+  if (work.beside == 0) return alone;
+  if (!panels->beside) return alone + seconds_beside;
+  const double products = seconds_beside / panels->beside->products, beside = of_panel(panels->beside->columns);
+  return products >= beside ? products : products + (1 - products / beside) * alone;  // the rest without products
+}
+
+double GpuKind::task_seconds(const std::string& operation, const codelets::Work& work) const {
+  if (const int count = passes(operation); count > 0)
+    return task_overhead + count * element_size(work.type) * work.flops / memory_rate;
+  constexpr double sector = 32;  // bytes: what a GPU reads and writes for an element of a row
+  const double exchanges = 2 * std::max(sector, element_size(work.type)) * work.moved / memory_rate;
+  if (operation == "laswp") return task_overhead + exchanges;
+  if (work.columns > 0 && panels)
+    return task_overhead +
+           factorization_seconds(work,
+                                 exchanges + (work.beside > 0 ? product_seconds("gemm", work.type, work.beside) : 0));
+  return task_overhead + product_seconds(operation, work.type, work.flops) + exchanges;
 }
 
 double GpuKind::best_rate(char type) const { return kernels.at("gemm").best_rate() / types.at(type); }

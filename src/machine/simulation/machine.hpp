@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "codelets/codelet.hpp"
 #include "machine/cost_curve.hpp"
 
 /// A machine that is described in a file instead of measured, for simulations. docs/laboratory.md explains the format.
@@ -18,6 +19,17 @@ struct ColumnTimes {
   detail::CostCurve idle, computing;  ///< while the GPU does nothing else, and while it computes
 };
 
+/// What factorizations of panels with pivots take, in seconds for each column, by the rows of the panel.
+struct PanelTimes {
+  /// While products run beside them, on a part of the GPU.
+  struct Beside {
+    detail::CostCurve columns;
+    double products;  ///< the rate of these products, relative to that on all of the GPU
+  };
+  detail::CostCurve alone;
+  std::optional<Beside> beside;  ///< none: the GPU does not do both at the same time
+};
+
 struct GpuKind {
   std::string name;
   double memory = 0;                                 ///< bytes
@@ -25,13 +37,17 @@ struct GpuKind {
   double task_overhead = 0;                          ///< time of a task in addition to its kernel [s]
   std::map<std::string, detail::CostCurve> kernels;  ///< by tile operation, in double precision; always contains gemm
   std::optional<ColumnTimes> in, out;                ///< from and to the host; none: at the rate of the link
+  std::optional<PanelTimes> panels;                  ///< none: as long as a gemm with as many flops
   std::map<char, double> types;                      ///< by type: time for the same number of flops, relative to d
 
-  /// Seconds of a tile task.
-  /// @param flops  as counted by the codelet; add and scale count elements
-  double task_seconds(const std::string& operation, char type, double flops) const;
+  /// Seconds of a tile task. The flops of add, scale and laswp count elements.
+  double task_seconds(const std::string& operation, const codelets::Work& work) const;
   /// The best rate of gemm tiles, without overhead [flop/s].
   double best_rate(char type) const;
+
+ private:
+  double product_seconds(const std::string& operation, char type, double flops) const;
+  double factorization_seconds(const codelets::Work& work, double seconds_beside) const;
 };
 
 /// A link that all copies to or from a group of GPUs share.

@@ -58,7 +58,7 @@ void finish_measuring() {}
 
 double expected_seconds(const char* operation, const codelets::Work& work, int worker) {
   if (starpu_worker_get_type(worker) != STARPU_CUDA_WORKER) return core_seconds(work.type, work.flops);
-  return described_machine().kind_of(starpu_worker_get_devid(worker)).task_seconds(operation, work.type, work.flops);
+  return described_machine().kind_of(starpu_worker_get_devid(worker)).task_seconds(operation, work);
 }
 
 }  // namespace tessera::detail

@@ -133,8 +133,22 @@ ColumnTimes read_columns(const Field& field) {
   return {read("idle"), read("computing")};
 }
 
+PanelTimes read_panels(const Field& field) {
+  field.only({"alone", "beside_products", "products"});
+  const auto read = [&](const char* when) {
+    return read_curve(field[when], "[rows, microseconds of a column]", [](double rows, double microseconds) {
+      return detail::CostCurve::Point{rows, 1e-6 * microseconds};
+    });
+  };
+  PanelTimes panels{read("alone"), {}};
+  if (!field.has("beside_products") && !field.has("products")) return panels;
+  panels.beside = {read("beside_products"), field["products"].positive()};
+  if (panels.beside->products > 1) field["products"].refuse("at most 1");
+  return panels;
+}
+
 GpuKind read_kind(const std::string& name, const Field& field) {
-  field.only({"memory_gb", "memory_gbps", "task_overhead_us", "kernels_ms", "columns_gbps", "types"});
+  field.only({"memory_gb", "memory_gbps", "task_overhead_us", "kernels_ms", "panels_us", "columns_gbps", "types"});
   GpuKind kind;
   kind.name = name;
   const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || std::strchr(" ()-_.", c) != nullptr; };
@@ -160,6 +174,7 @@ GpuKind read_kind(const std::string& name, const Field& field) {
     columns.only({"in", "out"});
     kind.in = read_columns(columns["in"]), kind.out = read_columns(columns["out"]);
   }
+  if (field.has("panels_us")) kind.panels = read_panels(field["panels_us"]);
   kind.types['d'] = 1;
   const auto types = field["types"];
   types.only({"s", "c", "z"});

@@ -97,12 +97,23 @@ fs::path find_platform(const std::string& name) {
       fmt::format("is not a machine in {}; known machines: {}", platforms.string(), known_platforms(platforms)));
 }
 
+/// Why a routine cannot be simulated on the GPUs of the machine that are used; "" if it can.
+std::string why_not_simulated(const bench::Routine& routine, const Options& options) {
+  if (!routine.can_be_simulated()) return "cannot be simulated: no machine says how long its tile operations take";
+  if (!routine.factorizes_panels()) return "";
+  for (int gpu = 0; gpu < std::ranges::max(options.gpus); gpu++)
+    if (const auto& kind = options.machine.kind_of(gpu); !kind.panels)
+      return "cannot be simulated on " + options.machine.name + ", whose description has no panels_us for " + kind.name;
+  return "";
+}
+
 /// Removes the routines that cannot be simulated, which only 'all' may have chosen.
 void keep_what_can_be_simulated(const std::vector<std::string>& named, Options& options) {
   std::erase_if(options.routines, [&](const bench::Routine* routine) {
-    if (routine->can_be_simulated()) return false;
+    const auto why = why_not_simulated(*routine, options);
+    if (why.empty()) return false;
     if (std::ranges::find(named, routine->name()) == named.end()) return true;
-    throw BadArgument("--routine", routine->name(), "cannot be simulated: no machine says how long its panels take");
+    throw BadArgument("--routine", routine->name(), why);
   });
 }
 
@@ -118,7 +129,6 @@ void require_plain_product(const CLI::App& app, const Options& options) {
 
 void parse(const CLI::App& app, const Typed& typed, Options& options) {
   bench::parse_problem_options(app, typed.problem, options);
-  keep_what_can_be_simulated(typed.problem.routines, options);
   options.pinned = options.pinned.value_or(true);
   if (options.slices > 0) require_plain_product(app, options);
   options.platform = find_platform(typed.platform);
@@ -136,6 +146,7 @@ void parse(const CLI::App& app, const Typed& typed, Options& options) {
   for (const int gpus : options.gpus)
     if (gpus > most)
       throw BadArgument("--gpus", std::to_string(gpus), fmt::format("exceeds the {} GPUs of {}", most, typed.platform));
+  keep_what_can_be_simulated(typed.problem.routines, options);
   options.cpus = typed.runtime.cpus, options.tile = typed.runtime.tile;
   if (options.cpus > options.machine.cores)
     throw BadArgument("--cpus", std::to_string(options.cpus),

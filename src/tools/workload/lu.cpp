@@ -23,7 +23,7 @@ class Lu final : public Routine {
   Takes takes() const override { return {.m = !solves_, .k = solves_, .beta = false}; }
   Peers peers() const override { return {.openblas = true, .cublasxt = false, .cusolver = true}; }
   std::string why_not(const Problem& /*p*/) const override { return ""; }
-  bool can_be_simulated() const override { return false; }
+  bool factorizes_panels() const override { return true; }
 
   double flops(const Problem& p) const override {
     const auto n = static_cast<double>(p.n), k = static_cast<double>(std::min(rows(p), p.n)),

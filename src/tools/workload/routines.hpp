@@ -49,6 +49,8 @@ class Routine {
   /// Whether described machines say how long the tile operations take.
   virtual bool can_be_simulated() const { return true; }
 
+  /// Whether it factorizes panels with pivots, whose times a described machine may lack.
+  virtual bool factorizes_panels() const { return false; }
   /// As blas::flops, but 0 if α = 0.
   virtual double flops(const Problem& problem) const = 0;
   virtual blas::Traffic compulsory(const Problem& problem) const = 0;

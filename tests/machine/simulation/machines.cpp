@@ -69,12 +69,12 @@ TEST(MachineFile, GivesTheTimesOfTasks) {
   const auto machine = read(good.dump());
   const auto& fast = machine.kind_of(0);
   const double flops = 2.0 * 1024 * 1024 * 1024, triangle = flops / 2;
-  EXPECT_DOUBLE_EQ(fast.task_seconds("gemm", 'd', flops), 5e-6 + 0.4e-3);
-  EXPECT_DOUBLE_EQ(fast.task_seconds("gemm", 's', flops), 5e-6 + 0.2e-3);
-  EXPECT_DOUBLE_EQ(fast.task_seconds("trsm", 'd', triangle), 5e-6 + 0.5e-3);
-  EXPECT_DOUBLE_EQ(fast.task_seconds("symm", 'd', flops), 5e-6 + 0.4e-3);  // not in the file: takes as long as gemm
-  EXPECT_DOUBLE_EQ(fast.task_seconds("add", 'd', 1e6), 5e-6 + 3 * 8e6 / 900e9);
-  EXPECT_DOUBLE_EQ(fast.task_seconds("inspect", 'd', 1e6), 5e-6 + 8e6 / 900e9);
+  EXPECT_DOUBLE_EQ(fast.task_seconds("gemm", {flops, 'd'}), 5e-6 + 0.4e-3);
+  EXPECT_DOUBLE_EQ(fast.task_seconds("gemm", {flops, 's'}), 5e-6 + 0.2e-3);
+  EXPECT_DOUBLE_EQ(fast.task_seconds("trsm", {triangle, 'd'}), 5e-6 + 0.5e-3);
+  EXPECT_DOUBLE_EQ(fast.task_seconds("symm", {flops, 'd'}), 5e-6 + 0.4e-3);  // not in the file: takes as long as gemm
+  EXPECT_DOUBLE_EQ(fast.task_seconds("add", {1e6, 'd'}), 5e-6 + 3 * 8e6 / 900e9);
+  EXPECT_DOUBLE_EQ(fast.task_seconds("inspect", {1e6, 'd'}), 5e-6 + 8e6 / 900e9);
   EXPECT_DOUBLE_EQ(fast.best_rate('d'), flops / 0.4e-3);
 }
 
@@ -90,6 +90,44 @@ TEST(MachineFile, GivesTheTimesOfColumns) {
   EXPECT_DOUBLE_EQ(fast.out->idle.seconds(4096), 4096 / 3e9);
   EXPECT_DOUBLE_EQ(fast.out->computing.seconds(4096), 4096 / 1e9);
   EXPECT_FALSE(machine.kind_of(2).in || machine.kind_of(2).out);
+}
+
+nlohmann::json with_panels(nlohmann::json panels) {
+  auto json = good;
+  json["kinds"]["fast"]["panels_us"] = std::move(panels);
+  return json;
+}
+
+TEST(MachineFile, GivesTheTimesOfPanels) {
+  const nlohmann::json alone{{1000, 4}, {2000, 6}};
+  const double products = 2.0 * 1024 * 1024 * 1024;  // 0.4 ms on all of the GPU
+  const auto seconds = [](const Machine& machine, double rows, double beside) {
+    return machine.kind_of(0).task_seconds(
+        beside > 0 ? "getrf_beside_updates" : "getrf",
+        {.flops = 1e9 + beside, .type = 'd', .rows = rows, .columns = 100, .beside = beside});
+  };
+  const auto without = read(with_panels({{"alone", alone}}).dump());
+  EXPECT_DOUBLE_EQ(seconds(without, 1000, 0), 5e-6 + 100 * 4e-6);
+  EXPECT_DOUBLE_EQ(seconds(without, 1500, 0), 5e-6 + 100 * 5e-6);
+  EXPECT_DOUBLE_EQ(seconds(without, 10, 0), 5e-6 + 100 * 4e-6) << "no shorter than the shortest";
+  EXPECT_DOUBLE_EQ(seconds(without, 4000, 0), 5e-6 + 100 * 12e-6) << "in proportion to the rows";
+  EXPECT_DOUBLE_EQ(seconds(without, 1000, products), 5e-6 + 100 * 4e-6 + 0.4e-3) << "one after the other";
+  const auto both = read(with_panels({{"alone", alone}, {"beside_products", {{1000, 10}}}, {"products", 0.8}}).dump());
+  EXPECT_DOUBLE_EQ(seconds(both, 1000, 0), 5e-6 + 100 * 4e-6);
+  // Half of the panel, 0.5 ms, beside products that take as long; the rest alone.
+  EXPECT_DOUBLE_EQ(seconds(both, 1000, products), 5e-6 + 0.5e-3 + 0.5 * 100 * 4e-6);
+  EXPECT_DOUBLE_EQ(seconds(both, 1000, 4 * products), 5e-6 + 4 * 0.5e-3) << "the products take longer";
+  EXPECT_FALSE(both.kind_of(2).panels);
+}
+
+TEST(MachineFile, GivesTheTimesOfExchangedRows) {
+  const auto machine = read(good.dump());
+  const auto& fast = machine.kind_of(0);
+  const double exchange = 2 * 32 * 1e6 / 900e9;  // an element takes a sector of 32 bytes, in and out
+  EXPECT_DOUBLE_EQ(fast.task_seconds("laswp", {.flops = 1e6, .type = 's', .moved = 1e6}), 5e-6 + exchange);
+  const double flops = 2.0 * 1024 * 1024 * 1024;
+  EXPECT_DOUBLE_EQ(fast.task_seconds("panel_update", {.flops = flops, .type = 'd', .moved = 1e6}),
+                   5e-6 + 0.4e-3 + exchange);
 }
 
 struct Mistake {
@@ -133,6 +171,14 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"/kinds/fast/task_overhead_us", "-1", "task_overhead_us is -1", "must be a number, 0 or more"},
         Mistake{"/kinds/fast/kernels_ms/gemm", "", "kinds.fast.kernels_ms.gemm", "is missing"},
         Mistake{"/kinds/fast/kernels_ms/getrf", "[[1, 1]]", "kernels_ms.getrf is not a field", "gemm, gemmt"},
+        Mistake{"/kinds/fast/panels_us", "{}", "kinds.fast.panels_us.alone", "is missing"},
+        Mistake{"/kinds/fast/panels_us", R"({"alone": [[1, 2]], "products": 0.5})", "panels_us.beside_products",
+                "is missing"},
+        Mistake{"/kinds/fast/panels_us", R"({"alone": [[1, 2]], "beside_products": [[1, 2]]})", "panels_us.products",
+                "is missing"},
+        Mistake{"/kinds/fast/panels_us", R"({"alone": [[1, 2]], "beside_products": [[1, 2]], "products": 2})",
+                "panels_us.products is 2", "must be at most 1"},
+        Mistake{"/kinds/fast/panels_us", R"({"alone": [[1]]})", "alone[0] is [1]", "[rows, microseconds of a column]"},
         Mistake{"/kinds/fast/columns_gbps", "[[4096, 5]]", "columns_gbps is [[4096,5]]", "must be an object"},
         Mistake{"/kinds/fast/columns_gbps", "{}", "kinds.fast.columns_gbps.in", "is missing"},
         Mistake{"/kinds/fast/columns_gbps", R"({"in": {"idle": [[1, 1]]}})", "columns_gbps.in.computing", "is missing"},
