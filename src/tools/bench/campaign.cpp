@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include <tessera/error.hpp>
@@ -77,6 +78,7 @@ class Campaign {
       for (const auto& policy : options_.policies)
         for (const auto placement : options_.placements) run_tessera(routine, problem, {gpus, policy, placement});
       if (options_.against_cublasxt && gpus > 0) run_cublasxt(routine, problem, gpus);
+      if (options_.against_cusolver && gpus > 1) run_cusolver_mg(routine, problem, gpus);
     }
     if (options_.against_cusolver) run_cusolver(routine, problem);
     if (options_.against_openblas) run_openblas(routine, problem);
@@ -181,6 +183,11 @@ class Campaign {
     report_.note(fmt::format("recorded: a call of {:.4g} s; {}", seconds, explained(start.trace)));
   }
 
+  double rate_of_a_device(char type, int gpus) const {
+    const int cores = options_.cpus > 0 ? options_.cpus : machine_.cores;
+    return limits_.rate(type, gpus) / (gpus > 0 ? gpus : cores);
+  }
+
   void run_tessera(const Routine& routine, const Problem& problem, const Configuration& configuration) {
     auto result = start(routine, problem, "tessera", configuration.gpus, configuration.gpus);
     progress_.show("starting StarPU");
@@ -191,28 +198,49 @@ class Campaign {
     const auto call = [&] { routine.run_tessera(problem, operands_->get()); };
     time(result, call, [] { reset_statistics(); });
     result.activity = tools::activity(options_.repeat);
+    result.parts.chain =
+        routine.critical_path(problem, operands_->get(), rate_of_a_device(problem.type, configuration.gpus));
     check(result, call);
     report_.add(result);
     record(result, configuration, call);
     results_.push_back(std::move(result));
   }
 
-  void run_cublasxt(const Routine& routine, const Problem& problem, int gpus) {
-    if (!routine.peers().cublasxt) return finish(start(routine, problem, "cublasxt", gpus, gpus));
+  /// Measures another library with each of some block sizes, and reports the fastest.
+  /// @param prepare  (block) → what a call does
+  void run_in_blocks(const Routine& routine, const Problem& problem, const char* library, int gpus,
+                     const std::vector<Index>& blocks,
+                     const std::function<std::function<void()>(Index block)>& prepare) {
     runtime_.reset();  // StarPU keeps the GPU memory that it has allocated, which can be nearly all of it
     std::optional<Result> best;
-    for (const Index block : options_.xt_blocks) {
-      auto result = start(routine, problem, "cublasxt", gpus, gpus);
-      CublasXt xt(machine_.ordinals(gpus));
-      xt.set_block(block);
+    for (const Index block : blocks) {
+      auto result = start(routine, problem, library, gpus, gpus);
       result.tile_m = result.tile_n = result.tile_k = block;
-      const auto call = [&] { routine.run_cublasxt(xt.handle(), problem, operands_->get()); };
+      const auto call = prepare(block);
       time(result, call);
       if (best && best->timing->median <= result.timing->median) continue;
       check(result, call);
       best = std::move(result);
     }
     finish(*std::move(best));
+  }
+
+  void run_cublasxt(const Routine& routine, const Problem& problem, int gpus) {
+    if (!routine.peers().cublasxt) return finish(start(routine, problem, "cublasxt", gpus, gpus));
+    run_in_blocks(routine, problem, "cublasxt", gpus, options_.xt_blocks, [&](Index block) {
+      auto xt = std::make_shared<CublasXt>(machine_.ordinals(gpus));
+      xt->set_block(block);
+      return [&, xt] { routine.run_cublasxt(xt->handle(), problem, operands_->get()); };
+    });
+  }
+
+  /// cuSOLVERMg runs on several GPUs.
+  void run_cusolver_mg(const Routine& routine, const Problem& problem, int gpus) {
+    if (!routine.has_cusolver_mg(problem)) return finish(start(routine, problem, "cusolvermg", gpus, gpus));
+    run_in_blocks(routine, problem, "cusolvermg", gpus, {256, 512, 1024}, [&](Index block) {
+      auto solver = std::make_shared<CuSolverMg>(machine_.ordinals(gpus), block);
+      return [&, solver] { routine.run_cusolver_mg(*solver, problem, operands_->get()); };
+    });
   }
 
   /// cuSOLVER runs on one GPU.

@@ -5,6 +5,7 @@
 #include <tessera/lapack.hpp>
 
 #include "codelets/host_lapack.hpp"
+#include "workload/critical_path.hpp"
 #include "workload/other_libraries.hpp"
 #include "workload/typed_routine.hpp"
 
@@ -69,6 +70,23 @@ class Cholesky final : public Routine {
     const auto s = shapes(p);
     solver.factorize(p.type, p.uplo, p.n, solves_ ? o.A : o.C, factor(s).ld, solves_ ? p.k : 0, o.C, s.C.ld);
 #endif
+  }
+
+  /// The library factorizes lower triangles only.
+  bool has_cusolver_mg(const Problem& p) const override { return !solves_ && p.uplo == Uplo::Lower; }
+  void run_cusolver_mg([[maybe_unused]] CuSolverMg& solver, [[maybe_unused]] const Problem& p,
+                       [[maybe_unused]] const Operands& o) const override {
+#ifdef TESSERA_WITH_CUDA
+    solver.factorize(p.type, p.n, o.C, shapes(p).C.ld);
+#endif
+  }
+
+  /// From a tile on the diagonal to the next one, trsm and syrk have tile³ / 2 multiply-adds each.
+  double critical_path(const Problem& p, const Operands& /*o*/, double rate) const override {
+    const Index tile = plan_of(p).tile.n;
+    return tools::with_type(p.type, [&]<Scalar T>(T) {
+      return tile_path<T>(p.n, tile, 1, rate, [&](const Matrix<T>& A) { return potrf(p.uplo, A); });
+    });
   }
 
   /// potrf: 0 = L Lᴴ − A. posv, by its residual: 0 = A X − B.

@@ -18,4 +18,10 @@ void CuSolver::factorize(char /*type*/, Uplo /*uplo*/, Index /*n*/, void* /*A*/,
 void CuSolver::factorize_with_pivots(char /*type*/, Index /*m*/, Index /*n*/, void* /*A*/, Index /*lda*/,
                                      int* /*pivots*/, Index /*nrhs*/, void* /*B*/, Index /*ldb*/) {}
 
+struct CuSolverMg::State {};
+CuSolverMg::CuSolverMg(const std::vector<int>& /*devices*/, Index /*block*/) {
+  throw RuntimeError("this program was built without CUDA");
+}
+CuSolverMg::~CuSolverMg() = default;
+
 }  // namespace tessera::bench

@@ -22,12 +22,13 @@ struct LimitParts {
   double arithmetic = 0;
   double in = 0, out = 0;  ///< the compulsory bytes to the GPUs, and to the host
   double both = 0;         ///< all compulsory bytes
+  double chain = 0;        ///< the critical path of a factorization by Tessera
 
-  double longest() const { return std::max({arithmetic, in, out, both}); }
+  double longest() const { return std::max({arithmetic, in, out, both, chain}); }
   /// The name of the part that is the longest.
   std::string bound() const {
-    const std::array<std::pair<double, const char*>, 4> parts{
-        {{arithmetic, "arithmetic"}, {in, "in"}, {out, "out"}, {both, "both"}}};
+    const std::array<std::pair<double, const char*>, 5> parts{
+        {{arithmetic, "arithmetic"}, {in, "in"}, {out, "out"}, {both, "both"}, {chain, "chain"}}};
     return std::ranges::max_element(parts, {}, &std::pair<double, const char*>::first)->second;
   }
 };

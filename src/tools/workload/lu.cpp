@@ -7,6 +7,7 @@
 #include <tessera/lapack.hpp>
 
 #include "codelets/host_lapack.hpp"
+#include "workload/critical_path.hpp"
 #include "workload/other_libraries.hpp"
 #include "workload/parallel.hpp"
 #include "workload/typed_routine.hpp"
@@ -79,6 +80,24 @@ class Lu final : public Routine {
     solver.factorize_with_pivots(p.type, rows(p), p.n, solves_ ? o.A : o.C, (solves_ ? s.A : s.C).ld, pivots_.data(),
                                  solves_ ? p.k : 0, o.C, s.C.ld);
 #endif
+  }
+
+  bool has_cusolver_mg(const Problem& /*p*/) const override { return !solves_; }
+  void run_cusolver_mg([[maybe_unused]] CuSolverMg& solver, [[maybe_unused]] const Problem& p,
+                       [[maybe_unused]] const Operands& o) const override {
+#ifdef TESSERA_WITH_CUDA
+    pivots_.resize(static_cast<std::size_t>(std::min(p.m, p.n)));
+    solver.factorize_with_pivots(p.type, p.m, p.n, o.C, shapes(p).C.ld, pivots_.data());
+#endif
+  }
+
+  double critical_path(const Problem& p, const Operands& o, double rate) const override {
+    const auto s = shapes(p);
+    const auto tile = plan_of(p).tile;
+    return tools::with_type(p.type, [&]<Scalar T>(T) {
+      return lu_path<T>(rows(p), p.n, static_cast<T*>(solves_ ? o.A : o.C), (solves_ ? s.A : s.C).ld, {tile.m, tile.n},
+                        rate);
+    });
   }
 
   /// gesv, by its residual: 0 = A X − B. getrf, by a solution with the factors: they are multiplied with a vector.

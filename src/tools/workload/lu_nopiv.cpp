@@ -4,6 +4,7 @@
 #include <tessera/error.hpp>
 #include <tessera/lapack.hpp>
 
+#include "workload/critical_path.hpp"
 #include "workload/other_libraries.hpp"
 #include "workload/typed_routine.hpp"
 
@@ -50,6 +51,14 @@ class LuNopiv final : public Routine {
         p.type, [&]<Scalar T>(T) { return getrf_nopiv(p.n, p.n, static_cast<T*>(o.C), shapes(p).C.ld); });
     if (info != 0) throw RuntimeError(name() + ": a pivot is zero, info = " + std::to_string(info));
   }
+  /// From a tile on the diagonal to the next one, trsm has tile³ / 2 multiply-adds, and gemm tile³.
+  double critical_path(const Problem& p, const Operands& /*o*/, double rate) const override {
+    const Index tile = plan_of(p).tile.n;
+    return tools::with_type(p.type, [&]<Scalar T>(T) {
+      return tile_path<T>(p.n, tile, 1.5, rate, [](const Matrix<T>& A) { return getrf_nopiv(A); });
+    });
+  }
+
   void run_openblas(const Problem& /*p*/, const Operands& /*o*/) const override {}
   void run_cublasxt(cublasXtContext* /*handle*/, const Problem& /*p*/, const Operands& /*o*/) const override {}
   void run_cusolver([[maybe_unused]] CuSolver& solver, [[maybe_unused]] const Problem& p,

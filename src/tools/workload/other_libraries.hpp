@@ -88,4 +88,29 @@ class CuSolver {
   std::unique_ptr<State> state_;
 };
 
+/// Runs cuSOLVERMg on several GPUs while this object lives. StarPU is paused. The GPUs' memory is kept for the next
+/// call.
+class CuSolverMg {
+ public:
+  /// @param devices  CUDA ordinals
+  /// @param block    columns of a block, the unit that the GPUs share out
+  /// @throws RuntimeError if the library cannot be loaded or started
+  CuSolverMg(const std::vector<int>& devices, Index block);
+  ~CuSolverMg();
+  CuSolverMg(const CuSolverMg&) = delete;
+  CuSolverMg& operator=(const CuSolverMg&) = delete;
+
+  /// The lower triangle of A, n×n in host memory, ← its Cholesky factor. The library has no other triangle.
+  /// @throws RuntimeError if A has no factor
+  void factorize(char type, Index n, void* A, Index lda);
+  /// A, m×n, ← its factors with partial pivoting.
+  /// @throws RuntimeError if A is singular
+  void factorize_with_pivots(char type, Index m, Index n, void* A, Index lda, int* pivots);
+
+ private:
+  struct State;
+  PauseWorkers pause_;
+  std::unique_ptr<State> state_;
+};
+
 }  // namespace tessera::bench

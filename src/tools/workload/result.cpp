@@ -55,6 +55,7 @@ nlohmann::ordered_json to_json(const Result& r) {
   json["fraction_of_limit_at_once"] = known(timed ? r.fraction_of_parts() : 0, timed);
   json["limit_parts_s"] = {
       {"arithmetic", parts.arithmetic}, {"in", parts.in}, {"out", parts.out}, {"both", parts.both}};
+  if (parts.chain > 0) json["limit_parts_s"]["chain"] = parts.chain;
   const auto bytes = r.bytes().value_or(Result::Bytes{});
   json["bytes_h2d"] = known(bytes.h2d, r.activity.has_value());
   json["bytes_d2h"] = known(bytes.d2h, r.activity.has_value());

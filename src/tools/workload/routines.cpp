@@ -78,6 +78,7 @@ Shapes BlasRoutine::shapes(const Problem& p) const {
   });
 }
 
+void Routine::run_cusolver_mg(CuSolverMg& /*solver*/, const Problem& /*problem*/, const Operands& /*operands*/) const {}
 void Routine::run_cusolver(CuSolver& /*solver*/, const Problem& /*problem*/, const Operands& /*operands*/) const {}
 
 std::array<std::size_t, 3> operand_bytes(const Routine& routine, const Problem& problem) {

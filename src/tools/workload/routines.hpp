@@ -17,6 +17,7 @@ struct cublasXtContext;
 namespace tessera::bench {
 
 class CuSolver;
+class CuSolverMg;
 
 /// Command line options that not every routine takes.
 struct Takes {
@@ -48,9 +49,9 @@ class Routine {
 
   /// Whether described machines say how long the tile operations take.
   virtual bool can_be_simulated() const { return true; }
-
   /// Whether it factorizes panels with pivots, whose times a described machine may lack.
   virtual bool factorizes_panels() const { return false; }
+
   /// As blas::flops, but 0 if α = 0.
   virtual double flops(const Problem& problem) const = 0;
   virtual blas::Traffic compulsory(const Problem& problem) const = 0;
@@ -63,12 +64,22 @@ class Routine {
   /// The plan that Tessera makes. @pre a Runtime exists
   virtual detail::Plan plan_of(const Problem& problem) const = 0;
 
+  /// Seconds of the longest chain of tasks, measured; 0: the routine is no factorization. @pre a Runtime exists
+  /// @param operands  of a call that has ended. They may change, as in a call
+  /// @param rate      of products on one device [flop/s]
+  virtual double critical_path(const Problem& /*problem*/, const Operands& /*operands*/, double /*rate*/) const {
+    return 0;
+  }
+
   // Each function returns when the result is in host memory.
   virtual void run_tessera(const Problem& problem, const Operands& operands) const = 0;
   virtual void run_openblas(const Problem& problem, const Operands& operands) const = 0;
   virtual void run_cublasxt(cublasXtContext* handle, const Problem& problem, const Operands& operands) const = 0;
   /// Runs on one GPU, with the copies to the GPU and back.
   virtual void run_cusolver(CuSolver& solver, const Problem& problem, const Operands& operands) const;
+  /// Whether cuSOLVERMg, which runs on several GPUs, has the routine for this problem.
+  virtual bool has_cusolver_mg(const Problem& /*problem*/) const { return false; }
+  virtual void run_cusolver_mg(CuSolverMg& solver, const Problem& problem, const Operands& operands) const;
 
   /// Compares C with an oracle. A, B and the old C are generated from the seed again, see generated.hpp.
   virtual Verdict check(const Problem& problem, const Operands& operands) const = 0;

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "support/process.hpp"
@@ -34,6 +36,13 @@ TEST(LimitParts, NameTheLongest) {
   EXPECT_EQ(limit_parts(1, {.in = 1, .out = 30}, {.flops = 1, .in = 5, .out = 5, .both = 10}).bound(), "out");
 }
 
+TEST(LimitParts, HaveTheCriticalPathOfFactorizations) {
+  auto parts = limit_parts(60, {.in = 30, .out = 10}, {.flops = 20, .in = 5, .out = 2, .both = 6});
+  parts.chain = 7;
+  EXPECT_DOUBLE_EQ(parts.longest(), 7);
+  EXPECT_EQ(parts.bound(), "chain");
+}
+
 TEST(LimitParts, OfCoresAreArithmeticAlone) {
   const auto parts = limit_parts(60, {.in = 30, .out = 10}, {.flops = 20});
   EXPECT_DOUBLE_EQ(parts.longest(), 3);
@@ -41,11 +50,12 @@ TEST(LimitParts, OfCoresAreArithmeticAlone) {
 }
 
 /// Runs a small product on as many GPUs as the test may use, or on a core. TESSERA_BENCH names the program.
-Ended bench_small(const char* gpus) {
+Ended bench_small(const char* gpus, const char* routines = "gemm") {
   const char* const bench = std::getenv("TESSERA_BENCH");
   if (bench == nullptr) throw std::runtime_error("TESSERA_BENCH must name tessera-bench");
-  return run_program(
-      {bench, "--size", "512", "--cpus", "1", "--gpus", gpus, "--repeat", "1", "--warmup", "0", "--json", "-"}, 200);
+  return run_program({bench, "--routine", routines, "--size", "512", "--cpus", "1", "--gpus", gpus, "--repeat", "1",
+                      "--warmup", "0", "--json", "-"},
+                     200);
 }
 
 void expect_both_limits(const nlohmann::json& row) {
@@ -68,6 +78,23 @@ TEST(Bench, HasOneLimitOnCores) {
   expect_both_limits(row);
   EXPECT_DOUBLE_EQ(row.at("limit_at_once_s"), row.at("limit_s"));
   EXPECT_THAT(ended.err, Not(HasSubstr("at once")));
+}
+
+TEST(Bench, MeasuresTheCriticalPathOfFactorizations) {
+  const auto ended = bench_small("0", "potrf,posv,getrf,gesv,getrf_nopiv,gemm");
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  std::istringstream lines(ended.out);
+  int chains = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const auto row = nlohmann::json::parse(line);
+    const auto& parts = row.at("limit_parts_s");
+    EXPECT_EQ(parts.contains("chain"), row.at("routine") != "gemm") << line;
+    if (!parts.contains("chain")) continue;
+    chains++;
+    EXPECT_GT(parts.at("chain"), 0) << line;
+    EXPECT_GE(row.at("limit_at_once_s"), parts.at("chain"));
+  }
+  EXPECT_EQ(chains, 5);
 }
 
 TEST(Bench, HasTheLimitOfGPUsByParts) {
