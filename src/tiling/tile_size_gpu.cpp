@@ -85,19 +85,35 @@ double slowed_down(const MachineModel& machine, TileExtents tile, double compute
 /// two H200, dsyr2k would be 5 % faster with narrower tiles.
 constexpr double unequal_ends = 0.14;
 
+/// Tiles along one dimension for the row or column of `gpus` GPUs that has most to compute. The last tile of the
+/// dimension may be shorter.
+/// @param cost  (double part): time of a task on a part of a tile, as a part of the time on a full one
+template <typename Cost>
+double largest_share(Index whole, Index tile, int gpus, Cost cost) {
+  const Index count = divide_up(whole, tile), rest = whole - (count - 1) * tile;
+  const auto most = static_cast<double>(divide_up(count, gpus));
+  const bool others_have_fewer = (count - 1) % gpus == 0;
+  return others_have_fewer ? most - 1 + cost(static_cast<double>(rest) / static_cast<double>(tile)) : most;
+}
+
 /// Predicted seconds: the arithmetic of the busiest GPU and the transfers, which overlap, and the start and the end,
 /// which do not. The tiles of one product must arrive before it, and one tile must be written back after the last.
 double predict(const MachineModel& machine, const Product& p, TileExtents tile) {
   const auto grid = owner_grid(machine.gpus);
-  const auto mt = divide_up(p.m, tile.m), nt = divide_up(p.n, tile.n), kt = divide_up(p.k, tile.k);
+  const auto mt = divide_up(p.m, tile.m), nt = divide_up(p.n, tile.n);
   const double m = min(tile.m, p.m), n = min(tile.n, p.n), k = min(tile.k, p.k);
-  const double largest_share =
+  const double flops = machine.flops_per_multiply_add * m * n * k, task = task_seconds(machine, flops);
+  const auto cost = [&](double part) { return task_seconds(machine, part * flops) / task; };
+  const auto share = [&](Index whole, Index extent, int gpus) {
+    return largest_share(whole, std::min(extent, whole), gpus, cost);
+  };
+  const double tiles =
       p.triangle
           ? std::max(0.5, std::ceil(static_cast<double>(mt * nt) / grid.size()) / 2)  // half of each on the diagonal
-          : static_cast<double>(divide_up(mt, grid.p) * divide_up(nt, grid.q));
-  const double task = task_seconds(machine, machine.flops_per_multiply_add * m * n * k);
-  const double sum = static_cast<double>(kt) * p.products * task;
-  const double compute = largest_share * sum;
+          : share(p.m, tile.m, grid.p) * share(p.n, tile.n, grid.q);
+  const double chunks = p.triangle ? static_cast<double>(divide_up(p.k, tile.k)) : share(p.k, tile.k, 1);
+  const double sum = chunks * p.products * task;
+  const double compute = tiles * sum;
 
   const auto M = static_cast<double>(p.m), N = static_cast<double>(p.n), K = static_cast<double>(p.k);
   const auto again = passes(machine, p, tile);

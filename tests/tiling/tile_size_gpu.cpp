@@ -40,6 +40,18 @@ TEST(GpuTiles, GrowWithTheProblem) {
   }
 }
 
+// Tiles that are hardly filled must not count as full ones: all tiles would have to be small.
+TEST(GpuTiles, HardlyDependOnAFewMoreRows) {
+  for (const int gpus : {1, 4, 6})
+    for (const Index n : {8192, 12288, 16384}) {
+      const auto machine = gpu_machine(gpus);
+      const auto whole = choose_product_tiles(machine, {}, n, n, n, 0),
+                 more = choose_product_tiles(machine, {}, n + 64, n + 64, n + 64, 0);
+      EXPECT_GE(2 * volume(more), volume(whole)) << n << " on " << gpus;
+      EXPECT_LE(more.seconds, 1.1 * whole.seconds) << n << " on " << gpus;
+    }
+}
+
 // Wu and JaJa give 1/688 for their K20. Their rate of the link is one of GiB.
 TEST(LinkBound, IsThatOfWuAndJaJa) {
   auto machine = gpu_machine(1);
