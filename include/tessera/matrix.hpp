@@ -18,6 +18,7 @@ namespace detail {
 class Session;
 class TileGrid;
 struct MatrixAccess;
+enum class EdgeTiles;
 }  // namespace detail
 
 /// Rows and columns of a full tile [elements].
@@ -111,7 +112,7 @@ class Matrix {
   friend struct detail::MatrixAccess;
 
   Matrix(std::shared_ptr<detail::Session> session, const T* data, Index m, Index n, Index ld, TileSize tile,
-         bool read_only);
+         bool read_only, detail::EdgeTiles at_the_edges);
   explicit Matrix(std::shared_ptr<detail::TileGrid> grid);
 
   std::shared_ptr<detail::TileGrid> grid_;

@@ -20,7 +20,8 @@ struct Machine {
   /// even if others use some, but not more than half; 0: no GPU, or not known.
   double gpu_memory = 0;
   Placement placement = Placement::Scheduler;
-  Index tile = 0;  ///< the tile size that the user has asked for; 0: none
+  Index tile = 0;            ///< the tile size that the user has asked for; 0: none
+  bool ragged_edges = true;  ///< whether the last tile of a product is what is left, not split evenly
 
   int gpu_count() const noexcept { return static_cast<int>(gpus.size()); }
   /// Whether each tile of a result has its GPU: for good, or as a suggestion to the policy.

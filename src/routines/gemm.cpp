@@ -126,9 +126,10 @@ void compute_product(const std::shared_ptr<Session>& session, const Plan& plan, 
     return c.wait();
   }
   const auto a = stored_operand(session, op_a, static_cast<const T*>(call.A), m, k, call.lda,
-                                {plan.tile.m, plan.tile.k}),
+                                {plan.tile.m, plan.tile.k}, plan.at_the_edges),
              b = stored_operand(session, op_b, static_cast<const T*>(call.B), k, n, call.ldb,
-                                {plan.panels.terms * plan.tile.k, plan.panels.columns * plan.tile.n});
+                                {plan.panels.terms * plan.tile.k, plan.panels.columns * plan.tile.n},
+                                plan.at_the_edges);
   name_operand(a, call.exchanged ? 'B' : 'A'), name_operand(b, call.exchanged ? 'A' : 'B');  // as the program does
   unroll_product(*session, plan, uplo, alpha, Factor<T>(a, op_a), Factor<T>(b, op_b), beta, c, region);
   c.wait();

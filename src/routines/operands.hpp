@@ -127,7 +127,7 @@ void name_operand(const Matrix<T>& A, char letter) {
 template <Scalar T>
 Matrix<T> private_output(const std::shared_ptr<Session>& session, const Plan& plan, T* data, Index m, Index n, Index ld,
                          std::optional<Uplo> uplo = {}) {
-  auto C = MatrixAccess::matrix(session, data, m, n, ld, {plan.tile.m, plan.tile.n});
+  auto C = MatrixAccess::matrix(session, data, m, n, ld, {plan.tile.m, plan.tile.n}, plan.at_the_edges);
   MatrixAccess::grid(C).make_private();
   if (uplo) MatrixAccess::grid(C).use_only(*uplo);
   return C;
@@ -147,9 +147,9 @@ Matrix<T> stored_triangle(const std::shared_ptr<Session>& session, Uplo uplo, co
 /// until the caller has waited for the result: its destructor waits for the tasks, which would delay the write-back.
 template <Scalar T>
 Matrix<T> stored_operand(const std::shared_ptr<Session>& session, Op op, const T* data, Index rows, Index columns,
-                         Index ld, TileSize tile) {
-  if (op == Op::NoTrans) return MatrixAccess::matrix(session, data, rows, columns, ld, tile);
-  return MatrixAccess::matrix(session, data, columns, rows, ld, {tile.columns, tile.rows});
+                         Index ld, TileSize tile, EdgeTiles at_the_edges = EdgeTiles::Ragged) {
+  if (op == Op::NoTrans) return MatrixAccess::matrix(session, data, rows, columns, ld, tile, at_the_edges);
+  return MatrixAccess::matrix(session, data, columns, rows, ld, {tile.columns, tile.rows}, at_the_edges);
 }
 
 }  // namespace tessera::detail

@@ -66,6 +66,12 @@ std::string_view name_of(Placement placement) {
   return "automatic";
 }
 
+bool asks_for_even_edges() {
+  const auto text = environment("TESSERA_TILE_EDGES");
+  if (text.empty() || text == "even" || text == "ragged") return text == "even";
+  throw ArgumentError("Runtime", Tile, "TESSERA_TILE_EDGES", "is '" + std::string(text) + "', must be even or ragged");
+}
+
 RuntimeOptions with_environment(RuntimeOptions options) {
   constexpr Index most_workers = 1 << 16, largest_tile = std::numeric_limits<int>::max();
   constexpr Index most_memory = Index{1} << 40;  // MiB

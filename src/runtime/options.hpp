@@ -18,4 +18,8 @@ std::string_view name_of(Placement placement);
 /// @throws ArgumentError that names the field or variable, its value and what is allowed
 RuntimeOptions with_environment(RuntimeOptions options);
 
+/// Whether TESSERA_TILE_EDGES asks for even edges. It has no field in RuntimeOptions.
+/// @throws ArgumentError as `with_environment`
+bool asks_for_even_edges();
+
 }  // namespace tessera::detail

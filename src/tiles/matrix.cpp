@@ -40,7 +40,7 @@ Argument first_illegal(const void* data, Index m, Index n, Index ld, TileSize ti
 /// @param session  null: the session of the process
 template <Scalar T>
 std::shared_ptr<detail::TileGrid> make_grid(std::shared_ptr<detail::Session> session, const T* data, Index m, Index n,
-                                            Index ld, TileSize tile, bool read_only) {
+                                            Index ld, TileSize tile, bool read_only, detail::EdgeTiles at_the_edges) {
   arguments::require_legal("Matrix", first_illegal(data, m, n, ld, tile, sizeof(T)));
   if (session == nullptr) session = detail::session_to_wait("Matrix");  // the destructor will have to wait
   if (tile.rows == 0 || tile.columns == 0) {
@@ -50,7 +50,7 @@ std::shared_ptr<detail::TileGrid> make_grid(std::shared_ptr<detail::Session> ses
   }
   // The const_cast is safe: tasks access tiles of a read-only matrix only with STARPU_R.
   return std::make_shared<detail::TileGrid>(std::move(session), const_cast<T*>(data), m, n, ld, sizeof(T), tile,
-                                            read_only);
+                                            read_only, at_the_edges);
 }
 
 void require_range(const char* first, int position, Index i0, Index i1, Index count) {
@@ -64,20 +64,21 @@ void require_range(const char* first, int position, Index i0, Index i1, Index co
 
 template <Scalar T>
 Matrix<T>::Matrix(std::shared_ptr<detail::Session> session, const T* data, Index m, Index n, Index ld, TileSize tile,
-                  bool read_only)
-    : grid_(make_grid<T>(std::move(session), data, m, n, ld, tile, read_only)), mt_(grid_->mt()), nt_(grid_->nt()),
-      m_(m), n_(n) {}
+                  bool read_only, detail::EdgeTiles at_the_edges)
+    : grid_(make_grid<T>(std::move(session), data, m, n, ld, tile, read_only, at_the_edges)), mt_(grid_->mt()),
+      nt_(grid_->nt()), m_(m), n_(n) {}
 
 template <Scalar T>
 Matrix<T>::Matrix(std::shared_ptr<detail::TileGrid> grid)
     : grid_(std::move(grid)), mt_(grid_->mt()), nt_(grid_->nt()), m_(grid_->m()), n_(grid_->n()) {}
 
 template <Scalar T>
-Matrix<T>::Matrix(T* data, Index m, Index n, Index ld, TileSize tile) : Matrix(nullptr, data, m, n, ld, tile, false) {}
+Matrix<T>::Matrix(T* data, Index m, Index n, Index ld, TileSize tile)
+    : Matrix(nullptr, data, m, n, ld, tile, false, detail::EdgeTiles::Ragged) {}
 
 template <Scalar T>
 Matrix<T>::Matrix(const T* data, Index m, Index n, Index ld, TileSize tile)
-    : Matrix(nullptr, data, m, n, ld, tile, true) {}
+    : Matrix(nullptr, data, m, n, ld, tile, true, detail::EdgeTiles::Ragged) {}
 
 template <Scalar T>
 Index Matrix<T>::mb() const noexcept {
@@ -119,11 +120,11 @@ Matrix<T> Matrix<T>::view(Index i0, Index i1, Index j0, Index j1) const {
   part.j0_ = j0_ + (plain ? j0 : i0);
   part.mt_ = plain ? i1 - i0 : j1 - j0;
   part.nt_ = plain ? j1 - j0 : i1 - i0;
-  const auto extent = [](Index first, Index count, Index size, Index whole) {
-    return std::min((first + count) * size, whole) - std::min(first * size, whole);
+  const auto extent = [](Index first, Index count, const detail::Edges& edges) {
+    return edges.begin(first + count) - edges.begin(first);
   };
-  part.m_ = extent(part.i0_, part.mt_, grid_->mb(), grid_->m());
-  part.n_ = extent(part.j0_, part.nt_, grid_->nb(), grid_->n());
+  part.m_ = extent(part.i0_, part.mt_, grid_->rows());
+  part.n_ = extent(part.j0_, part.nt_, grid_->columns());
   return part;
 }
 

@@ -32,6 +32,23 @@ starpu_data_interface_ops* interface_of(const TileGrid::Memory& memory, std::siz
   return pinned ? tile_interface::pinned() : tile_interface::pageable(column);
 }
 
+/// Rows or columns of the memory of one process.
+struct Range {
+  Index first, count;
+};
+
+/// Where the tiles [begin, end) of a process lie in its memory, in which its tiles are side by side.
+/// @param before  (Index i): how many of its tiles come before tile i of the matrix
+template <typename Before>
+Range local_range(const Edges& edges, Index begin, Index end, Before before) {
+  const Index count = edges.count(), first = before(begin), last = before(end);
+  if (last <= first) return {edges.begin(first), 0};
+  // If the process has the last tile of the matrix, but not all, that tile is shorter than those in its place.
+  const bool ends_short = end == count && last < count && before(count) > before(count - 1);
+  const Index missing = ends_short ? count * edges.tile() - edges.whole() : 0;
+  return {edges.begin(first), edges.begin(last) - missing - edges.begin(first)};
+}
+
 }  // namespace
 
 /// The argument of the callback of a tile that is being written back. The callback owns it, since it may run after the
@@ -48,18 +65,24 @@ struct TileGrid::WriteBack {
 };
 
 TileGrid::TileGrid(std::shared_ptr<Session> session, void* data, Index m, Index n, Index ld, std::size_t element_size,
-                   TileSize tile, bool read_only)
-    : TileGrid(std::move(session), data, m, n, ld, element_size, tile, read_only, {}) {}
+                   TileSize tile, bool read_only, EdgeTiles at_the_edges)
+    : TileGrid(std::move(session), data, ld, element_size, {m, tile.rows, at_the_edges},
+               {n, tile.columns, at_the_edges}, read_only, {}) {}
 
 TileGrid::TileGrid(std::shared_ptr<Session> session, void* data, Index m, Index n, Index ld, std::size_t element_size,
                    TileSize tile, bool read_only, Share share)
+    : TileGrid(std::move(session), data, ld, element_size, {m, tile.rows}, {n, tile.columns}, read_only,
+               std::move(share)) {}
+
+TileGrid::TileGrid(std::shared_ptr<Session> session, void* data, Index ld, std::size_t element_size, const Edges& rows,
+                   const Edges& columns, bool read_only, Share share)
     : session_(std::move(session)), write_backs_(std::make_shared<Outstanding>()), data_(static_cast<std::byte*>(data)),
-      m_(m), n_(n), ld_(ld), mt_(m == 0 ? 0 : (m - 1) / tile.rows + 1), nt_(n == 0 ? 0 : (n - 1) / tile.columns + 1),
-      element_size_(element_size), tile_(tile), read_only_(read_only), share_(std::move(share)) {
-  if (m == 0 || n == 0) mt_ = nt_ = 0;
+      rows_(rows), columns_(columns), ld_(ld), mt_(rows.count()), nt_(columns.count()), element_size_(element_size),
+      read_only_(read_only), share_(std::move(share)) {
+  if (mt_ == 0 || nt_ == 0) mt_ = nt_ = 0;
   if (mt_ == 0) return;
   handles_.resize(static_cast<std::size_t>(mt_ * nt_));
-  const auto column = static_cast<std::size_t>(std::min(tile.rows, m)) * element_size;
+  const auto column = static_cast<std::size_t>(std::min(mb(), m())) * element_size;
   auto* const elsewhere = has_several_memories() ? tile_interface::pinned() : &starpu_interface_matrix_ops;
   auto* const interface =
       session_->machine().gpu_count() > 0 ? interface_of(memory(0, mt_, 0, nt_), column) : elsewhere;
@@ -108,7 +131,7 @@ void TileGrid::use_only(Uplo uplo) {
   if (!has_several_memories()) return;  // nothing is copied
   for (Index j = 0; j < nt_; j++)
     for (Index i = 0; i < mt_; i++) {
-      const Index diagonal = j * nb() - i * mb();
+      const Index diagonal = columns_.begin(j) - rows_.begin(i);
       if (diagonal < tile_m(i) && diagonal + tile_n(j) > 0)
         use_triangle(handle(i, j), uplo, static_cast<int>(diagonal));
     }
@@ -138,22 +161,16 @@ void TileGrid::check(Index i0, Index i1, Index j0, Index j1) {
 }
 
 void* TileGrid::address(Index i, Index j) const {
-  const Index row = share_.rows_before(i) * mb(), column = share_.columns_before(j) * nb();
+  const Index row = rows_.begin(share_.rows_before(i)), column = columns_.begin(share_.columns_before(j));
   return data_ + static_cast<std::size_t>(row + column * ld_) * element_size_;
 }
 
 TileGrid::Memory TileGrid::memory(Index i0, Index i1, Index j0, Index j1) const {
-  // The tiles of a process lie side by side.
-  const Index first = share_.rows_before(i0), end = share_.rows_before(i1), first_column = share_.columns_before(j0),
-              end_column = share_.columns_before(j1);
-  const bool has_last = share_.rows_before(mt_) > share_.rows_before(mt_ - 1),
-             has_last_column = share_.columns_before(nt_) > share_.columns_before(nt_ - 1);
-  const Index missing = has_last && i1 == mt_ && end > first ? mt_ * mb() - m_ : 0,
-              missing_columns = has_last_column && j1 == nt_ && end_column > first_column ? nt_ * nb() - n_ : 0;
-  const Index rows = (end - first) * mb() - missing, columns = (end_column - first_column) * nb() - missing_columns;
+  const auto rows = local_range(rows_, i0, i1, [&](Index i) { return share_.rows_before(i); }),
+             columns = local_range(columns_, j0, j1, [&](Index j) { return share_.columns_before(j); });
   const auto bytes = [&](Index elements) { return static_cast<std::size_t>(elements) * element_size_; };
-  return {data_ + bytes(first * mb() + first_column * nb() * ld_), bytes(std::max<Index>(rows, 0)), bytes(ld_),
-          rows > 0 ? std::max<Index>(columns, 0) : 0};
+  return {data_ + bytes(rows.first + columns.first * ld_), bytes(rows.count), bytes(ld_),
+          rows.count > 0 ? columns.count : 0};
 }
 
 bool overlap(const TileGrid::Memory& a, const TileGrid::Memory& b) {

@@ -11,6 +11,7 @@
 #include "processes.hpp"
 #include "runtime/failure_watch.hpp"
 #include "runtime/process_session.hpp"
+#include "tiling/edges.hpp"
 
 namespace tessera::detail {
 
@@ -22,7 +23,7 @@ class TileGrid {
  public:
   /// Registers the tiles. Arguments as for Matrix, already checked.
   TileGrid(std::shared_ptr<Session> session, void* data, Index m, Index n, Index ld, std::size_t element_size,
-           TileSize tile, bool read_only);
+           TileSize tile, bool read_only, EdgeTiles at_the_edges = EdgeTiles::Ragged);
   /// The same for a distributed matrix: registers the tiles of this process in its memory, and those of others without
   /// memory.
   /// @param data  the tiles of this process, without gaps, as one column-major array
@@ -35,14 +36,16 @@ class TileGrid {
   TileGrid& operator=(const TileGrid&) = delete;
 
   starpu_data_handle_t handle(Index i, Index j) const { return handles_[static_cast<std::size_t>(i + j * mt_)]; }
-  Index m() const noexcept { return m_; }
-  Index n() const noexcept { return n_; }
+  Index m() const noexcept { return rows_.whole(); }
+  Index n() const noexcept { return columns_.whole(); }
   Index mt() const noexcept { return mt_; }
   Index nt() const noexcept { return nt_; }
-  Index mb() const noexcept { return tile_.rows; }
-  Index nb() const noexcept { return tile_.columns; }
-  Index tile_m(Index i) const noexcept { return i + 1 < mt_ ? mb() : m_ - i * mb(); }
-  Index tile_n(Index j) const noexcept { return j + 1 < nt_ ? nb() : n_ - j * nb(); }
+  Index mb() const noexcept { return rows_.tile(); }
+  Index nb() const noexcept { return columns_.tile(); }
+  Index tile_m(Index i) const noexcept { return rows_.extent(i); }
+  Index tile_n(Index j) const noexcept { return columns_.extent(j); }
+  const Edges& rows() const noexcept { return rows_; }        ///< how the rows are cut
+  const Edges& columns() const noexcept { return columns_; }  ///< how the columns are cut
   bool read_only() const noexcept { return read_only_; }
   const Share& share() const noexcept { return share_; }
   Session& session() const noexcept { return *session_; }
@@ -87,14 +90,17 @@ class TileGrid {
  private:
   struct WriteBack;
 
+  TileGrid(std::shared_ptr<Session> session, void* data, Index ld, std::size_t element_size, const Edges& rows,
+           const Edges& columns, bool read_only, Share share);
+
   FailureWatch strays_;
   std::shared_ptr<Session> session_;  // keeps StarPU running while handles exist
   std::vector<starpu_data_handle_t> handles_;
   std::shared_ptr<Outstanding> write_backs_;
   std::byte* data_;
-  Index m_, n_, ld_, mt_, nt_;
+  Edges rows_, columns_;
+  Index ld_, mt_, nt_;
   std::size_t element_size_;
-  TileSize tile_;
   bool read_only_;
   bool private_ = false, only_a_triangle_ = false;
   std::atomic<char> letter_ = 0;
@@ -116,13 +122,14 @@ struct MatrixAccess {
   }
   /// The constructors of Matrix within a session.
   template <Scalar T>
-  static Matrix<T> matrix(const std::shared_ptr<Session>& session, T* data, Index m, Index n, Index ld, TileSize tile) {
-    return Matrix<T>(session, data, m, n, ld, tile, false);
+  static Matrix<T> matrix(const std::shared_ptr<Session>& session, T* data, Index m, Index n, Index ld, TileSize tile,
+                          EdgeTiles at_the_edges = EdgeTiles::Ragged) {
+    return Matrix<T>(session, data, m, n, ld, tile, false, at_the_edges);
   }
   template <Scalar T>
   static Matrix<T> matrix(const std::shared_ptr<Session>& session, const T* data, Index m, Index n, Index ld,
-                          TileSize tile) {
-    return Matrix<T>(session, data, m, n, ld, tile, true);
+                          TileSize tile, EdgeTiles at_the_edges = EdgeTiles::Ragged) {
+    return Matrix<T>(session, data, m, n, ld, tile, true, at_the_edges);
   }
   /// A matrix on tiles that are registered.
   template <Scalar T>

@@ -60,7 +60,11 @@ Region whole(Index /*mt*/, Index /*nt*/) { return Part::All; }
 template <Scalar T>
 Plan plan_product(const Machine& machine, Op op_a, Op op_b, Index m, Index n, Index k) {
   const auto model = model_of<T>(machine);
-  return plan_chosen(model, choose_product_tiles(model, stored(op_a, op_b), m, n, k, machine.tile), m, n, k, whole);
+  auto plan =
+      plan_chosen(model, choose_product_tiles(model, stored(op_a, op_b), m, n, k, machine.tile), m, n, k, whole);
+  // Tiles for CPU workers are chosen such that the last one is hardly smaller.
+  if (machine.gpu_count() > 0 && !plan.panels.exist() && !machine.ragged_edges) plan.at_the_edges = EdgeTiles::Even;
+  return plan;
 }
 
 template <Scalar T>

@@ -7,6 +7,7 @@
 
 #include "block.hpp"
 #include "chosen_tiles.hpp"
+#include "edges.hpp"
 #include "machine/machine.hpp"
 #include "split.hpp"
 
@@ -15,13 +16,14 @@ namespace tessera::detail {
 /// How a call is cut into tasks. It is chosen once a call: the routines cut their matrices by it, the loops of
 /// src/unroll follow it, and tessera-info prints it.
 struct Plan {
-  TileExtents tile = {};    ///< rows and columns of a tile of C, and the length of a chunk of k [elements]
-  Index k = 0;              ///< elements of the sum of each element of C
-  Index terms = 1;          ///< chunks of k: tasks that add to a tile of C
-  Index sums = 1;           ///< sums into which those tasks are divided for each tile
-  Block block = {};         ///< tiles of C that are computed together
-  Panels panels = {};       ///< how tiles are copied if C is computed in tall panels
-  OwnerGrid grid = {};      ///< the GPUs that own the tiles of C; 1×1 without owners
+  TileExtents tile = {};  ///< rows and columns of a tile of C, and the length of a chunk of k [elements]
+  EdgeTiles at_the_edges = EdgeTiles::Ragged;  ///< how the last tiles in each direction are cut
+  Index k = 0;                                 ///< elements of the sum of each element of C
+  Index terms = 1;                             ///< chunks of k: tasks that add to a tile of C
+  Index sums = 1;                              ///< sums into which those tasks are divided for each tile
+  Block block = {};                            ///< tiles of C that are computed together
+  Panels panels = {};                          ///< how tiles are copied if C is computed in tall panels
+  OwnerGrid grid = {};                         ///< the GPUs that own the tiles of C; 1×1 without owners
   Index together = 0;       ///< panels of a factorization that get the updates of an earlier one together
   bool load_first = false;  ///< whether all tiles of a factorization fit the GPUs: they are loaded at the start
   double seconds = 0;       ///< predicted time of the call; 0: not predicted, since the tiles were given

@@ -5,6 +5,7 @@
 #include "routines/planned.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
+#include "support/described.hpp"
 #include "support/operands.hpp"
 #include "support/reference.hpp"
 #include "support/runtime.hpp"
@@ -43,20 +44,6 @@ detail::Plan plan_in_panels(const detail::Machine& machine, const blas::Call& ca
   plan.panels.by_rows = shape.by_rows;
   if (machine.has_owners()) plan.grid = shape.by_rows ? detail::OwnerGrid{gpus, 1} : detail::OwnerGrid{1, gpus};
   return plan;
-}
-
-template <Scalar T>
-blas::Call described(Call<T>& call) {
-  blas::Call described{call.routine->which, type_letter<T>};
-  const auto& options = call.options;
-  described.side = options.side, described.uplo = options.uplo, described.diag = options.diag;
-  described.op_a = options.op_a, described.op_b = options.op_b;
-  described.m = call.size.m, described.n = call.size.n, described.k = call.size.k;
-  described.alpha = &call.alpha, described.beta = &call.beta;
-  described.A = call.A.data(), described.lda = call.A.ld();
-  described.B = call.B.data(), described.ldb = call.B.ld();
-  described.C = call.C.data(), described.ldc = call.C.ld();
-  return described;
 }
 
 template <Scalar T>

@@ -151,6 +151,7 @@ TEST(RuntimeEnvironment, ValuesThatMeanNothingAreRefused) {
                         {"TESSERA_GPUS", "all", 2},
                         {"TESSERA_TILE", "big", 5},
                         {"TESSERA_TILE", "4294967296", 5},
+                        {"TESSERA_TILE_EDGES", "odd", 5},
                         {"TESSERA_PLACEMENT", "nearest", 4},
                         {"TESSERA_GPU_MEMORY", "half", 8},
                         {"TESSERA_GPU_MEMORY", "-1", 8},

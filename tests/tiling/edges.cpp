@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a dimension is cut into tiles: by hand, and for many sizes the properties that both kinds of edges have.
+#include "tiling/edges.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace tessera::test {
+namespace {
+
+using detail::Edges, detail::EdgeTiles;
+
+std::vector<Index> extents(Index whole, Index tile, EdgeTiles at_the_edge) {
+  const Edges edges(whole, tile, at_the_edge);
+  std::vector<Index> all;
+  for (Index i = 0; i < edges.count(); i++) all.push_back(edges.extent(i));
+  return all;
+}
+
+TEST(Edges, AreRaggedOrEven) {
+  using ::testing::ElementsAre;
+  EXPECT_THAT(extents(1100, 256, EdgeTiles::Ragged), ElementsAre(256, 256, 256, 256, 76));
+  EXPECT_THAT(extents(1100, 256, EdgeTiles::Even), ElementsAre(256, 256, 256, 192, 140));  // 332: whole multiples of 32
+  EXPECT_THAT(extents(1088, 256, EdgeTiles::Even), ElementsAre(256, 256, 256, 160, 160));
+}
+
+TEST(Edges, StayRegularIfTheTileDividesTheDimension) {
+  using ::testing::ElementsAre;
+  EXPECT_THAT(extents(1024, 256, EdgeTiles::Even), ElementsAre(256, 256, 256, 256));
+  EXPECT_THAT(extents(256, 256, EdgeTiles::Even), ElementsAre(256));
+  EXPECT_THAT(extents(100, 256, EdgeTiles::Even), ElementsAre(100));  // one tile
+  EXPECT_THAT(extents(0, 256, EdgeTiles::Even), ElementsAre());
+}
+
+TEST(Edges, HaveTilesOfFullExtentAndNoneThatIsEmpty) {
+  for (const auto at_the_edge : {EdgeTiles::Ragged, EdgeTiles::Even})
+    for (const Index tile : {1, 16, 31, 64, 100, 256})
+      for (Index whole = 1; whole <= 4 * tile; whole++) {
+        const Edges edges(whole, tile, at_the_edge);
+        ASSERT_EQ(edges.count(), detail::divide_up(whole, tile));
+        ASSERT_EQ(edges.begin(0), 0);
+        ASSERT_EQ(edges.begin(edges.count()), whole);
+        for (Index i = 0; i < edges.count(); i++) {
+          ASSERT_GT(edges.extent(i), 0) << whole << " in tiles of " << tile;
+          ASSERT_LE(edges.extent(i), tile) << whole << " in tiles of " << tile;
+          if (i + 2 < edges.count()) {
+            ASSERT_EQ(edges.extent(i), tile) << whole << " in tiles of " << tile;
+          }
+        }
+        const Index last = edges.count() - 1;
+        if (at_the_edge == EdgeTiles::Even && last > 0 && tile % 32 == 0) {
+          ASSERT_LE(edges.extent(last - 1) - edges.extent(last), whole % tile == 0 ? 0 : 64);
+        }
+      }
+}
+
+}  // namespace
+}  // namespace tessera::test
