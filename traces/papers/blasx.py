@@ -3,12 +3,12 @@
 """The tables and figures of BLASX (Wang et al., 2016), in simulated time; Figure 5 also on a GPU. See blasx.md."""
 
 import collections
-import csv
 import json
 import pathlib
 import tempfile
 
-from shared import MEGABYTE, Paper, per_gpu
+from blasx_numbers import BLASX_HOST, BLASX_PEER, EFFICIENCY, GEMM_SHARE, OTHERS_HOST
+from shared import MEGABYTE, Paper, covered, per_gpu, times
 
 paper = Paper("blasx", __doc__)
 
@@ -17,49 +17,6 @@ N = 16384
 IN_CORE = 1.2  # TFLOP/s of a K40c in everest.json
 PEAK = 1.43  # TFLOP/s, the paper's peak of a K40c
 
-# The paper's Table III: mean parallel efficiency of BLASX, and of the best other library [%].
-EFFICIENCY = {
-    "gemm": (93.53, "PaRSEC 92.85"),
-    "symm": (90.36, "XT 57.96"),
-    "trmm": (88.99, "XT 82.11"),
-    "trsm": (81.58, "MAGMA 77.3"),
-    "syr2k": (85.54, "MAGMA 79.58"),
-    "syrk": (85.54, "XT 64.21"),
-}
-# The paper's Table V: megabytes from and to the host, and from and to a peer, of GPU 1 to 3.
-BLASX_HOST = {
-    "gemm": (6895, 4768, 4462),
-    "symm": (5628, 5318, 3758),
-    "trmm": (4966, 4353, 2365),
-    "trsm": (2751, 4622, 2575),
-    "syr2k": (7281, 5905, 2969),
-    "syrk": (4278, 3410, 2536),
-}
-BLASX_PEER = {
-    "gemm": (0, 1811, 721),
-    "symm": (0, 1249, 343),
-    "trmm": (0, 1694, 327),
-    "trsm": (0, 981, 300),
-    "syr2k": (0, 2231, 1308),
-    "syrk": (0, 1363, 1213),
-}
-OTHERS_HOST = {
-    "gemm": "XT 73014, PaRSEC 20883",
-    "symm": "XT 55832",
-    "trmm": "XT 19827",
-    "trsm": "XT 38653, MAGMA 19485",
-    "syr2k": "XT 47720, MAGMA 17178",
-    "syrk": "XT 36640",
-}
-# The paper's Table I: share of GEMM tasks [%] at N = 5K, 10K, 20K.
-GEMM_SHARE = {
-    "syrk": (74.5, 86.3, 92.8),
-    "trsm": (68.5, 80.4, 89),
-    "trmm": (69, 81.5, 92.8),
-    "syr2k": (74.4, 85.4, 92.9),
-    "symm": (71.7, 84.9, 92.1),
-}
-
 
 def table_1():
     orders = [5120, 10240, 20480][: 1 if paper.quick else 3]
@@ -67,11 +24,7 @@ def table_1():
     for routine in ["syrk"] if paper.quick else GEMM_SHARE:
         shares = []
         for n in orders:
-            with tempfile.TemporaryDirectory() as folder:
-                paper.simulate("everest", routine=routine, size=n, tile=1024, trace=folder)
-                tasks = collections.Counter()
-                with open(pathlib.Path(folder) / "tasks.csv", newline="") as file:
-                    tasks.update(task["routine"] for task in csv.DictReader(file))
+            tasks = collections.Counter(t["routine"] for t in paper.trace("everest", routine=routine, size=n, tile=1024)[1])
             # Tessera's own tasks are left out, as additions of the parts of a divided sum.
             shares.append(100 * tasks["gemm"] / (tasks["gemm"] + tasks[routine]))
         rows.append(["d" + routine] + [f"{s:.1f} / {GEMM_SHARE[routine][i]}" for i, s in enumerate(shares)])
@@ -169,21 +122,21 @@ def host_bytes(row):
 
 
 def table_5():
-    rows = []
+    rows, by_gpu = [], []
     for row in paper.simulate("everest", routine=ROUTINES, size=N, tile=1024):
-        routine, (host, peer) = row["routine"], host_bytes(row)
-        theirs = sum(BLASX_HOST[routine])
-
-        def by_gpu(values):
-            return " + ".join(f"{v / MEGABYTE:.0f}" for v in values)
-
-        rows.append([f"d{routine}", by_gpu(host), f"{sum(host) / MEGABYTE:.0f}", theirs,
-                     f"{sum(host) / MEGABYTE / theirs:.2f}", OTHERS_HOST[routine], f"{sum(peer) / MEGABYTE:.0f}",
+        routine = row["routine"]
+        host, peer = ([b / MEGABYTE for b in by_link] for by_link in host_bytes(row))
+        theirs, others = BLASX_HOST[routine], OTHERS_HOST[routine]
+        rows.append([f"d{routine}", f"{sum(host):.0f}", sum(theirs), f"{sum(host) / sum(theirs):.2f}",
+                     ", ".join(f"{name} {sum(values)}" for name, values in others.items()), f"{sum(peer):.0f}",
                      sum(BLASX_PEER[routine])])
-    paper.table(
-        "table5", f"Table V: megabytes (10⁶) at N = {N}, host links both ways, and between GPUs (simulated)",
-        ["", "host, ours by GPU", "host, ours", "host, BLASX", "ours / BLASX", "host, others", "peer, ours", "peer, BLASX"],
-        rows)
+        ours = {"ours": [f"{h:.0f}" + (f" + {p:.0f}" if p > 0 else "") for h, p in zip(host, peer)],
+                "BLASX": [f"{h}" + (f" + {p}" if p > 0 else "") for h, p in zip(theirs, BLASX_PEER[routine])]}
+        by_gpu += [[f"d{routine}", name, *values] for name, values in {**ours, **others}.items()]
+    paper.table("table5", f"Table V: megabytes (10⁶) at N = {N}, host links both ways, and between GPUs (simulated)",
+                ["", "host, ours", "host, BLASX", "ours / BLASX", "host, others", "peer, ours", "peer, BLASX"], rows)
+    paper.table("table5-by-gpu", "Table V by GPU: megabytes from and to the host + from a peer (ours simulated)",
+                ["", "", "GPU 0", "GPU 1", "GPU 2"], by_gpu)
 
 
 def figure_5():
@@ -192,9 +145,6 @@ def figure_5():
     for n in paper.sizes([8192], [4096, 8192, 16384], [4096, 6144, 8192, 12288, 16384, 24576, 32768]):
         for part, limit in (("all", {}), ("a quarter", {"TESSERA_GPU_MEMORY": str(3 * n * n * 8 // 4 >> 20)})):
             results = [paper.measure({"TESSERA_GPU_HEAP": heap, **limit}, routine="gemm", size=n, gpus=1) for heap in "10"]
-            if results[0] is None:
-                print("\nFigure 5 is left out: it needs a GPU, and TESSERA_BENCH, which names the program tessera-bench.")
-                return
             heap, driver = (r[0] for r in results)
             rows.append([n, part, *(f"{r[time]:.4f}" for time in ("first_s", "median_s") for r in (heap, driver)),
                          f"{driver['median_s'] / heap['median_s']:.2f}"])
@@ -204,17 +154,26 @@ def figure_5():
 
 
 def figure_8():
-    row = paper.simulate("everest", routine="gemm", size=N, tile=1024)[0]
-    ends, busy = per_gpu(row, "last_end"), per_gpu(row, "busy")
-    seconds = row["median_s"]
+    """The time of each GPU by kind. A GPU communicates while a tile is on its way to it or from it."""
+    row, tasks, transfers = paper.trace("everest", routine="gemm", size=N, tile=1024)
+    seconds, ends, rows, idle, exposed = row["median_s"], [], [], [], []
+    for node in sorted({task["node"] for task in tasks if task["node"]}):
+        computed = times(t for t in tasks if t["node"] == node)
+        copied = times(t for t in transfers if node in (t["from"], t["to"]))
+        computing, communicating, either = covered(computed), covered(copied), covered(computed + copied)
+        ends.append(max(end for _, end in computed))
+        idle.append(seconds - computing)
+        exposed.append(either - computing)
+        rows.append([node, computing, communicating, exposed[-1], seconds - either])
     paper.table(
-        "figure8", f"Figure 8: DGEMM of order {N} on three GPUs [s] (simulated)",
-        ["GPU", "computing", "waiting before its last task ends", "after its last task"],
-        [[gpu, f"{busy[gpu]:.4f}", f"{ends[gpu] - busy[gpu]:.4f}", f"{seconds - ends[gpu]:.4f}"] for gpu in range(3)])
+        "figure8", f"Figure 8: DGEMM of order {N} on three GPUs, {seconds:.4f} s: seconds of each GPU (simulated)",
+        ["GPU", "computing", "communicating", "of which beside no task", "neither"],
+        [[name] + [f"{x:.4f}" for x in values] for name, *values in rows])
     paper.table(
         "figure8-summary", "Figure 8: what is lost [s] (simulated)", ["", "ours", "BLASX", "XT"],
         [["between the ends of the first and the last GPU", f"{max(ends) - min(ends):.4f}", "0.0391", "0.2961"],
-         ["not computing, mean of the GPUs", f"{seconds - sum(busy) / 3:.4f}", "0.0575", "0.4917"]])
+         ["communication that is not hidden, mean of the GPUs", f"{sum(exposed) / len(exposed):.4f}", "0.0575", "0.4917"],
+         ["not computing, mean of the GPUs", f"{sum(idle) / len(idle):.4f}", "–", "–"]])
 
 
 def figure_9():
@@ -233,12 +192,14 @@ def figure_9():
             work = 1 - share_of_gpus(row) / share_of_gpus(without)
             rows.append([placement, cpus, f"{without['tflops']:.3f}", f"{row['tflops']:.3f}", f"{added:+.3f}",
                          f"{100 * work:.1f} %"])
-            points.append((cpus, max(0, added)))
-        curves.append((placement, points))
+            points.append((100 * work, added))
+        if placement == "scheduler":  # with the others, CPU workers compute nothing
+            curves.append(("added", points))
     paper.table("figure9", f"Figure 9: what CPU workers add on makalu, DGEMM of order {N} [TFLOP/s] (simulated)",
                 ["placement", "CPU workers", "without", "with", "added", "share of the work"], rows)
-    paper.chart("figure9", "What CPU workers add, makalu (simulated)", "CPU workers", "TFLOP/s",
-                curves + [("~their rate", [(0, 0), (max(cores), 0.015 * max(cores))])])
+    share = curves[0][1][-1][0]
+    paper.chart("figure9", "What CPU workers add, makalu (simulated)", "share of the work given to CPU workers [%]", "TFLOP/s",
+                curves + [("~share × rate", [(0, 0), (share, share / 100 * without["tflops"])])])
 
 
 def share_of_gpus(row):
@@ -260,6 +221,4 @@ def figure_10():
                 [(f"d{r}", [(t, rate[t, r]) for t in tiles]) for r in ROUTINES])
 
 
-for part in (table_1, table_3_and_figure_7, speed_up, table_5, figure_5, figure_8, figure_9, figure_10):
-    part()
-print(f"\n{paper.simulations} simulations")
+paper.do((table_1, table_3_and_figure_7, speed_up, table_5, figure_8, figure_9, figure_10), [figure_5])

@@ -3,13 +3,6 @@
 """The experiment of Itu et al.: SGEMM of order 2048 in n slices of A and B on a GTX 260, in simulated time, and on a GPU
 of this machine if TESSERA_BENCH names tessera-bench. See itu.md."""
 
-import json
-import os
-import pathlib
-import subprocess
-import sys
-import tempfile
-
 from shared import Paper
 
 paper = Paper("itu", __doc__)
@@ -28,33 +21,29 @@ def parts(row):
     return [f"{total:.2f}", f"{kernels:.2f}", f"{copies:.2f}", f"{max(0.0, kernels + copies - total):.2f}", f"{FLOPS / total * 1e-6:.0f}"]
 
 
-common = {"type": "s", "size": N, "beta": 0}
-table = []
-for slices in paper.sizes([2], [1, 2, 4, 8], [1, 2, 4, 8, 16]):
-    row = paper.simulate("gtx-260", slices=slices, **common)[0]
-    ours = parts(row)
-    if slices in THEIRS:
-        total, kernels, copies, hidden = THEIRS[slices]
-        theirs = [f"{total:.2f}", f"{kernels:.2f}", f"{copies:.2f}", "–" if hidden is None else f"{hidden:.2f}",
-                  f"{FLOPS / total * 1e-6:.0f}"]
-        apart = f"{100 * (1e3 * row['median_s'] / total - 1):+.1f} %"
-    else:
-        theirs, apart = ["–"] * 5, "–"
-    table.append([f"{slices} slices" if slices > 1 else "1 slice"] + [f"{a} / {b}" for a, b in zip(ours, theirs)] + [apart])
-own = paper.simulate("gtx-260", **common)[0]
-table.append([f"Tessera's tiles, {own['tile']} × {own['tile_n']}, k = {own['tile_k']}"] + parts(own) + ["–"])
-paper.table("slices", "SGEMM 2048 on a GTX 260 [ms]: simulated / paper",
-            ["", "total", "kernels", "copies", "hidden copies", "real GFLOPS", "total against the paper's"], table)
+def on_gtx_260():
+    common = {"type": "s", "size": N, "beta": 0}
+    table = []
+    for slices in paper.sizes([2], [1, 2, 4, 8], [1, 2, 4, 8, 16]):
+        row = paper.simulate("gtx-260", slices=slices, **common)[0]
+        ours = parts(row)
+        if slices in THEIRS:
+            total, kernels, copies, hidden = THEIRS[slices]
+            theirs = [f"{total:.2f}", f"{kernels:.2f}", f"{copies:.2f}", "–" if hidden is None else f"{hidden:.2f}",
+                      f"{FLOPS / total * 1e-6:.0f}"]
+            apart = f"{100 * (1e3 * row['median_s'] / total - 1):+.1f} %"
+        else:
+            theirs, apart = ["–"] * 5, "–"
+        table.append([f"{slices} slices" if slices > 1 else "1 slice"] + [f"{a} / {b}" for a, b in zip(ours, theirs)] + [apart])
+    own = paper.simulate("gtx-260", **common)[0]
+    table.append([f"Tessera's tiles, {own['tile']} × {own['tile_n']}, k = {own['tile_k']}"] + parts(own) + ["–"])
+    paper.table("slices", "SGEMM 2048 on a GTX 260 [ms]: simulated / paper",
+                ["", "total", "kernels", "copies", "hidden copies", "real GFLOPS", "total against the paper's"], table)
 
-if os.environ.get("TESSERA_BENCH"):
-    with tempfile.TemporaryDirectory() as folder:
-        result = pathlib.Path(folder) / "rows.json"
-        command = [os.environ["TESSERA_BENCH"], "--slices", "1,2,4,8", "--type", "s", "--size",
-                   ",".join(str(n) for n in paper.sizes([2048], [2048, 16384], [2048, 4096, 8192, 16384])),
-                   "--repeat", "5", "--json", str(result)]
-        if subprocess.run(command, stdout=subprocess.DEVNULL).returncode != 0:
-            sys.exit(f"itu: {' '.join(command)} failed")
-        rows = [json.loads(line) for line in result.read_text().splitlines()]
+
+def on_a_gpu():
+    rows = paper.measure({}, slices=[1, 2, 4, 8], type="s", repeat=5,
+                         size=paper.sizes([2048], [2048, 16384], [2048, 4096, 8192, 16384]))
 
     def milliseconds(seconds):
         return "–" if seconds is None else f"{1e3 * seconds:.2f}"
@@ -65,6 +54,6 @@ if os.environ.get("TESSERA_BENCH"):
                  [milliseconds(row[part]) for part in ("total_s", "kernels_s", "copies_s")] +
                  [milliseconds(None if row["kernels_s"] is None else row["kernels_s"] + row["copies_s"] - row["total_s"]),
                   f"{row['gflops']:.0f}"] for row in rows])
-else:
-    print("\nNo run on a GPU: TESSERA_BENCH is not set.")
-print(f"\n{paper.simulations} simulations")
+
+
+paper.do([on_gtx_260], [on_a_gpu])

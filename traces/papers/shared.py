@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the scripts of the papers share: arguments, simulations, tables in Markdown, and charts in SVG.
 
-Each script is called as SCRIPT [--quick|--full] OUTPUT. It prints its tables, writes OUTPUT/PAPER-*.csv and
+Each script is called as SCRIPT [--quick|--full] [--runs] OUTPUT. It prints its tables, writes OUTPUT/PAPER-*.csv and
 OUTPUT/PAPER-*.svg, and fails if a simulation fails. TESSERA_SIMULATE names the program tessera-simulate.
 """
 
 import argparse
 import csv
 import json
+import math
 import os
 import pathlib
 import subprocess
@@ -26,24 +27,52 @@ class Paper:
         much = parser.add_mutually_exclusive_group()
         much.add_argument("--quick", action="store_true", help="one row or point of everything")
         much.add_argument("--full", action="store_true", help="all sizes of the paper instead of ten")
+        parser.add_argument("--runs", action="store_true", help="only what is measured on a GPU")
         parser.add_argument("output", type=pathlib.Path, help="the folder for CSV files and charts")
         arguments = parser.parse_args()
         self.name, self.output = name, arguments.output
-        self.quick, self.full = arguments.quick, arguments.full
+        self.quick, self.full, self.runs = arguments.quick, arguments.full, arguments.runs
         self.simulations = 0
         self.output.mkdir(parents=True, exist_ok=True)
+
+    def do(self, parts, on_gpu=()):
+        """Calls the functions of all parts. Those of `on_gpu` need one."""
+        for part in () if self.runs else parts:
+            part()
+        if self.has_gpu:
+            for part in on_gpu:
+                part()
+        elif on_gpu:
+            print("\nWhat is measured on a GPU is left out: TESSERA_BENCH, which names tessera-bench, is not set.")
+        print(f"\n{self.simulations} simulations")
+
+    @property
+    def has_gpu(self):
+        """Whether there is a tessera-bench to run; ./run papers sets TESSERA_BENCH where there is a GPU."""
+        return bool(os.environ.get("TESSERA_BENCH"))
 
     def sizes(self, quick, usual, full):
         return quick if self.quick else full if self.full else usual
 
-    def simulate(self, platform, **options):
-        """The JSON rows of tessera-simulate. Options are its arguments; a list becomes a list with commas."""
+    def simulate(self, platform, environment=None, **options):
+        """The JSON rows of tessera-simulate, with these environment variables in addition. Options are its arguments; a list
+        becomes a list with commas."""
         program = os.environ.get("TESSERA_SIMULATE")
         if not program:
             sys.exit(f"{self.name}: TESSERA_SIMULATE must name the program tessera-simulate; ./run papers sets it")
-        rows = self._rows([program, "--platform", str(platform), "--brief"], options, {})
+        rows = self._rows([program, "--platform", str(platform), "--brief"], options, environment or {})
         self.simulations += len(rows)
         return rows
+
+    def trace(self, platform, **options):
+        """The row of one simulation, and its tasks and transfers: rows of the tables that docs/traces.md describes."""
+        with tempfile.TemporaryDirectory() as folder:
+            row = self.simulate(platform, trace=folder, **options)[0]
+            tables = []
+            for name in ("tasks.csv", "transfers.csv"):
+                with open(pathlib.Path(folder) / name, newline="") as file:
+                    tables.append(list(csv.DictReader(file)))
+            return row, *tables
 
     def _rows(self, command, options, environment):
         for option, value in options.items():
@@ -58,9 +87,11 @@ class Paper:
             return [json.loads(line) for line in result.read_text().splitlines()]
 
     def measure(self, environment, **options):
-        """The JSON rows of tessera-bench, with these environment variables in addition. None without TESSERA_BENCH."""
-        program = os.environ.get("TESSERA_BENCH")
-        return self._rows([program], options, environment) if program else None
+        """The JSON rows of tessera-bench, with these environment variables in addition.
+
+        @pre has_gpu
+        """
+        return self._rows([os.environ["TESSERA_BENCH"]], options, environment)
 
     def table(self, part, title, head, rows):
         """Prints a table, and writes it to PAPER-PART.csv. Numbers in it are already text."""
@@ -74,13 +105,27 @@ class Paper:
             writer.writerow(head)
             writer.writerows(rows)
 
-    def chart(self, part, title, x, y, curves):
+    def chart(self, part, title, x, y, curves, **style):
         """Writes PAPER-PART.svg. A curve is a name and its points; a name that starts with '~' is dashed."""
-        (self.output / f"{self.name}-{part}.svg").write_text(line_chart(title, x, y, curves))
+        (self.output / f"{self.name}-{part}.svg").write_text(line_chart(title, x, y, curves, **style))
 
 
 def per_gpu(row, field):
     return [gpu[field] for gpu in row["per_gpu"]]
+
+
+def times(rows):
+    """Start and end of tasks or transfers [s], of those that ended."""
+    return [(float(row["start"]), float(row["end"])) for row in rows if row["start"] and row["end"]]
+
+
+def covered(intervals):
+    """The length of the union of intervals."""
+    total, end = 0, -math.inf
+    for first, last in sorted(intervals):
+        total += max(0, last - max(first, end))
+        end = max(end, last)
+    return total
 
 
 def round_step(largest, most):
@@ -96,15 +141,31 @@ def round_step(largest, most):
 COLOURS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f")
 
 
-def line_chart(title, x, y, curves):
-    """An SVG with one line for each curve, and a legend at the right. Both axes start at 0."""
+class Axis:
+    """Whole steps that contain all values, and places along `length`."""
+
+    def __init__(self, values, from_zero, length):
+        least, most = 0 if from_zero else min(values), max(values)
+        self.step = round_step(most - least, 8)
+        self.begin, self.end = least // self.step * self.step, math.ceil(most / self.step - 1e-9) * self.step
+        self.length = length
+
+    def place(self, value):
+        return self.length * (value - self.begin) / (self.end - self.begin)
+
+    def ticks(self):
+        return [self.begin + i * self.step for i in range(round((self.end - self.begin) / self.step) + 1)]
+
+
+def line_chart(title, x, y, curves, markers=True, from_zero=True):
+    """An SVG with one line for each curve, and a legend at the right."""
     width, height, left, top, right, bottom = 640, 360, 60, 34, 170, 48
     points = [p for _, curve in curves for p in curve]
-    step_x, step_y = round_step(max(p[0] for p in points), 8), round_step(max(p[1] for p in points), 8)
-    end_x, end_y = max(p[0] for p in points) * 1.02, (max(p[1] for p in points) // step_y + 1) * step_y
+    across = Axis([p[0] for p in points], from_zero, width - left - right)
+    along = Axis([p[1] for p in points], from_zero, height - top - bottom)
 
     def place(p):
-        return (left + (width - left - right) * p[0] / end_x, height - bottom - (height - top - bottom) * p[1] / end_y)
+        return left + across.place(p[0]), height - bottom - along.place(p[1])
 
     def text(px, py, words, anchor="middle", more=""):
         return f'<text x="{px:.1f}" y="{py:.1f}" text-anchor="{anchor}"{more}>{escape(words)}</text>'
@@ -117,18 +178,19 @@ def line_chart(title, x, y, curves):
         text((left + width - right) / 2, height - 10, x),
         text(16, (top + height - bottom) / 2, y, more=f' transform="rotate(-90 16 {(top + height - bottom) / 2:.1f})"'),
     ]
-    for axis, step, end in ((0, step_x, end_x), (1, step_y, end_y)):
-        for i in range(int(end / step + 1e-9) + 1):
-            value = i * step
-            px, py = place((value, 0) if axis == 0 else (0, value))
-            line = (px, top, px, height - bottom) if axis == 0 else (left, py, width - right, py)
-            out.append('<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="#ddd"/>' % line)
-            out.append(text(px, height - bottom + 16, f"{value:g}") if axis == 0 else text(left - 6, py + 4, f"{value:g}", "end"))
+    grid = '<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="#ddd"/>'
+    for value in across.ticks():
+        px = place((value, along.begin))[0]
+        out += [grid % (px, top, px, height - bottom), text(px, height - bottom + 16, f"{value:.6g}")]
+    for value in along.ticks():
+        py = place((across.begin, value))[1]
+        out += [grid % (left, py, width - right, py), text(left - 6, py + 4, f"{value:.6g}", "end")]
     for i, (name, curve) in enumerate(curves):
-        colour, dash = COLOURS[i % len(COLOURS)], ' stroke-dasharray="5 4"' if name.startswith("~") else ""
+        dash = ' stroke-dasharray="5 4"' if name.startswith("~") else ""
+        colour = "#777" if dash else COLOURS[i % len(COLOURS)]
         path = " ".join("%.1f,%.1f" % place(p) for p in curve)
         out.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>')
-        if not dash:
+        if markers and not dash:
             out += ['<circle cx="%.1f" cy="%.1f" r="2.5" fill="%s"/>' % (*place(p), colour) for p in curve]
         py = top + 10 + 18 * i
         out.append(f'<line x1="{width - right + 10}" y1="{py}" x2="{width - right + 32}" y2="{py}" stroke="{colour}" '

@@ -3,13 +3,6 @@
 """The experiments of Wu and JaJa (2016): DGEMM from pageable memory, larger than the GPUs, in simulated time, and on the
 GPUs of this machine if TESSERA_BENCH names tessera-bench. See wu-jaja.md."""
 
-import json
-import os
-import pathlib
-import subprocess
-import sys
-import tempfile
-
 from shared import Paper
 
 paper = Paper("wu-jaja", __doc__)
@@ -41,7 +34,7 @@ def measured_rate(part, title, platform, rows):
              for n in sizes]
     paper.table(part, title, head, table)
     if not paper.quick:
-        paper.chart(part, title, "N / 1024", "GFLOP/s",
+        paper.chart(part, title.split(":")[0] + " (simulated)", "N / 1024", "GFLOP/s",
                     [(f"{g} GPU{'s' if g > 1 else ''}, {memory}", [(n, 1e3 * rows[n, g, memory]["tflops"]) for n in sizes])
                      for g in (1, 2) for memory in ("pageable", "pinned")] +
                     [(f"~native, {g}", [(0, g * NATIVE[platform]), (max(sizes), g * NATIVE[platform])]) for g in (1, 2)])
@@ -52,46 +45,40 @@ def first_above(rows, gpus, share, platform):
     return f"{reached[0]}K" if reached else "not reached"
 
 
-summary = []
-for platform, name in (("sandy-kepler", "Sandy-Kepler"), ("nehalem-tesla", "Nehalem-Tesla")):
-    cubes = row_of(platform, size=[1024 * n for n in sizes])
-    flat = {}
-    for n in sizes:
-        flat |= row_of(platform, m=1024 * n, n=1024 * n, k=K)
-    measured_rate(f"{platform}-cubes", f"DGEMM on {name}, M = N = K: GFLOP/s, and share of the native rate (simulated)",
-                  platform, cubes)
-    measured_rate(f"{platform}-flat", f"DGEMM on {name}, M = N, K = 1024: GFLOP/s, and share of the native rate (simulated)",
-                  platform, flat)
-    for gpus in (1, 2):
-        for what, rows in (("M = N = K", cubes), ("K = 1024", flat)):
-            best = max(1e3 * rows[n, gpus, "pageable"]["tflops"] for n in sizes)
-            summary.append([name, gpus, what, f"{NATIVE[platform] * gpus:g}", rounded(best),
-                            first_above(rows, gpus, 0.9, platform), first_above(rows, gpus, 0.95, platform)])
-paper.table("summary", "Where the native rate is reached, from pageable memory [GFLOP/s] (simulated)",
-            ["machine", "GPUs", "", "native", "largest", "90 % from N =", "95 % from N ="], summary)
-
-bound = []
-for platform, name in (("sandy-kepler", "Sandy-Kepler"), ("nehalem-tesla", "Nehalem-Tesla")):
-    least = 4 * 1e9 * NATIVE[platform] / (LINK[platform] * 2 ** 30)
-    bound.append([name, f"1/{least:.0f}", f"{3 * least:.0f}", "yes" if 1 / K < 1 / least else "no"])
-paper.table("bound", "The bound of 1/m + 1/n + 1/k", ["machine", "bound", "least cube", "K = 1024 alone is above it"], bound)
+def curves():
+    summary = []
+    for platform, name in (("sandy-kepler", "Sandy-Kepler"), ("nehalem-tesla", "Nehalem-Tesla")):
+        cubes = row_of(platform, size=[1024 * n for n in sizes])
+        flat = {}
+        for n in sizes:
+            flat |= row_of(platform, m=1024 * n, n=1024 * n, k=K)
+        measured_rate(f"{platform}-cubes", f"DGEMM on {name}, M = N = K: GFLOP/s, and share of the native rate (simulated)",
+                      platform, cubes)
+        measured_rate(f"{platform}-flat", f"DGEMM on {name}, M = N, K = 1024: GFLOP/s, and share of the native rate (simulated)",
+                      platform, flat)
+        for gpus in (1, 2):
+            for what, rows in (("M = N = K", cubes), ("K = 1024", flat)):
+                best = max(1e3 * rows[n, gpus, "pageable"]["tflops"] for n in sizes)
+                summary.append([name, gpus, what, f"{NATIVE[platform] * gpus:g}", rounded(best),
+                                first_above(rows, gpus, 0.9, platform), first_above(rows, gpus, 0.95, platform)])
+    paper.table("summary", "Where the native rate is reached, from pageable memory [GFLOP/s] (simulated)",
+                ["machine", "GPUs", "", "native", "largest", "90 % from N =", "95 % from N ="], summary)
 
 
-def measured():
+def bounds():
+    bound = []
+    for platform, name in (("sandy-kepler", "Sandy-Kepler"), ("nehalem-tesla", "Nehalem-Tesla")):
+        least = 4 * 1e9 * NATIVE[platform] / (LINK[platform] * 2 ** 30)
+        bound.append([name, f"1/{least:.0f}", f"{3 * least:.0f}", "yes" if 1 / K < 1 / least else "no"])
+    paper.table("bound", "The bound of 1/m + 1/n + 1/k", ["machine", "bound", "least cube", "K = 1024 alone is above it"], bound)
+
+
+def on_a_gpu():
     """The curve from malloc'ed memory on one GPU of this machine, as share of the in-core rate."""
     orders = paper.sizes([8], [2, 4, 8, 16, 24, 32], [1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 28, 32])
-    with tempfile.TemporaryDirectory() as folder:
-        result = pathlib.Path(folder) / "rows.json"
-        for memory in ("pageable", "pinned"):
-            command = [os.environ["TESSERA_BENCH"], "--gpus", "1", "--memory", memory, "--repeat", "3", "--size",
-                       ",".join(str(1024 * n) for n in orders), "--json", str(result)]
-            if subprocess.run(command, stdout=subprocess.DEVNULL).returncode != 0:
-                sys.exit(f"wu-jaja: {' '.join(command)} failed")
-            yield memory, [json.loads(line) for line in result.read_text().splitlines()]
-
-
-if os.environ.get("TESSERA_BENCH"):
-    runs = {memory: {row["m"]: row for row in rows} for memory, rows in measured()}
+    runs = {memory: {row["m"]: row for row in paper.measure({}, gpus=1, memory=memory, repeat=3,
+                                                            size=[1024 * n for n in orders])}
+            for memory in ("pageable", "pinned")}
     table = []
     for m in sorted(runs["pinned"]):
         arithmetic = runs["pinned"][m]["limit_parts_s"]["arithmetic"]  # of the call at the in-core rate
@@ -99,6 +86,6 @@ if os.environ.get("TESSERA_BENCH"):
                             for memory in ("pageable", "pinned")])
     paper.table("run", "DGEMM on one GPU of this machine: TFLOP/s, and share of the in-core rate (run)",
                 ["N", "from malloc'ed memory", "pinned"], table)
-else:
-    print("\nNo run on a GPU: TESSERA_BENCH is not set.")
-print(f"\n{paper.simulations} simulations")
+
+
+paper.do((curves, bounds), [on_a_gpu])
