@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A scheduling policy of one's own: a library that StarPU loads. One queue for all workers, first in, first out.
- *
- *   cc -shared -fPIC -O2 09_policy.c -o libfifo.so $(pkg-config --cflags --libs starpu-1.4)
- *   STARPU_SCHED_LIB=$PWD/libfifo.so TESSERA_POLICY=fifo ./01_gemm
- *
- * docs/policy.md says more. */
+/* A scheduling policy of one's own: one queue for all workers, first in, first out. docs/own-policy.md says how to
+ * compile it, and how to run Tessera under it. */
 #include <starpu.h>
 #include <starpu_scheduler.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* One queue for all workers, first in, first out. */
 struct fifo {
   starpu_pthread_mutex_t mutex;
   struct starpu_task_list tasks;
@@ -25,12 +20,17 @@ static void init(unsigned context) {
 
 static void deinit(unsigned context) { free(starpu_sched_ctx_get_policy_data(context)); }
 
-/* A task is ready: all that it depends on is done. */
-static int push(struct starpu_task* task) {
-  struct fifo* fifo = starpu_sched_ctx_get_policy_data(task->sched_ctx);
-  starpu_worker_relax_on(); /* others may interrupt this worker while it waits for the lock */
+static struct fifo* lock(unsigned context) {
+  struct fifo* fifo = starpu_sched_ctx_get_policy_data(context);
+  starpu_worker_relax_on(); /* other threads may interrupt this worker while it waits for the lock */
   STARPU_PTHREAD_MUTEX_LOCK(&fifo->mutex);
   starpu_worker_relax_off();
+  return fifo;
+}
+
+/* A task is ready: all that it depends on is done. */
+static int push(struct starpu_task* task) {
+  struct fifo* fifo = lock(task->sched_ctx);
   starpu_task_list_push_back(&fifo->tasks, task);
   starpu_push_task_end(task);
   STARPU_PTHREAD_MUTEX_UNLOCK(&fifo->mutex);
@@ -40,16 +40,11 @@ static int push(struct starpu_task* task) {
 
 /* A worker asks for a task: the first one that it can execute, or NULL. */
 static struct starpu_task* pop(unsigned context) {
-  struct fifo* fifo = starpu_sched_ctx_get_policy_data(context);
   const unsigned worker = starpu_worker_get_id_check();
-  struct starpu_task* task;
-  starpu_worker_relax_on();
-  STARPU_PTHREAD_MUTEX_LOCK(&fifo->mutex);
-  starpu_worker_relax_off();
-  for (task = starpu_task_list_begin(&fifo->tasks); task != starpu_task_list_end(&fifo->tasks);
-       task = starpu_task_list_next(task)) {
-    if (starpu_worker_can_execute_task_first_impl(worker, task, NULL)) break;
-  }
+  struct fifo* fifo = lock(context);
+  struct starpu_task* task = starpu_task_list_begin(&fifo->tasks);
+  while (task != NULL && !starpu_worker_can_execute_task_first_impl(worker, task, NULL))
+    task = starpu_task_list_next(task);
   if (task != NULL) starpu_task_list_erase(&fifo->tasks, task);
   STARPU_PTHREAD_MUTEX_UNLOCK(&fifo->mutex);
   return task;
@@ -64,7 +59,7 @@ static struct starpu_sched_policy policy = {
     .worker_type = STARPU_WORKER_LIST,
 };
 
-/* What StarPU looks for in the library that STARPU_SCHED_LIB names. */
+/* StarPU looks for these in the library. */
 struct starpu_sched_policy* starpu_get_sched_lib_policy(const char* name) {
   return strcmp(name, policy.policy_name) == 0 ? &policy : NULL;
 }

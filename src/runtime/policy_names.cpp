@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <tessera/sched.h>
@@ -22,13 +23,15 @@ constexpr int position = 3;  ///< position of `policy` in RuntimeOptions
 /// A library of scheduling policies, opened to read the names that it offers. StarPU opens it again when it starts.
 class PolicyLibrary {
  public:
-  explicit PolicyLibrary(const std::string& file) : handle_(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL), dlclose) {
-    const auto refuse = [&](const std::string& why) {
-      throw ArgumentError("Runtime", position, "STARPU_SCHED_LIB", "is '" + file + "', " + why);
-    };
+  explicit PolicyLibrary(std::string file)
+      : file_(std::move(file)), handle_(dlopen(file_.c_str(), RTLD_NOW | RTLD_LOCAL), dlclose) {
     if (!handle_) refuse(std::string("which cannot be loaded: ") + dlerror());
     find_ = function<Find>("starpu_get_sched_lib_policy");
     if (find_ == nullptr) refuse("which is no library of policies: it has no starpu_get_sched_lib_policy");
+  }
+
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw ArgumentError("Runtime", position, "STARPU_SCHED_LIB", "is '" + file_ + "', " + why);
   }
 
   bool has(const std::string& name) const { return find_(name.c_str()) != nullptr; }
@@ -49,6 +52,7 @@ class PolicyLibrary {
     return reinterpret_cast<Function>(dlsym(handle_.get(), name));
   }
 
+  std::string file_;
   std::unique_ptr<void, int (*)(void*)> handle_;
   Find find_ = nullptr;
 };
@@ -99,6 +103,14 @@ void require_policy(const std::string& name) {
   const char* reason = why_not(name);
   const auto because = reason == nullptr ? "" : std::string(", ") + reason;
   throw ArgumentError("Runtime", position, "policy", "is '" + name + "'" + because + ", must be one of " + known);
+}
+
+std::string first_policy_of_library() {
+  const auto library = policy_library();
+  if (!library) throw ArgumentError("Runtime", position, "STARPU_SCHED_LIB", "is not set");
+  const auto names = library->names();
+  if (names.empty()) library->refuse("whose starpu_get_sched_lib_policies lists no policy");
+  return names.front();
 }
 
 }  // namespace tessera::detail

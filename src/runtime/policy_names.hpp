@@ -14,4 +14,8 @@ constexpr const char* our_policy = "tessera";
 /// if that library cannot be used; or if the options of Tessera's policy are wrong
 void require_policy(const std::string& name);
 
+/// The first policy of the library that STARPU_SCHED_LIB names.
+/// @throws ArgumentError if that library cannot be used, or lists no policy
+std::string first_policy_of_library();
+
 }  // namespace tessera::detail

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "shared/runtime_options.hpp"
 
+#include <cstdlib>
+#include <filesystem>
+
 #include <tessera/error.hpp>
 
 #include "runtime/options.hpp"
@@ -8,6 +11,27 @@
 #include "shared/bad_argument.hpp"
 
 namespace tessera::tools {
+
+namespace {
+
+/// Calls `check`, and names the option if its value is refused.
+template <typename Check>
+auto checked(const std::string& option, const std::string& value, Check check) {
+  try {
+    return check();
+  } catch (const ArgumentError& error) {
+    throw BadArgument(option + " " + value + ": " + error.what());
+  }
+}
+
+/// StarPU gets the absolute name: the loader would look for a name without a slash in the system's folders.
+void use_policy_library(const std::string& file) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) throw BadArgument("--policy-library", file, "is not a file");
+  setenv("STARPU_SCHED_LIB", std::filesystem::absolute(file).c_str(), 1);
+}
+
+}  // namespace
 
 CLI::Validator whole_number(Index least, Index most) {
   auto range = CLI::Range(least, most);
@@ -31,19 +55,21 @@ void add_runtime_options(CLI::App& app, TypedRuntime& typed, bool several) {
             ->type_name("NB")
             ->check(whole_number(1, 2147483647)),
         list("--policy", typed.policies, "NAME", "StarPU scheduling policy (the library's choice)"),
+        app.add_option("--policy-library", typed.policy_library,
+                       "a library with scheduling policies of your own, which --policy names (the first of them)")
+            ->type_name("FILE"),
         list("--placement", typed.placements, "NAME", "home, owner or scheduler (the library's choice)")})
     option->group("What it runs on");
 }
 
 std::vector<std::string> parse_policies(const TypedRuntime& typed) {
-  if (typed.policies.empty()) return {""};
-  for (const auto& name : typed.policies) {
-    try {
-      detail::require_policy(name);
-    } catch (const ArgumentError& error) {
-      throw BadArgument("--policy " + name + ": " + error.what());
-    }
+  if (!typed.policy_library.empty()) {
+    use_policy_library(typed.policy_library);
+    const auto first = checked("--policy-library", typed.policy_library, detail::first_policy_of_library);
+    if (typed.policies.empty()) return {first};
   }
+  if (typed.policies.empty()) return {""};
+  for (const auto& name : typed.policies) checked("--policy", name, [&] { detail::require_policy(name); });
   return typed.policies;
 }
 

@@ -16,6 +16,7 @@ struct TypedRuntime {
   int cpus = -1;
   Index tile = 0;
   std::vector<std::string> policies, placements;
+  std::string policy_library;
 };
 
 /// Accepts whole numbers from `least` to `most`. The help text does not show CLI11's description of the range.
@@ -24,8 +25,9 @@ CLI::Validator whole_number(Index least, Index most);
 /// @param several  accepts lists of GPU counts, policies and placements instead of one each
 void add_runtime_options(CLI::App& app, TypedRuntime& typed, bool several);
 
+/// Also lets StarPU load the policies of `typed.policy_library`.
 /// @return at least one policy; "" leaves the choice to the environment and the library
-/// @throws BadArgument if StarPU does not know one
+/// @throws BadArgument if StarPU does not know one, or cannot use that library
 std::vector<std::string> parse_policies(const TypedRuntime& typed);
 
 /// @return at least one placement

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <thread>
 
 #include <tessera/error.hpp>
@@ -127,6 +129,17 @@ void require_plain_product(const CLI::App& app, const Options& options) {
       throw BadArgument("--slices", std::to_string(options.slices), "is more than the matrix has rows or columns");
 }
 
+/// Refuses a policy that was compiled for the StarPU that computes: its locks stop the only thread of a simulation. The
+/// headers of that StarPU call the locks of the C library by their names, those of the StarPU that simulates do not.
+void require_simulating(const std::string& policy_library) {
+  std::ifstream file(policy_library, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  if (bytes.find(std::string("\0pthread_mutex_lock\0", 20)) != bytes.npos)
+    throw BadArgument("--policy-library", policy_library,
+                      "calls pthread_mutex_lock: it was not compiled for a StarPU that simulates; see "
+                      "docs/own-policy.md");
+}
+
 void parse(const CLI::App& app, const Typed& typed, Options& options) {
   bench::parse_problem_options(app, typed.problem, options);
   options.pinned = options.pinned.value_or(true);
@@ -153,8 +166,8 @@ void parse(const CLI::App& app, const Typed& typed, Options& options) {
                       fmt::format("exceeds the {} cores of {}", options.machine.cores, typed.platform));
   if (options.cpus == 0 && std::ranges::find(options.gpus, 0) != options.gpus.end())
     throw BadArgument("--cpus", "0", "leaves no device together with --gpus 0");
-  options.policies = typed.runtime.policies;
-  if (options.policies.empty()) options.policies = {""};
+  require_simulating(typed.runtime.policy_library);
+  options.policies = tools::parse_policies(typed.runtime);
   if (!typed.runtime.placements.empty()) options.placements = tools::parse_placements(typed.runtime);
   if (app.count("--trace") > 0) tools::require_empty_folder("--trace", options.trace);
 }
