@@ -30,5 +30,12 @@ expect 1 "unknown command 'nonsense'" nonsense
 expect 1 'bundle: there is no option --nonsense' bundle --nonsense
 expect 1 'demo takes no arguments' demo somewhere
 expect 1 'build takes one argument at most' build release debug
+# Neither StarPU nor a cache is in this home.
+for command in build demo test simulate package; do expect 0 '^packages: would install .*StarPU for ' --dry-run $command; done
+STARPU_DIR=/opt/starpu expect 0 'StarPU for real machines: the one in /opt/starpu$' --dry-run bench
+TESSERA_STARPU_SOURCE=/nonexistent.tar.gz expect 1 'TESSERA_STARPU_SOURCE=/nonexistent.tar.gz: no such file' --dry-run simulate
+expect 0 '^packages: would install none$' --dry-run help
+expect 1 "unknown preset 'nonsense'" --dry-run build nonsense
+expect 1 "unknown command 'nonsense'" --dry-run nonsense
 [[ -z $(ls -A) ]] || fail "files were left: $(ls -A)"
 exit $failed
