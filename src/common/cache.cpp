@@ -30,6 +30,14 @@ std::optional<fs::path> cache_directory() {
   return *home / ".cache" / "tessera";
 }
 
+std::string why_not_writable(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return folder.string() + " cannot be made: " + error.message();
+  if (eaccess(folder.c_str(), W_OK | X_OK) != 0) return folder.string() + " cannot be written: " + std::strerror(errno);
+  return "";
+}
+
 PrivateFolder::PrivateFolder(const fs::path& parent) : owner_(getpid()) {
   auto name = (parent / "tessera-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr)

@@ -5,12 +5,16 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 
 namespace tessera::detail {
 
 /// The folder for measurements of this machine: TESSERA_CACHE_DIR, else $XDG_CACHE_HOME/tessera, else ~/.cache/tessera.
 /// Empty if none of these variables is set, or if HOME is not a folder.
 std::optional<std::filesystem::path> cache_directory();
+
+/// Makes the folder if there is none. @return why no file can be made in it, in one sentence; "" if some can
+std::string why_not_writable(const std::filesystem::path& folder);
 
 /// A folder that only this user can enter. The destructor removes it, except in a forked child.
 class PrivateFolder {

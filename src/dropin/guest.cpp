@@ -16,9 +16,15 @@
 #include <thread>
 #include <utility>
 
+#include "common/environment.hpp"
+#include "common/known_variables.hpp"
+#include "foreign_blas.hpp"
+
 namespace tessera::dropin {
 
 namespace {
+
+using detail::environment;
 
 /// True while the calling thread is in a call on the devices, or starts them.
 [[gnu::tls_model("initial-exec")]] thread_local bool inside = false;       // initial-exec: access takes a nanosecond
@@ -106,10 +112,21 @@ class StayLoaded {
 std::mutex making;
 std::atomic<Guest*> only = nullptr;  // created under `making`
 
+/// The log of a process that never called this library, because its BLAS is another one.
+void log_foreign_blas() {
+  if (only != nullptr) return;  // it writes the log
+  const auto settings = settings_from_environment();
+  Log log(settings.log);
+  if (!log.on()) return;
+  if (const auto error = log.write({.foreign = foreign_blas()}); !error.empty())
+    say_once(settings, Subject::Log, error);
+}
+
 /// Registers the fork handlers when the library is loaded. Handlers that are registered later would miss a fork that is
 /// in progress.
 [[gnu::constructor]] void loaded() {
   own_folder();
+  if (!environment("TESSERA_BLAS_LOG").empty()) std::atexit(log_foreign_blas);
   pthread_atfork(
       [] {
         making.lock();
@@ -142,6 +159,8 @@ Guest::Guest()
   if (!settings_.mistake.empty()) trouble_ = settings_.mistake;
   else trouble_ = host_.trouble();
   if (!trouble_.empty()) say_once(settings_, Subject::Settings, trouble_);
+  if (const auto remark = detail::remark_on_unknown_variables(); !remark.empty())
+    say_once(settings_, Subject::Variables, remark);
 }
 
 const Engine* Guest::load() {
@@ -294,13 +313,12 @@ void Guest::stop_devices() {
 
 void Guest::write_log() {
   if (!log_.on() || is_inside()) return;
-  std::string trouble;
+  Log::Header header{host_.path(), {}, {}, foreign_blas()};
   {
     const std::lock_guard lock(mutex_);
-    trouble = trouble_;
+    header.devices = devices_, header.trouble = trouble_;
   }
-  if (const auto error = log_.write(host_.path(), devices_, trouble); !error.empty())
-    say_once(settings_, Subject::Log, error);
+  if (const auto error = log_.write(header); !error.empty()) say_once(settings_, Subject::Log, error);
 }
 
 void Guest::before_fork() {

@@ -53,13 +53,15 @@ void Log::count(const Job& job, Place place, std::optional<double> seconds, std:
   if (host_seconds) sums.compared++, sums.host_seconds += *host_seconds;
 }
 
-std::string Log::write(const std::string& host_blas, const std::string& devices, const std::string& trouble) {
+std::string Log::write(const Header& said) {
   const std::lock_guard lock(mutex_);
-  if (sums_.empty() && trouble.empty()) return {};
+  if (sums_.empty() && said.trouble.empty() && said.foreign.empty()) return {};
   const std::chrono::duration<double> lasted = std::chrono::steady_clock::now() - begin_;
-  ordered_json header{{"process", getpid()}, {"program", program()}, {"host_blas", host_blas}, {"devices", devices}};
+  ordered_json header{
+      {"process", getpid()}, {"program", program()}, {"host_blas", said.host_blas}, {"devices", said.devices}};
   header["seconds"] = lasted.count();
-  if (!trouble.empty()) header["trouble"] = trouble;
+  if (!said.trouble.empty()) header["trouble"] = said.trouble;
+  if (!said.foreign.empty()) header["foreign_blas"] = said.foreign;
   auto text = line_of(header);
   for (const auto& [key, sums] : sums_) {
     const Job named{.routine = key.routine, .overwritten = {}};

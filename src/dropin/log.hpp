@@ -25,9 +25,16 @@ class Log {
   /// @param host_seconds  the measured or predicted time on the host, if known
   void count(const Job& job, Place place, std::optional<double> seconds, std::optional<double> host_seconds);
 
-  /// Appends the statistics to the file, and clears them.
+  /// What the first line of a process says.
+  struct Header {
+    std::string host_blas, devices;
+    std::string trouble;  ///< "": none
+    std::string foreign;  ///< a BLAS whose calls do not come through the drop-in; "": none
+  };
+  /// Appends the statistics to the file, and clears them. Without calls, writes the header only if there is trouble or
+  /// a foreign BLAS.
   /// @return the reason why they could not be written, or ""
-  std::string write(const std::string& host_blas, const std::string& devices, const std::string& trouble);
+  std::string write(const Header& header);
 
   /// Handlers of fork. A forked child starts with an empty log.
   void before_fork() { mutex_.lock(); }

@@ -49,7 +49,7 @@ void say_now(const std::string& sentence) {
 }
 
 void say_once(const Settings& settings, Subject subject, const std::string& sentence) {
-  static std::atomic<bool> said[3] = {};
+  static std::atomic<bool> said[4] = {};
   if (!settings.quiet && !said[static_cast<int>(subject)].exchange(true)) say_now(sentence);
 }
 

@@ -23,7 +23,7 @@ Settings settings_from_environment();
 /// Writes "tessera: " and the sentence to standard error, as one line, with a single write.
 void say_now(const std::string& sentence);
 
-enum class Subject { Settings, Devices, Log };
+enum class Subject { Settings, Variables, Devices, Log };
 
 /// Calls say_now, unless TESSERA_QUIET is set. Only the first sentence of each subject is written.
 void say_once(const Settings& settings, Subject subject, const std::string& sentence);

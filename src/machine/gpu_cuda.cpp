@@ -7,12 +7,24 @@
 
 namespace tessera::gpu {
 
+namespace {
+
+/// Why CUDA finds no device. Without a driver it complains of an old one.
+std::string why_none(cudaError_t status) {
+  int driver = 0;
+  if (status == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0)
+    return "no NVIDIA driver is installed";
+  return cudaGetErrorString(status);
+}
+
+}  // namespace
+
 Probe probe(int wanted, int first) {
   Probe found;
   int count = 0;
   if (const auto status = cudaGetDeviceCount(&count); status != cudaSuccess) {
     cudaGetLastError();  // clears the error, so that it does not appear in a later call
-    found.unusable.emplace_back(std::string("no CUDA device: ") + cudaGetErrorString(status));
+    found.unusable.push_back("no CUDA device: " + why_none(status));
     return found;
   }
   const KeepCurrentDevice keep;

@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <functional>
 #include <sstream>
@@ -69,11 +67,7 @@ void set_rates(Bus& bus, gpu::LinkRates rates) {
 }
 
 void require_writable(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw RuntimeError(folder.string() + " cannot be made: " + error.message());
-  if (eaccess(folder.c_str(), W_OK | X_OK) != 0)
-    throw RuntimeError(folder.string() + " cannot be written: " + std::strerror(errno));
+  if (const auto reason = why_not_writable(folder); !reason.empty()) throw RuntimeError(reason);
 }
 
 bool holds(const fs::path& path, const std::string& text) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "options.hpp"
 
+#include <starpu_config.h>
+
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -73,13 +75,13 @@ bool asks_for_even_edges() {
 }
 
 RuntimeOptions with_environment(RuntimeOptions options) {
-  constexpr Index most_workers = 1 << 16, largest_tile = std::numeric_limits<int>::max();
+  constexpr Index most_workers = 1 << 16, most_cpus = STARPU_MAXCPUS, largest_tile = std::numeric_limits<int>::max();
   constexpr Index most_memory = Index{1} << 40;  // MiB
-  require_range(Cpus, "cpus", options.cpus, -1, most_workers);
+  require_range(Cpus, "cpus", options.cpus, -1, most_cpus);
   require_range(Gpus, "gpus", options.gpus, -1, most_workers);
   require_range(Tile, "tile", options.tile, 0, largest_tile);
   require_range(GpuMemory, "gpu_memory", options.gpu_memory, 0, most_memory);
-  if (options.cpus < 0) options.cpus = static_cast<int>(number(Cpus, "TESSERA_CPUS", -1, most_workers));
+  if (options.cpus < 0) options.cpus = static_cast<int>(number(Cpus, "TESSERA_CPUS", -1, most_cpus));
   if (options.gpus < 0) options.gpus = static_cast<int>(number(Gpus, "TESSERA_GPUS", -1, most_workers));
   if (options.tile == 0) options.tile = number(Tile, "TESSERA_TILE", 0, largest_tile);
   require_range(PinnedMemory, "pinned_memory", options.pinned_memory, 0, most_memory);

@@ -28,6 +28,7 @@ namespace {
 auto& mutex = *new std::mutex;
 auto& ended = *new std::condition_variable;
 bool alive = false;                                // from the start until after the destructor; guarded by mutex
+bool joined = false;                               // the last session has joined the program's StarPU; likewise
 auto& running = *new std::weak_ptr<Session>;       // guarded by mutex
 auto& until_exit = *new std::shared_ptr<Session>;  // guarded by mutex
 std::atomic<bool> in_use = false;                  // StarPU starts, runs or stops
@@ -116,6 +117,7 @@ std::shared_ptr<Session> make_session(std::unique_lock<std::mutex>& lock, const 
   kept->end.expected = alive = true;
   const std::shared_ptr<Session> fresh(kept, kept->session.get());
   running = fresh;
+  joined = fresh->joined();
   // Registered again after CUDA and StarPU have registered their handlers, since the last one runs first.
   static std::once_flag with_gpus, without_gpus;
   std::call_once(fresh->machine().gpu_count() > 0 ? with_gpus : without_gpus, [] { std::atexit(end_of_process); });
@@ -147,8 +149,9 @@ std::shared_ptr<Session> session(const RuntimeOptions& options) {
   require_can_wait("Runtime");
   std::unique_lock lock(mutex);  // a session that starts changes the environment
   // Before a session is held: if this throws, no session ends under the mutex. The options must be legal even if they
-  // are not used.
-  static_cast<void>(with_environment(options));
+  // are not used. A StarPU of the program's own decides what they would.
+  const auto complete = with_environment(options);
+  if (!running.expired() && !joined) require_possible(complete);
   if (auto existing = running.lock()) return existing;
   return make_session(lock, options);
 }

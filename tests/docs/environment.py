@@ -14,10 +14,18 @@ def text_of(*patterns):
     return "\n".join(path.read_text() for pattern in patterns for path in sorted(root.glob(pattern)) if path.is_file())
 
 
+LIST = "src/common/known_variables.hpp"
+
+
+def in_list():
+    """The variables that the programs know of, when they look for mistyped names."""
+    return re.findall(r'"(TESSERA_[A-Z_]*[A-Z])"', (root / LIST).read_text())
+
+
 def in_code():
     """String literals that are a whole name, but for the enumerators of the C interface, which messages print."""
     code = text_of("src/**/*.[ch]pp", "codelets/**/*.[ch]pp")
-    code += text_of("src/python/**/*.py")
+    code = code.replace((root / LIST).read_text(), "") + text_of("src/python/**/*.py")
     names = set(re.findall(r'"(TESSERA_[A-Z_]*[A-Z])"', code))
     return names - set(re.findall(r"\b(TESSERA_[A-Z_]+) =", text_of("include/tessera/*.h")))
 
@@ -45,6 +53,10 @@ read = {name for name in in_code() | in_policy() | in_scripts() if not name.star
 documented = in_tables()
 mistakes = [f"{name} is read, but docs/environment.md does not list it" for name in sorted(read - set(documented))]
 mistakes += [f"{name} is in docs/environment.md, but nothing reads it" for name in sorted(set(documented) - read)]
+listed = in_list()
+of_page = sorted({name for name in documented if name not in in_policy()})
+if listed != of_page:
+    mistakes.append(f"{LIST} does not have, in this order: {', '.join(of_page)}")
 mistakes += [f"{name} is listed twice" for name in sorted(set(documented)) if documented.count(name) > 1]
 print("\n".join(mistakes) or f"{len(read)} variables are read, and docs/environment.md lists each")
 sys.exit(bool(mistakes))

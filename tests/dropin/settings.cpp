@@ -99,6 +99,13 @@ TEST(Log, ThatCannotBeWrittenIsSaidOnce) {
   }
 }
 
+TEST(Variables, ThatNothingReadsAreNamedOnce) {
+  const auto ended = calls.run({{"TESSERA_BLAS_DEVICE", "cpu"}, {"TESSERA_QUITE", "1"}});
+  EXPECT_TRUE(has_ended(ended));
+  EXPECT_TRUE(says(ended, "TESSERA_BLAS_DEVICE"));
+  EXPECT_TRUE(says(ended, "TESSERA_QUITE"));
+}
+
 TEST(Log, MayBeQuiet) {
   EXPECT_TRUE(has_ended_silently(calls.run({{"TESSERA_BLAS_LOG", "/nonexistent/log"}, {"TESSERA_QUIET", "1"}})));
 }

@@ -238,6 +238,35 @@ TEST(Runtime, TheLastOfTwoStopsStarpu) {
   EXPECT_EQ(starpu_is_initialized(), 0);
 }
 
+TEST(Runtime, OptionsOfASecondOneAreChecked) {
+  const Runtime first(cpus(1));
+  const auto expect_refused = [](const RuntimeOptions& options, int position, const std::string& problem) {
+    try {
+      const Runtime second(options);
+      ADD_FAILURE() << "accepted: " << problem;
+    } catch (const ArgumentError& error) {
+      EXPECT_EQ(error.position(), position);
+      EXPECT_THAT(error.what(), ::testing::HasSubstr(problem));
+    }
+  };
+  auto options = cpus(1);
+  options.policy = "nonsense";
+  expect_refused(options, 3, "is 'nonsense', must be one of tessera");
+  options = cpus(1), options.gpus = 99;
+  expect_refused(options, 2, "is 99, but this machine has");
+  expect_refused(cpus(10000), 1, "is 10000, must be from -1 to " + std::to_string(STARPU_MAXCPUS));
+  expect_refused(cpus(0), 1, "nothing could compute");
+  options = cpus(1), options.policy = "eager", options.placement = Placement::Home;
+  expect_refused(options, 4, "only the policy tessera");
+  expect_right_product();
+  const Environment environment{{"TESSERA_CPUS", "10000"}};
+  expect_refused({}, 1, "TESSERA_CPUS");
+}
+
+TEST(RuntimeOptions, MoreCpusThanStarpuCanDriveAreRefused) {
+  expect_no_start(cpus(10000), 1, "cpus", "is 10000, must be from -1 to " + std::to_string(STARPU_MAXCPUS));
+}
+
 TEST(Runtime, AMatrixKeepsItAlive) {
   auto runtime = std::make_unique<Runtime>(cpus(1));
   std::vector<double> data(16);

@@ -18,8 +18,13 @@ Json or_null(const std::optional<T>& value) {
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 Json to_json(const Process& p) {
-  return {{"process", p.id},      {"program", p.program}, {"host_blas", p.host_blas},
-          {"devices", p.devices}, {"seconds", p.seconds}, {"trouble", text_or_null(p.trouble)}};
+  return {{"process", p.id},
+          {"program", p.program},
+          {"host_blas", p.host_blas},
+          {"devices", p.devices},
+          {"seconds", p.seconds},
+          {"trouble", text_or_null(p.trouble)},
+          {"foreign_blas", text_or_null(p.foreign)}};
 }
 
 Json to_json(const Calls& c) {

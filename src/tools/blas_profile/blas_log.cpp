@@ -76,6 +76,7 @@ Process process(const Json& line) {
   process.host_blas = optional_text(line, "host_blas");
   process.devices = optional_text(line, "devices");
   process.trouble = optional_text(line, "trouble");
+  process.foreign = optional_text(line, "foreign_blas");
   process.seconds = number(required(line, "seconds"), "seconds");
   return process;
 }

@@ -35,6 +35,7 @@ struct Process {
   std::string program, host_blas;
   std::string devices;  ///< "": the devices were not started
   std::string trouble;  ///< "": none
+  std::string foreign;  ///< a BLAS whose calls do not come through; "": none
   double seconds = 0;   ///< from the first call to the end of the process
   std::vector<Calls> calls;
 };

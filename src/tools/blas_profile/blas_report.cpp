@@ -44,6 +44,9 @@ Unit byte_unit(std::span<const Calls> table) {
 
 std::string program_name(const BlasReport& report) { return report.words.empty() ? "it" : report.words.front(); }
 
+/// A process that has loaded a BLAS of its own, and made no call of another.
+bool is_all_foreign(const Process& p) { return !p.foreign.empty() && p.host_blas.empty() && p.calls.empty(); }
+
 void print_processes(Out out, const Log& log) {
   std::size_t left_out = 0;
   for (std::size_t i = 0; i < log.processes.size(); i++) {
@@ -52,10 +55,20 @@ void print_processes(Out out, const Log& log) {
       left_out++;
       continue;
     }
-    fmt::format_to(out, "{} (process {}), {} s from its first BLAS call to its end\n", p.program, p.id,
-                   significant(p.seconds, 3));
-    fmt::format_to(out, "  host BLAS: {}\n", p.host_blas.empty() ? "not found" : p.host_blas);
-    fmt::format_to(out, "  devices: {}\n", p.devices.empty() ? "not started" : p.devices);
+    if (is_all_foreign(p)) {
+      fmt::format_to(out, "{} (process {}), which made no call that came through\n", p.program, p.id);
+    } else {
+      fmt::format_to(out, "{} (process {}), {} s from its first BLAS call to its end\n", p.program, p.id,
+                     significant(p.seconds, 3));
+      fmt::format_to(out, "  host BLAS: {}\n", p.host_blas.empty() ? "not found" : p.host_blas);
+      fmt::format_to(out, "  devices: {}\n", p.devices.empty() ? "not started" : p.devices);
+    }
+    if (!p.foreign.empty())
+      fmt::format_to(out,
+                     "  not seen: calls of {}\n    A package from PyPI brings this BLAS, whose functions have names of "
+                     "their own. Use the package of\n    the distribution (python3-numpy), or call Tessera's Python "
+                     "package: docs/languages.md\n",
+                     p.foreign);
     if (!p.trouble.empty()) fmt::format_to(out, "  trouble: {}\n", p.trouble);
   }
   if (left_out > 0) fmt::format_to(out, "and {} other process{}\n", left_out, left_out == 1 ? "" : "es");
@@ -183,7 +196,9 @@ std::string blas_text(const BlasReport& report) {
     print_table(out, all);
     fmt::format_to(out, "\n");
     print_totals(out, totals(report.log));
-  } else if (report.log.damaged.empty()) print_reasons(out, report);
+  } else if (report.log.damaged.empty() && std::ranges::none_of(report.log.processes, is_all_foreign)) {
+    print_reasons(out, report);
+  }
   return text;
 }
 

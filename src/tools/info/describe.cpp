@@ -93,7 +93,8 @@ Software look_at_software() {
   software.blas_library = library_of("cblas_dgemm");
   software.blas_threads = host::threads();
   const auto cache = detail::cache_directory();
-  software.cache = cache ? cache->string() : "none: HOME is not set";
+  software.cache = cache ? cache->string() : "none: HOME names no folder";
+  if (cache) software.cache_trouble = detail::why_not_writable(*cache / "starpu");
   software.visible_gpus = gpu::visible_devices();
 #ifdef TESSERA_WITH_CUDA
   software.with_cuda = true;

@@ -16,8 +16,8 @@ namespace tessera::info {
 struct Software {
   std::string tessera, starpu, starpu_library, starpu_features;
   std::string blas, blas_library;
-  int blas_threads = 1;  ///< by its own choice
-  std::string cache;
+  int blas_threads = 1;              ///< by its own choice
+  std::string cache, cache_trouble;  ///< why measurements cannot be kept; "": they can
   std::vector<std::string> visible_gpus;
   bool with_cuda = false;  ///< Tessera was built with CUDA
 };

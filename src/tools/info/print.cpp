@@ -57,6 +57,8 @@ void print_software(const Facts& facts) {
   line("host BLAS", s.blas);
   line("", fmt::format("{}, {} thread{} by default", s.blas_library, s.blas_threads, s.blas_threads == 1 ? "" : "s"));
   line("cache", s.cache);
+  if (!s.cache_trouble.empty())
+    line("", s.cache_trouble + ": each process measures the machine again; see TESSERA_CACHE_DIR");
 }
 
 void print_plans(const std::vector<PlannedProduct>& products) {
@@ -117,6 +119,7 @@ void print_text(const Facts& facts) {
 void print_json(const Facts& facts) {
   const auto& s = facts.software;
   Json json{{"tessera", s.tessera}, {"with_cuda", s.with_cuda}, {"visible_gpus", s.visible_gpus}, {"cache", s.cache}};
+  json["cache_trouble"] = s.cache_trouble.empty() ? Json(nullptr) : Json(s.cache_trouble);
   json["starpu"] = {{"version", s.starpu}, {"library", s.starpu_library}, {"features", s.starpu_features}};
   json["host_blas"] = {{"config", s.blas}, {"library", s.blas_library}, {"threads", s.blas_threads}};
   json["runtime_error"] = facts.running ? Json(nullptr) : Json(facts.why_not_running);

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 
+#include "common/known_variables.hpp"
 #include "shared/bad_argument.hpp"
 
 namespace tessera::tools {
 
-/// Adds --version, and parses.
+/// Adds --version, and parses. Says which variables of the environment have no meaning.
 /// @return false if --help or --version was given, after printing what it asks for
 /// @throws BadArgument
 inline bool parse_command_line(CLI::App& app, int argc, char** argv) {
@@ -19,6 +21,8 @@ inline bool parse_command_line(CLI::App& app, int argc, char** argv) {
     app.exit(error);
     return false;
   }
+  if (const auto remark = detail::remark_on_unknown_variables(); !remark.empty())
+    std::fprintf(stderr, "%s: %s\n", app.get_name().c_str(), remark.c_str());
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include <spawn.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
@@ -23,12 +24,18 @@ void require_empty_folder(const std::string& option, const fs::path& folder) {
     throw BadArgument(
         fmt::format("{}: cannot be used while TESSERA_TRACE={} records all calls: unset it", option, all));
   std::error_code error;
-  if (!fs::exists(folder, error)) return;
+  if (!fs::exists(folder, error)) {  // made now, and not after everything has been measured
+    fs::create_directories(folder, error);
+    if (error) throw BadArgument(option, folder, "cannot be made: " + error.message());
+    return;
+  }
   if (!fs::is_directory(folder)) throw BadArgument(option, folder, "is a file; it must be a folder");
   const bool empty = fs::is_empty(folder, error);
   if (error) throw BadArgument(option, folder, "cannot be read: " + error.message());
   if (!empty)
     throw BadArgument(option, folder, "must be a new folder or an empty one: existing files are not overwritten");
+  if (eaccess(folder.c_str(), W_OK | X_OK) != 0)
+    throw BadArgument(option, folder, std::string("cannot be written: ") + std::strerror(errno));
 }
 
 fs::path RecordingFolders::next(const std::string& name) {

@@ -9,8 +9,9 @@
 /// The option `--trace FOLDER` of the programs that run routines.
 namespace tessera::tools {
 
-/// @throws BadArgument if the folder is not empty, as nothing is overwritten, or if TESSERA_TRACE is set and would
-/// record every call
+/// Makes the folder, if there is none.
+/// @throws BadArgument if it cannot be made or written; if it is not empty, as nothing is overwritten; or if
+/// TESSERA_TRACE is set and would record every call
 void require_empty_folder(const std::string& option, const std::filesystem::path& folder);
 
 /// The folders of the recorded runs: `folder` itself for a single run, else one subfolder per run.

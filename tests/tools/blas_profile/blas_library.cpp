@@ -4,15 +4,17 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "support/files.hpp"
 #include "support/process.hpp"
 
 namespace tessera::blas_profile {
 
 namespace {
 
-using ::testing::HasSubstr, ::testing::SizeIs;
+using ::testing::AllOf, ::testing::HasSubstr, ::testing::Not, ::testing::SizeIs;
 
 const std::string tessera_info = std::getenv("TEST_INFO"), client = std::getenv("TEST_OPENBLAS_CLIENT");
 
@@ -38,6 +40,44 @@ TEST(BlasLibrary, IsReportedAsText) {
   const auto ended = test::run_program({tessera_info, "--blas", client}, 100);
   EXPECT_EQ(ended.status, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("\ndgemm        200     200     200  ")) << ended.out;
+}
+
+/// A library where the wheels of PyPI put NumPy's BLAS. Its calls would go to functions with other names.
+class BlasOfAWheel : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directory(folder_.path() / "numpy.libs");
+    std::filesystem::copy_file(std::getenv("TEST_STAND_IN"), library_);
+  }
+  test::Ended info(std::vector<std::string> words) const {
+    words.insert(words.begin(), {"/usr/bin/env", "LD_PRELOAD=" + library_.string(), tessera_info});
+    return test::run_program(words, 100);
+  }
+  test::Scratch folder_;
+  const std::filesystem::path library_ = folder_.path() / "numpy.libs/libscipy_openblas64_-0123abcd.so";
+};
+
+TEST_F(BlasOfAWheel, IsNamedInTheReport) {
+  const auto ended = info({"--blas", "/bin/true"});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("true (process "), HasSubstr("not seen: calls of " + library_.string()),
+                               HasSubstr("package from PyPI"), Not(HasSubstr("Likely reasons"))));
+}
+
+TEST_F(BlasOfAWheel, IsInTheJson) {
+  const auto json = nlohmann::json::parse(info({"--json", "--blas", "/bin/true"}).out);
+  ASSERT_THAT(json["processes"], SizeIs(1));
+  EXPECT_EQ(json["processes"][0]["foreign_blas"], library_.string());
+}
+
+TEST_F(BlasOfAWheel, IsNamedBesideCallsThatComeThrough) {
+  const auto ended = info({"--blas", client});
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("not seen: calls of " + library_.string()), HasSubstr("\ndgemm  "),
+                               HasSubstr("host BLAS: ")));
+}
+
+TEST(BlasLibrary, WritesNoLogWithoutCalls) {
+  EXPECT_THAT(test::run_program({tessera_info, "--blas", "/bin/true"}, 100).out, HasSubstr("Likely reasons"));
 }
 
 }  // namespace

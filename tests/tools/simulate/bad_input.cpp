@@ -40,6 +40,7 @@ TEST(BadInput, WrongOptionOfThePolicyIsNamed) {
 TEST(BadInput, TraceNeedsANewFolder) {
   expect_refused("--platform everest --trace /", "--trace", "must be a new folder");
   expect_refused("--platform everest --trace /dev/null", "--trace", "must be a folder");
+  expect_refused("--platform everest --trace /proc/none/run", "--trace: '/proc/none/run'", "cannot be made: ");
 }
 
 TEST(BadInput, MoreThanTheMachineHasIsRefused) {
