@@ -15,10 +15,10 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-/// Runs it on an HPL.dat. TESSERA_HPL names the program.
+/// Runs it on an HPL.dat. TESSERA_TEST_HPL names the program.
 Ended run_hpl(const std::filesystem::path& folder, const std::string& input, std::vector<std::string> options = {}) {
-  const char* const program = std::getenv("TESSERA_HPL");
-  if (program == nullptr) throw std::runtime_error("TESSERA_HPL must name tessera-hpl");
+  const char* const program = std::getenv("TESSERA_TEST_HPL");
+  if (program == nullptr) throw std::runtime_error("TESSERA_TEST_HPL must name tessera-hpl");
   write_file(folder / "some.dat", input);
   std::vector<std::string> words{program, folder / "some.dat"};
   words.insert(words.end(), options.begin(), options.end());
