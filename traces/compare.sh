@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Compares `tessera` with the best of StarPU's dmdar, dmdas and lws on simulated machines, each with the tile and the CPU
-# workers that are best for it; without homes, also with dmda and eager. Prints the tables of traces/policy.md.
-# usage: traces/compare.sh [MACHINE|out-of-core|without-homes]...    MACHINE: a name in traces/platforms
+# Compares `tessera` with the best of StarPU's dmdar, dmdas and lws on simulated machines: on all machines with the tile and
+# the CPU workers that are best for each of these; then with the same tiles for all, and without homes, also with dmda and
+# eager. Prints the tables of traces/policy.md.
+# usage: traces/compare.sh [all-machines|h200x4|summit-node|out-of-core|without-homes]...
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 simulate=${TESSERA_SIMULATE:-$here/../build/simgrid/bin/tessera-simulate}
@@ -12,38 +13,37 @@ routines=(gemm symm syrk syr2k trmm trsm)
 
 machines=(h200x4 summit-node everest makalu sandy-kepler nehalem-tesla gtx-260)
 
-run() {  # arguments; the table leaves out a policy that fails
-  "$simulate" "$@" --json - 2>/dev/null || true
-}
-
 # Prints how many cores are left if each GPU has one to itself, as in StarPU.
 cores_beside_gpus() {  # machine
   python3 -c 'import json, sys; m = json.load(open(sys.argv[1])); print(m["cpu"]["cores"] - len(m["gpus"]))' \
     "$here/platforms/$1.json"
 }
 
-# One problem. The policy `tessera` runs as the library starts it; StarPU's policies with all of these tiles, without CPU
-# workers and with one on each core. `table` takes the fastest of each policy.
-problem() {  # machine, routine, n, tile of tessera or "", tiles of the others or "", further arguments
-  local machine=$1 routine=$2 n=$3 tile=$4 tiles cpus other
-  read -ra tiles <<<"$5"
-  shift 5
-  run --platform "$machine" --routine "$routine" --size "$n" --policy tessera ${tile:+--tile "$tile"} "$@"
-  for cpus in 0 "$(cores_beside_gpus "$machine")"; do
-    for other in "${tiles[@]}"; do
-      [[ $other == chosen ]] && other=
-      run --platform "$machine" --routine "$routine" --size "$n" --policy dmdar,dmdas,lws --cpus "$cpus" \
-        ${other:+--tile "$other"} "$@"
+# One problem under all policies. `tessera` runs as the library starts it. StarPU's policies run with the library's tiles and
+# with tiles of n/16, n/8 and n/4, each without CPU workers and with one on every core that drives no GPU.
+own_tiles() {  # machine, routine, n
+  local cpus tile common=(--platform "$1" --routine "$2" --size "$3" --json -)
+  "$simulate" "${common[@]}" --policy tessera 2>/dev/null || true
+  for cpus in 0 "$(cores_beside_gpus "$1")"; do
+    for tile in "" $(($3 / 16)) $(($3 / 8)) $(($3 / 4)); do
+      "$simulate" "${common[@]}" --policy dmdar,dmdas,lws --cpus "$cpus" ${tile:+--tile "$tile"} 2>/dev/null || true
     done
   done
 }
 
-in_core() {  # machine
-  local routine n sizes=(8192 16384)
-  case $1 in h200x4 | summit-node) sizes+=(32768) ;; esac
-  for routine in "${routines[@]}"; do
-    for n in "${sizes[@]}"; do problem "$1" "$routine" "$n" "" "chosen $((n / 16)) $((n / 8)) $((n / 4))"; done
+all_machines() {
+  local machine routine
+  for machine in "${machines[@]}"; do
+    for routine in gemm syrk trsm; do own_tiles "$machine" "$routine" 16384; done
   done
+}
+
+run() {  # arguments; the table leaves out a policy that fails
+  "$simulate" --policy tessera,dmdar,dmdas,lws "$@" --json - 2>/dev/null || true
+}
+
+in_core() {  # machine
+  run --platform "$1" --routine "$(IFS=, && echo "${routines[*]}")" --size 8192,16384,32768
 }
 
 out_of_core() {  # the operands, as a multiple of the memory of one GPU
@@ -51,14 +51,14 @@ out_of_core() {  # the operands, as a multiple of the memory of one GPU
   for routine in "${routines[@]}"; do
     case $routine in syrk | trmm | trsm) operands=2 ;; *) operands=3 ;; esac
     for n in 16384 32768; do
-      problem h200x4 "$routine" "$n" 2048 "1024 2048 4096" --gpu-memory $((operands * n * n * 8 / $1 >> 20))
+      run --platform h200x4 --routine "$routine" --size "$n" --tile 2048 --gpu-memory $((operands * n * n * 8 / $1 >> 20))
     done
   done
 }
 
 # As under a program that suggests no homes: tasks are submitted in the plain order, and the policy alone places them.
 without_homes() {  # arguments
-  run --policy tessera,eager,lws,dmda,dmdar,dmdas --placement scheduler --size 16384 "$@"
+  "$simulate" --policy tessera,eager,lws,dmda,dmdar,dmdas --placement scheduler --size 16384 "$@" --json - 2>/dev/null || true
 }
 
 in_core_without_homes() {  # machine
@@ -71,9 +71,9 @@ out_of_core_without_homes() {
   without_homes --platform h200x4 --routine potrf --tile 1024 --gpu-memory 96
 }
 
-# Prints one row per problem, then the geometric mean.
-table() {  # yes: the others have tiles and CPU workers of their own, which the table shows
-  awk -v own="${1:-no}" '
+# Prints one row per problem, then the geometric mean. Of several runs of a policy the fastest counts.
+table() {  # own-tiles: rows name the machine, and tile and CPU workers of the others
+  awk -v own_tiles="${1:-}" '
     function value(name) {
       match($0, "\"" name "\":[^,}]*")
       return substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3)
@@ -95,7 +95,8 @@ table() {  # yes: the others have tiles and CPU workers of their own, which the 
       }
       ratio = time[best] / time["tessera"]
       printf "| %s | %s | %s%s %s | %.2f | %.0f %%, %.0f %% | %s %.3g GB in %.4g s |\n", problem, cell("tessera"), best,
-             how[best], cell(best), ratio, 100 * unused["tessera"], 100 * unused[best], fewest, bytes[fewest] / 1e9, time[fewest]
+             how[best], cell(best), ratio, 100 * unused["tessera"], 100 * unused[best], fewest, bytes[fewest] / 1e9,
+             time[fewest]
       sum += log(ratio); problems++
       if (least == "" || ratio < least) least = ratio
       if (bytes["tessera"] < bytes[best]) fewer++
@@ -106,7 +107,7 @@ table() {  # yes: the others have tiles and CPU workers of their own, which the 
       print "|---|---|---|---|---|---|"
     }
     {
-      key = value("routine") " " value("n"); gsub(/"/, "", key)
+      key = (own_tiles ? value("platform") " " : "") value("routine") " " value("n"); gsub(/"/, "", key)
       if (key != problem) {
         if (problem != "") row()
         problem = key
@@ -116,7 +117,7 @@ table() {  # yes: the others have tiles and CPU workers of their own, which the 
       seconds = value("median_s") + 0
       if (policy in time && time[policy] <= seconds) next
       time[policy] = seconds; bytes[policy] = value("bytes_h2d") + 0; unused[policy] = idle(seconds)
-      how[policy] = own == "yes" ? " (" tile() ", " value("cpus") " CPUs)" : ""
+      how[policy] = own_tiles ? " (" tile() ", " value("cpus") " CPUs)" : ""
     }
     END {
       row()
@@ -126,18 +127,14 @@ table() {  # yes: the others have tiles and CPU workers of their own, which the 
     }'
 }
 
-[[ $# -gt 0 ]] || set -- "${machines[@]}" out-of-core without-homes
+[[ $# -gt 0 ]] || set -- all-machines h200x4 summit-node out-of-core without-homes
 for name in "$@"; do
-  case " ${machines[*]} " in
-    *" $name "*)
-      printf '**%s**\n\n' "$name" && in_core "$name" | table yes
-      continue
-      ;;
-  esac
   case $name in
+    all-machines) all_machines | table own-tiles ;;
+    h200x4 | summit-node) printf '**%s**\n\n' "$name" && in_core "$name" | table ;;
     out-of-core)
-      printf '**All four GPUs together hold a quarter of the operands**\n\n' && out_of_core 16 | table yes
-      printf '**Each GPU holds a quarter of the operands**\n\n' && out_of_core 4 | table yes
+      printf '**All four GPUs together hold a quarter of the operands**\n\n' && out_of_core 16 | table
+      printf '**Each GPU holds a quarter of the operands**\n\n' && out_of_core 4 | table
       ;;
     without-homes)
       for machine in h200x4 everest summit-node makalu; do
@@ -146,7 +143,7 @@ for name in "$@"; do
       printf '**h200x4, all four GPUs together hold about a quarter of the operands**\n\n' && out_of_core_without_homes | table
       ;;
     *)
-      echo "compare.sh: unknown table '$name'; known tables: ${machines[*]}, out-of-core, without-homes" >&2
+      echo "compare.sh: unknown table '$name'; known tables: all-machines, h200x4, summit-node, out-of-core, without-homes" >&2
       exit 2
       ;;
   esac

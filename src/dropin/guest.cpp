@@ -118,7 +118,7 @@ void log_foreign_blas() {
   const auto settings = settings_from_environment();
   Log log(settings.log);
   if (!log.on()) return;
-  if (const auto error = log.write({.foreign = foreign_blas()}); !error.empty())
+  if (const auto error = log.write({{}, {}, {}, foreign_blas()}); !error.empty())
     say_once(settings, Subject::Log, error);
 }
 

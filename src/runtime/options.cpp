@@ -3,6 +3,7 @@
 
 #include <starpu_config.h>
 
+#include <iterator>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,8 @@
 #include <tessera/error.hpp>
 
 #include "common/environment.hpp"
+#include "machine/gpu.hpp"
+#include "policy_names.hpp"
 
 namespace tessera::detail {
 
@@ -93,6 +96,28 @@ RuntimeOptions with_environment(RuntimeOptions options) {
   if (options.placement == Placement::Automatic) options.placement = placement_from_environment();
   if (!options.progress) options.progress = flag(ProgressField, "TESSERA_PROGRESS");
   return options;
+}
+
+void require_devices(const RuntimeOptions& options, Index gpus, const std::string& why) {
+  if (options.gpus > gpus)
+    throw ArgumentError("Runtime", Gpus, "gpus",
+                        "is " + std::to_string(options.gpus) + ", but this machine has " + std::to_string(gpus) +
+                            " that can be used" + (why.empty() ? "" : " (" + why + ")"));
+  if (options.cpus == 0 && (gpus == 0 || options.gpus == 0))
+    throw ArgumentError("Runtime", Cpus, "cpus", "is 0 and there is no GPU: nothing could compute");
+}
+
+void require_placement(Placement placement, const std::string& policy) {
+  if (placement == Placement::Home && policy != our_policy)
+    throw ArgumentError("Runtime", PlacementField, "placement",
+                        "is home, which only the policy tessera knows, not " + policy);
+}
+
+void require_possible(const RuntimeOptions& options) {
+  require_devices(options, std::ssize(gpu::visible_devices()), "");
+  const std::string policy = options.policy.empty() ? our_policy : options.policy;
+  require_policy(policy);
+  require_placement(options.placement, policy);
 }
 
 }  // namespace tessera::detail

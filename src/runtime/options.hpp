@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <tessera/runtime.hpp>
@@ -21,5 +22,15 @@ RuntimeOptions with_environment(RuntimeOptions options);
 /// Whether TESSERA_TILE_EDGES asks for even edges. It has no field in RuntimeOptions.
 /// @throws ArgumentError as `with_environment`
 bool asks_for_even_edges();
+
+/// Whether this machine has the devices. Throws ArgumentError, as do those below.
+/// @param gpus  that can be used
+/// @param why   why others cannot be used; "": there are none
+void require_devices(const RuntimeOptions& options, Index gpus, const std::string& why);
+
+void require_placement(Placement placement, const std::string& policy);
+
+/// Whether a Runtime could start with these options, which have the environment's values. Starts nothing.
+void require_possible(const RuntimeOptions& options);
 
 }  // namespace tessera::detail

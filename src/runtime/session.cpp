@@ -81,30 +81,7 @@ Index threads_of(int cpus, Index gpus) {
   return std::min<Index>(workers, STARPU_MAXCPUS) + (gpus > 0 ? gpus + copying : 0);
 }
 
-/// @param gpus  those of this machine that can be used
-/// @param why   why others cannot be used; "": there are none
-void require_devices(const RuntimeOptions& options, Index gpus, const std::string& why) {
-  if (options.gpus > gpus)
-    throw ArgumentError("Runtime", 2, "gpus",
-                        "is " + std::to_string(options.gpus) + ", but this machine has " + std::to_string(gpus) +
-                            " that can be used" + (why.empty() ? "" : " (" + why + ")"));
-  if (options.cpus == 0 && (gpus == 0 || options.gpus == 0))
-    throw ArgumentError("Runtime", 1, "cpus", "is 0 and there is no GPU: nothing could compute");
-}
-
-void require_placement(Placement placement, const std::string& policy) {
-  if (placement == Placement::Home && policy != our_policy)
-    throw ArgumentError("Runtime", 4, "placement", "is home, which only the policy tessera knows, not " + policy);
-}
-
 }  // namespace
-
-void require_possible(const RuntimeOptions& options) {
-  require_devices(options, std::ssize(gpu::visible_devices()), "");
-  const std::string policy = options.policy.empty() ? our_policy : options.policy;
-  require_policy(policy);
-  require_placement(options.placement, policy);
-}
 
 /// What a session consists of. Each part needs those before it.
 struct Session::Parts {

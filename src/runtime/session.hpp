@@ -57,8 +57,4 @@ class Session {
   std::vector<std::string> unused_;
 };
 
-/// Checks that a Runtime could start with these options, which have the environment's values, on this machine.
-/// @throws ArgumentError
-void require_possible(const RuntimeOptions& options);
-
 }  // namespace tessera::detail
