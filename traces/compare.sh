@@ -11,8 +11,6 @@ simulate=${TESSERA_SIMULATE:-$here/../build/simgrid/bin/tessera-simulate}
 
 routines=(gemm symm syrk syr2k trmm trsm)
 
-machines=(h200x4 summit-node everest makalu sandy-kepler nehalem-tesla gtx-260)
-
 # Prints how many cores are left if each GPU has one to itself, as in StarPU.
 cores_beside_gpus() {  # machine
   python3 -c 'import json, sys; m = json.load(open(sys.argv[1])); print(m["cpu"]["cores"] - len(m["gpus"]))' \
@@ -33,8 +31,8 @@ own_tiles() {  # machine, routine, n
 
 all_machines() {
   local machine routine
-  for machine in "${machines[@]}"; do
-    for routine in gemm syrk trsm; do own_tiles "$machine" "$routine" 16384; done
+  for machine in "$here"/platforms/*.json; do
+    for routine in gemm syrk trsm; do own_tiles "$(basename "$machine" .json)" "$routine" 16384; done
   done
 }
 

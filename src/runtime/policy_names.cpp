@@ -68,6 +68,7 @@ std::unique_ptr<PolicyLibrary> policy_library() {
 const char* why_not(const std::string& name) {
   if (name == "graph_test") return "which waits for a call of starpu_do_schedule that only its own test makes";
   if (name == "pheft") return "which is for tasks that several workers run together; no operation on tiles is";
+  if (name == "dmdasd") return "which asks how long a task takes on no worker in particular, and ends the program";
   if (name.starts_with("modular-heteroprio"))
     return "which needs priorities for each kind of worker that Tessera's tasks do not have";
   return nullptr;

@@ -70,12 +70,14 @@ TEST(RuntimeOptions, PoliciesThatCannotWorkAreRefusedAndNotListed) {
   expect_no_start(options, 3, "policy", "several workers run together");
   options.policy = "graph_test";
   expect_no_start(options, 3, "policy", "is 'graph_test', which waits");
+  options.policy = "dmdasd";
+  expect_no_start(options, 3, "policy", "is 'dmdasd', which asks");
   options.policy = "best";
   try {
     const Runtime runtime(options);
     FAIL() << "it started";
   } catch (const ArgumentError& error) {
-    for (const char* name : {" pheft", "graph_test", "modular-heteroprio"})
+    for (const char* name : {" pheft", "graph_test", "dmdasd", "modular-heteroprio"})
       EXPECT_EQ(error.problem().find(name), std::string::npos) << name;
   }
 }

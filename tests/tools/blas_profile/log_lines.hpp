@@ -30,6 +30,7 @@ inline Log log_of(std::vector<Calls> calls) {
                            .host_blas = "libopenblas.so.0",
                            .devices = "1 NVIDIA H100",
                            .trouble = "",
+                           .foreign = "",
                            .seconds = 1,
                            .calls = std::move(calls)});
   return log;
