@@ -33,6 +33,19 @@ namespace detail {
 class Network;
 }
 
+/// How `gemm` limits what travels, after Hérault et al. (2019): C is computed in blocks, each of them in chunks of the
+/// sum, and the inputs of a chunk travel when all processes have computed the chunk `look_ahead` + 1 before. A process
+/// thus holds the inputs of `look_ahead` + 1 chunks, besides its own tiles. Sizes are in tiles; 0 is chosen from the
+/// memory of GPUs and processes.
+struct ProductControl {
+  bool holds_back = true;       ///< false: inputs travel as soon as they are ready, and stay until the end of the call
+  Index block_rows = 0;         ///< rows of tiles of a block of C that each process has
+  Index block_columns = 0;      ///< columns of tiles of it
+  Index chunk = 0;              ///< terms of a chunk
+  Index look_ahead = 0;         ///< chunks
+  bool gpus_by_columns = true;  ///< whether a GPU computes whole columns of tiles; false: GPUs form a grid
+};
+
 /// Processes in p rows and q columns. Process `row() * q() + column()` of the communicator is at (row, column).
 ///
 /// The first Grid initializes MPI if nobody has, with MPI_THREAD_MULTIPLE, and starts Tessera if no Runtime does. The
@@ -61,6 +74,11 @@ class Grid {
   /// Waits until all tasks that all processes have submitted have run, and their messages have arrived. Collective.
   /// @throws RuntimeError as `tessera::wait`
   void wait() const;
+
+  /// Sets how `gemm` limits what travels, on all grids, from now on. Collective.
+  /// @throws ArgumentError if a size is negative
+  void control(const ProductControl& control) const;
+  ProductControl control() const;  ///< what was set last
 
   /// Bytes of tiles that routines have sent from this process to each process since the first Grid, as counted when MPI
   /// has sent them.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include <tessera/distributed.hpp>
 #include <tessera/error.hpp>
@@ -165,6 +166,29 @@ Grid::Grid(int p, int q, MPI_Comm comm, const RuntimeOptions& options) : p_(p), 
 int Grid::rank() const noexcept { return network_->rank(); }
 MPI_Comm Grid::comm() const noexcept { return network_->comm(); }
 void Grid::wait() const { network_->wait(); }
+void Grid::control(const ProductControl& control) const {
+  const std::pair<const char*, Index> sizes[] = {{"block_rows", control.block_rows},
+                                                 {"block_columns", control.block_columns},
+                                                 {"chunk", control.chunk},
+                                                 {"look_ahead", control.look_ahead}};
+  std::string text = std::string("Grid::control(") + (control.holds_back ? "holds back" : "holds nothing back") +
+                     (control.gpus_by_columns ? ", columns" : ", grid");
+  for (const auto& [name, size] : sizes) {
+    if (size < 0)
+      throw ArgumentError("Grid::control", 1, "control",
+                          std::string("has ") + name + " " + std::to_string(size) + ", must be at least 0");
+    text += std::string(", ") + name + " " + std::to_string(size);
+  }
+  network_->agree(text + ")");
+  network_->set_control({control.holds_back,
+                         control.gpus_by_columns,
+                         {control.block_rows, control.block_columns, control.chunk, control.look_ahead}});
+}
+ProductControl Grid::control() const {
+  const auto control = network_->control();
+  const auto& [rows, columns, chunk, ahead] = control.blocks;
+  return {control.holds_back, rows, columns, chunk, ahead, control.by_columns};
+}
 std::vector<std::uint64_t> Grid::bytes_sent() const { return network_->bytes_sent(); }
 
 template <Scalar T>

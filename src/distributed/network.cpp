@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <exception>
 #include <limits>
@@ -14,6 +15,7 @@
 #include <tessera/error.hpp>
 
 #include "common/environment.hpp"
+#include "machine/free_memory.hpp"
 #include "node_share.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
@@ -80,8 +82,10 @@ Network::Network(MPI_Comm comm, const RuntimeOptions& options) {
   MPI_Comm_rank(comm_, &rank_);
   MPI_Comm_size(comm_, &size_);
   sent_ = std::vector<std::atomic<std::uint64_t>>(static_cast<std::size_t>(size_));
+  ShareOfCores::Part on_node;
   {
     const ShareOfCores share(comm_);
+    on_node = share.on_node();
     // StarPU binds the thread that polls the network to a core of its own, or to one that a worker has.
     const TemporaryVariable unbound("STARPU_MPI_NOBIND", "1"), silent("STARPU_SILENT", "1");
     const auto shared_options = with_share(options, share);
@@ -93,17 +97,47 @@ Network::Network(MPI_Comm comm, const RuntimeOptions& options) {
   int some = 0, all = 0;
   MPI_Allreduce(&gpus, &some, 1, MPI_INT, MPI_MAX, comm_of_values_);
   MPI_Allreduce(&gpus, &all, 1, MPI_INT, MPI_MIN, comm_of_values_);
+  agree_on_model(on_node);
   agreement_.emplace(comm_of_calls_);
   if (some != all) end_all_processes("only some of the processes have GPUs: TESSERA_GPUS=0 leaves them out");
 }
 
 Network::~Network() {
   session_->wait_for_everything();
+  for (const auto* tokens : {&tokens_.up, &tokens_.down})
+    for (auto* token : *tokens) starpu_data_unregister_no_coherency(token);
   agreement_.reset();
   starpu_mpi_shutdown_comm(comm_);
   session_.reset();
   runtime_.reset();
   for (auto* comm : {&comm_, &comm_of_calls_, &comm_of_values_}) MPI_Comm_free(comm);
+}
+
+void Network::agree_on_model(const ShareOfCores::Part& on_node) {
+  const auto& machine = session_->machine();
+  enum { Gpus, GpuMemory, HostMemory, Count };
+  const double mine[Count] = {static_cast<double>(machine.gpu_count()), machine.gpu_memory,
+                              free_memory() / on_node.parts};
+  double least[Count] = {};
+  MPI_Allreduce(mine, least, Count, MPI_DOUBLE, MPI_MIN, comm_of_values_);
+  model_.gpus = static_cast<int>(least[Gpus]), model_.gpu_memory = least[GpuMemory];
+  model_.host_memory = std::isfinite(least[HostMemory]) ? least[HostMemory] : 0;
+}
+
+const Tokens& Network::tokens() {
+  if (!tokens_.up.empty()) return tokens_;
+  token_memory_.assign(2, 0);
+  auto* memory = token_memory_.data();
+  for (auto* tokens : {&tokens_.up, &tokens_.down})
+    for (int rank = 0; rank < size_; rank++) {
+      auto& token = tokens->emplace_back();
+      const bool mine = rank == rank_;
+      starpu_variable_data_register(&token, mine ? STARPU_MAIN_RAM : -1,
+                                    mine ? reinterpret_cast<std::uintptr_t>(memory++) : 0, 1);
+      starpu_data_set_sequential_consistency_flag(token, 1);
+      assign(token, rank);
+    }
+  return tokens_;
 }
 
 void Network::wait() {

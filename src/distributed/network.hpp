@@ -13,6 +13,7 @@
 #include <tessera/runtime.hpp>
 
 #include "agreement.hpp"
+#include "node_share.hpp"
 #include "owner_table.hpp"
 #include "tiles/processes.hpp"
 
@@ -40,6 +41,7 @@ class Network final : public Processes {
   void agree(const std::string& call) { agreement_->post(call); }
   /// A number that names a matrix in all processes.
   int next_matrix() noexcept { return ++matrices_; }
+  void set_control(const ProcessControl& control) noexcept { control_ = control; }
   void wait();
   std::vector<std::uint64_t> bytes_sent() const;
 
@@ -50,10 +52,16 @@ class Network final : public Processes {
   void send(starpu_data_handle_t tile, int to, int priority) override;
   void receive(starpu_data_handle_t tile, int priority) override;
   void forget_copies(starpu_data_handle_t tile) override;
+  ProcessModel model() const override { return model_; }
+  ProcessControl control() const override { return control_; }
+  const Tokens& tokens() override;
   std::int64_t least(std::int64_t value) override;
   void matrix_ends() noexcept override;
 
  private:
+  /// Finds out what all processes have.
+  void agree_on_model(const ShareOfCores::Part& on_node);
+
   MPI_Comm comm_ = MPI_COMM_NULL, comm_of_calls_ = MPI_COMM_NULL, comm_of_values_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
   int matrices_ = 0;
@@ -63,6 +71,10 @@ class Network final : public Processes {
   std::optional<Runtime> runtime_;
   std::shared_ptr<Session> session_;
   std::optional<Agreement> agreement_;
+  ProcessModel model_;
+  ProcessControl control_;
+  Tokens tokens_;
+  std::vector<char> token_memory_;  ///< of this process's tokens
 };
 
 }  // namespace tessera::detail

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // gemm and gemmt: products, which differ in what is computed of a tile on the diagonal.
+#include <algorithm>
 #include <optional>
 #include <tuple>
 
@@ -12,6 +13,7 @@
 #include "runtime/session.hpp"
 #include "tiling/plan.hpp"
 #include "unroll/accumulate.hpp"
+#include "unroll/distributed_product.hpp"
 #include "unroll/scale.hpp"
 
 namespace tessera::detail {
@@ -20,6 +22,18 @@ namespace {
 
 using blas::Member;
 
+/// How a product over many processes is cut, from what they have and what the program wants.
+template <Scalar T>
+ProcessBlocks process_blocks(const Matrix<T>& P, const Matrix<T>& Q, const Matrix<T>& result) {
+  const auto& share = MatrixAccess::grid(result).share();
+  auto model = share.processes->model();
+  model.p = share.p, model.q = share.q;
+  const auto bytes = [](Index m, Index n) { return sizeof(T) * static_cast<double>(m) * static_cast<double>(n); };
+  const TiledProduct product{result.mt(),           result.nt(),           P.nt(),
+                             bytes(P.mb(), P.nb()), bytes(Q.mb(), Q.nb()), bytes(result.mb(), result.nb())};
+  return choose_process_blocks(model, product, share.processes->control().blocks);
+}
+
 /// C ← α op(A) op(B) + β C
 /// @param plan  for the tiles of C
 /// @param uplo  the triangle of C that is computed, of the tiles `region`; without it, all of C
@@ -27,32 +41,39 @@ template <Scalar T>
 void unroll_product(const Session& session, const Plan& plan, std::optional<Uplo> uplo, T alpha, const Factor<T>& first,
                     const Factor<T>& second, T beta, const Matrix<T>& result, Region region) {
   const auto P = first.view(), Q = second.view();
-  unroll::accumulate(session, plan, result, region, beta, false,
-                     [&](auto& submitter, const unroll::Step& s, const unroll::Target<T>& target) {
-                       const Index m = result.tile_m(s.i), n = result.tile_n(s.j), k = P.tile_n(s.k);
-                       const unroll::Access x{P.handle(s.i, s.k), STARPU_R},
-                           y{Q.handle(s.k / plan.panels.terms, s.j / plan.panels.columns), STARPU_R},
-                           c{target.handle, target.mode};
-                       if (target.on_diagonal) {
-                         const int first_row = region.first_row(s.j, result.nb());
-                         const double flops = trapezoid_flops<T>(*uplo, m, n, k, first_row);
-                         const codelets::GemmtArgs<T> args{
-                             {flops, type_letter<T>}, *uplo, first_row, first.op(), second.op(), alpha, target.beta};
-                         submitter.submit(codelets::gemmt<T>(), {x, y, c}, args, target.owner, target.wanted_next);
-                       } else {
-                         const auto& tile = plan.tile;
-                         const auto first_column = static_cast<int>(s.j % plan.panels.columns * tile.n),
-                                    first_term = static_cast<int>(s.k % plan.panels.terms * tile.k);
-                         const codelets::GemmArgs<T> args{{product_flops<T>(m, n, k), type_letter<T>},
-                                                          first.op(),
-                                                          second.op(),
-                                                          alpha,
-                                                          target.beta,
-                                                          first_column,
-                                                          first_term};
-                         submitter.submit(codelets::gemm<T>(), {x, y, c}, args, target.owner, target.wanted_next);
-                       }
-                     });
+  const auto submit = [&](auto& submitter, const unroll::Step& s, const unroll::Target<T>& target) {
+    const Index m = result.tile_m(s.i), n = result.tile_n(s.j), k = P.tile_n(s.k);
+    const unroll::Access x{P.handle(s.i, s.k), STARPU_R},
+        y{Q.handle(s.k / plan.panels.terms, s.j / plan.panels.columns), STARPU_R}, c{target.handle, target.mode};
+    if (target.on_diagonal) {
+      const int first_row = region.first_row(s.j, result.nb());
+      const double flops = trapezoid_flops<T>(*uplo, m, n, k, first_row);
+      const codelets::GemmtArgs<T> args{
+          {flops, type_letter<T>}, *uplo, first_row, first.op(), second.op(), alpha, target.beta};
+      submitter.submit(codelets::gemmt<T>(), {x, y, c}, args, target.owner, target.wanted_next);
+    } else {
+      const auto& tile = plan.tile;
+      const auto first_column = static_cast<int>(s.j % plan.panels.columns * tile.n),
+                 first_term = static_cast<int>(s.k % plan.panels.terms * tile.k);
+      const codelets::GemmArgs<T> args{{product_flops<T>(m, n, k), type_letter<T>},
+                                       first.op(),
+                                       second.op(),
+                                       alpha,
+                                       target.beta,
+                                       first_column,
+                                       first_term};
+      submitter.submit(codelets::gemm<T>(), {x, y, c}, args, target.owner, target.wanted_next);
+    }
+  };
+  const auto& share = MatrixAccess::grid(result).share();
+  if (!share.is_distributed() || uplo) return unroll::accumulate(session, plan, result, region, beta, false, submit);
+  const auto control = share.processes->control();
+  const int gpus = session.machine().gpu_count();
+  // A tile that is sent as one of A and as one of B cannot be released by chunks.
+  const bool holds_back = control.holds_back && &MatrixAccess::grid(P) != &MatrixAccess::grid(Q);
+  unroll::accumulate_in_chunks(session, process_blocks(P, Q, result),
+                               control.by_columns ? OwnerGrid{1, std::max(gpus, 1)} : owner_grid(gpus), holds_back, P,
+                               Q, result, beta, submit);
 }
 
 template <Scalar T>

@@ -29,6 +29,8 @@ class FairShares {
       next_ += std::max<std::int64_t>(1, static_cast<std::int64_t>(flops / flops_of_unit));
       return priority;
     }
+    /// The priority that `next` will return.
+    int now() const noexcept { return priority_at(next_); }
     /// @param priority  of a task of this call that has run
     void has_run(int priority) noexcept { all_.reach(-std::int64_t{priority}); }
 

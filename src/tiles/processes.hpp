@@ -3,12 +3,26 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include <tessera/matrix.hpp>
+
+#include "tiling/process_blocks.hpp"
 
 /// What tiles and tasks know of other processes. `libtessera_mpi.so` implements it, so that `libtessera.so` needs no
 /// MPI.
 namespace tessera::detail {
+
+/// How products limit what travels: ProductControl in <tessera/distributed.hpp>.
+struct ProcessControl {
+  bool holds_back = true, by_columns = true;
+  WantedBlocks blocks = {};
+};
+
+/// Data of one byte, two of each process, that tell processes how far others are.
+struct Tokens {
+  std::vector<starpu_data_handle_t> up, down;
+};
 
 /// The processes that share matrices. All of them unroll the same calls in the same order, so each knows, without
 /// asking, which tiles the others need and when.
@@ -31,6 +45,11 @@ class Processes {
   virtual void receive(starpu_data_handle_t tile, int priority) = 0;
   /// Forgets copies that tasks of the program's own have brought.
   virtual void forget_copies(starpu_data_handle_t tile) = 0;
+
+  /// What all processes have, and how products use it: the same in all processes.
+  virtual ProcessModel model() const = 0;
+  virtual ProcessControl control() const = 0;
+  virtual const Tokens& tokens() = 0;
 
   /// The least value of all processes that is not 0, or 0. All processes call this.
   virtual std::int64_t least(std::int64_t value) = 0;

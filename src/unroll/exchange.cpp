@@ -21,17 +21,28 @@ bool Exchange::bring(std::span<const Access> accesses, int priority) {
     }
     const int owner = processes_->owner(tile);
     if (owner == runner) continue;
-    if (runner == me) {
-      if (received_.insert(tile).second) processes_->receive(tile, priority);
-    } else if (owner == me) {
-      auto& to = sent_[tile];
-      if (to.size() <= static_cast<std::size_t>(runner)) to.resize(static_cast<std::size_t>(runner) + 1);
-      if (to[static_cast<std::size_t>(runner)]) continue;
-      to[static_cast<std::size_t>(runner)] = true;
-      processes_->send(tile, runner, priority);
-    }
+    if (runner == me) receive(tile, priority);
+    else if (owner == me) send(tile, runner, priority);
   }
   return runner == me;
+}
+
+void Exchange::send(starpu_data_handle_t tile, int to, int priority) {
+  auto& sent = sent_[tile];
+  const auto place = static_cast<std::size_t>(to);
+  if (sent.size() <= place) sent.resize(place + 1);
+  if (sent[place]) return;
+  sent[place] = true;
+  processes_->send(tile, to, priority);
+}
+
+void Exchange::receive(starpu_data_handle_t tile, int priority) {
+  if (received_.insert(tile).second) processes_->receive(tile, priority);
+}
+
+void Exchange::forget(starpu_data_handle_t tile) {
+  sent_.erase(tile);
+  if (received_.erase(tile) > 0) starpu_data_invalidate_submit(tile);
 }
 
 void Exchange::assign(starpu_data_handle_t temporary, starpu_data_handle_t owned_like) {

@@ -36,6 +36,13 @@ class Exchange {
   /// @return  whether this process runs the task
   bool bring(std::span<const Access> accesses, int priority);
 
+  /// Sends or receives a tile before the tasks that read it are submitted.
+  void send(starpu_data_handle_t tile, int to, int priority);
+  void receive(starpu_data_handle_t tile, int priority);
+  /// Lets a tile travel again when a later task reads it. A received copy is released when the tasks submitted so far
+  /// have run.
+  void forget(starpu_data_handle_t tile);
+
   /// Assigns a tile that exists only during this call to the owner of another one.
   void assign(starpu_data_handle_t temporary, starpu_data_handle_t owned_like);
 

@@ -22,6 +22,52 @@ void fetch_when_idle(starpu_data_handle_t handle) {
   starpu_data_idle_prefetch_on_node(handle, node, 1);
 }
 
+void set_accesses(starpu_task* task, std::span<const Access> accesses) {
+  task->nbuffers = static_cast<int>(accesses.size());
+  if (accesses.size() > STARPU_NMAXBUFS) {  // StarPU frees them with the task
+    task->dyn_handles = static_cast<starpu_data_handle_t*>(std::malloc(accesses.size() * sizeof(starpu_data_handle_t)));
+    task->dyn_modes =
+        static_cast<starpu_data_access_mode*>(std::malloc(accesses.size() * sizeof(starpu_data_access_mode)));
+    if (task->dyn_handles == nullptr || task->dyn_modes == nullptr) {
+      starpu_task_destroy(task);
+      throw RuntimeError("no memory for the tiles of a task");
+    }
+  }
+  int buffer = 0;
+  for (const auto& access : accesses) {
+    STARPU_TASK_SET_HANDLE(task, access.handle, buffer);
+    STARPU_TASK_SET_MODE(task, access.mode, buffer);
+    buffer++;
+  }
+}
+
+/// Without implementations: StarPU only waits for what its tasks access, and lets others wait for them.
+starpu_codelet& ordering_codelet() {
+  static starpu_codelet codelet = [] {
+    starpu_codelet cl{};
+    cl.where = STARPU_NOWHERE;
+    cl.nbuffers = STARPU_VARIABLE_NBUFFERS;
+    cl.name = "order";
+    return cl;
+  }();
+  return codelet;
+}
+
+starpu_task* empty_task() {
+  auto* task = starpu_task_create();
+  task->cl = &ordering_codelet();
+  return task;
+}
+
+void submit_only(starpu_task* task, std::span<const Access> accesses, bool counts_other_tasks) {
+  set_accesses(task, accesses);
+  if (counts_other_tasks) task->sched_data = &tessera_sched_tile_task;
+  if (const int status = starpu_task_submit(task); status != 0) {
+    starpu_task_destroy(task);
+    throw RuntimeError(std::string("cannot submit an empty task: ") + std::strerror(-status));
+  }
+}
+
 }  // namespace
 
 TemporaryTile::TemporaryTile(Index m, Index n, std::size_t element_size) {
@@ -49,35 +95,31 @@ void TemporaryTile::stand_for(const detail::TileGrid& matrix, Index i, Index j) 
 /// StarPU's epilogue callback: it runs before tasks that depend on this one may, and so while the tile that is wanted
 /// next, which one of these writes, is registered.
 void Submitter::task_has_run(void* end) {
-  const auto [call, wanted_next] = *static_cast<const TaskEnd*>(end);
+  const auto [call, wanted_next, chunk] = *static_cast<const TaskEnd*>(end);
   const auto& task = *starpu_task_get_current();
   if (wanted_next != nullptr) fetch_when_idle(wanted_next);
   if (const auto failure = codelets::failure_after(task)) call->fails(failure);
   call->share().has_run(task.priority);
   if (call->metered()) detail::count_finished(task);
+  if (chunk != nullptr) starpu_task_end_dep_release(chunk);
   call->one_ends();
+}
+
+void Submitter::begin_chunk() { chunk_ = empty_task(); }
+
+void Submitter::end_chunk(std::span<const Access> accesses) {
+  submit_only(std::exchange(chunk_, nullptr), accesses, session_.counts_other_tasks());
+}
+
+void Submitter::submit_empty(std::span<const Access> accesses) {
+  submit_only(empty_task(), accesses, session_.counts_other_tasks());
 }
 
 void Submitter::submit(starpu_codelet& codelet, std::span<const Access> accesses, void* args, std::size_t args_size,
                        TaskEnd& end, double flops, int priority, int owner) {
   auto* task = starpu_task_create();
   task->cl = &codelet;
-  task->nbuffers = static_cast<int>(accesses.size());
-  if (accesses.size() > STARPU_NMAXBUFS) {  // StarPU frees them with the task
-    task->dyn_handles = static_cast<starpu_data_handle_t*>(std::malloc(accesses.size() * sizeof(starpu_data_handle_t)));
-    task->dyn_modes =
-        static_cast<starpu_data_access_mode*>(std::malloc(accesses.size() * sizeof(starpu_data_access_mode)));
-    if (task->dyn_handles == nullptr || task->dyn_modes == nullptr) {
-      starpu_task_destroy(task);
-      throw RuntimeError("no memory for the tiles of a task");
-    }
-  }
-  int buffer = 0;
-  for (const auto& access : accesses) {
-    STARPU_TASK_SET_HANDLE(task, access.handle, buffer);
-    STARPU_TASK_SET_MODE(task, access.mode, buffer);
-    buffer++;
-  }
+  set_accesses(task, accesses);
   task->cl_arg = args;
   task->cl_arg_size = args_size;
   task->cl_arg_free = 1;
@@ -98,10 +140,12 @@ void Submitter::submit(starpu_codelet& codelet, std::span<const Access> accesses
       task->workerid = static_cast<unsigned>(worker);
     }
   }
+  if (chunk_ != nullptr) starpu_task_end_dep_add(chunk_, 1);
   call_->task_begins();
   counted_.count(*task);
   if (const int status = starpu_task_submit(task); status != 0) {
     counted_.take_back(*task);
+    if (chunk_ != nullptr) starpu_task_end_dep_add(chunk_, -1);
     call_->one_ends();
     const std::string why = status == -ENODEV ? "no worker can run it" : std::strerror(-status);
     starpu_task_destroy(task);

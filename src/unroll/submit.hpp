@@ -80,6 +80,19 @@ class Submitter {
     if (exchange_) exchange_->processes().keep(temporary.handle());
   }
 
+  /// The tiles that travel for this call. @pre  the output is distributed
+  Exchange& exchange() noexcept { return *exchange_; }
+  /// The priority of the task that is submitted next.
+  int priority() const noexcept { return call_->share().now(); }
+
+  /// Begins a chunk: the tasks submitted from now on belong to it.
+  void begin_chunk();
+  /// Ends it, and submits an empty task that ends when the tasks of the chunk have run.
+  /// @param accesses  of the empty task, which touches no data
+  void end_chunk(std::span<const Access> accesses);
+  /// Submits a task that only orders others, by its accesses: it copies nothing, and runs nowhere.
+  void submit_empty(std::span<const Access> accesses);
+
   /// @param args         the codelet's argument struct of codelet.hpp; copied
   /// @param owner        index of the GPU that runs the task, or -1: the scheduling policy decides
   /// @param wanted_next  prefetched, when its link is idle, to the memory node where the task has run; may be null
@@ -105,7 +118,7 @@ class Submitter {
     static_assert(std::is_trivially_destructible_v<Copy>);
     void* memory = std::malloc(sizeof(Copy));  // StarPU frees it with the task, by free()
     if (memory == nullptr) throw RuntimeError("no memory for the arguments of a task");
-    auto* copy = new (memory) Copy{args, {call_.get(), wanted_next}};
+    auto* copy = new (memory) Copy{args, {call_.get(), wanted_next, chunk_}};
     submit(codelet, accesses, copy, sizeof(Args), copy->end, args.work.flops, priority, owner);
   }
 
@@ -114,6 +127,7 @@ class Submitter {
   struct TaskEnd {
     detail::Call* call;
     starpu_data_handle_t wanted_next;
+    starpu_task* chunk;  ///< the empty task that waits for this one, or null
   };
   struct EndCall {
     void operator()(detail::Call* call) const noexcept { call->one_ends(); }
@@ -128,6 +142,7 @@ class Submitter {
   std::unique_ptr<detail::Call, EndCall> call_;
   std::unique_lock<std::mutex> alone_;
   std::optional<Exchange> exchange_;  ///< nothing: this process owns all tiles
+  starpu_task* chunk_ = nullptr;
   Index step_ = 0;
 };
 

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "codelets/host_blas.hpp"
-#include "shared/free_memory.hpp"
+#include "machine/free_memory.hpp"
 
 namespace tessera::bench {
 
@@ -19,7 +19,7 @@ Machine look_at_machine(bool look_for_gpus) {
   Machine machine;
   machine.cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   machine.blas_threads = host::threads();
-  machine.free_memory = tools::free_memory();
+  machine.free_memory = detail::free_memory();
   if (!look_for_gpus) return machine;
   auto probe = gpu::probe(-1);
   machine.gpus = std::move(probe.usable);

@@ -13,11 +13,13 @@
 #include "common/cache.hpp"
 #include "common/starpu_version.hpp"
 #include "info/facts.hpp"
+#include "machine/free_memory.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "shared/runtime_options.hpp"
 #include "shared/types.hpp"
 #include "tiling/plan.hpp"
+#include "tiling/split.hpp"
 
 namespace tessera::info {
 
@@ -142,6 +144,21 @@ PlannedProduct plan_product(char type, Index n) {
   return tools::with_type(type, [&]<Scalar T>(T) {
     const auto session = detail::session();
     return PlannedProduct{type, n, detail::plan_product<T>(session->machine(), Op::NoTrans, Op::NoTrans, n, n, n)};
+  });
+}
+
+PlannedDistributedProduct plan_distributed(char type, const DistributedProduct& product) {
+  return tools::with_type(type, [&]<Scalar T>(T) {
+    const auto session = detail::session();
+    const auto& machine = session->machine();
+    PlannedDistributedProduct plan{type, product, detail::default_tile<T>(machine), {}, {}, {}};
+    plan.processes = {product.p, product.q, machine.gpu_count(), machine.gpu_memory, detail::free_memory()};
+    const auto tiles = [&](Index x) { return detail::divide_up(x, plan.tile); };
+    const double bytes = sizeof(T) * static_cast<double>(plan.tile) * static_cast<double>(plan.tile);
+    const detail::TiledProduct tiled{tiles(product.m), tiles(product.n), tiles(product.k), bytes, bytes, bytes};
+    plan.blocks = detail::choose_process_blocks(plan.processes, tiled);
+    plan.loads = detail::predicted_loads(plan.processes, tiled, plan.blocks);
+    return plan;
   });
 }
 

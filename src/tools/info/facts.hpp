@@ -9,6 +9,7 @@
 
 #include "machine/gpu.hpp"
 #include "tiling/plan.hpp"
+#include "tiling/process_blocks.hpp"
 
 namespace tessera::info {
 
@@ -45,12 +46,29 @@ struct PlannedProduct {
   detail::Plan plan;
 };
 
+/// A product over a grid of processes that are as this one.
+struct DistributedProduct {
+  int p = 1, q = 1;
+  Index m = 0, n = 0, k = 0;
+};
+
+/// How such a product is cut, and what the paper's model says of it.
+struct PlannedDistributedProduct {
+  char type = 'd';
+  DistributedProduct product;
+  Index tile = 0;
+  detail::ProcessModel processes;
+  detail::ProcessBlocks blocks;
+  detail::ProcessLoads loads;
+};
+
 struct Facts {
   Software software;
   std::optional<Running> running;
   std::string why_not_running;
   std::optional<Links> measured;
   std::vector<PlannedProduct> products;
+  std::vector<PlannedDistributedProduct> distributed;
 };
 
 Software look_at_software();
@@ -61,6 +79,7 @@ Links measure_links(const std::vector<gpu::Info>& devices);
 /// @pre a Runtime exists
 Running look_at_runtime(const std::vector<std::string>& visible_gpus);
 PlannedProduct plan_product(char type, Index n);
+PlannedDistributedProduct plan_distributed(char type, const DistributedProduct& product);
 
 void print_text(const Facts& facts);
 void print_json(const Facts& facts);

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <string_view>
 
 #include <tessera/error.hpp>
@@ -26,6 +27,7 @@ struct Options {
   std::vector<Index> sizes{256, 1024, 4096, 16384, 32768};
   std::string types = "d";
   bool measure = false, json = false, describe = false;
+  std::optional<DistributedProduct> distributed;
   std::optional<std::vector<std::string>> program;  ///< the program for --blas, and its arguments
 };
 
@@ -60,6 +62,42 @@ void check_describe(const CLI::App& app) {
                                ": cannot be used with --describe, which measures the whole machine");
 }
 
+/// The options of a product over many processes.
+struct TypedProduct {
+  std::string grid;
+  Index m = 0, n = 0, k = 0;
+};
+
+void add_product_options(CLI::App& app, TypedProduct& typed) {
+  for (auto* option :
+       {app.add_option("--grid", typed.grid,
+                       "also show how a product is cut over PxQ processes, each with what this one finds")
+            ->type_name("PxQ"),
+        app.add_option("--m", typed.m, "rows of C, with --grid")
+            ->type_name("M")
+            ->check(tools::whole_number(1, 2147483647)),
+        app.add_option("--n", typed.n, "columns of C (M)")->type_name("N")->check(tools::whole_number(1, 2147483647)),
+        app.add_option("--k", typed.k, "terms of the sums (M)")
+            ->type_name("K")
+            ->check(tools::whole_number(1, 2147483647))})
+    option->group("A product over many processes");
+}
+
+std::optional<DistributedProduct> parse_product(const TypedProduct& typed) {
+  if (typed.grid.empty()) {
+    if (typed.m > 0 || typed.n > 0 || typed.k > 0) throw tools::BadArgument("--m, --n and --k need --grid");
+    return std::nullopt;
+  }
+  DistributedProduct product;
+  int end = 0;
+  if (std::sscanf(typed.grid.c_str(), "%dx%d%n", &product.p, &product.q, &end) != 2 ||
+      static_cast<std::size_t>(end) != typed.grid.size() || product.p < 1 || product.q < 1)
+    throw tools::BadArgument("--grid", typed.grid, "must be rows and columns of processes, as 2x3");
+  if (typed.m == 0) throw tools::BadArgument("--grid: --m is missing");
+  product.m = typed.m, product.n = typed.n > 0 ? typed.n : typed.m, product.k = typed.k > 0 ? typed.k : typed.m;
+  return product;
+}
+
 /// @return nothing if --help was given
 std::optional<Options> parse(int argc, char** argv) {
   CLI::App app("Shows the devices that Tessera uses, their links, and the tiles that it would choose.", "tessera-info");
@@ -81,6 +119,8 @@ std::optional<Options> parse(int argc, char** argv) {
   app.add_flag("--json", options.json, "print one JSON object instead of text");
   app.add_flag("--describe", options.describe,
                "instead: measure this machine and print its description for tessera-simulate --platform");
+  TypedProduct product;
+  add_product_options(app, product);
   std::string glued;
   app.add_option("--blas", glued,
                  "run PROGRAM under libtessera_blas.so and show its BLAS calls; the rest of the line belongs to it")
@@ -91,6 +131,7 @@ std::optional<Options> parse(int argc, char** argv) {
   check_blas(app, split);
   check_describe(app);
   options.program = std::move(split.program);
+  options.distributed = parse_product(product);
   options.types.clear();
   for (const auto& type : types) options.types += type;
   options.runtime.cpus = typed.cpus, options.runtime.tile = typed.tile;
@@ -110,6 +151,8 @@ void look(const Options& options, Facts& facts) {
     facts.running = look_at_runtime(facts.software.visible_gpus);
     for (const char type : options.types)
       for (const Index n : options.sizes) facts.products.push_back(plan_product(type, n));
+    if (options.distributed)
+      for (const char type : options.types) facts.distributed.push_back(plan_distributed(type, *options.distributed));
   } catch (const Error& error) {
     facts.why_not_running = error.what();
   }

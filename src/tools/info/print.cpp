@@ -74,6 +74,47 @@ void print_plans(const std::vector<PlannedProduct>& products) {
   }
 }
 
+void print_distributed(const std::vector<PlannedDistributedProduct>& plans) {
+  for (const auto& [type, product, tile, processes, blocks, loads] : plans) {
+    fmt::print("\n{}gemm with {}x{} C and {} terms over {}x{} processes, tiles of {}, {} GPU{} a process\n", type,
+               product.m, product.n, product.k, product.p, product.q, tile, processes.gpus,
+               processes.gpus == 1 ? "" : "s");
+    fmt::print("  blocks of C       b x c = {}x{} tiles a process, {}x{} of them ({})\n", blocks.rows, blocks.columns,
+               blocks.down, blocks.across, blocks.whole ? "c1: all of C at once" : "c2: one block after another");
+    fmt::print("  chunks            d = {} terms, {} in each block\n", blocks.chunk, blocks.chunks);
+    fmt::print("  look-ahead        l = {} chunk{}\n", blocks.ahead, blocks.ahead == 1 ? "" : "s");
+    fmt::print("  network           {:.4g} GB received by each process\n", loads.received * 1e-9);
+    if (processes.gpus > 0)
+      fmt::print("  each GPU          {:.4g} GB of A and B loaded (case {}), {:.4g} GB of C loaded and written back\n",
+                 loads.inputs * 1e-9, loads.memory_case, loads.result * 1e-9);
+  }
+}
+
+Json to_json(const PlannedDistributedProduct& plan) {
+  const auto& [type, product, tile, processes, blocks, loads] = plan;
+  return {{"type", std::string(1, type)},
+          {"p", product.p},
+          {"q", product.q},
+          {"m", product.m},
+          {"n", product.n},
+          {"k", product.k},
+          {"tile", tile},
+          {"gpus", processes.gpus},
+          {"gpu_memory", processes.gpu_memory},
+          {"host_memory", processes.host_memory},
+          {"b", blocks.rows},
+          {"c", blocks.columns},
+          {"d", blocks.chunk},
+          {"look_ahead", blocks.ahead},
+          {"blocks", blocks.down * blocks.across},
+          {"chunks", blocks.chunks},
+          {"whole", blocks.whole},
+          {"received", loads.received},
+          {"case", std::string(1, loads.memory_case)},
+          {"gpu_inputs", loads.inputs},
+          {"gpu_result", loads.result}};
+}
+
 Json to_json(const Links& links) {
   Json json{{"nodes", links.nodes}, {"bytes_per_s", links.bytes_per_second}, {"latency_s", links.seconds_latency}};
   if (links.h2d_together > 0) json["h2d_together"] = links.h2d_together, json["d2h_together"] = links.d2h_together;
@@ -114,6 +155,7 @@ void print_text(const Facts& facts) {
   if (facts.measured) print_links("measured now", *facts.measured);
   print_software(facts);
   print_plans(facts.products);
+  print_distributed(facts.distributed);
 }
 
 void print_json(const Facts& facts) {
@@ -132,6 +174,8 @@ void print_json(const Facts& facts) {
   if (facts.measured) json["links_measured"] = to_json(*facts.measured);
   json["tiles"] = Json::array();
   for (const auto& product : facts.products) json["tiles"].push_back(to_json(product));
+  if (!facts.distributed.empty()) json["distributed"] = Json::array();
+  for (const auto& plan : facts.distributed) json["distributed"].push_back(to_json(plan));
   fmt::print("{}\n", json.dump(2));
 }
 

@@ -7,7 +7,9 @@
 #include <limits>
 
 #include "common/of_type.hpp"
+#include "devices.hpp"
 #include "shared/bad_argument.hpp"
+#include "tiles/tile_grid.hpp"
 
 namespace tessera::mpi_bench {
 
@@ -36,6 +38,15 @@ Vector random_vector(Index n) {
   Vector x(static_cast<std::size_t>(n));
   for (Index i = 0; i < n; i++) x[static_cast<std::size_t>(i)] = random_value(9, i, 0);
   return x;
+}
+
+/// Gives all elements of this process the values value(i, j). Devices forget their copies, so that every call loads
+/// them.
+template <Scalar T, typename Value>
+void set_elements(const DistributedMatrix<T>& A, Value value) {
+  A.wait();
+  for (Index j = 0; j < A.local_n(); j++)
+    for (Index i = 0; i < A.local_m(); i++) A.local()[i + j * A.ld()] = value(A.global_row(i), A.global_column(j));
 }
 
 /// Calls visit(local element, i, j) for all elements of this process.
@@ -103,10 +114,14 @@ class ProblemOf : public Problem {
 template <Scalar T>
 class Gemm final : public ProblemOf<T> {
  public:
-  Gemm(const Grid& grid, Index n, Index tile) : ProblemOf<T>(grid, n, tile) {}
+  Gemm(const Grid& grid, Index n, Index tile, const detail::ProcessControl& control)
+      : ProblemOf<T>(grid, n, tile), cut_(chosen(control.blocks)) {
+    const auto& blocks = cut_.blocks;
+    grid.control({control.holds_back, blocks.rows, blocks.columns, blocks.chunk, blocks.ahead, control.by_columns});
+  }
   void fill() override {
     for (auto [matrix, seed] : {std::pair{&A_, 1U}, {&B_, 2U}, {&C_, 3U}})
-      for_each_element(*matrix, [&](T& a, Index i, Index j) { a = random_element<T>(seed, i, j); });
+      set_elements(*matrix, [seed](Index i, Index j) { return random_element<T>(seed, i, j); });
   }
   void run() override {
     gemm(Op::NoTrans, Op::NoTrans, T(Real<T>(0.7)), A_, B_, T(Real<T>(-0.4)), C_);
@@ -120,11 +135,27 @@ class Gemm final : public ProblemOf<T> {
       wanted[i] = Wide(T(Real<T>(0.7))) * wanted[i] + Wide(T(Real<T>(-0.4))) * before[i];
     return relative_error<T>(times(C_, false, x, this->whole), wanted, this->n_);
   }
-  double model_bytes() const override { return this->along_rows() + this->along_columns(); }
+  double model_bytes() const override { return cut_.loads.received; }
   double flops() const override { return this->cube(); }
+  std::optional<Problem::Cut> cut() const override { return cut_; }
 
  private:
+  Problem::Cut chosen(const detail::WantedBlocks& wanted) const {
+    auto processes = detail::MatrixAccess::grid(C_.tiles()).share().processes->model();
+    processes.p = this->grid_.p(), processes.q = this->grid_.q();
+    if (processes.gpus == 0) {  // NUMA nodes stand for GPUs
+      const auto devices = devices_of_process();
+      processes.gpus = static_cast<int>(devices.nodes.size()), processes.gpu_memory = devices.memory;
+    }
+    const Index tile = std::min(this->tile_.rows, this->n_);
+    const double bytes = sizeof(T) * static_cast<double>(tile) * static_cast<double>(tile);
+    const detail::TiledProduct product{C_.mt(), C_.nt(), A_.nt(), bytes, bytes, bytes};
+    const auto blocks = detail::choose_process_blocks(processes, product, wanted);
+    return {blocks, detail::predicted_loads(processes, product, blocks)};
+  }
+
   DistributedMatrix<T> A_ = this->matrix(), B_ = this->matrix(), C_ = this->matrix();
+  Problem::Cut cut_;  // after C_
 };
 
 /// B ← 0.7 A⁻¹ B with a lower triangular A
@@ -133,8 +164,8 @@ class Trsm final : public ProblemOf<T> {
  public:
   Trsm(const Grid& grid, Index n, Index tile) : ProblemOf<T>(grid, n, tile) {}
   void fill() override {
-    for_each_element(A_, [&](T& a, Index i, Index j) { a = this->dominant(i, j, false); });
-    for_each_element(B_, [&](T& b, Index i, Index j) { b = random_element<T>(2, i, j); });
+    set_elements(A_, [this](Index i, Index j) { return this->dominant(i, j, false); });
+    set_elements(B_, [](Index i, Index j) { return random_element<T>(2, i, j); });
   }
   void run() override {
     trsm(Side::Left, Uplo::Lower, Op::NoTrans, Diag::NonUnit, T(Real<T>(0.7)), A_, B_);
@@ -159,7 +190,7 @@ class Potrf final : public ProblemOf<T> {
  public:
   Potrf(const Grid& grid, Index n, Index tile) : ProblemOf<T>(grid, n, tile) {}
   void fill() override {
-    for_each_element(A_, [&](T& a, Index i, Index j) { a = this->dominant(i, j, true); });
+    set_elements(A_, [this](Index i, Index j) { return this->dominant(i, j, true); });
   }
   void run() override {
     const Info info = potrf(Uplo::Lower, A_);
@@ -182,8 +213,9 @@ class Potrf final : public ProblemOf<T> {
 };
 
 template <Scalar T>
-std::unique_ptr<Problem> problem_of(const std::string& routine, const Grid& grid, Index n, Index tile) {
-  if (routine == "gemm") return std::make_unique<Gemm<T>>(grid, n, tile);
+std::unique_ptr<Problem> problem_of(const std::string& routine, const Grid& grid, Index n, Index tile,
+                                    const detail::ProcessControl& control) {
+  if (routine == "gemm") return std::make_unique<Gemm<T>>(grid, n, tile, control);
   if (routine == "trsm") return std::make_unique<Trsm<T>>(grid, n, tile);
   if (routine == "potrf") return std::make_unique<Potrf<T>>(grid, n, tile);
   throw tools::BadArgument("--routine", routine, "is none of gemm, trsm, potrf");
@@ -191,10 +223,11 @@ std::unique_ptr<Problem> problem_of(const std::string& routine, const Grid& grid
 
 }  // namespace
 
-std::unique_ptr<Problem> make_problem(const std::string& routine, char type, const Grid& grid, Index n, Index tile) {
+std::unique_ptr<Problem> make_problem(const std::string& routine, char type, const Grid& grid, Index n, Index tile,
+                                      const detail::ProcessControl& control) {
   if (std::string("sdcz").find(type) == std::string::npos)
     throw tools::BadArgument("--type", std::string(1, type), "is none of s, d, c, z");
-  return with_type(type, [&]<Scalar T>(T) { return problem_of<T>(routine, grid, n, tile); });
+  return with_type(type, [&]<Scalar T>(T) { return problem_of<T>(routine, grid, n, tile, control); });
 }
 
 }  // namespace tessera::mpi_bench

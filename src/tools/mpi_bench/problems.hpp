@@ -3,10 +3,13 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <tessera/distributed.hpp>
+
+#include "tiles/processes.hpp"
 
 namespace tessera::mpi_bench {
 
@@ -25,11 +28,20 @@ class Problem {
   /// left factor and its columns of the right one, as far as it does not own them.
   virtual double model_bytes() const = 0;
   virtual double flops() const = 0;
+
+  /// How gemm is cut, and what the paper's model says of it.
+  struct Cut {
+    detail::ProcessBlocks blocks;
+    detail::ProcessLoads loads;
+  };
+  virtual std::optional<Cut> cut() const { return {}; }
 };
 
 /// @param routine  gemm, trsm or potrf
 /// @param type     s, d, c or z
+/// @param control  how gemm limits what travels. Sizes that it leaves open are chosen for the process's devices
 /// @throws BadArgument if there is no such routine or type
-std::unique_ptr<Problem> make_problem(const std::string& routine, char type, const Grid& grid, Index n, Index tile);
+std::unique_ptr<Problem> make_problem(const std::string& routine, char type, const Grid& grid, Index n, Index tile,
+                                      const detail::ProcessControl& control);
 
 }  // namespace tessera::mpi_bench

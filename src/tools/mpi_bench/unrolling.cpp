@@ -24,7 +24,21 @@ namespace {
 /// The other processes, of which there is none.
 class Nobody final : public detail::Processes {
  public:
-  explicit Nobody(int rank) : rank_(rank) {}
+  Nobody(int rank, int size, const detail::ProcessControl& control) : rank_(rank), control_(control) {
+    for (auto* tokens : {&tokens_.up, &tokens_.down})
+      for (int other = 0; other < size; other++) {
+        auto& token = tokens->emplace_back();
+        starpu_variable_data_register(&token, STARPU_MAIN_RAM, reinterpret_cast<std::uintptr_t>(&byte_), 1);
+        starpu_data_set_sequential_consistency_flag(token, 1);
+        assign(token, other);
+      }
+  }
+  ~Nobody() override {
+    for (const auto* tokens : {&tokens_.up, &tokens_.down})
+      for (auto* token : *tokens) starpu_data_unregister_no_coherency(token);
+  }
+  Nobody(const Nobody&) = delete;
+  Nobody& operator=(const Nobody&) = delete;
 
   std::uint64_t sent() const noexcept { return sent_; }
   std::uint64_t received() const noexcept { return received_; }
@@ -43,6 +57,9 @@ class Nobody final : public detail::Processes {
     starpu_data_acquire_on_node_cb(tile, STARPU_MAIN_RAM, STARPU_W, release, tile);
   }
   void forget_copies(starpu_data_handle_t /*tile*/) override {}
+  detail::ProcessModel model() const override { return {}; }
+  detail::ProcessControl control() const override { return control_; }
+  const detail::Tokens& tokens() override { return tokens_; }
   std::int64_t least(std::int64_t value) override { return value; }
   void matrix_ends() noexcept override {}
 
@@ -52,6 +69,9 @@ class Nobody final : public detail::Processes {
   }
 
   int rank_;
+  detail::ProcessControl control_;
+  detail::Tokens tokens_;
+  char byte_ = 0;  ///< of all tokens
   detail::OwnerTable owners_;
   std::uint64_t sent_ = 0, received_ = 0;
 };
@@ -71,12 +91,13 @@ void submit(const std::string& routine, const Matrix<double>& A, const Matrix<do
 
 }  // namespace
 
-Unrolling unroll_alone(const std::string& routine, int p, int q, int rank, Index tiles) {
+Unrolling unroll_alone(const std::string& routine, int p, int q, int rank, Index tiles,
+                       const detail::ProcessControl& control) {
   if (routine != "gemm" && routine != "trsm" && routine != "potrf")
     throw tools::BadArgument("--routine", routine, "is none of gemm, trsm, potrf");
   constexpr Index tile = 2;  // tasks take no time
   const Runtime runtime;
-  const auto nobody = std::make_shared<Nobody>(rank);
+  const auto nobody = std::make_shared<Nobody>(rank, p * q, control);
   const Index order = tiles * tile, rows = (tiles / p + 1) * tile, columns = (tiles / q + 1) * tile;
   std::vector<double> memory[3];
   std::vector<Matrix<double>> matrices;

@@ -6,6 +6,8 @@
 
 #include <tessera/types.hpp>
 
+#include "tiles/processes.hpp"
+
 namespace tessera::mpi_bench {
 
 /// What it costs one process of many to go through a call.
@@ -20,7 +22,9 @@ struct Unrolling {
 /// a tile that would be received counts as arrived. The results are meaningless.
 /// @param routine  gemm, trsm or potrf
 /// @param tiles    the matrices have tiles×tiles tiles
+/// @param control  of gemm, for processes without GPUs and with unlimited memory
 /// @throws BadArgument if there is no such routine
-Unrolling unroll_alone(const std::string& routine, int p, int q, int rank, Index tiles);
+Unrolling unroll_alone(const std::string& routine, int p, int q, int rank, Index tiles,
+                       const detail::ProcessControl& control);
 
 }  // namespace tessera::mpi_bench

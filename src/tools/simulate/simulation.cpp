@@ -15,7 +15,7 @@
 #include <tessera/blas3.hpp>
 #include <tessera/error.hpp>
 
-#include "shared/free_memory.hpp"
+#include "machine/free_memory.hpp"
 #include "shared/runtime_options.hpp"
 #include "shared/types.hpp"
 #include "tiling/split.hpp"
@@ -159,7 +159,7 @@ std::string why_too_large(const Run& run, const detail::TileExtents& tile) {
   const auto terms = tile.k > 0 ? tile.k : tile.n;  // square tiles of solvers and triangles are planned without terms
   const double tasks =
       multiply_adds / (static_cast<double>(tile.m) * static_cast<double>(tile.n) * static_cast<double>(terms));
-  const double needed = tasks * bytes_of_task, free = tools::free_memory();
+  const double needed = tasks * bytes_of_task, free = detail::free_memory();
   if (needed <= free) return "";
   return fmt::format(
       "{} of order {} in tiles of {} is about {:.2g} tasks, which need {:.1f} GB of memory, of which {:.1f} GB "

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-namespace tessera::tools {
+namespace tessera::detail {
 
 /// Host memory that this process can still take [bytes]: the least of what the system and the control group report.
 double free_memory();
 
-}  // namespace tessera::tools
+}  // namespace tessera::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "shared/free_memory.hpp"
+#include "free_memory.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace tessera::tools {
+namespace tessera::detail {
 
 namespace {
 
@@ -42,4 +42,4 @@ double free_memory() {
   return bytes;
 }
 
-}  // namespace tessera::tools
+}  // namespace tessera::detail

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "shared/bad_argument.hpp"
+#include "shared/command_line.hpp"
+
+namespace tessera::mpi_bench {
+
+namespace {
+
+using tools::BadArgument;
+
+/// Rows and columns, as 2x3.
+std::pair<int, int> parse_pair(const char* option, const std::string& text) {
+  int rows = 0, columns = 0, end = 0;
+  if (std::sscanf(text.c_str(), "%dx%d%n", &rows, &columns, &end) != 2 ||
+      static_cast<std::size_t>(end) != text.size() || rows < 1 || columns < 1)
+    throw BadArgument(option, text, "must be rows and columns, as 2x3");
+  return {rows, columns};
+}
+
+void require_at_least_1(const char* option, Index value) {
+  if (value < 1) throw BadArgument(option, std::to_string(value), "must be at least 1");
+}
+
+}  // namespace
+
+std::optional<Options> parse_options(int argc, char** argv) {
+  Options options;
+  std::string grid, block;
+  bool early = false, gpu_grid = false;
+  auto& blocks = options.control.blocks;
+  CLI::App app(
+      "Measures routines on matrices over many processes: mpirun -n N tessera-mpi-bench --grid PxQ. Process 0 "
+      "prints.",
+      "tessera-mpi-bench");
+  app.add_option("--grid", grid, "processes in rows and columns, as 2x3")->type_name("PxQ")->required();
+  app.add_option("--routine", options.routines, "gemm, trsm, potrf (gemm)")->delimiter(',')->type_name("NAME");
+  app.add_option("--type", options.types, "s, d, c, z (d)")->delimiter(',')->type_name("T");
+  app.add_option("--size", options.sizes, "order of the matrices (1000)")->delimiter(',')->type_name("N");
+  app.add_option("--tile", options.tile, "order of a tile (256)")->type_name("N");
+  app.add_option("--repeat", options.repeat, "measured calls, after one that is not (3)")->type_name("N");
+  app.add_flag("--check", options.check, "check the results; exit status 1 if one is wrong");
+  app.add_flag("--numa-as-gpu", options.numa_as_gpu,
+               "let only workers on NUMA nodes other than the first compute, so that tiles are copied as to a GPU; "
+               "needs STARPU_USE_NUMA=1");
+  for (auto* option :
+       {app.add_option("--block", block, "tiles of a block of C that each process has, as 4x4 (chosen from the memory)")
+            ->type_name("BxC"),
+        app.add_option("--chunk", blocks.chunk, "terms of a chunk (chosen from the memory)")->type_name("D"),
+        app.add_option("--look-ahead", blocks.ahead,
+                       "chunks by which inputs may be ahead (1 if C is one block, else 2)")
+            ->type_name("L"),
+        app.add_flag("--send-early", early, "send inputs as soon as they are ready, instead of holding them back"),
+        app.add_flag("--gpu-grid", gpu_grid, "GPUs of a process form a grid, instead of owning columns of C")})
+    option->group("What gemm limits");
+  app.add_option("--unroll-as", options.unroll_as,
+                 "measure only what it costs process RANK to go through a call on matrices of --size tiles in each "
+                 "direction. Without mpirun: the other processes do not exist")
+      ->type_name("RANK");
+  app.add_option("--json", options.json, "write the results to FILE, one JSON object per line (-: standard output)")
+      ->type_name("FILE");
+  if (!tools::parse_command_line(app, argc, argv)) return {};
+  std::tie(options.p, options.q) = parse_pair("--grid", grid);
+  if (!block.empty()) std::tie(blocks.rows, blocks.columns) = parse_pair("--block", block);
+  options.control.holds_back = !early, options.control.by_columns = !gpu_grid;
+  require_at_least_1("--tile", options.tile);
+  require_at_least_1("--repeat", options.repeat);
+  if (app.count("--chunk") > 0) require_at_least_1("--chunk", blocks.chunk);
+  if (app.count("--look-ahead") > 0) require_at_least_1("--look-ahead", blocks.ahead);
+  for (const Index n : options.sizes) require_at_least_1("--size", n);
+  for (const auto& type : options.types)
+    if (type.size() != 1) throw BadArgument("--type", type, "is none of s, d, c, z");
+  if (app.count("--unroll-as") > 0 && (options.unroll_as < 0 || options.unroll_as >= options.p * options.q))
+    throw BadArgument("--unroll-as", std::to_string(options.unroll_as), "must be one of the grid's processes");
+  return options;
+}
+
+}  // namespace tessera::mpi_bench

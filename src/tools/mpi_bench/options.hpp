@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tessera/types.hpp>
+
+#include "tiles/processes.hpp"
+
+namespace tessera::mpi_bench {
+
+/// Validated command line arguments.
+struct Options {
+  int p = 0, q = 0;  ///< the grid of processes
+  std::vector<std::string> routines = {"gemm"}, types = {"d"};
+  std::vector<Index> sizes = {1000};
+  Index tile = 256;
+  int repeat = 3;
+  bool check = false;
+  bool numa_as_gpu = false;        ///< whether only workers compute whose memory is not the one that MPI sends from
+  int unroll_as = -1;              ///< the process as which a call is unrolled; -1: calls are measured
+  detail::ProcessControl control;  ///< of gemm
+  std::string json;                ///< "": none, "-": standard output
+
+  std::string grid() const { return std::to_string(p) + "x" + std::to_string(q); }
+};
+
+/// @return nothing if --help or --version was given
+/// @throws BadArgument
+std::optional<Options> parse_options(int argc, char** argv);
+
+}  // namespace tessera::mpi_bench

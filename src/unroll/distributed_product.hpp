@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include <tessera/matrix.hpp>
+
+#include "accumulate.hpp"
+#include "chunk_barrier.hpp"
+#include "submit.hpp"
+#include "tile_owners.hpp"
+#include "tiling/process_blocks.hpp"
+
+/// A product over many processes in blocks of C and chunks of the sum, after Hérault et al. Each process goes through
+/// its own tasks, and through the tiles of A and B.
+namespace tessera::unroll {
+
+/// Tiles [begin, end).
+struct TileRange {
+  Index begin, end;
+};
+
+/// Which ranks have tiles of C in some rows and columns of tiles.
+class BlockOwners {
+ public:
+  template <Scalar T>
+  BlockOwners(const Matrix<T>& C, TileRange rows, TileRange columns)
+      : share_(detail::MatrixAccess::grid(C).share()), i0_(detail::MatrixAccess::first_row(C)),
+        j0_(detail::MatrixAccess::first_column(C)), rows_(rows), columns_(columns) {}
+
+  bool in_my_row(Index i) const { return share_.owner(i0_ + i, j0_) / share_.q == share_.row; }
+  bool in_my_column(Index j) const { return share_.owner(i0_, j0_ + j) % share_.q == share_.column; }
+  std::vector<Index> my_rows() const {
+    return selected(rows_, [this](Index i) { return in_my_row(i); });
+  }
+  std::vector<Index> my_columns() const {
+    return selected(columns_, [this](Index j) { return in_my_column(j); });
+  }
+  /// Calls visit(rank) for each process with tiles in row i.
+  template <typename Visit>
+  void for_each_of_row(Index i, Visit visit) const {
+    for (Index j = columns_.begin; j < std::min(columns_.end, columns_.begin + share_.q); j++)
+      visit(share_.owner(i0_ + i, j0_ + j));
+  }
+  template <typename Visit>
+  void for_each_of_column(Index j, Visit visit) const {
+    for (Index i = rows_.begin; i < std::min(rows_.end, rows_.begin + share_.p); i++)
+      visit(share_.owner(i0_ + i, j0_ + j));
+  }
+
+ private:
+  template <typename Wanted>
+  static std::vector<Index> selected(TileRange range, Wanted wanted) {
+    std::vector<Index> all;
+    for (Index x = range.begin; x < range.end; x++)
+      if (wanted(x)) all.push_back(x);
+    return all;
+  }
+
+  const detail::Share& share_;
+  Index i0_, j0_;
+  TileRange rows_, columns_;
+};
+
+/// The tiles of A and B that a process has or needs for a chunk.
+class ChunkInputs {
+ public:
+  explicit ChunkInputs(Exchange& exchange) : exchange_(exchange) {}
+
+  /// A tile that goes with term k.
+  /// @param is_read        whether this process reads it
+  /// @param for_each_user  (visit): calls visit(rank) for each process that reads it
+  template <typename ForEachUser>
+  void add(starpu_data_handle_t tile, Index k, bool is_read, ForEachUser for_each_user) {
+    const auto& processes = exchange_.processes();
+    const int owner = processes.owner(tile), me = processes.rank();
+    if (owner != me && !is_read) return;
+    tiles_.push_back({tile, k, owner, {}});
+    if (owner != me) return;
+    for_each_user([&](int user) {
+      if (user != me) tiles_.back().to.push_back(user);
+    });
+  }
+
+  std::vector<Access> accesses() const {
+    std::vector<Access> all;
+    for (const auto& tile : tiles_)
+      all.push_back({tile.handle, tile.owner == exchange_.processes().rank() ? STARPU_RW : STARPU_W});
+    return all;
+  }
+  /// Sends and receives them, those of earlier terms first.
+  void travel(int priority) {
+    const int me = exchange_.processes().rank();
+    std::ranges::stable_sort(tiles_, {}, &Tile::k);
+    for (const auto& tile : tiles_) {
+      const int its = priority - static_cast<int>(tile.k);
+      if (tile.owner != me) exchange_.receive(tile.handle, its);
+      for (const int to : tile.to) exchange_.send(tile.handle, to, its);
+    }
+  }
+  void forget() {
+    for (const auto& tile : tiles_) exchange_.forget(tile.handle);
+  }
+
+ private:
+  struct Tile {
+    starpu_data_handle_t handle;
+    Index k;
+    int owner;
+    std::vector<int> to;
+  };
+  Exchange& exchange_;
+  std::vector<Tile> tiles_;
+};
+
+/// C ← Σ terms + β C, where the matrices are distributed.
+/// @param gpus        the grid of GPUs of a process
+/// @param holds_back  whether inputs wait for the barrier, and are released with their chunk. A and B then share no
+///                    tiles
+/// @param A, B        the factors, as the terms see them
+/// @param submit      (Submitter&, const Step&, const Target<T>&): submits the task of one term
+template <Scalar T, typename Submit>
+void accumulate_in_chunks(const detail::Session& session, const detail::ProcessBlocks& blocks, detail::OwnerGrid gpus,
+                          bool holds_back, const Matrix<T>& A, const Matrix<T>& B, const Matrix<T>& C, T beta,
+                          Submit submit) {
+  if (beta == T{}) beta = T{};  // −0 becomes +0: cuBLAS treats −0 as a nonzero factor and reads C
+  const auto& share = detail::MatrixAccess::grid(C).share();
+  const auto owners = unroll::owners(session, gpus, C, Part::All);
+  const Index terms = A.nt(), rows = blocks.rows * share.p, columns = blocks.columns * share.q;
+  const auto part = [](Index begin, Index length, Index all) {
+    return TileRange{begin, std::min(begin + length, all)};
+  };
+  Submitter submitter(session, C);
+  ChunkBarrier barrier(submitter, blocks.ahead, holds_back ? blocks.count() : 0);
+  for (Index j0 = 0; j0 < C.nt(); j0 += columns)
+    for (Index i0 = 0; i0 < C.mt(); i0 += rows) {
+      const BlockOwners block(C, part(i0, rows, C.mt()), part(j0, columns, C.nt()));
+      const auto my_rows = block.my_rows(), my_columns = block.my_columns();
+      for (Index k0 = 0; k0 < terms; k0 += blocks.chunk) {
+        const auto chunk = part(k0, blocks.chunk, terms);
+        ChunkInputs a(submitter.exchange()), b(submitter.exchange());
+        for (Index k = chunk.begin; k < chunk.end; k++) {
+          for (Index i = i0; i < std::min(i0 + rows, C.mt()); i++)
+            a.add(A.handle(i, k), k - k0, block.in_my_row(i) && !my_columns.empty(),
+                  [&](auto visit) { block.for_each_of_row(i, visit); });
+          for (Index j = j0; j < std::min(j0 + columns, C.nt()); j++)
+            b.add(B.handle(k, j), k - k0, block.in_my_column(j) && !my_rows.empty(),
+                  [&](auto visit) { block.for_each_of_column(j, visit); });
+        }
+        const bool a_comes = j0 == 0 || (holds_back && blocks.a_returns()),
+                   b_comes = i0 == 0 || (holds_back && blocks.b_returns());
+        std::vector<Access> new_inputs;
+        for (const auto& [inputs, come] : {std::pair{&a, a_comes}, {&b, b_comes}})
+          if (come) std::ranges::copy(inputs->accesses(), std::back_inserter(new_inputs));
+        barrier.begin(std::move(new_inputs));
+        a.travel(submitter.priority());
+        b.travel(submitter.priority());
+        for (Index s = 0; s < chunk.end - chunk.begin; s++)
+          for (const Index j : my_columns)
+            for (const Index i : my_rows) {
+              // GPUs begin with different terms: what one fetches from the host, the others find there.
+              const Index turn = owners.exist() ? owners.of(i, j) : 0, k = k0 + (s + turn) % (chunk.end - chunk.begin);
+              const bool first = k0 == 0 && s == 0;
+              const T factor = first ? beta : T(1);
+              submitter.step(k);
+              submit(submitter, Step{i, j, k, k0 + s, false},
+                     Target<T>{C.handle(i, j), factor == T{} ? STARPU_W : STARPU_RW, factor, false, owners.of(i, j),
+                               nullptr});
+            }
+        barrier.end();
+        if (holds_back && (blocks.a_returns() || j0 + columns >= C.nt())) a.forget();
+        if (holds_back && (blocks.b_returns() || i0 + rows >= C.mt())) b.forget();
+      }
+    }
+}
+
+}  // namespace tessera::unroll

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Blocks, chunks and predicted loads of products over many processes, against numbers worked out by hand. The unit of
+// memory is a tile.
+#include "tiling/process_blocks.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tessera::test {
+namespace {
+
+using detail::choose_process_blocks;
+using detail::predicted_loads;
+using detail::ProcessModel;
+using detail::TiledProduct;
+
+constexpr TiledProduct product{24, 36, 30, 1, 1, 1};  // 12×12 tiles of C for each of 2×3 processes
+
+ProcessModel with_gpu_memory(double tiles) {
+  return {.p = 2, .q = 3, .gpus = 2, .gpu_memory = tiles, .host_memory = 0};
+}
+
+TEST(ProcessBlocks, TakeAllOfCIfItFits) {  // 72 tiles of C on each GPU are below three quarters of 100
+  const auto processes = with_gpu_memory(100);
+  const auto blocks = choose_process_blocks(processes, product);
+  EXPECT_TRUE(blocks.whole);
+  EXPECT_EQ(blocks.rows, 12);
+  EXPECT_EQ(blocks.columns, 12);
+  EXPECT_EQ(blocks.ahead, 1);
+  EXPECT_EQ(blocks.chunk, 1);  // 28 tiles are left, a term takes 12 + 6
+  EXPECT_EQ(blocks.count(), 30);
+  const auto loads = predicted_loads(processes, product, blocks);
+  EXPECT_EQ(loads.received, 360 * 2 / 3 + 360 / 2);  // rows of A from two of three, columns of B from one of two
+  EXPECT_EQ(loads.memory_case, 'c');
+  EXPECT_EQ(loads.inputs, 360 + 180);
+  EXPECT_EQ(loads.result, 72);
+}
+
+TEST(ProcessBlocks,
+     CutCIfItDoesNotFit) {  // 7×7 tiles fit; two even blocks in each direction, an even number for 2 GPUs
+  const auto processes = with_gpu_memory(40);
+  const auto blocks = choose_process_blocks(processes, product);
+  EXPECT_FALSE(blocks.whole);
+  EXPECT_EQ(blocks.rows, 6);
+  EXPECT_EQ(blocks.columns, 6);
+  EXPECT_EQ(blocks.ahead, 2);
+  EXPECT_EQ(blocks.chunk, 2);  // 22 tiles are left, a term takes 6 + 3
+  EXPECT_EQ(blocks.count(), 4 * 15);
+  const auto loads = predicted_loads(processes, product, blocks);
+  EXPECT_EQ(loads.received, 2 * (360 * 2 / 3 + 360 / 2));
+  EXPECT_EQ(loads.memory_case, 'c');
+  EXPECT_EQ(loads.inputs, 2 * (360 + 180));
+}
+
+TEST(ProcessBlocks, LoadEachTileOnceIfTheGpuHasMemoryForIt) {
+  const auto all = with_gpu_memory(1000);
+  const auto loads_of_all = predicted_loads(all, product, choose_process_blocks(all, product, {6, 6, 2, 1}));
+  EXPECT_EQ(loads_of_all.memory_case, 'a');
+  EXPECT_EQ(loads_of_all.inputs, 360 + 180);
+  const auto columns = with_gpu_memory(150);  // 18 of C, 12 of A, 90 of B
+  const auto loads_of_columns =
+      predicted_loads(columns, product, choose_process_blocks(columns, product, {6, 6, 2, 1}));
+  EXPECT_EQ(loads_of_columns.memory_case, 'b');
+  EXPECT_EQ(loads_of_columns.inputs, 2 * 360 + 180);
+}
+
+TEST(ProcessBlocks, LeaveMemoryOfTheHost) {  // 444 tiles of a process's matrices; half of the rest for 2 × 14 a term
+  ProcessModel processes{.p = 2, .q = 3, .gpus = 0, .gpu_memory = 0, .host_memory = 444 + 2 * 28 * 10};
+  EXPECT_EQ(choose_process_blocks(processes, product).chunk, 10);
+  processes.host_memory = 1;
+  EXPECT_EQ(choose_process_blocks(processes, product).chunk, 1);
+  processes.host_memory = 0;
+  const auto unlimited = choose_process_blocks(processes, product);
+  EXPECT_EQ(unlimited.chunk, 30);
+  EXPECT_EQ(unlimited.count(), 1);
+}
+
+TEST(ProcessBlocks, CutAPrimeNumberOfTermsEvenly) {
+  ProcessModel processes{.p = 1, .q = 2, .gpus = 1, .gpu_memory = 30, .host_memory = 0};
+  // 4×4 tiles of C leave 14; a term takes 8, so that 1 fits. With one row and column of tiles 14 terms do.
+  EXPECT_EQ(choose_process_blocks(processes, {4, 8, 29, 1, 1, 1}).chunk, 1);
+  EXPECT_EQ(choose_process_blocks(processes, {1, 2, 29, 1, 1, 1}).chunk, 10);  // of 29 terms, 14 fit: 10, 10 and 9
+  EXPECT_EQ(choose_process_blocks(processes, {1, 2, 28, 1, 1, 1}).chunk, 14);
+}
+
+TEST(ProcessBlocks, TakeWhatTheUserWants) {
+  const auto blocks = choose_process_blocks(with_gpu_memory(100), product, {5, 100, 7, 3});
+  EXPECT_EQ(blocks.rows, 5);
+  EXPECT_EQ(blocks.columns, 12);
+  EXPECT_EQ(blocks.chunk, 7);
+  EXPECT_EQ(blocks.ahead, 3);
+  EXPECT_EQ(blocks.down, 3);
+  EXPECT_EQ(blocks.across, 1);
+  EXPECT_EQ(blocks.chunks, 5);
+  EXPECT_TRUE(blocks.a_returns());  // after 15 chunks
+  EXPECT_TRUE(blocks.b_returns());  // after 5, the look-ahead is 3
+}
+
+}  // namespace
+}  // namespace tessera::test
