@@ -235,7 +235,7 @@ class Solvers(Case):
                 self.near(op(before, trans) @ tessera.lu_solve_nopiv(lu, right, trans=trans), right)
             X, again = tessera.solve_nopiv(before, B, overwrite_b=overwrite)
             self.near(before @ X, right)
-            self.assertEqual(again, growth)
+            self.assertAlmostEqual(again, growth, places=5)  # rows and columns may be exchanged
 
     def test_triangular_inverses(self):
         for kind, a, uplo, diag, overwrite in itertools.product(KINDS, STORAGE, "LU", "NU", (False, True)):
