@@ -84,7 +84,8 @@ bool aligned(const MachineModel& machine, Index rows) {
 
 /// The panels of C, `rows` high, with the shortest predicted time.
 /// @param inputs   bytes of A and B on each GPU, as a function of the columns of C that it owns
-/// @param predict  a function of the tile
+///                 (an upper bound if GPUs share rows, which are then more than twice as many as columns)
+/// @param predict  a function of the tile, which may set its `panels`
 template <typename Inputs, typename Predict>
 std::optional<ChosenTiles> best_of(const MachineModel& machine, Index m, Index rows, Index n, Index k, Inputs inputs,
                                    Predict predict) {
