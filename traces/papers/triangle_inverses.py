@@ -1,71 +1,59 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Solves with a lower triangular tile by inverses of the blocks on its diagonal, of any order up to the whole tile, as
-Bogdanov and Efremov: on the processor with OpenBLAS, on a GPU with cuBLAS.
+Bogdanov and Efremov, on one core of the processor.
 
 The smallest blocks are inverted by substitution. Two neighbours V11 and V22, and the square A21 below the first, make the
 inverse of twice the order: V21 = -V22 A21 V11. A solve multiplies a block of B by its inverse, and subtracts the product of
 this block and the columns of A below it.
 """
 
-import array
-import ctypes
-import math
-import random
+import os
 import time
 
-from vendor_blas import Host
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy loads it
+
+import numpy as np
+import scipy.linalg
 
 SMALLEST = 32  # order of the blocks that are inverted by substitution, as in the paper
 REPEATS = 3
 
 
-def identity(order):
-    values = array.array("d", bytes(8 * order * order))
-    for i in range(order):
-        values[i * (order + 1)] = 1
-    return values
+def substitute(A, B):
+    return scipy.linalg.solve_triangular(A, B, lower=True, check_finite=False)
 
 
-def invert(on, A, V, T, order, block):
-    """V, at first the identity, ← the inverses of the blocks of this order on the diagonal of A. T is workspace."""
-    on.trsms(order // SMALLEST, SMALLEST, on.at(A, order), on.at(V, order), order)
+def inverses(A, block):
+    """The inverses of the blocks of this order on the diagonal of A; elsewhere zeros."""
+    V = np.zeros_like(A, order="F")
+    for i in range(0, len(A), SMALLEST):
+        part = slice(i, i + SMALLEST)
+        V[part, part] = substitute(A[part, part], np.eye(SMALLEST, dtype=A.dtype))
     half = SMALLEST
     while half < block:
-        count, step, square = order // (2 * half), 2 * half * (order + 1), half * half
-        on.gemms(count, half, 1, on.at(A, order, half, 0), order, step, on.at(V, order), order, step, on.at(T, half), half,
-                 square)
-        on.gemms(count, half, -1, on.at(V, order, half, half), order, step, on.at(T, half), half, square,
-                 on.at(V, order, half, 0), order, step)
+        for i in range(0, len(A), 2 * half):
+            upper, lower = slice(i, i + half), slice(i + half, i + 2 * half)
+            V[lower, upper] = -V[lower, lower] @ (A[lower, upper] @ V[upper, upper])
         half *= 2
+    return V
 
 
-def solve(on, A, V, B, X, order, columns, block):
-    """X ← the solution of A X = B, by inverses. Overwrites B."""
-    for i in range(0, order, block):
-        on.gemm(block, columns, block, 1, on.at(V, order, i, i), order, on.at(B, order, i), order, 0, on.at(X, order, i), order)
-        if i + block < order:
-            on.gemm(order - i - block, columns, block, -1, on.at(A, order, i + block, i), order, on.at(X, order, i), order, 1,
-                    on.at(B, order, i + block), order)
+def solve(A, V, B, block):
+    """The solution of A X = B, by inverses."""
+    B, X = B.copy(order="F"), np.empty_like(B, order="F")
+    for i in range(0, len(A), block):
+        part, below = slice(i, i + block), slice(i + block, None)
+        X[part] = V[part, part] @ B[part]
+        B[below] -= A[below, part] @ X[part]
+    return X
 
 
 def blocks_of(order):
-    return [b for b in (32, 64, 128, 256, 512, 1024, 2048, 4096, 8192) if 128 <= b <= order and order % b == 0]
+    return [b for b in (128, 256, 512, 1024, 2048, 4096, 8192) if b <= order and order % b == 0]
 
 
-def lower(order, element):
-    return array.array("d", [element(i, j) if i >= j else 0.0 for j in range(order) for i in range(order)])
-
-
-def factors_of_lu(order):
-    """L, and U transposed, of a random matrix with partial pivoting."""
-    A = array.array("d", [random.uniform(-1, 1) for _ in range(order * order)])
-    n, info, pivots = ctypes.c_int(order), ctypes.c_int(), (ctypes.c_int * order)()
-    Host().blas.dgetrf_(ctypes.byref(n), ctypes.byref(n), ctypes.c_void_p(A.buffer_info()[0]), ctypes.byref(n), pivots,
-                   ctypes.byref(info))
-    if info.value != 0:
-        raise SystemExit(f"triangle_inverses: dgetrf failed with info = {info.value}")
-    return {"L of LU": lower(order, lambda i, j: 1.0 if i == j else A[i + j * order]),
-            "U of LU, transposed": lower(order, lambda i, j: A[j + i * order])}
+def random_lower(order, random):
+    return np.tril(random.uniform(-1, 1, (order, order)) / order, -1) + np.eye(order)
 
 
 def accuracy(order, columns):
@@ -74,73 +62,49 @@ def accuracy(order, columns):
     One half of the right-hand sides is random, the other half has random solutions. The latter are small, so that products
     with an inverse cancel.
     """
-    random.seed(1)
-    single, double = Host("s"), Host("d")
-    triangles = {"well conditioned": lower(order, lambda i, j: 1.0 if i == j else random.uniform(-1, 1) / order),
-                 **factors_of_lu(order)}
-    blocks, rows, half = blocks_of(order), [], columns // 2
+    random = np.random.default_rng(1)
+    _, L, U = scipy.linalg.lu(random.uniform(-1, 1, (order, order)))
+    triangles = {"well conditioned": random_lower(order, random), "L of LU": L, "U of LU, transposed": U.T}
+    blocks, rows = blocks_of(order), []
     for name, exact in triangles.items():
-        A = single.matrix(exact)
-        known = double.matrix(A)  # what single precision sees
-        some = double.matrix(random.uniform(-1, 1) for _ in range(order * columns))
-        double.gemm(order, half, order, 1, double.at(known, order), order, double.at(some, order, 0, half), order, 0,
-                    double.at(some, order), order)
-        B = single.matrix(some)
-        row_sums = [0.0] * order
-        for j in range(order):
-            for i in range(j, order):
-                row_sums[i] += abs(known[i + j * order])
+        A = np.asfortranarray(exact, dtype=np.float32)
+        known = A.astype(np.float64)  # what single precision sees
+        some = random.uniform(-1, 1, (order, columns))
+        some[:, :columns // 2] = known @ some[:, :columns // 2]
+        B = np.asfortranarray(some, dtype=np.float32)
 
         def residual(X):
-            R, wide = double.matrix(B), double.matrix(X)
-            double.gemm(order, columns, order, -1, double.at(known, order), order, double.at(wide, order), order, 1,
-                        double.at(R, order), order)
-            worst = 0.0
-            for j in range(columns):
-                part = slice(j * order, (j + 1) * order)
-                scale = max(row_sums) * max(map(abs, wide[part])) + max(map(abs, B[part]))
-                worst = max(worst, max(map(abs, R[part])) / scale * 2 ** 24)
-            return worst
+            if not np.all(np.isfinite(X)):
+                return "not finite"
+            worst = np.max(np.abs(B - known @ X.astype(np.float64)), axis=0)
+            scale = np.max(np.sum(np.abs(known), axis=1)) * np.max(np.abs(X), axis=0) + np.max(np.abs(B), axis=0)
+            return f"{np.max(worst / scale) * 2 ** 24:.2f}"
 
-        X = single.matrix(B)
-        single.trsm(order, columns, single.at(A, order), order, single.at(X, order), order)
-        row = [name, f"{residual(X):.2f}"]
-        for block in blocks:
-            V, T, X = single.matrix(identity(order)), single.zeros(order * order // 4), single.zeros(order * columns)
-            invert(single, A, V, T, order, block)
-            solve(single, A, V, single.matrix(B), X, order, columns, block)
-            found = residual(X)
-            row.append(f"{found:.2f}" if math.isfinite(found) else "not finite")
-        rows.append(row)
+        rows.append([name, residual(substitute(A, B))] +
+                    [residual(solve(A, inverses(A, block), B, block)) for block in blocks])
     return ["triangle", "substitution"] + [f"inverses of {b}" for b in blocks], rows
 
 
-def times(on, order, columns):
+def times(order, columns):
     """Head and rows: milliseconds of the inverses, of a solve with them, and of both for 1 and 8 tiles of B."""
-    random.seed(1)
-    A = on.matrix(lower(order, lambda i, j: 1.0 if i == j else random.uniform(-1, 1) / order))
-    B = on.matrix(random.uniform(-1, 1) for _ in range(order * columns))
-    unit, V = on.matrix(identity(order)), on.zeros(order * order)
-    T, work, X = on.zeros(order * order // 4), on.zeros(order * columns), on.zeros(order * columns)
+    random = np.random.default_rng(1)
+    A = np.asfortranarray(random_lower(order, random))
+    B = np.asfortranarray(random.uniform(-1, 1, (order, columns)))
 
-    def fastest(prepare, run):
+    def fastest(run):
         seconds = []
         for _ in range(REPEATS + 1):  # the first is a warm-up
-            prepare()
-            on.wait()
             begin = time.perf_counter()
             run()
-            on.wait()
             seconds.append(time.perf_counter() - begin)
         return 1e3 * min(seconds[1:])
 
     def row(name, inverse, one):
-        return [name] + [f"{x:.2f}" for x in (inverse, one, inverse + one, inverse + 8 * one)]
+        return [name] + [f"{x:.0f}" for x in (inverse, one, inverse + one, inverse + 8 * one)]
 
-    rows = [row("substitution", 0, fastest(lambda: on.assign(X, B), lambda: on.trsm(
-        order, columns, on.at(A, order), order, on.at(X, order), order)))]
+    rows = [row("substitution", 0, fastest(lambda: substitute(A, B)))]
     for block in blocks_of(order):
-        inverse = fastest(lambda: on.assign(V, unit), lambda: invert(on, A, V, T, order, block))
-        one = fastest(lambda: on.assign(work, B), lambda: solve(on, A, V, work, X, order, columns, block))
-        rows.append(row(f"inverses of {block}", inverse, one))
+        V = inverses(A, block)
+        rows.append(row(f"inverses of {block}", fastest(lambda: inverses(A, block)),
+                        fastest(lambda: solve(A, V, B, block))))
     return ["", "inverses", "solve of a tile", "together", "together, 8 tiles"], rows
