@@ -12,6 +12,7 @@ namespace {
 template <Scalar T>
 struct Laswp {
   using Args = LaswpArgs;
+  static constexpr bool reads_indices = true;
 
   /// @param exchange  (B, first, pivots, count)
   static void run(void* buffers[], const Args& args, auto exchange) {

@@ -17,6 +17,7 @@ namespace {
 template <Scalar T>
 struct GetrfBesideUpdates {
   using Args = GetrfBesideUpdatesArgs;
+  static constexpr bool reads_indices = true;
 
 #ifdef TESSERA_WITH_CUDA
   static void run(const OnDevice& on, void* buffers[], const Args& args) {

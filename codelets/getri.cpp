@@ -127,6 +127,7 @@ struct SplitPanel {
 template <Scalar T>
 struct SwapColumns {
   using Args = SwapColumnsArgs;
+  static constexpr bool reads_indices = true;
 
   /// @param swap  (m, x, y): exchanges two columns
   static void run(void* buffers[], const Args& args, auto swap) {

@@ -108,11 +108,18 @@ struct OnDevice {
 #endif
 
 // A kernel is a type with the type of its arguments, `Args`, and a static function `run(blas, buffers, args)`. That is
-// a template over OnHost and OnDevice, or two overloads if a GPU computes the operation in another way.
+// a template over OnHost and OnDevice, or two overloads if a GPU computes the operation in another way. A kernel that
+// takes indices from a tile declares `reads_indices`, and does not run if a tile that it reads has failed.
+
+template <typename Kernel>
+bool may_run() {
+  if constexpr (requires { Kernel::reads_indices; }) return !reads_failed_tile(*starpu_task_get_current());
+  else return true;
+}
 
 template <typename Kernel>
 void on_cpu(void* buffers[], void* args) {
-  Kernel::run(OnHost{}, buffers, *static_cast<const typename Kernel::Args*>(args));
+  if (may_run<Kernel>()) Kernel::run(OnHost{}, buffers, *static_cast<const typename Kernel::Args*>(args));
 }
 
 /// The CUDA implementation. Without CUDA it is null, so that tasks run on CPUs only. Simulated GPUs need a value that
@@ -120,7 +127,7 @@ void on_cpu(void* buffers[], void* args) {
 #ifdef TESSERA_WITH_CUDA
 template <typename Kernel>
 void on_gpu(void* buffers[], void* args) {
-  Kernel::run(OnDevice{}, buffers, *static_cast<const typename Kernel::Args*>(args));
+  if (may_run<Kernel>()) Kernel::run(OnDevice{}, buffers, *static_cast<const typename Kernel::Args*>(args));
 }
 #elif defined(STARPU_SIMGRID)
 template <typename Kernel>

@@ -150,6 +150,7 @@ struct Getrf {
 template <Scalar T>
 struct PanelUpdate {
   using Args = PanelUpdateArgs;
+  static constexpr bool reads_indices = true;
 
   /// The panels of a task and the blocks that its parts work on.
   struct Panels {

@@ -50,6 +50,15 @@ std::string last_stray_failure() {
   return last_stray;
 }
 
+bool failed_tiles::are_read(const starpu_task& task) {
+  const std::lock_guard lock(mutex);
+  bool any = false;
+  for_each_tile(task, [&](starpu_data_handle_t tile, starpu_data_access_mode mode) {
+    any = any || ((mode & STARPU_R) != 0 && failed.contains(tile));
+  });
+  return any;
+}
+
 std::shared_ptr<Failure> failed_tiles::after(const starpu_task& task) {
   const std::lock_guard lock(mutex);
   std::shared_ptr<Failure> failure;

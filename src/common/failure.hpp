@@ -31,11 +31,15 @@ namespace failed_tiles {
 
 inline std::atomic<bool> exist = false;  // makes the checks below cheap while nothing has failed
 
-/// The slow paths of `failure_after` and `take_failure`.
+/// The slow paths of `reads_failed_tile`, `failure_after` and `take_failure`.
+bool are_read(const starpu_task& task);
 std::shared_ptr<Failure> after(const starpu_task& task);
 std::shared_ptr<Failure> take(starpu_data_handle_t tile);
 
 }  // namespace failed_tiles
+
+/// Whether a task reads a failed tile. The values of such a tile may be anything: indices may lie outside of all memory.
+inline bool reads_failed_tile(const starpu_task& task) { return failed_tiles::exist && failed_tiles::are_read(task); }
 
 /// Call this after a task has run, before its dependent tasks may start. The tiles that it has written fail if it
 /// reported a failure or has read a failed tile; otherwise they are good again.

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A task of a solver that fails, as on a device that is lost: whoever waits for the result is told, and the next call
+// works.
+#include <atomic>
+#include <functional>
+#include <vector>
+
+#include <tessera/error.hpp>
+#include <tessera/lapack.hpp>
+#include <tessera/runtime.hpp>
+
+#include "codelets/codelet.hpp"
+#include "common/failure.hpp"
+#include "support/dense.hpp"
+#include "support/runtime.hpp"
+
+namespace tessera::test {
+namespace {
+
+constexpr Index panel = 16, n = 4 * panel + 3, nrhs = 5;
+const auto* const runtime = share_runtime(with_tile(panel));
+
+/// The first task of a codelet fails while this object lives.
+class FailsOnce {
+ public:
+  explicit FailsOnce(starpu_codelet& codelet) : codelet_(codelet) {
+    real = codelet.cpu_funcs[0], failed_ = false;
+    codelet.cpu_funcs[0] = [](void* buffers[], void* arguments) {
+      if (failed_.exchange(true)) real(buffers, arguments);
+      else codelets::report_failure("the device is lost");
+    };
+  }
+  ~FailsOnce() { codelet_.cpu_funcs[0] = real; }
+  FailsOnce(const FailsOnce&) = delete;
+  FailsOnce& operator=(const FailsOnce&) = delete;
+  static bool has_failed() { return failed_; }
+
+ private:
+  inline static starpu_cpu_func_t real = nullptr;
+  inline static std::atomic<bool> failed_ = false;
+  starpu_codelet& codelet_;
+};
+
+/// A positive definite matrix, which all solvers accept.
+Dense<double> definite() {
+  auto A = random_matrix<double>(n, n, 1);
+  for (Index i = 0; i < n; i++) {
+    A(i, i) += 2 * n;
+    for (Index j = 0; j < i; j++) A(i, j) = A(j, i);
+  }
+  return A;
+}
+
+/// A call on pointers, and the codelets whose tasks it has.
+struct Call {
+  const char* name;
+  std::function<void()> run;
+  std::vector<starpu_codelet*> codelets;
+};
+
+class FailingSolvers : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (gpu_count() > 0) GTEST_SKIP() << "the tasks that fail here are those of CPUs";
+  }
+  void TearDown() override { EXPECT_NO_THROW(wait()) << "a failure is left"; }
+};
+
+TEST_F(FailingSolvers, OnPointersTellTheirCaller) {
+  const auto lower = Uplo::Lower;
+  Dense<double> A(n, n), B(n, nrhs);
+  const auto a = [&] { return A.data.data(); };  // each call has matrices of its own
+  const auto b = [&] { return B.data.data(); };
+  std::vector<Index> pivots(n);
+  const auto factorized = [&] {
+    A = definite();
+    std::swap_ranges(a(), a() + n, a() + n);  // so that rows are exchanged
+    static_cast<void>(getrf(n, n, a(), n, pivots.data()));
+  };
+  using namespace codelets;
+  const Call calls[] = {
+      {"potrf",
+       [&] { potrf(lower, n, a(), n); },
+       {&codelets::potrf<double>(), &trsm<double>(), &syrk<double>(), &gemm<double>()}},
+      {"posv", [&] { posv(lower, n, nrhs, a(), n, b(), n); }, {&codelets::potrf<double>(), &trsm<double>()}},
+      {"getrf",
+       [&] { getrf(n, n, a(), n, pivots.data()); },
+       {&codelets::getrf<double>(), &panel_update<double>(), &laswp<double>()}},
+      {"gesv",
+       [&] { gesv(n, nrhs, a(), n, pivots.data(), b(), n); },
+       {&codelets::getrf<double>(), &panel_solve<double>(), &laswp<double>()}},
+      {"getrf_nopiv",
+       [&] { getrf_nopiv(n, n, a(), n); },
+       {&codelets::getrf_nopiv<double>(), &trsm<double>(), &gemm<double>()}},
+      {"trtri", [&] { trtri(lower, Diag::NonUnit, n, a(), n); }, {&codelets::trtri<double>()}},
+      {"lauum", [&] { lauum(lower, n, a(), n); }, {&codelets::lauum<double>()}},
+      {"potri", [&] { potri(lower, n, a(), n); }, {&codelets::trtri<double>(), &codelets::lauum<double>()}},
+      {"getri",
+       [&] {
+         factorized();
+         getri(n, a(), n, pivots.data());
+       },
+       {&panel_multiply<double>(), &panel_invert<double>(), &split_panel<double>(), &swap_columns<double>()}},
+  };
+  for (const auto& call : calls)
+    for (auto* codelet : call.codelets) {
+      A = definite(), B = random_matrix<double>(n, nrhs, 2);
+      {
+        const FailsOnce failing(*codelet);
+        EXPECT_THROW(call.run(), RuntimeError) << call.name << ": " << codelet->name;
+        EXPECT_TRUE(FailsOnce::has_failed()) << call.name << " has no " << codelet->name;
+      }
+      A = definite();
+      EXPECT_NO_THROW(call.run()) << call.name << " after a failure in " << codelet->name;
+    }
+}
+
+TEST_F(FailingSolvers, OnMatricesTellWhoeverAsks) {
+  auto A = definite(), unrelated = A;
+  const Matrix<double> a(A.data.data(), n, n, n, {n, panel}), other(unrelated.data.data(), n, n, n, {n, panel});
+  const FailsOnce failing(codelets::getrf<double>());
+  const auto [pivots, info] = getrf(a);
+  EXPECT_THROW(info.wait(), RuntimeError);
+  EXPECT_THROW(pivots.wait(), RuntimeError);
+  EXPECT_THROW(a.wait(), RuntimeError);
+  const auto [other_pivots, other_info] = getrf(other);
+  EXPECT_EQ(other_info.wait(), 0);
+  EXPECT_EQ(other_pivots.wait().size(), n);
+  EXPECT_NO_THROW(other.wait());
+}
+
+}  // namespace
+}  // namespace tessera::test
