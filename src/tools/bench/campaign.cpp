@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include <tessera/error.hpp>
 #include <tessera/runtime.hpp>
@@ -281,7 +282,9 @@ class Campaign {
 }  // namespace
 
 void measure_limits(const Options& options, Limits& limits) {
-  for (const int gpus : options.gpus)
+  std::set<int> counts(options.gpus.begin(), options.gpus.end());
+  if (options.against_cusolver) counts.insert(1);
+  for (const int gpus : counts)
     for (const auto& problem : options.problems) {
       Index largest = 0;
       for (const auto& other : options.problems)

@@ -10,6 +10,7 @@
 #include "devices.hpp"
 #include "shared/bad_argument.hpp"
 #include "tiles/tile_grid.hpp"
+#include "workload/parallel.hpp"
 
 namespace tessera::mpi_bench {
 
@@ -40,20 +41,38 @@ Vector random_vector(Index n) {
   return x;
 }
 
+/// The rows of a whole matrix that a process has.
+template <Scalar T>
+std::vector<Index> own_rows(const DistributedMatrix<T>& A) {
+  std::vector<Index> rows(static_cast<std::size_t>(A.local_m()));
+  for (std::size_t i = 0; i < rows.size(); i++) rows[i] = A.global_row(static_cast<Index>(i));
+  return rows;
+}
+
 /// Gives all elements of this process the values value(i, j). Devices forget their copies, so that every call loads
 /// them.
 template <Scalar T, typename Value>
 void set_elements(const DistributedMatrix<T>& A, Value value) {
   A.wait();
-  for (Index j = 0; j < A.local_n(); j++)
-    for (Index i = 0; i < A.local_m(); i++) A.local()[i + j * A.ld()] = value(A.global_row(i), A.global_column(j));
+  const auto rows = own_rows(A);
+  bench::parallel_for(A.local_n(), 64, [&](Index begin, Index end) {
+    for (Index local = begin; local < end; local++) {
+      T* column = A.local() + local * A.ld();
+      const Index j = A.global_column(local);
+      for (const Index i : rows) *column++ = value(i, j);
+    }
+  });
 }
 
 /// Calls visit(local element, i, j) for all elements of this process.
 template <Scalar T, typename Visit>
 void for_each_element(const DistributedMatrix<T>& A, Visit visit) {
-  for (Index j = 0; j < A.local_n(); j++)
-    for (Index i = 0; i < A.local_m(); i++) visit(A.local()[i + j * A.ld()], A.global_row(i), A.global_column(j));
+  const auto rows = own_rows(A);
+  for (Index local = 0; local < A.local_n(); local++) {
+    const T* column = A.local() + local * A.ld();
+    const Index j = A.global_column(local);
+    for (const Index i : rows) visit(*column++, i, j);
+  }
 }
 
 Vector sum_of_processes(const Grid& grid, Vector x) {

@@ -20,8 +20,9 @@ Ended run_hpl(const std::filesystem::path& folder, const std::string& input, std
   const char* const program = std::getenv("TESSERA_TEST_HPL");
   if (program == nullptr) throw std::runtime_error("TESSERA_TEST_HPL must name tessera-hpl");
   write_file(folder / "some.dat", input);
-  std::vector<std::string> words{program, folder / "some.dat"};
+  std::vector<std::string> words{program};
   words.insert(words.end(), options.begin(), options.end());
+  words.push_back(folder / "some.dat");
   return run_program(words, 200);
 }
 
@@ -33,7 +34,7 @@ int count_of(const std::string& text, const std::string& what) {
 
 TEST(Hpl, SolvesEverySizeWithEveryPanel) {
   const Scratch scratch;
-  const auto ended = run_hpl(scratch.path(), sample_input);
+  const auto ended = run_hpl(scratch.path(), sample_input, {"--policy", "tessera", "--gpus", "0"});
   EXPECT_EQ(ended.status, 0) << ended.err;
   EXPECT_EQ(count_of(ended.out, "\nWR"), 6) << ended.out;
   EXPECT_EQ(count_of(ended.out, "PASSED"), 6);
