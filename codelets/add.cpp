@@ -55,6 +55,15 @@ struct Add {
     clear_imaginary_diagonal();  // scaling may have left −0
   }
 #endif
+
+#ifdef TESSERA_WITH_OPENCL
+  static void run(const OnOpenCl& on, void* buffers[], const Args& args) {
+    const auto D = tile<const T>(buffers[0]);
+    const auto C = tile<T>(buffers[1]);
+    on.add<T>({C.m, C.n, args.part, args.first_row, args.real_diagonal}, on.place(D.data, D.ld), args.beta, C.data,
+              C.ld);
+  }
+#endif
 };
 
 }  // namespace

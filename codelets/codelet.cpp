@@ -37,7 +37,8 @@ uint32_t footprint(starpu_task* task) {
 
 void set_cost_function(CostFunction function) { cost_function = function; }
 
-TileOperation::TileOperation(const char* name, starpu_cpu_func_t cpu, starpu_cuda_func_t cuda) {
+TileOperation::TileOperation(const char* name, starpu_cpu_func_t cpu, starpu_cuda_func_t cuda,
+                             starpu_opencl_func_t opencl) {
   model.type = STARPU_PER_WORKER;
   model.symbol = name;
   model.worker_cost_function = cost_in_microseconds;
@@ -51,6 +52,10 @@ TileOperation::TileOperation(const char* name, starpu_cpu_func_t cpu, starpu_cud
   if (cuda != nullptr) {
     codelet.cuda_funcs[0] = cuda;
     codelet.cuda_flags[0] = STARPU_CUDA_ASYNC;
+  }
+  if (opencl != nullptr) {
+    codelet.opencl_funcs[0] = opencl;
+    codelet.opencl_flags[0] = STARPU_OPENCL_ASYNC;
   }
 }
 

@@ -32,7 +32,8 @@ struct TileOperation {
 
   /// @param name  shown in traces
   /// @param cuda  asynchronous on the worker's stream; null if Tessera is built without CUDA
-  TileOperation(const char* name, starpu_cpu_func_t cpu, starpu_cuda_func_t cuda);
+  /// @param opencl  asynchronous in the worker's queue; null if there is none
+  TileOperation(const char* name, starpu_cpu_func_t cpu, starpu_cuda_func_t cuda, starpu_opencl_func_t opencl);
 };
 
 /// Returns the seconds that an operation takes on one worker. src/machine/machine_rates.cpp sets the function, since it

@@ -70,6 +70,26 @@ struct Gemmt {
         });
   }
 #endif
+
+#ifdef TESSERA_WITH_OPENCL
+  static void run(const OnOpenCl& on, void* buffers[], const Args& args) {
+    const auto A = tile<const T>(buffers[0]), B = tile<const T>(buffers[1]);
+    const auto C = tile<T>(buffers[2]);
+    const int k = args.op_a == Op::NoTrans ? A.n : A.m;
+    const auto product = [&](const opencl::Place& D, const Rectangle& r, T beta) {
+      on.gemm_to<T>(D, args.op_a, args.op_b, r.m, r.n, k, args.alpha, row(args.op_a, A, r.i), A.ld,
+                    column(args.op_b, B, r.j), B.ld, beta);
+    };
+    cut_trapezoid(
+        args.uplo, C.m, C.n, args.first_row, opencl::leaf,
+        [&](const Rectangle& r) { product(on.place(element(C, r.i, r.j), C.ld), r, args.beta); },
+        [&](int row, int column, int n) {
+          product(on.square(), {row, column, n, n}, T{});
+          on.add<T>({.m = n, .n = n, .part = part_of(args.uplo)}, on.square(), args.beta, element(C, row, column),
+                    C.ld);
+        });
+  }
+#endif
 };
 
 }  // namespace

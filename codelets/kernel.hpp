@@ -15,6 +15,9 @@
 #include "device_handles.hpp"
 #include "device_solver.hpp"
 #endif
+#ifdef TESSERA_WITH_OPENCL
+#include "on_opencl.hpp"
+#endif
 
 /// What the implementations of tile operations share: how one becomes a codelet, and the BLAS of the processor it runs
 /// on.
@@ -108,8 +111,9 @@ struct OnDevice {
 #endif
 
 // A kernel is a type with the type of its arguments, `Args`, and a static function `run(blas, buffers, args)`. That is
-// a template over OnHost and OnDevice, or two overloads if a GPU computes the operation in another way. A kernel that
-// takes indices from a tile declares `reads_indices`, and does not run if a tile that it reads has failed.
+// a template over OnHost, OnDevice and OnOpenCl, or overloads if devices compute the operation in another way. A kernel
+// without a `run` for OpenCL runs on other workers only. A kernel that takes indices from a tile declares
+// `reads_indices`, and does not run if a tile that it reads has failed.
 
 template <typename Kernel>
 bool may_run() {
@@ -137,18 +141,41 @@ template <typename Kernel>
 inline constexpr starpu_cuda_func_t on_gpu = nullptr;
 #endif
 
+/// The OpenCL implementation; null if there is none.
+#ifdef TESSERA_WITH_OPENCL
+template <typename Kernel>
+void on_opencl(void* buffers[], void* args) {
+  const auto* const task = starpu_task_get_current();
+  OpenClTiles tiles(buffers, static_cast<int>(STARPU_TASK_GET_NBUFFERS(task)));
+  Kernel::run(OnOpenCl{tiles}, tiles.buffers(), *static_cast<const typename Kernel::Args*>(args));
+}
+template <typename Kernel>
+constexpr starpu_opencl_func_t opencl_function() {
+  if constexpr (requires(const OnOpenCl& on, void** buffers, const typename Kernel::Args& args) {
+                  Kernel::run(on, buffers, args);
+                })
+    return on_opencl<Kernel>;
+  else return nullptr;
+}
+#else
+template <typename Kernel>
+constexpr starpu_opencl_func_t opencl_function() {
+  return nullptr;
+}
+#endif
+
 /// The codelet of a kernel.
 /// @param name  shown in traces
 template <typename Kernel>
 starpu_codelet& codelet_of(const char* name) {
-  static TileOperation operation(name, on_cpu<Kernel>, on_gpu<Kernel>);
+  static TileOperation operation(name, on_cpu<Kernel>, on_gpu<Kernel>, opencl_function<Kernel>());
   return operation.codelet;
 }
 
 /// The same for a kernel that only GPUs have.
 template <typename Kernel>
 starpu_codelet& codelet_for_gpus(const char* name) {
-  static TileOperation operation(name, nullptr, on_gpu<Kernel>);
+  static TileOperation operation(name, nullptr, on_gpu<Kernel>, nullptr);
   return operation.codelet;
 }
 

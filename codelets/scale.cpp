@@ -60,6 +60,13 @@ struct Scale {
     clear_imaginary_diagonal();  // scaling may have left −0
   }
 #endif
+
+#ifdef TESSERA_WITH_OPENCL
+  static void run(const OnOpenCl& on, void* buffers[], const Args& args) {
+    const auto C = tile<T>(buffers[0]);
+    on.scale<T>({C.m, C.n, args.part, args.first_row, args.real_diagonal}, args.beta, C.data, C.ld);
+  }
+#endif
 };
 
 }  // namespace

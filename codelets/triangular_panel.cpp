@@ -77,6 +77,20 @@ struct TriangularPanel {
     check("inspection of a panel", device::take_value(lane.stream, lane.values, args.next_sum));
   }
 #endif
+
+#ifdef TESSERA_WITH_OPENCL
+  static void run(const OnOpenCl& on, void* buffers[], const Args& args) {
+    run(on, buffers, args, [&](const Parts& p) {
+      if constexpr (inverse)
+        on.trsm<T>(Side::Left, args.uplo, Op::NoTrans, args.diag, p.own.m, p.own.n, args.alpha, p.triangle.data,
+                   p.triangle.ld, p.own.data, p.own.ld);
+      else
+        on.trmm<T>(Side::Left, args.uplo, Op::NoTrans, args.diag, p.own.m, p.own.n, args.alpha, p.triangle.data,
+                   p.triangle.ld, p.own.data, p.own.ld);
+    });
+    sum_slots::give_back(args.sum);
+  }
+#endif
 };
 
 }  // namespace

@@ -26,6 +26,15 @@ struct Trsm {
     else solve_on_device(args, A, B, nullptr, {});
   }
 #endif
+
+#ifdef TESSERA_WITH_OPENCL
+  static void run(const OnOpenCl& on, void* buffers[], const Args& args) {
+    const auto A = tile<const T>(buffers[0]);
+    const auto B = tile<T>(buffers[1]);
+    on.trsm<T>(args.side, args.uplo, args.op, args.diag, B.m, B.n, args.alpha, A.data, A.ld, B.data, B.ld);
+    sum_slots::give_back(args.sum);
+  }
+#endif
 };
 
 }  // namespace

@@ -34,7 +34,7 @@ enum class Placement {
 struct RuntimeOptions {
   int cpus = -1;                               ///< CPU workers; TESSERA_CPUS; default: all cores,
                                                ///< but 1 where every tile belongs to a GPU
-  int gpus = -1;                               ///< GPUs; TESSERA_GPUS; default: all
+  int gpus = -1;                               ///< GPUs; TESSERA_GPUS; default: all. 0: no OpenCL device either
   std::string policy;                          ///< scheduling policy: tessera, one of StarPU's, or one of the library
                                                ///< that STARPU_SCHED_LIB names; TESSERA_POLICY, then STARPU_SCHED;
                                                ///< default: tessera. With another policy, placement
@@ -49,13 +49,18 @@ struct RuntimeOptions {
   /// What tiles may take of each GPU's memory [MiB]; TESSERA_GPU_MEMORY; 0: 90 % of what is free at the start. Up to
   /// 2 GiB are taken then, the rest when it is needed. Most of it is kept until the last Runtime has gone. Somewhat
   /// more is taken where tiles of several sizes leave gaps that none fits. In a StarPU that the program has started,
-  /// STARPU_LIMIT_CUDA_MEM limits the memory instead.
+  /// STARPU_LIMIT_CUDA_MEM limits the memory instead. OpenCL devices, of which nobody knows what is free, give up to
+  /// 90 % of what they have, and processors among them share half of the host's memory.
   Index gpu_memory = 0;
 
   /// Staging buffers between GPUs and pageable memory [MiB]; TESSERA_PINNED_MEMORY. Each copying thread has 4 MiB:
   /// always the thread that drives a GPU, and up to 12 others as far as this limit allows. 0: all 12. Each GPU that
   /// writes triangles to pinned memory takes 4 MiB more.
   Index pinned_memory = 0;
+
+  /// OpenCL devices to compute on instead of GPUs that CUDA drives, processors among them; TESSERA_OPENCL. 0: none.
+  /// Default: the GPUs that OpenCL finds, if CUDA finds none. Of this number, `gpus` takes as many as it says.
+  int opencl = -1;
 
   /// This process's share of the GPUs of its node: one of `node_parts`. If there are fewer GPUs, several processes
   /// share one, and its memory. A `Grid` sets both.
@@ -68,10 +73,11 @@ struct Device {
   /// What computes.
   enum class Kind { Cpu, Gpu };
   Kind kind = Kind::Cpu;   ///< CPU workers, or one GPU
-  int id = 0;              ///< CUDA ordinal; 0 for the CPUs
+  int id = 0;              ///< CUDA ordinal, or StarPU's number of an OpenCL device; 0 for the CPUs
   int workers = 0;         ///< StarPU workers that drive it
-  std::string name;        ///< e.g. "NVIDIA H200"
+  std::string name;        ///< e.g. "NVIDIA H200"; of an OpenCL device it ends with "(OpenCL)"
   std::size_t memory = 0;  ///< bytes
+  bool opencl = false;     ///< a GPU that is an OpenCL device; else CUDA drives it
 };
 
 /// Bytes that went over one link.

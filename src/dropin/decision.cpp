@@ -9,6 +9,8 @@
 #include <string_view>
 #include <thread>
 
+#include "common/environment.hpp"
+
 namespace tessera::dropin {
 
 namespace {
@@ -138,6 +140,8 @@ double Decision::expected_on_host(const Job& job) const {
 }
 
 int devices_in_sight() {
+  if (const auto opencl = detail::as_number<int>(detail::environment("TESSERA_OPENCL")); opencl && *opencl > 0)
+    return *opencl;
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
   if (visible != nullptr && (std::string_view(visible).empty() || visible[0] == '-')) return 0;
   int count = 0;

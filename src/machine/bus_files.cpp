@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bus_files.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tessera::detail {
@@ -29,7 +30,8 @@ std::string config(const Bus& bus) {
   auto text = "# Current configuration\n" + std::to_string(bus.cores) + " # Number of CPUs\n" +
               std::to_string(bus.numa_nodes) + " # Number of NUMA nodes\n" + std::to_string(bus.gpus) +
               " # Number of CUDA nodes\n";
-  for (const char* kind : {"OpenCL", "FPGA", "Disk", "MPI_MS", "TCPIP_MS", "HIP"})  // in StarPU's order
+  text += std::to_string(bus.opencl_devices) + " # Number of OpenCL nodes\n";
+  for (const char* kind : {"FPGA", "Disk", "MPI_MS", "TCPIP_MS", "HIP"})  // in StarPU's order
     text += std::string("0 # Number of ") + kind + " nodes\n";
   return text;
 }
@@ -39,18 +41,19 @@ std::string affinity(const Bus& bus) {
   std::string text = "# GPU\t";
   for (int node = 0; node < bus.numa_nodes; node++) text += "NUMA" + std::to_string(node) + "\t";
   text += '\n';
-  for (int gpu = 0; gpu < bus.gpus; gpu++) {
-    text += std::to_string(gpu) + "\t";
-    for (int node = 0; node < bus.numa_nodes; node++) text += std::to_string(node) + "\t";
-    text += '\n';
-  }
+  for (const int devices : {bus.gpus, bus.opencl_devices})
+    for (int device = 0; device < devices; device++) {
+      text += std::to_string(device) + "\t";
+      for (int node = 0; node < bus.numa_nodes; node++) text += std::to_string(node) + "\t";
+      text += '\n';
+    }
   return text;
 }
 
 }  // namespace
 
 std::vector<BusFile> bus_files(const Bus& bus) {
-  const int ends = bus.numa_nodes + bus.gpus;
+  const int ends = std::min(bus.numa_nodes + bus.gpus + bus.opencl_devices, bus.most_ends);
   return {{".bandwidth", table(ends, [&](int from, int to) { return 1e-6 * bus.rate(from, to); })},  // MB/s
           {".latency", table(ends, [&](int from, int to) { return 1e6 * bus.latency(from, to); })},  // µs
           {".affinity", affinity(bus)},

@@ -8,9 +8,10 @@
 namespace tessera::detail {
 
 /// A machine as StarPU's bus files describe it. The ends of its links are numbered from 0: first the host's NUMA nodes,
-/// then the GPUs.
+/// then the GPUs, then OpenCL devices.
 struct Bus {
-  int cores = 1, numa_nodes = 1, gpus = 0;
+  int cores = 1, numa_nodes = 1, gpus = 0, opencl_devices = 0;
+  int most_ends = 1 << 16;  ///< for which StarPU has room; it takes the rates of others for unknown
   std::function<double(int from, int to)> rate;     ///< between two ends [bytes/s]
   std::function<double(int from, int to)> latency;  ///< between two ends [s]
   /// XML. Only simulations read it, but StarPU calibrates if the file is missing.

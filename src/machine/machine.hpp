@@ -12,7 +12,8 @@ namespace tessera::detail {
 /// What the calls of a session compute on, as a plain value. The session fills it in once, when StarPU has started.
 struct Machine {
   int cpu_workers = 0;
-  std::vector<int> gpus;                      ///< CUDA ordinals
+  bool opencl = false;                        ///< the GPUs are OpenCL devices; else CUDA drives them
+  std::vector<int> gpus;                      ///< CUDA ordinals, or StarPU's numbers of OpenCL devices
   std::vector<std::vector<int>> gpu_workers;  ///< for each of these GPUs, the StarPU workers that drive it
   std::vector<gpu::Info> gpu_info;            ///< of the GPUs that answered; empty if the program has started StarPU
   bool gpus_alike = true;                     ///< whether all GPUs have the same name
@@ -24,6 +25,7 @@ struct Machine {
   bool ragged_edges = true;  ///< whether the last tile of a product is what is left, not split evenly
 
   int gpu_count() const noexcept { return static_cast<int>(gpus.size()); }
+  bool has_cuda() const noexcept { return !opencl && gpu_count() > 0; }
   /// Whether each tile of a result has its GPU: for good, or as a suggestion to the policy.
   bool has_owners() const noexcept { return placement == Placement::Owner || placement == Placement::Home; }
 };

@@ -15,7 +15,9 @@
 #include "common/cache.hpp"
 #include "common/exit_gate.hpp"
 #include "gpu.hpp"
+#include "gpu_workers.hpp"
 #include "machine.hpp"
+#include "opencl.hpp"
 #include "rates_cache.hpp"
 
 namespace tessera::detail {
@@ -65,12 +67,13 @@ CostCurve measure_cpu() {
 
 /// Measures products of increasing size. Stops early on a GPU that is slow in this type; the curve then uses the rate
 /// of the last measured product for larger ones.
+/// @param kernel_seconds  that of CUDA or of OpenCL
 template <Scalar T>
-CostCurve measure_gpu(int device) {
+CostCurve measure_gpu(int device, double (*kernel_seconds)(char type, int device, int n)) {
   constexpr double long_enough = 0.01;  // [s]; the next size takes eight times as long
   std::vector<CostCurve::Point> points;
   for (const int n : gpu_sizes) {
-    points.push_back({product_flops<T>(n), gpu::kernel_seconds(type_letter<T>, device, n)});
+    points.push_back({product_flops<T>(n), kernel_seconds(type_letter<T>, device, n)});
     if (points.back().seconds > long_enough) break;
   }
   return CostCurve(std::move(points));
@@ -89,7 +92,8 @@ CostCurve measure_columns(int device) {
 class FirstGpu {
  public:
   explicit FirstGpu(const Machine& machine)
-      : device_(machine.gpus.front()), state_(gpu::state(device_)),
+      : device_(machine.gpus.front()),
+        state_(machine.opencl ? gpu::State{opencl::conditions(device_)} : gpu::state(device_)),
         cache_(cache_directory().value_or(std::filesystem::path()), name(machine), state_.conditions) {}
 
   /// Returns the curve from the cache, or measures it. A measurement is not cached if another process used the GPU,
@@ -107,7 +111,8 @@ class FirstGpu {
  private:
   std::string name(const Machine& machine) const {
     const auto& known = machine.gpu_info;
-    return known.empty() ? gpu::visible_devices()[static_cast<std::size_t>(device_)] : known.front().name;
+    if (!known.empty()) return known.front().name;
+    return machine.opencl ? "an OpenCL device" : gpu::visible_devices()[static_cast<std::size_t>(device_)];
   }
 
   int device_;
@@ -119,6 +124,7 @@ double link_rate(const Machine& machine) {
   const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(machine.gpu_workers.front().front()));
   if (const double rate = 1e6 * starpu_transfer_bandwidth(STARPU_MAIN_RAM, node); rate > 0) return rate;
   // StarPU uses bus files that Tessera did not write, and they lack this link.
+  if (machine.opencl) return opencl::measure_link(machine.gpus.front()).to_device;
   return gpu::measure_links({machine.gpus.front()}, std::size_t{64} << 20).h2d.front();
 }
 
@@ -144,14 +150,39 @@ MachineRates& rates_of() {
 std::mutex measuring;
 
 template <Scalar T>
-void measure_with_gpu(const FirstGpu& gpu, const CostCurve& column, double link) {
+void publish(CostCurve curve, const CostCurve& column, double link) {
   published(type_letter<T>) = nullptr;  // an earlier session without GPUs may have published other rates
   auto& rates = rates_of<T>();
   if (rates.cpu.empty()) rates.cpu = measure_cpu<T>();
-  rates.gpu = gpu.curve(std::string(1, type_letter<T>), measure_gpu<T>);
+  rates.gpu = std::move(curve);
   rates.column = column;
   rates.link = link;
   published(type_letter<T>) = &rates;
+}
+
+void measure_cuda(const FirstGpu& gpu, const Machine& machine) {
+  const auto column = gpu.curve("column", measure_columns);
+  // Both are measured: one that other work on the machine disturbs makes the links look slow, and panels fast.
+  const double link = std::max(link_rate(machine), column.best_rate());
+  const auto measured = [&]<Scalar T>(T) {
+    return gpu.curve(std::string(1, type_letter<T>),
+                     [](int device) { return measure_gpu<T>(device, gpu::kernel_seconds); });
+  };
+  publish<float>(measured(float{}), column, link);
+  publish<std::complex<float>>(measured(std::complex<float>{}), column, link);
+  publish<std::complex<double>>(measured(std::complex<double>{}), column, link);
+  publish<double>(measured(double{}), column, link);  // last: if these rates exist, all are complete
+}
+
+/// The rates of complex types are taken to be those of real ones, since compiling kernels for a measurement may take
+/// seconds. Columns are taken to be copied as fast as the link.
+void measure_opencl(const FirstGpu& gpu, double link) {
+  const auto single = gpu.curve("s", [](int device) { return measure_gpu<float>(device, opencl::kernel_seconds); });
+  const auto full = gpu.curve("d", [](int device) { return measure_gpu<double>(device, opencl::kernel_seconds); });
+  publish<float>(single, {}, link);
+  publish<std::complex<float>>(single, {}, link);
+  publish<std::complex<double>>(full, {}, link);
+  publish<double>(full, {}, link);
 }
 
 }  // namespace
@@ -160,13 +191,8 @@ void measure_gpu_rates(const Machine& machine) {
   const std::lock_guard lock(measuring);
   if (machine.gpu_count() == 0 || !rates_of<double>().gpu.empty()) return;
   const FirstGpu gpu(machine);
-  const auto column = gpu.curve("column", measure_columns);
-  // Both are measured: one that other work on the machine disturbs makes the links look slow, and panels fast.
-  const double link = std::max(link_rate(machine), column.best_rate());
-  measure_with_gpu<float>(gpu, column, link);
-  measure_with_gpu<std::complex<float>>(gpu, column, link);
-  measure_with_gpu<std::complex<double>>(gpu, column, link);
-  measure_with_gpu<double>(gpu, column, link);  // last: if these rates exist, all are complete
+  if (machine.opencl) measure_opencl(gpu, link_rate(machine));
+  else measure_cuda(gpu, machine);
 }
 
 template <Scalar T>
@@ -194,8 +220,7 @@ void finish_measuring() { const std::lock_guard lock(measuring); }
 double expected_seconds(const char* /*operation*/, const codelets::Work& work, int worker) {
   const auto* rates = published(work.type).load();
   if (rates == nullptr) return 0;
-  const bool gpu = starpu_worker_get_type(worker) == STARPU_CUDA_WORKER;
-  return (gpu ? rates->gpu : rates->cpu).seconds(work.flops);
+  return (gpu_workers::is_gpu(worker) ? rates->gpu : rates->cpu).seconds(work.flops);
 }
 
 }  // namespace tessera::detail

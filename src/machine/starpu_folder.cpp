@@ -9,6 +9,7 @@
 #include <array>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <sstream>
 
 #include <tessera/error.hpp>
@@ -16,14 +17,17 @@
 #include "bus_files.hpp"
 #include "common/environment.hpp"
 #include "common/whole_file.hpp"
-#include "gpu.hpp"
 #include "link_rates.hpp"
+#include "opencl.hpp"
+#include "rates_cache.hpp"
 
 namespace tessera::detail {
 
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr double rate_of_unused_link = 1e6;  // [bytes/s]; slow, so that the policy takes no device for a peer
 
 /// Counts cores and NUMA nodes as StarPU does. If the counts differed, StarPU would calibrate.
 Bus count_hardware(int gpus) {
@@ -40,6 +44,8 @@ Bus count_hardware(int gpus) {
   bus.cores = cores > 0 ? cores : units;
   bus.numa_nodes = std::clamp(nodes, 1, STARPU_MAXNUMANODES);
   bus.gpus = std::min(gpus, STARPU_MAXCUDADEVS);
+  bus.opencl_devices = opencl::device_count();
+  bus.most_ends = STARPU_MAXNODES;
   return bus;
 }
 
@@ -55,15 +61,37 @@ std::string host_name() {
 
 /// Sets the rates of all links. A GPU gets the same rate to every NUMA node. StarPU uses the rates between NUMA nodes
 /// only with STARPU_USE_NUMA.
-void set_rates(Bus& bus, gpu::LinkRates rates) {
+/// @param opencl  by number of the device
+void set_rates(Bus& bus, gpu::LinkRates rates, std::map<int, opencl::LinkRates> opencl) {
   constexpr double between_numa_nodes = 50e9, latency_of_host = 1e-6;
   const double latency = rates.latency.empty() ? latency_of_host : *std::ranges::max_element(rates.latency);
   bus.latency = [latency](int, int) { return latency; };
-  bus.rate = [rates = std::move(rates), nodes = bus.numa_nodes](int from, int to) {
+  bus.rate = [rates = std::move(rates), opencl = std::move(opencl), nodes = bus.numa_nodes,
+              gpus_end = bus.numa_nodes + bus.gpus](int from, int to) {
+    if (from >= gpus_end || to >= gpus_end) {  // an OpenCL device, which copies from and to the host only
+      const auto known = opencl.find(std::max(from, to) - gpus_end);
+      if (known == opencl.end() || std::min(from, to) >= nodes) return rate_of_unused_link;
+      return from < to ? known->second.to_device : known->second.from_device;
+    }
     const auto gpu = [nodes](int end) { return static_cast<std::size_t>(end - nodes); };
     if (from < nodes) return to < nodes ? between_numa_nodes : rates.h2d[gpu(to)];
     return to < nodes ? rates.d2h[gpu(from)] : rates.peer[gpu(from)][gpu(to)];
   };
+}
+
+/// The rates of the links of OpenCL devices. They are measured once for each kind of device.
+std::map<int, opencl::LinkRates> opencl_rates(const std::vector<gpu::Info>& devices, const fs::path& cache) {
+  std::map<int, opencl::LinkRates> rates;
+  for (const auto& device : devices) {
+    const RatesCache known(cache, device.name, opencl::conditions(device.ordinal));
+    const auto to = known.find("to device"), from = known.find("from device");
+    auto& measured = rates[device.ordinal] = {to.best_rate(), from.best_rate()};
+    if (!to.empty() && !from.empty()) continue;
+    measured = opencl::measure_link(device.ordinal);
+    known.keep("to device", CostCurve({{measured.to_device, 1}}));
+    known.keep("from device", CostCurve({{measured.from_device, 1}}));
+  }
+  return rates;
 }
 
 void require_writable(const fs::path& folder) {
@@ -96,7 +124,7 @@ fs::path temporary_folder() {
 
 }  // namespace
 
-StarpuFolder::StarpuFolder() {
+StarpuFolder::StarpuFolder(const std::vector<gpu::Info>& opencl_devices) {
   const auto host = host_name();
   if (const fs::path given = environment("STARPU_PERF_MODEL_DIR"); !given.empty()) {
     std::error_code unknown;
@@ -108,11 +136,15 @@ StarpuFolder::StarpuFolder() {
   std::string names;
   for (const auto& name : gpus) names += name + ";";
   const auto key = std::to_string(bus.cores) + "-cores-" + std::to_string(bus.numa_nodes) + "-nodes-" +
-                   std::to_string(bus.gpus) + "-gpus-" + std::to_string(std::hash<std::string>{}(names));
+                   std::to_string(bus.gpus) + "-gpus-" +
+                   (bus.opencl_devices > 0 ? std::to_string(bus.opencl_devices) + "-opencl-" : "") +
+                   std::to_string(std::hash<std::string>{}(names));
   const auto cache = cache_directory();
   const auto kept = cache ? *cache / "starpu" / key : fs::path();
-  if (bus.gpus > 0) set_rates(bus, link_rates(bus.gpus, cache ? kept / (host + ".links.json") : fs::path()));
-  else set_rates(bus, {});
+  auto opencl = opencl_rates(opencl_devices, cache.value_or(fs::path()));
+  if (bus.gpus > 0)
+    set_rates(bus, link_rates(bus.gpus, cache ? kept / (host + ".links.json") : fs::path()), std::move(opencl));
+  else set_rates(bus, {}, std::move(opencl));
   const auto files = bus_files(bus);
 
   std::string reasons;

@@ -3,9 +3,11 @@
 
 #include <filesystem>
 #include <optional>
+#include <vector>
 
 #include "common/cache.hpp"
 #include "common/environment.hpp"
+#include "gpu.hpp"
 
 namespace tessera::detail {
 
@@ -20,8 +22,9 @@ namespace tessera::detail {
 /// If the user has set STARPU_PERF_MODEL_DIR, StarPU uses that folder instead, and may calibrate there.
 class StarpuFolder {
  public:
+  /// @param opencl_devices  numbers of those that will be used
   /// @throws RuntimeError if no folder can be written, or the links cannot be measured
-  StarpuFolder();
+  explicit StarpuFolder(const std::vector<gpu::Info>& opencl_devices = {});
 
   /// Sets the environment variable that makes StarPU use this folder. Keep the result until starpu_init has returned,
   /// and this object until StarPU has shut down.

@@ -5,6 +5,9 @@
 #include <cstddef>
 
 #include "common/overwrites.hpp"
+#ifdef TESSERA_WITH_OPENCL
+#include "opencl_copies.hpp"
+#endif
 
 namespace tessera::detail {
 
@@ -82,6 +85,9 @@ const starpu_data_interface_ops& partial_tile_ops() {
   static const auto methods = [] {
     auto partial = *starpu_interface_matrix_ops.copy_methods;
     partial.any_to_any = copy;
+#ifdef TESSERA_WITH_OPENCL
+    opencl_copies::add_to(partial);
+#endif
     return partial;
   }();
   static const auto ops = [] {

@@ -8,6 +8,8 @@
 
 #include <tessera/sched.h>
 
+#include "machine/gpu_workers.hpp"
+
 namespace tessera::detail {
 
 namespace {
@@ -31,10 +33,10 @@ PolicyStatistics since(const PolicyStatistics& before, const PolicyStatistics& n
 constexpr unsigned first_context = 0;
 constexpr int host = -1;
 
-/// CUDA ordinal of the GPU with that memory node; `host` for the host's nodes.
+/// Number of the GPU with that memory node; `host` for the host's nodes.
 int device_at(int node) {
   const auto n = static_cast<unsigned>(node);
-  return starpu_node_get_kind(n) == STARPU_CUDA_RAM ? starpu_memory_node_get_devid(n) : host;
+  return gpu_workers::is_gpu_memory(n) ? starpu_memory_node_get_devid(n) : host;
 }
 
 /// Counts since the last reset.

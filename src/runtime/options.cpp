@@ -3,6 +3,7 @@
 
 #include <starpu_config.h>
 
+#include <algorithm>
 #include <iterator>
 #include <limits>
 #include <string_view>
@@ -19,7 +20,7 @@ namespace tessera::detail {
 namespace {
 
 /// Positions of the fields in RuntimeOptions, for ArgumentError.
-enum Field { Cpus = 1, Gpus, Policy, PlacementField, Tile, Trace, ProgressField, GpuMemory, PinnedMemory };
+enum Field { Cpus = 1, Gpus, Policy, PlacementField, Tile, Trace, ProgressField, GpuMemory, PinnedMemory, Opencl };
 
 /// The value of the variable, a number from 0 to `largest`; `missing` if the variable is not set.
 Index number(Field field, const char* variable, Index missing, Index largest) {
@@ -82,10 +83,12 @@ RuntimeOptions with_environment(RuntimeOptions options) {
   constexpr Index most_memory = Index{1} << 40;  // MiB
   require_range(Cpus, "cpus", options.cpus, -1, most_cpus);
   require_range(Gpus, "gpus", options.gpus, -1, most_workers);
+  require_range(Opencl, "opencl", options.opencl, -1, most_workers);
   require_range(Tile, "tile", options.tile, 0, largest_tile);
   require_range(GpuMemory, "gpu_memory", options.gpu_memory, 0, most_memory);
   if (options.cpus < 0) options.cpus = static_cast<int>(number(Cpus, "TESSERA_CPUS", -1, most_cpus));
   if (options.gpus < 0) options.gpus = static_cast<int>(number(Gpus, "TESSERA_GPUS", -1, most_workers));
+  if (options.opencl < 0) options.opencl = static_cast<int>(number(Opencl, "TESSERA_OPENCL", -1, most_workers));
   if (options.tile == 0) options.tile = number(Tile, "TESSERA_TILE", 0, largest_tile);
   require_range(PinnedMemory, "pinned_memory", options.pinned_memory, 0, most_memory);
   if (options.pinned_memory == 0) options.pinned_memory = number(PinnedMemory, "TESSERA_PINNED_MEMORY", 0, most_memory);
@@ -113,8 +116,9 @@ void require_placement(Placement placement, const std::string& policy) {
                         "is home, which only the policy tessera knows, not " + policy);
 }
 
-void require_possible(const RuntimeOptions& options) {
-  require_devices(options, std::ssize(gpu::visible_devices()), "");
+void require_possible(const RuntimeOptions& options, const Machine& running) {
+  const Index opencl = running.opencl ? std::ssize(running.gpu_info) : 0;
+  require_devices(options, std::max<Index>(std::ssize(gpu::visible_devices()), opencl), "");
   const std::string policy = options.policy.empty() ? our_policy : options.policy;
   require_policy(policy);
   require_placement(options.placement, policy);

@@ -7,6 +7,8 @@
 
 #include <tessera/runtime.hpp>
 
+#include "machine/machine.hpp"
+
 namespace tessera::detail {
 
 /// The placement that a user means by "home", "owner" or "scheduler"; nothing for other names.
@@ -31,6 +33,7 @@ void require_devices(const RuntimeOptions& options, Index gpus, const std::strin
 void require_placement(Placement placement, const std::string& policy);
 
 /// Whether a Runtime could start with these options, which have the environment's values. Starts nothing.
-void require_possible(const RuntimeOptions& options);
+/// @param running  what the running session found: OpenCL devices are not counted again
+void require_possible(const RuntimeOptions& options, const Machine& running);
 
 }  // namespace tessera::detail

@@ -147,13 +147,13 @@ std::shared_ptr<Session> session_to_wait(const char* what) {
 
 std::shared_ptr<Session> session(const RuntimeOptions& options) {
   require_can_wait("Runtime");
-  std::unique_lock lock(mutex);  // a session that starts changes the environment
-  // Before a session is held: if this throws, no session ends under the mutex. The options must be legal even if they
-  // are not used. A StarPU of the program's own decides what they would.
+  std::shared_ptr<Session> existing;  // released after the mutex, under which no session may end
+  std::unique_lock lock(mutex);       // a session that starts changes the environment
+  // The options must be legal even if they are not used. A StarPU of the program's own decides what they would.
   const auto complete = with_environment(options);
-  if (!running.expired() && !joined) require_possible(complete);
-  if (auto existing = running.lock()) return existing;
-  return make_session(lock, options);
+  existing = running.lock();
+  if (existing && !joined) require_possible(complete, existing->machine());
+  return existing ? existing : make_session(lock, options);
 }
 
 std::shared_ptr<Session> session() {

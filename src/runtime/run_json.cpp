@@ -13,6 +13,7 @@
 
 #include "codelets/colours.hpp"
 #include "common/starpu_version.hpp"
+#include "machine/gpu_workers.hpp"
 #include "machine/machine.hpp"
 
 namespace tessera::detail {
@@ -39,7 +40,7 @@ std::size_t gpu_index(const Machine& machine, int ordinal) {
 ordered_json nodes_json(const Machine& machine) {
   auto nodes = ordered_json::array();
   for (unsigned node = 0; node < starpu_memory_nodes_get_count(); node++) {
-    const bool gpu = starpu_node_get_kind(node) == STARPU_CUDA_RAM;
+    const bool gpu = gpu_workers::is_gpu_memory(node);
     auto name = node == STARPU_MAIN_RAM ? std::string("host") : "NUMA " + std::to_string(node);
     if (gpu) name = "GPU " + std::to_string(gpu_index(machine, starpu_memory_node_get_devid(node)));
     nodes.push_back({{"id", node}, {"name", name}, {"kind", gpu ? "gpu" : "host"}});
@@ -53,7 +54,7 @@ ordered_json workers_json(const Machine& machine) {
   std::map<int, int> of_device;
   for (unsigned w = 0; w < starpu_worker_get_count(); w++) {
     const auto id = static_cast<int>(w);
-    const bool gpu = starpu_worker_get_type(id) == STARPU_CUDA_WORKER;
+    const bool gpu = gpu_workers::is_gpu(id);
     std::string name;
     if (gpu) {
       const auto index = gpu_index(machine, starpu_worker_get_devid(id));

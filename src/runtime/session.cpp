@@ -15,10 +15,13 @@
 #include <tessera/error.hpp>
 
 #include "calls.hpp"
+#include "chosen_gpus.hpp"
 #include "codelets/codelet.hpp"
 #include "common/environment.hpp"
 #include "counters.hpp"
+#include "machine/gpu_workers.hpp"
 #include "machine/machine_rates.hpp"
+#include "machine/opencl.hpp"
 #include "machine/starpu_folder.hpp"
 #include "options.hpp"
 #include "policy_names.hpp"
@@ -30,48 +33,6 @@
 namespace tessera::detail {
 
 namespace {
-
-constexpr const char* starpu_limit = "STARPU_LIMIT_CUDA_MEM";
-/// The part of a GPU's memory that is used by default.
-constexpr double share_of_memory = 0.9;
-
-bool is_limited(Index memory) { return memory > 0 || std::getenv(starpu_limit) != nullptr; }
-
-/// StarPU takes the memory that it may use on each GPU from nowhere else.
-/// @param memory  [MiB]; 0: most of what is free, if the user has not told StarPU
-std::vector<TemporaryVariable> limit_memory(const std::vector<gpu::Info>& gpus, Index memory) {
-  constexpr double mebibyte = 1 << 20, workspace = 64 * mebibyte;  // the workspace: codelets/device_handles.hpp
-  std::vector<TemporaryVariable> limits;
-  for (const auto& gpu : gpus) {
-    if (static_cast<double>(memory) * mebibyte > static_cast<double>(gpu.memory))
-      throw ArgumentError("Runtime", 8, "gpu_memory",
-                          "is " + std::to_string(memory) + " MiB, but GPU " + std::to_string(gpu.ordinal) + " has " +
-                              std::to_string(gpu.memory >> 20));
-    if (is_limited(memory)) continue;
-    const auto most = static_cast<Index>(share_of_memory * (static_cast<double>(gpu.free) - workspace) / mebibyte);
-    limits.emplace_back("STARPU_LIMIT_CUDA_" + std::to_string(gpu.ordinal) + "_MEM",
-                        std::to_string(std::max<Index>(1, most)));  // 0 would be no limit
-  }
-  if (memory > 0) limits.emplace_back(starpu_limit, std::to_string(memory), TemporaryVariable::IfSet::Replace);
-  return limits;
-}
-
-/// The GPUs that this process asks.
-gpu::Probe probe_share(const RuntimeOptions& options) {
-  if (options.gpus == 0) return {};
-  if (options.node_parts <= 1) return gpu::probe(options.gpus);
-  const auto count = static_cast<int>(gpu::visible_devices().size());
-  const auto first_of = [&](int part) { return part * count / options.node_parts; };
-  const int first = first_of(options.node_part), share = std::max(1, first_of(options.node_part + 1) - first);
-  auto found = gpu::probe(options.gpus > 0 ? options.gpus : share, first);
-  int sharers = 0;
-  for (int part = 0; part < options.node_parts; part++) sharers += first_of(part) == first ? 1 : 0;
-  for (auto& gpu : found.usable) {
-    gpu.memory /= static_cast<std::size_t>(sharers);
-    gpu.free = std::min(gpu.free, gpu.memory);
-  }
-  return found;
-}
 
 /// The number of threads that StarPU, and the copies between GPUs and pageable memory, start.
 /// @param cpus  CPU workers; -1: as many as there are cores
@@ -134,7 +95,8 @@ Session::Session(const RuntimeOptions& given)
 void Session::start(const RuntimeOptions& options) {
   machine_.placement = options.placement;
   machine_.tile = options.tile;
-  auto probe = probe_share(options);
+  auto [probe, opencl] = find_gpus(options);
+  machine_.opencl = opencl;
   unused_ = std::move(probe.unusable);
   machine_.gpu_info = std::move(probe.usable);
   require_devices(options, std::ssize(machine_.gpu_info), unused_.empty() ? "" : unused_.front());
@@ -156,29 +118,37 @@ void Session::start(const RuntimeOptions& options) {
   const bool gpus_only = !machine_.gpu_info.empty() && machine_.placement != Placement::Scheduler;
   if (options.cpus >= 0 || gpus_only) conf.ncpus = options.cpus >= 0 ? options.cpus : 1;
   require_threads(threads_of(conf.ncpus, std::ssize(machine_.gpu_info)));
-  conf.ncuda = static_cast<int>(machine_.gpu_info.size());
-  conf.nopencl = 0;
-  if (!machine_.gpu_info.empty()) {
-    conf.use_explicit_workers_cuda_gpuid = 1;
+  const int gpus = static_cast<int>(machine_.gpu_info.size());
+  conf.ncuda = opencl ? 0 : gpus;
+  conf.nopencl = opencl ? gpus : 0;
+  if (gpus > 0) {
+    (opencl ? conf.use_explicit_workers_opencl_gpuid : conf.use_explicit_workers_cuda_gpuid) = 1;
+    auto* const numbers = opencl ? conf.workers_opencl_gpuid : conf.workers_cuda_gpuid;
     for (std::size_t i = 0; i < machine_.gpu_info.size(); i++)
-      conf.workers_cuda_gpuid[i] = static_cast<unsigned>(machine_.gpu_info[i].ordinal);
+      numbers[i] = static_cast<unsigned>(machine_.gpu_info[i].ordinal);
   }
+  // StarPU must list the devices that Tessera has listed.
+  std::optional<TemporaryVariable> processors;
+  if (opencl::counts_processors()) processors.emplace("STARPU_OPENCL_ON_CPUS", "1", TemporaryVariable::IfSet::Replace);
   const TemporaryVariable silent("STARPU_SILENT", "1");
   // What is free may change from one run to the next, and tiles, and so the bits of results, should not.
-  if (!machine_.gpu_info.empty() && !is_limited(options.gpu_memory))
+  if (!machine_.gpu_info.empty() && !is_limited(options.gpu_memory, opencl))
     machine_.gpu_memory =
         share_of_memory *
         static_cast<double>(std::ranges::min_element(machine_.gpu_info, {}, &gpu::Info::memory)->memory);
-  const auto limits = limit_memory(machine_.gpu_info, options.gpu_memory);
-  parts_->starpu_folder.emplace();
+  const auto limits = limit_memory(machine_.gpu_info, opencl, options.gpu_memory);
+  parts_->starpu_folder.emplace(opencl ? machine_.gpu_info : std::vector<gpu::Info>());
   const auto folder = parts_->starpu_folder->announce();
   parts_->starpu.emplace(&conf);
+  if (opencl)
+    for (const auto& gpu : machine_.gpu_info) opencl::require_same_device(gpu.ordinal);
 }
 
 void Session::look_at_workers() {
   machine_.cpu_workers = static_cast<int>(starpu_cpu_worker_get_count());
-  std::vector<int> workers(starpu_cuda_worker_get_count());
-  starpu_worker_get_ids_by_type(STARPU_CUDA_WORKER, workers.data(), static_cast<unsigned>(workers.size()));
+  machine_.opencl = gpu_workers::are_opencl();
+  std::vector<int> workers(gpu_workers::count());
+  starpu_worker_get_ids_by_type(gpu_workers::type(), workers.data(), static_cast<unsigned>(workers.size()));
   for (const int worker : workers) {
     const int device = starpu_worker_get_devid(worker);
     if (machine_.gpus.empty() || machine_.gpus.back() != device) {
@@ -197,7 +167,7 @@ void Session::look_at_workers() {
     machine_.gpu_memory = smallest;  // or tiles might not fit at all
   std::vector<std::string> names;
   for (const auto& gpu : machine_.gpu_info) names.push_back(gpu.name);
-  if (names.empty() && machine_.gpu_count() > 1) {
+  if (names.empty() && machine_.gpu_count() > 1 && !machine_.opencl) {
     const auto visible = gpu::visible_devices();
     for (const int gpu : machine_.gpus) names.push_back(visible[static_cast<std::size_t>(gpu)]);
   }

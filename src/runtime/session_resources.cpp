@@ -11,11 +11,16 @@
 #include "codelets/host_blas.hpp"
 #include "common/whole_file.hpp"
 #include "machine/gpu.hpp"
+#include "machine/gpu_workers.hpp"
 #include "memory/tile_interface.hpp"
 
 #ifdef TESSERA_WITH_CUDA
 #include "codelets/device_handles.hpp"
 #include "codelets/device_solver.hpp"
+#endif
+#ifdef TESSERA_WITH_OPENCL
+#include "codelets/opencl_workers.hpp"
+#include "memory/opencl_copies.hpp"
 #endif
 
 namespace tessera::detail {
@@ -51,6 +56,12 @@ SingleHostThread::~SingleHostThread() {
 
 // Delegates to the default constructor, so that the destructor runs even if this constructor throws.
 PreparedDevices::PreparedDevices([[maybe_unused]] std::size_t pinned_memory) : PreparedDevices() {
+#ifdef TESSERA_WITH_OPENCL
+  if (gpu_workers::are_opencl()) {
+    opencl_copies::start();
+    opencl::create_workers();
+  }
+#endif
   if (starpu_cuda_worker_get_count() == 0) return;
   tile_interface::start(pinned_memory);
 #if defined(TESSERA_WITH_CUDA) && !defined(STARPU_SIMGRID)
@@ -59,6 +70,12 @@ PreparedDevices::PreparedDevices([[maybe_unused]] std::size_t pinned_memory) : P
 }
 
 PreparedDevices::~PreparedDevices() {
+#ifdef TESSERA_WITH_OPENCL
+  if (gpu_workers::are_opencl()) {
+    opencl::destroy_workers();
+    opencl_copies::stop();
+  }
+#endif
   if (starpu_cuda_worker_get_count() == 0) return;
   const gpu::KeepCurrentDevice keep;
   tile_interface::stop();

@@ -40,7 +40,8 @@ class SingleHostThread {
   int before_ = 0;  ///< 0: it was left alone
 };
 
-/// cuBLAS handles and device heaps of the GPUs that StarPU drives, and staging buffers for copies to them.
+/// cuBLAS handles and device heaps of the GPUs that StarPU drives, and staging buffers for copies to them. For OpenCL
+/// devices, kernels and queues.
 class PreparedDevices {
  public:
   /// @param pinned_memory  as for `tile_interface::start`

@@ -8,9 +8,10 @@
 
 namespace tessera::unroll {
 
-/// Whether trsm with a tile of this order is blocked: GPUs then solve with inverses of its diagonal blocks.
+/// Whether trsm with a tile of this order is blocked: GPUs then solve with inverses of its diagonal blocks. CLBlast,
+/// which solves on OpenCL devices, inverts blocks itself.
 inline bool is_blocked(const detail::Session& session, Index order) {
-  return session.machine().gpu_count() > 0 && order > codelets::diagonal_block;
+  return session.machine().has_cuda() && order > codelets::diagonal_block;
 }
 
 /// Submits the task that inverts the diagonal blocks of tile (i, j) of a triangular A.

@@ -31,7 +31,7 @@ class Inverse {
   /// @param A  as stored; its tiles are square
   Inverse(const detail::Session& session, const detail::Plan& plan, Uplo uplo, Diag diag, const Matrix<T>& A)
       : session_(session), submitter_(session, A), A_(A), uplo_(uplo), diag_(diag),
-        blocked_(is_blocked(session, A.tile_m(0))), has_gpus_(session.machine().gpu_count() > 0),
+        blocked_(is_blocked(session, A.tile_m(0))), has_gpus_(session.machine().has_cuda()),
         owners_(owners(session, plan.grid, A, Region::triangle(uplo, A.mt(), A.nt(), A.mb(), A.nb()))) {}
 
   /// Requests all tiles in the order of their first use, see Cholesky::load.

@@ -270,7 +270,7 @@ class Lu {
   const detail::PivotTiles& pivots_;
   RowExchanges<T> exchanges_{submitter_, pivots_};
   int gpus_;
-  bool owned_, blocked_, beside_ = owned_ && gpu::factorizes_beside_products();
+  bool owned_, blocked_, beside_ = owned_ && session_.machine().has_cuda() && gpu::factorizes_beside_products();
 };
 
 }  // namespace tessera::unroll

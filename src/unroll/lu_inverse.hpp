@@ -29,7 +29,7 @@ class LuInverse {
             const detail::PivotTiles& pivots)
       : session_(session), submitter_(session, A), A_(A), pivots_(pivots), gpus_(plan.grid.size()),
         owned_(session.machine().has_owners()), blocked_(is_blocked(session, A.tile_n(0))),
-        has_gpus_(session.machine().gpu_count() > 0) {}
+        has_gpus_(session.machine().has_cuda()) {}
 
   /// Requests all panels in the order of their first use, see Cholesky::load.
   void load() const {

@@ -16,6 +16,11 @@ namespace tessera::unroll {
 
 namespace {
 
+/// Whether a GPU of this machine has the operation. All but a few have an implementation for CUDA.
+bool gpus_have(const starpu_codelet& codelet, const detail::Machine& machine) {
+  return !machine.opencl || codelet.opencl_funcs[0] != nullptr;
+}
+
 /// Prefetches a tile, with idle priority, to the memory node of the worker that ran the current task.
 void fetch_when_idle(starpu_data_handle_t handle) {
   const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(starpu_worker_get_id_check()));
@@ -129,10 +134,15 @@ void Submitter::submit(starpu_codelet& codelet, std::span<const Access> accesses
   task->epilogue_callback_func = task_has_run;
   task->epilogue_callback_arg = &end;
   task->priority = priority;
-  if (owner >= 0) {
-    const int worker = session_.machine().gpu_workers[static_cast<std::size_t>(owner)].front();
-    if (session_.machine().placement == Placement::Home) {
-      task->where = STARPU_CUDA;  // without CPU workers, identical GPUs give the same bits for the same call
+  const auto& machine = session_.machine();
+  // In a StarPU of the program, with workers of both kinds. Nothing is prepared for those of OpenCL.
+  if (!machine.opencl && starpu_opencl_worker_get_count() > 0) task->where = STARPU_CPU | STARPU_CUDA;
+  if (owner >= 0 && gpus_have(codelet, machine)) {
+    const int worker = machine.gpu_workers[static_cast<std::size_t>(owner)].front();
+    if (machine.placement == Placement::Home) {
+      task->where = machine.opencl
+                        ? STARPU_OPENCL
+                        : STARPU_CUDA;  // without CPU workers, identical GPUs give the same bits for the same call
       for (const auto& access : accesses)
         if ((access.mode & STARPU_W) != 0) tessera_sched_suggest_home(access.handle, worker);
     } else {
@@ -143,11 +153,17 @@ void Submitter::submit(starpu_codelet& codelet, std::span<const Access> accesses
   if (chunk_ != nullptr) starpu_task_end_dep_add(chunk_, 1);
   call_->task_begins();
   counted_.count(*task);
-  if (const int status = starpu_task_submit(task); status != 0) {
+  // StarPU remembers the workers of earlier sessions, and would keep such a task for ever.
+  const bool nowhere = !gpus_have(codelet, machine) && machine.cpu_workers == 0;
+  if (const int status = nowhere ? -ENODEV : starpu_task_submit(task); status != 0) {
     counted_.take_back(*task);
     if (chunk_ != nullptr) starpu_task_end_dep_add(chunk_, -1);
     call_->one_ends();
-    const std::string why = status == -ENODEV ? "no worker can run it" : std::strerror(-status);
+    const std::string why = status != -ENODEV ? std::strerror(-status)
+                            : gpus_have(codelet, machine)
+                                ? "no worker can run it"
+                                : "it runs on CPU workers only, of which there are none beside the OpenCL devices";
+    task->destroy = 0;  // or StarPU would refuse to
     starpu_task_destroy(task);
     throw RuntimeError(std::string(codelet.name) + ": cannot submit a task: " + why);
   }

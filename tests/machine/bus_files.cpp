@@ -45,6 +45,26 @@ TEST(BusFiles, CountWhatStarpuCounts) {
   EXPECT_EQ(files_of(2, 3)[".affinity"], "# GPU\tNUMA0\tNUMA1\t\n0\t0\t1\t\n1\t0\t1\t\n2\t0\t1\t\n");
 }
 
+TEST(BusFiles, HaveOpenClDevicesBehindTheGpus) {
+  Bus bus;
+  bus.numa_nodes = 1, bus.gpus = 1, bus.opencl_devices = 2;
+  bus.rate = bus.latency = [](int from, int to) { return 1e6 * (10 * from + to); };
+  std::map<std::string, std::string> files;
+  for (const auto& file : bus_files(bus)) files[file.ending] = file.text;
+  EXPECT_THAT(files[".config"], HasSubstr("1 # Number of CUDA nodes\n2 # Number of OpenCL nodes\n0 # Number of FPGA"));
+  EXPECT_EQ(files[".affinity"], "# GPU\tNUMA0\t\n0\t0\t\n0\t0\t\n1\t0\t\n") << "counted from 0 again";
+  EXPECT_THAT(files[".bandwidth"], HasSubstr("\n30\t31\t32\t0\tnan\nnan\tnan\n"));
+}
+
+TEST(BusFiles, LeaveOutWhatStarpuHasNoRoomFor) {
+  Bus bus;
+  bus.numa_nodes = 2, bus.gpus = 1, bus.opencl_devices = 4, bus.most_ends = 3;
+  bus.rate = bus.latency = [](int from, int to) { return 1e6 * (10 * from + to); };
+  EXPECT_EQ(
+      bus_files(bus).front().text,
+      "# from (row) to (column): NUMA nodes, then GPUs\n0\t1\t2\tnan\n10\t0\t12\tnan\n20\t21\t0\tnan\nnan\tnan\n");
+}
+
 TEST(BusFiles, EndWithTheOneThatStarpuLooksFor) {
   Bus bus;
   EXPECT_EQ(bus_files(bus).back().ending, ".config");

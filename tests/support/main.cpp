@@ -5,20 +5,35 @@
 #include <iostream>
 
 #include "machine/gpu.hpp"
+#include "machine/opencl.hpp"
 
-/// Runs the tests. If TESSERA_TEST_NEEDS_GPUS asks for more GPUs than can be used, returns the status that ctest
-/// reports as skipped.
+namespace {
+
+/// Whether fewer devices can be used than the variable asks for. Says so.
+/// @param probe  (int wanted)
+template <typename Probe>
+bool lacks(const char* variable, const char* devices, Probe probe) {
+  const char* text = std::getenv(variable);
+  if (text == nullptr) return false;
+  const int needed = std::atoi(text);
+  const tessera::gpu::Probe found = probe(needed);
+  if (std::ssize(found.usable) >= needed) return false;
+  std::cout << "skipped: needs " << needed << devices << ", " << found.usable.size() << " can be used\n";
+  for (const auto& reason : found.unusable) std::cout << reason << '\n';
+  return true;
+}
+
+}  // namespace
+
+/// Runs the tests. If TESSERA_TEST_NEEDS_GPUS or TESSERA_TEST_NEEDS_OPENCL asks for more devices than can be used,
+/// returns the status that ctest reports as skipped.
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   constexpr int skipped = 77;
-  if (const char* text = std::getenv("TESSERA_TEST_NEEDS_GPUS")) {
-    const int needed = std::atoi(text);
-    const auto found = tessera::gpu::probe(needed);
-    if (std::ssize(found.usable) < needed) {
-      std::cout << "skipped: needs " << needed << " GPUs, " << found.usable.size() << " can be used\n";
-      for (const auto& reason : found.unusable) std::cout << reason << '\n';
-      return skipped;
-    }
-  }
+  namespace opencl = tessera::opencl;
+  if (lacks("TESSERA_TEST_NEEDS_GPUS", " GPUs", [](int wanted) { return tessera::gpu::probe(wanted); }) ||
+      lacks("TESSERA_TEST_NEEDS_OPENCL", " OpenCL devices",
+            [](int wanted) { return opencl::probe(wanted, opencl::Kinds::All); }))
+    return skipped;
   return RUN_ALL_TESTS();
 }

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <mutex>
 
+#include "machine/gpu_workers.hpp"
 #include "runtime/counters.hpp"
 
 namespace tessera::detail {
@@ -22,8 +23,8 @@ struct HostBytes {
 /// uncounted. Callers therefore read at most once a second.
 HostBytes host_bytes() {
   HostBytes result;
-  if (starpu_cuda_worker_get_count() == 0) return result;
-  const auto is_gpu = [](int node) { return starpu_node_get_kind(static_cast<unsigned>(node)) == STARPU_CUDA_RAM; };
+  if (gpu_workers::count() == 0) return result;
+  const auto is_gpu = [](int node) { return gpu_workers::is_gpu_memory(static_cast<unsigned>(node)); };
   for (const auto& [link, bytes] : bytes_by_link()) {
     const auto [from, to] = link;
     if (!is_gpu(from) && is_gpu(to)) result.in += bytes;

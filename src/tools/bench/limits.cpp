@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "codelets/host_blas.hpp"
+#include "machine/opencl.hpp"
 #include "shared/types.hpp"
 #include "workload/generated.hpp"
 #include "workload/other_libraries.hpp"
@@ -93,9 +94,26 @@ int fitting(const Machine& machine, int gpus, std::size_t element, int n) {
   return n;
 }
 
+/// The best rate of an OpenCL device on products of increasing size, up to order n or until one takes long.
+template <Scalar T>
+double opencl_rate(int device, int n) {
+  constexpr double long_enough = 0.05;  // [s]
+  double best = 0, seconds = 0;
+  for (int size = smallest_product; size <= n && seconds < long_enough; size *= 2) {
+    seconds = opencl::kernel_seconds(type_letter<T>, device, size);
+    best = std::max(best, flops_per_multiply_add<T> * std::pow(size, 3) / seconds);
+  }
+  return best;
+}
+
 template <Scalar T>
 double gpus_rate(const Machine& machine, int gpus, int n, double seconds) {
   n = fitting(machine, gpus, sizeof(T), n);
+  if (machine.opencl) {
+    double rate = 0;
+    for (const int device : machine.ordinals(gpus)) rate += opencl_rate<T>(device, n);
+    return rate;
+  }
   return gpus * flops_per_multiply_add<T> * std::pow(n, 3) /
          gpu::product_seconds(type_letter<T>, machine.ordinals(gpus), n, seconds);
 }
@@ -123,8 +141,21 @@ void Limits::measure(char type, int gpus, Index n) {
   rates.in = busy.in, rates.out = busy.out, rates.both = busy.both;
 }
 
+/// The sums of what each OpenCL device copies alone, in one direction and while nothing computes.
+void Limits::measure_opencl_links(int gpus) {
+  gpu::BusyLinks sum;
+  for (const int device : machine_.ordinals(gpus)) {
+    const auto [in, out] = opencl::measure_link(device);
+    sum.in += in, sum.out += out;
+  }
+  sum.both = std::max(sum.in, sum.out);
+  links_[gpus] = {sum.in, sum.out};
+  busy_links_[gpus] = sum;
+}
+
 void Limits::measure_links(int gpus) {
   progress_.show("links");
+  if (machine_.opencl) return measure_opencl_links(gpus);
   auto bytes = link_bytes, bytes_of_one = busy_bytes;
   for (int i = 0; i < gpus; i++) {
     const auto memory = machine_.gpus[static_cast<std::size_t>(i)].memory;

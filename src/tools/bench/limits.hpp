@@ -20,7 +20,8 @@ class Limits {
   /// @pre   no Runtime exists: nothing else may use the devices
   Limits(const Machine& machine, int cpus, Progress& progress) : machine_(machine), cpus_(cpus), progress_(progress) {}
 
-  /// Measures the rates that `seconds` needs: products of order n or less in GPU memory, and the GPUs' links.
+  /// Measures the rates that `seconds` needs: products of order n or less in GPU memory, and the GPUs' links. OpenCL
+  /// devices are measured one after another, and their rates added up.
   void measure(char type, int gpus, Index n);
 
   /// A lower bound of a call's time: the longest of its arithmetic, its compulsory copies to the GPUs and those to the
@@ -40,6 +41,7 @@ class Limits {
 
  private:
   void measure_links(int gpus);
+  void measure_opencl_links(int gpus);
 
   const Machine& machine_;
   int cpus_;

@@ -6,6 +6,8 @@
 
 #include "codelets/host_blas.hpp"
 #include "machine/free_memory.hpp"
+#include "runtime/chosen_gpus.hpp"
+#include "runtime/options.hpp"
 
 namespace tessera::bench {
 
@@ -21,7 +23,10 @@ Machine look_at_machine(bool look_for_gpus) {
   machine.blas_threads = host::threads();
   machine.free_memory = detail::free_memory();
   if (!look_for_gpus) return machine;
-  auto probe = gpu::probe(-1);
+  RuntimeOptions all;
+  all.opencl = detail::with_environment({}).opencl;
+  auto [probe, opencl] = detail::find_gpus(all);
+  machine.opencl = opencl;
   machine.gpus = std::move(probe.usable);
   if (!probe.unusable.empty()) machine.why_not_more_gpus = probe.unusable.front();
   return machine;

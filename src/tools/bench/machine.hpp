@@ -14,9 +14,10 @@ struct Machine {
   int blas_threads = 1;           ///< threads of the host BLAS, by its own choice
   double free_memory = 0;         ///< bytes; the least of what the system and the control group report
   std::vector<gpu::Info> gpus;    ///< the GPUs that respond
+  bool opencl = false;            ///< they are OpenCL devices
   std::string why_not_more_gpus;  ///< "" if all GPUs respond
 
-  /// CUDA ordinals of the first `count` GPUs.
+  /// CUDA ordinals of the first `count` GPUs, or numbers of the OpenCL devices.
   std::vector<int> ordinals(int count) const;
 };
 

@@ -37,6 +37,9 @@ std::string starpu_features() {
 #ifdef STARPU_USE_CUDA
   with.push_back(fmt::format("CUDA (at most {} GPUs)", STARPU_MAXCUDADEVS));
 #endif
+#ifdef STARPU_USE_OPENCL
+  with.push_back(fmt::format("OpenCL (at most {} devices)", STARPU_MAXOPENCLDEVS));
+#endif
 #ifdef STARPU_SIMGRID
   with.push_back("SimGrid");
 #endif
@@ -62,7 +65,8 @@ std::string node_name(unsigned node) {
   case STARPU_CPU_RAM:
     return starpu_memory_nodes_get_numa_count() > 1 ? fmt::format("NUMA {}", starpu_memory_node_get_devid(node))
                                                     : "host";
-  case STARPU_CUDA_RAM: return fmt::format("GPU {}", starpu_memory_node_get_devid(node));
+  case STARPU_CUDA_RAM:
+  case STARPU_OPENCL_RAM: return fmt::format("GPU {}", starpu_memory_node_get_devid(node));
   default: return fmt::format("node {}", node);
   }
 }
@@ -101,6 +105,9 @@ Software look_at_software() {
 #ifdef TESSERA_WITH_CUDA
   software.with_cuda = true;
 #endif
+#ifdef TESSERA_WITH_OPENCL
+  software.with_opencl = true;
+#endif
   return software;
 }
 
@@ -130,7 +137,7 @@ Running look_at_runtime(const std::vector<std::string>& visible_gpus) {
   for (std::size_t ordinal = 0; ordinal < visible_gpus.size(); ordinal++) {
     const auto name = fmt::format("GPU {}", ordinal);
     const bool used = std::ranges::any_of(running.devices, [&](const Device& device) {
-      return device.kind == Device::Kind::Gpu && device.id == static_cast<int>(ordinal);
+      return device.kind == Device::Kind::Gpu && !device.opencl && device.id == static_cast<int>(ordinal);
     });
     const bool explained =
         std::ranges::any_of(running.unused, [&](const auto& why) { return why.starts_with(name + ":"); });

@@ -20,7 +20,7 @@ struct Software {
   int blas_threads = 1;              ///< by its own choice
   std::string cache, cache_trouble;  ///< why measurements cannot be kept; "": they can
   std::vector<std::string> visible_gpus;
-  bool with_cuda = false;  ///< Tessera was built with CUDA
+  bool with_cuda = false, with_opencl = false;  ///< Tessera was built with them
 };
 
 /// Rates between memories. Rows are sources, columns are destinations.

@@ -49,7 +49,8 @@ void print_software(const Facts& facts) {
   const auto& s = facts.software;
   const auto line = [](const char* what, const std::string& text) { fmt::print("  {:<10} {}\n", what, text); };
   fmt::print("\nSoftware\n");
-  line("Tessera", fmt::format("{}, {} CUDA", s.tessera, s.with_cuda ? "with" : "without"));
+  line("Tessera", fmt::format("{}, {} CUDA, {} OpenCL", s.tessera, s.with_cuda ? "with" : "without",
+                              s.with_opencl ? "with" : "without"));
   line("StarPU", fmt::format("{} with {}", s.starpu, s.starpu_features));
   line("", s.starpu_library);
   if (facts.running)
@@ -126,7 +127,8 @@ Json to_json(const Device& device) {
           {"id", device.id},
           {"name", device.name},
           {"workers", device.workers},
-          {"memory", device.memory}};
+          {"memory", device.memory},
+          {"opencl", device.opencl}};
 }
 
 Json to_json(const PlannedProduct& product) {
@@ -160,7 +162,11 @@ void print_text(const Facts& facts) {
 
 void print_json(const Facts& facts) {
   const auto& s = facts.software;
-  Json json{{"tessera", s.tessera}, {"with_cuda", s.with_cuda}, {"visible_gpus", s.visible_gpus}, {"cache", s.cache}};
+  Json json{{"tessera", s.tessera},
+            {"with_cuda", s.with_cuda},
+            {"with_opencl", s.with_opencl},
+            {"visible_gpus", s.visible_gpus},
+            {"cache", s.cache}};
   json["cache_trouble"] = s.cache_trouble.empty() ? Json(nullptr) : Json(s.cache_trouble);
   json["starpu"] = {{"version", s.starpu}, {"library", s.starpu_library}, {"features", s.starpu_features}};
   json["host_blas"] = {{"config", s.blas}, {"library", s.blas_library}, {"threads", s.blas_threads}};

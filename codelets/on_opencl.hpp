@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <starpu.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/failure.hpp"
+#include "opencl_workers.hpp"
+#include "tile.hpp"
+
+namespace tessera::codelets {
+
+inline void check(const char* operation, clblast::StatusCode status) {
+  if (status != clblast::StatusCode::kSuccess)
+    report_failure(std::string(operation) + " on an OpenCL device: CLBlast's status " +
+                   std::to_string(static_cast<int>(status)));
+}
+inline void check_opencl(const char* operation, cl_int status) {
+  if (status != CL_SUCCESS)
+    report_failure(std::string(operation) + " on an OpenCL device: OpenCL's error " + std::to_string(status));
+}
+
+/// The tiles of a task. Kernels calculate with addresses of elements, but OpenCL knows buffers and offsets. So each
+/// tile gets a range of numbers as its addresses, which `place` translates.
+class OpenClTiles {
+ public:
+  OpenClTiles(void* const buffers[], int count) : interfaces_(static_cast<std::size_t>(count)) {
+    for (std::size_t i = 0; i < interfaces_.size(); i++) {
+      auto& tile = interfaces_[i] = *static_cast<const starpu_matrix_interface*>(buffers[i]);
+      tile.ptr = ((i + 1) << range_bits) + tile.offset;
+      buffers_.push_back(&tile);
+    }
+  }
+  OpenClTiles(const OpenClTiles&) = delete;
+  OpenClTiles& operator=(const OpenClTiles&) = delete;
+
+  /// The tiles for a kernel.
+  void** buffers() { return buffers_.data(); }
+
+  template <typename T>
+  opencl::Place place(const T* address, int ld) const {
+    const auto number = reinterpret_cast<std::uintptr_t>(address);
+    const auto& tile = interfaces_[(number >> range_bits) - 1];
+    return {reinterpret_cast<cl_mem>(tile.dev_handle), (number & ((std::uintptr_t{1} << range_bits) - 1)) / sizeof(T),
+            static_cast<std::size_t>(ld)};
+  }
+
+ private:
+  static constexpr int range_bits = 44;  // more bytes than a tile has
+  std::vector<starpu_matrix_interface> interfaces_;
+  std::vector<void*> buffers_;
+};
+
+/// The BLAS of an OpenCL worker, on the tiles of its task. Its operations are asynchronous in the worker's queue.
+struct OnOpenCl {
+  const OpenClTiles& tiles;
+  const opencl::Worker& worker = opencl::local_worker();
+
+  template <Scalar T>
+  opencl::Place place(const T* address, int ld) const {
+    return tiles.place(address, ld);
+  }
+  /// D ← α op(A) op(B) + β D, where D may be the workspace.
+  template <Scalar T>
+  void gemm_to(const opencl::Place& D, Op op_a, Op op_b, int m, int n, int k, T alpha, const T* A, int lda, const T* B,
+               int ldb, T beta) const {
+    if (k == 0) return check_opencl("gemm", kernels<T>().scale(worker.queue, {m, n}, beta, D));
+    check("gemm", opencl::gemm<T>(worker.queue, op_a, op_b, m, n, k, alpha, place(A, lda), place(B, ldb), beta, D));
+  }
+  template <Scalar T>
+  void gemm(Op op_a, Op op_b, int m, int n, int k, T alpha, const T* A, int lda, const T* B, int ldb, T beta, T* C,
+            int ldc) const {
+    gemm_to<T>(place(C, ldc), op_a, op_b, m, n, k, alpha, A, lda, B, ldb, beta);
+  }
+  template <Scalar T>
+  void symm(Side side, Uplo uplo, int m, int n, T alpha, const T* A, int lda, const T* B, int ldb, T beta, T* C,
+            int ldc) const {
+    check("symm",
+          opencl::symm<T>(worker.queue, side, uplo, m, n, alpha, place(A, lda), place(B, ldb), beta, place(C, ldc)));
+  }
+  template <ComplexScalar T>
+  void hemm(Side side, Uplo uplo, int m, int n, T alpha, const T* A, int lda, const T* B, int ldb, T beta, T* C,
+            int ldc) const {
+    check("hemm",
+          opencl::hemm<T>(worker.queue, side, uplo, m, n, alpha, place(A, lda), place(B, ldb), beta, place(C, ldc)));
+  }
+  template <Scalar T>
+  void syrk(Uplo uplo, Op op, int n, int k, T alpha, const T* A, int lda, T beta, T* C, int ldc) const {
+    check("syrk", opencl::syrk<T>(worker.queue, uplo, op, n, k, alpha, place(A, lda), beta, place(C, ldc)));
+  }
+  template <ComplexScalar T>
+  void herk(Uplo uplo, Op op, int n, int k, Real<T> alpha, const T* A, int lda, Real<T> beta, T* C, int ldc) const {
+    if (beta != 0) clear_imaginary_diagonal(n, C, ldc);  // CLBlast would read the imaginary part
+    check("herk", opencl::herk<T>(worker.queue, uplo, op, n, k, alpha, place(A, lda), beta, place(C, ldc)));
+    clear_imaginary_diagonal(n, C, ldc);  // and rounding leaves one
+  }
+  template <Scalar T>
+  void syr2k(Uplo uplo, Op op, int n, int k, T alpha, const T* A, int lda, const T* B, int ldb, T beta, T* C,
+             int ldc) const {
+    check("syr2k",
+          opencl::syr2k<T>(worker.queue, uplo, op, n, k, alpha, place(A, lda), place(B, ldb), beta, place(C, ldc)));
+  }
+  template <ComplexScalar T>
+  void her2k(Uplo uplo, Op op, int n, int k, T alpha, const T* A, int lda, const T* B, int ldb, Real<T> beta, T* C,
+             int ldc) const {
+    if (beta != 0) clear_imaginary_diagonal(n, C, ldc);  // as in herk
+    check("her2k",
+          opencl::her2k<T>(worker.queue, uplo, op, n, k, alpha, place(A, lda), place(B, ldb), beta, place(C, ldc)));
+    clear_imaginary_diagonal(n, C, ldc);
+  }
+  template <Scalar T>
+  void trmm(Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, const T* A, int lda, T* B, int ldb) const {
+    check("trmm", opencl::trmm<T>(worker.queue, side, uplo, op, diag, m, n, alpha, place(A, lda), place(B, ldb)));
+  }
+  template <Scalar T>
+  void trsm(Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, const T* A, int lda, T* B, int ldb) const {
+    check("trsm", opencl::trsm<T>(worker.queue, side, uplo, op, diag, m, n, alpha, place(A, lda), place(B, ldb)));
+  }
+
+  /// C ← β C
+  template <Scalar T>
+  void scale(const opencl::PartOf& part, T beta, T* C, int ldc) const {
+    check_opencl("scale", kernels<T>().scale(worker.queue, part, beta, place(C, ldc)));
+  }
+  /// C ← D + β C
+  template <Scalar T>
+  void add(const opencl::PartOf& part, const opencl::Place& D, T beta, T* C, int ldc) const {
+    check_opencl("add", kernels<T>().add(worker.queue, part, D, beta, place(C, ldc)));
+  }
+  /// A square of order opencl::leaf.
+  opencl::Place square() const { return {worker.square.get(), 0, opencl::leaf}; }
+
+ private:
+  template <Scalar T>
+  const opencl::Kernels<T>& kernels() const {
+    return std::get<opencl::Kernels<T>>(worker.kernels);
+  }
+  template <ComplexScalar T>
+  void clear_imaginary_diagonal(int n, T* C, int ldc) const {
+    check_opencl("scale", kernels<T>().clear_imaginary_diagonal(worker.queue, n, place(C, ldc)));
+  }
+};
+
+}  // namespace tessera::codelets

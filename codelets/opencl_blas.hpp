@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <clblast.h>
+
+#include <cstddef>
+
+#include <tessera/types.hpp>
+
+/// The only calls of CLBlast: one overload set over the four types, column-major. Each puts its kernels in a queue.
+namespace tessera::opencl {
+
+inline clblast::Side clblast_of(Side side) { return side == Side::Left ? clblast::Side::kLeft : clblast::Side::kRight; }
+inline clblast::Triangle clblast_of(Uplo uplo) {
+  return uplo == Uplo::Lower ? clblast::Triangle::kLower : clblast::Triangle::kUpper;
+}
+inline clblast::Diagonal clblast_of(Diag diag) {
+  return diag == Diag::Unit ? clblast::Diagonal::kUnit : clblast::Diagonal::kNonUnit;
+}
+/// CLBlast has no conjugate transpose of a real matrix.
+template <Scalar T>
+clblast::Transpose clblast_of(Op op) {
+  if (op == Op::NoTrans) return clblast::Transpose::kNo;
+  return is_complex<T> && op == Op::ConjTrans ? clblast::Transpose::kConjugate : clblast::Transpose::kYes;
+}
+
+/// A matrix in an OpenCL buffer.
+struct Place {
+  cl_mem buffer;
+  std::size_t offset;  ///< elements before the matrix
+  std::size_t ld;
+};
+
+constexpr auto by_columns = clblast::Layout::kColMajor;
+constexpr auto length(int n) { return static_cast<std::size_t>(n); }
+
+template <Scalar T>
+clblast::StatusCode gemm(cl_command_queue queue, Op op_a, Op op_b, int m, int n, int k, T alpha, Place A, Place B,
+                         T beta, Place C) {
+  return clblast::Gemm(by_columns, clblast_of<T>(op_a), clblast_of<T>(op_b), length(m), length(n), length(k), alpha,
+                       A.buffer, A.offset, A.ld, B.buffer, B.offset, B.ld, beta, C.buffer, C.offset, C.ld, &queue);
+}
+
+template <Scalar T>
+clblast::StatusCode symm(cl_command_queue queue, Side side, Uplo uplo, int m, int n, T alpha, Place A, Place B, T beta,
+                         Place C) {
+  return clblast::Symm(by_columns, clblast_of(side), clblast_of(uplo), length(m), length(n), alpha, A.buffer, A.offset,
+                       A.ld, B.buffer, B.offset, B.ld, beta, C.buffer, C.offset, C.ld, &queue);
+}
+
+template <ComplexScalar T>
+clblast::StatusCode hemm(cl_command_queue queue, Side side, Uplo uplo, int m, int n, T alpha, Place A, Place B, T beta,
+                         Place C) {
+  return clblast::Hemm(by_columns, clblast_of(side), clblast_of(uplo), length(m), length(n), alpha, A.buffer, A.offset,
+                       A.ld, B.buffer, B.offset, B.ld, beta, C.buffer, C.offset, C.ld, &queue);
+}
+
+template <Scalar T>
+clblast::StatusCode syrk(cl_command_queue queue, Uplo uplo, Op op, int n, int k, T alpha, Place A, T beta, Place C) {
+  return clblast::Syrk(by_columns, clblast_of(uplo), clblast_of<T>(op), length(n), length(k), alpha, A.buffer, A.offset,
+                       A.ld, beta, C.buffer, C.offset, C.ld, &queue);
+}
+
+template <ComplexScalar T>
+clblast::StatusCode herk(cl_command_queue queue, Uplo uplo, Op op, int n, int k, Real<T> alpha, Place A, Real<T> beta,
+                         Place C) {
+  return clblast::Herk<Real<T>>(by_columns, clblast_of(uplo), clblast_of<T>(op), length(n), length(k), alpha, A.buffer,
+                                A.offset, A.ld, beta, C.buffer, C.offset, C.ld, &queue);
+}
+
+template <Scalar T>
+clblast::StatusCode syr2k(cl_command_queue queue, Uplo uplo, Op op, int n, int k, T alpha, Place A, Place B, T beta,
+                          Place C) {
+  return clblast::Syr2k(by_columns, clblast_of(uplo), clblast_of<T>(op), length(n), length(k), alpha, A.buffer,
+                        A.offset, A.ld, B.buffer, B.offset, B.ld, beta, C.buffer, C.offset, C.ld, &queue);
+}
+
+template <ComplexScalar T>
+clblast::StatusCode her2k(cl_command_queue queue, Uplo uplo, Op op, int n, int k, T alpha, Place A, Place B,
+                          Real<T> beta, Place C) {
+  return clblast::Her2k<T, Real<T>>(by_columns, clblast_of(uplo), clblast_of<T>(op), length(n), length(k), alpha,
+                                    A.buffer, A.offset, A.ld, B.buffer, B.offset, B.ld, beta, C.buffer, C.offset, C.ld,
+                                    &queue);
+}
+
+template <Scalar T>
+clblast::StatusCode trmm(cl_command_queue queue, Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, Place A,
+                         Place B) {
+  return clblast::Trmm(by_columns, clblast_of(side), clblast_of(uplo), clblast_of<T>(op), clblast_of(diag), length(m),
+                       length(n), alpha, A.buffer, A.offset, A.ld, B.buffer, B.offset, B.ld, &queue);
+}
+
+template <Scalar T>
+clblast::StatusCode trsm(cl_command_queue queue, Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, Place A,
+                         Place B) {
+  return clblast::Trsm(by_columns, clblast_of(side), clblast_of(uplo), clblast_of<T>(op), clblast_of(diag), length(m),
+                       length(n), alpha, A.buffer, A.offset, A.ld, B.buffer, B.offset, B.ld, &queue);
+}
+
+}  // namespace tessera::opencl

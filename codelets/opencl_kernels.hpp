@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tessera/types.hpp>
+
+#include "common/triangle.hpp"
+#include "opencl_blas.hpp"
+#include "opencl_resources.hpp"
+
+/// The operations of opencl_kernels.cl on one device.
+namespace tessera::opencl {
+
+/// The part of an m×n matrix that an operation computes. The diagonal enters the matrix in row `first`.
+struct PartOf {
+  int m, n;
+  codelets::Part part = codelets::Part::All;
+  int first = 0;
+  bool real_diagonal = false;  ///< the imaginary part of the diagonal is taken for 0, and becomes 0
+};
+
+/// The kernels for one type.
+template <Scalar T>
+class Kernels {
+ public:
+  /// Compiles them.
+  /// @throws RuntimeError with what the compiler says
+  Kernels(cl_context context, cl_device_id device);
+
+  /// C ← β C. With β = 0, C is not read.
+  cl_int scale(cl_command_queue queue, const PartOf& part, T beta, const Place& C) const;
+  /// C ← D + β C. With β = 0, C is not read.
+  cl_int add(cl_command_queue queue, const PartOf& part, const Place& D, T beta, const Place& C) const;
+  /// The imaginary parts of the diagonal of a matrix of order n ← 0
+  cl_int clear_imaginary_diagonal(cl_command_queue queue, int n, const Place& C) const;
+
+ private:
+  Program program_;
+  Kernel scale_, add_, real_diagonal_;
+};
+
+}  // namespace tessera::opencl

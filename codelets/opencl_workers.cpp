@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "opencl_workers.hpp"
+
+#include <starpu.h>
+#include <starpu_opencl.h>
+
+#include <array>
+#include <complex>
+#include <memory>
+
+#include "common/failure.hpp"
+
+namespace tessera::opencl {
+
+namespace {
+
+std::array<std::unique_ptr<Worker>, STARPU_NMAXWORKERS> workers;
+
+std::unique_ptr<Worker>& mine() { return workers[static_cast<std::size_t>(starpu_worker_get_id_check())]; }
+
+void create(void* /*unused*/) {
+  try {
+    mine() = std::make_unique<Worker>(starpu_worker_get_devid(starpu_worker_get_id_check()));
+  } catch (const std::exception& error) {  // must not pass through StarPU
+    codelets::report_failure(error.what());
+  }
+}
+
+void destroy(void* /*unused*/) { mine().reset(); }
+
+cl_context context_of(int device) {
+  cl_context context = nullptr;
+  starpu_opencl_get_context(device, &context);
+  return context;
+}
+cl_device_id id_of(int device) {
+  cl_device_id id = nullptr;
+  starpu_opencl_get_device(device, &id);
+  return id;
+}
+cl_command_queue queue_of(int device) {
+  cl_command_queue queue = nullptr;
+  starpu_opencl_get_queue(device, &queue);
+  return queue;
+}
+
+template <Scalar T>
+Kernels<T> kernels_for(int device) {
+  return Kernels<T>(context_of(device), id_of(device));
+}
+
+}  // namespace
+
+Worker::Worker(int device)
+    : queue(queue_of(device)),
+      kernels(kernels_for<float>(device), kernels_for<double>(device), kernels_for<std::complex<float>>(device),
+              kernels_for<std::complex<double>>(device)),
+      square(new_buffer(context_of(device), std::size_t{leaf} * leaf * sizeof(std::complex<double>))) {}
+
+void create_workers() {
+  const auto before = codelets::stray_failures();
+  starpu_execute_on_each_worker(create, nullptr, STARPU_OPENCL);
+  if (codelets::stray_failures() != before) throw RuntimeError(codelets::last_stray_failure());
+}
+
+void destroy_workers() {
+  starpu_execute_on_each_worker(destroy, nullptr, STARPU_OPENCL);
+  clblast::ClearCache();  // its programs belong to StarPU's contexts, which end with the session
+}
+
+const Worker& local_worker() { return *mine(); }
+
+}  // namespace tessera::opencl

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tuple>
+
+#include "opencl_kernels.hpp"
+
+/// What the tile operations of OpenCL workers need, made at the start of a session.
+namespace tessera::opencl {
+
+/// Order of the blocks on a diagonal that `gemmt` computes as squares.
+inline constexpr int leaf = 256;
+
+/// Of one worker. Its operations use all of this in the order of its queue.
+struct Worker {
+  cl_command_queue queue;  ///< StarPU's: a task has ended when the queue is done with its commands
+  std::tuple<Kernels<float>, Kernels<double>, Kernels<std::complex<float>>, Kernels<std::complex<double>>> kernels;
+  Buffer square;  ///< of order `leaf`
+
+  /// @param device  as StarPU counts
+  explicit Worker(int device);
+};
+
+/// Makes what the OpenCL workers need.
+/// @throws RuntimeError if a device refuses
+void create_workers();
+void destroy_workers();
+
+/// Of the calling OpenCL worker.
+const Worker& local_worker();
+
+template <Scalar T>
+const Kernels<T>& local_kernels() {
+  return std::get<Kernels<T>>(local_worker().kernels);
+}
+
+}  // namespace tessera::opencl

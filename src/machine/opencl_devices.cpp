@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "opencl_devices.hpp"
+
+#include <starpu.h>
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+
+#include "common/environment.hpp"
+
+namespace tessera::opencl {
+
+namespace {
+
+constexpr cl_uint most_platforms = 4;  // StarPU's limit
+
+bool is_positive(const char* variable) { return detail::as_number<int>(detail::environment(variable)).value_or(0) > 0; }
+
+/// The list that StarPU makes with the same types of devices.
+std::vector<cl_device_id> list(cl_device_type types) {
+  std::array<cl_platform_id, most_platforms> platforms{};
+  cl_uint count = 0;
+  if (clGetPlatformIDs(most_platforms, platforms.data(), &count) != CL_SUCCESS) return {};
+  std::vector<cl_device_id> devices;
+  for (cl_uint p = 0; p < std::min(count, most_platforms); p++) {
+    std::array<cl_device_id, STARPU_MAXOPENCLDEVS> found{};
+    const auto room = static_cast<cl_uint>(STARPU_MAXOPENCLDEVS - devices.size());
+    cl_uint here = 0;
+    if (room == 0 || clGetDeviceIDs(platforms[p], types, room, found.data(), &here) != CL_SUCCESS) continue;
+    devices.insert(devices.end(), found.begin(), found.begin() + std::min(here, room));
+  }
+  return devices;
+}
+
+struct List {
+  bool processors;
+  std::vector<cl_device_id> devices;
+
+  explicit List(Kinds kinds)
+      : processors(kinds == Kinds::All || is_positive("STARPU_OPENCL_ON_CPUS") ||
+                   is_positive("STARPU_OPENCL_ONLY_ON_CPUS")),
+        devices(list((is_positive("STARPU_OPENCL_ONLY_ON_CPUS") ? 0 : CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR) |
+                     (processors ? CL_DEVICE_TYPE_CPU : 0))) {}
+};
+
+const List& the_list(Kinds kinds) {
+  static const List list(kinds);
+  return list;
+}
+
+}  // namespace
+
+const std::vector<cl_device_id>& listed(Kinds kinds) { return the_list(kinds).devices; }
+cl_device_id device(int number) { return listed(Kinds::Gpus).at(static_cast<std::size_t>(number)); }
+int device_count() { return static_cast<int>(listed(Kinds::Gpus).size()); }
+bool counts_processors() { return the_list(Kinds::Gpus).processors; }
+
+std::string text_of(cl_device_id device, cl_device_info what) {
+  std::size_t size = 0;
+  if (clGetDeviceInfo(device, what, 0, nullptr, &size) != CL_SUCCESS || size == 0) return {};
+  std::string text(size, '\0');
+  if (clGetDeviceInfo(device, what, size, text.data(), nullptr) != CL_SUCCESS) return {};
+  return text.c_str();
+}
+
+}  // namespace tessera::opencl

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <CL/cl.h>
+
+#include <string>
+#include <vector>
+
+#include "opencl.hpp"
+
+/// The OpenCL devices of this process as StarPU lists them.
+namespace tessera::opencl {
+
+/// The devices, in StarPU's order. The first call in a process decides whether processors are among them.
+const std::vector<cl_device_id>& listed(Kinds kinds);
+
+/// The device with this number.
+cl_device_id device(int number);
+
+std::string text_of(cl_device_id device, cl_device_info what);
+
+template <typename Value>
+Value value_of(cl_device_id device, cl_device_info what) {
+  Value value{};
+  if (clGetDeviceInfo(device, what, sizeof value, &value, nullptr) != CL_SUCCESS) return Value{};
+  return value;
+}
+
+inline bool is_processor(cl_device_id device) {
+  return (value_of<cl_device_type>(device, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
+}
+
+}  // namespace tessera::opencl

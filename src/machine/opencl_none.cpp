@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A build without OpenCL.
+#include <tessera/error.hpp>
+
+#include "opencl.hpp"
+
+namespace tessera::opencl {
+
+namespace {
+constexpr const char* without = "this Tessera was built without OpenCL";
+}
+
+gpu::Probe probe(int /*wanted*/, Kinds kinds) {
+  if (kinds == Kinds::Gpus) return {};
+  return {{}, {without}};
+}
+std::string conditions(int /*device*/) { return {}; }
+double kernel_seconds(char /*type*/, int /*device*/, int /*n*/) { throw RuntimeError(without); }
+LinkRates measure_link(int /*device*/) { throw RuntimeError(without); }
+void require_same_device(int /*device*/) { throw RuntimeError(without); }
+
+}  // namespace tessera::opencl

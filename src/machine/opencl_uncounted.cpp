@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A StarPU without OpenCL counts no devices.
+#include "opencl.hpp"
+
+namespace tessera::opencl {
+
+int device_count() { return 0; }
+bool counts_processors() { return false; }
+
+}  // namespace tessera::opencl

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "opencl_copies.hpp"
+
+#include <starpu_opencl.h>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <string>
+
+#include "codelets/opencl_resources.hpp"
+#include "common/failure.hpp"
+#include "common/overwrites.hpp"
+#include "partial_tile.hpp"
+
+namespace tessera::detail::opencl_copies {
+
+namespace {
+
+struct Queues {
+  opencl::Queue in, out;
+};
+
+/// By memory node. Only the worker of a device uses its queues.
+std::array<Queues, STARPU_MAXNODES> queues;
+
+/// The commands that copy one tile.
+class Copy {
+ public:
+  /// @param device, host  the tile on either side
+  Copy(cl_command_queue queue, const PartialTile& device, const PartialTile& host)
+      : queue_(queue), device_(device.matrix), host_(host.matrix) {}
+
+  void to_device(const Rectangle& part) {
+    const Shape shape(*this, part);
+    began(clEnqueueWriteBufferRect(queue_, buffer(), CL_FALSE, shape.device, shape.host, shape.size, pitch(device_), 0,
+                                   pitch(host_), 0, host(), 0, nullptr, next_event()));
+  }
+  void to_host(const Rectangle& part) {
+    const auto* const tile = host() + host_.offset;
+    overwrites::before(tile + offset(host_, part.i, part.j),
+                       tile + offset(host_, part.i + part.m, part.j + part.n - 1));
+    const Shape shape(*this, part);
+    began(clEnqueueReadBufferRect(queue_, buffer(), CL_FALSE, shape.device, shape.host, shape.size, pitch(device_), 0,
+                                  pitch(host_), 0, host(), 0, nullptr, next_event()));
+  }
+
+  /// Gives the event of the last command to the caller. The queue runs commands in order, so it is that of all.
+  /// @return  whether there is one
+  bool give_event(cl_event& event) {
+    clFlush(queue_);
+    event = last_.release();
+    return event != nullptr;
+  }
+
+ private:
+  /// A rectangle as OpenCL wants it: the first byte and the row of a column-major tile, and their numbers.
+  struct Shape {
+    std::array<std::size_t, 3> device_origin, host_origin, region;
+    const std::size_t *device = device_origin.data(), *host = host_origin.data(), *size = region.data();
+
+    Shape(const Copy& copy, const Rectangle& part)
+        : device_origin(origin(copy.device_, part)),
+          host_origin(origin(copy.host_, part)), region{static_cast<std::size_t>(part.m) * copy.host_.elemsize,
+                                                        static_cast<std::size_t>(part.n), 1} {}
+    Shape(const Shape&) = delete;
+    Shape& operator=(const Shape&) = delete;
+
+    static std::array<std::size_t, 3> origin(const starpu_matrix_interface& tile, const Rectangle& part) {
+      const auto start = tile.offset, column = tile.ld * tile.elemsize;
+      return {start % column + static_cast<std::size_t>(part.i) * tile.elemsize,
+              start / column + static_cast<std::size_t>(part.j), 0};
+    }
+  };
+
+  static std::size_t pitch(const starpu_matrix_interface& tile) { return tile.ld * tile.elemsize; }
+  cl_mem buffer() const { return reinterpret_cast<cl_mem>(device_.dev_handle); }
+  std::byte* host() const { return reinterpret_cast<std::byte*>(host_.dev_handle); }
+  cl_event* next_event() {
+    event_ = nullptr;
+    return &event_;
+  }
+  void began(cl_int status) {
+    if (status != CL_SUCCESS)
+      codelets::report_failure("a copy between the host and an OpenCL device: OpenCL's error " +
+                               std::to_string(status));
+    else last_.reset(event_);
+  }
+
+  cl_command_queue queue_;
+  const starpu_matrix_interface &device_, &host_;
+  cl_event event_ = nullptr;
+  opencl::Event last_;
+};
+
+int to_device_async(void* source, unsigned /*from*/, void* target, unsigned to, cl_event* event) {
+  const auto& host = *static_cast<const PartialTile*>(source);
+  Copy copy(queues[to].in.get(), *static_cast<const PartialTile*>(target), host);
+  for_each_panel(host, [&](const Rectangle& panel) { copy.to_device(panel); });
+  starpu_interface_data_copy(STARPU_MAIN_RAM, to, host.bytes);
+  return copy.give_event(*event) ? -EAGAIN : 0;
+}
+
+int to_host_async(void* source, unsigned from, void* target, unsigned to, cl_event* event) {
+  const auto& device = *static_cast<const PartialTile*>(source);
+  Copy copy(queues[from].out.get(), device, *static_cast<const PartialTile*>(target));
+  for_each_part(
+      device, [&](const Rectangle& rectangle) { copy.to_host(rectangle); },
+      [&](const Rectangle& corner) {
+        for (int j = corner.j; j < corner.j + corner.n; j++)
+          if (const auto [begin, end] = used_rows(device, corner, j); begin < end)
+            copy.to_host({begin, j, end - begin, 1});
+      });
+  starpu_interface_data_copy(from, to, device.bytes);
+  return copy.give_event(*event) ? -EAGAIN : 0;
+}
+
+template <auto copy>
+int and_wait(void* source, unsigned from, void* target, unsigned to) {
+  cl_event event = nullptr;
+  if (copy(source, from, target, to, &event) == 0) return 0;
+  const opencl::Event owned(event);
+  const auto status = clWaitForEvents(1, &event);
+  if (status != CL_SUCCESS)
+    codelets::report_failure("a copy between the host and an OpenCL device: OpenCL's error " + std::to_string(status));
+  return 0;
+}
+
+}  // namespace
+
+void start() {
+  for (unsigned node = 0; node < starpu_memory_nodes_get_count(); node++) {
+    if (starpu_node_get_kind(node) != STARPU_OPENCL_RAM) continue;
+    cl_context context = nullptr;
+    cl_device_id device = nullptr;
+    starpu_opencl_get_context(starpu_memory_node_get_devid(node), &context);
+    starpu_opencl_get_device(starpu_memory_node_get_devid(node), &device);
+    queues[node] = {opencl::new_queue(context, device), opencl::new_queue(context, device)};
+  }
+}
+
+void stop() {
+  for (auto& queue : queues) queue = {};
+}
+
+void add_to(starpu_data_copy_methods& methods) {
+  methods.ram_to_opencl = and_wait<to_device_async>;
+  methods.opencl_to_ram = and_wait<to_host_async>;
+  methods.ram_to_opencl_async = to_device_async;
+  methods.opencl_to_ram_async = to_host_async;
+}
+
+}  // namespace tessera::detail::opencl_copies

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sessions on OpenCL devices. CMakeLists.txt provides two.
+#include <starpu.h>
+
+#include <tessera/blas.hpp>
+#include <tessera/blas3.hpp>
+#include <tessera/lapack.hpp>
+#include <tessera/runtime.hpp>
+
+#include "machine/gpu_workers.hpp"
+#include "machine/opencl.hpp"
+#include "support/environment.hpp"
+#include "support/error_of.hpp"
+#include "support/operands.hpp"
+#include "support/random_vector.hpp"
+#include "support/refused.hpp"
+#include "support/tiled.hpp"
+
+namespace tessera::test {
+namespace {
+
+RuntimeOptions alone() {
+  RuntimeOptions options;
+  options.cpus = 0;
+  return options;
+}
+
+/// A product of several tiles on each device.
+template <Scalar T>
+void expect_right_product(Index size = 200, TileSize tile = {64, 64}) {
+  auto before = integer_call(routine<T>("gemm"), {.op_b = Op::Trans}, {size, size, size}, 1, T(1), T(2)),
+       after = before;
+  {
+    const auto a = tiled(after.A, tile), b = tiled(after.B, tile), c = tiled(after.C, tile);
+    gemm<T>(Op::NoTrans, Op::Trans, T(1), a, b, T(2), c);
+    c.wait();
+  }
+  EXPECT_TRUE(result_is_exact(before, after));
+}
+
+TEST(OpenCl, DevicesAreUsedAndDescribed) {
+  const Runtime runtime(alone());
+  ASSERT_EQ(gpu_count(), 2);
+  EXPECT_EQ(cpu_workers(), 0);
+  EXPECT_EQ(placement(), Placement::Home);
+  const auto all = devices();
+  ASSERT_EQ(all.size(), 3u);
+  for (const std::size_t i : {1, 2}) {
+    EXPECT_EQ(all[i].kind, Device::Kind::Gpu);
+    EXPECT_EQ(all[i].workers, 1);
+    EXPECT_GT(all[i].memory, std::size_t{1} << 26);
+    EXPECT_TRUE(all[i].name.ends_with("(OpenCL)")) << all[i].name;
+  }
+  EXPECT_EQ(detail::gpu_workers::count(), 2u);
+}
+
+TEST(OpenCl, EachDeviceComputesAPart) {
+  const Runtime runtime(alone());
+  reset_statistics();
+  expect_right_product<double>();
+  const auto moved = statistics();
+  constexpr std::uint64_t matrix = sizeof(double) * 200 * 200;
+  EXPECT_GE(moved.bytes_h2d, 3 * matrix);
+  EXPECT_GE(moved.bytes_d2h, matrix);
+  EXPECT_EQ(moved.bytes_d2d, 0u) << "they are no peers";
+  for (const int device : {0, 1})
+    for (const bool in : {true, false})
+      EXPECT_TRUE(std::ranges::any_of(moved.links, [&](const LinkTraffic& link) {
+        return link.from == (in ? -1 : device) && link.to == (in ? device : -1);
+      })) << device;
+}
+
+TEST(OpenCl, SessionsMayFollowOneAnother) {
+  for (const char* count : {"1", "2", "1"}) {
+    const Environment environment{{"TESSERA_OPENCL", count}};
+    const Runtime runtime(alone());
+    EXPECT_EQ(gpu_count(), count[0] - '0');
+    expect_right_product<double>();
+  }
+  const Environment none{{"TESSERA_GPUS", "0"}, {"TESSERA_CPUS", "2"}};
+  const Runtime runtime;
+  EXPECT_EQ(gpu_count(), 0);
+  expect_right_product<double>();
+}
+
+TEST(OpenCl, AndCpuWorkersShareACallIfThePolicyMay) {
+  RuntimeOptions options;
+  options.cpus = 1, options.placement = Placement::Scheduler;
+  const Runtime runtime(options);
+  EXPECT_EQ(gpu_count(), 2);
+  for (int repeat = 0; repeat < 5; repeat++) expect_right_product<double>(300, {32, 32});
+}
+
+TEST(OpenCl, OperandsMayBeLargerThanTheMemory) {
+  auto options = alone();
+  options.gpu_memory = 1;  // MiB, of 12 that the operands need
+  const Runtime runtime(options);
+  for (unsigned node = 0; node < starpu_memory_nodes_get_count(); node++) {
+    if (detail::gpu_workers::is_gpu_memory(node)) {
+      EXPECT_EQ(starpu_memory_get_total(node), 1 << 20);
+    }
+  }
+  expect_right_product<double>(700, {128, 128});
+  EXPECT_GT(statistics().bytes_h2d, std::uint64_t{3} * 700 * 700 * sizeof(double)) << "tiles came again";
+}
+
+TEST(OpenCl, MoreDevicesThanThereAreIsRefused) {
+  const auto refuse = [](const RuntimeOptions& options, int position, const char* argument, const char* problem) {
+    try {
+      const Runtime runtime(options);
+      ADD_FAILURE() << "started";
+    } catch (const ArgumentError& error) {
+      EXPECT_EQ(error.position(), position);
+      EXPECT_EQ(error.argument(), argument);
+      EXPECT_THAT(error.what(), ::testing::HasSubstr(problem));
+    }
+    EXPECT_EQ(starpu_is_initialized(), 0);
+  };
+  auto options = alone();
+  options.opencl = 9;
+  refuse(options, 10, "opencl", "is 9, but this machine has 2 OpenCL devices that can be used");
+  options.opencl = -2;
+  refuse(options, 10, "opencl", "is -2, must be from -1");
+  options.opencl = 2, options.gpus = 3;
+  refuse(options, 2, "gpus", "is 3, but TESSERA_OPENCL allows only 2 OpenCL devices");
+  options = alone(), options.opencl = 0;
+  refuse(options, 1, "cpus", "there is no GPU");
+  const Environment environment{{"TESSERA_OPENCL", "two"}};
+  refuse(alone(), 10, "TESSERA_OPENCL", "is 'two', must be a number");
+}
+
+TEST(OpenCl, ProcessorsAreTakenOnlyIfAskedFor) {
+  const Environment environment{{"TESSERA_OPENCL", ""}};
+  const Runtime runtime;
+  EXPECT_EQ(gpu_count(), 0) << "a processor is no GPU";
+}
+
+TEST(OpenCl, FactorizationNeedsACpuWorker) {
+  constexpr Index n = 100;
+  HostMatrix<double> A(n, n);
+  for (Index j = 0; j < n; j++)
+    for (Index i = 0; i < n; i++) A(i, j) = i == j ? 4 : 0;
+  const auto factorize = [&] { potrf<double>(Uplo::Lower, n, A.data(), n); };
+  {
+    const Runtime runtime(alone());
+    EXPECT_THAT(error_of(factorize), ::testing::HasSubstr("potrf: cannot submit a task: it runs on CPU workers only"));
+  }
+  const Runtime runtime;
+  EXPECT_EQ(error_of(factorize), "");
+  for (Index i = 0; i < n; i++) ASSERT_EQ(A(i, i), 2);
+}
+
+TEST(OpenCl, RatesAreMeasured) {
+  ASSERT_EQ(opencl::probe(2, opencl::Kinds::All).usable.size(), 2u);
+  for (const char type : {'s', 'd'}) EXPECT_GT(opencl::kernel_seconds(type, 0, 64), 0);
+  const auto link = opencl::measure_link(1);
+  EXPECT_GT(link.to_device, 1e6);
+  EXPECT_GT(link.from_device, 1e6);
+  EXPECT_NE(opencl::conditions(0), "");
+}
+
+}  // namespace
+}  // namespace tessera::test
