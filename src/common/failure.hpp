@@ -38,7 +38,8 @@ std::shared_ptr<Failure> take(starpu_data_handle_t tile);
 
 }  // namespace failed_tiles
 
-/// Whether a task reads a failed tile. The values of such a tile may be anything: indices may lie outside of all memory.
+/// Whether a task reads a failed tile. The values of such a tile may be anything: indices may lie outside of all
+/// memory.
 inline bool reads_failed_tile(const starpu_task& task) { return failed_tiles::exist && failed_tiles::are_read(task); }
 
 /// Call this after a task has run, before its dependent tasks may start. The tiles that it has written fail if it

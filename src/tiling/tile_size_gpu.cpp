@@ -171,10 +171,10 @@ Index shortest_chunk(const MachineModel& machine, const Product& p, Index rows) 
   return twice ? std::min(2 * rows, candidates.back()) : rows;
 }
 
-/// The least height of a tile. Out of core, low tiles are loaded more often than predicted, and their columns are copied
-/// slowly all the time. In simulations of one and two H200 with room for an eighth and a quarter of the operands, the
-/// tiles that are chosen with this height were faster than 1024×1024 by 16 and 29 % in dgemm, 6 and 13 % in dsymm, and
-/// 3 and 9 % in dsyrk; dsyr2k was slower by 18 % on two.
+/// The least height of a tile. Out of core, low tiles are loaded more often than predicted, and their columns are
+/// copied slowly all the time. In simulations of one and two H200 with room for an eighth and a quarter of the
+/// operands, the tiles that are chosen with this height were faster than 1024×1024 by 16 and 29 % in dgemm, 6 and 13 %
+/// in dsymm, and 3 and 9 % in dsyrk; dsyr2k was slower by 18 % on two.
 Index least_height(const MachineModel& machine, const Product& p) {
   constexpr Index high = 2048;
   const bool wanted = p.products == 1 && !in_core(machine, p) && fits(machine, {high, high, high}, p.update);

@@ -28,6 +28,8 @@ namespace tessera::bench {
 namespace {
 
 void require(cusolverStatus_t status, const char* what) {
+  if (status == CUSOLVER_STATUS_INVALID_VALUE)
+    throw RefusedBlock(std::string(what) + ": cuSOLVERMg does not take blocks of this size");
   if (status != CUSOLVER_STATUS_SUCCESS)
     throw RuntimeError(std::string(what) + ": cuSOLVERMg's status " + std::to_string(status));
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <tessera/error.hpp>
 #include <tessera/types.hpp>
 
 struct cublasXtContext;
@@ -72,6 +73,7 @@ class CuSolver {
   /// A triangle of A, n×n in host memory, ← its Cholesky factor, and if nrhs > 0 also B, n×nrhs, ← A⁻¹ B. Copies do
   /// not overlap with arithmetic, since cuSOLVER takes whole matrices.
   /// @throws RuntimeError if A has no factor
+  /// @throws RefusedBlock
   void factorize(char type, Uplo uplo, Index n, void* A, Index lda, Index nrhs, void* B, Index ldb);
   /// A, m×n, ← its factors with partial pivoting, and if nrhs > 0 also B ← A⁻¹ B. If `pivots` is null, nothing is
   /// pivoted.
@@ -88,6 +90,12 @@ class CuSolver {
   std::unique_ptr<State> state_;
 };
 
+/// cuSOLVERMg does not take blocks of this size for a call. Its documentation does not say which it takes: potrf takes
+/// 256, 512 and 1024 columns, getrf not all of them.
+class RefusedBlock : public RuntimeError {
+  using RuntimeError::RuntimeError;
+};
+
 /// Runs cuSOLVERMg on several GPUs while this object lives. StarPU is paused. The GPUs' memory is kept for the next
 /// call.
 class CuSolverMg {
@@ -102,9 +110,11 @@ class CuSolverMg {
 
   /// The lower triangle of A, n×n in host memory, ← its Cholesky factor. The library has no other triangle.
   /// @throws RuntimeError if A has no factor
+  /// @throws RefusedBlock
   void factorize(char type, Index n, void* A, Index lda);
   /// A, m×n, ← its factors with partial pivoting.
   /// @throws RuntimeError if A is singular
+  /// @throws RefusedBlock
   void factorize_with_pivots(char type, Index m, Index n, void* A, Index lda, int* pivots);
 
  private:
