@@ -10,6 +10,7 @@ class Tessera(CMakePackage, CudaPackage):
     version("0.1.0")
 
     variant("mpi", default=True, description="Matrices over many processes")
+    variant("opencl", default=False, description="GPUs without CUDA")
     variant("tools", default=True, description="Programs that measure, explain and show what there is")
 
     depends_on("c", type="build")
@@ -24,6 +25,10 @@ class Tessera(CMakePackage, CudaPackage):
     depends_on("starpu +mpi", when="+mpi")
     depends_on("mpi", when="+mpi")
     depends_on("cuda@11.8:", when="+cuda")
+    with when("+opencl"):
+        depends_on("starpu +opencl")
+        depends_on("opencl@1.2:")
+        depends_on("clblast")
     depends_on("hwloc@2:")
     depends_on("openblas")
     depends_on("nlohmann-json@3:", type="build")
@@ -40,6 +45,7 @@ class Tessera(CMakePackage, CudaPackage):
         args = [
             self.define("TESSERA_CUDA", "ON" if cuda else "OFF"),
             self.define("TESSERA_MPI", "ON" if "+mpi" in self.spec else "OFF"),
+            self.define("TESSERA_OPENCL", "ON" if "+opencl" in self.spec else "OFF"),
             self.define_from_variant("TESSERA_TOOLS", "tools"),
             self.define("TESSERA_EXAMPLES", False),
             self.define("TESSERA_TESTS", self.run_tests),
