@@ -202,6 +202,20 @@ TEST_F(Tiny, ReportsInvalidFiles) {
   EXPECT_THAT(complaint(), HasSubstr("no task is recorded in this trace"));
 }
 
+// They would be the sizes of lists.
+TEST_F(Tiny, RefusesNumbersThatNoWorkerOrNodeHas) {
+  const auto complaint = [&] { return error_of([&] { read_tiny(); }); };
+  for (const char* number : {"1999999999", "-2"}) {
+    const auto tasks = read_file(scratch_ / "tasks.rec"), paje = read_file(scratch_ / "paje.trace");
+    replace("tasks.rec", "WorkerId: 0", std::string("WorkerId: ") + number);
+    EXPECT_THAT(complaint(), AllOf(HasSubstr("tasks.rec"), HasSubstr(number)));
+    write_file(scratch_ / "tasks.rec", tasks);
+    replace("paje.trace", "mm1", std::string("mm") + number);
+    EXPECT_THAT(complaint(), AllOf(HasSubstr("paje.trace"), HasSubstr("is not what StarPU writes")));
+    write_file(scratch_ / "paje.trace", paje);
+  }
+}
+
 }  // namespace
 
 }  // namespace tessera::trace

@@ -92,12 +92,18 @@ struct Outputs {
   std::array<Output*, 5> all() { return {&paje, &tasks, &data, &pushes, &messages}; }
 };
 
+/// Seconds of a core after which a conversion is stopped: StarPU may loop forever on a damaged file.
+rlim_t seconds_for(const fs::path& trace) {
+  constexpr rlim_t least = 20, bytes_per_second = 100'000;  // sound files need far less
+  return least + fs::file_size(trace) / bytes_per_second;
+}
+
 /// Runs in a child process, because a failed assertion in StarPU ends the process.
 [[noreturn]] void let_starpu_convert(const fs::path& trace, const Outputs& outputs) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // without the parent, nobody reads the output
-  const rlimit no_core{0, 0}, some_minutes{600, 600};
+  const rlimit no_core{0, 0}, enough{seconds_for(trace), seconds_for(trace)};
   setrlimit(RLIMIT_CORE, &no_core);
-  setrlimit(RLIMIT_CPU, &some_minutes);  // StarPU may loop forever on a damaged file
+  setrlimit(RLIMIT_CPU, &enough);
   signal(SIGABRT, SIG_DFL), signal(SIGSEGV, SIG_DFL);
   dup2(outputs.messages.writing(), STDOUT_FILENO);
   dup2(outputs.messages.writing(), STDERR_FILENO);
@@ -187,9 +193,10 @@ std::vector<std::string> convert(const fs::path& folder, const fs::path& records
   const bool converted = tools::succeeded(child.wait());
   const auto words = last_line(records / "messages");
   if (!converted)
-    throw RuntimeError(fmt::format(
-        "{}: StarPU {}.{}.{} cannot read it: it is not a StarPU trace, or it is damaged ({})", trace.string(),
-        STARPU_MAJOR_VERSION, STARPU_MINOR_VERSION, STARPU_RELEASE_VERSION, words.empty() ? "it crashes" : words));
+    throw RuntimeError(
+        fmt::format("{}: StarPU {}.{}.{} cannot read it: it is not a StarPU trace, or it is damaged ({})",
+                    trace.string(), STARPU_MAJOR_VERSION, STARPU_MINOR_VERSION, STARPU_RELEASE_VERSION,
+                    words.empty() ? "it crashes or does not end" : words));
   if (words.empty()) return {};
   return {"StarPU reports about the trace: " + words};
 }

@@ -19,6 +19,14 @@ std::optional<Number> number(std::string_view text, auto... format) {
   return value;
 }
 
+/// The number of a worker or a memory node. A larger one than any StarPU has is damage, and must not become the size of
+/// a list.
+inline std::optional<int> place(std::string_view text) {
+  constexpr int most = 1 << 12;
+  const auto value = number<int>(text);
+  return value && *value >= 0 && *value < most ? value : std::nullopt;
+}
+
 template <typename Integer>
 std::optional<Integer> hexadecimal(std::string_view text) {
   return number<Integer>(text, 16);

@@ -116,8 +116,8 @@ class Reader {
   /// The node of a memory manager's container: "mm3".
   int node(Field field) const {
     const auto alias = (*this)[field];
-    const auto value = alias.starts_with("mm") ? number<int>(alias.substr(2)) : std::nullopt;
-    if (!value || *value < 0) complain();
+    const auto value = alias.starts_with("mm") ? place(alias.substr(2)) : std::nullopt;
+    if (!value) complain();
     return *value;
   }
   std::uint64_t handle(Field field) const {
@@ -181,11 +181,11 @@ class Reader {
     if (type == "Mm") {
       trace_.nodes = std::max(trace_.nodes, node(Alias) + 1);
     } else if (type == "T") {
-      node_of_thread_[alias] = parent.starts_with("mn") ? number<int>(parent.substr(2)).value_or(0) : 0;
+      node_of_thread_[alias] = parent.starts_with("mn") ? place(parent.substr(2)).value_or(0) : 0;
       alive_.insert(alias);
     } else if (type == "W") {
-      const auto id = alias.starts_with('w') ? number<int>(std::string_view(alias).substr(1)) : std::nullopt;
-      if (!id || *id < 0) complain();
+      const auto id = alias.starts_with('w') ? place(std::string_view(alias).substr(1)) : std::nullopt;
+      if (!id) complain();
       const auto digits = std::min(name.size(), name.find_first_of("0123456789"));
       const auto end = std::min(name.size(), name.find('_'));
       trace_.workers[*id] = {std::string(name.substr(0, digits)),

@@ -48,6 +48,13 @@ class Record {
     if (!value) complain(text);
     return *value;
   }
+  /// -1 if there is none
+  int worker() const {
+    const auto text = (*this)["WorkerId"];
+    const auto number = text.empty() || text == "-1" ? -1 : place(text);
+    if (!number) complain(text);
+    return *number;
+  }
   double seconds(std::string_view key) const {
     const auto milliseconds = as<double>(key, -1);
     return milliseconds < 0 ? -1 : milliseconds / 1e3;
@@ -125,7 +132,7 @@ std::vector<RecordedTask> read_tasks(const fs::path& file) {
     task.job = record.as<long>("JobId", 0);
     task.name = record["Name"];
     task.of_the_program = of_the_program(record);
-    task.worker = record.as<int>("WorkerId", -1);
+    task.worker = record.worker();
     task.submitted = record.seconds("SubmitTime");
     task.start = record.seconds("StartTime"), task.end = record.seconds("EndTime");
     task.flops = 1e9 * record.as<double>("GFlop", 0);
