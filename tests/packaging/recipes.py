@@ -18,7 +18,8 @@ CMAKE = "\n".join(file.read_text() for pattern in ("CMakeLists.txt", "src/**/CMa
 # What CMake looks for, by its name in Spack; None: it comes with another one, or only tests of ours need it.
 SPACK_NAMES = {"PkgConfig": "pkgconfig", "Threads": None, "nlohmann_json": "nlohmann-json", "hwloc": "hwloc",
                "openblas": "openblas", "CUDAToolkit": "cuda", "MPI": "mpi", "CLI11": "cli11", "fmt": "fmt", "cairo": "cairo",
-               "Python3": "python", "starpu-1.4": "starpu", "starpumpi-1.4": "starpu", "simgrid": None}
+               "Python3": "python", "starpu-1.4": "starpu", "starpumpi-1.4": "starpu", "simgrid": None,
+               "OpenCL": "opencl", "clblast": "clblast"}
 
 
 class Recipe:
