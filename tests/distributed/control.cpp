@@ -36,15 +36,15 @@ class Controlled {
 /// Tiles that all processes have sent.
 class TilesSent {
  public:
-  explicit TilesSent(const Grid& grid) : grid_(grid), before_(bytes()) {}
+  explicit TilesSent(const Grid& grid) : grid_(grid), before_(bytes()) {}  // messages count when they have arrived
   std::uint64_t so_far() const {
-    grid_.wait();
     // The messages of one byte that hold inputs back are fewer than the bytes of a tile.
     return (bytes() - before_) / (tile * tile * sizeof(double));
   }
 
  private:
   std::uint64_t bytes() const {
+    grid_.wait();
     std::uint64_t mine = 0, all = 0;
     for (const auto sent : grid_.bytes_sent()) mine += sent;
     MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, grid_.comm());
