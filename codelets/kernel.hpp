@@ -145,6 +145,7 @@ inline constexpr starpu_cuda_func_t on_gpu = nullptr;
 #ifdef TESSERA_WITH_OPENCL
 template <typename Kernel>
 void on_opencl(void* buffers[], void* args) {
+  if (!may_run<Kernel>()) return;
   const auto* const task = starpu_task_get_current();
   OpenClTiles tiles(buffers, static_cast<int>(STARPU_TASK_GET_NBUFFERS(task)));
   Kernel::run(OnOpenCl{tiles}, tiles.buffers(), *static_cast<const typename Kernel::Args*>(args));

@@ -35,13 +35,12 @@ gpu::Probe probe_share(const RuntimeOptions& options) {
   return found;
 }
 
-/// Refuses a number that the machine does not have.
-void require_count(int position, const char* name, int wanted, const char* of_what, const gpu::Probe& probe) {
+void require_opencl(int wanted, const gpu::Probe& probe) {
   if (wanted <= std::ssize(probe.usable)) return;
   const std::string why = probe.unusable.empty() ? "" : " (" + probe.unusable.front() + ")";
-  throw ArgumentError("Runtime", position, name,
+  throw ArgumentError("Runtime", 10, "opencl",
                       "is " + std::to_string(wanted) + ", but this machine has " + std::to_string(probe.usable.size()) +
-                          of_what + " that can be used" + why);
+                          " OpenCL devices that can be used" + why);
 }
 
 Gpus probe_gpus(const RuntimeOptions& options) {
@@ -52,7 +51,7 @@ Gpus probe_gpus(const RuntimeOptions& options) {
                           "is " + std::to_string(wanted) + ", but TESSERA_OPENCL allows only " +
                               std::to_string(options.opencl) + " OpenCL devices");
     Gpus devices{opencl::probe(wanted, opencl::Kinds::All), true};
-    require_count(10, "opencl", wanted, " OpenCL devices", devices.probe);
+    require_opencl(wanted, devices.probe);
     return devices;
   }
   Gpus cuda{probe_share(options)};
@@ -67,12 +66,7 @@ Gpus probe_gpus(const RuntimeOptions& options) {
 
 }  // namespace
 
-Gpus find_gpus(const RuntimeOptions& options) {
-  if (options.gpus == 0) return {};
-  auto found = probe_gpus(options);
-  require_count(2, "gpus", options.gpus, "", found.probe);
-  return found;
-}
+Gpus find_gpus(const RuntimeOptions& options) { return options.gpus == 0 ? Gpus{} : probe_gpus(options); }
 
 bool is_limited(Index memory, bool opencl) {
   return memory > 0 || std::getenv(starpu_limit(opencl).c_str()) != nullptr;

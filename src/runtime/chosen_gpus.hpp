@@ -17,7 +17,7 @@ struct Gpus {
 };
 
 /// The GPUs of this session. OpenCL devices are asked only if they are wanted, or if CUDA has none.
-/// @throws ArgumentError if more are wanted than there are
+/// @throws ArgumentError if more OpenCL devices are wanted than there are; `require_devices` checks `gpus`
 Gpus find_gpus(const RuntimeOptions& options);
 
 /// The part of a GPU's memory that is used by default.

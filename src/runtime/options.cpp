@@ -13,6 +13,7 @@
 
 #include "common/environment.hpp"
 #include "machine/gpu.hpp"
+#include "machine/machine.hpp"
 #include "policy_names.hpp"
 
 namespace tessera::detail {

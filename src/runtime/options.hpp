@@ -7,9 +7,9 @@
 
 #include <tessera/runtime.hpp>
 
-#include "machine/machine.hpp"
-
 namespace tessera::detail {
+
+struct Machine;
 
 /// The placement that a user means by "home", "owner" or "scheduler"; nothing for other names.
 std::optional<Placement> placement_named(std::string_view name);

@@ -215,13 +215,15 @@ class Campaign {
                      const std::function<std::function<void()>(Index block)>& prepare) {
     runtime_.reset();  // StarPU keeps the GPU memory that it has allocated, which can be nearly all of it
     std::optional<Result> best;
+    std::string refusal;
     for (const Index block : blocks) {
       auto result = start(routine, problem, library, gpus, gpus);
       result.tile_m = result.tile_n = result.tile_k = block;
       const auto call = prepare(block);
       try {
         time(result, call);
-      } catch (const RefusedBlock&) {
+      } catch (const RefusedBlock& error) {
+        refusal = error.what();
         continue;
       }
       if (best && best->timing->median <= result.timing->median) continue;
@@ -229,6 +231,7 @@ class Campaign {
       best = std::move(result);
     }
     finish(best ? *std::move(best) : start(routine, problem, library, gpus, gpus));
+    if (!refusal.empty()) report_.note(fmt::format("{}, for some of those tried", refusal));
   }
 
   void run_cublasxt(const Routine& routine, const Problem& problem, int gpus) {

@@ -73,7 +73,6 @@ class CuSolver {
   /// A triangle of A, n×n in host memory, ← its Cholesky factor, and if nrhs > 0 also B, n×nrhs, ← A⁻¹ B. Copies do
   /// not overlap with arithmetic, since cuSOLVER takes whole matrices.
   /// @throws RuntimeError if A has no factor
-  /// @throws RefusedBlock
   void factorize(char type, Uplo uplo, Index n, void* A, Index lda, Index nrhs, void* B, Index ldb);
   /// A, m×n, ← its factors with partial pivoting, and if nrhs > 0 also B ← A⁻¹ B. If `pivots` is null, nothing is
   /// pivoted.
