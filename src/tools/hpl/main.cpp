@@ -56,8 +56,8 @@ void resolve(Options& options, const bench::Machine& machine) {
                       fmt::format("exceeds the {} GPUs of this machine{}", found, because));
   if (gpus < 0) gpus = found;
   if (gpus == 0 && options.runtime.cpus == 0) throw BadArgument("--cpus", "0", "leaves no device" + because);
-  if (options.pinned.value_or(false) && found == 0)
-    throw BadArgument("--memory", "pinned", "needs a GPU, but there is none" + because);
+  if (options.pinned.value_or(false) && (found == 0 || machine.opencl))
+    throw BadArgument("--memory", "pinned", "needs a GPU that CUDA drives, but there is none" + because);
 }
 
 std::string describe(const bench::Machine& machine, int gpus) {
@@ -127,7 +127,7 @@ int run(int argc, char** argv) {
   require_memory(largest, machine);
   const auto output = open_output(input);
   const int gpus = options->runtime.gpus;
-  Gesv gesv(options->runtime, largest, options->pinned.value_or(gpus > 0));
+  Gesv gesv(options->runtime, largest, options->pinned.value_or(gpus > 0 && !machine.opencl));
   Report report(output.get(), input.threshold);
   report.begin(input, describe(machine, gpus));
   solve_all(input,
