@@ -42,9 +42,11 @@ TEST(Cache, IsWhereTheUserSays) {
 TEST(Cache, IsNowhereWithoutAHome) {
   const Environment given{{"TESSERA_CACHE_DIR", ""}, {"XDG_CACHE_HOME", ""}, {"HOME", ""}};
   EXPECT_EQ(cache_directory(), std::nullopt);
-  setenv("HOME", "/nonexistent", 1);
+  const PrivateFolder folder(::testing::TempDir());
+  const auto home = folder.path() / "home";
+  setenv("HOME", home.c_str(), 1);
   EXPECT_EQ(cache_directory(), std::nullopt);
-  EXPECT_FALSE(fs::exists("/nonexistent"));
+  EXPECT_FALSE(fs::exists(home));
 }
 
 TEST(Cache, DoesNotMoveWithTheCurrentFolder) {
@@ -63,7 +65,7 @@ TEST(PrivateFolder, IsForNobodyElseAndGoesWithItsContents) {
     write_whole(path / "file", "text");
   }
   EXPECT_FALSE(fs::exists(path));
-  EXPECT_THROW(PrivateFolder("/nonexistent"), RuntimeError);
+  EXPECT_THROW(PrivateFolder{path}, RuntimeError);
 }
 
 TEST(PrivateFolder, StaysWhenAForkedChildEnds) {

@@ -43,7 +43,9 @@ void expect_devices(const Variables& variables, const std::string& words) {
   EXPECT_THAT(ended.said("host_blas"), ::testing::HasSubstr("libopenblas"));
 }
 
-TEST(HostBlas, ThatIsNotThereIsReplaced) { expect_devices({{"TESSERA_HOST_BLAS", "/nonexistent"}}, "/nonexistent"); }
+TEST(HostBlas, ThatIsNotThereIsReplaced) {
+  expect_devices({{"TESSERA_HOST_BLAS", "/proc/nonexistent"}}, "/proc/nonexistent");
+}
 
 TEST(HostBlas, IsNeverTheDropInItself) {
   const auto us = place_of("TESSERA_TEST_DROPIN");
@@ -92,7 +94,7 @@ TEST(HostBlas, MayBeAnother) {
 }
 
 TEST(Log, ThatCannotBeWrittenIsSaidOnce) {
-  for (const char* place : {"/nonexistent/log", "/proc/version", "/"}) {
+  for (const char* place : {"/proc/nonexistent/log", "/proc/version", "/"}) {
     const auto ended = calls.run({{"TESSERA_BLAS_LOG", place}});
     EXPECT_TRUE(has_ended(ended));
     EXPECT_TRUE(says(ended, "TESSERA_BLAS_LOG"));
@@ -107,7 +109,7 @@ TEST(Variables, ThatNothingReadsAreNamedOnce) {
 }
 
 TEST(Log, MayBeQuiet) {
-  EXPECT_TRUE(has_ended_silently(calls.run({{"TESSERA_BLAS_LOG", "/nonexistent/log"}, {"TESSERA_QUIET", "1"}})));
+  EXPECT_TRUE(has_ended_silently(calls.run({{"TESSERA_BLAS_LOG", "/proc/nonexistent/log"}, {"TESSERA_QUIET", "1"}})));
 }
 
 }  // namespace
