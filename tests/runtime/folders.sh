@@ -44,10 +44,10 @@ home() { rm -rf "$scratch/home" && mkdir "$scratch/home"; }
 bus() { echo "$scratch"/home/.cache/tessera/starpu/*/bus; }
 
 export HOME=$scratch/home
-for place in /nonexistent /proc /dev/null ''; do both "HOME='$place'" env HOME="$place"; done
+for place in /proc/nonexistent /proc /dev/null ''; do both "HOME='$place'" env HOME="$place"; done
 both 'HOME unset' env -u HOME
 both 'a cache that cannot be written' env HOME="$scratch" TESSERA_CACHE_DIR=/proc/cache
-both 'no folder for temporary files' env HOME=/nonexistent TMPDIR=/nonexistent
+both 'no folder for temporary files' env HOME=/proc/nonexistent TMPDIR=/proc/nonexistent
 
 home
 chmod 500 "$scratch/home"
