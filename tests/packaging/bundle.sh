@@ -34,8 +34,9 @@ ours='^lib(tessera|starpu)'
 while read -r library; do
   name=${library##*/}
   [[ $name =~ $ours || $library == */tessera-blas/* ]] && continue
-  package=$(dpkg-query --search "*/$name" "*/$name.*" 2>/dev/null | head -n 1 | sed 's/[:,].*//')
-  [[ -s $bundle/share/doc/tessera/licences/$package ]] || fail "$name of '$package' has no licence here"
+  # dpkg-query fails if one of the patterns has no match.
+  package=$( (dpkg-query --search "*/$name" "*/$name.*" 2>/dev/null || true) | sed -n '1s/[:,].*//p')
+  [[ -n $package && -s $bundle/share/doc/tessera/licences/$package ]] || fail "$name of '$package' has no licence here"
 done < <(find "$bundle/lib" -name '*.so.*' -type f)
 while read -r missing; do fail "$missing"; done < <(find "$bundle/bin" "$bundle/lib" -type f -exec sh -c \
   'readelf -h "$1" >/dev/null 2>&1 && env -u LD_LIBRARY_PATH ldd "$1" | sed -n "s,^.*not found,$1 needs &,p"' - {} \;)
