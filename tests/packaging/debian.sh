@@ -33,7 +33,7 @@ cp "${packages[@]}" "$root/packages"
 mount -t proc proc "$root/proc"
 mount -t sysfs sysfs "$root/sys"
 
-inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive LC_ALL=C "$@"; }
+inside() { chroot "$root" env -i PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive LC_ALL=C "$@"; }
 as_stranger() {  # what, command
   local what=$1 status=0 text
   shift
