@@ -4,6 +4,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 simulate=${TESSERA_SIMULATE:-$here/../build/simgrid/bin/tessera-simulate}
+graphs=${TESSERA_GRAPHS:-$here/../build/simgrid/bin/graphs}
 [[ -n ${TESSERA_SIMULATE:-} ]] || "$here/../run" build simgrid
 
 changes=(LOCALITY=off CHAINS=off PREFETCH=off PEERS=off WAIT=off STEAL=off DECLINE=off WRITE_BACK=off
@@ -19,13 +20,21 @@ add "everest trsm" "--platform everest --routine trsm --tile 1024"
 add "makalu gemm" "--platform makalu --routine gemm"
 add "summit-node gemm" "--platform summit-node --routine gemm"
 add "h200x4 gemm, out of core" "--platform h200x4 --routine gemm --tile 2048 --gpu-memory 412"
+# Of programs that are not Tessera's.
+add_graph() { names+=("$1 $2${3:+, out of core}") cases+=("--platform $1 --program $graphs ${3:+--gpu-memory $3} -- $2 --tiles 12 --tile 1024"); }
+for machine in h200x4 everest; do
+  for graph in gemm-random cholesky-left qr two chains; do add_graph "$machine" "$graph"; done
+  add_graph "$machine" gemm-random 220
+  add_graph "$machine" cholesky-right 75
+done
 
 # Prints the seconds and the bytes from the host; nothing if there is no result.
 measure() {  # option, arguments
   local -a arguments environment=()
   read -ra arguments <<<"$2"
   [[ $1 == all-on ]] || environment=("$1")
-  env "${environment[@]}" "$simulate" --size 16384 --policy tessera "${arguments[@]}" --json - 2>/dev/null |
+  [[ $2 == *--program* ]] || arguments+=(--size 16384)
+  env "${environment[@]}" "$simulate" --policy tessera --json - "${arguments[@]}" 2>/dev/null |
     awk 'function value(name) {
            match($0, "\"" name "\":[^,}]*")
            return substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3)

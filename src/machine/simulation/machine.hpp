@@ -32,13 +32,14 @@ struct PanelTimes {
 
 struct GpuKind {
   std::string name;
-  double memory = 0;                                 ///< bytes
-  double memory_rate = 0;                            ///< bandwidth of the GPU's memory [bytes/s]
-  double task_overhead = 0;                          ///< time of a task in addition to its kernel [s]
-  std::map<std::string, detail::CostCurve> kernels;  ///< by tile operation, in double precision; always contains gemm
-  std::optional<ColumnTimes> in, out;                ///< from and to the host; none: at the rate of the link
-  std::optional<PanelTimes> panels;                  ///< none: as long as a gemm with as many flops
-  std::map<char, double> types;                      ///< by type: time for the same number of flops, relative to d
+  double memory = 0;                                  ///< bytes
+  double memory_rate = 0;                             ///< bandwidth of the GPU's memory [bytes/s]
+  double task_overhead = 0;                           ///< time of a task in addition to its kernel [s]
+  std::map<std::string, detail::CostCurve> kernels;   ///< by tile operation, in double precision; always contains gemm
+  std::optional<ColumnTimes> in, out;                 ///< from and to the host; none: at the rate of the link
+  std::optional<PanelTimes> panels;                   ///< none: as long as a gemm with as many flops
+  std::map<std::string, detail::CostCurve> codelets;  ///< of programs, by name: seconds over the bytes of a task's data
+  std::map<char, double> types;                       ///< by type: time for the same number of flops, relative to d
 
   /// Seconds of a tile task. The flops of add, scale and laswp count elements.
   double task_seconds(const std::string& operation, const codelets::Work& work) const;
@@ -84,7 +85,8 @@ struct Staging {
 struct Machine {
   std::string name;
   int cores = 0;
-  double core_rate = 0;  ///< double precision [flop/s]
+  double core_rate = 0;                                    ///< double precision [flop/s]
+  std::map<std::string, detail::CostCurve> core_codelets;  ///< as `GpuKind::codelets`, of one core
   std::vector<GpuKind> kinds;
   std::vector<Gpu> gpus;
   std::vector<SharedLink> shared;

@@ -147,8 +147,23 @@ PanelTimes read_panels(const Field& field) {
   return panels;
 }
 
+/// The times of codelets of programs.
+std::map<std::string, detail::CostCurve> read_codelets(const Field& field) {
+  std::map<std::string, detail::CostCurve> codelets;
+  if (!field.has("codelets_ms")) return codelets;
+  for (const auto& [name, points] : field["codelets_ms"].members()) {
+    if (name.empty()) points.refuse("under the name of a codelet");
+    codelets[name] =
+        read_curve(points, "[bytes of the task's data, milliseconds]", [](double bytes, double milliseconds) {
+          return detail::CostCurve::Point{bytes, 1e-3 * milliseconds};
+        });
+  }
+  return codelets;
+}
+
 GpuKind read_kind(const std::string& name, const Field& field) {
-  field.only({"memory_gb", "memory_gbps", "task_overhead_us", "kernels_ms", "panels_us", "columns_gbps", "types"});
+  field.only({"memory_gb", "memory_gbps", "task_overhead_us", "kernels_ms", "codelets_ms", "panels_us", "columns_gbps",
+              "types"});
   GpuKind kind;
   kind.name = name;
   const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || std::strchr(" ()-_.", c) != nullptr; };
@@ -175,6 +190,7 @@ GpuKind read_kind(const std::string& name, const Field& field) {
     kind.in = read_columns(columns["in"]), kind.out = read_columns(columns["out"]);
   }
   if (field.has("panels_us")) kind.panels = read_panels(field["panels_us"]);
+  kind.codelets = read_codelets(field);
   kind.types['d'] = 1;
   const auto types = field["types"];
   types.only({"s", "c", "z"});
@@ -251,9 +267,10 @@ Machine read_machine(const std::filesystem::path& path) {
   Machine machine;
   machine.name = path.stem().string();
   const auto cpu = root["cpu"];
-  cpu.only({"cores", "core_gflops"});
+  cpu.only({"cores", "core_gflops", "codelets_ms"});
   machine.cores = cpu["cores"].whole(1, STARPU_MAXCPUS);
   machine.core_rate = 1e9 * cpu["core_gflops"].positive();
+  machine.core_codelets = read_codelets(cpu);
   for (const auto& [name, kind] : root["kinds"].members()) machine.kinds.push_back(read_kind(name, kind));
   const auto gpus = root["gpus"].items();
   if (gpus.empty() || gpus.size() > STARPU_MAXCUDADEVS)

@@ -9,6 +9,7 @@
 #include "shared/exit_code.hpp"
 #include "shared/trace_option.hpp"
 #include "simulate/processes.hpp"
+#include "simulate/program/program_report.hpp"
 #include "simulate/report.hpp"
 
 #undef main  // starpu.h renames the main of a simulating program; this main only starts such programs
@@ -18,13 +19,27 @@ namespace {
 using namespace tessera;
 using namespace tessera::simulate;
 
+int run_program(const Options& options, const Scratch& scratch) {
+  ProgramReport report(options);
+  report.begin();
+  int result = tools::Success;
+  run_all(options, runs_of(options), scratch, [&](const Run& one, const Outcome& outcome) {
+    if (outcome.bad_argument) throw tools::BadArgument(outcome.error);
+    if (outcome.error.empty()) return report.add(one, outcome);
+    fmt::print(stderr, "tessera-simulate: {} under {}: {}\n", options.program.front(), one.policy, outcome.error);
+    result = tools::RuntimeFailed;
+  });
+  return result;
+}
+
 int run(int argc, char** argv) {
   const auto options = parse_options(argc, argv);
   if (!options) return tools::Success;
-  Report report(*options);
   const TemporaryFolder folder("tessera-simulate");
   const Scratch scratch{folder.path()};
   simulation::write_starpu_files(options->machine, scratch.folder, Scratch::host, !*options->pinned);
+  if (!options->program.empty()) return run_program(*options, scratch);
+  Report report(*options);
   report.begin();
   int result = tools::Success;
   run_all(*options, runs_of(*options), scratch, [&](const Run& one, const Outcome& outcome) {

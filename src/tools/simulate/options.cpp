@@ -29,6 +29,8 @@ struct Typed {
   bench::TypedProblem problem;
   tools::TypedRuntime runtime;
   std::string platform;
+  std::string program;
+  std::vector<std::string> arguments;
 };
 
 void add_options(CLI::App& app, Options& options, Typed& typed) {
@@ -39,6 +41,11 @@ void add_options(CLI::App& app, Options& options, Typed& typed) {
       ->required()
       ->group("What it runs on");
   tools::add_runtime_options(app, typed.runtime, true);
+  app.add_option("--program", typed.program,
+                 "instead of calls of Tessera: a StarPU program, built with the StarPU that simulates. --policy, "
+                 "--gpus, --cpus, --gpu-memory and --type (of its elements) apply; its arguments follow '--'")
+      ->type_name("EXE");
+  app.add_option("ARGUMENT", typed.arguments, "an argument of the program");
   for (auto* option :
        {app.add_option("--gpu-memory", options.gpu_memory, "memory of a GPU that may be used (90 % of it)")
             ->type_name("MiB")
@@ -140,10 +147,30 @@ void require_simulating(const std::string& policy_library) {
                       "docs/own-policy.md");
 }
 
+/// @throws BadArgument if the program cannot be run, or if there are options that only calls of the library have
+void parse_program(const CLI::App& app, const Typed& typed, Options& options) {
+  if (typed.program.empty()) {
+    if (!typed.arguments.empty()) throw BadArgument("'" + typed.arguments.front() + "': there is no --program for it");
+    return;
+  }
+  for (const char* other :
+       {"--routine", "--size", "-m", "-n", "-k", "--trans-a", "--trans-b", "--side", "--uplo", "--diag", "--alpha",
+        "--beta", "--ld-pad", "--memory", "--tile", "--placement", "--slices", "--beside", "--trace"})
+    if (app.get_option_no_throw(other) != nullptr && app.count(other) > 0)
+      throw BadArgument(std::string(other) + ": cannot be used with --program");
+  std::error_code error;
+  const auto file = fs::canonical(typed.program, error);
+  if (error || !fs::is_regular_file(file) || access(file.c_str(), X_OK) != 0)
+    throw BadArgument("--program", typed.program, "is not a program");
+  options.program = typed.arguments;
+  options.program.insert(options.program.begin(), file);
+}
+
 void parse(const CLI::App& app, const Typed& typed, Options& options) {
   bench::parse_problem_options(app, typed.problem, options);
   options.pinned = options.pinned.value_or(true);
   if (options.slices > 0) require_plain_product(app, options);
+  parse_program(app, typed, options);
   options.platform = find_platform(typed.platform);
   try {
     options.machine = simulation::read_machine(options.platform);
@@ -168,6 +195,7 @@ void parse(const CLI::App& app, const Typed& typed, Options& options) {
     throw BadArgument("--cpus", "0", "leaves no device together with --gpus 0");
   require_simulating(typed.runtime.policy_library);
   options.policies = tools::parse_policies(typed.runtime);
+  if (!options.program.empty() && options.policies.front().empty()) options.policies = {"tessera"};
   if (!typed.runtime.placements.empty()) options.placements = tools::parse_placements(typed.runtime);
   if (app.count("--trace") > 0) tools::require_empty_folder("--trace", options.trace);
 }
@@ -200,6 +228,15 @@ std::optional<Options> parse_options(int argc, char** argv) {
 
 std::vector<Run> runs_of(const Options& options) {
   std::vector<Run> runs;
+  const auto cpus_beside = [&](int gpus) {
+    return options.cpus >= 0 ? options.cpus : gpus > 0 ? 0 : options.machine.cores;
+  };
+  if (!options.program.empty()) {
+    for (const int gpus : options.gpus)
+      for (const auto& policy : options.policies)
+        runs.push_back({nullptr, options.problems.front(), gpus, cpus_beside(gpus), policy, Placement::Scheduler, {}});
+    return runs;
+  }
   for (const auto* routine : options.routines)
     for (const auto& problem : options.problems) {
       if (!routine->why_not(problem).empty()) continue;
@@ -207,8 +244,8 @@ std::vector<Run> runs_of(const Options& options) {
         for (const auto& policy : options.policies) {
           auto placements = options.placements;
           if (placements.empty()) placements = {suitable_placement(policy)};
-          const int cpus = options.cpus >= 0 ? options.cpus : gpus > 0 ? 0 : options.machine.cores;
-          for (const auto placement : placements) runs.push_back({routine, problem, gpus, cpus, policy, placement, {}});
+          for (const auto placement : placements)
+            runs.push_back({routine, problem, gpus, cpus_beside(gpus), policy, placement, {}});
         }
     }
   if (options.trace.empty()) return runs;

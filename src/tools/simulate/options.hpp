@@ -26,13 +26,14 @@ struct Options : bench::ChosenProblems {
   int gpu_memory = 0;                 ///< MiB of each GPU; 0: all of its memory
   int jobs = 1;                       ///< simulations that run at the same time
   bool brief = false;
-  std::string json;   ///< "": none, "-": standard output
-  std::string trace;  ///< folder for the recordings; "": none
+  std::vector<std::string> program;  ///< a program to simulate, and its arguments; empty: calls of the library
+  std::string json;                  ///< "": none, "-": standard output
+  std::string trace;                 ///< folder for the recordings; "": none
 };
 
 /// One simulation.
 struct Run {
-  const bench::Routine* routine;
+  const bench::Routine* routine;  ///< null: of a program
   bench::Problem problem;
   int gpus, cpus;
   std::string policy;

@@ -16,6 +16,7 @@
 #include <tessera/error.hpp>
 
 #include "shared/child_process.hpp"
+#include "simulate/program/program.hpp"
 
 namespace tessera::simulate {
 
@@ -35,6 +36,7 @@ class Child {
       prctl(PR_SET_PDEATHSIG, SIGKILL);  // without the parent, nobody reads the result
       if (getppid() != parent) _exit(1);
       dup2(STDERR_FILENO, STDOUT_FILENO);  // standard output is reserved for results
+      if (!options.program.empty()) become_program(options, run, scratch, ends[1]);
       become_simulation(options, run, scratch, ends[1]);
     }
     close(ends[1]);

@@ -14,23 +14,35 @@ namespace tessera::simulate {
 using bench::DeviceRates, bench::Result;
 using tools::percent, tools::significant;
 
-namespace {
-
-double idle_share(const GpuUse& gpu, double seconds) { return 1 - gpu.busy / seconds; }
-
-double average_idle(const Outcome& outcome) {
-  double sum = 0;
-  for (const auto& gpu : outcome.gpus) sum += idle_share(gpu, outcome.seconds);
-  return sum / static_cast<double>(outcome.gpus.size());
+std::string describe_machine(const simulation::Machine& machine) {
+  std::string gpus;
+  for (int gpu = 0; gpu < machine.gpu_count(); gpu++) gpus += (gpu > 0 ? ", " : "") + machine.kind_of(gpu).name;
+  return fmt::format("Simulated {}: {} cores; {}", machine.name, machine.cores, gpus);
 }
 
-/// The time between the ends of the first and the last GPU, as a fraction of the call.
-double imbalance(const Outcome& outcome) {
-  const auto [first, last] = std::ranges::minmax_element(outcome.gpus, {}, &GpuUse::last_end);
-  return (last->last_end - first->last_end) / outcome.seconds;
+std::vector<std::string> describe_gpus(const Outcome& outcome) {
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < outcome.gpus.size(); i++)
+    lines.push_back(fmt::format("  GPU {}: idle {}, last task ends at {} s", i,
+                                percent(idle_share(outcome.gpus[i], outcome.seconds)),
+                                significant(outcome.gpus[i].last_end, 4)));
+  for (auto& more : tools::describe(outcome.activity)) lines.push_back(std::move(more));
+  return lines;
 }
 
-}  // namespace
+nlohmann::ordered_json gpus_json(const Outcome& outcome) {
+  auto list = nlohmann::ordered_json::array();
+  const auto traffic = tools::by_gpu(outcome.activity);
+  for (std::size_t i = 0; i < outcome.gpus.size(); i++) {
+    const auto& gpu = outcome.gpus[i];
+    list.push_back({{"h2d", traffic[i].in},
+                    {"d2h", traffic[i].out},
+                    {"d2d_in", traffic[i].from_peers},
+                    {"busy", gpu.busy},
+                    {"last_end", gpu.last_end}});
+  }
+  return list;
+}
 
 Report::Report(const Options& options) : options_(options), json_(options.json) {}
 
@@ -54,10 +66,7 @@ std::vector<tools::Column<Report::Row>> Report::columns() const {
 }
 
 void Report::begin() {
-  const auto& machine = options_.machine;
-  std::string gpus;
-  for (int gpu = 0; gpu < machine.gpu_count(); gpu++) gpus += (gpu > 0 ? ", " : "") + machine.kind_of(gpu).name;
-  note(fmt::format("Simulated {}: {} cores; {}", machine.name, machine.cores, gpus));
+  note(describe_machine(options_.machine));
   columns_ = columns();
   note("\n" + tools::table_head(columns_));
 }
@@ -91,13 +100,8 @@ Report::Row Report::row(const Run& run, const Outcome& outcome) const {
 void Report::add(const Run& run, const Outcome& outcome) {
   const auto all = row(run, outcome);
   note(tools::table_line(columns_, all));
-  if (!options_.brief) {
-    for (std::size_t i = 0; i < outcome.gpus.size(); i++)
-      note(fmt::format("  GPU {}: idle {}, last task ends at {} s", i,
-                       percent(idle_share(outcome.gpus[i], outcome.seconds)),
-                       significant(outcome.gpus[i].last_end, 4)));
-    for (const auto& more : tools::describe(outcome.activity)) note(more);
-  }
+  if (!options_.brief)
+    for (const auto& more : describe_gpus(outcome)) note(more);
   json_.write(json(all));
 }
 
@@ -105,16 +109,7 @@ nlohmann::ordered_json Report::json(const Row& row) const {
   auto json = to_json(row.result);
   json["platform"] = options_.machine.name;
   json["gpu_memory_mib"] = options_.gpu_memory > 0 ? nlohmann::ordered_json(options_.gpu_memory) : nullptr;
-  auto& list = json["per_gpu"] = nlohmann::ordered_json::array();
-  const auto traffic = tools::by_gpu(row.outcome.activity);
-  for (std::size_t i = 0; i < row.outcome.gpus.size(); i++) {
-    const auto& gpu = row.outcome.gpus[i];
-    list.push_back({{"h2d", traffic[i].in},
-                    {"d2h", traffic[i].out},
-                    {"d2d_in", traffic[i].from_peers},
-                    {"busy", gpu.busy},
-                    {"last_end", gpu.last_end}});
-  }
+  json["per_gpu"] = gpus_json(row.outcome);
   return json;
 }
 

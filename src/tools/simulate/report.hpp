@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,15 @@
 #include "workload/result.hpp"
 
 namespace tessera::simulate {
+
+// What reports on calls and on programs share.
+
+/// The machine, in one line.
+std::string describe_machine(const simulation::Machine& machine);
+/// The statistics of each GPU, of the links and of the policy, as lines of text.
+std::vector<std::string> describe_gpus(const Outcome& outcome);
+/// The traffic and the time in tasks of each GPU.
+nlohmann::ordered_json gpus_json(const Outcome& outcome);
 
 /// Writes each outcome as soon as it is there: a table for people, JSON lines for programs.
 class Report {

@@ -18,6 +18,7 @@
 #include "machine/free_memory.hpp"
 #include "shared/runtime_options.hpp"
 #include "shared/types.hpp"
+#include "simulate/task_watch.hpp"
 #include "tiling/split.hpp"
 
 namespace tessera::simulate {
@@ -41,61 +42,6 @@ class AddressRange {
   std::size_t bytes_;
   void* data_;
 };
-
-/// Adds up the tasks of each GPU. The scheduling policy's hook for finished tasks is wrapped for that.
-class TaskWatch {
- public:
-  explicit TaskWatch(int gpus) {
-    uses.assign(static_cast<std::size_t>(gpus), {});
-    begin = starpu_timing_now();
-    auto* policy = starpu_sched_get_sched_policy();
-    next = policy->post_exec_hook;
-    policy->post_exec_hook = ended;
-    starpu_profiling_status_set(STARPU_PROFILING_ENABLE);
-  }
-  ~TaskWatch() {
-    starpu_profiling_status_set(STARPU_PROFILING_DISABLE);
-    starpu_sched_get_sched_policy()->post_exec_hook = next;
-  }
-  TaskWatch(const TaskWatch&) = delete;
-  TaskWatch& operator=(const TaskWatch&) = delete;
-
-  static std::vector<GpuUse> result() { return uses; }
-
- private:
-  static void ended(starpu_task* task, unsigned context) {
-    const auto* info = task->profiling_info;
-    if (info != nullptr && starpu_worker_get_type(info->workerid) == STARPU_CUDA_WORKER) {
-      auto& use = uses[static_cast<std::size_t>(starpu_worker_get_devid(info->workerid))];
-      auto end = info->end_time;
-      // The simulated time of the kernel. StarPU's start-to-end time includes waiting for memory if tasks are queued.
-      if (const auto* model = task->cl->model; model != nullptr && model->worker_cost_function != nullptr)
-        use.busy += 1e-6 * model->worker_cost_function(task, static_cast<unsigned>(info->workerid), 0);
-      use.last_end = 1e-6 * (starpu_timing_timespec_to_us(&end) - begin);
-    }
-    if (next != nullptr) next(task, context);
-  }
-
-  static inline std::vector<GpuUse> uses;
-  static inline double begin = 0;  ///< µs
-  static inline void (*next)(starpu_task*, unsigned) = nullptr;
-};
-
-/// The GPU that owns the memory node, or -1.
-int gpu_at(int node) {
-  const auto n = static_cast<unsigned>(node);
-  return starpu_node_get_kind(n) == STARPU_CUDA_RAM ? starpu_memory_node_get_devid(n) : -1;
-}
-
-/// Tells StarPU which peer links are NVLink. On a real machine StarPU asks NVML and then does not divide such a link
-/// among the GPUs, which affects its choice between a peer's copy and the host's.
-void tell_of_nvlink(const simulation::Machine& machine) {
-  for (int bus = 0; bus < starpu_bus_get_count(); bus++) {
-    const int from = gpu_at(starpu_bus_get_src(bus)), to = gpu_at(starpu_bus_get_dst(bus));
-    if (from >= 0 && to >= 0 && machine.peer(from, to).way == simulation::PeerLink::Way::NvLink)
-      starpu_bus_set_ngpus(bus, 1);
-  }
-}
 
 /// A thread that repeats calls of a routine as long as this object lives. The first one has ended when it is
 /// constructed.
@@ -209,6 +155,8 @@ struct {
   int result;
 } job;
 
+}  // namespace
+
 void put_environment(const Options& options, const Scratch& scratch) {
   const auto put = [](const char* name, const std::string& value) { setenv(name, value.c_str(), 1); };
   put("TESSERA_PLATFORM", options.platform);
@@ -222,30 +170,6 @@ void put_environment(const Options& options, const Scratch& scratch) {
     put("STARPU_LIMIT_CUDA_MEM", std::to_string(options.gpu_memory));
     put("STARPU_SUBALLOCATOR", "0");  // it allocates 32 MiB at a time, or fails
   }
-}
-
-}  // namespace
-
-void to_json(nlohmann::json& json, const Outcome& o) {
-  json = {{"error", o.error},
-          {"bad_argument", o.bad_argument},
-          {"seconds", o.seconds},
-          {"m", o.tile_m},
-          {"n", o.tile_n},
-          {"k", o.tile_k},
-          {"policy", o.policy},
-          {"placement", o.placement},
-          {"gpus", nlohmann::json::array()}};
-  for (const auto& g : o.gpus) json["gpus"].push_back({g.busy, g.last_end});
-  json["activity"] = o.activity;
-}
-
-void from_json(const nlohmann::json& json, Outcome& o) {
-  o.error = json.at("error"), o.bad_argument = json.at("bad_argument"), o.seconds = json.at("seconds");
-  o.tile_m = json.at("m"), o.tile_n = json.at("n"), o.tile_k = json.at("k");
-  o.policy = json.at("policy"), o.placement = json.at("placement");
-  for (const auto& g : json.at("gpus")) o.gpus.push_back({g.at(0), g.at(1)});
-  json.at("activity").get_to(o.activity);
 }
 
 void become_simulation(const Options& options, const Run& run, const Scratch& scratch, int result) {

@@ -2,40 +2,22 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
-#include "shared/activity.hpp"
 #include "simulate/options.hpp"
+#include "simulate/outcome.hpp"
 
 namespace tessera::simulate {
-
-/// The work of one GPU during a call [s].
-struct GpuUse {
-  double busy = 0;      ///< time in tasks
-  double last_end = 0;  ///< end of its last task, from the start of the call
-};
-
-/// The result of a simulation.
-struct Outcome {
-  std::string error;          ///< "": none
-  bool bad_argument = false;  ///< the error is caused by the arguments
-  double seconds = 0;
-  Index tile_m = 0, tile_n = 0, tile_k = 0;
-  std::string policy, placement;
-  std::vector<GpuUse> gpus;
-  tools::Activity activity;
-};
-
-void to_json(nlohmann::json& json, const Outcome& outcome);
-void from_json(const nlohmann::json& json, Outcome& outcome);
 
 /// The folder with the machine's files, which the simulation may also write to.
 struct Scratch {
   std::filesystem::path folder;
   static constexpr const char* host = "simulated";
 };
+
+/// Sets what StarPU reads: the files of the machine, and the memory that may be used.
+void put_environment(const Options& options, const Scratch& scratch);
 
 /// From now on, copies between host and GPU go through staging buffers. The columns of tiles do not count, since the
 /// buffers are contiguous. No transfer of a tile hides the time in which one core fills or empties the first buffer.

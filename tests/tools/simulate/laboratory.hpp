@@ -26,7 +26,7 @@ inline Ended simulate(const std::string& arguments, unsigned seconds = 30) {
 
 /// The JSON rows of some simulations. All of them must succeed.
 inline std::vector<nlohmann::json> rows_of(const std::string& arguments, unsigned seconds = 30) {
-  const auto ended = simulate(arguments + " --json -", seconds);
+  const auto ended = simulate("--json - " + arguments, seconds);
   EXPECT_EQ(ended.status, 0) << arguments << '\n' << ended.err;
   std::vector<nlohmann::json> rows;
   std::istringstream lines(ended.out);

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace graphs {
+
+/// What all graphs have in common.
+struct Size {
+  int tiles;      ///< tiles in a row or column of a matrix
+  int tile;       ///< order of a tile [elements]
+  unsigned seed;  ///< of graphs with a random order
+};
+
+/// A graph of tasks.
+struct Graph {
+  std::string name, text;
+  void (*run)(const Size& size);  ///< submits all tasks, waits, and brings the results to the host
+};
+
+const std::vector<Graph>& all();
+
+}  // namespace graphs

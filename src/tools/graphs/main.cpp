@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Graphs of tasks to judge scheduling policies by. The program knows StarPU, and nothing of Tessera:
+// `tessera-simulate --program` runs it on described machines. It is a main program of StarPU, which renames `main`.
+#include <fmt/format.h>
+#include <starpu.h>
+
+#include <CLI/CLI.hpp>
+
+#include "graphs/graphs.hpp"
+#include "shared/bad_argument.hpp"
+#include "shared/command_line.hpp"
+#include "shared/exit_code.hpp"
+
+namespace {
+
+int run(int argc, char** argv) {
+  CLI::App app("Submits a graph of tasks to StarPU.", "graphs");
+  std::string name;
+  graphs::Size size{12, 1024, 1};
+  std::string known;
+  for (const auto& graph : graphs::all()) known += fmt::format("\n  {}: {}", graph.name, graph.text);
+  app.add_option("GRAPH", name, "one of:" + known)->required();
+  app.add_option("--tiles", size.tiles, "tiles in a row of a matrix (12)")->check(CLI::Range(1, 256));
+  app.add_option("--tile", size.tile, "order of a tile (1024)")->check(CLI::Range(1, 1 << 15));
+  app.add_option("--seed", size.seed, "of a random order (1)");
+  if (!tessera::tools::parse_command_line(app, argc, argv)) return tessera::tools::Success;
+  const auto& all = graphs::all();
+  const auto graph = std::ranges::find(all, name, &graphs::Graph::name);
+  if (graph == all.end()) throw tessera::tools::BadArgument("GRAPH", name, "is not a graph; there are:" + known);
+  if (starpu_init(nullptr) != 0) throw std::runtime_error("StarPU does not start");
+  graph->run(size);
+  starpu_shutdown();
+  return tessera::tools::Success;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return tessera::tools::exit_code_of("graphs", [&] { return run(argc, argv); });
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <starpu.h>
+
+#include <initializer_list>
+
+/// The tasks of the graphs. They say how many flops they are, and no more of how long they take.
+namespace graphs {
+
+/// A codelet for CPU workers and GPUs. In simulated time, its functions are never called.
+class Operation {
+ public:
+  Operation(const char* name, std::initializer_list<starpu_data_access_mode> modes) {
+    codelet_.name = name;
+    codelet_.cpu_funcs[0] = [](void**, void*) {};
+    codelet_.cuda_funcs[0] = [](void**, void*) {};
+    for (const auto mode : modes) codelet_.modes[codelet_.nbuffers++] = mode;
+  }
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+
+  /// Submits a task.
+  void operator()(double flops, std::initializer_list<starpu_data_handle_t> tiles) {
+    auto* task = starpu_task_create();
+    task->cl = &codelet_;
+    task->flops = flops;
+    int i = 0;
+    for (auto* tile : tiles) task->handles[i++] = tile;
+    STARPU_CHECK_RETURN_VALUE(starpu_task_submit(task), "starpu_task_submit");
+  }
+
+ private:
+  starpu_codelet codelet_{};
+};
+
+inline Operation gemm{"gemm", {STARPU_R, STARPU_R, STARPU_RW}}, syrk{"syrk", {STARPU_R, STARPU_RW}},
+    trsm{"trsm", {STARPU_R, STARPU_RW}}, potrf{"potrf", {STARPU_RW}}, getrf{"getrf_nopiv", {STARPU_RW}};
+// The tiles of a QR factorization, with the numbers of flops of Bouwmeester et al. (2011).
+inline Operation geqrt{"geqrt", {STARPU_RW}}, unmqr{"unmqr", {STARPU_R, STARPU_RW}},
+    tsqrt{"tsqrt", {STARPU_RW, STARPU_RW}}, tsmqr{"tsmqr", {STARPU_R, STARPU_RW, STARPU_RW}};
+
+}  // namespace graphs

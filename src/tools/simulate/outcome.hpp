@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "shared/activity.hpp"
+
+namespace tessera::simulate {
+
+/// The work of one GPU during a simulation [s].
+struct GpuUse {
+  double busy = 0;      ///< time in tasks
+  double last_end = 0;  ///< end of its last task, from the start of the call
+};
+
+/// The result of a simulation.
+struct Outcome {
+  std::string error;          ///< "": none
+  bool bad_argument = false;  ///< the error is caused by the arguments
+  double seconds = 0;
+  Index tile_m = 0, tile_n = 0, tile_k = 0;
+  std::string policy, placement;
+  std::vector<GpuUse> gpus;
+  tools::Activity activity;
+};
+
+void to_json(nlohmann::json& json, const Outcome& outcome);
+void from_json(const nlohmann::json& json, Outcome& outcome);
+
+/// The share of the time in which a GPU ran no task.
+double idle_share(const GpuUse& gpu, double seconds);
+/// The average over all GPUs, of which there is at least one.
+double average_idle(const Outcome& outcome);
+/// The time between the ends of the first and the last GPU, as a fraction of the whole.
+double imbalance(const Outcome& outcome);
+
+}  // namespace tessera::simulate

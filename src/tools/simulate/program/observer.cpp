@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// libtessera_observer.so is loaded before a program that tessera-simulate runs. It replaces three functions of StarPU:
+// when StarPU has started, it begins to count; each task that is submitted gets a duration; before StarPU stops, it
+// sends the result to tessera-simulate.
+#include <dlfcn.h>
+#include <starpu.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "machine/simulation/machine.hpp"
+#include "runtime/counters.hpp"
+#include "simulate/outcome.hpp"
+#include "simulate/program/durations.hpp"
+#include "simulate/task_watch.hpp"
+
+#undef starpu_task_submit  // a macro that calls the function
+
+namespace {
+
+using namespace tessera;
+
+/// What is observed while StarPU runs.
+struct Observation {
+  simulate::TaskWatch watch{static_cast<int>(starpu_cuda_worker_get_count())};
+  double begin = 0;  ///< µs: when the first task is submitted; 0: none has been
+};
+std::optional<Observation> observation;
+
+/// The next function of this name: StarPU's.
+template <typename Function>
+Function* replaced(Function* /*replacement*/, const char* name) {
+  auto* const found = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+  if (found == nullptr) {
+    std::fprintf(stderr, "tessera-simulate: StarPU has no function %s\n", name);
+    std::abort();
+  }
+  return found;
+}
+
+/// Ends the program with a message. The functions below are called by C programs, which catch no exceptions.
+template <typename Function>
+void guarded(Function function) {
+  try {
+    function();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "tessera-simulate: %s\n", error.what());
+    std::_Exit(EXIT_FAILURE);
+  }
+}
+
+void begin_observation() {
+  simulate::tell_of_nvlink(simulation::described_machine());
+  observation.emplace();
+  detail::reset_counters();
+}
+
+simulate::Outcome outcome() {
+  const int gpus = static_cast<int>(starpu_cuda_worker_get_count());
+  std::vector<int> ordinals(static_cast<std::size_t>(gpus));
+  std::iota(ordinals.begin(), ordinals.end(), 0);
+  simulate::Outcome outcome;
+  if (observation->begin == 0) outcome.error = "the program has submitted no task";
+  outcome.seconds = 1e-6 * (starpu_timing_now() - observation->begin);
+  outcome.policy = starpu_sched_get_sched_policy()->policy_name;
+  if (const char* wanted = std::getenv("STARPU_SCHED"); wanted != nullptr && outcome.policy != wanted)
+    outcome.error = "it ran under the policy '" + outcome.policy + "': StarPU knows no policy '" + wanted +
+                    "', or refused its options, or the program chooses one itself";
+  outcome.gpus = simulate::TaskWatch::result();
+  outcome.activity = {detail::read_counters(ordinals), 1, gpus, static_cast<int>(starpu_worker_get_count())};
+  outcome.activity.total.seconds = outcome.seconds;
+  return outcome;
+}
+
+/// Only once: a program may start StarPU again.
+void send_outcome() {
+  const char* descriptor = std::getenv("TESSERA_SIMULATION_RESULT");
+  if (!observation || descriptor == nullptr) return;
+  const auto text = nlohmann::json(outcome()).dump();
+  observation.reset();
+  const auto written = write(std::atoi(descriptor), text.data(), text.size());
+  if (written != static_cast<ssize_t>(text.size())) throw std::runtime_error("the result cannot be written");
+  unsetenv("TESSERA_SIMULATION_RESULT");
+}
+
+}  // namespace
+
+extern "C" int starpu_init(starpu_conf* conf) {
+  static auto* const original = replaced(&starpu_init, "starpu_init");
+  const int result = original(conf);
+  if (result == 0 && std::getenv("TESSERA_SIMULATION_RESULT") != nullptr) guarded(begin_observation);
+  return result;
+}
+
+extern "C" int starpu_task_submit(starpu_task* task) {
+  static auto* const original = replaced(&starpu_task_submit, "starpu_task_submit");
+  if (observation) {
+    if (observation->begin == 0) observation->begin = starpu_timing_now();
+    guarded([&] { simulate::set_durations(task); });
+  }
+  return original(task);
+}
+
+extern "C" void starpu_shutdown(void) {
+  static auto* const original = replaced(&starpu_shutdown, "starpu_shutdown");
+  guarded(send_outcome);
+  original();
+}

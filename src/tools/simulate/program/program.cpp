@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "simulate/program/program.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include <tessera/sched.h>
+
+namespace tessera::simulate {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The folder of the libraries of this build or installation.
+fs::path library_folder() {
+  Dl_info info{};
+  dladdr(reinterpret_cast<void*>(&tessera_sched_policy), &info);
+  return fs::canonical(info.dli_fname).parent_path();
+}
+
+[[noreturn]] void fail(const std::string& error, int result) {
+  Outcome outcome;
+  outcome.error = error, outcome.bad_argument = true;
+  const auto text = nlohmann::json(outcome).dump();
+  const bool whole = write(result, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  _exit(whole ? 0 : 1);
+}
+
+/// What the program's StarPU reads, and what the library that is loaded before it reads.
+void put_program_environment(const Options& options, const Run& run, int result) {
+  const auto libraries = library_folder();
+  const auto put = [](const char* name, const std::string& value) { setenv(name, value.c_str(), 1); };
+  put("STARPU_SCHED", run.policy);
+  put("STARPU_SCHED_LIB", libraries / "libtessera_sched.so");
+  put("STARPU_NCUDA", std::to_string(run.gpus));
+  put("STARPU_NCPU", std::to_string(run.cpus));
+  put("STARPU_SILENT", "1");
+  put("TESSERA_SIMULATION_TYPE", {options.problems.front().type});
+  put("TESSERA_SIMULATION_RESULT", std::to_string(result));
+  const char* others = std::getenv("LD_PRELOAD");
+  put("LD_PRELOAD",
+      (libraries / "libtessera_observer.so").string() + (others != nullptr ? std::string(":") + others : ""));
+}
+
+}  // namespace
+
+void become_program(const Options& options, const Run& run, const Scratch& scratch, int result) {
+  put_environment(options, scratch);
+  const int kept = dup(result);  // without the flag that closes it
+  put_program_environment(options, run, kept);
+  auto words = options.program;
+  words.emplace_back("--log=root.thresh:warning");  // SimGrid takes this argument away
+  std::vector<char*> arguments;
+  for (auto& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  execv(arguments.front(), arguments.data());
+  fail(fmt::format("--program: {} cannot be started: {}", words.front(), std::strerror(errno)), result);
+}
+
+}  // namespace tessera::simulate

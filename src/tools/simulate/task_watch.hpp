@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <starpu.h>
+#include <starpu_scheduler.h>
+
+#include <vector>
+
+#include "machine/simulation/machine.hpp"
+#include "simulate/outcome.hpp"
+
+/// What a simulating process sees of StarPU.
+namespace tessera::simulate {
+
+/// Adds up the tasks of each GPU. The scheduling policy's hook for finished tasks is wrapped for that.
+class TaskWatch {
+ public:
+  explicit TaskWatch(int gpus) {
+    uses.assign(static_cast<std::size_t>(gpus), {});
+    begin = starpu_timing_now();
+    auto* policy = starpu_sched_get_sched_policy();
+    next = policy->post_exec_hook;
+    policy->post_exec_hook = ended;
+    starpu_profiling_status_set(STARPU_PROFILING_ENABLE);
+  }
+  ~TaskWatch() {
+    starpu_profiling_status_set(STARPU_PROFILING_DISABLE);
+    starpu_sched_get_sched_policy()->post_exec_hook = next;
+  }
+  TaskWatch(const TaskWatch&) = delete;
+  TaskWatch& operator=(const TaskWatch&) = delete;
+
+  static std::vector<GpuUse> result() { return uses; }
+
+ private:
+  static void ended(starpu_task* task, unsigned context) {
+    const auto* info = task->profiling_info;
+    if (info != nullptr && starpu_worker_get_type(info->workerid) == STARPU_CUDA_WORKER) {
+      auto& use = uses[static_cast<std::size_t>(starpu_worker_get_devid(info->workerid))];
+      auto end = info->end_time;
+      // The simulated time of the kernel. StarPU's start-to-end time includes waiting for memory if tasks are queued.
+      if (const auto* model = task->cl->model; model != nullptr && model->worker_cost_function != nullptr)
+        use.busy += 1e-6 * model->worker_cost_function(task, static_cast<unsigned>(info->workerid), 0);
+      use.last_end = 1e-6 * (starpu_timing_timespec_to_us(&end) - begin);
+    }
+    if (next != nullptr) next(task, context);
+  }
+
+  static inline std::vector<GpuUse> uses;
+  static inline double begin = 0;  ///< µs
+  static inline void (*next)(starpu_task*, unsigned) = nullptr;
+};
+
+/// Tells StarPU which peer links are NVLink. On a real machine StarPU asks NVML and then does not divide such a link
+/// among the GPUs, which affects its choice between a peer's copy and the host's.
+inline void tell_of_nvlink(const simulation::Machine& machine) {
+  const auto gpu_at = [](int node) {
+    const auto n = static_cast<unsigned>(node);
+    return starpu_node_get_kind(n) == STARPU_CUDA_RAM ? starpu_memory_node_get_devid(n) : -1;
+  };
+  for (int bus = 0; bus < starpu_bus_get_count(); bus++) {
+    const int from = gpu_at(starpu_bus_get_src(bus)), to = gpu_at(starpu_bus_get_dst(bus));
+    if (from >= 0 && to >= 0 && machine.peer(from, to).way == simulation::PeerLink::Way::NvLink)
+      starpu_bus_set_ngpus(bus, 1);
+  }
+}
+
+}  // namespace tessera::simulate

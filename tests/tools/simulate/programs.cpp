@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// StarPU programs that do not know Tessera, on described machines.
+#include <fstream>
+
+#include "laboratory.hpp"
+#include "support/files.hpp"
+
+namespace tessera::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+/// The program with graphs that are not ours.
+std::string graphs() {
+  const char* program = std::getenv("TESSERA_GRAPHS");
+  if (program == nullptr) throw std::runtime_error("TESSERA_GRAPHS must name the program graphs");
+  return program;
+}
+
+std::string on(const std::string& platform, const std::string& graph) {
+  return "--platform " + platform + " --program " + graphs() + " -- " + graph;
+}
+
+TEST(Programs, AreComparedUnderSeveralPolicies) {
+  const auto rows = rows_of("--policy tessera,eager,dmdas --gpus 1,3 " + on("everest", "cholesky-right --tiles 5"));
+  ASSERT_EQ(rows.size(), 6u);
+  EXPECT_EQ(rows[0].at("policy"), "tessera");
+  EXPECT_EQ(rows[2].at("policy"), "dmdas");
+  EXPECT_EQ(rows[5].at("gpus"), 3);
+  for (const auto& row : rows) {
+    EXPECT_EQ(row.at("program").at(1), "cholesky-right");
+    EXPECT_GT(row.at("median_s"), 0);
+    EXPECT_GE(row.at("bytes_h2d"), 15 * 8 * 1024 * 1024) << "the tiles of the lower triangle";
+  }
+  EXPECT_TRUE(rows[1].at("scheduling").is_null());
+}
+
+// One task after another: the time is known.
+TEST(Programs, TakeWhatTheTableOfCodeletsSays) {
+  const Scratch folder;
+  const auto machine = folder.path() / "table.json";
+  {
+    std::ifstream original(std::string(TESSERA_PLATFORM_FOLDER) + "/everest.json");
+    auto json = nlohmann::json::parse(original);
+    for (auto& [name, kind] : json["kinds"].items()) {
+      kind["codelets_ms"]["geqrt"] = nlohmann::json::parse("[[1, 1e-6], [8388608, 2500]]");
+      kind["task_overhead_us"] = 0;
+    }
+    std::ofstream(machine) << json;
+  }
+  const double seconds = row_of(on(machine, "qr --tiles 1")).at("median_s");
+  EXPECT_GT(seconds, 2.5);
+  EXPECT_LT(seconds, 2.6);
+}
+
+TEST(Programs, ThatCannotRunAreRefused) {
+  const auto refused = [](const std::string& arguments, int status, const std::string& text) {
+    const auto ended = simulate("--platform everest " + arguments);
+    EXPECT_EQ(ended.status, status) << arguments;
+    EXPECT_THAT(ended.err, AllOf(HasSubstr("tessera-simulate: "), HasSubstr(text))) << arguments;
+  };
+  refused("--program ./no-such-program", 2, "--program: './no-such-program' is not a program");
+  refused("--program " + graphs() + " --size 4096", 2, "--size: cannot be used with --program");
+  refused("gemm", 2, "there is no --program for it");
+  refused("--policy best --program " + graphs() + " -- qr", 2, "--policy best: ");
+  refused("--program /bin/true", 3, "ended without a result");
+  refused("--program " + graphs() + " -- no-such-graph", 3, "ended without a result");
+}
+
+}  // namespace
+}  // namespace tessera::test

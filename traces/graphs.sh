@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Compares the policy `tessera` with StarPU's own policies on graphs that are not Tessera's, on simulated machines. Prints
+# the tables of traces/policy.md. Every policy runs each graph with each tile and number of CPU workers below, and its
+# fastest run counts. The graphs are those of build/simgrid/bin/graphs.
+# usage: traces/graphs.sh [--quick] [MACHINE]...
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+build=$here/../build/simgrid/bin
+simulate=${TESSERA_SIMULATE:-$build/tessera-simulate} graphs=${TESSERA_GRAPHS:-$build/graphs}
+[[ -n ${TESSERA_SIMULATE:-} ]] || "$here/../run" build simgrid
+
+policies=tessera,eager,lws,dmda,dmdar,dmdas
+names=(gemm-rows gemm-random gemm-unequal cholesky-right cholesky-left lu qr two chains)
+tiles=(6 12) cpus=(0 4) order=12288
+if [[ ${1:-} == --quick ]]; then tiles=(12) cpus=(0) && shift; fi
+[[ $# -gt 0 ]] || set -- h200x4 everest makalu summit-node workstation two-cores
+
+# Prints one line for each run: graph, memory, policy, seconds, bytes from the host, idle share, what it ran with.
+runs() {  # machine, graph, memory of a GPU [MiB] or 0
+  local machine=$1 graph=$2 memory=$3 count cores options=()
+  [[ $memory == 0 ]] || options=(--gpu-memory "$memory")
+  for count in "${tiles[@]}"; do
+    for cores in "${cpus[@]}"; do
+      if [[ $machine == two-cores ]]; then options=(--gpus 0 --cpus 2) && cores=2; fi
+      "$simulate" --platform "${machine/two-cores/everest}" --policy "$policies" --cpus "$cores" "${options[@]}" \
+        --program "$graphs" --json - -- "$graph" --tiles "$count" --tile $((order / count)) 2>/dev/null |
+        awk -v graph="$graph" -v memory="$memory" -v with="$count tiles, $cores CPUs" '
+          function value(name) {
+            match($0, "\"" name "\":[^,}]*")
+            return substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3)
+          }
+          { gsub(/"/, "", graph)
+            policy = value("policy"); gsub(/"/, "", policy)
+            print graph "|" memory "|" policy "|" value("median_s") "|" value("bytes_h2d") "|" with }' || true
+      [[ $machine != two-cores ]] || break
+    done
+  done
+}
+
+# One row for each graph: the fastest run of each policy, then the summary.
+table() {
+  awk -F'|' '
+    { key = $1 ($2 > 0 ? ", " $2 " MiB" : "")
+      if (!(key in seen)) { seen[key] = 1; keys[++count] = key }
+      if (!((key, $3) in time) || $4 < time[key, $3]) { time[key, $3] = $4; bytes[key, $3] = $5; with[key, $3] = $6 } }
+    function cell(key, p) { return sprintf("%.4g s, %.3g GB, %s", time[key, p], bytes[key, p] / 1e9, with[key, p]) }
+    END {
+      print "| | tessera | best of the others | times faster |"
+      print "|---|---|---|---|"
+      split("eager lws dmda dmdar dmdas", others, " ")
+      for (i = 1; i <= count; i++) {
+        key = keys[i]; best = ""
+        for (o in others) {
+          p = others[o]
+          if ((key, p) in time && (best == "" || time[key, p] < time[key, best])) best = p
+        }
+        if (best == "" || !((key, "tessera") in time)) { print "| " key " | no result | | |"; continue }
+        ratio = time[key, best] / time[key, "tessera"]
+        printf "| %s | %s | %s %s | %.2f |\n", key, cell(key, "tessera"), best, cell(key, best), ratio
+        sum += log(ratio); cells++
+        if (least == "" || ratio < least) least = ratio
+        if (ratio < 0.98) behind++
+        if (bytes[key, "tessera"] < bytes[key, best]) fewer++
+      }
+      printf "\nGeometric mean %.2f, least %.2f, more than 2 %% behind in %d of %d; fewer bytes in %d.\n\n", exp(sum / cells),
+             least, behind, cells, fewer
+    }'
+}
+
+for machine in "$@"; do
+  printf '**%s**\n\n' "$machine"
+  for name in "${names[@]}"; do
+    runs "$machine" "$name" 0
+  done | table
+  [[ $machine != two-cores ]] || continue
+  printf '**%s, all GPUs together hold a quarter of the operands**\n\n' "$machine"
+  case $machine in h200x4 | makalu) gpus=4 ;; everest) gpus=3 ;; summit-node) gpus=6 ;; *) gpus=2 ;; esac
+  for name in gemm-rows gemm-random gemm-unequal cholesky-right lu; do
+    case $name in gemm*) matrices=3 ;; *) matrices=1 ;; esac
+    runs "$machine" "$name" $((matrices * order * order * 8 / 4 / gpus >> 20))
+  done | table
+done
