@@ -48,7 +48,9 @@ class Tiles {
   int columns() const { return static_cast<int>(columns_.size()); }
   int height(int i) const { return rows_[static_cast<std::size_t>(i)]; }
   int width(int j) const { return columns_[static_cast<std::size_t>(j)]; }
-  starpu_data_handle_t operator()(int i, int j) const { return handles_[static_cast<std::size_t>(i + j * rows())]; }
+  starpu_data_handle_t operator()(int i, int j) const {
+    return handles_[static_cast<std::size_t>(i) + static_cast<std::size_t>(j) * rows_.size()];
+  }
 
  private:
   Lengths rows_, columns_;

@@ -89,7 +89,7 @@ std::string known_platforms(const fs::path& folder) {
 fs::path platforms_folder() {
   if (const char* folder = std::getenv("TESSERA_PLATFORMS"); folder != nullptr && *folder != '\0') return folder;
   const auto program = fs::read_symlink("/proc/self/exe").parent_path();
-  const auto installed = (program / TESSERA_INSTALLED_PLATFORMS).lexically_normal();
+  auto installed = (program / TESSERA_INSTALLED_PLATFORMS).lexically_normal();
   if (std::error_code error; fs::is_directory(installed, error)) return installed;
   return (program / TESSERA_SOURCE_PLATFORMS).lexically_normal();
 }

@@ -59,6 +59,7 @@ void become_program(const Options& options, const Run& run, const Scratch& scrat
   auto words = options.program;
   words.emplace_back("--log=root.thresh:warning");  // SimGrid takes this argument away
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (auto& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   execv(arguments.front(), arguments.data());
