@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Measures the effect of each option of the policy `tessera` on simulated machines. Prints the table of traces/policy.md.
+# Measures the effect of each option of the policy `tessera` on simulated machines. Prints the tables of traces/policy.md.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 simulate=${TESSERA_SIMULATE:-$here/../build/simgrid/bin/tessera-simulate}
@@ -9,24 +9,9 @@ graphs=${TESSERA_GRAPHS:-$here/../build/simgrid/bin/graphs}
 
 changes=(LOCALITY=off CHAINS=off PREFETCH=off PEERS=off WAIT=off STEAL=off DECLINE=off WRITE_BACK=off
   WINDOW=1 SLOTS=4 SLOTS=8 LOOKAHEAD=10 LOOKAHEAD=100 RESULTS=100)
-options=(all-on "${changes[@]/#/TESSERA_SCHED_}" TESSERA_PLACEMENT=scheduler)
+options=(all-on "${changes[@]/#/TESSERA_SCHED_}")
 names=() cases=()
 add() { names+=("$1") cases+=("$2"); }  # title of the column, arguments
-add "h200x4 gemm" "--platform h200x4 --routine gemm"
-add "h200x4 trsm" "--platform h200x4 --routine trsm"
-add "h200x4 syrk" "--platform h200x4 --routine syrk"
-add "everest gemm" "--platform everest --routine gemm --tile 1024"
-add "everest trsm" "--platform everest --routine trsm --tile 1024"
-add "makalu gemm" "--platform makalu --routine gemm"
-add "summit-node gemm" "--platform summit-node --routine gemm"
-add "h200x4 gemm, out of core" "--platform h200x4 --routine gemm --tile 2048 --gpu-memory 412"
-# Of programs that are not Tessera's.
-add_graph() { names+=("$1 $2${3:+, out of core}") cases+=("--platform $1 --program $graphs ${3:+--gpu-memory $3} -- $2 --tiles 12 --tile 1024"); }
-for machine in h200x4 everest; do
-  for graph in gemm-random cholesky-left qr two chains; do add_graph "$machine" "$graph"; done
-  add_graph "$machine" gemm-random 220
-  add_graph "$machine" cholesky-right 75
-done
 
 # Prints the seconds and the bytes from the host; nothing if there is no result.
 measure() {  # option, arguments
@@ -42,22 +27,50 @@ measure() {  # option, arguments
          { print value("median_s"), value("bytes_h2d") }' || true
 }
 
-printf '|'
-printf ' | %s' "${names[@]}"
-printf ' |\n|---%s\n' "$(printf '|---%.0s' "${names[@]}")|"
-for option in "${options[@]}"; do
-  label=${option#TESSERA_SCHED_}
-  printf '| %s' "${label/all-on/all on}"
-  for i in "${!cases[@]}"; do
-    result=$(measure "$option" "${cases[i]}")
-    [[ $option == all-on ]] && reference[i]=$result
-    awk -v r="$result" -v a="${reference[i]}" -v first="$option" 'BEGIN {
-      split(r, now); split(a, all)
-      if (r == "") printf " | none"
-      else if (first == "all-on") printf " | %.4g s, %.3g GB", now[1], now[2] / 1e9
-      else if (r == a) printf " | ="
-      else printf " | %.2f, %.3g", now[1] / all[1], now[2] / 1e9
-    }'
+# Prints one row for each option, with a column for each case added so far, and forgets the cases.
+table() {  # options
+  local option label i result reference=()
+  printf '|'
+  printf ' | %s' "${names[@]}"
+  printf ' |\n|---%s\n' "$(printf '|---%.0s' "${names[@]}")|"
+  for option in "$@"; do
+    label=${option#TESSERA_SCHED_}
+    printf '| %s' "${label/all-on/all on}"
+    for i in "${!cases[@]}"; do
+      result=$(measure "$option" "${cases[i]}")
+      [[ $option == all-on ]] && reference[i]=$result
+      awk -v r="$result" -v a="${reference[i]}" -v first="$option" 'BEGIN {
+        split(r, now); split(a, all)
+        if (r == "") printf " | none"
+        else if (first == "all-on") printf " | %.4g s, %.3g GB", now[1], now[2] / 1e9
+        else if (r == a) printf " | ="
+        else printf " | %.2f, %.3g", now[1] / all[1], now[2] / 1e9
+      }'
+    done
+    echo ' |'
   done
-  echo ' |'
+  names=() cases=()
+}
+
+add "h200x4 gemm" "--platform h200x4 --routine gemm"
+add "h200x4 trsm" "--platform h200x4 --routine trsm"
+add "h200x4 syrk" "--platform h200x4 --routine syrk"
+add "everest gemm" "--platform everest --routine gemm --tile 1024"
+add "everest trsm" "--platform everest --routine trsm --tile 1024"
+add "makalu gemm" "--platform makalu --routine gemm"
+add "summit-node gemm" "--platform summit-node --routine gemm"
+add "h200x4 gemm, out of core" "--platform h200x4 --routine gemm --tile 2048 --gpu-memory 412"
+table "${options[@]}" TESSERA_PLACEMENT=scheduler
+
+# Of programs that are not Tessera's.
+add_graph() {  # machine, graph, MiB of a GPU or nothing
+  names+=("$2${3:+, out of core}")
+  cases+=("--platform $1 --program $graphs ${3:+--gpu-memory $3} -- $2 --tiles 12 --tile 1024")
+}
+for machine in h200x4 everest; do
+  printf '\n**%s**\n\n' "$machine"
+  for graph in gemm-random cholesky-left qr two chains; do add_graph "$machine" "$graph"; done
+  add_graph "$machine" gemm-random 220
+  add_graph "$machine" cholesky-right 75
+  table "${options[@]}"
 done
