@@ -21,7 +21,7 @@ runs() {  # machine, graph, memory of a GPU [MiB] or 0
   local machine=$1 graph=$2 memory=$3 count cores options=()
   [[ $memory == 0 ]] || options=(--gpu-memory "$memory")
   for count in "${tiles[@]}"; do
-    # A task needs three tiles. With less memory than that, StarPU tries to allocate for ever.
+    # A task needs three tiles. With less memory than that, StarPU tries to allocate for ever; four leave room to prefetch.
     if [[ $memory != 0 && $memory -lt $((4 * 8 * (order / count) ** 2 >> 20)) ]]; then continue; fi
     for cores in "${cpus[@]}"; do
       if [[ $machine == two-cores ]]; then options=(--gpus 0) && cores=2; fi

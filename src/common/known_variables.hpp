@@ -11,15 +11,34 @@ namespace tessera::detail {
 
 /// The environment variables of docs/environment.md, in the order of their names. Those of the policy are not here: it
 /// refuses unknown names itself.
-constexpr std::string_view known_variables[] = {
-    "TESSERA_BENCH",           "TESSERA_BLAS_DEVICES",  "TESSERA_BLAS_LOG",      "TESSERA_BLAS_MIN_FLOPS",
-    "TESSERA_CACHE_DIR",       "TESSERA_CPUS",          "TESSERA_CUDA",          "TESSERA_GPUS",
-    "TESSERA_GPU_HEAP",        "TESSERA_GPU_MEMORY",    "TESSERA_GRAPHS",        "TESSERA_HOST_BLAS",
-    "TESSERA_LIBRARY",         "TESSERA_OPENCL",        "TESSERA_PINNED_MEMORY", "TESSERA_PLACEMENT",
-    "TESSERA_PLATFORM",        "TESSERA_PLATFORMS",     "TESSERA_POLICY",        "TESSERA_PROGRESS",
-    "TESSERA_QUIET",           "TESSERA_SCHED_",        "TESSERA_SIMULATE",      "TESSERA_SIMULATION_RESULT",
-    "TESSERA_SIMULATION_TYPE", "TESSERA_STARPU_SOURCE", "TESSERA_TEST_",         "TESSERA_TILE",
-    "TESSERA_TILE_EDGES",      "TESSERA_TRACE"};
+constexpr std::string_view known_variables[] = {"TESSERA_BENCH",
+                                                "TESSERA_BLAS_DEVICES",
+                                                "TESSERA_BLAS_LOG",
+                                                "TESSERA_BLAS_MIN_FLOPS",
+                                                "TESSERA_CACHE_DIR",
+                                                "TESSERA_CPUS",
+                                                "TESSERA_CUDA",
+                                                "TESSERA_GPUS",
+                                                "TESSERA_GPU_HEAP",
+                                                "TESSERA_GPU_MEMORY",
+                                                "TESSERA_GRAPHS",
+                                                "TESSERA_HOST_BLAS",
+                                                "TESSERA_LIBRARY",
+                                                "TESSERA_OPENCL",
+                                                "TESSERA_PINNED_MEMORY",
+                                                "TESSERA_PLACEMENT",
+                                                "TESSERA_PLATFORM",
+                                                "TESSERA_PLATFORMS",
+                                                "TESSERA_POLICY",
+                                                "TESSERA_PROGRESS",
+                                                "TESSERA_QUIET",
+                                                "TESSERA_SIMULATE",
+                                                "TESSERA_SIMULATION_RESULT",
+                                                "TESSERA_SIMULATION_TYPE",
+                                                "TESSERA_STARPU_SOURCE",
+                                                "TESSERA_TILE",
+                                                "TESSERA_TILE_EDGES",
+                                                "TESSERA_TRACE"};
 
 /// The names of variables that look like Tessera's and that nothing reads, separated by commas; "" if there are none. A
 /// mistyped name would have no effect otherwise, and nobody would know.

@@ -66,6 +66,11 @@ if [[ -x $prefix/bin/tessera-hpl ]]; then
 fi
 if [[ -x $prefix/bin/tessera-simulate ]]; then
   as_stranger "tessera-simulate" "$prefix/bin/tessera-simulate" --platform h200x4 --size 2048 --brief
+  if [[ -x $build/../simgrid/bin/graphs ]]; then
+    cp "$build/../simgrid/bin/graphs" "$scratch/user"
+    as_stranger "tessera-simulate --program" env LD_LIBRARY_PATH="$(dirname "$(find "$prefix" -name libtessera_observer.so)")" \
+      "$prefix/bin/tessera-simulate" --platform everest --brief --program ./graphs -- chains --tiles 3
+  fi
 fi
 while read -r example; do
   as_stranger "${example##*/}" "$example"

@@ -36,6 +36,13 @@ TEST(Programs, AreComparedUnderSeveralPolicies) {
   EXPECT_TRUE(rows[1].at("scheduling").is_null());
 }
 
+TEST(Programs, RunUnderAPolicyOfOnesOwn) {
+  const auto row = row_of("--policy-library " + std::string(std::getenv("TESSERA_TEST_FIFO")) + " --policy fifo " +
+                          on("everest", "chains --tiles 4"));
+  EXPECT_EQ(row.at("policy"), "fifo");
+  EXPECT_GT(row.at("median_s"), 0);
+}
+
 // One task after another: the time is known.
 TEST(Programs, TakeWhatTheTableOfCodeletsSays) {
   const Scratch folder;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <deque>
 #include <map>
 #include <string>
 
@@ -15,12 +16,10 @@ namespace {
 
 using simulation::described_machine;
 
-/// A codelet of the program: its name in lower case, and the model that StarPU sees.
-struct Known {
-  std::string name;
-  starpu_perfmodel model;
-};
-std::map<const starpu_codelet*, Known> known;
+/// The models that codelets of the program have from here, and the names of their first task, in lower case. A codelet
+/// may be copied, and another may take its place in memory, so it is known by its model.
+std::map<const starpu_perfmodel*, std::string> names_by_model;
+std::deque<starpu_perfmodel> models;
 
 std::string lower_case(std::string text) {
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -84,7 +83,7 @@ double seconds_on_gpu(const simulation::GpuKind& kind, const std::string& names,
 
 /// @returns microseconds
 double duration(starpu_task* task, unsigned worker, unsigned /*implementation*/) {
-  const auto& names = known.at(task->cl).name;
+  const auto& names = names_by_model.at(task->cl->model);
   const double bytes = bytes_of(task);
   const int id = static_cast<int>(worker);
   constexpr double least = 1e-7;  // StarPU takes 0 for not known
@@ -104,15 +103,13 @@ bool has_function(const starpu_perfmodel* model) {
 
 void set_durations(starpu_task* task) {
   auto* codelet = task->cl;
-  if (codelet == nullptr || codelet->where == STARPU_NOWHERE || known.contains(codelet) || has_function(codelet->model))
-    return;
-  auto& entry = known[codelet];
-  entry.name = names_of(*task);
-  entry.model = {};
-  entry.model.type = STARPU_PER_WORKER;
-  entry.model.symbol = entry.name.c_str();
-  entry.model.worker_cost_function = duration;
-  codelet->model = &entry.model;
+  if (codelet == nullptr || codelet->where == STARPU_NOWHERE || has_function(codelet->model)) return;
+  auto& model = models.emplace_back();
+  const auto& names = names_by_model[&model] = names_of(*task);
+  model.type = STARPU_PER_WORKER;
+  model.symbol = names.c_str();
+  model.worker_cost_function = duration;
+  codelet->model = &model;
 }
 
 }  // namespace tessera::simulate
