@@ -18,6 +18,7 @@
 #include "machine/free_memory.hpp"
 #include "node_share.hpp"
 #include "runtime/process_session.hpp"
+#include "runtime/recording.hpp"
 #include "runtime/session.hpp"
 
 namespace tessera::detail {
@@ -88,9 +89,13 @@ Network::Network(MPI_Comm comm, const RuntimeOptions& options) {
     on_node = share.on_node();
     // StarPU binds the thread that polls the network to a core of its own, or to one that a worker has.
     const TemporaryVariable unbound("STARPU_MPI_NOBIND", "1"), silent("STARPU_SILENT", "1");
-    const auto shared_options = with_share(options, share);
+    auto shared_options = with_share(options, share);
+    if (shared_options.trace.empty()) shared_options.trace = environment("TESSERA_TRACE");
+    if (!shared_options.trace.empty() && size_ > 1) shared_options.trace += "/process-" + std::to_string(rank_);
     runtime_.emplace(shared_options);
     session_ = detail::session();
+    std::vector<TemporaryVariable> trace_file;
+    if (const auto* recording = session_->recording()) trace_file = recording->name_of_file();
     if (starpu_mpi_init_comm(nullptr, nullptr, 0, comm_) != 0) throw RuntimeError("StarPU-MPI cannot start");
   }
   const int gpus = session_->machine().gpu_count() > 0 ? 1 : 0;

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include <tessera/error.hpp>
 
@@ -25,16 +26,27 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-/// Name of StarPU's trace file until the trace is complete; `close` renames it.
+/// Name of StarPU's trace file until the trace is complete; `close` renames it. FxT appends the number of the process
+/// among those of MPI, else 0.
 constexpr const char* unfinished = "prof_file.part";
-constexpr const char* unfinished_file = "prof_file.part_0";  // with what FxT appends
 
-/// Creates an empty file under that name in the folder of the last recording. When a further session of this process
-/// records, FxT moves such a file from the last folder into the new one, and complains if there is none.
-void leave_something_to_move(const fs::path& folder) {
-  static auto& last = *new fs::path;  // needs no lock: sessions start one after another
-  if (!last.empty()) std::ofstream(last / unfinished_file).close();
-  last = folder;
+/// StarPU's trace file of the last recording, under its name before `close`. Needs no lock: sessions start one after
+/// another. Never destroyed, as `ours` below.
+auto& last_file = *new fs::path;
+
+/// Creates an empty file in place of that one. When a further session of this process records, FxT moves it into the
+/// new folder, and complains if there is none.
+void leave_something_to_move() {
+  if (!last_file.empty()) std::ofstream(last_file).close();
+}
+
+/// The trace file that StarPU has written; its usual name if there is none.
+fs::path unfinished_file(const fs::path& folder) {
+  const auto start = std::string(unfinished) + "_";
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (entry.path().filename().string().starts_with(start)) return entry.path();
+  return folder / (start + "0");
 }
 
 [[noreturn]] void refuse(const fs::path& folder, const std::string& why) {
@@ -87,14 +99,13 @@ fs::path prepare(const fs::path& wanted) {
 Recording::Recording(const fs::path& folder) : folder_(prepare(folder)) {
   if (const auto error = write(false); !error.empty()) refuse(folder_, "where nothing can be written: " + error);
   ours.insert(folder_);
-  leave_something_to_move(folder_);
+  leave_something_to_move();
   const auto set = [&](const char* name, const std::string& value, TemporaryVariable::IfSet if_set) {
     settings_.emplace_back(name, value, if_set);
   };
   using IfSet = TemporaryVariable::IfSet;
   set("STARPU_FXT_TRACE", "1", IfSet::Replace);
-  set("STARPU_FXT_PREFIX", folder_ / "", IfSet::Replace);
-  set("STARPU_FXT_SUFFIX", unfinished, IfSet::Replace);
+  for (auto& name : name_of_file()) settings_.push_back(std::move(name));
   set("STARPU_GENERATE_TRACE", "0", IfSet::Replace);
   // In MiB, enough for 100,000 tasks. All workers wait while a full buffer is written. The buffer takes memory as it
   // fills.
@@ -102,6 +113,13 @@ Recording::Recording(const fs::path& folder) : folder_(prepare(folder)) {
   // The events that tessera-trace needs. Recording all events would give three times as many.
   set("STARPU_FXT_EVENTS", "TASK|TASK_VERBOSE|DATA|DSM|DSM_VERBOSE|SCHED", IfSet::Keep);
   starpu_fxt_autostart_profiling(1);  // otherwise StarPU ignores that variable and records all events
+}
+
+std::vector<TemporaryVariable> Recording::name_of_file() const {
+  std::vector<TemporaryVariable> names;
+  names.emplace_back("STARPU_FXT_PREFIX", folder_ / "", TemporaryVariable::IfSet::Replace);
+  names.emplace_back("STARPU_FXT_SUFFIX", unfinished, TemporaryVariable::IfSet::Replace);
+  return names;
 }
 
 void Recording::begin(const Machine& machine, const std::string& policy) {
@@ -164,8 +182,9 @@ void Recording::close() {
   const auto complain = [](const std::string& what) {
     std::fprintf(stderr, "tessera: %s; the trace there will be taken for unfinished\n", what.c_str());
   };
+  last_file = unfinished_file(folder_);
   std::error_code error;
-  fs::rename(folder_ / unfinished_file, folder_ / "prof_file_0", error);
+  fs::rename(last_file, folder_ / "prof_file_0", error);
   if (error) return complain((folder_ / "prof_file_0").string() + " cannot be written: " + error.message());
   if (const auto why = write(true); !why.empty()) complain(why);
 }
