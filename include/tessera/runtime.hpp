@@ -66,6 +66,10 @@ struct RuntimeOptions {
   /// share one, and its memory. A `Grid` sets both.
   int node_part = 0;
   int node_parts = 1;  ///< processes on the node
+
+  /// CPU workers where `cpus` and TESSERA_CPUS are not given, and tiles do not belong to GPUs; -1: as many as there are
+  /// cores. A `Grid` sets it, since its thread that polls the network needs a core, too.
+  int cpus_without_gpus = -1;
 };
 
 /// A device that computes.

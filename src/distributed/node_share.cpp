@@ -2,7 +2,6 @@
 #include "node_share.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <vector>
 
 namespace tessera::detail {
@@ -46,8 +45,8 @@ RuntimeOptions with_share(const RuntimeOptions& given, const ShareOfCores& share
   options.node_parts = share.on_node().parts;
   // StarPU-MPI has a thread that polls. Where there are a few cores, it gets one.
   constexpr int few = 3;
-  if (options.cpus < 0 && std::getenv("TESSERA_CPUS") == nullptr)
-    options.cpus = share.cores() > few ? share.cores() - 1 : share.cores();
+  if (options.cpus_without_gpus < 0)
+    options.cpus_without_gpus = share.cores() > few ? share.cores() - 1 : share.cores();
   return options;
 }
 

@@ -21,7 +21,21 @@ namespace tessera::detail {
 namespace {
 
 /// Positions of the fields in RuntimeOptions, for ArgumentError.
-enum Field { Cpus = 1, Gpus, Policy, PlacementField, Tile, Trace, ProgressField, GpuMemory, PinnedMemory, Opencl };
+enum Field {
+  Cpus = 1,
+  Gpus,
+  Policy,
+  PlacementField,
+  Tile,
+  Trace,
+  ProgressField,
+  GpuMemory,
+  PinnedMemory,
+  Opencl,
+  NodePart,
+  NodeParts,
+  CpusWithoutGpus
+};
 
 /// The value of the variable, a number from 0 to `largest`; `missing` if the variable is not set.
 Index number(Field field, const char* variable, Index missing, Index largest) {
@@ -83,6 +97,7 @@ RuntimeOptions with_environment(RuntimeOptions options) {
   constexpr Index most_workers = 1 << 16, most_cpus = STARPU_MAXCPUS, largest_tile = std::numeric_limits<int>::max();
   constexpr Index most_memory = Index{1} << 40;  // MiB
   require_range(Cpus, "cpus", options.cpus, -1, most_cpus);
+  require_range(CpusWithoutGpus, "cpus_without_gpus", options.cpus_without_gpus, -1, most_cpus);
   require_range(Gpus, "gpus", options.gpus, -1, most_workers);
   require_range(Opencl, "opencl", options.opencl, -1, most_workers);
   require_range(Tile, "tile", options.tile, 0, largest_tile);

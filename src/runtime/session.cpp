@@ -116,7 +116,8 @@ void Session::start(const RuntimeOptions& options) {
   // CPU workers that find no tile to compute keep asking for one, and slow down those that drive the GPUs: 5 to 35 %
   // with 60 of them beside four H200. One is left for the program's own tasks.
   const bool gpus_only = !machine_.gpu_info.empty() && machine_.placement != Placement::Scheduler;
-  if (options.cpus >= 0 || gpus_only) conf.ncpus = options.cpus >= 0 ? options.cpus : 1;
+  const int default_cpus = gpus_only ? 1 : options.cpus_without_gpus;
+  if (const int cpus = options.cpus >= 0 ? options.cpus : default_cpus; cpus >= 0) conf.ncpus = cpus;
   require_threads(threads_of(conf.ncpus, std::ssize(machine_.gpu_info)));
   const int gpus = static_cast<int>(machine_.gpu_info.size());
   conf.ncuda = opencl ? 0 : gpus;
