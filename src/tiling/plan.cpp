@@ -99,8 +99,10 @@ Plan plan_triangular(const Machine& machine, Side side, Op op, bool inverse, Ind
   const auto tiles = choose_triangular_tiles(model, side, inverse, m, n, machine.tile);
   const bool panels = machine.tile == 0 && side == Side::Left && op == Op::NoTrans;
   // At n = 16384, one H100 took 107 ms in panels, as predicted, and 117 in tiles instead of 105. Two took 59 and 69 ms.
-  // trsm at n = 2048: two took 1.57 ms in panels and 1.92 in tiles, one 2.31 and 1.84.
-  const double least_advantage = !inverse ? 1.05 : model.gpus > 1 ? 1.02 : clearly_faster;
+  // trsm at n = 2048: two took 1.57 ms in panels and 1.92 in tiles, one 2.31 and 1.84. At n = 12288, one took 55.5 ms
+  // in panels and 57.8 in tiles, at 16000 110 and 102.
+  const bool medium = m >= 4096 && m <= 14336;
+  const double least_advantage = !inverse ? 1.1 : model.gpus > 1 ? 1.02 : medium ? 1.2 : clearly_faster;
   return plan_chosen_columns(
       machine, side, m, n,
       panels ? faster(tiles, choose_triangular_panels(model, inverse, m, n), least_advantage) : tiles);
