@@ -24,11 +24,15 @@ struct Factorization {
 
   Index order() const { return std::min(m, n); }
 
-  Tasks tasks(Index tile) const {
-    const auto t = static_cast<double>(divide_up(order(), tile));
-    if (symmetric) return {t * (t - 1) * (t - 2) / 6, t * (t - 1) / 2, t * (t - 1) / 2, t};
+  /// @param exact  whether a smaller tile at an edge counts for the part that it is, not as a whole one
+  Tasks tasks(Index tile, bool exact) const {
+    const auto count = [&](Index whole, Index part) {
+      return exact ? static_cast<double>(whole) / min(part, whole) : static_cast<double>(divide_up(whole, part));
+    };
+    const double t = count(order(), tile);
+    if (symmetric) return {std::max(0.0, t * (t - 1) * (t - 2) / 6), t * (t - 1) / 2, t * (t - 1) / 2, t};
     // Step k multiplies (rows - k - 1) tiles by (columns - k - 1), and solves with as many.
-    const auto rows = static_cast<double>(divide_up(m, tile)), columns = static_cast<double>(divide_up(n, tile));
+    const double rows = count(m, tile), columns = count(n, tile);
     const double others = rows + columns - 2, steps = t * (t - 1) / 2;
     const double products = t * (rows - 1) * (columns - 1) - steps * others + steps * (2 * t - 1) / 3;
     return {products, 0, t * others - 2 * steps, t};
@@ -46,7 +50,9 @@ struct Factorization {
 /// The time of the arithmetic, that of the panels, which one GPU does not overlap with anything, and the transfers; or
 /// the chain of panels, each of which waits for the one before.
 double predict_on_gpus(const MachineModel& machine, const Factorization& what, Index tile) {
-  const auto tasks = what.tasks(tile);
+  // With several GPUs, the number of tiles matters for their balance: in simulations of two to six, small edges that
+  // count for what they are made some sizes a fifth faster and others up to 1.6 times slower.
+  const auto tasks = what.tasks(tile, machine.gpus == 1);
   const double rows = min(tile, what.order()), flops = machine.flops_per_multiply_add * rows * rows * rows;
   const double product = task_seconds(machine, flops), half = task_seconds(machine, flops / 2);
   const double panel = what.gpu_panel() + what.gpu_panel_row() * rows;
@@ -70,7 +76,7 @@ constexpr double cpu_submission = 10e-6;
 constexpr double cpu_packing = 80;
 
 double predict_on_cpus(const MachineModel& machine, const Factorization& what, Index tile) {
-  const auto tasks = what.tasks(tile);
+  const auto tasks = what.tasks(tile, false);
   const double rows = min(tile, what.order()), flops = machine.flops_per_multiply_add * rows * rows * rows;
   const double slower = 1 + cpu_packing / rows;
   const auto seconds = [&](double f) { return f * slower / machine.rates.cpu.best_rate() + cpu_submission; };

@@ -291,6 +291,18 @@ TEST(GpuTiles, OfFactorizationsGrowWithTheMatrix) {
   }
 }
 
+TEST(GpuTiles, OfFactorizationsOnOneGpuHardlyDependOnAFewMoreRows) {
+  const auto machine = gpu_machine(1);
+  for (const Index n : {12288, 16384, 24576}) {
+    const auto of_cholesky = [&](Index order) { return detail::choose_cholesky_tiles(machine, order, 0); };
+    const auto of_lu = [&](Index order) { return detail::choose_lu_nopiv_tiles(machine, order, order, 0); };
+    EXPECT_GE(of_cholesky(n + 64).m, of_cholesky(n).m) << n;
+    EXPECT_GE(of_lu(n + 64).m, of_lu(n).m) << n;
+    EXPECT_LT(of_cholesky(n + 64).seconds, 1.1 * of_cholesky(n).seconds) << n;
+    EXPECT_LT(of_lu(n + 64).seconds, 1.1 * of_lu(n).seconds) << n;
+  }
+}
+
 TEST(GpuTiles, OfPanelsGiveEveryGpuOne) {
   for (const int gpus : {1, 2, 4})
     for (const Index n : {4096, 8192, 16384, 32768, 65536})
