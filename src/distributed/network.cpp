@@ -91,7 +91,10 @@ Network::Network(MPI_Comm comm, const RuntimeOptions& options) {
     const TemporaryVariable unbound("STARPU_MPI_NOBIND", "1"), silent("STARPU_SILENT", "1");
     auto shared_options = with_share(options, share);
     if (shared_options.trace.empty()) shared_options.trace = environment("TESSERA_TRACE");
-    if (!shared_options.trace.empty() && size_ > 1) shared_options.trace += "/process-" + std::to_string(rank_);
+    int in_world = 0, world = 1;  // other groups of processes may record, too
+    MPI_Comm_rank(MPI_COMM_WORLD, &in_world);
+    MPI_Comm_size(MPI_COMM_WORLD, &world);
+    if (!shared_options.trace.empty() && world > 1) shared_options.trace += "/process-" + std::to_string(in_world);
     runtime_.emplace(shared_options);
     session_ = detail::session();
     std::vector<TemporaryVariable> trace_file;

@@ -30,12 +30,12 @@ using nlohmann::ordered_json;
 /// among those of MPI, else 0.
 constexpr const char* unfinished = "prof_file.part";
 
-/// StarPU's trace file of the last recording, under its name before `close`. Needs no lock: sessions start one after
-/// another. Never destroyed, as `ours` below.
+/// StarPU's trace file of the last recording, under its name before `close`. It needs no lock, since sessions start one
+/// after another. It is never destroyed, since a session may end while the process exits.
 auto& last_file = *new fs::path;
 
-/// Creates an empty file in place of that one. When a further session of this process records, FxT moves it into the
-/// new folder, and complains if there is none.
+/// Creates an empty file under the name of the last recording. When a further session of this process records, FxT
+/// moves it into the new folder, and complains if there is none.
 void leave_something_to_move() {
   if (!last_file.empty()) std::ofstream(last_file).close();
 }
@@ -100,6 +100,7 @@ Recording::Recording(const fs::path& folder) : folder_(prepare(folder)) {
   if (const auto error = write(false); !error.empty()) refuse(folder_, "where nothing can be written: " + error);
   ours.insert(folder_);
   leave_something_to_move();
+  last_file = folder_ / (last_file.empty() ? std::string(unfinished) + "_0" : last_file.filename().string());
   const auto set = [&](const char* name, const std::string& value, TemporaryVariable::IfSet if_set) {
     settings_.emplace_back(name, value, if_set);
   };

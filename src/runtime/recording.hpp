@@ -25,7 +25,7 @@ class Recording {
   /// @throws ArgumentError if the folder cannot be written or already holds a trace, or if this StarPU cannot record
   explicit Recording(const std::filesystem::path& folder);
 
-  /// StarPU-MPI lets FxT name the file again. Keep the result while it starts.
+  /// The variables that name the trace file. StarPU-MPI lets FxT name it again: keep the result while that starts.
   [[nodiscard]] std::vector<TemporaryVariable> name_of_file() const;
   /// Call this after StarPU has started.
   void begin(const Machine& machine, const std::string& policy);

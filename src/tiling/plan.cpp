@@ -100,7 +100,7 @@ Plan plan_triangular(const Machine& machine, Side side, Op op, bool inverse, Ind
   const bool panels = machine.tile == 0 && side == Side::Left && op == Op::NoTrans;
   // At n = 16384, one H100 took 107 ms in panels, as predicted, and 117 in tiles instead of 105. Two took 59 and 69 ms.
   // trsm at n = 2048: two took 1.57 ms in panels and 1.92 in tiles, one 2.31 and 1.84. At n = 12288, one took 55.5 ms
-  // in panels and 57.8 in tiles, at 16000 110 and 102.
+  // in panels and 57.8 in tiles, at 16000 110 and 102; the ends of the range between are assumed.
   const bool medium = m >= 4096 && m <= 14336;
   const double least_advantage = !inverse ? 1.1 : model.gpus > 1 ? 1.02 : medium ? 1.2 : clearly_faster;
   return plan_chosen_columns(

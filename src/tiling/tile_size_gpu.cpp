@@ -108,7 +108,7 @@ double predict(const MachineModel& machine, const Product& p, TileExtents tile) 
   const auto share = [&](Index whole, Index extent, int gpus) {
     return largest_share(whole, std::min(extent, whole), gpus, cost);
   };
-  // Of a triangle, half of each tile on the diagonal. With several GPUs, the busiest one has tiles that are not at an
+  // A tile on the diagonal of a triangle counts half. With several GPUs, the busiest one has tiles that are not at an
   // edge. The last column counts as a full one: at n = 17000 on one H100, dsyrk reached 45 TFLOP/s in tiles of
   // 4096×1024 and 42 in tiles of 4096×4096, dsyr2k 49 and 45.
   const auto of_triangle = [&] {

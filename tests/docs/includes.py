@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks that no file includes one of a room above its own, that no files include each other in a cycle, and that no
 translation units need each other's symbols in a cycle.
-usage: includes.py SOURCE_FOLDER [OBJECT_FILE...]"""
+usage: includes.py SOURCE_FOLDER OBJECT_FILE..."""
 import os
 import pathlib
 import re
@@ -86,6 +86,7 @@ wrong += [f"{name(path)}: includes {name(other)}, of the room {room(other)}"
           if room(path) != room(other) and room(path) in DEPTH and DEPTH.get(room(other), len(ROOMS)) <= DEPTH[room(path)]]
 wrong += ["these files include each other: " + ", ".join(map(name, group)) for group in cycles(edges)]
 units = symbols_needed(sys.argv[2:]) if len(sys.argv) > 2 else {}
+wrong += ["no object files were given"] * (not units)
 wrong += ["these need each other's symbols: " + ", ".join(group) for group in cycles(units)]
 print("\n".join(wrong) or f"{len(sources)} files and {len(units)} translation units: all of them lead down")
 sys.exit(bool(wrong) or not sources)
