@@ -40,7 +40,7 @@ void put_program_environment(const Options& options, const Run& run, int result)
   const auto put = [](const char* name, const std::string& value) { setenv(name, value.c_str(), 1); };
   put("STARPU_SCHED", run.policy);
   // Other policies are StarPU's, or those of --policy-library, which is in this variable already.
-  if (run.policy == "tessera") put("STARPU_SCHED_LIB", libraries / "libtessera_sched.so");
+  if (run.policy == "tessera") put("STARPU_SCHED_LIB", libraries / TESSERA_SCHED);
   put("STARPU_NCUDA", std::to_string(run.gpus));
   put("STARPU_NCPU", std::to_string(run.cpus));
   put("STARPU_SILENT", "1");
