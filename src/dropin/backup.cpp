@@ -1,50 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backup.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstring>
-#include <fstream>
-#include <limits>
-#include <string>
+#include <utility>
 
 #include "columns.hpp"
+#include "common/streaming_copy.hpp"
 
 namespace tessera::dropin {
 
 namespace {
-
-double in_file(const char* path) {
-  std::ifstream file(path);
-  double value = 0;
-  return file >> value ? value : std::numeric_limits<double>::infinity();  // "max", or no such file: no limit
-}
-
-/// Bytes that this process can still allocate. Considers the memory of the machine, and the limit of the container if
-/// that is visible at the root of the control groups.
-double available_memory() {
-  double available = std::numeric_limits<double>::infinity();
-  std::ifstream file("/proc/meminfo");
-  for (std::string name, unit; file >> name;) {
-    double kibibytes = 0;
-    if (!(file >> kibibytes)) break;
-    std::getline(file, unit);
-    if (name == "MemAvailable:") available = 1024 * kibibytes;
-  }
-  // The container's limit. Its current use includes cached pages of files, which it could drop: a safe estimate.
-  const double limit = in_file("/sys/fs/cgroup/memory.max");
-  if (limit < std::numeric_limits<double>::infinity())
-    available = std::min(available, limit - in_file("/sys/fs/cgroup/memory.current"));
-  return available;
-}
 
 /// A part is some columns of an operand. So large that threads seldom meet, and so small that nobody waits for long.
 constexpr double bytes_of_part = 4e6;
 /// Threads for smaller copies take longer to create than to copy.
 constexpr double worth_threads = 8e6, worth_a_thread = 32e6;
 /// One core copies 12 GB/s on a host whose memory can do 80. While the devices compute, some of it is left to them.
-constexpr Index most_threads = 8, most_meanwhile = 4;
+constexpr Index most_threads = 8, most_meanwhile = 3;
 
 }  // namespace
 
@@ -83,24 +56,19 @@ Backup::Backup(const Job& job, bool meanwhile)
 
 bool Backup::map(Copy& copy, const blas::StoredOperand& operand) const {
   const auto bytes = static_cast<std::size_t>(operand.m * operand.n * element_size_);
-  // A separate mapping with huge pages. Page faults on small pages take several times as long as the copy.
-  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return false;
-  madvise(memory, bytes, MADV_HUGEPAGE);  // if the system supports it
+  SpareMemory memory(bytes);
+  if (memory.data() == nullptr) return false;
   const auto width = static_cast<Index>(bytes_of_part / static_cast<double>(operand.m * element_size_));
-  copy = {operand, {static_cast<std::byte*>(memory), Unmap{bytes}}, std::clamp<Index>(width, 1, operand.n)};
+  copy = {operand, std::move(memory), std::clamp<Index>(width, 1, operand.n)};
   copy.parts = (operand.n + copy.columns_of_part - 1) / copy.columns_of_part;
   return true;
 }
-
-void Backup::Unmap::operator()(std::byte* data) const { munmap(data, bytes); }
 
 void Backup::save(Index part) noexcept {
   auto& state = parts_[static_cast<std::size_t>(part)];
   auto seen = Part::Missing;
   if (state.compare_exchange_strong(seen, Part::BeingCopied)) {
-    for_each_column(part,
-                    [](std::byte* saved, std::byte* column, std::size_t count) { std::memcpy(saved, column, count); });
+    for_each_column(part, detail::copy_streaming);
     state = Part::Copied;
     state.notify_all();
   } else {
@@ -152,7 +120,7 @@ void Backup::for_each_column(Index part, Move move) const {
   const Index first = (part - copy.first_part) * copy.columns_of_part;
   for (Index j = first; j < std::min(x.n, first + copy.columns_of_part); j++) {
     const Index begin = x.triangle == Uplo::Lower ? j : 0, end = x.triangle == Uplo::Upper ? j + 1 : x.m;
-    move(copy.memory.get() + (begin + j * x.m) * element_size_,
+    move(copy.memory.data() + (begin + j * x.m) * element_size_,
          static_cast<std::byte*>(x.data) + (begin + j * x.ld) * element_size_,
          static_cast<std::size_t>((end - begin) * element_size_));
   }

@@ -10,6 +10,7 @@
 
 #include "common/overwrites.hpp"
 #include "job.hpp"
+#include "spare_memory.hpp"
 
 namespace tessera::dropin {
 
@@ -34,14 +35,10 @@ class Backup {
   void restore();
 
  private:
-  struct Unmap {
-    std::size_t bytes;
-    void operator()(std::byte* data) const;
-  };
   /// The copy of one operand, in columns without padding.
   struct Copy {
     blas::StoredOperand operand;
-    std::unique_ptr<std::byte, Unmap> memory{nullptr, Unmap{0}};
+    SpareMemory memory{};
     Index columns_of_part = 1;
     Index first_part = 0, parts = 0;
   };

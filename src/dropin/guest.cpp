@@ -19,6 +19,7 @@
 #include "common/environment.hpp"
 #include "common/known_variables.hpp"
 #include "foreign_blas.hpp"
+#include "spare_memory.hpp"
 
 namespace tessera::dropin {
 
@@ -306,6 +307,7 @@ void Guest::stop_devices() {
     changed_.wait(lock, [&] { return calls_ == 0; });
     if (!broken_) engine_.load()->stop();
   }
+  if (!forked_) SpareMemory::release_kept();
   auto starter = std::move(starter_);
   lock.unlock();
   if (starter.joinable()) starter.join();

@@ -55,6 +55,20 @@ TEST(Failures, LateInALargeCall) {
     }
 }
 
+const Scenario after_another{"a large product after another", [] {
+                               require(product_is_right(large, 1), "the first");
+                               require(product_is_right(large, 11), "the second");
+                               return 0;
+                             }};
+
+/// The copy is in memory that has the copy of an earlier call.
+TEST(Failures, LateInALargeCallAfterAnother) {
+  const auto ended = run_with_fake("1", after_another);
+  EXPECT_TRUE(has_ended(ended));
+  EXPECT_TRUE(says(ended, "a fake has burnt out"));
+  EXPECT_EQ(ended.calls("host"), 2) << ended;
+}
+
 const Scenario threads{"calls of four threads", [] {
                          std::vector<std::thread> all;
                          for (unsigned t = 0; t < 4; t++)

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "common/overwrites.hpp"
+#include "common/streaming_copy.hpp"
 #include "machine/cuda_resources.hpp"
 #include "memory/partial_tile.hpp"
 #include "staging.hpp"
@@ -78,8 +79,9 @@ class Piece {
       if (const auto [begin, end] = used_rows(host_, rectangle_, j); begin < end) {
         auto* const column = at(begin, j);
         auto* const in_buffer = packed + static_cast<std::size_t>(begin - rectangle_.i) * host_.matrix.elemsize;
-        std::memcpy(to_gpu_ ? in_buffer : column, to_gpu_ ? column : in_buffer,
-                    static_cast<std::size_t>(end - begin) * host_.matrix.elemsize);
+        const auto bytes = static_cast<std::size_t>(end - begin) * host_.matrix.elemsize;
+        if (to_gpu_) std::memcpy(in_buffer, column, bytes);  // the link reads it from the caches
+        else copy_streaming(column, in_buffer, bytes);
       }
   }
 

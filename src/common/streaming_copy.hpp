@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+namespace tessera::detail {
+
+/// Copies memory that nobody reads soon. Where the processor can, it does not read the target before it writes it,
+/// which saves a third of the traffic of a large copy, and it leaves the caches to others.
+inline void copy_streaming(std::byte* to, const std::byte* from, std::size_t count) noexcept {
+#ifdef __SSE2__
+  constexpr std::size_t width = sizeof(__m128i), line = 64;
+  if (const auto head = -reinterpret_cast<std::uintptr_t>(to) % line; head < count) {
+    std::memcpy(to, from, head);
+    to += head, from += head, count -= head;
+    for (; count >= line; to += line, from += line, count -= line)
+      for (std::size_t i = 0; i < line; i += width)
+        _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
+                         _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
+    _mm_sfence();  // other threads see these writes before what this thread writes next
+  }
+#endif
+  std::memcpy(to, from, count);
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "spare_memory.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace tessera::dropin {
+
+namespace {
+
+using Mapping = SpareMemory::Mapping;
+
+/// Smaller mappings are as fast to make as to keep.
+constexpr std::size_t worth_keeping = std::size_t{8} << 20;
+/// Two for the operands of a call, and two for another caller's.
+constexpr std::size_t most_kept = 4;
+/// What is kept may have at most this share of the memory that is available.
+constexpr double share_kept = 1.0 / 8;
+
+/// Never destroyed: a thread may be in a call while the process exits.
+struct Kept {
+  Kept() { mappings.reserve(most_kept); }  // to keep one allocates nothing
+  std::mutex mutex;
+  std::vector<Mapping> mappings;  ///< guarded by mutex
+};
+Kept& kept() {
+  static auto& only = *new Kept;
+  return only;
+}
+
+double in_file(const char* path) {
+  std::ifstream file(path);
+  double value = 0;
+  return file >> value ? value : std::numeric_limits<double>::infinity();  // "max", or no such file: no limit
+}
+
+void unmap(const Mapping& mapping) { munmap(mapping.data, mapping.bytes); }
+
+/// A mapping with huge pages. Page faults on small pages take several times as long as the copy.
+Mapping map(std::size_t bytes) {
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return {};
+  madvise(memory, bytes, MADV_HUGEPAGE);  // if the system supports it
+  return {static_cast<std::byte*>(memory), bytes};
+}
+
+/// The least kept mapping that is large enough, and not more than twice as large.
+Mapping take_kept(std::size_t bytes) {
+  auto& k = kept();
+  const std::lock_guard lock(k.mutex);
+  auto best = k.mappings.end();
+  for (auto it = k.mappings.begin(); it != k.mappings.end(); ++it)
+    if (it->bytes >= bytes && it->bytes / 2 <= bytes && (best == k.mappings.end() || it->bytes < best->bytes))
+      best = it;
+  if (best == k.mappings.end()) return {};
+  const auto found = *best;
+  k.mappings.erase(best);
+  return found;
+}
+
+/// @return false if it would be too much
+bool keep(const Mapping& mapping) {
+  if (mapping.bytes < worth_keeping) return false;
+  const double most = share_kept * available_memory();
+  madvise(mapping.data, mapping.bytes, MADV_FREE);  // where the system cannot reclaim pages, it keeps them
+  auto& k = kept();
+  const std::lock_guard lock(k.mutex);
+  double sum = static_cast<double>(mapping.bytes);
+  for (const auto& other : k.mappings) sum += static_cast<double>(other.bytes);
+  // Others fitted no recent call.
+  while (!k.mappings.empty() && (sum > most || k.mappings.size() == most_kept)) {
+    sum -= static_cast<double>(k.mappings.front().bytes);
+    unmap(k.mappings.front());
+    k.mappings.erase(k.mappings.begin());
+  }
+  if (sum > most) return false;
+  k.mappings.push_back(mapping);
+  return true;
+}
+
+}  // namespace
+
+SpareMemory::SpareMemory(std::size_t bytes) : mapping_(bytes < worth_keeping ? Mapping{} : take_kept(bytes)) {
+  if (mapping_.data == nullptr) mapping_ = map(bytes);
+}
+
+SpareMemory::~SpareMemory() {
+  if (mapping_.data != nullptr && !keep(mapping_)) unmap(mapping_);
+}
+
+void SpareMemory::release_kept() {
+  auto& k = kept();
+  const std::lock_guard lock(k.mutex);
+  std::for_each(k.mappings.begin(), k.mappings.end(), unmap);
+  k.mappings.clear();
+}
+
+double available_memory() {
+  double available = std::numeric_limits<double>::infinity();
+  std::ifstream file("/proc/meminfo");
+  for (std::string name, unit; file >> name;) {
+    double kibibytes = 0;
+    if (!(file >> kibibytes)) break;
+    std::getline(file, unit);
+    if (name == "MemAvailable:") available = 1024 * kibibytes;
+  }
+  // The container's limit. Its current use includes cached pages of files, which it could drop: a safe estimate.
+  const double limit = in_file("/sys/fs/cgroup/memory.max");
+  if (limit < std::numeric_limits<double>::infinity())
+    available = std::min(available, limit - in_file("/sys/fs/cgroup/memory.current"));
+  return available;
+}
+
+}  // namespace tessera::dropin

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+namespace tessera::dropin {
+
+/// Memory for the copy of an operand. A large one is kept for the next call: to get the pages of a new mapping from the
+/// system takes longer than to copy. The system may take back the pages of kept memory when it needs them.
+class SpareMemory {
+ public:
+  SpareMemory() = default;
+  /// Check `data`: null if there is not enough memory.
+  explicit SpareMemory(std::size_t bytes);
+  ~SpareMemory();
+  SpareMemory(SpareMemory&& other) noexcept : mapping_(std::exchange(other.mapping_, {})) {}
+  SpareMemory& operator=(SpareMemory&& other) noexcept {
+    std::swap(mapping_, other.mapping_);
+    return *this;
+  }
+
+  std::byte* data() const noexcept { return mapping_.data; }
+
+  /// Returns the kept memory to the system.
+  static void release_kept();
+
+  struct Mapping {
+    std::byte* data = nullptr;
+    std::size_t bytes = 0;
+  };
+
+ private:
+  Mapping mapping_;
+};
+
+/// Bytes that this process can still allocate. Considers the memory of the machine, and the limit of the container if
+/// that is visible at the root of the control groups.
+double available_memory();
+
+}  // namespace tessera::dropin
