@@ -44,6 +44,16 @@ inline Stream create_stream(int device) {
   return Stream(stream);
 }
 
+/// The same with the highest priority: its kernels do not wait until those of other streams have ended.
+inline Stream create_urgent_stream(int device) {
+  int least = 0, greatest = 0;
+  cudaStream_t stream = nullptr;
+  require(cudaSetDevice(device), "cudaSetDevice");
+  require(cudaDeviceGetStreamPriorityRange(&least, &greatest), "cudaDeviceGetStreamPriorityRange");
+  require(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest), "cudaStreamCreateWithPriority");
+  return Stream(stream);
+}
+
 struct DestroyEvent {
   void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
 };

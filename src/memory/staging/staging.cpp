@@ -38,7 +38,8 @@ void cut(const Rectangle& rectangle, std::size_t element_size, std::vector<Recta
 }
 
 /// Copies a tile between host memory and a GPU. From pinned memory, panels are copied directly. To pinned memory, only
-/// their rectangles are, and corners go through staging buffers. Pageable memory has staging buffers for all panels.
+/// their rectangles are: a kernel copies the corners, or they go through staging buffers if the GPU cannot write to
+/// that memory. Pageable memory has staging buffers for all panels.
 template <bool to_gpu, bool pinned>
 int copy(void* source, unsigned from, void* target, unsigned to, cudaStream_t stream) {
   const auto& s = *static_cast<const PartialTile*>(source);
@@ -63,16 +64,14 @@ int copy(void* source, unsigned from, void* target, unsigned to, cudaStream_t st
   };
   try {
     if constexpr (pinned && !to_gpu) {
-      std::vector<Rectangle> rectangles;
-      for_each_part(
-          host, [&](const Rectangle& part) { rectangles.push_back(part); }, stage);
-      const auto copy_rectangle = [&](int i) { direct(rectangles[static_cast<std::size_t>(i)]); };
-      const int count = static_cast<int>(rectangles.size());
-      if (!pieces.empty()) corners->copy(job(), count, copy_rectangle);
-      else
-        for (int i = 0; i < count; i++) copy_rectangle(i);
+      for_each_part(host, direct, [&](const Rectangle& corner) { pieces.push_back(corner); });
+      if (!pieces.empty() && !corners->copy(job())) {
+        auto all = std::exchange(pieces, {});
+        for (const auto& corner : all) stage(corner);
+        pool->run(job());
+      }
     } else if constexpr (pinned) {
-      for_each_panel(host, direct);  // to pack corners, a thread would wait for the link
+      for_each_panel(host, direct);
     } else {
       for_each_panel(host, stage);
       if (!pieces.empty()) pool->run(job());

@@ -7,9 +7,8 @@ struct starpu_data_copy_methods;
 
 /// Copies between GPUs and host memory through pinned staging buffers. CUDA alone copies 9 GB/s from pageable memory to
 /// a GPU, and blocks the calling thread. Here several threads fill and empty staging buffers, piece by piece, while the
-/// link copies earlier pieces. The corners of a triangle on its way to pinned memory go through staging buffers, too:
-/// the link copies rectangles, and a thread of CUDA's copies the used part of their columns, so that the thread that
-/// drives the GPU does not wait for the link.
+/// link copies earlier pieces. The corners of a triangle on its way to pinned memory are written by a kernel: the link
+/// copies rectangles.
 namespace tessera::detail::staging {
 
 /// The bytes of one staging buffer. Small enough to split a tile among all threads, large enough for the link's full
@@ -25,8 +24,8 @@ const starpu_data_copy_methods* pageable_copies();
 
 /// Starts the thread pool. The threads inherit the cores of the calling thread, so do not call this from a thread of
 /// StarPU's, which is bound to one core. Staging buffers are allocated when a thread first needs them.
-/// @param pinned_memory  limit for all staging buffers [bytes]; 0: no limit. The threads that drive the GPUs, and the
-///                       corners of triangles, get theirs in any case, the pool gets the rest.
+/// @param pinned_memory  limit for all staging buffers [bytes]; 0: no limit. The threads that drive the GPUs get
+///                       theirs in any case, the pool gets the rest.
 void start(std::size_t pinned_memory);
 
 /// Ends the threads and frees the staging buffers.

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+
+/// C++17: nvcc of CUDA 11 compiles the file that implements this.
+namespace tessera::detail::staging {
+
+/// The used parts of the corners of a tile, on their way from a GPU to pinned memory.
+struct CornerCopy {
+  static constexpr int most = 8;
+  struct Corner {
+    int i, j, m, n;  ///< rows [i, i + m) and columns [j, j + n) of the tile
+  };
+  Corner corners[most];
+  int count;            ///< of the corners
+  bool lower;           ///< of column j, rows from `diagonal` + j on are used; else the rows up to that one
+  int diagonal;         ///< row in which the diagonal crosses the first column of the tile
+  std::size_t element;  ///< bytes of one, a multiple of 4
+  const void* source;   ///< the tile in the GPU's memory
+  void* target;         ///< the tile in pinned memory, as the GPU sees it
+  std::size_t source_column, target_column;  ///< bytes from one column to the next
+};
+
+/// Starts a kernel that writes the used elements, and nothing else, directly to pinned memory.
+cudaError_t copy_corners(cudaStream_t stream, const CornerCopy& copy);
+
+}  // namespace tessera::detail::staging
