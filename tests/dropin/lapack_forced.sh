@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Runs the reference LAPACK's tester of linear equations on the reference LAPACK, with every call on the devices. Fails
 # if its numbers of tests and failures differ from those with the host BLAS alone, or if a ROUTINE was not called.
-# usage: tests/dropin/lapack_forced.sh LIBRARY d|z ROUTINE...
+# usage: tests/dropin/lapack_forced.sh LIBRARY s|d|c|z ROUTINE...
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
-[[ $# -ge 3 ]] || die "usage: lapack_forced.sh LIBRARY d|z ROUTINE..."
+[[ $# -ge 3 ]] || die "usage: lapack_forced.sh LIBRARY s|d|c|z ROUTINE..."
 library=$(absolute "$1") type=$2
 shift 2
 testers=$debian/lapack

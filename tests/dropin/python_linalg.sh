@@ -1,24 +1,24 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs NumPy's own tests of numpy.linalg, with Debian's NumPy, and sends every call to the devices. Fails if a test ends
-# otherwise than without the drop-in, or if a ROUTINE was not called. `system` uses the LAPACK of Debian's alternatives
-# system; `reference` uses the reference LAPACK, which calls the BLAS for everything. `few` leaves out the tests with
-# thousands of matrices of order 1 to 8.
-# usage: tests/dropin/numpy_linalg.sh LIBRARY system|reference all|few ROUTINE...
+# Runs the own tests of a module, numpy.linalg or scipy.linalg, as Debian has them, and sends every call to the devices.
+# Fails if a test ends otherwise than without the drop-in, or if a ROUTINE was not called. `system` uses the LAPACK of
+# Debian's alternatives system; `reference` uses the reference LAPACK, which calls the BLAS for everything. `few` leaves
+# out the tests of NumPy with thousands of matrices of order 1 to 8.
+# usage: tests/dropin/python_linalg.sh LIBRARY MODULE system|reference all|few ROUTINE...
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
-[[ $# -ge 4 ]] || die "usage: numpy_linalg.sh LIBRARY system|reference all|few ROUTINE..."
-library=$(absolute "$1") lapack=$2 which=$3
-shift 3
-for module in numpy pytest hypothesis; do
-  "$python" -c "import $module" 2>/dev/null || die "$python has no $module: install python3-$module"
+[[ $# -ge 5 ]] || die "usage: python_linalg.sh LIBRARY MODULE system|reference all|few ROUTINE..."
+library=$(absolute "$1") module=$2 lapack=$3 which=$4
+shift 4
+for package in "${module%%.*}" pytest hypothesis; do
+  "$python" -c "import $package" 2>/dev/null || die "$python has no $package: install python3-$package"
 done
 if [[ $lapack == reference ]]; then
   need liblapack3 "$debian/lapack/liblapack.so.3"
   libraries_from "$debian/lapack"
 fi
 export PYTHONDONTWRITEBYTECODE=1
-tests=$("$python" -c 'import numpy.linalg; print(numpy.linalg.__path__[0])')/tests
+tests=$("$python" -c "import $module; print($module.__path__[0])")/tests
 
 # Prints one line for each test: its name and its outcome.
 outcomes() { sed -nE 's/^.*(tests\/[^ ]+::.*) (PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)( .*)?$/\1 \2/p' "$1"; }
