@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include <tessera/runtime.hpp>
@@ -22,7 +23,7 @@ struct Machine {
   double gpu_memory = 0;
   Placement placement = Placement::Scheduler;
   Index tile = 0;            ///< the tile size that the user has asked for; 0: none
-  bool ragged_edges = true;  ///< whether the last tile of a product is what is left, not split evenly
+  std::optional<bool> even_edges;  ///< what the user has asked for where tiles do not divide a product
 
   int gpu_count() const noexcept { return static_cast<int>(gpus.size()); }
   bool has_cuda() const noexcept { return !opencl && gpu_count() > 0; }

@@ -87,9 +87,10 @@ std::string_view name_of(Placement placement) {
   return "automatic";
 }
 
-bool asks_for_even_edges() {
+std::optional<bool> even_edges_asked_for() {
   const auto text = environment("TESSERA_TILE_EDGES");
-  if (text.empty() || text == "even" || text == "ragged") return text == "even";
+  if (text.empty()) return {};
+  if (text == "even" || text == "ragged") return text == "even";
   throw ArgumentError("Runtime", Tile, "TESSERA_TILE_EDGES", "is '" + std::string(text) + "', must be even or ragged");
 }
 

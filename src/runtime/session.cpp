@@ -62,7 +62,7 @@ Session::Session(const RuntimeOptions& given)
     : parts_(std::make_unique<Parts>()), joined_(starpu_is_initialized() != 0) {
   const gpu::KeepCurrentDevice keep;
   const auto options = with_environment(given);
-  machine_.ragged_edges = !asks_for_even_edges();
+  machine_.even_edges = even_edges_asked_for();
 #ifndef STARPU_SIMGRID
   // First: if it throws, nothing has started. Not where time is simulated.
   if (options.progress.value_or(false)) parts_->progress.emplace();

@@ -12,7 +12,8 @@ namespace tessera::detail {
 /// What happens where the extent of a tile does not divide a dimension.
 enum class EdgeTiles {
   Ragged,  ///< the last tile is what is left
-  Even     ///< the last two tiles share equally what the last full tile and the rest have, as Bogdanov and Efremov do
+  Even,    ///< the last two tiles share equally what the last full tile and the rest have, as Bogdanov and Efremov do
+  NotLow   ///< even if the last tile would be less than half of a full one, else ragged
 };
 
 /// How one dimension of a matrix is cut into tiles.
@@ -22,6 +23,7 @@ class Edges {
       : whole_(whole), tile_(tile), count_(whole == 0 ? 0 : (whole - 1) / tile + 1) {
     last_ = std::max<Index>(0, count_ - 1) * tile;
     if (at_the_edge == EdgeTiles::Ragged || count_ < 2 || whole % tile == 0) return;
+    if (at_the_edge == EdgeTiles::NotLow && whole % tile >= tile / 2) return;
     const Index before = last_ - tile, half = divide_up(divide_up(whole - before, 2), grain) * grain;
     if (half <= tile && before + half < whole) last_ = before + half;
   }

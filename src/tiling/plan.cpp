@@ -55,6 +55,15 @@ Plan plan_chosen(const MachineModel& machine, const ChosenTiles& chosen, Index m
 
 Region whole(Index /*mt*/, Index /*nt*/) { return Part::All; }
 
+/// Where tiles do not divide a product on GPUs. One GPU computes two tiles of half the height faster than a full and a
+/// low one: it has no grid that they could unbalance. Tiles for CPU workers are chosen such that the last one is hardly
+/// smaller.
+EdgeTiles edges_of_products(const Machine& machine) {
+  if (machine.gpu_count() == 0) return EdgeTiles::Ragged;
+  if (machine.even_edges) return *machine.even_edges ? EdgeTiles::Even : EdgeTiles::Ragged;
+  return machine.gpu_count() == 1 ? EdgeTiles::NotLow : EdgeTiles::Ragged;
+}
+
 }  // namespace
 
 template <Scalar T>
@@ -62,8 +71,7 @@ Plan plan_product(const Machine& machine, Op op_a, Op op_b, Index m, Index n, In
   const auto model = model_of<T>(machine);
   auto plan =
       plan_chosen(model, choose_product_tiles(model, stored(op_a, op_b), m, n, k, machine.tile), m, n, k, whole);
-  // Tiles for CPU workers are chosen such that the last one is hardly smaller.
-  if (machine.gpu_count() > 0 && !plan.panels.exist() && !machine.ragged_edges) plan.at_the_edges = EdgeTiles::Even;
+  if (!plan.panels.exist()) plan.at_the_edges = edges_of_products(machine);
   return plan;
 }
 

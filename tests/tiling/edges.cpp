@@ -26,6 +26,14 @@ TEST(Edges, AreRaggedOrEven) {
   EXPECT_THAT(extents(1088, 256, EdgeTiles::Even), ElementsAre(256, 256, 256, 160, 160));
 }
 
+TEST(Edges, AreEvenIfTheLastTileWouldBeLow) {
+  using ::testing::ElementsAre;
+  EXPECT_THAT(extents(1100, 256, EdgeTiles::NotLow), ElementsAre(256, 256, 256, 192, 140));
+  EXPECT_THAT(extents(1151, 256, EdgeTiles::NotLow), ElementsAre(256, 256, 256, 192, 191));
+  EXPECT_THAT(extents(1152, 256, EdgeTiles::NotLow), ElementsAre(256, 256, 256, 256, 128));
+  EXPECT_THAT(extents(1024, 256, EdgeTiles::NotLow), ElementsAre(256, 256, 256, 256));
+}
+
 TEST(Edges, StayRegularIfTheTileDividesTheDimension) {
   using ::testing::ElementsAre;
   EXPECT_THAT(extents(1024, 256, EdgeTiles::Even), ElementsAre(256, 256, 256, 256));
@@ -35,7 +43,7 @@ TEST(Edges, StayRegularIfTheTileDividesTheDimension) {
 }
 
 TEST(Edges, HaveTilesOfFullExtentAndNoneThatIsEmpty) {
-  for (const auto at_the_edge : {EdgeTiles::Ragged, EdgeTiles::Even})
+  for (const auto at_the_edge : {EdgeTiles::Ragged, EdgeTiles::Even, EdgeTiles::NotLow})
     for (const Index tile : {1, 16, 31, 64, 100, 256})
       for (Index whole = 1; whole <= 4 * tile; whole++) {
         const Edges edges(whole, tile, at_the_edge);
