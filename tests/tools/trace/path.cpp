@@ -102,6 +102,16 @@ TEST(Path, TheResultsWayHome) {
   expect_path(small.run, {task}, shares(4, 3, 1, 0));
 }
 
+TEST(Path, AProgramThatAskedForAResultWhenItHadAnother) {
+  SmallRun small(2);
+  const int p = small.tile('P', 0, 0), c = small.tile('C', 0, 0);
+  const int first = small.task(gpu_0, 0, 1, {small.write(p)});
+  const int second = small.task(gpu_1, 1, 5, {small.write(c)}, {first});
+  small.transfer(c, node_1, host, 5, 7);
+  small.transfer(p, node_0, host, 8, 9);  // there since 1
+  expect_path(small.run, {first, second}, shares(5, 3, 1, 0));
+}
+
 TEST(Path, SaysHowFarTheRunIsFromItsLargestBound) {
   SmallRun small(2);
   const int first = small.task(gpu_0, 0, 6);

@@ -130,7 +130,11 @@ class Walk {
     const auto written = task(lookups_.writers.last(moved.tile, until, [&](int i) { return !task_seen_[i]; }));
     const auto arrived = transfer(lookups_.arrivals.last(lookups_.at(moved.from, moved.tile), until, unseen));
     const int wanted_by = lookups_.use_of(index).task;
-    if (wanted_by == none) return latest({link, written, arrived});
+    if (wanted_by == none) {
+      // Without a cause right before it, the program asked for it when it had an earlier result.
+      const auto cause = latest({link, written, arrived});
+      return cause.time >= start - pause ? cause : latest({cause, transfer(lookups_.results.last(0, until, unseen))});
+    }
     const auto& wanted = run_.tasks[wanted_by];
     const auto cause = latest({link, written, arrived,
                                lookups_.unblocked(wanted) <= until
