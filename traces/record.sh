@@ -6,7 +6,7 @@
 #   FOLDER  a new folder that keeps the trace and the whole report
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
-names=(good unbalanced pcie out-of-core two-cores)
+names=(good unbalanced pcie out-of-core cholesky lu two-cores)
 
 command_of() {  # name
   case $1 in
@@ -18,6 +18,9 @@ command_of() {  # name
     pcie) echo simulate --platform h200x4 --routine gemm --size 8192 ;;
     # The operands are three times as large as the available GPU memory, so tiles are fetched repeatedly.
     out-of-core) echo simulate --platform h200x4 --routine gemm --size 16384 --tile 2048 --gpu-memory 512 ;;
+    # The factorizations of tiles on the diagonal, and of panels, beside products.
+    cholesky) echo simulate --platform h200x4 --gpus 2 --routine potrf --size 32768 ;;
+    lu) echo simulate --platform h200x4 --gpus 2 --routine getrf --size 32768 ;;
     # This run measures the machine at hand, which should be idle otherwise.
     two-cores) echo bench --routine gemm --size 4096 --tile 1024 --gpus 0 --cpus 2 ;;
     h200-gemm) echo bench --routine gemm --size 32768 --gpus 4 ;;
