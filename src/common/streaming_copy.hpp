@@ -11,8 +11,9 @@
 
 namespace tessera::detail {
 
-/// Copies memory that nobody reads soon. Where the processor can, it does not read the target before it writes it,
-/// which saves a third of the traffic of a large copy, and it leaves the caches to others.
+/// Copies memory that is too large for the caches. Where the processor can, it does not read the target before it
+/// writes it, which saves a third of the traffic, and it leaves the caches to others. Other threads see the copy after
+/// `end_streaming`.
 inline void copy_streaming(std::byte* to, const std::byte* from, std::size_t count) noexcept {
 #ifdef __SSE2__
   constexpr std::size_t width = sizeof(__m128i), line = 64;
@@ -23,10 +24,16 @@ inline void copy_streaming(std::byte* to, const std::byte* from, std::size_t cou
       for (std::size_t i = 0; i < line; i += width)
         _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
                          _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
-    _mm_sfence();  // other threads see these writes before what this thread writes next
   }
 #endif
   std::memcpy(to, from, count);
+}
+
+/// Other threads see what this thread writes next only after its streaming copies.
+inline void end_streaming() noexcept {
+#ifdef __SSE2__
+  _mm_sfence();
+#endif
 }
 
 }  // namespace tessera::detail

@@ -16,7 +16,8 @@ namespace {
 constexpr double bytes_of_part = 4e6;
 /// Threads for smaller copies take longer to create than to copy.
 constexpr double worth_threads = 8e6, worth_a_thread = 32e6;
-/// One core copies 12 GB/s on a host whose memory can do 80. While the devices compute, some of it is left to them.
+/// One core copies 12 GB/s on a host whose memory can do 80. While the devices compute, some of it is left to
+/// them: on a host with 16 cores, dgesv of n = 16384 took 0.222 s with four threads and 0.217 with three.
 constexpr Index most_threads = 8, most_meanwhile = 3;
 
 }  // namespace
@@ -69,6 +70,7 @@ void Backup::save(Index part) noexcept {
   auto seen = Part::Missing;
   if (state.compare_exchange_strong(seen, Part::BeingCopied)) {
     for_each_column(part, detail::copy_streaming);
+    detail::end_streaming();
     state = Part::Copied;
     state.notify_all();
   } else {

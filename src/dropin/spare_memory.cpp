@@ -2,11 +2,13 @@
 #include "spare_memory.hpp"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <fstream>
 #include <limits>
 #include <mutex>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -64,24 +66,42 @@ Mapping take_kept(std::size_t bytes) {
   return found;
 }
 
-/// @return false if it would be too much
+/// Bytes that may be kept: none if it is not known what is available, or if a limit of this process (`ulimit -v`) makes
+/// address space scarce.
+double most_bytes() {
+  rlimit space{};
+  if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur != RLIM_INFINITY) return 0;
+  const double available = available_memory();
+  return available < std::numeric_limits<double>::infinity() ? share_kept * available : 0;
+}
+
+/// @return  false if it would be too much
+/// @throws std::bad_alloc
 bool keep(const Mapping& mapping) {
   if (mapping.bytes < worth_keeping) return false;
-  const double most = share_kept * available_memory();
+  const double most = most_bytes();
+  double sum = static_cast<double>(mapping.bytes);
+  if (sum > most) return false;
   madvise(mapping.data, mapping.bytes, MADV_FREE);  // where the system cannot reclaim pages, it keeps them
   auto& k = kept();
   const std::lock_guard lock(k.mutex);
-  double sum = static_cast<double>(mapping.bytes);
   for (const auto& other : k.mappings) sum += static_cast<double>(other.bytes);
-  // Others fitted no recent call.
-  while (!k.mappings.empty() && (sum > most || k.mappings.size() == most_kept)) {
+  while (sum > most || k.mappings.size() == most_kept) {  // the oldest one fitted no recent call
     sum -= static_cast<double>(k.mappings.front().bytes);
     unmap(k.mappings.front());
     k.mappings.erase(k.mappings.begin());
   }
-  if (sum > most) return false;
   k.mappings.push_back(mapping);
   return true;
+}
+
+/// The same if there is memory to find out.
+bool keep_if_possible(const Mapping& mapping) noexcept {
+  try {
+    return keep(mapping);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
 }
 
 }  // namespace
@@ -91,13 +111,15 @@ SpareMemory::SpareMemory(std::size_t bytes) : mapping_(bytes < worth_keeping ? M
 }
 
 SpareMemory::~SpareMemory() {
-  if (mapping_.data != nullptr && !keep(mapping_)) unmap(mapping_);
+  if (mapping_.data != nullptr && !keep_if_possible(mapping_)) unmap(mapping_);
 }
 
 void SpareMemory::release_kept() {
   auto& k = kept();
-  const std::lock_guard lock(k.mutex);
-  std::for_each(k.mappings.begin(), k.mappings.end(), unmap);
+  // In a child that was forked in the middle of another thread's call, nobody would ever unlock it.
+  const std::unique_lock lock(k.mutex, std::try_to_lock);
+  if (!lock) return;
+  for (const auto& mapping : k.mappings) unmap(mapping);
   k.mappings.clear();
 }
 

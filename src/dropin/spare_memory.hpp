@@ -22,7 +22,7 @@ class SpareMemory {
 
   std::byte* data() const noexcept { return mapping_.data; }
 
-  /// Returns the kept memory to the system.
+  /// Returns the kept memory to the system. Call this when no call is in progress.
   static void release_kept();
 
   struct Mapping {

@@ -23,7 +23,7 @@ class Edges {
       : whole_(whole), tile_(tile), count_(whole == 0 ? 0 : (whole - 1) / tile + 1) {
     last_ = std::max<Index>(0, count_ - 1) * tile;
     if (at_the_edge == EdgeTiles::Ragged || count_ < 2 || whole % tile == 0) return;
-    if (at_the_edge == EdgeTiles::NotLow && whole % tile >= tile / 2) return;
+    if (at_the_edge == EdgeTiles::NotLow && 2 * (whole % tile) >= tile) return;
     const Index before = last_ - tile, half = divide_up(divide_up(whole - before, 2), grain) * grain;
     if (half <= tile && before + half < whole) last_ = before + half;
   }

@@ -55,16 +55,13 @@ Plan plan_chosen(const MachineModel& machine, const ChosenTiles& chosen, Index m
 
 Region whole(Index /*mt*/, Index /*nt*/) { return Part::All; }
 
-/// Where tiles do not divide a product on GPUs. One GPU computes two tiles of half the height faster than a full and a
-/// low one: it has no grid that they could unbalance. Tiles for CPU workers are chosen such that the last one is hardly
-/// smaller.
+}  // namespace
+
 EdgeTiles edges_of_products(const Machine& machine) {
   if (machine.gpu_count() == 0) return EdgeTiles::Ragged;
   if (machine.even_edges) return *machine.even_edges ? EdgeTiles::Even : EdgeTiles::Ragged;
   return machine.gpu_count() == 1 ? EdgeTiles::NotLow : EdgeTiles::Ragged;
 }
-
-}  // namespace
 
 template <Scalar T>
 Plan plan_product(const Machine& machine, Op op_a, Op op_b, Index m, Index n, Index k) {

@@ -35,6 +35,10 @@ struct Plan {
 
 // Plans for the routines on pointers. The tiles have the shortest predicted time, unless `Machine::tile` is set.
 
+/// Chooses how edges are cut. One GPU computes two tiles of equal height faster than a full and a low one. On several
+/// GPUs, even edges unbalance the grid. Tiles for CPU workers are chosen such that the last one is hardly smaller.
+EdgeTiles edges_of_products(const Machine& machine);
+
 /// A plan for a product op(A) (m×k) times op(B) (k×n).
 template <Scalar T>
 Plan plan_product(const Machine& machine, Op op_a, Op op_b, Index m, Index n, Index k);

@@ -50,4 +50,5 @@ if grep -E '\.\.\. FAILED|[1-9][0-9]* tests completed and failed|^Node\(s\) with
   die "the HPC Challenge complains"
 fi
 calls devices dgemm dtrsm
-[[ $(grep -c '"program"' "$log") -eq $((p * q)) ]] || die "a helper has called the BLAS: $(grep '"program"' "$log")"
+[[ $(grep -c '"program"' "$log") -eq $((p * q)) ]] ||
+  die "the log must have $((p * q)) programs that called the BLAS: $(grep '"program"' "$log")"

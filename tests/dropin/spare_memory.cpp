@@ -12,7 +12,7 @@
 namespace tessera::dropin {
 namespace {
 
-constexpr std::size_t large = std::size_t{16} << 20, page = 4096;
+constexpr std::size_t page = 4096, large = (std::size_t{8} << 20) + 16 * page;
 
 bool is_mapped(std::byte* address) { return msync(address, page, MS_ASYNC) == 0; }
 

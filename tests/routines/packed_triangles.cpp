@@ -111,7 +111,7 @@ TEST(TriangleOnAGpu, GivesPageableMemoryNothingElse) {
 
 TEST(TriangleOnAGpu, GivesPinnedMemoryNothingElse) {
   if (some_gpu() == STARPU_MAIN_RAM) GTEST_SKIP() << "no GPU";
-  constexpr int many = 2600;  // its corners take several times the two buffers
+  constexpr int many = 2600;  // gives as many panels as there can be
   for (const int n : {order, many}) {
     const int ld = n + 5;
     std::vector<double> memory(static_cast<std::size_t>(ld) * static_cast<std::size_t>(n));

@@ -61,6 +61,23 @@ TEST(Plan, OfGivenTilesIsThatOfChosenTiles) {
     }
 }
 
+TEST(Plan, CutsEdgesByTheNumberOfGpus) {
+  using detail::EdgeTiles;
+  const auto edges = [](int gpus, std::optional<bool> even) {
+    auto machine = machine_with(1, gpus, Placement::Home);
+    machine.even_edges = even;
+    return detail::edges_of_products(machine);
+  };
+  EXPECT_EQ(edges(0, {}), EdgeTiles::Ragged);
+  EXPECT_EQ(edges(1, {}), EdgeTiles::NotLow);
+  EXPECT_EQ(edges(2, {}), EdgeTiles::Ragged);
+  for (const int gpus : {1, 2}) {
+    EXPECT_EQ(edges(gpus, true), EdgeTiles::Even);
+    EXPECT_EQ(edges(gpus, false), EdgeTiles::Ragged);
+  }
+  EXPECT_EQ(edges(0, true), EdgeTiles::Ragged);
+}
+
 TEST(Plan, SharesAColumnOnlyIfThereAreFewerColumnsThanGpus) {
   struct Case {
     Index columns;

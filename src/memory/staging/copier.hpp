@@ -81,8 +81,10 @@ class Piece {
         auto* const in_buffer = packed + static_cast<std::size_t>(begin - rectangle_.i) * host_.matrix.elemsize;
         const auto bytes = static_cast<std::size_t>(end - begin) * host_.matrix.elemsize;
         if (to_gpu_) std::memcpy(in_buffer, column, bytes);  // the link reads it from the caches
-        else copy_streaming(column, in_buffer, bytes);
+        else if (is_large()) copy_streaming(column, in_buffer, bytes);
+        else std::memcpy(column, in_buffer, bytes);
       }
+    end_streaming();
   }
 
   /// Starts the copy between the buffer and the GPU.
@@ -94,6 +96,9 @@ class Piece {
   }
 
  private:
+  /// Whether the tile is too large for a program to find it in the caches. With tiles of 4096 in double precision,
+  /// dgemm of n = 16384 was 3 % faster with streaming copies.
+  bool is_large() const { return host_.bytes >= std::size_t{32} << 20; }
   int end_row() const { return rectangle_.i + rectangle_.m; }
   int end_column() const { return rectangle_.j + rectangle_.n; }
   /// An element in host memory.

@@ -11,7 +11,8 @@ constexpr int threads = 256;
 
 __device__ int clamp(int x, int least, int most) { return x < least ? least : x > most ? most : x; }
 
-/// A block copies a column of a corner, word by word: neighbouring threads write neighbouring words.
+/// A block copies a column of a corner, word by word: neighbouring threads write neighbouring words. Its rows are those
+/// that `used_rows` of partial_tile.hpp returns.
 template <typename Word>
 __global__ void __launch_bounds__(threads) copy_corners_kernel(CornerCopy copy) {
   const auto corner = copy.corners[blockIdx.y];
@@ -29,7 +30,7 @@ __global__ void __launch_bounds__(threads) copy_corners_kernel(CornerCopy copy) 
 }
 
 template <typename Word>
-bool fits(const CornerCopy& copy) {
+bool is_whole_in(const CornerCopy& copy) {
   const auto all = reinterpret_cast<std::uintptr_t>(copy.source) | reinterpret_cast<std::uintptr_t>(copy.target) |
                    copy.source_column | copy.target_column | copy.element;
   return all % sizeof(Word) == 0;
@@ -37,15 +38,27 @@ bool fits(const CornerCopy& copy) {
 
 }  // namespace
 
+bool has_whole_words(const CornerCopy& copy) { return is_whole_in<std::uint32_t>(copy); }
+
+cudaError_t find_corner_kernels() {
+  cudaFuncAttributes found{};
+  auto status = cudaFuncGetAttributes(&found, copy_corners_kernel<std::uint64_t>);
+  if (status == cudaSuccess) status = cudaFuncGetAttributes(&found, copy_corners_kernel<std::uint32_t>);
+  if (status != cudaSuccess) cudaGetLastError();
+  return status;
+}
+
 cudaError_t copy_corners(cudaStream_t stream, const CornerCopy& copy) {
   int columns = 0;
   for (int i = 0; i < copy.count; i++)
     if (columns < copy.corners[i].n) columns = copy.corners[i].n;
   if (columns == 0) return cudaSuccess;
   const dim3 grid(static_cast<unsigned>(columns), static_cast<unsigned>(copy.count));
-  if (fits<std::uint64_t>(copy)) copy_corners_kernel<std::uint64_t><<<grid, threads, 0, stream>>>(copy);
-  else copy_corners_kernel<std::uint32_t><<<grid, threads, 0, stream>>>(copy);
-  return cudaGetLastError();
+  auto argument = copy;
+  void* arguments[] = {&argument};
+  return is_whole_in<std::uint64_t>(copy)
+             ? cudaLaunchKernel(copy_corners_kernel<std::uint64_t>, grid, dim3(threads), arguments, 0, stream)
+             : cudaLaunchKernel(copy_corners_kernel<std::uint32_t>, grid, dim3(threads), arguments, 0, stream);
 }
 
 }  // namespace tessera::detail::staging

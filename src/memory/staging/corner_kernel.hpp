@@ -15,16 +15,26 @@ struct CornerCopy {
     int i, j, m, n;  ///< rows [i, i + m) and columns [j, j + n) of the tile
   };
   Corner corners[most];
-  int count;            ///< of the corners
-  bool lower;           ///< of column j, rows from `diagonal` + j on are used; else the rows up to that one
-  int diagonal;         ///< row in which the diagonal crosses the first column of the tile
-  std::size_t element;  ///< bytes of one, a multiple of 4
-  const void* source;   ///< the tile in the GPU's memory
-  void* target;         ///< the tile in pinned memory, as the GPU sees it
+  int count;  ///< number of corners
+  /// Whether the lower triangle is used: of column j, row `diagonal` + j and those below; else the rows down to that
+  /// one.
+  bool lower;
+  int diagonal;                              ///< row in which the diagonal crosses the first column of the tile
+  std::size_t element;                       ///< bytes of an element
+  const void* source;                        ///< the tile in the GPU's memory
+  void* target;                              ///< the tile in pinned memory, as the GPU sees it
   std::size_t source_column, target_column;  ///< bytes from one column to the next
 };
 
+/// Whether all addresses are multiples of the words that the kernels copy.
+bool has_whole_words(const CornerCopy& copy);
+
+/// Loads the kernels for the current device.
+/// @return  an error if there are none for it, which later calls of CUDA do not return again
+cudaError_t find_corner_kernels();
+
 /// Starts a kernel that writes the used elements, and nothing else, directly to pinned memory.
+/// @pre  has_whole_words(copy), and the kernels have been found
 cudaError_t copy_corners(cudaStream_t stream, const CornerCopy& copy);
 
 }  // namespace tessera::detail::staging

@@ -3,12 +3,12 @@
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
 #include <map>
 #include <mutex>
 #include <span>
 
 #include "common/overwrites.hpp"
-#include "copier.hpp"
 #include "corner_kernel.hpp"
 #include "machine/cuda_resources.hpp"
 #include "memory/partial_tile.hpp"
@@ -16,54 +16,85 @@
 /// How the corners of a triangle come from a GPU to pinned memory.
 namespace tessera::detail::staging {
 
-/// Kernels that copy corners, on a stream of their own for each GPU. The stream has the highest priority: on another
-/// one, a kernel would wait until products that use all of the GPU have ended, and the tiles behind it with it.
+/// Kernels that copy corners, on a stream of their own for each GPU. The stream has the highest priority. On an
+/// ordinary stream, a kernel would wait for products that fill the GPU, and later copies would wait for the kernel.
 class Corners {
  public:
-  /// Starts to copy the pieces of a job, which are corners. `job.stream` waits for them. Any number of threads may call
-  /// this at a time.
-  /// @pre   `job.gpu` is the current device
-  /// @return  false if the GPU cannot write to this memory; then nothing has happened
-  /// @throws RuntimeError
-  bool copy(const TileCopy& job) {
-    const auto& host = *job.host;
-    cudaPointerAttributes known{};
-    require(cudaPointerGetAttributes(&known, reinterpret_cast<const void*>(host.matrix.ptr)),
-            "cudaPointerGetAttributes");
-    if (known.devicePointer == nullptr) return false;
+  /// Starts to copy the corners of a tile. `stream` waits for them. Any number of threads may call this at a time.
+  /// @pre  `gpu` is the current device
+  /// @return  false if no kernel can write them: the GPU has none or does not see all of the memory, or an address is
+  /// not
+  ///          a multiple of 4. Then nothing has happened.
+  /// @throws gpu::require's error; then no kernel writes to the memory
+  bool copy(const PartialTile& host, const PartialTile& source, std::span<const Rectangle> corners, int gpu,
+            cudaStream_t stream) {
     CornerCopy copy{};
     copy.lower = host.part == Part::Lower, copy.diagonal = host.diagonal;
     copy.element = host.matrix.elemsize;
-    copy.source = reinterpret_cast<const void*>(job.device->matrix.ptr), copy.target = known.devicePointer;
-    copy.source_column = job.device->matrix.ld * copy.element, copy.target_column = host.matrix.ld * copy.element;
-    for (const auto& corner : job.pieces) {
-      const auto* const at = reinterpret_cast<const std::byte*>(host.matrix.ptr);
-      overwrites::before(at + offset(host.matrix, corner.i, corner.j),
-                         at + offset(host.matrix, corner.i + corner.m, corner.j + corner.n - 1));
+    copy.source = reinterpret_cast<const void*>(source.matrix.ptr);
+    copy.source_column = source.matrix.ld * copy.element, copy.target_column = host.matrix.ld * copy.element;
+    copy.target = seen_by_gpu(host, corners);
+    if (copy.target == nullptr || !has_whole_words(copy)) return false;
+    auto& device = device_of(gpu);
+    const std::lock_guard lock(device.mutex);
+    if (!device.has_kernels()) return false;
+    for (const auto& corner : corners) {
+      overwrites::before(begin_of(host, corner), end_of(host, corner));
       copy.corners[copy.count++] = {corner.i, corner.j, corner.m, corner.n};
     }
-    const std::lock_guard lock(mutex_);
-    auto& [stream, copied] = stream_of(job.gpu);
-    require(copy_corners(stream.get(), copy), "a copy of a triangle");
-    require(cudaEventRecord(copied.get(), stream.get()), "cudaEventRecord");
-    require(cudaStreamWaitEvent(job.stream, copied.get()), "cudaStreamWaitEvent");
+    gpu::require(copy_corners(device.stream.get(), copy), "a copy of a triangle");
+    try {
+      gpu::require(cudaEventRecord(device.copied.get(), device.stream.get()), "cudaEventRecord");
+      gpu::require(cudaStreamWaitEvent(stream, device.copied.get()), "cudaStreamWaitEvent");
+    } catch (...) {  // the tile is released: no kernel may write to it afterwards
+      cudaStreamSynchronize(device.stream.get());
+      throw;
+    }
     return true;
   }
 
  private:
-  struct Stream {
+  struct Device {
+    explicit Device(int gpu)
+        : stream(gpu::create_urgent_stream(gpu)), copied(gpu::create_event(cudaEventDisableTiming)),
+          found(find_corner_kernels()) {}
+    bool has_kernels() const { return found == cudaSuccess; }
+
+    std::mutex mutex;
     gpu::Stream stream;
     gpu::Event copied;
+    cudaError_t found;  ///< an error if the library has no code for this GPU
   };
 
-  Stream& stream_of(int gpu) {
-    auto& found = streams_[gpu];
-    if (found.stream == nullptr) found = {gpu::create_urgent_stream(gpu), gpu::create_event(cudaEventDisableTiming)};
-    return found;
+  Device& device_of(int gpu) {
+    const std::lock_guard lock(mutex_);
+    return devices_.try_emplace(gpu, gpu).first->second;
+  }
+
+  static const std::byte* begin_of(const PartialTile& host, const Rectangle& corner) {
+    return reinterpret_cast<const std::byte*>(host.matrix.ptr) + offset(host.matrix, corner.i, corner.j);
+  }
+  static const std::byte* end_of(const PartialTile& host, const Rectangle& corner) {
+    return reinterpret_cast<const std::byte*>(host.matrix.ptr) +
+           offset(host.matrix, corner.i + corner.m, corner.j + corner.n - 1);
+  }
+
+  static const std::byte* seen_by_gpu(const std::byte* address) {
+    cudaPointerAttributes known{};
+    gpu::require(cudaPointerGetAttributes(&known, address), "cudaPointerGetAttributes");
+    return static_cast<const std::byte*>(known.devicePointer);
+  }
+  /// The tile as the GPU sees it. Null if it does not see the corners from the first to the last byte in one piece: a
+  /// program may have pinned a part of its matrix, or two parts one by one.
+  static void* seen_by_gpu(const PartialTile& host, std::span<const Rectangle> corners) {
+    const auto *const first = begin_of(host, corners.front()), *const last = end_of(host, corners.back()) - 1;
+    const auto *const seen_first = seen_by_gpu(first), *const seen_last = seen_by_gpu(last);
+    if (seen_first == nullptr || seen_last == nullptr || seen_last - seen_first != last - first) return nullptr;
+    return const_cast<std::byte*>(seen_first - (first - reinterpret_cast<const std::byte*>(host.matrix.ptr)));
   }
 
   std::mutex mutex_;
-  std::map<int, Stream> streams_;  ///< by device; guarded by mutex_
+  std::map<int, Device> devices_;  ///< guarded by mutex_, but not what is in a Device
 };
 
 static_assert(most_panels <= CornerCopy::most);

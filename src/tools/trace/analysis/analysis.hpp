@@ -64,8 +64,9 @@ struct Hits {
 /// A task waited for the latest of these: the end of the previous task on its worker, the arrival of a tile, the end of
 /// a dependency, its submission. A transfer waited for the latest of these: the previous transfer on its link, if that
 /// had just ended; the arrival or the computation of its tile at its source; whatever made its task ready; the worker,
-/// unless the transfer was a prefetch. A submission waited for all tasks submitted before it, if they had ended by
-/// then.
+/// unless the transfer was a prefetch; and where no task wanted it and none of these was just before it, the arrival of
+/// an earlier result at the host, which a program that fetches its results one by one waited for. A submission waited
+/// for all tasks submitted before it, if they had ended by then.
 struct Path {
   std::vector<int> tasks;  ///< in the order of time
   Shares parts;  ///< data includes copies of results to the host; idle is the time before the program submitted

@@ -131,7 +131,7 @@ class Walk {
     const auto arrived = transfer(lookups_.arrivals.last(lookups_.at(moved.from, moved.tile), until, unseen));
     const int wanted_by = lookups_.use_of(index).task;
     if (wanted_by == none) {
-      // Without a cause right before it, the program asked for it when it had an earlier result.
+      // Without a cause right before it, the program probably asked for it when it had an earlier result.
       const auto cause = latest({link, written, arrived});
       return cause.time >= start - pause ? cause : latest({cause, transfer(lookups_.results.last(0, until, unseen))});
     }
