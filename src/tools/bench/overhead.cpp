@@ -74,15 +74,22 @@ starpu_codelet& nothing() {
       codelet.cuda_funcs[0] = [](void**, void*) {};
       codelet.cuda_flags[0] = STARPU_CUDA_ASYNC;
 #endif
+#ifdef TESSERA_WITH_OPENCL
+      codelet.opencl_funcs[0] = [](void**, void*) {};
+      codelet.opencl_flags[0] = STARPU_OPENCL_ASYNC;
+#endif
     }
   };
   static Codelet one;
   return one.codelet;
 }
 
+/// The workers of GPUs: a session has those of CUDA or those of OpenCL, not both.
 std::vector<int> gpu_workers() {
-  std::vector<int> workers(starpu_cuda_worker_get_count());
-  starpu_worker_get_ids_by_type(STARPU_CUDA_WORKER, workers.data(), static_cast<unsigned>(workers.size()));
+  std::vector<int> workers(starpu_worker_get_count());
+  const auto type = starpu_cuda_worker_get_count() > 0 ? STARPU_CUDA_WORKER : STARPU_OPENCL_WORKER;
+  workers.resize(
+      static_cast<std::size_t>(starpu_worker_get_ids_by_type(type, workers.data(), starpu_worker_get_count())));
   return workers;
 }
 
@@ -91,7 +98,7 @@ void submit(const std::array<starpu_data_handle_t, 3>& handles, int home) {
   task->cl = &nothing();
   for (std::size_t i = 0; i < handles.size(); i++) task->handles[i] = handles[i];
   if (home >= 0) {
-    task->where = STARPU_CUDA;
+    task->where = STARPU_CUDA | STARPU_OPENCL;
     tessera_sched_suggest_home(handles.back(), home);
   }
   if (starpu_task_submit(task) != 0) throw RuntimeError("--overhead: StarPU refuses an empty task");
