@@ -19,8 +19,26 @@ namespace tessera::scheduler {
 
 namespace {
 
+/// Whether StarPU's workers ask for tasks again and again, until they get one. Those of other builds of StarPU, and in
+/// simulated time, may sleep when they got none, and must be woken.
+#ifdef STARPU_NON_BLOCKING_DRIVERS
+constexpr bool workers_poll = true;
+#else
+constexpr bool workers_poll = false;
+#endif
+
+void wake([[maybe_unused]] int worker) {
+  if constexpr (!workers_poll) starpu_wake_worker_relax_light(worker);
+}
+
 void wake(const std::vector<int>& workers) {
-  for (const int worker : workers) starpu_wake_worker_relax_light(worker);
+  for (const int worker : workers) wake(worker);
+}
+
+/// Whether a worker would find no task now, as far as can be told without the lock.
+/// @param waiting  tasks in all queues and reservation stations
+bool finds_none(const Worker& worker, std::size_t waiting) {
+  return worker.asleep && (waiting == 0 || (workers_poll && !worker.polling.is_due(now())));
 }
 
 /// Lets another thread have the core of a CPU worker that has nothing to do. StarPU's workers poll without a pause,
@@ -64,7 +82,7 @@ void Policy::push(starpu_task* task) {
     sleeper = wake_for(state_, ready);
     state_.counts.in_push += now() - begin;
   }
-  if (sleeper != no_worker) starpu_wake_worker_relax_light(sleeper);
+  if (sleeper != no_worker) wake(sleeper);
 }
 
 // --- A worker asks for a task ----------------------------------------------------------------------------------------
@@ -73,7 +91,7 @@ starpu_task* Policy::pop(int id) {
   auto* const found = find_worker(state_, id);
   if (found == nullptr) return nullptr;
   auto& worker = *found;
-  if (waiting_ == 0 && worker.asleep) {
+  if (finds_none(worker, waiting_)) {
     yield(id);
     return nullptr;
   }
@@ -104,6 +122,8 @@ starpu_task* Policy::pop(int id) {
     if (!worker.runs()) count_idle(state_, worker, time);
     sleepers = wake_others(state_, id);
     if (popped != nullptr) state_.counts.in_pop += now() - begin;
+    if (popped != nullptr) worker.polling.found();
+    else worker.polling.found_none(time, !worker.station.empty());
   }
   request(worker, prefetches);
   wake(sleepers);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "polling.hpp"
 #include "ready_queue.hpp"
 #include "reservation_station.hpp"
 
@@ -30,8 +31,9 @@ struct Worker {
   };
   std::vector<Popped> popped;
 
-  std::atomic<bool> asleep = false;  ///< it found no task when it last asked
+  std::atomic<bool> asleep = false;  ///< it found no task when it last looked, and has not been woken since
   bool waits = false;                ///< it has reserved tasks, but none that it can start
+  Polling polling;                   ///< used by its own thread, without the policy's lock
 
   // Times by StarPU's clock [s].
   double started = 0;          ///< when its last task started; 0: none has

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// When a worker without a task looks for one again.
+#include "scheduler/ideas/polling.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tessera::scheduler {
+namespace {
+
+constexpr double start = 1000;  // s
+
+/// The time of the next look after one that found nothing.
+double next_look(const Polling& polling, double now) {
+  constexpr double step = 1e-7;
+  while (!polling.is_due(now)) now += step;
+  return now;
+}
+
+/// A worker that has found nothing for `seconds`, and looks now.
+Polling waiting_for(double seconds, bool has_reserved) {
+  Polling polling;
+  polling.found_none(start, has_reserved);
+  polling.found_none(start + seconds, has_reserved);
+  return polling;
+}
+
+TEST(Polling, LooksAtOnceAfterTheFirstFailure) {
+  Polling polling;
+  EXPECT_TRUE(polling.is_due(start));
+  polling.found_none(start, false);
+  EXPECT_TRUE(polling.is_due(start));
+}
+
+TEST(Polling, LooksAgainAfterAQuarterOfTheTimeThatItHasWaited) {
+  const auto polling = waiting_for(20e-6, false);
+  EXPECT_FALSE(polling.is_due(start + 24e-6));
+  EXPECT_TRUE(polling.is_due(start + 26e-6));
+}
+
+TEST(Polling, LooksMoreOftenIfItHasReservedTasks) {
+  const double hour = 3600;
+  EXPECT_NEAR(next_look(waiting_for(hour, false), start + hour) - start - hour, 100e-6, 1e-6);
+  EXPECT_NEAR(next_look(waiting_for(hour, true), start + hour) - start - hour, 8e-6, 1e-6);
+}
+
+TEST(Polling, StartsAgainOnceATaskWasFound) {
+  auto polling = waiting_for(1, false);
+  polling.found();
+  EXPECT_TRUE(polling.is_due(start + 1));
+  polling.found_none(start + 2, false);
+  EXPECT_TRUE(polling.is_due(start + 2));
+}
+
+}  // namespace
+}  // namespace tessera::scheduler
