@@ -74,7 +74,7 @@ void Policy::push(starpu_task* task) {
   {
     const Lock lock(mutex_);
     const auto& ready = *description;
-    if (const auto order = state_.order.find(ready.id); order != state_.order.end()) description->order = order->second;
+    if (const auto* order = state_.order.find(ready.id); order != nullptr) description->order = *order;
     find_executors(state_, *description);
     place(state_, std::move(description));
     waiting_++;

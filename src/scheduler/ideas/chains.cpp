@@ -11,42 +11,41 @@ void Chains::submitted(TileId tile) {
 }
 
 bool Chains::finished(TileId tile) {
-  const auto found = chains_.find(tile);
-  if (found == chains_.end()) return false;
-  auto& chain = found->second;
+  auto* const found = chains_.find(tile);
+  if (found == nullptr) return false;
+  auto& chain = *found;
   chain.unfinished--;
   if (chain.home != no_worker) unfinished_[static_cast<std::size_t>(chain.home)]--;
   if (chain.unfinished > 0) return false;
   end(chain);
-  chains_.erase(found);
+  chains_.erase(tile);
   return true;
 }
 
 int Chains::home(TileId tile) const {
-  const auto chain = chains_.find(tile);
-  return chain != chains_.end() ? chain->second.home : backend_.suggested_home(tile);
+  const auto* const chain = chains_.find(tile);
+  return chain != nullptr ? chain->home : backend_.suggested_home(tile);
 }
 
 std::size_t Chains::length(TileId tile) const {
-  const auto chain = chains_.find(tile);
-  return chain != chains_.end() ? chain->second.unfinished : 1;
+  const auto* const chain = chains_.find(tile);
+  return chain != nullptr ? chain->unfinished : 1;
 }
 
 void Chains::set_home(TileId tile, int worker) {
-  const auto chain = chains_.find(tile);
-  if (chain != chains_.end()) move(chain->second, worker);
+  if (auto* const chain = chains_.find(tile); chain != nullptr) move(*chain, worker);
 }
 
 void Chains::begin(TileId tile, std::size_t memory) {
-  const auto found = chains_.find(tile);
-  if (found == chains_.end() || found->second.home == no_worker || found->second.incomplete_bytes > 0) return;
-  found->second.incomplete_bytes = memory;
-  incomplete_bytes_[static_cast<std::size_t>(found->second.home)] += memory;
+  auto* const chain = chains_.find(tile);
+  if (chain == nullptr || chain->home == no_worker || chain->incomplete_bytes > 0) return;
+  chain->incomplete_bytes = memory;
+  incomplete_bytes_[static_cast<std::size_t>(chain->home)] += memory;
 }
 
 bool Chains::has_begun(TileId tile, int worker) const {
-  const auto chain = chains_.find(tile);
-  return chain != chains_.end() && chain->second.home == worker && chain->second.incomplete_bytes > 0;
+  const auto* const chain = chains_.find(tile);
+  return chain != nullptr && chain->home == worker && chain->incomplete_bytes > 0;
 }
 
 void Chains::end(Chain& chain) {
@@ -63,8 +62,9 @@ void Chains::move(Chain& chain, int worker) {
 }
 
 void Chains::forget(int worker) {
-  for (auto& [tile, chain] : chains_)
+  chains_.for_each([&](TileId, Chain& chain) {
     if (chain.home == worker) move(chain, no_worker);
+  });
 }
 
 }  // namespace tessera::scheduler

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <unordered_map>
 #include <vector>
 
 #include "backend.hpp"
+#include "pointer_map.hpp"
 
 namespace tessera::scheduler {
 
@@ -51,7 +51,7 @@ class Chains {
   void end(Chain& chain);
 
   const Backend& backend_;
-  std::unordered_map<TileId, Chain> chains_;   ///< those that have unfinished tasks
+  PointerMap<TileId, Chain> chains_;           ///< those that have unfinished tasks
   std::vector<std::size_t> unfinished_;        ///< by home
   std::vector<std::size_t> incomplete_bytes_;  ///< by home
 };

@@ -13,7 +13,8 @@ class ReadyQueue {
  public:
   using Tasks = std::set<TaskPtr, RunsBefore>;
 
-  void add(TaskPtr task) { tasks_.insert(std::move(task)); }
+  /// Most tasks become ready in about their order, so each is first tried at the end.
+  void add(TaskPtr task) { tasks_.insert(tasks_.end(), std::move(task)); }
   TaskPtr take(Tasks::const_iterator position) { return std::move(tasks_.extract(position).value()); }
 
   bool empty() const noexcept { return tasks_.empty(); }

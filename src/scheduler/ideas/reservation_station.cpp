@@ -37,10 +37,10 @@ ReservationStation::Slot ReservationStation::remove(std::size_t index) {
   Slot slot = std::move(*position);
   slots_.erase(position);
   for (const auto& tile : slot.task->tiles) {
-    const auto use = uses_.find(tile.tile);
-    if (--use->second.tasks > 0) continue;
-    bytes_ -= use->second.bytes;
-    uses_.erase(use);
+    auto& use = *uses_.find(tile.tile);
+    if (--use.tasks > 0) continue;
+    bytes_ -= use.bytes;
+    uses_.erase(tile.tile);
   }
   return slot;
 }

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <deque>
-#include <unordered_map>
 #include <vector>
 
+#include "pointer_map.hpp"
 #include "tile_cache.hpp"
 
 namespace tessera::scheduler {
@@ -48,7 +48,7 @@ class ReservationStation {
   };
 
   std::deque<Slot> slots_;
-  std::unordered_map<TileId, Use> uses_;
+  PointerMap<TileId, Use> uses_;
   std::size_t bytes_ = 0;  ///< sum over all uses
 };
 

@@ -16,8 +16,8 @@ auto find_popped(Worker& worker, TaskId task) {
 
 /// Notes the end of a task that StarPU has not reported. By now another task may have the same identity.
 void end_unreported(State& state, const Task& task) {
-  if (const auto order = state.order.find(task.id); order != state.order.end() && order->second == task.order)
-    state.order.erase(order);
+  if (const auto* order = state.order.find(task.id); order != nullptr && *order == task.order)
+    state.order.erase(task.id);
   if (task.output != nullptr) state.chains.finished(task.output);
 }
 

@@ -3,7 +3,6 @@
 
 #include <map>
 #include <memory>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "duration_model.hpp"
 #include "fetching.hpp"
 #include "options.hpp"
+#include "pointer_map.hpp"
 #include "ready_queue.hpp"
 #include "tile_cache.hpp"
 #include "worker.hpp"
@@ -43,7 +43,7 @@ struct State {
   Chains chains;
   AbandonedTiles abandoned;
   DurationModel durations{backend};
-  std::unordered_map<TaskId, unsigned long> order;  ///< of submission, for the tasks that are not finished
+  PointerMap<TaskId, unsigned long> order;  ///< of submission, for the tasks that are not finished
   unsigned long submitted = 0;
 
   int large_fetcher = no_worker;  ///< the worker with a large task that fetches now; see `Worker::has_large_task`

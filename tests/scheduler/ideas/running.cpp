@@ -21,7 +21,7 @@ TEST_F(Running, AResultIsCompleteWithTheLastTaskOfItsChain) {
   task_starts(state, last, a_.id, 3);
   EXPECT_TRUE(task_ends(state, last, tile(1), a_.id, 4));
   EXPECT_THAT(a_.popped, IsEmpty());
-  EXPECT_THAT(state.order, IsEmpty());
+  EXPECT_TRUE(state.order.empty());
 }
 
 TEST_F(Running, DurationsAreMeasured) {
@@ -59,7 +59,7 @@ TEST_F(Running, ATaskIsNotTakenForAnUnreportedOneOfTheSameIdentity) {
   EXPECT_TRUE(a_.runs());
   EXPECT_TRUE(task_ends(state, unreported, tile(2), a_.id, 3));
   EXPECT_THAT(a_.popped, IsEmpty());
-  EXPECT_THAT(state.order, IsEmpty());
+  EXPECT_TRUE(state.order.empty());
 }
 
 TEST_F(Running, ATaskThatThePolicyNeverSawIsIgnored) {
