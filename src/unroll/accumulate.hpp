@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include <tessera/matrix.hpp>
@@ -68,18 +69,17 @@ void accumulate(const detail::Session& session, const detail::Plan& plan, const 
   const auto& share = detail::MatrixAccess::grid(C).share();
   auto block = plan.block;  // of one process
   block.rows *= share.p, block.columns *= share.q;
-  const auto order = panels ? panel_order(C.mt(), C.nt(), terms, plan.panels, owners)
-                            : product_order(C.mt(), C.nt(), region, terms, block, owners, plan.task());
   const bool distributed = share.is_distributed();
   const auto is_deferred = [&](const Step& step) {
     return step.deferred && beta != T{} && terms > 1 && sums == 1 && (panels || !region.on_diagonal(step.i, step.j));
   };
   // The part of a diagonal tile that is not computed must survive. If copies leave it alone, it does.
   const bool keeps_rest = !detail::MatrixAccess::grid(C).copies_only_a_triangle();
+  const auto order = panels ? panel_order(C.mt(), C.nt(), terms, plan.panels, owners) : std::vector<Step>{};
   if (panels && owners.exist())
     load_panels(session, plan.panels, C, region, beta, owners, order, terms, is_deferred, submit);
   Submitter submitter(session, C);
-  for (const auto& step : order) {
+  const auto submit_term = [&](const Step& step) {
     const auto c = C.handle(step.i, step.j);
     const bool on_diagonal = region.on_diagonal(step.i, step.j);
     const Index sum = step.term * sums / terms;
@@ -101,7 +101,7 @@ void accumulate(const detail::Session& session, const detail::Plan& plan, const 
     if (deferred && first && !panels) target.wanted_next = c;
     submitter.step(step.k);
     submit(submitter, step, target);
-    if (in_place || !last) continue;
+    if (in_place || !last) return;
     const double elements = static_cast<double>(C.tile_m(step.i)) * static_cast<double>(C.tile_n(step.j));
     const codelets::AddArgs<T> addition{{elements, type_letter<T>},
                                         on_diagonal ? region.part : Part::All,
@@ -111,7 +111,9 @@ void accumulate(const detail::Session& session, const detail::Plan& plan, const 
     submitter.submit(codelets::add<T>(), {{temporary.handle(), STARPU_R}, {c, STARPU_RW}}, addition,
                      owners.of(step.i, step.j));
     temporary.release();
-  }
+  };
+  if (panels) std::ranges::for_each(order, submit_term);
+  else for_each_product(C.mt(), C.nt(), region, terms, block, owners, plan.task(), submit_term);
 }
 
 }  // namespace tessera::unroll

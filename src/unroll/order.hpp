@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -35,8 +37,75 @@ inline Index even_blocks(Index tiles, Index block, int gpus) {
 /// terms give the links time to get ahead of the computation. If a sum has two terms, this part is both of them.
 constexpr double finished_tile_by_tile = 0.75;
 
-/// All terms of the tiles of a region of an mt×nt result with kt terms per tile, in submission order, one block of C
-/// after another.
+namespace order {
+
+/// A tile of a block of C.
+struct Tile {
+  Index i, j;
+  Index row, column;  ///< in the block, counting only tiles of its owner
+  /// The order of the smallest square that contains the tile, starts at the first tile of the tile's owner in this
+  /// block, and counts only tiles of that owner [elements].
+  Index square;
+};
+
+/// The tiles of a block that belong to the region, column by column.
+inline std::vector<Tile> tiles_of_block(Index i0, Index j0, Index i_end, Index j_end, Region region,
+                                        detail::OwnerGrid grid, detail::TileExtents tile) {
+  std::vector<Tile> tiles;
+  for (Index j = j0; j < j_end; j++)
+    for (Index i = i0; i < i_end; i++) {
+      const Index row = (i - i0) / grid.p, column = (j - j0) / grid.q;
+      if (region.contains(i, j))
+        tiles.push_back({i, j, row, column, std::max((row + 1) * tile.m, (column + 1) * tile.n)});
+    }
+  return tiles;
+}
+
+/// Layers: term `begin` of all tiles, then the next term of all tiles, up to term `end`.
+template <typename Visit>
+void layers(std::span<const Tile> tiles, Index begin, Index end, Visit visit) {
+  for (Index s = begin; s < end; s++)
+    for (const auto& tile : tiles) visit(tile, s);
+}
+
+/// The first `terms` terms of all tiles in shells: a cube that grows in rows, columns and terms at once.
+/// @param depth  what one term adds to the cube's third dimension [elements]
+template <typename Visit>
+void shells(const std::vector<Tile>& tiles, Index terms, Index depth, Visit visit) {
+  auto by_square = tiles;
+  std::ranges::stable_sort(by_square, {}, &Tile::square);
+  Index term = 0;
+  for (auto next = by_square.begin(); next != by_square.end() || term < terms;) {
+    constexpr auto none = std::numeric_limits<Index>::max();
+    const Index shell =
+        std::min(next != by_square.end() ? next->square : none, term < terms ? (term + 1) * depth : none);
+    const auto end = std::find_if(next, by_square.end(), [&](const Tile& tile) { return tile.square > shell; });
+    layers({next, end}, 0, term, visit);
+    next = end;
+    if (term == terms || (term + 1) * depth > shell) continue;
+    for (const auto& tile : tiles)
+      if (tile.square <= shell) visit(tile, term);
+    term++;
+  }
+}
+
+/// Terms `begin` up to `end` of one tile of each owner after another, in squares that grow.
+template <typename Visit>
+void tile_after_tile(std::vector<Tile> tiles, Index begin, Index end, Visit visit) {
+  const auto place = [](const Tile& tile) { return std::tuple(tile.square, tile.row, tile.column); };
+  std::ranges::stable_sort(tiles, {}, place);
+  for (auto first = tiles.begin(); first != tiles.end();) {
+    const auto last = std::find_if(first, tiles.end(), [&](const Tile& tile) { return place(tile) != place(*first); });
+    layers({first, last}, begin, end, visit);
+    first = last;
+  }
+}
+
+}  // namespace order
+
+/// Calls visit(step) for all terms of the tiles of a region of an mt×nt result with kt terms per tile, in submission
+/// order, one block of C after another. It sorts tiles, not terms: so the first of many tasks can run while the others
+/// are submitted.
 ///
 /// The loop over the sum is outermost for the first terms of a block: all its tiles grow together, and each loaded
 /// input tile serves a whole row or column of them.
@@ -50,8 +119,9 @@ constexpr double finished_tile_by_tile = 0.75;
 /// slower ones would be left with whole tiles, from which others can steal only one task at a time.
 ///
 /// Without owners the loop over the sum is outermost for all terms of every block.
-inline std::vector<Step> product_order(Index mt, Index nt, Region region, Index kt, detail::Block block,
-                                       const Owners& owners, detail::TileExtents tile = {}) {
+template <typename Visit>
+void for_each_product(Index mt, Index nt, Region region, Index kt, detail::Block block, const Owners& owners,
+                      detail::TileExtents tile, Visit visit) {
   const auto grid = owners.period();
   if (block.rows <= 0) block.rows = mt;
   if (block.columns <= 0) block.columns = nt;
@@ -59,33 +129,22 @@ inline std::vector<Step> product_order(Index mt, Index nt, Region region, Index 
     block.rows = even_blocks(mt, block.rows, grid.p);
     block.columns = even_blocks(nt, block.columns, grid.q);
   }
-  const auto together = !block.tile_after_tile || block.resident < kt
+  const auto together = !owners.exist() || !block.tile_after_tile || block.resident < kt
                             ? kt
                             : kt - static_cast<Index>(std::lround(finished_tile_by_tile * static_cast<double>(kt)));
-  std::vector<Step> steps;
-  steps.reserve(static_cast<std::size_t>(mt * nt * kt));
   bool first = owners.exist();
   for (Index j0 = 0; j0 < nt; j0 += block.columns)
     for (Index i0 = 0; i0 < mt; i0 += block.rows) {
-      const auto begin = std::ssize(steps);
-      for (Index s = 0; s < kt; s++)
-        for (Index j = j0; j < std::min(nt, j0 + block.columns); j++)
-          for (Index i = i0; i < std::min(mt, i0 + block.rows); i++)
-            if (region.contains(i, j)) steps.push_back({i, j, owners.term(i, j, s, kt), s, first && block.fits_twice});
-      if (!owners.exist() || std::ssize(steps) == begin) continue;
-      // Order, in elements, of the smallest square that contains the tile. The square starts at the first tile of the
-      // tile's owner in this block and counts only tiles of that owner.
-      const auto square = [&](const Step& step) {
-        return std::max(((step.i - i0) / grid.p + 1) * tile.m, ((step.j - j0) / grid.q + 1) * tile.n);
+      const auto tiles = order::tiles_of_block(i0, j0, std::min(mt, i0 + block.rows), std::min(nt, j0 + block.columns),
+                                               region, grid, tile);
+      const auto visit_term = [&](const order::Tile& at, Index s) {
+        visit(Step{at.i, at.j, owners.term(at.i, at.j, s, kt), s, first && block.fits_twice});
       };
-      std::ranges::stable_sort(steps.begin() + begin, steps.end(), {}, [&](const Step& step) {
-        if (step.term >= together) return std::tuple(2, square(step), (step.i - i0) / grid.p, (step.j - j0) / grid.q);
-        const Index shell = first ? std::max(square(step), (step.term + 1) * tile.k) : 0;
-        return std::tuple(1, shell, Index{0}, Index{0});
-      });
-      first = false;
+      if (first) order::shells(tiles, together, tile.k, visit_term);
+      else order::layers(tiles, 0, together, visit_term);
+      order::tile_after_tile(tiles, together, kt, visit_term);
+      first = first && tiles.empty();
     }
-  return steps;
 }
 
 }  // namespace tessera::unroll

@@ -7,19 +7,28 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
+#include <vector>
 
 namespace tessera::test {
 namespace {
 
 using detail::OwnerGrid;
+using unroll::for_each_product;
 using unroll::Owners;
 using unroll::Part;
-using unroll::product_order;
 using unroll::Region;
 using unroll::Step;
+
+std::vector<Step> product_order(Index mt, Index nt, Region region, Index kt, detail::Block block, const Owners& owners,
+                                detail::TileExtents tile = {}) {
+  std::vector<Step> steps;
+  for_each_product(mt, nt, region, kt, block, owners, tile, [&](const Step& step) { steps.push_back(step); });
+  return steps;
+}
 
 struct Shape {
   Index mt, nt, kt;
@@ -149,6 +158,41 @@ TEST(ProductOrder, GrowsAllTilesOfABlockTogether) {
   constexpr Index mt = 3, nt = 2, kt = 5;
   const auto steps = product_order(mt, nt, Part::All, kt, {}, {});
   for (std::size_t s = 0; s < steps.size(); s++) EXPECT_EQ(steps[s].k, static_cast<Index>(s) / (mt * nt));
+}
+
+/// The order as a sort of all terms. @pre  there are owners, and all of C is one block
+std::vector<Step> sorted_terms(const Shape& shape, const Region& region, OwnerGrid grid, const Owners& owners,
+                               Index together, detail::TileExtents tile) {
+  std::vector<Step> steps;
+  for (Index s = 0; s < shape.kt; s++)
+    for (Index j = 0; j < shape.nt; j++)
+      for (Index i = 0; i < shape.mt; i++)
+        if (region.contains(i, j)) steps.push_back({i, j, owners.term(i, j, s, shape.kt), s, true});
+  std::ranges::stable_sort(steps, {}, [&](const Step& step) {
+    const Index row = step.i / grid.p, column = step.j / grid.q,
+                square = std::max((row + 1) * tile.m, (column + 1) * tile.n);
+    return step.term < together ? std::tuple(1, std::max(square, (step.term + 1) * tile.k), Index{0}, Index{0})
+                                : std::tuple(2, square, row, column);
+  });
+  return steps;
+}
+
+TEST(ProductOrder, OfTheFirstBlockIsThatOfASortByShellAndThenByTile) {
+  const auto fields = [](const Step& step) { return std::tuple(step.i, step.j, step.k, step.term, step.deferred); };
+  for (const auto& shape : {Shape{6, 12, 9}, {12, 6, 1}, {12, 12, 16}, {6, 6, 40}})
+    for (const auto& region : regions(shape))
+      for (const auto& grid : {OwnerGrid{1, 1}, {2, 2}, {1, 3}, {3, 2}})
+        for (const auto& tile : {detail::TileExtents{1, 1, 1}, {4, 1, 4}, {2, 3, 5}, {7, 7, 2}})
+          for (const bool by_tile : {true, false}) {
+            detail::Block block;
+            block.tile_after_tile = by_tile;
+            const Index together = by_tile ? shape.kt - std::lround(0.75 * static_cast<double>(shape.kt)) : shape.kt;
+            const Owners owners(grid, shape.mt, shape.nt, region);
+            const auto steps = product_order(shape.mt, shape.nt, region, shape.kt, block, owners, tile);
+            EXPECT_TRUE(std::ranges::equal(steps, sorted_terms(shape, region, grid, owners, together, tile), {}, fields,
+                                           fields))
+                << shape.mt << 'x' << shape.nt << ", " << shape.kt << " terms, " << grid.p << 'x' << grid.q;
+          }
 }
 
 TEST(Owners, AreNobodyWithoutAGrid) { EXPECT_EQ(Owners().of(3, 4), -1); }
