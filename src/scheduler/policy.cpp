@@ -35,12 +35,6 @@ void wake(const std::vector<int>& workers) {
   for (const int worker : workers) wake(worker);
 }
 
-/// Whether a worker would find no task now, as far as can be told without the lock.
-/// @param waiting  tasks in all queues and reservation stations
-bool finds_none(const Worker& worker, std::size_t waiting) {
-  return worker.asleep && (waiting == 0 || (workers_poll && !worker.polling.is_due(now())));
-}
-
 /// Lets another thread have the core of a CPU worker that has nothing to do. StarPU's workers poll without a pause,
 /// which takes the cores from the threads that submit tasks. Drivers of GPUs poll for events, and keep their cores.
 void yield([[maybe_unused]] int worker) {
@@ -91,28 +85,33 @@ starpu_task* Policy::pop(int id) {
   auto* const found = find_worker(state_, id);
   if (found == nullptr) return nullptr;
   auto& worker = *found;
-  if (finds_none(worker, waiting_)) {
+  const bool asleep = worker.asleep;
+  if (asleep && waiting_ == 0) {
+    yield(id);
+    return nullptr;
+  }
+  const double time = now();
+  if (workers_poll && asleep && !worker.polling.is_due(time)) {
     yield(id);
     return nullptr;
   }
   TaskId popped = nullptr;
   Prefetches prefetches;
   std::vector<int> sleepers;
-  const double begin = now();
   {
     const Lock lock(mutex_);
     if (!worker.present && starpu_sched_ctx_contains_worker(id, context_) != 0) add(id);
     if (!worker.present) return nullptr;
     if (worker.memory == 0) find_memory(worker);
-    const double time = now();
     fill_station(state_, worker);
+    const bool large = worker.has_large_task();
     if (worker.station.empty() && waiting_ > 0) remove_workers_that_left(time);
-    if (state_.options.prefetch && state_.cache.distributed() && !worker.station.empty() && !worker.has_large_task())
+    if (state_.options.prefetch && state_.cache.distributed() && !worker.station.empty() && !large)
       prefetches = fetch_ahead(state_, worker);
     std::optional<ReservationStation::Slot> slot;
-    if (!worker.has_large_task() || state_.large_fetcher == no_worker) slot = next_task(state_, worker, time);
+    if (!large || state_.large_fetcher == no_worker) slot = next_task(state_, worker, time);
     worker.asleep = !slot;
-    worker.waits = !slot && worker.popped.empty() && !worker.station.empty();
+    set_waits(state_, worker, !slot && worker.popped.empty() && !worker.station.empty());
     if (slot) {
       popped = slot->task->id;
       task_popped(state_, worker, std::move(*slot));
@@ -121,9 +120,12 @@ starpu_task* Policy::pop(int id) {
     }
     if (!worker.runs()) count_idle(state_, worker, time);
     sleepers = wake_others(state_, id);
-    if (popped != nullptr) state_.counts.in_pop += now() - begin;
-    if (popped != nullptr) worker.polling.found();
-    else worker.polling.found_none(time, !worker.station.empty());
+    if (popped != nullptr) {
+      worker.polling.found();
+      state_.counts.in_pop += now() - time;
+    } else {
+      worker.polling.found_none(time, !worker.station.empty());
+    }
   }
   request(worker, prefetches);
   wake(sleepers);

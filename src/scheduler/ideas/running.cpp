@@ -76,18 +76,27 @@ bool task_ends(State& state, TaskId task, TileId output, int id, double now) {
   return complete;
 }
 
+void set_waits(State& state, Worker& worker, bool waits) {
+  state.waiting_workers += static_cast<int>(waits) - static_cast<int>(worker.waits);
+  worker.waits = waits;
+}
+
 int wake_for(State& state, const Task& task) {
+  const auto is_sleeper = [&](const Worker* worker) { return worker->asleep && can_execute(*worker, task); };
   const int home = task.output != nullptr ? state.chains.home(task.output) : no_worker;
-  Worker* sleeper = nullptr;
-  for (auto* worker : state.members)
-    if (worker->asleep && can_execute(*worker, task) && (sleeper == nullptr || worker->id == home)) sleeper = worker;
-  if (sleeper == nullptr) return no_worker;
+  auto* sleeper = home != no_worker ? find_worker(state, home) : nullptr;
+  if (sleeper == nullptr || !sleeper->present || !is_sleeper(sleeper)) {
+    const auto first = std::ranges::find_if(state.members, is_sleeper);
+    if (first == state.members.end()) return no_worker;
+    sleeper = *first;
+  }
   sleeper->asleep = false;
   return sleeper->id;
 }
 
 std::vector<int> wake_others(State& state, int caller) {
   const Kinds left_to = std::exchange(state.declined_for, 0);
+  if (left_to == 0 && state.waiting_workers == 0) return {};
   std::vector<int> sleepers;
   for (auto* worker : state.members)
     if (worker->id != caller && (worker->waits || (bit(worker->kind) & left_to) != 0) && worker->asleep.exchange(false))

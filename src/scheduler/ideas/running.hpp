@@ -23,6 +23,9 @@ bool task_starts(State& state, TaskId task, int worker, double now);
 /// @returns whether the result that it wrote is complete: no submitted task will write it
 bool task_ends(State& state, TaskId task, TileId output, int worker, double now);
 
+/// Notes whether a worker has reserved tasks, but none that it can start.
+void set_waits(State& state, Worker& worker, bool waits);
+
 /// The sleeping worker that should be woken for a new task: its home, or else one that might take it. `no_worker`:
 /// none.
 int wake_for(State& state, const Task& task);

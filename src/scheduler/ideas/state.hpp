@@ -47,6 +47,7 @@ struct State {
   unsigned long submitted = 0;
 
   int large_fetcher = no_worker;  ///< the worker with a large task that fetches now; see `Worker::has_large_task`
+  int waiting_workers = 0;        ///< how many workers have `Worker::waits` set
   Kinds declined_for = 0;         ///< kinds that tasks have been left to. Those that sleep must be woken
   tessera_sched_counts counts{};
 };

@@ -32,7 +32,7 @@ struct Worker {
   std::vector<Popped> popped;
 
   std::atomic<bool> asleep = false;  ///< it found no task when it last looked, and has not been woken since
-  bool waits = false;                ///< it has reserved tasks, but none that it can start
+  bool waits = false;                ///< it has reserved tasks, but none that it can start. Set by `set_waits`
   Polling polling;                   ///< used by its own thread, without the policy's lock
 
   // Times by StarPU's clock [s].

@@ -99,7 +99,7 @@ TEST_F(Running, ANewTaskWakesNobodyWhoCannotExecuteIt) {
 TEST_F(Running, AChangeWakesThoseThatWaitForTilesOrHaveBeenLeftATask) {
   auto& c = add_gpu(3);
   a_.asleep = b_.asleep = c.asleep = true;
-  b_.waits = true;
+  set_waits(state, b_, true);
   EXPECT_THAT(wake_others(state, c.id), ElementsAre(b_.id));
   EXPECT_THAT(wake_others(state, c.id), IsEmpty());
   state.declined_for = bit(a_.kind) | bit(c.kind);
