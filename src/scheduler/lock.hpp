@@ -4,6 +4,8 @@
 #include <starpu.h>
 #include <starpu_scheduler.h>
 
+#include <atomic>
+
 namespace tessera::scheduler {
 
 /// StarPU's mutex, which also works in simulated time. The standard one does not.
@@ -17,6 +19,7 @@ class Mutex {
  private:
   friend class Lock;
   starpu_pthread_mutex_t mutex_;
+  std::atomic<bool> held_ = false;  ///< about: for those that spin
 };
 
 /// Tells the processor that this thread is spinning, so that the core's other thread runs faster.
@@ -29,24 +32,37 @@ inline void pause() {
 /// Holds a mutex. While a worker waits for it, StarPU may change the worker's scheduling contexts.
 class Lock {
  public:
-  explicit Lock(Mutex& mutex) : mutex_(mutex.mutex_) {
-#ifndef STARPU_SIMGRID  // simulated time does not advance while a thread spins
-    // The holder releases the mutex within a few microseconds. Sleeping and being woken takes longer.
-    for (int attempt = 0; attempt < 200; attempt++) {
-      if (starpu_pthread_mutex_trylock(&mutex_) == 0) return;
-      pause();
+  explicit Lock(Mutex& mutex) : mutex_(mutex) {
+    if (!spin()) {
+      starpu_worker_relax_on();
+      STARPU_PTHREAD_MUTEX_LOCK(&mutex_.mutex_);
+      starpu_worker_relax_off();
     }
-#endif
-    starpu_worker_relax_on();
-    STARPU_PTHREAD_MUTEX_LOCK(&mutex_);
-    starpu_worker_relax_off();
+    mutex_.held_.store(true, std::memory_order_relaxed);
   }
-  ~Lock() { STARPU_PTHREAD_MUTEX_UNLOCK(&mutex_); }
+  ~Lock() {
+    mutex_.held_.store(false, std::memory_order_relaxed);
+    STARPU_PTHREAD_MUTEX_UNLOCK(&mutex_.mutex_);
+  }
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
 
  private:
-  starpu_pthread_mutex_t& mutex_;
+  /// Tries for a while. The holder releases the mutex within a few microseconds. Sleeping and being woken takes longer.
+  /// Only a mutex that seems free is tried: an attempt takes its cache line from the holder.
+  /// @returns whether this thread has it now
+  bool spin() {
+#ifndef STARPU_SIMGRID  // simulated time does not advance while a thread spins
+    for (int attempt = 0; attempt < 200; attempt++) {
+      if (!mutex_.held_.load(std::memory_order_relaxed) && starpu_pthread_mutex_trylock(&mutex_.mutex_) == 0)
+        return true;
+      pause();
+    }
+#endif
+    return false;
+  }
+
+  Mutex& mutex_;
 };
 
 }  // namespace tessera::scheduler
