@@ -121,7 +121,8 @@ const char* start(int gpus, bool cpu_only, bool need_gpus) {
                                                              : s.session->unused_devices().front());
     s.devices = detail::machine_text(s.session->machine());
     const bool alone = !s.session->joined() && s.session->policy() == "tessera";
-    s.activity.begin(alone, s.session->machine().placement == Placement::Scheduler);
+    const auto& machine = s.session->machine();
+    s.activity.begin(alone, machine.placement == Placement::Scheduler || !machine.sharing_cores.empty());
     if (alone) tessera_sched_on_submission([] { started().activity.submitted(); });
     return nullptr;
   } catch (const std::exception& error) {

@@ -21,6 +21,9 @@ struct Machine {
   /// Bytes of each GPU, of the smallest if they differ, that tiles are chosen for: its limit, or most of what it has
   /// even if others use some, but not more than half; 0: no GPU, or not known.
   double gpu_memory = 0;
+  /// The StarPU workers of the cores that may compute tiles beside the GPUs; see `cores_are_worth_it`.
+  std::vector<int> sharing_cores;
+  double least_rate_of_cores = 0;  ///< what they must have of the rate of the GPUs to do so
   Placement placement = Placement::Scheduler;
   Index tile = 0;            ///< the tile size that the user has asked for; 0: none
   std::optional<bool> even_edges;  ///< what the user has asked for where tiles do not divide a product

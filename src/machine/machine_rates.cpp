@@ -10,6 +10,7 @@
 #include <limits>
 #include <mutex>
 #include <random>
+#include <thread>
 
 #include "codelets/host_blas.hpp"
 #include "common/cache.hpp"
@@ -57,8 +58,21 @@ double cpu_product_seconds(int n) {
   return best;
 }
 
+/// The host BLAS uses one thread while this object lives. In the drop-in it otherwise uses the program's number.
+class OneHostThread {
+ public:
+  OneHostThread() : before_(host::threads()) { host::set_threads(1); }
+  ~OneHostThread() { host::set_threads(before_); }
+  OneHostThread(const OneHostThread&) = delete;
+  OneHostThread& operator=(const OneHostThread&) = delete;
+
+ private:
+  int before_;
+};
+
 template <Scalar T>
 CostCurve measure_cpu() {
+  const OneHostThread while_measured;
   std::vector<CostCurve::Point> points;
   points.reserve(cpu_sizes.size());
   for (const int n : cpu_sizes) points.push_back({product_flops<T>(n), cpu_product_seconds<T>(n)});
@@ -101,12 +115,15 @@ class FirstGpu {
   /// @param measure  (int device)
   template <typename Measure>
   CostCurve curve(const std::string& what, Measure measure) const {
-    auto curve = cache_.find(what);
+    auto curve = cached(what);
     if (!curve.empty()) return curve;
     curve = measure(device_);
     if (!state_.busy) cache_.keep(what, curve);
     return curve;
   }
+
+  /// The curve from the cache, or an empty one.
+  CostCurve cached(const std::string& what) const { return cache_.find(what); }
 
  private:
   std::string name(const Machine& machine) const {
@@ -214,6 +231,27 @@ template const MachineRates& machine_rates<float>(const Machine&);
 template const MachineRates& machine_rates<double>(const Machine&);
 template const MachineRates& machine_rates<std::complex<float>>(const Machine&);
 template const MachineRates& machine_rates<std::complex<double>>(const Machine&);
+
+template <Scalar T>
+MachineRates rates_before_start(const Machine& machine) {
+  const std::lock_guard lock(measuring);
+  auto& rates = rates_of<T>();
+  if (rates.cpu.empty()) rates.cpu = measure_cpu<T>();
+  if (!rates.gpu.empty()) return rates;
+  MachineRates known;
+  known.cpu = rates.cpu;
+  const FirstGpu gpu(machine);
+  const std::string letter(1, type_letter<T>);
+  if (machine.opencl)
+    known.gpu = gpu.curve(letter, [](int device) { return measure_gpu<T>(device, opencl::kernel_seconds); });
+  else known.gpu = gpu.cached(letter);
+  return known;
+}
+
+template MachineRates rates_before_start<float>(const Machine&);
+template MachineRates rates_before_start<double>(const Machine&);
+
+int core_count() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }
 
 void finish_measuring() { const std::lock_guard lock(measuring); }
 

@@ -12,9 +12,10 @@ struct Machine;
 
 /// The rates of this machine for one type. Tessera uses them to choose tiles and to predict costs.
 struct MachineRates {
-  CostCurve cpu;    ///< one core
-  CostCurve gpu;    ///< one GPU; empty if there is none
-  double link = 0;  ///< host to one GPU [bytes/s]
+  CostCurve cpu;      ///< one core
+  CostCurve gpu;      ///< one GPU; empty if there is none
+  double others = 1;  ///< the mean rate of all GPUs, relative to `gpu`; 0: not known, since they differ
+  double link = 0;    ///< host to one GPU [bytes/s]
   /// Copying one column of a tile between host and GPU while the GPU computes; empty: as fast as `link`.
   CostCurve column;
 };
@@ -29,6 +30,15 @@ void measure_gpu_rates(const Machine& machine);
 /// type measures a CPU core, which takes a few milliseconds. On a simulated machine, they come from its description.
 template <Scalar T>
 const MachineRates& machine_rates(const Machine& machine);
+
+/// The rates for T that `measure_gpu_rates` will find, as far as they are known before StarPU starts; without links.
+/// The rate of GPUs of CUDA is known from an earlier session. An OpenCL device is measured.
+/// @pre  `machine.gpus` and `gpu_info` are known
+template <Scalar T>
+MachineRates rates_before_start(const Machine& machine);
+
+/// The cores that this process may use.
+int core_count();
 
 /// Waits for a measurement of another thread. Once the exit gate is closed, no other thread begins one.
 void finish_measuring();

@@ -18,6 +18,7 @@
 #include "chosen_gpus.hpp"
 #include "codelets/codelet.hpp"
 #include "common/environment.hpp"
+#include "cores_beside_gpus.hpp"
 #include "counters.hpp"
 #include "machine/gpu_workers.hpp"
 #include "machine/machine_rates.hpp"
@@ -87,6 +88,7 @@ Session::Session(const RuntimeOptions& given)
   if (machine_.placement == Placement::Home && policy_ != our_policy)
     machine_.placement = Placement::Owner;  // it knows no homes
   if (machine_.gpu_count() == 0) machine_.placement = Placement::Scheduler;
+  find_sharing_cores();
   codelets::set_cost_function(expected_seconds);
   if (!joined_) reset_counters();
   if (parts_->recording) parts_->recording->begin(machine_, policy_);
@@ -113,11 +115,7 @@ void Session::start(const RuntimeOptions& options) {
   const auto chosen = TemporaryVariable::absent("STARPU_SCHED");  // StarPU would take that one instead
   if (policy_ == our_policy) conf.sched_policy = tessera_sched_policy(), conf.sched_policy_name = nullptr;
   else conf.sched_policy_name = policy_.c_str();
-  // CPU workers that find no tile to compute keep asking for one, and slow down those that drive the GPUs: 5 to 35 %
-  // with 60 of them beside four H200. One is left for the program's own tasks.
-  const bool gpus_only = !machine_.gpu_info.empty() && machine_.placement != Placement::Scheduler;
-  const int default_cpus = gpus_only ? 1 : options.cpus_without_gpus;
-  if (const int cpus = options.cpus >= 0 ? options.cpus : default_cpus; cpus >= 0) conf.ncpus = cpus;
+  if (const int cpus = cpu_workers(options); cpus >= 0) conf.ncpus = cpus;
   require_threads(threads_of(conf.ncpus, std::ssize(machine_.gpu_info)));
   const int gpus = static_cast<int>(machine_.gpu_info.size());
   conf.ncuda = opencl ? 0 : gpus;
@@ -143,6 +141,27 @@ void Session::start(const RuntimeOptions& options) {
   parts_->starpu.emplace(&conf);
   if (opencl)
     for (const auto& gpu : machine_.gpu_info) opencl::require_same_device(gpu.ordinal);
+}
+
+/// The number of CPU workers to start; -1: StarPU decides.
+int Session::cpu_workers(const RuntimeOptions& options) {
+  const bool gpus_own = !machine_.gpu_info.empty() && machine_.placement != Placement::Scheduler;
+  if (!gpus_own) return options.cpus >= 0 ? options.cpus : options.cpus_without_gpus;
+  const auto cores = cores_beside_gpus(machine_, options);
+  machine_.least_rate_of_cores = cores.least_rate;
+  cores_ = cores.reason;
+  return policy_ == our_policy || options.cpus >= 0 ? cores.workers : 1;
+}
+
+/// Finds the CPU workers that may compute tiles beside the GPUs. A single one is left for the program's own tasks.
+void Session::find_sharing_cores() {
+  if (joined_ || policy_ != our_policy || !machine_.has_owners() || machine_.cpu_workers < 2) return;
+#ifndef STARPU_SIMGRID
+  if (!machine_.gpus_alike) return;  // only the first one is measured
+#endif
+  machine_.sharing_cores.resize(static_cast<std::size_t>(machine_.cpu_workers));
+  starpu_worker_get_ids_by_type(STARPU_CPU_WORKER, machine_.sharing_cores.data(),
+                                static_cast<unsigned>(machine_.cpu_workers));
 }
 
 void Session::look_at_workers() {

@@ -29,6 +29,8 @@ class Session {
   const Machine& machine() const noexcept { return machine_; }
   const std::string& policy() const noexcept { return policy_; }
   const std::vector<std::string>& unused_devices() const noexcept { return unused_; }
+  /// Why cores compute tiles beside the GPUs, or why not, in one sentence; "": there are no GPUs, or they own no tiles.
+  const std::string& cores() const noexcept { return cores_; }
   /// The trace that is recorded; null: none is.
   Recording* recording() noexcept;
   /// All calls on tiles.
@@ -46,7 +48,9 @@ class Session {
   struct Parts;
 
   void start(const RuntimeOptions& options);
+  int cpu_workers(const RuntimeOptions& options);
   void look_at_workers();
+  void find_sharing_cores();
 
   std::unique_ptr<Parts> parts_;
   mutable std::mutex submission_;
@@ -55,6 +59,7 @@ class Session {
   Machine machine_;
   std::string policy_;
   std::vector<std::string> unused_;
+  std::string cores_;
 };
 
 }  // namespace tessera::detail

@@ -16,6 +16,7 @@ struct MachineModel {
   double flops_per_multiply_add = 2;
   double gpu_memory = 0;   ///< bytes of each GPU; 0: not known
   bool gpus_alike = true;  ///< whether all GPUs are of the same kind
+  int sharing_cores = 0;   ///< CPU workers that compute tiles of the same result beside GPUs
   bool owners = true;      ///< whether each tile of a result is assigned to a GPU, if there is one
 
   bool has_owners() const noexcept { return owners && gpus > 0; }

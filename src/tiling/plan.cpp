@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core_share.hpp"
+#include "gpu_costs.hpp"
 #include "panels.hpp"
 #include "region.hpp"
 #include "tile_size.hpp"
@@ -13,11 +15,29 @@ namespace {
 
 template <Scalar T>
 MachineModel model_of(const Machine& machine) {
-  return {machine_rates<T>(machine), machine.cpu_workers, machine.gpu_count(), sizeof(T),
-          flops_per_multiply_add<T>, machine.gpu_memory,  machine.gpus_alike,  machine.has_owners()};
+  MachineModel model{.rates = machine_rates<T>(machine),
+                     .cpu_workers = machine.cpu_workers,
+                     .gpus = machine.gpu_count(),
+                     .element_size = sizeof(T),
+                     .flops_per_multiply_add = flops_per_multiply_add<T>,
+                     .gpu_memory = machine.gpu_memory,
+                     .gpus_alike = machine.gpus_alike,
+                     .owners = machine.has_owners()};
+  const int cores = static_cast<int>(machine.sharing_cores.size());
+  if (model.has_owners() && cores_are_worth_it(model.rates, cores, model.gpus, machine.least_rate_of_cores))
+    model.sharing_cores = cores;
+  return model;
 }
 
 Transposed stored(Op op_a, Op op_b) { return {op_a != Op::NoTrans, op_b != Op::NoTrans}; }
+
+Index tiles_for_cores(const MachineModel& machine, TileExtents task, Index tiles) {
+  if (machine.sharing_cores == 0) return 0;
+  const double flops = machine.flops_per_multiply_add * static_cast<double>(task.m) * static_cast<double>(task.n) *
+                       static_cast<double>(task.k);
+  const double on_gpus = task_seconds(machine, flops) * static_cast<double>(tiles) / machine.gpus;
+  return share_of_cores(machine, on_gpus, tiles, machine.rates.cpu.seconds(flops)).tiles;
+}
 
 Plan plan_of_sums(const MachineModel& machine, TileExtents tile, Index tiles, Index k) {
   Plan plan;
@@ -26,6 +46,7 @@ Plan plan_of_sums(const MachineModel& machine, TileExtents tile, Index tiles, In
   plan.sums = std::min(plan.terms, sums_per_tile(workers, tiles, k));
   plan.block = choose_block(machine, plan.task());
   if (machine.has_owners()) plan.grid = owner_grid(machine.gpus);
+  if (plan.sums == 1) plan.for_cores = tiles_for_cores(machine, plan.task(), tiles);
   return plan;
 }
 
@@ -45,7 +66,7 @@ Plan plan_chosen(const MachineModel& machine, const ChosenTiles& chosen, Index m
   auto plan = with_choice(plan_of_sums(machine, tile, region_of(mt, nt).tiles(mt, nt), k), chosen);
   if (chosen.panels.exist()) {
     plan.panels = chosen.panels;
-    plan.sums = 1;
+    plan.sums = 1, plan.for_cores = 0;
     plan.grid = chosen.panels.by_rows ? OwnerGrid{machine.gpus, 1} : OwnerGrid{1, machine.gpus};
     plan.block = {};
   } else if (machine.gpus > 0)
@@ -54,6 +75,18 @@ Plan plan_chosen(const MachineModel& machine, const ChosenTiles& chosen, Index m
 }
 
 Region whole(Index /*mt*/, Index /*nt*/) { return Part::All; }
+
+/// The plan in which cores compute a part of the result, if it is faster than the plan without them.
+/// @param planned  (const MachineModel&): the plan on a machine
+template <typename Planned>
+Plan with_or_without_cores(MachineModel machine, Planned planned) {
+  constexpr double worth_it = 1.05;  // the tiles differ, too, and predictions of different tiles are not exact
+  auto with = planned(machine);
+  if (machine.sharing_cores == 0) return with;
+  machine.sharing_cores = 0;
+  auto without = planned(machine);
+  return with.for_cores > 0 && worth_it * with.seconds < without.seconds ? with : without;
+}
 
 }  // namespace
 
@@ -65,26 +98,28 @@ EdgeTiles edges_of_products(const Machine& machine) {
 
 template <Scalar T>
 Plan plan_product(const Machine& machine, Op op_a, Op op_b, Index m, Index n, Index k) {
-  const auto model = model_of<T>(machine);
-  auto plan =
-      plan_chosen(model, choose_product_tiles(model, stored(op_a, op_b), m, n, k, machine.tile), m, n, k, whole);
-  if (!plan.panels.exist()) plan.at_the_edges = edges_of_products(machine);
+  auto plan = with_or_without_cores(model_of<T>(machine), [&](const MachineModel& model) {
+    return plan_chosen(model, choose_product_tiles(model, stored(op_a, op_b), m, n, k, machine.tile), m, n, k, whole);
+  });
+  if (!plan.panels.exist() && plan.for_cores == 0) plan.at_the_edges = edges_of_products(machine);
   return plan;
 }
 
 template <Scalar T>
 Plan plan_triangle(const Machine& machine, Uplo uplo, Op op_a, Op op_b, Index n, Index k, TriangleOf what) {
-  const auto model = model_of<T>(machine);
-  const auto chosen = choose_triangle_tiles(model, stored(op_a, op_b), n, k, what, machine.tile);
-  return plan_chosen(model, chosen, n, n, k,
-                     [&](Index mt, Index nt) { return Region::triangle(uplo, mt, nt, chosen.m, chosen.n); });
+  return with_or_without_cores(model_of<T>(machine), [&](const MachineModel& model) {
+    const auto chosen = choose_triangle_tiles(model, stored(op_a, op_b), n, k, what, machine.tile);
+    return plan_chosen(model, chosen, n, n, k,
+                       [&](Index mt, Index nt) { return Region::triangle(uplo, mt, nt, chosen.m, chosen.n); });
+  });
 }
 
 template <Scalar T>
 Plan plan_symmetric(const Machine& machine, Side side, Index m, Index n) {
-  const auto model = model_of<T>(machine);
-  return plan_chosen(model, choose_symmetric_tiles(model, side, m, n, machine.tile), m, n, side == Side::Left ? m : n,
-                     whole);
+  return with_or_without_cores(model_of<T>(machine), [&](const MachineModel& model) {
+    return plan_chosen(model, choose_symmetric_tiles(model, side, m, n, machine.tile), m, n, side == Side::Left ? m : n,
+                       whole);
+  });
 }
 
 namespace {

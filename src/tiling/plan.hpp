@@ -23,6 +23,7 @@ struct Plan {
   Index sums = 1;                              ///< sums into which those tasks are divided for each tile
   Block block = {};                            ///< tiles of C that are computed together
   Panels panels = {};                          ///< how tiles are copied if C is computed in tall panels
+  Index for_cores = 0;                         ///< tiles of C that cores compute, beside the GPUs
   OwnerGrid grid = {};                         ///< the GPUs that own the tiles of C; 1×1 without owners
   Index together = 0;       ///< panels of a factorization that get the updates of an earlier one together
   bool load_first = false;  ///< whether all tiles of a factorization fit the GPUs: they are loaded at the start

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "block.hpp"
+#include "core_share.hpp"
 #include "gpu_costs.hpp"
 #include "link_bound.hpp"
 #include "panels.hpp"
@@ -118,7 +119,9 @@ double predict(const MachineModel& machine, const Product& p, TileExtents tile) 
   const double tiles = p.triangle ? of_triangle() : share(p.m, tile.m, grid.p) * share(p.n, tile.n, grid.q);
   const double chunks = share(p.k, tile.k, 1);
   const double sum = chunks * p.products * task;
-  const double compute = tiles * sum;
+  const Index whole_tiles = p.triangle ? divide_up(mt * nt, 2) : mt * nt;
+  const double on_a_core = chunks * p.products * machine.rates.cpu.seconds(flops);
+  const double compute = share_of_cores(machine, tiles * sum, whole_tiles, on_a_core).seconds;
 
   const auto M = static_cast<double>(p.m), N = static_cast<double>(p.n), K = static_cast<double>(p.k);
   const auto again = passes(machine, p, tile);

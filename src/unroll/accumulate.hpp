@@ -7,6 +7,7 @@
 #include <tessera/matrix.hpp>
 
 #include "codelets/codelet.hpp"
+#include "core_tiles.hpp"
 #include "loader.hpp"
 #include "order.hpp"
 #include "panel_order.hpp"
@@ -70,12 +71,23 @@ void accumulate(const detail::Session& session, const detail::Plan& plan, const 
   auto block = plan.block;  // of one process
   block.rows *= share.p, block.columns *= share.q;
   const bool distributed = share.is_distributed();
+  const auto order = panels ? panel_order(C.mt(), C.nt(), terms, plan.panels, owners) : std::vector<Step>{};
+  const auto for_each_step = [&](auto visit) {
+    if (panels) std::ranges::for_each(order, visit);
+    else for_each_product(C.mt(), C.nt(), region, terms, block, owners, plan.task(), visit);
+  };
+  CoreTiles cores;
+  if (plan.for_cores > 0 && !distributed) {
+    std::vector<Step> steps;  // all, since cores get the last tiles
+    for_each_step([&](const Step& step) { steps.push_back(step); });
+    cores = CoreTiles(steps, C.mt(), plan.for_cores, session.machine());
+  }
   const auto is_deferred = [&](const Step& step) {
-    return step.deferred && beta != T{} && terms > 1 && sums == 1 && (panels || !region.on_diagonal(step.i, step.j));
+    return step.deferred && beta != T{} && terms > 1 && sums == 1 && cores.of(step) < 0 &&
+           (panels || !region.on_diagonal(step.i, step.j));
   };
   // The part of a diagonal tile that is not computed must survive. If copies leave it alone, it does.
   const bool keeps_rest = !detail::MatrixAccess::grid(C).copies_only_a_triangle();
-  const auto order = panels ? panel_order(C.mt(), C.nt(), terms, plan.panels, owners) : std::vector<Step>{};
   if (panels && owners.exist())
     load_panels(session, plan.panels, C, region, beta, owners, order, terms, is_deferred, submit);
   Submitter submitter(session, C);
@@ -85,7 +97,9 @@ void accumulate(const detail::Session& session, const detail::Plan& plan, const 
     const Index sum = step.term * sums / terms;
     const bool first = step.term == first_term(sum), last = step.term + 1 == first_term(sum + 1);
     const bool deferred = is_deferred(step);
-    const int owner = owners.exist() ? static_cast<int>((owners.of(step.i, step.j) + sum) % owners.grid().size()) : -1;
+    const int owner = cores.of(step) >= 0 ? cores.of(step)
+                      : owners.exist()    ? static_cast<int>((owners.of(step.i, step.j) + sum) % owners.grid().size())
+                                          : -1;
     auto& temporary = temporaries[static_cast<std::size_t>((step.i + step.j * C.mt()) * sums + sum)];
     const bool mine = !distributed || submitter.runs(c);
     if (mine && first && (deferred || sum > 0)) {
@@ -112,8 +126,7 @@ void accumulate(const detail::Session& session, const detail::Plan& plan, const 
                      owners.of(step.i, step.j));
     temporary.release();
   };
-  if (panels) std::ranges::for_each(order, submit_term);
-  else for_each_product(C.mt(), C.nt(), region, terms, block, owners, plan.task(), submit_term);
+  for_each_step(submit_term);
 }
 
 }  // namespace tessera::unroll

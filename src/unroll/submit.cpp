@@ -138,11 +138,14 @@ void Submitter::submit(starpu_codelet& codelet, std::span<const Access> accesses
   // In a StarPU of the program, with workers of both kinds. Nothing is prepared for those of OpenCL.
   if (!machine.opencl && starpu_opencl_worker_get_count() > 0) task->where = STARPU_CPU | STARPU_CUDA;
   if (owner >= 0 && gpus_have(codelet, machine)) {
-    const int worker = machine.gpu_workers[static_cast<std::size_t>(owner)].front();
+    const auto core = owner - machine.gpu_count();
+    const int worker = core >= 0 ? machine.sharing_cores[static_cast<std::size_t>(core)]
+                                 : machine.gpu_workers[static_cast<std::size_t>(owner)].front();
     if (machine.placement == Placement::Home) {
-      task->where = machine.opencl
-                        ? STARPU_OPENCL
-                        : STARPU_CUDA;  // without CPU workers, identical GPUs give the same bits for the same call
+      // GPUs take tiles of cores that are late. Without CPU workers on their own, identical GPUs give the same bits for
+      // the same call.
+      task->where = machine.opencl ? STARPU_OPENCL : STARPU_CUDA;
+      if (core >= 0) task->where |= STARPU_CPU;
       for (const auto& access : accesses)
         if ((access.mode & STARPU_W) != 0) tessera_sched_suggest_home(access.handle, worker);
     } else {

@@ -56,7 +56,8 @@ class Paper:
 
     def simulate(self, platform, environment=None, **options):
         """The JSON rows of tessera-simulate, with these environment variables in addition. Options are its arguments; a list
-        becomes a list with commas."""
+        becomes a list with commas. Cores compute nothing unless `cpus` says so, as in the papers."""
+        options = {"cpus": 0, **options}
         program = os.environ.get("TESSERA_SIMULATE")
         if not program:
             sys.exit(f"{self.name}: TESSERA_SIMULATE must name the program tessera-simulate; ./run papers sets it")

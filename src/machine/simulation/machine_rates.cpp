@@ -34,6 +34,9 @@ MachineRates describe(const Machine& machine) {
   for (auto& point : points)
     point.seconds = kind.types.at(type_letter<T>) * kind.kernels.at("gemm").seconds(point.amount);
   rates.gpu = CostCurve(std::move(points));
+  double all = 0;
+  for (const int gpu : machine.gpus) all += described_machine().kind_of(gpu).best_rate(type_letter<T>);
+  rates.others = all / machine.gpu_count() / kind.best_rate(type_letter<T>);
   if (kind.in) rates.column = kind.in->computing;
   rates.link = described_machine().gpus[static_cast<std::size_t>(first)].in;
   return rates;
@@ -53,6 +56,16 @@ template const MachineRates& machine_rates<float>(const Machine&);
 template const MachineRates& machine_rates<double>(const Machine&);
 template const MachineRates& machine_rates<std::complex<float>>(const Machine&);
 template const MachineRates& machine_rates<std::complex<double>>(const Machine&);
+
+template <Scalar T>
+MachineRates rates_before_start(const Machine& machine) {
+  return describe<T>(machine);
+}
+
+template MachineRates rates_before_start<float>(const Machine&);
+template MachineRates rates_before_start<double>(const Machine&);
+
+int core_count() { return described_machine().cores; }
 
 void finish_measuring() {}
 

@@ -55,6 +55,15 @@ void compare_end(const State& state, const Worker& worker, ReadyQueue& queue, st
   }
 }
 
+/// A worker's share of the shared tasks. If it reserved more, others would have to steal the rest.
+/// @param kinds  of the workers that can execute the tasks
+std::size_t fair_share(const State& state, Kinds kinds) {
+  std::size_t sharers = 0;
+  for (std::size_t kind = 0; kind < state.kinds.size(); kind++)
+    if ((kinds & bit(static_cast<int>(kind))) != 0) sharers += state.kinds[kind].size();
+  return (state.shared_tasks + sharers - 1) / std::max<std::size_t>(1, sharers);
+}
+
 /// @param skip_left  leaves out the tasks that faster workers should run, and looks at the end of the queues, too
 std::optional<Candidate> find_candidate(State& state, Worker& worker, bool skip_left) {
   std::optional<Candidate> best;
@@ -63,11 +72,11 @@ std::optional<Candidate> find_candidate(State& state, Worker& worker, bool skip_
     if (skip_left) compare_end(state, worker, queue, best);
   };
   compare(worker.bound);
-  // A worker reserves no more than its share of the shared tasks: others would have to steal the rest.
-  const auto fair = (state.shared_tasks + state.members.size() - 1) / state.members.size();
-  if (worker.station.size() < std::max<std::size_t>(1, fair) && (!best || state.cache.distributed()))
+  if (!best || state.cache.distributed())
     for (auto& [key, queue] : state.shared)
-      if (!queue.empty() && can_execute(worker, queue.front())) compare(queue);
+      if (!queue.empty() && can_execute(worker, queue.front()) &&
+          worker.station.size() < std::max<std::size_t>(1, fair_share(state, key.first)))
+        compare(queue);
   return best;
 }
 

@@ -68,6 +68,9 @@ bool leave_to_faster(const State& state, const Worker& worker, const Task& task)
   if (!state.options.decline || state.kinds.size() < 2) return false;
   const double own = predicted_seconds(state, worker, task);
   if (own <= 0) return false;  // not known: running the task measures it
+  // A program that suggests a core as the home of a tile has reckoned with what cores need.
+  if (worker.node == host_node && task.output != nullptr && state.backend.suggested_home(task.output) == worker.id)
+    return false;
   const auto faster = faster_workers(state, own, task);
   constexpr double worth_leaving = 0.5e-3;  // s. Waiting for memory may make a short task look this much longer
   if (faster.workers.empty() || own - faster.seconds < worth_leaving) return false;

@@ -23,7 +23,7 @@ void add_worker(State& state, int id, unsigned node, bool cpu) {
     worker = std::make_unique<Worker>();
     worker->id = id;
     worker->node = node;
-    worker->kind = cpu ? 0 : 1 + static_cast<int>(node);
+    worker->kind = cpu ? cpu_kind : 1 + static_cast<int>(node);
   } else if (worker->present) {
     return;  // StarPU did not report that it had left
   }

@@ -18,6 +18,7 @@ constexpr unsigned host_node = 0;  ///< the memory node of the host
 
 /// A set of kinds of workers, as bits. All CPU workers are one kind; each GPU is a kind of its own.
 using Kinds = std::uint64_t;
+constexpr int cpu_kind = 0;
 constexpr Kinds bit(int kind) { return Kinds{1} << kind; }
 
 /// What a task does with one of its tiles.

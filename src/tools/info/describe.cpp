@@ -133,7 +133,9 @@ Links measure_links(const std::vector<gpu::Info>& devices) {
 }
 
 Running look_at_runtime(const std::vector<std::string>& visible_gpus) {
-  Running running{devices(), unused_devices(), policy(), tools::placement_name(placement()), modelled_links()};
+  Running running{
+      devices(),       unused_devices(), detail::session()->cores(), policy(), tools::placement_name(placement()),
+      modelled_links()};
   for (std::size_t ordinal = 0; ordinal < visible_gpus.size(); ordinal++) {
     const auto name = fmt::format("GPU {}", ordinal);
     const bool used = std::ranges::any_of(running.devices, [&](const Device& device) {

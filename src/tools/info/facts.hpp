@@ -35,6 +35,7 @@ struct Links {
 struct Running {
   std::vector<Device> devices;
   std::vector<std::string> unused;
+  std::string cores;  ///< what the cores do beside GPUs, and why; "": nothing to say
   std::string policy, placement;
   Links links;  ///< according to StarPU's model
 };

@@ -28,6 +28,7 @@ void print_devices(const Facts& facts) {
   for (const auto& device : facts.running->devices)
     fmt::print("  {:<8} {:<44} {:>4} {:<7} {:>8.1f} GiB\n", device_name(device), device.name, device.workers,
                device.workers == 1 ? "worker" : "workers", static_cast<double>(device.memory) / gibibyte);
+  if (!facts.running->cores.empty()) fmt::print("  cores: {}\n", facts.running->cores);
   for (const auto& why : facts.running->unused) fmt::print("  not used: {}\n", why);
 }
 
@@ -174,6 +175,7 @@ void print_json(const Facts& facts) {
   if (const auto& r = facts.running) {
     json["devices"] = Json::array();
     for (const auto& device : r->devices) json["devices"].push_back(to_json(device));
+    json["cores"] = r->cores.empty() ? Json(nullptr) : Json(r->cores);
     json["unused"] = r->unused, json["policy"] = r->policy, json["placement"] = r->placement;
     json["links"] = to_json(r->links);
   }

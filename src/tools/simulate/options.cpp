@@ -231,6 +231,12 @@ std::vector<Run> runs_of(const Options& options) {
   const auto cpus_beside = [&](int gpus) {
     return options.cpus >= 0 ? options.cpus : gpus > 0 ? 0 : options.machine.cores;
   };
+  // The library decides itself where its own policy and placement are simulated.
+  const auto cpus_of_call = [&](int gpus, const std::string& policy, Placement placement) {
+    const bool decides =
+        options.cpus < 0 && gpus > 0 && (policy.empty() || policy == "tessera") && placement != Placement::Scheduler;
+    return decides ? -1 : cpus_beside(gpus);
+  };
   if (!options.program.empty()) {
     for (const int gpus : options.gpus)
       for (const auto& policy : options.policies)
@@ -245,7 +251,7 @@ std::vector<Run> runs_of(const Options& options) {
           auto placements = options.placements;
           if (placements.empty()) placements = {suitable_placement(policy)};
           for (const auto placement : placements)
-            runs.push_back({routine, problem, gpus, cpus_beside(gpus), policy, placement, {}});
+            runs.push_back({routine, problem, gpus, cpus_of_call(gpus, policy, placement), policy, placement, {}});
         }
     }
   if (options.trace.empty()) return runs;

@@ -15,8 +15,10 @@ void to_json(nlohmann::json& json, const Outcome& o) {
           {"k", o.tile_k},
           {"policy", o.policy},
           {"placement", o.placement},
+          {"cpus", o.cpus},
+          {"core_tasks", o.core_tasks},
           {"gpus", nlohmann::json::array()}};
-  for (const auto& g : o.gpus) json["gpus"].push_back({g.busy, g.last_end});
+  for (const auto& g : o.gpus) json["gpus"].push_back({g.busy, g.last_end, g.tasks});
   json["activity"] = o.activity;
 }
 
@@ -24,7 +26,8 @@ void from_json(const nlohmann::json& json, Outcome& o) {
   o.error = json.at("error"), o.bad_argument = json.at("bad_argument"), o.seconds = json.at("seconds");
   o.tile_m = json.at("m"), o.tile_n = json.at("n"), o.tile_k = json.at("k");
   o.policy = json.at("policy"), o.placement = json.at("placement");
-  for (const auto& g : json.at("gpus")) o.gpus.push_back({g.at(0), g.at(1)});
+  o.cpus = json.at("cpus"), o.core_tasks = json.at("core_tasks");
+  for (const auto& g : json.at("gpus")) o.gpus.push_back({g.at(0), g.at(1), g.at(2)});
   json.at("activity").get_to(o.activity);
 }
 

@@ -13,6 +13,7 @@ namespace tessera::simulate {
 struct GpuUse {
   double busy = 0;      ///< time in tasks
   double last_end = 0;  ///< end of its last task, from the start of the call
+  Index tasks = 0;      ///< tasks that it ran
 };
 
 /// The result of a simulation.
@@ -23,6 +24,8 @@ struct Outcome {
   Index tile_m = 0, tile_n = 0, tile_k = 0;
   std::string policy, placement;
   std::vector<GpuUse> gpus;
+  int cpus = 0;          ///< CPU workers
+  Index core_tasks = 0;  ///< tasks that they ran together
   tools::Activity activity;
 };
 

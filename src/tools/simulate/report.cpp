@@ -26,6 +26,11 @@ std::vector<std::string> describe_gpus(const Outcome& outcome) {
     lines.push_back(fmt::format("  GPU {}: idle {}, last task ends at {} s", i,
                                 percent(idle_share(outcome.gpus[i], outcome.seconds)),
                                 significant(outcome.gpus[i].last_end, 4)));
+  std::string tasks;
+  for (const auto& gpu : outcome.gpus) tasks += (tasks.empty() ? "" : ", ") + std::to_string(gpu.tasks);
+  if (!tasks.empty())
+    lines.push_back(fmt::format("  tasks: {} on the GPU{}, {} on {} core{}", tasks, outcome.gpus.size() > 1 ? "s" : "",
+                                outcome.core_tasks, outcome.cpus, outcome.cpus == 1 ? "" : "s"));
   for (auto& more : tools::describe(outcome.activity)) lines.push_back(std::move(more));
   return lines;
 }
@@ -39,7 +44,8 @@ nlohmann::ordered_json gpus_json(const Outcome& outcome) {
                     {"d2h", traffic[i].out},
                     {"d2d_in", traffic[i].from_peers},
                     {"busy", gpu.busy},
-                    {"last_end", gpu.last_end}});
+                    {"last_end", gpu.last_end},
+                    {"tasks", gpu.tasks}});
   }
   return list;
 }
@@ -80,7 +86,7 @@ double Report::peak(const Run& run) const {
 Report::Row Report::row(const Run& run, const Outcome& outcome) const {
   Result r;
   r.routine = run.routine, r.problem = run.problem, r.pinned = *options_.pinned, r.library = "tessera";
-  r.gpus = run.gpus, r.cpus = run.cpus, r.repeat = 1;
+  r.gpus = run.gpus, r.cpus = outcome.cpus, r.repeat = 1;
   r.tile_m = outcome.tile_m, r.tile_n = outcome.tile_n, r.tile_k = outcome.tile_k;
   r.policy = outcome.policy, r.placement = outcome.placement;
   r.timing = bench::Timing{outcome.seconds, outcome.seconds, outcome.seconds};
@@ -109,6 +115,7 @@ nlohmann::ordered_json Report::json(const Row& row) const {
   auto json = to_json(row.result);
   json["platform"] = options_.machine.name;
   json["gpu_memory_mib"] = options_.gpu_memory > 0 ? nlohmann::ordered_json(options_.gpu_memory) : nullptr;
+  json["core_tasks"] = row.outcome.core_tasks;
   json["per_gpu"] = gpus_json(row.outcome);
   return json;
 }

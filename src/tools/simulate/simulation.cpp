@@ -145,6 +145,7 @@ Outcome simulate(const Options& options, const Run& run) {
     outcome.seconds = 1e-6 * (starpu_timing_now() - begin);
     outcome.activity = tools::activity(1);
     outcome.gpus = TaskWatch::result();
+    outcome.cpus = cpu_workers(), outcome.core_tasks = TaskWatch::core_tasks();
   }
   return outcome;
 }

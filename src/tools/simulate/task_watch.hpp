@@ -12,10 +12,12 @@
 /// What a simulating process sees of StarPU.
 namespace tessera::simulate {
 
-/// Adds up the tasks of each GPU. The scheduling policy's hook for finished tasks is wrapped for that.
+/// Adds up the tasks of each GPU, and counts those of all cores. The scheduling policy's hook for finished tasks is
+/// wrapped for that.
 class TaskWatch {
  public:
   explicit TaskWatch(int gpus) {
+    core_tasks_ = 0;
     uses.assign(static_cast<std::size_t>(gpus), {});
     begin = starpu_timing_now();
     auto* policy = starpu_sched_get_sched_policy();
@@ -31,12 +33,15 @@ class TaskWatch {
   TaskWatch& operator=(const TaskWatch&) = delete;
 
   static std::vector<GpuUse> result() { return uses; }
+  static Index core_tasks() { return core_tasks_; }
 
  private:
   static void ended(starpu_task* task, unsigned context) {
     const auto* info = task->profiling_info;
+    if (info != nullptr && starpu_worker_get_type(info->workerid) == STARPU_CPU_WORKER) core_tasks_++;
     if (info != nullptr && starpu_worker_get_type(info->workerid) == STARPU_CUDA_WORKER) {
       auto& use = uses[static_cast<std::size_t>(starpu_worker_get_devid(info->workerid))];
+      use.tasks++;
       auto end = info->end_time;
       // The simulated time of the kernel. StarPU's start-to-end time includes waiting for memory if tasks are queued.
       if (const auto* model = task->cl->model; model != nullptr && model->worker_cost_function != nullptr)
@@ -47,6 +52,7 @@ class TaskWatch {
   }
 
   static inline std::vector<GpuUse> uses;
+  static inline Index core_tasks_ = 0;
   static inline double begin = 0;  ///< µs
   static inline void (*next)(starpu_task*, unsigned) = nullptr;
 };

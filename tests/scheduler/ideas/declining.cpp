@@ -36,6 +36,17 @@ TEST_F(Declining, ASlowWorkerHelpsWithManyTasks) {
   EXPECT_FALSE(leaves());
 }
 
+// The program has reckoned with what a core needs.
+TEST_F(Declining, ACoreKeepsTheTilesThatTheProgramGivesIt) {
+  backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
+  EXPECT_TRUE(leave_to_faster(state, cpu_, *submit({updates(1)})));
+  backend.homes = {{tile(1), cpu_.id}, {tile(2), gpu_.id}};
+  EXPECT_FALSE(leave_to_faster(state, cpu_, *submit({updates(1)})));
+  EXPECT_TRUE(leave_to_faster(state, cpu_, *submit({updates(2)})));
+  backend.seconds = {{0, 10.0}, {1, 10.0}, {2, 1.0}};
+  EXPECT_TRUE(leave_to_faster(state, gpu_, *submit({updates(2)})));  // a slow GPU does not
+}
+
 TEST_F(Declining, OnlyReadyTasksThatComeFirstCount) {
   backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
   set_unfinished(30);
@@ -113,14 +124,14 @@ TEST_F(Declining, CanBeSwitchedOff) {
 }
 
 TEST_F(Declining, DeclinedTasksAreSharedAndLoseTheirHome) {
-  backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
-  backend.homes = {{tile(1), cpu_.id}};
+  backend.seconds = {{0, 1.0}, {1, 10.0}, {2, 1.0}};
+  backend.homes = {{tile(1), gpu_.id}};
   push({updates(1)});
-  EXPECT_EQ(choose_task(state, cpu_), nullptr);
-  EXPECT_EQ(state.declined_for, bit(gpu_.kind) | bit(other_gpu_.kind));
-  EXPECT_TRUE(cpu_.bound.empty());
+  EXPECT_EQ(choose_task(state, gpu_), nullptr);
+  EXPECT_EQ(state.declined_for, bit(cpu_.kind) | bit(other_gpu_.kind));
+  EXPECT_TRUE(gpu_.bound.empty());
   EXPECT_EQ(state.chains.home(tile(1)), no_worker);
-  EXPECT_NE(choose_task(state, gpu_), nullptr);
+  EXPECT_NE(choose_task(state, other_gpu_), nullptr);
 }
 
 // All tasks are in one queue. What the worker computes as fast as others may be anywhere at its front.

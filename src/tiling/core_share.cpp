@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core_share.hpp"
+
+namespace tessera::detail {
+
+namespace {
+
+/// How much longer than predicted a tile may take on a core. With 1, the described machines are up to 3 % faster on
+/// average, but cores that are late hold the last tiles more often.
+constexpr double margin = 1.1;
+
+}  // namespace
+
+double relative_rate_of_cores(const MachineRates& rates, int cores, int gpus) {
+  if (gpus == 0 || rates.gpu.empty() || rates.cpu.empty() || rates.others <= 0) return 0;
+  return cores * rates.cpu.best_rate() / (gpus * rates.others * rates.gpu.best_rate());
+}
+
+CoreShare share_of_cores(const MachineModel& machine, double gpus, Index tiles, double tile) {
+  CoreShare best{0, gpus};
+  const Index cores = machine.sharing_cores;
+  for (Index share = cores; share > 0 && share < tiles; share += cores) {
+    const double left = gpus * static_cast<double>(tiles - share) / static_cast<double>(tiles);
+    if (margin * tile * static_cast<double>(share / cores) > left / machine.rates.others) break;
+    best = {share, left};
+  }
+  return best;
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tessera/types.hpp>
+
+#include "machine_model.hpp"
+
+namespace tessera::detail {
+
+/// The rate of all cores together, relative to that of all GPUs; 0: not known.
+double relative_rate_of_cores(const MachineRates& rates, int cores, int gpus);
+
+/// Whether cores should compute tiles beside GPUs.
+/// @param least  the relative rate that they must have: with less, the gain is smaller than what predictions are wrong
+/// by
+inline bool cores_are_worth_it(const MachineRates& rates, int cores, int gpus, double least) {
+  const double rate = relative_rate_of_cores(rates, cores, gpus);
+  return rate > 0 && rate >= least;
+}
+
+/// What cores compute of a result beside GPUs.
+struct CoreShare {
+  Index tiles = 0;     ///< for all cores together: the same number for each
+  double seconds = 0;  ///< until GPUs and cores have computed the result
+};
+
+/// The share of the cores with which a result is computed first. Each core computes whole tiles, and all are expected
+/// to end before the GPUs.
+/// @param gpus   how long the GPUs compute without cores [s]
+/// @param tiles  of the result
+/// @param tile   how long a core computes one of them [s]
+CoreShare share_of_cores(const MachineModel& machine, double gpus, Index tiles, double tile);
+
+}  // namespace tessera::detail

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Cores that compute tiles beside OpenCL devices. PoCL's devices are much slower than the cores.
+#include <starpu.h>
+#include <starpu_profiling.h>
+
+#include <gmock/gmock.h>
+
+#include <random>
+#include <vector>
+
+#include <tessera/blas.hpp>
+#include <tessera/runtime.hpp>
+
+#include "runtime/process_session.hpp"
+#include "runtime/session.hpp"
+#include "support/environment.hpp"
+#include "support/operands.hpp"
+#include "support/random_vector.hpp"
+#include "support/tiled.hpp"
+
+namespace tessera::test {
+namespace {
+
+RuntimeOptions with_cores(int cpus, Placement placement = Placement::Automatic) {
+  RuntimeOptions options;
+  options.cpus = cpus, options.placement = placement;
+  return options;
+}
+
+/// Tasks that workers of one kind run while this object lives.
+class TasksOf {
+ public:
+  explicit TasksOf(starpu_worker_archtype type) : workers_(starpu_worker_get_count_by_type(type)) {
+    starpu_worker_get_ids_by_type(type, workers_.data(), static_cast<unsigned>(workers_.size()));
+    starpu_profiling_status_set(STARPU_PROFILING_ENABLE);
+    count();
+  }
+  ~TasksOf() { starpu_profiling_status_set(STARPU_PROFILING_DISABLE); }
+  TasksOf(const TasksOf&) = delete;
+  TasksOf& operator=(const TasksOf&) = delete;
+
+  /// Those since the last call.
+  int count() {
+    int sum = 0;
+    for (const int worker : workers_) {
+      starpu_profiling_worker_info info;
+      starpu_profiling_worker_get_info(worker, &info);
+      sum += info.executed_tasks;
+    }
+    return sum;
+  }
+
+ private:
+  std::vector<int> workers_;
+};
+
+void expect_right_results() {
+  auto before = integer_call(routine<double>("gemm"), {.op_b = Op::Trans}, {300, 300, 200}, 1, 1.0, 2.0),
+       after = before;
+  auto triangle = integer_call(routine<double>("syrk"), {}, {300, 300, 200}, 1, 1.0, 2.0), updated = triangle;
+  {
+    const auto a = tiled(after.A, {32, 32}), b = tiled(after.B, {32, 32}), c = tiled(after.C, {32, 32});
+    gemm<double>(Op::NoTrans, Op::Trans, 1.0, a, b, 2.0, c);
+    const auto x = tiled(updated.A, {32, 32}), y = tiled(updated.C, {32, 32});
+    syrk<double>(Uplo::Lower, Op::NoTrans, 1.0, x, 2.0, y);
+    c.wait(), y.wait();
+  }
+  EXPECT_TRUE(result_is_exact(before, after));
+  EXPECT_TRUE(result_is_exact(triangle, updated));
+}
+
+TEST(OpenClAndCores, ComputeRightResultsTogether) {
+  for (const auto placement : {Placement::Home, Placement::Owner}) {
+    const Runtime runtime(with_cores(2, placement));
+    ASSERT_EQ(gpu_count(), 2);
+    TasksOf cores(STARPU_CPU_WORKER), devices(STARPU_OPENCL_WORKER);
+    expect_right_results();
+    EXPECT_GT(cores.count(), 0);
+    EXPECT_GT(devices.count(), 0);
+  }
+}
+
+TEST(OpenClAndCores, ASingleCpuWorkerComputesNoTiles) {
+  const Runtime runtime(with_cores(1));
+  TasksOf cores(STARPU_CPU_WORKER), devices(STARPU_OPENCL_WORKER);
+  expect_right_results();
+  EXPECT_EQ(cores.count(), 0);
+  EXPECT_GT(devices.count(), 0);
+}
+
+// These devices are the cores themselves.
+TEST(OpenClAndCores, CoresStayOutOfDevicesThatMayBeThem) {
+  const Environment no_wish{{"TESSERA_CPUS", ""}};
+  const Runtime runtime;
+  EXPECT_EQ(cpu_workers(), 1);
+  EXPECT_THAT(detail::session()->cores(), ::testing::StartsWith("compute no tiles: "));
+}
+
+/// C ← A B with values that rounding differs for.
+std::vector<double> product_of_fractions() {
+  constexpr Index n = 250;
+  std::minstd_rand engine(1);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  std::vector<double> A(static_cast<std::size_t>(n * n)), B(A.size());
+  for (auto* matrix : {&A, &B})
+    for (auto& element : *matrix) element = uniform(engine);
+  std::vector<double> C(A.size());
+  gemm<double>(Op::NoTrans, Op::NoTrans, n, n, n, 1.0, A.data(), n, B.data(), n, 0.0, C.data(), n);
+  return C;
+}
+
+// Which tiles cores compute is then fixed by the plan, or there are none.
+TEST(OpenClAndCores, GiveTheSameBitsWithOwnersOrWithoutCores) {
+  for (const auto& options : {with_cores(2, Placement::Owner), with_cores(1)}) {
+    auto fixed = options;
+    fixed.tile = 32;
+    const Runtime runtime(fixed);
+    const auto first = product_of_fractions();
+    for (int repeat = 0; repeat < 5; repeat++) EXPECT_EQ(product_of_fractions(), first) << fixed.cpus;
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test

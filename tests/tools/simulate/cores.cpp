@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Cores compute tiles beside GPUs where that pays, and nowhere else.
+#include <gmock/gmock.h>
+
+#include "laboratory.hpp"
+
+namespace tessera::test {
+namespace {
+
+double seconds(const nlohmann::json& row) { return row.at("median_s"); }
+int core_tasks(const nlohmann::json& row) { return row.at("core_tasks"); }
+
+struct Gain {
+  const char* machine;
+  const char* routines;
+  double least;  ///< how many times faster than without cores
+};
+
+// Consumer GPUs have 1/64 of their rate in double precision.
+TEST(Cores, SpeedUpSlowGpus) {
+  for (const auto& [machine, routines, least] : {Gain{"consumer", "gemm,symm", 1.45},
+                                                 {"consumer", "syrk,syr2k", 1.4},
+                                                 {"nehalem-tesla", "gemm,symm,syrk,syr2k", 1.2},
+                                                 {"gtx-260", "gemm,symm,syrk,syr2k", 1.1}}) {
+    const auto arguments = std::string("--platform ") + machine + " --size 8192 --routine " + routines;
+    const auto with = rows_of(arguments), without = rows_of(arguments + " --cpus 0");
+    ASSERT_EQ(with.size(), without.size());
+    for (std::size_t i = 0; i < with.size(); i++) {
+      const auto what = arguments + " " + with[i].at("routine").get<std::string>();
+      EXPECT_GE(seconds(without[i]), least * seconds(with[i])) << what;
+      EXPECT_GT(core_tasks(with[i]), 0) << what;
+      EXPECT_EQ(core_tasks(without[i]), 0) << what;
+    }
+  }
+}
+
+TEST(Cores, StayOutOfFastGpus) {
+  for (const auto* arguments : {"--platform h200x4 --size 8192 --routine gemm,syrk,trsm",
+                                "--platform everest --size 8192 --routine gemm,syrk,trsm",
+                                "--platform summit-node --size 8192 --routine gemm,syrk,trsm",
+                                "--platform consumer --size 8192 --type s --routine gemm,syrk,trsm"}) {
+    const auto with = rows_of(arguments), without = rows_of(std::string(arguments) + " --cpus 0");
+    ASSERT_EQ(with.size(), without.size());
+    for (std::size_t i = 0; i < with.size(); i++) {
+      EXPECT_EQ(core_tasks(with[i]), 0) << arguments;
+      EXPECT_EQ(seconds(with[i]), seconds(without[i])) << arguments;
+    }
+  }
+}
+
+// Small calls, and those in which the time of a tile on a core is a large part of the whole.
+TEST(Cores, NeverCostMoreThanOnePercent) {
+  for (const auto* machine : {"makalu", "sandy-kepler", "hd-6990", "nehalem-tesla", "gtx-260", "consumer"}) {
+    const auto arguments = std::string("--platform ") + machine + " --size 1000,2048,4096,5000 --routine gemm,syr2k";
+    const auto with = rows_of(arguments), without = rows_of(arguments + " --cpus 0");
+    ASSERT_EQ(with.size(), without.size());
+    for (std::size_t i = 0; i < with.size(); i++)
+      EXPECT_LE(seconds(with[i]), 1.01 * seconds(without[i]))
+          << machine << ' ' << with[i].at("routine") << ' ' << with[i].at("n");
+  }
+}
+
+// A number that the user gives overrides the library's.
+TEST(Cores, CanBeLeftOut) {
+  for (const auto* cpus : {"0", "1"}) {
+    const auto row = row_of(std::string("--platform consumer --size 4096 --cpus ") + cpus);
+    EXPECT_EQ(core_tasks(row), 0) << cpus;
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test
