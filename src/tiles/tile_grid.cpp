@@ -100,7 +100,8 @@ TileGrid::TileGrid(std::shared_ptr<Session> session, void* data, Index ld, std::
       if (share_.is_distributed()) share_.processes->assign(handle, share_.owner(i, j));
       codelets::take_failure(handle);
       starpu_data_set_sequential_consistency_flag(handle, 1);  // the program may have another default
-      tessera_sched_allow_fetching(handle);
+      // StarPU refuses to fetch a tile by itself if its release has been submitted, even if tasks still read it.
+      if (mine) tessera_sched_allow_fetching(handle);
       starpu_data_set_coordinates(handle, 2, static_cast<int>(i), static_cast<int>(j));
     }
 }
