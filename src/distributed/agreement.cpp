@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "agreement.hpp"
 
+#include <starpu.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -28,8 +30,10 @@ void end_all_processes(const std::string& why) noexcept {
 }
 
 Agreement::Agreement(MPI_Comm comm) : comm_(comm) {
+#ifndef STARPU_SIMGRID  // a thread that polls would stop the simulation
   MPI_Comm_rank(comm, &rank_);
   MPI_Comm_size(comm, &size_);
+#endif
   theirs_.resize(static_cast<std::size_t>(size_));
   compared_.resize(static_cast<std::size_t>(size_));
   if (rank_ == 0 && size_ > 1) watcher_ = std::thread([this] { watch(); });

@@ -21,6 +21,10 @@
 #include "runtime/recording.hpp"
 #include "runtime/session.hpp"
 
+#ifdef STARPU_SIMGRID
+extern "C" void SMPI_thread_create();
+#endif
+
 namespace tessera::detail {
 
 namespace {
@@ -30,6 +34,7 @@ std::weak_ptr<Network> of_process;
 /// Process 0 may be about to say what led to this: that the processes have not made the same calls.
 void wait_for_a_better_message() { std::this_thread::sleep_for(std::chrono::milliseconds(300)); }
 
+#ifndef STARPU_SIMGRID
 void finalize_at_exit() {
   int finalized = 0;
   MPI_Finalized(&finalized);
@@ -43,9 +48,14 @@ void check_grid_at_exit() {
   MPI_Finalized(&finalized);
   if (finalized == 0 && !of_process.expired()) end_all_processes("a process exits, although it has a grid");
 }
+#endif
 
 }  // namespace
 
+#ifdef STARPU_SIMGRID
+/// StarPU has initialized MPI, in another simulated thread, and finalizes it.
+void initialize_mpi() { SMPI_thread_create(); }
+#else
 void initialize_mpi() {
   int initialized = 0, level = MPI_THREAD_SINGLE;
   MPI_Initialized(&initialized);
@@ -60,6 +70,7 @@ void initialize_mpi() {
   if (level < MPI_THREAD_MULTIPLE)
     throw RuntimeError("MPI was initialized for fewer threads than a Grid has: MPI_THREAD_MULTIPLE is needed");
 }
+#endif
 
 std::shared_ptr<Network> Network::over(MPI_Comm comm, const RuntimeOptions& options) {
   if (auto existing = of_process.lock()) {
@@ -77,11 +88,17 @@ std::shared_ptr<Network> Network::over(MPI_Comm comm, const RuntimeOptions& opti
 }
 
 Network::Network(MPI_Comm comm, const RuntimeOptions& options) {
+#ifdef STARPU_SIMGRID
+  // StarPU accepts no other communicator than MPI_COMM_WORLD, and knows who this thread belongs to.
+  comm_ = comm_of_calls_ = comm_of_values_ = comm;
+  rank_ = starpu_mpi_world_rank(), size_ = starpu_mpi_world_size();
+#else
   MPI_Comm_dup(comm, &comm_);
   MPI_Comm_dup(comm, &comm_of_calls_);
   MPI_Comm_dup(comm, &comm_of_values_);
   MPI_Comm_rank(comm_, &rank_);
   MPI_Comm_size(comm_, &size_);
+#endif
   sent_ = std::vector<std::atomic<std::uint64_t>>(static_cast<std::size_t>(size_));
   ShareOfCores::Part on_node;
   {
@@ -118,14 +135,20 @@ Network::~Network() {
   starpu_mpi_shutdown_comm(comm_);
   session_.reset();
   runtime_.reset();
+#ifndef STARPU_SIMGRID  // there, StarPU finalizes MPI
   for (auto* comm : {&comm_, &comm_of_calls_, &comm_of_values_}) MPI_Comm_free(comm);
+#endif
 }
 
 void Network::agree_on_model(const ShareOfCores::Part& on_node) {
   const auto& machine = session_->machine();
   enum { Gpus, GpuMemory, HostMemory, Count };
-  const double mine[Count] = {static_cast<double>(machine.gpu_count()), machine.gpu_memory,
-                              free_memory() / on_node.parts};
+#ifdef STARPU_SIMGRID
+  const double host = std::numeric_limits<double>::infinity();  // simulated tiles have no memory
+#else
+  const double host = free_memory();
+#endif
+  const double mine[Count] = {static_cast<double>(machine.gpu_count()), machine.gpu_memory, host / on_node.parts};
   double least[Count] = {};
   MPI_Allreduce(mine, least, Count, MPI_DOUBLE, MPI_MIN, comm_of_values_);
   model_.gpus = static_cast<int>(least[Gpus]), model_.gpu_memory = least[GpuMemory];
@@ -188,6 +211,9 @@ std::int64_t Network::least(std::int64_t value) {
   constexpr auto none = std::numeric_limits<std::int64_t>::max();
   agree("Info::wait");
   std::int64_t mine = value == 0 ? none : value, all = none;
+#ifdef STARPU_SIMGRID
+  MPI_Allreduce(&mine, &all, 1, MPI_INT64_T, MPI_MIN, comm_of_values_);
+#else
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Iallreduce(&mine, &all, 1, MPI_INT64_T, MPI_MIN, comm_of_values_, &request);
   for (int done = 0; done == 0;) {
@@ -195,6 +221,7 @@ std::int64_t Network::least(std::int64_t value) {
     if (done == 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
   MPI_Wait(&request, MPI_STATUS_IGNORE);  // it is over: for checkers, which do not count MPI_Test
+#endif
   return all == none ? 0 : all;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "node_share.hpp"
 
+#include <starpu.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -8,6 +10,7 @@ namespace tessera::detail {
 
 ShareOfCores::ShareOfCores(MPI_Comm comm) {
   CPU_ZERO(&before_);
+#ifndef STARPU_SIMGRID  // there, every process has a described machine for itself
   sched_getaffinity(0, sizeof(before_), &before_);
   MPI_Comm node = MPI_COMM_NULL;
   MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
@@ -33,6 +36,7 @@ ShareOfCores::ShareOfCores(MPI_Comm comm) {
   CPU_ZERO(&mine);
   for (int i = first; i < end && i < count; i++) CPU_SET(cores[static_cast<std::size_t>(i)], &mine);
   sched_setaffinity(0, sizeof(mine), &mine);
+#endif
 }
 
 ShareOfCores::~ShareOfCores() {

@@ -82,6 +82,14 @@ struct Staging {
   double core_rate = 0;  ///< of one of them [bytes/s]
 };
 
+/// What connects processes of MPI, each of which has a machine.
+struct Network {
+  int processes_per_node = 1;
+  double in = 0, out = 0;  ///< of a node [bytes/s]
+  double inside = 0;       ///< between processes of one node, each way [bytes/s]
+  double latency = 0;      ///< s
+};
+
 struct Machine {
   std::string name;
   int cores = 0;
@@ -92,6 +100,7 @@ struct Machine {
   std::vector<SharedLink> shared;
   std::optional<Staging> staging;            ///< none: operands in pageable memory cannot be simulated
   std::vector<std::vector<PeerLink>> peers;  ///< [from][to]
+  std::optional<Network> network;            ///< none: several processes cannot be simulated
 
   int gpu_count() const { return static_cast<int>(gpus.size()); }
   const GpuKind& kind_of(int gpu) const { return kinds[gpus[static_cast<std::size_t>(gpu)].kind]; }

@@ -248,6 +248,16 @@ void read_peer_links(const Field& field, Machine& machine) {
   }
 }
 
+Network read_network(const Field& field) {
+  field.only({"processes_per_node", "in_gbps", "out_gbps", "inside_gbps", "latency_us"});
+  Network network;
+  network.processes_per_node = field["processes_per_node"].whole(1, 64);
+  network.in = 1e9 * field["in_gbps"].positive(), network.out = 1e9 * field["out_gbps"].positive();
+  network.inside = 1e9 * field["inside_gbps"].positive();
+  network.latency = 1e-6 * field["latency_us"].not_negative();
+  return network;
+}
+
 }  // namespace
 
 Machine read_machine(const std::filesystem::path& path) {
@@ -261,7 +271,8 @@ Machine read_machine(const std::filesystem::path& path) {
     throw RuntimeError(file + " is not JSON: " + error.what());
   }
   const Field root(file, "", json);
-  root.only({"source", "assumed", "cpu", "kinds", "gpus", "host_links", "shared_links", "peer_links", "staging"});
+  root.only(
+      {"source", "assumed", "cpu", "kinds", "gpus", "host_links", "shared_links", "peer_links", "staging", "network"});
   for (const char* comment : {"source", "assumed"})
     for (const auto& sentence : root[comment].items()) sentence.text();
   Machine machine;
@@ -288,6 +299,7 @@ Machine read_machine(const std::filesystem::path& path) {
     staging.only({"gbps", "core_gbps"});
     machine.staging = {1e9 * staging["gbps"].positive(), 1e9 * staging["core_gbps"].positive()};
   }
+  if (root.has("network")) machine.network = read_network(root["network"]);
   return machine;
 }
 

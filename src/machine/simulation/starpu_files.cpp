@@ -108,9 +108,13 @@ class Wires {
 
 class Platform {
  public:
-  Platform(const Machine& machine, bool pageable) : machine_(machine), wires_(machine, pageable) {}
+  /// @param prefix  of the names of hosts and links
+  Platform(const Machine& machine, bool pageable, std::string prefix = "")
+      : machine_(machine), wires_(machine, pageable), prefix_(std::move(prefix)) {}
 
-  std::string xml() {
+  std::string xml() { return head + zone("AS0") + "</platform>\n"; }
+
+  std::string zone(const std::string& name) {
     for (int from = 0; from < machine_.gpu_count(); from++) {
       add("RAM", Wires::name(from), wires_.in(from));
       add(Wires::name(from), "RAM", wires_.out(from));
@@ -120,20 +124,20 @@ class Platform {
         if (to != from) add(Wires::name(from), Wires::name(to), wires_.peer(from, to));
     std::ostringstream text;
     text.precision(15);
-    text << head;
+    text << " <AS id=\"" << name << "\" routing=\"Full\">\n   <host id=\"" << prefix_ << "MAIN\" speed=\"1f\"/>\n";
     for (int core = 0; core < machine_.cores; core++)
-      text << "   <host id=\"CPU" << core << "\" speed=\"2000000000f\"/>\n";
+      text << "   <host id=\"" << prefix_ << "CPU" << core << "\" speed=\"2000000000f\"/>\n";
     for (int gpu = 0; gpu < machine_.gpu_count(); gpu++)
-      text << "   <host id=\"" << Wires::name(gpu) << "\" speed=\"2000000000f\">\n     <prop id=\"model\" value=\""
-           << machine_.kind_of(gpu).name << "\"/>\n     <prop id=\"memsize\" value=\""
-           << static_cast<long long>(machine_.kind_of(gpu).memory)
+      text << "   <host id=\"" << prefix_ << Wires::name(gpu)
+           << "\" speed=\"2000000000f\">\n     <prop id=\"model\" value=\"" << machine_.kind_of(gpu).name
+           << "\"/>\n     <prop id=\"memsize\" value=\"" << static_cast<long long>(machine_.kind_of(gpu).memory)
            << "\"/>\n     <prop id=\"memcpy_peer\" value=\"1\"/>\n   </host>\n";
-    text << "   <host id=\"RAM\" speed=\"1f\"/>\n";
+    text << "   <host id=\"" << prefix_ << "RAM\" speed=\"1f\"/>\n";
     for (const auto& wire : all_)
-      text << "   <link id=\"" << wire.name << "\" bandwidth=\"" << wire.rate << "Bps\" latency=\"" << std::fixed
-           << wire.latency << "s\"/>\n"
+      text << "   <link id=\"" << prefix_ << wire.name << "\" bandwidth=\"" << wire.rate << "Bps\" latency=\""
+           << std::fixed << wire.latency << "s\"/>\n"
            << std::defaultfloat;
-    text << routes_ << " </AS>\n</platform>\n";
+    text << routes_ << " </AS>\n";
     return text.str();
   }
 
@@ -150,29 +154,32 @@ class Platform {
    <prop id="network/crosstraffic" value="0"></prop>
    <prop id="network/weight-S" value="0.0"></prop>
  </config>
- <AS id="AS0" routing="Full">
-   <host id="MAIN" speed="1f"/>
 )";
 
   void add(const std::string& from, const std::string& to, const Route& route) {
-    routes_ += "   <route src=\"" + from + "\" dst=\"" + to + "\" symmetrical=\"NO\">";
+    routes_ += "   <route src=\"" + prefix_ + from + "\" dst=\"" + prefix_ + to + "\" symmetrical=\"NO\">";
     std::vector<std::string> passed;
     for (const auto& wire : route) {
       if (std::ranges::find(all_, wire.name, &Wire::name) == all_.end()) all_.push_back(wire);
       if (std::ranges::find(passed, wire.name) != passed.end()) continue;
       passed.push_back(wire.name);
-      routes_ += "<link_ctn id=\"" + wire.name + "\"/>";
+      routes_ += "<link_ctn id=\"" + prefix_ + wire.name + "\"/>";
     }
     routes_ += "</route>\n";
   }
 
   const Machine& machine_;
   Wires wires_;
+  std::string prefix_;
   std::vector<Wire> all_;
   std::string routes_;
 };
 
 }  // namespace
+
+std::string starpu_zone(const Machine& machine, const std::string& name) {
+  return Platform(machine, false, name + "-").zone(name);
+}
 
 std::string host_link(int gpu, bool in) { return in ? "RAM-" + Wires::name(gpu) : Wires::name(gpu) + "-RAM"; }
 

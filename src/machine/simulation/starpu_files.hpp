@@ -17,6 +17,10 @@ namespace tessera::simulation {
 void write_starpu_files(const Machine& machine, const std::filesystem::path& folder, const std::string& host,
                         bool pageable = false);
 
+/// The machine as a zone of a larger platform. All names in it begin with that of the zone, as StarPU expects if there
+/// are several machines.
+std::string starpu_zone(const Machine& machine, const std::string& name);
+
 /// SimGrid's name for the link between the host and a GPU.
 std::string host_link(int gpu, bool in);
 

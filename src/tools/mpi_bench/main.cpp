@@ -12,6 +12,7 @@
 #include "problems.hpp"
 #include "shared/exit_code.hpp"
 #include "shared/json_lines.hpp"
+#include "simulated.hpp"
 #include "unrolling.hpp"
 
 namespace {
@@ -103,7 +104,11 @@ int run(int argc, char** argv) {
   const auto options = parse_options(argc, argv);
   if (!options) return tools::Success;
   if (options->unroll_as != -1) return unroll(*options);
+  if (simulated && (options->check || options->numa_as_gpu))
+    throw tools::BadArgument("--check and --numa-as-gpu cannot be simulated");
+  send_sizes_only();
   const Grid grid(options->p, options->q);
+  tell_of_machine();
   if (options->numa_as_gpu) use_devices_only();
   std::optional<tools::JsonLines> json;
   if (grid.rank() == 0) {

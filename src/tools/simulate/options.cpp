@@ -15,6 +15,7 @@
 #include "shared/command_line.hpp"
 #include "shared/runtime_options.hpp"
 #include "shared/trace_option.hpp"
+#include "simulate/platforms.hpp"
 #include "workload/problem_options.hpp"
 
 namespace tessera::simulate {
@@ -70,40 +71,6 @@ void add_options(CLI::App& app, Options& options, Typed& typed) {
         app.add_option("--trace", options.trace, "record each simulation, and write a report on it there")
             ->type_name("FOLDER")})
     option->group("How it is reported");
-}
-
-/// The names of the machines in a folder.
-std::string known_platforms(const fs::path& folder) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error))
-    if (entry.path().extension() == ".json") names.push_back(entry.path().stem());
-  std::ranges::sort(names);
-  std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
-/// The folder of the described machines: the one that TESSERA_PLATFORMS names; else that of the prefix in which this
-/// program is installed; else that of the source tree.
-fs::path platforms_folder() {
-  if (const char* folder = std::getenv("TESSERA_PLATFORMS"); folder != nullptr && *folder != '\0') return folder;
-  const auto program = fs::read_symlink("/proc/self/exe").parent_path();
-  auto installed = (program / TESSERA_INSTALLED_PLATFORMS).lexically_normal();
-  if (std::error_code error; fs::is_directory(installed, error)) return installed;
-  return (program / TESSERA_SOURCE_PLATFORMS).lexically_normal();
-}
-
-fs::path find_platform(const std::string& name) {
-  if (name.find('/') != std::string::npos || name.ends_with(".json")) {
-    if (!fs::is_regular_file(name)) throw BadArgument("--platform", name, "is not a file");
-    return fs::absolute(name);
-  }
-  const auto platforms = platforms_folder();
-  if (auto file = platforms / (name + ".json"); fs::is_regular_file(file)) return file;
-  throw BadArgument(
-      "--platform", name,
-      fmt::format("is not a machine in {}; known machines: {}", platforms.string(), known_platforms(platforms)));
 }
 
 /// Why a routine cannot be simulated on the GPUs of the machine that are used; "" if it can.

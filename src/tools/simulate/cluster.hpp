@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <filesystem>
+
+#include "machine/simulation/machine.hpp"
+
+namespace tessera::simulate {
+
+/// Describes processes on such machines, and the network between them, to SimGrid: a platform, and the list of the
+/// hosts that `smpirun` starts the processes on.
+/// @pre the machine has a network
+/// @throws RuntimeError if a file cannot be written
+void write_cluster(const simulation::Machine& machine, int processes, const std::filesystem::path& platform,
+                   const std::filesystem::path& hosts);
+
+}  // namespace tessera::simulate
