@@ -25,7 +25,7 @@ struct Machine {
   std::vector<int> sharing_cores;
   double least_rate_of_cores = 0;  ///< what they must have of the rate of the GPUs to do so
   Placement placement = Placement::Scheduler;
-  Index tile = 0;            ///< the tile size that the user has asked for; 0: none
+  Index tile = 0;                  ///< the tile size that the user has asked for; 0: none
   std::optional<bool> even_edges;  ///< what the user has asked for where tiles do not divide a product
 
   int gpu_count() const noexcept { return static_cast<int>(gpus.size()); }

@@ -10,7 +10,6 @@
 #include <limits>
 #include <mutex>
 #include <random>
-#include <thread>
 
 #include "codelets/host_blas.hpp"
 #include "common/cache.hpp"
@@ -58,11 +57,14 @@ double cpu_product_seconds(int n) {
   return best;
 }
 
-/// The host BLAS uses one thread while this object lives. In the drop-in it otherwise uses the program's number.
+/// The host BLAS uses one thread while this object lives. In the drop-in it otherwise uses the program's number. Only
+/// for the start of a session: nothing else sets that number then.
 class OneHostThread {
  public:
   OneHostThread() : before_(host::threads()) { host::set_threads(1); }
-  ~OneHostThread() { host::set_threads(before_); }
+  ~OneHostThread() {
+    if (before_ > 0) host::set_threads(before_);
+  }
   OneHostThread(const OneHostThread&) = delete;
   OneHostThread& operator=(const OneHostThread&) = delete;
 
@@ -72,7 +74,6 @@ class OneHostThread {
 
 template <Scalar T>
 CostCurve measure_cpu() {
-  const OneHostThread while_measured;
   std::vector<CostCurve::Point> points;
   points.reserve(cpu_sizes.size());
   for (const int n : cpu_sizes) points.push_back({product_flops<T>(n), cpu_product_seconds<T>(n)});
@@ -236,7 +237,10 @@ template <Scalar T>
 MachineRates rates_before_start(const Machine& machine) {
   const std::lock_guard lock(measuring);
   auto& rates = rates_of<T>();
-  if (rates.cpu.empty()) rates.cpu = measure_cpu<T>();
+  if (rates.cpu.empty()) {
+    const OneHostThread while_measured;
+    rates.cpu = measure_cpu<T>();
+  }
   if (!rates.gpu.empty()) return rates;
   MachineRates known;
   known.cpu = rates.cpu;
@@ -250,8 +254,6 @@ MachineRates rates_before_start(const Machine& machine) {
 
 template MachineRates rates_before_start<float>(const Machine&);
 template MachineRates rates_before_start<double>(const Machine&);
-
-int core_count() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }
 
 void finish_measuring() { const std::lock_guard lock(measuring); }
 

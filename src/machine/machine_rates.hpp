@@ -37,7 +37,7 @@ const MachineRates& machine_rates(const Machine& machine);
 template <Scalar T>
 MachineRates rates_before_start(const Machine& machine);
 
-/// The cores that this process may use.
+/// The cores that this process may use; a core that runs two threads at a time counts once.
 int core_count();
 
 /// Waits for a measurement of another thread. Once the exit gate is closed, no other thread begins one.

@@ -20,10 +20,8 @@ constexpr bool simulated = true;
 constexpr bool simulated = false;
 #endif
 
-constexpr double least_rate = 0.03, least_rate_beside_cuda = 0.25;
-
-/// How much slower than in single precision a GPU of CUDA must be in double precision.
-constexpr double slow_in_double = 8;
+/// Of the rate of the GPUs.
+constexpr double least_rate = 0.03;
 
 std::string percent(double part) {
   std::ostringstream text;
@@ -37,7 +35,8 @@ std::string why_out(const Machine& machine, const RuntimeOptions& options, int c
   if (options.cpus_without_gpus >= 0) return "several processes share the cores";
   if (cores < 1) return "each core drives a GPU";
   if (simulated) return "";
-  if (machine.opencl && opencl::counts_processors()) return "the OpenCL devices may be the cores themselves";
+  if (!machine.opencl) return "beside GPUs of CUDA they do so only if TESSERA_CPUS asks for it";
+  if (opencl::counts_processors()) return "the OpenCL devices may be the cores themselves";
   const auto differs = [&](const gpu::Info& gpu) { return gpu.name != machine.gpu_info.front().name; };
   if (std::ranges::any_of(machine.gpu_info, differs)) return "the GPUs differ, and only the first is measured";
   return "";
@@ -46,8 +45,7 @@ std::string why_out(const Machine& machine, const RuntimeOptions& options, int c
 }  // namespace
 
 CoresBesideGpus cores_beside_gpus(const Machine& machine, const RuntimeOptions& options) {
-  const bool cuda = !machine.opencl && !simulated;
-  CoresBesideGpus decision{.least_rate = cuda ? least_rate_beside_cuda : least_rate};
+  CoresBesideGpus decision{.least_rate = least_rate};
   if (options.cpus >= 0) {
     decision.workers = options.cpus, decision.reason = "the number of CPU workers was asked for";
     return decision;
@@ -59,20 +57,16 @@ CoresBesideGpus cores_beside_gpus(const Machine& machine, const RuntimeOptions& 
     decision.reason = "compute no tiles: " + why;
     return decision;
   }
-  const auto full = rates_before_start<double>(known), single = rates_before_start<float>(known);
-  const double in_double = relative_rate_of_cores(full, cores, gpus),
-               in_single = relative_rate_of_cores(single, cores, gpus);
+  const double in_double = relative_rate_of_cores(rates_before_start<double>(known), cores, gpus),
+               in_single = relative_rate_of_cores(rates_before_start<float>(known), cores, gpus);
   if (in_double <= 0 || in_single <= 0) {
-    decision.reason = "compute no tiles: the GPUs have not been measured before this session";
+    decision.reason = "compute no tiles: the rates of the GPUs are not known";
     return decision;
   }
-  const bool fast_in_double = cuda && slow_in_double * full.gpu.best_rate() > single.gpu.best_rate();
-  const bool share = std::max(in_double, in_single) >= decision.least_rate && !fast_in_double;
-  if (share) decision.workers = cores;
+  if (std::max(in_double, in_single) >= least_rate) decision.workers = cores;
   decision.reason = std::to_string(cores) + " of them have " + percent(in_double) +
                     " of the rate of the GPUs in double, " + percent(in_single) +
-                    " in single precision; they compute tiles from " + percent(decision.least_rate) + " on" +
-                    (fast_in_double ? ", and not beside GPUs that are fast in double precision" : "");
+                    " in single precision; they compute tiles from " + percent(least_rate) + " on";
   return decision;
 }
 

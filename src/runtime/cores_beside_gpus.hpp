@@ -18,9 +18,9 @@ struct CoresBesideGpus {
 
 /// Decides whether the cores compute tiles beside the GPUs, by the rates that are known before StarPU starts.
 ///
-/// They do where all of them have 3 % of the rate of the GPUs in double or in single precision. CPU workers that find
-/// no task slow down the threads that drive GPUs, by up to a third with 60 of them beside four H200. Beside GPUs of
-/// CUDA they therefore need a quarter of the rate, and the GPUs must be slow in double precision, as consumer GPUs are.
+/// They do where all of them have 3 % of the rate of the GPUs in double or in single precision, but beside GPUs of CUDA
+/// only if the user asks for CPU workers: those that find no task slow down the threads that drive such GPUs, by up to
+/// a third with 60 of them beside four H200.
 /// @param machine  with its GPUs, before StarPU starts
 CoresBesideGpus cores_beside_gpus(const Machine& machine, const RuntimeOptions& options);
 

@@ -70,7 +70,6 @@ void Policy::push(starpu_task* task) {
     const auto& ready = *description;
     if (const auto* order = state_.order.find(ready.id); order != nullptr) description->order = *order;
     find_executors(state_, *description);
-    if ((ready.kinds & bit(cpu_kind)) != 0) waiting_for_cpus_++;
     place(state_, std::move(description));
     waiting_++;
     starpu_push_task_end(task);
@@ -87,9 +86,7 @@ starpu_task* Policy::pop(int id) {
   if (found == nullptr) return nullptr;
   auto& worker = *found;
   const bool asleep = worker.asleep;
-  // Beside GPUs, most tasks may be for these alone.
-  const auto waiting = worker.kind == cpu_kind ? waiting_for_cpus_.load() : waiting_.load();
-  if (asleep && waiting == 0) {
+  if (asleep && waiting_ == 0) {
     yield(id);
     return nullptr;
   }
@@ -117,7 +114,6 @@ starpu_task* Policy::pop(int id) {
     set_waits(state_, worker, !slot && worker.popped.empty() && !worker.station.empty());
     if (slot) {
       popped = slot->task->id;
-      if ((slot->task->kinds & bit(cpu_kind)) != 0) waiting_for_cpus_--;
       task_popped(state_, worker, std::move(*slot));
       waiting_--;
       std::erase(prefetches.tasks, popped);  // StarPU will fetch its tiles at once

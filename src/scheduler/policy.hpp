@@ -41,9 +41,8 @@ class Policy {
   Mutex mutex_;
   State state_;
   bool links_known_ = false;
-  double looked_for_leavers_ = 0;                  ///< [s]
-  std::atomic<std::size_t> waiting_ = 0;           ///< tasks in all queues and reservation stations
-  std::atomic<std::size_t> waiting_for_cpus_ = 0;  ///< those of them that CPU workers can execute
+  double looked_for_leavers_ = 0;         ///< [s]
+  std::atomic<std::size_t> waiting_ = 0;  ///< tasks in all queues and reservation stations
 };
 
 }  // namespace tessera::scheduler

@@ -31,12 +31,16 @@ MachineModel model_of(const Machine& machine) {
 
 Transposed stored(Op op_a, Op op_b) { return {op_a != Op::NoTrans, op_b != Op::NoTrans}; }
 
+/// The gain from which on cores compute a part of a result: predictions are not exact, and with cores the tiles differ.
+constexpr double worth_it = 1.05;
+
 Index tiles_for_cores(const MachineModel& machine, TileExtents task, Index tiles) {
   if (machine.sharing_cores == 0) return 0;
   const double flops = machine.flops_per_multiply_add * static_cast<double>(task.m) * static_cast<double>(task.n) *
                        static_cast<double>(task.k);
   const double on_gpus = task_seconds(machine, flops) * static_cast<double>(tiles) / machine.gpus;
-  return share_of_cores(machine, on_gpus, tiles, machine.rates.cpu.seconds(flops)).tiles;
+  const auto share = share_of_cores(machine, on_gpus, tiles, machine.rates.cpu.seconds(flops));
+  return worth_it * share.seconds < on_gpus ? share.tiles : 0;
 }
 
 Plan plan_of_sums(const MachineModel& machine, TileExtents tile, Index tiles, Index k) {
@@ -80,7 +84,6 @@ Region whole(Index /*mt*/, Index /*nt*/) { return Part::All; }
 /// @param planned  (const MachineModel&): the plan on a machine
 template <typename Planned>
 Plan with_or_without_cores(MachineModel machine, Planned planned) {
-  constexpr double worth_it = 1.05;  // the tiles differ, too, and predictions of different tiles are not exact
   auto with = planned(machine);
   if (machine.sharing_cores == 0) return with;
   machine.sharing_cores = 0;

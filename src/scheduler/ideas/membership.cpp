@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "placing.hpp"
+#include "running.hpp"
 
 namespace tessera::scheduler {
 
@@ -41,6 +42,7 @@ void remove_worker(State& state, Worker& worker) {
   std::erase(state.kinds[static_cast<std::size_t>(worker.kind)], &worker);
   state.chains.forget(worker.id);
   if (state.large_fetcher == worker.id) state.large_fetcher = no_worker;
+  set_waits(state, worker, false);
   hand_back(state, worker);
 }
 
