@@ -319,8 +319,9 @@ std::optional<ChosenTiles> choose_update_panels(const MachineModel& machine, Ind
   if (n > tallest_panel || !double_precision(machine)) return {};
   const int count = products(what);
   const auto inputs = [&](Index /*columns*/) { return count * machine.bytes(n, k); };
-  // Of narrow panels, more are on their way at the end, and their corners were copied in small pieces when this was measured. On an H200 at
-  // n = 8192, dsyrk took 19.1 ms with 1024 columns and 20.5 with 512, dsyr2k 30.2 and 32.0. Longer chunks were slower.
+  // Of narrow panels, more are on their way at the end, and their corners were copied in small pieces when this was
+  // measured. On an H200 at n = 8192, dsyrk took 19.1 ms with 1024 columns and 20.5 with 512, dsyr2k 30.2 and 32.0.
+  // Longer chunks were slower.
   const bool wide = divide_up(n, widest_with_triangle) >= fewest_panels * machine.gpus;
   const Index widest = wide ? widest_with_triangle : widest_with_triangle / 2;
   auto best = best_of(machine, n, n, n, k, inputs, [&](const ChosenTiles& tile) {
