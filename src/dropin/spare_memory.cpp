@@ -5,12 +5,12 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <fstream>
 #include <limits>
 #include <mutex>
 #include <new>
-#include <string>
 #include <vector>
+
+#include "machine/free_memory.hpp"
 
 namespace tessera::dropin {
 
@@ -34,12 +34,6 @@ struct Kept {
 Kept& kept() {
   static auto& only = *new Kept;
   return only;
-}
-
-double in_file(const char* path) {
-  std::ifstream file(path);
-  double value = 0;
-  return file >> value ? value : std::numeric_limits<double>::infinity();  // "max", or no such file: no limit
 }
 
 void unmap(const Mapping& mapping) { munmap(mapping.data, mapping.bytes); }
@@ -71,7 +65,7 @@ Mapping take_kept(std::size_t bytes) {
 double most_bytes() {
   rlimit space{};
   if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur != RLIM_INFINITY) return 0;
-  const double available = available_memory();
+  const double available = detail::free_memory();
   return available < std::numeric_limits<double>::infinity() ? share_kept * available : 0;
 }
 
@@ -121,22 +115,6 @@ void SpareMemory::release_kept() {
   if (!lock) return;
   for (const auto& mapping : k.mappings) unmap(mapping);
   k.mappings.clear();
-}
-
-double available_memory() {
-  double available = std::numeric_limits<double>::infinity();
-  std::ifstream file("/proc/meminfo");
-  for (std::string name, unit; file >> name;) {
-    double kibibytes = 0;
-    if (!(file >> kibibytes)) break;
-    std::getline(file, unit);
-    if (name == "MemAvailable:") available = 1024 * kibibytes;
-  }
-  // The container's limit. Its current use includes cached pages of files, which it could drop: a safe estimate.
-  const double limit = in_file("/sys/fs/cgroup/memory.max");
-  if (limit < std::numeric_limits<double>::infinity())
-    available = std::min(available, limit - in_file("/sys/fs/cgroup/memory.current"));
-  return available;
 }
 
 }  // namespace tessera::dropin

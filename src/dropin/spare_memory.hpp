@@ -34,8 +34,4 @@ class SpareMemory {
   Mapping mapping_;
 };
 
-/// Bytes that this process can still allocate. Considers the memory of the machine, and the limit of the container if
-/// that is visible at the root of the control groups.
-double available_memory();
-
 }  // namespace tessera::dropin

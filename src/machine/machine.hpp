@@ -23,7 +23,6 @@ struct Machine {
   double gpu_memory = 0;
   /// The StarPU workers of the cores that may compute tiles beside the GPUs; see `cores_are_worth_it`.
   std::vector<int> sharing_cores;
-  double least_rate_of_cores = 0;  ///< what they must have of the rate of the GPUs to do so
   Placement placement = Placement::Scheduler;
   Index tile = 0;                  ///< the tile size that the user has asked for; 0: none
   std::optional<bool> even_edges;  ///< what the user has asked for where tiles do not divide a product

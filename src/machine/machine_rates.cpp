@@ -116,15 +116,12 @@ class FirstGpu {
   /// @param measure  (int device)
   template <typename Measure>
   CostCurve curve(const std::string& what, Measure measure) const {
-    auto curve = cached(what);
+    auto curve = cache_.find(what);
     if (!curve.empty()) return curve;
     curve = measure(device_);
     if (!state_.busy) cache_.keep(what, curve);
     return curve;
   }
-
-  /// The curve from the cache, or an empty one.
-  CostCurve cached(const std::string& what) const { return cache_.find(what); }
 
  private:
   std::string name(const Machine& machine) const {
@@ -244,11 +241,8 @@ MachineRates rates_before_start(const Machine& machine) {
   if (!rates.gpu.empty()) return rates;
   MachineRates known;
   known.cpu = rates.cpu;
-  const FirstGpu gpu(machine);
-  const std::string letter(1, type_letter<T>);
-  if (machine.opencl)
-    known.gpu = gpu.curve(letter, [](int device) { return measure_gpu<T>(device, opencl::kernel_seconds); });
-  else known.gpu = gpu.cached(letter);
+  known.gpu = FirstGpu(machine).curve(std::string(1, type_letter<T>),
+                                      [](int device) { return measure_gpu<T>(device, opencl::kernel_seconds); });
   return known;
 }
 

@@ -31,8 +31,7 @@ void measure_gpu_rates(const Machine& machine);
 template <Scalar T>
 const MachineRates& machine_rates(const Machine& machine);
 
-/// The rates for T that `measure_gpu_rates` will find, as far as they are known before StarPU starts; without links.
-/// The rate of GPUs of CUDA is known from an earlier session. An OpenCL device is measured.
+/// The rates for T of a machine with OpenCL devices, before StarPU starts; without links.
 /// @pre  `machine.gpus` and `gpu_info` are known
 template <Scalar T>
 MachineRates rates_before_start(const Machine& machine);

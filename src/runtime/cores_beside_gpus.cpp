@@ -20,9 +20,6 @@ constexpr bool simulated = true;
 constexpr bool simulated = false;
 #endif
 
-/// Of the rate of the GPUs.
-constexpr double least_rate = 0.03;
-
 std::string percent(double part) {
   std::ostringstream text;
   text.precision(2);
@@ -45,7 +42,7 @@ std::string why_out(const Machine& machine, const RuntimeOptions& options, int c
 }  // namespace
 
 CoresBesideGpus cores_beside_gpus(const Machine& machine, const RuntimeOptions& options) {
-  CoresBesideGpus decision{.least_rate = least_rate};
+  CoresBesideGpus decision;
   if (options.cpus >= 0) {
     decision.workers = options.cpus, decision.reason = "the number of CPU workers was asked for";
     return decision;
@@ -63,10 +60,10 @@ CoresBesideGpus cores_beside_gpus(const Machine& machine, const RuntimeOptions& 
     decision.reason = "compute no tiles: the rates of the GPUs are not known";
     return decision;
   }
-  if (std::max(in_double, in_single) >= least_rate) decision.workers = cores;
+  if (std::max(in_double, in_single) >= least_rate_of_cores) decision.workers = cores;
   decision.reason = std::to_string(cores) + " of them have " + percent(in_double) +
                     " of the rate of the GPUs in double, " + percent(in_single) +
-                    " in single precision; they compute tiles from " + percent(least_rate) + " on";
+                    " in single precision; they compute tiles from " + percent(least_rate_of_cores) + " on";
   return decision;
 }
 

@@ -12,7 +12,6 @@ namespace tessera::detail {
 /// What the cores do in a session with GPUs.
 struct CoresBesideGpus {
   int workers = 1;          ///< CPU workers; a single one runs the program's own tasks only
-  double least_rate = 0;    ///< what they must have of the rate of the GPUs in a type to compute tiles of it
   std::string reason = {};  ///< one sentence
 };
 

@@ -148,7 +148,6 @@ int Session::cpu_workers(const RuntimeOptions& options) {
   const bool gpus_own = !machine_.gpu_info.empty() && machine_.placement != Placement::Scheduler;
   if (!gpus_own) return options.cpus >= 0 ? options.cpus : options.cpus_without_gpus;
   const auto cores = cores_beside_gpus(machine_, options);
-  machine_.least_rate_of_cores = cores.least_rate;
   cores_ = cores.reason;
   return policy_ == our_policy || options.cpus >= 0 ? cores.workers : 1;
 }

@@ -10,12 +10,13 @@ namespace tessera::detail {
 /// The rate of all cores together, relative to that of all GPUs; 0: not known.
 double relative_rate_of_cores(const MachineRates& rates, int cores, int gpus);
 
+/// The relative rate from which on cores compute tiles. With less, the gain is smaller than what predictions are wrong
+/// by.
+inline constexpr double least_rate_of_cores = 0.03;
+
 /// Whether cores should compute tiles beside GPUs.
-/// @param least  the relative rate that they must have: with less, the gain is smaller than what predictions are wrong
-/// by
-inline bool cores_are_worth_it(const MachineRates& rates, int cores, int gpus, double least) {
-  const double rate = relative_rate_of_cores(rates, cores, gpus);
-  return rate > 0 && rate >= least;
+inline bool cores_are_worth_it(const MachineRates& rates, int cores, int gpus) {
+  return relative_rate_of_cores(rates, cores, gpus) >= least_rate_of_cores;
 }
 
 /// What cores compute of a result beside GPUs.

@@ -24,8 +24,7 @@ MachineModel model_of(const Machine& machine) {
                      .gpus_alike = machine.gpus_alike,
                      .owners = machine.has_owners()};
   const int cores = static_cast<int>(machine.sharing_cores.size());
-  if (model.has_owners() && cores_are_worth_it(model.rates, cores, model.gpus, machine.least_rate_of_cores))
-    model.sharing_cores = cores;
+  if (model.has_owners() && cores_are_worth_it(model.rates, cores, model.gpus)) model.sharing_cores = cores;
   return model;
 }
 

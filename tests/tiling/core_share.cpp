@@ -36,18 +36,18 @@ TEST(CoreShare, RateIsThatOfAllCoresOverThatOfAllGpus) {
 }
 
 TEST(CoreShare, CoresNeedThreePercent) {
-  EXPECT_TRUE(cores_are_worth_it(rates(10e9, 1e12), 3, 1, 0.03));
-  EXPECT_FALSE(cores_are_worth_it(rates(9.9e9, 1e12), 3, 1, 0.03));
-  EXPECT_FALSE(cores_are_worth_it(rates(60e9, 60e12), 16, 1, 0.03));  // an H100 and 16 cores
+  EXPECT_TRUE(cores_are_worth_it(rates(10e9, 1e12), 3, 1));
+  EXPECT_FALSE(cores_are_worth_it(rates(9.9e9, 1e12), 3, 1));
+  EXPECT_FALSE(cores_are_worth_it(rates(60e9, 60e12), 16, 1));  // an H100 and 16 cores
 }
 
 TEST(CoreShare, UnknownRatesAreNotWorthIt) {
   auto unknown = rates(60e9, 1e12);
   unknown.others = 0;
-  EXPECT_FALSE(cores_are_worth_it(unknown, 16, 1, 0));
+  EXPECT_FALSE(cores_are_worth_it(unknown, 16, 1));
   unknown = rates(60e9, 1e12), unknown.gpu = {};
-  EXPECT_FALSE(cores_are_worth_it(unknown, 16, 1, 0));
-  EXPECT_FALSE(cores_are_worth_it(rates(60e9, 1e12), 16, 0, 0));
+  EXPECT_FALSE(cores_are_worth_it(unknown, 16, 1));
+  EXPECT_FALSE(cores_are_worth_it(rates(60e9, 1e12), 16, 0));
 }
 
 // The GPU computes 100 tiles in 100 s. Each of four cores takes 10 s for a tile, and 11 are allowed for.
