@@ -46,26 +46,38 @@ class Lu {
   }
 
   /// Right-looking, but for the first panels. While A arrives, few columns can be updated, and each of them should get
-  /// as many updates as possible.
+  /// as many updates as possible. Some of these run beside the factorization of the next panel.
   void factorize(codelets::InfoValue* value) {
     const Index first_ones = first_panels();
     std::vector<TemporaryTile> inverses(static_cast<std::size_t>(A_.nt()));
     const auto of = [&](Index k) -> TemporaryTile& { return inverses[static_cast<std::size_t>(k)]; };
+    std::vector<Index> updated(inverses.size());  // the number of updates that each panel has got
+    const auto update_up_to = [&](Index end, Index j) {
+      for (auto& k = updated[static_cast<std::size_t>(j)]; k < end; k++) update(k, j, of(k));
+    };
+    double elapsed = 0;  // [s]
     for (Index j = 0; j < A_.nt(); j++) {
-      for (Index k = 0; k < std::min(j, first_ones); k++) update(k, j, of(k));
-      if (j <= first_ones && j < pivots_.panels()) of(j) = factorize_panel(j, value);
+      update_up_to(std::min(j, first_ones), j);
+      if (j > first_ones || j >= pivots_.panels()) continue;
+      std::vector<Index> beside;
+      if (j > 0) beside = panels_beside(j - 1, j, arrived(elapsed));
+      for (const auto i : beside) {
+        update_up_to(j - 1, i);
+        updated[static_cast<std::size_t>(i)] = j;
+      }
+      of(j) = beside.empty() ? factorize_panel(j, value) : factorize_beside(j, j - 1, of(j - 1), beside, value);
+      elapsed += seconds_of_panel(j);
     }
     for (Index k = 0; k < first_ones; k++) finish_rows(k);
     for (Index k = first_ones; k < pivots_.panels(); k++) {
       const Index next = k + 1;
-      std::vector<Index> beside;
-      if (next < A_.nt()) update(k, next, of(k));
+      if (next < A_.nt()) update_up_to(next, next);
       if (next < pivots_.panels()) {
-        beside = panels_beside(k, next);
+        const auto beside = panels_beside(k, next, A_.nt());
+        for (const auto j : beside) updated[static_cast<std::size_t>(j)] = next;
         of(next) = beside.empty() ? factorize_panel(next, value) : factorize_beside(next, k, of(k), beside, value);
       }
-      for (Index j = next + 1; j < A_.nt(); j++)
-        if (std::ranges::find(beside, j) == beside.end()) update(k, j, of(k));
+      for (Index j = next + 1; j < A_.nt(); j++) update_up_to(next, j);
       of(k).release();
       finish_rows(k);
     }
@@ -161,21 +173,18 @@ class Lu {
     return inverses;
   }
 
-  /// The panels that the GPU of panel `next` updates by panel k while it factorizes panel `next`: as many as take that
-  /// long on an H100, see device_lanes.hpp, and no more than half of a GPU holds. Not by measured times: the same call
-  /// on the same GPUs has the same result.
-  std::vector<Index> panels_beside(Index k, Index next) const {
-    constexpr double of_column = 5e-6, of_byte = 1.6e-11;  // of a panel that is factorized [s]
-    constexpr double rate = 40e12;                         // of products beside it [flop/s]
-    constexpr double shortest = 1e-4;                      // update [s]: its kernels must be launched
+  /// The panels before `end` that the GPU of panel `next` updates by panel k while it factorizes panel `next`: as many
+  /// as take that long on an H100, see device_lanes.hpp, and no more than half of a GPU holds. Not by measured times:
+  /// the same call on the same GPUs has the same result.
+  std::vector<Index> panels_beside(Index k, Index next, Index end) const {
+    constexpr double rate = 40e12;     // of products beside a panel [flop/s]
+    constexpr double shortest = 1e-4;  // update [s]: its kernels must be launched
     constexpr double of_memory = 0.5;
     std::vector<Index> panels;
     if (!owned_ || !beside_) return panels;
-    const auto rows = static_cast<double>(A_.m() - first(next)), columns = static_cast<double>(A_.tile_n(next));
-    const double seconds = columns * (of_column + of_byte * rows * sizeof(T));
-    const double memory = of_memory * session_.machine().gpu_memory;
+    const double seconds = seconds_of_panel(next), memory = of_memory * session_.machine().gpu_memory;
     double filled = 0, bytes = 2 * bytes_of_panel(k);
-    for (Index j = next + gpus_; j < A_.nt() && filled < seconds; j += gpus_) {
+    for (Index j = next + gpus_; j < end && filled < seconds; j += gpus_) {
       const double update = std::max(update_args(k, j).work.flops / rate, shortest);
       bytes += bytes_of_panel(j);
       if ((filled > 0 && filled + update / 2 > seconds) || (memory > 0 && bytes > memory)) break;
@@ -183,6 +192,17 @@ class Lu {
       panels.push_back(j);
     }
     return panels;
+  }
+  /// What an H100 takes to factorize panel k beside products [s].
+  double seconds_of_panel(Index k) const {
+    constexpr double of_column = 5e-6, of_byte = 1.6e-11;
+    return static_cast<double>(A_.tile_n(k)) *
+           (of_column + of_byte * static_cast<double>(A_.m() - first(k)) * sizeof(T));
+  }
+  /// The number of panels that have arrived after some time [s], over a link to each GPU.
+  Index arrived(double seconds) const {
+    constexpr double rate = 5e10;  // of the link of an H100 [B/s]
+    return std::min(A_.nt(), static_cast<Index>(seconds * rate / bytes_of_panel(0)) * gpus_);
   }
   double bytes_of_panel(Index j) const {
     return static_cast<double>(A_.m()) * static_cast<double>(A_.tile_n(j)) * sizeof(T);
