@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include <tessera/error.hpp>
 
@@ -56,5 +57,35 @@ inline Buffer new_buffer(cl_context context, std::size_t bytes) {
   require(status, "memory of an OpenCL device");
   return buffer;
 }
+
+/// Host memory that OpenCL has allocated so that a device copies from and to it at the link's full rate. Drivers pin
+/// what they map of such a buffer.
+class PinnedMemory {
+ public:
+  /// @param queue  of the device; it must outlive this
+  PinnedMemory(cl_context context, cl_command_queue queue, std::size_t bytes) : queue_(queue) {
+    cl_int status = CL_SUCCESS;
+    buffer_.reset(clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, nullptr, &status));
+    require(status, "pinned memory of OpenCL");
+    data_ = clEnqueueMapBuffer(queue, buffer_.get(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, nullptr, nullptr,
+                               &status);
+    require(status, "mapping pinned memory of OpenCL");
+  }
+  PinnedMemory(PinnedMemory&& other) noexcept
+      : queue_(other.queue_), buffer_(std::move(other.buffer_)), data_(std::exchange(other.data_, nullptr)) {}
+  PinnedMemory& operator=(PinnedMemory&&) = delete;
+  ~PinnedMemory() {
+    if (data_ == nullptr) return;
+    clEnqueueUnmapMemObject(queue_, buffer_.get(), data_, 0, nullptr, nullptr);
+    clFinish(queue_);
+  }
+
+  void* data() const { return data_; }
+
+ private:
+  cl_command_queue queue_;
+  Buffer buffer_;
+  void* data_ = nullptr;
+};
 
 }  // namespace tessera::opencl

@@ -25,7 +25,7 @@ bool counts_processors();
 /// kernels of the test, which may take seconds.
 gpu::Probe probe(int wanted, Kinds kinds);
 
-/// The versions of device and driver.
+/// The versions of device and driver, and whether copies use pinned memory: measured rates hold for these only.
 std::string conditions(int device);
 
 /// Seconds of one n×n×n product on data in device memory: the best of a few.
@@ -33,10 +33,11 @@ std::string conditions(int device);
 /// @throws RuntimeError if the device fails
 double kernel_seconds(char type, int device, int n);
 
-/// Rates of copies between pageable host memory and the device [bytes/s].
+/// Rates of copies between host memory and the device [bytes/s].
 struct LinkRates {
   double to_device, from_device;
 };
+/// Measures the link as tiles use it: from and to pinned memory if the device gains from that, else pageable memory.
 /// @throws RuntimeError if the device fails
 LinkRates measure_link(int device);
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include <tessera/error.hpp>
+
 #include "common/environment.hpp"
 
 namespace tessera::opencl {
@@ -54,6 +56,13 @@ const std::vector<cl_device_id>& listed(Kinds kinds) { return the_list(kinds).de
 cl_device_id device(int number) { return listed(Kinds::Gpus).at(static_cast<std::size_t>(number)); }
 int device_count() { return static_cast<int>(listed(Kinds::Gpus).size()); }
 bool counts_processors() { return the_list(Kinds::Gpus).processors; }
+
+bool gains_from_pinned_memory(cl_device_id device) {
+  const auto text = detail::environment("TESSERA_OPENCL_PINNED");
+  if (text == "0" || text == "1") return text == "1";
+  if (!text.empty()) throw RuntimeError("TESSERA_OPENCL_PINNED is '" + std::string(text) + "', must be 0 or 1");
+  return !is_processor(device) && value_of<cl_bool>(device, CL_DEVICE_HOST_UNIFIED_MEMORY) == CL_FALSE;
+}
 
 std::string text_of(cl_device_id device, cl_device_info what) {
   std::size_t size = 0;

@@ -26,6 +26,11 @@ Value value_of(cl_device_id device, cl_device_info what) {
   return value;
 }
 
+/// Whether a device is better given data through pinned memory: not if the host's memory is its own.
+/// TESSERA_OPENCL_PINNED overrides this.
+/// @throws RuntimeError if the variable has another value than 0 or 1
+bool gains_from_pinned_memory(cl_device_id device);
+
 inline bool is_processor(cl_device_id device) {
   return (value_of<cl_device_type>(device, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "codelets/opencl_kernels.hpp"
@@ -59,13 +60,17 @@ LinkRates measure_link(int number) {
   const auto context = new_context(id);
   const auto queue = new_queue(context.get(), id);
   const auto buffer = new_buffer(context.get(), bytes);
-  std::vector<char> host(bytes);
+  const bool is_pinned = gains_from_pinned_memory(id);
+  std::vector<char> pageable(is_pinned ? 0 : bytes);
+  std::optional<PinnedMemory> pinned;
+  if (is_pinned) pinned.emplace(context.get(), queue.get(), bytes);
+  void* const host = is_pinned ? pinned->data() : pageable.data();
   const double to = best_seconds(queue.get(), [&] {
-    require(clEnqueueWriteBuffer(queue.get(), buffer.get(), CL_FALSE, 0, bytes, host.data(), 0, nullptr, nullptr),
+    require(clEnqueueWriteBuffer(queue.get(), buffer.get(), CL_FALSE, 0, bytes, host, 0, nullptr, nullptr),
             "a copy to an OpenCL device");
   });
   const double from = best_seconds(queue.get(), [&] {
-    require(clEnqueueReadBuffer(queue.get(), buffer.get(), CL_FALSE, 0, bytes, host.data(), 0, nullptr, nullptr),
+    require(clEnqueueReadBuffer(queue.get(), buffer.get(), CL_FALSE, 0, bytes, host, 0, nullptr, nullptr),
             "a copy from an OpenCL device");
   });
   return {static_cast<double>(bytes) / to, static_cast<double>(bytes) / from};

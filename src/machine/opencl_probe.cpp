@@ -106,7 +106,9 @@ gpu::Probe probe(int wanted, Kinds kinds) {
 }
 
 std::string conditions(int number) {
-  return text_of(device(number), CL_DEVICE_VERSION) + ", driver " + text_of(device(number), CL_DRIVER_VERSION);
+  auto* const id = device(number);
+  return text_of(id, CL_DEVICE_VERSION) + ", driver " + text_of(id, CL_DRIVER_VERSION) +
+         (gains_from_pinned_memory(id) ? ", pinned memory" : "");
 }
 
 void require_same_device(int number) {

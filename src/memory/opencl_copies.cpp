@@ -6,23 +6,32 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "codelets/opencl_resources.hpp"
 #include "common/failure.hpp"
 #include "common/overwrites.hpp"
+#include "machine/opencl_devices.hpp"
+#include "memory/staging/opencl_copier.hpp"
+#include "memory/staging/packed_columns.hpp"
+#include "memory/staging/thread_pool.hpp"
 #include "partial_tile.hpp"
 
 namespace tessera::detail::opencl_copies {
 
 namespace {
 
-struct Queues {
-  opencl::Queue in, out;
+struct Device : staging::OpenClDevice {
+  bool staged = false;  ///< whether copies go through pinned staging buffers
 };
 
-/// By memory node. Only the worker of a device uses its queues.
-std::array<Queues, STARPU_MAXNODES> queues;
+/// By memory node.
+std::array<Device, STARPU_MAXNODES> devices;
+
+/// Copies through staging buffers. Nothing if no device needs it.
+std::optional<staging::ThreadPool<staging::OpenClCopier>> pool;
 
 /// The commands that copy one tile.
 class Copy {
@@ -93,25 +102,57 @@ class Copy {
   opencl::Event last_;
 };
 
+/// Whether a tile goes through staging buffers: a column must fit one.
+bool is_staged(const PartialTile& tile, const Device& device) {
+  return device.staged && tile.matrix.nx * tile.matrix.elemsize <= staging::buffer_bytes;
+}
+
+/// Copies a tile through staging buffers. From the device it is on the host at the return.
+/// @return  false if that has failed
+bool copy_staged(const PartialTile& host, const PartialTile& tile, bool to_device, const Device& device) {
+  std::vector<Rectangle> pieces;
+  try {
+    for_each_panel(host, [&](const Rectangle& panel) { staging::cut(panel, host.matrix.elemsize, pieces); });
+    if (!pieces.empty()) pool->run({&host, &tile, pieces, to_device, &device});
+    return !pieces.empty();
+  } catch (const std::exception& error) {  // must not pass through StarPU
+    codelets::report_failure(error.what());
+    return false;
+  }
+}
+
 int to_device_async(void* source, unsigned /*from*/, void* target, unsigned to, cl_event* event) {
   const auto& host = *static_cast<const PartialTile*>(source);
-  Copy copy(queues[to].in.get(), *static_cast<const PartialTile*>(target), host);
+  const auto& device = devices[to];
+  if (is_staged(host, device)) {
+    const auto& tile = *static_cast<const PartialTile*>(target);
+    starpu_interface_data_copy(STARPU_MAIN_RAM, to, host.bytes);
+    if (!copy_staged(host, tile, true, device)) return 0;
+    return clEnqueueMarkerWithWaitList(device.in.get(), 0, nullptr, event) == CL_SUCCESS ? -EAGAIN : 0;
+  }
+  Copy copy(device.in.get(), *static_cast<const PartialTile*>(target), host);
   for_each_panel(host, [&](const Rectangle& panel) { copy.to_device(panel); });
   starpu_interface_data_copy(STARPU_MAIN_RAM, to, host.bytes);
   return copy.give_event(*event) ? -EAGAIN : 0;
 }
 
 int to_host_async(void* source, unsigned from, void* target, unsigned to, cl_event* event) {
-  const auto& device = *static_cast<const PartialTile*>(source);
-  Copy copy(queues[from].out.get(), device, *static_cast<const PartialTile*>(target));
+  const auto& tile = *static_cast<const PartialTile*>(source);
+  const auto& host = *static_cast<const PartialTile*>(target);
+  const auto& device = devices[from];
+  starpu_interface_data_copy(from, to, tile.bytes);
+  if (is_staged(host, device)) {
+    copy_staged(host, tile, false, device);
+    return 0;
+  }
+  Copy copy(device.out.get(), tile, host);
   for_each_part(
-      device, [&](const Rectangle& rectangle) { copy.to_host(rectangle); },
+      tile, [&](const Rectangle& rectangle) { copy.to_host(rectangle); },
       [&](const Rectangle& corner) {
         for (int j = corner.j; j < corner.j + corner.n; j++)
-          if (const auto [begin, end] = used_rows(device, corner, j); begin < end)
+          if (const auto [begin, end] = used_rows(tile, corner, j); begin < end)
             copy.to_host({begin, j, end - begin, 1});
       });
-  starpu_interface_data_copy(from, to, device.bytes);
   return copy.give_event(*event) ? -EAGAIN : 0;
 }
 
@@ -128,19 +169,25 @@ int and_wait(void* source, unsigned from, void* target, unsigned to) {
 
 }  // namespace
 
-void start() {
+void start(std::size_t pinned_memory) {
+  std::size_t staged = 0;
   for (unsigned node = 0; node < starpu_memory_nodes_get_count(); node++) {
     if (starpu_node_get_kind(node) != STARPU_OPENCL_RAM) continue;
-    cl_context context = nullptr;
-    cl_device_id device = nullptr;
-    starpu_opencl_get_context(starpu_memory_node_get_devid(node), &context);
-    starpu_opencl_get_device(starpu_memory_node_get_devid(node), &device);
-    queues[node] = {opencl::new_queue(context, device), opencl::new_queue(context, device)};
+    auto& device = devices[node];
+    cl_device_id id = nullptr;
+    starpu_opencl_get_context(starpu_memory_node_get_devid(node), &device.context);
+    starpu_opencl_get_device(starpu_memory_node_get_devid(node), &id);
+    device.in = opencl::new_queue(device.context, id), device.out = opencl::new_queue(device.context, id);
+    device.staged = opencl::gains_from_pinned_memory(id);
+    if (device.staged) staged++;
   }
+  if (staged == 0) return;
+  pool.emplace(staging::useful_threads(pinned_memory, staged * staging::OpenClCopier::bytes, staged));
 }
 
 void stop() {
-  for (auto& queue : queues) queue = {};
+  pool.reset();
+  for (auto& device : devices) device = {};
 }
 
 void add_to(starpu_data_copy_methods& methods) {

@@ -15,6 +15,7 @@
 #include "device_heap.hpp"
 #include "machine/cuda_resources.hpp"
 #include "machine/gpu.hpp"
+#include "memory/staging/packed_columns.hpp"
 #include "memory/staging/staging.hpp"
 #include "partial_tile.hpp"
 #include "tile_interface.hpp"

@@ -58,7 +58,7 @@ SingleHostThread::~SingleHostThread() {
 PreparedDevices::PreparedDevices([[maybe_unused]] std::size_t pinned_memory) : PreparedDevices() {
 #ifdef TESSERA_WITH_OPENCL
   if (gpu_workers::are_opencl()) {
-    opencl_copies::start();
+    opencl_copies::start(pinned_memory);
     opencl::create_workers();
   }
 #endif

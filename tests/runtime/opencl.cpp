@@ -70,6 +70,48 @@ TEST(OpenCl, EachDeviceComputesAPart) {
       })) << device;
 }
 
+/// An update of a triangle of large tiles. Those on the diagonal are copied in parts; the other triangle stays as it
+/// is.
+void expect_right_triangle() {
+  auto before = integer_call(routine<double>("syrk"), {}, {700, 700, 100}, 1, 1.0, 2.0), after = before;
+  syrk<double>(Uplo::Lower, Op::NoTrans, 700, 100, 1.0, after.A.data(), after.A.ld(), 2.0, after.C.data(),
+               after.C.ld());
+  EXPECT_TRUE(result_is_exact(before, after));
+}
+
+TEST(OpenCl, CopiesMayGoThroughPinnedMemory) {
+  for (const char* pinned : {"0", "1"})
+    for (const char* limit : {"0", "1"}) {  // MiB: too little for more than the threads that drive the devices
+      const Environment environment{{"TESSERA_OPENCL_PINNED", pinned}, {"TESSERA_PINNED_MEMORY", limit}};
+      auto options = alone();
+      options.tile = 300;
+      const Runtime runtime(options);
+      expect_right_product<double>(700, {300, 300});
+      expect_right_triangle();
+    }
+}
+
+TEST(OpenCl, AColumnMayBeLargerThanAPinnedBuffer) {
+  const Environment environment{{"TESSERA_OPENCL_PINNED", "1"}};
+  const Runtime runtime(alone());
+  constexpr Index m = (Index{2} << 20) / sizeof(double) + 1;
+  auto before = integer_call(routine<double>("gemm"), {}, {m, 2, 2}, 1, 1.0, 2.0), after = before;
+  {
+    const TileSize tile{m, 1};
+    const auto a = tiled(after.A, tile), c = tiled(after.C, tile), b = tiled(after.B, {1, 1});
+    gemm<double>(Op::NoTrans, Op::NoTrans, 1.0, a, b, 2.0, c);
+    c.wait();
+  }
+  EXPECT_TRUE(result_is_exact(before, after));
+}
+
+TEST(OpenCl, PinnedMemoryIsAYesOrANo) {
+  const Environment environment{{"TESSERA_OPENCL_PINNED", "yes"}};
+  EXPECT_THAT(error_of([] { const Runtime runtime(alone()); }),
+              ::testing::HasSubstr("TESSERA_OPENCL_PINNED is 'yes', must be 0 or 1"));
+  EXPECT_EQ(starpu_is_initialized(), 0);
+}
+
 TEST(OpenCl, SessionsMayFollowOneAnother) {
   for (const char* count : {"1", "2", "1"}) {
     const Environment environment{{"TESSERA_OPENCL", count}};

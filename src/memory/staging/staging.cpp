@@ -4,10 +4,7 @@
 #include <starpu.h>
 #include <starpu_cuda.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <limits>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -16,6 +13,7 @@
 #include "copier.hpp"
 #include "corners.hpp"
 #include "memory/partial_tile.hpp"
+#include "packed_columns.hpp"
 #include "thread_pool.hpp"
 
 namespace tessera::detail::staging {
@@ -25,18 +23,6 @@ namespace {
 // Not destroyed at exit: a forked child has neither the threads nor the GPUs.
 ThreadPool<Copier>* pool = nullptr;
 Corners* corners = nullptr;
-
-/// On a host with 16 cores, 8, 10 and 12 threads took 0.235, 0.231 and 0.228 s for dgemm of n = 16384; on another such
-/// host, 15 were slower than 8. With the drop-in's copies of operands beside them, dgesv was fastest with 10.
-std::size_t useful_threads() { return std::clamp<std::size_t>(std::thread::hardware_concurrency() * 5 / 8, 1, 12); }
-
-/// Cuts a rectangle of a tile into ranges of columns that fit a staging buffer.
-void cut(const Rectangle& rectangle, std::size_t element_size, std::vector<Rectangle>& pieces) {
-  const auto& [i, j, m, n] = rectangle;
-  const int columns = static_cast<int>(std::clamp<std::size_t>(
-      buffer_bytes / (static_cast<std::size_t>(m) * element_size), 1, static_cast<std::size_t>(n)));
-  for (int first = 0; first < n; first += columns) pieces.push_back({i, j + first, m, std::min(columns, n - first)});
-}
 
 /// Copies a tile between host memory and a GPU. From pinned memory, panels are copied directly. To pinned memory, only
 /// their rectangles are: a kernel copies the corners, or they go through staging buffers if the GPU cannot write to
@@ -101,9 +87,7 @@ const starpu_data_copy_methods* pinned_copies() { return methods_for<true>(); }
 const starpu_data_copy_methods* pageable_copies() { return methods_for<false>(); }
 
 void start(std::size_t pinned_memory) {
-  const auto copiers = pinned_memory == 0 ? std::numeric_limits<std::size_t>::max() : pinned_memory / Copier::bytes;
-  const auto threads = copiers - std::min<std::size_t>(copiers, starpu_cuda_worker_get_count());
-  pool = new ThreadPool<Copier>(std::min(threads, useful_threads()));
+  pool = new ThreadPool<Copier>(useful_threads(pinned_memory, Copier::bytes, starpu_cuda_worker_get_count()));
   corners = new Corners;
 }
 

@@ -11,10 +11,6 @@ struct starpu_data_copy_methods;
 /// copies rectangles.
 namespace tessera::detail::staging {
 
-/// The bytes of one staging buffer. Small enough to split a tile among all threads, large enough for the link's full
-/// rate.
-inline constexpr std::size_t buffer_bytes = std::size_t{2} << 20;
-
 /// The copy methods of a `PartialTile` in pinned memory: direct but for the corners of what comes from a GPU.
 const starpu_data_copy_methods* pinned_copies();
 

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "codelets/opencl_resources.hpp"
+#include "memory/partial_tile.hpp"
+#include "packed_columns.hpp"
+#include "thread_pool.hpp"
+
+/// How one thread copies pieces of a tile between host memory and an OpenCL device, through pinned staging buffers.
+namespace tessera::detail::staging {
+
+/// A device as the copies see it. Any thread may use its queues.
+struct OpenClDevice {
+  cl_context context = nullptr;
+  opencl::Queue in, out;
+};
+
+/// Starts a copy between a rectangle of a tile on a device and memory where its columns lie without gaps.
+/// @return  the event of its end
+inline opencl::Event copy_on_link(cl_command_queue queue, bool to_device, const starpu_matrix_interface& tile,
+                                  const Rectangle& part, void* packed) {
+  const std::size_t height = static_cast<std::size_t>(part.m) * tile.elemsize, pitch = tile.ld * tile.elemsize,
+                    first = tile.offset + offset(tile, part.i, part.j);
+  const auto columns = static_cast<std::size_t>(part.n);
+  auto* const buffer = reinterpret_cast<cl_mem>(tile.dev_handle);
+  cl_event event = nullptr;
+  cl_int status = CL_SUCCESS;
+  if (pitch == height) {
+    const auto bytes = columns * height;
+    status = to_device ? clEnqueueWriteBuffer(queue, buffer, CL_FALSE, first, bytes, packed, 0, nullptr, &event)
+                       : clEnqueueReadBuffer(queue, buffer, CL_FALSE, first, bytes, packed, 0, nullptr, &event);
+  } else {
+    const std::size_t origin[] = {first % pitch, first / pitch, 0}, start[] = {0, 0, 0}, size[] = {height, columns, 1};
+    status = to_device ? clEnqueueWriteBufferRect(queue, buffer, CL_FALSE, origin, start, size, pitch, 0, height, 0,
+                                                  packed, 0, nullptr, &event)
+                       : clEnqueueReadBufferRect(queue, buffer, CL_FALSE, origin, start, size, pitch, 0, height, 0,
+                                                 packed, 0, nullptr, &event);
+  }
+  opencl::require(status, "a copy between pinned memory and an OpenCL device");
+  clFlush(queue);
+  return opencl::Event(event);
+}
+
+/// The copy of one tile between host memory and an OpenCL device, in pieces: a job for the thread pool.
+struct OpenClTileCopy {
+  const PartialTile* host = nullptr;
+  const PartialTile* tile = nullptr;  ///< on the device
+  std::span<const Rectangle> pieces;  ///< each fits a staging buffer
+  bool to_device = false;
+  const OpenClDevice* device = nullptr;
+
+  int piece_count() const { return static_cast<int>(pieces.size()); }
+  void select_device() const {}  // each call of OpenCL names its device
+};
+
+/// What one thread copies with: two staging buffers for each device. The thread packs or unpacks one buffer while the
+/// link uses the other.
+class OpenClCopier {
+ public:
+  using Job = OpenClTileCopy;
+  static constexpr std::size_t bytes = 2 * buffer_bytes;  ///< of pinned memory, for each device
+
+  /// Copies pieces until none is left. On return they are in host memory, or in the device's queue.
+  /// @throws RuntimeError
+  void copy(const OpenClTileCopy& job, Pieces& pieces) {
+    auto& both = buffers(*job.device);
+    const auto& queue = job.to_device ? job.device->in : job.device->out;
+    std::optional<Begun> last;
+    for (std::size_t next = 0; const auto index = pieces.take(); next ^= 1) {
+      auto& buffer = both[next];
+      buffer.wait();
+      const Begun begun{{*job.host, job.pieces[static_cast<std::size_t>(*index)], buffer.memory.data()}, &buffer};
+      if (job.to_device) begun.columns.pack();
+      buffer.pending =
+          copy_on_link(queue.get(), job.to_device, job.tile->matrix, begun.columns.rectangle(), begun.columns.buffer());
+      if (last && !job.to_device) last->unpack();
+      last = begun;
+    }
+    if (last && !job.to_device) last->unpack();
+  }
+
+ private:
+  struct StagingBuffer {
+    opencl::PinnedMemory memory;
+    opencl::Event pending;  ///< of the last copy through the buffer; null: it is done
+
+    /// Waits for the copy.
+    void wait() {
+      if (pending == nullptr) return;
+      auto* const event = pending.get();
+      const auto status = clWaitForEvents(1, &event);
+      pending.reset();
+      opencl::require(status, "a copy through pinned memory");
+    }
+  };
+  /// A piece whose copy on the link has begun.
+  struct Begun {
+    PackedColumns columns;
+    StagingBuffer* buffer;
+
+    void unpack() const {
+      buffer->wait();
+      columns.unpack();
+    }
+  };
+
+  std::vector<StagingBuffer>& buffers(const OpenClDevice& device) {
+    auto& both = buffers_[&device];
+    while (both.size() < 2) both.push_back({{device.context, device.in.get(), buffer_bytes}, nullptr});
+    return both;
+  }
+
+  std::map<const OpenClDevice*, std::vector<StagingBuffer>> buffers_;
+};
+
+}  // namespace tessera::detail::staging
