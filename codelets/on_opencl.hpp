@@ -68,7 +68,9 @@ struct OnOpenCl {
   void gemm_to(const opencl::Place& D, Op op_a, Op op_b, int m, int n, int k, T alpha, const T* A, int lda, const T* B,
                int ldb, T beta) const {
     if (k == 0) return check_opencl("gemm", kernels<T>().scale(worker.queue, {m, n}, beta, D));
-    check("gemm", opencl::gemm<T>(worker.queue, op_a, op_b, m, n, k, alpha, place(A, lda), place(B, ldb), beta, D));
+    const auto a = place(A, lda), b = place(B, ldb);
+    const auto bytes = opencl::workspace_of_gemm<T>(worker.queue, op_a, op_b, m, n, k, a, b, D);
+    check("gemm", opencl::gemm<T>(worker.queue, op_a, op_b, m, n, k, alpha, a, b, beta, D, worker.workspace(bytes)));
   }
   template <Scalar T>
   void gemm(Op op_a, Op op_b, int m, int n, int k, T alpha, const T* A, int lda, const T* B, int ldb, T beta, T* C,

@@ -34,11 +34,25 @@ struct Place {
 constexpr auto by_columns = clblast::Layout::kColMajor;
 constexpr auto length(int n) { return static_cast<std::size_t>(n); }
 
+/// The bytes of the workspace of `gemm`.
+template <Scalar T>
+std::size_t workspace_of_gemm(cl_command_queue queue, Op op_a, Op op_b, int m, int n, int k, Place A, Place B,
+                              Place C) {
+  std::size_t bytes = 0;
+  clblast::GemmTempBufferSize<T>(by_columns, clblast_of<T>(op_a), clblast_of<T>(op_b), length(m), length(n), length(k),
+                                 A.offset, A.ld, B.offset, B.ld, C.offset, C.ld, &queue, bytes);
+  return bytes;
+}
+
+/// @param workspace  of `workspace_of_gemm` bytes. If it is null, CLBlast allocates one, and waits in the call until
+/// the
+///                   kernels have ended, which also delays copies in other queues
 template <Scalar T>
 clblast::StatusCode gemm(cl_command_queue queue, Op op_a, Op op_b, int m, int n, int k, T alpha, Place A, Place B,
-                         T beta, Place C) {
+                         T beta, Place C, cl_mem workspace = nullptr) {
   return clblast::Gemm(by_columns, clblast_of<T>(op_a), clblast_of<T>(op_b), length(m), length(n), length(k), alpha,
-                       A.buffer, A.offset, A.ld, B.buffer, B.offset, B.ld, beta, C.buffer, C.offset, C.ld, &queue);
+                       A.buffer, A.offset, A.ld, B.buffer, B.offset, B.ld, beta, C.buffer, C.offset, C.ld, &queue,
+                       nullptr, workspace);
 }
 
 template <Scalar T>

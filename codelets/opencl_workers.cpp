@@ -55,7 +55,17 @@ Worker::Worker(int device)
     : queue(queue_of(device)),
       kernels(kernels_for<float>(device), kernels_for<double>(device), kernels_for<std::complex<float>>(device),
               kernels_for<std::complex<double>>(device)),
-      square(new_buffer(context_of(device), std::size_t{leaf} * leaf * sizeof(std::complex<double>))) {}
+      square(new_buffer(context_of(device), std::size_t{leaf} * leaf * sizeof(std::complex<double>))),
+      context_(context_of(device)) {}
+
+cl_mem Worker::workspace(std::size_t bytes) const {
+  if (bytes == 0) return nullptr;
+  if (bytes > workspace_bytes_) {
+    workspace_.reset(clCreateBuffer(context_, CL_MEM_READ_WRITE, bytes, nullptr, nullptr));
+    workspace_bytes_ = workspace_ == nullptr ? 0 : bytes;
+  }
+  return workspace_.get();
+}
 
 void create_workers() {
   const auto before = codelets::stray_failures();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <tuple>
 
 #include "opencl_kernels.hpp"
@@ -19,6 +20,15 @@ struct Worker {
 
   /// @param device  as StarPU counts
   explicit Worker(int device);
+
+  /// Memory for one operation, valid until the next call. It grows as needed and is kept.
+  /// @return  null for 0 bytes, or if the device has no such memory left
+  cl_mem workspace(std::size_t bytes) const;
+
+ private:
+  cl_context context_;
+  mutable Buffer workspace_;
+  mutable std::size_t workspace_bytes_ = 0;
 };
 
 /// Makes what the OpenCL workers need.
