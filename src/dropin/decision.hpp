@@ -8,8 +8,10 @@
 #include "job.hpp"
 #include "settings.hpp"
 
-/// Decides whether a call runs on the devices or on the host: wherever it is expected to finish first. The expected
-/// times are learned from earlier calls on the devices and on the host, by type and size.
+/// Decides whether a call runs on the devices or on the host: wherever it is expected to take less time. The expected
+/// times are learned from earlier calls on the devices and on the host, by type and size. Calls of several threads at a
+/// time take turns, and each of them counts for its share of the time only. Otherwise each thread would flee to the
+/// host from the queue of the others, and slow down their copies.
 namespace tessera::dropin {
 
 enum class Place { Host, Devices };
@@ -37,6 +39,23 @@ class Learned {
   std::atomic<float> values_[kind_count][4][sizes] = {};  ///< 0: unknown
 };
 
+/// One of the calls that run at a time in one place.
+class ConcurrentCall {
+ public:
+  explicit ConcurrentCall(std::atomic<int>& calls) : calls_(calls), at_first_(++calls) {}
+  ~ConcurrentCall() { calls_--; }
+  ConcurrentCall(const ConcurrentCall&) = delete;
+  ConcurrentCall& operator=(const ConcurrentCall&) = delete;
+
+  /// The part of the time until now that this call accounts for.
+  /// @param seconds  since its beginning
+  double share_of(double seconds) const { return 2 * seconds / (at_first_ + calls_.load(std::memory_order_relaxed)); }
+
+ private:
+  std::atomic<int>& calls_;
+  int at_first_;  ///< the number of calls at the beginning, with this one
+};
+
 class Decision {
  public:
   explicit Decision(const Settings& settings);
@@ -51,6 +70,9 @@ class Decision {
   /// @pre  the devices have started
   Place choose(const Job& job, const Engine& engine);
 
+  /// A call begins on the host, or on the devices. What is observed of it is its share of its time.
+  ConcurrentCall on_host() { return ConcurrentCall(on_host_); }
+  ConcurrentCall on_devices() { return ConcurrentCall(on_devices_); }
   void observe_host(const Job& job, double seconds);
   void observe_devices(const Job& job, const Engine& engine, double seconds);
 
@@ -65,6 +87,7 @@ class Decision {
   Learned host_slowness_;         ///< ratio of measured to assumed seconds
   Learned slowness_[2];           ///< of the devices, for [pageable, pinned] memory: measured to predicted seconds
   std::atomic<double> lost_ = 0;  ///< seconds that an earlier start would have saved
+  std::atomic<int> on_host_ = 0, on_devices_ = 0;  ///< calls that run now; of those on the host, the timed ones
 };
 
 /// The number of NVIDIA GPUs of this machine, found without starting CUDA. 0 if CUDA_VISIBLE_DEVICES hides all of them.

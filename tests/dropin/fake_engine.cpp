@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <string>
 #include <thread>
 
@@ -60,6 +61,12 @@ Outcome run(const Call* call, const Listener* listener) {
     worker.join();
   }
   say('r');
+  if (what == "take turns") {  // the caller ignores the result
+    static std::mutex turn;
+    const std::lock_guard lock(turn);
+    usleep(5000);
+    return Outcome::Done;
+  }
   if (what == "start slowly") return Outcome::Done;  // the caller ignores the result
   if (what.ends_with("decline") || done++ < std::atoi(what.c_str())) return Outcome::Declined;
   tessera::blas::StoredOperand C{call->C, call->rows(), call->n, call->ldc, {}};
@@ -111,7 +118,8 @@ extern "C" const Engine* tessera_dropin_engine() {
   engine.failure = [] { return "a fake has burnt out"; };
   engine.settle = [] {};
   engine.stop = [] {
-    if (!fake().ends_with("decline") && fake() != "start slowly") std::abort();  // not after a failure or during a call
+    if (!fake().ends_with("decline") && fake() != "start slowly" && fake() != "take turns")
+      std::abort();  // not after a failure or during a call
   };
   return &engine;
 }

@@ -169,6 +169,36 @@ const Scenario closing{"dlclose while the devices start", [] {
 
 TEST(Start, OutlivesDlclose) { EXPECT_TRUE(has_ended_silently(run_slowly(closing, {{"LD_PRELOAD", {}}}), 5)); }
 
+/// A call takes 5 ms on the fake's devices, and with those of the other threads before it 80 ms: longer than on the
+/// host.
+const Scenario crowded{"many threads call at a time", [] {
+                         constexpr int threads = 16, rounds = 12;
+                         const Talk talk;
+                         talk.compute_until('r', [](unsigned i) {
+                           product_is_right(size, i);
+                           return true;
+                         });
+                         const Matrix A(std::size_t{size} * size, 1);
+                         std::vector<std::thread> callers;
+                         for (int thread = 0; thread < threads; thread++)
+                           callers.emplace_back([&] {
+                             auto C = A;
+                             const int n = size;
+                             const double one = 1, zero = 0;
+                             for (int round = 0; round < rounds; round++)
+                               dgemm_("N", "N", &n, &n, &n, &one, A.data(), &n, A.data(), &n, &zero, C.data(), &n);
+                           });
+                         for (auto& caller : callers) caller.join();
+                         int on_devices = 0;
+                         while (talk.heard('r')) on_devices++;
+                         require(on_devices == threads * rounds, "calls have left the devices");
+                         return 0;
+                       }};
+
+TEST(Start, ManyCallersStayOnTheDevices) {
+  EXPECT_TRUE(has_ended_silently(run_with_fake("take turns", crowded, undecided)));
+}
+
 /// With the true library, whose CPU workers use OpenBLAS, too.
 const Scenario earnest{"StarPU starts while calls go on", [] {
                          constexpr int threads = 3;  // independent of the number of cores
