@@ -112,7 +112,8 @@ bool is_staged(const PartialTile& tile, const Device& device) {
 bool copy_staged(const PartialTile& host, const PartialTile& tile, bool to_device, const Device& device) {
   std::vector<Rectangle> pieces;
   try {
-    for_each_panel(host, [&](const Rectangle& panel) { staging::cut(panel, host.matrix.elemsize, pieces); });
+    const auto largest = staging::piece_bytes(host.bytes, pool->threads() + 1);
+    for_each_panel(host, [&](const Rectangle& panel) { staging::cut(panel, host.matrix.elemsize, largest, pieces); });
     if (!pieces.empty()) pool->run({&host, &tile, pieces, to_device, &device});
     return !pieces.empty();
   } catch (const std::exception& error) {  // must not pass through StarPU

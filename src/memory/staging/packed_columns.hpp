@@ -17,12 +17,21 @@ namespace tessera::detail::staging {
 /// rate.
 inline constexpr std::size_t buffer_bytes = std::size_t{2} << 20;
 
-/// Cuts a rectangle of a tile into ranges of columns that fit a staging buffer.
-/// @pre  one column fits
-inline void cut(const Rectangle& rectangle, std::size_t element_size, std::vector<Rectangle>& pieces) {
+/// How many bytes of a tile to copy in one piece: as many as fit a staging buffer, or less, so that a small tile has a
+/// piece for each thread. The link needs 5 µs for the smallest piece, and starts it in about as long.
+inline std::size_t piece_bytes(std::size_t tile, std::size_t threads) {
+  constexpr std::size_t smallest = std::size_t{256} << 10;
+  return std::clamp(tile / std::max<std::size_t>(threads, 1), smallest, buffer_bytes);
+}
+
+/// Cuts a rectangle of a tile into ranges of columns.
+/// @param bytes  of a piece; but each has a column at least
+/// @pre  one column fits a staging buffer
+inline void cut(const Rectangle& rectangle, std::size_t element_size, std::size_t bytes,
+                std::vector<Rectangle>& pieces) {
   const auto& [i, j, m, n] = rectangle;
-  const int columns = static_cast<int>(std::clamp<std::size_t>(
-      buffer_bytes / (static_cast<std::size_t>(m) * element_size), 1, static_cast<std::size_t>(n)));
+  const int columns = static_cast<int>(
+      std::clamp<std::size_t>(bytes / (static_cast<std::size_t>(m) * element_size), 1, static_cast<std::size_t>(n)));
   for (int first = 0; first < n; first += columns) pieces.push_back({i, j + first, m, std::min(columns, n - first)});
 }
 

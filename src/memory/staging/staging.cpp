@@ -34,7 +34,8 @@ int copy(void* source, unsigned from, void* target, unsigned to, cudaStream_t st
   const auto& host = to_gpu ? s : t;
   const auto element = host.matrix.elemsize;
   std::vector<Rectangle> pieces;
-  const auto stage = [&](const Rectangle& part) { cut(part, element, pieces); };
+  const auto largest = piece_bytes(host.bytes, pool->threads() + 1);
+  const auto stage = [&](const Rectangle& part) { cut(part, element, largest, pieces); };
   const auto direct = [&](const Rectangle& part) {
     const auto at = [&](const starpu_matrix_interface& tile) {
       return reinterpret_cast<std::byte*>(tile.ptr) + offset(tile, part.i, part.j);
