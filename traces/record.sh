@@ -51,7 +51,7 @@ record() {  # name, folder
   } | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' >"$kept/summary.txt"
   shrink "$folder/report.png" "$kept/report.png"
   if [[ $name == good ]]; then
-    "$here/../tests/trace/vite.sh" "$folder/paje.trace" "$folder/vite.png" >&2
+    "$here/../tests/tools/trace/vite.sh" "$folder/paje.trace" "$folder/vite.png" >&2
     shrink "$folder/vite.png" "$here/vite.png"
   fi
 }
