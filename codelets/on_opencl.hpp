@@ -63,7 +63,7 @@ struct OnOpenCl {
   opencl::Place place(const T* address, int ld) const {
     return tiles.place(address, ld);
   }
-  /// D ← α op(A) op(B) + β D, where D may be the workspace.
+  /// D ← α op(A) op(B) + β D, where D may be the `square`.
   template <Scalar T>
   void gemm_to(const opencl::Place& D, Op op_a, Op op_b, int m, int n, int k, T alpha, const T* A, int lda, const T* B,
                int ldb, T beta) const {

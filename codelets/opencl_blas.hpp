@@ -44,9 +44,8 @@ std::size_t workspace_of_gemm(cl_command_queue queue, Op op_a, Op op_b, int m, i
   return bytes;
 }
 
-/// @param workspace  of `workspace_of_gemm` bytes. If it is null, CLBlast allocates one, and waits in the call until
-/// the
-///                   kernels have ended, which also delays copies in other queues
+/// @param workspace  of `workspace_of_gemm` bytes, if it needs some. If null, CLBlast allocates it, and waits in the
+///                   call until the kernels have ended, which also delays copies in other queues
 template <Scalar T>
 clblast::StatusCode gemm(cl_command_queue queue, Op op_a, Op op_b, int m, int n, int k, T alpha, Place A, Place B,
                          T beta, Place C, cl_mem workspace = nullptr) {

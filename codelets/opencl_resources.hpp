@@ -7,7 +7,6 @@
 #include <memory>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 #include <tessera/error.hpp>
 
@@ -58,6 +57,11 @@ inline Buffer new_buffer(cl_context context, std::size_t bytes) {
   return buffer;
 }
 
+inline Event share(const Event& event) {
+  clRetainEvent(event.get());
+  return Event(event.get());
+}
+
 /// Host memory that OpenCL has allocated so that a device copies from and to it at the link's full rate. Drivers pin
 /// what they map of such a buffer.
 class PinnedMemory {
@@ -71,11 +75,9 @@ class PinnedMemory {
                                &status);
     require(status, "mapping pinned memory of OpenCL");
   }
-  PinnedMemory(PinnedMemory&& other) noexcept
-      : queue_(other.queue_), buffer_(std::move(other.buffer_)), data_(std::exchange(other.data_, nullptr)) {}
-  PinnedMemory& operator=(PinnedMemory&&) = delete;
+  PinnedMemory(const PinnedMemory&) = delete;
+  PinnedMemory& operator=(const PinnedMemory&) = delete;
   ~PinnedMemory() {
-    if (data_ == nullptr) return;
     clEnqueueUnmapMemObject(queue_, buffer_.get(), data_, 0, nullptr, nullptr);
     clFinish(queue_);
   }

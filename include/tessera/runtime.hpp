@@ -53,8 +53,9 @@ struct RuntimeOptions {
   /// 90 % of what they have, and processors among them share half of the host's memory.
   Index gpu_memory = 0;
 
-  /// Staging buffers between GPUs and pageable memory [MiB]; TESSERA_PINNED_MEMORY. Each copying thread has 4 MiB:
-  /// always the thread that drives a GPU, and up to 12 others as far as this limit allows. 0: all 12.
+  /// Staging buffers between GPUs and pageable memory [MiB]; TESSERA_PINNED_MEMORY. Each copying thread has 4 MiB, with
+  /// OpenCL for each device: always the thread that drives a GPU, and up to 12 others as far as this limit allows. 0:
+  /// all 12.
   Index pinned_memory = 0;
 
   /// OpenCL devices to compute on instead of GPUs that CUDA drives, processors among them; TESSERA_OPENCL. 0: none.

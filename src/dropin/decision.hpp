@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <optional>
 
@@ -42,17 +43,20 @@ class Learned {
 /// One of the calls that run at a time in one place.
 class ConcurrentCall {
  public:
-  explicit ConcurrentCall(std::atomic<int>& calls) : calls_(calls), at_first_(++calls) {}
-  ~ConcurrentCall() { calls_--; }
+  /// @param is_part  whether another call of this thread contains it, which counts already
+  ConcurrentCall(std::atomic<int>& calls, bool is_part)
+      : calls_(calls), counted_(is_part ? 0 : 1), at_first_(calls.fetch_add(counted_) + counted_) {}
+  ~ConcurrentCall() { calls_ -= counted_; }
   ConcurrentCall(const ConcurrentCall&) = delete;
   ConcurrentCall& operator=(const ConcurrentCall&) = delete;
 
   /// The part of the time until now that this call accounts for.
   /// @param seconds  since its beginning
-  double share_of(double seconds) const { return 2 * seconds / (at_first_ + calls_.load(std::memory_order_relaxed)); }
+  double share_of(double seconds) const { return 2 * seconds / std::max(2, at_first_ + calls_.load()); }
 
  private:
   std::atomic<int>& calls_;
+  int counted_;   ///< 1, or 0 for a part
   int at_first_;  ///< the number of calls at the beginning, with this one
 };
 
@@ -71,8 +75,8 @@ class Decision {
   Place choose(const Job& job, const Engine& engine);
 
   /// A call begins on the host, or on the devices. What is observed of it is its share of its time.
-  ConcurrentCall on_host() { return ConcurrentCall(on_host_); }
-  ConcurrentCall on_devices() { return ConcurrentCall(on_devices_); }
+  ConcurrentCall on_host(bool is_part) { return {on_host_, is_part}; }
+  ConcurrentCall on_devices() { return {on_devices_, false}; }
   void observe_host(const Job& job, double seconds);
   void observe_devices(const Job& job, const Engine& engine, double seconds);
 

@@ -67,12 +67,12 @@ bool on_host(Guest& guest, const Work& work, double operations) {
     return true;
   }
   if (!work.is_part()) of_lapack = {};
-  const auto concurrent = guest.decision().on_host();
+  const auto concurrent = guest.decision().on_host(work.is_part());
   const double begin = now();
   if (!work.on_host(guest)) return false;
-  const double seconds = now() - begin;
+  const double seconds = concurrent.share_of(now() - begin);
   auto job = job_of(work.call, operations);
-  guest.decision().observe_host(job, concurrent.share_of(seconds));
+  guest.decision().observe_host(job, seconds);
   if (!guest.log().on() || work.is_part()) return true;
   job.flops = std::max(0.0, job.flops - of_lapack.flops);
   const double rest = seconds - of_lapack.seconds;
@@ -114,9 +114,9 @@ bool on_devices(Guest& guest, const Engine& engine, const Work& work, const Job&
     backup.restore();
     return false;
   }
-  const double seconds = now() - begin;
+  const double seconds = concurrent.share_of(now() - begin);
   const bool first = guest.computed(job);  // a first call takes longer than later ones
-  if (!first) guest.decision().observe_devices(job, engine, concurrent.share_of(seconds));
+  if (!first) guest.decision().observe_devices(job, engine, seconds);
   if (work.is_part()) of_lapack.flops += job.flops, of_lapack.seconds += seconds;
   if (guest.log().on()) guest.log().count(job, Place::Devices, seconds, guest.decision().host_seconds(job));
   return true;

@@ -21,7 +21,8 @@ class Log {
   explicit Log(std::string path) : path_(std::move(path)) {}
   bool on() const noexcept { return !path_.empty(); }
 
-  /// @param seconds       empty: the call was not timed; it counts as the average of the timed calls of its kind
+  /// @param seconds       its share of the time, see ConcurrentCall; empty: the call was not timed; it counts as the
+  /// average of the timed calls of its kind
   /// @param host_seconds  the measured or predicted time on the host, if known
   void count(const Job& job, Place place, std::optional<double> seconds, std::optional<double> host_seconds);
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include <tessera/error.hpp>
 
@@ -69,7 +70,8 @@ std::string text_of(cl_device_id device, cl_device_info what) {
   if (clGetDeviceInfo(device, what, 0, nullptr, &size) != CL_SUCCESS || size == 0) return {};
   std::string text(size, '\0');
   if (clGetDeviceInfo(device, what, size, text.data(), nullptr) != CL_SUCCESS) return {};
-  return text.c_str();
+  text.resize(std::strlen(text.c_str()));  // some drivers count more than one terminator
+  return text;
 }
 
 }  // namespace tessera::opencl

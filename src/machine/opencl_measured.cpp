@@ -35,6 +35,7 @@ double product_seconds(cl_device_id device, int n) {
   const auto ld = static_cast<std::size_t>(n);
   const std::vector<Buffer> buffers = [&] {
     std::vector<Buffer> made;
+    made.reserve(3);
     for (int i = 0; i < 3; i++) made.push_back(new_buffer(context.get(), bytes));
     return made;
   }();

@@ -6,8 +6,8 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "codelets/opencl_resources.hpp"
@@ -27,11 +27,11 @@ struct Device : staging::OpenClDevice {
   bool staged = false;  ///< whether copies go through pinned staging buffers
 };
 
-/// By memory node.
-std::array<Device, STARPU_MAXNODES> devices;
+/// By memory node. Not destroyed at exit, as the pool: a forked child has neither the threads nor the devices.
+auto& devices = *new std::array<Device, STARPU_MAXNODES>;
 
-/// Copies through staging buffers. Nothing if no device needs it.
-std::optional<staging::ThreadPool<staging::OpenClCopier>> pool;
+/// Copies through staging buffers. Null if no device needs it.
+staging::ThreadPool<staging::OpenClCopier>* pool = nullptr;
 
 /// The commands that copy one tile.
 class Copy {
@@ -108,32 +108,44 @@ bool is_staged(const PartialTile& tile, const Device& device) {
 }
 
 /// Copies a tile through staging buffers. From the device it is on the host at the return.
-/// @return  false if that has failed
-bool copy_staged(const PartialTile& host, const PartialTile& tile, bool to_device, const Device& device) {
+/// @param ends  gets the ends of the copies to the device
+/// @return  false if the tile must be copied directly, since there is nothing to copy or staging has failed
+bool copy_staged(const PartialTile& host, const PartialTile& tile, bool to_device, const Device& device,
+                 std::vector<opencl::Event>& ends) {
   std::vector<Rectangle> pieces;
   try {
     const auto largest = staging::piece_bytes(host.bytes, pool->threads() + 1);
     for_each_panel(host, [&](const Rectangle& panel) { staging::cut(panel, host.matrix.elemsize, largest, pieces); });
-    if (!pieces.empty()) pool->run({&host, &tile, pieces, to_device, &device});
+    ends.resize(pieces.size());
+    if (!pieces.empty()) pool->run({&host, &tile, pieces, to_device, &device, ends});
     return !pieces.empty();
-  } catch (const std::exception& error) {  // must not pass through StarPU
-    codelets::report_failure(error.what());
-    return false;
+  } catch (const RuntimeError&) {
+    return false;  // the direct copy reports what fails there, too
   }
+}
+
+/// Gives the caller one event for the ends of several copies in a queue.
+/// @return  false if there is none; then the copies have ended
+bool give_event_of_all(cl_command_queue queue, const std::vector<opencl::Event>& ends, cl_event& event) {
+  std::vector<cl_event> all;
+  for (const auto& end : ends) all.push_back(end.get());  // NOLINT(performance-inefficient-vector-operation)
+  const auto status = clEnqueueMarkerWithWaitList(queue, static_cast<cl_uint>(all.size()), all.data(), &event);
+  clFlush(queue);  // StarPU only polls the event
+  if (status == CL_SUCCESS) return true;
+  codelets::report_failure("a copy to an OpenCL device: OpenCL's error " + std::to_string(status));
+  clFinish(queue);
+  return false;
 }
 
 int to_device_async(void* source, unsigned /*from*/, void* target, unsigned to, cl_event* event) {
   const auto& host = *static_cast<const PartialTile*>(source);
+  const auto& tile = *static_cast<const PartialTile*>(target);
   const auto& device = devices[to];
-  if (is_staged(host, device)) {
-    const auto& tile = *static_cast<const PartialTile*>(target);
-    starpu_interface_data_copy(STARPU_MAIN_RAM, to, host.bytes);
-    if (!copy_staged(host, tile, true, device)) return 0;
-    return clEnqueueMarkerWithWaitList(device.in.get(), 0, nullptr, event) == CL_SUCCESS ? -EAGAIN : 0;
-  }
-  Copy copy(device.in.get(), *static_cast<const PartialTile*>(target), host);
-  for_each_panel(host, [&](const Rectangle& panel) { copy.to_device(panel); });
   starpu_interface_data_copy(STARPU_MAIN_RAM, to, host.bytes);
+  if (std::vector<opencl::Event> ends; is_staged(host, device) && copy_staged(host, tile, true, device, ends))
+    return give_event_of_all(device.in.get(), ends, *event) ? -EAGAIN : 0;
+  Copy copy(device.in.get(), tile, host);
+  for_each_panel(host, [&](const Rectangle& panel) { copy.to_device(panel); });
   return copy.give_event(*event) ? -EAGAIN : 0;
 }
 
@@ -142,10 +154,8 @@ int to_host_async(void* source, unsigned from, void* target, unsigned to, cl_eve
   const auto& host = *static_cast<const PartialTile*>(target);
   const auto& device = devices[from];
   starpu_interface_data_copy(from, to, tile.bytes);
-  if (is_staged(host, device)) {
-    copy_staged(host, tile, false, device);
+  if (std::vector<opencl::Event> none; is_staged(host, device) && copy_staged(host, tile, false, device, none))
     return 0;
-  }
   Copy copy(device.out.get(), tile, host);
   for_each_part(
       tile, [&](const Rectangle& rectangle) { copy.to_host(rectangle); },
@@ -183,11 +193,12 @@ void start(std::size_t pinned_memory) {
     if (device.staged) staged++;
   }
   if (staged == 0) return;
-  pool.emplace(staging::useful_threads(pinned_memory, staged * staging::OpenClCopier::bytes, staged));
+  pool = new staging::ThreadPool<staging::OpenClCopier>(
+      staging::useful_threads(pinned_memory, staged * staging::OpenClCopier::bytes, staged));
 }
 
 void stop() {
-  pool.reset();
+  delete std::exchange(pool, nullptr);
   for (auto& device : devices) device = {};
 }
 

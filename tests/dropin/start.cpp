@@ -172,7 +172,7 @@ TEST(Start, OutlivesDlclose) { EXPECT_TRUE(has_ended_silently(run_slowly(closing
 /// A call takes 5 ms on the fake's devices, and with those of the other threads before it 80 ms: longer than on the
 /// host.
 const Scenario crowded{"many threads call at a time", [] {
-                         constexpr int threads = 16, rounds = 12;
+                         constexpr int threads = 16, rounds = 3;
                          const Talk talk;
                          talk.compute_until('r', [](unsigned i) {
                            product_is_right(size, i);

@@ -102,11 +102,16 @@ class Copier {
   using Job = TileCopy;
   static constexpr std::size_t bytes = 2 * buffer_bytes;  ///< of pinned memory
 
+  /// @throws RuntimeError
+  void prepare(const TileCopy& job) {
+    if (auto& stream = streams_[job.gpu]; stream == nullptr) stream = gpu::create_stream(job.gpu);
+  }
+
   /// Copies pieces until none is left. On return they are in host memory, or `job.stream` waits for the link.
   /// @pre  `job.gpu` is the current device
   /// @throws RuntimeError
   void copy(const TileCopy& job, Pieces& pieces) {
-    const auto link = stream(job.gpu);
+    auto* const link = streams_.at(job.gpu).get();
     std::optional<Begun> last;
     while (const auto index = pieces.take()) {
       auto& buffer = next_buffer();
@@ -138,11 +143,6 @@ class Copier {
   };
 
   StagingBuffer& next_buffer() { return both_[next_ ^= 1]; }
-  cudaStream_t stream(int device) {
-    auto& stream = streams_[device];
-    if (stream == nullptr) stream = gpu::create_stream(device);
-    return stream.get();
-  }
 
   StagingBuffer both_[2];
   int next_ = 0;

@@ -5,7 +5,6 @@
 #include <map>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "codelets/opencl_resources.hpp"
 #include "memory/partial_tile.hpp"
@@ -54,6 +53,7 @@ struct OpenClTileCopy {
   std::span<const Rectangle> pieces;  ///< each fits a staging buffer
   bool to_device = false;
   const OpenClDevice* device = nullptr;
+  std::span<opencl::Event> ends;  ///< gets the end of each piece on its way to the device
 
   int piece_count() const { return static_cast<int>(pieces.size()); }
   void select_device() const {}  // each call of OpenCL names its device
@@ -66,19 +66,24 @@ class OpenClCopier {
   using Job = OpenClTileCopy;
   static constexpr std::size_t bytes = 2 * buffer_bytes;  ///< of pinned memory, for each device
 
+  /// @throws RuntimeError if there is no pinned memory left
+  void prepare(const OpenClTileCopy& job) { buffers_.try_emplace(job.device, *job.device); }
+
   /// Copies pieces until none is left. On return they are in host memory, or in the device's queue.
   /// @throws RuntimeError
   void copy(const OpenClTileCopy& job, Pieces& pieces) {
-    auto& both = buffers(*job.device);
+    auto& both = buffers_.at(job.device);
     const auto& queue = job.to_device ? job.device->in : job.device->out;
     std::optional<Begun> last;
-    for (std::size_t next = 0; const auto index = pieces.take(); next ^= 1) {
-      auto& buffer = both[next];
+    for (bool second = false; const auto taken = pieces.take(); second = !second) {
+      const auto index = static_cast<std::size_t>(*taken);
+      auto& buffer = second ? both.second : both.first;
       buffer.wait();
-      const Begun begun{{*job.host, job.pieces[static_cast<std::size_t>(*index)], buffer.memory.data()}, &buffer};
+      const Begun begun{{*job.host, job.pieces[index], buffer.memory.data()}, &buffer};
       if (job.to_device) begun.columns.pack();
       buffer.pending =
           copy_on_link(queue.get(), job.to_device, job.tile->matrix, begun.columns.rectangle(), begun.columns.buffer());
+      if (job.to_device) job.ends[index] = opencl::share(buffer.pending);
       if (last && !job.to_device) last->unpack();
       last = begun;
     }
@@ -89,6 +94,13 @@ class OpenClCopier {
   struct StagingBuffer {
     opencl::PinnedMemory memory;
     opencl::Event pending;  ///< of the last copy through the buffer; null: it is done
+
+    explicit StagingBuffer(const OpenClDevice& device) : memory(device.context, device.in.get(), buffer_bytes) {}
+    ~StagingBuffer() {
+      if (auto* const event = pending.get(); event != nullptr) clWaitForEvents(1, &event);
+    }
+    StagingBuffer(const StagingBuffer&) = delete;
+    StagingBuffer& operator=(const StagingBuffer&) = delete;
 
     /// Waits for the copy.
     void wait() {
@@ -110,13 +122,12 @@ class OpenClCopier {
     }
   };
 
-  std::vector<StagingBuffer>& buffers(const OpenClDevice& device) {
-    auto& both = buffers_[&device];
-    while (both.size() < 2) both.push_back({{device.context, device.in.get(), buffer_bytes}, nullptr});
-    return both;
-  }
+  struct Both {
+    StagingBuffer first, second;
+    explicit Both(const OpenClDevice& device) : first(device), second(device) {}
+  };
 
-  std::map<const OpenClDevice*, std::vector<StagingBuffer>> buffers_;
+  std::map<const OpenClDevice*, Both> buffers_;
 };
 
 }  // namespace tessera::detail::staging

@@ -17,8 +17,8 @@ namespace tessera::detail::staging {
 /// rate.
 inline constexpr std::size_t buffer_bytes = std::size_t{2} << 20;
 
-/// How many bytes of a tile to copy in one piece: as many as fit a staging buffer, or less, so that a small tile has a
-/// piece for each thread. The link needs 5 µs for the smallest piece, and starts it in about as long.
+/// How many bytes of a tile to copy in one piece: as many as fit a staging buffer, or less, so that more
+/// threads have a piece of a small tile. The link needs 5 µs for the smallest piece, and starts it in about as long.
 inline std::size_t piece_bytes(std::size_t tile, std::size_t threads) {
   constexpr std::size_t smallest = std::size_t{256} << 10;
   return std::clamp(tile / std::max<std::size_t>(threads, 1), smallest, buffer_bytes);

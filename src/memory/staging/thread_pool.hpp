@@ -69,6 +69,8 @@ concept PieceCopier = std::default_initializable<T> && requires(T copier, const 
   { job.piece_count() } -> std::convertible_to<int>;
   /// Prepares a pool thread for the job, before it makes or uses a copier.
   job.select_device();
+  /// Makes what the copier needs for the job.
+  copier.prepare(job);
   /// Copies pieces until none is left. Pieces that it took have been copied when it returns.
   copier.copy(job, pieces);
 };
@@ -93,9 +95,9 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   /// Copies all pieces. Any number of threads may call this at a time.
-  /// @throws  the exception of making or using a copier; the first one if several threads failed. After a failure, no
-  ///          thread begins another piece. A pool thread that cannot select the device or make a copier does not help,
-  ///          which is no failure.
+  /// @throws  the exception of making, preparing or using a copier; the first one if several threads failed. After a
+  ///          failure, no thread begins another piece. A pool thread that cannot select the device, or make or prepare
+  ///          a copier, does not help, which is no failure.
   void run(const Job& job);
 
   std::size_t threads() const { return threads_.size(); }
@@ -158,6 +160,7 @@ ThreadPool<Copier>::ThreadPool(std::size_t threads, std::chrono::microseconds sp
 template <PieceCopier Copier>
 void ThreadPool<Copier>::run(const Job& job) {
   auto copier = take_copier();
+  copier->prepare(job);
   auto& slot = free_slot();
   slot.job = &job;
   const int count = job.piece_count();
@@ -220,6 +223,7 @@ bool ThreadPool<Copier>::prepare(const Job& job, std::unique_ptr<Copier>& copier
   try {
     job.select_device();
     if (copier == nullptr) copier = take_copier();
+    copier->prepare(job);
     return true;
   } catch (...) {
     return false;

@@ -26,7 +26,7 @@ struct Job {
   mutable std::atomic<bool> poster_ready = false;  ///< the posting thread has found no more pieces
   std::thread::id poster = std::this_thread::get_id();
   std::function<void(int piece)> on_piece = [](int) {};  ///< called before the piece counts as copied
-  std::function<void()> on_select = [] {};
+  std::function<void()> on_select = [] {}, on_prepare = [] {};
 };
 
 struct Copier {
@@ -45,6 +45,7 @@ struct Copier {
   Copier(const Copier&) = delete;
   Copier& operator=(const Copier&) = delete;
 
+  void prepare(const Job& job) { job.on_prepare(); }
   void copy(const Job& job, detail::staging::Pieces& pieces) {
     EXPECT_FALSE(std::exchange(in_use, true)) << "two threads use one copier";
     const std::unique_ptr<bool, void (*)(bool*)> done(&in_use, [](bool* used) { *used = false; });

@@ -138,6 +138,33 @@ TEST_F(StagingPool, ThreadsWithoutACopierDoNotHelp) {
   expect_all_help(pool);
 }
 
+TEST_F(StagingPool, ThreadsThatCannotPrepareDoNotHelp) {
+  ThreadPool pool(1, 0us);
+  Job job(5);
+  std::atomic<bool> refused = false;
+  job.on_prepare = [&] {
+    if (job.is_mine()) return;
+    refused = true;
+    throw std::bad_alloc();
+  };
+  job.on_piece = [&](int) {
+    EXPECT_TRUE(job.is_mine());
+    while (!refused) std::this_thread::yield();
+  };
+  EXPECT_EQ(failure_of(pool, job), "");
+  EXPECT_THAT(job.copies, Each(1));
+  expect_all_help(pool);
+}
+
+TEST_F(StagingPool, PostingThreadThatCannotPrepare) {
+  ThreadPool pool(1, 0us);
+  Job job(2);
+  job.on_prepare = [] { throw std::bad_alloc(); };
+  EXPECT_THROW(pool.run(job), std::bad_alloc);
+  EXPECT_THAT(job.copies, Each(0));
+  expect_all_help(pool);
+}
+
 TEST_F(StagingPool, PostingThreadWithoutACopier) {
   ThreadPool pool(1, 0us);
   Job job(2);
