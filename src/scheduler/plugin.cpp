@@ -20,6 +20,7 @@ namespace {
 
 using tessera::scheduler::allow_fetching;
 using tessera::scheduler::options_from_environment;
+using tessera::scheduler::plan_result;
 using tessera::scheduler::Policy;
 using tessera::scheduler::suggest_home;
 
@@ -110,6 +111,8 @@ const char* tessera_sched_check_options(void) {
 }
 
 void tessera_sched_suggest_home(starpu_data_handle_t tile, int worker) { suggest_home(tile, worker); }
+
+void tessera_sched_plan_result(starpu_data_handle_t tile, int planned) { plan_result(tile, planned != 0); }
 
 void tessera_sched_allow_fetching(starpu_data_handle_t tile) { allow_fetching(tile); }
 

@@ -54,6 +54,8 @@ bool is_allocated(starpu_data_handle_t tile, unsigned node) {
 
 int StarpuBackend::suggested_home(TileId tile) const { return scheduler::suggested_home(handle_of(tile)); }
 
+bool StarpuBackend::is_planned(TileId tile) const { return scheduler::is_planned(handle_of(tile)); }
+
 bool StarpuBackend::may_fetch(TileId tile) const { return scheduler::may_fetch(handle_of(tile)); }
 
 // --- Questions about tasks -------------------------------------------------------------------------------------------

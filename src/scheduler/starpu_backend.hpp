@@ -21,6 +21,7 @@ class StarpuBackend final : public Backend {
   bool valid(TileId tile, unsigned node) const override;
   bool arriving(TileId tile, unsigned node) const override;
   int suggested_home(TileId tile) const override;
+  bool is_planned(TileId tile) const override;
   bool may_fetch(TileId tile) const override;
   bool can_execute(TaskId task, int worker) const override;
   double modelled_seconds(TaskId task, int worker) const override;

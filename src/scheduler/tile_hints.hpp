@@ -14,8 +14,8 @@ namespace tessera::scheduler {
 
 namespace tile_hints {
 
-/// The lowest bit: the tile may be fetched by itself. The bits above it: the suggested home plus 1, or 0 for none.
-constexpr std::intptr_t may_fetch_bit = 1;
+/// The lowest bits. Those above them: the suggested home plus 1, or 0 for none.
+constexpr std::intptr_t may_fetch_bit = 1, planned_bit = 2, home_unit = 4;
 
 inline std::intptr_t get(starpu_data_handle_t tile) {
   return reinterpret_cast<std::intptr_t>(starpu_data_get_sched_data(tile));
@@ -28,13 +28,20 @@ inline void set(starpu_data_handle_t tile, std::intptr_t hints) {
 
 /// See `tessera_sched_suggest_home`.
 inline void suggest_home(starpu_data_handle_t tile, int worker) {
-  tile_hints::set(tile,
-                  (static_cast<std::intptr_t>(worker) + 1) * 2 | (tile_hints::get(tile) & tile_hints::may_fetch_bit));
+  const auto others = tile_hints::get(tile) & (tile_hints::home_unit - 1);
+  tile_hints::set(tile, (static_cast<std::intptr_t>(worker) + 1) * tile_hints::home_unit | others);
 }
 inline int suggested_home(starpu_data_handle_t tile) {
-  const auto number = tile_hints::get(tile) / 2;
+  const auto number = tile_hints::get(tile) / tile_hints::home_unit;
   return number >= 1 && number <= STARPU_NMAXWORKERS ? static_cast<int>(number - 1) : no_worker;
 }
+
+/// See `tessera_sched_plan_result`.
+inline void plan_result(starpu_data_handle_t tile, bool planned) {
+  const auto others = tile_hints::get(tile) & ~tile_hints::planned_bit;
+  tile_hints::set(tile, others | (planned ? tile_hints::planned_bit : 0));
+}
+inline bool is_planned(starpu_data_handle_t tile) { return (tile_hints::get(tile) & tile_hints::planned_bit) != 0; }
 
 /// See `tessera_sched_allow_fetching`.
 inline void allow_fetching(starpu_data_handle_t tile) {

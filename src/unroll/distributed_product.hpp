@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <tessera/sched.h>
 #include <tessera/matrix.hpp>
 
 #include "accumulate.hpp"
@@ -116,6 +117,23 @@ class ChunkInputs {
   std::vector<Tile> tiles_;
 };
 
+/// While it exists, tasks are submitted that write a block of C. The block fills more of a GPU's memory than the policy
+/// would let incomplete results fill.
+class PlannedBlock {
+ public:
+  /// @param tiles  of the block, in this process
+  explicit PlannedBlock(std::vector<starpu_data_handle_t> tiles) : tiles_(std::move(tiles)) { say(true); }
+  ~PlannedBlock() { say(false); }
+  PlannedBlock(const PlannedBlock&) = delete;
+  PlannedBlock& operator=(const PlannedBlock&) = delete;
+
+ private:
+  void say(bool planned) const {
+    for (auto* tile : tiles_) tessera_sched_plan_result(tile, planned);
+  }
+  std::vector<starpu_data_handle_t> tiles_;
+};
+
 /// C ← Σ terms + β C, where the matrices are distributed.
 /// @param gpus        the grid of GPUs of a process
 /// @param holds_back  whether inputs wait for the barrier, and are released with their chunk. A and B then share no
@@ -139,6 +157,11 @@ void accumulate_in_chunks(const detail::Session& session, const detail::ProcessB
     for (Index i0 = 0; i0 < C.mt(); i0 += rows) {
       const BlockOwners block(C, part(i0, rows, C.mt()), part(j0, columns, C.nt()));
       const auto my_rows = block.my_rows(), my_columns = block.my_columns();
+      std::vector<starpu_data_handle_t> tiles;
+      if (session.machine().placement == Placement::Home)
+        for (const Index j : my_columns)
+          for (const Index i : my_rows) tiles.push_back(C.handle(i, j));
+      const PlannedBlock planned(std::move(tiles));
       for (Index k0 = 0; k0 < terms; k0 += blocks.chunk) {
         const auto chunk = part(k0, blocks.chunk, terms);
         ChunkInputs a(submitter.exchange()), b(submitter.exchange());

@@ -29,6 +29,8 @@ class Backend {
 
   /// The home that the program suggests for a tile, or `no_worker`.
   virtual int suggested_home(TileId tile) const = 0;
+  /// Whether the program has planned the memory for the results that it writes at a time, this tile among them.
+  virtual bool is_planned(TileId tile) const = 0;
   /// Whether the program allows to fetch a tile by itself, not as part of a task.
   virtual bool may_fetch(TileId tile) const = 0;
 

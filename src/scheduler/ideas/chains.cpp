@@ -6,6 +6,7 @@ namespace tessera::scheduler {
 void Chains::submitted(TileId tile) {
   auto& chain = chains_[tile];
   if (chain.home == no_worker) move(chain, backend_.suggested_home(tile));
+  chain.planned = chain.planned || backend_.is_planned(tile);
   chain.unfinished++;
   if (chain.home != no_worker) unfinished_[static_cast<std::size_t>(chain.home)]++;
 }
@@ -30,6 +31,11 @@ int Chains::home(TileId tile) const {
 std::size_t Chains::length(TileId tile) const {
   const auto* const chain = chains_.find(tile);
   return chain != nullptr ? chain->unfinished : 1;
+}
+
+bool Chains::is_planned(TileId tile) const {
+  const auto* const chain = chains_.find(tile);
+  return chain != nullptr && chain->planned;
 }
 
 void Chains::set_home(TileId tile, int worker) {

@@ -37,6 +37,8 @@ class Chains {
   bool has_begun(TileId tile, int worker) const;
   /// Memory of the incomplete results of a worker [bytes].
   std::size_t incomplete_bytes(int worker) const { return incomplete_bytes_[static_cast<std::size_t>(worker)]; }
+  /// Whether the program had planned the memory for the tile when it submitted a task of the chain.
+  bool is_planned(TileId tile) const;
 
   /// Call this when a worker leaves: its chains lose their home.
   void forget(int worker);
@@ -46,6 +48,7 @@ class Chains {
     std::size_t unfinished = 0;
     int home = no_worker;
     std::size_t incomplete_bytes = 0;  ///< memory of the tile; 0: no task has been reserved
+    bool planned = false;
   };
   void move(Chain& chain, int worker);
   void end(Chain& chain);

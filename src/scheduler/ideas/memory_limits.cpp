@@ -15,8 +15,9 @@ bool has_room_for_result(const State& state, const Worker& worker, const Task& t
   if (task.output == nullptr || state.chains.has_begun(task.output, worker.id)) return true;
   // Nothing that the worker could do now belongs to its incomplete results: they wait for other workers.
   if (worker.station.empty() && worker.popped.empty()) return true;
-  return state.chains.incomplete_bytes(worker.id) + task.output_memory <=
-         percent_of(worker.memory, state.options.results);
+  const auto most =
+      state.chains.is_planned(task.output) ? worker.memory : percent_of(worker.memory, state.options.results);
+  return state.chains.incomplete_bytes(worker.id) + task.output_memory <= most;
 }
 
 std::size_t lookahead_limit(const State& state, const Worker& worker) {

@@ -8,7 +8,7 @@
 namespace tessera::scheduler {
 
 /// Whether a worker may begin with the result of a task, beside its other incomplete results. It thus works on one
-/// block of the result at a time, as large as its memory allows.
+/// block of the result at a time: as large as the policy allows, or as the program has planned.
 bool has_room_for_result(const State& state, const Worker& worker, const Task& task);
 
 /// The look-ahead limit: how much the tiles of a worker's reserved tasks may occupy, beside its incomplete results

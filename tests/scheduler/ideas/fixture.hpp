@@ -43,6 +43,7 @@ class FakeBackend final : public Backend {
     const auto home = homes.find(tile);
     return home != homes.end() ? home->second : no_worker;
   }
+  bool is_planned(TileId tile) const override { return planned.contains(tile); }
   bool may_fetch(TileId tile) const override { return fetchable.contains(tile); }
   bool can_execute(TaskId task, int worker) const override { return !cannot || !cannot(task, worker); }
   double modelled_seconds(TaskId /*task*/, int worker) const override {
@@ -53,7 +54,7 @@ class FakeBackend final : public Backend {
 
   std::set<std::pair<TileId, unsigned>> where, on_the_way;  ///< tiles and memory nodes
   std::map<TileId, int> homes;
-  std::set<TileId> fetchable;
+  std::set<TileId> planned, fetchable;
   std::function<bool(TaskId, int)> cannot;  ///< whether a worker cannot execute a task; null: all can
   std::map<int, double> seconds;            ///< by worker
   std::map<TaskId, bool> counted;

@@ -44,6 +44,28 @@ TEST_F(MemoryLimits, AWorkerWithoutTasksBeginsAnyResult) {
   EXPECT_FALSE(has_room_for_result(state, gpu_, *task));
 }
 
+TEST_F(MemoryLimits, APlannedResultHasRoomWhereItFits) {
+  state.options.results = 40;
+  backend.planned = {tile(2), tile(3)};
+  reserve(gpu_, {reads(9)});
+  begin(1, 30'000);
+  EXPECT_TRUE(has_room_for_result(state, gpu_, *submit({updates(2, 70'000)})));
+  EXPECT_FALSE(has_room_for_result(state, gpu_, *submit({updates(3, 70'001)})));
+  EXPECT_FALSE(has_room_for_result(state, gpu_, *submit({updates(4, 10'001)})));  // another call has no plan
+}
+
+TEST_F(MemoryLimits, APlanLastsAsLongAsItsTasks) {
+  backend.planned = {tile(1)};
+  submit({updates(1)});
+  backend.planned = {};
+  submit({updates(1)});
+  state.chains.finished(tile(1));
+  EXPECT_TRUE(state.chains.is_planned(tile(1)));
+  state.chains.finished(tile(1));
+  submit({updates(1)});
+  EXPECT_FALSE(state.chains.is_planned(tile(1)));
+}
+
 TEST_F(MemoryLimits, TheLookaheadLimitIsAShareOfWhatResultsLeave) {
   state.options.lookahead = 50;
   EXPECT_EQ(lookahead_limit(state, gpu_), 50'000);

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The program's plan for incomplete results, in StarPU. The environment in CMakeLists.txt provides a second memory node
+// with 1 MiB.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <deque>
+#include <set>
+
+#include "support/environment.hpp"
+#include "support/starpu.hpp"
+
+namespace tessera::test {
+namespace {
+
+constexpr unsigned far_node = 1;
+constexpr std::size_t tiles = 4, numbers = 2048;  // in a tile, which has 16 KiB
+
+/// How many results a worker has begun and not completed, at most. Its share for them is less than one.
+std::size_t most_incomplete(bool planned) {
+  const Environment environment{{"TESSERA_SCHED_RESULTS", "1"}, {"TESSERA_SCHED_STEAL", "off"}};
+  const Starpu starpu;
+  const auto cpus = cpus_of_starpu();
+  const auto home = std::ranges::find_if(
+      cpus, [](int worker) { return starpu_worker_get_memory_node(static_cast<unsigned>(worker)) == far_node; });
+  if (home == cpus.end()) throw std::runtime_error("all workers are at one memory");
+  std::deque<Numbers> chains;
+  std::set<const Numbers*> incomplete;  // only one worker uses it
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < tiles; i++) {
+    auto& chain = chains.emplace_back(numbers);
+    tessera_sched_plan_result(chain.handle(), planned);
+    tessera_sched_allow_fetching(chain.handle());
+    tessera_sched_suggest_home(chain.handle(), *home);
+  }
+  starpu_pause();
+  for (const bool last : {false, true})
+    for (const auto& chain : chains)
+      submit(link_of(chain, 1, [&, last] {
+        if (last) incomplete.erase(&chain);
+        else incomplete.insert(&chain);
+        most = std::max(most, incomplete.size());
+      }));
+  for (const auto& chain : chains) tessera_sched_plan_result(chain.handle(), 0);
+  starpu_resume();
+  starpu_task_wait_for_all();
+  EXPECT_TRUE(incomplete.empty());
+  return most;
+}
+
+TEST(PlannedResults, HaveRoomBesideEachOther) {
+  EXPECT_EQ(most_incomplete(false), 1);
+  EXPECT_EQ(most_incomplete(true), tiles);
+}
+
+}  // namespace
+}  // namespace tessera::test
