@@ -11,6 +11,7 @@
 
 #include "accumulate.hpp"
 #include "chunk_barrier.hpp"
+#include "dealt_columns.hpp"
 #include "submit.hpp"
 #include "tile_owners.hpp"
 #include "tiling/process_blocks.hpp"
@@ -117,25 +118,48 @@ class ChunkInputs {
   std::vector<Tile> tiles_;
 };
 
+/// A tile of C, and the GPU of this process that computes it, or -1.
+struct OwnedTile {
+  Index i, j;
+  int owner;
+};
+
+/// A process's tiles of a block, column by column. If the grid of GPUs has one row, its columns are dealt out.
+inline std::vector<OwnedTile> dealt_tiles(const std::vector<Index>& rows, const std::vector<Index>& columns,
+                                          detail::OwnerGrid gpus, const Owners& owners) {
+  const DealtColumns dealt(gpus.q, std::ssize(rows), std::ssize(columns));
+  std::vector<OwnedTile> tiles;
+  for (Index y = 0; y < std::ssize(columns); y++)
+    for (Index x = 0; x < std::ssize(rows); x++) {
+      const Index i = rows[static_cast<std::size_t>(x)], j = columns[static_cast<std::size_t>(y)];
+      tiles.push_back({i, j, owners.exist() && gpus.p == 1 ? dealt.of(x, y) : owners.of(i, j)});
+    }
+  return tiles;
+}
+
 /// While it exists, tasks are submitted that write a block of C. The block fills more of a GPU's memory than the policy
 /// would let incomplete results fill.
 class PlannedBlock {
  public:
-  /// @param tiles  of the block, in this process
-  explicit PlannedBlock(std::vector<starpu_data_handle_t> tiles) : tiles_(std::move(tiles)) { say(true); }
-  ~PlannedBlock() { say(false); }
+  template <Scalar T>
+  PlannedBlock(const detail::Session& session, const Matrix<T>& C, const std::vector<OwnedTile>& tiles) {
+    if (session.machine().placement != Placement::Home) return;  // then another policy may use what keeps the hint
+    for (const auto& tile : tiles) handles_.push_back(C.handle(tile.i, tile.j));
+    set_planned(1);
+  }
+  ~PlannedBlock() { set_planned(0); }
   PlannedBlock(const PlannedBlock&) = delete;
   PlannedBlock& operator=(const PlannedBlock&) = delete;
 
  private:
-  void say(bool planned) const {
-    for (auto* tile : tiles_) tessera_sched_plan_result(tile, planned);
+  void set_planned(int planned) const {
+    for (auto* tile : handles_) tessera_sched_plan_result(tile, planned);
   }
-  std::vector<starpu_data_handle_t> tiles_;
+  std::vector<starpu_data_handle_t> handles_;
 };
 
 /// C ← Σ terms + β C, where the matrices are distributed.
-/// @param gpus        the grid of GPUs of a process
+/// @param gpus        the grid of GPUs of a process; with one row, they compute whole columns where these suffice
 /// @param holds_back  whether inputs wait for the barrier, and are released with their chunk. A and B then share no
 ///                    tiles
 /// @param A, B        the factors, as the terms see them
@@ -157,11 +181,8 @@ void accumulate_in_chunks(const detail::Session& session, const detail::ProcessB
     for (Index i0 = 0; i0 < C.mt(); i0 += rows) {
       const BlockOwners block(C, part(i0, rows, C.mt()), part(j0, columns, C.nt()));
       const auto my_rows = block.my_rows(), my_columns = block.my_columns();
-      std::vector<starpu_data_handle_t> tiles;
-      if (session.machine().placement == Placement::Home)
-        for (const Index j : my_columns)
-          for (const Index i : my_rows) tiles.push_back(C.handle(i, j));
-      const PlannedBlock planned(std::move(tiles));
+      const auto my_tiles = dealt_tiles(my_rows, my_columns, gpus, owners);
+      const PlannedBlock planned(session, C, my_tiles);
       for (Index k0 = 0; k0 < terms; k0 += blocks.chunk) {
         const auto chunk = part(k0, blocks.chunk, terms);
         ChunkInputs a(submitter.exchange()), b(submitter.exchange());
@@ -182,17 +203,15 @@ void accumulate_in_chunks(const detail::Session& session, const detail::ProcessB
         a.travel(submitter.priority());
         b.travel(submitter.priority());
         for (Index s = 0; s < chunk.end - chunk.begin; s++)
-          for (const Index j : my_columns)
-            for (const Index i : my_rows) {
-              // GPUs begin with different terms: what one fetches from the host, the others find there.
-              const Index turn = owners.exist() ? owners.of(i, j) : 0, k = k0 + (s + turn) % (chunk.end - chunk.begin);
-              const bool first = k0 == 0 && s == 0;
-              const T factor = first ? beta : T(1);
-              submitter.step(k);
-              submit(submitter, Step{i, j, k, k0 + s, false},
-                     Target<T>{C.handle(i, j), factor == T{} ? STARPU_W : STARPU_RW, factor, false, owners.of(i, j),
-                               nullptr});
-            }
+          for (const auto& [i, j, owner] : my_tiles) {
+            // GPUs begin with different terms: what one fetches from the host, the others find there.
+            const Index turn = std::max(owner, 0), k = k0 + (s + turn) % (chunk.end - chunk.begin);
+            const bool first = k0 == 0 && s == 0;
+            const T factor = first ? beta : T(1);
+            submitter.step(k);
+            submit(submitter, Step{i, j, k, k0 + s, false},
+                   Target<T>{C.handle(i, j), factor == T{} ? STARPU_W : STARPU_RW, factor, false, owner, nullptr});
+          }
         barrier.end();
         if (holds_back && (blocks.a_returns() || j0 + columns >= C.nt())) a.forget();
         if (holds_back && (blocks.b_returns() || i0 + rows >= C.mt())) b.forget();

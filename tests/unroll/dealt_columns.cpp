@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which GPU computes which tile of a block, when each has whole columns.
+#include "unroll/dealt_columns.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <vector>
+
+namespace tessera::test {
+namespace {
+
+using ::testing::ElementsAre;
+using unroll::DealtColumns;
+
+std::vector<int> column(const DealtColumns& dealt, Index rows, Index j) {
+  std::vector<int> gpus;
+  for (Index i = 0; i < rows; i++) gpus.push_back(dealt.of(i, j));
+  return gpus;
+}
+
+TEST(DealtColumns, AreWholeIfTheyCanBe) {
+  const DealtColumns dealt(3, 2, 6);
+  for (Index j = 0; j < 6; j++) EXPECT_THAT(column(dealt, 2, j), ElementsAre(j % 3, j % 3));
+}
+
+TEST(DealtColumns, AreCutIfTheyAreLeft) {
+  EXPECT_THAT(column({3, 4, 4}, 4, 2), ElementsAre(2, 2, 2, 2));
+  EXPECT_THAT(column({3, 4, 4}, 4, 3), ElementsAre(0, 0, 1, 2));
+  EXPECT_THAT(column({3, 6, 2}, 6, 0), ElementsAre(0, 0, 0, 0, 1, 1));  // no GPU has a whole column
+  EXPECT_THAT(column({3, 6, 2}, 6, 1), ElementsAre(1, 1, 2, 2, 2, 2));
+  EXPECT_THAT(column({3, 1, 1}, 1, 0), ElementsAre(0));
+}
+
+TEST(DealtColumns, AreTheSameWorkForAllGpus) {
+  for (const int gpus : {1, 2, 3, 4, 6})
+    for (Index rows = 1; rows <= 7; rows++)
+      for (Index columns = 1; columns <= 13; columns++) {
+        const DealtColumns dealt(gpus, rows, columns);
+        std::vector<Index> tiles(static_cast<std::size_t>(gpus));
+        const Index left = columns % gpus;
+        Index pairs = 0;  // of a GPU and a column that is left, of which it has tiles
+        for (Index j = 0; j < columns; j++) {
+          const auto owners = column(dealt, rows, j);
+          for (const int gpu : owners) tiles.at(static_cast<std::size_t>(gpu))++;
+          if (j >= columns - left) pairs += std::ssize(std::set<int>(owners.begin(), owners.end()));
+        }
+        EXPECT_LE(*std::ranges::max_element(tiles) - *std::ranges::min_element(tiles), 1);
+        EXPECT_LE(pairs, left > 0 ? gpus + left - 1 : 0);
+      }
+}
+
+}  // namespace
+}  // namespace tessera::test
