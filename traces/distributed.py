@@ -38,8 +38,8 @@ def share(row):
 
 def table(rows):
     print("| grid | GPUs | N | b×c, d | case | ℓ | TFLOP/s | of 7.2 a GPU | received, model [GB] | loaded by a GPU, of the model's |"
-          " from peers | real time |")
-    print("|" + "---|" * 12)
+          " from peers |")
+    print("|" + "---|" * 11)
     for row in rows:
         cut, device = row["cut"], row["device"]
         loaded = device["bytes_from_host"] + device["bytes_from_peers"]
@@ -47,7 +47,7 @@ def table(rows):
         print(f"| {row['p']}×{row['q']} | {row['p'] * row['q'] * GPUS} | {row['n']} | {cut['b']}×{cut['c']}, {cut['d']} | ({cut['case']}) | "
               f"{cut['look_ahead'] if cut['holds_back'] else 'all early'} | {row['gflops'] * 1e-3:.1f} | {share(row):.1f} % | "
               f"{received * 1e-9:.2f}, {row['bytes_received_model'] * 1e-9:.2f} | {loaded / device['bytes_loaded_model']:.2f} | "
-              f"{100 * device['bytes_from_peers'] / loaded:.0f} % | {row['took']:.0f} s |")
+              f"{100 * device['bytes_from_peers'] / loaded:.0f} % |")
 
 
 def main(folder, grids):
