@@ -7,6 +7,10 @@ namespace tessera::scheduler {
 
 namespace {
 
+/// Of a GPU's memory, in percent. The rest is for what these results are computed from, also if several calls have
+/// plans at a time.
+constexpr int share_of_planned_results = 75;
+
 std::size_t percent_of(std::size_t bytes, int percent) { return bytes / 100 * static_cast<std::size_t>(percent); }
 
 }  // namespace
@@ -15,9 +19,9 @@ bool has_room_for_result(const State& state, const Worker& worker, const Task& t
   if (task.output == nullptr || state.chains.has_begun(task.output, worker.id)) return true;
   // Nothing that the worker could do now belongs to its incomplete results: they wait for other workers.
   if (worker.station.empty() && worker.popped.empty()) return true;
-  const auto most =
-      state.chains.is_planned(task.output) ? worker.memory : percent_of(worker.memory, state.options.results);
-  return state.chains.incomplete_bytes(worker.id) + task.output_memory <= most;
+  const int share = state.chains.is_planned(task.output) ? std::max(state.options.results, share_of_planned_results)
+                                                         : state.options.results;
+  return state.chains.incomplete_bytes(worker.id) + task.output_memory <= percent_of(worker.memory, share);
 }
 
 std::size_t lookahead_limit(const State& state, const Worker& worker) {

@@ -49,8 +49,8 @@ TEST_F(MemoryLimits, APlannedResultHasRoomWhereItFits) {
   backend.planned = {tile(2), tile(3)};
   reserve(gpu_, {reads(9)});
   begin(1, 30'000);
-  EXPECT_TRUE(has_room_for_result(state, gpu_, *submit({updates(2, 70'000)})));
-  EXPECT_FALSE(has_room_for_result(state, gpu_, *submit({updates(3, 70'001)})));
+  EXPECT_TRUE(has_room_for_result(state, gpu_, *submit({updates(2, 45'000)})));
+  EXPECT_FALSE(has_room_for_result(state, gpu_, *submit({updates(3, 45'001)})));
   EXPECT_FALSE(has_room_for_result(state, gpu_, *submit({updates(4, 10'001)})));  // another call has no plan
 }
 
