@@ -57,11 +57,6 @@ inline Buffer new_buffer(cl_context context, std::size_t bytes) {
   return buffer;
 }
 
-inline Event share(const Event& event) {
-  clRetainEvent(event.get());
-  return Event(event.get());
-}
-
 /// Host memory that OpenCL has allocated so that a device copies from and to it at the link's full rate. Drivers pin
 /// what they map of such a buffer.
 class PinnedMemory {

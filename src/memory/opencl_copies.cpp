@@ -108,28 +108,23 @@ bool is_staged(const PartialTile& tile, const Device& device) {
 }
 
 /// Copies a tile through staging buffers. From the device it is on the host at the return.
-/// @param ends  gets the ends of the copies to the device
 /// @return  false if the tile must be copied directly, since there is nothing to copy or staging has failed
-bool copy_staged(const PartialTile& host, const PartialTile& tile, bool to_device, const Device& device,
-                 std::vector<opencl::Event>& ends) {
+bool copy_staged(const PartialTile& host, const PartialTile& tile, bool to_device, const Device& device) {
   std::vector<Rectangle> pieces;
   try {
     const auto largest = staging::piece_bytes(host.bytes, pool->threads() + 1);
     for_each_panel(host, [&](const Rectangle& panel) { staging::cut(panel, host.matrix.elemsize, largest, pieces); });
-    ends.resize(pieces.size());
-    if (!pieces.empty()) pool->run({&host, &tile, pieces, to_device, &device, ends});
+    if (!pieces.empty()) pool->run({&host, &tile, pieces, to_device, &device});
     return !pieces.empty();
   } catch (const RuntimeError&) {
     return false;  // the direct copy reports what fails there, too
   }
 }
 
-/// Gives the caller one event for the ends of several copies in a queue.
-/// @return  false if there is none; then the copies have ended
-bool give_event_of_all(cl_command_queue queue, const std::vector<opencl::Event>& ends, cl_event& event) {
-  std::vector<cl_event> all;
-  for (const auto& end : ends) all.push_back(end.get());  // NOLINT(performance-inefficient-vector-operation)
-  const auto status = clEnqueueMarkerWithWaitList(queue, static_cast<cl_uint>(all.size()), all.data(), &event);
+/// Gives the caller an event for the end of all that is in a queue.
+/// @return  false if there is none; then all has ended
+bool give_event_of_all(cl_command_queue queue, cl_event& event) {
+  const auto status = clEnqueueMarkerWithWaitList(queue, 0, nullptr, &event);
   clFlush(queue);  // StarPU only polls the event
   if (status == CL_SUCCESS) return true;
   codelets::report_failure("a copy to an OpenCL device: OpenCL's error " + std::to_string(status));
@@ -142,8 +137,8 @@ int to_device_async(void* source, unsigned /*from*/, void* target, unsigned to, 
   const auto& tile = *static_cast<const PartialTile*>(target);
   const auto& device = devices[to];
   starpu_interface_data_copy(STARPU_MAIN_RAM, to, host.bytes);
-  if (std::vector<opencl::Event> ends; is_staged(host, device) && copy_staged(host, tile, true, device, ends))
-    return give_event_of_all(device.in.get(), ends, *event) ? -EAGAIN : 0;
+  if (is_staged(host, device) && copy_staged(host, tile, true, device))
+    return give_event_of_all(device.in.get(), *event) ? -EAGAIN : 0;
   Copy copy(device.in.get(), tile, host);
   for_each_panel(host, [&](const Rectangle& panel) { copy.to_device(panel); });
   return copy.give_event(*event) ? -EAGAIN : 0;
@@ -154,8 +149,7 @@ int to_host_async(void* source, unsigned from, void* target, unsigned to, cl_eve
   const auto& host = *static_cast<const PartialTile*>(target);
   const auto& device = devices[from];
   starpu_interface_data_copy(from, to, tile.bytes);
-  if (std::vector<opencl::Event> none; is_staged(host, device) && copy_staged(host, tile, false, device, none))
-    return 0;
+  if (is_staged(host, device) && copy_staged(host, tile, false, device)) return 0;
   Copy copy(device.out.get(), tile, host);
   for_each_part(
       tile, [&](const Rectangle& rectangle) { copy.to_host(rectangle); },
@@ -182,6 +176,7 @@ int and_wait(void* source, unsigned from, void* target, unsigned to) {
 
 void start(std::size_t pinned_memory) {
   std::size_t staged = 0;
+  bool gains_from_help = false;
   for (unsigned node = 0; node < starpu_memory_nodes_get_count(); node++) {
     if (starpu_node_get_kind(node) != STARPU_OPENCL_RAM) continue;
     auto& device = devices[node];
@@ -190,11 +185,13 @@ void start(std::size_t pinned_memory) {
     starpu_opencl_get_device(starpu_memory_node_get_devid(node), &id);
     device.in = opencl::new_queue(device.context, id), device.out = opencl::new_queue(device.context, id);
     device.staged = opencl::gains_from_pinned_memory(id);
-    if (device.staged) staged++;
+    if (!device.staged) continue;
+    staged++;
+    gains_from_help |= !opencl::is_processor(id);  // and PoCL's can block threads that use their queues at a time
   }
   if (staged == 0) return;
   pool = new staging::ThreadPool<staging::OpenClCopier>(
-      staging::useful_threads(pinned_memory, staged * staging::OpenClCopier::bytes, staged));
+      gains_from_help ? staging::useful_threads(pinned_memory, staged * staging::OpenClCopier::bytes, staged) : 0);
 }
 
 void stop() {

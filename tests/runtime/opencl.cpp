@@ -2,11 +2,6 @@
 // Sessions on OpenCL devices. CMakeLists.txt provides two.
 #include <starpu.h>
 
-#include <filesystem>
-#include <iterator>
-#include <map>
-#include <string>
-
 #include <tessera/blas.hpp>
 #include <tessera/blas3.hpp>
 #include <tessera/lapack.hpp>
@@ -85,19 +80,15 @@ void expect_right_triangle() {
 }
 
 TEST(OpenCl, CopiesMayGoThroughPinnedMemory) {
-  std::map<std::string, std::ptrdiff_t> threads;
-  for (const std::string pinned : {"0", "1"})
-    for (const std::string limit : {"0", "1"}) {  // MiB: too little for more than the threads that drive the devices
+  for (const char* pinned : {"0", "1"})
+    for (const char* limit : {"0", "1"}) {  // MiB: too little for more than the threads that drive the devices
       const Environment environment{{"TESSERA_OPENCL_PINNED", pinned}, {"TESSERA_PINNED_MEMORY", limit}};
       auto options = alone();
       options.tile = 300;
       const Runtime runtime(options);
       expect_right_product<double>(700, {300, 300});
       expect_right_triangle();
-      threads[pinned + limit] = std::ranges::distance(std::filesystem::directory_iterator("/proc/self/task"));
     }
-  EXPECT_GT(threads["10"], threads["11"]) << "nobody helps";
-  EXPECT_EQ(threads["00"], threads["11"]) << "somebody helps";
 }
 
 TEST(OpenCl, AColumnMayBeLargerThanAPinnedBuffer) {

@@ -53,7 +53,6 @@ struct OpenClTileCopy {
   std::span<const Rectangle> pieces;  ///< each fits a staging buffer
   bool to_device = false;
   const OpenClDevice* device = nullptr;
-  std::span<opencl::Event> ends;  ///< gets the end of each piece on its way to the device
 
   int piece_count() const { return static_cast<int>(pieces.size()); }
   void select_device() const {}  // each call of OpenCL names its device
@@ -83,7 +82,6 @@ class OpenClCopier {
       if (job.to_device) begun.columns.pack();
       buffer.pending =
           copy_on_link(queue.get(), job.to_device, job.tile->matrix, begun.columns.rectangle(), begun.columns.buffer());
-      if (job.to_device) job.ends[index] = opencl::share(buffer.pending);
       if (last && !job.to_device) last->unpack();
       last = begun;
     }
