@@ -35,10 +35,10 @@ const char* tessera_sched_check_options(void);
 void tessera_sched_suggest_home(starpu_data_handle_t tile, int worker);
 
 /** Says whether the program has planned the memory for the results that it writes at a time, this tile among them. The
- * home of the tile may then begin with it although incomplete results fill the share of the option RESULTS. The policy
- * looks when a task that writes the tile is submitted, and remembers a plan until all tasks that write the tile have
- * run. So a call says it for the tiles that it writes, submits its tasks, and takes it back: other calls have the
- * limit. It uses `starpu_data_set_sched_data`.
+ * home of the tile may then begin with it while incomplete results fill less than three quarters of its memory, also if
+ * that is more than the share of the option RESULTS. The policy looks when a task that writes the tile is submitted,
+ * and remembers a plan until all tasks that write the tile have run. So a call says it for the tiles that it writes,
+ * submits its tasks, and takes it back: other calls have the limit. It uses `starpu_data_set_sched_data`.
  * @param tile     the handle of the tile
  * @param planned  0: no, as at first; else yes */
 void tessera_sched_plan_result(starpu_data_handle_t tile, int planned);

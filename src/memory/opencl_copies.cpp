@@ -116,8 +116,9 @@ bool copy_staged(const PartialTile& host, const PartialTile& tile, bool to_devic
     for_each_panel(host, [&](const Rectangle& panel) { staging::cut(panel, host.matrix.elemsize, largest, pieces); });
     if (!pieces.empty()) pool->run({&host, &tile, pieces, to_device, &device});
     return !pieces.empty();
-  } catch (const RuntimeError&) {
-    return false;  // the direct copy reports what fails there, too
+  } catch (const std::exception& error) {  // must not pass through StarPU, and may be of an earlier tile
+    codelets::report_failure(error.what());
+    return false;
   }
 }
 
