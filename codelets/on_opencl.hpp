@@ -113,13 +113,10 @@ struct OnOpenCl {
           opencl::her2k<T>(worker.queue, uplo, op, n, k, alpha, place(A, lda), place(B, ldb), beta, place(C, ldc)));
     clear_imaginary_diagonal(n, C, ldc);
   }
+  /// B ← α op(A) B or α B op(A), or with the inverse of A, for a triangle of order opencl::largest_triangle at most
   template <Scalar T>
-  void trmm(Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, const T* A, int lda, T* B, int ldb) const {
-    check("trmm", opencl::trmm<T>(worker.queue, side, uplo, op, diag, m, n, alpha, place(A, lda), place(B, ldb)));
-  }
-  template <Scalar T>
-  void trsm(Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, const T* A, int lda, T* B, int ldb) const {
-    check("trsm", opencl::trsm<T>(worker.queue, side, uplo, op, diag, m, n, alpha, place(A, lda), place(B, ldb)));
+  void apply(const opencl::TriangleOf& triangle, T alpha, const T* A, int lda, T* B, int ldb) const {
+    check_opencl("triangle", kernels<T>().apply(worker.queue, triangle, alpha, place(A, lda), place(B, ldb)));
   }
 
   /// C ← β C

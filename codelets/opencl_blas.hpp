@@ -96,18 +96,4 @@ clblast::StatusCode her2k(cl_command_queue queue, Uplo uplo, Op op, int n, int k
                                     &queue);
 }
 
-template <Scalar T>
-clblast::StatusCode trmm(cl_command_queue queue, Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, Place A,
-                         Place B) {
-  return clblast::Trmm(by_columns, clblast_of(side), clblast_of(uplo), clblast_of<T>(op), clblast_of(diag), length(m),
-                       length(n), alpha, A.buffer, A.offset, A.ld, B.buffer, B.offset, B.ld, &queue);
-}
-
-template <Scalar T>
-clblast::StatusCode trsm(cl_command_queue queue, Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, Place A,
-                         Place B) {
-  return clblast::Trsm(by_columns, clblast_of(side), clblast_of(uplo), clblast_of<T>(op), clblast_of(diag), length(m),
-                       length(n), alpha, A.buffer, A.offset, A.ld, B.buffer, B.offset, B.ld, &queue);
-}
-
 }  // namespace tessera::opencl

@@ -10,11 +10,15 @@ extern const char* const kernel_source;
 
 namespace {
 
+/// The columns that a group of apply_triangle computes: what a work item keeps of them fits its registers.
+template <Scalar T>
+constexpr int columns = 64 / sizeof(T);
+
 template <Scalar T>
 std::string macros() {
   std::string text = std::same_as<Real<T>, double> ? "-D REAL=double -D DOUBLE" : "-D REAL=float";
   if (is_complex<T>) text += " -D COMPLEX";
-  return text;
+  return text + " -D ORDER=" + std::to_string(largest_triangle) + " -D COLUMNS=" + std::to_string(columns<T>);
 }
 
 std::string build_log(cl_program program, cl_device_id device) {
@@ -78,7 +82,7 @@ cl_ulong offset(const Place& place) { return place.offset; }
 template <Scalar T>
 Kernels<T>::Kernels(cl_context context, cl_device_id device)
     : program_(build(context, device, macros<T>())), scale_(kernel(program_, "scale")), add_(kernel(program_, "add")),
-      real_diagonal_(kernel(program_, "real_diagonal")) {}
+      real_diagonal_(kernel(program_, "real_diagonal")), apply_triangle_(kernel(program_, "apply_triangle")) {}
 
 template <Scalar T>
 cl_int Kernels<T>::scale(cl_command_queue queue, const PartOf& part, T beta, const Place& C) const {
@@ -96,6 +100,26 @@ cl_int Kernels<T>::add(cl_command_queue queue, const PartOf& part, const Place& 
   const auto status = set_arguments(add_, part.m, part.n, number_of(part.part), part.first, flag(part.real_diagonal),
                                     re, im, D.buffer, offset(D), stride(D), C.buffer, offset(C), stride(C));
   return status != CL_SUCCESS ? status : run(queue, add_, part.m, part.n);
+}
+
+template <Scalar T>
+cl_int Kernels<T>::apply(cl_command_queue queue, const TriangleOf& triangle, T alpha, const Place& A,
+                         const Place& B) const {
+  const auto& [side, uplo, op, diag, m, n, inverse] = triangle;
+  if (m == 0 || n == 0) return CL_SUCCESS;
+  // On the right: the transpose of the triangle is applied to the transpose of B.
+  const bool left = side == Side::Left, as_stored = (op == Op::NoTrans) == left,
+             forward = ((uplo == Uplo::Lower) != (op != Op::NoTrans)) == left;
+  const int count = left ? n : m;
+  const cl_ulong one = 1, lda = A.ld, ldb = B.ld;
+  const Real<T> re = std::real(alpha), im = std::imag(alpha);
+  const auto status =
+      set_arguments(apply_triangle_, flag(inverse), flag(forward), flag(diag == Diag::Unit), flag(op == Op::ConjTrans),
+                    triangle.order(), count, re, im, A.buffer, offset(A), as_stored ? one : lda, as_stored ? lda : one,
+                    B.buffer, offset(B), left ? one : ldb, left ? ldb : one);
+  if (status != CL_SUCCESS) return status;
+  const std::size_t group = largest_triangle, size = group * ((count + columns<T> - 1) / columns<T>);
+  return clEnqueueNDRangeKernel(queue, apply_triangle_.get(), 1, nullptr, &size, &group, 0, nullptr, nullptr);
 }
 
 template <Scalar T>

@@ -18,6 +18,22 @@ struct PartOf {
   bool real_diagonal = false;  ///< the imaginary part of the diagonal is taken for 0, and becomes 0
 };
 
+/// A triangle of order n and how it is applied to the m×n or n×m matrix beside it.
+struct TriangleOf {
+  Side side;
+  Uplo uplo;
+  Op op;
+  Diag diag;
+  int m, n;      ///< of the matrix beside it
+  bool inverse;  ///< its inverse is applied
+  /// @return  its order
+  int order() const { return side == Side::Left ? m : n; }
+};
+
+/// The largest order of a triangle that `Kernels::apply` takes. A larger one makes fewer products of a tile, and more
+/// work of the kernel, which is slower.
+inline constexpr int largest_triangle = 128;
+
 /// The kernels for one type.
 template <Scalar T>
 class Kernels {
@@ -30,12 +46,15 @@ class Kernels {
   cl_int scale(cl_command_queue queue, const PartOf& part, T beta, const Place& C) const;
   /// C ← D + β C. With β = 0, C is not read.
   cl_int add(cl_command_queue queue, const PartOf& part, const Place& D, T beta, const Place& C) const;
+  /// B ← α op(A) B or α B op(A), or with the inverse of A
+  /// @pre  the order of the triangle is at most `largest_triangle`
+  cl_int apply(cl_command_queue queue, const TriangleOf& triangle, T alpha, const Place& A, const Place& B) const;
   /// The imaginary parts of the diagonal of a matrix of order n ← 0
   cl_int clear_imaginary_diagonal(cl_command_queue queue, int n, const Place& C) const;
 
  private:
   Program program_;
-  Kernel scale_, add_, real_diagonal_;
+  Kernel scale_, add_, real_diagonal_, apply_triangle_;
 };
 
 }  // namespace tessera::opencl

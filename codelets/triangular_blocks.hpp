@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "blocked_triangle.hpp"
 #include "codelet.hpp"
 #include "kernel.hpp"
 #include "sum_slots.hpp"
@@ -13,10 +14,8 @@
 /// trmm and trsm on one tile of a GPU as a sequence of products.
 /// cuBLAS works through the diagonal of a triangle row by row, unless the result of trmm is not one of its operands.
 /// Here, trmm copies a block of B and multiplies the copy. trsm multiplies by the inverses of the blocks on the
-/// diagonal of A, which `diagonal_blocks` computes once for a row of tiles of B. Between the blocks are products of
-/// rectangles, which are as large as possible: the operation on a tile is cut into two halves with a product between
-/// them, and so on down to a block. Milliseconds on one H100, double precision, left, lower, for a tile of B (half of
-/// the time of a product of this size in brackets):
+/// diagonal of A, which `diagonal_blocks` computes once for a row of tiles of B. Milliseconds on one H100, double
+/// precision, left, lower, for a tile of B (half of the time of a product of this size in brackets):
 ///
 /// | tile of B | trsm, cuBLAS | blocks of 256 | blocks of 512 | trmm, cuBLAS | blocks of 2048 |
 /// |---|---|---|---|---|---|
@@ -117,30 +116,16 @@ template <Scalar T>
 using InPlace = cublasStatus_t (*)(cublasHandle_t, Side, Uplo, Op, Diag, int m, int n, T alpha, const T* A, int lda,
                                    T* B, int ldb);
 
-/// Rows [first, first + count) of B if the triangle is on the left, columns if it is on the right; called "rows" below.
-struct Range {
-  int first, count;
-};
-
 /// A tile of B and the triangular tile that is applied to it.
 template <Scalar T>
-class TriangularBlocks {
+class TriangularBlocks : public BlockedTriangle<T, OnDevice> {
+  using Base = BlockedTriangle<T, OnDevice>;
+
  public:
   TriangularBlocks(const TriangularArgs<T>& args, const Tile<const T>& A, const Tile<T>& B)
-      : args_(args), A_(A), B_(B), left_(args.side == Side::Left),
-        forward_(((args.uplo == Uplo::Lower) != (args.op != Op::NoTrans)) == left_), handle_(device::local_handle()) {}
+      : Base(OnDevice{}, args, A, B) {}
 
-  /// Whether a row depends on the rows before it, else on those after it. A product with an inverse then adds the
-  /// diagonal term of a row last.
-  bool forward() const { return forward_; }
-
-  /// B ← α op(A)⁻¹ B
-  /// @param order     of the blocks
-  /// @param on_block  called with a Range and a factor: B(rows) ← factor op(A(rows, rows))⁻¹ B(rows)
-  template <typename OnBlock>
-  void solve(int order, OnBlock on_block) const {
-    solve({0, A_.n}, order, args_.alpha, on_block);
-  }
+  using Base::forward, Base::solve, Base::multiply;
 
   /// B ← α op(A)⁻¹ B, if the inverses may be used.
   /// @return  whether they may
@@ -153,14 +138,7 @@ class TriangularBlocks {
     return true;
   }
 
-  /// B ← α op(A) B
-  /// @param on_block  called with a Range and a factor: B(rows) ← factor op(A(rows, rows)) B(rows)
-  template <typename OnBlock>
-  void multiply(int order, OnBlock on_block) const {
-    multiply({0, A_.n}, order, on_block);
-  }
-
-  /// The same, on copies of blocks of B.
+  /// B ← α op(A) B, on copies of blocks of B.
   void multiply_copies() const {
     constexpr int copied_rows = 2048;  // at a time. For tiles of 4096, the fastest of 256, 512, 1024 and 2048
     multiply(copied_rows, [&](const Range& rows, T alpha) { multiply_by_triangle(rows, alpha); });
@@ -193,55 +171,11 @@ class TriangularBlocks {
   /// B(rows) ← α op(A(rows, rows)) B(rows) or α op(A(rows, rows))⁻¹ B(rows)
   /// @param kernel  cuBLAS's trmm or trsm
   void apply_in_place(InPlace<T> kernel, const Range& rows, T alpha) const {
-    const int m = left_ ? rows.count : B_.m, n = left_ ? B_.n : rows.count;
-    check("trmm or trsm", kernel(handle_, args_.side, args_.uplo, args_.op, args_.diag, m, n, alpha,
-                                 a(rows.first, rows.first), A_.ld, b(rows.first), B_.ld));
+    check("trmm or trsm", kernel(handle_, args_.side, args_.uplo, args_.op, args_.diag, this->m(rows), this->n(rows),
+                                 alpha, a(rows.first, rows.first), A_.ld, b(rows.first), B_.ld));
   }
 
  private:
-  struct Halves {
-    Range before, after;  ///< `after` depends on `before` in a product with A
-  };
-  /// Cuts a range into a power of two of blocks and the rest.
-  Halves halves(const Range& rows, int order) const {
-    int count = order;
-    while (2 * count < rows.count) count *= 2;
-    const Range low{rows.first, count}, high{rows.first + count, rows.count - count};
-    return forward_ ? Halves{low, high} : Halves{high, low};
-  }
-
-  template <typename OnBlock>
-  void solve(const Range& rows, int order, T alpha, const OnBlock& on_block) const {
-    if (rows.count <= order) return on_block(rows, alpha);
-    const auto [before, after] = halves(rows, order);
-    solve(before, order, alpha, on_block);
-    add_product(after, before, T(-1), alpha);
-    solve(after, order, T(1), on_block);
-  }
-
-  /// From the last block to the first: a block is overwritten only after all others that need it have read it.
-  template <typename OnBlock>
-  void multiply(const Range& rows, int order, const OnBlock& on_block) const {
-    if (rows.count <= order) return on_block(rows, args_.alpha);
-    const auto [before, after] = halves(rows, order);
-    multiply(after, order, on_block);
-    add_product(after, before, args_.alpha, T(1));
-    multiply(before, order, on_block);
-  }
-
-  /// B(to) ← α op(A)(to, from) B(from) + β B(to)
-  void add_product(const Range& to, const Range& from, T alpha, T beta) const {
-    const auto op = args_.op;
-    const bool as_stored = (op == Op::NoTrans) == left_;
-    const T* const factor = as_stored ? a(to.first, from.first) : a(from.first, to.first);
-    if (left_)
-      check("gemm", device::gemm<T>(handle_, op, Op::NoTrans, to.count, B_.n, from.count, alpha, factor, A_.ld,
-                                    b(from.first), B_.ld, beta, b(to.first), B_.ld));
-    else
-      check("gemm", device::gemm<T>(handle_, Op::NoTrans, op, B_.m, to.count, from.count, alpha, b(from.first), B_.ld,
-                                    factor, A_.ld, beta, b(to.first), B_.ld));
-  }
-
   /// Y ← α op(V) X + β Y, or with op(V) on the right. X has no gaps between columns, Y is a part of B. Multiplies by
   /// the zeros of V: up to order 512, cuBLAS's trmm is not faster.
   void apply_inverse(const DiagonalBlocks<const T>& inverses, const Range& rows, int m, int n, T alpha, const T* X,
@@ -269,14 +203,8 @@ class TriangularBlocks {
     }
   }
 
-  const T* a(int i, int j) const { return A_.data + i + static_cast<Index>(j) * A_.ld; }
-  T* b(int k) const { return left_ ? B_.data + k : B_.data + static_cast<Index>(k) * B_.ld; }
-
-  const TriangularArgs<T>& args_;
-  Tile<const T> A_;
-  Tile<T> B_;
-  bool left_, forward_;
-  cublasHandle_t handle_;
+  using Base::a, Base::b, Base::args_, Base::A_, Base::B_, Base::left_;
+  cublasHandle_t handle_ = this->blas_.handle;
 };
 
 /// B ← α op(A)⁻¹ B, by products where the inverses of the diagonal blocks allow it, and by rows where values are not

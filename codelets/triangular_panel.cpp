@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernel.hpp"
+#include "opencl_triangle.hpp"
 #include "triangular_blocks.hpp"
 
 #ifdef TESSERA_WITH_CUDA
@@ -81,14 +82,9 @@ struct TriangularPanel {
 #ifdef TESSERA_WITH_OPENCL
   static void run(const OnOpenCl& on, void* buffers[], const Args& args) {
     run(on, buffers, args, [&](const Parts& p) {
-      if constexpr (inverse)
-        on.trsm<T>(Side::Left, args.uplo, Op::NoTrans, args.diag, p.own.m, p.own.n, args.alpha, p.triangle.data,
-                   p.triangle.ld, p.own.data, p.own.ld);
-      else
-        on.trmm<T>(Side::Left, args.uplo, Op::NoTrans, args.diag, p.own.m, p.own.n, args.alpha, p.triangle.data,
-                   p.triangle.ld, p.own.data, p.own.ld);
+      if constexpr (inverse) solve<T>(on, args, p.triangle, p.own);
+      else multiply<T>(on, args, p.triangle, p.own);
     });
-    sum_slots::give_back(args.sum);
   }
 #endif
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernel.hpp"
+#include "opencl_triangle.hpp"
 #include "triangular_blocks.hpp"
 
 namespace tessera::codelets {
@@ -29,10 +30,7 @@ struct Trsm {
 
 #ifdef TESSERA_WITH_OPENCL
   static void run(const OnOpenCl& on, void* buffers[], const Args& args) {
-    const auto A = tile<const T>(buffers[0]);
-    const auto B = tile<T>(buffers[1]);
-    on.trsm<T>(args.side, args.uplo, args.op, args.diag, B.m, B.n, args.alpha, A.data, A.ld, B.data, B.ld);
-    sum_slots::give_back(args.sum);
+    solve(on, args, tile<const T>(buffers[0]), tile<T>(buffers[1]));
   }
 #endif
 };

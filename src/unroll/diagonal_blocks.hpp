@@ -8,8 +8,8 @@
 
 namespace tessera::unroll {
 
-/// Whether trsm with a tile of this order is blocked: GPUs then solve with inverses of its diagonal blocks. CLBlast,
-/// which solves on OpenCL devices, inverts blocks itself.
+/// Whether trsm with a tile of this order is blocked: GPUs of CUDA then solve with inverses of its diagonal blocks.
+/// OpenCL devices solve with these blocks by substitution.
 inline bool is_blocked(const detail::Session& session, Index order) {
   return session.machine().has_cuda() && order > codelets::diagonal_block;
 }

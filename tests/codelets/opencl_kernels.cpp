@@ -2,10 +2,13 @@
 // The kernels of our own for OpenCL, called directly on parts of a matrix.
 #include "codelets/opencl_kernels.hpp"
 
+#include <cmath>
 #include <limits>
 
+#include "codelets/host_blas.hpp"
 #include "machine/opencl_devices.hpp"
 #include "support/operands.hpp"
+#include "support/options.hpp"
 #include "support/tiled.hpp"
 
 namespace tessera::test {
@@ -99,6 +102,67 @@ TYPED_TEST(OpenClKernels, DoNotReadWithAFactorOfZero) {
   ASSERT_EQ(this->kernels_.add(this->queue_.get(), {n, n}, this->upload(D), T{}, sum), CL_SUCCESS);
   EXPECT_TRUE(this->download(zero, unread).equals(zeros));
   EXPECT_TRUE(this->download(sum, D).equals(D));
+}
+
+/// Calls body(triangle) for all forms of a triangle and several sizes.
+template <typename Body>
+void for_all_triangles(Body body) {
+  for (const Side side : all_sides)
+    for (const Uplo uplo : all_uplos)
+      for (const Op op : all_ops)
+        for (const Diag diag : all_diags)
+          for (const int order : {1, 37, opencl::largest_triangle})
+            for (const int others : {1, 35}) {
+              const bool left = side == Side::Left;
+              body(opencl::TriangleOf{side, uplo, op, diag, left ? order : others, left ? others : order, false});
+            }
+}
+
+/// Integers in the triangle, and powers of two on its diagonal, so that nothing is rounded; NaN in what is not used.
+template <Scalar T>
+HostMatrix<T> exact_triangle(const opencl::TriangleOf& triangle) {
+  const int order = triangle.order();
+  auto A = integer_matrix<T>(1, order, order, 3, 1);
+  for (Index j = 0; j < order; j++)
+    for (Index i = 0; i < order; i++) {
+      const bool used = is_meant(Structure::Triangular, {.uplo = triangle.uplo, .diag = triangle.diag}, i, j);
+      if (!used) A(i, j) = T(std::numeric_limits<Real<T>>::quiet_NaN());
+      else if (i == j) A(i, j) = T(static_cast<Real<T>>(i % 2 == 0 ? 2 : -1));
+    }
+  return A;
+}
+
+TYPED_TEST(OpenClKernels, MultiplyByATriangleAndSolveWithIt) {
+  using T = TypeParam;
+  const T factor(2);
+  for_all_triangles([&](opencl::TriangleOf triangle) {
+    const auto A = exact_triangle<T>(triangle);
+    const auto X = integer_matrix<T>(2, triangle.m, triangle.n, 5);
+    auto product = X;
+    host::trmm<T>(triangle.side, triangle.uplo, triangle.op, triangle.diag, triangle.m, triangle.n, factor, A.data(),
+                  static_cast<int>(A.ld()), product.data(), static_cast<int>(product.ld()));
+    const auto a = this->upload(A), b = this->upload(X);
+    ASSERT_EQ(this->kernels_.apply(this->queue_.get(), triangle, factor, a, b), CL_SUCCESS);
+    ASSERT_TRUE(this->download(b, X).equals(product)) << triangle.m << ' ' << triangle.n;
+    triangle.inverse = true;
+    ASSERT_EQ(this->kernels_.apply(this->queue_.get(), triangle, T(1) / factor, a, b), CL_SUCCESS);
+    ASSERT_TRUE(this->download(b, X).equals(X)) << triangle.m << ' ' << triangle.n;
+  });
+}
+
+TYPED_TEST(OpenClKernels, SolveWithALargeAndASmallDiagonal) {
+  using T = TypeParam;
+  const auto size = std::sqrt(std::numeric_limits<Real<T>>::max());  // its square would overflow with complex numbers
+  for (const Real<T> magnitude : {size * 2, 1 / (size * 2)}) {
+    HostMatrix<T> A(1, 1), B(1, 1);
+    T direction(1);
+    if constexpr (is_complex<T>) direction = T(1, -2);
+    A(0, 0) = B(0, 0) = magnitude * direction;
+    const auto b = this->upload(B);
+    const opencl::TriangleOf triangle{Side::Left, Uplo::Lower, Op::NoTrans, Diag::NonUnit, 1, 1, true};
+    ASSERT_EQ(this->kernels_.apply(this->queue_.get(), triangle, T(1), this->upload(A), b), CL_SUCCESS);
+    EXPECT_LE(std::abs(this->download(b, B)(0, 0) - T(1)), 4 * std::numeric_limits<Real<T>>::epsilon());
+  }
 }
 
 TYPED_TEST(OpenClKernels, MakeADiagonalReal) {

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "codelet.hpp"
+#include "tile.hpp"
+
+namespace tessera::codelets {
+
+/// Rows [first, first + count) of B if the triangle is on the left, columns if it is on the right; called "rows" below.
+struct Range {
+  int first, count;
+};
+
+/// trmm and trsm on one tile as operations with blocks on the diagonal of the triangle, and products between them. The
+/// products are as large as possible: the operation on a tile is cut into two halves with a product between them, and
+/// so on down to a block.
+/// @tparam Blas  has gemm
+template <Scalar T, typename Blas>
+class BlockedTriangle {
+ public:
+  BlockedTriangle(const Blas& blas, const TriangularArgs<T>& args, const Tile<const T>& A, const Tile<T>& B)
+      : blas_(blas), args_(args), A_(A), B_(B), left_(args.side == Side::Left),
+        forward_(((args.uplo == Uplo::Lower) != (args.op != Op::NoTrans)) == left_) {}
+
+  /// Whether a row depends on the rows before it, else on those after it.
+  bool forward() const { return forward_; }
+
+  /// B ← α op(A)⁻¹ B
+  /// @param order     of the blocks
+  /// @param on_block  called with a Range and a factor: B(rows) ← factor op(A(rows, rows))⁻¹ B(rows)
+  template <typename OnBlock>
+  void solve(int order, OnBlock on_block) const {
+    solve_rows({0, A_.n}, order, args_.alpha, on_block);
+  }
+
+  /// B ← α op(A) B
+  /// @param on_block  called with a Range and a factor: B(rows) ← factor op(A(rows, rows)) B(rows)
+  template <typename OnBlock>
+  void multiply(int order, OnBlock on_block) const {
+    multiply_rows({0, A_.n}, order, on_block);
+  }
+
+ protected:
+  const T* a(int i, int j) const { return A_.data + i + static_cast<Index>(j) * A_.ld; }
+  T* b(int k) const { return left_ ? B_.data + k : B_.data + static_cast<Index>(k) * B_.ld; }
+  /// B(rows) is an m×n matrix.
+  int m(const Range& rows) const { return left_ ? rows.count : B_.m; }
+  int n(const Range& rows) const { return left_ ? B_.n : rows.count; }
+
+  Blas blas_;
+  const TriangularArgs<T>& args_;
+  Tile<const T> A_;
+  Tile<T> B_;
+  bool left_, forward_;
+
+ private:
+  struct Halves {
+    Range before, after;  ///< `after` depends on `before` in a product with A
+  };
+  /// Cuts a range into a power of two of blocks and the rest.
+  Halves halves(const Range& rows, int order) const {
+    int count = order;
+    while (2 * count < rows.count) count *= 2;
+    const Range low{rows.first, count}, high{rows.first + count, rows.count - count};
+    return forward_ ? Halves{low, high} : Halves{high, low};
+  }
+
+  template <typename OnBlock>
+  void solve_rows(const Range& rows, int order, T alpha, const OnBlock& on_block) const {
+    if (rows.count <= order) return on_block(rows, alpha);
+    const auto [before, after] = halves(rows, order);
+    solve_rows(before, order, alpha, on_block);
+    add_product(after, before, T(-1), alpha);
+    solve_rows(after, order, T(1), on_block);
+  }
+
+  /// From the last block to the first: a block is overwritten only after all others that need it have read it.
+  template <typename OnBlock>
+  void multiply_rows(const Range& rows, int order, const OnBlock& on_block) const {
+    if (rows.count <= order) return on_block(rows, args_.alpha);
+    const auto [before, after] = halves(rows, order);
+    multiply_rows(after, order, on_block);
+    add_product(after, before, args_.alpha, T(1));
+    multiply_rows(before, order, on_block);
+  }
+
+  /// B(to) ← α op(A)(to, from) B(from) + β B(to)
+  void add_product(const Range& to, const Range& from, T alpha, T beta) const {
+    const auto op = args_.op;
+    const bool as_stored = (op == Op::NoTrans) == left_;
+    const T* const factor = as_stored ? a(to.first, from.first) : a(from.first, to.first);
+    const T* const x = b(from.first);
+    if (left_)
+      blas_.gemm(op, Op::NoTrans, to.count, B_.n, from.count, alpha, factor, A_.ld, x, B_.ld, beta, b(to.first), B_.ld);
+    else
+      blas_.gemm(Op::NoTrans, op, B_.m, to.count, from.count, alpha, x, B_.ld, factor, A_.ld, beta, b(to.first), B_.ld);
+  }
+};
+
+}  // namespace tessera::codelets

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#ifdef TESSERA_WITH_OPENCL
+
+#include "blocked_triangle.hpp"
+#include "kernel.hpp"
+#include "sum_slots.hpp"
+
+/// trmm and trsm on one tile of an OpenCL device: products by CLBlast, and a kernel of ours for the blocks on the
+/// diagonal, which multiplies or substitutes row by row. So nothing that lies in the other triangle is read, zeros are
+/// not multiplied, and errors are those of substitution. CLBlast's own trmm and trsm allocate memory in each call, and
+/// wait for kernels, which delays the copies of other threads.
+namespace tessera::codelets {
+
+template <Scalar T>
+class OpenClTriangle : public BlockedTriangle<T, OnOpenCl> {
+  using Base = BlockedTriangle<T, OnOpenCl>;
+
+ public:
+  using Base::Base;
+
+  /// B ← α op(A)⁻¹ B
+  void solve() const { Base::solve(opencl::largest_triangle, on_blocks(true)); }
+  /// B ← α op(A) B
+  void multiply() const { Base::multiply(opencl::largest_triangle, on_blocks(false)); }
+
+ private:
+  auto on_blocks(bool inverse) const {
+    return [this, inverse](const Range& rows, T alpha) {
+      this->blas_.template apply<T>(
+          {this->args_.side, this->args_.uplo, this->args_.op, this->args_.diag, this->m(rows), this->n(rows), inverse},
+          alpha, this->a(rows.first, rows.first), this->A_.ld, this->b(rows.first), this->B_.ld);
+    };
+  }
+};
+
+/// B ← α op(A)⁻¹ B
+template <Scalar T>
+void solve(const OnOpenCl& on, const TriangularArgs<T>& args, const Tile<const T>& A, const Tile<T>& B) {
+  OpenClTriangle<T>(on, args, A, B).solve();
+  sum_slots::give_back(args.sum);
+}
+
+/// B ← α op(A) B
+template <Scalar T>
+void multiply(const OnOpenCl& on, const TriangularArgs<T>& args, const Tile<const T>& A, const Tile<T>& B) {
+  OpenClTriangle<T>(on, args, A, B).multiply();
+  sum_slots::give_back(args.sum);
+}
+
+}  // namespace tessera::codelets
+
+#endif
