@@ -140,11 +140,11 @@ double Decision::expected_on_host(const Job& job) const {
 }
 
 int devices_in_sight() {
-  if (const auto opencl = detail::as_number<int>(detail::environment("TESSERA_OPENCL")); opencl && *opencl > 0)
-    return *opencl;
+  const auto number = [](const char* variable) { return detail::as_number<int>(detail::environment(variable)); };
+  int count = std::max(0, number("TESSERA_OPENCL").value_or(0));
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  if (visible != nullptr && (std::string_view(visible).empty() || visible[0] == '-')) return 0;
-  int count = 0;
+  if (visible != nullptr && (std::string_view(visible).empty() || visible[0] == '-')) return count;
+  if (number("TESSERA_CUDA_GPUS") == 0) return count;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/dev", error)) {
     const auto name = entry.path().filename().string();

@@ -138,7 +138,7 @@ DeviceRates rates(char type) {
     const auto& known = detail::machine_rates<T>(machine);
     const double gpus = machine.gpu_count(), cpus = machine.cpu_workers;
     if (gpus == 0) return {cpus * known.cpu.best_rate(), std::numeric_limits<double>::infinity()};
-    return {gpus * known.gpu.best_rate(), gpus * known.link};
+    return {gpus * known.others * known.gpu.best_rate(), gpus * known.link};
   });
 }
 

@@ -14,6 +14,7 @@ struct Info {
   std::string name;
   std::size_t memory = 0;  ///< bytes
   std::size_t free = 0;    ///< bytes that were free when the device was probed
+  bool opencl = false;     ///< an OpenCL device with StarPU's number `ordinal`; else CUDA drives it
 };
 
 /// The devices that answer, and for each of the others the reason why it does not (one reason if there is no CUDA at

@@ -13,11 +13,12 @@ namespace tessera::detail {
 /// What the calls of a session compute on, as a plain value. The session fills it in once, when StarPU has started.
 struct Machine {
   int cpu_workers = 0;
-  bool opencl = false;                        ///< the GPUs are OpenCL devices; else CUDA drives them
-  std::vector<int> gpus;                      ///< CUDA ordinals, or StarPU's numbers of OpenCL devices
+  std::vector<int> gpus;                      ///< CUDA ordinals, then StarPU's numbers of OpenCL devices
+  int cuda_gpus = 0;                          ///< how many of these GPUs CUDA drives, the first ones
   std::vector<std::vector<int>> gpu_workers;  ///< for each of these GPUs, the StarPU workers that drive it
   std::vector<gpu::Info> gpu_info;            ///< of the GPUs that answered; empty if the program has started StarPU
   bool gpus_alike = true;                     ///< whether all GPUs have the same name
+  bool kinds_alike = true;                    ///< whether those of CUDA have, and the OpenCL devices have
   /// Bytes of each GPU, of the smallest if they differ, that tiles are chosen for: its limit, or most of what it has
   /// even if others use some, but not more than half; 0: no GPU, or not known.
   double gpu_memory = 0;
@@ -28,7 +29,9 @@ struct Machine {
   std::optional<bool> even_edges;  ///< what the user has asked for where tiles do not divide a product
 
   int gpu_count() const noexcept { return static_cast<int>(gpus.size()); }
-  bool has_cuda() const noexcept { return !opencl && gpu_count() > 0; }
+  bool has_cuda() const noexcept { return cuda_gpus > 0; }
+  bool has_opencl() const noexcept { return cuda_gpus < gpu_count(); }
+  bool is_opencl(int gpu) const noexcept { return gpu >= cuda_gpus; }
   /// Whether each tile of a result has its GPU: for good, or as a suggestion to the policy.
   bool has_owners() const noexcept { return placement == Placement::Owner || placement == Placement::Home; }
 };

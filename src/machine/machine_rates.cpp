@@ -10,12 +10,12 @@
 #include <limits>
 #include <mutex>
 #include <random>
+#include <type_traits>
 
 #include "codelets/host_blas.hpp"
 #include "common/cache.hpp"
 #include "common/exit_gate.hpp"
 #include "gpu.hpp"
-#include "gpu_workers.hpp"
 #include "machine.hpp"
 #include "opencl.hpp"
 #include "rates_cache.hpp"
@@ -103,12 +103,13 @@ CostCurve measure_columns(int device) {
   return CostCurve(std::move(points));
 }
 
-/// Measurements of the first GPU. In a machine with several kinds of GPU, the first one decides the tile size.
+/// Measurements of the first GPU of CUDA, or of the first OpenCL device. In a machine with several kinds of GPU, the
+/// first one of all decides the tile size.
 class FirstGpu {
  public:
-  explicit FirstGpu(const Machine& machine)
-      : device_(machine.gpus.front()),
-        state_(machine.opencl ? gpu::State{opencl::conditions(device_)} : gpu::state(device_)),
+  FirstGpu(const Machine& machine, bool opencl)
+      : opencl_(opencl), device_(machine.gpus[static_cast<std::size_t>(opencl ? machine.cuda_gpus : 0)]),
+        state_(opencl ? gpu::State{opencl::conditions(device_)} : gpu::state(device_)),
         cache_(cache_directory().value_or(std::filesystem::path()), name(machine), state_.conditions) {}
 
   /// Returns the curve from the cache, or measures it. A measurement is not cached if another process used the GPU,
@@ -125,11 +126,12 @@ class FirstGpu {
 
  private:
   std::string name(const Machine& machine) const {
-    const auto& known = machine.gpu_info;
-    if (!known.empty()) return known.front().name;
-    return machine.opencl ? "an OpenCL device" : gpu::visible_devices()[static_cast<std::size_t>(device_)];
+    const auto known = std::ranges::find(machine.gpu_info, opencl_, &gpu::Info::opencl);
+    if (known != machine.gpu_info.end()) return known->name;
+    return opencl_ ? "an OpenCL device" : gpu::visible_devices()[static_cast<std::size_t>(device_)];
   }
 
+  bool opencl_;
   int device_;
   gpu::State state_;
   RatesCache cache_;
@@ -139,7 +141,7 @@ double link_rate(const Machine& machine) {
   const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(machine.gpu_workers.front().front()));
   if (const double rate = 1e6 * starpu_transfer_bandwidth(STARPU_MAIN_RAM, node); rate > 0) return rate;
   // StarPU uses bus files that Tessera did not write, and they lack this link.
-  if (machine.opencl) return opencl::measure_link(machine.gpus.front()).to_device;
+  if (!machine.has_cuda()) return opencl::measure_link(machine.gpus.front()).to_device;
   return gpu::measure_links({machine.gpus.front()}, std::size_t{64} << 20).h2d.front();
 }
 
@@ -164,50 +166,80 @@ MachineRates& rates_of() {
 
 std::mutex measuring;
 
-template <Scalar T>
-void publish(CostCurve curve, const CostCurve& column, double link) {
-  published(type_letter<T>) = nullptr;  // an earlier session without GPUs may have published other rates
-  auto& rates = rates_of<T>();
-  if (rates.cpu.empty()) rates.cpu = measure_cpu<T>();
-  rates.gpu = std::move(curve);
-  rates.column = column;
-  rates.link = link;
-  published(type_letter<T>) = &rates;
-}
+/// The curves of one GPU, for all types.
+struct Curves {
+  CostCurve s, d, c, z;
 
-void measure_cuda(const FirstGpu& gpu, const Machine& machine) {
-  const auto column = gpu.curve("column", measure_columns);
-  // Both are measured: one that other work on the machine disturbs makes the links look slow, and panels fast.
-  const double link = std::max(link_rate(machine), column.best_rate());
+  template <Scalar T>
+  const CostCurve& of() const {
+    return std::is_same_v<T, float>                 ? s
+           : std::is_same_v<T, double>              ? d
+           : std::is_same_v<T, std::complex<float>> ? c
+                                                    : z;
+  }
+};
+
+Curves measure_cuda(const FirstGpu& gpu) {
   const auto measured = [&]<Scalar T>(T) {
     return gpu.curve(std::string(1, type_letter<T>),
                      [](int device) { return measure_gpu<T>(device, gpu::kernel_seconds); });
   };
-  publish<float>(measured(float{}), column, link);
-  publish<std::complex<float>>(measured(std::complex<float>{}), column, link);
-  publish<std::complex<double>>(measured(std::complex<double>{}), column, link);
-  publish<double>(measured(double{}), column, link);  // last: if these rates exist, all are complete
+  return {measured(float{}), measured(double{}), measured(std::complex<float>{}), measured(std::complex<double>{})};
 }
 
 /// The rates of complex types are taken to be those of real ones, since compiling kernels for a measurement may take
-/// seconds. Columns are taken to be copied as fast as the link.
-void measure_opencl(const FirstGpu& gpu, double link) {
+/// seconds.
+Curves measure_opencl(const FirstGpu& gpu) {
   const auto single = gpu.curve("s", [](int device) { return measure_gpu<float>(device, opencl::kernel_seconds); });
   const auto full = gpu.curve("d", [](int device) { return measure_gpu<double>(device, opencl::kernel_seconds); });
-  publish<float>(single, {}, link);
-  publish<std::complex<float>>(single, {}, link);
-  publish<std::complex<double>>(full, {}, link);
-  publish<double>(full, {}, link);
+  return {single, full, single, full};
+}
+
+/// What has been measured of the GPUs of this process.
+struct Measured {
+  Curves cuda, opencl;
+  CostCurve column;  ///< of CUDA; those of OpenCL devices are taken to be copied as fast as the link
+};
+
+template <Scalar T>
+void publish(const Machine& machine, const Measured& measured, double link) {
+  published(type_letter<T>) = nullptr;  // an earlier session with other devices may have published other rates
+  auto& rates = rates_of<T>();
+  if (rates.cpu.empty()) rates.cpu = measure_cpu<T>();
+  rates.opencl = machine.has_opencl() ? measured.opencl.of<T>() : CostCurve();
+  rates.gpu = machine.has_cuda() ? measured.cuda.of<T>() : rates.opencl;
+  rates.others = mean_rate(rates, machine.cuda_gpus, machine.gpu_count() - machine.cuda_gpus);
+  rates.column = machine.has_cuda() ? measured.column : CostCurve();
+  rates.link = link;
+  published(type_letter<T>) = &rates;
 }
 
 }  // namespace
 
+double mean_rate(const MachineRates& rates, int cuda, int opencl) {
+  if (cuda == 0 || opencl == 0) return 1;
+  return (cuda + opencl * rates.opencl.best_rate() / rates.gpu.best_rate()) / (cuda + opencl);
+}
+
 void measure_gpu_rates(const Machine& machine) {
   const std::lock_guard lock(measuring);
-  if (machine.gpu_count() == 0 || !rates_of<double>().gpu.empty()) return;
-  const FirstGpu gpu(machine);
-  if (machine.opencl) measure_opencl(gpu, link_rate(machine));
-  else measure_cuda(gpu, machine);
+  if (machine.gpu_count() == 0) return;
+  static auto& measured = *new Measured;
+  double link = link_rate(machine);
+  if (machine.has_cuda()) {
+    const FirstGpu gpu(machine, false);
+    if (measured.cuda.d.empty()) {
+      measured.column = gpu.curve("column", measure_columns);
+      measured.cuda = measure_cuda(gpu);
+    }
+    // Both are measured: one that other work on the machine disturbs makes the links look slow, and panels fast.
+    link = std::max(link, measured.column.best_rate());
+  }
+  if (machine.has_opencl() && measured.opencl.d.empty()) measured.opencl = measure_opencl(FirstGpu(machine, true));
+  publish<float>(machine, measured, link);
+  publish<std::complex<float>>(machine, measured, link);
+  publish<std::complex<double>>(machine, measured, link);
+  publish<double>(machine, measured, link);
 }
 
 template <Scalar T>
@@ -238,11 +270,12 @@ MachineRates rates_before_start(const Machine& machine) {
     const OneHostThread while_measured;
     rates.cpu = measure_cpu<T>();
   }
-  if (!rates.gpu.empty()) return rates;
   MachineRates known;
-  known.cpu = rates.cpu;
-  known.gpu = FirstGpu(machine).curve(std::string(1, type_letter<T>),
-                                      [](int device) { return measure_gpu<T>(device, opencl::kernel_seconds); });
+  known.cpu = rates.cpu, known.gpu = rates.opencl;
+  if (known.gpu.empty())
+    known.gpu = FirstGpu(machine, true).curve(std::string(1, type_letter<T>), [](int device) {
+      return measure_gpu<T>(device, opencl::kernel_seconds);
+    });
   return known;
 }
 
@@ -254,7 +287,9 @@ void finish_measuring() { const std::lock_guard lock(measuring); }
 double expected_seconds(const char* /*operation*/, const codelets::Work& work, int worker) {
   const auto* rates = published(work.type).load();
   if (rates == nullptr) return 0;
-  return (gpu_workers::is_gpu(worker) ? rates->gpu : rates->cpu).seconds(work.flops);
+  const auto type = starpu_worker_get_type(worker);
+  if (type == STARPU_CUDA_WORKER) return rates->gpu.seconds(work.flops);
+  return (type == STARPU_OPENCL_WORKER ? rates->opencl : rates->cpu).seconds(work.flops);
 }
 
 }  // namespace tessera::detail

@@ -13,15 +13,16 @@ struct Machine;
 /// The rates of this machine for one type. Tessera uses them to choose tiles and to predict costs.
 struct MachineRates {
   CostCurve cpu;      ///< one core
-  CostCurve gpu;      ///< one GPU; empty if there is none
+  CostCurve gpu;      ///< one GPU, of CUDA if there is one; empty if there is none
+  CostCurve opencl;   ///< one OpenCL device; empty if there is none
   double others = 1;  ///< the mean rate of all GPUs, relative to `gpu`; 0: not known, since they differ
   double link = 0;    ///< host to one GPU [bytes/s]
   /// Copying one column of a tile between host and GPU while the GPU computes; empty: as fast as `link`.
   CostCurve column;
 };
 
-/// Measures the first GPU for all types, unless the rates are known from an earlier session of this process or from
-/// Tessera's cache. Takes about half a second.
+/// Measures the first GPU of each kind for all types, unless the rates are known from an earlier session of this
+/// process or from Tessera's cache. Takes about half a second.
 /// @pre  no task of Tessera runs on the GPU
 /// @throws RuntimeError if the GPU has not enough free memory for the measurement
 void measure_gpu_rates(const Machine& machine);
@@ -35,6 +36,9 @@ const MachineRates& machine_rates(const Machine& machine);
 /// @pre  `machine.gpus` and `gpu_info` are known
 template <Scalar T>
 MachineRates rates_before_start(const Machine& machine);
+
+/// The mean rate of GPUs of CUDA and OpenCL devices, relative to `rates.gpu`.
+double mean_rate(const MachineRates& rates, int cuda, int opencl);
 
 /// The cores that this process may use; a core that runs two threads at a time counts once.
 int core_count();

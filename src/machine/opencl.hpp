@@ -23,7 +23,8 @@ bool counts_processors();
 /// Asks the devices until `wanted` have passed a test in double and in single precision; -1: all. The others are
 /// `unusable`, with the reason; with processors, also that there is no device. The first call in a process compiles the
 /// kernels of the test, which may take seconds.
-gpu::Probe probe(int wanted, Kinds kinds);
+/// @param beside_cuda  leaves out NVIDIA's GPUs, since CUDA drives them
+gpu::Probe probe(int wanted, Kinds kinds, bool beside_cuda = false);
 
 /// The versions of device and driver, and whether copies use pinned memory: measured rates hold for these only.
 std::string conditions(int device);

@@ -10,7 +10,7 @@ namespace {
 constexpr const char* without = "this Tessera was built without OpenCL";
 }
 
-gpu::Probe probe(int /*wanted*/, Kinds kinds) {
+gpu::Probe probe(int /*wanted*/, Kinds kinds, bool /*beside_cuda*/) {
   if (kinds == Kinds::Gpus) return {};
   return {{}, {without}};
 }

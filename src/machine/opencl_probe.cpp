@@ -86,9 +86,11 @@ std::size_t memory_of(cl_device_id device, std::size_t devices) {
   return is_processor(device) ? bytes / (2 * devices) : bytes;
 }
 
+bool is_nvidia(cl_device_id device) { return value_of<cl_uint>(device, CL_DEVICE_VENDOR_ID) == 0x10de; }
+
 }  // namespace
 
-gpu::Probe probe(int wanted, Kinds kinds) {
+gpu::Probe probe(int wanted, Kinds kinds, bool beside_cuda) {
   gpu::Probe found;
   const auto& devices = listed(kinds);
   if (kinds == Kinds::All && !counts_processors())
@@ -99,7 +101,8 @@ gpu::Probe probe(int wanted, Kinds kinds) {
     if (kinds == Kinds::Gpus && is_processor(device)) continue;
     const auto name = text_of(device, CL_DEVICE_NAME) + " (OpenCL)";
     const auto memory = memory_of(device, devices.size());
-    if (const auto& why = known_fault(device); why.empty()) found.usable.push_back({number, name, memory, memory});
+    const auto why = beside_cuda && is_nvidia(device) ? "CUDA drives this GPU" : known_fault(device);
+    if (why.empty()) found.usable.push_back({number, name, memory, memory, true});
     else found.unusable.push_back("OpenCL device " + std::to_string(number) + ", " + name + ": " + why);
   }
   return found;

@@ -10,24 +10,19 @@
 
 namespace tessera::detail {
 
-/// What a session finds of GPUs, all driven by CUDA or all by OpenCL.
-struct Gpus {
-  gpu::Probe probe;
-  bool opencl = false;
-};
-
-/// The GPUs of this session. OpenCL devices are asked only if they are wanted, or if CUDA has none.
-/// @throws ArgumentError if more OpenCL devices are wanted than there are; `require_devices` checks `gpus`
-Gpus find_gpus(const RuntimeOptions& options);
+/// The GPUs of this session, those of CUDA first. OpenCL devices are asked only if they are wanted, or if CUDA has
+/// none.
+/// @throws ArgumentError if more of a kind are wanted than there are; `require_devices` checks `gpus`
+gpu::Probe find_gpus(const RuntimeOptions& options);
 
 /// The part of a GPU's memory that is used by default.
 inline constexpr double share_of_memory = 0.9;
 
-/// Whether the user has limited the memory, by our option or by StarPU's.
+/// Whether the user has limited the memory of a kind of GPU, by our option or by StarPU's.
 bool is_limited(Index memory, bool opencl);
 
 /// StarPU takes the memory that it may use on each GPU from nowhere else than the environment.
 /// @param memory  [MiB]; 0: most of what is free, if the user has not told StarPU
-std::vector<TemporaryVariable> limit_memory(const std::vector<gpu::Info>& gpus, bool opencl, Index memory);
+std::vector<TemporaryVariable> limit_memory(const std::vector<gpu::Info>& gpus, Index memory);
 
 }  // namespace tessera::detail

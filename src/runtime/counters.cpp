@@ -33,24 +33,20 @@ PolicyStatistics since(const PolicyStatistics& before, const PolicyStatistics& n
 constexpr unsigned first_context = 0;
 constexpr int host = -1;
 
-/// Number of the GPU with that memory node; `host` for the host's nodes.
-int device_at(int node) {
-  const auto n = static_cast<unsigned>(node);
-  return gpu_workers::is_gpu_memory(n) ? starpu_memory_node_get_devid(n) : host;
-}
+/// The memory node of a GPU, or `host` for all nodes of the host.
+int device_at(int node) { return gpu_workers::is_gpu_memory(static_cast<unsigned>(node)) ? node : host; }
 
 /// Counts since the last reset.
 class Counters {
  public:
-  /// @param gpus  CUDA ordinals of the GPUs; links name a GPU by its position among them
-  Statistics read(const std::vector<int>& gpus) {
+  Statistics read(const std::vector<unsigned>& gpu_nodes) {
     const std::lock_guard lock(mutex_);
     collect_bytes();
     Statistics result;
     result.seconds = 1e-6 * (starpu_timing_now() - begin_);
     result.tasks = submitted - tasks_before_;
     std::map<int, int> index{{host, -1}};
-    for (const int ordinal : gpus) index.emplace(ordinal, static_cast<int>(index.size()) - 1);
+    for (const auto node : gpu_nodes) index.emplace(static_cast<int>(node), static_cast<int>(index.size()) - 1);
     for (const auto& [ends, bytes] : bytes_) {
       const auto& [from, to] = ends;
       (from == host ? result.bytes_h2d : to == host ? result.bytes_d2h : result.bytes_d2d) += bytes;
@@ -92,7 +88,7 @@ class Counters {
 
   std::mutex mutex_;
   double begin_ = 0;                                    ///< µs
-  std::map<std::pair<int, int>, std::uint64_t> bytes_;  ///< by source and destination: CUDA ordinal, or `host`
+  std::map<std::pair<int, int>, std::uint64_t> bytes_;  ///< by source and destination, of `device_at`
   BytesByLink by_node_;                                 ///< never reset
   std::uint64_t tasks_before_ = 0;
   PolicyStatistics policy_before_{};
@@ -109,6 +105,6 @@ BytesByLink bytes_by_link() { return counters.by_node(); }
 
 void reset_counters() { counters.reset(); }
 
-Statistics read_counters(const std::vector<int>& gpus) { return counters.read(gpus); }
+Statistics read_counters(const std::vector<unsigned>& gpu_nodes) { return counters.read(gpu_nodes); }
 
 }  // namespace tessera::detail

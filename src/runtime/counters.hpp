@@ -22,7 +22,7 @@ BytesByLink bytes_by_link();
 void reset_counters();
 
 /// The counts since the last reset.
-/// @param gpus  CUDA ordinals of the GPUs; links name a GPU by its position among them
-Statistics read_counters(const std::vector<int>& gpus);
+/// @param gpu_nodes  the memory nodes of the GPUs; links name a GPU by its position among them
+Statistics read_counters(const std::vector<unsigned>& gpu_nodes);
 
 }  // namespace tessera::detail

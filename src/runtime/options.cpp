@@ -34,7 +34,8 @@ enum Field {
   Opencl,
   NodePart,
   NodeParts,
-  CpusWithoutGpus
+  CpusWithoutGpus,
+  Cuda
 };
 
 /// The value of the variable, a number from 0 to `largest`; `missing` if the variable is not set.
@@ -100,12 +101,14 @@ RuntimeOptions with_environment(RuntimeOptions options) {
   require_range(Cpus, "cpus", options.cpus, -1, most_cpus);
   require_range(CpusWithoutGpus, "cpus_without_gpus", options.cpus_without_gpus, -1, most_cpus);
   require_range(Gpus, "gpus", options.gpus, -1, most_workers);
+  require_range(Cuda, "cuda", options.cuda, -1, most_workers);
   require_range(Opencl, "opencl", options.opencl, -1, most_workers);
   require_range(Tile, "tile", options.tile, 0, largest_tile);
   require_range(GpuMemory, "gpu_memory", options.gpu_memory, 0, most_memory);
   if (options.cpus < 0) options.cpus = static_cast<int>(number(Cpus, "TESSERA_CPUS", -1, most_cpus));
   if (options.gpus < 0) options.gpus = static_cast<int>(number(Gpus, "TESSERA_GPUS", -1, most_workers));
   if (options.opencl < 0) options.opencl = static_cast<int>(number(Opencl, "TESSERA_OPENCL", -1, most_workers));
+  if (options.cuda < 0) options.cuda = static_cast<int>(number(Cuda, "TESSERA_CUDA_GPUS", -1, most_workers));
   if (options.tile == 0) options.tile = number(Tile, "TESSERA_TILE", 0, largest_tile);
   require_range(PinnedMemory, "pinned_memory", options.pinned_memory, 0, most_memory);
   if (options.pinned_memory == 0) options.pinned_memory = number(PinnedMemory, "TESSERA_PINNED_MEMORY", 0, most_memory);
@@ -134,8 +137,8 @@ void require_placement(Placement placement, const std::string& policy) {
 }
 
 void require_possible(const RuntimeOptions& options, const Machine& running) {
-  const Index opencl = running.opencl ? std::ssize(running.gpu_info) : 0;
-  require_devices(options, std::max<Index>(std::ssize(gpu::visible_devices()), opencl), "");
+  const Index opencl = std::ranges::count_if(running.gpu_info, &gpu::Info::opencl);
+  require_devices(options, std::ssize(gpu::visible_devices()) + opencl, "");
   const std::string policy = options.policy.empty() ? our_policy : options.policy;
   require_policy(policy);
   require_placement(options.placement, policy);

@@ -31,10 +31,12 @@ std::vector<std::string> command_line() {
   return words;
 }
 
-/// The index of a GPU among the machine's GPUs.
-/// @param ordinal  its CUDA ordinal
-std::size_t gpu_index(const Machine& machine, int ordinal) {
-  return static_cast<std::size_t>(std::ranges::find(machine.gpus, ordinal) - machine.gpus.begin());
+/// The index of the GPU with a memory node among the machine's GPUs.
+std::size_t gpu_index(const Machine& machine, unsigned node) {
+  const auto has_node = [node](const std::vector<int>& workers) {
+    return starpu_worker_get_memory_node(static_cast<unsigned>(workers.front())) == node;
+  };
+  return static_cast<std::size_t>(std::ranges::find_if(machine.gpu_workers, has_node) - machine.gpu_workers.begin());
 }
 
 ordered_json nodes_json(const Machine& machine) {
@@ -42,7 +44,7 @@ ordered_json nodes_json(const Machine& machine) {
   for (unsigned node = 0; node < starpu_memory_nodes_get_count(); node++) {
     const bool gpu = gpu_workers::is_gpu_memory(node);
     auto name = node == STARPU_MAIN_RAM ? std::string("host") : "NUMA " + std::to_string(node);
-    if (gpu) name = "GPU " + std::to_string(gpu_index(machine, starpu_memory_node_get_devid(node)));
+    if (gpu) name = "GPU " + std::to_string(gpu_index(machine, node));
     nodes.push_back({{"id", node}, {"name", name}, {"kind", gpu ? "gpu" : "host"}});
   }
   return nodes;
@@ -51,15 +53,15 @@ ordered_json nodes_json(const Machine& machine) {
 ordered_json workers_json(const Machine& machine) {
   auto workers = ordered_json::array();
   int cpus = 0;
-  std::map<int, int> of_device;
+  std::map<std::size_t, int> of_device;
   for (unsigned w = 0; w < starpu_worker_get_count(); w++) {
     const auto id = static_cast<int>(w);
     const bool gpu = gpu_workers::is_gpu(id);
     std::string name;
     if (gpu) {
-      const auto index = gpu_index(machine, starpu_worker_get_devid(id));
+      const auto index = gpu_index(machine, starpu_worker_get_memory_node(w));
       name = "GPU " + std::to_string(index);
-      if (machine.gpu_workers[index].size() > 1) name += "." + std::to_string(of_device[starpu_worker_get_devid(id)]++);
+      if (machine.gpu_workers[index].size() > 1) name += "." + std::to_string(of_device[index]++);
     } else {
       name = "CPU " + std::to_string(cpus++);
     }
@@ -83,9 +85,7 @@ ordered_json colours_json() {
 
 std::string machine_text(const Machine& machine) {
   std::map<std::string, int> gpus;
-  for (const int ordinal : machine.gpus)
-    for (const auto& info : machine.gpu_info)
-      if (info.ordinal == ordinal) gpus[info.name]++;
+  for (const auto& info : machine.gpu_info) gpus[info.name]++;
   std::string text;
   for (const auto& [name, count] : gpus) text += std::to_string(count) + " " + name + ", ";
   const int cpus = machine.cpu_workers;

@@ -57,10 +57,11 @@ std::vector<Device> devices() {
   const auto found = session->joined() && machine.has_cuda() ? gpu::probe(-1).usable : machine.gpu_info;
   for (std::size_t g = 0; g < machine.gpus.size(); g++) {
     const int ordinal = machine.gpus[g];
-    Device device{Device::Kind::Gpu, ordinal, static_cast<int>(machine.gpu_workers[g].size()), "GPU", 0,
-                  machine.opencl};
+    const bool opencl = machine.is_opencl(static_cast<int>(g));
+    Device device{Device::Kind::Gpu, ordinal, static_cast<int>(machine.gpu_workers[g].size()), "GPU", 0, opencl};
     for (const auto& info : found)
-      if (info.ordinal == ordinal) std::tie(device.name, device.memory) = std::tie(info.name, info.memory);
+      if (info.ordinal == ordinal && info.opencl == opencl)
+        std::tie(device.name, device.memory) = std::tie(info.name, info.memory);
     all.push_back(std::move(device));
   }
   return all;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
+#include <span>
 #include <thread>
 
 #include <tessera/sched.h>
@@ -36,11 +37,12 @@ namespace tessera::detail {
 namespace {
 
 /// The number of threads that StarPU, and the copies between GPUs and pageable memory, start.
-/// @param cpus  CPU workers; -1: as many as there are cores
-Index threads_of(int cpus, Index gpus) {
+/// @param conf  with numbers of workers; -1 CPU workers: as many as there are cores
+Index threads_of(const starpu_conf& conf) {
   constexpr Index copying = 12;
-  const Index workers = cpus >= 0 ? cpus : std::thread::hardware_concurrency();
-  return std::min<Index>(workers, STARPU_MAXCPUS) + (gpus > 0 ? gpus + copying : 0);
+  const auto of_gpus = [](int gpus) { return gpus > 0 ? gpus + copying : 0; };
+  const Index workers = conf.ncpus >= 0 ? conf.ncpus : std::thread::hardware_concurrency();
+  return std::min<Index>(workers, STARPU_MAXCPUS) + of_gpus(conf.ncuda) + of_gpus(conf.nopencl);
 }
 
 }  // namespace
@@ -97,8 +99,7 @@ Session::Session(const RuntimeOptions& given)
 void Session::start(const RuntimeOptions& options) {
   machine_.placement = options.placement;
   machine_.tile = options.tile;
-  auto [probe, opencl] = find_gpus(options);
-  machine_.opencl = opencl;
+  auto probe = find_gpus(options);
   unused_ = std::move(probe.unusable);
   machine_.gpu_info = std::move(probe.usable);
   require_devices(options, std::ssize(machine_.gpu_info), unused_.empty() ? "" : unused_.front());
@@ -116,31 +117,34 @@ void Session::start(const RuntimeOptions& options) {
   if (policy_ == our_policy) conf.sched_policy = tessera_sched_policy(), conf.sched_policy_name = nullptr;
   else conf.sched_policy_name = policy_.c_str();
   if (const int cpus = cpu_workers(options); cpus >= 0) conf.ncpus = cpus;
-  require_threads(threads_of(conf.ncpus, std::ssize(machine_.gpu_info)));
-  const int gpus = static_cast<int>(machine_.gpu_info.size());
-  conf.ncuda = opencl ? 0 : gpus;
-  conf.nopencl = opencl ? gpus : 0;
-  if (gpus > 0) {
-    (opencl ? conf.use_explicit_workers_opencl_gpuid : conf.use_explicit_workers_cuda_gpuid) = 1;
-    auto* const numbers = opencl ? conf.workers_opencl_gpuid : conf.workers_cuda_gpuid;
-    for (std::size_t i = 0; i < machine_.gpu_info.size(); i++)
-      numbers[i] = static_cast<unsigned>(machine_.gpu_info[i].ordinal);
+  conf.ncuda = conf.nopencl = 0;
+  std::vector<gpu::Info> opencl_devices;
+  for (const auto& gpu : machine_.gpu_info) {
+    auto& number = gpu.opencl ? conf.workers_opencl_gpuid[conf.nopencl++] : conf.workers_cuda_gpuid[conf.ncuda++];
+    number = static_cast<unsigned>(gpu.ordinal);
+    if (gpu.opencl) opencl_devices.push_back(gpu);
   }
+  if (conf.ncuda > 0) conf.use_explicit_workers_cuda_gpuid = 1;
+  if (conf.nopencl > 0) conf.use_explicit_workers_opencl_gpuid = 1;
+  require_threads(threads_of(conf));
   // StarPU must list the devices that Tessera has listed.
   std::optional<TemporaryVariable> processors;
   if (opencl::counts_processors()) processors.emplace("STARPU_OPENCL_ON_CPUS", "1", TemporaryVariable::IfSet::Replace);
   const TemporaryVariable silent("STARPU_SILENT", "1");
   // What is free may change from one run to the next, and tiles, and so the bits of results, should not.
-  if (!machine_.gpu_info.empty() && !is_limited(options.gpu_memory, opencl))
+  const auto limited = [&](const gpu::Info& gpu) { return is_limited(options.gpu_memory, gpu.opencl); };
+  if (!machine_.gpu_info.empty() && std::ranges::none_of(machine_.gpu_info, limited))
     machine_.gpu_memory =
         share_of_memory *
         static_cast<double>(std::ranges::min_element(machine_.gpu_info, {}, &gpu::Info::memory)->memory);
-  const auto limits = limit_memory(machine_.gpu_info, opencl, options.gpu_memory);
-  parts_->starpu_folder.emplace(opencl ? machine_.gpu_info : std::vector<gpu::Info>());
+  const auto limits = limit_memory(machine_.gpu_info, options.gpu_memory);
+  parts_->starpu_folder.emplace(opencl_devices);
   const auto folder = parts_->starpu_folder->announce();
   parts_->starpu.emplace(&conf);
-  if (opencl)
-    for (const auto& gpu : machine_.gpu_info) opencl::require_same_device(gpu.ordinal);
+  if (static_cast<int>(starpu_opencl_worker_get_count()) < conf.nopencl)
+    throw RuntimeError(
+        "this StarPU drives no OpenCL device whose number is that of a GPU of CUDA: use one that ./run has built");
+  for (const auto& gpu : opencl_devices) opencl::require_same_device(gpu.ordinal);
 }
 
 /// The number of CPU workers to start; -1: StarPU decides.
@@ -156,29 +160,35 @@ int Session::cpu_workers(const RuntimeOptions& options) {
 void Session::find_sharing_cores() {
   if (joined_ || policy_ != our_policy || !machine_.has_owners() || machine_.cpu_workers < 2) return;
 #ifndef STARPU_SIMGRID
-  if (!machine_.gpus_alike) return;  // only the first one is measured
+  if (!machine_.kinds_alike) return;  // only the first one of each kind is measured
 #endif
   machine_.sharing_cores.resize(static_cast<std::size_t>(machine_.cpu_workers));
   starpu_worker_get_ids_by_type(STARPU_CPU_WORKER, machine_.sharing_cores.data(),
                                 static_cast<unsigned>(machine_.cpu_workers));
 }
 
-void Session::look_at_workers() {
-  machine_.cpu_workers = static_cast<int>(starpu_cpu_worker_get_count());
-  machine_.opencl = gpu_workers::are_opencl();
-  std::vector<int> workers(gpu_workers::count());
-  starpu_worker_get_ids_by_type(gpu_workers::type(), workers.data(), static_cast<unsigned>(workers.size()));
+/// Adds the GPUs that these workers drive to the machine.
+void Session::add_gpus(const std::vector<int>& workers) {
+  const auto first = machine_.gpus.size();
   for (const int worker : workers) {
     const int device = starpu_worker_get_devid(worker);
-    if (machine_.gpus.empty() || machine_.gpus.back() != device) {
+    if (machine_.gpus.size() == first || machine_.gpus.back() != device) {
       machine_.gpus.push_back(device);
       machine_.gpu_workers.emplace_back();
     }
     machine_.gpu_workers.back().push_back(worker);
   }
+}
+
+void Session::look_at_workers() {
+  machine_.cpu_workers = static_cast<int>(starpu_cpu_worker_get_count());
+  gpu_workers::opencl_beside_cuda = !joined_;
+  add_gpus(gpu_workers::of(STARPU_CUDA_WORKER));
+  machine_.cuda_gpus = machine_.gpu_count();
+  add_gpus(gpu_workers::of(STARPU_OPENCL_WORKER));
   double smallest = 0;
-  for (const int worker : workers) {
-    const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(worker));
+  for (const auto& workers : machine_.gpu_workers) {
+    const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(workers.front()));
     const double memory = std::max(0.0, static_cast<double>(starpu_memory_get_total(node)));
     smallest = smallest == 0 ? memory : std::min(smallest, memory);
   }
@@ -186,11 +196,16 @@ void Session::look_at_workers() {
     machine_.gpu_memory = smallest;  // or tiles might not fit at all
   std::vector<std::string> names;
   for (const auto& gpu : machine_.gpu_info) names.push_back(gpu.name);
-  if (names.empty() && machine_.gpu_count() > 1 && !machine_.opencl) {
+  if (names.empty() && machine_.gpu_count() > 1 && machine_.has_cuda()) {
     const auto visible = gpu::visible_devices();
     for (const int gpu : machine_.gpus) names.push_back(visible[static_cast<std::size_t>(gpu)]);
   }
-  machine_.gpus_alike = std::ranges::adjacent_find(names, std::ranges::not_equal_to()) == names.end();
+  const auto alike = [](std::span<const std::string> some) {
+    return std::ranges::adjacent_find(some, std::ranges::not_equal_to()) == some.end();
+  };
+  const auto of_cuda = std::min<std::size_t>(static_cast<std::size_t>(machine_.cuda_gpus), names.size());
+  machine_.gpus_alike = alike(names);
+  machine_.kinds_alike = alike(std::span(names).first(of_cuda)) && alike(std::span(names).subspan(of_cuda));
   if (const auto* policy = starpu_sched_get_sched_policy(); policy != nullptr) policy_ = policy->policy_name;
   counts_other_tasks_ = policy_ == our_policy;
   if (!joined_) parts_->other_tasks_done = tessera_sched_other_tasks();  // of an earlier StarPU

@@ -50,6 +50,7 @@ class Session {
   void start(const RuntimeOptions& options);
   int cpu_workers(const RuntimeOptions& options);
   void look_at_workers();
+  void add_gpus(const std::vector<int>& workers);
   void find_sharing_cores();
 
   std::unique_ptr<Parts> parts_;

@@ -57,7 +57,7 @@ SingleHostThread::~SingleHostThread() {
 // Delegates to the default constructor, so that the destructor runs even if this constructor throws.
 PreparedDevices::PreparedDevices([[maybe_unused]] std::size_t pinned_memory) : PreparedDevices() {
 #ifdef TESSERA_WITH_OPENCL
-  if (gpu_workers::are_opencl()) {
+  if (!gpu_workers::of(STARPU_OPENCL_WORKER).empty()) {
     opencl_copies::start(pinned_memory);
     opencl::create_workers();
   }
@@ -71,7 +71,7 @@ PreparedDevices::PreparedDevices([[maybe_unused]] std::size_t pinned_memory) : P
 
 PreparedDevices::~PreparedDevices() {
 #ifdef TESSERA_WITH_OPENCL
-  if (gpu_workers::are_opencl()) {
+  if (!gpu_workers::of(STARPU_OPENCL_WORKER).empty()) {
     opencl::destroy_workers();
     opencl_copies::stop();
   }

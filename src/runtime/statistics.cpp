@@ -9,7 +9,10 @@ namespace tessera {
 
 Statistics statistics() {
   const auto session = detail::session();
-  return detail::read_counters(session->machine().gpus);
+  std::vector<unsigned> nodes;
+  for (const auto& workers : session->machine().gpu_workers)
+    nodes.push_back(starpu_worker_get_memory_node(static_cast<unsigned>(workers.front())));
+  return detail::read_counters(nodes);
 }
 
 void reset_statistics() {

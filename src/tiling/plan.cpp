@@ -188,8 +188,10 @@ Plan plan_panels(const Machine& machine, Index m, Index n, TileExtents tile) {
   plan.tile = tile;
   plan.together = 1;
   if (!machine.has_owners()) return plan;
-  plan.grid = {1, machine.gpu_count()};
-  const double room = most_of_memory * machine.gpu_memory * machine.gpu_count();
+  // OpenCL devices have no operations on panels. Without GPUs of CUDA, cores execute the tasks of all.
+  const int gpus = machine.has_cuda() ? machine.cuda_gpus : machine.gpu_count();
+  plan.grid = {1, gpus};
+  const double room = most_of_memory * machine.gpu_memory * gpus;
   plan.load_first = machine.gpu_memory <= 0 || model.bytes(m, n) <= room;
   // Out of core, half of the room is for the panels that are updated together.
   if (!plan.load_first) plan.together = std::max<Index>(1, static_cast<Index>(room / 2 / model.bytes(m, tile.n)));

@@ -9,17 +9,13 @@
 
 #include "common/failure.hpp"
 #include "memory/tile_interface.hpp"
+#include "owning_worker.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/process_session.hpp"
 
 namespace tessera::unroll {
 
 namespace {
-
-/// Whether a GPU of this machine has the operation. All but a few have an implementation for CUDA.
-bool gpus_have(const starpu_codelet& codelet, const detail::Machine& machine) {
-  return !machine.opencl || codelet.opencl_funcs[0] != nullptr;
-}
 
 /// Prefetches a tile, with idle priority, to the memory node of the worker that ran the current task.
 void fetch_when_idle(starpu_data_handle_t handle) {
@@ -135,17 +131,16 @@ void Submitter::submit(starpu_codelet& codelet, std::span<const Access> accesses
   task->epilogue_callback_arg = &end;
   task->priority = priority;
   const auto& machine = session_.machine();
+  const auto gpus = kinds_of_gpus(codelet, machine);
   // In a StarPU of the program, with workers of both kinds. Nothing is prepared for those of OpenCL.
-  if (!machine.opencl && starpu_opencl_worker_get_count() > 0) task->where = STARPU_CPU | STARPU_CUDA;
-  if (owner >= 0 && gpus_have(codelet, machine)) {
-    const auto core = owner - machine.gpu_count();
-    const int worker = core >= 0 ? machine.sharing_cores[static_cast<std::size_t>(core)]
-                                 : machine.gpu_workers[static_cast<std::size_t>(owner)].front();
+  if (!machine.has_opencl() && starpu_opencl_worker_get_count() > 0) task->where = STARPU_CPU | STARPU_CUDA;
+  if (owner >= 0 && gpus != 0) {
+    const int worker = worker_of(owner, gpus, machine);
     if (machine.placement == Placement::Home) {
       // GPUs take tiles of cores that are late. Without CPU workers on their own, identical GPUs give the same bits for
       // the same call.
-      task->where = machine.opencl ? STARPU_OPENCL : STARPU_CUDA;
-      if (core >= 0) task->where |= STARPU_CPU;
+      task->where = static_cast<std::int32_t>(gpus);
+      if (owner >= machine.gpu_count()) task->where |= STARPU_CPU;
       for (const auto& access : accesses)
         if ((access.mode & STARPU_W) != 0) tessera_sched_suggest_home(access.handle, worker);
     } else {
@@ -157,13 +152,13 @@ void Submitter::submit(starpu_codelet& codelet, std::span<const Access> accesses
   call_->task_begins();
   counted_.count(*task);
   // StarPU remembers the workers of earlier sessions, and would keep such a task for ever.
-  const bool nowhere = !gpus_have(codelet, machine) && machine.cpu_workers == 0;
+  const bool nowhere = gpus == 0 && machine.cpu_workers == 0;
   if (const int status = nowhere ? -ENODEV : starpu_task_submit(task); status != 0) {
     counted_.take_back(*task);
     if (chunk_ != nullptr) starpu_task_end_dep_add(chunk_, -1);
     call_->one_ends();
     const std::string why = status != -ENODEV ? std::strerror(-status)
-                            : gpus_have(codelet, machine)
+                            : gpus != 0
                                 ? "no worker can run it"
                                 : "it runs on CPU workers only, of which there are none beside the OpenCL devices";
     task->destroy = 0;  // or StarPU would refuse to

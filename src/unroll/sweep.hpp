@@ -113,8 +113,10 @@ class Sweep {
   /// elements are finite.
   /// @param x  the access of the diagonal task. `inspect` has the same, although it only reads: so it belongs to the
   ///           tasks that write the tile, which the policy keeps on one GPU, and its failure is one of the tile.
-  /// @return   where the sum will be; null if the diagonal task must inspect the tile itself
+  /// @return   where the sum will be; null if the diagonal task must inspect the tile itself, as OpenCL devices need
+  /// not
   Real<T>* submit_inspection(Index s, Index j, const Access& x) {
+    if (session_.machine().is_opencl(owners_.of(s, j))) return nullptr;
     if (elements(s, j) > std::numeric_limits<int>::max() || !submitter_.runs(x.handle)) return nullptr;
     Real<T>* const sum = codelets::sum_slots::take<T>();
     if (sum == nullptr) return nullptr;

@@ -164,11 +164,15 @@ TEST(OpenCl, MoreDevicesThanThereAreIsRefused) {
   options.opencl = -2;
   refuse(options, 10, "opencl", "is -2, must be from -1");
   options.opencl = 2, options.gpus = 3;
-  refuse(options, 2, "gpus", "is 3, but TESSERA_OPENCL allows only 2 OpenCL devices");
+  refuse(options, 2, "gpus", "is 3, but this machine has 2 that can be used");
+  options.gpus = -1, options.cuda = 1;
+  refuse(options, 14, "cuda", "is 1, but this machine has 0 GPUs of CUDA that can be used");
   options = alone(), options.opencl = 0;
   refuse(options, 1, "cpus", "there is no GPU");
   const Environment environment{{"TESSERA_OPENCL", "two"}};
   refuse(alone(), 10, "TESSERA_OPENCL", "is 'two', must be a number");
+  const Environment cuda{{"TESSERA_CUDA_GPUS", "-1"}};
+  refuse(options, 14, "TESSERA_CUDA_GPUS", "is '-1', must be a number");
 }
 
 TEST(OpenCl, ProcessorsAreTakenOnlyIfAskedFor) {

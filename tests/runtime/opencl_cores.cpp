@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Cores that compute tiles beside OpenCL devices. PoCL's devices are much slower than the cores.
 #include <starpu.h>
-#include <starpu_profiling.h>
 
 #include <gmock/gmock.h>
 
@@ -16,6 +15,7 @@
 #include "support/environment.hpp"
 #include "support/operands.hpp"
 #include "support/random_vector.hpp"
+#include "support/tasks_of.hpp"
 #include "support/tiled.hpp"
 
 namespace tessera::test {
@@ -26,33 +26,6 @@ RuntimeOptions with_cores(int cpus, Placement placement = Placement::Automatic) 
   options.cpus = cpus, options.placement = placement;
   return options;
 }
-
-/// Tasks that workers of one kind run while this object lives.
-class TasksOf {
- public:
-  explicit TasksOf(starpu_worker_archtype type) : workers_(starpu_worker_get_count_by_type(type)) {
-    starpu_worker_get_ids_by_type(type, workers_.data(), static_cast<unsigned>(workers_.size()));
-    starpu_profiling_status_set(STARPU_PROFILING_ENABLE);
-    count();
-  }
-  ~TasksOf() { starpu_profiling_status_set(STARPU_PROFILING_DISABLE); }
-  TasksOf(const TasksOf&) = delete;
-  TasksOf& operator=(const TasksOf&) = delete;
-
-  /// Those since the last call.
-  int count() {
-    int sum = 0;
-    for (const int worker : workers_) {
-      starpu_profiling_worker_info info;
-      starpu_profiling_worker_get_info(worker, &info);
-      sum += info.executed_tasks;
-    }
-    return sum;
-  }
-
- private:
-  std::vector<int> workers_;
-};
 
 void expect_right_results() {
   auto before = integer_call(routine<double>("gemm"), {.op_b = Op::Trans}, {300, 300, 200}, 1, 1.0, 2.0),

@@ -35,6 +35,15 @@ TEST(CoreShare, RateIsThatOfAllCoresOverThatOfAllGpus) {
   EXPECT_DOUBLE_EQ(relative_rate_of_cores(unlike, 16, 4), 0.4);
 }
 
+// One GPU of CUDA with 4 TFLOP/s and three OpenCL devices with 1.
+TEST(CoreShare, MeanRateIsThatOfAllKinds) {
+  auto both = rates(60e9, 4e12);
+  both.opencl = rates(0, 1e12).gpu;
+  EXPECT_DOUBLE_EQ(detail::mean_rate(both, 1, 3), (4.0 + 3 * 1) / 4 / 4);
+  EXPECT_DOUBLE_EQ(detail::mean_rate(both, 2, 0), 1);
+  EXPECT_DOUBLE_EQ(detail::mean_rate(both, 0, 2), 1);
+}
+
 TEST(CoreShare, CoresNeedThreePercent) {
   EXPECT_TRUE(cores_are_worth_it(rates(10e9, 1e12), 3, 1));
   EXPECT_FALSE(cores_are_worth_it(rates(9.9e9, 1e12), 3, 1));

@@ -55,7 +55,7 @@ std::string compare(const Result& ours, const Result& other, const std::string& 
 std::string say_devices(const Result& ours, const Machine& machine) {
   if (ours.gpus == 0)
     return ours.cpus == 1 ? "the one core of this machine" : fmt::format("the {} cores of this machine", ours.cpus);
-  return fmt::format("{} {}{} at once", ours.gpus, machine.gpus.front().name, ours.gpus > 1 ? " GPUs" : "");
+  return machine.names(ours.gpus) + " at once";
 }
 
 std::string say_check(const Result& r) {

@@ -109,13 +109,12 @@ double opencl_rate(int device, int n) {
 template <Scalar T>
 double gpus_rate(const Machine& machine, int gpus, int n, double seconds) {
   n = fitting(machine, gpus, sizeof(T), n);
-  if (machine.opencl) {
-    double rate = 0;
-    for (const int device : machine.ordinals(gpus)) rate += opencl_rate<T>(device, n);
-    return rate;
-  }
-  return gpus * flops_per_multiply_add<T> * std::pow(n, 3) /
-         gpu::product_seconds(type_letter<T>, machine.ordinals(gpus), n, seconds);
+  double rate = 0;
+  for (const int device : machine.ordinals(gpus, true)) rate += opencl_rate<T>(device, n);
+  if (const auto cuda = machine.ordinals(gpus); !cuda.empty())
+    rate += static_cast<double>(cuda.size()) * flops_per_multiply_add<T> * std::pow(n, 3) /
+            gpu::product_seconds(type_letter<T>, cuda, n, seconds);
+  return rate;
 }
 
 }  // namespace
@@ -142,30 +141,33 @@ void Limits::measure(char type, int gpus, Index n) {
 }
 
 /// The sums of what each OpenCL device copies alone, in one direction and while nothing computes.
-void Limits::measure_opencl_links(int gpus) {
+gpu::BusyLinks Limits::opencl_links(int gpus) const {
   gpu::BusyLinks sum;
-  for (const int device : machine_.ordinals(gpus)) {
+  for (const int device : machine_.ordinals(gpus, true)) {
     const auto [in, out] = opencl::measure_link(device);
     sum.in += in, sum.out += out;
   }
   sum.both = std::max(sum.in, sum.out);
-  links_[gpus] = {sum.in, sum.out};
-  busy_links_[gpus] = sum;
+  return sum;
 }
 
 void Limits::measure_links(int gpus) {
   progress_.show("links");
-  if (machine_.opencl) return measure_opencl_links(gpus);
+  auto& busy = busy_links_[gpus] = opencl_links(gpus);
+  auto& [in, out] = links_[gpus] = {busy.in, busy.out};
+  const auto cuda = machine_.ordinals(gpus);
+  if (cuda.empty()) return;
   auto bytes = link_bytes, bytes_of_one = busy_bytes;
   for (int i = 0; i < gpus; i++) {
     const auto memory = machine_.gpus[static_cast<std::size_t>(i)].memory;
     bytes = std::min(bytes, memory / 8), bytes_of_one = std::min(bytes_of_one, memory / 16);
   }
-  const auto rates = gpu::measure_links(machine_.ordinals(gpus), bytes);
-  links_[gpus] = {rates.h2d_together, rates.d2h_together};
+  const auto rates = gpu::measure_links(cuda, bytes);
+  in += rates.h2d_together, out += rates.d2h_together;
   progress_.show("links of computing GPUs");
   const int n = fitting(machine_, gpus, sizeof(double), largest_gpu_product);
-  busy_links_[gpus] = gpu::measure_busy_links(machine_.ordinals(gpus), n, bytes_of_one, busy_seconds);
+  const auto busy_cuda = gpu::measure_busy_links(cuda, n, bytes_of_one, busy_seconds);
+  busy.in += busy_cuda.in, busy.out += busy_cuda.out, busy.both += busy_cuda.both;
 }
 
 double Limits::seconds(const Routine& routine, const Problem& problem, int gpus) const {

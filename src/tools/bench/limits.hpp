@@ -41,7 +41,7 @@ class Limits {
 
  private:
   void measure_links(int gpus);
-  void measure_opencl_links(int gpus);
+  gpu::BusyLinks opencl_links(int gpus) const;
 
   const Machine& machine_;
   int cpus_;

@@ -11,10 +11,21 @@
 
 namespace tessera::bench {
 
-std::vector<int> Machine::ordinals(int count) const {
+std::vector<int> Machine::ordinals(int count, bool opencl) const {
   std::vector<int> result;
-  for (int i = 0; i < count; i++) result.push_back(gpus.at(static_cast<std::size_t>(i)).ordinal);
+  for (int i = 0; i < count; i++)
+    if (const auto& gpu = gpus.at(static_cast<std::size_t>(i)); gpu.opencl == opencl) result.push_back(gpu.ordinal);
   return result;
+}
+
+std::string Machine::names(int count) const {
+  std::string text;
+  for (auto gpu = gpus.begin(), end = gpu + count; gpu != end;) {
+    const auto next = std::find_if(gpu, end, [&](const gpu::Info& other) { return other.name != gpu->name; });
+    text += (text.empty() ? "" : " and ") + std::to_string(next - gpu) + " x " + gpu->name;
+    gpu = next;
+  }
+  return text;
 }
 
 Machine look_at_machine(bool look_for_gpus) {
@@ -25,8 +36,8 @@ Machine look_at_machine(bool look_for_gpus) {
   if (!look_for_gpus) return machine;
   RuntimeOptions all;
   all.opencl = detail::with_environment({}).opencl;
-  auto [probe, opencl] = detail::find_gpus(all);
-  machine.opencl = opencl;
+  all.cuda = detail::with_environment({}).cuda;
+  auto probe = detail::find_gpus(all);
   machine.gpus = std::move(probe.usable);
   if (!probe.unusable.empty()) machine.why_not_more_gpus = probe.unusable.front();
   return machine;

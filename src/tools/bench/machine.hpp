@@ -14,11 +14,14 @@ struct Machine {
   int blas_threads = 1;           ///< threads of the host BLAS, by its own choice
   double free_memory = 0;         ///< bytes; the least of what the system and the control group report
   std::vector<gpu::Info> gpus;    ///< the GPUs that respond
-  bool opencl = false;            ///< they are OpenCL devices
   std::string why_not_more_gpus;  ///< "" if all GPUs respond
 
-  /// CUDA ordinals of the first `count` GPUs, or numbers of the OpenCL devices.
-  std::vector<int> ordinals(int count) const;
+  /// Of the first `count` GPUs: CUDA ordinals, or numbers of the OpenCL devices.
+  std::vector<int> ordinals(int count, bool opencl = false) const;
+  /// Whether CUDA drives a GPU.
+  bool has_cuda() const { return !ordinals(static_cast<int>(gpus.size())).empty(); }
+  /// Numbers and names of the first `count` GPUs: "2 x A and 1 x B".
+  std::string names(int count) const;
 };
 
 /// @param look_for_gpus  creates a CUDA context on each GPU

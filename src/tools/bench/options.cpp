@@ -144,11 +144,11 @@ void resolve(Options& options, const Machine& machine) {
       throw BadArgument(fmt::format("--against: {} is not available: this program was built without CUDA", name));
     if (wanted && !any) throw BadArgument(fmt::format("--against: {} needs a GPU, but none is used{}", name, because));
   }
-  if (options.pinned.value_or(false) && (found == 0 || machine.opencl))
+  if (options.pinned.value_or(false) && !machine.has_cuda())
     throw BadArgument("--memory", "pinned", "needs a GPU that CUDA drives, but there is none" + because);
   if (options.cpus == 0 && std::ranges::find(options.gpus, 0) != options.gpus.end())
     throw BadArgument("--cpus", "0", "leaves no device: there is no GPU either" + because);
-  if (!options.pinned) options.pinned = any && !machine.opencl;
+  if (!options.pinned) options.pinned = any && machine.has_cuda();
 }
 
 }  // namespace tessera::bench

@@ -14,6 +14,8 @@
 #include <tessera/error.hpp>
 
 #include "bench/timing.hpp"
+#include "runtime/process_session.hpp"
+#include "runtime/session.hpp"
 #include "shared/bad_argument.hpp"
 #include "shared/json_lines.hpp"
 #include "shared/runtime_options.hpp"
@@ -82,15 +84,6 @@ starpu_codelet& nothing() {
   };
   static Codelet one;
   return one.codelet;
-}
-
-/// The workers of GPUs: a session has those of CUDA or those of OpenCL, not both.
-std::vector<int> gpu_workers() {
-  std::vector<int> workers(starpu_worker_get_count());
-  const auto type = starpu_cuda_worker_get_count() > 0 ? STARPU_CUDA_WORKER : STARPU_OPENCL_WORKER;
-  workers.resize(
-      static_cast<std::size_t>(starpu_worker_get_ids_by_type(type, workers.data(), starpu_worker_get_count())));
-  return workers;
 }
 
 void submit(const std::array<starpu_data_handle_t, 3>& handles, int home) {
@@ -212,7 +205,10 @@ void measure_overhead(const Options& options, Progress& progress) {
         if (placement() == Placement::Owner)
           throw tools::BadArgument("--placement", "owner",
                                    "cannot be used with --overhead: it leaves the policy nothing to decide");
-        const auto homes = placement() == Placement::Home ? gpu_workers() : std::vector<int>{};
+        std::vector<int> homes;
+        if (placement() == Placement::Home)
+          for (const auto& workers : detail::session()->machine().gpu_workers)
+            homes.insert(homes.end(), workers.begin(), workers.end());
         progress.begin("empty tasks under " + policy());
         std::vector<Overhead> runs;
         for (int run = 0; run < options.warmup + options.repeat; run++) {

@@ -73,7 +73,7 @@ namespace {
 
 std::string say_machine(const Machine& machine) {
   const auto text = fmt::format("Tessera {} on {} cores", tessera_version(), machine.cores);
-  if (!machine.gpus.empty()) return text + fmt::format(" and {} x {}", machine.gpus.size(), machine.gpus.front().name);
+  if (!machine.gpus.empty()) return text + fmt::format(" and {}", machine.names(static_cast<int>(machine.gpus.size())));
   return text + (machine.why_not_more_gpus.empty() ? "" : ", no GPU (" + machine.why_not_more_gpus + ")");
 }
 

@@ -56,13 +56,13 @@ void resolve(Options& options, const bench::Machine& machine) {
                       fmt::format("exceeds the {} GPUs of this machine{}", found, because));
   if (gpus < 0) gpus = found;
   if (gpus == 0 && options.runtime.cpus == 0) throw BadArgument("--cpus", "0", "leaves no device" + because);
-  if (options.pinned.value_or(false) && (found == 0 || machine.opencl))
+  if (options.pinned.value_or(false) && !machine.has_cuda())
     throw BadArgument("--memory", "pinned", "needs a GPU that CUDA drives, but there is none" + because);
 }
 
 std::string describe(const bench::Machine& machine, int gpus) {
   if (gpus == 0) return fmt::format("{} CPU cores, no GPU", machine.cores);
-  return fmt::format("{} x {}, {} CPU cores", gpus, machine.gpus.front().name, machine.cores);
+  return fmt::format("{}, {} CPU cores", machine.names(gpus), machine.cores);
 }
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
@@ -127,7 +127,7 @@ int run(int argc, char** argv) {
   require_memory(largest, machine);
   const auto output = open_output(input);
   const int gpus = options->runtime.gpus;
-  Gesv gesv(options->runtime, largest, options->pinned.value_or(gpus > 0 && !machine.opencl));
+  Gesv gesv(options->runtime, largest, options->pinned.value_or(gpus > 0 && machine.has_cuda()));
   Report report(output.get(), input.threshold);
   report.begin(input, describe(machine, gpus));
   solve_all(input,

@@ -65,8 +65,8 @@ std::string node_name(unsigned node) {
   case STARPU_CPU_RAM:
     return starpu_memory_nodes_get_numa_count() > 1 ? fmt::format("NUMA {}", starpu_memory_node_get_devid(node))
                                                     : "host";
-  case STARPU_CUDA_RAM:
-  case STARPU_OPENCL_RAM: return fmt::format("GPU {}", starpu_memory_node_get_devid(node));
+  case STARPU_CUDA_RAM: return fmt::format("GPU {}", starpu_memory_node_get_devid(node));
+  case STARPU_OPENCL_RAM: return fmt::format("OpenCL {}", starpu_memory_node_get_devid(node));
   default: return fmt::format("node {}", node);
   }
 }

@@ -14,7 +14,8 @@ constexpr double gibibyte = 1024.0 * 1024 * 1024;
 using Json = nlohmann::ordered_json;
 
 std::string device_name(const Device& device) {
-  return device.kind == Device::Kind::Cpu ? "CPU" : fmt::format("GPU {}", device.id);
+  if (device.kind == Device::Kind::Cpu) return "CPU";
+  return fmt::format("{} {}", device.opencl ? "OpenCL" : "GPU", device.id);
 }
 
 void print_devices(const Facts& facts) {

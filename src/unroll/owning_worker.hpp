@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <starpu.h>
+
+#include <cstdint>
+
+#include "machine/machine.hpp"
+
+namespace tessera::unroll {
+
+/// The kinds of GPU of this machine that have a tile operation: STARPU_CUDA, STARPU_OPENCL, both, or 0 if none has.
+inline std::uint32_t kinds_of_gpus(const starpu_codelet& codelet, const detail::Machine& machine) {
+  std::uint32_t kinds = 0;
+  if (machine.has_cuda() && codelet.cuda_funcs[0] != nullptr) kinds |= STARPU_CUDA;
+  if (machine.has_opencl() && codelet.opencl_funcs[0] != nullptr) kinds |= STARPU_OPENCL;
+  return kinds;
+}
+
+/// The worker of an owner. If the owner is an OpenCL device, which does not have all operations, a GPU of CUDA stands
+/// in for it.
+/// @param owner  GPUs are counted first, then the cores that share results with them
+/// @param kinds  of GPUs that have the operation
+inline int worker_of(int owner, std::uint32_t kinds, const detail::Machine& machine) {
+  if (const int core = owner - machine.gpu_count(); core >= 0)
+    return machine.sharing_cores[static_cast<std::size_t>(core)];
+  if (machine.is_opencl(owner) && (kinds & STARPU_OPENCL) == 0) owner %= machine.cuda_gpus;
+  return machine.gpu_workers[static_cast<std::size_t>(owner)].front();
+}
+
+}  // namespace tessera::unroll
