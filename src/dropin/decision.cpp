@@ -141,17 +141,19 @@ double Decision::expected_on_host(const Job& job) const {
 
 int devices_in_sight() {
   const auto number = [](const char* variable) { return detail::as_number<int>(detail::environment(variable)); };
-  int count = std::max(0, number("TESSERA_OPENCL").value_or(0));
+  const int opencl = std::max(0, number("TESSERA_OPENCL").value_or(0));
+  const auto cuda = number("TESSERA_CUDA_GPUS");
+  if (cuda == 0 || (!cuda && opencl > 0)) return opencl;
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  if (visible != nullptr && (std::string_view(visible).empty() || visible[0] == '-')) return count;
-  if (number("TESSERA_CUDA_GPUS") == 0) return count;
+  if (visible != nullptr && (std::string_view(visible).empty() || visible[0] == '-')) return opencl;
+  int count = 0;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/dev", error)) {
     const auto name = entry.path().filename().string();
     if (name.starts_with("nvidia") && name.size() > 6 && std::isdigit(static_cast<unsigned char>(name[6])) != 0)
       count++;
   }
-  return count;
+  return opencl + (cuda.value_or(-1) >= 0 ? std::min(count, *cuda) : count);
 }
 
 }  // namespace tessera::dropin

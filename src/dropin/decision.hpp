@@ -94,7 +94,8 @@ class Decision {
   std::atomic<int> on_host_ = 0, on_devices_ = 0;  ///< calls that run now; of those on the host, the timed ones
 };
 
-/// The number of NVIDIA GPUs of this machine, found without starting CUDA. 0 if CUDA_VISIBLE_DEVICES hides all of them.
+/// The number of NVIDIA GPUs of this machine, found without starting CUDA, and of the OpenCL devices that the user asks
+/// for: as many of each kind as TESSERA_CUDA_GPUS and TESSERA_OPENCL allow.
 int devices_in_sight();
 
 }  // namespace tessera::dropin

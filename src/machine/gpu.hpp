@@ -15,6 +15,7 @@ struct Info {
   std::size_t memory = 0;  ///< bytes
   std::size_t free = 0;    ///< bytes that were free when the device was probed
   bool opencl = false;     ///< an OpenCL device with StarPU's number `ordinal`; else CUDA drives it
+  bool of_nvidia = false;  ///< an OpenCL device that may be a GPU which CUDA drives as well
 };
 
 /// The devices that answer, and for each of the others the reason why it does not (one reason if there is no CUDA at

@@ -31,7 +31,7 @@ struct Machine {
   int gpu_count() const noexcept { return static_cast<int>(gpus.size()); }
   bool has_cuda() const noexcept { return cuda_gpus > 0; }
   bool has_opencl() const noexcept { return cuda_gpus < gpu_count(); }
-  bool is_opencl(int gpu) const noexcept { return gpu >= cuda_gpus; }
+  bool is_opencl(int gpu) const noexcept { return gpu >= cuda_gpus && gpu < gpu_count(); }
   /// Whether each tile of a result has its GPU: for good, or as a suggestion to the policy.
   bool has_owners() const noexcept { return placement == Placement::Owner || placement == Placement::Home; }
 };

@@ -8,9 +8,10 @@
 #include <atomic>
 #include <ctime>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <random>
-#include <type_traits>
+#include <utility>
 
 #include "codelets/host_blas.hpp"
 #include "common/cache.hpp"
@@ -103,8 +104,7 @@ CostCurve measure_columns(int device) {
   return CostCurve(std::move(points));
 }
 
-/// Measurements of the first GPU of CUDA, or of the first OpenCL device. In a machine with several kinds of GPU, the
-/// first one of all decides the tile size.
+/// Measurements of the first GPU of CUDA, or of the first OpenCL device. The first one of all decides the tile size.
 class FirstGpu {
  public:
   FirstGpu(const Machine& machine, bool opencl)
@@ -137,14 +137,6 @@ class FirstGpu {
   RatesCache cache_;
 };
 
-double link_rate(const Machine& machine) {
-  const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(machine.gpu_workers.front().front()));
-  if (const double rate = 1e6 * starpu_transfer_bandwidth(STARPU_MAIN_RAM, node); rate > 0) return rate;
-  // StarPU uses bus files that Tessera did not write, and they lack this link.
-  if (!machine.has_cuda()) return opencl::measure_link(machine.gpus.front()).to_device;
-  return gpu::measure_links({machine.gpus.front()}, std::size_t{64} << 20).h2d.front();
-}
-
 /// The rates of a type that other threads may use; null until they are complete.
 std::atomic<const MachineRates*>& published(char type) {
   static std::array<std::atomic<const MachineRates*>, 4> rates{};
@@ -166,50 +158,66 @@ MachineRates& rates_of() {
 
 std::mutex measuring;
 
-/// The curves of one GPU, for all types.
-struct Curves {
-  CostCurve s, d, c, z;
-
-  template <Scalar T>
-  const CostCurve& of() const {
-    return std::is_same_v<T, float>                 ? s
-           : std::is_same_v<T, double>              ? d
-           : std::is_same_v<T, std::complex<float>> ? c
-                                                    : z;
-  }
+/// What has been measured of the first GPU of one kind in this process.
+struct Measured {
+  std::map<char, CostCurve> curves;  ///< of products, by type
+  CostCurve column;                  ///< of CUDA; columns for OpenCL devices are taken to be as fast as the link
+  double link = 0;                   ///< host to GPU [bytes/s]; 0: not needed so far, since StarPU knows it
 };
 
-Curves measure_cuda(const FirstGpu& gpu) {
-  const auto measured = [&]<Scalar T>(T) {
+Measured& measured(bool opencl) {
+  static auto& kinds = *new std::array<Measured, 2>;
+  return kinds[opencl ? 1 : 0];
+}
+
+void measure_cuda(const Machine& machine) {
+  auto& known = measured(false);
+  if (!known.curves.empty()) return;
+  const FirstGpu gpu(machine, false);
+  known.column = gpu.curve("column", measure_columns);
+  const auto products = [&]<Scalar T>(T) {
     return gpu.curve(std::string(1, type_letter<T>),
                      [](int device) { return measure_gpu<T>(device, gpu::kernel_seconds); });
   };
-  return {measured(float{}), measured(double{}), measured(std::complex<float>{}), measured(std::complex<double>{})};
+  known.curves = {{'s', products(float{})},
+                  {'d', products(double{})},
+                  {'c', products(std::complex<float>{})},
+                  {'z', products(std::complex<double>{})}};
 }
 
 /// The rates of complex types are taken to be those of real ones, since compiling kernels for a measurement may take
 /// seconds.
-Curves measure_opencl(const FirstGpu& gpu) {
+void measure_opencl(const Machine& machine) {
+  auto& known = measured(true).curves;
+  if (!known.empty()) return;
+  const FirstGpu gpu(machine, true);
   const auto single = gpu.curve("s", [](int device) { return measure_gpu<float>(device, opencl::kernel_seconds); });
   const auto full = gpu.curve("d", [](int device) { return measure_gpu<double>(device, opencl::kernel_seconds); });
-  return {single, full, single, full};
+  known = {{'s', single}, {'d', full}, {'c', single}, {'z', full}};
 }
 
-/// What has been measured of the GPUs of this process.
-struct Measured {
-  Curves cuda, opencl;
-  CostCurve column;  ///< of CUDA; those of OpenCL devices are taken to be copied as fast as the link
-};
+/// From the host to the first GPU.
+double link_rate(const Machine& machine) {
+  const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(machine.gpu_workers.front().front()));
+  if (const double rate = 1e6 * starpu_transfer_bandwidth(STARPU_MAIN_RAM, node); rate > 0) return rate;
+  // StarPU uses bus files that Tessera did not write, and they lack this link.
+  const int device = machine.gpus.front();
+  auto& link = measured(!machine.has_cuda()).link;
+  if (link == 0)
+    link = machine.has_cuda() ? gpu::measure_links({device}, std::size_t{64} << 20).h2d.front()
+                              : opencl::measure_link(device).to_device;
+  return link;
+}
 
 template <Scalar T>
-void publish(const Machine& machine, const Measured& measured, double link) {
+void publish(const Machine& machine, double link) {
   published(type_letter<T>) = nullptr;  // an earlier session with other devices may have published other rates
   auto& rates = rates_of<T>();
   if (rates.cpu.empty()) rates.cpu = measure_cpu<T>();
-  rates.opencl = machine.has_opencl() ? measured.opencl.of<T>() : CostCurve();
-  rates.gpu = machine.has_cuda() ? measured.cuda.of<T>() : rates.opencl;
+  rates.opencl = machine.has_opencl() ? measured(true).curves[type_letter<T>] : CostCurve();
+  rates.gpu = machine.has_cuda() ? measured(false).curves[type_letter<T>] : rates.opencl;
   rates.others = mean_rate(rates, machine.cuda_gpus, machine.gpu_count() - machine.cuda_gpus);
-  rates.column = machine.has_cuda() ? measured.column : CostCurve();
+  rates.column = machine.has_cuda() ? measured(false).column : CostCurve();
   rates.link = link;
   published(type_letter<T>) = &rates;
 }
@@ -223,23 +231,21 @@ double mean_rate(const MachineRates& rates, int cuda, int opencl) {
 
 void measure_gpu_rates(const Machine& machine) {
   const std::lock_guard lock(measuring);
-  if (machine.gpu_count() == 0) return;
-  static auto& measured = *new Measured;
+  static auto published_for = std::pair(0, 0);
+  const auto gpus = std::pair(machine.cuda_gpus, machine.gpu_count());
+  if (machine.gpu_count() == 0 || gpus == published_for) return;
   double link = link_rate(machine);
+  if (machine.has_opencl()) measure_opencl(machine);
   if (machine.has_cuda()) {
-    const FirstGpu gpu(machine, false);
-    if (measured.cuda.d.empty()) {
-      measured.column = gpu.curve("column", measure_columns);
-      measured.cuda = measure_cuda(gpu);
-    }
+    measure_cuda(machine);
     // Both are measured: one that other work on the machine disturbs makes the links look slow, and panels fast.
-    link = std::max(link, measured.column.best_rate());
+    link = std::max(link, measured(false).column.best_rate());
   }
-  if (machine.has_opencl() && measured.opencl.d.empty()) measured.opencl = measure_opencl(FirstGpu(machine, true));
-  publish<float>(machine, measured, link);
-  publish<std::complex<float>>(machine, measured, link);
-  publish<std::complex<double>>(machine, measured, link);
-  publish<double>(machine, measured, link);
+  publish<float>(machine, link);
+  publish<std::complex<float>>(machine, link);
+  publish<std::complex<double>>(machine, link);
+  publish<double>(machine, link);
+  published_for = gpus;
 }
 
 template <Scalar T>
@@ -270,12 +276,11 @@ MachineRates rates_before_start(const Machine& machine) {
     const OneHostThread while_measured;
     rates.cpu = measure_cpu<T>();
   }
-  MachineRates known;
-  known.cpu = rates.cpu, known.gpu = rates.opencl;
-  if (known.gpu.empty())
-    known.gpu = FirstGpu(machine, true).curve(std::string(1, type_letter<T>), [](int device) {
-      return measure_gpu<T>(device, opencl::kernel_seconds);
-    });
+  MachineRates known{.cpu = rates.cpu};
+  const auto& curves = measured(true).curves;
+  const auto measure = [](int device) { return measure_gpu<T>(device, opencl::kernel_seconds); };
+  if (curves.empty()) known.gpu = FirstGpu(machine, true).curve(std::string(1, type_letter<T>), measure);
+  else known.gpu = curves.at(type_letter<T>);
   return known;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "gpu.hpp"
 
@@ -23,8 +24,11 @@ bool counts_processors();
 /// Asks the devices until `wanted` have passed a test in double and in single precision; -1: all. The others are
 /// `unusable`, with the reason; with processors, also that there is no device. The first call in a process compiles the
 /// kernels of the test, which may take seconds.
-/// @param beside_cuda  leaves out NVIDIA's GPUs, since CUDA drives them
+/// @param beside_cuda  for a session with GPUs of CUDA: see `order_of_asking`
 gpu::Probe probe(int wanted, Kinds kinds, bool beside_cuda = false);
+
+/// The GPUs that CUDA cannot drive, since NVIDIA has not made them, as "OpenCL device 1, NAME". They are only listed.
+std::vector<std::string> gpus_of_other_makers();
 
 /// The versions of device and driver, and whether copies use pinned memory: measured rates hold for these only.
 std::string conditions(int device);

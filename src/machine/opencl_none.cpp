@@ -14,6 +14,7 @@ gpu::Probe probe(int /*wanted*/, Kinds kinds, bool /*beside_cuda*/) {
   if (kinds == Kinds::Gpus) return {};
   return {{}, {without}};
 }
+std::vector<std::string> gpus_of_other_makers() { return {}; }
 std::string conditions(int /*device*/) { return {}; }
 double kernel_seconds(char /*type*/, int /*device*/, int /*n*/) { throw RuntimeError(without); }
 LinkRates measure_link(int /*device*/) { throw RuntimeError(without); }

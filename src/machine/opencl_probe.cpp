@@ -10,6 +10,7 @@
 
 #include "codelets/opencl_kernels.hpp"
 #include "opencl_devices.hpp"
+#include "opencl_order.hpp"
 
 namespace tessera::opencl {
 
@@ -86,7 +87,16 @@ std::size_t memory_of(cl_device_id device, std::size_t devices) {
   return is_processor(device) ? bytes / (2 * devices) : bytes;
 }
 
-bool is_nvidia(cl_device_id device) { return value_of<cl_uint>(device, CL_DEVICE_VENDOR_ID) == 0x10de; }
+bool is_of_nvidia(cl_device_id device) {
+  constexpr cl_uint nvidia = 0x10de;  // of PCI
+  return value_of<cl_uint>(device, CL_DEVICE_VENDOR_ID) == nvidia;
+}
+
+std::string name_of(cl_device_id device) { return text_of(device, CL_DEVICE_NAME) + " (OpenCL)"; }
+
+std::string number_and_name(int number) {
+  return "OpenCL device " + std::to_string(number) + ", " + name_of(device(number));
+}
 
 }  // namespace
 
@@ -96,16 +106,26 @@ gpu::Probe probe(int wanted, Kinds kinds, bool beside_cuda) {
   if (kinds == Kinds::All && !counts_processors())
     found.unusable.emplace_back("StarPU has listed the OpenCL devices of this process without its processors");
   else if (kinds == Kinds::All && devices.empty()) found.unusable.emplace_back("no OpenCL platform has a device");
-  for (int number = 0; number < std::ssize(devices) && (wanted < 0 || std::ssize(found.usable) < wanted); number++) {
+  std::vector<bool> of_nvidia;
+  for (auto* const device : devices) of_nvidia.push_back(is_of_nvidia(device));
+  for (const int number : order_of_asking(of_nvidia, beside_cuda)) {
+    if (wanted >= 0 && std::ssize(found.usable) >= wanted) break;
     auto* const device = devices[static_cast<std::size_t>(number)];
     if (kinds == Kinds::Gpus && is_processor(device)) continue;
-    const auto name = text_of(device, CL_DEVICE_NAME) + " (OpenCL)";
     const auto memory = memory_of(device, devices.size());
-    const auto why = beside_cuda && is_nvidia(device) ? "CUDA drives this GPU" : known_fault(device);
-    if (why.empty()) found.usable.push_back({number, name, memory, memory, true});
-    else found.unusable.push_back("OpenCL device " + std::to_string(number) + ", " + name + ": " + why);
+    if (const auto& why = known_fault(device); why.empty())
+      found.usable.push_back({number, name_of(device), memory, memory, true, is_of_nvidia(device)});
+    else found.unusable.push_back(number_and_name(number) + ": " + why);
   }
   return found;
+}
+
+std::vector<std::string> gpus_of_other_makers() {
+  std::vector<std::string> names;
+  for (int number = 0; number < device_count(); number++)
+    if (auto* const id = device(number); !is_processor(id) && !is_of_nvidia(id))
+      names.push_back(number_and_name(number));
+  return names;
 }
 
 std::string conditions(int number) {

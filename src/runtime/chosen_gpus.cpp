@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <iterator>
 #include <string>
 
 #include <tessera/error.hpp>
@@ -20,9 +19,6 @@ namespace {
 std::string starpu_limit(bool opencl, const std::string& number = "") {
   return std::string("STARPU_LIMIT_") + (opencl ? "OPENCL_" : "CUDA_") + (number.empty() ? "" : number + "_") + "MEM";
 }
-
-/// The smaller of two numbers of devices, where -1 means all.
-int smaller(int a, int b) { return a < 0 ? b : b < 0 ? a : std::min(a, b); }
 
 /// The GPUs of CUDA that this process asks.
 /// @param wanted  -1: all of its share
@@ -41,46 +37,77 @@ gpu::Probe probe_share(const RuntimeOptions& options, int wanted) {
   return found;
 }
 
-void require_found(int wanted, const gpu::Probe& probe, int field, const char* option, const char* devices) {
-  if (wanted <= std::ssize(probe.usable)) return;
-  const std::string why = probe.unusable.empty() ? "" : " (" + probe.unusable.front() + ")";
-  throw ArgumentError("Runtime", field, option,
-                      "is " + std::to_string(wanted) + ", but this machine has " + std::to_string(probe.usable.size()) +
-                          " " + devices + " that can be used" + why);
+void require_allowed(const RuntimeOptions& options) {
+  const int cuda = std::max(0, options.cuda), opencl = std::max(0, options.opencl);
+  if (cuda + opencl == 0 || options.gpus <= cuda + opencl) return;
+  const auto only = [&](const char* who) { return who + std::string(" only ") + std::to_string(cuda + opencl); };
+  throw ArgumentError("Runtime", 2, "gpus",
+                      "is " + std::to_string(options.gpus) + ", but " +
+                          (cuda == 0     ? only("TESSERA_OPENCL allows") + " OpenCL devices"
+                           : opencl == 0 ? only("TESSERA_CUDA_GPUS allows") + " GPUs of CUDA"
+                                         : only("TESSERA_CUDA_GPUS and TESSERA_OPENCL allow") + " devices"));
+}
+
+/// Throws if fewer devices of a kind are found than the user has asked for.
+/// @param position, option  of that number in RuntimeOptions
+void require_found(int asked_for, const gpu::Probe& found, int position, const char* option, const char* devices) {
+  if (asked_for <= std::ssize(found.usable)) return;
+  const std::string why = found.unusable.empty() ? "" : " (" + found.unusable.front() + ")";
+  throw ArgumentError("Runtime", position, option,
+                      "is " + std::to_string(asked_for) + ", but this machine has " +
+                          std::to_string(found.usable.size()) + " " + devices + " that can be used" + why);
 }
 
 gpu::Probe probe_cuda(const RuntimeOptions& options) {
-  if (options.cuda == 0) return {};
-  const int wanted = smaller(options.gpus, options.cuda);
-  auto found = probe_share(options, wanted);
-  if (options.cuda > 0) require_found(wanted, found, 14, "cuda", "GPUs of CUDA");
+  const bool limited = options.gpus >= 0 && (options.cuda < 0 || options.gpus < options.cuda);
+  auto found = probe_share(options, limited ? options.gpus : options.cuda);
+  if (!limited) require_found(options.cuda, found, 14, "cuda", "GPUs of CUDA");
   return found;
 }
 
+/// The OpenCL devices that the user has asked for.
 /// @param cuda  GPUs of CUDA that the session has
 gpu::Probe probe_opencl(const RuntimeOptions& options, int cuda) {
-  const int left = options.gpus < 0 ? -1 : options.gpus - cuda;
-  // Several processes of a node would all take the same OpenCL devices.
-  const bool only_if_asked = cuda > 0 || options.node_parts > 1, asked = options.opencl > 0;
-  if (options.opencl == 0 || left == 0 || (only_if_asked && !asked)) return {};
-  const int wanted = smaller(options.opencl, left);
-  // With both numbers, the user has chosen, and may have the same GPU twice.
-  auto found = opencl::probe(wanted, asked ? opencl::Kinds::All : opencl::Kinds::Gpus, cuda > 0 && options.cuda < 0);
-  if (asked) require_found(wanted, found, 10, "opencl", "OpenCL devices");
+  const bool limited = options.gpus >= 0 && options.gpus - cuda < options.opencl;
+  auto found = opencl::probe(limited ? options.gpus - cuda : options.opencl, opencl::Kinds::All, cuda > 0);
+  if (!limited) require_found(options.opencl, found, 10, "opencl", "OpenCL devices");
   if (const int room = STARPU_MAXNODES - 1 - cuda; std::ssize(found.usable) > room)
     throw ArgumentError("Runtime", 10, "opencl",
-                        "is " + std::to_string(wanted) + ", but this StarPU has room for " + std::to_string(room));
+                        "is " + std::to_string(options.opencl) + ", but beside " + std::to_string(cuda) +
+                            " GPUs of CUDA this StarPU has room for " + std::to_string(room) + " OpenCL devices");
   return found;
+}
+
+void add(gpu::Probe& to, const gpu::Probe& more) {
+  to.usable.insert(to.usable.end(), more.usable.begin(), more.usable.end());
+  to.unusable.insert(to.unusable.end(), more.unusable.begin(), more.unusable.end());
 }
 
 }  // namespace
 
+void share_memory_of_twins(std::vector<gpu::Info>& gpus) {
+  if (std::ranges::none_of(gpus, &gpu::Info::of_nvidia) || std::ranges::all_of(gpus, &gpu::Info::opencl)) return;
+  for (auto& gpu : gpus)
+    if (!gpu.opencl || gpu.of_nvidia) gpu.memory /= 2, gpu.free = std::min(gpu.free, gpu.memory);
+}
+
 gpu::Probe find_gpus(const RuntimeOptions& options) {
   if (options.gpus == 0) return {};
-  auto found = probe_cuda(options);
-  auto devices = probe_opencl(options, static_cast<int>(found.usable.size()));
-  std::ranges::move(devices.usable, std::back_inserter(found.usable));
-  std::ranges::move(devices.unusable, std::back_inserter(found.unusable));
+  require_allowed(options);
+  const bool no_cuda = options.cuda == 0 || (options.cuda < 0 && options.opencl > 0);
+  auto found = no_cuda ? gpu::Probe() : probe_cuda(options);
+  const auto cuda = static_cast<int>(found.usable.size());
+  if (options.opencl > 0) {
+    add(found, probe_opencl(options, cuda));
+    share_memory_of_twins(found.usable);
+  } else if (options.opencl < 0 && cuda > 0) {
+    for (const auto& gpu : opencl::gpus_of_other_makers())
+      found.unusable.push_back(gpu +
+                               ": GPUs of CUDA compute alone unless TESSERA_CUDA_GPUS and TESSERA_OPENCL are set");
+  } else if (options.opencl < 0 && options.node_parts <= 1) {
+    // Several processes of a node would all take the same OpenCL devices.
+    add(found, opencl::probe(options.gpus, opencl::Kinds::Gpus));
+  }
   return found;
 }
 

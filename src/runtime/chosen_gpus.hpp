@@ -12,8 +12,16 @@ namespace tessera::detail {
 
 /// The GPUs of this session, those of CUDA first. OpenCL devices are asked only if they are wanted, or if CUDA has
 /// none.
-/// @throws ArgumentError if more of a kind are wanted than there are; `require_devices` checks `gpus`
+/// @throws ArgumentError if more of a kind are wanted than there are, or more than both numbers allow;
+///                       `require_devices` checks whether there are as many as `gpus` says
 gpu::Probe find_gpus(const RuntimeOptions& options);
+
+/// Halves what tiles may use of each GPU that CUDA drives and that may be an OpenCL device of this session as well.
+void share_memory_of_twins(std::vector<gpu::Info>& gpus);
+
+/// The error of a session for which StarPU lacks the change that packaging/starpu/opencl_beside_cuda.sh makes.
+inline constexpr const char* starpu_leaves_out_opencl =
+    "this StarPU drives no OpenCL device whose number is that of a GPU of CUDA: use one that ./run has built";
 
 /// The part of a GPU's memory that is used by default.
 inline constexpr double share_of_memory = 0.9;

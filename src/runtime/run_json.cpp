@@ -85,7 +85,10 @@ ordered_json colours_json() {
 
 std::string machine_text(const Machine& machine) {
   std::map<std::string, int> gpus;
-  for (const auto& info : machine.gpu_info) gpus[info.name]++;
+  for (int gpu = 0; gpu < machine.gpu_count(); gpu++)
+    for (const auto& info : machine.gpu_info)
+      if (info.ordinal == machine.gpus[static_cast<std::size_t>(gpu)] && info.opencl == machine.is_opencl(gpu))
+        gpus[info.name]++;
   std::string text;
   for (const auto& [name, count] : gpus) text += std::to_string(count) + " " + name + ", ";
   const int cpus = machine.cpu_workers;

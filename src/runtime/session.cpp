@@ -141,9 +141,8 @@ void Session::start(const RuntimeOptions& options) {
   parts_->starpu_folder.emplace(opencl_devices);
   const auto folder = parts_->starpu_folder->announce();
   parts_->starpu.emplace(&conf);
-  if (static_cast<int>(starpu_opencl_worker_get_count()) < conf.nopencl)
-    throw RuntimeError(
-        "this StarPU drives no OpenCL device whose number is that of a GPU of CUDA: use one that ./run has built");
+  if (conf.ncuda > 0 && static_cast<int>(starpu_opencl_worker_get_count()) < conf.nopencl)
+    throw RuntimeError(starpu_leaves_out_opencl);
   for (const auto& gpu : opencl_devices) opencl::require_same_device(gpu.ordinal);
 }
 

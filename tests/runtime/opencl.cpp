@@ -164,7 +164,7 @@ TEST(OpenCl, MoreDevicesThanThereAreIsRefused) {
   options.opencl = -2;
   refuse(options, 10, "opencl", "is -2, must be from -1");
   options.opencl = 2, options.gpus = 3;
-  refuse(options, 2, "gpus", "is 3, but this machine has 2 that can be used");
+  refuse(options, 2, "gpus", "is 3, but TESSERA_OPENCL allows only 2 OpenCL devices");
   options.gpus = -1, options.cuda = 1;
   refuse(options, 14, "cuda", "is 1, but this machine has 0 GPUs of CUDA that can be used");
   options = alone(), options.opencl = 0;

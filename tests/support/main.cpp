@@ -3,9 +3,14 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <string_view>
+
+#include <tessera/error.hpp>
+#include <tessera/runtime.hpp>
 
 #include "machine/gpu.hpp"
 #include "machine/opencl.hpp"
+#include "runtime/chosen_gpus.hpp"
 
 namespace {
 
@@ -23,17 +28,32 @@ bool lacks(const char* variable, const char* devices, Probe probe) {
   return true;
 }
 
+/// Whether StarPU does not drive both kinds of GPU that the environment asks for. Says so.
+bool lacks_both_kinds() {
+  if (std::getenv("TESSERA_TEST_NEEDS_GPUS") == nullptr || std::getenv("TESSERA_TEST_NEEDS_OPENCL") == nullptr)
+    return false;
+  try {
+    const tessera::Runtime runtime;
+  } catch (const tessera::RuntimeError& error) {
+    if (std::string_view(error.what()).find(tessera::detail::starpu_leaves_out_opencl) == std::string_view::npos) throw;
+    std::cout << "skipped: " << error.what() << '\n';
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 /// Runs the tests. If TESSERA_TEST_NEEDS_GPUS or TESSERA_TEST_NEEDS_OPENCL asks for more devices than can be used,
-/// returns the status that ctest reports as skipped.
+/// or for both kinds of a StarPU that does not drive both, returns the status that ctest reports as skipped.
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   constexpr int skipped = 77;
   namespace opencl = tessera::opencl;
   if (lacks("TESSERA_TEST_NEEDS_GPUS", " GPUs", [](int wanted) { return tessera::gpu::probe(wanted); }) ||
       lacks("TESSERA_TEST_NEEDS_OPENCL", " OpenCL devices",
-            [](int wanted) { return opencl::probe(wanted, opencl::Kinds::All); }))
+            [](int wanted) { return opencl::probe(wanted, opencl::Kinds::All); }) ||
+      lacks_both_kinds())
     return skipped;
   return RUN_ALL_TESTS();
 }

@@ -1,0 +1,25 @@
+# Tests on a GPU of CUDA, an OpenCL device and cores in one session. With NVIDIA's OpenCL alone, both may be the same GPU,
+# whose memory they share.
+if(NOT TESSERA_HAS_CUDA)
+  return()
+endif()
+set(kinds_environment ${TESSERA_TEST_ENVIRONMENT} TESSERA_CUDA_GPUS=1 TESSERA_OPENCL=1 TESSERA_CPUS=1
+                      TESSERA_TEST_NEEDS_GPUS=1 TESSERA_TEST_NEEDS_OPENCL=1 TESSERA_GPU_MEMORY=4096)
+
+# add_kinds_test(NAME TEST FILTER variable=value...)
+function(add_kinds_test name test filter)
+  add_test(NAME ${name}-gpu COMMAND test-${test} --gtest_filter=${filter})
+  set_tests_properties(${name}-gpu PROPERTIES LABELS gpu TIMEOUT 600 SKIP_RETURN_CODE ${skipped} PROCESSORS 2
+                       ENVIRONMENT "${kinds_environment};${ARGN}")
+endfunction()
+
+add_executable(test-kinds runtime/kinds.cpp)
+target_link_libraries(test-kinds PRIVATE tessera_test_support)
+target_precompile_headers(test-kinds REUSE_FROM test_headers)
+add_kinds_test(kinds kinds *)
+foreach(test pointers matrices unread random-chains cholesky lu lu-nopiv inverse)
+  add_kinds_test(kinds-${test} ${test} *)
+endforeach()
+add_kinds_test(kinds-random-chains-cores random-chains * TESSERA_PLACEMENT=scheduler TESSERA_CPUS=2)
+add_kinds_test(kinds-random-chains-owners random-chains * TESSERA_PLACEMENT=owner)
+add_kinds_test(kinds-memory gpu-guest *LargerThanItsMemory TESSERA_GPU_MEMORY=64)

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How GPUs of CUDA and OpenCL devices are chosen for one session, without a device.
+#include "runtime/chosen_gpus.hpp"
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include <tessera/error.hpp>
+
+#include "machine/opencl_order.hpp"
+
+namespace tessera::test {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(ChosenGpus, OpenClDevicesAreAskedInTheirOrder) {
+  EXPECT_THAT(opencl::order_of_asking({true, false, true}, false), ElementsAre(0, 1, 2));
+}
+
+TEST(ChosenGpus, ThoseOfNvidiaAreTheLastBesideCuda) {
+  EXPECT_THAT(opencl::order_of_asking({true, false, true, false}, true), ElementsAre(1, 3, 2, 0));
+  EXPECT_THAT(opencl::order_of_asking({true, true, true}, true), ElementsAre(2, 1, 0));
+  EXPECT_THAT(opencl::order_of_asking({}, true), ElementsAre());
+}
+
+gpu::Info gpu_with(std::size_t free, bool opencl, bool of_nvidia) {
+  return {.ordinal = 0, .name = "GPU", .memory = 100, .free = free, .opencl = opencl, .of_nvidia = of_nvidia};
+}
+
+TEST(ChosenGpus, TwinsShareTheirMemory) {
+  std::vector gpus{gpu_with(80, false, false), gpu_with(20, false, false), gpu_with(100, true, true),
+                   gpu_with(100, true, false)};
+  detail::share_memory_of_twins(gpus);
+  const auto memory = [&](int gpu) { return gpus[static_cast<std::size_t>(gpu)].memory; };
+  const auto free = [&](int gpu) { return gpus[static_cast<std::size_t>(gpu)].free; };
+  EXPECT_THAT((std::array{memory(0), memory(1), memory(2), memory(3)}), ElementsAre(50, 50, 50, 100));
+  EXPECT_THAT((std::array{free(0), free(1), free(2), free(3)}), ElementsAre(50, 20, 50, 100));
+}
+
+TEST(ChosenGpus, OthersHaveAllTheirMemory) {
+  for (const bool nvidia : {false, true}) {  // a GPU of CUDA and one of another maker; two of NVIDIA by OpenCL
+    std::vector gpus{gpu_with(100, nvidia, nvidia), gpu_with(100, true, nvidia)};
+    detail::share_memory_of_twins(gpus);
+    for (const auto& gpu : gpus) EXPECT_EQ(gpu.memory, 100u);
+  }
+}
+
+std::string refusal(int gpus, int cuda, int opencl) {
+  RuntimeOptions options;
+  options.gpus = gpus, options.cuda = cuda, options.opencl = opencl;
+  try {
+    detail::find_gpus(options);
+  } catch (const ArgumentError& error) {
+    EXPECT_EQ(error.argument(), "gpus");
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ChosenGpus, NoMoreThanBothNumbersAllow) {
+  using ::testing::HasSubstr;
+  EXPECT_THAT(refusal(4, 1, 2), HasSubstr("is 4, but TESSERA_CUDA_GPUS and TESSERA_OPENCL allow only 3 devices"));
+  EXPECT_THAT(refusal(4, 3, -1), HasSubstr("is 4, but TESSERA_CUDA_GPUS allows only 3 GPUs of CUDA"));
+  EXPECT_THAT(refusal(4, 3, 0), HasSubstr("is 4, but TESSERA_CUDA_GPUS allows only 3 GPUs of CUDA"));
+  EXPECT_THAT(refusal(4, -1, 1), HasSubstr("is 4, but TESSERA_OPENCL allows only 1 OpenCL devices"));
+  EXPECT_THAT(refusal(4, 0, 1), HasSubstr("is 4, but TESSERA_OPENCL allows only 1 OpenCL devices"));
+  EXPECT_EQ(refusal(0, 1, 1), "") << "no GPU is wanted";
+}
+
+}  // namespace
+}  // namespace tessera::test
