@@ -58,9 +58,9 @@ struct RuntimeOptions {
   /// all 12.
   Index pinned_memory = 0;
 
-  /// OpenCL devices to compute on beside GPUs that CUDA drives, processors among them; TESSERA_OPENCL. 0: none.
-  /// Default: the GPUs that OpenCL finds, if CUDA finds none. NVIDIA's are taken if CUDA has none, or if `cuda` is
-  /// given as well. `gpus` limits the sum of both kinds, and those of CUDA come first.
+  /// OpenCL devices to compute on, processors among them; TESSERA_OPENCL. 0: none. They compute instead of GPUs that
+  /// CUDA drives, or beside those that `cuda` asks for. Default: the GPUs that OpenCL finds, if CUDA finds none. `gpus`
+  /// limits the sum of both kinds, and those of CUDA come first.
   int opencl = -1;
 
   /// This process's share of the GPUs of its node: one of `node_parts`. If there are fewer GPUs, several processes
@@ -72,7 +72,8 @@ struct RuntimeOptions {
   /// cores. A `Grid` sets it, since its thread that polls the network needs a core, too.
   int cpus_without_gpus = -1;
 
-  int cuda = -1;  ///< GPUs that CUDA drives; TESSERA_CUDA_GPUS; default: all
+  /// GPUs that CUDA drives; TESSERA_CUDA_GPUS. 0: none. Default: all, or none if `opencl` asks for devices.
+  int cuda = -1;
 };
 
 /// A device that computes.

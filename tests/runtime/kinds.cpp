@@ -7,6 +7,7 @@
 
 #include <iostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tessera/blas.hpp>
@@ -14,6 +15,7 @@
 #include <tessera/runtime.hpp>
 
 #include "machine/machine_rates.hpp"
+#include "runtime/options.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "support/operands.hpp"
@@ -35,20 +37,21 @@ struct TasksByKind {
   TasksOf cuda{STARPU_CUDA_WORKER}, opencl{STARPU_OPENCL_WORKER}, cores{STARPU_CPU_WORKER};
 };
 
-/// C ← α A Bᵀ + β C, and an update of a triangle, over tiles of which each device gets several.
-void expect_right_products(Index size, Index tile) {
-  auto before = integer_call(routine<double>("gemm"), {.op_b = Op::Trans}, {size, size, size}, 1, 1.0, 2.0),
-       after = before;
-  auto triangle = integer_call(routine<double>("syrk"), {}, {size, size, size}, 1, 1.0, 2.0), updated = triangle;
+/// One call over tiles of which each device gets several.
+template <Scalar T>
+void expect_right_result(const char* name, Index size, TileSize tile) {
+  auto before = integer_call(routine<T>(name), {}, {size, size, size}, 1), after = before;
+  const std::string routine = name;
   {
-    const auto a = tiled(after.A, {tile, tile}), b = tiled(after.B, {tile, tile}), c = tiled(after.C, {tile, tile});
-    gemm<double>(Op::NoTrans, Op::Trans, 1.0, a, b, 2.0, c);
-    const auto x = tiled(updated.A, {tile, tile}), y = tiled(updated.C, {tile, tile});
-    syrk<double>(Uplo::Lower, Op::NoTrans, 1.0, x, 2.0, y);
-    c.wait(), y.wait();
+    const auto a = tiled(std::as_const(after.A), tile), c = tiled(after.C, tile);
+    if (routine == "gemm")
+      gemm<T>(Op::NoTrans, Op::NoTrans, before.alpha, a, tiled(std::as_const(after.B), tile), before.beta, c);
+    if (routine == "syrk") syrk<T>(before.options.uplo, Op::NoTrans, before.alpha, a, before.beta, c);
+    if (routine == "trsm")
+      trsm<T>(before.options.side, before.options.uplo, Op::NoTrans, before.options.diag, before.alpha, a, c);
+    c.wait();
   }
-  EXPECT_TRUE(result_is_exact(before, after));
-  EXPECT_TRUE(result_is_exact(triangle, updated));
+  EXPECT_TRUE(result_is_exact(before, after)) << name;
 }
 
 TEST(Kinds, AreListedOneAfterAnother) {
@@ -63,19 +66,21 @@ TEST(Kinds, AreListedOneAfterAnother) {
   EXPECT_EQ(placement(), Placement::Home);
 }
 
-TEST(Kinds, ShareACall) {
-  for (const auto placement : {Placement::Home, Placement::Owner, Placement::Scheduler}) {
-    const Runtime runtime(with(placement == Placement::Scheduler ? 2 : 1, placement));
-    expect_right_products(600, 100);  // compiles the kernels
+template <Scalar T>
+void expect_shared_calls(Placement placement) {
+  constexpr TileSize tile{100, 100};
+  for (const char* name : {"gemm", "syrk", "trsm"}) {
+    expect_right_result<T>(name, 600, tile);  // compiles the kernels
     TasksByKind tasks;
     reset_statistics();
-    expect_right_products(1200, 100);
+    expect_right_result<T>(name, 1200, tile);
     const int cuda = tasks.cuda.count(), opencl = tasks.opencl.count(), cores = tasks.cores.count();
-    std::cout << "tasks: " << cuda << " by CUDA, " << opencl << " by OpenCL, " << cores << " by cores\n";
-    EXPECT_GT(cuda, 0);
+    std::cout << detail::name_of(placement) << ", " << type_letter<T> << name << ": " << cuda << " tasks by CUDA, "
+              << opencl << " by OpenCL, " << cores << " by cores\n";
+    EXPECT_GT(cuda, 0) << name;
     if (placement != Placement::Scheduler) {
-      EXPECT_GT(opencl, 0);
-      EXPECT_EQ(cores, 0);
+      EXPECT_GT(opencl, 0) << name;
+      EXPECT_EQ(cores, 0) << name;
     }
     const auto moved = statistics();
     EXPECT_EQ(moved.bytes_d2d, 0u) << "they are no peers";
@@ -83,6 +88,14 @@ TEST(Kinds, ShareACall) {
       EXPECT_TRUE(std::ranges::any_of(moved.links, [&](const LinkTraffic& link) {
         return link.from == -1 && link.to == gpu;
       })) << gpu;
+  }
+}
+
+TEST(Kinds, ShareACall) {
+  for (const auto placement : {Placement::Home, Placement::Owner, Placement::Scheduler}) {
+    const Runtime runtime(with(placement == Placement::Scheduler ? 2 : 1, placement));
+    expect_shared_calls<double>(placement);
+    expect_shared_calls<float>(placement);
   }
 }
 
