@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <exception>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -64,8 +63,9 @@ void begin_observation() {
 
 simulate::Outcome outcome() {
   const int gpus = static_cast<int>(starpu_cuda_worker_get_count());
-  std::vector<int> ordinals(static_cast<std::size_t>(gpus));
-  std::iota(ordinals.begin(), ordinals.end(), 0);
+  std::vector<unsigned> gpu_nodes;
+  for (unsigned node = 0; node < starpu_memory_nodes_get_count(); node++)
+    if (starpu_node_get_kind(node) == STARPU_CUDA_RAM) gpu_nodes.push_back(node);
   simulate::Outcome outcome;
   if (observation->begin == 0) outcome.error = "the program has submitted no task";
   outcome.seconds = 1e-6 * (starpu_timing_now() - observation->begin);
@@ -74,7 +74,7 @@ simulate::Outcome outcome() {
     outcome.error = "it ran under the policy '" + outcome.policy + "': StarPU knows no policy '" + wanted +
                     "', or refused its options, or the program chooses one itself";
   outcome.gpus = simulate::TaskWatch::result();
-  outcome.activity = {detail::read_counters(ordinals), 1, gpus, static_cast<int>(starpu_worker_get_count())};
+  outcome.activity = {detail::read_counters(gpu_nodes), 1, gpus, static_cast<int>(starpu_worker_get_count())};
   outcome.activity.total.seconds = outcome.seconds;
   return outcome;
 }
