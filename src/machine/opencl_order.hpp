@@ -7,15 +7,18 @@
 
 namespace tessera::opencl {
 
-/// The order in which OpenCL devices are asked, by number. Beside GPUs of CUDA, those of NVIDIA come last, and the last
-/// of them first: CUDA takes the first ones.
-/// @param of_nvidia  for each device, whether NVIDIA has made it
-inline std::vector<int> order_of_asking(const std::vector<bool>& of_nvidia, bool beside_cuda) {
-  std::vector<int> order(of_nvidia.size());
+/// What decides when a device is asked beside GPUs of CUDA.
+enum class DeviceOf { OtherMaker, Nvidia, Processor };
+
+/// The order in which OpenCL devices are asked, by number. Beside GPUs of CUDA, those of other makers come first, then
+/// those of NVIDIA, and the last of them first: CUDA takes the first ones. Processors come last.
+inline std::vector<int> order_of_asking(const std::vector<DeviceOf>& devices, bool beside_cuda) {
+  std::vector<int> order(devices.size());
   std::iota(order.begin(), order.end(), 0);
   if (!beside_cuda) return order;
-  const auto is_other = [&](int number) { return !of_nvidia[static_cast<std::size_t>(number)]; };
-  std::reverse(std::stable_partition(order.begin(), order.end(), is_other), order.end());
+  const auto of = [&](int number) { return devices[static_cast<std::size_t>(number)]; };
+  std::ranges::stable_sort(
+      order, [&](int a, int b) { return of(a) != of(b) ? of(a) < of(b) : of(a) == DeviceOf::Nvidia && a > b; });
   return order;
 }
 

@@ -106,9 +106,12 @@ gpu::Probe probe(int wanted, Kinds kinds, bool beside_cuda) {
   if (kinds == Kinds::All && !counts_processors())
     found.unusable.emplace_back("StarPU has listed the OpenCL devices of this process without its processors");
   else if (kinds == Kinds::All && devices.empty()) found.unusable.emplace_back("no OpenCL platform has a device");
-  std::vector<bool> of_nvidia;
-  for (auto* const device : devices) of_nvidia.push_back(is_of_nvidia(device));
-  for (const int number : order_of_asking(of_nvidia, beside_cuda)) {
+  std::vector<DeviceOf> makers;
+  for (auto* const device : devices)
+    makers.push_back(is_processor(device)   ? DeviceOf::Processor
+                     : is_of_nvidia(device) ? DeviceOf::Nvidia
+                                            : DeviceOf::OtherMaker);
+  for (const int number : order_of_asking(makers, beside_cuda)) {
     if (wanted >= 0 && std::ssize(found.usable) >= wanted) break;
     auto* const device = devices[static_cast<std::size_t>(number)];
     if (kinds == Kinds::Gpus && is_processor(device)) continue;

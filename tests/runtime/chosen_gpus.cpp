@@ -16,14 +16,16 @@ namespace tessera::test {
 namespace {
 
 using ::testing::ElementsAre;
+using enum opencl::DeviceOf;
 
 TEST(ChosenGpus, OpenClDevicesAreAskedInTheirOrder) {
-  EXPECT_THAT(opencl::order_of_asking({true, false, true}, false), ElementsAre(0, 1, 2));
+  EXPECT_THAT(opencl::order_of_asking({Nvidia, OtherMaker, Processor}, false), ElementsAre(0, 1, 2));
 }
 
-TEST(ChosenGpus, ThoseOfNvidiaAreTheLastBesideCuda) {
-  EXPECT_THAT(opencl::order_of_asking({true, false, true, false}, true), ElementsAre(1, 3, 2, 0));
-  EXPECT_THAT(opencl::order_of_asking({true, true, true}, true), ElementsAre(2, 1, 0));
+TEST(ChosenGpus, BesideCudaThoseOfOtherMakersAreTheFirstAndProcessorsTheLast) {
+  EXPECT_THAT(opencl::order_of_asking({Processor, Nvidia, OtherMaker, Nvidia, OtherMaker}, true),
+              ElementsAre(2, 4, 3, 1, 0));
+  EXPECT_THAT(opencl::order_of_asking({Nvidia, Nvidia, Nvidia}, true), ElementsAre(2, 1, 0));
   EXPECT_THAT(opencl::order_of_asking({}, true), ElementsAre());
 }
 

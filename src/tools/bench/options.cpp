@@ -142,7 +142,8 @@ void resolve(Options& options, const Machine& machine) {
        {std::pair{"cublasxt", options.against_cublasxt}, {"cusolver", options.against_cusolver}}) {
     if (wanted && !CublasXt::available())
       throw BadArgument(fmt::format("--against: {} is not available: this program was built without CUDA", name));
-    if (wanted && !any) throw BadArgument(fmt::format("--against: {} needs a GPU, but none is used{}", name, because));
+    if (wanted && !(any && machine.has_cuda()))
+      throw BadArgument(fmt::format("--against: {} needs a GPU of CUDA, but none is used{}", name, because));
   }
   if (options.pinned.value_or(false) && !machine.has_cuda())
     throw BadArgument("--memory", "pinned", "needs a GPU that CUDA drives, but there is none" + because);

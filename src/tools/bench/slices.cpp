@@ -292,8 +292,8 @@ nlohmann::ordered_json json_of(const Row& row) {
 }  // namespace
 
 void measure_slices(const Options& options, const Machine& machine, Progress& progress) {
-  if (machine.gpus.empty())
-    throw tools::BadArgument("--slices: needs a GPU, but there is none (" + machine.why_not_more_gpus + ")");
+  if (!machine.has_cuda())
+    throw tools::BadArgument("--slices: needs a GPU of CUDA, but there is none (" + machine.why_not_more_gpus + ")");
   tools::JsonLines json(options.json);
   const auto all = columns();
   progress.clear();
