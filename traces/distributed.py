@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Hérault et al., distributed, in simulated time: the tables and the picture of traces/distributed.md.
 
-usage: traces/distributed.py PROGRAM FOLDER [GRID...]
+usage: traces/distributed.py PROGRAM FOLDER [bytes | long | GRID...]
 
-distributed.sh starts it. PROGRAM is tessera-simulate-mpi. Writes FOLDER/distributed.json and FOLDER/rate.svg. Results that
-are in the folder are not simulated again.
+distributed.sh starts it. PROGRAM is tessera-simulate-mpi. Writes FOLDER/distributed.json, and for grids FOLDER/rate.svg.
+bytes: counted bytes beside predicted ones. long: products of many chunks. Results that are in the folder are not simulated
+again.
 """
 import json
+import os
 import pathlib
+import resource
 import subprocess
 import sys
 import time
@@ -20,16 +23,52 @@ from shared import line_chart  # noqa: E402
 TILE, PEAK, GPUS = 1024, 7200, 3
 MEMORY = 226  # MiB: 1/64 of 90 % of a V100, for matrices of an eighth of the order
 TILES = (4, 6, 8)  # of C in each direction, for a process; up to 7 fit the GPUs as one block
+BYTES = [("2x2", 906, 8, ""), ("2x2", 906, 12, ""), ("1x2", 452, 6, ""), ("2x1", 452, 6, ""),
+         ("2x2", 906, 8, "--block 2x4 --chunk 1"),
+         ("2x2", 226, 8, "--chunk 1"), ("2x2", 452, 12, "--chunk 2"), ("2x2", 452, 12, "--block 3x6 --chunk 1"),
+         ("2x3", 226, 12, "--chunk 1"),
+         ("2x2", 226, 8, ""), ("2x2", 226, 12, ""), ("2x2", 226, 14, ""), ("2x2", 226, 16, ""), ("2x3", 226, 12, ""),
+         ("3x3", 226, 12, ""), ("4x4", 58, 8, "")]
+LONG = [("3x3", 58, 12), ("4x4", 58, 16), ("5x5", 30, 10), ("6x6", 30, 12)]
 
 
-def simulate(p, q, tiles, how):
-    processes = p * q
+class Results:
+    """Rows of a file. What it lacks is simulated."""
+
+    def __init__(self, file):
+        self.file = file
+        self.rows = json.loads(file.read_text()) if file.exists() else []
+
+    def row(self, grid, memory, tiles, how, steal=True):
+        """@param tiles  of the matrices in each direction"""
+        key = {"grid": grid, "gpu_memory": memory, "tiles": tiles, "how": how, "steal": steal}
+        known = next((row for row in self.rows if key.items() <= row.items()), None)
+        if not known:
+            known = {**simulate(grid, memory, tiles, how.split(), steal), **key}
+            self.rows.append(known)
+            self.file.write_text(json.dumps(self.rows, indent=1))
+        return known
+
+
+def simulate(grid, memory, tiles, how, steal):
+    p, q = map(int, grid.split("x"))
     start = time.time()
-    out = subprocess.run([sys.argv[1], "--platform", "summit", "--nodes", str((processes + 1) // 2), "--grid", f"{p}x{q}",
-                          "--gpu-memory", str(MEMORY), "--size", str(tiles * p * TILE), "--tile", str(TILE), "--repeat", "1",
-                          "--json", "-", *how], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+    out = subprocess.run([sys.argv[1], "--platform", "summit", "--nodes", str((p * q + 1) // 2), "--grid", grid,
+                          "--gpu-memory", str(memory), "--size", str(tiles * TILE), "--tile", str(TILE), "--repeat", "1",
+                          "--json", "-", *how], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                         env={**os.environ, "TESSERA_SCHED_STEAL": "on" if steal else "off"}).stdout
     row = json.loads(next(line for line in out.splitlines() if line.startswith("{")))
-    return {**row, "how": " ".join(how), "tiles": tiles, "took": round(time.time() - start, 1)}
+    # The most that any simulation so far has taken: those of a list become larger.
+    most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20
+    return {**row, "took": round(time.time() - start, 1), "most_memory": round(most, 1)}
+
+
+def loaded(row):
+    return row["device"]["bytes_from_host"] + row["device"]["bytes_from_peers"]
+
+
+def received(row):
+    return sum(row["bytes_received"]) / len(row["bytes_received"])
 
 
 def share(row):
@@ -42,35 +81,64 @@ def table(rows):
     print("|" + "---|" * 11)
     for row in rows:
         cut, device = row["cut"], row["device"]
-        loaded = device["bytes_from_host"] + device["bytes_from_peers"]
-        received = sum(row["bytes_received"]) / len(row["bytes_received"])
         print(f"| {row['p']}×{row['q']} | {row['p'] * row['q'] * GPUS} | {row['n']} | {cut['b']}×{cut['c']}, {cut['d']} | ({cut['case']}) | "
               f"{cut['look_ahead'] if cut['holds_back'] else 'all early'} | {row['gflops'] * 1e-3:.1f} | {share(row):.1f} % | "
-              f"{received * 1e-9:.2f}, {row['bytes_received_model'] * 1e-9:.2f} | {loaded / device['bytes_loaded_model']:.2f} | "
-              f"{100 * device['bytes_from_peers'] / loaded:.0f} % |")
+              f"{received(row) * 1e-9:.2f}, {row['bytes_received_model'] * 1e-9:.2f} | {loaded(row) / device['bytes_loaded_model']:.2f} | "
+              f"{100 * device['bytes_from_peers'] / loaded(row):.0f} % |")
 
 
-def main(folder, grids):
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / "distributed.json"
-    rows = json.loads(file.read_text()) if file.exists() else []
-    known = {(r["p"], r["q"], r["tiles"], r["how"]) for r in rows}
-    for grid in grids:
-        p, q = map(int, grid.split("x"))
-        for tiles in TILES:
-            for how in [["--look-ahead", str(ahead)] for ahead in (1, 2, 3)] + [["--send-early"]]:
-                if (p, q, tiles, " ".join(how)) not in known:
-                    rows.append(simulate(p, q, tiles, how))
-                    file.write_text(json.dumps(rows, indent=1))
+def bytes_table(results):
+    print("| grid | GPU memory [MiB] | N | b×c, d | case | received, model [MB] | loaded by a GPU | of it from peers | model |"
+          " even columns | loaded of model | without stealing |")
+    print("|" + "---|" * 12)
+    for grid, memory, tiles, how in BYTES:
+        row = results.row(grid, memory, tiles, how)
+        cut, model = row["cut"], row["device"]["bytes_loaded_model"]
+        ratio, alone = loaded(row) / model, ""
+        if abs(ratio - 1) > 0.05:
+            alone = f"{loaded(results.row(grid, memory, tiles, how, steal=False)) / model:.3f}"
+        print(f"| {grid.replace('x', '×')} | {memory} | {row['n']} | {cut['b']}×{cut['c']}, {cut['d']} | ({cut['case']}) | "
+              f"{received(row) * 1e-6:.1f}, {row['bytes_received_model'] * 1e-6:.1f} | {loaded(row) * 1e-6:.1f} | "
+              f"{row['device']['bytes_from_peers'] * 1e-6:.1f} | {model * 1e-6:.1f} | "
+              f"{row['device']['bytes_loaded_model_even'] * 1e-6:.1f} | {ratio:.3f} | {alone} |")
+
+
+def long_table(results):
+    print("| grid | GPU memory [MiB] | N | b×c, d | chunks | ℓ | TFLOP/s | of 7.2 a GPU | received, model [MB] | simulation [s] |")
+    print("|" + "---|" * 10)
+    for grid, memory, tiles in LONG:
+        for how in [f"--look-ahead {ahead}" for ahead in (1, 2, 3, 5)] + ["--send-early"]:
+            row = results.row(grid, memory, tiles, how)
+            cut = row["cut"]
+            print(f"| {grid.replace('x', '×')} | {memory} | {row['n']} | {cut['b']}×{cut['c']}, {cut['d']} | "
+                  f"{cut['blocks'] * cut['chunks']} | {cut['look_ahead'] if cut['holds_back'] else 'all early'} | "
+                  f"{row['gflops'] * 1e-3:.1f} | {share(row):.1f} % | {received(row) * 1e-6:.0f}, "
+                  f"{row['bytes_received_model'] * 1e-6:.0f} | {row['took']:.0f} |", flush=True)
+
+
+def grids_table(results, folder, grids):
+    rows = [results.row(grid, MEMORY, tiles * int(grid.split("x")[0]), how) for grid in grids for tiles in TILES
+            for how in [f"--look-ahead {ahead}" for ahead in (1, 2, 3)] + ["--send-early"]]
     rows.sort(key=lambda r: (r["p"] * r["q"], r["tiles"], not r["cut"]["holds_back"], r["cut"]["look_ahead"]))
     table(rows)
     curves = []
     for how in sorted({r["how"] for r in rows}):
         for tiles in TILES:
-            points = [(r["p"] * r["q"] * GPUS, share(r)) for r in rows if r["how"] == how and r["tiles"] == tiles]
+            points = [(r["p"] * r["q"] * GPUS, share(r)) for r in rows if r["how"] == how and r["tiles"] == tiles * r["p"]]
             if points:
                 curves.append((f"{'early' if 'early' in how else 'ℓ = ' + how.split()[-1]}, {tiles} tiles", points))
     (folder / "rate.svg").write_text(line_chart("DGEMM on Summit, scaled (simulated)", "GPUs", "% of 7.2 TFLOP/s a GPU", curves))
+
+
+def main(folder, what):
+    folder.mkdir(parents=True, exist_ok=True)
+    results = Results(folder / "distributed.json")
+    if what == ["bytes"]:
+        bytes_table(results)
+    elif what == ["long"]:
+        long_table(results)
+    else:
+        grids_table(results, folder, what)
 
 
 main(pathlib.Path(sys.argv[2]), sys.argv[3:] or ["2x2", "3x3", "4x4"])

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The table and the picture of distributed.md: matrices over many processes in simulated time.
-# usage: traces/distributed.sh FOLDER [GRID...]
+# The tables and the picture of distributed.md: matrices over many processes in simulated time.
+# usage: traces/distributed.sh FOLDER [bytes | long | GRID...]
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 program=${TESSERA_SIMULATE_MPI:-}

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
+#include "dealt_columns.hpp"
 #include "split.hpp"
 
 namespace tessera::detail {
@@ -37,6 +39,86 @@ Index even_part(Index whole, Index most, Index unit) {
   return rounded <= most ? rounded : even;
 }
 
+double bytes(Index tiles, double each) { return static_cast<double>(tiles) * each; }
+
+std::vector<DealtColumns::Part> parts(int gpus, Index rows, Index columns) {
+  const DealtColumns dealt(gpus, rows, columns);
+  std::vector<DealtColumns::Part> all;
+  for (int gpu = 0; gpu < gpus; gpu++) all.push_back(dealt.part(gpu));
+  return all;
+}
+
+/// What a GPU reads for a term.
+double bytes_of_term(const DealtColumns::Part& part, const TiledProduct& product) {
+  return bytes(part.rows, product.a) + bytes(part.columns, product.b);
+}
+
+/// How many pairs of a process and a block have this number of rows, or columns, of tiles.
+struct Extent {
+  Index tiles;
+  double pairs;
+};
+using Extents = std::vector<Extent>;
+
+/// Of blocks of `block` tiles a process.
+Extents extents(Index whole, Index processes, Index block) {
+  const Index most = block * processes, full = whole / most, last = whole % most, more = last % processes;
+  return {{block, static_cast<double>(full * processes)},
+          {last / processes + 1, static_cast<double>(more)},
+          {last / processes, static_cast<double>(last > 0 ? processes - more : 0)}};
+}
+
+/// Tiles that GPUs read.
+struct Inputs {
+  double a = 0, b = 0;
+};
+
+/// What all GPUs of all processes read for a term, in blocks of these extents.
+Inputs inputs_of_term(int gpus, const Extents& rows, const Extents& columns) {
+  Inputs all;
+  for (const auto& x : rows)
+    for (const auto& y : columns) {
+      if (x.tiles == 0 || y.tiles == 0) continue;
+      for (const auto& part : parts(gpus, x.tiles, y.tiles)) {
+        all.a += x.pairs * y.pairs * static_cast<double>(part.rows);
+        all.b += x.pairs * y.pairs * static_cast<double>(part.columns);
+      }
+    }
+  return all;
+}
+
+/// The paper's case, where its conditions hold for each GPU's part of a block.
+char memory_case(double memory, int gpus, const ProcessModel& processes, const TiledProduct& product,
+                 const ProcessBlocks& blocks) {
+  const double rows_of_a = bytes(product.mt * product.kt, product.a) / processes.p,
+               columns_of_b = bytes(product.kt * product.nt, product.b) / processes.q;
+  char memory_case = 'a';
+  for (const auto& part : parts(gpus, blocks.rows, blocks.columns)) {
+    const double result = bytes(part.tiles, product.c);
+    const double share_of_a = static_cast<double>(part.rows) / static_cast<double>(blocks.rows),
+                 share_of_b = static_cast<double>(part.columns) / static_cast<double>(blocks.columns);
+    if (share_of_a * rows_of_a + share_of_b * columns_of_b + result <= memory) continue;
+    memory_case = 'b';
+    if (bytes(part.rows * blocks.chunk, product.a) + bytes(part.columns * product.kt, product.b) + result > memory)
+      return 'c';
+  }
+  return memory_case;
+}
+
+/// What a GPU loads of A and B in the paper's model.
+double even_inputs(double memory, double gpus, const ProcessModel& processes, const TiledProduct& product,
+                   const ProcessBlocks& blocks) {
+  const double rows_of_a = bytes(product.mt * product.kt, product.a) / processes.p,
+               columns_of_b = bytes(product.kt * product.nt, product.b) / (processes.q * gpus);
+  const double block = bytes(blocks.rows * blocks.columns, product.c) / gpus;
+  if (rows_of_a + columns_of_b + block <= memory) return rows_of_a + columns_of_b;
+  const double chunk_of_a = bytes(blocks.rows * blocks.chunk, product.a),
+               columns_of_block = bytes(blocks.columns * product.kt, product.b) / gpus;
+  const bool columns_stay = chunk_of_a + columns_of_block + block <= memory;
+  return static_cast<double>(blocks.across) * rows_of_a +
+         static_cast<double>(columns_stay ? 1 : blocks.down) * columns_of_b;
+}
+
 }  // namespace
 
 ProcessBlocks choose_process_blocks(const ProcessModel& processes, const TiledProduct& product,
@@ -45,7 +127,7 @@ ProcessBlocks choose_process_blocks(const ProcessModel& processes, const TiledPr
   const double memory = limit(processes.gpus > 0 ? processes.gpu_memory : 0);
   const Index rows = std::max<Index>(1, divide_up(product.mt, processes.p)),
               columns = std::max<Index>(1, divide_up(product.nt, processes.q)), terms = std::max<Index>(1, product.kt);
-  const double room = most_for_result * memory * static_cast<double>(gpus) / product.c;  // tiles of C
+  const double room = std::floor(most_for_result * memory / product.c) * static_cast<double>(gpus);  // tiles of C
 
   ProcessBlocks blocks{.rows = rows, .columns = columns};
   if (static_cast<double>(rows) * static_cast<double>(columns) > room) {
@@ -61,11 +143,12 @@ ProcessBlocks choose_process_blocks(const ProcessModel& processes, const TiledPr
   blocks.ahead = wanted.ahead > 0 ? wanted.ahead : blocks.whole ? ahead_of_whole : ahead_of_blocks;
 
   const auto b = static_cast<double>(blocks.rows), c = static_cast<double>(blocks.columns);
-  const auto g = static_cast<double>(gpus);
-  const double on_gpu = (memory - b * c / g * product.c) / (b * product.a + c / g * product.b);
-  const double matrices = (static_cast<double>(product.mt * product.kt) * product.a +
-                           static_cast<double>(product.kt * product.nt) * product.b +
-                           static_cast<double>(product.mt * product.nt) * product.c) /
+  double on_gpu = limit(0);
+  for (const auto& part : parts(static_cast<int>(gpus), blocks.rows, blocks.columns))
+    if (part.tiles > 0)
+      on_gpu = std::min(on_gpu, (memory - bytes(part.tiles, product.c)) / bytes_of_term(part, product));
+  const double matrices = (bytes(product.mt * product.kt, product.a) + bytes(product.kt * product.nt, product.b) +
+                           bytes(product.mt * product.nt, product.c)) /
                           (processes.p * processes.q);
   const double foreign = b * (1 - 1.0 / processes.q) * product.a + c * (1 - 1.0 / processes.p) * product.b;
   const double on_host = most_for_copies * std::max(0.0, limit(processes.host_memory) - matrices) /
@@ -77,30 +160,34 @@ ProcessBlocks choose_process_blocks(const ProcessModel& processes, const TiledPr
 }
 
 ProcessLoads predicted_loads(const ProcessModel& processes, const TiledProduct& product, const ProcessBlocks& blocks) {
-  const auto count = [](Index x) { return static_cast<double>(x); };
-  const double p = processes.p, q = processes.q, g = std::max(processes.gpus, 1);
+  const int gpus = std::max(processes.gpus, 1);
+  const double p = processes.p, q = processes.q, all_gpus = p * q * gpus;
   const double memory = limit(processes.gpus > 0 ? processes.gpu_memory : 0);
-  const double X = count(blocks.down), Y = count(blocks.across);
-  // Bytes of a process's rows of A, of a GPU's columns of B and of its part of C.
-  const double rows_of_a = count(product.mt * product.kt) / p * product.a,
-               columns_of_b = count(product.kt * product.nt) / (q * g) * product.b,
-               part_of_c = count(product.mt * product.nt) / (p * q * g) * product.c;
+  // What a process receives of the tiles of A, and of B, that it reads.
+  const double from_row = 1 - 1 / q, from_column = 1 - 1 / p;
   ProcessLoads loads;
-  loads.received = Y * rows_of_a * (1 - 1 / q) + X * columns_of_b * g * (1 - 1 / p);
-  loads.result = part_of_c;
-  const double block = count(blocks.rows * blocks.columns) / g * product.c;
-  const double chunk_of_a = count(blocks.rows * blocks.chunk) * product.a;
-  const double columns = count(blocks.columns * product.kt) / g * product.b;
-  if (rows_of_a + columns_of_b + block <= memory) {
-    loads.memory_case = 'a';
-    loads.inputs = rows_of_a + columns_of_b;
-  } else if (chunk_of_a + columns + block <= memory) {
-    loads.memory_case = 'b';
-    loads.inputs = Y * rows_of_a + columns_of_b;
-  } else {
-    loads.memory_case = 'c';
-    loads.inputs = Y * rows_of_a + X * columns_of_b;
+  loads.received = static_cast<double>(blocks.across) * bytes(product.mt * product.kt, product.a) / p * from_row +
+                   static_cast<double>(blocks.down) * bytes(product.kt * product.nt, product.b) / q * from_column;
+  loads.memory_case = memory_case(memory, gpus, processes, product, blocks);
+  loads.even_inputs = even_inputs(memory, gpus, processes, product, blocks);
+  loads.result = bytes(product.mt * product.nt, product.c) / all_gpus;
+
+  const auto of_first = [](Index whole, Index share, Index block) {
+    return extents(std::min(whole, share * block), share, block);
+  };
+  const auto rows = extents(product.mt, processes.p, blocks.rows),
+             columns = extents(product.nt, processes.q, blocks.columns);
+  auto read = inputs_of_term(gpus, rows, columns);
+  // Tiles that stay on a GPU are read once for all blocks, but for those that the process receives again.
+  if (loads.memory_case == 'a') {
+    const double once = inputs_of_term(gpus, rows, of_first(product.nt, processes.q, blocks.columns)).a;
+    read.a = once + (blocks.a_returns() ? from_row : 0) * (read.a - once);
   }
+  if (loads.memory_case != 'c') {
+    const double once = inputs_of_term(gpus, of_first(product.mt, processes.p, blocks.rows), columns).b;
+    read.b = once + (blocks.b_returns() ? from_column : 0) * (read.b - once);
+  }
+  loads.inputs = static_cast<double>(product.kt) * (read.a * product.a + read.b * product.b) / all_gpus;
   return loads;
 }
 

@@ -44,16 +44,17 @@ struct ProcessBlocks {
   bool b_returns() const noexcept { return chunks > ahead + 1; }
 };
 
-/// The paper's choice. C fills at most three quarters of the GPUs, all of it if it fits, else b = c; the chunk fills
+/// The paper's choice. C fills at most three quarters of each GPU, all of it if it fits, else b = c; the chunk fills
 /// the rest. Other copies of tiles take at most half of what the matrices leave of a process's memory.
 ProcessBlocks choose_process_blocks(const ProcessModel& processes, const TiledProduct& product,
                                     const WantedBlocks& wanted = {});
 
-/// What the paper's model predicts.
+/// What a process and a GPU are predicted to load. In a process, `DealtColumns` says what each GPU has.
 struct ProcessLoads {
   double received = 0;     ///< bytes that a process receives from others, on average
   char memory_case = 'c';  ///< a: a process's rows of A fit each GPU; b: a GPU's columns of B do; c: neither
-  double inputs = 0;       ///< bytes of A and B that a GPU loads, from the host or from peers
+  double inputs = 0;       ///< bytes of A and B that a GPU loads on average, from the host or from peers
+  double even_inputs = 0;  ///< the same in the paper's model: GPUs divide columns evenly, and no tile returns to a GPU
   double result = 0;       ///< bytes of C that it loads, if β ≠ 0, and writes back
 };
 ProcessLoads predicted_loads(const ProcessModel& processes, const TiledProduct& product, const ProcessBlocks& blocks);

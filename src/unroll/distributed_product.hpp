@@ -11,9 +11,9 @@
 
 #include "accumulate.hpp"
 #include "chunk_barrier.hpp"
-#include "dealt_columns.hpp"
 #include "submit.hpp"
 #include "tile_owners.hpp"
+#include "tiling/dealt_columns.hpp"
 #include "tiling/process_blocks.hpp"
 
 /// A product over many processes in blocks of C and chunks of the sum, after Hérault et al. Each process goes through
@@ -87,6 +87,11 @@ class ChunkInputs {
     });
   }
 
+  /// The first term of which this process has a tile, or 0.
+  Index first_own() const {
+    const auto own = std::ranges::find(tiles_, exchange_.processes().rank(), &Tile::owner);
+    return own == tiles_.end() ? 0 : own->k;
+  }
   std::vector<Access> accesses() const {
     std::vector<Access> all;
     for (const auto& tile : tiles_)
@@ -128,7 +133,7 @@ struct OwnedTile {
 /// dealt out. Those that are left over thus come first, which makes GPUs load less (traces/distributed.md).
 inline std::vector<OwnedTile> dealt_tiles(const std::vector<Index>& rows, const std::vector<Index>& columns,
                                           detail::OwnerGrid gpus, const Owners& owners) {
-  const DealtColumns dealt(gpus.q, std::ssize(rows), std::ssize(columns));
+  const detail::DealtColumns dealt(gpus.q, std::ssize(rows), std::ssize(columns));
   std::vector<OwnedTile> tiles;
   for (Index y = std::ssize(columns); y-- > 0;)
     for (Index x = 0; x < std::ssize(rows); x++) {
@@ -203,10 +208,13 @@ void accumulate_in_chunks(const detail::Session& session, const detail::ProcessB
         barrier.begin(std::move(new_inputs));
         a.travel(submitter.priority());
         b.travel(submitter.priority());
+        // Terms are added in the order in which their tiles arrive. At first nothing has arrived: of the terms that
+        // are sent first, a process begins with one of which it has the tiles of B.
+        const Index sent_first = i0 == 0 && j0 == 0 && k0 == 0 ? std::min<Index>(share.p, chunk.end) : 0,
+                    turn = b.first_own();
         for (Index s = 0; s < chunk.end - chunk.begin; s++)
           for (const auto& [i, j, owner] : my_tiles) {
-            // GPUs begin with different terms: what one fetches from the host, the others find there.
-            const Index turn = std::max(owner, 0), k = k0 + (s + turn) % (chunk.end - chunk.begin);
+            const Index k = k0 + (s < sent_first ? (s + turn) % sent_first : s);
             const bool first = k0 == 0 && s == 0;
             const T factor = first ? beta : T(1);
             submitter.step(k);

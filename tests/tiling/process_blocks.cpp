@@ -55,12 +55,46 @@ TEST(ProcessBlocks, LoadEachTileOnceIfTheGpuHasMemoryForIt) {
   const auto all = with_gpu_memory(1000);
   const auto loads_of_all = predicted_loads(all, product, choose_process_blocks(all, product, {6, 6, 2, 1}));
   EXPECT_EQ(loads_of_all.memory_case, 'a');
-  EXPECT_EQ(loads_of_all.inputs, 360 + 180);
-  const auto columns = with_gpu_memory(150);  // 18 of C, 12 of A, 90 of B
+  EXPECT_EQ(loads_of_all.even_inputs, 360 + 180);
+  EXPECT_EQ(loads_of_all.inputs, 360 + 180 + 360 * 2 / 3 + 180 / 2);  // what was received returns, and is loaded again
+  const auto columns = with_gpu_memory(150);                          // 18 of C, 12 of A, 90 of B
   const auto loads_of_columns =
       predicted_loads(columns, product, choose_process_blocks(columns, product, {6, 6, 2, 1}));
   EXPECT_EQ(loads_of_columns.memory_case, 'b');
-  EXPECT_EQ(loads_of_columns.inputs, 2 * 360 + 180);
+  EXPECT_EQ(loads_of_columns.even_inputs, 2 * 360 + 180);
+  EXPECT_EQ(loads_of_columns.inputs, 2 * 360 + 180 + 180 / 2);
+}
+
+TEST(ProcessBlocks, CountWhatCutColumnsTake) {  // 4×4 tiles for 3 GPUs: 6 or 5 on each, in 4 rows and 2 columns
+  const ProcessModel processes{.p = 2, .q = 2, .gpus = 3, .gpu_memory = 28, .host_memory = 0};
+  constexpr TiledProduct few{8, 8, 8, 1, 1, 1};
+  const auto blocks = choose_process_blocks(processes, few);
+  EXPECT_TRUE(blocks.whole);
+  EXPECT_EQ(blocks.chunk, 2);  // 22 tiles are left, a term takes 4 + 2: 3 of 8 fit
+  const auto loads = predicted_loads(processes, few, blocks);
+  EXPECT_EQ(loads.memory_case, 'c');
+  EXPECT_EQ(loads.inputs, 8 * (4 + 2));
+  EXPECT_DOUBLE_EQ(loads.even_inputs, 8 * (4 + 4. / 3));
+}
+
+TEST(ProcessBlocks, CountBlocksThatAreNotFull) {  // of 7 and 6 rows of tiles, and 4 columns for 2 GPUs
+  const ProcessModel processes{.p = 2, .q = 1, .gpus = 2, .gpu_memory = 29, .host_memory = 0};
+  constexpr TiledProduct ragged{13, 4, 10, 1, 1, 1};
+  const auto blocks = choose_process_blocks(processes, ragged, {4, 3, 1, 1});  // 4 and 3 or 2 rows, 3 and 1 columns
+  EXPECT_EQ(blocks.down, 2);
+  EXPECT_EQ(blocks.across, 2);
+  const auto loads = predicted_loads(processes, ragged, blocks);
+  EXPECT_EQ(loads.memory_case, 'c');
+  // In the block of 4×3, a GPU reads 4 rows and 2 columns, and so with 3 and 2 rows. If there is one column, GPUs have
+  // 2 and 2, 2 and 1, or 1 and 1 rows.
+  const double rows = 2 * (8 + 4) + (6 + 3) + (4 + 2), columns = 2 * (4 + 2) + 2 * (4 + 2);
+  EXPECT_DOUBLE_EQ(loads.inputs, 10 * (rows + columns) / 4);
+}
+
+TEST(ProcessBlocks, FillNoGpuWithMoreThanThreeQuarters) {  // 10 of 14 tiles
+  const ProcessModel processes{.p = 1, .q = 1, .gpus = 3, .gpu_memory = 14, .host_memory = 0};
+  EXPECT_TRUE(choose_process_blocks(processes, {5, 6, 4, 1, 1, 1}).whole);
+  EXPECT_FALSE(choose_process_blocks(processes, {1, 31, 4, 1, 1, 1}).whole);  // a GPU would have 11
 }
 
 TEST(ProcessBlocks, LeaveMemoryOfTheHost) {  // 444 tiles of a process's matrices; half of the rest for 2 × 14 a term

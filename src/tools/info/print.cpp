@@ -88,8 +88,10 @@ void print_distributed(const std::vector<PlannedDistributedProduct>& plans) {
     fmt::print("  look-ahead        l = {} chunk{}\n", blocks.ahead, blocks.ahead == 1 ? "" : "s");
     fmt::print("  network           {:.4g} GB received by each process\n", loads.received * 1e-9);
     if (processes.gpus > 0)
-      fmt::print("  each GPU          {:.4g} GB of A and B loaded (case {}), {:.4g} GB of C loaded and written back\n",
-                 loads.inputs * 1e-9, loads.memory_case, loads.result * 1e-9);
+      fmt::print(
+          "  each GPU          {:.4g} GB of A and B loaded (case {}; {:.4g} if columns divided evenly), {:.4g} GB of C "
+          "loaded and written back\n",
+          loads.inputs * 1e-9, loads.memory_case, loads.even_inputs * 1e-9, loads.result * 1e-9);
   }
 }
 
@@ -115,6 +117,7 @@ Json to_json(const PlannedDistributedProduct& plan) {
           {"received", loads.received},
           {"case", std::string(1, loads.memory_case)},
           {"gpu_inputs", loads.inputs},
+          {"gpu_inputs_even", loads.even_inputs},
           {"gpu_result", loads.result}};
 }
 

@@ -79,18 +79,19 @@ bool report(tools::JsonLines& json, const Options& options, const std::string& n
                      {"gpus_by_columns", options.control.by_columns},
                      {"case", std::string(1, loads.memory_case)}};
     if (result.devices > 0) {
-      const double model = loads.inputs + loads.result, loaded = result.loads.from_host + result.loads.from_peers;
+      const double model = loads.inputs + loads.result, even_model = loads.even_inputs + loads.result,
+                   loaded = result.loads.from_host + result.loads.from_peers;
       json.note(
           fmt::format("  loaded by each of {} devices a process: {:.3f} MB, {:.3f} of it from peers; model ({}): "
-                      "{:.3f}; back: {:.3f} "
-                      "of {:.3f}",
+                      "{:.3f}, with even columns {:.3f}; back: {:.3f} of {:.3f}",
                       result.devices, 1e-6 * loaded, 1e-6 * result.loads.from_peers, loads.memory_case, 1e-6 * model,
-                      1e-6 * result.loads.to_host, 1e-6 * loads.result));
+                      1e-6 * even_model, 1e-6 * result.loads.to_host, 1e-6 * loads.result));
       object["device"] = {{"count", result.devices},
                           {"memory", result.device_memory},
                           {"bytes_from_host", result.loads.from_host},
                           {"bytes_from_peers", result.loads.from_peers},
                           {"bytes_loaded_model", model},
+                          {"bytes_loaded_model_even", even_model},
                           {"bytes_to_host", result.loads.to_host},
                           {"bytes_to_host_model", loads.result}};
     }

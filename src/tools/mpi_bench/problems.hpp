@@ -29,7 +29,7 @@ class Problem {
   virtual double model_bytes() const = 0;
   virtual double flops() const = 0;
 
-  /// How gemm is cut, and what the paper's model says of it.
+  /// How gemm is cut, and what it is predicted to load.
   struct Cut {
     detail::ProcessBlocks blocks;
     detail::ProcessLoads loads;

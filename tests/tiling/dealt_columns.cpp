@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which GPU computes which tile of a block, when each has whole columns.
-#include "unroll/dealt_columns.hpp"
+#include "tiling/dealt_columns.hpp"
 
 #include <gmock/gmock.h>
 
@@ -12,8 +12,8 @@
 namespace tessera::test {
 namespace {
 
+using detail::DealtColumns;
 using ::testing::ElementsAre;
-using unroll::DealtColumns;
 
 std::vector<int> column(const DealtColumns& dealt, Index rows, Index j) {
   std::vector<int> gpus;
@@ -40,12 +40,23 @@ TEST(DealtColumns, AreTheSameWorkForAllGpus) {
       for (Index columns = 1; columns <= 13; columns++) {
         const DealtColumns dealt(gpus, rows, columns);
         std::vector<Index> tiles(static_cast<std::size_t>(gpus));
+        std::vector<std::set<Index>> its_rows(tiles.size()), its_columns(tiles.size());
         const Index left = columns % gpus;
         Index pairs = 0;  // of a GPU and a column that is left, of which it has tiles
         for (Index j = 0; j < columns; j++) {
           const auto owners = column(dealt, rows, j);
-          for (const int gpu : owners) tiles.at(static_cast<std::size_t>(gpu))++;
+          for (Index i = 0; i < rows; i++) {
+            const auto gpu = static_cast<std::size_t>(owners[static_cast<std::size_t>(i)]);
+            tiles.at(gpu)++, its_rows.at(gpu).insert(i), its_columns.at(gpu).insert(j);
+          }
           if (j >= columns - left) pairs += std::ssize(std::set<int>(owners.begin(), owners.end()));
+        }
+        for (int gpu = 0; gpu < gpus; gpu++) {
+          const auto g = static_cast<std::size_t>(gpu);
+          const auto part = dealt.part(gpu);
+          EXPECT_EQ(part.tiles, tiles[g]);
+          EXPECT_EQ(part.rows, std::ssize(its_rows[g]));
+          EXPECT_EQ(part.columns, std::ssize(its_columns[g]));
         }
         EXPECT_LE(*std::ranges::max_element(tiles) - *std::ranges::min_element(tiles), 1);
         EXPECT_LE(pairs, left > 0 ? gpus + left - 1 : 0);
