@@ -130,7 +130,7 @@ struct OwnedTile {
 };
 
 /// A process's tiles of a block, from the last column to the first. If the grid of GPUs has one row, its columns are
-/// dealt out. Those that are left over thus come first, which makes GPUs load less (traces/distributed.md).
+/// dealt out. Those that are left over thus come first, which makes GPUs load less.
 inline std::vector<OwnedTile> dealt_tiles(const std::vector<Index>& rows, const std::vector<Index>& columns,
                                           detail::OwnerGrid gpus, const Owners& owners) {
   const detail::DealtColumns dealt(gpus.q, std::ssize(rows), std::ssize(columns));
