@@ -23,12 +23,13 @@ from shared import line_chart  # noqa: E402
 TILE, PEAK, GPUS = 1024, 7200, 3
 MEMORY = 226  # MiB: 1/64 of 90 % of a V100, for matrices of an eighth of the order
 TILES = (4, 6, 8)  # of C in each direction, for a process; up to 7 fit the GPUs as one block
-BYTES = [("2x2", 906, 8, ""), ("2x2", 906, 12, ""), ("1x2", 452, 6, ""), ("2x1", 452, 6, ""),
-         ("2x2", 906, 8, "--block 2x4 --chunk 1"),
-         ("2x2", 226, 8, "--chunk 1"), ("2x2", 452, 12, "--chunk 2"), ("2x2", 452, 12, "--block 3x6 --chunk 1"),
-         ("2x3", 226, 12, "--chunk 1"),
-         ("2x2", 226, 8, ""), ("2x2", 226, 12, ""), ("2x2", 226, 14, ""), ("2x2", 226, 16, ""), ("2x3", 226, 12, ""),
-         ("3x3", 226, 12, ""), ("4x4", 58, 8, "")]
+ONE, TWO = "--look-ahead 1", "--look-ahead 2"  # as in the paper: all of C in one block, or in several
+BYTES = [("2x2", 906, 8, ONE), ("2x2", 906, 12, ONE), ("1x2", 452, 6, ONE), ("2x1", 452, 6, ONE),
+         ("2x2", 906, 8, f"{TWO} --block 2x4 --chunk 1"),
+         ("2x2", 226, 8, f"{ONE} --chunk 1"), ("2x2", 452, 12, f"{ONE} --chunk 2"),
+         ("2x2", 452, 12, f"{TWO} --block 3x6 --chunk 1"), ("2x3", 226, 12, f"{ONE} --chunk 1"),
+         ("2x2", 226, 8, ONE), ("2x2", 226, 12, ONE), ("2x2", 226, 14, ONE), ("2x2", 226, 16, TWO), ("2x3", 226, 12, ONE),
+         ("3x3", 226, 12, ONE), ("4x4", 58, 8, ONE)]
 LONG = [("3x3", 58, 12), ("4x4", 58, 8), ("5x5", 58, 10)]
 
 

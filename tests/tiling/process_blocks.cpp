@@ -25,7 +25,7 @@ TEST(ProcessBlocks, TakeAllOfCIfItFits) {  // 72 tiles of C on each GPU are belo
   EXPECT_TRUE(blocks.whole);
   EXPECT_EQ(blocks.rows, 12);
   EXPECT_EQ(blocks.columns, 12);
-  EXPECT_EQ(blocks.ahead, 1);
+  EXPECT_EQ(blocks.ahead, 3);
   EXPECT_EQ(blocks.chunk, 1);  // 28 tiles are left, a term takes 12 + 6
   EXPECT_EQ(blocks.count(), 30);
   const auto loads = predicted_loads(processes, product, blocks);
@@ -33,6 +33,20 @@ TEST(ProcessBlocks, TakeAllOfCIfItFits) {  // 72 tiles of C on each GPU are belo
   EXPECT_EQ(loads.memory_case, 'c');
   EXPECT_EQ(loads.inputs, 360 + 180);
   EXPECT_EQ(loads.result, 72);
+}
+
+TEST(ProcessBlocks, LookThreeTermsAhead) {
+  constexpr TiledProduct small{8, 8, 12, 1, 1, 1};  // 4×4 tiles of C for each process, and 4 + 4 tiles for each term
+  const auto chosen = [&](double terms, Index ahead) {
+    return choose_process_blocks({.p = 2, .q = 2, .gpus = 1, .gpu_memory = 16 + 8 * terms, .host_memory = 0}, small,
+                                 {.ahead = ahead});
+  };
+  EXPECT_EQ(chosen(1.5, 0).chunk, 1);
+  EXPECT_EQ(chosen(1.5, 0).ahead, 3);
+  EXPECT_EQ(chosen(1.5, 1).ahead, 1);
+  EXPECT_EQ(chosen(2.5, 0).chunk, 2);
+  EXPECT_EQ(chosen(2.5, 0).ahead, 2);
+  EXPECT_EQ(chosen(3.5, 0).ahead, 1);
 }
 
 TEST(ProcessBlocks,
