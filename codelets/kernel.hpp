@@ -148,7 +148,9 @@ void on_opencl(void* buffers[], void* args) {
   if (!may_run<Kernel>()) return;
   const auto* const task = starpu_task_get_current();
   OpenClTiles tiles(buffers, static_cast<int>(STARPU_TASK_GET_NBUFFERS(task)));
-  Kernel::run(OnOpenCl{tiles}, tiles.buffers(), *static_cast<const typename Kernel::Args*>(args));
+  const OnOpenCl on{tiles};
+  const auto turn = on.worker.turn();
+  Kernel::run(on, tiles.buffers(), *static_cast<const typename Kernel::Args*>(args));
 }
 template <typename Kernel>
 constexpr starpu_opencl_func_t opencl_function() {

@@ -7,6 +7,7 @@
 #include <array>
 #include <complex>
 #include <memory>
+#include <string_view>
 
 #include "common/failure.hpp"
 
@@ -44,6 +45,16 @@ cl_command_queue queue_of(int device) {
   return queue;
 }
 
+/// Whether PoCL drives the device.
+bool is_of_pocl(cl_device_id device) {
+  cl_platform_id platform = nullptr;
+  char name[64] = "";  // a longer one is not PoCL's, and leaves this as it is
+  return clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, static_cast<void*>(&platform), nullptr) ==
+             CL_SUCCESS &&
+         clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, nullptr) == CL_SUCCESS &&
+         std::string_view(name) == "Portable Computing Language";
+}
+
 template <Scalar T>
 Kernels<T> kernels_for(int device) {
   return Kernels<T>(context_of(device), id_of(device));
@@ -56,7 +67,7 @@ Worker::Worker(int device)
       kernels(kernels_for<float>(device), kernels_for<double>(device), kernels_for<std::complex<float>>(device),
               kernels_for<std::complex<double>>(device)),
       square(new_buffer(context_of(device), std::size_t{leaf} * leaf * sizeof(std::complex<double>))),
-      context_(context_of(device)) {}
+      takes_turns_(is_of_pocl(id_of(device))), context_(context_of(device)) {}
 
 cl_mem Worker::workspace(std::size_t bytes) const {
   if (bytes == 0) return nullptr;
@@ -66,6 +77,11 @@ cl_mem Worker::workspace(std::size_t bytes) const {
     workspace_bytes_ = workspace_ == nullptr ? 0 : bytes;
   }
   return workspace_.get();
+}
+
+std::unique_lock<std::mutex> Worker::turn() const {
+  static std::mutex turns;
+  return takes_turns_ ? std::unique_lock(turns) : std::unique_lock<std::mutex>();
 }
 
 void create_workers() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <mutex>
 #include <tuple>
 
 #include "opencl_kernels.hpp"
@@ -25,7 +26,13 @@ struct Worker {
   /// @return  null for 0 bytes, or if the device has no such memory left
   cl_mem workspace(std::size_t bytes) const;
 
+  /// To be held while a task enqueues kernels. Locks nothing, except on a processor of PoCL, which runs kernels in that
+  /// call: PoCL 3 to 5 miscounts the users of a kernel that two devices load for different numbers of work items at a
+  /// time, and then ends the process.
+  std::unique_lock<std::mutex> turn() const;
+
  private:
+  bool takes_turns_;
   cl_context context_;
   mutable Buffer workspace_;
   mutable std::size_t workspace_bytes_ = 0;

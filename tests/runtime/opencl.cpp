@@ -105,6 +105,24 @@ TEST(OpenCl, AColumnMayBeLargerThanAPinnedBuffer) {
   EXPECT_TRUE(result_is_exact(before, after));
 }
 
+/// Without turns, PoCL ends the process.
+TEST(OpenCl, TwoDevicesMayRunAKernelOnMoreAndMoreElements) {
+  const Runtime runtime(alone());
+  constexpr int count = 40;
+  std::vector<Call<double>> calls;
+  for (int i = 1; i <= count; i++)
+    calls.push_back(integer_call(routine<double>("gemm"), {}, {16 * i, 2, 0}, 1, 1.0, 2.0));
+  auto after = calls;
+  std::vector<Matrix<double>> results;
+  for (auto& call : after) {
+    const auto a = tiled(call.A, {16, 1}), b = tiled(call.B, {16, 1});
+    auto& c = results.emplace_back(tiled(call.C, {call.C.m(), 1}));
+    gemm<double>(Op::NoTrans, Op::NoTrans, 1.0, a, b, 2.0, c);
+  }
+  for (auto& c : results) c.wait();
+  for (std::size_t i = 0; i < calls.size(); i++) EXPECT_TRUE(result_is_exact(calls[i], after[i])) << i;
+}
+
 TEST(OpenCl, PinnedMemoryIsAYesOrANo) {
   const Environment environment{{"TESSERA_OPENCL_PINNED", "yes"}};
   EXPECT_THAT(error_of([] { const Runtime runtime(alone()); }),
