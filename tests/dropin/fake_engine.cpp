@@ -64,7 +64,7 @@ Outcome run(const Call* call, const Listener* listener) {
   if (what == "take turns") {  // the caller ignores the result
     static std::mutex turn;
     const std::lock_guard lock(turn);
-    usleep(5000);
+    usleep(20000);
     return Outcome::Done;
   }
   if (what == "start slowly") return Outcome::Done;  // the caller ignores the result

@@ -169,21 +169,22 @@ const Scenario closing{"dlclose while the devices start", [] {
 
 TEST(Start, OutlivesDlclose) { EXPECT_TRUE(has_ended_silently(run_slowly(closing, {{"LD_PRELOAD", {}}}), 5)); }
 
-/// A call takes 5 ms on the fake's devices, and with those of the other threads before it 80 ms: longer than on the
-/// host.
+/// A call takes 20 ms on the fake's devices, and with those of the other threads before it 320 ms: longer than on the
+/// host. If all of that counted, a third of the calls would leave. A busy machine may delay some so much that the host
+/// seems faster for the next ones.
 const Scenario crowded{"many threads call at a time", [] {
-                         constexpr int threads = 16, rounds = 3;
+                         constexpr int order = 1200, threads = 16, rounds = 3;
                          const Talk talk;
                          talk.compute_until('r', [](unsigned i) {
-                           product_is_right(size, i);
+                           product_is_right(order, i);
                            return true;
                          });
-                         const Matrix A(std::size_t{size} * size, 1);
+                         const Matrix A(std::size_t{order} * order, 1);
                          std::vector<std::thread> callers;
                          for (int thread = 0; thread < threads; thread++)
                            callers.emplace_back([&] {
                              auto C = A;
-                             const int n = size;
+                             const int n = order;
                              const double one = 1, zero = 0;
                              for (int round = 0; round < rounds; round++)
                                dgemm_("N", "N", &n, &n, &n, &one, A.data(), &n, A.data(), &n, &zero, C.data(), &n);
@@ -191,7 +192,7 @@ const Scenario crowded{"many threads call at a time", [] {
                          for (auto& caller : callers) caller.join();
                          int on_devices = 0;
                          while (talk.heard('r')) on_devices++;
-                         require(on_devices == threads * rounds, "calls have left the devices");
+                         require(6 * on_devices > 5 * threads * rounds, "calls have left the devices");
                          return 0;
                        }};
 
