@@ -158,20 +158,21 @@ MachineRates& rates_of() {
 
 std::mutex measuring;
 
-/// What has been measured of the first GPU of one kind in this process.
+/// What has been measured of one GPU in this process.
 struct Measured {
   std::map<char, CostCurve> curves;  ///< of products, by type
   CostCurve column;                  ///< of CUDA; columns for OpenCL devices are taken to be as fast as the link
   double link = 0;                   ///< host to GPU [bytes/s]; 0: not needed so far, since StarPU knows it
 };
 
-Measured& measured(bool opencl) {
-  static auto& kinds = *new std::array<Measured, 2>;
-  return kinds[opencl ? 1 : 0];
+/// Of the first GPU of one kind. A later session may have another one.
+Measured& measured(const Machine& machine, bool opencl) {
+  static auto& all = *new std::map<std::pair<bool, int>, Measured>;
+  return all[{opencl, machine.gpus[static_cast<std::size_t>(opencl ? machine.cuda_gpus : 0)]}];
 }
 
 void measure_cuda(const Machine& machine) {
-  auto& known = measured(false);
+  auto& known = measured(machine, false);
   if (!known.curves.empty()) return;
   const FirstGpu gpu(machine, false);
   known.column = gpu.curve("column", measure_columns);
@@ -185,10 +186,9 @@ void measure_cuda(const Machine& machine) {
                   {'z', products(std::complex<double>{})}};
 }
 
-/// The rates of complex types are taken to be those of real ones, since compiling kernels for a measurement may take
-/// seconds.
+/// Complex types are taken to have the rates of real ones: compiling kernels to measure them may take seconds.
 void measure_opencl(const Machine& machine) {
-  auto& known = measured(true).curves;
+  auto& known = measured(machine, true).curves;
   if (!known.empty()) return;
   const FirstGpu gpu(machine, true);
   const auto single = gpu.curve("s", [](int device) { return measure_gpu<float>(device, opencl::kernel_seconds); });
@@ -202,7 +202,7 @@ double link_rate(const Machine& machine) {
   if (const double rate = 1e6 * starpu_transfer_bandwidth(STARPU_MAIN_RAM, node); rate > 0) return rate;
   // StarPU uses bus files that Tessera did not write, and they lack this link.
   const int device = machine.gpus.front();
-  auto& link = measured(!machine.has_cuda()).link;
+  auto& link = measured(machine, !machine.has_cuda()).link;
   if (link == 0)
     link = machine.has_cuda() ? gpu::measure_links({device}, std::size_t{64} << 20).h2d.front()
                               : opencl::measure_link(device).to_device;
@@ -214,10 +214,10 @@ void publish(const Machine& machine, double link) {
   published(type_letter<T>) = nullptr;  // an earlier session with other devices may have published other rates
   auto& rates = rates_of<T>();
   if (rates.cpu.empty()) rates.cpu = measure_cpu<T>();
-  rates.opencl = machine.has_opencl() ? measured(true).curves[type_letter<T>] : CostCurve();
-  rates.gpu = machine.has_cuda() ? measured(false).curves[type_letter<T>] : rates.opencl;
+  rates.opencl = machine.has_opencl() ? measured(machine, true).curves[type_letter<T>] : CostCurve();
+  rates.gpu = machine.has_cuda() ? measured(machine, false).curves[type_letter<T>] : rates.opencl;
   rates.others = mean_rate(rates, machine.cuda_gpus, machine.gpu_count() - machine.cuda_gpus);
-  rates.column = machine.has_cuda() ? measured(false).column : CostCurve();
+  rates.column = machine.has_cuda() ? measured(machine, false).column : CostCurve();
   rates.link = link;
   published(type_letter<T>) = &rates;
 }
@@ -231,15 +231,15 @@ double mean_rate(const MachineRates& rates, int cuda, int opencl) {
 
 void measure_gpu_rates(const Machine& machine) {
   const std::lock_guard lock(measuring);
-  static auto published_for = std::pair(0, 0);
-  const auto gpus = std::pair(machine.cuda_gpus, machine.gpu_count());
+  static auto& published_for = *new std::pair<int, std::vector<int>>;
+  const auto gpus = std::pair(machine.cuda_gpus, machine.gpus);
   if (machine.gpu_count() == 0 || gpus == published_for) return;
   double link = link_rate(machine);
   if (machine.has_opencl()) measure_opencl(machine);
   if (machine.has_cuda()) {
     measure_cuda(machine);
     // Both are measured: one that other work on the machine disturbs makes the links look slow, and panels fast.
-    link = std::max(link, measured(false).column.best_rate());
+    link = std::max(link, measured(machine, false).column.best_rate());
   }
   publish<float>(machine, link);
   publish<std::complex<float>>(machine, link);
@@ -277,7 +277,7 @@ MachineRates rates_before_start(const Machine& machine) {
     rates.cpu = measure_cpu<T>();
   }
   MachineRates known{.cpu = rates.cpu};
-  const auto& curves = measured(true).curves;
+  const auto& curves = measured(machine, true).curves;
   const auto measure = [](int device) { return measure_gpu<T>(device, opencl::kernel_seconds); };
   if (curves.empty()) known.gpu = FirstGpu(machine, true).curve(std::string(1, type_letter<T>), measure);
   else known.gpu = curves.at(type_letter<T>);

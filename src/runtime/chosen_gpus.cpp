@@ -30,10 +30,7 @@ gpu::Probe probe_share(const RuntimeOptions& options, int wanted) {
   auto found = gpu::probe(wanted > 0 ? wanted : share, first);
   int sharers = 0;
   for (int part = 0; part < options.node_parts; part++) sharers += first_of(part) == first ? 1 : 0;
-  for (auto& gpu : found.usable) {
-    gpu.memory /= static_cast<std::size_t>(sharers);
-    gpu.free = std::min(gpu.free, gpu.memory);
-  }
+  share_memory(found.usable, sharers);
   return found;
 }
 
@@ -65,7 +62,7 @@ gpu::Probe probe_cuda(const RuntimeOptions& options) {
   return found;
 }
 
-/// The OpenCL devices that the user has asked for.
+/// The OpenCL devices that the user has asked for. All processes of a node take the same ones.
 /// @param cuda  GPUs of CUDA that the session has
 gpu::Probe probe_opencl(const RuntimeOptions& options, int cuda) {
   const bool limited = options.gpus >= 0 && options.gpus - cuda < options.opencl;
@@ -75,6 +72,7 @@ gpu::Probe probe_opencl(const RuntimeOptions& options, int cuda) {
     throw ArgumentError("Runtime", 10, "opencl",
                         "is " + std::to_string(options.opencl) + ", but beside " + std::to_string(cuda) +
                             " GPUs of CUDA this StarPU has room for " + std::to_string(room) + " OpenCL devices");
+  share_memory(found.usable, std::max(1, options.node_parts));
   return found;
 }
 
@@ -84,6 +82,13 @@ void add(gpu::Probe& to, const gpu::Probe& more) {
 }
 
 }  // namespace
+
+void share_memory(std::vector<gpu::Info>& gpus, int sharers) {
+  for (auto& gpu : gpus) {
+    gpu.memory /= static_cast<std::size_t>(sharers);
+    gpu.free = std::min(gpu.free, gpu.memory);
+  }
+}
 
 void share_memory_of_twins(std::vector<gpu::Info>& gpus) {
   if (std::ranges::none_of(gpus, &gpu::Info::of_nvidia) || std::ranges::all_of(gpus, &gpu::Info::opencl)) return;
