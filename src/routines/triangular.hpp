@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "compute.hpp"
 #include "conformable.hpp"
@@ -50,12 +51,26 @@ void submit_triangular(const TileCall<T>& call, Unroll unroll_tasks) {
   unroll_tasks(sweep, alpha);
 }
 
+/// Registers the output of a call on pointers, whose last columns (Left) or rows (Right) may be for cores.
+template <Scalar T>
+Matrix<T> private_output(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call) {
+  auto* const data = static_cast<T*>(call.C);
+  if (!plan.has_cores()) return private_output(session, plan, data, call.m, call.n, call.ldc);
+  const bool left = call.side == Side::Left;
+  const auto& for_cores = plan.columns_for_cores;
+  const auto rows = left ? Edges(call.m, plan.tile.m) : Edges(call.m, plan.tile.m, for_cores);
+  const auto columns = left ? Edges(call.n, plan.tile.n, for_cores) : Edges(call.n, plan.tile.n);
+  auto grid = std::make_shared<TileGrid>(session, data, call.ldc, sizeof(T), rows, columns, false);
+  grid->make_private();
+  return MatrixAccess::matrix<T>(std::move(grid));
+}
+
 /// Computes a legal call on pointers, which is not empty, with a given plan.
 template <Scalar T, typename Unroll>
 void compute_triangular(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call,
                         Unroll unroll_tasks) {
   const T alpha = factor<T>(call.alpha, call.properties().alpha);
-  const auto b = private_output(session, plan, static_cast<T*>(call.C), call.m, call.n, call.ldc);
+  const auto b = private_output<T>(session, plan, call);
   name_operand(b, 'B');
   if (alpha == T{}) {  // A is not read, and may be null
     unroll::submit_scale<T>(*session, T{}, b);

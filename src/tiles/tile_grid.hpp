@@ -24,6 +24,9 @@ class TileGrid {
   /// Registers the tiles. Arguments as for Matrix, already checked.
   TileGrid(std::shared_ptr<Session> session, void* data, Index m, Index n, Index ld, std::size_t element_size,
            TileSize tile, bool read_only, EdgeTiles at_the_edges = EdgeTiles::Ragged);
+  /// The same, with rows and columns that are cut in any way.
+  TileGrid(std::shared_ptr<Session> session, void* data, Index ld, std::size_t element_size, const Edges& rows,
+           const Edges& columns, bool read_only, Share share = {});
   /// The same for a distributed matrix: registers the tiles of this process in its memory, and those of others without
   /// memory.
   /// @param data  the tiles of this process, without gaps, as one column-major array
@@ -89,9 +92,6 @@ class TileGrid {
 
  private:
   struct WriteBack;
-
-  TileGrid(std::shared_ptr<Session> session, void* data, Index ld, std::size_t element_size, const Edges& rows,
-           const Edges& columns, bool read_only, Share share);
 
   FailureWatch strays_;
   std::shared_ptr<Session> session_;  // keeps StarPU running while handles exist

@@ -5,6 +5,8 @@
 
 #include <tessera/types.hpp>
 
+#include "edges.hpp"
+
 namespace tessera::detail {
 
 /// A product in tall panels. Copies of long columns are fast, so A, B and C are copied in panels that are as tall as
@@ -33,6 +35,7 @@ struct ChosenTiles {
   double seconds = 0;         ///< predicted time of the call
   std::string reason;         ///< one sentence for tessera-info
   Panels panels = {};
+  LastTiles columns_for_cores = {};  ///< of a matrix that a triangular one is applied to: see Plan
 };
 
 /// Whether the factors of a product are stored as their transposes. This matters for copies: their rate depends on the

@@ -5,7 +5,7 @@ namespace tessera::detail {
 
 namespace {
 
-/// How much longer than predicted a tile may take on a core. With 1, the described machines are up to 3 % faster on
+/// How much longer than predicted the tiles of a core may take. With 1, the described machines are up to 3 % faster on
 /// average, but cores that are late hold the last tiles more often.
 constexpr double margin = 1.1;
 
@@ -16,12 +16,22 @@ double relative_rate_of_cores(const MachineRates& rates, int cores, int gpus) {
   return cores * rates.cpu.best_rate() / (gpus * rates.others * rates.gpu.best_rate());
 }
 
+bool cores_end_first(const MachineModel& machine, double core, double gpus) {
+  return margin * core <= gpus / machine.rates.others;
+}
+
+Advantage least_advantage_in_columns(int gpus) {
+  // In simulations, calls whose predicted saving was smaller were up to 7 % slower with cores. On several GPUs, whose
+  // waiting for each other is not predicted, so were calls with predicted gains of up to 1.08.
+  return {gpus > 1 ? 1.1 : Advantage{}.gain, 100e-6};
+}
+
 CoreShare share_of_cores(const MachineModel& machine, double gpus, Index tiles, double tile) {
   CoreShare best{0, gpus};
   const Index cores = machine.sharing_cores;
   for (Index share = cores; share > 0 && share < tiles; share += cores) {
     const double left = gpus * static_cast<double>(tiles - share) / static_cast<double>(tiles);
-    if (margin * tile * static_cast<double>(share / cores) > left / machine.rates.others) break;
+    if (!cores_end_first(machine, tile * static_cast<double>(share / cores), left)) break;
     best = {share, left};
   }
   return best;

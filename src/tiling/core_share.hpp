@@ -19,6 +19,25 @@ inline bool cores_are_worth_it(const MachineRates& rates, int cores, int gpus) {
   return relative_rate_of_cores(rates, cores, gpus) >= least_rate_of_cores;
 }
 
+/// Whether cores end before the GPUs even if they take longer than predicted.
+/// @param core, gpus  predicted seconds; those of the GPUs as if all were like the first one
+bool cores_end_first(const MachineModel& machine, double core, double gpus);
+
+/// What cores must save before they compute a part of a result: predictions are not exact, and with cores the tiles
+/// differ.
+struct Advantage {
+  double gain = 1.05;  ///< seconds without cores, relative to those with them
+  double saving = 0;   ///< seconds, too
+
+  /// Whether predicted seconds with and without cores differ by more.
+  bool is_reached(double with, double without) const noexcept {
+    return gain * with < without && with + saving < without;
+  }
+};
+
+/// The advantage for trmm and trsm.
+Advantage least_advantage_in_columns(int gpus);
+
 /// What cores compute of a result beside GPUs.
 struct CoreShare {
   Index tiles = 0;     ///< for all cores together: the same number for each

@@ -30,16 +30,13 @@ MachineModel model_of(const Machine& machine) {
 
 Transposed stored(Op op_a, Op op_b) { return {op_a != Op::NoTrans, op_b != Op::NoTrans}; }
 
-/// The gain from which on cores compute a part of a result: predictions are not exact, and with cores the tiles differ.
-constexpr double worth_it = 1.05;
-
 Index tiles_for_cores(const MachineModel& machine, TileExtents task, Index tiles) {
   if (machine.sharing_cores == 0) return 0;
   const double flops = machine.flops_per_multiply_add * static_cast<double>(task.m) * static_cast<double>(task.n) *
                        static_cast<double>(task.k);
   const double on_gpus = task_seconds(machine, flops) * static_cast<double>(tiles) / machine.gpus;
   const auto share = share_of_cores(machine, on_gpus, tiles, machine.rates.cpu.seconds(flops));
-  return worth_it * share.seconds < on_gpus ? share.tiles : 0;
+  return Advantage{}.is_reached(share.seconds, on_gpus) ? share.tiles : 0;
 }
 
 Plan plan_of_sums(const MachineModel& machine, TileExtents tile, Index tiles, Index k) {
@@ -81,13 +78,14 @@ Region whole(Index /*mt*/, Index /*nt*/) { return Part::All; }
 
 /// The plan in which cores compute a part of the result, if it is faster than the plan without them.
 /// @param planned  (const MachineModel&): the plan on a machine
+/// @param least    how much faster it must be
 template <typename Planned>
-Plan with_or_without_cores(MachineModel machine, Planned planned) {
+Plan with_or_without_cores(MachineModel machine, Planned planned, Advantage least = {}) {
   auto with = planned(machine);
   if (machine.sharing_cores == 0) return with;
   machine.sharing_cores = 0;
   auto without = planned(machine);
-  return with.for_cores > 0 && worth_it * with.seconds < without.seconds ? with : without;
+  return with.has_cores() && least.is_reached(with.seconds, without.seconds) ? with : without;
 }
 
 }  // namespace
@@ -127,33 +125,42 @@ Plan plan_symmetric(const Machine& machine, Side side, Index m, Index n) {
 namespace {
 
 Plan plan_chosen_columns(const Machine& machine, Side side, Index m, Index n, const ChosenTiles& chosen) {
-  const Index columns = side == Side::Left ? divide_up(n, chosen.n) : divide_up(m, chosen.m);
+  const Index for_gpus = (side == Side::Left ? n : m) - chosen.columns_for_cores.whole();
+  const Index columns = divide_up(for_gpus, side == Side::Left ? chosen.n : chosen.m);
   auto plan = with_choice(plan_columns(machine, {chosen.m, chosen.n, chosen.k}, columns), chosen);
   plan.panels = chosen.panels;
+  plan.columns_for_cores = chosen.columns_for_cores;
   return plan;
+}
+
+ChosenTiles choose_triangular(const MachineModel& model, const Machine& machine, Side side, Op op, bool inverse,
+                              Index m, Index n) {
+  const auto tiles = choose_triangular_tiles(model, side, inverse, m, n, machine.tile);
+  // Panels are for fast GPUs, beside which cores do not count.
+  if (machine.tile > 0 || model.sharing_cores > 0 || side == Side::Right || op != Op::NoTrans) return tiles;
+  // At n = 16384, one H100 took 107 ms in panels, as predicted, and 117 in tiles instead of 105. Two took 59 and 69 ms.
+  // trsm at n = 2048: two took 1.57 ms in panels and 1.92 in tiles, one 2.31 and 1.84. At n = 12288, one took 55.5 ms
+  // in panels and 57.8 in tiles, at 16000 110 and 102; the ends of the range between are assumed.
+  const bool medium = m >= 4096 && m <= 14336;
+  const double least_advantage = !inverse ? 1.1 : model.gpus > 1 ? 1.02 : medium ? 1.2 : clearly_faster;
+  return faster(tiles, choose_triangular_panels(model, inverse, m, n), least_advantage);
 }
 
 }  // namespace
 
 template <Scalar T>
 Plan plan_triangular(const Machine& machine, Side side, Op op, bool inverse, Index m, Index n) {
-  const auto model = model_of<T>(machine);
-  const auto tiles = choose_triangular_tiles(model, side, inverse, m, n, machine.tile);
-  const bool panels = machine.tile == 0 && side == Side::Left && op == Op::NoTrans;
-  // At n = 16384, one H100 took 107 ms in panels, as predicted, and 117 in tiles instead of 105. Two took 59 and 69 ms.
-  // trsm at n = 2048: two took 1.57 ms in panels and 1.92 in tiles, one 2.31 and 1.84. At n = 12288, one took 55.5 ms
-  // in panels and 57.8 in tiles, at 16000 110 and 102; the ends of the range between are assumed.
-  const bool medium = m >= 4096 && m <= 14336;
-  const double least_advantage = !inverse ? 1.1 : model.gpus > 1 ? 1.02 : medium ? 1.2 : clearly_faster;
-  return plan_chosen_columns(
-      machine, side, m, n,
-      panels ? faster(tiles, choose_triangular_panels(model, inverse, m, n), least_advantage) : tiles);
+  const auto planned = [&](const MachineModel& model) {
+    return plan_chosen_columns(machine, side, m, n, choose_triangular(model, machine, side, op, inverse, m, n));
+  };
+  return with_or_without_cores(model_of<T>(machine), planned, least_advantage_in_columns(machine.gpu_count()));
 }
 
 template <Scalar T>
 Plan plan_solves(const Machine& machine, Side side, Index m, Index n) {
-  return plan_chosen_columns(machine, side, m, n,
-                             choose_triangular_tiles(model_of<T>(machine), side, true, m, n, machine.tile));
+  auto model = model_of<T>(machine);
+  model.sharing_cores = 0;  // the solves have one plan for the whole of B
+  return plan_chosen_columns(machine, side, m, n, choose_triangular_tiles(model, side, true, m, n, machine.tile));
 }
 
 /// The part of a GPU's memory that the tiles of a factorization may fill if all are loaded at the start. The rest is

@@ -24,11 +24,15 @@ struct Plan {
   Block block = {};                            ///< tiles of C that are computed together
   Panels panels = {};                          ///< how tiles are copied if C is computed in tall panels
   Index for_cores = 0;                         ///< tiles of C that cores compute, beside the GPUs
-  OwnerGrid grid = {};                         ///< the GPUs that own the tiles of C; 1×1 without owners
-  Index together = 0;       ///< panels of a factorization that get the updates of an earlier one together
+  LastTiles columns_for_cores = {};  ///< for a triangular matrix: the tile columns of X (see Sweep) that cores compute
+  OwnerGrid grid = {};               ///< the GPUs that own the tiles of C; 1×1 without owners
+  Index together = 0;                ///< panels of a factorization that get the updates of an earlier one together
   bool load_first = false;  ///< whether all tiles of a factorization fit the GPUs: they are loaded at the start
   double seconds = 0;       ///< predicted time of the call; 0: not predicted, since the tiles were given
   std::string reason = {};  ///< one sentence for tessera-info; empty if the tiles were given
+
+  /// Whether cores compute a part of the result beside the GPUs.
+  bool has_cores() const noexcept { return for_cores > 0 || columns_for_cores.count > 0; }
 
   /// The mean extents of a task: chunks may be shorter than `tile.k`.
   TileExtents task() const { return {tile.m, tile.n, divide_up(k, terms)}; }

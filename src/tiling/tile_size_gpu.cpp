@@ -2,14 +2,13 @@
 #include "tile_size_gpu.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <ranges>
 #include <sstream>
 
 #include "block.hpp"
+#include "candidate_tiles.hpp"
 #include "core_share.hpp"
 #include "gpu_costs.hpp"
 #include "link_bound.hpp"
@@ -20,16 +19,8 @@ namespace tessera::detail {
 
 namespace {
 
-constexpr std::array<Index, 5> candidates{256, 512, 1024, 2048, 4096};
-
 /// The ratio of height to width up to which a kernel's time follows from its flops. Narrower tiles are slower.
 constexpr Index narrowest = 4;
-
-/// Seconds of arithmetic and transfers that overlap. A part of the shorter one is not hidden: while the links catch up
-/// at the start, and where one waits for the other. Runs on four, two and one H200 show a quarter.
-double overlapped(double arithmetic, double transfers) {
-  return std::max(arithmetic, transfers) + std::min(arithmetic, transfers) / 4;
-}
 
 /// C (m×n) ← the sum of `products` products of op(A) (m×k) and op(B) (k×n), or one triangle of it.
 struct Product {
@@ -87,17 +78,6 @@ double slowed_down(const MachineModel& machine, TileExtents tile, double compute
 /// two H200, dsyr2k would be 5 % faster with narrower tiles.
 constexpr double unequal_ends = 0.14;
 
-/// Tiles along one dimension for the row or column of `gpus` GPUs that has most to compute. The last tile of the
-/// dimension may be shorter.
-/// @param cost  (double part): time of a task on a part of a tile, as a part of the time on a full one
-template <typename Cost>
-double largest_share(Index whole, Index tile, int gpus, Cost cost) {
-  const Index count = divide_up(whole, tile), rest = whole - (count - 1) * tile;
-  const auto most = static_cast<double>(divide_up(count, gpus));
-  const bool others_have_fewer = (count - 1) % gpus == 0;
-  return others_have_fewer ? most - 1 + cost(static_cast<double>(rest) / static_cast<double>(tile)) : most;
-}
-
 /// Predicted seconds: the arithmetic of the busiest GPU and the transfers, which overlap, and the start and the end,
 /// which do not. The tiles of one product must arrive before it, and one tile must be written back after the last.
 double predict(const MachineModel& machine, const Product& p, TileExtents tile) {
@@ -142,21 +122,6 @@ double predict(const MachineModel& machine, const Product& p, TileExtents tile) 
   const double blocks = again.a * again.b;
   const double apart = p.triangle && machine.gpus > 1 ? unequal_ends * sum : 0;
   return overlapped(compute, in) + blocks * first + last + apart + slowed_down(machine, tile, compute, blocks == 1);
-}
-
-/// The number of sets of tiles, one each of A, B and C, for which a GPU must have room. With room for fewer it evicts
-/// tiles that it needs again, and unfinished results. In simulations of four H200 with room for a tenth to two thirds
-/// of the operands, room for four sets was 17 % faster on average than room for two, and 28 % slower in the worst of 84
-/// cases. The value is slightly less than four because StarPU needs some memory, too.
-constexpr double least_room = 3.9;
-
-/// Whether a GPU has room for `least_room` sets of tiles, and none is too large.
-/// @param update  both factors of an update have tiles of the same height as C
-bool fits(const MachineModel& machine, TileExtents tile, bool update = false) {
-  const double a = machine.bytes(tile.m, tile.k), b = update ? a : machine.bytes(tile.k, tile.n),
-               c = machine.bytes(tile.m, tile.n);
-  if (std::max({a, b, c}) > largest_tile_bytes) return false;
-  return machine.gpu_memory <= 0 || least_room * (a + b + c) <= machine.gpu_memory;
 }
 
 /// The number of tiles of C per GPU below which tiles may be half as wide as `narrowest` allows. A GPU with too few
@@ -236,46 +201,6 @@ ChosenTiles with_bound(const MachineModel& machine, const Product& p, ChosenTile
   return tiles;
 }
 
-/// Seconds that each row of a tile on the diagonal adds to the time of half a product: the diagonal blocks are small
-/// and are processed one after another. On an H200, tiles of order 1024 to 4096 take between 0.05 and 0.17 µs a row.
-constexpr double row_latency = 0.08e-6;
-
-/// The least number of tile columns of X per GPU. A GPU with fewer waits for the tiles of its columns. trsm needs more,
-/// since the rows of a column depend on each other; for long columns the waiting is a smaller part of the time. With
-/// two and four columns per GPU, four H200 gave [TFLOP/s]: dtrmm at 16384 109 and 102, dtrsm at 16384 98 and 102, dtrsm
-/// at 32768 169 and 164.
-Index columns_per_gpu(bool inverse, Index order) { return inverse && order < 8 * candidates.back() ? 4 : 2; }
-
-/// Predicted seconds: the time of the busiest GPU, the transfers, and the start and the end. Each tile column of X
-/// belongs to one GPU, which works through the rows. The last tile of the triangle, and of the columns, may be smaller.
-/// @param order  order of the triangular matrix
-/// @param free   the other dimension of X
-/// @param tile   order of a tile of the triangular matrix
-/// @param width  extent of a tile of X along `free`
-double predict_triangular(const MachineModel& machine, Side side, Index order, Index free, Index tile, Index width) {
-  const double rows = min(tile, order), wide = min(width, free);
-  const double flops = machine.flops_per_multiply_add * rows * rows * wide;
-  const auto product = [&](double part) { return task_seconds(machine, part * flops); };
-  const auto diagonal = [&](double part) { return product(part * part / 2) + row_latency * part * rows; };
-  const auto before_last = static_cast<double>(divide_up(order, tile) - 1);
-  const double last = static_cast<double>(order) / rows - before_last;
-  const Index columns = divide_up(free, width);
-  const Index sharers = std::max<Index>(1, machine.gpus / columns);  // GPUs that share the rows of one column
-  const double products = before_last * (before_last - 1) / 2 * product(1) + before_last * product(last);
-  const double column = before_last * diagonal(1) + diagonal(last) + products / static_cast<double>(sharers);
-  const double share =
-      largest_share(free, std::min(width, free), static_cast<int>(std::min<Index>(columns, machine.gpus)),
-                    [&](double part) { return product(part) / product(1); });
-  const double compute = share * column;
-  const auto n = static_cast<double>(order), w = static_cast<double>(free);
-  const auto of_each_gpu = [&](double a, double x) { return (n * n / 2 * a + n * w * x) / machine.gpus; };
-  const double element = machine.element_size, busy = busy_part(machine, compute, of_each_gpu(element, element));
-  const double a = element * copy_cost(machine, rows, busy),
-               x = element * copy_cost(machine, side == Side::Left ? rows : wide, busy);
-  const double ends = rows * rows * a + 2 * rows * wide * x;
-  return overlapped(compute, of_each_gpu(a, x)) + ends;
-}
-
 }  // namespace
 
 /// The time of panels of a product, relative to that of tiles, up to which they are chosen. A panel of all rows of a
@@ -326,32 +251,6 @@ ChosenTiles choose_symmetric_for_gpus(const MachineModel& machine, Side side, In
              [](TileExtents tile) { return tile.m == tile.k; });
   if (fixed > 0 || side == Side::Right) return tiles;
   return faster(tiles, choose_symmetric_panels(machine, order, free));
-}
-
-ChosenTiles choose_triangular_for_gpus(const MachineModel& machine, Side side, bool inverse, Index order, Index free,
-                                       Index fixed) {
-  ChosenTiles best;
-  best.seconds = std::numeric_limits<double>::infinity();
-  const auto consider = [&](Index tile, Index width) {
-    const double seconds = predict_triangular(machine, side, order, free, tile, width);
-    if (seconds < best.seconds) best = {tile, width, tile, seconds, ""};
-  };
-  if (fixed > 0) {
-    consider(fixed, fixed);
-  } else {
-    for (const Index tile : candidates)
-      for (const Index width : candidates) {
-        const bool enough =
-            divide_up(free, width) >= columns_per_gpu(inverse, order) * machine.gpus || width == candidates.front();
-        if (enough && (tile == candidates.front() || fits(machine, {tile, width, tile}))) consider(tile, width);
-      }
-  }
-  std::ostringstream reason;
-  reason << (fixed > 0 ? "asked for" : "shortest predicted time") << ": " << divide_up(order, best.m)
-         << " tiles on the diagonal, " << divide_up(free, best.n) << " independent columns of tiles for "
-         << machine.gpus << " GPU" << (machine.gpus > 1 ? "s" : "");
-  best.reason = reason.str();
-  return best;
 }
 
 Index smallest_fast_tile(const MachineModel& machine) {

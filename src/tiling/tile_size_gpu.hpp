@@ -19,6 +19,7 @@ ChosenTiles choose_triangle_for_gpus(const MachineModel& machine, Transposed sto
 /// A symmetric or triangular matrix of order `order` on the left of a matrix with `free` columns. The result's m = k is
 /// the tile of the order, n that of the columns. For Side::Right the result is for the transposed problem.
 ChosenTiles choose_symmetric_for_gpus(const MachineModel& machine, Side side, Index order, Index free, Index fixed);
+/// For a triangular matrix, cores share the result if the machine has such cores.
 ChosenTiles choose_triangular_for_gpus(const MachineModel& machine, Side side, bool inverse, Index order, Index free,
                                        Index fixed);
 

@@ -8,6 +8,7 @@
 
 #include "codelets/codelet.hpp"
 #include "codelets/sum_slots.hpp"
+#include "core_columns.hpp"
 #include "diagonal_blocks.hpp"
 #include "owners.hpp"
 #include "submit.hpp"
@@ -22,7 +23,7 @@ namespace tessera::unroll {
 ///
 /// Each column of X belongs to one GPU, so X never moves between GPUs. Rows are distributed as well only if there are
 /// fewer columns than GPUs. All tasks of a row are submitted together, so each tile of X is finished early and is
-/// written back while the others are computed.
+/// written back while the others are computed. The last columns may belong to cores instead.
 template <Scalar T>
 class Sweep {
  public:
@@ -32,7 +33,7 @@ class Sweep {
         const Matrix<T>& A, const Matrix<T>& B)
       : session_(session), submitter_(session, B), A_(A), B_(B), uplo_(uplo), op_(op), diag_(diag), inverse_(inverse),
         left_(side == Side::Left), forward_(((uplo == Uplo::Lower) != (op != Op::NoTrans)) == left_),
-        blocked_(is_blocked(session, A.tile_m(0))) {
+        blocked_(is_blocked(session, A.tile_m(0))), cores_(columns(), plan.columns_for_cores.count, session.machine()) {
     if (session.machine().has_owners()) {
       using detail::MatrixAccess;
       const auto& share = MatrixAccess::grid(B).share();
@@ -53,20 +54,20 @@ class Sweep {
   struct Group {
     Index begin, end;
   };
-  /// One group of all columns, with one exception: if only a few columns are left when all GPUs have the same number,
+  /// One group of all columns, with one exception: if GPUs have only a few columns left when all have the same number,
   /// these form a second group, which is swept last. GPUs without such a column then steal tiles of these few columns.
   /// That saves copies, since a tile needs all tiles before it in its column.
   std::vector<Group> groups() const {
-    const Index all = columns(), gpus = owners_.period().q, rest = all % gpus;
+    const Index all = cores_.first(), gpus = owners_.period().q, rest = all % gpus;
     if (session_.machine().placement != Placement::Home || rest == 0 || 2 * rest >= gpus || all < gpus)
-      return {{0, all}};
-    return {{0, all - rest}, {all - rest, all}};
+      return {{0, columns()}};
+    return {{0, all - rest}, {all - rest, columns()}};
   }
 
   /// The product, in [0, count), that comes at place x of column j. The products belong to several rows or are the
   /// terms of one. If every GPU needs all of A, each GPU has them in a different order.
   Index term(Index j, Index x, Index count) const {
-    return owners_.exist() && owners_.grid().p == 1 ? owners_.term(0, j, x, count) : x;
+    return owners_.exist() && owners_.grid().p == 1 && cores_.of(j) < 0 ? owners_.term(0, j, x, count) : x;
   }
 
   /// X(s, j) ← α A(s, t) X(t, j) + β X(s, j)
@@ -80,7 +81,7 @@ class Sweep {
                                      alpha,
                                      beta};
     const Access matrix{a(s, t), STARPU_R}, x{X(k, j), STARPU_R}, result{X(i, j), STARPU_RW};
-    submitter_.submit(codelets::gemm<T>(), {left_ ? matrix : x, left_ ? x : matrix, result}, args, owners_.of(s, j));
+    submitter_.submit(codelets::gemm<T>(), {left_ ? matrix : x, left_ ? x : matrix, result}, args, owner(s, j));
   }
 
   /// X(s, j) ← α A(s, s) X(s, j), or α A(s, s)⁻¹ X(s, j), for all j of a group
@@ -95,16 +96,17 @@ class Sweep {
     for (Index j = group.begin; j < group.end; j++) {
       const double flops = flops_per_multiply_add<T> / 2 * elements(s, j) * static_cast<double>(A_.tile_m(i));
       const Access x{X(i, j), STARPU_RW};
+      const bool blocked = blocked_ && cores_.of(j) < 0;  // the host BLAS needs no such help
       const codelets::TriangularArgs<T> args{{flops, type_letter<T>},
                                              left_ ? Side::Left : Side::Right,
                                              uplo_,
                                              op_,
                                              diag_,
                                              alpha,
-                                             blocked_,
-                                             blocked_ ? submit_inspection(s, j, x) : nullptr};
-      if (blocked_ && inverse_) submitter_.submit(codelet, {a, x, {blocks.handle(), STARPU_R}}, args, owners_.of(s, j));
-      else submitter_.submit(codelet, {a, x}, args, owners_.of(s, j));
+                                             blocked,
+                                             blocked ? submit_inspection(s, j, x) : nullptr};
+      if (blocked && inverse_) submitter_.submit(codelet, {a, x, {blocks.handle(), STARPU_R}}, args, owner(s, j));
+      else submitter_.submit(codelet, {a, x}, args, owner(s, j));
     }
   }
 
@@ -125,6 +127,7 @@ class Sweep {
     return sum;
   }
 
+  int owner(Index s, Index j) const { return cores_.of(j) < 0 ? owners_.of(s, j) : cores_.of(j); }
   Index at(Index s) const { return forward_ ? s : rows() - 1 - s; }
   starpu_data_handle_t X(Index i, Index j) const { return left_ ? B_.handle(i, j) : B_.handle(j, i); }
   starpu_data_handle_t a(Index s, Index t) const {
@@ -143,6 +146,7 @@ class Sweep {
   Op op_;
   Diag diag_;
   bool inverse_, left_, forward_, blocked_;
+  CoreColumns cores_;
   Owners owners_;  ///< of the tiles of X; columns are counted in the registered matrix, of which B may be a view
 };
 

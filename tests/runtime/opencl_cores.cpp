@@ -10,11 +10,14 @@
 #include <tessera/blas.hpp>
 #include <tessera/runtime.hpp>
 
+#include "routines/planned.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
+#include "support/described.hpp"
 #include "support/environment.hpp"
 #include "support/operands.hpp"
 #include "support/random_vector.hpp"
+#include "support/reference.hpp"
 #include "support/tasks_of.hpp"
 #include "support/tiled.hpp"
 
@@ -59,6 +62,45 @@ TEST(OpenClAndCores, ASingleCpuWorkerComputesNoTiles) {
   expect_right_results();
   EXPECT_EQ(cores.count(), 0);
   EXPECT_GT(devices.count(), 0);
+}
+
+/// Computes a call of trmm or trsm, whose last `columns` (right: rows) are for cores, and compares with the host.
+void expect_right_result(const Routine<double>& routine, const Options& options, const Extent& size,
+                         detail::LastTiles columns) {
+  const auto session = detail::session();
+  auto plan = detail::plan_columns(session->machine(), {32, 32, 32}, 2);
+  plan.columns_for_cores = columns;
+  const auto before = integer_call(routine, options, size, 1, -2.0, 0.0);
+  auto after = before;
+  const auto compute = routine.name == "trmm" ? detail::compute_trmm<double> : detail::compute_trsm<double>;
+  compute(session, plan, described(after));
+  EXPECT_TRUE(result_is_that_of_the_host(before, after)) << routine.name;
+}
+
+TEST(OpenClAndCores, ShareTheColumnsOfTriangularRoutines) {
+  for (const auto placement : {Placement::Home, Placement::Owner}) {
+    const Runtime runtime(with_cores(2, placement));
+    TasksOf cores(STARPU_CPU_WORKER);
+    for (const auto* name : {"trmm", "trsm"}) {
+      const auto& triangular = routine<double>(name);
+      cores.count();
+      for_all_options(triangular, [&](const Options& options) {
+        expect_right_result(triangular, options, {80, 120, 0}, {4, 10});
+        const int tasks = options.side == Side::Left ? 4 * 6 : 4 * 10;  // of a column of three or four tiles: 6 or 10
+        EXPECT_TRUE(placement == Placement::Home || cores.count() == tasks);
+      });
+      expect_right_result(triangular, {}, {80, 65, 0}, {2, 32});  // one column is left for the devices
+    }
+  }
+}
+
+// The devices are so slow that the plan has columns for cores.
+TEST(OpenClAndCores, ShareLongCallsOfTriangularRoutines) {
+  const Runtime runtime(with_cores(2));
+  const auto plan =
+      detail::plan_triangular<double>(detail::session()->machine(), Side::Left, Op::NoTrans, true, 1024, 100000);
+  EXPECT_TRUE(plan.has_cores());
+  EXPECT_EQ(plan.columns_for_cores.count % 2, 0);
 }
 
 // These devices are the cores themselves.

@@ -66,6 +66,20 @@ TEST(CoreShare, CoresEndBeforeGpus) {
   EXPECT_DOUBLE_EQ(share.seconds, 76);
 }
 
+TEST(CoreShare, CoresMustSaveFivePercent) {
+  EXPECT_TRUE(detail::Advantage{}.is_reached(1, 1.06));
+  EXPECT_FALSE(detail::Advantage{}.is_reached(1, 1.04));
+}
+
+TEST(CoreShare, InColumnsCoresMustSaveTime) {
+  const auto one = detail::least_advantage_in_columns(1), several = detail::least_advantage_in_columns(2);
+  EXPECT_TRUE(one.is_reached(1, 1.06));
+  EXPECT_FALSE(one.is_reached(0.4e-3, 0.49e-3));
+  EXPECT_TRUE(one.is_reached(0.4e-3, 0.51e-3));
+  EXPECT_FALSE(several.is_reached(1, 1.08));
+  EXPECT_TRUE(several.is_reached(1, 1.12));
+}
+
 TEST(CoreShare, AllCoresHaveTheSameNumber) {
   for (Index tiles = 1; tiles < 100; tiles++)
     for (const double tile : {0.5, 3.0, 20.0}) {

@@ -10,10 +10,11 @@
 namespace tessera::test {
 namespace {
 
-using detail::Edges, detail::EdgeTiles;
+using detail::Edges, detail::EdgeTiles, detail::LastTiles;
 
-std::vector<Index> extents(Index whole, Index tile, EdgeTiles at_the_edge) {
-  const Edges edges(whole, tile, at_the_edge);
+template <typename End>
+std::vector<Index> extents(Index whole, Index tile, End end) {
+  const Edges edges(whole, tile, end);
   std::vector<Index> all;
   for (Index i = 0; i < edges.count(); i++) all.push_back(edges.extent(i));
   return all;
@@ -40,6 +41,14 @@ TEST(Edges, StayRegularIfTheTileDividesTheDimension) {
   EXPECT_THAT(extents(256, 256, EdgeTiles::Even), ElementsAre(256));
   EXPECT_THAT(extents(100, 256, EdgeTiles::Even), ElementsAre(100));  // one tile
   EXPECT_THAT(extents(0, 256, EdgeTiles::Even), ElementsAre());
+}
+
+TEST(Edges, MayEndInNarrowTiles) {
+  using ::testing::ElementsAre;
+  EXPECT_THAT(extents(1100, 256, LastTiles{3, 16}), ElementsAre(256, 256, 256, 256, 28, 16, 16, 16));
+  EXPECT_THAT(extents(1072, 256, LastTiles{3, 16}), ElementsAre(256, 256, 256, 256, 16, 16, 16));
+  EXPECT_THAT(extents(70, 256, LastTiles{2, 32}), ElementsAre(6, 32, 32));
+  EXPECT_THAT(extents(512, 256, LastTiles{1, 256}), ElementsAre(256, 256));
 }
 
 TEST(Edges, HaveTilesOfFullExtentAndNoneThatIsEmpty) {

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <limits>
+#include <sstream>
+#include <vector>
+
+#include "candidate_tiles.hpp"
+#include "core_share.hpp"
+#include "tile_size_gpu.hpp"
+
+namespace tessera::detail {
+
+namespace {
+
+/// Seconds that each row of a tile on the diagonal adds to the time of half a product: the diagonal blocks are small
+/// and are processed one after another. On an H200, tiles of order 1024 to 4096 take between 0.05 and 0.17 µs a row.
+constexpr double row_latency = 0.08e-6;
+
+/// The least number of tile columns of X per GPU. A GPU with fewer waits for the tiles of its columns. trsm needs more,
+/// since the rows of a column depend on each other; for long columns the waiting is a smaller part of the time. With
+/// two and four columns per GPU, four H200 gave [TFLOP/s]: dtrmm at 16384 109 and 102, dtrsm at 16384 98 and 102, dtrsm
+/// at 32768 169 and 164.
+Index columns_per_gpu(bool inverse, Index order) { return inverse && order < 8 * candidates.back() ? 4 : 2; }
+
+/// Seconds of the tasks on one tile column of X.
+/// @param product, diagonal  (double part): of a task with a part of the rows of a full tile of the triangle
+/// @param sharers            workers that share the products
+template <typename Product, typename Diagonal>
+double column_seconds(Index order, Index tile, Product product, Diagonal diagonal, Index sharers) {
+  const auto before_last = static_cast<double>(divide_up(order, tile) - 1);
+  const double last = static_cast<double>(order) / min(tile, order) - before_last;
+  const double products = before_last * (before_last - 1) / 2 * product(1) + before_last * product(last);
+  return before_last * diagonal(1) + diagonal(last) + products / static_cast<double>(sharers);
+}
+
+/// Predicted seconds: the time of the busiest GPU, the transfers, and the start and the end. Each tile column of X
+/// belongs to one GPU, which works through the rows. The last tile of the triangle, and of the columns, may be smaller.
+/// @param order  order of the triangular matrix
+/// @param free   the other dimension of X
+/// @param tile   order of a tile of the triangular matrix
+/// @param width  extent of a tile of X along `free`
+double predict_triangular(const MachineModel& machine, Side side, Index order, Index free, Index tile, Index width) {
+  const double rows = min(tile, order), wide = min(width, free);
+  const double flops = machine.flops_per_multiply_add * rows * rows * wide;
+  const auto product = [&](double part) { return task_seconds(machine, part * flops); };
+  const auto diagonal = [&](double part) { return product(part * part / 2) + row_latency * part * rows; };
+  const Index columns = divide_up(free, width);
+  const Index sharers = std::max<Index>(1, machine.gpus / columns);  // GPUs that share the rows of one column
+  const double column = column_seconds(order, tile, product, diagonal, sharers);
+  const double share =
+      largest_share(free, std::min(width, free), static_cast<int>(std::min<Index>(columns, machine.gpus)),
+                    [&](double part) { return product(part) / product(1); });
+  const double compute = share * column;
+  const auto n = static_cast<double>(order), w = static_cast<double>(free);
+  const auto of_each_gpu = [&](double a, double x) { return (n * n / 2 * a + n * w * x) / machine.gpus; };
+  const double element = machine.element_size, busy = busy_part(machine, compute, of_each_gpu(element, element));
+  const double a = element * copy_cost(machine, rows, busy),
+               x = element * copy_cost(machine, side == Side::Left ? rows : wide, busy);
+  const double ends = rows * rows * a + 2 * rows * wide * x;
+  return overlapped(compute, of_each_gpu(a, x)) + ends;
+}
+
+/// A product with few columns takes a core as long as one with so many more at full rate. With a matrix of order 1024,
+/// products with 16, 32, 64, 128, 256 and 1024 columns ran at 22, 32, 38, 43, 44 and 48 GFLOP/s in OpenBLAS.
+constexpr Index lost_columns = 16;
+
+/// Predicted seconds of a core for a tile column of X of this width.
+double seconds_on_core(const MachineModel& machine, Index order, Index tile, Index width) {
+  const double rows = min(tile, order);
+  const double flops = machine.flops_per_multiply_add * rows * rows * static_cast<double>(width + lost_columns);
+  const auto product = [&](double part) { return machine.rates.cpu.seconds(part * flops); };
+  return column_seconds(
+      order, tile, product, [&](double part) { return product(part * part / 2); }, 1);
+}
+
+/// Seconds that each tile of X for a core adds to the end of a call, when the tiles are unregistered one after another:
+/// 5.4 to 5.9 µs in simulations.
+constexpr double end_of_tile = 6e-6;
+
+/// The least number of tile columns of X for each of several GPUs beside cores. With fewer, in simulations of two GPUs
+/// at n = 600 to 1300, trmm and trsm were up to 15 % slower with cores than without.
+constexpr Index least_columns_beside_cores = 3;
+
+/// The most columns of X that cores compute while the GPUs compute the rest: the same number for each core, in tiles
+/// that are not wider than those of the GPUs.
+LastTiles columns_for_cores(const MachineModel& machine, Side side, Index order, Index free, Index tile, Index width) {
+  constexpr Index step = 16;
+  const Index cores = machine.sharing_cores;
+  if (cores == 0) return {};
+  const auto cut = [&](Index steps) -> LastTiles {
+    const Index tiles = divide_up(steps * step, width);
+    return {cores * tiles, steps / tiles * step};
+  };
+  const auto end_first = [&](LastTiles columns) {
+    const Index left = free - columns.whole();
+    if (left <= 0) return false;
+    const double each = static_cast<double>(columns.count / cores);
+    return cores_end_first(machine, each * seconds_on_core(machine, order, tile, columns.extent),
+                           predict_triangular(machine, side, order, left, tile, width));
+  };
+  // Of several GPUs, each has few columns then, and how they share these is not predicted well.
+  const auto unbalanced = [&](LastTiles columns) {
+    return machine.gpus > 1 && divide_up(free - columns.whole(), width) < least_columns_beside_cores * machine.gpus;
+  };
+  Index few = 0, many = free / (cores * step) + 1;
+  while (many - few > 1) {
+    const Index middle = (few + many) / 2;
+    (end_first(cut(middle)) ? few : many) = middle;
+  }
+  return few > 0 && !unbalanced(cut(few)) ? cut(few) : LastTiles{};
+}
+
+}  // namespace
+
+ChosenTiles choose_triangular_for_gpus(const MachineModel& machine, Side side, bool inverse, Index order, Index free,
+                                       Index fixed) {
+  // With cores, tiles have the order that is best without: so the prediction compares alike. With tiles chosen anew,
+  // one simulated GPU was up to 28 % slower at n = 400 to 700.
+  const auto tiles = [&]() -> std::vector<Index> {
+    if (machine.sharing_cores == 0) return {candidates.begin(), candidates.end()};
+    auto alone = machine;
+    alone.sharing_cores = 0;
+    return {choose_triangular_for_gpus(alone, side, inverse, order, free, fixed).m};
+  };
+  ChosenTiles best;
+  best.seconds = std::numeric_limits<double>::infinity();
+  const auto consider = [&](Index tile, Index width) {
+    const auto columns = columns_for_cores(machine, side, order, free, tile, width);
+    const Index left = free - columns.whole();
+    const bool enough = fixed > 0 || width == candidates.front() ||
+                        divide_up(left, width) >= columns_per_gpu(inverse, order) * machine.gpus;
+    if (!enough) return;
+    const auto tiles_for_cores = static_cast<double>(columns.count * divide_up(order, tile));
+    const double seconds = predict_triangular(machine, side, order, left, tile, width) + end_of_tile * tiles_for_cores;
+    if (seconds < best.seconds) best = {tile, width, tile, seconds, "", {}, columns};
+  };
+  if (fixed > 0) {
+    consider(fixed, fixed);
+  } else {
+    for (const Index tile : tiles())
+      for (const Index width : candidates)
+        if (tile == candidates.front() || fits(machine, {tile, width, tile})) consider(tile, width);
+  }
+  const auto& for_cores = best.columns_for_cores;
+  std::ostringstream reason;
+  reason << (fixed > 0 ? "asked for" : "shortest predicted time") << ": " << divide_up(order, best.m)
+         << " tiles on the diagonal, " << divide_up(free - for_cores.whole(), best.n)
+         << " independent columns of tiles for " << machine.gpus << " GPU" << (machine.gpus > 1 ? "s" : "");
+  if (for_cores.count > 0)
+    reason << ", " << for_cores.count << " more of width " << for_cores.extent << " for " << machine.sharing_cores
+           << " cores";
+  best.reason = reason.str();
+  return best;
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <iterator>
+
+#include <tessera/types.hpp>
+
+#include "machine/machine.hpp"
+
+namespace tessera::unroll {
+
+/// Assigns the last tile columns of a matrix to the cores that share it with the GPUs, one after another. Columns are
+/// independent, so no core waits for another worker.
+class CoreColumns {
+ public:
+  /// @param columns  all tile columns
+  /// @param count    of these, columns for cores
+  CoreColumns(Index columns, Index count, const detail::Machine& machine)
+      : first_(columns - count), first_owner_(machine.gpu_count()), cores_(std::ssize(machine.sharing_cores)) {}
+
+  Index first() const noexcept { return first_; }  ///< the first column for cores, or the number of all columns
+
+  /// The owner of a column: GPUs are counted first, then cores; -1: it is left to the GPUs.
+  int of(Index column) const noexcept {
+    return column < first_ ? -1 : first_owner_ + static_cast<int>((column - first_) % cores_);
+  }
+
+ private:
+  Index first_;
+  int first_owner_;
+  Index cores_;
+};
+
+}  // namespace tessera::unroll
