@@ -188,8 +188,7 @@ const Engine* Guest::running(std::unique_lock<std::mutex>& lock) {
   if (state_ == State::NotStarted) {
     state_ = State::Starting;
     lock.unlock();
-    start();
-    lock.lock();
+    lock = start();  // held: an exit that waits for the start also waits for this call
   }
   changed_.wait(lock, [&] { return !forking_; });
   return state_ == State::Running ? engine_.load() : nullptr;
@@ -208,7 +207,7 @@ bool Guest::start_beside() {
       try {
         starter_ = std::thread([this, until_started] {
           inside = starts_here = true;
-          start();
+          start().unlock();
           until_started.release();
         });
         return true;
@@ -222,7 +221,7 @@ bool Guest::start_beside() {
   return possible;
 }
 
-void Guest::start() {
+std::unique_lock<std::mutex> Guest::start() {
   const bool need_gpus = !settings_.cpu_only && settings_.gpus != 0 && devices_in_sight() > 0;
   start_is_over_ = false;
   auto next = State::Running;
@@ -248,20 +247,19 @@ void Guest::start() {
     why = error.what();
   }
   start_is_over_ = true;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!why.empty()) {
-      next = State::Off;
-      trouble_ = "the devices cannot be used, all calls stay on the host BLAS: " + why;
-      say_once(settings_, Subject::Devices, trouble_);
-    } else if (next == State::Running) {
-      devices_ = loaded_->devices();
-      engine_ = loaded_;
-    }
-    auto before = State::Starting;  // unless the process exits inside a call
-    state_.compare_exchange_strong(before, next);
+  std::unique_lock lock(mutex_);
+  if (!why.empty()) {
+    next = State::Off;
+    trouble_ = "the devices cannot be used, all calls stay on the host BLAS: " + why;
+    say_once(settings_, Subject::Devices, trouble_);
+  } else if (next == State::Running) {
+    devices_ = loaded_->devices();
+    engine_ = loaded_;
   }
+  auto before = State::Starting;  // unless the process exits inside a call
+  state_.compare_exchange_strong(before, next);
   changed_.notify_all();
+  return lock;
 }
 
 bool Guest::is_inside() const noexcept {

@@ -75,7 +75,8 @@ class Guest {
   /// @return false if there can be no such thread
   bool start_beside();
   /// Starts the devices. `state_` is Starting, and has another value afterwards.
-  void start();
+  /// @return holds mutex_, so that the caller's call can begin before an exit that has waited for the start goes on
+  std::unique_lock<std::mutex> start();
   static const Engine* load();
 
   Settings settings_;
