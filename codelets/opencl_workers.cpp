@@ -49,7 +49,7 @@ cl_command_queue queue_of(int device) {
 bool is_of_pocl(cl_device_id device) {
   cl_platform_id platform = nullptr;
   char name[64] = "";  // a longer one is not PoCL's, and leaves this as it is
-  return clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, static_cast<void*>(&platform), nullptr) ==
+  return clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof(cl_platform_id), static_cast<void*>(&platform), nullptr) ==
              CL_SUCCESS &&
          clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, nullptr) == CL_SUCCESS &&
          std::string_view(name) == "Portable Computing Language";

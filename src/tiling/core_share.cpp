@@ -31,7 +31,8 @@ CoreShare share_of_cores(const MachineModel& machine, double gpus, Index tiles, 
   const Index cores = machine.sharing_cores;
   for (Index share = cores; share > 0 && share < tiles; share += cores) {
     const double left = gpus * static_cast<double>(tiles - share) / static_cast<double>(tiles);
-    if (!cores_end_first(machine, tile * static_cast<double>(share / cores), left)) break;
+    const Index each = share / cores;
+    if (!cores_end_first(machine, tile * static_cast<double>(each), left)) break;
     best = {share, left};
   }
   return best;

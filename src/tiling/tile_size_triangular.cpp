@@ -94,8 +94,8 @@ LastTiles columns_for_cores(const MachineModel& machine, Side side, Index order,
   const auto end_first = [&](LastTiles columns) {
     const Index left = free - columns.whole();
     if (left <= 0) return false;
-    const double each = static_cast<double>(columns.count / cores);
-    return cores_end_first(machine, each * seconds_on_core(machine, order, tile, columns.extent),
+    const Index each = columns.count / cores;
+    return cores_end_first(machine, static_cast<double>(each) * seconds_on_core(machine, order, tile, columns.extent),
                            predict_triangular(machine, side, order, left, tile, width));
   };
   // Of several GPUs, each has few columns then, and how they share these is not predicted well.
