@@ -30,7 +30,7 @@ gpu::Probe probe_share(const RuntimeOptions& options, int wanted) {
   auto found = gpu::probe(wanted > 0 ? wanted : share, first);
   int sharers = 0;
   for (int part = 0; part < options.node_parts; part++) sharers += first_of(part) == first ? 1 : 0;
-  share_memory(found.usable, sharers);
+  for (auto& gpu : found.usable) share_memory(gpu, sharers);
   return found;
 }
 
@@ -72,7 +72,7 @@ gpu::Probe probe_opencl(const RuntimeOptions& options, int cuda) {
     throw ArgumentError("Runtime", 10, "opencl",
                         "is " + std::to_string(options.opencl) + ", but beside " + std::to_string(cuda) +
                             " GPUs of CUDA this StarPU has room for " + std::to_string(room) + " OpenCL devices");
-  share_memory(found.usable, std::max(1, options.node_parts));
+  for (auto& gpu : found.usable) share_memory(gpu, std::max(1, options.node_parts));
   return found;
 }
 
@@ -83,17 +83,15 @@ void add(gpu::Probe& to, const gpu::Probe& more) {
 
 }  // namespace
 
-void share_memory(std::vector<gpu::Info>& gpus, int sharers) {
-  for (auto& gpu : gpus) {
-    gpu.memory /= static_cast<std::size_t>(sharers);
-    gpu.free = std::min(gpu.free, gpu.memory);
-  }
+void share_memory(gpu::Info& gpu, int sharers) {
+  gpu.memory /= static_cast<std::size_t>(sharers);
+  gpu.free = std::min(gpu.free, gpu.memory);
 }
 
 void share_memory_of_twins(std::vector<gpu::Info>& gpus) {
   if (std::ranges::none_of(gpus, &gpu::Info::of_nvidia) || std::ranges::all_of(gpus, &gpu::Info::opencl)) return;
   for (auto& gpu : gpus)
-    if (!gpu.opencl || gpu.of_nvidia) gpu.memory /= 2, gpu.free = std::min(gpu.free, gpu.memory);
+    if (!gpu.opencl || gpu.of_nvidia) share_memory(gpu, 2);
 }
 
 gpu::Probe find_gpus(const RuntimeOptions& options) {

@@ -16,8 +16,8 @@ namespace tessera::detail {
 ///                       `require_devices` checks whether there are as many as `gpus` says
 gpu::Probe find_gpus(const RuntimeOptions& options);
 
-/// Divides what tiles may use of each GPU by the number of processes that take it.
-void share_memory(std::vector<gpu::Info>& gpus, int sharers);
+/// Divides what tiles may use of a GPU among those that take it.
+void share_memory(gpu::Info& gpu, int sharers);
 
 /// Halves what tiles may use of each GPU that CUDA drives and that may be an OpenCL device of this session as well.
 void share_memory_of_twins(std::vector<gpu::Info>& gpus);

@@ -7,6 +7,7 @@
 
 #include "machine/machine.hpp"
 #include "order.hpp"
+#include "owning_worker.hpp"
 
 namespace tessera::unroll {
 
@@ -25,7 +26,7 @@ class CoreTiles {
       if (tile >= owners_.size()) owners_.resize(tile + 1, -1);
       if (owners_[tile] >= 0) continue;
       count--;
-      owners_[tile] = machine.gpu_count() + static_cast<int>(count % std::ssize(machine.sharing_cores));
+      owners_[tile] = core_owner(count, machine);
     }
   }
 

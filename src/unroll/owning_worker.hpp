@@ -4,6 +4,7 @@
 #include <starpu.h>
 
 #include <cstdint>
+#include <iterator>
 
 #include "machine/machine.hpp"
 
@@ -15,6 +16,11 @@ inline std::uint32_t kinds_of_gpus(const starpu_codelet& codelet, const detail::
   if (machine.has_cuda() && codelet.cuda_funcs[0] != nullptr) kinds |= STARPU_CUDA;
   if (machine.has_opencl() && codelet.opencl_funcs[0] != nullptr) kinds |= STARPU_OPENCL;
   return kinds;
+}
+
+/// The owner of the nth of the parts of a result that are dealt out among the cores.
+inline int core_owner(Index n, const detail::Machine& machine) {
+  return machine.gpu_count() + static_cast<int>(n % std::ssize(machine.sharing_cores));
 }
 
 /// The worker of an owner. If the owner is an OpenCL device, which does not have all operations, a GPU of CUDA stands

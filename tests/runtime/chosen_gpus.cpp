@@ -33,15 +33,17 @@ gpu::Info gpu_with(std::size_t free, bool opencl, bool of_nvidia) {
   return {.ordinal = 0, .name = "GPU", .memory = 100, .free = free, .opencl = opencl, .of_nvidia = of_nvidia};
 }
 
-TEST(ChosenGpus, ProcessesShareTheMemoryOfTheSameGpus) {
-  std::vector gpus{gpu_with(80, true, false), gpu_with(20, true, false)};
-  detail::share_memory(gpus, 1);
-  EXPECT_EQ(gpus[0].memory, 100u);
-  EXPECT_EQ(gpus[0].free, 80u);
-  detail::share_memory(gpus, 3);
-  EXPECT_EQ(gpus[0].memory, 33u);
-  EXPECT_EQ(gpus[0].free, 33u);
-  EXPECT_EQ(gpus[1].free, 20u) << "others use the rest";
+TEST(ChosenGpus, ThoseWhoShareAGpuDivideItsMemory) {
+  auto gpu = gpu_with(80, true, false);
+  detail::share_memory(gpu, 1);
+  EXPECT_EQ(gpu.memory, 100u);
+  EXPECT_EQ(gpu.free, 80u);
+  detail::share_memory(gpu, 3);
+  EXPECT_EQ(gpu.memory, 33u);
+  EXPECT_EQ(gpu.free, 33u);
+  auto full = gpu_with(20, true, false);
+  detail::share_memory(full, 3);
+  EXPECT_EQ(full.free, 20u) << "others use the rest";
 }
 
 TEST(ChosenGpus, TwinsShareTheirMemory) {
