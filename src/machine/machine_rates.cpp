@@ -148,8 +148,7 @@ std::atomic<const MachineRates*>& published(char type) {
   }
 }
 
-/// The storage of the rates of one type. Never destroyed, since other threads may use the rates while the process
-/// exits.
+/// The rates of one type. Never destroyed, since other threads may use them while the process exits.
 template <Scalar T>
 MachineRates& rates_of() {
   static auto& rates = *new MachineRates;
@@ -276,7 +275,8 @@ MachineRates rates_before_start(const Machine& machine) {
     const OneHostThread while_measured;
     rates.cpu = measure_cpu<T>();
   }
-  MachineRates known{.cpu = rates.cpu};
+  MachineRates known;
+  known.cpu = rates.cpu;
   const auto& curves = measured(machine, true).curves;
   const auto measure = [](int device) { return measure_gpu<T>(device, opencl::kernel_seconds); };
   if (curves.empty()) known.gpu = FirstGpu(machine, true).curve(std::string(1, type_letter<T>), measure);
