@@ -102,7 +102,7 @@ starpu_task* Policy::pop(int id) {
     const Lock lock(mutex_);
     if (!worker.present && starpu_sched_ctx_contains_worker(id, context_) != 0) add(id);
     if (!worker.present) return nullptr;
-    if (worker.memory == 0) find_memory(worker);
+    if (worker.memory == 0) find_device(worker);
     fill_station(state_, worker);
     const bool large = worker.has_large_task();
     if (worker.station.empty() && waiting_ > 0) remove_workers_that_left(time);
@@ -132,14 +132,15 @@ starpu_task* Policy::pop(int id) {
   return task_of(popped);
 }
 
-/// Asks StarPU what it knows only after its drivers have started: the size of the worker's memory, and the links.
-void Policy::find_memory(Worker& worker) {
+/// Asks StarPU what it knows only after its drivers have started: the worker's device, its memory, and the links.
+void Policy::find_device(Worker& worker) {
   if (!std::exchange(links_known_, true)) {
     state_.cache.set_links(measured_links());
     if (state_.options.peers) prefer_peers(state_.cache.peers());
   }
   const auto memory = starpu_memory_get_total(worker.node);  // negative: unlimited
   worker.memory = memory < 0 ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(memory);
+  set_device(state_, worker, device_of(worker.id));
 }
 
 /// Requests tiles, without the lock: they belong to slots that nobody else may take meanwhile.

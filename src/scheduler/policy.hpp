@@ -32,7 +32,7 @@ class Policy {
 
  private:
   void add(int worker);
-  void find_memory(Worker& worker);
+  void find_device(Worker& worker);
   void remove_workers_that_left(double time);
   void request(Worker& worker, const Prefetches& prefetches);
 

@@ -3,7 +3,9 @@
 
 #include <starpu_scheduler.h>
 
+#include <array>
 #include <cmath>
+#include <string_view>
 
 #include "tile_hints.hpp"
 
@@ -106,7 +108,16 @@ starpu_data_handle_t output_of(starpu_task* task) {
   return output;
 }
 
-// --- Links -----------------------------------------------------------------------------------------------------------
+// --- Devices and links -----------------------------------------------------------------------------------------------
+
+/// StarPU's names of GPUs read like "CUDA 0.0 (NVIDIA H200 139.8 GiB 1b:00.0)".
+std::string device_of(int worker) {
+  std::array<char, 256> text{};
+  starpu_worker_get_name(worker, text.data(), text.size());
+  const std::string_view name = text.data();
+  const auto begin = name.find('('), end = name.rfind(" GiB");
+  return begin < end && end != name.npos ? std::string(name.substr(begin + 1, end - begin - 1)) : "";
+}
 
 Links measured_links() {
   const unsigned nodes = starpu_memory_nodes_get_count();

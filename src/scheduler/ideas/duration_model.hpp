@@ -8,22 +8,22 @@
 
 namespace tessera::scheduler {
 
-/// Predicts how long a task takes on each kind of worker: the average of what has been measured for the same codelet
+/// Predicts how long a task takes on each model of worker: the average of what has been measured for the same codelet
 /// and about the same size. Before the second measurement, the task's own performance model answers, if it has one.
 class DurationModel {
  public:
   explicit DurationModel(const Backend& backend) : backend_(backend) {}
 
   /// Adds a measurement.
-  void finished(const Task& task, int kind, double seconds);
-  /// @param worker  any worker of the kind
+  void finished(const Task& task, int model, double seconds);
+  /// @param worker  any worker of the model
   /// @returns the prediction [s]; 0: not known
-  double seconds(const Task& task, int kind, int worker) const;
+  double seconds(const Task& task, int model, int worker) const;
 
  private:
-  /// Codelet, kind of worker, and the binary logarithm of the memory of the tiles.
+  /// Codelet, model of worker, and the binary logarithm of the memory of the tiles.
   using Key = std::tuple<CodeletId, int, int>;
-  static Key key(const Task& task, int kind);
+  static Key key(const Task& task, int model);
 
   struct Average {
     double seconds = 0;

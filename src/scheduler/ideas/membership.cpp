@@ -24,7 +24,7 @@ void add_worker(State& state, int id, unsigned node, bool cpu) {
     worker = std::make_unique<Worker>();
     worker->id = id;
     worker->node = node;
-    worker->kind = cpu ? cpu_kind : 1 + static_cast<int>(node);
+    worker->kind = worker->model = cpu ? cpu_kind : 1 + static_cast<int>(node);
   } else if (worker->present) {
     return;  // StarPU did not report that it had left
   }
@@ -33,6 +33,13 @@ void add_worker(State& state, int id, unsigned node, bool cpu) {
   const auto kind = static_cast<std::size_t>(worker->kind);
   state.kinds.resize(std::max(state.kinds.size(), kind + 1));
   state.kinds[kind].push_back(worker.get());
+}
+
+void set_device(State& state, Worker& worker, std::string device) {
+  const auto is_same = [&](const Worker* other) { return other != &worker && other->device == device; };
+  const auto same = std::ranges::find_if(state.members, is_same);
+  if (!device.empty() && same != state.members.end()) worker.model = (*same)->model;
+  worker.device = std::move(device);
 }
 
 void remove_worker(State& state, Worker& worker) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <string>
+
 #include "state.hpp"
 
 /// Workers that join a scheduling context and leave it.
@@ -10,6 +12,11 @@ namespace tessera::scheduler {
 /// @param node  the memory node where it computes
 /// @param cpu   whether it computes on a processor core
 void add_worker(State& state, int id, unsigned node, bool cpu);
+
+/// Says what device a worker drives: workers of the same one share what is measured. A task that takes long by chance
+/// on one of several identical GPUs would else be left to the others from then on, and never be measured there again.
+/// @param device  name and memory; empty: not known
+void set_device(State& state, Worker& worker, std::string device);
 
 /// Removes a worker. Its chains lose their home, and its tasks go to other workers.
 void remove_worker(State& state, Worker& worker);

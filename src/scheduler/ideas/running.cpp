@@ -69,7 +69,7 @@ bool task_ends(State& state, TaskId task, TileId output, int id, double now) {
   if (worker == nullptr) return false;
   const auto popped = find_popped(*worker, task);
   if (popped != worker->popped.end()) {
-    state.durations.finished(*popped->task, worker->kind, now - worker->started);
+    state.durations.finished(*popped->task, worker->model, now - worker->started);
     worker->popped.erase(popped);
     worker->idle_since = now, worker->idle_for_data = worker->has_work();
   }

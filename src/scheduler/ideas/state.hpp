@@ -57,7 +57,7 @@ inline Worker* find_worker(const State& state, int id) { return state.workers[st
 
 /// The predicted time of a task on a worker [s]; 0: not known.
 inline double predicted_seconds(const State& state, const Worker& worker, const Task& task) {
-  return state.durations.seconds(task, worker.kind, worker.id);
+  return state.durations.seconds(task, worker.model, worker.id);
 }
 
 bool can_execute(const Worker& worker, const Task& task);

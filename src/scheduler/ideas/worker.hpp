@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "polling.hpp"
@@ -19,6 +20,8 @@ struct Worker {
   unsigned node = 0;       ///< the memory node where it computes
   std::size_t memory = 0;  ///< the size of that memory [bytes]; 0: not known yet
   int kind = 0;            ///< CPU workers: 0
+  int model = 0;           ///< the kind of the first worker with such a device: what is measured of one holds for all
+  std::string device;      ///< its name and memory; empty: not known
 
   ReadyQueue bound;            ///< ready tasks whose home it is
   ReservationStation station;  ///< the tasks that it will run next

@@ -101,6 +101,35 @@ TEST_F(Declining, UnknownDurationsAreMeasured) {
   EXPECT_FALSE(leaves());
 }
 
+// A driver that was held up once makes a short task look long. It must not cost a GPU all tasks of this kind.
+TEST_F(Declining, IdenticalGpusDoNotLeaveTasksToEachOther) {
+  const auto measure = [&](const Worker& worker, double seconds) {
+    state.durations.finished(*submit({updates(1)}), worker.model, seconds);
+  };
+  const auto leaves_after_a_stall = [&] {
+    for (int i = 0; i < 9; i++) measure(gpu_, 0.1e-3), measure(other_gpu_, 0.1e-3);
+    measure(gpu_, 5e-3);
+    return leave_to_faster(state, gpu_, *submit({updates(1)}));
+  };
+  EXPECT_TRUE(leaves_after_a_stall());  // they may differ
+  set_device(state, gpu_, "NVIDIA H200 139.8");
+  set_device(state, other_gpu_, "NVIDIA H200 139.8");
+  EXPECT_FALSE(leaves_after_a_stall());
+}
+
+TEST_F(Declining, UnlikeGpusLeaveTasksToFasterOnes) {
+  auto& third = add_gpu(3);
+  set_device(state, gpu_, "NVIDIA A100 39.4");
+  set_device(state, other_gpu_, "NVIDIA GeForce RTX 4090 23.6");
+  set_device(state, third, "");
+  EXPECT_NE(gpu_.model, other_gpu_.model);
+  EXPECT_NE(third.model, gpu_.model);
+  EXPECT_NE(third.model, other_gpu_.model);
+  backend.seconds = {{1, 1.0}, {2, 10.0}, {3, 10.0}};
+  EXPECT_TRUE(leave_to_faster(state, other_gpu_, *submit({})));
+  EXPECT_TRUE(leave_to_faster(state, third, *submit({})));
+}
+
 TEST_F(Declining, OnlyWorkersThatCanExecuteTheTaskCount) {
   backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
   backend.cannot = [](TaskId, int worker) { return worker != 0; };
