@@ -134,6 +134,16 @@ bool too_narrow(const MachineModel& machine, const Product& p, TileExtents tile)
   return 2 * narrowest * tile.n < tile.m || twice_as_wide >= enough_tiles * machine.gpus;
 }
 
+constexpr Index small_tile = 512;
+
+/// Whether tiles are so small that their number takes longer than what they save: of a small result on several GPUs.
+/// Simulated with the rates of four H200, dgemm 1024 takes 0.49 ms in tiles of 512×512 and 0.57 in tiles of 512×256, on
+/// two of them 0.70 and 0.84.
+bool too_many(const MachineModel& machine, Index m, Index n, TileExtents tile) {
+  const bool small = machine.gpus > 1 && std::min(m, n) >= 2 * small_tile && std::max(m, n) < 4 * small_tile;
+  return small && tile.m <= small_tile && tile.n < small_tile;
+}
+
 /// The shortest chunk of k. Chunks are at least as long as tiles of C are high: with more chunks, each tile of C waits
 /// longer for its next task. An update in core has chunks twice as long if there would be eight or more. On four H200
 /// at n = 8192, tiles of 1024×1024 with chunks of 1024, 2048 and 4096 gave 49, 53 and 56 TFLOP/s in dsyrk, and 66, 73
@@ -166,14 +176,15 @@ ChosenTiles choose(const MachineModel& machine, const Product& p, Index fixed, A
   };
   const auto smallest = candidates.front();
   const Index least = least_height(machine, p);
-  consider(fixed > 0 ? TileExtents{fixed, fixed, fixed} : TileExtents{smallest, smallest, smallest});
-  if (fixed == 0)
+  if (fixed > 0) consider({fixed, fixed, fixed});
+  else
     for (const Index m : candidates | std::views::filter([&](Index height) { return height >= least; }))
       for (const Index n : candidates)
         for (const Index k : candidates)
           if (const TileExtents tile{m, n, k}; k >= shortest_chunk(machine, p, m) && !too_narrow(machine, p, tile) &&
                                                (n <= m || p.stored.b) && allowed(tile) && fits(machine, tile, p.update))
             consider(tile);
+  if (best.m == 0) consider({smallest, smallest, smallest});
 
   const double flops = machine.flops_per_multiply_add * min(best.m, p.m) * min(best.n, p.n) * min(best.k, p.k);
   std::ostringstream reason;
@@ -211,7 +222,7 @@ constexpr double contiguous_panels = 1.02;
 ChosenTiles choose_product_for_gpus(const MachineModel& machine, Transposed stored, Index m, Index n, Index k,
                                     Index fixed) {
   const Product product{.m = m, .n = n, .k = k, .stored = stored};
-  const auto tiles = choose(machine, product, fixed, [](TileExtents) { return true; });
+  const auto tiles = choose(machine, product, fixed, [&](TileExtents tile) { return !too_many(machine, m, n, tile); });
   if (fixed > 0 || stored.a) return with_bound(machine, product, tiles);
   return with_bound(machine, product,
                     stored.b ? faster(tiles, choose_panels_transposed(machine, m, n, k))
@@ -221,7 +232,7 @@ ChosenTiles choose_product_for_gpus(const MachineModel& machine, Transposed stor
 /// The least number of tiles of a triangle per GPU, unless they are small. A GPU with fewer has nothing to compute
 /// while it waits for one. With smaller tiles, their number decides: at n = 1024 on two H100, dsyrk took 0.51 ms in
 /// three tiles of 512×512 and 0.83 in ten of 256×256, dsyr2k 0.68 and 0.99.
-constexpr Index least_tiles = 2, small_tile = 512;
+constexpr Index least_tiles = 2;
 
 ChosenTiles choose_triangle_for_gpus(const MachineModel& machine, Transposed stored, Index n, Index k, TriangleOf what,
                                      Index fixed) {
@@ -248,7 +259,7 @@ ChosenTiles choose_symmetric_for_gpus(const MachineModel& machine, Side side, In
   const bool transposed = side == Side::Right;
   const auto tiles =
       choose(machine, {.m = order, .n = free, .k = order, .stored = {false, transposed}, .stored_c = transposed}, fixed,
-             [](TileExtents tile) { return tile.m == tile.k; });
+             [&](TileExtents tile) { return tile.m == tile.k && !too_many(machine, order, free, tile); });
   if (fixed > 0 || side == Side::Right) return tiles;
   return faster(tiles, choose_symmetric_panels(machine, order, free));
 }

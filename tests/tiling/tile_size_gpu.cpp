@@ -191,6 +191,21 @@ TEST(GpuTiles, AreWideIfTheirWidthIsStoredAsColumns) {
             choose_product_tiles(machine, {}, n, n, n, 0).n);
 }
 
+/// Also a GPU that waits for its first tiles gets short columns slowly.
+TEST(GpuTiles, AreHighIfTheLinksAreTheLimit) {
+  for (const int gpus : {3, 4})
+    EXPECT_GE(choose_product_tiles(gpu_machine(gpus), {}, 4096, 4096, 4096, 0).m, 1024) << gpus;
+  EXPECT_GE(choose_triangle_tiles(gpu_machine(3), {}, 4096, 4096, TriangleOf::RankK, 0).m, 1024);
+}
+
+TEST(GpuTiles, OfASmallResultAreFew) {
+  for (const int gpus : {2, 4})
+    for (const Index n : {1024, 1500}) {
+      const auto tiles = choose_product_tiles(gpu_machine(gpus), {}, n, n, n, 0);
+      EXPECT_TRUE(tiles.m > 512 || tiles.n >= 512) << n << " on " << gpus << ": " << tiles.m << "x" << tiles.n;
+    }
+}
+
 TEST(GpuTiles, OfLargerElementsAreSmaller) {
   auto machine = gpu_machine(1);
   const auto of_8_bytes = choose_product_tiles(machine, {}, 32768, 32768, 32768, 0);
