@@ -5,7 +5,7 @@
 usage: traces/plot_campaign.py FOLDER... --pictures DIR
 
 FOLDER is the output of campaign.sh, one per machine. DIR/ROUTINE.png shows the TFLOP/s of Tessera, of cuBLAS-XT and of
-the limit over n, all on the same number of GPUs. With several machines, points are medians and bars show the range.
+the limit of all at once over n, all on the same number of GPUs. With several machines, points are medians and bars show the range.
 """
 
 import argparse
@@ -38,7 +38,7 @@ def read(folders):
 
 
 def tflops_of_limit(row):
-    return row["tflops"] * row["median_s"] / row["limit_s"]
+    return row["tflops"] * row["median_s"] / row["limit_at_once_s"]
 
 
 def curve(rows, value):
@@ -62,13 +62,13 @@ def picture(rows, routine, gpus, folder):
     chosen = [r for r in rows if r["routine"] == routine and r["gpus"] == gpus and r["series"] == "pinned"]
     ours = [r for r in chosen if r["library"] == "tessera"]
     figure, axes = plt.subplots(figsize=(6, 4), dpi=100)
-    draw(axes, curve(ours, tflops_of_limit), "limit", color="0.6", linestyle="--")
+    draw(axes, curve(ours, tflops_of_limit), "limit, all at once", color="0.6", linestyle="--")
     draw(axes, curve(ours, lambda r: r["tflops"]), "Tessera", color="C0", marker="o")
     xt = [r for r in chosen if r["library"] == "cublasxt"]
     draw(axes, curve(xt, lambda r: r["tflops"]), "cuBLAS-XT", color="C1", marker="s")
     if routine == "gemm":
         for series, label, style in (("pageable", "pageable memory", ":"), ("out-of-core", "a quarter of the memory", "-.")):
-            part = [r for r in rows if r["series"] == series and r["gpus"] == gpus]
+            part = [r for r in rows if (r["series"], r["routine"], r["gpus"]) == (series, "gemm", gpus)]
             draw(axes, curve(part, lambda r: r["tflops"]), label, color="C0", linestyle=style, marker=".")
     sizes = sorted({r["n"] for r in chosen})
     axes.set_xscale("log", base=2)
@@ -85,8 +85,8 @@ def picture(rows, routine, gpus, folder):
 
 
 def table(rows):
-    print("| | GPUs | n | TFLOP/s | of the limit | cuBLAS-XT | bytes in / minimum | first call / later calls | error / bound |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print("| | GPUs | n | TFLOP/s | of the limit | at once | cuBLAS-XT | bytes in / minimum | first call / later calls | error / bound |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
     keys = sorted({(r["series"], r["routine"], r["gpus"], r["n"]) for r in rows if r["library"] == "tessera"})
     for series, routine, gpus, n in keys:
         same = [r for r in rows if (r["routine"], r["gpus"], r["n"], r["series"]) == (routine, gpus, n, series)]
@@ -100,6 +100,7 @@ def table(rows):
         print(
             f"| d{routine}{'' if series == 'pinned' else ', ' + series} | {gpus} | {n} "
             f"| {middle(lambda r: r['tflops']):.3g} | {100 * middle(lambda r: r['fraction_of_limit']):.0f} % "
+            f"| {100 * middle(lambda r: r['fraction_of_limit_at_once']):.0f} % "
             f"| {format(statistics.median(xt), '.3g') if xt else '-'} "
             f"| {middle(lambda r: r['bytes_h2d'] / r['bytes_min_h2d']):.3g} "
             f"| {middle(lambda r: r['first_s'] / r['median_s']):.2f} "
