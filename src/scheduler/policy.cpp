@@ -140,7 +140,7 @@ void Policy::find_device(Worker& worker) {
   }
   const auto memory = starpu_memory_get_total(worker.node);  // negative: unlimited
   worker.memory = memory < 0 ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(memory);
-  set_device(state_, worker, device_of(worker.id));
+  set_device(state_, worker, name_of(worker.id));
 }
 
 /// Requests tiles, without the lock: they belong to slots that nobody else may take meanwhile.

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cmath>
-#include <string_view>
 
 #include "tile_hints.hpp"
 
@@ -110,13 +109,10 @@ starpu_data_handle_t output_of(starpu_task* task) {
 
 // --- Devices and links -----------------------------------------------------------------------------------------------
 
-/// StarPU's names of GPUs read like "CUDA 0.0 (NVIDIA H200 139.8 GiB 1b:00.0)".
-std::string device_of(int worker) {
-  std::array<char, 256> text{};
-  starpu_worker_get_name(worker, text.data(), text.size());
-  const std::string_view name = text.data();
-  const auto begin = name.find('('), end = name.rfind(" GiB");
-  return begin < end && end != name.npos ? std::string(name.substr(begin + 1, end - begin - 1)) : "";
+std::string name_of(int worker) {
+  std::array<char, 256> name{};
+  starpu_worker_get_name(worker, name.data(), name.size());
+  return name.data();
 }
 
 Links measured_links() {

@@ -42,9 +42,8 @@ starpu_data_handle_t output_of(starpu_task* task);
 /// Whether a memory node has room for a tile, with or without a valid copy. The host has none for a temporary tile.
 bool is_allocated(starpu_data_handle_t tile, unsigned node);
 
-/// The name and the memory of the device that a worker drives; empty if StarPU does not tell. It knows them only when
-/// its workers have started.
-std::string device_of(int worker);
+/// StarPU's name of a worker, of which the device is a part. It knows it only when the worker has started.
+std::string name_of(int worker);
 
 /// The links as StarPU has measured them. StarPU knows them only when its workers have started.
 Links measured_links();

@@ -35,11 +35,13 @@ void add_worker(State& state, int id, unsigned node, bool cpu) {
   state.kinds[kind].push_back(worker.get());
 }
 
-void set_device(State& state, Worker& worker, std::string device) {
-  const auto is_same = [&](const Worker* other) { return other != &worker && other->device == device; };
+void set_device(State& state, Worker& worker, std::string_view name) {
+  const auto begin = name.find('('), end = name.rfind(" GiB");
+  if (begin == name.npos || end == name.npos || begin > end) return;
+  worker.device = name.substr(begin + 1, end - begin - 1);
+  const auto is_same = [&](const Worker* other) { return other != &worker && other->device == worker.device; };
   const auto same = std::ranges::find_if(state.members, is_same);
-  if (!device.empty() && same != state.members.end()) worker.model = (*same)->model;
-  worker.device = std::move(device);
+  if (same != state.members.end()) worker.model = (*same)->model;
 }
 
 void remove_worker(State& state, Worker& worker) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <string>
+#include <string_view>
 
 #include "state.hpp"
 
@@ -15,8 +15,10 @@ void add_worker(State& state, int id, unsigned node, bool cpu);
 
 /// Says what device a worker drives: workers of the same one share what is measured. A task that takes long by chance
 /// on one of several identical GPUs would else be left to the others from then on, and never be measured there again.
-/// @param device  name and memory; empty: not known
-void set_device(State& state, Worker& worker, std::string device);
+/// @param name  of the worker, like "CUDA 0.0 (NVIDIA H200 139.8 GiB 1b:00.0)": up to the size of the memory, what is
+/// in
+///              brackets is the device. A worker with another kind of name shares nothing
+void set_device(State& state, Worker& worker, std::string_view name);
 
 /// Removes a worker. Its chains lose their home, and its tasks go to other workers.
 void remove_worker(State& state, Worker& worker);

@@ -112,16 +112,17 @@ TEST_F(Declining, IdenticalGpusDoNotLeaveTasksToEachOther) {
     return leave_to_faster(state, gpu_, *submit({updates(1)}));
   };
   EXPECT_TRUE(leaves_after_a_stall());  // they may differ
-  set_device(state, gpu_, "NVIDIA H200 139.8");
-  set_device(state, other_gpu_, "NVIDIA H200 139.8");
+  set_device(state, gpu_, "CUDA 0.0 (NVIDIA H200 139.8 GiB 1b:00.0)");
+  set_device(state, other_gpu_, "CUDA 1.0 (NVIDIA H200 139.8 GiB 43:00.0)");
   EXPECT_FALSE(leaves_after_a_stall());
 }
 
 TEST_F(Declining, UnlikeGpusLeaveTasksToFasterOnes) {
   auto& third = add_gpu(3);
-  set_device(state, gpu_, "NVIDIA A100 39.4");
-  set_device(state, other_gpu_, "NVIDIA GeForce RTX 4090 23.6");
-  set_device(state, third, "");
+  set_device(state, gpu_, "CUDA 0.0 (NVIDIA A100 (PCIe) 39.4 GiB 1b:00.0)");
+  set_device(state, other_gpu_, "CUDA 1.0 (NVIDIA A100 (PCIe) 79.2 GiB 43:00.0)");
+  for (const auto* name : {"", "GPU 2", "CUDA 2.0 (NVIDIA A100", "39.4 GiB (NVIDIA A100)"})
+    set_device(state, third, name);
   EXPECT_NE(gpu_.model, other_gpu_.model);
   EXPECT_NE(third.model, gpu_.model);
   EXPECT_NE(third.model, other_gpu_.model);
