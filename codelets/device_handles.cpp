@@ -32,7 +32,7 @@ thread_local Lane* lane_in_use = nullptr;
 /// Slots for each worker. A trmm or trsm has up to one task per tile of B in flight; without a slot, it waits.
 constexpr std::size_t slots = 1 << 14;
 
-Worker& mine() { return workers[static_cast<std::size_t>(starpu_worker_get_id_check())]; }
+Worker& my_worker() { return workers[static_cast<std::size_t>(starpu_worker_get_id_check())]; }
 
 /// Offset of a type's ones [bytes].
 template <Scalar T>
@@ -45,7 +45,7 @@ constexpr std::size_t bytes_of_ones = offset_of_ones<std::complex<double>> + lea
 template <Scalar T>
 void write_ones() {
   const std::vector<T> ones(leaf, T(1));
-  codelets::check("cudaMemcpy", cudaMemcpy(static_cast<std::byte*>(mine().ones) + offset_of_ones<T>, ones.data(),
+  codelets::check("cudaMemcpy", cudaMemcpy(static_cast<std::byte*>(my_worker().ones) + offset_of_ones<T>, ones.data(),
                                            leaf * sizeof(T), cudaMemcpyHostToDevice));
 }
 
@@ -64,10 +64,10 @@ void load_kernels() {
   constexpr int n = leaf;
   constexpr std::size_t square = std::size_t{n} * n;
   static_assert(4 * square * sizeof(double) <= workspace_bytes);
-  auto* const A = static_cast<double*>(mine().lane.workspace);
+  auto* const A = static_cast<double*>(my_worker().lane.workspace);
   auto *const B = A + square, *const C = B + square, *const packed = C + square;
-  auto* const pointers = const_cast<double**>(reinterpret_cast<const double**>(mine().lane.pointers));
-  const auto [stream, handle] = std::pair(mine().lane.stream, mine().lane.handle);
+  auto* const pointers = const_cast<double**>(reinterpret_cast<const double**>(my_worker().lane.pointers));
+  const auto [stream, handle] = std::pair(my_worker().lane.stream, my_worker().lane.handle);
   using codelets::check;
   const std::array ops{Op::NoTrans, Op::Trans};
   check("cudaMemset", cudaMemsetAsync(A, 0, 3 * square * sizeof(double), stream));
@@ -88,7 +88,7 @@ void load_kernels() {
   }
   constexpr int matrices = 3;
   constexpr auto apart = static_cast<std::ptrdiff_t>(square * sizeof(double));
-  check("write_pointers", write_pointers(stream, {{A}, {apart}, {2 * apart}}, 1, matrices, mine().lane.pointers));
+  check("write_pointers", write_pointers(stream, {{A}, {apart}, {2 * apart}}, 1, matrices, my_worker().lane.pointers));
   constexpr int block = codelets::diagonal_block;
   for (const auto uplo : {Uplo::Lower, Uplo::Upper})
     check("trsm", trsm_batched<double>(handle, Side::Left, uplo, Op::NoTrans, Diag::Unit, block, block, 1, pointers, n,
@@ -107,26 +107,26 @@ void load_kernels() {
 
 void create(void* /*unused*/) {
   using codelets::check;
-  auto& lane = mine().lane;
+  auto& lane = my_worker().lane;
   int device = 0;
   lane.stream = starpu_cuda_get_local_stream();
   check("cudaGetDevice", cudaGetDevice(&device));
   check("cudaDeviceGetAttribute",
         cudaDeviceGetAttribute(&lane.multiprocessors, cudaDevAttrMultiProcessorCount, device));
   void* pinned = nullptr;
-  check("cudaMalloc", cudaMalloc(&mine().ones, bytes_of_ones));
+  check("cudaMalloc", cudaMalloc(&my_worker().ones, bytes_of_ones));
   check("cudaHostAlloc", cudaHostAlloc(&pinned, slots * sizeof(double), cudaHostAllocPortable));
-  mine().slots = static_cast<double*>(pinned);
+  my_worker().slots = static_cast<double*>(pinned);
   const auto failure = start_lane(lane);
   if (!failure.empty()) codelets::report_failure(failure + ", on a GPU");
-  else if (mine().ones != nullptr) write_all_ones(), load_kernels();
+  else if (my_worker().ones != nullptr) write_all_ones(), load_kernels();
 }
 
-void destroy(void* /*unused*/) {
-  stop_lane(mine().lane);
-  if (mine().ones != nullptr) cudaFree(mine().ones);
-  if (mine().slots != nullptr) cudaFreeHost(mine().slots);
-  mine() = {};
+void destroy_worker(void* /*unused*/) {
+  stop_lane(my_worker().lane);
+  if (my_worker().ones != nullptr) cudaFree(my_worker().ones);
+  if (my_worker().slots != nullptr) cudaFreeHost(my_worker().slots);
+  my_worker() = {};
 }
 
 /// Offsets in the device memory of a lane.
@@ -146,7 +146,7 @@ void create_handles() {
 
 void destroy_handles() {
   codelets::sum_slots::clear();
-  starpu_execute_on_each_worker(destroy, nullptr, STARPU_CUDA);
+  starpu_execute_on_each_worker(destroy_worker, nullptr, STARPU_CUDA);
 }
 
 std::string start_lane(Lane& lane) {
@@ -177,7 +177,7 @@ void stop_lane(Lane& lane) {
   lane = {};
 }
 
-Lane& local_lane() { return lane_in_use != nullptr ? *lane_in_use : mine().lane; }
+Lane& local_lane() { return lane_in_use != nullptr ? *lane_in_use : my_worker().lane; }
 UseLane::UseLane(Lane& lane) : before_(std::exchange(lane_in_use, &lane)) {}
 UseLane::~UseLane() { lane_in_use = before_; }
 
@@ -185,7 +185,7 @@ template <Scalar T>
 void set_unit_diagonal(int n, T* A, int lda) {
   codelets::check("cudaMemcpy2D",
                   cudaMemcpy2DAsync(A, (lda + std::size_t{1}) * sizeof(T),  // from one diagonal element to the next
-                                    static_cast<const std::byte*>(mine().ones) + offset_of_ones<T>, sizeof(T),
+                                    static_cast<const std::byte*>(my_worker().ones) + offset_of_ones<T>, sizeof(T),
                                     sizeof(T), static_cast<std::size_t>(n), cudaMemcpyDeviceToDevice, local_stream()));
 }
 template void set_unit_diagonal(int, float*, int);

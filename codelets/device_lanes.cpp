@@ -55,7 +55,7 @@ const Driver& driver() {
 #endif
 
 /// The lanes of the workers. Never destroyed: at the exit of a process there may be no CUDA any more.
-std::unique_ptr<Lanes>& mine() {
+std::unique_ptr<Lanes>& my_lanes() {
   static auto& all = *new std::array<std::unique_ptr<Lanes>, STARPU_NMAXWORKERS>;
   return all[static_cast<std::size_t>(starpu_worker_get_id_check())];
 }
@@ -144,7 +144,7 @@ void Lanes::join() const {
 }
 
 Lanes* local_lanes() {
-  auto& lanes = mine();
+  auto& lanes = my_lanes();
   if (lanes != nullptr) return lanes.get();
   auto created = std::make_unique<Lanes>();
   if (created->create()) lanes = std::move(created);
@@ -152,6 +152,6 @@ Lanes* local_lanes() {
   return lanes.get();
 }
 
-void destroy_local_lanes() { mine().reset(); }
+void destroy_local_lanes() { my_lanes().reset(); }
 
 }  // namespace tessera::device

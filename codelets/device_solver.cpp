@@ -25,7 +25,7 @@ struct Workspace {
 std::array<Workspace, STARPU_NMAXWORKERS> workspaces{};
 
 Workspace& my_workspace() { return workspaces[static_cast<std::size_t>(starpu_worker_get_id_check())]; }
-Solver& mine() { return solvers[static_cast<std::size_t>(starpu_worker_get_id_check())]; }
+Solver& my_solver() { return solvers[static_cast<std::size_t>(starpu_worker_get_id_check())]; }
 
 void stop(Solver& solver) {
   if (solver.handle != nullptr) cusolverDnDestroy(solver.handle);
@@ -35,11 +35,11 @@ void stop(Solver& solver) {
   solver = {};
 }
 
-void destroy(void* /*unused*/) {
+void destroy_local_solver(void* /*unused*/) {
   destroy_local_lanes();
   cudaFree(my_workspace().data);
   my_workspace() = {};
-  stop(mine());
+  stop(my_solver());
 }
 
 /// @return  whether it succeeded; if not, that has been reported
@@ -70,7 +70,7 @@ bool start(Solver& solver) {
 }  // namespace
 
 Solver& local_solver() {
-  auto& solver = mine();
+  auto& solver = my_solver();
   if (solver.handle == nullptr && !start(solver)) stop(solver);  // the next task tries again
   return solver;
 }
@@ -91,6 +91,6 @@ void* solver_workspace(std::size_t bytes) {
   return data;
 }
 
-void destroy_solvers() { starpu_execute_on_each_worker(destroy, nullptr, STARPU_CUDA); }
+void destroy_solvers() { starpu_execute_on_each_worker(destroy_local_solver, nullptr, STARPU_CUDA); }
 
 }  // namespace tessera::device

@@ -11,7 +11,7 @@ namespace tessera::blas {
 
 namespace {
 
-double number(Index x) { return static_cast<double>(x); }
+double to_double(Index x) { return static_cast<double>(x); }
 
 /// The names of the arguments of each list, without a layout and info.
 namespace names {
@@ -59,7 +59,9 @@ bool is_legal_argument(const LapackCall& c, std::string_view name) {
 
 }  // namespace
 
-double StoredOperand::elements() const { return triangle ? number(n) * number(n + 1) / 2 : number(m) * number(n); }
+double StoredOperand::elements() const {
+  return triangle ? to_double(n) * to_double(n + 1) / 2 : to_double(m) * to_double(n);
+}
 
 std::array<StoredOperand, 2> operands(const LapackCall& c) {
   const auto& known = c.properties();
@@ -99,9 +101,9 @@ bool fits(const LapackCall& c) {
 }
 
 double flops(const LapackCall& c) {
-  const double m = number(c.rows()), n = number(c.n), k = std::min(m, n);
+  const double m = to_double(c.rows()), n = to_double(c.n), k = std::min(m, n);
   const double cube = n * n * n, lu = 2 * m * n * k - (m + n) * k * k + 2.0 / 3 * k * k * k,
-               solves = 2 * n * n * number(c.nrhs);
+               solves = 2 * n * n * to_double(c.nrhs);
   const auto real = [&] {
     switch (c.routine) {
     case LapackRoutine::potrf:
@@ -124,7 +126,7 @@ Traffic traffic(const LapackCall& c) {
   Traffic sum{};
   for (const auto& operand : operands(c)) {
     if (operand.use == Use::None) continue;
-    const double bytes = operand.elements() * number(c.element_size());
+    const double bytes = operand.elements() * to_double(c.element_size());
     sum.in += bytes;
     if (operand.use == Use::Overwritten) sum.out += bytes;
   }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks that no file includes one of a room above its own, that no files include each other in a cycle, and that no
-translation units need each other's symbols in a cycle.
+translation units need each other's symbols in a cycle. In a unity build, an object has several files of a room, so that
+then no rooms may need each other's symbols in a cycle.
 usage: includes.py SOURCE_FOLDER OBJECT_FILE..."""
 import os
 import pathlib
@@ -62,13 +63,20 @@ def cycles(edges):
     return groups
 
 
+def room_of_object(path):
+    """CMakeLists.txt names what a unity build compiles together after the room."""
+    return re.split("[/_]", re.sub("^(Unity/unity_|src/)", "", path))[0]
+
+
 def symbols_needed(objects):
-    """For each translation unit, those that define the symbols that it does not."""
+    """For each translation unit, or each room in a unity build, those that define the symbols that it does not."""
+    unity = any("/Unity/" in path for path in objects)
+    unit_of = room_of_object if unity else str
     defined, needed = {}, {}
     for line in subprocess.run(["nm", "-A", *objects], capture_output=True, text=True, check=True).stdout.splitlines():
         file, rest = line.split(":", 1)
         kind, symbol = rest[16:].split()[:2]
-        unit = re.sub(r"\.o$", "", file.split(".dir/")[-1])
+        unit = unit_of(re.sub(r"\.o$", "", file.split(".dir/")[-1]))
         if kind == "U":
             needed.setdefault(unit, set()).add(symbol)
         elif kind in "TDBRVWu":

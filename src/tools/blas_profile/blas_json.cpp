@@ -8,16 +8,16 @@ namespace tessera::blas_profile {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 template <typename T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
+OrderedJson or_null(const std::optional<T>& value) {
+  return value ? OrderedJson(*value) : OrderedJson(nullptr);
 }
 
-Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+OrderedJson text_or_null(const std::string& text) { return text.empty() ? OrderedJson(nullptr) : OrderedJson(text); }
 
-Json to_json(const Process& p) {
+OrderedJson to_json(const Process& p) {
   return {{"process", p.id},
           {"program", p.program},
           {"host_blas", p.host_blas},
@@ -27,7 +27,7 @@ Json to_json(const Process& p) {
           {"foreign_blas", text_or_null(p.foreign)}};
 }
 
-Json to_json(const Calls& c) {
+OrderedJson to_json(const Calls& c) {
   return {{"routine", c.routine},
           {"m", or_null(c.shape[0])},
           {"n", or_null(c.shape[1])},
@@ -41,22 +41,22 @@ Json to_json(const Calls& c) {
           {"host_seconds", or_null(c.host_seconds)}};
 }
 
-Json to_json(const InPlace& place) {
+OrderedJson to_json(const InPlace& place) {
   return {{"calls", place.calls}, {"seconds", place.seconds}, {"flops", place.flops}, {"bytes", place.bytes}};
 }
 
-Json to_json(const Totals& sum) {
+OrderedJson to_json(const Totals& sum) {
   return {{"host", to_json(sum.host)},
           {"devices", to_json(sum.devices)},
-          {"gained_seconds", sum.estimated() ? Json(sum.gained()) : Json(nullptr)},
+          {"gained_seconds", sum.estimated() ? OrderedJson(sum.gained()) : OrderedJson(nullptr)},
           {"not_estimated_calls", sum.not_estimated}};
 }
 
-Json to_json(const Damaged& damaged) { return {{"line", damaged.line}, {"why", damaged.why}}; }
+OrderedJson to_json(const Damaged& damaged) { return {{"line", damaged.line}, {"why", damaged.why}}; }
 
 template <typename List>
-Json array(const List& list) {
-  auto all = Json::array();
+OrderedJson array(const List& list) {
+  auto all = OrderedJson::array();
   for (const auto& item : list) all.push_back(to_json(item));
   return all;
 }
@@ -64,14 +64,14 @@ Json array(const List& list) {
 }  // namespace
 
 std::string blas_json(const BlasReport& report) {
-  const Json json{{"command", report.words},
-                  {"exit_status", report.ended.code()},
-                  {"signal", report.ended.signal == 0 ? Json(nullptr) : Json(report.ended.signal)},
-                  {"processes", array(report.log.processes)},
-                  {"calls", array(summed(report.log))},
-                  {"totals", to_json(totals(report.log))},
-                  {"damaged", array(report.log.damaged)}};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);  // a word of the command need not be UTF-8
+  const OrderedJson json{{"command", report.words},
+                         {"exit_status", report.ended.code()},
+                         {"signal", report.ended.signal == 0 ? OrderedJson(nullptr) : OrderedJson(report.ended.signal)},
+                         {"processes", array(report.log.processes)},
+                         {"calls", array(summed(report.log))},
+                         {"totals", to_json(totals(report.log))},
+                         {"damaged", array(report.log.damaged)}};
+  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);  // a word of the command need not be UTF-8
 }
 
 }  // namespace tessera::blas_profile
