@@ -56,9 +56,9 @@ Policy::Policy(unsigned context, const Options& options)
 void Policy::submitted(starpu_task* task) {
   const bool executed = task->cl != nullptr && task->cl->where != STARPU_NOWHERE && task->where != STARPU_NOWHERE;
   if (!executed) return;
-  auto* const output = id_of(output_of(task));
+  const auto tiles = tiles_of(task);
   const Lock lock(mutex_);
-  task_submitted(state_, id_of(task), output);
+  task_submitted(state_, id_of(task), tiles);
 }
 
 void Policy::push(starpu_task* task) {
@@ -150,6 +150,14 @@ void Policy::request(Worker& worker, const Prefetches& prefetches) {
     starpu_prefetch_task_input_for(task_of(task), static_cast<unsigned>(worker.id));
   for (const auto& [tile, priority] : prefetches.tiles)
     starpu_data_prefetch_on_node_prio(handle_of(tile), worker.node, 1, priority);
+  if (state_.options.write_back) {
+    std::vector<TileId> results;
+    {
+      const Lock lock(mutex_);
+      results = results_of_requested(state_, worker);
+    }
+    write_back(results);
+  }
   const Lock lock(mutex_);
   fetches_issued(worker);
   if (!worker.present) hand_back(state_, worker);
@@ -168,16 +176,13 @@ void Policy::starts(starpu_task* task, int id) {
 }
 
 void Policy::ends(starpu_task* task, int id) {
-  auto* const output = output_of(task);
-  bool complete = false;
+  const auto tiles = tiles_of(task);
+  std::vector<TileId> results;
   {
     const Lock lock(mutex_);
-    complete = task_ends(state_, id_of(task), id_of(output), id, now());
+    results = task_ends(state_, id_of(task), tiles, id, now());
   }
-  if (complete && state_.options.write_back &&
-      starpu_worker_get_memory_node(static_cast<unsigned>(id)) != STARPU_MAIN_RAM &&
-      is_allocated(output, STARPU_MAIN_RAM))
-    write_back(output);
+  write_back(results);
 }
 
 tessera_sched_counts Policy::statistics() {

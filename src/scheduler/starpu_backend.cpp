@@ -30,6 +30,13 @@ void for_each_tile(starpu_task* task, Function function) {
   }
 }
 
+/// Whether the host has room for a tile, with or without a valid copy.
+bool host_has_room(starpu_data_handle_t tile) {
+  int allocated = 0;
+  starpu_data_query_status2(tile, STARPU_MAIN_RAM, &allocated, nullptr, nullptr, nullptr);
+  return allocated != 0;
+}
+
 }  // namespace
 
 // --- Questions about tiles -------------------------------------------------------------------------------------------
@@ -45,12 +52,6 @@ bool StarpuBackend::arriving(TileId tile, unsigned node) const {
   int valid = 0, loading = 0, requested = 0;
   starpu_data_query_status2(handle_of(tile), static_cast<int>(node), nullptr, &valid, &loading, &requested);
   return valid == 0 && (loading != 0 || requested != 0);
-}
-
-bool is_allocated(starpu_data_handle_t tile, unsigned node) {
-  int allocated = 0;
-  starpu_data_query_status2(tile, static_cast<int>(node), &allocated, nullptr, nullptr, nullptr);
-  return allocated != 0;
 }
 
 int StarpuBackend::suggested_home(TileId tile) const { return scheduler::suggested_home(handle_of(tile)); }
@@ -83,28 +84,27 @@ TaskPtr describe(starpu_task* task) {
   description->codelet = reinterpret_cast<CodeletId>(task->cl);
   description->priority = task->priority;
   description->restricted = task->workerids_len > 0 || task->cl->can_execute != nullptr;
-  description->tiles.reserve(STARPU_TASK_GET_NBUFFERS(task));
-  for_each_tile(task, [&](starpu_data_handle_t tile, int mode) {
-    const TileUse use{.tile = id_of(tile),
-                      .bytes = starpu_data_get_size(tile),
-                      .memory = starpu_data_get_alloc_size(tile),
-                      .reads = (mode & STARPU_R) != 0,
-                      .writes = (mode & STARPU_W) != 0,
-                      .only_reads = mode == STARPU_R};
-    description->tiles.push_back(use);
+  description->tiles = tiles_of(task);
+  for (const auto& use : description->tiles) {
     description->memory += use.memory;
     if (description->output == nullptr && use.writes)
       description->output = use.tile, description->output_memory = use.memory;
-  });
+  }
   return description;
 }
 
-starpu_data_handle_t output_of(starpu_task* task) {
-  starpu_data_handle_t output = nullptr;
+std::vector<TileUse> tiles_of(starpu_task* task) {
+  std::vector<TileUse> tiles;
+  tiles.reserve(STARPU_TASK_GET_NBUFFERS(task));
   for_each_tile(task, [&](starpu_data_handle_t tile, int mode) {
-    if (output == nullptr && (mode & STARPU_W) != 0) output = tile;
+    tiles.push_back({.tile = id_of(tile),
+                     .bytes = starpu_data_get_size(tile),
+                     .memory = starpu_data_get_alloc_size(tile),
+                     .reads = (mode & STARPU_R) != 0,
+                     .writes = (mode & STARPU_W) != 0,
+                     .only_reads = mode == STARPU_R});
   });
-  return output;
+  return tiles;
 }
 
 // --- Devices and links -----------------------------------------------------------------------------------------------
@@ -138,19 +138,22 @@ void prefer_peers(const std::vector<std::vector<unsigned>>& peers) {
 /// A task that is never submitted stands for the tile. StarPU's functions for single tiles are meant for the thread
 /// that submits tasks: called from a worker, they abort if the invalidation of the tile has been submitted. Its
 /// functions for tasks are meant for schedulers.
-void write_back(starpu_data_handle_t tile) {
+void write_back(const std::vector<TileId>& tiles) {
   static starpu_codelet reader = [] {
     starpu_codelet codelet{};
     codelet.nbuffers = 1;
     codelet.modes[0] = STARPU_R;
     return codelet;
   }();
-  starpu_task task;
-  starpu_task_init(&task);
-  task.cl = &reader;
-  task.handles[0] = tile;
-  starpu_idle_prefetch_task_input_on_node_prio(&task, STARPU_MAIN_RAM, STARPU_DEFAULT_PRIO);
-  starpu_task_clean(&task);
+  for (auto* const tile : tiles) {
+    if (!host_has_room(handle_of(tile))) continue;
+    starpu_task task;
+    starpu_task_init(&task);
+    task.cl = &reader;
+    task.handles[0] = handle_of(tile);
+    starpu_idle_prefetch_task_input_on_node_prio(&task, STARPU_MAIN_RAM, STARPU_DEFAULT_PRIO);
+    starpu_task_clean(&task);
+  }
 }
 
 }  // namespace tessera::scheduler

@@ -36,11 +36,8 @@ class StarpuBackend final : public Backend {
 /// What the policy needs to know of a task, except its place in the order of submission and who can execute it.
 TaskPtr describe(starpu_task* task);
 
-/// The first tile that a task writes, or null.
-starpu_data_handle_t output_of(starpu_task* task);
-
-/// Whether a memory node has room for a tile, with or without a valid copy. The host has none for a temporary tile.
-bool is_allocated(starpu_data_handle_t tile, unsigned node);
+/// What a task does with its tiles, without workspaces.
+std::vector<TileUse> tiles_of(starpu_task* task);
 
 /// StarPU's name of a worker, of which the device is a part. It knows it only when the worker has started.
 std::string name_of(int worker);
@@ -52,7 +49,8 @@ Links measured_links();
 /// @param peers  of each memory node
 void prefer_peers(const std::vector<std::vector<unsigned>>& peers);
 
-/// Copies a tile to the host when the link has nothing else to do. The task that wrote the tile may still hold it.
-void write_back(starpu_data_handle_t tile);
+/// Copies tiles to the host when the links have nothing else to do, but not temporary tiles: the host has no room for
+/// them. The tasks that wrote the tiles may still hold them.
+void write_back(const std::vector<TileId>& tiles);
 
 }  // namespace tessera::scheduler

@@ -16,6 +16,7 @@ auto find_popped(Worker& worker, TaskId task) {
 
 /// Notes the end of a task that StarPU has not reported. By now another task may have the same identity.
 void end_unreported(State& state, const Task& task) {
+  results_of_ended(state, task.tiles, host_node);
   if (const auto* order = state.order.find(task.id); order != nullptr && *order == task.order)
     state.order.erase(task.id);
   if (task.output != nullptr) state.chains.finished(task.output);
@@ -23,8 +24,10 @@ void end_unreported(State& state, const Task& task) {
 
 }  // namespace
 
-void task_submitted(State& state, TaskId task, TileId output) {
+void task_submitted(State& state, TaskId task, const std::vector<TileUse>& tiles) {
+  auto* const output = output_of(tiles);
   state.order[task] = ++state.submitted;
+  if (state.options.write_back) note_uses(state, tiles);
   if (output != nullptr) state.chains.submitted(output);
 }
 
@@ -62,18 +65,21 @@ bool task_starts(State& state, TaskId task, int id, double now) {
   return true;
 }
 
-bool task_ends(State& state, TaskId task, TileId output, int id, double now) {
+std::vector<TileId> task_ends(State& state, TaskId task, const std::vector<TileUse>& tiles, int id, double now) {
   state.order.erase(task);
-  const bool complete = output != nullptr && state.chains.finished(output);
+  auto* const output = output_of(tiles);
+  if (output != nullptr) state.chains.finished(output);
   auto* worker = find_worker(state, id);
-  if (worker == nullptr) return false;
+  if (worker == nullptr) return results_of_ended(state, tiles, host_node);
   const auto popped = find_popped(*worker, task);
   if (popped != worker->popped.end()) {
-    state.durations.finished(*popped->task, worker->model, now - worker->started);
+    const double seconds = now - worker->started;
+    state.durations.finished(*popped->task, worker->model, seconds);
+    if (worker->node != host_node) note_duration(state, seconds);
     worker->popped.erase(popped);
     worker->idle_since = now, worker->idle_for_data = worker->has_work();
   }
-  return complete;
+  return results_of_ended(state, tiles, worker->node);
 }
 
 void set_waits(State& state, Worker& worker, bool waits) {

@@ -9,8 +9,7 @@
 namespace tessera::scheduler {
 
 /// A task has been submitted.
-/// @param output  the tile whose chain it belongs to, or null
-void task_submitted(State& state, TaskId task, TileId output);
+void task_submitted(State& state, TaskId task, const std::vector<TileUse>& tiles);
 
 /// A worker has popped a task.
 void task_popped(State& state, Worker& worker, ReservationStation::Slot slot);
@@ -20,8 +19,8 @@ void task_popped(State& state, Worker& worker, ReservationStation::Slot slot);
 bool task_starts(State& state, TaskId task, int worker, double now);
 
 /// A task has ended.
-/// @returns whether the result that it wrote is complete: no submitted task will write it
-bool task_ends(State& state, TaskId task, TileId output, int worker, double now);
+/// @returns the results that should be written back now
+std::vector<TileId> task_ends(State& state, TaskId task, const std::vector<TileUse>& tiles, int worker, double now);
 
 /// Notes whether a worker has reserved tasks, but none that it can start.
 void set_waits(State& state, Worker& worker, bool waits);

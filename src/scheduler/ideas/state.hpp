@@ -17,6 +17,7 @@
 #include "ready_queue.hpp"
 #include "tile_cache.hpp"
 #include "worker.hpp"
+#include "writing_back.hpp"
 
 namespace tessera::scheduler {
 
@@ -41,6 +42,7 @@ struct State {
 
   TileCache cache{backend};
   Chains chains;
+  Results results;
   AbandonedTiles abandoned;
   DurationModel durations{backend};
   PointerMap<TaskId, unsigned long> order;  ///< of submission, for the tasks that are not finished

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -45,6 +46,13 @@ struct Task {
   Kinds kinds = 0;                ///< the kinds that can execute the task
   std::vector<int> workers = {};  ///< if restricted: the workers that can execute the task, sorted
 };
+
+/// The first tile that a task writes, or null.
+inline TileId output_of(const std::vector<TileUse>& tiles) {
+  const auto output = std::ranges::find(tiles, true, &TileUse::writes);
+  return output != tiles.end() ? output->tile : nullptr;
+}
+
 using TaskPtr = std::unique_ptr<Task>;
 
 /// The order of tasks: the program's priority first, then the order of submission.

@@ -38,6 +38,11 @@ double TileCache::seconds(std::size_t from_peers, std::size_t from_host, unsigne
   return at(from_peers, peer_rate_[node]) + at(from_host, links_.rate[host_node][node]);
 }
 
+double TileCache::seconds_to_host(std::size_t bytes, unsigned node) const {
+  const double rate = links_.rate[node][host_node];
+  return rate > 0 ? static_cast<double>(bytes) / (1e6 * rate) : 0;
+}
+
 bool TileCache::has_all(const Task& task, unsigned node) const {
   return std::ranges::all_of(task.tiles, [&](const TileUse& use) { return !use.reads || valid(use.tile, node); });
 }

@@ -28,6 +28,9 @@ class TileCache {
   /// is not known counts as 1 GB/s, so that bytes can still be compared.
   double seconds(std::size_t from_peers, std::size_t from_host, unsigned node) const;
 
+  /// How long the link takes to bring bytes from a memory node to the host [s].
+  double seconds_to_host(std::size_t bytes, unsigned node) const;
+
   /// Whether the memory node has a valid copy of every tile that the task reads.
   bool has_all(const Task& task, unsigned node) const;
   /// The tiles that the task reads and that have no valid copy in the memory node.

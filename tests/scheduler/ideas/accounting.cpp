@@ -34,7 +34,7 @@ TEST_F(Accounting, TheTimeBeforeTheFirstTaskDoesNotCount) {
 TEST_F(Accounting, AWorkerWithoutWorkIsIdleForTasks) {
   const auto task = pop(gpu_, {});
   task_starts(state, task, gpu_.id, 1);
-  task_ends(state, task, nullptr, gpu_.id, 2);
+  task_ends(state, task, {}, gpu_.id, 2);
   const auto counts = count_until(state, 5);
   EXPECT_DOUBLE_EQ(counts.idle_for_tasks, 3);
   EXPECT_DOUBLE_EQ(counts.idle_for_data, 0);

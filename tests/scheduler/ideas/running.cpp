@@ -17,9 +17,9 @@ class Running : public IdeaTest {
 TEST_F(Running, AResultIsCompleteWithTheLastTaskOfItsChain) {
   const auto first = pop(a_, {updates(1)}), last = pop(a_, {updates(1)});
   task_starts(state, first, a_.id, 1);
-  EXPECT_FALSE(task_ends(state, first, tile(1), a_.id, 2));
+  EXPECT_THAT(task_ends(state, first, {updates(1)}, a_.id, 2), IsEmpty());
   task_starts(state, last, a_.id, 3);
-  EXPECT_TRUE(task_ends(state, last, tile(1), a_.id, 4));
+  EXPECT_THAT(task_ends(state, last, {updates(1)}, a_.id, 4), ElementsAre(tile(1)));
   EXPECT_THAT(a_.popped, IsEmpty());
   EXPECT_TRUE(state.order.empty());
 }
@@ -28,7 +28,7 @@ TEST_F(Running, DurationsAreMeasured) {
   for (int i = 0; i < 2; i++) {
     const auto task = pop(a_, {updates(1)});
     task_starts(state, task, a_.id, 10);
-    task_ends(state, task, tile(1), a_.id, 12.5);
+    task_ends(state, task, {updates(1)}, a_.id, 12.5);
   }
   EXPECT_DOUBLE_EQ(predicted_seconds(state, a_, *submit({updates(1)})), 2.5);
 }
@@ -42,6 +42,7 @@ TEST_F(Running, ATaskEndsAtTheLatestWhenTheNextOneStarts) {
   EXPECT_THAT(a_.popped, SizeIs(1));
   EXPECT_EQ(state.chains.unfinished(a_.id), 1);
   EXPECT_FALSE(state.order.contains(unreported));
+  EXPECT_FALSE(state.results.tiles.contains(tile(1)));
 }
 
 // StarPU frees such a task, and the next one may have the same address.
@@ -57,14 +58,14 @@ TEST_F(Running, ATaskIsNotTakenForAnUnreportedOneOfTheSameIdentity) {
   EXPECT_FALSE(a_.runs());
   task_starts(state, unreported, a_.id, 2);
   EXPECT_TRUE(a_.runs());
-  EXPECT_TRUE(task_ends(state, unreported, tile(2), a_.id, 3));
+  EXPECT_THAT(task_ends(state, unreported, {updates(2)}, a_.id, 3), ElementsAre(tile(2)));
   EXPECT_THAT(a_.popped, IsEmpty());
   EXPECT_TRUE(state.order.empty());
 }
 
 TEST_F(Running, ATaskThatThePolicyNeverSawIsIgnored) {
   EXPECT_FALSE(task_starts(state, reinterpret_cast<TaskId>(99), a_.id, 1));
-  EXPECT_FALSE(task_ends(state, reinterpret_cast<TaskId>(99), nullptr, a_.id, 1));
+  EXPECT_THAT(task_ends(state, reinterpret_cast<TaskId>(99), {}, a_.id, 1), IsEmpty());
   EXPECT_TRUE(task_starts(state, pop(a_, {}), a_.id, 1));
 }
 

@@ -87,5 +87,9 @@ TEST_F(TileCacheTest, ATileIsOnItsWayToAPeerUntilOneHasIt) {
   EXPECT_FALSE(state.cache.on_its_way_to_a_peer(tile(1), 1));
 }
 
+TEST_F(TileCacheTest, TheWayToTheHostTakesTimeByTheRateOfItsLink) {
+  EXPECT_DOUBLE_EQ(state.cache.seconds_to_host(20'000'000, 1), 2);  // 10 MB/s
+}
+
 }  // namespace
 }  // namespace tessera::scheduler

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "writing_back.hpp"
+
+#include <algorithm>
+
+#include "state.hpp"
+
+namespace tessera::scheduler {
+
+namespace {
+
+void set_waiting(Results& results, Result& result, std::size_t bytes) {
+  if (results.waiting.size() <= result.node) results.waiting.resize(result.node + 1);
+  results.waiting[result.node] += bytes - result.waiting;
+  result.waiting = bytes;
+}
+
+bool is_far_from_a_gpu(const State& state, TileId tile) {
+  return std::ranges::any_of(state.members, [&](const Worker* worker) {
+    return worker->node != host_node && state.cache.level(tile, worker->node) == TileCache::Level::Far;
+  });
+}
+
+/// Whether the results that wait in a memory can be written back later. They must be a small part of the memory, so
+/// that most of what StarPU evicts is at the host. And the link must have the time to copy them before the submitted
+/// tasks end.
+bool can_wait(const State& state, unsigned node) {
+  constexpr std::size_t least_memory = 20;  // times what waits
+  constexpr double least_time = 2;          // times what the copies take: the link has others to make
+  const auto bytes = state.results.waiting[node];
+  const auto on_gpu = [](const Worker* worker) { return worker->node != host_node; };
+  const auto owner = std::ranges::find(state.members, node, &Worker::node);
+  if (owner == state.members.end() || bytes > (*owner)->memory / least_memory) return false;
+  const double left = state.results.task_seconds * static_cast<double>(state.order.size()) /
+                      static_cast<double>(std::ranges::count_if(state.members, on_gpu));
+  return least_time * state.cache.seconds_to_host(bytes, node) < left;
+}
+
+/// Whether a tile should be written back now. If so, this is asked again only when it has been written again.
+bool write_back_now(State& state, TileId tile, std::size_t bytes, Result& result) {
+  if (result.writers > 0 || result.node == host_node) return false;
+  set_waiting(state.results, result, bytes);
+  if (result.unfinished > 0 && can_wait(state, result.node) && is_far_from_a_gpu(state, tile)) return false;
+  set_waiting(state.results, result, 0);
+  result.node = host_node;
+  return true;
+}
+
+}  // namespace
+
+void note_uses(State& state, const std::vector<TileUse>& tiles) {
+  for (const auto& use : tiles) {
+    auto& result = state.results.tiles[use.tile];
+    result.unfinished++;
+    if (!use.writes) continue;
+    result.writers++;
+    set_waiting(state.results, result, 0);
+  }
+}
+
+void note_duration(State& state, double seconds) {
+  constexpr double weight = 0.1;  // of a new measurement
+  state.results.task_seconds += weight * (seconds - state.results.task_seconds);
+}
+
+std::vector<TileId> results_of_ended(State& state, const std::vector<TileUse>& tiles, unsigned node) {
+  std::vector<TileId> now;
+  for (const auto& use : tiles) {
+    auto* const result = state.results.tiles.find(use.tile);
+    if (result == nullptr) continue;
+    result->unfinished--;
+    if (use.writes) result->writers--, result->node = node;
+    if (write_back_now(state, use.tile, use.bytes, *result)) now.push_back(use.tile);
+    if (result->unfinished == 0) state.results.tiles.erase(use.tile);
+  }
+  return now;
+}
+
+std::vector<TileId> results_of_requested(State& state, const Worker& worker) {
+  std::vector<TileId> now;
+  for (const auto& slot : worker.station.slots()) {
+    if (!slot.issuing) continue;
+    for (const auto& use : slot.task->tiles) {
+      auto* const result = state.results.tiles.find(use.tile);
+      if (result != nullptr && write_back_now(state, use.tile, use.bytes, *result)) now.push_back(use.tile);
+    }
+  }
+  return now;
+}
+
+}  // namespace tessera::scheduler
