@@ -56,7 +56,7 @@ Policy::Policy(unsigned context, const Options& options)
 void Policy::submitted(starpu_task* task) {
   const bool executed = task->cl != nullptr && task->cl->where != STARPU_NOWHERE && task->where != STARPU_NOWHERE;
   if (!executed) return;
-  const auto tiles = tiles_of(task);
+  const auto tiles = submitted_tiles(task);
   const Lock lock(mutex_);
   task_submitted(state_, id_of(task), tiles);
 }

@@ -93,6 +93,14 @@ TaskPtr describe(starpu_task* task) {
   return description;
 }
 
+std::vector<TileUse> submitted_tiles(starpu_task* task) {
+  std::vector<TileUse> tiles;
+  for_each_tile(task, [&](starpu_data_handle_t tile, int mode) {
+    tiles.push_back({.tile = id_of(tile), .reads = (mode & STARPU_R) != 0, .writes = (mode & STARPU_W) != 0});
+  });
+  return tiles;
+}
+
 std::vector<TileUse> tiles_of(starpu_task* task) {
   std::vector<TileUse> tiles;
   tiles.reserve(STARPU_TASK_GET_NBUFFERS(task));

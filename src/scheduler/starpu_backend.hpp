@@ -36,6 +36,9 @@ class StarpuBackend final : public Backend {
 /// What the policy needs to know of a task, except its place in the order of submission and who can execute it.
 TaskPtr describe(starpu_task* task);
 
+/// The same as `tiles_of` without sizes, which other threads may just be setting when a task is submitted.
+std::vector<TileUse> submitted_tiles(starpu_task* task);
+
 /// What a task does with its tiles, without workspaces.
 std::vector<TileUse> tiles_of(starpu_task* task);
 
