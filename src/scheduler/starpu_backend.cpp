@@ -85,33 +85,32 @@ TaskPtr describe(starpu_task* task) {
   description->priority = task->priority;
   description->restricted = task->workerids_len > 0 || task->cl->can_execute != nullptr;
   description->tiles = tiles_of(task);
+  description->output = output_of(description->tiles);
   for (const auto& use : description->tiles) {
     description->memory += use.memory;
-    if (description->output == nullptr && use.writes)
-      description->output = use.tile, description->output_memory = use.memory;
+    if (use.tile == description->output) description->output_memory = use.memory;
   }
   return description;
 }
 
 std::vector<TileUse> submitted_tiles(starpu_task* task) {
   std::vector<TileUse> tiles;
+  tiles.reserve(STARPU_TASK_GET_NBUFFERS(task));
   for_each_tile(task, [&](starpu_data_handle_t tile, int mode) {
-    tiles.push_back({.tile = id_of(tile), .reads = (mode & STARPU_R) != 0, .writes = (mode & STARPU_W) != 0});
+    tiles.push_back({.tile = id_of(tile),
+                     .reads = (mode & STARPU_R) != 0,
+                     .writes = (mode & STARPU_W) != 0,
+                     .only_reads = mode == STARPU_R});
   });
   return tiles;
 }
 
 std::vector<TileUse> tiles_of(starpu_task* task) {
-  std::vector<TileUse> tiles;
-  tiles.reserve(STARPU_TASK_GET_NBUFFERS(task));
-  for_each_tile(task, [&](starpu_data_handle_t tile, int mode) {
-    tiles.push_back({.tile = id_of(tile),
-                     .bytes = starpu_data_get_size(tile),
-                     .memory = starpu_data_get_alloc_size(tile),
-                     .reads = (mode & STARPU_R) != 0,
-                     .writes = (mode & STARPU_W) != 0,
-                     .only_reads = mode == STARPU_R});
-  });
+  auto tiles = submitted_tiles(task);
+  for (auto& use : tiles) {
+    use.bytes = starpu_data_get_size(handle_of(use.tile));
+    use.memory = starpu_data_get_alloc_size(handle_of(use.tile));
+  }
   return tiles;
 }
 

@@ -11,16 +11,15 @@ void Chains::submitted(TileId tile) {
   if (chain.home != no_worker) unfinished_[static_cast<std::size_t>(chain.home)]++;
 }
 
-bool Chains::finished(TileId tile) {
+void Chains::finished(TileId tile) {
   auto* const found = chains_.find(tile);
-  if (found == nullptr) return false;
+  if (found == nullptr) return;
   auto& chain = *found;
   chain.unfinished--;
   if (chain.home != no_worker) unfinished_[static_cast<std::size_t>(chain.home)]--;
-  if (chain.unfinished > 0) return false;
+  if (chain.unfinished > 0) return;
   end(chain);
   chains_.erase(tile);
-  return true;
 }
 
 int Chains::home(TileId tile) const {

@@ -18,8 +18,7 @@ class Chains {
   /// Call this when a task that writes the tile has been submitted.
   void submitted(TileId tile);
   /// Call this when a task that writes the tile has been executed.
-  /// @returns whether the chain is complete: no submitted task is left
-  bool finished(TileId tile);
+  void finished(TileId tile);
 
   /// The home of the tile. Before the first task it is the one that the program suggests.
   int home(TileId tile) const;
