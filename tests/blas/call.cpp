@@ -10,7 +10,7 @@
 
 #include "blas/call.hpp"
 
-namespace tessera::test {
+namespace tessera::test::call_cpp {
 namespace {
 
 using arguments::Argument;
@@ -193,4 +193,4 @@ TEST(Traffic, CountsWhatIsReadAndWritten) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::call_cpp

@@ -8,7 +8,7 @@
 #include <tessera/tessera.h>
 #include <tessera/types.hpp>
 
-namespace tessera::test {
+namespace tessera::test::c_exchanges_cpp {
 namespace {
 
 using ::testing::HasSubstr;
@@ -105,4 +105,4 @@ TEST(CExchangesBadInput, IsRefusedByPosition) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::c_exchanges_cpp

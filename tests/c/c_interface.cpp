@@ -11,7 +11,7 @@
 #include "support/matrices.hpp"
 #include "support/runtime.hpp"
 
-namespace tessera::test {
+namespace tessera::test::c_interface_cpp {
 namespace {
 
 using ::testing::HasSubstr;
@@ -125,4 +125,4 @@ TEST(CInterfaceInit, NestsWithFinalize) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::c_interface_cpp

@@ -11,7 +11,7 @@
 #include "support/reference.hpp"
 #include "support/row_major.hpp"
 
-namespace tessera::test {
+namespace tessera::test::c_routines_cpp {
 namespace {
 
 using ::testing::HasSubstr;
@@ -297,4 +297,4 @@ TEST(CRoutineErrors, HermitianRoutinesRefuseRealMatrices) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::c_routines_cpp

@@ -8,7 +8,7 @@
 #include <tessera/tessera.h>
 #include <tessera/types.hpp>
 
-namespace tessera::test {
+namespace tessera::test::c_solvers_cpp {
 namespace {
 
 using ::testing::HasSubstr;
@@ -371,4 +371,4 @@ TEST(CSolversBadInput, IsRefusedByPosition) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::c_solvers_cpp

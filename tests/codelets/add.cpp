@@ -9,7 +9,7 @@
 #include "support/tiled.hpp"
 #include "unroll/submit.hpp"
 
-namespace tessera::test {
+namespace tessera::test::add_cpp {
 namespace {
 
 using codelets::Part;
@@ -88,4 +88,4 @@ TYPED_TEST(Add, IgnoresTheImaginaryPartsOfARealDiagonal) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::add_cpp

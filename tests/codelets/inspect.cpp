@@ -13,7 +13,7 @@
 #include "support/tiled.hpp"
 #include "unroll/submit.hpp"
 
-namespace tessera::test {
+namespace tessera::test::inspect_cpp {
 namespace {
 
 namespace sum_slots = codelets::sum_slots;
@@ -128,4 +128,4 @@ TYPED_TEST(Inspect, IsNotNeeded) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::inspect_cpp

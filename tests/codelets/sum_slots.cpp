@@ -7,7 +7,7 @@
 #include <array>
 #include <cmath>
 
-namespace tessera::test {
+namespace tessera::test::sum_slots_cpp {
 namespace {
 
 namespace sum_slots = codelets::sum_slots;
@@ -35,4 +35,4 @@ TEST(SumSlots, AreTakenOnceUntilTheyAreReturned) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::sum_slots_cpp

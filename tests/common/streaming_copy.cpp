@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace tessera::test {
+namespace tessera::test::streaming_copy_cpp {
 namespace {
 
 TEST(StreamingCopy, AllPlacesAndLengths) {
@@ -29,4 +29,4 @@ TEST(StreamingCopy, AllPlacesAndLengths) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::streaming_copy_cpp

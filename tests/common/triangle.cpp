@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace tessera::test {
+namespace tessera::test::triangle_cpp {
 namespace {
 
 using codelets::cut_trapezoid;
@@ -44,4 +44,4 @@ TEST(Trapezoid, IsCutIntoPartsThatCoverEachElementOnce) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::triangle_cpp

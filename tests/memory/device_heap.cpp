@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-namespace tessera::test {
+namespace tessera::test::device_heap_cpp {
 namespace {
 
 using detail::DeviceHeap;
@@ -175,4 +175,4 @@ TEST(DeviceHeap, PiecesNeverOverlap) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::device_heap_cpp

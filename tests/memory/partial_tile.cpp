@@ -11,7 +11,7 @@
 #include "support/runtime.hpp"
 #include "support/starpu.hpp"
 
-namespace tessera::test {
+namespace tessera::test::partial_tile_cpp {
 namespace {
 
 using detail::Part;
@@ -148,4 +148,4 @@ TEST(PartialTile, OfManyColumnsIsInEightPanels) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::partial_tile_cpp

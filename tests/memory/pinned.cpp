@@ -14,7 +14,7 @@
 #include "machine/gpu.hpp"
 #include "support/runtime.hpp"
 
-namespace tessera::test {
+namespace tessera::test::pinned_cpp {
 namespace {
 
 using ::testing::Each;
@@ -104,4 +104,4 @@ TEST(HostRegister, InC) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::pinned_cpp

@@ -6,7 +6,7 @@
 #include "support/refused.hpp"
 #include "support/tiling.hpp"
 
-namespace tessera::test {
+namespace tessera::test::bad_calls_cpp {
 namespace {
 
 constexpr Index b = 4;
@@ -230,4 +230,4 @@ TEST_P(BadCalls, AreNotOnesOnRowBlocksOfOneArray) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::bad_calls_cpp

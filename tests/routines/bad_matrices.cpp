@@ -3,7 +3,7 @@
 #include "support/refused.hpp"
 #include "support/tiled.hpp"
 
-namespace tessera::test {
+namespace tessera::test::bad_matrices_cpp {
 namespace {
 
 using D = double;
@@ -100,4 +100,4 @@ TEST(BadView, WouldBeConjugatedWithoutBeingTransposed) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::bad_matrices_cpp

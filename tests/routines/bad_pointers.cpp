@@ -8,7 +8,7 @@
 #include "support/refused.hpp"
 #include "support/runtime.hpp"
 
-namespace tessera::test {
+namespace tessera::test::bad_pointers_cpp {
 namespace {
 
 const auto* const runtime = share_runtime();
@@ -258,4 +258,4 @@ TEST_P(BadPointers, AreNotPartsOfOneArrayThatInterleave) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::bad_pointers_cpp

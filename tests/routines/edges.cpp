@@ -7,7 +7,7 @@
 #include "support/operands.hpp"
 #include "support/reference.hpp"
 
-namespace tessera::test {
+namespace tessera::test::edges_cpp {
 namespace {
 
 constexpr std::array<Extent, 3> sizes{{
@@ -41,4 +41,4 @@ TEST_P(EvenEdges, AreExactOnIntegers) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::edges_cpp

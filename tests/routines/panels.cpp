@@ -10,7 +10,7 @@
 #include "support/reference.hpp"
 #include "support/runtime.hpp"
 
-namespace tessera::test {
+namespace tessera::test::panels_cpp {
 namespace {
 
 const auto* const runtime = share_runtime();
@@ -196,4 +196,4 @@ TEST_P(SymmetricInPanels, IsExactOnIntegers) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::panels_cpp

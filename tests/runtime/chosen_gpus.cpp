@@ -12,7 +12,7 @@
 
 #include "machine/opencl_order.hpp"
 
-namespace tessera::test {
+namespace tessera::test::chosen_gpus_cpp {
 namespace {
 
 using ::testing::ElementsAre;
@@ -87,4 +87,4 @@ TEST(ChosenGpus, NoMoreThanBothNumbersAllow) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::chosen_gpus_cpp

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-namespace tessera::test {
+namespace tessera::test::fair_shares_cpp {
 namespace {
 
 using detail::FairShares;
@@ -93,4 +93,4 @@ TEST(FairShares, ManyCallsDoNotExhaustThePriorities) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::fair_shares_cpp

@@ -8,7 +8,7 @@
 #include "support/runtime.hpp"
 #include "support/tiled.hpp"
 
-namespace tessera::test {
+namespace tessera::test::chains_cpp {
 namespace {
 
 const auto* const runtime = share_runtime();
@@ -165,4 +165,4 @@ TYPED_TEST(Chains, TheHostReadsAndWritesATileThatItAcquires) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::chains_cpp

@@ -16,7 +16,7 @@
 #include "common/failure.hpp"
 #include "support/tiled.hpp"
 
-namespace tessera::test {
+namespace tessera::test::matrix_cpp {
 namespace {
 
 constexpr Index mb = 5, nb = 3, m = 3 * mb + 2, n = 4 * nb + 1;  // 4×5 tiles, ragged in both directions
@@ -156,4 +156,4 @@ TEST(Failure, IsAStatusInC) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::matrix_cpp

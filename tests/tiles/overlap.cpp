@@ -8,7 +8,7 @@
 #include "support/matrices.hpp"
 #include "tiles/tile_grid.hpp"
 
-namespace tessera::test {
+namespace tessera::test::overlap_cpp {
 namespace {
 
 using Memory = detail::TileGrid::Memory;
@@ -70,4 +70,4 @@ TEST(Overlap, NothingOverlapsNothing) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::overlap_cpp

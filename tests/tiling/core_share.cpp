@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tessera::test {
+namespace tessera::test::core_share_cpp {
 namespace {
 
 using detail::cores_are_worth_it;
@@ -105,4 +105,4 @@ TEST(CoreShare, SlowerOtherGpusLeaveMore) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::core_share_cpp

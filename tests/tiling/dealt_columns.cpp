@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-namespace tessera::test {
+namespace tessera::test::dealt_columns_cpp {
 namespace {
 
 using detail::DealtColumns;
@@ -64,4 +64,4 @@ TEST(DealtColumns, AreTheSameWorkForAllGpus) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::dealt_columns_cpp

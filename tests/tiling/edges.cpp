@@ -7,7 +7,7 @@
 
 #include <vector>
 
-namespace tessera::test {
+namespace tessera::test::edges_cpp {
 namespace {
 
 using detail::Edges, detail::EdgeTiles, detail::LastTiles;
@@ -74,4 +74,4 @@ TEST(Edges, HaveTilesOfFullExtentAndNoneThatIsEmpty) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::edges_cpp

@@ -11,7 +11,7 @@
 #include "tiling/split.hpp"
 #include "tiling/tile_size.hpp"
 
-namespace tessera::test {
+namespace tessera::test::panels_cpp {
 namespace {
 
 using detail::choose_panels;
@@ -269,4 +269,4 @@ TEST(TriangularPanels, TakeLongerToSolve) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::panels_cpp

@@ -6,7 +6,7 @@
 
 #include "tiling/region.hpp"
 
-namespace tessera::test {
+namespace tessera::test::plan_cpp {
 namespace {
 
 using detail::divide_up;
@@ -105,4 +105,4 @@ TEST(Region, CountsTheTilesThatItContains) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::plan_cpp

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tessera::test {
+namespace tessera::test::process_blocks_cpp {
 namespace {
 
 using detail::choose_process_blocks;
@@ -144,4 +144,4 @@ TEST(ProcessBlocks, TakeWhatTheUserWants) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::process_blocks_cpp

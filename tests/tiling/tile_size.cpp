@@ -14,7 +14,7 @@
 #include "tiling/block.hpp"
 #include "tiling/split.hpp"
 
-namespace tessera::test {
+namespace tessera::test::tile_size_cpp {
 namespace {
 
 using detail::choose_default_tile;
@@ -121,4 +121,4 @@ TEST(DefaultTile, DoesNotDependOnTheNumberOfGpus) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::tile_size_cpp

@@ -11,7 +11,7 @@
 #include "tiling/block.hpp"
 #include "tiling/split.hpp"
 
-namespace tessera::test {
+namespace tessera::test::tile_size_cpu_cpp {
 namespace {
 
 using detail::choose_block;
@@ -104,4 +104,4 @@ TEST(CpuTiles, NeedNoBlocks) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::tile_size_cpu_cpp

@@ -14,7 +14,7 @@
 #include "tiling/link_bound.hpp"
 #include "tiling/split.hpp"
 
-namespace tessera::test {
+namespace tessera::test::tile_size_gpu_cpp {
 namespace {
 
 using detail::choose_block;
@@ -362,4 +362,4 @@ TEST(CpuTiles, OfFactorizationsOccupyAllWorkers) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::tile_size_gpu_cpp

@@ -8,7 +8,7 @@
 #include "tiling/split.hpp"
 #include "tiling/tile_size.hpp"
 
-namespace tessera::test {
+namespace tessera::test::tile_size_triangular_cpp {
 namespace {
 
 using detail::choose_triangular_tiles;
@@ -89,4 +89,4 @@ TEST(ColumnsForCores, AreNoneIfCoresAreSlowOrThereAreFewColumns) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::tile_size_triangular_cpp

@@ -13,7 +13,7 @@
 #include <tuple>
 #include <vector>
 
-namespace tessera::test {
+namespace tessera::test::order_cpp {
 namespace {
 
 using detail::OwnerGrid;
@@ -279,4 +279,4 @@ TEST(Owners, OfAnInputTileWantItAtDifferentTimes) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::order_cpp

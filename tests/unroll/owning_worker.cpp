@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tessera::test {
+namespace tessera::test::owning_worker_cpp {
 namespace {
 
 using unroll::kinds_of_gpus;
@@ -54,4 +54,4 @@ TEST(OwningWorker, IsOneOfCudaIfOpenClLacksTheOperation) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::owning_worker_cpp

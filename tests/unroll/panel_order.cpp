@@ -10,7 +10,7 @@
 #include <string>
 #include <tuple>
 
-namespace tessera::test {
+namespace tessera::test::panel_order_cpp {
 namespace {
 
 using detail::OwnerGrid;
@@ -128,4 +128,4 @@ TEST(PanelLoads, BringNoCThatNoSumWaitsFor) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::panel_order_cpp

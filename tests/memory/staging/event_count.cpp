@@ -9,7 +9,7 @@
 
 #include "meeting.hpp"
 
-namespace tessera::test {
+namespace tessera::test::event_count_cpp {
 namespace {
 
 using detail::staging::EventCount;
@@ -39,4 +39,4 @@ TEST(EventCount, NotifiesThreadsThatFallAsleep) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::event_count_cpp

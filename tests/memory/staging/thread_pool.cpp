@@ -5,7 +5,7 @@
 
 #include "pool.hpp"
 
-namespace tessera::test {
+namespace tessera::test::thread_pool_cpp {
 namespace {
 
 using detail::staging::Pieces;
@@ -172,4 +172,4 @@ TEST_F(StagingPool, PostingThreadsReuseCopiers) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::thread_pool_cpp

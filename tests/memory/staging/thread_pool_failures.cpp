@@ -5,7 +5,7 @@
 
 #include "pool.hpp"
 
-namespace tessera::test {
+namespace tessera::test::thread_pool_failures_cpp {
 namespace {
 
 using testing::Each;
@@ -176,4 +176,4 @@ TEST_F(StagingPool, PostingThreadWithoutACopier) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::thread_pool_failures_cpp

@@ -15,7 +15,7 @@
 #include "support/runtime.hpp"
 #include "support/starpu.hpp"
 
-namespace tessera::test {
+namespace tessera::test::counting_cpp {
 namespace {
 
 using detail::progress_now, detail::ProgressWatch;
@@ -168,4 +168,4 @@ TEST(Progress, IsNeverMoreThanThereIs) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::counting_cpp

@@ -14,7 +14,7 @@
 #include "support/environment.hpp"
 #include "support/runtime.hpp"
 
-namespace tessera::test {
+namespace tessera::test::shown_cpp {
 namespace {
 
 using namespace std::chrono_literals;
@@ -142,4 +142,4 @@ TEST(ProgressLine, RuntimesComeAndGoWithIt) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::shown_cpp

@@ -11,7 +11,7 @@
 #include "standard_error.hpp"
 #include "support/environment.hpp"
 
-namespace tessera::test {
+namespace tessera::test::status_line_cpp {
 namespace {
 
 using detail::StatusLine;
@@ -122,4 +122,4 @@ TEST(Ticker, SurvivesThatNobodyReads) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::status_line_cpp

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tessera::test {
+namespace tessera::test::text_cpp {
 namespace {
 
 using detail::Progress, detail::ProgressText;
@@ -156,4 +156,4 @@ TEST(ProgressText, SaysDurations) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::text_cpp
