@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What surrounds the tests and the examples.
+
+# Tests and examples write only to the build folder. StarPU's measurements of the machine's links go there, too.
+set(TESSERA_TEST_SCRATCH ${PROJECT_BINARY_DIR}/scratch)
+set(TESSERA_TEST_ENVIRONMENT TESSERA_CACHE_DIR=${TESSERA_TEST_SCRATCH}/cache)
+# They see no OpenCL device, since loading PoCL takes longer than many of them. Tests on OpenCL devices replace this.
+file(MAKE_DIRECTORY ${TESSERA_TEST_SCRATCH}/no-opencl)
+list(APPEND TESSERA_TEST_ENVIRONMENT OCL_ICD_VENDORS=${TESSERA_TEST_SCRATCH}/no-opencl)
+set(TESSERA_SANITIZED OFF)
+if("${CMAKE_CXX_FLAGS}" MATCHES "-fsanitize=")
+  set(TESSERA_SANITIZED ON)
+  # libpciaccess leaks a kilobyte. hwloc unloads it before leaks are counted, so a suppression cannot name it.
+  list(APPEND TESSERA_TEST_ENVIRONMENT HWLOC_PLUGINS_BLACKLIST=hwloc_pci
+       "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/leaks.supp:print_suppressions=0"
+       "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/races.supp:print_suppressions=0")
+endif()
+
+# Tests that see no GPU. StarPU loads CUDA's libraries all the same, and their start takes half a second of each process:
+# stand-ins take their place. A program that calls one of them ends. The tests of the installation load the real ones.
+set(TESSERA_WITHOUT_GPUS CUDA_VISIBLE_DEVICES=-1)
+if(TESSERA_TESTS AND BUILD_TESTING AND NOT TESSERA_SIMULATED)
+  set(stand_ins ${TESSERA_TEST_SCRATCH}/cuda-stand-ins)
+  execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/support/cuda_stand_ins.sh ${CMAKE_C_COMPILER} ${stand_ins}
+                          ${pkgcfg_lib_STARPU_starpu-1.4} COMMAND_ERROR_IS_FATAL ANY)
+  if(DEFINED ENV{LD_LIBRARY_PATH})
+    string(APPEND stand_ins :$ENV{LD_LIBRARY_PATH})
+  endif()
+  list(APPEND TESSERA_WITHOUT_GPUS LD_LIBRARY_PATH=${stand_ins})
+endif()
