@@ -6,7 +6,6 @@
 set -euo pipefail
 
 compiler=$1 folder=$2 library=$3
-rm -rf "$folder"
 mkdir -p "$folder"
 ldd "$library" | sed -nE 's,^\s*(libcu(blas|blasLt|solver|sparse)\.so\.[0-9]+) => (/.*) \(.*,\1 \3,p' |
   while read -r name file; do
@@ -14,5 +13,6 @@ ldd "$library" | sed -nE 's,^\s*(libcu(blas|blasLt|solver|sparse)\.so\.[0-9]+) =
       echo 'static void called(void) { __builtin_trap(); }'
       nm --dynamic --defined-only --without-symbol-versions "$file" |
         awk '$2 == "T" { print "__attribute__((alias(\"called\"))) void " $3 "(void);" }'
-    } | "$compiler" -shared -fPIC -w -x c - -o "$folder/$name" "-Wl,-soname,$name" -Wl,--default-symver
+    } | "$compiler" -shared -fPIC -w -x c - -o "$folder/$name.new" "-Wl,-soname,$name" -Wl,--default-symver
+    mv "$folder/$name.new" "$folder/$name"  # a test may be loading the last one
   done
