@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Controls Chromium for the tests of a page."""
+import atexit
 import csv
+import functools
 import json
 import shutil
 import sys
@@ -25,7 +27,11 @@ def program(name, package):
     return found
 
 
-def start_browser(profile):
+@functools.cache
+def the_browser():
+    """One browser for all pages, since its start takes seconds."""
+    profile = tempfile.mkdtemp(prefix="tessera-chromium-")
+    atexit.register(shutil.rmtree, profile, ignore_errors=True)
     options = webdriver.ChromeOptions()
     options.binary_location = program("chromium", "chromium")
     options.add_argument("--headless=new")
@@ -35,9 +41,12 @@ def start_browser(profile):
     options.add_argument("--window-size=1280,1000")
     options.add_argument(f"--user-data-dir={profile}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    return webdriver.Chrome(service=Service(program("chromedriver", "chromium-driver")), options=options)
+    browser = webdriver.Chrome(service=Service(program("chromedriver", "chromium-driver")), options=options)
+    atexit.register(browser.quit)
+    return browser
 
 
+@functools.cache
 def rows_of(path):
     with open(path, newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
@@ -63,14 +72,12 @@ def requests_in(log):
 
 
 class Page:
-    """One browser for all tests of the page `name`. Each test reloads the page."""
+    """The tests of the page `name`. Each test reloads the page."""
 
     @classmethod
     def setUpClass(cls):
-        cls.profile = tempfile.mkdtemp(prefix="tessera-chromium-")
-        cls.addClassCleanup(shutil.rmtree, cls.profile, ignore_errors=True)
-        cls.browser = start_browser(cls.profile)
-        cls.addClassCleanup(cls.browser.quit)
+        cls.browser = the_browser()
+        cls.browser.get_log("browser"), cls.browser.get_log("performance")  # what is said of other pages
         cls.folder = FOLDER / cls.name
 
     def setUp(self):
