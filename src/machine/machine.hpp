@@ -24,6 +24,7 @@ struct Machine {
   double gpu_memory = 0;
   /// The StarPU workers of the cores that may compute tiles beside the GPUs; see `cores_are_worth_it`.
   std::vector<int> sharing_cores;
+  bool has_core_for_waiting = false;  ///< whether a caller that waits for GPUs may keep a core busy
   Placement placement = Placement::Scheduler;
   Index tile = 0;                  ///< the tile size that the user has asked for; 0: none
   std::optional<bool> even_edges;  ///< what the user has asked for where tiles do not divide a product

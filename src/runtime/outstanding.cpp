@@ -1,7 +1,35 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "outstanding.hpp"
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 namespace tessera::detail {
+
+/// A thread that looks for an end instead of sleeping. There is one at a time: more would take cores from those that
+/// they wait for.
+///
+/// A thread that sleeps wakes 20 to 310 µs after the end on a virtual machine with two H200, where dgemm 2048 takes 1.3
+/// ms. In long calls this is less than what looking would cost a core.
+class Outstanding::Look {
+  using Clock = std::chrono::steady_clock;
+
+ public:
+  explicit Look(bool wanted) : looks_(wanted && !one_looks.exchange(true)) {}
+  ~Look() {
+    if (looks_) one_looks = false;
+  }
+  Look(const Look&) = delete;
+  Look& operator=(const Look&) = delete;
+
+  bool goes_on() const { return looks_ && Clock::now() < end_; }
+
+ private:
+  static inline std::atomic<bool> one_looks = false;
+  const bool looks_;
+  const Clock::time_point end_ = looks_ ? Clock::now() + std::chrono::milliseconds(5) : Clock::time_point{};
+};
 
 Outstanding::Outstanding() {
   STARPU_PTHREAD_MUTEX_INIT(&mutex_, NULL);
@@ -27,12 +55,13 @@ void Outstanding::end(Generation generation) noexcept {
     of_newest_--;
   } else if (const auto found = older_.find(generation); --found->second == 0) {
     older_.erase(found);
+    ended_++;
     STARPU_PTHREAD_COND_BROADCAST(&generation_ended_);
   }
   STARPU_PTHREAD_MUTEX_UNLOCK(&mutex_);
 }
 
-void Outstanding::wait() {
+void Outstanding::wait([[maybe_unused]] bool awake) {
   std::map<Generation, Index> node{{0, 0}};  // allocated before the lock is taken
   STARPU_PTHREAD_MUTEX_LOCK(&mutex_);
   const auto last = newest_;
@@ -42,7 +71,15 @@ void Outstanding::wait() {
     older_.insert(std::move(entry));
     newest_++;
   }
-  while (!older_.empty() && older_.begin()->first <= last) STARPU_PTHREAD_COND_WAIT(&generation_ended_, &mutex_);
+#ifndef STARPU_SIMGRID  // simulated time does not advance while a thread looks
+  for (const Look look(awake); !has_ended(last) && look.goes_on();) {
+    const auto seen = ended_.load();
+    STARPU_PTHREAD_MUTEX_UNLOCK(&mutex_);
+    while (ended_ == seen && look.goes_on()) std::this_thread::yield();
+    while (starpu_pthread_mutex_trylock(&mutex_) != 0) std::this_thread::yield();  // who has ended it still has it
+  }
+#endif
+  while (!has_ended(last)) STARPU_PTHREAD_COND_WAIT(&generation_ended_, &mutex_);
   STARPU_PTHREAD_MUTEX_UNLOCK(&mutex_);
 }
 

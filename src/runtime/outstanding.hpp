@@ -3,6 +3,7 @@
 
 #include <starpu.h>
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -37,17 +38,22 @@ class Outstanding {
     Generation generation_;
   };
 
-  void wait();
+  /// @param awake  whether the thread looks for the end for some milliseconds, before it sleeps
+  void wait(bool awake = false);
 
  private:
+  class Look;
+
   Generation begin() noexcept;
   void end(Generation generation) noexcept;
+  bool has_ended(Generation last) const noexcept { return older_.empty() || older_.begin()->first > last; }
 
   starpu_pthread_mutex_t mutex_;
   starpu_pthread_cond_t generation_ended_;
   Generation newest_ = 0;
   Index of_newest_ = 0;                ///< how many of the newest have not ended
   std::map<Generation, Index> older_;  ///< how many of each generation that is waited for have not ended
+  std::atomic<Index> ended_ = 0;       ///< generations; read without the mutex, which those who end something need
 };
 
 }  // namespace tessera::detail

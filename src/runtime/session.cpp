@@ -185,6 +185,8 @@ void Session::look_at_workers() {
   add_gpus(gpu_workers::of(STARPU_CUDA_WORKER));
   machine_.cuda_gpus = machine_.gpu_count();
   add_gpus(gpu_workers::of(STARPU_OPENCL_WORKER));
+  machine_.has_core_for_waiting =
+      machine_.gpu_count() > 0 && std::thread::hardware_concurrency() > starpu_worker_get_count();
   double smallest = 0;
   for (const auto& workers : machine_.gpu_workers) {
     const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(workers.front()));
