@@ -11,6 +11,7 @@
 #include "loader.hpp"
 #include "order.hpp"
 #include "panel_order.hpp"
+#include "shared_loader.hpp"
 #include "submit.hpp"
 #include "tile_owners.hpp"
 #include "tiling/plan.hpp"
@@ -31,12 +32,12 @@ struct Target {
   Target again() const { return {handle, STARPU_RW, T(1), on_diagonal, owner, wanted_next}; }
 };
 
-/// Requests the tiles that `accumulate` in panels reads, in the order in which they are needed.
-template <Scalar T, typename Deferred, typename Submit>
-void load_panels(const detail::Session& session, const detail::Panels& panels, const Matrix<T>& C, Region region,
-                 T beta, const Owners& owners, const std::vector<Step>& order, Index terms, Deferred is_deferred,
-                 Submit submit) {
-  Loader loader(session);
+/// Requests the tiles that `accumulate` reads, in the order in which they are needed.
+/// @param loader  a Loader or a SharedLoader
+/// @param delay   how many further sums are completed before a deferred result is needed
+template <typename AnyLoader, Scalar T, typename Deferred, typename Submit>
+void load_in_order(AnyLoader& loader, Index delay, const Matrix<T>& C, Region region, T beta, const Owners& owners,
+                   const std::vector<Step>& order, Index terms, Deferred is_deferred, Submit submit) {
   const auto load_inputs = [&](const Step& step) {
     const auto c = is_deferred(step) ? nullptr : C.handle(step.i, step.j);
     submit(loader, step,
@@ -44,7 +45,17 @@ void load_panels(const detail::Session& session, const detail::Panels& panels, c
                      owners.of(step.i, step.j), nullptr});
   };
   const auto load_result = [&](const Step& step) { loader.load(C.handle(step.i, step.j), owners.of(step.i, step.j)); };
-  for_each_load(order, terms, panels.ahead * owners.grid().size(), is_deferred, load_inputs, load_result);
+  for_each_load(order, terms, delay, is_deferred, load_inputs, load_result);
+}
+
+/// Whether all tiles of a call on pointers are requested at its start, although it is not in panels. In simulations of
+/// four H200, this is faster below about 60 MB.
+template <Scalar T>
+bool is_small(const detail::Session& session, const detail::Plan& plan, const Matrix<T>& C) {
+  constexpr double most_bytes = 1 << 26;
+  const auto m = static_cast<double>(C.m()), n = static_cast<double>(C.n()), k = static_cast<double>(plan.k);
+  const double bytes = sizeof(T) * (m * n + (m + n) * k), memory = session.machine().gpu_memory;
+  return detail::MatrixAccess::grid(C).is_private() && bytes <= most_bytes && (memory <= 0 || bytes <= memory / 2);
 }
 
 /// C ← Σ terms + β C, on a region of C as stored. Submits the tasks of every routine whose output is not also an input.
@@ -71,11 +82,17 @@ void accumulate(const detail::Session& session, const detail::Plan& plan, const 
   auto block = plan.block;  // of one process
   block.rows *= share.p, block.columns *= share.q;
   const bool distributed = share.is_distributed();
-  const auto order = panels ? panel_order(C.mt(), C.nt(), terms, plan.panels, owners) : std::vector<Step>{};
+  const bool small = !panels && owners.exist() && sums == 1 && plan.for_cores == 0 && is_small(session, plan, C);
+  auto order = panels ? panel_order(C.mt(), C.nt(), terms, plan.panels, owners) : std::vector<Step>{};
   const auto for_each_step = [&](auto visit) {
-    if (panels) std::ranges::for_each(order, visit);
+    if (!order.empty()) std::ranges::for_each(order, visit);
     else for_each_product(C.mt(), C.nt(), region, terms, block, owners, plan.task(), visit);
   };
+  if (small) {
+    std::vector<Step> all;
+    for_each_step([&](const Step& step) { all.push_back(step); });
+    order = std::move(all);
+  }
   CoreTiles cores;
   if (plan.for_cores > 0 && !distributed) {
     std::vector<Step> steps;  // all, since cores get the last tiles
@@ -88,8 +105,15 @@ void accumulate(const detail::Session& session, const detail::Plan& plan, const 
   };
   // The part of a diagonal tile that is not computed must survive. If copies leave it alone, it does.
   const bool keeps_rest = !detail::MatrixAccess::grid(C).copies_only_a_triangle();
-  if (panels && owners.exist())
-    load_panels(session, plan.panels, C, region, beta, owners, order, terms, is_deferred, submit);
+  const Index gpus = owners.grid().size();
+  if (panels && owners.exist()) {
+    Loader loader(session);
+    load_in_order(loader, plan.panels.ahead * gpus, C, region, beta, owners, order, terms, is_deferred, submit);
+  } else if (small) {
+    SharedLoader loader;
+    load_in_order(loader, 2 * gpus, C, region, beta, owners, order, terms, is_deferred, submit);
+    loader.request(session);
+  }
   Submitter submitter(session, C);
   const auto submit_term = [&](const Step& step) {
     const auto c = C.handle(step.i, step.j);

@@ -23,6 +23,15 @@ TEST(HalfDuplex, IsSharedByBothDirections) {
   EXPECT_LT(seconds(fast, 512), 0.95 * 4 * operand / 10e9);
 }
 
+// The last tile is computed when all have come, and goes out.
+TEST(SmallCalls, LeaveTheLinkNoTimeBetweenTheirTiles) {
+  constexpr double elements = 512 * 512, tile = 8 * elements / 10e9, kernel = 0.001 / 8;
+  const double in = 2 * 1024 * 512 * 8 / 10e9 + 2.5 * tile;  // of the tiles on the diagonal, a half
+  const double took = row_on(machine(1), "--routine syrk --size 1024 --tile 512").at("median_s");
+  EXPECT_GT(took, in + kernel + tile / 2);
+  EXPECT_LT(took, 1.1 * (in + kernel + tile));
+}
+
 TEST(HalfDuplex, CountsInTheLimitOfTheMachine) {
   const auto limit = [](const nlohmann::json& row) { return row.at("limit_parts_s").at("both").get<double>(); };
   const auto fast = machine(0.001);

@@ -25,12 +25,16 @@ inline nlohmann::json machine(double product) {
           {"peer_links", nlohmann::json::array()}};
 }
 
-/// The row of a product of order 2048 in doubles.
-inline nlohmann::json product(const nlohmann::json& machine, int tile, const std::string& arguments = "") {
+/// The row of a simulation with Tessera's policy.
+inline nlohmann::json row_on(const nlohmann::json& machine, const std::string& arguments) {
   const Scratch folder;
   write_file(folder / "machine.json", machine.dump());
-  return row_of("--platform " + (folder / "machine.json").string() + " --size 2048 --policy tessera --tile " +
-                std::to_string(tile) + " " + arguments);
+  return row_of("--platform " + (folder / "machine.json").string() + " --policy tessera " + arguments);
+}
+
+/// The row of a product of order 2048 in doubles.
+inline nlohmann::json product(const nlohmann::json& machine, int tile, const std::string& arguments = "") {
+  return row_on(machine, "--size 2048 --tile " + std::to_string(tile) + " " + arguments);
 }
 inline double seconds(const nlohmann::json& machine, int tile, const std::string& arguments = "") {
   return product(machine, tile, arguments).at("median_s");
