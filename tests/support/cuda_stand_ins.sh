@@ -12,7 +12,7 @@ ldd "$library" | sed -nE 's,^\s*(libcu(blas|blasLt|solver|sparse)\.so\.[0-9]+) =
     {
       echo 'static void called(void) { __builtin_trap(); }'
       nm --dynamic --defined-only --without-symbol-versions "$file" |
-        awk '$2 == "T" { print "__attribute__((alias(\"called\"))) void " $3 "(void);" }'
+        awk '$2 == "T" && $3 != "_init" && $3 != "_fini" { print "__attribute__((alias(\"called\"))) void " $3 "(void);" }'
     } | "$compiler" -shared -fPIC -w -x c - -o "$folder/$name.new" "-Wl,-soname,$name" -Wl,--default-symver
     mv "$folder/$name.new" "$folder/$name"  # a test may be loading the last one
   done
