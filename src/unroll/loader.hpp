@@ -9,6 +9,21 @@
 
 namespace tessera::unroll {
 
+/// Takes tasks where a Submitter would submit them, and loads what they read.
+/// @tparam Self  has load(tile, owner)
+template <typename Self>
+class LoaderOfTasks {
+ public:
+  /// Takes the arguments of Submitter::submit.
+  template <typename Args, std::size_t count>
+  void submit(const starpu_codelet& /*codelet*/, const Access (&accesses)[count], const Args& /*args*/, int owner,
+              starpu_data_handle_t /*wanted_next*/ = nullptr) {
+    for (const auto& access : accesses)
+      if (access.handle != nullptr && (access.mode & STARPU_R) != 0)
+        static_cast<Self&>(*this).load(access.handle, owner);
+  }
+};
+
 /// Requests tiles, each on the GPU that uses it first, in the order of the calls. Other GPUs find it there.
 ///
 /// StarPU shows the scheduling policy only tasks that are ready, which are the next tasks of each sum. So the policy
@@ -16,17 +31,9 @@ namespace tessera::unroll {
 /// loads matters, they are requested before the first task is submitted.
 /// @pre  the GPUs have memory for all tiles that are requested. If other calls or programs use it meanwhile, requests
 ///       evict tiles that were loaded and not yet used, which are then fetched again.
-class Loader {
+class Loader : public LoaderOfTasks<Loader> {
  public:
   explicit Loader(const detail::Session& session) : session_(session), priority_(session.shares().first()) {}
-
-  /// Takes the arguments of Submitter::submit. Requests the tiles that this task reads.
-  template <typename Args, std::size_t count>
-  void submit(const starpu_codelet& /*codelet*/, const Access (&accesses)[count], const Args& /*args*/, int owner,
-              starpu_data_handle_t /*wanted_next*/ = nullptr) {
-    for (const auto& access : accesses)
-      if (access.handle != nullptr && (access.mode & STARPU_R) != 0) load(access.handle, owner);
-  }
 
   /// Requests a tile, unless it was requested before.
   void load(starpu_data_handle_t tile, int owner) {

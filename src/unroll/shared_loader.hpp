@@ -18,16 +18,8 @@ namespace tessera::unroll {
 /// so, and 0.70 with all requests at the start.
 ///
 /// Tiles in pageable memory are not requested: the thread that drives a GPU takes part in each of their copies.
-class SharedLoader {
+class SharedLoader : public LoaderOfTasks<SharedLoader> {
  public:
-  /// Takes the arguments of Submitter::submit. Notes the tiles that this task reads, in the order of the calls.
-  template <typename Args, std::size_t count>
-  void submit(const starpu_codelet& /*codelet*/, const Access (&accesses)[count], const Args& /*args*/, int owner,
-              starpu_data_handle_t /*wanted_next*/ = nullptr) {
-    for (const auto& access : accesses)
-      if (access.handle != nullptr && (access.mode & STARPU_R) != 0) load(access.handle, owner);
-  }
-
   /// Notes that the GPU `owner` uses a tile.
   void load(starpu_data_handle_t tile, int owner) {
     if (starpu_data_get_interface_ops(tile) != detail::tile_interface::pinned()) return;
@@ -36,7 +28,7 @@ class SharedLoader {
     if (std::ranges::find(users, owner) == users.end()) users.push_back(owner);
   }
 
-  /// Requests all tiles that were noted.
+  /// Requests all tiles that were noted, in the order in which they were noted first.
   void request(const detail::Session& session) {
     Loader loader(session);
     std::vector<std::size_t> bytes(session.machine().gpus.size());
