@@ -10,6 +10,7 @@
 #include <tessera/error.hpp>
 
 #include "common/failure.hpp"
+#include "memory/allocation_size.hpp"
 #include "memory/partial_tile.hpp"
 #include "memory/tile_interface.hpp"
 #include "runtime/outstanding.hpp"
@@ -95,7 +96,7 @@ TileGrid::TileGrid(std::shared_ptr<Session> session, void* data, Index ld, std::
       if (mine) matrix.ptr = matrix.dev_handle = reinterpret_cast<std::uintptr_t>(address(i, j));
       matrix.ld = static_cast<std::uint32_t>(mine ? ld : tile_m(i)), matrix.elemsize = element_size;
       matrix.nx = static_cast<std::uint32_t>(tile_m(i)), matrix.ny = static_cast<std::uint32_t>(tile_n(j));
-      matrix.allocsize = static_cast<std::size_t>(tile_m(i) * tile_n(j)) * element_size;
+      matrix.allocsize = allocation_size(static_cast<std::size_t>(tile_m(i) * tile_n(j)) * element_size);
       starpu_data_register(&handle, mine ? STARPU_MAIN_RAM : -1, &matrix, mine ? interface : elsewhere);
       if (share_.is_distributed()) share_.processes->assign(handle, share_.owner(i, j));
       codelets::take_failure(handle);

@@ -8,6 +8,7 @@
 #include <tessera/sched.h>
 
 #include "common/failure.hpp"
+#include "memory/allocation_size.hpp"
 #include "memory/tile_interface.hpp"
 #include "owning_worker.hpp"
 #include "runtime/counters.hpp"
@@ -76,7 +77,7 @@ TemporaryTile::TemporaryTile(Index m, Index n, std::size_t element_size) {
   matrix.id = STARPU_MATRIX_INTERFACE_ID;
   matrix.nx = matrix.ld = static_cast<std::uint32_t>(m), matrix.ny = static_cast<std::uint32_t>(n);
   matrix.elemsize = element_size;
-  matrix.allocsize = static_cast<std::size_t>(m * n) * element_size;
+  matrix.allocsize = detail::allocation_size(static_cast<std::size_t>(m * n) * element_size);
   starpu_data_register(&handle_, -1, &matrix, detail::tile_interface::pinned());
   starpu_data_set_sequential_consistency_flag(handle_, 1);
   codelets::take_failure(handle_);

@@ -9,7 +9,10 @@
 #include <cstdlib>
 #include <map>
 #include <random>
+#include <set>
 #include <vector>
+
+#include "memory/allocation_size.hpp"
 
 namespace tessera::test::device_heap_cpp {
 namespace {
@@ -172,6 +175,26 @@ TEST(DeviceHeap, PiecesNeverOverlap) {
   }
   for (const auto& [at, bytes] : pieces) heap.release(reinterpret_cast<void*>(at));
   EXPECT_TRUE(heap.all_free());
+}
+
+/// StarPU keeps a list of free tiles for each size.
+TEST(AllocationSize, HasFewValuesWhateverTheShapes) {
+  std::mt19937_64 random(1);
+  std::set<std::size_t> sizes;
+  for (int i = 0; i < 100000; i++) {
+    const auto bytes = sizeof(double) * (1 + random() % 3000) * (1 + random() % 3000);
+    const auto size = detail::allocation_size(bytes);
+    EXPECT_GE(size, bytes);
+    EXPECT_LE(size, std::max(bytes + 511, bytes + bytes / 32));
+    sizes.insert(size);
+  }
+  EXPECT_LT(sizes.size(), 500);
+}
+
+TEST(AllocationSize, WastesNothingForTilesOfPowersOfTwo) {
+  for (std::size_t rows = 64; rows <= 8192; rows *= 2)
+    for (std::size_t columns = 1; columns <= 32; columns++)
+      EXPECT_EQ(detail::allocation_size(sizeof(double) * rows * columns), sizeof(double) * rows * columns);
 }
 
 }  // namespace
