@@ -81,7 +81,7 @@ class Grid {
   ProductControl control() const;  ///< what was set last
 
   /// Bytes of tiles that routines have sent from this process to each process since the first Grid, as counted when MPI
-  /// has sent them.
+  /// has sent them, or the other process has read them.
   std::vector<std::uint64_t> bytes_sent() const;
 
  private:

@@ -29,6 +29,8 @@ void end_all_processes(const std::string& why) noexcept {
   std::_Exit(EXIT_FAILURE);
 }
 
+void wait_for_a_better_message() { std::this_thread::sleep_for(std::chrono::milliseconds(300)); }
+
 Agreement::Agreement(MPI_Comm comm) : comm_(comm) {
 #ifndef STARPU_SIMGRID  // a thread that polls would stop the simulation
   MPI_Comm_rank(comm, &rank_);

@@ -17,6 +17,10 @@ namespace tessera::detail {
 /// Ends all processes of the program: one message on standard error, then MPI_Abort.
 [[noreturn]] void end_all_processes(const std::string& why) noexcept;
 
+/// Another process may be about to say what led to an error: that the processes have not made the same calls, or that
+/// it ends because of an exception.
+void wait_for_a_better_message();
+
 /// Finds out when processes do not make the same calls. Each sends process 0 a record of every call, which nobody waits
 /// for. A thread of process 0 compares them with its own.
 class Agreement {

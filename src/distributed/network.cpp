@@ -31,9 +31,6 @@ namespace {
 
 std::weak_ptr<Network> of_process;
 
-/// Process 0 may be about to say what led to this: that the processes have not made the same calls.
-void wait_for_a_better_message() { std::this_thread::sleep_for(std::chrono::milliseconds(300)); }
-
 #ifndef STARPU_SIMGRID
 void finalize_at_exit() {
   int finalized = 0;
@@ -88,6 +85,7 @@ std::shared_ptr<Network> Network::over(MPI_Comm comm, const RuntimeOptions& opti
 }
 
 Network::Network(MPI_Comm comm, const RuntimeOptions& options) {
+  const auto least_bytes = Neighbours::least_bytes_asked_for();  // first: it may be an error
 #ifdef STARPU_SIMGRID
   // StarPU accepts no other communicator than MPI_COMM_WORLD, and knows who this thread belongs to.
   comm_ = comm_of_calls_ = comm_of_values_ = comm;
@@ -96,6 +94,7 @@ Network::Network(MPI_Comm comm, const RuntimeOptions& options) {
   MPI_Comm_dup(comm, &comm_);
   MPI_Comm_dup(comm, &comm_of_calls_);
   MPI_Comm_dup(comm, &comm_of_values_);
+  MPI_Comm_dup(comm, &comm_of_tiles_);
   MPI_Comm_rank(comm_, &rank_);
   MPI_Comm_size(comm_, &size_);
 #endif
@@ -117,6 +116,10 @@ Network::Network(MPI_Comm comm, const RuntimeOptions& options) {
     std::vector<TemporaryVariable> trace_file;
     if (const auto* recording = session_->recording()) trace_file = recording->name_of_file();
     if (starpu_mpi_init_comm(nullptr, nullptr, 0, comm_) != 0) throw RuntimeError("StarPU-MPI cannot start");
+#ifndef STARPU_SIMGRID  // there, processes share an address space, and no time passes while a thread copies
+    constexpr int most_readers = 8;
+    neighbours_.emplace(comm_of_tiles_, least_bytes, std::clamp(share.cores() / 2, 1, most_readers));
+#endif
   }
   const int gpus = session_->machine().gpu_count() > 0 ? 1 : 0;
   int some = 0, all = 0;
@@ -131,12 +134,14 @@ Network::~Network() {
   session_->wait_for_everything();
   for (const auto* tokens : {&tokens_.up, &tokens_.down})
     for (auto* token : *tokens) starpu_data_unregister_no_coherency(token);
+  if (neighbours_) neighbours_->wait();
+  neighbours_.reset();
   agreement_.reset();
   starpu_mpi_shutdown_comm(comm_);
   session_.reset();
   runtime_.reset();
 #ifndef STARPU_SIMGRID  // there, StarPU finalizes MPI
-  for (auto* comm : {&comm_, &comm_of_calls_, &comm_of_values_}) MPI_Comm_free(comm);
+  for (auto* comm : {&comm_, &comm_of_calls_, &comm_of_values_, &comm_of_tiles_}) MPI_Comm_free(comm);
 #endif
 }
 
@@ -175,6 +180,7 @@ void Network::wait() {
   agree("Grid::wait");
   session_->wait_for_everything();
   starpu_mpi_wait_for_all(comm_);
+  if (neighbours_) neighbours_->wait();
 }
 
 std::vector<std::uint64_t> Network::bytes_sent() const { return {sent_.begin(), sent_.end()}; }
@@ -189,6 +195,9 @@ void Network::keep(starpu_data_handle_t data) { owners_.assign(data, rank_); }
 int Network::owner(starpu_data_handle_t tile) const { return owners_.of(tile); }
 
 void Network::send(starpu_data_handle_t tile, int to, int priority) {
+  if (neighbours_ && neighbours_->carry(tile, to))
+    return neighbours_->send(tile, to, starpu_mpi_data_get_tag(tile), priority, sent_[static_cast<std::size_t>(to)],
+                             starpu_data_get_size(tile));
   struct Message {
     std::atomic<std::uint64_t>& sent;
     std::uint64_t bytes;
@@ -202,7 +211,10 @@ void Network::send(starpu_data_handle_t tile, int to, int priority) {
 }
 
 void Network::receive(starpu_data_handle_t tile, int priority) {
-  starpu_mpi_irecv_detached_prio(tile, owner(tile), starpu_mpi_data_get_tag(tile), priority, comm_, nullptr, nullptr);
+  const int from = owner(tile);
+  const auto tag = starpu_mpi_data_get_tag(tile);
+  if (neighbours_ && neighbours_->carry(tile, from)) return neighbours_->receive(tile, from, tag, priority);
+  starpu_mpi_irecv_detached_prio(tile, from, tag, priority, comm_, nullptr, nullptr);
 }
 
 void Network::forget_copies(starpu_data_handle_t tile) { starpu_mpi_cache_flush(comm_, tile); }

@@ -13,6 +13,7 @@
 #include <tessera/runtime.hpp>
 
 #include "agreement.hpp"
+#include "neighbours.hpp"
 #include "node_share.hpp"
 #include "owner_table.hpp"
 #include "tiles/processes.hpp"
@@ -62,15 +63,17 @@ class Network final : public Processes {
   /// Finds out what all processes have.
   void agree_on_model(const ShareOfCores::Part& on_node);
 
-  MPI_Comm comm_ = MPI_COMM_NULL, comm_of_calls_ = MPI_COMM_NULL, comm_of_values_ = MPI_COMM_NULL;
+  MPI_Comm comm_ = MPI_COMM_NULL, comm_of_calls_ = MPI_COMM_NULL, comm_of_values_ = MPI_COMM_NULL,
+           comm_of_tiles_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
   int matrices_ = 0;
   std::int64_t next_tag_ = 0;
   OwnerTable owners_;
-  std::vector<std::atomic<std::uint64_t>> sent_;  ///< bytes that MPI has taken, by receiver
+  std::vector<std::atomic<std::uint64_t>> sent_;  ///< bytes that MPI has taken or the receiver has read, by receiver
   std::optional<Runtime> runtime_;
   std::shared_ptr<Session> session_;
   std::optional<Agreement> agreement_;
+  std::optional<Neighbours> neighbours_;  ///< takes tiles from and to processes of this node
   ProcessModel model_;
   ProcessControl control_;
   Tokens tokens_;

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Columns that a process reads from another one's memory, or from its own.
+#include "distributed/remote_memory.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <vector>
+
+#include "whole.hpp"
+
+namespace tessera::test {
+namespace {
+
+using detail::Columns;
+
+constexpr std::size_t rows = 5, columns = 600, source_ld = 9, target_ld = 7;  // more columns than one call reads
+
+Columns columns_at(const std::vector<double>& memory, std::size_t ld) {
+  return {reinterpret_cast<std::uintptr_t>(memory.data()), rows * sizeof(double), ld * sizeof(double), columns};
+}
+
+/// What element i of the memory of a rank is.
+double element(int rank, std::size_t i) { return static_cast<double>(i) + 100000.0 * rank; }
+
+TEST(RemoteMemory, IsReadByColumns) {
+  const auto comm = grid().comm();
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  std::vector<double> source(source_ld * columns);
+  for (std::size_t i = 0; i < source.size(); i++) source[i] = element(rank, i);
+  detail::ReadableProcesses readable;
+  readable.find(comm);
+  const bool others = !readable.processes().empty();
+  const auto processes = others ? readable.processes() : std::vector{getpid()};
+  auto address = reinterpret_cast<std::uintptr_t>(source.data());
+  std::vector<std::uintptr_t> addresses(processes.size(), address);
+  if (others) MPI_Allgather(&address, sizeof(address), MPI_BYTE, addresses.data(), sizeof(address), MPI_BYTE, comm);
+  for (std::size_t other = 0; other < processes.size(); other++) {
+    const int its = others ? static_cast<int>(other) : rank;
+    auto from = columns_at(source, source_ld);
+    from.address = addresses[other];
+    std::vector<double> target(target_ld * columns, -1);
+    ASSERT_EQ(detail::read_columns(processes[other], from, columns_at(target, target_ld)), 0);
+    for (std::size_t j = 0; j < columns; j++)
+      for (std::size_t i = 0; i < target_ld; i++)
+        ASSERT_EQ(target[i + j * target_ld], i < rows ? element(its, i + j * source_ld) : -1) << i << ", " << j;
+  }
+  MPI_Barrier(comm);  // the memory exists until all have read it
+  if (processes.size() < static_cast<std::size_t>(grid_rows * grid_columns))
+    GTEST_SKIP() << "here, a process may not read another one's memory: MPI sends all tiles";
+}
+
+TEST(RemoteMemory, SaysWhyItCannotBeRead) {
+  std::vector<double> target(target_ld * columns);
+  auto nowhere = columns_at(target, source_ld);
+  nowhere.address = 64;
+  EXPECT_EQ(detail::read_columns(getpid(), nowhere, columns_at(target, target_ld)), EFAULT);
+}
+
+}  // namespace
+}  // namespace tessera::test
