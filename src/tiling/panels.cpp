@@ -10,6 +10,7 @@
 
 #include "gpu_costs.hpp"
 #include "split.hpp"
+#include "triangle_owners.hpp"
 
 namespace tessera::detail {
 
@@ -229,7 +230,8 @@ bool predict_with_triangle(const MachineModel& machine, const WithTriangle& call
   const auto n = static_cast<double>(call.order);
   const Index panels = divide_up(divide_up(call.columns, tile.n), machine.gpus);
   const double panel = call.of_panel(machine, tile), compute = static_cast<double>(panels) * panel;
-  const double a = machine.bytes(call.order, call.order) / 2 / machine.gpus,
+  const TriangleOwners owners(Uplo::Lower, call.order, tile.k, machine.gpus);
+  const double a = owners.largest_share() * machine.element_size,
                b = machine.bytes(call.order, call.columns) / machine.gpus, inputs = a + call.inputs() * b;
   const double cost = copy_cost(machine, n, busy_part(machine, compute, inputs)),
                one_panel = machine.bytes(call.order, tile.n) * cost;

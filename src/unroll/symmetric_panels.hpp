@@ -10,6 +10,7 @@
 #include "panel_order.hpp"
 #include "submit.hpp"
 #include "tiling/plan.hpp"
+#include "tiling/triangle_owners.hpp"
 
 namespace tessera::unroll {
 
@@ -28,6 +29,7 @@ void submit_symmetric_panels(const detail::Session& session, const detail::Plan&
   const Index gpus = plan.grid.size();
   const auto order = panel_steps(C.nt(), A.nt(), plan.panels.ahead, gpus);
   const auto owner = [&](Index panel) { return owners ? static_cast<int>(panel % gpus) : -1; };
+  const detail::TriangleOwners owners_of_a(uplo, A.n(), A.nb(), gpus);
   // The first step writes all rows, so its panel of A has all rows of the triangle.
   const auto panel_of_a = [&](Index step) { return uplo == Uplo::Lower ? step : A.nt() - 1 - step; };
   // A GPU begins its first panel before that of C is there, and adds it at the end.
@@ -35,7 +37,7 @@ void submit_symmetric_panels(const detail::Session& session, const detail::Plan&
   if (owners) {
     Loader loader(session);
     for (const auto& [j, s] : order) {
-      loader.load(A.handle(0, panel_of_a(s)), owner(s));
+      loader.load(A.handle(0, panel_of_a(s)), owners_of_a.of(panel_of_a(s)));
       loader.load(B.handle(0, j), owner(j));
       if (beta != T{} && (!is_deferred(j) || s + 1 == A.nt())) loader.load(C.handle(0, j), owner(j));
     }

@@ -13,6 +13,7 @@
 #include "panel_order.hpp"
 #include "submit.hpp"
 #include "tiling/plan.hpp"
+#include "tiling/triangle_owners.hpp"
 
 namespace tessera::unroll {
 
@@ -33,7 +34,8 @@ class TriangularPanels {
   TriangularPanels(const detail::Session& session, const detail::Plan& plan, Uplo uplo, Diag diag, bool inverse,
                    T alpha, const Matrix<T>& A, const Matrix<T>& B)
       : session_(session), submitter_(session, B), A_(A), B_(B), uplo_(uplo), diag_(diag), inverse_(inverse),
-        blocked_(is_blocked(session, A.tile_n(0))), alpha_(alpha), ahead_(plan.panels.ahead), gpus_(plan.grid.size()) {}
+        blocked_(is_blocked(session, A.tile_n(0))), alpha_(alpha), ahead_(plan.panels.ahead), gpus_(plan.grid.size()),
+        owners_of_a_(uplo, A.n(), A.nb(), gpus_) {}
 
   void submit() {
     const auto order = panel_steps(B_.nt(), A_.nt(), ahead_, gpus_);
@@ -43,7 +45,8 @@ class TriangularPanels {
     for (const auto& step : order) {
       auto& blocks = inverses[static_cast<std::size_t>(step.s)];
       if (blocked_ && inverse_ && blocks.handle() == nullptr)
-        blocks = submit_diagonal_blocks(submitter_, A_, 0, at(step.s), first_row(step.s), uplo_, diag_, owner(step.s));
+        blocks =
+            submit_diagonal_blocks(submitter_, A_, 0, at(step.s), first_row(step.s), uplo_, diag_, owner_of_a(step.s));
       submit(step, blocks, sums[static_cast<std::size_t>(step.j)]);
     }
   }
@@ -53,7 +56,7 @@ class TriangularPanels {
   void load(const std::vector<PanelStep>& order) const {
     Loader loader(session_);
     for (const auto& [j, s] : order) {
-      loader.load(A_.handle(0, at(s)), owner(s));
+      loader.load(A_.handle(0, at(s)), owner_of_a(s));
       loader.load(B_.handle(0, j), owner(j));
     }
   }
@@ -104,7 +107,9 @@ class TriangularPanels {
   Index at(Index s) const { return inverse_ == (uplo_ == Uplo::Lower) ? s : A_.nt() - 1 - s; }
   Index first_row(Index s) const { return at(s) * A_.nb(); }
   double columns_of_a(Index s) const { return static_cast<double>(A_.tile_n(at(s))); }
+  /// The GPU of a panel of B, and the one that loads the panel of A of step s.
   int owner(Index panel) const { return session_.machine().has_owners() ? static_cast<int>(panel % gpus_) : -1; }
+  int owner_of_a(Index s) const { return session_.machine().has_owners() ? owners_of_a_.of(at(s)) : -1; }
 
   const detail::Session& session_;
   Submitter submitter_;
@@ -114,6 +119,7 @@ class TriangularPanels {
   bool inverse_, blocked_;
   T alpha_;
   Index ahead_, gpus_;
+  detail::TriangleOwners owners_of_a_;
 };
 
 }  // namespace tessera::unroll

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <vector>
+
+#include <tessera/types.hpp>
+
+namespace tessera::detail {
+
+/// Which GPU loads each panel of a stored triangle from host memory, so that all load about as much. One panel after
+/// another, the largest first, goes to the GPU that has least.
+class TriangleOwners {
+ public:
+  /// @param order  of the triangle, at least 1
+  /// @param width  columns of a panel; the last may have fewer
+  TriangleOwners(Uplo uplo, Index order, Index width, Index gpus) : loads_(static_cast<std::size_t>(gpus)) {
+    std::vector<double> elements;
+    for (Index first = 0; first < order; first += width) {
+      const Index columns = std::min(width, order - first);
+      const double longest = static_cast<double>(uplo == Uplo::Lower ? order - first : first + columns);
+      elements.push_back(static_cast<double>(columns) * (longest - static_cast<double>(columns - 1) / 2));
+    }
+    std::vector<std::size_t> panels(elements.size());
+    std::iota(panels.begin(), panels.end(), std::size_t{0});
+    std::ranges::stable_sort(panels, std::ranges::greater{}, [&](std::size_t panel) { return elements[panel]; });
+    owners_.resize(panels.size());
+    for (const std::size_t panel : panels) {
+      const auto least = std::ranges::min_element(loads_);
+      *least += elements[panel];
+      owners_[panel] = static_cast<int>(least - loads_.begin());
+    }
+  }
+
+  int of(Index panel) const { return owners_[static_cast<std::size_t>(panel)]; }
+
+  /// Elements that the GPU loads that loads most.
+  double largest_share() const { return std::ranges::max(loads_); }
+
+ private:
+  std::vector<double> loads_;
+  std::vector<int> owners_;
+};
+
+}  // namespace tessera::detail
