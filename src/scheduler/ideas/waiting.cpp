@@ -20,6 +20,30 @@ bool has_awaited(const State& state, const Worker& worker, const Task& task) {
   });
 }
 
+/// Whether all tiles that a task misses have been requested.
+bool arrives(const State& state, const Worker& worker, const Task& task) {
+  return std::ranges::all_of(state.cache.missing(task, worker.node),
+                             [&](TileId tile) { return state.cache.arriving(tile, worker.node); });
+}
+
+/// How long the link to the host needs for all that the reserved tasks miss [s].
+double seconds_until_all_have_arrived(const State& state, const Worker& worker) {
+  std::size_t bytes = 0;
+  for (const auto& slot : worker.station.slots())
+    for (const auto& use : slot.task->tiles)
+      if (use.reads && !state.cache.valid(use.tile, worker.node)) bytes += use.bytes;
+  return state.cache.seconds(0, bytes, worker.node);
+}
+
+/// Whether the worker should pop nothing for now, rather than a task whose tiles are still on their way: once it has
+/// popped the task, it cannot start another one before these have arrived. Meanwhile a peer may get the tile that
+/// another of its tasks waits for. A request may find no room before its task is popped, so this ends after some time.
+bool postpones(const State& state, Worker& worker, const Task& task, double now) {
+  if (!std::ranges::any_of(worker.station.slots(), &Slot::waits) || !arrives(state, worker, task)) return false;
+  if (worker.postponed_since == 0) worker.postponed_since = now;
+  return now - worker.postponed_since < seconds_until_all_have_arrived(state, worker);
+}
+
 }  // namespace
 
 /// StarPU does not report the end of its internal tasks; a reduction has many of them. So a task that seems to run for
@@ -45,7 +69,10 @@ bool awaited_by_a_peer(const State& state, const Worker& worker, TileId tile) {
 
 std::optional<Slot> next_task(const State& state, Worker& worker, double now) {
   const auto& slots = worker.station.slots();
-  if (slots.empty()) return std::nullopt;
+  if (slots.empty()) {
+    worker.postponed_since = 0;
+    return std::nullopt;
+  }
   auto chosen = std::ranges::find_if(slots, [&](const Slot& s) { return state.cache.has_all(*s.task, worker.node); });
   if (chosen == slots.end()) {
     if (!is_idle(worker, now)) return std::nullopt;
@@ -54,8 +81,11 @@ std::optional<Slot> next_task(const State& state, Worker& worker, double now) {
       if (std::ranges::any_of(slots, [&](const Slot& s) { return has_awaited(state, worker, *s.task); }))
         return std::nullopt;
       chosen = slots.begin();
+    } else if (postpones(state, worker, *chosen->task, now)) {
+      return std::nullopt;
     }
   }
+  worker.postponed_since = 0;
   return worker.station.remove(static_cast<std::size_t>(chosen - slots.begin()));
 }
 

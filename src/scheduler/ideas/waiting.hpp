@@ -18,8 +18,8 @@ bool is_idle(const Worker& worker, double now);
 bool awaited_by_a_peer(const State& state, const Worker& worker, TileId tile);
 
 /// Takes the task that a worker runs next out of its reservation station: the first that has all its tiles. If there is
-/// none, and the worker is idle: the first that waits for no peer. If all wait for peers, and no peer needs the tiles
-/// that are missing: the first.
+/// none, and the worker is idle: the first that waits for no peer, but if another does and this one's tiles are on
+/// their way, only after some time. If all wait for peers, and no peer needs the tiles that are missing: the first.
 /// @returns nothing if the worker should wait
 std::optional<ReservationStation::Slot> next_task(const State& state, Worker& worker, double now);
 

@@ -11,8 +11,8 @@ constexpr double now = 100;
 
 class Waiting : public IdeaTest {
  protected:
-  TaskId next() {
-    const auto slot = next_task(state, gpu_, now);
+  TaskId next(double seconds_later = 0) {
+    const auto slot = next_task(state, gpu_, now + seconds_later);
     return slot ? slot->task->id : nullptr;
   }
   void all_wait() {
@@ -47,6 +47,35 @@ TEST_F(Waiting, PrefersATaskThatWaitsForNoPeer) {
   gpu_.station.slots()[0].waits = true;
   EXPECT_EQ(next(), second);
   EXPECT_EQ(next(), first);
+}
+
+// Once the second task is popped, the worker could not start the first before tile 2 has arrived.
+TEST_F(Waiting, PostponesATaskWhoseTilesAreOnTheirWayWhileAPeerGetsOthers) {
+  const auto first = reserve(gpu_, {reads(1)});
+  reserve(gpu_, {reads(2), updates(3)});
+  gpu_.station.slots()[0].waits = true;
+  backend.where = {{tile(3), 1}};
+  backend.on_the_way = {{tile(1), 2}, {tile(2), 1}};
+  EXPECT_EQ(next(), nullptr);
+  backend.where.insert({tile(1), 1});
+  EXPECT_EQ(next(), first);
+}
+
+// The link needs 0.2 ms for both tiles.
+TEST_F(Waiting, PostponesATaskForSomeTime) {
+  reserve(gpu_, {reads(1)});
+  const auto second = reserve(gpu_, {reads(2)});
+  gpu_.station.slots()[0].waits = true;
+  backend.on_the_way = {{tile(1), 2}, {tile(2), 1}};
+  EXPECT_EQ(next(), nullptr);
+  EXPECT_EQ(next(0.19e-3), nullptr);
+  EXPECT_EQ(next(0.21e-3), second);
+}
+
+TEST_F(Waiting, PostponesNoTaskIfNoneWaitsForAPeer) {
+  const auto task = reserve(gpu_, {reads(1)});
+  backend.on_the_way = {{tile(1), 1}};
+  EXPECT_EQ(next(), task);
 }
 
 TEST_F(Waiting, WaitsForAPeerThatNeedsTheTile) {
