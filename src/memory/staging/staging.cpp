@@ -4,7 +4,10 @@
 #include <starpu.h>
 #include <starpu_cuda.h>
 
+#include <array>
 #include <cerrno>
+#include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -14,6 +17,7 @@
 #include "corners.hpp"
 #include "memory/partial_tile.hpp"
 #include "packed_columns.hpp"
+#include "posted_copies.hpp"
 #include "thread_pool.hpp"
 
 namespace tessera::detail::staging {
@@ -24,9 +28,45 @@ namespace {
 ThreadPool<Copier>* pool = nullptr;
 Corners* corners = nullptr;
 
+/// Posts the copies of all GPUs.
+class Posting {
+ public:
+  /// @param buffers  of each GPU
+  Posting(const StreamCounters& streams, std::size_t buffers, std::size_t threads)
+      : streams_(streams), buffers_(buffers), host_(threads) {}
+
+  /// @return  false if an earlier copy of that GPU failed
+  /// @throws RuntimeError
+  bool post(const TileCopy& job) {
+    auto& gpu = gpus_[static_cast<std::size_t>(job.gpu)];
+    const std::lock_guard lock(gpu.mutex);
+    if (gpu.failed) return false;
+    gpu.failed = true;
+    job.select_device();
+    if (gpu.copies == nullptr) gpu.copies = std::make_unique<PostedCopies>(streams_, buffers_);
+    gpu.copies->post(job, host_);
+    gpu.failed = false;
+    return true;
+  }
+
+ private:
+  struct Gpu {
+    std::mutex mutex;
+    std::unique_ptr<PostedCopies> copies;
+    bool failed = false;
+  };
+
+  const StreamCounters streams_;
+  const std::size_t buffers_;
+  std::array<Gpu, STARPU_MAXCUDADEVS> gpus_;  ///< by CUDA's number
+  HostCopies<HostCopy> host_;                 ///< last: its threads end before the buffers are freed
+};
+Posting* posting = nullptr;  ///< null: copies cannot be posted
+
 /// Copies a tile between host memory and a GPU. From pinned memory, panels are copied directly. To pinned memory, only
 /// their rectangles are: a kernel copies the corners, or they go through staging buffers if the GPU cannot write to
-/// that memory. Pageable memory has staging buffers for all panels.
+/// that memory. Pageable memory has staging buffers for all panels. Their copies are posted if that is possible; else
+/// the calling thread takes part in them.
 template <bool to_gpu, bool pinned>
 int copy(void* source, unsigned from, void* target, unsigned to, cudaStream_t stream) {
   const auto& s = *static_cast<const PartialTile*>(source);
@@ -34,7 +74,8 @@ int copy(void* source, unsigned from, void* target, unsigned to, cudaStream_t st
   const auto& host = to_gpu ? s : t;
   const auto element = host.matrix.elemsize;
   std::vector<Rectangle> pieces;
-  const auto largest = piece_bytes(host.bytes, pool->threads() + 1);
+  const auto largest =
+      posting != nullptr ? posted_piece_bytes(host.bytes) : piece_bytes(host.bytes, pool->threads() + 1);
   const auto stage = [&](const Rectangle& part) { cut(part, element, largest, pieces); };
   const auto direct = [&](const Rectangle& part) {
     const auto at = [&](const starpu_matrix_interface& tile) {
@@ -62,7 +103,7 @@ int copy(void* source, unsigned from, void* target, unsigned to, cudaStream_t st
       for_each_panel(host, direct);
     } else {
       for_each_panel(host, stage);
-      if (!pieces.empty()) pool->run(job());
+      if (!pieces.empty() && (posting == nullptr || !posting->post(job()))) pool->run(job());
     }
   } catch (const std::exception& error) {
     codelets::report_failure(error.what());
@@ -88,11 +129,16 @@ const starpu_data_copy_methods* pinned_copies() { return methods_for<true>(); }
 const starpu_data_copy_methods* pageable_copies() { return methods_for<false>(); }
 
 void start(std::size_t pinned_memory) {
-  pool = new ThreadPool<Copier>(useful_threads(pinned_memory, Copier::bytes, starpu_cuda_worker_get_count()));
+  const auto gpus = starpu_cuda_worker_get_count();
+  const auto streams = StreamCounters::find();
+  if (const auto buffers = useful_buffers(pinned_memory, gpus); streams && buffers > 0)
+    posting = new Posting(*streams, buffers, useful_threads());
+  pool = new ThreadPool<Copier>(posting != nullptr ? 0 : useful_threads(pinned_memory, Copier::bytes, gpus));
   corners = new Corners;
 }
 
 void stop() {
+  delete std::exchange(posting, nullptr);
   delete std::exchange(pool, nullptr);
   delete std::exchange(corners, nullptr);
 }

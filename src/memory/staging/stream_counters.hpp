@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <tessera/error.hpp>
+
+#include "host_copies.hpp"
+
+namespace tessera::detail::staging {
+
+/// What a stream does with a counter in pinned memory.
+struct CounterOperation {
+  enum class Kind { Wait, Reach } kind;
+  Moment moment;
+};
+
+/// Lets streams wait for counters and write them. CUDA has this on all devices since 12.0.
+class StreamCounters {
+ public:
+  /// Nothing if the driver is older, or the toolkit older than 12.5, which finds functions of the driver by version.
+  static std::optional<StreamCounters> find() {
+#if CUDART_VERSION >= 12050
+    constexpr unsigned version = 12000;
+    void* function = nullptr;
+    cudaDriverEntryPointQueryResult result{};
+    const auto status =
+        cudaGetDriverEntryPointByVersion("cuStreamBatchMemOp", &function, version, cudaEnableDefault, &result);
+    if (status == cudaSuccess && result == cudaDriverEntryPointSuccess && function != nullptr)
+      return StreamCounters(reinterpret_cast<Batch>(function));
+    cudaGetLastError();  // so that nobody else gets this error
+#endif
+    return std::nullopt;
+  }
+
+  /// Adds operations to a stream, in this order.
+  /// @throws RuntimeError
+  void add(cudaStream_t stream, std::span<const CounterOperation> operations) const {
+    constexpr std::size_t most = 256;  // of one call
+    std::vector<CUstreamBatchMemOpParams> batch;
+    for (; !operations.empty(); operations = operations.subspan(batch.size())) {
+      batch.clear();
+      for (const auto& [kind, moment] : operations.first(std::min(most, operations.size()))) {
+        auto& added = batch.emplace_back();
+        // With unified addressing, a device's address of pinned memory is the host's.
+        const auto address = reinterpret_cast<CUdeviceptr>(moment.counter);
+        if (kind == CounterOperation::Kind::Wait) {
+          added.waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
+          added.waitValue.address = address;
+          added.waitValue.value = moment.value;
+          added.waitValue.flags = CU_STREAM_WAIT_VALUE_GEQ;
+        } else {
+          added.writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+          added.writeValue.address = address;
+          added.writeValue.value = moment.value;
+          added.writeValue.flags = CU_STREAM_WRITE_VALUE_DEFAULT;
+        }
+      }
+      if (const auto result = batch_(stream, static_cast<unsigned>(batch.size()), batch.data(), 0);
+          result != CUDA_SUCCESS)
+        throw RuntimeError("cuStreamBatchMemOp: error " + std::to_string(static_cast<int>(result)) + " of CUDA");
+    }
+  }
+
+ private:
+  using Batch = decltype(&cuStreamBatchMemOp);
+  explicit StreamCounters(Batch batch) : batch_(batch) {}
+
+  Batch batch_;
+};
+
+}  // namespace tessera::detail::staging
