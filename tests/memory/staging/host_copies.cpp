@@ -63,8 +63,8 @@ TEST(HostCopies, BeginInTheirOrderWhenTheyMay) {
   for (const std::size_t i : {1, 2, 3}) wait_for({&end[i], 1});
   EXPECT_THAT(order, ElementsAre(1, 2, 3));
   EXPECT_EQ(end[0], 0);
-  Moment{&begin[0], 1}.reach();
-  wait_for({&end[0], 1});
+  Moment{begin.data(), 1}.reach();
+  wait_for({end.data(), 1});
   EXPECT_THAT(order, ElementsAre(1, 2, 3, 0));
 }
 
