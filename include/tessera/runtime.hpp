@@ -53,10 +53,10 @@ struct RuntimeOptions {
   /// 90 % of what they have, and processors among them share half of the host's memory.
   Index gpu_memory = 0;
 
-  /// Staging buffers between GPUs and pageable memory [MiB]; TESSERA_PINNED_MEMORY. 0: 48 for each GPU. With less than 8
-  /// for each GPU, with fewer than two cores for each GPU and two more, with CUDA before 12.5, and with OpenCL, each
-  /// copying thread has 4 instead, with OpenCL for each device: always the thread that drives a GPU, and up to 12 others
-  /// as far as this limit allows.
+  /// Staging buffers between GPUs and pageable memory [MiB]; TESSERA_PINNED_MEMORY. 0: up to 96 for each GPU. With less
+  /// than 16 for each GPU, with fewer than two cores for each GPU and two more, with CUDA before 12.5, and with OpenCL,
+  /// each copying thread has 4 instead, with OpenCL for each device: always the thread that drives a GPU, and up to 12
+  /// others as far as this limit allows.
   Index pinned_memory = 0;
 
   /// OpenCL devices to compute on, processors among them; TESSERA_OPENCL. 0: none. They compute instead of GPUs that

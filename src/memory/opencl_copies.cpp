@@ -192,7 +192,7 @@ void start(std::size_t pinned_memory) {
   }
   if (staged == 0) return;
   pool = new staging::ThreadPool<staging::OpenClCopier>(
-      gains_from_help ? staging::useful_threads(pinned_memory, staged * staging::OpenClCopier::bytes, staged) : 0);
+      gains_from_help ? staging::threads_of_pool(pinned_memory, staged * staging::OpenClCopier::bytes, staged) : 0);
 }
 
 void stop() {

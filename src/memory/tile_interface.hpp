@@ -15,6 +15,9 @@ starpu_data_interface_ops* pinned();
 /// @param column  bytes of a column of the largest tile
 starpu_data_interface_ops* pageable(std::size_t column);
 
+/// Whether copies of tiles in pageable memory do not occupy the threads that drive GPUs.
+bool posts_copies();
+
 /// Call this after StarPU has started, but not from a StarPU thread.
 /// @param pinned_memory  limit of the staging buffers for pageable tiles [bytes]; 0: as much as is useful
 void start(std::size_t pinned_memory);

@@ -149,6 +149,8 @@ starpu_data_interface_ops* pageable(std::size_t column) {
   return &ops;
 }
 
+bool posts_copies() { return staging::posts_copies(); }
+
 void start(std::size_t pinned_memory) {
   for (unsigned node = 0; node < starpu_memory_nodes_get_count(); node++) {
     if (starpu_node_get_kind(node) != STARPU_CUDA_RAM || !uses_heap()) continue;

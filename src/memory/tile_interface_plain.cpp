@@ -12,6 +12,7 @@ starpu_data_interface_ops* pinned() {
   return &ops;
 }
 starpu_data_interface_ops* pageable(std::size_t /*column*/) { return pinned(); }
+bool posts_copies() { return false; }
 void start(std::size_t /*pinned_memory*/) {}
 void stop() {}
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <numeric>
 #include <vector>
 
@@ -10,8 +11,8 @@
 
 namespace tessera::detail {
 
-/// Which GPU loads each panel of a stored triangle from host memory, so that all load about as much. One panel after
-/// another, the largest first, goes to the GPU that has least.
+/// Which GPU loads each panel of a stored triangle from host memory, so that all load about as much: the largest
+/// panel first, to the GPU that has least ("longest processing time first", Graham, 1969).
 class TriangleOwners {
  public:
   /// @param order  of the triangle, at least 1

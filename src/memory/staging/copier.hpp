@@ -45,7 +45,7 @@ class StagingBuffer {
   cudaEvent_t pending_ = nullptr;
 };
 
-/// The copy of one tile between host memory and a GPU, in pieces: a job for the thread pool.
+/// The copy of one tile between host memory and a GPU, in pieces.
 struct TileCopy {
   const PartialTile* host = nullptr;
   const PartialTile* device = nullptr;

@@ -32,15 +32,16 @@ struct Moment {
   void reach() const { std::atomic_ref(*counter).store(value, std::memory_order_release); }
 };
 
-/// Threads that run copies in host memory as soon as what each of them waits for has happened. Nobody waits for the
-/// threads but through what they write: they never block, and know nothing of GPUs.
+/// Threads that run copies in host memory as soon as what each of them waits for has happened. No thread waits while
+/// there is another copy that may begin. They know nothing of GPUs.
 /// @tparam Copy  has operator(), which throws nothing
 template <typename Copy>
 class HostCopies {
  public:
   struct Posted {
     Copy copy;
-    Moment begin, end;  ///< when it may begin; what is reached when it has ended
+    Moment begin, end;      ///< when it may begin; what is reached when it has ended
+    std::uint64_t job = 0;  ///< what it is a part of
   };
 
   /// @param threads  If the system refuses to create that many, there are fewer.
@@ -69,6 +70,21 @@ class HostCopies {
     work_.notify_all();
   }
 
+  /// A name for a job that no other has.
+  std::uint64_t new_job() { return ++jobs_; }
+
+  /// Takes back the copies of a job that have not begun, and waits for those that have.
+  void withdraw(std::uint64_t job) {
+    const auto is_of_job = [job](const Posted& posted) { return posted.job == job; };
+    std::unique_lock lock(mutex_);
+    count_ -= std::erase_if(posted_, is_of_job);
+    while (std::ranges::find(running_, job) != running_.end()) {
+      lock.unlock();
+      std::this_thread::yield();
+      lock.lock();
+    }
+  }
+
   std::size_t threads() const { return threads_.size(); }
   /// The number of threads that sleep until a copy is posted.
   int asleep() const { return work_.waiting(); }
@@ -80,6 +96,10 @@ class HostCopies {
       if (auto posted = take()) {
         posted->copy();
         posted->end.reach();
+        {
+          const std::lock_guard lock(mutex_);
+          running_.erase(std::ranges::find(running_, posted->job));
+        }
         last = std::chrono::steady_clock::now();
         continue;
       }
@@ -98,6 +118,7 @@ class HostCopies {
     if (!lock) return std::nullopt;
     const auto next = std::ranges::find_if(posted_, [](const Posted& posted) { return posted.begin.is_reached(); });
     if (next == posted_.end()) return std::nullopt;
+    running_.push_back(next->job);
     auto taken = std::move(*next);
     posted_.erase(next);
     count_--;
@@ -105,11 +126,13 @@ class HostCopies {
   }
 
   const std::chrono::microseconds spin_;
+  std::atomic<std::uint64_t> jobs_ = 0;
   std::atomic<std::size_t> count_ = 0;  ///< of posted_
   EventCount work_;
   std::mutex mutex_;
-  std::deque<Posted> posted_;          // guarded by mutex_
-  std::vector<std::jthread> threads_;  // last: the threads end before the other members are destroyed
+  std::deque<Posted> posted_;           // guarded by mutex_
+  std::vector<std::uint64_t> running_;  // guarded by mutex_: the jobs of copies that have begun
+  std::vector<std::jthread> threads_;   // last: the threads end before the other members are destroyed
 };
 
 }  // namespace tessera::detail::staging

@@ -30,14 +30,15 @@ inline std::size_t piece_bytes(std::size_t tile, std::size_t threads) {
 /// pieces of 1 MiB and 41 in pieces of 2 MiB.
 inline std::size_t posted_piece_bytes(std::size_t tile) { return std::clamp(tile / 8, buffer_bytes / 2, buffer_bytes); }
 
-/// How many buffers copies that are posted to a GPU should have. On an H100, 24 and 48 made no difference.
-/// @param memory  limit for the buffers of all GPUs [bytes]; 0: no limit
+/// How many buffers copies that are posted should have for each GPU and direction. On an H100, 24 and 48 for both
+/// directions made no difference.
+/// @param memory  limit for the buffers of all GPUs in both directions [bytes]; 0: no limit
 /// @return 0: copies should not be posted. Of few cores, the threads that drive GPUs would leave none to the others
 inline std::size_t useful_buffers(std::size_t memory, std::size_t gpus) {
   constexpr std::size_t fewest = 4, useful = 24;
   if (std::thread::hardware_concurrency() < 2 * gpus + 2) return 0;
   if (memory == 0) return useful;
-  const auto buffers = std::min(useful, memory / buffer_bytes / std::max<std::size_t>(gpus, 1));
+  const auto buffers = std::min(useful, memory / buffer_bytes / (2 * std::max<std::size_t>(gpus, 1)));
   return buffers < fewest ? 0 : buffers;
 }
 

@@ -1,85 +1,108 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cuda_runtime.h>
-
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <new>
+#include <thread>
 #include <utility>
 #include <vector>
 
-#include "copier.hpp"
 #include "host_copies.hpp"
-#include "stream_counters.hpp"
 
 namespace tessera::detail::staging {
 
-/// The part of a piece's copy that the host does.
-struct HostCopy {
-  Piece piece;
-  void operator()() const { piece.copy_on_host(); }
+/// What a stream does with a counter.
+struct CounterOperation {
+  enum class Kind { Wait, Reach } kind;
+  Moment moment;
 };
 
-/// Copies of tiles between pageable memory and one GPU that the thread that drives the GPU only posts: it puts the
-/// link's copies into StarPU's stream, where they wait for counters, and threads of the host pack and unpack pieces as
-/// their counters allow.
+/// How often a buffer has been filled, and how often it has been emptied, in a cache line of its own.
+struct alignas(64) BufferCounters {
+  std::uint32_t filled = 0, emptied = 0;
+};
+
+/// Copies of tiles through buffers, in one direction between the host and one GPU, that the thread that drives the GPU
+/// only posts: it puts the link's copies into a stream, where they wait for counters, and threads of the host pack and
+/// unpack pieces as their counters allow.
 ///
-/// Pieces take pinned buffers in turn. A buffer counts how often it has been filled and how often it has been emptied.
-/// On the way to the GPU, a thread of the host fills it when it is empty, and the link empties it when it is full; on
-/// the way back, it is the other way round.
+/// Pieces take the buffers in turn. On the way to the GPU, a thread of the host fills a buffer when it is empty, and
+/// the link empties it when it is full; on the way back, it is the other way round. Whatever waits was posted after
+/// what it waits for. So nothing waits forever, even if the device runs several streams in one queue.
 ///
-/// Each copy waits only for copies that were posted before it. So none waits forever, even if the device runs several
-/// streams in one queue.
+/// @tparam Job  the copy of a tile. It has
+///              - piece_count(), and to_gpu, which is the same for all jobs
+///              - copy_on_link(piece, buffer): adds the copy between a buffer and the GPU to the job's stream
+///              - add(operations): adds operations to the stream; several at a time cost as much as one
+///              - on_host(piece, buffer): what copies between host memory and a buffer, a `HostCopy`
+template <typename Job, typename HostCopy>
 class PostedCopies {
  public:
-  /// @param buffers  of `buffer_bytes` each
-  /// @throws RuntimeError
-  PostedCopies(const StreamCounters& streams, std::size_t buffers)
-      : streams_(streams), data_(gpu::allocate_host(buffers * buffer_bytes)),
-        memory_of_counters_(gpu::allocate_host(buffers * sizeof(Counters))), counters_(buffers), uses_(buffers) {
-    for (std::size_t i = 0; i < buffers; i++)
-      counters_[i] = new (static_cast<Counters*>(memory_of_counters_.get()) + i) Counters;
+  /// @param data      memory of `buffers` buffers of `bytes` each, which the GPU can access, like the counters
+  /// @param counters  one of each buffer, all 0
+  /// @pre  there are at least two buffers
+  PostedCopies(std::byte* data, std::size_t bytes, BufferCounters* counters, std::size_t buffers)
+      : data_(data), bytes_(bytes), counters_(counters), uses_(buffers) {}
+
+  /// Makes the job's stream wait for the copy.
+  /// @throws  what a function of the job throws, after which nothing may be posted any more. Threads of the host do not
+  ///          touch the tile then, and its stream does not wait for them, but does not hold what it should, either
+  /// @pre  no other thread is in here
+  void post(Job& job, HostCopies<HostCopy>& host) {
+    const auto name = host.new_job();
+    std::vector<Begun> begun;
+    begun.reserve(static_cast<std::size_t>(job.piece_count()));
+    try {
+      post_pieces(job, name, host, begun);
+    } catch (...) {
+      host.withdraw(name);
+      for (const auto& piece : begun) piece.end();
+      throw;
+    }
   }
 
-  /// Makes `job.stream` wait for the copy of a tile.
-  /// @param job   to or from the GPU of this object; its pieces fit the buffers
-  /// @pre  the GPU is the current device, and no other thread is in here
-  /// @throws RuntimeError  after which nothing may be posted any more. Streams do not wait for what was not posted
-  void post(const TileCopy& job, HostCopies<HostCopy>& host) {
+ private:
+  /// What streams may wait for.
+  struct Begun {
+    Moment earlier, last;
+
+    /// Reaches `last` after `earlier`, which another job may wait for. A device that does not get there within a second
+    /// has failed.
+    void end() const {
+      const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+      while (!earlier.is_reached() && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
+      if (!last.is_reached()) last.reach();
+    }
+  };
+
+  void post_pieces(Job& job, std::uint64_t name, HostCopies<HostCopy>& host, std::vector<Begun>& begun) {
     using enum CounterOperation::Kind;
-    std::vector<CounterOperation> operations, ends;  // a call for several costs as much as for one
-    const auto flush = [&] { streams_.add(job.stream, std::exchange(operations, {})); };
+    std::vector<CounterOperation> operations, ends;
+    const auto flush = [&] { job.add(std::exchange(operations, {})); };
     for (int i = 0; i < job.piece_count(); i++) {
       const std::size_t buffer = next_++ % uses_.size();
-      auto& counters = *counters_[buffer];
+      auto& counters = counters_[buffer];
       const auto use = ++uses_[buffer];
-      const Piece piece(job, i, static_cast<std::byte*>(data_.get()) + buffer * buffer_bytes);
+      auto* const data = data_ + buffer * bytes_;
       const Moment empty{&counters.emptied, use - 1}, full{&counters.filled, use}, done{&counters.emptied, use};
+      begun.push_back({empty, job.to_gpu ? full : done});
+      if (job.to_gpu) host.post({job.on_host(i, data), empty, full, name});
       operations.push_back({Wait, job.to_gpu ? full : empty});
-      try {
-        flush();
-        piece.copy_on_link(job.stream);
-      } catch (...) {
-        if (job.to_gpu) full.reach();  // the stream may wait for it
-        throw;
-      }
+      flush();
+      job.copy_on_link(i, data);
       operations.push_back({Reach, job.to_gpu ? done : full});
-      if (job.to_gpu) host.post({{piece}, empty, full});
-      else host.post({{piece}, full, done}), ends.push_back({Wait, done});
+      if (job.to_gpu) continue;
+      host.post({job.on_host(i, data), full, done, name});
+      ends.push_back({Wait, done});
     }
     operations.insert(operations.end(), ends.begin(), ends.end());
     flush();
   }
 
- private:
-  struct alignas(64) Counters {  // a cache line of their own
-    std::uint32_t filled = 0, emptied = 0;
-  };
-
-  const StreamCounters streams_;
-  gpu::HostMemory data_, memory_of_counters_;
-  std::vector<Counters*> counters_;  ///< by buffer
+  std::byte* const data_;
+  const std::size_t bytes_;
+  BufferCounters* const counters_;
   std::vector<std::uint32_t> uses_;  ///< by buffer
   std::size_t next_ = 0;
 };

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "memory/partial_tile.hpp"
 #include "packed_columns.hpp"
 #include "posted_copies.hpp"
+#include "stream_counters.hpp"
 #include "thread_pool.hpp"
 
 namespace tessera::detail::staging {
@@ -28,38 +30,75 @@ namespace {
 ThreadPool<Copier>* pool = nullptr;
 Corners* corners = nullptr;
 
+/// The part of a piece's copy that the host does.
+struct HostCopy {
+  Piece piece;
+  void operator()() const { piece.copy_on_host(); }
+};
+
+/// The copy of a tile that is posted.
+struct PostedCopy {
+  const TileCopy& copy;
+  const StreamCounters& streams;
+  bool to_gpu = copy.to_gpu;
+
+  int piece_count() const { return copy.piece_count(); }
+  void add(const std::vector<CounterOperation>& operations) const { streams.add(copy.stream, operations); }
+  void copy_on_link(int piece, std::byte* buffer) const { Piece(copy, piece, buffer).copy_on_link(copy.stream); }
+  HostCopy on_host(int piece, std::byte* buffer) const { return {Piece(copy, piece, buffer)}; }
+};
+
 /// Posts the copies of all GPUs.
 class Posting {
  public:
-  /// @param buffers  of each GPU
+  /// @param buffers  of each GPU, in each direction
   Posting(const StreamCounters& streams, std::size_t buffers, std::size_t threads)
       : streams_(streams), buffers_(buffers), host_(threads) {}
 
-  /// @return  false if an earlier copy of that GPU failed
+  std::size_t threads() const { return host_.threads(); }
+
+  /// @return  false if copies of this GPU in this direction cannot be posted, or not any more
   /// @throws RuntimeError
   bool post(const TileCopy& job) {
-    auto& gpu = gpus_[static_cast<std::size_t>(job.gpu)];
-    const std::lock_guard lock(gpu.mutex);
-    if (gpu.failed) return false;
-    gpu.failed = true;
     job.select_device();
-    if (gpu.copies == nullptr) gpu.copies = std::make_unique<PostedCopies>(streams_, buffers_);
-    gpu.copies->post(job, host_);
-    gpu.failed = false;
+    auto& direction = directions_[static_cast<std::size_t>(job.gpu)][job.to_gpu ? 1 : 0];
+    const std::lock_guard lock(direction.mutex);
+    if (direction.failed) return false;
+    direction.failed = true;
+    if (!direction.copies && !prepare(direction, job.stream)) return false;
+    PostedCopy posted{job, streams_};
+    direction.copies->post(posted, host_);
+    direction.failed = false;
     return true;
   }
 
  private:
-  struct Gpu {
+  struct Direction {
     std::mutex mutex;
-    std::unique_ptr<PostedCopies> copies;
     bool failed = false;
+    gpu::HostMemory data, counters;
+    std::optional<PostedCopies<PostedCopy, HostCopy>> copies;
   };
+
+  /// @return  false if the system pins no more memory, or if the device's streams have no counters
+  bool prepare(Direction& direction, cudaStream_t stream) const {
+    try {
+      direction.data = gpu::allocate_host(buffers_ * buffer_bytes);
+      direction.counters = gpu::allocate_host(buffers_ * sizeof(BufferCounters));
+      auto* const counters = static_cast<BufferCounters*>(direction.counters.get());
+      std::uninitialized_value_construct_n(counters, buffers_);
+      streams_.add(stream, std::array{CounterOperation{CounterOperation::Kind::Reach, {&counters->emptied, 0}}});
+      direction.copies.emplace(static_cast<std::byte*>(direction.data.get()), buffer_bytes, counters, buffers_);
+    } catch (const RuntimeError&) {
+      cudaGetLastError();  // so that nobody else gets this error
+    }
+    return direction.copies.has_value();
+  }
 
   const StreamCounters streams_;
   const std::size_t buffers_;
-  std::array<Gpu, STARPU_MAXCUDADEVS> gpus_;  ///< by CUDA's number
-  HostCopies<HostCopy> host_;                 ///< last: its threads end before the buffers are freed
+  std::array<std::array<Direction, 2>, STARPU_MAXCUDADEVS> directions_;  ///< by CUDA's number
+  HostCopies<HostCopy> host_;  ///< last: its threads end before the buffers are freed
 };
 Posting* posting = nullptr;  ///< null: copies cannot be posted
 
@@ -133,9 +172,12 @@ void start(std::size_t pinned_memory) {
   const auto streams = StreamCounters::find();
   if (const auto buffers = useful_buffers(pinned_memory, gpus); streams && buffers > 0)
     posting = new Posting(*streams, buffers, useful_threads());
-  pool = new ThreadPool<Copier>(posting != nullptr ? 0 : useful_threads(pinned_memory, Copier::bytes, gpus));
+  if (posting != nullptr && posting->threads() == 0) delete std::exchange(posting, nullptr);
+  pool = new ThreadPool<Copier>(posting != nullptr ? 0 : threads_of_pool(pinned_memory, Copier::bytes, gpus));
   corners = new Corners;
 }
+
+bool posts_copies() { return posting != nullptr; }
 
 void stop() {
   delete std::exchange(posting, nullptr);

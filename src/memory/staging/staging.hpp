@@ -18,11 +18,14 @@ const starpu_data_copy_methods* pinned_copies();
 /// @pre  a column of the tile fits a staging buffer
 const starpu_data_copy_methods* pageable_copies();
 
-/// Starts the thread pool. The threads inherit the cores of the calling thread, so do not call this from a thread of
+/// Starts the copying threads. They inherit the cores of the calling thread, so do not call this from a thread of
 /// StarPU's, which is bound to one core. Staging buffers are allocated when a thread first needs them.
-/// @param pinned_memory  limit for all staging buffers [bytes]; 0: no limit. The threads that drive the GPUs get
-///                       theirs in any case, the pool gets the rest.
+/// @param pinned_memory  limit for all staging buffers [bytes]; 0: no limit. If it is too little to post copies, the
+///                       threads that drive the GPUs get buffers in any case, and others get the rest.
 void start(std::size_t pinned_memory);
+
+/// Whether the copies of tiles in pageable memory do not occupy the threads that drive GPUs.
+bool posts_copies();
 
 /// Ends the threads and frees the staging buffers.
 /// @pre  no tile is being copied

@@ -4,6 +4,7 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -12,17 +13,11 @@
 
 #include <tessera/error.hpp>
 
-#include "host_copies.hpp"
+#include "posted_copies.hpp"
 
 namespace tessera::detail::staging {
 
-/// What a stream does with a counter in pinned memory.
-struct CounterOperation {
-  enum class Kind { Wait, Reach } kind;
-  Moment moment;
-};
-
-/// Lets streams wait for counters and write them. CUDA has this on all devices since 12.0.
+/// Lets streams wait for counters in pinned memory, and write them. CUDA has this on all devices since 12.0.
 class StreamCounters {
  public:
   /// Nothing if the driver is older, or the toolkit older than 12.5, which finds functions of the driver by version.

@@ -39,7 +39,7 @@ inline std::size_t useful_threads() {
 /// @param memory   limit for the staging buffers of all threads [bytes]; 0: no limit
 /// @param copier   what one thread needs of it
 /// @param posters  threads that post jobs. They copy in any case, the pool gets the rest of the memory.
-inline std::size_t useful_threads(std::size_t memory, std::size_t copier, std::size_t posters) {
+inline std::size_t threads_of_pool(std::size_t memory, std::size_t copier, std::size_t posters) {
   const auto useful = useful_threads();
   if (memory == 0) return useful;
   const auto copiers = memory / copier;

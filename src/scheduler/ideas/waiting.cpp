@@ -2,6 +2,7 @@
 #include "waiting.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace tessera::scheduler {
 
@@ -29,9 +30,10 @@ bool arrives(const State& state, const Worker& worker, const Task& task) {
 /// How long the link to the host needs for all that the reserved tasks miss [s].
 double seconds_until_all_have_arrived(const State& state, const Worker& worker) {
   std::size_t bytes = 0;
+  std::set<TileId> counted;
   for (const auto& slot : worker.station.slots())
     for (const auto& use : slot.task->tiles)
-      if (use.reads && !state.cache.valid(use.tile, worker.node)) bytes += use.bytes;
+      if (use.reads && !state.cache.valid(use.tile, worker.node) && counted.insert(use.tile).second) bytes += use.bytes;
   return state.cache.seconds(0, bytes, worker.node);
 }
 

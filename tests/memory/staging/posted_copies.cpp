@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copies through buffers that are only posted: a thread stands for the stream of a GPU.
+#include "memory/staging/posted_copies.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace tessera::test::posted_copies_cpp {
+namespace {
+
+using detail::staging::BufferCounters;
+using detail::staging::CounterOperation;
+using testing::Each;
+using namespace std::chrono_literals;
+using HostCopy = std::function<void()>;
+using HostCopies = detail::staging::HostCopies<HostCopy>;
+
+/// Runs what is added, one after another.
+class Stream {
+ public:
+  void add(std::function<void()> work) {
+    const std::lock_guard lock(mutex_);
+    work_.push_back(std::move(work));
+    added_++;
+  }
+  /// Returns when all that has been added has ended.
+  void synchronize() {
+    while (done_ < added_) std::this_thread::yield();
+  }
+
+ private:
+  void run(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      std::optional<std::function<void()>> next;
+      {
+        const std::lock_guard lock(mutex_);
+        if (!work_.empty()) next = std::move(work_.front()), work_.pop_front();
+      }
+      if (next) (*next)(), done_++;
+      else std::this_thread::yield();
+    }
+  }
+
+  std::atomic<int> added_ = 0, done_ = 0;
+  std::mutex mutex_;
+  std::deque<std::function<void()>> work_;
+  std::jthread thread_{[this](const std::stop_token& stop) { run(stop); }};
+};
+
+/// The copy of a tile whose pieces are numbers.
+struct Copy {
+  Stream& stream;
+  std::vector<int>&host, &gpu;
+  bool to_gpu;
+  int fails_at = -1;  ///< the call of `add` or `copy_on_link` that throws
+  int calls = 0;
+
+  void call() {
+    if (calls++ == fails_at) throw std::runtime_error("as it should");
+  }
+  int piece_count() const { return static_cast<int>(host.size()); }
+  void add(const std::vector<CounterOperation>& operations) {
+    call();
+    for (const auto& [kind, moment] : operations)
+      stream.add([kind = kind, moment = moment] {
+        if (kind == CounterOperation::Kind::Reach) return moment.reach();
+        while (!moment.is_reached()) std::this_thread::yield();
+      });
+  }
+  void copy_on_link(int piece, std::byte* buffer) {
+    call();
+    auto* const number = &gpu[static_cast<std::size_t>(piece)];
+    stream.add(
+        [=, in = to_gpu] { in ? std::memcpy(number, buffer, sizeof(int)) : std::memcpy(buffer, number, sizeof(int)); });
+  }
+  HostCopy on_host(int piece, std::byte* buffer) const {
+    auto* const number = &host[static_cast<std::size_t>(piece)];
+    return
+        [=, in = to_gpu] { in ? std::memcpy(buffer, number, sizeof(int)) : std::memcpy(number, buffer, sizeof(int)); };
+  }
+};
+
+class Posted : public ::testing::TestWithParam<bool> {
+ protected:
+  static constexpr std::size_t buffers = 3;
+
+  std::vector<int>& source(std::vector<int>& host, std::vector<int>& gpu) const { return GetParam() ? host : gpu; }
+  std::vector<int>& target(std::vector<int>& host, std::vector<int>& gpu) const { return GetParam() ? gpu : host; }
+
+  std::array<int, buffers> data_{};
+  std::array<BufferCounters, buffers> counters_{};
+  detail::staging::PostedCopies<Copy, HostCopy> copies_{reinterpret_cast<std::byte*>(data_.data()), sizeof(int),
+                                                        counters_.data(), buffers};
+  Stream stream_;
+  HostCopies threads_{3, 0us};
+};
+
+TEST_P(Posted, AreThereWhenTheStreamIs) {
+  std::vector<std::vector<int>> host, gpu;
+  std::vector<Copy> all;
+  for (const std::size_t pieces : {0, 1, 2, 3, 4, 7, 40, 1, 11})
+    host.emplace_back(pieces, -1), gpu.emplace_back(pieces, -2);
+  int number = 0;
+  for (std::size_t i = 0; i < host.size(); i++) {
+    for (auto& value : source(host[i], gpu[i])) value = ++number;
+    all.push_back({stream_, host[i], gpu[i], GetParam()});
+  }
+  for (auto& copy : all) copies_.post(copy, threads_);
+  stream_.synchronize();
+  EXPECT_EQ(host, gpu);
+}
+
+// The stream ends, and threads of the host touch nothing any more, wherever it fails. What was posted before is right.
+TEST_P(Posted, FailAtOnce) {
+  constexpr std::size_t pieces = 8;
+  for (int call = 0; call <= 2 * static_cast<int>(pieces); call++) {
+    detail::staging::PostedCopies<Copy, HostCopy> copies(reinterpret_cast<std::byte*>(data_.data()), sizeof(int),
+                                                         counters_.data(), buffers);
+    counters_ = {};
+    std::vector<int> host(pieces, 1), gpu(pieces, 2), failed_host(pieces, 3), failed_gpu(pieces, 4);
+    Copy good{stream_, host, gpu, GetParam()}, bad{stream_, failed_host, failed_gpu, GetParam(), call};
+    copies.post(good, threads_);
+    EXPECT_THROW(copies.post(bad, threads_), std::runtime_error);
+    const auto left = failed_host;
+    std::ranges::fill(failed_host, 5);
+    stream_.synchronize();
+    EXPECT_THAT(target(host, gpu), Each(GetParam() ? 1 : 2)) << call;
+    EXPECT_THAT(failed_host, Each(5)) << call;
+    EXPECT_THAT(left, Each(testing::AnyOf(3, 4))) << call;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Directions, Posted, testing::Bool(), [](const auto& direction) {
+  return std::string(direction.param ? "ToTheGpu" : "FromTheGpu");
+});
+
+}  // namespace
+}  // namespace tessera::test::posted_copies_cpp
