@@ -57,7 +57,8 @@ class PostedCopies {
       post_pieces(job, name, host, begun);
     } catch (...) {
       host.withdraw(name);
-      for (const auto& piece : begun) piece.end();
+      const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+      for (const auto& piece : begun) piece.end(limit);
       throw;
     }
   }
@@ -67,10 +68,9 @@ class PostedCopies {
   struct Begun {
     Moment earlier, last;
 
-    /// Reaches `last` after `earlier`, which another job may wait for. A device that does not get there within a second
-    /// has failed.
-    void end() const {
-      const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    /// Reaches `last` after `earlier`, which another job may wait for.
+    /// @param limit  a device that has not got there by then has failed
+    void end(std::chrono::steady_clock::time_point limit) const {
       while (!earlier.is_reached() && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
       if (!last.is_reached()) last.reach();
     }

@@ -42,8 +42,8 @@ double seconds_until_all_have_arrived(const State& state, const Worker& worker) 
 /// another of its tasks waits for. A request may find no room before its task is popped, so this ends after some time.
 bool postpones(const State& state, Worker& worker, const Task& task, double now) {
   if (!std::ranges::any_of(worker.station.slots(), &Slot::waits) || !arrives(state, worker, task)) return false;
-  if (worker.postponed_since == 0) worker.postponed_since = now;
-  return now - worker.postponed_since < seconds_until_all_have_arrived(state, worker);
+  if (worker.postpones_until == 0) worker.postpones_until = now + seconds_until_all_have_arrived(state, worker);
+  return now < worker.postpones_until;
 }
 
 }  // namespace
@@ -72,7 +72,7 @@ bool awaited_by_a_peer(const State& state, const Worker& worker, TileId tile) {
 std::optional<Slot> next_task(const State& state, Worker& worker, double now) {
   const auto& slots = worker.station.slots();
   if (slots.empty()) {
-    worker.postponed_since = 0;
+    worker.postpones_until = 0;
     return std::nullopt;
   }
   auto chosen = std::ranges::find_if(slots, [&](const Slot& s) { return state.cache.has_all(*s.task, worker.node); });
@@ -87,7 +87,7 @@ std::optional<Slot> next_task(const State& state, Worker& worker, double now) {
       return std::nullopt;
     }
   }
-  worker.postponed_since = 0;
+  worker.postpones_until = 0;
   return worker.station.remove(static_cast<std::size_t>(chosen - slots.begin()));
 }
 

@@ -42,7 +42,7 @@ struct Worker {
   double started = 0;          ///< when its last task started; 0: none has
   double expected = 0;         ///< how long that task was expected to take; 0: not known
   double idle_since = 0;       ///< 0: it runs a task, or has had nothing to do yet
-  double postponed_since = 0;  ///< since when `next_task` postpones a task; 0: it does not
+  double postpones_until = 0;  ///< until when `next_task` postpones tasks; 0: it does not
   bool idle_for_data = false;  ///< it had work when `idle_since` was set
 
   std::size_t backlog() const { return bound.size() + station.size(); }
