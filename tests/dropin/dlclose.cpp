@@ -40,10 +40,10 @@ void open_compute_close(int n) {
 const Variables not_preloaded{{"LD_PRELOAD", {}}, {"OPENBLAS_NUM_THREADS", "1"}};
 
 const Scenario again{"open, compute, close, three times", [] {
-                       const int before = thread_count();
+                       const auto before = thread_names();
                        for (int i = 0; i < 3; i++) {
                          open_compute_close(150);
-                         require(thread_count() == before, "threads are left behind");
+                         require_same(before, thread_names(), "threads are left behind");
                          require(dlopen(std::getenv("TESSERA_TEST_DROPIN"), RTLD_NOW | RTLD_NOLOAD) == nullptr,
                                  "the library is still there");
                        }
@@ -57,9 +57,9 @@ TEST(Dlclose, LeavesNoThreads) {
 }
 
 const Scenario untouched{"open and close", [] {
-                           const int before = thread_count();
+                           const auto before = thread_names();
                            for (int i = 0; i < 3; i++) require(dlclose(open_it()) == 0, "dlclose");
-                           require(thread_count() == before, "threads are left behind");
+                           require_same(before, thread_names(), "threads are left behind");
                            return 0;
                          }};
 
@@ -67,9 +67,9 @@ TEST(Dlclose, WithoutACall) { EXPECT_TRUE(has_ended_silently(untouched.run(not_p
 
 const Scenario more{"open, compute, close, with OpenBLAS's threads", [] {
                       open_compute_close(150);
-                      const int once = thread_count();
+                      const auto once = thread_names();
                       open_compute_close(400);
-                      require(thread_count() == once, "threads are left behind");
+                      require_same(once, thread_names(), "threads are left behind");
                       return 0;
                     }};
 
@@ -79,9 +79,9 @@ TEST(Dlclose, LeavesOpenBlasAlone) {
 }
 
 const Scenario in_thread{"open, compute, close in threads that end", [] {
-                           const int before = thread_count();
+                           const auto before = thread_names();
                            for (int i = 0; i < 3; i++) std::thread(open_compute_close, 150).join();
-                           require(thread_count() == before, "threads are left behind");
+                           require_same(before, thread_names(), "threads are left behind");
                            return 0;
                          }};
 

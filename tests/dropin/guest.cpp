@@ -36,10 +36,10 @@ double cpu_seconds() {
 }
 
 const Scenario small{"small calls", [] {
-                       const int before = thread_count();
+                       const auto before = thread_names();
                        for (unsigned i = 0; i < 300; i++) require(product_is_right(50, i), "a product");
                        require(solution_is_right(60), "a solution");
-                       require(thread_count() == before, "threads have been started");
+                       require_same(before, thread_names(), "threads have been started");
                        require(!has_library("libtessera.so"), "libtessera.so has been loaded");
                        require(!has_library("libstarpu"), "StarPU has been loaded");
                        require(has_library("libtessera_blas.so"), "we have not been there");
@@ -128,7 +128,7 @@ const Scenario settings{"what belongs to the program", [] {
                             require(product_is_right(200, i), "a product");
                             require(openblas_get_num_threads() == threads, "OpenBLAS has other threads");
                             require(handlers() == handlers_before, "a signal has another handler");
-                            require(variables() == variables_before, "the environment is another");
+                            require_same(variables_before, variables(), "the environment is another");
                             const auto now = cores();
                             require(CPU_EQUAL(&now, &cores_before), "this thread is bound to other cores");
                           }

@@ -84,6 +84,18 @@ inline void require(bool holds, const char* what) {
   _exit(98);
 }
 
+/// Checks that two sorted lists are equal. If not, writes `what` and what only one of them has to standard output.
+inline void require_same(const std::vector<std::string>& before, const std::vector<std::string>& now,
+                         const char* what) {
+  std::vector<std::string> gone, come;
+  std::ranges::set_difference(before, now, std::back_inserter(gone));
+  std::ranges::set_difference(now, before, std::back_inserter(come));
+  std::string text = what;
+  for (const auto& one : gone) text += "; gone: " + one;
+  for (const auto& one : come) text += "; new: " + one;
+  require(before == now, text.c_str());
+}
+
 /// A temporary folder. The destructor removes it.
 class Folder {
  public:
@@ -225,14 +237,16 @@ inline int status_of(pid_t child, double seconds = 10) {
   return WEXITSTATUS(status);
 }
 
-/// The number of threads of this process, without CUDA's, which exist until the end.
-inline int thread_count() {
-  return static_cast<int>(
-      std::ranges::count_if(std::filesystem::directory_iterator("/proc/self/task"), [](const auto& thread) {
-        std::ifstream file(thread.path() / "comm");
-        std::string name;
-        return std::getline(file, name) && !name.starts_with("cuda");
-      }));
+/// The names of the threads of this process, without CUDA's, which exist until the end.
+inline std::vector<std::string> thread_names() {
+  std::vector<std::string> names;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream file(thread.path() / "comm");
+    std::string name;
+    if (std::getline(file, name) && !name.starts_with("cuda")) names.push_back(name);
+  }
+  std::ranges::sort(names);
+  return names;
 }
 
 }  // namespace tessera::test
