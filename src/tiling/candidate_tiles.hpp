@@ -39,11 +39,13 @@ double largest_share(Index whole, Index tile, int gpus, Cost cost) {
 inline constexpr double least_room = 3.9;
 
 /// Whether a GPU has room for `least_room` sets of tiles, and none is too large.
-/// @param update  both factors of an update have tiles of the same height as C
-inline bool fits(const MachineModel& machine, TileExtents tile, bool update = false) {
+/// @param update   both factors of an update have tiles of the same height as C
+/// @param largest  bytes that a tile may have
+inline bool fits(const MachineModel& machine, TileExtents tile, bool update = false,
+                 double largest = largest_tile_bytes) {
   const double a = machine.bytes(tile.m, tile.k), b = update ? a : machine.bytes(tile.k, tile.n),
                c = machine.bytes(tile.m, tile.n);
-  if (std::max({a, b, c}) > largest_tile_bytes) return false;
+  if (std::max({a, b, c}) > largest) return false;
   return machine.gpu_memory <= 0 || least_room * (a + b + c) <= machine.gpu_memory;
 }
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <ranges>
 #include <sstream>
+#include <vector>
 
 #include "block.hpp"
 #include "candidate_tiles.hpp"
@@ -41,9 +41,11 @@ bool in_core(const MachineModel& machine, const Product& p) {
   return machine.gpu_memory <= 0 || whole <= machine.gpu_memory;
 }
 
-/// How often A and B are copied to the GPUs, all GPUs taken together: out of core, once for each block of C.
+/// How often A and B are copied to the GPUs, all GPUs taken together: out of core, once for each block of C, less what
+/// the next block still finds there.
 struct Passes {
   double a = 1, b = 1;
+  double blocks = 1;
 };
 Passes passes(const MachineModel& machine, const Product& p, TileExtents tile) {
   if (in_core(machine, p)) return {};
@@ -51,7 +53,9 @@ Passes passes(const MachineModel& machine, const Product& p, TileExtents tile) {
   const auto blocks = [](Index extent, Index size) {
     return static_cast<double>(divide_up(extent, std::max<Index>(1, size)));
   };
-  return {blocks(p.n, block.columns * tile.n), blocks(p.m, block.rows * tile.m)};
+  const double rows = blocks(p.m, block.rows * tile.m), columns = blocks(p.n, block.columns * tile.n),
+               terms = blocks(p.k, tile.k);
+  return {columns - (columns - 1) / (terms * rows), rows - (rows - 1) / terms, rows * columns};
 }
 
 /// Wide tiles slow down long calls on several GPUs.
@@ -119,17 +123,21 @@ double predict(const MachineModel& machine, const Product& p, TileExtents tile) 
   const double first = p.update ? p.products * m * k * a : m * k * a + k * n * b;
   // Out of core, each block of C waits for its first tiles. Empty blocks beside a triangle are counted as well: without
   // them, the tiles of dsyr2k become larger, and in two of three cases slower.
-  const double blocks = again.a * again.b;
+  const double blocks = again.blocks;
   const double apart = p.triangle && machine.gpus > 1 ? unequal_ends * sum : 0;
   return overlapped(compute, in) + blocks * first + last + apart + slowed_down(machine, tile, compute, blocks == 1);
 }
+
+/// Out of core, the height of tiles whose columns are copied at the full rate while the GPU computes.
+constexpr Index tall_tile = 8192;
+bool is_tall(TileExtents tile) { return tile.m >= tall_tile; }
 
 /// The number of tiles of C per GPU below which tiles may be half as wide as `narrowest` allows. A GPU with too few
 /// tiles has nothing to compute while it waits for one, which is worse than slower kernels.
 constexpr Index enough_tiles = 8;
 
 bool too_narrow(const MachineModel& machine, const Product& p, TileExtents tile) {
-  if (narrowest * tile.n >= tile.m) return false;
+  if ((is_tall(tile) ? 2 : 1) * narrowest * tile.n >= tile.m) return false;
   const Index twice_as_wide = divide_up(p.m, tile.m) * divide_up(p.n, 2 * tile.n) / (p.triangle ? 2 : 1);
   return 2 * narrowest * tile.n < tile.m || twice_as_wide >= enough_tiles * machine.gpus;
 }
@@ -150,18 +158,22 @@ bool too_many(const MachineModel& machine, Index m, Index n, TileExtents tile) {
 /// and 72 in dsyr2k.
 Index shortest_chunk(const MachineModel& machine, const Product& p, Index rows) {
   const bool twice = p.update && divide_up(p.k, rows) >= 8 && in_core(machine, p);
-  return twice ? std::min(2 * rows, candidates.back()) : rows;
+  return std::min(twice ? 2 * rows : rows, candidates.back());
 }
 
-/// The least height of a tile. Out of core, low tiles are loaded more often than predicted, and their columns are
+/// The heights that are compared. Out of core, low tiles are loaded more often than predicted, and their columns are
 /// copied slowly all the time. With room for a quarter of the operands of dgemm 16384, two H100 took 0.171 s with the
 /// tiles that are chosen with this height, and 0.228 s with those of 1024×1024 that were chosen without. In
 /// simulations, dgemm, dsymm and dsyrk with room for a quarter on two H200, or for an eighth on one, were 3 to 29 %
 /// faster; dsyr2k was 18 % slower.
-Index least_height(const MachineModel& machine, const Product& p) {
+std::vector<Index> heights(const MachineModel& machine, const Product& p) {
   constexpr Index high = 2048;
-  const bool wanted = p.products == 1 && !in_core(machine, p) && fits(machine, {high, high, high}, p.update);
-  return wanted ? high : candidates.front();
+  std::vector<Index> all(candidates.begin(), candidates.end());
+  if (in_core(machine, p)) return all;
+  if (p.products == 1 && fits(machine, {high, high, high}, p.update))
+    std::erase_if(all, [](Index m) { return m < high; });
+  if (!p.triangle && !p.stored.a) all.push_back(tall_tile);
+  return all;
 }
 
 /// The fastest tiles for which `allowed` is true. Tiles are wider than high only if B is stored transposed: the columns
@@ -175,14 +187,15 @@ ChosenTiles choose(const MachineModel& machine, const Product& p, Index fixed, A
     if (seconds < best.seconds) best = {tile.m, tile.n, tile.k, seconds, ""};
   };
   const auto smallest = candidates.front();
-  const Index least = least_height(machine, p);
   if (fixed > 0) consider({fixed, fixed, fixed});
   else
-    for (const Index m : candidates | std::views::filter([&](Index height) { return height >= least; }))
+    for (const Index m : heights(machine, p))
       for (const Index n : candidates)
         for (const Index k : candidates)
-          if (const TileExtents tile{m, n, k}; k >= shortest_chunk(machine, p, m) && !too_narrow(machine, p, tile) &&
-                                               (n <= m || p.stored.b) && allowed(tile) && fits(machine, tile, p.update))
+          if (const TileExtents tile{m, n, k};
+              k >= shortest_chunk(machine, p, m) && !too_narrow(machine, p, tile) && (n <= m || p.stored.b) &&
+              allowed(tile) &&
+              fits(machine, tile, p.update, is_tall(tile) ? 2 * largest_tile_bytes : largest_tile_bytes))
             consider(tile);
   if (best.m == 0) consider({smallest, smallest, smallest});
 

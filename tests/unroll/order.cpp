@@ -132,6 +132,24 @@ TEST(ProductOrder, FinishesOneResultAfterAnother) {
   }
 }
 
+/// In layers, a block begins with the term with which the one before it has ended, beside or below or above it.
+TEST(ProductOrder, BeginsABlockWithInputsThatTheLastOneHasUsed) {
+  detail::Block block{2, 3};
+  block.resident = 0;
+  const auto steps = product_order(6, 9, Part::All, 4, block, {{1, 1}, 6, 9, Part::All});
+  const auto block_of = [&](const Step& step) { return std::pair(step.i / block.rows, step.j / block.columns); };
+  int changes = 0;
+  for (std::size_t s = 1; s < steps.size(); s++) {
+    const auto [i, j] = block_of(steps[s]);
+    const auto [i_before, j_before] = block_of(steps[s - 1]);
+    if (i == i_before && j == j_before) continue;
+    changes++;
+    EXPECT_EQ(std::abs(i - i_before) + std::abs(j - j_before), 1);
+    EXPECT_EQ(steps[s].k, steps[s - 1].k);
+  }
+  EXPECT_EQ(changes, 8);
+}
+
 TEST(ProductOrder, KeepsToLayersWhereTheInputsOfASumHaveNoRoomOrGpusAreUnequal) {
   detail::Block little_memory{4, 4}, unequal{4, 4};
   little_memory.resident = 7, unequal.tile_after_tile = false;
