@@ -24,30 +24,34 @@ struct alignas(64) BufferCounters {
 };
 
 /// Copies of tiles through buffers, in one direction between the host and one GPU, that the thread that drives the GPU
-/// only posts: it puts the link's copies into a stream, where they wait for counters, and threads of the host pack and
+/// only posts: it puts the link's copies into streams, where they wait for counters, and threads of the host pack and
 /// unpack pieces as their counters allow.
 ///
-/// Pieces take the buffers in turn. On the way to the GPU, a thread of the host fills a buffer when it is empty, and
-/// the link empties it when it is full; on the way back, it is the other way round. Whatever waits was posted after
-/// what it waits for. So nothing waits forever, even if the device runs several streams in one queue.
+/// Pieces take the buffers and the link's streams in turn: while one stream copies, the next one gets ready. On the way
+/// to the GPU, a thread of the host fills a buffer when it is empty, and the link empties it when it is full; on the
+/// way back, it is the other way round. Whatever waits was posted after what it waits for. So nothing waits forever,
+/// even if the device runs several streams in one queue.
 ///
 /// @tparam Job  the copy of a tile. It has
 ///              - piece_count(), and to_gpu, which is the same for all jobs
-///              - copy_on_link(piece, buffer): adds the copy between a buffer and the GPU to the job's stream
-///              - add(operations): adds operations to the stream; several at a time cost as much as one
 ///              - on_host(piece, buffer): what copies between host memory and a buffer, a `HostCopy`
+///              - copy_on_link(i, piece, buffer): adds the copy between a buffer and the GPU to the link's stream i
+///              - add_to_link(i, operations): adds operations to that stream; several at a time cost as much as one
+///              - add(operations): adds them to the stream that waits for the job
+///              - synchronize(): waits for all streams of the link, which wait for nothing any more
 template <typename Job, typename HostCopy>
 class PostedCopies {
  public:
   /// @param data      memory of `buffers` buffers of `bytes` each, which the GPU can access, like the counters
   /// @param counters  one of each buffer, all 0
+  /// @param streams   of the link
   /// @pre  there are at least two buffers
-  PostedCopies(std::byte* data, std::size_t bytes, BufferCounters* counters, std::size_t buffers)
-      : data_(data), bytes_(bytes), counters_(counters), uses_(buffers) {}
+  PostedCopies(std::byte* data, std::size_t bytes, BufferCounters* counters, std::size_t buffers, std::size_t streams)
+      : data_(data), bytes_(bytes), counters_(counters), uses_(buffers), link_(streams) {}
 
   /// Makes the job's stream wait for the copy.
-  /// @throws  what a function of the job throws, after which nothing may be posted any more. Threads of the host do not
-  ///          touch the tile then, and its stream does not wait for them, but does not hold what it should, either
+  /// @throws  what a function of the job throws, after which nothing may be posted any more. Then nobody touches the
+  ///          tile, and its stream waits for nobody, but the tile does not hold what it should
   /// @pre  no other thread is in here
   void post(Job& job, HostCopies<HostCopy>& host) {
     const auto name = host.new_job();
@@ -59,6 +63,7 @@ class PostedCopies {
       host.withdraw(name);
       const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(1);
       for (const auto& piece : begun) piece.end(limit);
+      job.synchronize();
       throw;
     }
   }
@@ -78,32 +83,32 @@ class PostedCopies {
 
   void post_pieces(Job& job, std::uint64_t name, HostCopies<HostCopy>& host, std::vector<Begun>& begun) {
     using enum CounterOperation::Kind;
-    std::vector<CounterOperation> operations, ends;
-    const auto flush = [&] { job.add(std::exchange(operations, {})); };
+    std::vector<CounterOperation> ends;
+    const auto flush = [&](std::size_t stream) { job.add_to_link(stream, std::exchange(link_[stream], {})); };
     for (int i = 0; i < job.piece_count(); i++) {
-      const std::size_t buffer = next_++ % uses_.size();
+      const std::size_t buffer = next_ % uses_.size(), stream = next_++ % link_.size();
       auto& counters = counters_[buffer];
       const auto use = ++uses_[buffer];
       auto* const data = data_ + buffer * bytes_;
       const Moment empty{&counters.emptied, use - 1}, full{&counters.filled, use}, done{&counters.emptied, use};
       begun.push_back({empty, job.to_gpu ? full : done});
       if (job.to_gpu) host.post({job.on_host(i, data), empty, full, name});
-      operations.push_back({Wait, job.to_gpu ? full : empty});
-      flush();
-      job.copy_on_link(i, data);
-      operations.push_back({Reach, job.to_gpu ? done : full});
-      if (job.to_gpu) continue;
-      host.post({job.on_host(i, data), full, done, name});
+      link_[stream].push_back({Wait, job.to_gpu ? full : empty});
+      flush(stream);
+      job.copy_on_link(stream, i, data);
+      link_[stream].push_back({Reach, job.to_gpu ? done : full});
+      if (!job.to_gpu) host.post({job.on_host(i, data), full, done, name});
       ends.push_back({Wait, done});
     }
-    operations.insert(operations.end(), ends.begin(), ends.end());
-    flush();
+    for (std::size_t stream = 0; stream < link_.size(); stream++) flush(stream);
+    job.add(ends);
   }
 
   std::byte* const data_;
   const std::size_t bytes_;
   BufferCounters* const counters_;
-  std::vector<std::uint32_t> uses_;  ///< by buffer
+  std::vector<std::uint32_t> uses_;                  ///< by buffer
+  std::vector<std::vector<CounterOperation>> link_;  ///< by stream of the link: what is added to it next
   std::size_t next_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies through buffers that are only posted: a thread stands for the stream of a GPU.
+// Copies through buffers that are only posted: threads stand for the streams of a GPU.
 #include "memory/staging/posted_copies.hpp"
 
 #include <gmock/gmock.h>
@@ -63,6 +63,7 @@ class Stream {
 /// The copy of a tile whose pieces are numbers.
 struct Copy {
   Stream& stream;
+  std::array<Stream, 2>& link;
   std::vector<int>&host, &gpu;
   bool to_gpu;
   int fails_at = -1;  ///< the call of `add` or `copy_on_link` that throws
@@ -72,24 +73,31 @@ struct Copy {
     if (calls++ == fails_at) throw std::runtime_error("as it should");
   }
   int piece_count() const { return static_cast<int>(host.size()); }
-  void add(const std::vector<CounterOperation>& operations) {
-    call();
-    for (const auto& [kind, moment] : operations)
-      stream.add([kind = kind, moment = moment] {
-        if (kind == CounterOperation::Kind::Reach) return moment.reach();
-        while (!moment.is_reached()) std::this_thread::yield();
-      });
-  }
-  void copy_on_link(int piece, std::byte* buffer) {
+  void add(const std::vector<CounterOperation>& operations) { add_to(stream, operations); }
+  void add_to_link(std::size_t i, const std::vector<CounterOperation>& operations) { add_to(link[i], operations); }
+  void copy_on_link(std::size_t i, int piece, std::byte* buffer) {
     call();
     auto* const number = &gpu[static_cast<std::size_t>(piece)];
-    stream.add(
+    link[i].add(
         [=, in = to_gpu] { in ? std::memcpy(number, buffer, sizeof(int)) : std::memcpy(buffer, number, sizeof(int)); });
+  }
+  void synchronize() {
+    for (auto& one : link) one.synchronize();
   }
   HostCopy on_host(int piece, std::byte* buffer) const {
     auto* const number = &host[static_cast<std::size_t>(piece)];
     return
         [=, in = to_gpu] { in ? std::memcpy(buffer, number, sizeof(int)) : std::memcpy(number, buffer, sizeof(int)); };
+  }
+
+ private:
+  void add_to(Stream& one, const std::vector<CounterOperation>& operations) {
+    call();
+    for (const auto& [kind, moment] : operations)
+      one.add([kind = kind, moment = moment] {
+        if (kind == CounterOperation::Kind::Reach) return moment.reach();
+        while (!moment.is_reached()) std::this_thread::yield();
+      });
   }
 };
 
@@ -103,7 +111,8 @@ class Posted : public ::testing::TestWithParam<bool> {
   std::array<int, buffers> data_{};
   std::array<BufferCounters, buffers> counters_{};
   detail::staging::PostedCopies<Copy, HostCopy> copies_{reinterpret_cast<std::byte*>(data_.data()), sizeof(int),
-                                                        counters_.data(), buffers};
+                                                        counters_.data(), buffers, 2};
+  std::array<Stream, 2> link_;
   Stream stream_;
   HostCopies threads_{3, 0us};
 };
@@ -116,7 +125,7 @@ TEST_P(Posted, AreThereWhenTheStreamIs) {
   int number = 0;
   for (std::size_t i = 0; i < host.size(); i++) {
     for (auto& value : source(host[i], gpu[i])) value = ++number;
-    all.push_back({stream_, host[i], gpu[i], GetParam()});
+    all.push_back({stream_, link_, host[i], gpu[i], GetParam()});
   }
   for (auto& copy : all) copies_.post(copy, threads_);
   stream_.synchronize();
@@ -126,12 +135,12 @@ TEST_P(Posted, AreThereWhenTheStreamIs) {
 // The stream ends, and threads of the host touch nothing any more, wherever it fails. What was posted before is right.
 TEST_P(Posted, FailAtOnce) {
   constexpr std::size_t pieces = 8;
-  for (int call = 0; call <= 2 * static_cast<int>(pieces); call++) {
+  for (int call = 0; call <= 2 * static_cast<int>(pieces) + 2; call++) {
     detail::staging::PostedCopies<Copy, HostCopy> copies(reinterpret_cast<std::byte*>(data_.data()), sizeof(int),
-                                                         counters_.data(), buffers);
+                                                         counters_.data(), buffers, 2);
     counters_ = {};
     std::vector<int> host(pieces, 1), gpu(pieces, 2), failed_host(pieces, 3), failed_gpu(pieces, 4);
-    Copy good{stream_, host, gpu, GetParam()}, bad{stream_, failed_host, failed_gpu, GetParam(), call};
+    Copy good{stream_, link_, host, gpu, GetParam()}, bad{stream_, link_, failed_host, failed_gpu, GetParam(), call};
     copies.post(good, threads_);
     EXPECT_THROW(copies.post(bad, threads_), std::runtime_error);
     const auto left = failed_host;
