@@ -27,13 +27,17 @@ constexpr double seconds_to_start = 1.5;
 
 /// Calls that lose more than this by running on the host wait for a start that pays. Such calls keep all cores busy,
 /// and the start with them: on an H200 with 16 cores, it took more than 5 s beside products of 2048, and less than 1 s
-/// inside a call.
+/// inside a call. The same happens beside shorter calls that leave no pause: on such a machine, products of 1024 ran at
+/// 0.05 to 0.4 TFLOP/s for 3 s, and at 1.1 once the devices had started. So calls also wait for a start beside which
+/// they have lost as much again as made it worth trying.
 constexpr double longest_beside = 0.06;
-constexpr DeviceRates assumed_rates{5e12, 5e9};
+constexpr double worth_a_start = seconds_to_start / 4, lost_beside = 2 * worth_a_start;
+constexpr DeviceRates assumed_rates{5e12, 10e9};
 
 /// The assumed ratio of actual to predicted time while no similar call has been timed: for pageable memory, which goes
-/// through staging buffers, and for pinned memory.
-constexpr double unknown_slowness[2] = {2, 1.2};
+/// through staging buffers, and for pinned memory. On an H100, dgemm of 1024 to 4096 took 1.2 to 1.4 times as long as
+/// predicted from the former.
+constexpr double unknown_slowness[2] = {1.5, 1.2};
 
 /// The same for the routines of LAPACK, whose panels run slower than products. From plain memory on one H100, n =
 /// 16384, dgesv ran at 9.3 TFLOP/s and dposv at 8.1; from pinned memory, dgetrf at 21 and dpotrf at 28, dgemm at 50.
@@ -54,7 +58,7 @@ double assumed_host_seconds(const Job& job) {
 }
 
 /// Assumed time of a call on the devices in addition to its copies and arithmetic, until calls have been timed [s]. For
-/// comparison: a whole product of 1024×1024 takes 3 to 5 ms on an H200.
+/// comparison: a whole product of 1024×1024 takes 1.7 ms on an H100.
 constexpr double seconds_of_a_call = 1e-3;
 
 double predicted_seconds(const Job& job, const DeviceRates& rates) {
@@ -104,8 +108,8 @@ Start Decision::start_for(const Job& job) {
   const double saved = expected_on_host(job) - predicted_seconds(job, assumed_rates);
   if (saved <= 0) return Start::Later;
   const double lost = lost_.fetch_add(saved, std::memory_order_relaxed) + saved;
-  if (lost < seconds_to_start / 4) return Start::Later;
-  return saved > longest_beside ? Start::Inside : Start::Beside;
+  if (lost < worth_a_start) return Start::Later;
+  return saved > longest_beside || lost > lost_beside ? Start::Inside : Start::Beside;
 }
 
 Place Decision::choose(const Job& job, const Engine& engine) {
