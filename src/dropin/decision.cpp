@@ -25,13 +25,19 @@ constexpr double smallest_that_can_pay = 1e8;
 /// up to 1.4 s; each computes 60 TFLOP/s in double precision, and receives 50 GB/s from pageable memory.
 constexpr double seconds_to_start = 1.5;
 
+/// What calls must lose by running on the host before the devices start [s].
+constexpr double worth_a_start = seconds_to_start / 4;
+
 /// Calls that lose more than this by running on the host wait for a start that pays. Such calls keep all cores busy,
 /// and the start with them: on an H200 with 16 cores, it took more than 5 s beside products of 2048, and less than 1 s
-/// inside a call. The same happens beside shorter calls that leave no pause: on such a machine, products of 1024 ran at
-/// 0.05 to 0.4 TFLOP/s for 3 s, and at 1.1 once the devices had started. So calls also wait for a start beside which
-/// they have lost as much again as made it worth trying.
+/// inside a call.
 constexpr double longest_beside = 0.06;
-constexpr double worth_a_start = seconds_to_start / 4, lost_beside = 2 * worth_a_start;
+
+/// Once calls have lost this, they wait for the start, however short they are: many of them can delay it as much. On an
+/// H200, a single thread that multiplied matrices of 1024 for 3 s reached 0.67 TFLOP/s without this limit, and 1.06
+/// with it.
+constexpr double most_lost_beside = 2 * worth_a_start;
+
 constexpr DeviceRates assumed_rates{5e12, 10e9};
 
 /// The assumed ratio of actual to predicted time while no similar call has been timed: for pageable memory, which goes
@@ -58,7 +64,7 @@ double assumed_host_seconds(const Job& job) {
 }
 
 /// Assumed time of a call on the devices in addition to its copies and arithmetic, until calls have been timed [s]. For
-/// comparison: a whole product of 1024×1024 takes 1.7 ms on an H100.
+/// comparison: a whole product of 1024×1024 takes 1.8 ms on an H100.
 constexpr double seconds_of_a_call = 1e-3;
 
 double predicted_seconds(const Job& job, const DeviceRates& rates) {
@@ -109,7 +115,7 @@ Start Decision::start_for(const Job& job) {
   if (saved <= 0) return Start::Later;
   const double lost = lost_.fetch_add(saved, std::memory_order_relaxed) + saved;
   if (lost < worth_a_start) return Start::Later;
-  return saved > longest_beside || lost > lost_beside ? Start::Inside : Start::Beside;
+  return saved > longest_beside || lost > most_lost_beside ? Start::Inside : Start::Beside;
 }
 
 Place Decision::choose(const Job& job, const Engine& engine) {

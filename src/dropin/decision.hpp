@@ -68,7 +68,7 @@ class Decision {
   bool stays(double flops) const noexcept { return flops < smallest_; }
 
   /// Whether to start the devices now: once this and earlier calls have lost a quarter of the start-up time. Short
-  /// calls go on while the devices start beside them, a long call waits for the devices.
+  /// calls go on while the devices start beside them, until they have lost as much again. A long call waits.
   Start start_for(const Job& job);
 
   /// @pre  the devices have started

@@ -108,9 +108,9 @@ void tile_after_tile(std::vector<Tile> tiles, Index begin, Index end, Visit visi
 /// are submitted.
 ///
 /// If the GPUs do not have memory for the inputs of a whole block, the blocks go down and up the columns of blocks in
-/// turn, and every other one takes its terms from the last to the first: so a block begins with inputs with which the
-/// one before it has ended, and which the GPUs still have. In simulations of one to four H200 with little memory, this
-/// makes gemm 5 % faster on average, symm, syrk and syr2k 3 %.
+/// turn, and every other one takes its terms from the last to the first: so a block of a full matrix begins with inputs
+/// with which the one before it has ended, and which the GPUs still have. In simulations of one to four H200 with
+/// little memory, this makes gemm 5 % faster on average, symm, syrk and syr2k 3 %.
 ///
 /// The loop over the sum is outermost for the first terms of a block: all its tiles grow together, and each loaded
 /// input tile serves a whole row or column of them.

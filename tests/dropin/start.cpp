@@ -6,7 +6,9 @@
 
 #include <atomic>
 #include <csignal>
+#include <stop_token>
 #include <thread>
+#include <utility>
 
 #include "beside.hpp"
 #include "products.hpp"
@@ -19,7 +21,7 @@ void openblas_set_num_threads(int);
 namespace tessera::test {
 namespace {
 
-constexpr int size = 800;
+constexpr int size = 600;
 
 /// The pipes to and from the fake.
 class Talk {
@@ -49,6 +51,7 @@ class Talk {
     for (unsigned i = 0; i < 1000; i++) {
       require(compute(i), "a product");
       if (heard(letter)) return;
+      usleep(5000);  // while the devices start, only a limited time of calls runs on the host
     }
     require(false, "no call was enough");
   }
@@ -81,6 +84,28 @@ TEST(Start, LetsCallsGoOn) {
   const auto ended = run_slowly(going_on);
   EXPECT_TRUE(has_ended_silently(ended));
   EXPECT_EQ(ended.said("devices"), "1 fake") << ended;
+  EXPECT_GE(ended.calls("host"), 5) << ended;
+}
+
+/// The start goes on when no call has ended for a while.
+const Scenario delaying{"calls that delay the start", [] {
+                          const Talk talk;
+                          talk.compute_until('s');
+                          std::atomic<int> calls = 0;
+                          const std::jthread other([&](const std::stop_token& stop) {
+                            for (int before = -1; !stop.stop_requested(); usleep(1000000))
+                              if (const int now = calls; std::exchange(before, now) == now) return talk.go();
+                          });
+                          while (!talk.heard('r')) {
+                            require(product_is_right(size), "a product");
+                            require(++calls < 3000, "no call has waited");
+                          }
+                          return 0;
+                        }};
+
+TEST(Start, IsWaitedForByCallsThatHaveDelayedIt) {
+  const auto ended = run_slowly(delaying);
+  EXPECT_TRUE(has_ended_silently(ended));
   EXPECT_GE(ended.calls("host"), 5) << ended;
 }
 

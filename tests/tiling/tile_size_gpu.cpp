@@ -247,7 +247,8 @@ TEST(GpuTiles, PredictNoFasterThanTheKernelsOrTheLinks) {
     }
 }
 
-/// Out of core, A is copied once for each column of blocks of C, and B once for each row of them.
+/// Out of core, A is copied once for each column of blocks of C, and B once for each row of them, but for what a block
+/// has left to the next one.
 TEST(GpuTiles, PredictTheCopiesForAllBlocks) {
   constexpr Index n = 32768;
   for (const int gpus : {1, 4})
@@ -255,11 +256,26 @@ TEST(GpuTiles, PredictTheCopiesForAllBlocks) {
       const auto machine = machine_with_memory(gpus, memory);
       const auto tiles = choose_product_tiles(machine, {}, n, n, n, 0);
       const auto block = choose_block(machine, {tiles.m, tiles.n, tiles.k});
-      const Index copies = divide_up(n, block.columns * tiles.n) + divide_up(n, block.rows * tiles.m);
-      ASSERT_GT(copies, 2);
-      EXPECT_GE(tiles.seconds, machine.bytes(n, n) * static_cast<double>(copies) / (gpus * machine.rates.link))
-          << memory;
+      const auto columns = static_cast<double>(divide_up(n, block.columns * tiles.n)),
+                 rows = static_cast<double>(divide_up(n, block.rows * tiles.m)),
+                 terms = static_cast<double>(divide_up(n, tiles.k));
+      const double copies = columns - (columns - 1) / (terms * rows) + rows - (rows - 1) / terms;
+      ASSERT_GT(rows * columns, 1);
+      EXPECT_GE(tiles.seconds, machine.bytes(n, n) * copies / (gpus * machine.rates.link)) << memory;
     }
+}
+
+/// Tiles of 8192 rows are only for products that do not fit, and whose first factor and result have such long columns.
+TEST(GpuTiles, AreTallOutOfCore) {
+  constexpr Index n = 16384, tall = 8192;
+  const auto much = gpu_machine(1), little = machine_with_memory(1, 1536);
+  EXPECT_EQ(choose_product_tiles(little, {}, n, n, n, 0).m, tall);
+  EXPECT_LT(choose_product_tiles(little, {.a = true}, n, n, n, 0).m, tall);
+  EXPECT_LT(choose_triangle_tiles(little, {}, n, n, TriangleOf::RankK, 0).m, tall);
+  EXPECT_LT(choose_symmetric_tiles(little, Side::Left, n, n, 0).m, tall);
+  auto in_core = much;
+  in_core.rates.column = {};  // no panels
+  EXPECT_LT(choose_product_tiles(in_core, {}, n, n, n, 0).m, tall);
 }
 
 TEST(GpuTiles, MakeBlocksThatTheLinksCanFeed) {

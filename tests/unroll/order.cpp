@@ -44,7 +44,9 @@ std::vector<Region> regions(const Shape& shape) {
   return result;
 }
 
-constexpr std::array<detail::Block, 4> blocks{{{0, 0}, {1, 1}, {2, 3}, {100, 2}}};
+/// The last two have memory for no inputs beside a block.
+constexpr std::array<detail::Block, 6> blocks{
+    {{0, 0}, {1, 1}, {2, 3}, {100, 2}, {1, 1, true, true, 0}, {2, 3, true, true, 0}}};
 
 constexpr std::array<OwnerGrid, 5> grids{{{1, 1}, {2, 2}, {1, 3}, {2, 4}, {3, 2}}};
 
@@ -132,22 +134,28 @@ TEST(ProductOrder, FinishesOneResultAfterAnother) {
   }
 }
 
-/// In layers, a block begins with the term with which the one before it has ended, beside or below or above it.
+/// Without memory for the inputs of a block, each owner begins it with the term with which it has ended the one before,
+/// beside or below or above it.
 TEST(ProductOrder, BeginsABlockWithInputsThatTheLastOneHasUsed) {
-  detail::Block block{2, 3};
-  block.resident = 0;
-  const auto steps = product_order(6, 9, Part::All, 4, block, {{1, 1}, 6, 9, Part::All});
-  const auto block_of = [&](const Step& step) { return std::pair(step.i / block.rows, step.j / block.columns); };
-  int changes = 0;
-  for (std::size_t s = 1; s < steps.size(); s++) {
-    const auto [i, j] = block_of(steps[s]);
-    const auto [i_before, j_before] = block_of(steps[s - 1]);
-    if (i == i_before && j == j_before) continue;
-    changes++;
-    EXPECT_EQ(std::abs(i - i_before) + std::abs(j - j_before), 1);
-    EXPECT_EQ(steps[s].k, steps[s - 1].k);
+  for (const auto& grid : {OwnerGrid{1, 1}, OwnerGrid{2, 2}}) {
+    constexpr detail::Block block{2, 4, true, true, 0};
+    const Owners owners(grid, 6, 12, Part::All);
+    const auto block_of = [&](const Step& step) { return std::pair(step.i / block.rows, step.j / block.columns); };
+    std::map<int, Step> last;
+    int changes = 0;
+    for (const auto& step : product_order(6, 12, Part::All, 5, block, owners)) {
+      const auto [before, is_first] = last.try_emplace(owners.of(step.i, step.j), step);
+      const auto [i, j] = block_of(step);
+      const auto [i_before, j_before] = block_of(before->second);
+      if (i != i_before || j != j_before) {
+        changes++;
+        EXPECT_EQ(std::abs(i - i_before) + std::abs(j - j_before), 1);
+        EXPECT_EQ(step.k, before->second.k);
+      }
+      before->second = step;
+    }
+    EXPECT_EQ(changes, 8 * grid.size());
   }
-  EXPECT_EQ(changes, 8);
 }
 
 TEST(ProductOrder, KeepsToLayersWhereTheInputsOfASumHaveNoRoomOrGpusAreUnequal) {

@@ -45,7 +45,9 @@ class PostedCopies {
   /// @param data      memory of `buffers` buffers of `bytes` each, which the GPU can access, like the counters
   /// @param counters  one of each buffer, all 0
   /// @param streams   of the link
-  /// @pre  there are at least two buffers
+  /// @pre  there are at least two buffers, and no more streams than buffers: what reaches a counter is added to a
+  /// stream
+  ///       with the next piece there, which must come before a piece that waits for it
   PostedCopies(std::byte* data, std::size_t bytes, BufferCounters* counters, std::size_t buffers, std::size_t streams)
       : data_(data), bytes_(bytes), counters_(counters), uses_(buffers), link_(streams) {}
 

@@ -40,14 +40,14 @@ struct HostCopy {
 /// The copy of a tile that is posted.
 struct PostedCopy {
   const TileCopy& copy;
-  const StreamCounters& counters;
+  const StreamCounters& stream_counters;
   std::span<const gpu::Stream> link;
   bool to_gpu = copy.to_gpu;
 
   int piece_count() const { return copy.piece_count(); }
-  void add(const std::vector<CounterOperation>& operations) const { counters.add(copy.stream, operations); }
+  void add(const std::vector<CounterOperation>& operations) const { stream_counters.add(copy.stream, operations); }
   void add_to_link(std::size_t stream, const std::vector<CounterOperation>& operations) const {
-    counters.add(link[stream].get(), operations);
+    stream_counters.add(link[stream].get(), operations);
   }
   void copy_on_link(std::size_t stream, int piece, std::byte* buffer) const {
     Piece(copy, piece, buffer).copy_on_link(link[stream].get());
@@ -66,8 +66,8 @@ constexpr std::size_t streams_of_link = 2;
 class Posting {
  public:
   /// @param buffers  of each GPU, in each direction
-  Posting(const StreamCounters& counters, std::size_t buffers, std::size_t threads)
-      : counters_(counters), buffers_(buffers), host_(threads) {}
+  Posting(const StreamCounters& stream_counters, std::size_t buffers, std::size_t threads)
+      : stream_counters_(stream_counters), buffers_(buffers), host_(threads) {}
 
   std::size_t threads() const { return host_.threads(); }
 
@@ -80,7 +80,7 @@ class Posting {
     if (direction.failed) return false;
     direction.failed = true;
     if (!direction.copies && !prepare(direction, job.gpu)) return false;
-    PostedCopy posted{job, counters_, direction.link};
+    PostedCopy posted{job, stream_counters_, direction.link};
     direction.copies->post(posted, host_);
     direction.failed = false;
     return true;
@@ -103,8 +103,9 @@ class Posting {
       auto* const counters = static_cast<BufferCounters*>(direction.counters.get());
       std::uninitialized_value_construct_n(counters, buffers_);
       while (direction.link.size() < streams_of_link) direction.link.push_back(gpu::create_stream(gpu));
-      counters_.add(direction.link.front().get(),
-                    std::array{CounterOperation{CounterOperation::Kind::Reach, {&counters->emptied, 0}}});
+      auto* const first = direction.link.front().get();
+      stream_counters_.add(first, std::array{CounterOperation{CounterOperation::Kind::Reach, {&counters->emptied, 0}}});
+      gpu::require(cudaStreamSynchronize(first), "cudaStreamSynchronize");
       direction.copies.emplace(static_cast<std::byte*>(direction.data.get()), buffer_bytes, counters, buffers_,
                                direction.link.size());
     } catch (const RuntimeError&) {
@@ -113,7 +114,7 @@ class Posting {
     return direction.copies.has_value();
   }
 
-  const StreamCounters counters_;
+  const StreamCounters stream_counters_;
   const std::size_t buffers_;
   std::array<std::array<Direction, 2>, STARPU_MAXCUDADEVS> directions_;  ///< by CUDA's number
   HostCopies<HostCopy> host_;  ///< last: its threads end before the buffers are freed

@@ -144,10 +144,12 @@ TEST_P(Posted, FailAtOnce) {
     copies.post(good, threads_);
     EXPECT_THROW(copies.post(bad, threads_), std::runtime_error);
     const auto left = failed_host;
-    std::ranges::fill(failed_host, 5);
+    std::ranges::fill(failed_host, 5), std::ranges::fill(failed_gpu, 6);
     stream_.synchronize();
+    good.synchronize();
     EXPECT_THAT(target(host, gpu), Each(GetParam() ? 1 : 2)) << call;
     EXPECT_THAT(failed_host, Each(5)) << call;
+    EXPECT_THAT(failed_gpu, Each(6)) << call;
     EXPECT_THAT(left, Each(testing::AnyOf(3, 4))) << call;
   }
 }
