@@ -27,10 +27,10 @@ struct alignas(64) BufferCounters {
 /// only posts: it puts the link's copies into streams, where they wait for counters, and threads of the host pack and
 /// unpack pieces as their counters allow.
 ///
-/// Pieces take the buffers and the link's streams in turn: while one stream copies, the next one gets ready. On the way
-/// to the GPU, a thread of the host fills a buffer when it is empty, and the link empties it when it is full; on the
-/// way back, it is the other way round. Whatever waits was posted after what it waits for. So nothing waits forever,
-/// even if the device runs several streams in one queue.
+/// Pieces take the buffers in turn, and each buffer belongs to one of the link's streams: while one stream copies, the
+/// next one gets ready. On the way to the GPU, a thread of the host fills a buffer when it is empty, and the link
+/// empties it when it is full; on the way back, it is the other way round. Whatever waits was posted after what it
+/// waits for. So nothing waits forever, even if the device runs several streams in one queue.
 ///
 /// @tparam Job  the copy of a tile. It has
 ///              - piece_count(), and to_gpu, which is the same for all jobs
@@ -45,9 +45,7 @@ class PostedCopies {
   /// @param data      memory of `buffers` buffers of `bytes` each, which the GPU can access, like the counters
   /// @param counters  one of each buffer, all 0
   /// @param streams   of the link
-  /// @pre  there are at least two buffers, and no more streams than buffers: what reaches a counter is added to a
-  /// stream
-  ///       with the next piece there, which must come before a piece that waits for it
+  /// @pre  there are at least two buffers
   PostedCopies(std::byte* data, std::size_t bytes, BufferCounters* counters, std::size_t buffers, std::size_t streams)
       : data_(data), bytes_(bytes), counters_(counters), uses_(buffers), link_(streams) {}
 
@@ -88,7 +86,7 @@ class PostedCopies {
     std::vector<CounterOperation> ends;
     const auto flush = [&](std::size_t stream) { job.add_to_link(stream, std::exchange(link_[stream], {})); };
     for (int i = 0; i < job.piece_count(); i++) {
-      const std::size_t buffer = next_ % uses_.size(), stream = next_++ % link_.size();
+      const std::size_t buffer = next_++ % uses_.size(), stream = buffer % link_.size();
       auto& counters = counters_[buffer];
       const auto use = ++uses_[buffer];
       auto* const data = data_ + buffer * bytes_;
