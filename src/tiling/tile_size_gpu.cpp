@@ -258,7 +258,7 @@ ChosenTiles choose_triangle_for_gpus(const MachineModel& machine, Transposed sto
                         .triangle = true,
                         .update = what != TriangleOf::Product,
                         .stored = stored};
-  const auto tiles = choose(machine, product, fixed, [&](TileExtents tile) {
+  auto tiles = choose(machine, product, fixed, [&](TileExtents tile) {
     const bool enough = divide_up(n, tile.m) * divide_up(n, tile.n) >= 2 * least_tiles * machine.gpus;
     if (machine.gpus > 1 && n > small_tile && n < 4 * small_tile)
       return tile.n <= tile.m && tile.n >= small_tile && (enough || tile.m == small_tile);
@@ -272,7 +272,7 @@ ChosenTiles choose_triangle_for_gpus(const MachineModel& machine, Transposed sto
 
 ChosenTiles choose_symmetric_for_gpus(const MachineModel& machine, Side side, Index order, Index free, Index fixed) {
   const bool transposed = side == Side::Right;
-  const auto tiles =
+  auto tiles =
       choose(machine, {.m = order, .n = free, .k = order, .stored = {false, transposed}, .stored_c = transposed}, fixed,
              [&](TileExtents tile) { return tile.m == tile.k && !too_many(machine, order, free, tile); });
   if (fixed > 0 || side == Side::Right) return tiles;
