@@ -33,16 +33,15 @@ constexpr double worth_a_start = seconds_to_start / 4;
 /// inside a call.
 constexpr double longest_beside = 0.06;
 
-/// Once calls have lost this, they wait for the start, however short they are: many of them can delay it as much. On an
-/// H200, a single thread that multiplied matrices of 1024 for 3 s reached 0.67 TFLOP/s without this limit, and 1.06
-/// with it.
+/// Once calls have lost this, they wait for the start, however short they are: many of them can delay it as much. What
+/// this limit alone gains was not measured.
 constexpr double most_lost_beside = 2 * worth_a_start;
 
 constexpr DeviceRates assumed_rates{5e12, 10e9};
 
 /// The assumed ratio of actual to predicted time while no similar call has been timed: for pageable memory, which goes
-/// through staging buffers, and for pinned memory. On an H100, dgemm of 1024 to 4096 took 1.2 to 1.4 times as long as
-/// predicted from the former.
+/// through staging buffers, and for pinned memory. The times of dgemm 1024 to 4096 on an H100 from
+/// the former are 1.2 to 1.3 of what the prediction gives with 50 GB/s.
 constexpr double unknown_slowness[2] = {1.5, 1.2};
 
 /// The same for the routines of LAPACK, whose panels run slower than products. From plain memory on one H100, n =
