@@ -268,12 +268,12 @@ TEST(GpuTiles, PredictTheCopiesForAllBlocks) {
 /// Tiles of 8192 rows are only for products that do not fit, and whose first factor and result have such long columns.
 TEST(GpuTiles, AreTallOutOfCore) {
   constexpr Index n = 16384, tall = 8192;
-  const auto much = gpu_machine(1), little = machine_with_memory(1, 1536);
+  const auto little = machine_with_memory(1, 1536);
   EXPECT_EQ(choose_product_tiles(little, {}, n, n, n, 0).m, tall);
   EXPECT_LT(choose_product_tiles(little, {.a = true}, n, n, n, 0).m, tall);
   EXPECT_LT(choose_triangle_tiles(little, {}, n, n, TriangleOf::RankK, 0).m, tall);
   EXPECT_LT(choose_symmetric_tiles(little, Side::Left, n, n, 0).m, tall);
-  auto in_core = much;
+  auto in_core = gpu_machine(1);
   in_core.rates.column = {};  // no panels
   EXPECT_LT(choose_product_tiles(in_core, {}, n, n, n, 0).m, tall);
 }
