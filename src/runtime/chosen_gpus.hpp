@@ -22,7 +22,7 @@ void share_memory(gpu::Info& gpu, int sharers);
 /// Halves what tiles may use of each GPU that CUDA drives and that may be an OpenCL device of this session as well.
 void share_memory_of_twins(std::vector<gpu::Info>& gpus);
 
-/// The error of a session for which StarPU lacks the change that packaging/starpu/opencl_beside_cuda.sh makes.
+/// The error of a session for which StarPU lacks packaging/starpu/patches/opencl-beside-cuda.patch.
 inline constexpr const char* starpu_leaves_out_opencl =
     "this StarPU drives no OpenCL device whose number is that of a GPU of CUDA: use one that ./run has built";
 
