@@ -32,3 +32,14 @@ if(TESSERA_TESTS AND BUILD_TESTING AND NOT TESSERA_SIMULATED)
   endif()
   list(APPEND TESSERA_WITHOUT_GPUS LD_LIBRARY_PATH=${stand_ins})
 endif()
+
+# The label `full`: `./run test` neither runs such tests nor compiles what only they need.
+function(run_only_in_full)  # test...
+  set_property(TEST ${ARGN} APPEND PROPERTY LABELS full)
+endfunction()
+function(run_all_only_in_full)  # all tests of the current folder
+  get_property(tests DIRECTORY PROPERTY TESTS)
+  if(tests)
+    run_only_in_full(${tests})
+  endif()
+endfunction()

@@ -10,7 +10,7 @@ set(kinds_environment ${TESSERA_TEST_ENVIRONMENT} OCL_ICD_VENDORS=${TESSERA_TEST
 # add_kinds_test(NAME TEST FILTER variable=value...)
 function(add_kinds_test name test filter)
   add_test(NAME ${name}-gpu COMMAND test-${test} --gtest_filter=${filter})
-  set_tests_properties(${name}-gpu PROPERTIES LABELS gpu TIMEOUT 600 SKIP_RETURN_CODE ${skipped} PROCESSORS 2
+  set_tests_properties(${name}-gpu PROPERTIES LABELS "gpu;full" TIMEOUT 600 SKIP_RETURN_CODE ${skipped} PROCESSORS 2
                        ENVIRONMENT "${kinds_environment};${ARGN}")
 endfunction()
 

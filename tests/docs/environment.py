@@ -39,7 +39,7 @@ def in_policy():
 
 def in_scripts():
     """Variables that a script expands; none of its own start with TESSERA_."""
-    return set(re.findall(r"\$\{?(TESSERA_[A-Z_]*[A-Z])\b", text_of("run", "traces/*.sh")))
+    return set(re.findall(r"\$\{?(TESSERA_[A-Z_]*[A-Z])\b", text_of("run", "packaging/**/*.sh", "traces/*.sh")))
 
 
 def in_tables():
