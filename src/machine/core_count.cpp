@@ -2,10 +2,10 @@
 #include <hwloc.h>
 
 #include <algorithm>
-#include <fstream>
 #include <memory>
-#include <string>
+#include <thread>
 
+#include "control_groups.hpp"
 #include "machine_rates.hpp"
 
 namespace tessera::detail {
@@ -16,13 +16,6 @@ struct Free {
   void operator()(hwloc_topology* topology) const { hwloc_topology_destroy(topology); }
   void operator()(hwloc_bitmap_s* bitmap) const { hwloc_bitmap_free(bitmap); }
 };
-
-/// The processors of which the container of this process may use the time; 0: not limited, or not known.
-int quota() {
-  std::ifstream file("/sys/fs/cgroup/cpu.max");
-  double time = 0, period = 0;
-  return file >> time >> period && period > 0 ? std::max(1, static_cast<int>(time / period)) : 0;
-}
 
 /// The cores on which this process may run, each counted once, however many threads it runs at a time: StarPU binds one
 /// worker to a core.
@@ -43,8 +36,12 @@ int allowed_cores() {
 }  // namespace
 
 int core_count() {
-  const int cores = allowed_cores(), limit = quota();
-  return limit > 0 ? std::min(cores, limit) : cores;
+  const double cores = std::min<double>(allowed_cores(), ControlGroups::of_system().processors());
+  return std::max(1, static_cast<int>(cores));
+}
+
+int granted_cores() {
+  return ControlGroups::of_system().processors() < std::thread::hardware_concurrency() ? core_count() : -1;
 }
 
 }  // namespace tessera::detail

@@ -3,7 +3,7 @@
 
 namespace tessera::detail {
 
-/// Host memory that this process can still take [bytes]: the least of what the system and the control group report.
+/// Host memory that this process can still take [bytes]: the least of what the system and the control groups report.
 double free_memory();
 
 }  // namespace tessera::detail

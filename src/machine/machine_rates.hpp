@@ -42,6 +42,8 @@ double mean_rate(const MachineRates& rates, int cuda, int opencl);
 
 /// The cores that this process may use; a core that runs two threads at a time counts once.
 int core_count();
+/// The same where control groups grant the process the time of fewer cores than there are; -1 elsewhere.
+int granted_cores();
 
 /// Waits for a measurement of another thread. Once the exit gate is closed, no other thread begins one.
 void finish_measuring();

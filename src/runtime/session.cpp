@@ -149,7 +149,10 @@ void Session::start(const RuntimeOptions& options) {
 /// The number of CPU workers to start; -1: StarPU decides.
 int Session::cpu_workers(const RuntimeOptions& options) {
   const bool gpus_own = !machine_.gpu_info.empty() && machine_.placement != Placement::Scheduler;
-  if (!gpus_own) return options.cpus >= 0 ? options.cpus : options.cpus_without_gpus;
+  if (!gpus_own) {
+    if (options.cpus >= 0) return options.cpus;
+    return options.cpus_without_gpus >= 0 ? options.cpus_without_gpus : granted_cores();
+  }
   const auto cores = cores_beside_gpus(machine_, options);
   cores_ = cores.reason;
   return policy_ == our_policy || options.cpus >= 0 ? cores.workers : 1;

@@ -66,6 +66,7 @@ template MachineRates rates_before_start<float>(const Machine&);
 template MachineRates rates_before_start<double>(const Machine&);
 
 int core_count() { return described_machine().cores; }
+int granted_cores() { return -1; }
 
 void finish_measuring() {}
 
