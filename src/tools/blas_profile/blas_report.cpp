@@ -160,6 +160,8 @@ void print_reasons(Out out, const BlasReport& report) {
       "...),\n"
       "    or only from other routines of OpenBLAS's LAPACK, which calls OpenBLAS internally\n"
       "  - its BLAS is linked statically\n"
+      "  - it looks the BLAS up by dlsym, in a library that it has opened itself (ctypes, cffi, LuaJIT, Julia): let it\n"
+      "    open libtessera_blas.so instead\n"
       "  - LD_PRELOAD does not reach it: it has setuid or capabilities, runs in a container, or is started by a\n"
       "    program that clears the variable\n"
       "  - it ends with _exit, or continues in the background\n",

@@ -126,7 +126,7 @@ TEST(BlasReport, ShowsDamagedLines) {
 TEST(BlasReport, SaysWhyNothingMayHaveCome) {
   auto report = report_of({});
   EXPECT_THAT(blas_text(report), AllOf(HasSubstr("No BLAS call came through libtessera_blas.so"), HasSubstr("./solver"),
-                                       HasSubstr("statically"), HasSubstr("setuid"), Not(HasSubstr("killed"))));
+                                       HasSubstr("statically"), HasSubstr("by dlsym"), HasSubstr("setuid"), Not(HasSubstr("killed"))));
   report.ended.signal = SIGSEGV;
   EXPECT_THAT(blas_text(report), AllOf(HasSubstr("./solver was killed by signal 11 (Segmentation fault)\n"),
                                        HasSubstr("the log is written when a process exits")));
