@@ -1,16 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host_blas.hpp"
 
-// Every OpenBLAS has these functions; other implementations of CBLAS do not.
-#pragma weak openblas_get_num_threads
-#pragma weak openblas_set_num_threads
-
 namespace tessera::host {
 
-int threads() { return &openblas_get_num_threads != nullptr ? openblas_get_num_threads() : 1; }
+namespace {
+
+/// A function that every OpenBLAS has, and other implementations of CBLAS have not. Null: this one is another.
+template <typename Function>
+Function* of_openblas(const char* name) {
+  return reinterpret_cast<Function*>(symbol(name));
+}
+
+}  // namespace
+
+int threads() {
+  static auto* const get = of_openblas<int()>("openblas_get_num_threads");
+  return get != nullptr ? get() : 1;
+}
 
 void set_threads(int count) {
-  if (&openblas_set_num_threads != nullptr) openblas_set_num_threads(count);
+  static auto* const set = of_openblas<void(int)>("openblas_set_num_threads");
+  if (set != nullptr) set(count);
 }
 
 }  // namespace tessera::host

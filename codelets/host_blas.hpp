@@ -8,9 +8,16 @@
 #include <tessera/types.hpp>
 
 #include "common/of_type.hpp"
+#include "host_library.hpp"
 
 /// The only calls of CBLAS: one overload set over the four types, column-major.
 namespace tessera::host {
+
+// They have the names of CBLAS, but are addresses of functions of the OpenBLAS that Tessera was built with. Functions
+// below find these names first.
+#define FUNCTION(name) extern decltype(&::name) name;
+#include "host_blas.def"
+#undef FUNCTION
 
 inline CBLAS_TRANSPOSE cblas(Op op) {
   return op == Op::NoTrans ? CblasNoTrans : op == Op::Trans ? CblasTrans : CblasConjTrans;

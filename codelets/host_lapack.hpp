@@ -57,6 +57,11 @@ void zgetri_(const int* n, std::complex<double>* A, const int* lda, const int* i
 /// The only calls of LAPACK: one overload set over the four types, column-major.
 namespace tessera::host {
 
+// As in host_blas.hpp: addresses of functions of the OpenBLAS that Tessera was built with.
+#define FUNCTION(name) extern decltype(&::name) name;
+#include "host_lapack.def"
+#undef FUNCTION
+
 /// A triangle of A ← its Cholesky factor: L with A = L Lᴴ (Lower), U with A = Uᴴ U (Upper).
 /// @return  0, or the order of the first leading minor that is not positive
 template <Scalar T>

@@ -18,6 +18,7 @@
 #include "calls.hpp"
 #include "chosen_gpus.hpp"
 #include "codelets/codelet.hpp"
+#include "codelets/host_library.hpp"
 #include "common/environment.hpp"
 #include "cores_beside_gpus.hpp"
 #include "counters.hpp"
@@ -63,6 +64,7 @@ struct Session::Parts {
 
 Session::Session(const RuntimeOptions& given)
     : parts_(std::make_unique<Parts>()), joined_(starpu_is_initialized() != 0) {
+  host::require_library();
   const gpu::KeepCurrentDevice keep;
   const auto options = with_environment(given);
   machine_.even_edges = even_edges_asked_for();

@@ -56,7 +56,7 @@ std::string starpu_features() {
 }
 
 std::string blas_name() {
-  auto* config = reinterpret_cast<char* (*)()>(dlsym(RTLD_DEFAULT, "openblas_get_config"));
+  auto* config = reinterpret_cast<char* (*)()>(host::symbol("openblas_get_config"));
   return config != nullptr ? config() : "not OpenBLAS";
 }
 
@@ -96,7 +96,7 @@ Software look_at_software() {
   software.starpu_library = library_of("starpu_init");
   software.starpu_features = starpu_features();
   software.blas = blas_name();
-  software.blas_library = library_of("cblas_dgemm");
+  software.blas_library = host::library();
   software.blas_threads = host::threads();
   const auto cache = detail::cache_directory();
   software.cache = cache ? cache->string() : "none: HOME names no folder";

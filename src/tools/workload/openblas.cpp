@@ -26,7 +26,10 @@ PauseWorkers::~PauseWorkers() {
   if (paused_) starpu_resume();
 }
 
-OpenBlas::OpenBlas(int threads) : before_(host::threads()) { host::set_threads(threads); }
+OpenBlas::OpenBlas(int threads) : before_(host::threads()) {
+  host::require_library();
+  host::set_threads(threads);
+}
 
 OpenBlas::~OpenBlas() {
   host::set_threads(before_);

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host_library.hpp"
+
+#include <dlfcn.h>
+
+#include <type_traits>
+
+#include <tessera/error.hpp>
+
+#include "common/isolated_library.hpp"
+#include "host_blas.hpp"
+#include "host_lapack.hpp"
+
+namespace tessera::host {
+
+#define FUNCTION(name) decltype(&::name) name = nullptr;
+#include "host_blas.def"
+#include "host_lapack.def"
+#undef FUNCTION
+
+namespace {
+
+/// The names are those of a routine of the BLAS that no drop-in has, and of a part of OpenBLAS.
+void* load() { return detail::open_isolated(TESSERA_OPENBLAS, {"dswap_", "exec_blas"}); }
+
+/// The library, loaded together with this one: the threads that it starts then belong to the thread that loads Tessera,
+/// and not to a worker that is bound to a core. It stays loaded as long as the process lives.
+class Library {
+ public:
+  Library() : handle_(load()) {
+    if (handle_ == nullptr) {
+      trouble_ = std::string("the OpenBLAS that Tessera was built with cannot be loaded: ") + dlerror();
+      return;
+    }
+    const auto find = [&](auto& function, const char* name) {
+      void* const address = dlsym(handle_, name);
+      if (address == nullptr && trouble_.empty())
+        trouble_ = std::string("the OpenBLAS that Tessera was built with, " TESSERA_OPENBLAS ", has no ") + name;
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(address);
+    };
+#define FUNCTION(name) find(host::name, #name);
+#include "host_blas.def"
+#include "host_lapack.def"
+#undef FUNCTION
+  }
+
+  void* symbol(const char* name) const { return handle_ == nullptr ? nullptr : dlsym(handle_, name); }
+  const std::string& trouble() const { return trouble_; }
+
+ private:
+  void* handle_;
+  std::string trouble_;  ///< "": none
+};
+
+/// Never destroyed: tasks may still run while the process exits.
+const Library& the_library = *new Library;
+
+}  // namespace
+
+void* symbol(const char* name) { return the_library.symbol(name); }
+
+std::string library() {
+  Dl_info info{};
+  return cblas_dgemm != nullptr && dladdr(reinterpret_cast<void*>(cblas_dgemm), &info) != 0 ? info.dli_fname : "";
+}
+
+void require_library() {
+  if (!the_library.trouble().empty()) throw RuntimeError(the_library.trouble());
+}
+
+}  // namespace tessera::host

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+/// The OpenBLAS that Tessera was built with. Its functions are looked up in its own file. A program may have another
+/// BLAS and LAPACK under the same names, for example with 64-bit integers, and a lookup by name in the program finds
+/// that one.
+namespace tessera::host {
+
+/// The address of any symbol of the library; null if it has none of that name, or cannot be loaded.
+void* symbol(const char* name);
+
+/// The path of its file; "" if it cannot be loaded.
+std::string library();
+
+/// @throws RuntimeError if it cannot be loaded, or lacks a function. Nothing else in this namespace may then be called.
+void require_library();
+
+}  // namespace tessera::host
