@@ -2,7 +2,13 @@
 #include "host.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "common/isolated_library.hpp"
 #include "fortran_call.hpp"
 #include "host_gemmt.hpp"
 #include "host_large.hpp"
@@ -41,30 +47,50 @@ void call_fortran(void* function, const Call& c) {
   }
 }
 
+/// The paths of all libraries of the process, also of those that it has opened for itself only.
+std::vector<std::string> loaded_libraries() {
+  std::vector<std::string> paths;
+  const auto add = [](dl_phdr_info* library, std::size_t, void* all) {
+    if (library->dlpi_name != nullptr && *library->dlpi_name != '\0')
+      static_cast<std::vector<std::string>*>(all)->emplace_back(library->dlpi_name);
+    return 0;
+  };
+  dl_iterate_phdr(add, &paths);
+  return paths;
+}
+
 }  // namespace
 
 bool is_the_dropin(void* library) { return dlsym(library, "tessera_blas_version") != nullptr; }
 
 HostBlas::HostBlas(const std::string& name) {
-  if (!name.empty() && !load(name)) trouble_ = "TESSERA_HOST_BLAS is '" + name + "', " + trouble_;
-  const auto given = trouble_;
-  for (const char* usual : {"libopenblas.so.0", "libblas.so.3"})
-    if (!loaded()) load(usual);
-  if (loaded() && !given.empty()) trouble_ = given + "; the host BLAS is " + path_;
-  else if (loaded()) trouble_.clear();
+  std::string given, usual;
+  if (const auto why = name.empty() ? "" : load(name); !why.empty())
+    given = "TESSERA_HOST_BLAS is '" + name + "', which " + why;
+  for (const char* candidate : {"libopenblas.so.0", "libblas.so.3"})
+    if (!loaded()) usual += std::string(usual.empty() ? "" : "; ") + candidate + " " + load(candidate);
+  for (const auto& path : loaded() ? std::vector<std::string>{} : loaded_libraries())
+    if (!loaded()) load(path);
+  if (!loaded()) trouble_ = given + (given.empty() ? "" : "; ") + usual;
+  else if (!given.empty()) trouble_ = given + "; the host BLAS is " + path_;
 }
 
-bool HostBlas::load(const std::string& name) {
-  void* const library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    trouble_ = std::string("which cannot be loaded: ") + dlerror();
-    return false;
-  }
-  if (is_the_dropin(library)) {
-    trouble_ = "which leads back to Tessera";
-    dlclose(library);
-    return false;
-  }
+std::string HostBlas::load(const std::string& name) {
+  // A part of OpenBLAS shows whether the program has another build of it, for example with 64-bit integers. Routines of
+  // the BLAS are those of the drop-in, which the host's LAPACK shall find.
+  void* const library = detail::open_isolated(name.c_str(), {"exec_blas"});
+  if (library == nullptr) return std::string("cannot be loaded: ") + dlerror();
+  const auto why = use(library, name);
+  if (!why.empty()) dlclose(library);
+  return why;
+}
+
+std::string HostBlas::use(void* library, const std::string& name) {
+  if (is_the_dropin(library)) return "leads back to Tessera";
+  if (dlsym(library, "dgemm_") == nullptr) return "has no dgemm_";
+  if (auto* const config = reinterpret_cast<const char* (*)()>(dlsym(library, "openblas_get_config"));
+      config != nullptr && std::string_view(config()).find("USE64BITINT") != std::string_view::npos)
+    return "takes integers of 64 bits under the names of those of 32";
   for (int r = 0; r < routine_count; r++)
     for (int t = 0; t < 4; t++) {
       const auto base = std::string(1, "sdcz"[t]) + routines[r].name;
@@ -77,15 +103,10 @@ bool HostBlas::load(const std::string& name) {
         functions_[r][t] = find(base + "r_");  // the reference BLAS's name
     }
   void* const gemm = functions_[static_cast<int>(Routine::gemm)][type_index('d')];
-  if (gemm == nullptr) {
-    trouble_ = "which has no dgemm_";
-    dlclose(library);
-    return false;
-  }
   library_ = library;
   Dl_info info{};
   path_ = dladdr(gemm, &info) != 0 ? info.dli_fname : name;
-  return true;
+  return {};
 }
 
 bool HostBlas::operator()(const Call& call) const {

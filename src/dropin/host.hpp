@@ -17,7 +17,8 @@ bool is_the_dropin(void* library);
 class HostBlas {
  public:
   /// Loads the library `name`: a path, or a file name that the dynamic linker looks up. "": OpenBLAS, else the system's
-  /// libblas.so.3. If `name` cannot be used, loads the default, and `trouble` returns the reason.
+  /// libblas.so.3, else a BLAS that the program has loaded, for itself only or for all. If `name` cannot be used, loads
+  /// the default, and `trouble` returns the reason.
   explicit HostBlas(const std::string& name);
 
   bool loaded() const noexcept { return library_ != nullptr; }
@@ -33,7 +34,10 @@ class HostBlas {
   void* symbol(const char* name) const;
 
  private:
-  bool load(const std::string& name);
+  /// Both return why a library cannot serve as the host BLAS, as the end of a sentence that begins with its name; "" if
+  /// it does from now on.
+  std::string load(const std::string& name);
+  std::string use(void* library, const std::string& name);
 
   void* library_ = nullptr;
   std::string path_, trouble_;

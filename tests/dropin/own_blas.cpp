@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Programs that have no BLAS of the system: one that they have loaded for themselves, or none.
+#include <dlfcn.h>
+
+#include "scenario.hpp"
+
+namespace tessera::test {
+namespace {
+
+using Gemm = void (*)(const char*, const char*, const int*, const int*, const int*, const double*, const double*,
+                      const int*, const double*, const int*, const double*, double*, const int*);
+
+/// A folder of libraries that cannot be loaded, under the names of those that the drop-in looks for.
+struct Broken : Folder {
+  Broken() {
+    for (const char* name : {"libopenblas.so.0", "libblas.so.3"}) std::ofstream(*this / name) << "no library\n";
+  }
+  Variables variables() const { return {{"LD_LIBRARY_PATH", (*this / "").string()}, {"TESSERA_BLAS_DEVICES", "0"}}; }
+};
+
+/// Calls the drop-in's dgemm_, of which the stand-in makes 42.
+int call_gemm() {
+  auto* const gemm = reinterpret_cast<Gemm>(dlsym(RTLD_DEFAULT, "dgemm_"));
+  require(gemm != nullptr, "the drop-in is not there");
+  const int n = 1;
+  const double one = 1;
+  double C = 0;
+  gemm("N", "N", &n, &n, &n, &one, &one, &n, &one, &n, &one, &C, &n);
+  require(C == 42, "another BLAS");
+  return 0;
+}
+
+const Scenario for_itself{"a BLAS for itself", [] {
+                            require(dlopen(std::getenv("TESSERA_TEST_OWN_BLAS"), RTLD_NOW | RTLD_LOCAL) != nullptr,
+                                    "the stand-in");
+                            return call_gemm();
+                          }};
+
+TEST(OwnBlas, IsFoundAlthoughNobodyElseSeesIt) {
+  const Broken folder;
+  const auto ended = for_itself.run(folder.variables());
+  EXPECT_TRUE(has_ended_silently(ended));
+  EXPECT_THAT(ended.said("host_blas"), ::testing::HasSubstr("own-blas")) << ended;
+}
+
+const Scenario without{"no BLAS at all", call_gemm};
+
+TEST(OwnBlas, IsMissed) {
+  const Broken folder;
+  const auto ended = without.run(folder.variables());
+  EXPECT_EQ(ended.signal, SIGABRT) << ended;
+  EXPECT_THAT(ended.err, ::testing::HasSubstr("no host BLAS was found: libopenblas.so.0 cannot be loaded: ")) << ended;
+  EXPECT_THAT(ended.err, ::testing::HasSubstr("; libblas.so.3 cannot be loaded: ")) << ended;
+}
+
+}  // namespace
+}  // namespace tessera::test
