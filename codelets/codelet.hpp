@@ -10,6 +10,7 @@
 
 #include <tessera/types.hpp>
 
+#include "common/float_mode.hpp"
 #include "common/triangle.hpp"
 
 /// The codelets of all tile operations: their arguments, their construction, and the cost of their tasks.
@@ -23,6 +24,8 @@ struct Work {
   double rows = 0, columns = 0;  ///< of the panel that the task factorizes; 0: none
   double beside = 0;             ///< flops of the products beside that, a part of `flops`
   double moved = 0;              ///< elements that the task writes to other rows
+  /// How CPU workers compute it: as the thread that has called the routine.
+  detail::float_mode::Bits mode = detail::float_mode::usual;
 };
 
 /// A tile operation: its implementations and its performance model. Lives as long as the process.

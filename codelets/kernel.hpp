@@ -7,6 +7,7 @@
 
 #include "codelet.hpp"
 #include "common/failure.hpp"
+#include "common/float_mode.hpp"
 #include "host_blas.hpp"
 #include "tile.hpp"
 
@@ -123,7 +124,10 @@ bool may_run() {
 
 template <typename Kernel>
 void on_cpu(void* buffers[], void* args) {
-  if (may_run<Kernel>()) Kernel::run(OnHost{}, buffers, *static_cast<const typename Kernel::Args*>(args));
+  if (!may_run<Kernel>()) return;
+  const auto& known = *static_cast<const typename Kernel::Args*>(args);
+  const detail::float_mode::Within that_of_the_caller(known.work.mode);
+  Kernel::run(OnHost{}, buffers, known);
 }
 
 /// The CUDA implementation. Without CUDA it is null, so that tasks run on CPUs only. Simulated GPUs need a value that

@@ -8,11 +8,15 @@
 #include <string>
 
 #include "backup.hpp"
+#include "common/float_mode.hpp"
+#include "common/kept_errno.hpp"
 #include "guest.hpp"
 
 namespace tessera::dropin {
 
 namespace {
+
+namespace float_mode = detail::float_mode;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -122,9 +126,26 @@ bool on_devices(Guest& guest, const Engine& engine, const Work& work, const Job&
   return true;
 }
 
+/// Computes a call of a thread whose floating-point mode is not the usual one: on this thread, since all others may
+/// compute in another mode. Its time says nothing of calls that the host computes on all of its cores.
+template <typename Work>
+bool in_this_mode(Guest& guest, const Work& work, double operations, float_mode::Bits mode) {
+  if (!guest.decision().stays(operations))
+    guest.remark("the calling thread " + float_mode::text(mode) + ": the host BLAS computes such calls on that thread");
+  const OneHostThread alone(guest.host_threads());
+  const double begin = guest.log().on() ? now() : 0;
+  if (!work.on_host(guest)) return false;
+  if (!guest.log().on() || work.is_part()) return true;
+  const double seconds = now() - begin;
+  guest.log().count(job_of(work.call, operations), Place::Host, seconds, seconds);
+  return true;
+}
+
 template <typename Work>
 bool dispatch_work(Guest& guest, const Work& work) {
   const double operations = flops(work.call);
+  if (const auto mode = float_mode::current(); mode != float_mode::usual)
+    return in_this_mode(guest, work, operations, mode);
   if (operations > 0 && !guest.decision().stays(operations)) {
     const NoCancellation until_done;
     const auto job = job_of(work.call, operations);
@@ -137,12 +158,14 @@ bool dispatch_work(Guest& guest, const Work& work) {
 }  // namespace
 
 bool dispatch(const Call& call) noexcept {
+  const detail::KeptErrno kept;
   auto& guest = Guest::of_process();
   if (guest.is_inside()) return guest.host()(call);
   return dispatch_work(guest, BlasWork{call});
 }
 
 bool dispatch(const LapackCall& call, Index& info) noexcept {
+  const detail::KeptErrno kept;
   auto& guest = Guest::of_process();
   if (guest.is_inside() || of_lapack.depth > 0) return guest.lapack()(call, info);
   return dispatch_work(guest, LapackWork{call, info});

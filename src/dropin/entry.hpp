@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "blas/call.hpp"
+#include "common/kept_errno.hpp"
 #include "fortran_call.hpp"
 
 namespace tessera::dropin {
@@ -50,6 +51,7 @@ class Entry {
    public:
     void* find(Interface interface, const char* routine) {
       if (!known_.load(std::memory_order_acquire)) {
+        const detail::KeptErrno kept;
         address_.store(look_up(interface, routine), std::memory_order_relaxed);
         known_.store(true, std::memory_order_release);
       }

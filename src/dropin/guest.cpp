@@ -326,6 +326,7 @@ void Guest::before_fork() {
   std::unique_lock lock(mutex_);
   forking_ = true;
   changed_.wait(lock, [&] { return calls_ == 0 && state_ != State::Starting; });
+  host_threads_.before_fork();
   log_.before_fork();
   lock.release();  // after_fork unlocks the mutex
 }
@@ -333,6 +334,7 @@ void Guest::before_fork() {
 void Guest::after_fork() {
   if (is_inside()) return;
   log_.after_fork();
+  host_threads_.after_fork();
   forking_ = false;
   mutex_.unlock();
   changed_.notify_all();
@@ -348,6 +350,7 @@ void Guest::after_fork_in_child() {
   new (&changed_) std::condition_variable;  // the waiting threads do not exist in the child
   new (&starter_) std::thread;              // nor does this one
   log_.after_fork_in_child(locked);
+  host_threads_.after_fork_in_child(locked);
   if (locked) mutex_.unlock();
 }
 

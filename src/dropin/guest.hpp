@@ -11,6 +11,7 @@
 #include "decision.hpp"
 #include "engine.hpp"
 #include "host.hpp"
+#include "host_threads.hpp"
 #include "lapack_host.hpp"
 #include "log.hpp"
 #include "settings.hpp"
@@ -27,6 +28,7 @@ class Guest {
 
   const HostBlas& host() const noexcept { return host_; }
   HostLapack& lapack() noexcept { return lapack_; }
+  HostThreads& host_threads() noexcept { return host_threads_; }
   Decision& decision() noexcept { return decision_; }
   Log& log() noexcept { return log_; }
 
@@ -82,6 +84,7 @@ class Guest {
   Settings settings_;
   HostBlas host_;
   HostLapack lapack_{host_};
+  HostThreads host_threads_{host_};
   Decision decision_;
   Log log_;
 

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "blas/lapack_call.hpp"
+#include "common/kept_errno.hpp"
 #include "host.hpp"
 
 /// The LAPACK that computes the calls that stay on the host: the one that the program would have used.
@@ -17,6 +18,7 @@ class KnownSymbol {
   template <typename LookUp>
   void* find(LookUp look_up) {
     if (!known_.load(std::memory_order_acquire)) {
+      const detail::KeptErrno kept;
       address_.store(look_up(), std::memory_order_relaxed);
       known_.store(true, std::memory_order_release);
     }

@@ -94,6 +94,15 @@ void TemporaryTile::stand_for(const detail::TileGrid& matrix, Index i, Index j) 
   starpu_data_set_coordinates(handle_, 2, static_cast<int>(i), static_cast<int>(j));
 }
 
+detail::float_mode::Bits Submitter::mode_of_caller(const detail::Machine& machine) {
+  const auto mode = detail::float_mode::current();
+  if (mode != detail::float_mode::usual && machine.gpu_count() > 0)
+    throw RuntimeError("the calling thread " + detail::float_mode::text(mode) +
+                       ", which GPUs do not: they round to nearest, with denormals. Set that mode for the call "
+                       "(fesetenv(FE_DFL_ENV)), or use no GPU (TESSERA_GPUS=0)");
+  return mode;
+}
+
 /// StarPU's epilogue callback: it runs before tasks that depend on this one may, and so while the tile that is wanted
 /// next, which one of these writes, is registered.
 void Submitter::task_has_run(void* end) {

@@ -16,6 +16,7 @@
 #include <tessera/error.hpp>
 #include <tessera/types.hpp>
 
+#include "common/float_mode.hpp"
 #include "exchange.hpp"
 #include "runtime/calls.hpp"
 #include "runtime/progress/progress.hpp"
@@ -53,10 +54,11 @@ class TemporaryTile {
 /// submits tile tasks: calls take effect one after another on every tile that they share.
 class Submitter {
  public:
+  /// @throws RuntimeError if the calling thread computes in a mode that GPUs do not have
   /// @param output  if it is private, the call shares no tile that it writes, and other threads may submit meanwhile
   template <Scalar T>
   Submitter(const detail::Session& session, const Matrix<T>& output)
-      : session_(session),
+      : session_(session), mode_(mode_of_caller(session.machine())),
         call_(new detail::Call(session.calls(), session.shares(), detail::MatrixAccess::grid(output).is_private(),
                                counted_.counted())) {
     if (const auto& share = detail::MatrixAccess::grid(output).share(); share.is_distributed())
@@ -119,6 +121,7 @@ class Submitter {
     void* memory = std::malloc(sizeof(Copy));  // StarPU frees it with the task, by free()
     if (memory == nullptr) throw RuntimeError("no memory for the arguments of a task");
     auto* copy = new (memory) Copy{args, {call_.get(), wanted_next, chunk_}};
+    copy->args.work.mode = mode_;
     submit(codelet, accesses, copy, sizeof(Args), copy->end, args.work.flops, priority, owner);
   }
 
@@ -133,11 +136,14 @@ class Submitter {
     void operator()(detail::Call* call) const noexcept { call->one_ends(); }
   };
 
+  /// How CPU workers must compute for the calling thread.
+  static detail::float_mode::Bits mode_of_caller(const detail::Machine& machine);
   static void task_has_run(void* end);
   void submit(starpu_codelet& codelet, std::span<const Access> accesses, void* args, std::size_t args_size,
               TaskEnd& end, double flops, int priority, int owner);
 
   const detail::Session& session_;
+  const detail::float_mode::Bits mode_;
   detail::CountedCall counted_;
   std::unique_ptr<detail::Call, EndCall> call_;
   std::unique_lock<std::mutex> alone_;

@@ -125,8 +125,9 @@ TEST(BlasReport, ShowsDamagedLines) {
 
 TEST(BlasReport, SaysWhyNothingMayHaveCome) {
   auto report = report_of({});
-  EXPECT_THAT(blas_text(report), AllOf(HasSubstr("No BLAS call came through libtessera_blas.so"), HasSubstr("./solver"),
-                                       HasSubstr("statically"), HasSubstr("by dlsym"), HasSubstr("setuid"), Not(HasSubstr("killed"))));
+  EXPECT_THAT(blas_text(report),
+              AllOf(HasSubstr("No BLAS call came through libtessera_blas.so"), HasSubstr("./solver"),
+                    HasSubstr("statically"), HasSubstr("by dlsym"), HasSubstr("setuid"), Not(HasSubstr("killed"))));
   report.ended.signal = SIGSEGV;
   EXPECT_THAT(blas_text(report), AllOf(HasSubstr("./solver was killed by signal 11 (Segmentation fault)\n"),
                                        HasSubstr("the log is written when a process exits")));

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cerrno>
+
+namespace tessera::detail {
+
+/// Restores errno at the end of a scope. Programs that look at errno after a call do not expect that the call has
+/// opened files, as the start of the devices does.
+class KeptErrno {
+ public:
+  KeptErrno() : before_(errno) {}
+  ~KeptErrno() { errno = before_; }
+  KeptErrno(const KeptErrno&) = delete;
+  KeptErrno& operator=(const KeptErrno&) = delete;
+
+ private:
+  int before_;
+};
+
+}  // namespace tessera::detail
