@@ -32,6 +32,8 @@ expect 1 'demo takes no arguments' demo somewhere
 expect 1 'build takes one argument at most' build release debug
 # Neither StarPU nor a cache is in this home.
 for command in build demo test simulate package; do expect 0 '^packages: would install .*StarPU for ' --dry-run $command; done
+expect 0 'StarPU for simulated time' --dry-run test --full
+[[ $(HOME=$scratch "$run" --dry-run test) != *simulated* ]] || fail "the quick tests need a StarPU that simulates"
 STARPU_DIR=/opt/starpu expect 0 'StarPU for real machines: the one in /opt/starpu$' --dry-run bench
 TESSERA_STARPU_SOURCE=/nonexistent.tar.gz expect 1 'TESSERA_STARPU_SOURCE=/nonexistent.tar.gz: no such file' --dry-run simulate
 expect 0 '^packages: would install none$' --dry-run help
