@@ -69,7 +69,7 @@ full_tests() {  # --full or --all, ctest's arguments
   presets=(release "$asan" tsan simgrid)
   "$here/packaging/starpu/provide.sh" release simgrid >/dev/null  # both at the same time
   build release
-  build_beside build "$asan"
+  if [[ $asan == asan ]]; then build_beside build asan --target sanitized-tests; else build_beside build "$asan"; fi
   run_ctest release "$slow $(labels_without_gpus)" "$@" || failed=1
   await_build
   build_beside build_small_presets
