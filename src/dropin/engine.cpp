@@ -3,8 +3,10 @@
 
 #include <starpu.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -16,13 +18,16 @@
 #include <tessera/runtime.hpp>
 
 #include "codelets/host_blas.hpp"
+#include "common/environment.hpp"
 #include "common/of_type.hpp"
 #include "lapack_engine.hpp"
 #include "machine/gpu.hpp"
 #include "machine/machine_rates.hpp"
 #include "routines/compute.hpp"
+#include "runtime/core_part.hpp"
 #include "runtime/options.hpp"
 #include "runtime/process_session.hpp"
+#include "runtime/ranks_of_node.hpp"
 #include "runtime/run_json.hpp"
 #include "runtime/session.hpp"
 #include "runtime/session_resources.hpp"
@@ -107,6 +112,30 @@ int thread_count(const RuntimeOptions& options, bool need_gpus) {
   return (cpus >= 0 ? cpus : usual) + (need_gpus ? 16 : 2);
 }
 
+/// Whether the user binds StarPU's workers.
+bool user_binds_workers() {
+  constexpr const char* variables[] = {"STARPU_WORKERS_CPUID", "STARPU_WORKERS_COREID", "STARPU_WORKERS_NOBIND",
+                                       "STARPU_WORKERS_GETBIND"};
+  return std::ranges::any_of(variables, [](const char* name) { return !detail::environment(name).empty(); });
+}
+
+/// Starts Tessera on this process's share of the node, if it is one of several of an MPI program.
+std::unique_ptr<Runtime> start_on_share(RuntimeOptions options) {
+  const auto shared = detail::shared_with_ranks_of_node();
+  options.node_part = shared.gpus.part, options.node_parts = shared.gpus.parts;
+  if (shared.cores.parts <= 1 || user_binds_workers() || starpu_is_initialized() != 0)
+    return std::make_unique<Runtime>(options);
+  // In a thread of its own: others of the node look at where the program's threads may run.
+  return std::async(std::launch::async,
+                    [&] {
+                      const detail::SingleHostThread::LeftToCaller to_activity;
+                      const detail::PartOfCores part(shared.cores.part, shared.cores.parts);
+                      options.cpus_without_gpus = part.cores();
+                      return std::make_unique<Runtime>(options);
+                    })
+      .get();
+}
+
 const char* start(int gpus, bool cpu_only, bool need_gpus) {
   auto& s = started();
   try {
@@ -114,7 +143,7 @@ const char* start(int gpus, bool cpu_only, bool need_gpus) {
     options.gpus = cpu_only ? 0 : gpus;
     const detail::SingleHostThread::LeftToCaller to_activity;
     if (starpu_is_initialized() == 0) detail::require_threads(thread_count(options, need_gpus));
-    s.runtime = std::make_unique<Runtime>(options);
+    s.runtime = start_on_share(options);
     s.session = detail::session();
     if (need_gpus && s.session->machine().gpu_count() == 0)
       throw RuntimeError(s.session->unused_devices().empty() ? "the StarPU of this program uses no GPU"
