@@ -8,8 +8,9 @@
  *
  * All processes of the BLACS grid call them. They return when the results of this process are in its memory. One block
  * is one tile, so a part of a matrix begins and ends where blocks do, and blocks of the operands fit together as the
- * tiles of tessera::gemm and the others. As in ScaLAPACK, a call that breaks a rule ends all processes with a message.
- * MPI must have been initialized with MPI_THREAD_MULTIPLE, before the BLACS. StarPU runs from the first call to
+ * tiles of tessera::gemm and the others. All operands are on the same grid. As in ScaLAPACK, a call that breaks a rule
+ * ends all processes with a message. A later context may have the same processes in another grid, or all of them and
+ * more. MPI must have been initialized with MPI_THREAD_MULTIPLE, before the BLACS. StarPU runs from the first call to
  * MPI_Finalize. */
 
 #ifdef __cplusplus

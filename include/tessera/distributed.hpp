@@ -24,14 +24,16 @@
 /// Matrices over many processes: the same tiles and routines, over StarPU-MPI. Link `tessera::mpi`.
 ///
 /// All processes of a grid make the same calls on distributed matrices in the same order, each with its own part of the
-/// data. A process whose call differs from that of process 0, that exits, or that leaves the block of a matrix because
-/// of an exception, ends all processes with a message on standard error.
+/// data. A process whose call differs from that of process 0, or that exits, ends all processes with a message on
+/// standard error; so does one that leaves matrices because of an exception, after the exception has reached its
+/// handler, unless all processes have it.
 
 namespace tessera {
 
 namespace detail {
 class Network;
-}
+struct GridAccess;
+}  // namespace detail
 
 /// How `gemm` limits what travels, after Hérault et al. (2019): C is computed in blocks, each of them in chunks of the
 /// sum, and the inputs of a chunk travel when all processes have computed the chunk `look_ahead` + 1 before. A process
@@ -46,29 +48,29 @@ struct ProductControl {
   bool gpus_by_columns = true;  ///< whether a GPU computes whole columns of tiles; false: GPUs form a grid
 };
 
-/// Processes in p rows and q columns. Process `row() * q() + column()` of the communicator is at (row, column).
+/// Processes in p rows and q columns. Process `row() * q() + column()` of `comm`, as given to the constructor, is at
+/// (row, column).
 ///
 /// The first Grid initializes MPI if nobody has, with MPI_THREAD_MULTIPLE, and starts Tessera if no Runtime does. The
 /// processes of a node share out its GPUs and, where they may run on the same cores, the cores. At most one group of
-/// processes at a time has grids, of any shapes. Copies are handles on the same grid. The last one, and the last matrix
-/// on it, to go waits for all processes.
+/// processes at a time has grids, of any shapes and in any orders. Copies are handles on the same grid. The last one,
+/// and the last matrix on it, to go waits for all processes.
 class Grid {
  public:
   /// Collective over `comm`.
   /// @param options  how Tessera starts, if it does not run; `cpus` and `gpus`: of this process
-  /// @throws ArgumentError if p or q is not positive, or comm has not p q processes
+  /// @throws ArgumentError if p or q is not positive, or comm has not p q processes, or is an intercommunicator
   /// @throws RuntimeError  if MPI was initialized without MPI_THREAD_MULTIPLE, another group of processes has grids,
-  /// only
-  ///                       some of the processes have GPUs, or Tessera cannot start
+  ///                       only some of the processes have GPUs, or Tessera cannot start in one of the processes
   Grid(int p, int q, MPI_Comm comm = MPI_COMM_WORLD, const RuntimeOptions& options = {});
 
   int p() const noexcept { return p_; }                ///< rows
   int q() const noexcept { return q_; }                ///< columns
-  int rank() const noexcept;                           ///< of this process
-  int row() const noexcept { return rank() / q_; }     ///< of this process
-  int column() const noexcept { return rank() % q_; }  ///< of this process
-  /// The communicator in which StarPU-MPI works, with the processes of the grid in the same order. The program's own
-  /// tasks take it: `starpu_mpi_task_insert(grid.comm(), …)` on handles of distributed matrices.
+  int rank() const noexcept;                           ///< of this process, in `comm()`
+  int row() const noexcept { return place_ / q_; }     ///< of this process
+  int column() const noexcept { return place_ % q_; }  ///< of this process
+  /// The communicator in which StarPU-MPI works: the processes of the grid, in the order of the first Grid that lives.
+  /// The program's own tasks take it: `starpu_mpi_task_insert(grid.comm(), …)` on handles of distributed matrices.
   MPI_Comm comm() const noexcept;
 
   /// Waits until all tasks that all processes have submitted have run, and their messages have arrived. Collective.
@@ -87,8 +89,10 @@ class Grid {
  private:
   template <Scalar T>
   friend class DistributedMatrix;
+  friend struct detail::GridAccess;
   std::shared_ptr<detail::Network> network_;
-  int p_, q_;
+  std::shared_ptr<const std::vector<int>> ranks_;  ///< in `comm()`, row by row; null: they go along the rows
+  int p_, q_, place_ = 0;
 };
 
 /// A column-major matrix of which each process of a grid has some tiles, dealt out block-cyclically: tile (i, j)
@@ -121,7 +125,7 @@ class DistributedMatrix {
   Index nb() const noexcept { return tiles_.nb(); }  ///< columns of a full tile
   Op op() const noexcept { return tiles_.op(); }     ///< how the view shows the stored matrix
 
-  /// The rank of the process that has tile (i, j).
+  /// The rank of the process that has tile (i, j), in the grid's `comm()`.
   int owner(Index i, Index j) const;
   bool is_mine(Index i, Index j) const { return owner(i, j) == grid_.rank(); }  ///< whether this process has it
   /// The handle of tile (i, j), see Matrix::handle. In processes that do not own it, it has no memory at first.

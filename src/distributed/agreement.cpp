@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <string_view>
+#include <utility>
 
 namespace tessera::detail {
 
@@ -29,7 +31,7 @@ void end_all_processes(const std::string& why) noexcept {
   std::_Exit(EXIT_FAILURE);
 }
 
-void wait_for_a_better_message() { std::this_thread::sleep_for(std::chrono::milliseconds(300)); }
+void wait_for_a_better_message() { std::this_thread::sleep_for(std::chrono::seconds(1)); }
 
 Agreement::Agreement(MPI_Comm comm) : comm_(comm) {
 #ifndef STARPU_SIMGRID  // a thread that polls would stop the simulation
@@ -43,22 +45,39 @@ Agreement::Agreement(MPI_Comm comm) : comm_(comm) {
 
 Agreement::~Agreement() {
   if (size_ == 1) return;
-  post("the end of the grid");
+  begin_end();
   // Process 0 goes on watching until all are here: one that still makes calls would wait for this one forever.
-  MPI_Request all = MPI_REQUEST_NULL;
-  MPI_Ibarrier(comm_, &all);
-  for (int here = 0; here == 0;) {
-    MPI_Test(&all, &here, MPI_STATUS_IGNORE);
-    if (here == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  while (!all_are_here()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   ends_ = true;
   if (watcher_.joinable()) watcher_.join();
 }
 
-void Agreement::post(const std::string& call) {
+void Agreement::begin_end() {
+  if (std::exchange(has_begun_to_end_, true)) return;
+  post("calls the end of the grid");
+  MPI_Ibarrier(comm_, &all_here_);
+}
+
+bool Agreement::all_are_here() {
+  int here = 0;
+  MPI_Test(&all_here_, &here, MPI_STATUS_IGNORE);
+  return here != 0;
+}
+
+bool Agreement::all_end_within(std::chrono::milliseconds time) {
+  if (size_ == 1) return true;
+  begin_end();
+  for (const auto last = std::chrono::steady_clock::now() + time; !all_are_here();) {
+    if (std::chrono::steady_clock::now() > last) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+void Agreement::post(const std::string& deed) {
   if (size_ == 1) return;
-  Record record{hash_of(call), {}};
-  std::copy_n(call.begin(), std::min(call.size(), sizeof(record.text) - 1), record.text);
+  Record record{hash_of(deed), {}};
+  std::copy_n(deed.begin(), std::min(deed.size(), sizeof(record.text) - 1), record.text);
   if (rank_ != 0) {  // so short that MPI does not wait for the receiver
     MPI_Send(&record, sizeof(record), MPI_BYTE, 0, 0, comm_);
     return;
@@ -68,14 +87,20 @@ void Agreement::post(const std::string& call) {
   for (int rank = 1; rank < size_; rank++) compare(rank);
 }
 
+void Agreement::differ(int rank, const Record& mine, const Record& other) {
+  auto difference = "process " + std::to_string(rank) + " " + other.text + ", but process 0 " + mine.text;
+  const auto leaves = [](const Record& record) { return std::string_view(record.text).starts_with("leaves"); };
+  if (!leaves(mine) && !leaves(other)) end_all_processes(difference);
+  difference_ = std::move(difference);
+  time_to_say_so_ = std::chrono::steady_clock::now() + time_for_the_handler;
+}
+
 void Agreement::compare(int rank) {
   auto& theirs = theirs_[static_cast<std::size_t>(rank)];
   auto& done = compared_[static_cast<std::size_t>(rank)];
-  while (!theirs.empty() && done < first_ + own_.size()) {
+  while (!theirs.empty() && done < first_ + own_.size() && difference_.empty()) {
     const auto &mine = own_[done - first_], &other = theirs.front();
-    if (mine.hash != other.hash)
-      end_all_processes("process " + std::to_string(rank) + " calls " + other.text + ", but process 0 calls " +
-                        mine.text);
+    if (mine.hash != other.hash) return differ(rank, mine, other);
     theirs.pop_front();
     done++;
   }
@@ -85,9 +110,11 @@ void Agreement::compare(int rank) {
 
 void Agreement::watch() {
   while (true) {
-    if (ends_) {  // all messages are on their way
+    {
       const std::lock_guard lock(mutex_);
-      if (own_.empty()) return;
+      // All messages are on their way, and nobody waits for anybody.
+      if (ends_ && (own_.empty() || !difference_.empty())) return;
+      if (!difference_.empty() && std::chrono::steady_clock::now() > time_to_say_so_) end_all_processes(difference_);
     }
     int arrived = 0;
     MPI_Status status;

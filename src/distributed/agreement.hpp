@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -21,26 +22,41 @@ namespace tessera::detail {
 /// it ends because of an exception.
 void wait_for_a_better_message();
 
+/// How long a process that leaves the others because of an exception may take to the handler of the exception, whose
+/// message says more than ours. Nobody waits so long if the handler ends the program.
+inline constexpr std::chrono::seconds time_for_the_handler(5);
+/// How long it waits for the others, which may have the same exception.
+inline constexpr std::chrono::milliseconds time_for_others(300);
+
 /// Finds out when processes do not make the same calls. Each sends process 0 a record of every call, which nobody waits
 /// for. A thread of process 0 compares them with its own.
 class Agreement {
  public:
   /// Collective over `comm`, which nothing else uses.
   explicit Agreement(MPI_Comm comm);
+  /// Waits until all processes are here.
   ~Agreement();
   Agreement(const Agreement&) = delete;
   Agreement& operator=(const Agreement&) = delete;
 
-  /// @param call  with all that must be the same
-  void post(const std::string& call);
+  /// @param deed  what this process does, with all that must be the same: "calls …", "leaves …"
+  void post(const std::string& deed);
+  /// Whether the processes end together: all call this, or the destructor, in time.
+  bool all_end_within(std::chrono::milliseconds time);
 
  private:
   struct Record {
     std::uint64_t hash;
-    char text[248];  ///< the beginning of the call, for the message
+    char text[248];  ///< the beginning of the deed, for the message
   };
 
   void watch();
+  /// Process `rank` does something else than this one: all processes end, at once unless one of them is on its way to
+  /// the handler of an exception. @pre  mutex_ is held
+  void differ(int rank, const Record& mine, const Record& other);
+  /// Begins to wait for the others, unless it has begun.
+  void begin_end();
+  bool all_are_here();
   /// Compares the calls that are known of a process and of this one. @pre  mutex_ is held
   void compare(int rank);
 
@@ -51,6 +67,10 @@ class Agreement {
   std::uint64_t first_ = 0;                 ///< the number of the first of them
   std::vector<std::deque<Record>> theirs_;  ///< calls that this process has not made yet, of each
   std::vector<std::uint64_t> compared_;     ///< calls of each
+  std::string difference_;                  ///< what the watcher will say at `time_to_say_so_`
+  std::chrono::steady_clock::time_point time_to_say_so_;
+  MPI_Request all_here_ = MPI_REQUEST_NULL;
+  bool has_begun_to_end_ = false;
   std::atomic<bool> ends_ = false;
   std::thread watcher_;
 };

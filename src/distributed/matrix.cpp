@@ -72,7 +72,17 @@ detail::Share share_of(const Grid& grid, std::shared_ptr<detail::Processes> proc
   share.processes = std::move(processes);
   share.p = grid.p(), share.q = grid.q();
   share.row = grid.row(), share.column = grid.column();
+  share.ranks = detail::GridAccess::ranks(grid);
   return share;
+}
+
+/// The grid of processes, for the agreement: "2x2 processes", and their ranks where they do not go along the rows.
+std::string text_of(const detail::Share& share) {
+  auto text = std::to_string(share.p) + "x" + std::to_string(share.q) + " processes";
+  if (!share.ranks) return text;
+  for (const char* before = " "; const int rank : *share.ranks)
+    text += std::exchange(before, ",") + std::to_string(rank);
+  return text;
 }
 
 /// Memory that GPUs copy from directly.
@@ -85,12 +95,11 @@ std::shared_ptr<void> pinned_memory(std::size_t bytes) {
 }
 
 template <Scalar T>
-Matrix<T> make_tiles(const Grid& grid, detail::Network& network, T* data, const Extent& x, Index ld,
-                     detail::Share share) {
-  network.agree(std::string("DistributedMatrix<") + type_letter<T> + ">(" + std::to_string(grid.p()) + "x" +
-                std::to_string(grid.q()) + " processes, " + std::to_string(x.m) + ", " + std::to_string(x.n) +
-                ", tiles of " + std::to_string(x.tile.rows) + "x" + std::to_string(x.tile.columns) + ", from (" +
-                std::to_string(share.first_row) + ", " + std::to_string(share.first_column) + "))");
+Matrix<T> make_tiles(detail::Network& network, T* data, const Extent& x, Index ld, detail::Share share) {
+  network.agree(std::string("DistributedMatrix<") + type_letter<T> + ">(" + text_of(share) + ", " +
+                std::to_string(x.m) + ", " + std::to_string(x.n) + ", tiles of " + std::to_string(x.tile.rows) + "x" +
+                std::to_string(x.tile.columns) + ", from (" + std::to_string(share.first_row) + ", " +
+                std::to_string(share.first_column) + "))");
   share.number = network.next_matrix();
   return detail::MatrixAccess::matrix<T>(std::make_shared<detail::TileGrid>(
       network.session(), data, x.m, x.n, ld, sizeof(T), x.tile, false, std::move(share)));
@@ -120,7 +129,7 @@ Matrix<T> in_library_memory(const Grid& grid, const std::shared_ptr<detail::Netw
   const Index rows = local_rows(share, x), columns = local_columns(share, x);
   share.memory = pinned_memory(static_cast<std::size_t>(rows * columns) * sizeof(T));
   auto* const data = static_cast<T*>(share.memory.get());
-  return make_tiles<T>(grid, *network, data, x, std::max<Index>(1, rows), std::move(share));
+  return make_tiles<T>(*network, data, x, std::max<Index>(1, rows), std::move(share));
 }
 
 template <Scalar T>
@@ -145,51 +154,10 @@ Matrix<T> in_scalapack_memory(const Grid& grid, const std::shared_ptr<detail::Ne
     refuse(3, "has LLD " + std::to_string(desc[Lld]) + ", must be at least " +
                   std::to_string(std::max<Index>(1, rows)) + " in process " + std::to_string(grid.rank()));
   if (data == nullptr && rows > 0 && columns > 0) refuse(2, "is null, and the process has elements");
-  return make_tiles<T>(grid, *network, data, x, desc[Lld], std::move(share));
+  return make_tiles<T>(*network, data, x, desc[Lld], std::move(share));
 }
 
 }  // namespace
-
-Grid::Grid(int p, int q, MPI_Comm comm, const RuntimeOptions& options) : p_(p), q_(q) {
-  if (p < 1) throw ArgumentError("Grid", 1, "p", "is " + std::to_string(p) + ", must be at least 1");
-  if (q < 1) throw ArgumentError("Grid", 2, "q", "is " + std::to_string(q) + ", must be at least 1");
-  detail::initialize_mpi();
-  int size = 0;
-  MPI_Comm_size(comm, &size);
-  if (size != p * q)
-    throw ArgumentError("Grid", 3, "comm",
-                        "has " + std::to_string(size) + " processes, but " + std::to_string(p) + "x" +
-                            std::to_string(q) + " are wanted");
-  network_ = detail::Network::over(comm, options);
-}
-
-int Grid::rank() const noexcept { return network_->rank(); }
-MPI_Comm Grid::comm() const noexcept { return network_->comm(); }
-void Grid::wait() const { network_->wait(); }
-void Grid::control(const ProductControl& control) const {
-  const std::pair<const char*, Index> sizes[] = {{"block_rows", control.block_rows},
-                                                 {"block_columns", control.block_columns},
-                                                 {"chunk", control.chunk},
-                                                 {"look_ahead", control.look_ahead}};
-  std::string text = std::string("Grid::control(") + (control.holds_back ? "holds back" : "holds nothing back") +
-                     (control.gpus_by_columns ? ", columns" : ", grid");
-  for (const auto& [name, size] : sizes) {
-    if (size < 0)
-      throw ArgumentError("Grid::control", 1, "control",
-                          std::string("has ") + name + " " + std::to_string(size) + ", must be at least 0");
-    text += std::string(", ") + name + " " + std::to_string(size);
-  }
-  network_->agree(text + ")");
-  network_->set_control({control.holds_back,
-                         control.gpus_by_columns,
-                         {control.block_rows, control.block_columns, control.chunk, control.look_ahead}});
-}
-ProductControl Grid::control() const {
-  const auto control = network_->control();
-  const auto& [rows, columns, chunk, ahead] = control.blocks;
-  return {control.holds_back, rows, columns, chunk, ahead, control.by_columns};
-}
-std::vector<std::uint64_t> Grid::bytes_sent() const { return network_->bytes_sent(); }
 
 template <Scalar T>
 DistributedMatrix<T>::DistributedMatrix(const Grid& grid, Index m, Index n, TileSize tile)

@@ -251,6 +251,11 @@ void Neighbours::serve_messages() {
   }
 }
 
+bool Neighbours::is_idle() {
+  const std::lock_guard lock(mutex_);
+  return sends_ == 0 && receives_ == 0;
+}
+
 void Neighbours::wait() {
   std::unique_lock lock(mutex_);
   all_arrived_.wait(lock, [this] { return sends_ == 0 && receives_ == 0; });

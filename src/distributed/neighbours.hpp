@@ -52,6 +52,8 @@ class Neighbours {
   void receive(starpu_data_handle_t tile, int from, std::int64_t tag, int priority);
   /// Waits until all tiles have arrived, in both directions.
   void wait();
+  /// Whether `wait` would return at once.
+  bool is_idle();
 
  private:
   /// What a process says to another one.

@@ -7,9 +7,9 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
-#include <exception>
 #include <limits>
 #include <mutex>
+#include <numeric>
 #include <thread>
 
 #include <tessera/error.hpp>
@@ -17,13 +17,11 @@
 #include "common/environment.hpp"
 #include "machine/free_memory.hpp"
 #include "node_share.hpp"
+#include "process_end.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/recording.hpp"
 #include "runtime/session.hpp"
-
-#ifdef STARPU_SIMGRID
-extern "C" void SMPI_thread_create();
-#endif
+#include "together.hpp"
 
 namespace tessera::detail {
 
@@ -31,88 +29,67 @@ namespace {
 
 std::weak_ptr<Network> of_process;
 
-#ifndef STARPU_SIMGRID
-void finalize_at_exit() {
-  int finalized = 0;
-  MPI_Finalized(&finalized);
-  if (finalized != 0) return;
-  if (!of_process.expired()) end_all_processes("a process exits, although it has a grid");
-  MPI_Finalize();
+/// Options with the folder that this process records in, if it records.
+RuntimeOptions with_trace(RuntimeOptions options) {
+  if (options.trace.empty()) options.trace = environment("TESSERA_TRACE");
+  int in_world = 0, world = 1;  // other groups of processes may record, too
+  MPI_Comm_rank(MPI_COMM_WORLD, &in_world);
+  MPI_Comm_size(MPI_COMM_WORLD, &world);
+  if (!options.trace.empty() && world > 1) options.trace += "/process-" + std::to_string(in_world);
+  return options;
 }
-
-void check_grid_at_exit() {
-  int finalized = 0;
-  MPI_Finalized(&finalized);
-  if (finalized == 0 && !of_process.expired()) end_all_processes("a process exits, although it has a grid");
-}
-#endif
 
 }  // namespace
 
-#ifdef STARPU_SIMGRID
-/// StarPU has initialized MPI, in another simulated thread, and finalizes it.
-void initialize_mpi() { SMPI_thread_create(); }
-#else
-void initialize_mpi() {
-  int initialized = 0, level = MPI_THREAD_SINGLE;
-  MPI_Initialized(&initialized);
-  if (initialized == 0) {
-    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
-    std::atexit(finalize_at_exit);
-  } else {
-    static std::once_flag once;
-    std::call_once(once, [] { std::atexit(check_grid_at_exit); });
-    MPI_Query_thread(&level);
-  }
-  if (level < MPI_THREAD_MULTIPLE)
-    throw RuntimeError("MPI was initialized for fewer threads than a Grid has: MPI_THREAD_MULTIPLE is needed");
-}
-#endif
+bool Network::exists() noexcept { return !of_process.expired(); }
 
 std::shared_ptr<Network> Network::over(MPI_Comm comm, const RuntimeOptions& options) {
   if (auto existing = of_process.lock()) {
     int same = MPI_UNEQUAL;
     MPI_Comm_compare(comm, existing->comm_, &same);
-    if (same != MPI_IDENT && same != MPI_CONGRUENT)
+    if (same == MPI_UNEQUAL)
       throw RuntimeError(
-          "there are grids of another group of processes, or in another order: a process can have grids "
-          "of one group at a time");
+          "there are grids of another group of processes: a process can have grids of one group at a time");
     return existing;
   }
-  auto network = std::make_shared<Network>(comm, options);
+  const std::shared_ptr<Network> network(new Network(comm, options), End());
   of_process = network;
   return network;
 }
 
 Network::Network(MPI_Comm comm, const RuntimeOptions& options) {
-  const auto least_bytes = Neighbours::least_bytes_asked_for();  // first: it may be an error
 #ifdef STARPU_SIMGRID
   // StarPU accepts no other communicator than MPI_COMM_WORLD, and knows who this thread belongs to.
   comm_ = comm_of_calls_ = comm_of_values_ = comm;
   rank_ = starpu_mpi_world_rank(), size_ = starpu_mpi_world_size();
 #else
-  MPI_Comm_dup(comm, &comm_);
-  MPI_Comm_dup(comm, &comm_of_calls_);
-  MPI_Comm_dup(comm, &comm_of_values_);
-  MPI_Comm_dup(comm, &comm_of_tiles_);
+  for (auto* copy : {&comm_, &comm_of_calls_, &comm_of_values_, &comm_of_tiles_}) MPI_Comm_dup(comm, copy);
   MPI_Comm_rank(comm_, &rank_);
   MPI_Comm_size(comm_, &size_);
 #endif
   sent_ = std::vector<std::atomic<std::uint64_t>>(static_cast<std::size_t>(size_));
-  ShareOfCores::Part on_node;
+  try {
+    start(options);
+  } catch (...) {  // in all processes
+    session_.reset(), runtime_.reset();
+    free_communicators();
+    throw;
+  }
+}
+
+void Network::start(const RuntimeOptions& options) {
+  NodePart on_node;
   {
-    const ShareOfCores share(comm_);
+    const ShareOfNode share(comm_);
     on_node = share.on_node();
     // StarPU binds the thread that polls the network to a core of its own, or to one that a worker has.
     const TemporaryVariable unbound("STARPU_MPI_NOBIND", "1"), silent("STARPU_SILENT", "1");
-    auto shared_options = with_share(options, share);
-    if (shared_options.trace.empty()) shared_options.trace = environment("TESSERA_TRACE");
-    int in_world = 0, world = 1;  // other groups of processes may record, too
-    MPI_Comm_rank(MPI_COMM_WORLD, &in_world);
-    MPI_Comm_size(MPI_COMM_WORLD, &world);
-    if (!shared_options.trace.empty() && world > 1) shared_options.trace += "/process-" + std::to_string(in_world);
-    runtime_.emplace(shared_options);
-    session_ = detail::session();
+    std::size_t least_bytes = 0;
+    together(comm_of_values_, [&] {
+      least_bytes = Neighbours::least_bytes_asked_for();
+      runtime_.emplace(with_trace(with_share(options, share)));
+      session_ = detail::session();
+    });
     std::vector<TemporaryVariable> trace_file;
     if (const auto* recording = session_->recording()) trace_file = recording->name_of_file();
     if (starpu_mpi_init_comm(nullptr, nullptr, 0, comm_) != 0) throw RuntimeError("StarPU-MPI cannot start");
@@ -130,6 +107,23 @@ Network::Network(MPI_Comm comm, const RuntimeOptions& options) {
   if (some != all) end_all_processes("only some of the processes have GPUs: TESSERA_GPUS=0 leaves them out");
 }
 
+std::shared_ptr<const std::vector<int>> Network::ranks_of(MPI_Comm comm) const {
+#ifdef STARPU_SIMGRID
+  static_cast<void>(comm);  // StarPU accepts one communicator only
+  return nullptr;
+#else
+  std::vector<int> places(static_cast<std::size_t>(size_)), ranks(places.size());
+  std::iota(places.begin(), places.end(), 0);
+  MPI_Group theirs = MPI_GROUP_NULL, ours = MPI_GROUP_NULL;
+  MPI_Comm_group(comm, &theirs);
+  MPI_Comm_group(comm_, &ours);
+  MPI_Group_translate_ranks(theirs, size_, places.data(), ours, ranks.data());
+  MPI_Group_free(&theirs);
+  MPI_Group_free(&ours);
+  return ranks == places ? nullptr : std::make_shared<const std::vector<int>>(std::move(ranks));
+#endif
+}
+
 Network::~Network() {
   session_->wait_for_everything();
   for (const auto* tokens : {&tokens_.up, &tokens_.down})
@@ -140,12 +134,16 @@ Network::~Network() {
   starpu_mpi_shutdown_comm(comm_);
   session_.reset();
   runtime_.reset();
+  free_communicators();
+}
+
+void Network::free_communicators() {
 #ifndef STARPU_SIMGRID  // there, StarPU finalizes MPI
   for (auto* comm : {&comm_, &comm_of_calls_, &comm_of_values_, &comm_of_tiles_}) MPI_Comm_free(comm);
 #endif
 }
 
-void Network::agree_on_model(const ShareOfCores::Part& on_node) {
+void Network::agree_on_model(const NodePart& on_node) {
   const auto& machine = session_->machine();
   enum { Gpus, GpuMemory, HostMemory, Count };
 #ifdef STARPU_SIMGRID
@@ -201,12 +199,15 @@ void Network::send(starpu_data_handle_t tile, int to, int priority) {
   struct Message {
     std::atomic<std::uint64_t>& sent;
     std::uint64_t bytes;
+    std::atomic<int>& all;
     static void end(void* message) {
       const std::unique_ptr<Message> owned(static_cast<Message*>(message));
       owned->sent += owned->bytes;
+      owned->all--;
     }
   };
-  auto* message = new Message{sent_[static_cast<std::size_t>(to)], starpu_data_get_size(tile)};  // `end` deletes it
+  sends_++;
+  auto* message = new Message{sent_[static_cast<std::size_t>(to)], starpu_data_get_size(tile), sends_};
   starpu_mpi_isend_detached_prio(tile, to, starpu_mpi_data_get_tag(tile), priority, comm_, Message::end, message);
 }
 
@@ -235,13 +236,6 @@ std::int64_t Network::least(std::int64_t value) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);  // it is over: for checkers, which do not count MPI_Test
 #endif
   return all == none ? 0 : all;
-}
-
-void Network::matrix_ends() noexcept {
-  if (std::uncaught_exceptions() == 0) return;
-  wait_for_a_better_message();
-  end_all_processes("process " + std::to_string(rank_) +
-                    " leaves a distributed matrix because of an exception, and the others would wait for it");
 }
 
 }  // namespace tessera::detail

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <tessera/distributed.hpp>
 #include <tessera/runtime.hpp>
 
 #include "agreement.hpp"
@@ -22,24 +23,31 @@ namespace tessera::detail {
 
 class Session;
 
-/// Initializes MPI, if nobody has.
-/// @throws RuntimeError if several threads cannot use it
-void initialize_mpi();
+/// Gives the library access to the private part of a Grid.
+struct GridAccess {
+  static const std::shared_ptr<const std::vector<int>>& ranks(const Grid& grid) { return grid.ranks_; }
+};
 
 /// StarPU-MPI over one group of processes, shared by all grids and matrices of this process.
 class Network final : public Processes {
  public:
-  /// The one that lives, if it is over the same group, or a new one. Collective.
+  /// The one that lives, if it is over the same group in any order, or a new one. Collective.
   static std::shared_ptr<Network> over(MPI_Comm comm, const RuntimeOptions& options);
-  explicit Network(MPI_Comm comm, const RuntimeOptions& options);
+  static bool exists() noexcept;  ///< whether one lives
   ~Network() override;
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
   MPI_Comm comm() const noexcept { return comm_; }
+  /// The ranks here of the processes of another communicator over the same group, in its order; null: the order is the
+  /// same.
+  std::shared_ptr<const std::vector<int>> ranks_of(MPI_Comm comm) const;
   const std::shared_ptr<Session>& session() const noexcept { return session_; }
   /// Tells the other processes of a call that all must make.
-  void agree(const std::string& call) { agreement_->post(call); }
+  void agree(const std::string& call) {
+    leaves_ = false;
+    agreement_->post("calls " + call);
+  }
   /// A number that names a matrix in all processes.
   int next_matrix() noexcept { return ++matrices_; }
   void set_control(const ProcessControl& control) noexcept { control_ = control; }
@@ -60,8 +68,22 @@ class Network final : public Processes {
   void matrix_ends() noexcept override;
 
  private:
+  /// Deletes a network, or abandons it: an exception must reach its handler although other processes, which may not
+  /// have it, still use the network. An abandoned one ends all processes when this one exits, finalizes MPI or makes
+  /// another grid.
+  struct End {
+    void operator()(Network* network) const;
+  };
+  Network(MPI_Comm comm, const RuntimeOptions& options);
+  /// Starts Tessera on this process's share of the node.
+  void start(const RuntimeOptions& options);
+  void free_communicators();
+  /// Tells the others that this process leaves because of an exception.
+  void leave(const std::string& deed);
+  /// Whether no task or message is on its way.
+  bool is_idle();
   /// Finds out what all processes have.
-  void agree_on_model(const ShareOfCores::Part& on_node);
+  void agree_on_model(const NodePart& on_node);
 
   MPI_Comm comm_ = MPI_COMM_NULL, comm_of_calls_ = MPI_COMM_NULL, comm_of_values_ = MPI_COMM_NULL,
            comm_of_tiles_ = MPI_COMM_NULL;
@@ -73,6 +95,8 @@ class Network final : public Processes {
   std::optional<Runtime> runtime_;
   std::shared_ptr<Session> session_;
   std::optional<Agreement> agreement_;
+  std::atomic<int> sends_ = 0;            ///< tiles that MPI has not taken yet
+  std::atomic<bool> leaves_ = false;      ///< this process leaves matrices because of an exception, and has said so
   std::optional<Neighbours> neighbours_;  ///< takes tiles from and to processes of this node
   ProcessModel model_;
   ProcessControl control_;

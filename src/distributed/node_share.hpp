@@ -3,36 +3,34 @@
 
 #include <mpi.h>
 
-#include <sched.h>
+#include <optional>
 
 #include <tessera/runtime.hpp>
+
+#include "runtime/core_part.hpp"
+#include "runtime/ranks_of_node.hpp"
 
 namespace tessera::detail {
 
 /// While it lives, this thread and those that it starts may run only on this process's share of the cores that
 /// processes of the node have in common.
-class ShareOfCores {
+class ShareOfNode {
  public:
-  explicit ShareOfCores(MPI_Comm comm);
-  ~ShareOfCores();
-  ShareOfCores(const ShareOfCores&) = delete;
-  ShareOfCores& operator=(const ShareOfCores&) = delete;
+  /// Collective.
+  explicit ShareOfNode(MPI_Comm comm);
 
-  int cores() const noexcept { return cores_; }
-  bool is_shared() const noexcept { return part_.parts > 1; }
+  int cores() const noexcept { return cores_ ? cores_->cores() : 1; }
   /// This process's place among those of the node.
-  struct Part {
-    int part = 0, parts = 1;
-  };
-  Part on_node() const noexcept { return on_node_; }
+  NodePart on_node() const noexcept { return on_node_; }
+  /// Its place among those that see the same GPUs. A batch system may give each process its own.
+  NodePart gpus() const noexcept { return gpus_; }
 
  private:
-  cpu_set_t before_;
-  Part part_, on_node_;
-  int cores_ = 1;
+  NodePart on_node_, gpus_;
+  std::optional<PartOfCores> cores_;
 };
 
 /// Options with this process's share of the node, where neither they nor the environment say otherwise.
-RuntimeOptions with_share(const RuntimeOptions& given, const ShareOfCores& share);
+RuntimeOptions with_share(const RuntimeOptions& given, const ShareOfNode& share);
 
 }  // namespace tessera::detail

@@ -3,113 +3,94 @@
 #include <tessera/distributed.h>
 
 #include <cctype>
-#include <map>
-#include <memory>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include <tessera/distributed.hpp>
 #include <tessera/error.hpp>
 
 #include "agreement.hpp"
-
-// The BLACS of the program. They are looked up when a program with a ScaLAPACK is loaded: others do not need them.
-extern "C" {
-[[gnu::weak]] void Cblacs_gridinfo(int context, int* p, int* q, int* row, int* column);
-[[gnu::weak]] void Cblacs_get(int context, int what, int* value);
-[[gnu::weak]] int Cblacs_pnum(int context, int row, int column);
-[[gnu::weak]] MPI_Comm Cblacs2sys_handle(int handle);
-}
+#include "blacs_grids.hpp"
 
 namespace tessera {
 
 namespace {
 
-constexpr int context_of(const int* desc) { return desc[1]; }
-
-/// The grids of BLACS contexts. They live until MPI_Finalize, since starting StarPU takes longer than most calls.
-class Contexts {
- public:
-  const Grid& grid(int context) {
-    const auto found = grids_.find(context);
-    if (found != grids_.end()) return found->second;
-    if (Cblacs_gridinfo == nullptr || Cblacs_get == nullptr || Cblacs_pnum == nullptr || Cblacs2sys_handle == nullptr)
-      throw RuntimeError("the program has no BLACS, whose context the descriptor names");
-    int p = 0, q = 0, row = -1, column = -1;
-    Cblacs_gridinfo(context, &p, &q, &row, &column);
-    if (row < 0) throw RuntimeError("this process is not in the grid of the BLACS context");
-    constexpr int system_handle = 10;
-    int handle = 0;
-    Cblacs_get(context, system_handle, &handle);
-    std::vector<int> ranks;
-    for (int i = 0; i < p; i++)
-      for (int j = 0; j < q; j++) ranks.push_back(Cblacs_pnum(context, i, j));
-    MPI_Comm all = Cblacs2sys_handle(handle), of_grid = MPI_COMM_NULL;
-    MPI_Group group = MPI_GROUP_NULL, group_of_grid = MPI_GROUP_NULL;
-    MPI_Comm_group(all, &group);
-    MPI_Group_incl(group, p * q, ranks.data(), &group_of_grid);
-    constexpr int tag = 7331;
-    MPI_Comm_create_group(all, group_of_grid, tag, &of_grid);
-    MPI_Group_free(&group_of_grid);
-    MPI_Group_free(&group);
-    if (grids_.empty()) clear_in_finalize();
-    const auto& grid = grids_.emplace(context, Grid(p, q, of_grid)).first->second;
-    MPI_Comm_free(&of_grid);  // the grid has its own
-    return grid;
+/// As in ScaLAPACK, an illegal call ends the program. An exception must not leave a function of C, nor a block with
+/// matrices: other processes use their tiles.
+/// @param what  the routine, or the routine and its operand
+/// @return      what `function` returns
+template <typename Function>
+auto guarded(const std::string& what, Function function) {
+  try {
+    return function();
+  } catch (const std::exception& error) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank != 0) detail::wait_for_a_better_message();  // mostly all processes have the same error: one says so
+    detail::end_all_processes("tessera_" + what + ": " + error.what());
   }
-
- private:
-  /// MPI_Finalize deletes the attributes of MPI_COMM_SELF first, while messages can still be sent.
-  void clear_in_finalize() {
-    const auto clear = [](MPI_Comm, int, void* contexts, void*) {
-      static_cast<Contexts*>(contexts)->grids_.clear();
-      return MPI_SUCCESS;
-    };
-    int key = MPI_KEYVAL_INVALID;
-    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, clear, &key, nullptr);
-    MPI_Comm_set_attr(MPI_COMM_SELF, key, this);
-  }
-
-  std::map<int, Grid> grids_;
-};
-
-Contexts& contexts() {
-  static auto* const all = new Contexts;  // never destroyed: MPI_Finalize clears it
-  return *all;
 }
 
-/// The tiles of the m×n part of a matrix that begins at row i and column j, counted from 1.
-template <Scalar T>
-DistributedMatrix<T> part(const char* name, const DistributedMatrix<T>& A, int i, int j, int m, int n) {
-  const auto range = [&](const char* what, Index first, Index count, Index tile, Index whole) {
-    const bool begins = first >= 0 && first % tile == 0, ends = (first + count) % tile == 0 || first + count == whole;
-    if (!begins || !ends || count < 0 || first + count > whole)
-      throw RuntimeError(std::string(name) + ": the part of " + std::to_string(count) + " " + what + " from " +
-                         std::to_string(first + 1) + " must begin and end where blocks of " + std::to_string(tile) +
-                         " do");
-    return std::pair{first / tile, count == 0 ? first / tile : (first + count - 1) / tile + 1};
+/// The part of a matrix that a routine works on, in the argument list of ScaLAPACK.
+struct Part {
+  const int *i, *j, *desc;
+  int m, n;
+};
+
+constexpr int context_of(const int* desc) { return desc[1]; }
+
+/// The tiles [first, second) of a part, in one dimension.
+std::pair<Index, Index> tiles_of_part(const char* what, Index first, Index count, Index tile, Index whole) {
+  const bool begins = first >= 0 && first % tile == 0, ends = (first + count) % tile == 0 || first + count == whole;
+  if (!begins || !ends || count < 0 || first + count > whole)
+    throw RuntimeError("the part of " + std::to_string(count) + " " + what + " from " + std::to_string(first + 1) +
+                       " must begin and end where blocks of " + std::to_string(tile) + " do, among " +
+                       std::to_string(whole) + " " + what);
+  return {first / tile, count == 0 ? first / tile : (first + count - 1) / tile + 1};
+}
+
+/// An operand of a call: a matrix, and the part of it that the routine works on.
+class Operand {
+ public:
+  /// Ends all processes if the descriptor is illegal, or the part does not consist of whole tiles.
+  /// @param routine, name  for the message: "pdgemm", "A"
+  Operand(const char* routine, const char* name, const Grid& grid, const double* a, const Part& part)
+      : part_(guarded(std::string(routine) + ": " + name, [&] {
+          // The matrix first: it checks the descriptor. Both are known here before a process waits for another one.
+          const DistributedMatrix<double> whole(grid, const_cast<double*>(a), part.desc);  // inputs are only read
+          return guarded(std::string(routine) + ": " + name, [&] {
+            const auto [i0, i1] = tiles_of_part("rows", Index{*part.i} - 1, part.m, whole.mb(), whole.m());
+            const auto [j0, j1] = tiles_of_part("columns", Index{*part.j} - 1, part.n, whole.nb(), whole.n());
+            return whole.view(i0, i1, j0, j1);
+          });
+        })) {}
+
+  const DistributedMatrix<double>& part() const noexcept { return part_; }
+
+ private:
+  DistributedMatrix<double> part_;
+};
+
+/// The grid that the operands of a call are on.
+template <typename... Others>
+const Grid& grid_of(const int* desc, const Others*... others) {
+  auto& grids = detail::BlacsGrids::of_process();
+  const int context = context_of(desc);
+  const auto& grid = grids.of(context);
+  [[maybe_unused]] const auto require = [&](const int* other) {
+    if (context_of(other) != context && &grids.of(context_of(other)) != &grid)
+      throw RuntimeError("the operands are on different grids: their BLACS contexts are " +
+                         std::to_string(context_of(other)) + " and " + std::to_string(context));
   };
-  const auto [i0, i1] = range("rows", i - 1, m, A.mb(), A.m());
-  const auto [j0, j1] = range("columns", j - 1, n, A.nb(), A.n());
-  return A.view(i0, i1, j0, j1);
+  (require(others), ...);
+  return grid;
 }
 
 template <typename Option>
 Option option(char letter) {
   return static_cast<Option>(std::toupper(static_cast<unsigned char>(letter)));
 }
-
-/// As in ScaLAPACK, an illegal call ends the program. An exception must not leave a function of C.
-template <typename Function>
-void guarded(const char* routine, Function function) {
-  try {
-    function();
-  } catch (const std::exception& error) {
-    detail::end_all_processes(std::string(routine) + ": " + error.what());
-  }
-}
-
-double* writable(const double* a) { return const_cast<double*>(a); }  // inputs are only read
 
 }  // namespace
 
@@ -123,39 +104,45 @@ void tessera_pdgemm_(const char* transa, const char* transb, const int* m, const
                      const double* alpha, const double* a, const int* ia, const int* ja, const int* desca,
                      const double* b, const int* ib, const int* jb, const int* descb, const double* beta, double* c,
                      const int* ic, const int* jc, const int* descc) {
-  guarded("tessera_pdgemm", [&] {
-    const auto& grid = contexts().grid(context_of(descc));
+  guarded("pdgemm", [&] {
+    const auto& grid = grid_of(descc, desca, descb);
     const Op op_a = option<Op>(*transa), op_b = option<Op>(*transb);
     const bool ta = op_a != Op::NoTrans, tb = op_b != Op::NoTrans;
-    const DistributedMatrix<double> A(grid, writable(a), desca), B(grid, writable(b), descb), C(grid, c, descc);
-    gemm(op_a, op_b, *alpha, part("A", A, *ia, *ja, ta ? *k : *m, ta ? *m : *k),
-         part("B", B, *ib, *jb, tb ? *n : *k, tb ? *k : *n), *beta, part("C", C, *ic, *jc, *m, *n));
-    C.wait();
+    const Operand A("pdgemm", "A", grid, a, {ia, ja, desca, ta ? *k : *m, ta ? *m : *k}),
+        B("pdgemm", "B", grid, b, {ib, jb, descb, tb ? *n : *k, tb ? *k : *n}),
+        C("pdgemm", "C", grid, c, {ic, jc, descc, *m, *n});
+    guarded("pdgemm", [&] {
+      gemm(op_a, op_b, *alpha, A.part(), B.part(), *beta, C.part());
+      C.part().wait();
+    });
   });
 }
 
 void tessera_pdtrsm_(const char* side, const char* uplo, const char* transa, const char* diag, const int* m,
                      const int* n, const double* alpha, const double* a, const int* ia, const int* ja, const int* desca,
                      double* b, const int* ib, const int* jb, const int* descb) {
-  guarded("tessera_pdtrsm", [&] {
-    const auto& grid = contexts().grid(context_of(descb));
+  guarded("pdtrsm", [&] {
+    const auto& grid = grid_of(descb, desca);
     const Side on = option<Side>(*side);
     const int order = on == Side::Left ? *m : *n;
-    const DistributedMatrix<double> A(grid, writable(a), desca), B(grid, b, descb);
-    trsm(on, option<Uplo>(*uplo), option<Op>(*transa), option<Diag>(*diag), *alpha,
-         part("A", A, *ia, *ja, order, order), part("B", B, *ib, *jb, *m, *n));
-    B.wait();
+    const Operand A("pdtrsm", "A", grid, a, {ia, ja, desca, order, order}),
+        B("pdtrsm", "B", grid, b, {ib, jb, descb, *m, *n});
+    guarded("pdtrsm", [&] {
+      trsm(on, option<Uplo>(*uplo), option<Op>(*transa), option<Diag>(*diag), *alpha, A.part(), B.part());
+      B.part().wait();
+    });
   });
 }
 
 void tessera_pdpotrf_(const char* uplo, const int* n, double* a, const int* ia, const int* ja, const int* desca,
                       int* info) {
-  guarded("tessera_pdpotrf", [&] {
-    const auto& grid = contexts().grid(context_of(desca));
-    const DistributedMatrix<double> A(grid, a, desca);
-    const Info result = potrf(option<Uplo>(*uplo), part("A", A, *ia, *ja, *n, *n));
-    A.wait();
-    *info = static_cast<int>(result.wait());
+  guarded("pdpotrf", [&] {
+    const Operand A("pdpotrf", "A", grid_of(desca), a, {ia, ja, desca, *n, *n});
+    guarded("pdpotrf", [&] {
+      const Info result = potrf(option<Uplo>(*uplo), A.part());
+      A.part().wait();
+      *info = static_cast<int>(result.wait());
+    });
   });
 }
 }

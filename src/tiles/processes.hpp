@@ -54,27 +54,32 @@ class Processes {
   /// The least value of all processes that is not 0, or 0. All processes call this.
   virtual std::int64_t least(std::int64_t value) = 0;
 
-  /// Called before the last matrix on some tiles waits for their tasks. Does not return if this process leaves them
-  /// because of an exception, since the others would wait for it forever.
+  /// Called before the last matrix on some tiles waits for their tasks. If this process leaves them because of an
+  /// exception, it first makes sure that no task waits for other processes, which may not have the exception. Does not
+  /// return if one does.
   virtual void matrix_ends() noexcept = 0;
 };
 
 /// Which tiles of a block-cyclic matrix a process owns.
 struct Share {
   std::shared_ptr<Processes> processes;  ///< null: one process owns everything
-  int p = 1, q = 1;                      ///< the grid of processes, whose ranks go along its rows
+  int p = 1, q = 1;                      ///< the grid of processes
   int row = 0, column = 0;               ///< this process's place in it
   int first_row = 0, first_column = 0;   ///< the place of the owner of tile (0, 0)
   int number = 0;                        ///< of the matrix, the same in all processes
   std::shared_ptr<void> memory = {};     ///< what the library has allocated for the tiles
+  /// The rank of each process of the grid, row by row; null: the ranks go along the rows.
+  std::shared_ptr<const std::vector<int>> ranks = {};
 
   bool is_distributed() const noexcept { return processes != nullptr; }
+  /// The row of the grid whose processes own row i of tiles.
+  int row_of(Index i) const noexcept { return static_cast<int>((i + first_row) % p); }
+  int column_of(Index j) const noexcept { return static_cast<int>((j + first_column) % q); }
   int owner(Index i, Index j) const noexcept {
-    return static_cast<int>((i + first_row) % p * q + (j + first_column) % q);
+    const int place = row_of(i) * q + column_of(j);
+    return ranks ? (*ranks)[static_cast<std::size_t>(place)] : place;
   }
-  bool is_mine(Index i, Index j) const noexcept {
-    return (i + first_row) % p == row && (j + first_column) % q == column;
-  }
+  bool is_mine(Index i, Index j) const noexcept { return row_of(i) == row && column_of(j) == column; }
   /// The number of tile rows before row i of which this process owns tiles.
   Index rows_before(Index i) const noexcept { return count_before(i, p, (row - first_row + p) % p); }
   Index columns_before(Index j) const noexcept { return count_before(j, q, (column - first_column + q) % q); }

@@ -33,8 +33,8 @@ class BlockOwners {
       : share_(detail::MatrixAccess::grid(C).share()), i0_(detail::MatrixAccess::first_row(C)),
         j0_(detail::MatrixAccess::first_column(C)), rows_(rows), columns_(columns) {}
 
-  bool in_my_row(Index i) const { return share_.owner(i0_ + i, j0_) / share_.q == share_.row; }
-  bool in_my_column(Index j) const { return share_.owner(i0_, j0_ + j) % share_.q == share_.column; }
+  bool in_my_row(Index i) const { return share_.row_of(i0_ + i) == share_.row; }
+  bool in_my_column(Index j) const { return share_.column_of(j0_ + j) == share_.column; }
   std::vector<Index> my_rows() const {
     return selected(rows_, [this](Index i) { return in_my_row(i); });
   }

@@ -1,27 +1,59 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // usage: mpirun -n 2 failing disagree|shapes|throw|exit|fewer: process 1 does not do what process 0 does.
+//        mpirun -n 2 failing all|tiles|start: both get an exception, whose handler must be reached: then all is well.
+#include <mpi.h>
+
+#include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
 
 #include <tessera/distributed.hpp>
 
+namespace {
+
+using namespace tessera;
+
+void compute(const std::string& how) {
+  const Grid grid(1, 2);
+  const bool other = grid.rank() == 1;
+  const Index n = 64, other_n = other && how == "shapes" ? 65 : n;
+  const DistributedMatrix<double> A(grid, other_n, n, {16, 16}), B(grid, n, n, {how == "tiles" ? 8 : 16, 16}),
+      C(grid, n, n, {16, 16});
+  for (const auto* x : {&A, &B, &C})
+    for (Index i = 0; i < x->local_m() * x->local_n(); i++) x->local()[i] = 1;
+  if ((other && how == "throw") || how == "all") throw std::runtime_error("a failure of the program");
+  if (other && how == "exit") std::exit(3);
+  if (!(other && how == "fewer")) gemm(Op::NoTrans, Op::NoTrans, other && how == "disagree" ? 2. : 1., A, B, 0., C);
+  C.wait();
+}
+
+/// What the handler of the exception must see, if both processes have one.
+bool is_expected(const std::string& how, const std::string& what, int rank) {
+  const auto has = [&](const char* text) { return what.find(text) != std::string::npos; };
+  if (how == "all") return has("a failure of the program");
+  if (how == "tiles") return has("cut into tiles of 8");
+  if (how == "start") return has("TESSERA_CPUS") && has("process 1 cannot start Tessera") == (rank == 0);
+  return false;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  using namespace tessera;
   const std::string how = argc > 1 ? argv[1] : "";
+  int level = 0, rank = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (how == "start" && rank == 1) setenv("TESSERA_CPUS", "many", 1);
+  bool reached = false;
   try {
-    const Grid grid(1, 2);
-    const bool other = grid.rank() == 1;
-    const Index n = 64, other_n = other && how == "shapes" ? 65 : n;
-    const DistributedMatrix<double> A(grid, other_n, n, {16, 16}), B(grid, n, n, {16, 16}), C(grid, n, n, {16, 16});
-    for (const auto* x : {&A, &B, &C})
-      for (Index i = 0; i < x->local_m() * x->local_n(); i++) x->local()[i] = 1;
-    if (other && how == "throw") throw std::runtime_error("a failure of the program");
-    if (other && how == "exit") std::exit(3);
-    if (!(other && how == "fewer")) gemm(Op::NoTrans, Op::NoTrans, other && how == "disagree" ? 2. : 1., A, B, 0., C);
-    C.wait();
-  } catch (const std::runtime_error&) {
-    return 5;  // as programs do that print an error and leave
+    compute(how);
+  } catch (const std::runtime_error& error) {
+    std::printf("handler: %s\n", error.what());
+    std::fflush(stdout);
+    reached = is_expected(how, error.what(), rank);
+    if (!reached) return 5;  // as programs do that print an error and leave
   }
-  return EXIT_SUCCESS;
+  MPI_Finalize();
+  return reached ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "process_end.hpp"
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+
+#include <tessera/error.hpp>
+
+#include "agreement.hpp"
+#include "network.hpp"
+
+#ifdef STARPU_SIMGRID
+extern "C" void SMPI_thread_create();
+#endif
+
+namespace tessera::detail {
+
+#ifdef STARPU_SIMGRID
+
+/// StarPU has initialized MPI, in another simulated thread, and finalizes it.
+void initialize_mpi() { SMPI_thread_create(); }
+
+void end_all_later(const std::string& why) { end_all_processes(why); }
+
+#else
+
+namespace {
+
+std::atomic<const std::string*> why_all_end = nullptr;  // never deleted: it is read at exit
+
+void end_all_if_left() {
+  if (const auto* why = why_all_end.load()) end_all_processes(*why);
+}
+
+void check_grids_at_exit() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized != 0) return;
+  end_all_if_left();
+  if (Network::exists()) end_all_processes("a process exits, although it has a grid");
+}
+
+void finalize_at_exit() {
+  check_grids_at_exit();
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized == 0) MPI_Finalize();
+}
+
+}  // namespace
+
+void initialize_mpi() {
+  int initialized = 0, level = MPI_THREAD_SINGLE;
+  MPI_Initialized(&initialized);
+  if (initialized == 0) {
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
+    std::atexit(finalize_at_exit);
+  } else {
+    end_all_if_left();
+    static std::once_flag once;
+    std::call_once(once, [] { std::atexit(check_grids_at_exit); });
+    MPI_Query_thread(&level);
+  }
+  if (level < MPI_THREAD_MULTIPLE)
+    throw RuntimeError("MPI was initialized for fewer threads than a Grid has: MPI_THREAD_MULTIPLE is needed");
+}
+
+void end_all_later(const std::string& why) {
+  why_all_end = new std::string(why);
+  // MPI_Finalize would wait for threads of the others. It deletes the attributes of MPI_COMM_SELF first.
+  const auto finalizes = [](MPI_Comm, int, void*, void*) {
+    end_all_if_left();
+    return MPI_SUCCESS;
+  };
+  int key = MPI_KEYVAL_INVALID;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalizes, &key, nullptr);
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+}
+
+#endif
+
+}  // namespace tessera::detail
