@@ -36,7 +36,15 @@ void init(unsigned context) {
 
 void deinit(unsigned context) { delete &policy_of(context); }
 
+/// StarPU does not report the end of its internal tasks to the policy (`starpu_data_cpy` submits such tasks, a
+/// reduction has many), but calls the epilogue of every task. Only the program's tasks come with an epilogue.
+void epilogue(void*) {
+  auto* const task = starpu_task_get_current();
+  policy_of(task->sched_ctx).ends(task, starpu_worker_get_id());
+}
+
 int push(starpu_task* task) {
+  if (task->epilogue_callback_func == nullptr) task->epilogue_callback_func = epilogue;
   policy_of(task->sched_ctx).push(task);
   return 0;
 }
@@ -61,7 +69,10 @@ void submitted(starpu_task* task) {
 
 void starts(starpu_task* task, unsigned context) { policy_of(context).starts(task, starpu_worker_get_id_check()); }
 
-void ends(starpu_task* task, unsigned context) { policy_of(context).ends(task, starpu_worker_get_id_check()); }
+void ends(starpu_task* task, unsigned context) {
+  if (task->epilogue_callback_func != epilogue) policy_of(context).ends(task, starpu_worker_get_id());
+  else task->epilogue_callback_func = nullptr;  // it has been called, and the program may submit the task again
+}
 
 void add_workers(unsigned context, int* workers, unsigned count) { policy_of(context).add_workers(workers, count); }
 

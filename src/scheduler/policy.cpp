@@ -3,6 +3,8 @@
 
 #include <starpu_scheduler.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <limits>
 #include <thread>
 #include <utility>
@@ -10,7 +12,9 @@
 #include "clock.hpp"
 #include "ideas/accounting.hpp"
 #include "ideas/choosing.hpp"
+#include "ideas/fetching.hpp"
 #include "ideas/membership.hpp"
+#include "ideas/memory_limits.hpp"
 #include "ideas/placing.hpp"
 #include "ideas/running.hpp"
 #include "ideas/waiting.hpp"
@@ -18,6 +22,8 @@
 namespace tessera::scheduler {
 
 namespace {
+
+constexpr double look_interval = 0.01;  // s
 
 /// Whether StarPU's workers ask for tasks again and again, until they get one. Those of other builds of StarPU, and in
 /// simulated time, may sleep when they got none, and must be woken.
@@ -33,6 +39,30 @@ void wake([[maybe_unused]] int worker) {
 
 void wake(const std::vector<int>& workers) {
   for (const int worker : workers) wake(worker);
+}
+
+/// Keeps a worker awake that found no task, but must look again when some time has passed: nobody reports that. Where
+/// workers poll, they look anyway. In simulated time, the time must pass.
+/// @param seconds  until then
+void stay_awake([[maybe_unused]] int worker, [[maybe_unused]] double seconds) {
+  if constexpr (workers_poll) return;
+#ifdef STARPU_SIMGRID
+  starpu_worker_relax_on();
+  starpu_sleep(static_cast<float>(std::min(seconds, Polling::with_reserved)));
+  starpu_worker_relax_off();
+#endif
+  wake(worker);
+}
+
+/// StarPU looks for room for ever, and says nothing.
+void warn_too_large(const Task& task, const Worker& worker) {
+  constexpr double mib = 1024.0 * 1024.0;
+  const char* name = starpu_task_get_name(task_of(task.id));
+  std::fprintf(stderr,
+               "tessera scheduling policy: the tiles of a task%s%s take %.1f MiB, but the memory of worker %d has %.1f "
+               "MiB: the task may never start\n",
+               name != nullptr ? " " : "", name != nullptr ? name : "",
+               static_cast<double>(distinct_memory(task)) / mib, worker.id, static_cast<double>(worker.memory) / mib);
 }
 
 /// Lets another thread have the core of a CPU worker that has nothing to do. StarPU's workers poll without a pause,
@@ -98,25 +128,26 @@ starpu_task* Policy::pop(int id) {
   TaskId popped = nullptr;
   Prefetches prefetches;
   std::vector<int> sleepers;
+  double postponed = 0;  // for how long
   {
     const Lock lock(mutex_);
     if (!worker.present && starpu_sched_ctx_contains_worker(id, context_) != 0) add(id);
     if (!worker.present) return nullptr;
+    if (worker.kind == cpu_kind) nothing_runs(worker);
     if (worker.memory == 0) find_device(worker);
     fill_station(state_, worker);
     const bool large = worker.has_large_task();
-    if (worker.station.empty() && waiting_ > 0) remove_workers_that_left(time);
+    if (worker.station.empty() && waiting_ > 0) look_around(time);
     if (state_.options.prefetch && state_.cache.distributed() && !worker.station.empty() && !large)
       prefetches = fetch_ahead(state_, worker);
-    std::optional<ReservationStation::Slot> slot;
-    if (!large || state_.large_fetcher == no_worker) slot = next_task(state_, worker, time);
+    const auto reserved = worker.station.size();
+    auto slot = take(worker, prefetches, time);
     worker.asleep = !slot;
     set_waits(state_, worker, !slot && worker.popped.empty() && !worker.station.empty());
     if (slot) {
       popped = slot->task->id;
       task_popped(state_, worker, std::move(*slot));
       waiting_--;
-      std::erase(prefetches.tasks, popped);  // StarPU will fetch its tiles at once
     }
     if (!worker.runs()) count_idle(state_, worker, time);
     sleepers = wake_others(state_, id);
@@ -125,11 +156,32 @@ starpu_task* Policy::pop(int id) {
       state_.counts.in_pop += now() - time;
     } else {
       worker.polling.found_none(time, !worker.station.empty());
+      if (worker.station.size() < reserved) postponed = Polling::with_reserved;  // there may be another task for it
+      else if (worker.waits) postponed = worker.postpones_until - time;
+      else if (has_refused(state_)) postponed = look_interval;
     }
   }
   request(worker, prefetches);
   wake(sleepers);
+  if (postponed > 0) stay_awake(id, postponed);
   return task_of(popped);
+}
+
+/// Takes the task that a worker starts now out of its reservation station, if there is one.
+/// @param prefetches  what is about to be requested: not for this task, for which StarPU fetches the tiles at once
+std::optional<ReservationStation::Slot> Policy::take(Worker& worker, Prefetches& prefetches, double time) {
+  if (worker.has_large_task() && state_.large_fetcher != no_worker) return std::nullopt;
+  auto slot = next_task(state_, worker, time);
+  if (!slot) return std::nullopt;
+  const auto task = slot->task->id;
+  std::erase(prefetches.tasks, task);
+  if (!backend_.choose_implementation(task, worker.id)) {  // the codelet has changed its mind
+    place_again(state_, give_up(state_, std::move(*slot), worker.node));
+    return std::nullopt;
+  }
+  if (slot->large && !fits(state_, worker, *slot->task) && !std::exchange(said_too_large_, true))
+    warn_too_large(*slot->task, worker);
+  return slot;
 }
 
 /// Asks StarPU what it knows only after its drivers have started: the worker's device, its memory, and the links.
@@ -158,9 +210,13 @@ void Policy::request(Worker& worker, const Prefetches& prefetches) {
     }
     write_back(results);
   }
-  const Lock lock(mutex_);
-  fetches_issued(worker);
-  if (!worker.present) hand_back(state_, worker);
+  std::vector<int> sleepers;
+  {
+    const Lock lock(mutex_);
+    fetches_issued(worker);
+    if (!worker.present) hand_back(state_, worker), sleepers = wake_others(state_, worker.id);
+  }
+  wake(sleepers);
 }
 
 // --- Tasks run -------------------------------------------------------------------------------------------------------
@@ -170,7 +226,8 @@ void Policy::starts(starpu_task* task, int id) {
   {
     const Lock lock(mutex_);
     // Workers that wait for a tile of the task can have it now.
-    if (task_starts(state_, id_of(task), id, now())) sleepers = wake_others(state_, id);
+    const bool outlives = task->nb_termination_call_required > 0;  // see starpu_task_end_dep_add
+    if (task_starts(state_, id_of(task), id, now(), outlives)) sleepers = wake_others(state_, id);
   }
   wake(sleepers);
 }
@@ -209,15 +266,15 @@ void Policy::remove_workers(const int* workers, unsigned count) {
     if (auto* worker = find_worker(state_, workers[i]); worker != nullptr) remove_worker(state_, *worker);
 }
 
-/// StarPU reports when a worker joins a context, but not when it leaves. So workers without tasks look from time to
-/// time.
-void Policy::remove_workers_that_left(double time) {
-  constexpr double interval = 0.01;
-  if (time < looked_for_leavers_ + interval) return;
-  looked_for_leavers_ = time;
+/// StarPU reports neither that a worker leaves a context, nor that a codelet changes its mind. So workers without tasks
+/// look from time to time.
+void Policy::look_around(double time) {
+  if (time < looked_around_ + look_interval) return;
+  looked_around_ = time;
   const auto members = state_.members;
   for (auto* worker : members)
     if (starpu_sched_ctx_contains_worker(worker->id, context_) == 0) remove_worker(state_, *worker);
+  place_refused_again(state_);
 }
 
 }  // namespace tessera::scheduler

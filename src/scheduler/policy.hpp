@@ -4,6 +4,7 @@
 #include <starpu.h>
 
 #include <atomic>
+#include <optional>
 
 #include <tessera/sched.h>
 
@@ -33,15 +34,16 @@ class Policy {
  private:
   void add(int worker);
   void find_device(Worker& worker);
-  void remove_workers_that_left(double time);
+  std::optional<ReservationStation::Slot> take(Worker& worker, Prefetches& prefetches, double time);
+  void look_around(double time);
   void request(Worker& worker, const Prefetches& prefetches);
 
   unsigned context_;
   StarpuBackend backend_;
   Mutex mutex_;
   State state_;
-  bool links_known_ = false;
-  double looked_for_leavers_ = 0;         ///< [s]
+  bool links_known_ = false, said_too_large_ = false;
+  double looked_around_ = 0;              ///< [s]
   std::atomic<std::size_t> waiting_ = 0;  ///< tasks in all queues and reservation stations
 };
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "tile_hints.hpp"
 
@@ -37,6 +38,13 @@ bool host_has_room(starpu_data_handle_t tile) {
   return allocated != 0;
 }
 
+/// The implementation of a task that a worker runs: the first that it has and that the codelet does not refuse.
+std::optional<unsigned> implementation_on(int worker, starpu_task* task) {
+  unsigned number = 0;
+  if (starpu_worker_can_execute_task_first_impl(static_cast<unsigned>(worker), task, &number) == 0) return std::nullopt;
+  return number;
+}
+
 }  // namespace
 
 // --- Questions about tiles -------------------------------------------------------------------------------------------
@@ -63,16 +71,23 @@ bool StarpuBackend::may_fetch(TileId tile) const { return scheduler::may_fetch(h
 // --- Questions about tasks -------------------------------------------------------------------------------------------
 
 bool StarpuBackend::can_execute(TaskId task, int worker) const {
-  return starpu_worker_can_execute_task_first_impl(static_cast<unsigned>(worker), task_of(task), nullptr) != 0;
+  return implementation_on(worker, task_of(task)).has_value();
+}
+
+bool StarpuBackend::choose_implementation(TaskId id, int worker) {
+  auto* const task = task_of(id);
+  const auto number = implementation_on(worker, task);
+  if (number) starpu_task_set_implementation(task, *number);
+  return number.has_value();
 }
 
 double StarpuBackend::modelled_seconds(TaskId id, int worker) const {
   auto* const task = task_of(id);
   if (task->cl->model == nullptr) return 0;
-  unsigned implementation = 0;
-  if (starpu_worker_can_execute_task_first_impl(static_cast<unsigned>(worker), task, &implementation) == 0) return 0;
+  const auto implementation = implementation_on(worker, task);
+  if (!implementation) return 0;
   const double microseconds =
-      starpu_task_worker_expected_length(task, static_cast<unsigned>(worker), context_, implementation);
+      starpu_task_worker_expected_length(task, static_cast<unsigned>(worker), context_, *implementation);
   return std::isfinite(microseconds) && microseconds > 0 ? 1e-6 * microseconds : 0;
 }
 

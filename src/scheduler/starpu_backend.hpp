@@ -26,6 +26,7 @@ class StarpuBackend final : public Backend {
   bool is_planned(TileId tile) const override;
   bool may_fetch(TileId tile) const override;
   bool can_execute(TaskId task, int worker) const override;
+  bool choose_implementation(TaskId task, int worker) override;
   double modelled_seconds(TaskId task, int worker) const override;
   void set_counted(TaskId task, bool counted) override;
 

@@ -35,6 +35,9 @@ class Backend {
   virtual bool may_fetch(TileId tile) const = 0;
 
   virtual bool can_execute(TaskId task, int worker) const = 0;
+  /// Makes a task run the first of its implementations that the worker can execute.
+  /// @returns false if there is none any more
+  virtual bool choose_implementation(TaskId task, int worker) = 0;
   /// How long a task takes on a worker by the task's own performance model [s]; 0: not known.
   virtual double modelled_seconds(TaskId task, int worker) const = 0;
 

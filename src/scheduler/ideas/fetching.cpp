@@ -86,8 +86,11 @@ void fetches_issued(Worker& worker) {
 }
 
 TaskPtr take_reserved(State& state, Worker& worker, std::size_t index) {
-  auto slot = worker.station.remove(index);
-  state.abandoned.add(slot.counted, worker.node);
+  return give_up(state, worker.station.remove(index), worker.node);
+}
+
+TaskPtr give_up(State& state, ReservationStation::Slot slot, unsigned node) {
+  state.abandoned.add(slot.counted, node);
   state.backend.set_counted(slot.task->id, false);
   return std::move(slot.task);
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend.hpp"
+#include "reservation_station.hpp"
 
 /// Fetching tiles before their task starts.
 ///
@@ -41,6 +42,10 @@ void fetches_issued(Worker& worker);
 
 /// Takes a reserved task from a worker that will not run it. The tiles that StarPU counts for it are abandoned.
 TaskPtr take_reserved(State& state, Worker& worker, std::size_t slot);
+
+/// The same for a task that has left the reservation station.
+/// @param node  the worker's memory
+TaskPtr give_up(State& state, ReservationStation::Slot slot, unsigned node);
 
 /// Whether StarPU should prefetch a task as a whole, and so count its tiles. It should not if the task overwrites a
 /// tile without reading it: StarPU would count that tile, too, and never lower the count. The tiles that such a task

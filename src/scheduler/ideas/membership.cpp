@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "placing.hpp"
 #include "running.hpp"
@@ -11,10 +12,8 @@ namespace tessera::scheduler {
 
 namespace {
 
-void place_again(State& state, TaskPtr task) {
-  find_executors(state, *task);
-  place(state, std::move(task));
-}
+/// The key of the shared queue of tasks that no worker can execute.
+const std::pair<Kinds, std::vector<int>> nobody;
 
 }  // namespace
 
@@ -59,6 +58,18 @@ void hand_back(State& state, Worker& worker) {
   while (!worker.bound.empty()) place_again(state, worker.bound.take(worker.bound.tasks().begin()));
   for (std::size_t i = worker.station.size(); i-- > 0;)
     if (!worker.station.slots()[i].issuing) place_again(state, take_reserved(state, worker, i));
+}
+
+bool has_refused(const State& state) {
+  const auto refused = state.shared.find(nobody);
+  return refused != state.shared.end() && !refused->second.empty();
+}
+
+void place_refused_again(State& state) {
+  if (!has_refused(state)) return;
+  auto refused = std::move(state.shared.extract(nobody).mapped());
+  state.shared_tasks -= refused.size();
+  while (!refused.empty()) place_again(state, refused.take(refused.tasks().begin()));
 }
 
 void place_shared_again(State& state) {

@@ -29,4 +29,10 @@ void hand_back(State& state, Worker& worker);
 /// Places the tasks of the shared queues again. Call this when workers have joined that may execute them, too.
 void place_shared_again(State& state);
 
+/// Whether there are ready tasks that no worker could execute when they were last placed: their codelet refused.
+bool has_refused(const State& state);
+
+/// Places these tasks again.
+void place_refused_again(State& state);
+
 }  // namespace tessera::scheduler

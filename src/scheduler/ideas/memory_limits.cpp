@@ -2,6 +2,7 @@
 #include "memory_limits.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace tessera::scheduler {
 
@@ -32,6 +33,18 @@ std::size_t lookahead_limit(const State& state, const Worker& worker) {
 bool may_look_ahead(const State& state, const Worker& worker, const Task& task) {
   return worker.station.bytes() + worker.station.additional_bytes(task, state.cache, worker.node) / 2 <=
          lookahead_limit(state, worker);
+}
+
+std::size_t distinct_memory(const Task& task) {
+  std::set<TileId> counted;
+  std::size_t bytes = 0;
+  for (const auto& use : task.tiles)
+    if (counted.insert(use.tile).second) bytes += use.memory;
+  return bytes;
+}
+
+bool fits(const State& state, const Worker& worker, const Task& task) {
+  return !state.cache.distributed() || worker.node == host_node || distinct_memory(task) <= worker.memory;
 }
 
 }  // namespace tessera::scheduler

@@ -19,4 +19,10 @@ std::size_t lookahead_limit(const State& state, const Worker& worker);
 /// limit by half of what it adds.
 bool may_look_ahead(const State& state, const Worker& worker, const Task& task);
 
+/// What the tiles of a task occupy, each counted once [bytes].
+std::size_t distinct_memory(const Task& task);
+
+/// Whether a worker's memory can hold all tiles of a task at once. If not, it may never start there.
+bool fits(const State& state, const Worker& worker, const Task& task);
+
 }  // namespace tessera::scheduler

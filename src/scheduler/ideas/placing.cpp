@@ -31,6 +31,12 @@ void place(State& state, TaskPtr task) {
   else share(state, std::move(task));
 }
 
+void place_again(State& state, TaskPtr task) {
+  find_executors(state, *task);
+  state.declined_for |= task->kinds;
+  place(state, std::move(task));
+}
+
 void share(State& state, TaskPtr task) {
   auto& queue = state.shared[{task->kinds, task->workers}];
   queue.add(std::move(task));

@@ -13,6 +13,10 @@ void find_executors(const State& state, Task& task);
 /// `find_executors` must have been called.
 void place(State& state, TaskPtr task);
 
+/// The same for a task that a worker gives back, or that was queued when others could execute it. Notes that sleeping
+/// workers must be woken.
+void place_again(State& state, TaskPtr task);
+
 /// Queues a ready task where any worker that can execute it may take it.
 void share(State& state, TaskPtr task);
 

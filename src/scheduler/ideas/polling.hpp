@@ -13,6 +13,8 @@ namespace tessera::scheduler {
 /// waited already, so that it waits at most that much longer than needed. Only the worker's own thread uses this.
 class Polling {
  public:
+  static constexpr double with_reserved = 8e-6;  ///< how often a worker with reserved tasks looks at least [s]
+
   bool is_due(double now) const { return now >= next_; }
 
   /// The worker has found a task.
@@ -22,7 +24,7 @@ class Polling {
   /// @param has_reserved  whether it has reserved tasks, which may only wait for tiles
   void found_none(double now, bool has_reserved) {
     if (since_ == 0) since_ = now;
-    next_ = now + std::min(0.25 * (now - since_), has_reserved ? 8e-6 : 100e-6);
+    next_ = now + std::min(0.25 * (now - since_), has_reserved ? with_reserved : 100e-6);
   }
 
  private:

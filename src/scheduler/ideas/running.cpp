@@ -14,14 +14,6 @@ auto find_popped(Worker& worker, TaskId task) {
   return std::ranges::find_if(worker.popped, [task](const Worker::Popped& popped) { return popped.task->id == task; });
 }
 
-/// Notes the end of a task that StarPU has not reported. By now another task may have the same identity.
-void end_unreported(State& state, const Task& task) {
-  results_of_ended(state, task.tiles, host_node);
-  if (const auto* order = state.order.find(task.id); order != nullptr && *order == task.order)
-    state.order.erase(task.id);
-  if (task.output != nullptr) state.chains.finished(task.output);
-}
-
 }  // namespace
 
 void task_submitted(State& state, TaskId task, const std::vector<TileUse>& tiles) {
@@ -32,19 +24,15 @@ void task_submitted(State& state, TaskId task, const std::vector<TileUse>& tiles
 }
 
 void task_popped(State& state, Worker& worker, ReservationStation::Slot slot) {
-  // A task that StarPU has freed without reporting its end may have had this identity. Left here, it would be taken for
-  // the new task, which would then seem never to start.
-  if (const auto ended = find_popped(worker, slot.task->id); ended != worker.popped.end()) {
-    end_unreported(state, *ended->task);
-    worker.popped.erase(ended);
-  }
   auto awaited = state.cache.distributed() ? state.cache.missing(*slot.task, worker.node) : std::vector<TileId>{};
   worker.popped.push_back({std::move(slot.task), std::move(awaited), slot.large});
   state.counts.tasks++;
   if (worker.has_large_task()) state.large_fetcher = worker.id;
 }
 
-bool task_starts(State& state, TaskId task, int id, double now) {
+void nothing_runs(Worker& worker) { worker.popped.clear(); }
+
+bool task_starts(State& state, TaskId task, int id, double now, bool outlives) {
   if (state.large_fetcher == id) state.large_fetcher = no_worker;
   auto* worker = find_worker(state, id);
   if (worker == nullptr) return false;
@@ -54,14 +42,10 @@ bool task_starts(State& state, TaskId task, int id, double now) {
     return false;
   }
   if (!worker->runs()) count_idle(state, *worker, now);
-  // A worker runs one task at a time, so any other task that has started has ended.
-  for (const auto& other : worker->popped)
-    if (other.started) end_unreported(state, *other.task);
   popped->started = true;
-  worker->expected = predicted_seconds(state, *worker, *popped->task);
-  std::erase_if(worker->popped, [&](const Worker::Popped& other) { return other.started && other.task->id != task; });
   worker->idle_since = 0;
   worker->started = now;
+  if (outlives) worker->popped.erase(popped);
   return true;
 }
 
@@ -69,7 +53,7 @@ std::vector<TileId> task_ends(State& state, TaskId task, const std::vector<TileU
   state.order.erase(task);
   auto* const output = output_of(tiles);
   if (output != nullptr) state.chains.finished(output);
-  auto* worker = find_worker(state, id);
+  auto* worker = id == no_worker ? nullptr : find_worker(state, id);
   if (worker == nullptr) return results_of_ended(state, tiles, host_node);
   const auto popped = find_popped(*worker, task);
   if (popped != worker->popped.end()) {

@@ -14,11 +14,18 @@ void task_submitted(State& state, TaskId task, const std::vector<TileUse>& tiles
 /// A worker has popped a task.
 void task_popped(State& state, Worker& worker, ReservationStation::Slot slot);
 
+/// A CPU worker asks for a task, so it runs none. What it has popped and not ended is suspended (OpenMP), or will end
+/// when other tasks have ended. It must not wait for either.
+void nothing_runs(Worker& worker);
+
 /// A task starts: its tiles have arrived.
+/// @param outlives  whether the runtime may report its end long after the worker has run it: when other tasks have
+/// ended, perhaps some that the same worker will run. The worker does not wait for that end
 /// @returns whether the worker has popped it; StarPU also starts tasks that the policy never saw
-bool task_starts(State& state, TaskId task, int worker, double now);
+bool task_starts(State& state, TaskId task, int worker, double now, bool outlives = false);
 
 /// A task has ended.
+/// @param worker  the one that reports it; `no_worker`: none, the program has released the task's end
 /// @returns the results that should be written back now
 std::vector<TileId> task_ends(State& state, TaskId task, const std::vector<TileUse>& tiles, int worker, double now);
 

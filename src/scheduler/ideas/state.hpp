@@ -50,7 +50,7 @@ struct State {
 
   int large_fetcher = no_worker;  ///< the worker with a large task that fetches now; see `Worker::has_large_task`
   int waiting_workers = 0;        ///< how many workers have `Worker::waits` set
-  Kinds declined_for = 0;         ///< kinds that tasks have been left to. Those that sleep must be woken
+  Kinds declined_for = 0;         ///< kinds that tasks have been left or given back to. Those that sleep must be woken
   tessera_sched_counts counts{};
 };
 

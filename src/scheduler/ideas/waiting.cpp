@@ -48,15 +48,6 @@ bool postpones(const State& state, Worker& worker, const Task& task, double now)
 
 }  // namespace
 
-/// StarPU does not report the end of its internal tasks; a reduction has many of them. So a task that seems to run for
-/// too long does not count.
-bool is_idle(const Worker& worker, double now) {
-  constexpr double least = 1e-3, times_expected = 4;
-  if (worker.popped.empty()) return true;
-  return std::ranges::all_of(worker.popped, &Worker::Popped::started) &&
-         now - worker.started > std::max(least, times_expected * worker.expected);
-}
-
 bool awaited_by_a_peer(const State& state, const Worker& worker, TileId tile) {
   const auto popped_with_it = [tile](const Worker::Popped& popped) {
     return !popped.started && std::ranges::find(popped.awaited, tile) != popped.awaited.end();
@@ -77,7 +68,7 @@ std::optional<Slot> next_task(const State& state, Worker& worker, double now) {
   }
   auto chosen = std::ranges::find_if(slots, [&](const Slot& s) { return state.cache.has_all(*s.task, worker.node); });
   if (chosen == slots.end()) {
-    if (!is_idle(worker, now)) return std::nullopt;
+    if (!worker.popped.empty()) return std::nullopt;  // their ends may release tiles or tasks
     chosen = std::ranges::find(slots, false, &Slot::waits);
     if (chosen == slots.end()) {
       if (std::ranges::any_of(slots, [&](const Slot& s) { return has_awaited(state, worker, *s.task); }))

@@ -8,10 +8,6 @@
 /// Which reserved task a worker starts, and when it waits for tiles instead.
 namespace tessera::scheduler {
 
-/// Whether nothing will release tiles or tasks for a worker unless it starts another task.
-/// @param now  the time [s]
-bool is_idle(const Worker& worker, double now);
-
 /// Whether a tile is on its way to a peer of the worker for a task that will start there: one that the peer has popped,
 /// or reserved and prefetched. A tile that a peer requested for a task which was then stolen may never arrive: such a
 /// request finds no room where memory is short.

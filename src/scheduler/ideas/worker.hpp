@@ -40,7 +40,6 @@ struct Worker {
 
   // Times by StarPU's clock [s].
   double started = 0;          ///< when its last task started; 0: none has
-  double expected = 0;         ///< how long that task was expected to take; 0: not known
   double idle_since = 0;       ///< 0: it runs a task, or has had nothing to do yet
   double postpones_until = 0;  ///< until when `next_task` postpones tasks; 0: it does not
   bool idle_for_data = false;  ///< it had work when `idle_since` was set

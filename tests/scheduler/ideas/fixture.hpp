@@ -46,6 +46,7 @@ class FakeBackend final : public Backend {
   bool is_planned(TileId tile) const override { return planned.contains(tile); }
   bool may_fetch(TileId tile) const override { return fetchable.contains(tile); }
   bool can_execute(TaskId task, int worker) const override { return !cannot || !cannot(task, worker); }
+  bool choose_implementation(TaskId task, int worker) override { return can_execute(task, worker); }
   double modelled_seconds(TaskId /*task*/, int worker) const override {
     const auto known = seconds.find(worker);
     return known != seconds.end() ? known->second : 0;

@@ -26,7 +26,9 @@ TEST_F(Membership, ALeavingWorkersTasksGoToOthers) {
   backend.homes = {{tile(1), a_.id}};
   push({updates(1)});
   reserve(a_, {reads(2)});
+  b_.asleep = true;
   remove_worker(state, a_);
+  EXPECT_THAT(wake_others(state, a_.id), ElementsAre(b_.id));
   EXPECT_THAT(state.members, ElementsAre(&b_));
   EXPECT_TRUE(a_.bound.empty());
   EXPECT_TRUE(a_.station.empty());
@@ -51,6 +53,25 @@ TEST_F(Membership, TheTilesOfALeavingWorkerAreAbandoned) {
   remove_worker(state, a_);
   EXPECT_FALSE(backend.counted.at(task));
   EXPECT_THAT(state.abandoned.take_over(*submit({reads(1)}), a_.node), ElementsAre(tile(1)));
+}
+
+TEST_F(Membership, ATaskThatNobodyMayExecuteIsOfferedAgain) {
+  bool refused = true;
+  backend.cannot = [&](TaskId, int) { return refused; };
+  auto task = submit({}, 0, true);
+  const auto id = task->id;
+  place(state, std::move(task));
+  EXPECT_TRUE(has_refused(state));
+  place_refused_again(state);
+  EXPECT_TRUE(has_refused(state));
+  fill_station(state, a_);
+  EXPECT_THAT(a_.station.slots(), IsEmpty());
+  refused = false;
+  place_refused_again(state);
+  EXPECT_FALSE(has_refused(state));
+  EXPECT_EQ(state.shared_tasks, 1);
+  fill_station(state, a_);
+  EXPECT_THAT(reserved(a_), ElementsAre(id));
 }
 
 TEST_F(Membership, AWorkerCanComeBack) {

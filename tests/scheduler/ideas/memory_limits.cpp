@@ -83,6 +83,12 @@ TEST_F(MemoryLimits, ATaskMayExceedTheLimitByHalf) {
   EXPECT_TRUE(may_look_ahead(state, gpu_, *submit({reads(1, 8'000), reads(2, 4'000)})));
 }
 
+TEST_F(MemoryLimits, ATaskFitsIfItsTilesDoEachCountedOnce) {
+  EXPECT_TRUE(fits(state, gpu_, *submit({reads(1, 50'000), reads(1, 50'000), updates(2, 50'000)})));
+  EXPECT_FALSE(fits(state, gpu_, *submit({reads(1, 50'000), updates(2, 50'001)})));
+  EXPECT_TRUE(fits(state, add_cpu(0), *submit({reads(1, 50'000), updates(2, 50'001)})));  // they are there
+}
+
 TEST_F(MemoryLimits, ChoosingKeepsToTheShareOfResults) {
   state.options.results = 2;
   for (std::uintptr_t i = 1; i <= 5; i++) backend.homes[tile(i)] = gpu_.id;

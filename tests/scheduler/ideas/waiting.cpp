@@ -105,21 +105,15 @@ TEST_F(Waiting, APeerAwaitsTheTilesOfPrefetchedTasks) {
   EXPECT_FALSE(awaited_by_a_peer(state, gpu_, tile(1)));
 }
 
-TEST_F(Waiting, AWorkerIsIdleIfItHasPoppedNothing) { EXPECT_TRUE(is_idle(gpu_, now)); }
-
-TEST_F(Waiting, AWorkerIsNotIdleUntilItsTaskHasStarted) {
-  pop(gpu_, {reads(1)});
-  EXPECT_FALSE(is_idle(gpu_, now + 1000));
-}
-
-TEST_F(Waiting, ATaskThatRunsForTooLongDoesNotCount) {
-  const auto task = pop(gpu_, {});
-  task_starts(state, task, gpu_.id, now);
-  EXPECT_FALSE(is_idle(gpu_, now + 0.9e-3));
-  EXPECT_TRUE(is_idle(gpu_, now + 1.1e-3));
-  gpu_.expected = 1;
-  EXPECT_FALSE(is_idle(gpu_, now + 3.9));
-  EXPECT_TRUE(is_idle(gpu_, now + 4.1));
+// However long that takes: every end is reported. A task that a GPU has popped holds tiles in its memory.
+TEST_F(Waiting, WaitsUntilWhatItHasPoppedHasEnded) {
+  const auto waiting = reserve(gpu_, {reads(1)});
+  const auto popped = pop(gpu_, {reads(2)});
+  EXPECT_EQ(next(1000), nullptr);
+  task_starts(state, popped, gpu_.id, now + 1000);
+  EXPECT_EQ(next(2000), nullptr);
+  task_ends(state, popped, {reads(2)}, gpu_.id, now + 2000);
+  EXPECT_EQ(next(2000), waiting);
 }
 
 }  // namespace

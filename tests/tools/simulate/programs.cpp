@@ -61,6 +61,27 @@ TEST(Programs, TakeWhatTheTableOfCodeletsSays) {
   EXPECT_LT(seconds, 2.6);
 }
 
+/// The arguments for the program own_tasks on one GPU.
+std::string own_tasks(const std::string& arguments) {
+  return "--platform everest --gpus 1 --program " + std::string(std::getenv("TESSERA_TEST_OWN_TASKS")) + " -- " +
+         arguments;
+}
+
+TEST(Programs, RunTheImplementationsThatTheirCodeletsAccept) {
+  EXPECT_LT(row_of(own_tasks("refused")).at("median_s"), 0.1);
+}
+
+// StarPU does not tell the policy when its own copies have ended, and nobody tells a worker that a time has passed.
+TEST(Programs, WithStarpusOwnCopiesEndInLittleMemory) {
+  for (const int memory : {60, 90, 200})
+    for (int seed = 1; seed <= 7; seed++) {
+      SCOPED_TRACE(std::to_string(memory) + " MiB, seed " + std::to_string(seed));
+      const auto row =
+          row_of("--gpu-memory " + std::to_string(memory) + " " + own_tasks("copies " + std::to_string(seed)));
+      EXPECT_GT(row.at("median_s"), 0);
+    }
+}
+
 TEST(Programs, ThatCannotRunAreRefused) {
   const auto refused = [](const std::string& arguments, int status, const std::string& text) {
     const auto ended = simulate("--platform everest " + arguments);

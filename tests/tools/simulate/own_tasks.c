@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A StarPU program whose tasks are of kinds that a policy may get wrong. Usage:
+//   own_tasks refused      ten tasks whose first implementation the codelet refuses. It would take 1 s, the second
+//   takes 1 ms own_tasks copies SEED  a random program on more tiles than a small memory holds, a fifth of it StarPU's
+//   own copies
+#include <starpu.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void computes_nothing(void* buffers[], void* argument) {
+  (void)buffers;
+  (void)argument;
+}
+
+static int accepts_the_second(unsigned worker, struct starpu_task* task, unsigned number) {
+  (void)worker;
+  (void)task;
+  return number == 1;
+}
+
+static double microseconds(struct starpu_task* task, struct starpu_perfmodel_arch* device, unsigned number) {
+  (void)task;
+  (void)device;
+  return number == 0 ? 1e6 : 1e3;
+}
+
+static struct starpu_perfmodel model = {
+    .type = STARPU_PER_ARCH, .arch_cost_function = microseconds, .symbol = "own_tasks"};
+
+static struct starpu_codelet refusing = {.cuda_funcs = {computes_nothing, computes_nothing},
+                                         .can_execute = accepts_the_second,
+                                         .nbuffers = 1,
+                                         .modes = {STARPU_W},
+                                         .model = &model,
+                                         .name = "refusing"};
+
+#define CODELET(the_name, count, ...)                                                                             \
+  {                                                                                                               \
+    .cpu_funcs = {computes_nothing}, .cuda_funcs = {computes_nothing}, .nbuffers = count, .modes = {__VA_ARGS__}, \
+    .name = the_name                                                                                              \
+  }
+static struct starpu_codelet write = CODELET("write", 1, STARPU_W), read = CODELET("read", 1, STARPU_R),
+                             update = CODELET("update", 2, STARPU_RW, STARPU_R),
+                             combine = CODELET("combine", 3, STARPU_W, STARPU_R, STARPU_R);
+
+enum { tiles = 16, elements = 1 << 20 };  // of 8 bytes
+
+static void submit_refusing(void) {
+  starpu_data_handle_t tile;
+  starpu_vector_data_register(&tile, -1, 0, 1000, 8);
+  for (int i = 0; i < 10; i++) starpu_task_insert(&refusing, STARPU_W, tile, 0);
+  starpu_data_unregister_submit(tile);
+}
+
+static void submit_with_copies(unsigned seed) {
+  static starpu_data_handle_t tile[tiles];
+  for (int i = 0; i < tiles; i++) {
+    starpu_vector_data_register(&tile[i], -1, 0, elements, 8);
+    starpu_task_insert(&write, STARPU_W, tile[i], 0);
+  }
+  srand(seed);
+  for (int i = 0; i < 300; i++) {
+    const int to = rand() % tiles, from = (to + 1 + rand() % (tiles - 2)) % tiles, other = (to + tiles - 1) % tiles;
+    const int priority = rand() % 7 - 3;
+    switch (rand() % 5) {
+    case 0: starpu_data_cpy(tile[to], tile[from], 1, NULL, NULL); break;
+    case 1: starpu_task_insert(&write, STARPU_W, tile[to], STARPU_PRIORITY, priority, 0); break;
+    case 2: starpu_task_insert(&read, STARPU_R, tile[from], STARPU_PRIORITY, priority, 0); break;
+    case 3:
+      starpu_task_insert(&combine, STARPU_W, tile[to], STARPU_R, tile[from], STARPU_R, tile[other], STARPU_PRIORITY,
+                         priority, 0);
+      break;
+    default: starpu_task_insert(&update, STARPU_RW, tile[to], STARPU_R, tile[from], STARPU_PRIORITY, priority, 0);
+    }
+  }
+  for (int i = 0; i < tiles; i++) starpu_data_unregister_submit(tile[i]);
+}
+
+int main(int count, char** arguments) {
+  if (count < 2 || starpu_init(NULL) != 0) return 1;
+  if (strcmp(arguments[1], "refused") == 0) submit_refusing();
+  else if (count == 3 && strcmp(arguments[1], "copies") == 0) submit_with_copies((unsigned)atoi(arguments[2]));
+  starpu_task_wait_for_all();
+  starpu_shutdown();
+  return 0;
+}
