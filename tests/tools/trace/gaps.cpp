@@ -108,6 +108,34 @@ TEST(Gaps, MemoryHadToBeFreed) {
             "written back to free memory");
 }
 
+// Two tasks that add to a tile in either order (STARPU_COMMUTE) do not depend on each other, but exclude each other.
+TEST(Gaps, ATaskThatMayNotRunBesideAnotherOneWaitsForIt) {
+  SmallRun small(2);
+  const int c = small.tile('C', 3, 5);
+  const int first = small.task(gpu_0, 0, 1, {small.write(c)});
+  const int one = small.task(gpu_0, 1, 4, {small.update(c)}, {first});
+  const int other = small.task(gpu_1, 4.5, 6, {small.update(c)}, {first});
+  small.run.tasks[other].ready = 4;
+  const auto analysis = analyse(small.run);
+  EXPECT_THAT(analysis.workers, ElementsAre(shares(4, 0, 0, 2), shares(1.5, 0, 0.5, 4)));
+  const auto& gap = gap_before(analysis, other);
+  EXPECT_EQ(gap.cause, Gap::Cause::Dependency);
+  EXPECT_EQ(gap.waited_task, one);
+  EXPECT_EQ(gap.text, "GPU 1 was idle 4.00 s: gemm C(3,5) needs a tile that was in use by gemm C(3,5) on GPU 0");
+  EXPECT_EQ(analysis.path.tasks, (std::vector<int>{first, one, other}));
+}
+
+TEST(Gaps, TasksThatReadATileKeepNobodyOut) {
+  SmallRun small(2);
+  const int a = small.tile('A', 0, 0);
+  const int first = small.task(gpu_0, 0, 1, {small.write(a)});
+  small.task(gpu_0, 1, 4, {small.read(a)}, {first});
+  const int other = small.task(gpu_1, 5, 6, {small.read(a)}, {first});
+  small.run.tasks[other].ready = 4;
+  const auto analysis = analyse(small.run);
+  EXPECT_EQ(gap_before(analysis, other).cause, Gap::Cause::Overhead);
+}
+
 TEST(Gaps, TimeFromTheEndOfADependencyToReadyIsOverhead) {
   SmallRun small(1);
   const int first = small.task(gpu_0, 0, 2);

@@ -12,7 +12,8 @@ namespace tessera::trace {
 /// How a worker spent its time, in seconds. The parts add up to the span of the run.
 ///
 /// The time between two tasks of a worker is divided by the history of the second task. The worker was idle until that
-/// task was ready (submitted, and all its dependencies done). It then waited for data until the last of the task's
+/// task was ready: submitted, all its dependencies done, and none of its tiles in use by a task that it may not run
+/// beside (STARPU_COMMUTE). It then waited for data until the last of the task's
 /// tiles had arrived at its node. The rest is overhead: the scheduler, StarPU, the launch. The time from the end of the
 /// last dependency until StarPU marks the task as ready is overhead, too. After its last task a worker is idle. Tiles
 /// that arrived before the previous task ended cost nothing. Overlapping tasks count once.
@@ -22,9 +23,9 @@ struct Shares {
 
 /// A time in which a worker computed nothing, with its main cause.
 ///
-/// A worker is idle because of a Dependency if a task that `next` depends on ended after the submission of `next`, else
-/// because of the Submission. After the last task the cause is NothingLeft. It is Data if results were copied from the
-/// worker's node to the host for most of that time.
+/// A worker is idle because of a Dependency if a task that `next` depends on, or that had a tile of `next` for itself,
+/// ended after the submission of `next`, else because of the Submission. After the last task the cause is NothingLeft.
+/// It is Data if results were copied from the worker's node to the host for most of that time.
 struct Gap {
   enum class Cause { Data, Dependency, Submission, Overhead, NothingLeft };
   int worker = 0;
@@ -32,7 +33,7 @@ struct Gap {
   Shares parts;  ///< computing is 0
   Cause cause = Cause::Overhead;
   int next = none;             ///< the task that ended the gap
-  int waited_task = none;      ///< Dependency: the task that ended last among those that `next` depends on
+  int waited_task = none;      ///< Dependency: the one of these tasks that ended last
   int waited_transfer = none;  ///< Data: the transfer that ended last
   std::string text;            ///< a sentence for the report
 };
@@ -62,11 +63,11 @@ struct Hits {
 /// the span.
 ///
 /// A task waited for the latest of these: the end of the previous task on its worker, the arrival of a tile, the end of
-/// a dependency, its submission. A transfer waited for the latest of these: the previous transfer on its link, if that
-/// had just ended; the arrival or the computation of its tile at its source; whatever made its task ready; the worker,
-/// unless the transfer was a prefetch; and where no task wanted it and none of these was just before it, the arrival of
-/// an earlier result at the host, which a program that fetches its results one by one waited for. A submission waited
-/// for all tasks submitted before it, if they had ended by then.
+/// a dependency or of a task that had one of its tiles for itself, its submission. A transfer waited for the latest of
+/// these: the previous transfer on its link, if that had just ended; the arrival or the computation of its tile at its
+/// source; whatever made its task ready; the worker, unless the transfer was a prefetch; and where no task wanted it
+/// and none of these was just before it, the arrival of an earlier result at the host, which a program that fetches its
+/// results one by one waited for. A submission waited for all tasks submitted before it, if they had ended by then.
 struct Path {
   std::vector<int> tasks;  ///< in the order of time
   Shares parts;  ///< data includes copies of results to the host; idle is the time before the program submitted

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
 #include "trace/analysis/gaps.hpp"
 #include "trace/analysis/series.hpp"
 #include "trace/words.hpp"
@@ -65,8 +67,9 @@ std::string was_idle(const Lookups& lookups, const Series& ready, const Gap& gap
   const auto wanted = name_of(run, task), idle = who + " was idle " + seconds(gap.parts.idle) + ": ";
   if (gap.cause == Gap::Cause::Dependency) {
     const auto& waited = run.tasks[gap.waited_task];
-    return idle + wanted + " depends on " + name_of(run, waited) + " on " + run.workers[waited.worker].name +
-           meanwhile(ready, gap.begin, until);
+    const bool depends = std::ranges::count(task.after, gap.waited_task) > 0;
+    return idle + wanted + (depends ? " depends on " : " needs a tile that was in use by ") + name_of(run, waited) +
+           " on " + run.workers[waited.worker].name + meanwhile(ready, gap.begin, until);
   }
   const bool submission = lookups.submitted(task) > (gap.begin + until) / 2;
   if (!submission)

@@ -8,8 +8,11 @@ Lookups::Lookups(const Run& all) : run(all), tasks_of_(all.workers.size()), uses
     if (started(task)) {
       tasks_of_[task.worker].push_back(i);
       workers.add(task.worker, end(task), i);
-      for (const auto& access : task.accesses)
-        if (access.write && lasts(access)) writers.add(access.tile, end(task), i);
+      for (const auto& access : task.accesses) {
+        if (!lasts(access)) continue;
+        users_.add(access.tile, end(task), i);
+        if (access.write) writers.add(access.tile, end(task), i);
+      }
     }
     ++i;
   }
@@ -18,7 +21,7 @@ Lookups::Lookups(const Run& all) : run(all), tasks_of_(all.workers.size()), uses
     links.add(link(transfer.from, transfer.to), end(transfer), i);
     ++i;
   }
-  for (auto* ended : {&workers, &writers, &arrivals, &links}) ended->sort();
+  for (auto* ended : {&workers, &writers, &users_, &arrivals, &links}) ended->sort();
   for (int i = 0; const auto& transfer : run.transfers) {
     if (brings_result(transfer)) results.add(0, end(transfer), i);
     ++i;
@@ -39,7 +42,26 @@ int Lookups::made_ready_by(const Task& task) const {
   int last = none;
   for (const int other : task.after)
     if (started(run.tasks[other]) && (last == none || run.tasks[other].end > run.tasks[last].end)) last = other;
+  if (const int other = kept_out_by(task);
+      other != none && (last == none || run.tasks[other].end > run.tasks[last].end))
+    last = other;
   return last != none && run.tasks[last].end >= task.submitted ? last : none;
+}
+
+int Lookups::kept_out_by(const Task& task) const {
+  int last = none;
+  for (const auto& access : task.accesses) {
+    if (!lasts(access)) continue;
+    const auto excludes = [&](int i) {
+      const auto& other = run.tasks[i];
+      return &other != &task && std::ranges::any_of(other.accesses, [&](const Access& its) {
+        return its.tile == access.tile && (its.write || access.write);
+      });
+    };
+    const int other = users_.last(access.tile, ready(task) + tolerance, excludes);
+    if (other != none && (last == none || run.tasks[other].end > run.tasks[last].end)) last = other;
+  }
+  return last;
 }
 
 int Lookups::last_arrival(const Task& task) const {

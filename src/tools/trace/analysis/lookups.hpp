@@ -30,9 +30,10 @@ class Lookups {
   double submitted(const Task& task) const { return std::clamp(task.submitted, 0.0, start(task)); }
   /// The time recorded by StarPU, but at most the start.
   double ready(const Task& task) const { return std::clamp(std::max(task.submitted, task.ready), 0.0, start(task)); }
-  /// The time when the task was submitted and all its dependencies had ended. StarPU marks it as ready later.
+  /// The time when the task was submitted, all its dependencies had ended, and no other task had its tiles for itself.
+  /// StarPU marks it as ready later.
   double unblocked(const Task& task) const;
-  /// The dependency that ended last, if the task had been submitted by then.
+  /// The task that ended last among its dependencies and those that kept it out, if it had been submitted by then.
   int made_ready_by(const Task& task) const;
 
   /// Tasks of a worker in the order of their starts.
@@ -60,7 +61,11 @@ class Lookups {
 
  private:
   void find_uses();
+  /// The last task that used one of the task's tiles, which only one of them may use at a time, before it was ready.
+  /// Tasks with accesses that commute (STARPU_COMMUTE) do not depend on each other, but exclude each other.
+  int kept_out_by(const Task& task) const;
 
+  Ended users_;  ///< tasks, by tile
   std::vector<std::vector<int>> tasks_of_;
   std::vector<Use> uses_;
 };
