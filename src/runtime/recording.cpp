@@ -124,7 +124,8 @@ std::vector<TemporaryVariable> Recording::name_of_file() const {
 }
 
 void Recording::begin(const Machine& machine, const std::string& policy) {
-  json_ = run_json(machine, policy).dump();
+  // Words of the command line need not be UTF-8.
+  json_ = run_json(machine, policy).dump(-1, ' ', false, ordered_json::error_handler_t::replace);
   settings_.clear();  // StarPU has read them
   tasks_.assign(starpu_worker_get_count(), 0);
   on_ = true;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 
-/// Formatting of the programs' tables.
+/// Formatting of the programs' tables, and text from elsewhere.
 namespace tessera::tools {
 
 /// `digits` significant digits without an exponent.
@@ -21,5 +23,15 @@ std::string aligned(const std::string& text, int width);
 
 /// `line` without its trailing spaces.
 std::string trimmed(const std::string& line);
+
+/// The bytes of the UTF-8 character at the start of `text`; 0 if there is none.
+std::size_t character_length(std::string_view text);
+
+/// A name from elsewhere, as text for files and terminals. Control characters and bytes that are not UTF-8 are escaped
+/// as in C, so that different names stay different. An empty name becomes "unnamed".
+std::string readable(std::string_view name);
+
+/// The beginning of such a text, for messages.
+std::string excerpt(std::string_view text);
 
 }  // namespace tessera::tools

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A StarPU program without Tessera, to be recorded: 40 tasks in chains of four.
+// Arguments: the names of the codelet, of a datum, of a task and of an event, all optional. The codelet has no name if
+// it is -.
 #include <starpu.h>
 #include <starpu_fxt.h>
 
 #include <array>
 #include <cstdlib>
+#include <string_view>
 
 namespace {
 
@@ -14,13 +17,17 @@ void increase(void* buffers[], void*) {
   for (unsigned i = 0; i < STARPU_VECTOR_GET_NX(buffers[1]); i++) x[i] += y[i];
 }
 
-int run() {
+struct Names {
+  const char *codelet = "increase", *data = nullptr, *task = nullptr, *event = nullptr;
+};
+
+int run(const Names& names) {
   starpu_codelet codelet;
   starpu_codelet_init(&codelet);
   codelet.cpu_funcs[0] = increase;
   codelet.nbuffers = 2;
   codelet.modes[0] = STARPU_R, codelet.modes[1] = STARPU_RW;
-  codelet.name = "increase";
+  codelet.name = names.codelet;
   codelet.color = 0x4477aa;
   std::array<std::array<double, 64>, 11> vectors{};
   std::array<starpu_data_handle_t, 11> handles{};
@@ -29,9 +36,12 @@ int run() {
                                 sizeof(double));
     starpu_data_set_coordinates(handles[i], 2, static_cast<int>(i), 3);
   }
+  if (names.data != nullptr) starpu_data_set_name(handles[0], names.data);
+  if (names.event != nullptr) starpu_fxt_trace_user_event_string(names.event);
   for (std::size_t i = 0; i < 40; i++)
     // StarPU records thousands of flops, so fewer would be recorded as 0.
-    if (starpu_task_insert(&codelet, STARPU_R, handles[10], STARPU_RW, handles[i % 10], STARPU_FLOPS, 64e3, 0) != 0)
+    if (starpu_task_insert(&codelet, STARPU_R, handles[10], STARPU_RW, handles[i % 10], STARPU_FLOPS, 64e3,
+                           names.task == nullptr ? 0 : STARPU_NAME, names.task, 0) != 0)
       return EXIT_FAILURE;
   starpu_task_wait_for_all();
   for (auto* handle : handles) starpu_data_unregister(handle);
@@ -40,7 +50,7 @@ int run() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
 #ifndef STARPU_USE_FXT
   return 77;
 #endif
@@ -48,7 +58,11 @@ int main() {
   starpu_conf_init(&conf);
   conf.ncpus = 2, conf.ncuda = 0, conf.nopencl = 0;
   if (starpu_init(&conf) != 0) return 77;
-  const int result = run();
+  Names names;
+  const char** const all[] = {&names.codelet, &names.data, &names.task, &names.event};
+  for (int i = 1; i < argc && i <= 4; i++) *all[i - 1] = argv[i];
+  if (std::string_view(names.codelet) == "-") names.codelet = nullptr;
+  const int result = run(names);
   starpu_shutdown();
   return result;
 }

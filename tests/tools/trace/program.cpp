@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The program tessera-trace.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
 #include "recorded_trace.hpp"
+#include "shared/text.hpp"
 
 namespace tessera::trace {
 
@@ -49,6 +53,48 @@ TEST_F(Program, WritesAReport) {
                     HasSubstr("waiting for data"), HasSubstr("report: " + (folder() / "report.html").string())));
   for (const char* name : outputs) EXPECT_GT(fs::file_size(folder() / name), 0u) << name;
   EXPECT_EQ(std::distance(fs::directory_iterator(folder()), {}), 1 + std::ssize(outputs));
+}
+
+// StarPU records names as they are. Whatever they hold, every output is valid and has them in a form of its own.
+TEST_F(Program, ShowsOddNames) {
+  struct Case {
+    std::vector<std::string> names;
+    std::string shown;
+  };
+  const Case cases[] = {{{""}, "unnamed"},
+                        {{"-"}, "unknown"},
+                        {{"a\nb"}, "a\\nb"},
+                        {{"a\n\nb: c\nWorkerId: 77"}, "a\\n\\nb: c\\nWorkerId: 77"},
+                        {{"a\xff\xfe"}, "a\\xff\\xfe"},
+                        {{"a\tb \"c"}, "a\\tb \"c"},
+                        {{"increase", ""}, "increase"},
+                        {{"increase", "\xff"}, "increase"},
+                        {{"increase", ","}, "increase"},
+                        {{"increase", "A\n\nB \"\tC"}, "increase"},
+                        {{"increase", "A", ""}, "unnamed"},
+                        {{"increase", "A", "a\n10\tb\xff"}, "a\\n10\\tb\\xff"},
+                        {{"increase", "A", "increase", "an\nevent \"\xff"}, "increase"}};
+  for (const auto& [names, shown] : cases) {
+    SCOPED_TRACE(shown + " from " + ::testing::PrintToString(names));
+    write_file(folder() / "prof_file_0", record(names));
+    const auto ended = trace({folder()});
+    ASSERT_EQ(ended.status, success) << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr(shown + ": 40 tasks on 2 CPU workers\n"));
+    const auto chrome = nlohmann::json::parse(read_file(folder() / "trace.json"));
+    EXPECT_GE(std::ranges::count(chrome.at("traceEvents"), nlohmann::json(shown),
+                                 [](const auto& event) { return event.value("cat", nlohmann::json()); }),
+              40);
+    const auto vite = read_file(folder() / "paje.trace");
+    auto in_vite = shown;
+    std::ranges::replace(in_vite, '"', '\'');
+    EXPECT_THAT(vite, HasSubstr("\"" + in_vite + "\""));
+    for (const auto* name : {"paje.trace", "tasks.csv", "report.svg", "report.html"}) {
+      const auto text = read_file(folder() / name);
+      std::string_view rest = text;
+      while (tools::character_length(rest) > 0) rest.remove_prefix(tools::character_length(rest));
+      EXPECT_EQ(rest, "") << name << " is not UTF-8";
+    }
+  }
 }
 
 TEST_F(Program, WritesElsewhere) {

@@ -202,6 +202,16 @@ TEST_F(Tiny, ReportsInvalidFiles) {
   EXPECT_THAT(complaint(), HasSubstr("no task is recorded in this trace"));
 }
 
+TEST_F(Tiny, LeavesOutNodesThatTheTraceLacks) {
+  write_file(scratch_ / "run.json",
+             R"({"format": "tessera-trace 1", "nodes": [{"id": 99, "name": "far", "kind": "gpu", "used": 5},
+                 {"id": -1, "name": "none", "kind": "gpu", "used": 5}], "command": ["two\nlines", "\u001b[2J", ""]})");
+  const auto run = read_tiny();
+  EXPECT_FALSE(run.memory.empty());
+  for (const auto& use : run.memory) EXPECT_LT(static_cast<std::size_t>(use.node), run.nodes.size());
+  EXPECT_EQ(run.command, "two\\nlines \\x1b[2J ");
+}
+
 // They would be the sizes of lists.
 TEST_F(Tiny, RefusesNumbersThatNoWorkerOrNodeHas) {
   const auto complaint = [&] { return error_of([&] { read_tiny(); }); };

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "trace/input/starpu_records.hpp"
 
+#include <sstream>
+
+#include "shared/text.hpp"
 #include "trace/input/fields.hpp"
 #include "trace/input/paje.hpp"
+#include "trace/input/paje_lines.hpp"
 #include "trace_test.hpp"
 
 namespace tessera::trace {
@@ -78,6 +82,90 @@ TEST(Records, ReportInvalidFiles) {
   EXPECT_THAT(error_of([&] { read_tasks(scratch / "tasks.rec"); }), HasSubstr("'ten' is not what StarPU writes"));
   write_file(scratch / "tasks.rec", "no colon\n\n");
   EXPECT_THAT(error_of([&] { read_tasks(scratch / "tasks.rec"); }), HasSubstr("'no colon' is not"));
+}
+
+TEST(Records, TakeNamesWithSeveralLines) {
+  const Scratch scratch;
+  write_file(
+      scratch / "tasks.rec",
+      "Name: two\nlines\n\nand: more\nWorkerId: 77\nModel: m\n\nx\nJobId: 5\nTag: 0\nWorkerId: 1\n\nName: \nJobId: "
+      "6\n\nName: plain\nJobId: 7\n\n");
+  const auto tasks = read_tasks(scratch / "tasks.rec");
+  ASSERT_EQ(tasks.size(), 3u);
+  EXPECT_EQ(tasks[0].name, "two\nlines\n\nand: more\nWorkerId: 77");
+  EXPECT_EQ(tasks[0].job, 5);
+  EXPECT_EQ(tasks[0].worker, 1);
+  EXPECT_EQ(tasks[1].name, "");
+  EXPECT_EQ(tasks[2].job, 7);
+  write_file(scratch / "data.rec", "Handle: a0\nHomeNode: 0\nName: A\n\nB\nSize: 8\n\nHandle: b0\nName: \nSize: 9\n\n");
+  const auto data = read_data(scratch / "data.rec");
+  ASSERT_EQ(data.size(), 2u);
+  EXPECT_EQ(data[0].name, "A\n\nB");
+  EXPECT_EQ(data[0].bytes, 8u);
+  EXPECT_EQ(data[1].bytes, 9u);
+}
+
+class PajeNames : public ::testing::Test {
+ protected:
+  /// The lines of these events, put together and quoted.
+  static std::vector<std::string> lines(const std::string& events) {
+    std::istringstream in(
+        "%EventDef PajeDefineEntityValue 6\n%\tAlias string\n%\tType string\n%\tName string\n%\tColor color\n"
+        "%EndEventDef\n%EventDef PajeSetState 10\n%\tTime date\n%\tContainer string\n%\tType string\n"
+        "%\tValue string\n%EndEventDef\n%EventDef PajeStartLink 24\n%\tTime date\n%\tHandle string\n"
+        "%\tHName string\n%\tX string\n%EndEventDef\n%EventDef PajeSetVariable 13\n%\tTime date\n%\tValue "
+        "double\n%EndEventDef\n" +
+        events);
+    std::vector<std::string> all;
+    for (PajeLines read(in); read.next();)
+      if (!read.line().starts_with('%')) all.push_back(read.line());
+    return all;
+  }
+};
+
+TEST_F(PajeNames, StayWhereTheyAre) {
+  const std::vector<std::string> sound = {"6\tgemm\tWS\tgemm\t\"1 2 3\" ", "10\t1.0\tw0\tWS\t\"gemm\"",
+                                          "10\t1.0\tt1\tS\tI", "24\t1.0\ta0\t\"A\"\t5", "13\t1.0\t7"};
+  std::string text;
+  for (const auto& line : sound) text += line + '\n';
+  EXPECT_EQ(lines(text), sound);
+}
+
+TEST_F(PajeNames, MayHaveSeveralLines) {
+  EXPECT_THAT(lines("10\t1.0\tw0\tWS\t\"a\n\n10 b\n99\tc\"\n13\t2.0\t7\n"),
+              ElementsAre("10\t1.0\tw0\tWS\t\"a\\n\\n10 b\\n99\\tc\"", "13\t2.0\t7"));
+  EXPECT_THAT(lines("6\ta\nb\tWS\ta\nb\t\"1 2 3\" \n13\t2.0\t7\n"),
+              ElementsAre("6\t\"a\\nb\"\tWS\t\"a\\nb\"\t\"1 2 3\" ", "13\t2.0\t7"));
+}
+
+TEST_F(PajeNames, MayBeEmpty) {
+  EXPECT_THAT(lines("6\t\tWS\t\t\"1 2 3\" \n10\t1.0\tw0\tWS\t\"\"\n"),
+              ElementsAre("6\t\"unnamed\"\tWS\t\"unnamed\"\t\"1 2 3\" ", "10\t1.0\tw0\tWS\t\"unnamed\""));
+}
+
+TEST_F(PajeNames, AreAlsoThoseOfSchedulingContexts) {
+  EXPECT_THAT(lines("6\t_12\tCtx12\t\t\"1 2 3\" \n6\ta\tWS\t\nb_3\tCtx3\ta\tWS\t\nb\t\"1 2 3\" \n"),
+              ElementsAre("6\t\"unnamed_12\"\tCtx12\t\"unnamed\"\t\"1 2 3\" ",
+                          "6\t\"a\\tWS\\t\\nb_3\"\tCtx3\t\"a\\tWS\\t\\nb\"\t\"1 2 3\" "));
+}
+
+TEST_F(PajeNames, MayHoldTabsQuotesAndBytesThatAreNoText) {
+  EXPECT_THAT(lines("24\t1.0\ta0\t\"a\tb\"c\377\"\t5\n"), ElementsAre("24\t1.0\ta0\t\"a\\tb'c\\xff\"\t5"));
+  EXPECT_THAT(lines("6\ta \"b\tWS\ta \"b\t\"1 2 3\" \n"), ElementsAre("6\t\"a 'b\"\tWS\t\"a 'b\"\t\"1 2 3\" "));
+}
+
+TEST_F(PajeNames, AreNotAllThatMayBeNoText) {
+  EXPECT_THAT(lines("13\t2.0\t\xe2\x82\xac\377\t\t7\n"), ElementsAre("13\t2.0\t\xe2\x82\xac\\xff\t\t7"));
+}
+
+TEST(Text, IsReadable) {
+  EXPECT_EQ(tools::readable("gemm \xc3\xa4 \xe2\x82\xac \xf0\x9f\x99\x82"),
+            "gemm \xc3\xa4 \xe2\x82\xac \xf0\x9f\x99\x82");
+  EXPECT_EQ(tools::readable("a\nb\tc\x1b[0m\x7f"), "a\\nb\\tc\\x1b[0m\\x7f");
+  // A lone byte, an overlong form, a surrogate, a number above the last one, and a character that is cut off.
+  EXPECT_EQ(tools::readable("\xff|\xc0\xaf|\xe0\x80\xaf|\xed\xa0\x80|\xf4\x90\x80\x80|\xe2\x82"),
+            "\\xff|\\xc0\\xaf|\\xe0\\x80\\xaf|\\xed\\xa0\\x80|\\xf4\\x90\\x80\\x80|\\xe2\\x82");
+  EXPECT_EQ(tools::readable(""), "unnamed");
 }
 
 TEST(Paje, GoesByItsOwnDefinitions) {

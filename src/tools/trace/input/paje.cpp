@@ -13,6 +13,7 @@
 #include <tessera/error.hpp>
 
 #include "trace/input/fields.hpp"
+#include "trace/input/paje_lines.hpp"
 
 namespace tessera::trace {
 
@@ -63,12 +64,11 @@ class Reader {
     if (!in) throw RuntimeError(file_.string() + ": cannot be read");
     std::vector<char> buffer(1 << 20);
     in.rdbuf()->pubsetbuf(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-    std::string line;
-    while (std::getline(in, line)) {
-      number_++;
-      if (in.eof()) break;  // the line is incomplete
-      if (line.starts_with('%')) define(line);
-      else understand(line);
+    PajeLines lines(in);
+    while (lines.next()) {
+      number_ = lines.number();
+      if (lines.line().starts_with('%')) define(lines.line());
+      else understand(lines.line());
     }
     if (definitions_.empty()) throw RuntimeError(file_.string() + ": is not a trace for ViTE");
     finish();

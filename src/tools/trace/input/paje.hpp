@@ -39,7 +39,7 @@ struct PajeTrace {
 
   std::map<int, Worker> workers;
   int nodes = 0;
-  std::map<std::string, std::uint32_t> colours;  ///< 0xRRGGBB, for codelets with a colour of their own
+  std::map<std::string, std::uint32_t> colours;  ///< 0xRRGGBB, by in_quotes(name), for codelets with a colour
   std::vector<Transfer> transfers;  ///< in the order of their starts; only transfers with a recorded start and end
   std::vector<Registration> registrations;
   std::vector<MemoryUse> memory;

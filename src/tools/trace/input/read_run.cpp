@@ -8,8 +8,10 @@
 
 #include <tessera/error.hpp>
 
+#include "shared/text.hpp"
 #include "trace/input/devices.hpp"
 #include "trace/input/paje.hpp"
+#include "trace/input/paje_lines.hpp"
 #include "trace/input/remarks.hpp"
 #include "trace/input/run_json.hpp"
 #include "trace/input/starpu_records.hpp"
@@ -69,10 +71,10 @@ class Builder {
     const auto [known, is_new] = routines_.try_emplace(name, static_cast<int>(run_.routines.size()));
     if (!is_new) return known->second;
     auto colour = palette[run_.routines.size() % std::size(palette)];
-    if (const auto own = trace_.colours.find(name); own != trace_.colours.end()) colour = own->second;
+    if (const auto own = trace_.colours.find(in_quotes(name)); own != trace_.colours.end()) colour = own->second;
     if (const auto given = run_json_.colours.find(name); given != run_json_.colours.end() && given->second != 0)
       colour = given->second;
-    run_.routines.push_back({name, colour});
+    run_.routines.push_back({tools::readable(name), colour});
     return known->second;
   }
 
@@ -154,11 +156,13 @@ class Builder {
 
   void add_memory() {
     std::map<int, MemoryUse> by_node;
-    for (const auto& [node, bytes] : run_json_.used) by_node[node] = {node, {0.}, {bytes}};
+    const auto exists = [&](int node) { return node >= 0 && node < static_cast<int>(run_.nodes.size()); };
+    for (const auto& [node, bytes] : run_json_.used)
+      if (exists(node)) by_node[node] = {node, {0.}, {bytes}};
     for (const auto& use : trace_.memory) {
       if (use.time < begin_ && run_json_.used.contains(use.node)) continue;  // allocated before a pause
       const double time = std::max(0., use.time - begin_);
-      if (time > run_.span || use.node >= static_cast<int>(run_.nodes.size())) continue;
+      if (time > run_.span || !exists(use.node)) continue;
       auto& memory = by_node[use.node];
       memory.node = use.node;
       if (!memory.time.empty() && memory.time.back() == time) memory.bytes.back() = use.bytes;

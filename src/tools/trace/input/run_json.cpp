@@ -10,14 +10,18 @@
 
 #include <tessera/error.hpp>
 
+#include "shared/text.hpp"
+
 namespace tessera::trace {
 
 static void from_json(const nlohmann::json& json, RunJson& run) {
   if (const auto format = json.at("format").get<std::string>(); format != "tessera-trace 1")
     throw RuntimeError(fmt::format("has the format '{}', but this program reads only 'tessera-trace 1'", format));
   if (json.contains("command"))
-    for (const auto& word : json.at("command"))
-      run.command += (run.command.empty() ? "" : " ") + word.get<std::string>();
+    for (const auto& item : json.at("command")) {
+      const auto word = item.get<std::string>();
+      run.command += (run.command.empty() ? "" : " ") + (word.empty() ? "" : tools::readable(word));
+    }
   run.machine = json.value("machine", ""), run.policy = json.value("policy", "");
   run.simulated = json.value("simulated", false), run.complete = json.value("complete", true);
   run.interruptions = json.value("interruptions", 0);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <functional>
 #include <string_view>
@@ -18,7 +19,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A paragraph of "Key: value" lines.
+/// What may follow a name, which StarPU writes as it is.
+bool comes_after_a_name(std::string_view key) {
+  constexpr std::array<std::string_view, 10> keys = {"Name", "Model", "File",        "Line",     "JobId",
+                                                     "Tag",  "Size",  "SubmitOrder", "Priority", "Control"};
+  return std::ranges::count(keys, key) > 0;
+}
+
+/// A paragraph of "Key: value" lines. A name may go on in lines of its own, even empty ones.
 class Record {
  public:
   explicit Record(const fs::path& file) : file_(file) {}
@@ -27,18 +35,31 @@ class Record {
   bool empty() const { return lines_.empty(); }
   void add(std::string_view line) {
     const auto colon = line.find(':');
-    if (colon == line.npos) complain(line);
-    const auto value = std::min(line.size(), line.find_first_not_of(' ', colon + 1));
-    lines_.push_back({text_.size(), colon, value, line.size()});
+    if (in_name() && !comes_after_a_name(line.substr(0, std::min(colon, line.size())))) {
+      text_ += '\n';
+      lines_.back().size += line.size() + 1;
+    } else {
+      if (colon == line.npos) complain(line);
+      lines_.push_back({text_.size(), colon, line.size()});
+    }
     text_ += line;
   }
+  /// Whether the last line is a name.
+  bool in_name() const {
+    constexpr std::array<std::string_view, 4> names = {"Name", "Model", "File", "DepLabels"};
+    return !lines_.empty() && std::ranges::count(names, key_of(lines_.back())) > 0;
+  }
 
-  /// "" if the key is missing.
+  /// "" if the key is missing. The last line with the key counts: StarPU writes names before everything else, and a
+  /// line of a name may look like another key.
   std::string_view operator[](std::string_view key) const {
-    for (const auto& line : lines_)
-      if (const auto text = std::string_view(text_).substr(line.begin, line.size); text.substr(0, line.colon) == key)
-        return text.substr(line.value);
-    return {};
+    const auto line = std::find_if(lines_.rbegin(), lines_.rend(), [&](const Line& l) { return key_of(l) == key; });
+    return line == lines_.rend() ? std::string_view() : value_of(*line);
+  }
+  /// The first line with the key.
+  std::string_view name() const {
+    const auto line = std::ranges::find(lines_, "Name", [&](const Line& l) { return key_of(l); });
+    return line == lines_.end() ? std::string_view() : value_of(*line);
   }
   template <typename Number>
   Number as(std::string_view key, Number otherwise) const {
@@ -77,8 +98,14 @@ class Record {
 
  private:
   struct Line {
-    std::size_t begin, colon, value, size;
+    std::size_t begin, colon, size;
   };
+  std::string_view key_of(const Line& line) const { return std::string_view(text_).substr(line.begin, line.colon); }
+  std::string_view value_of(const Line& line) const {
+    const auto value = std::string_view(text_).substr(line.begin + line.colon + 1, line.size - line.colon - 1);
+    return value.starts_with(' ') ? value.substr(1) : value;  // further blanks belong to a name
+  }
+
   const fs::path& file_;
   std::string text_;
   std::vector<Line> lines_;
@@ -89,7 +116,7 @@ void for_each_record(const fs::path& file, const std::function<void(const Record
   if (!in) throw RuntimeError(file.string() + ": cannot be read");
   Record record(file);
   for (std::string line; std::getline(in, line);) {
-    if (!line.empty()) {
+    if (!line.empty() || record.in_name()) {
       record.add(line);
     } else if (!record.empty()) {
       use(record);
@@ -100,9 +127,9 @@ void for_each_record(const fs::path& file, const std::function<void(const Record
 }
 
 /// Tasks that StarPU submits itself have no place in the order of submission. Wrappers that run once on each worker
-/// have neither that nor data.
+/// have neither a name nor data; the tasks of a codelet without a name have data.
 bool of_the_program(const Record& record) {
-  return record.as<long>("SubmitOrder", 0) > 0 && record["Name"] != "unknown";
+  return record.as<long>("SubmitOrder", 0) > 0 && (record.name() != "unknown" || !record["Handles"].empty());
 }
 
 void read_buffers(const Record& record, RecordedTask& task) {
@@ -130,7 +157,7 @@ std::vector<RecordedTask> read_tasks(const fs::path& file) {
     if (!record["Control"].empty()) return;  // not a task
     auto& task = tasks.emplace_back();
     task.job = record.as<long>("JobId", 0);
-    task.name = record["Name"];
+    task.name = record.name();
     task.of_the_program = of_the_program(record);
     task.worker = record.worker();
     task.submitted = record.seconds("SubmitTime");
@@ -151,7 +178,7 @@ std::vector<RecordedData> read_data(const fs::path& file) {
     auto& data = all.emplace_back();
     data.handle = record.address(record["Handle"]);
     data.bytes = record.as<std::uint64_t>("Size", 0);
-    data.name = record["Name"];
+    data.name = record.name();
     data.temporary = record.as<int>("HomeNode", 0) < 0;
     record.each("Coordinates",
                 [&](std::string_view word) { data.coordinates.push_back(number<int>(word).value_or(0)); });

@@ -7,11 +7,14 @@ namespace tessera::trace {
 
 namespace {
 
+constexpr bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
+
 Tile described_by(const RecordedData& data) {
   Tile tile;
   tile.bytes = data.bytes;
   tile.temporary = data.temporary;
-  if (data.name.size() == 1) tile.operand = data.name[0];  // Tessera names tiles after their matrix: A, B or C
+  // Tessera names tiles after their matrix: A, B or C. Outputs rely on a letter.
+  if (data.name.size() == 1 && is_letter(data.name[0])) tile.operand = data.name[0];
   if (data.coordinates.size() >= 2) tile.row = data.coordinates[0], tile.column = data.coordinates[1];
   return tile;
 }

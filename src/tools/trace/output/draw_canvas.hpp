@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "shared/text.hpp"
+
 namespace tessera::trace {
 
 /// In points, from the upper left corner of the page.
@@ -24,14 +26,12 @@ enum class Align { Left, Middle, Right };
 /// Converts external bytes to valid UTF-8, because cairo stops drawing at the first invalid byte.
 inline std::string as_utf8(std::string_view text) {
   std::string result;
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    const std::size_t length = lead < 0x80 ? 1 : lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3 : 0;
-    bool valid = length > 0 && i + length <= text.size() && lead >= 0x20;
-    for (std::size_t k = 1; valid && k < length; ++k) valid = (text[i + k] & 0xc0) == 0x80;
-    if (valid) result += text.substr(i, length);
+  while (!text.empty()) {
+    const auto length = tools::character_length(text);
+    const bool valid = length > 0 && static_cast<unsigned char>(text.front()) >= 0x20;
+    if (valid) result += text.substr(0, length);
     else result += '?';
-    i += valid ? length : 1;
+    text.remove_prefix(valid ? length : 1);
   }
   return result;
 }

@@ -11,6 +11,7 @@
 #include <tessera/error.hpp>
 
 #include "common/whole_file.hpp"
+#include "trace/input/paje_lines.hpp"
 #include "trace/output/outputs.hpp"
 
 namespace tessera::trace {
@@ -101,7 +102,7 @@ class Filter {
 
   std::string name_of_container(const std::vector<std::string>& words) const {
     const auto name = containers_.find(words.at(2));
-    if (name != containers_.end()) return fmt::format("\"{}\"", name->second);
+    if (name != containers_.end()) return fmt::format("\"{}\"", in_quotes(name->second));
     return words.at(3) == "T" ? "driver" : words.back();
   }
 
@@ -119,7 +120,7 @@ class Filter {
 
   std::string task(const std::vector<std::string>& words) const {
     const auto name = names_.find(words.at(job_));
-    return fmt::format("\"{}\"", name == names_.end() ? "" : name->second);
+    return fmt::format("\"{}\"", name == names_.end() ? "" : in_quotes(name->second));
   }
 
   static constexpr std::size_t tag_ = 8, job_ = 9;  // positions of the words in a task's state
@@ -136,7 +137,8 @@ void write_for_vite(const std::filesystem::path& file, const std::filesystem::pa
   std::ifstream in(starpus);
   detail::WholeFile whole(file);
   Filter filter(run, whole.stream());
-  for (std::string line; std::getline(in, line);) filter.pass(line);
+  PajeLines lines(in);
+  while (lines.next()) filter.pass(lines.line());
   if (!in.eof()) throw RuntimeError(starpus.string() + " cannot be read");
   whole.commit();
 }
