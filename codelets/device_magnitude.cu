@@ -51,6 +51,29 @@ __global__ void __launch_bounds__(threads)
   add_to(of_rest, in_rest);
 }
 
+template <typename R>
+__device__ bool is_finite(R x) {
+  return x - x == 0;
+}
+template <typename R>
+__device__ bool is_finite(Complex<R> x) {
+  return is_finite(x.re) && is_finite(x.im);
+}
+
+template <typename N>
+__global__ void __launch_bounds__(threads) first_not_finite_kernel(bool lower, int n, const N* A, int lda, int* first) {
+  __shared__ int least;
+  if (threadIdx.x == 0) least = n;
+  __syncthreads();
+  for (int j = blockIdx.x; j < n; j += gridDim.x) {
+    const int begin = lower ? j + 1 : 0, end = lower ? n : j;
+    for (int i = begin + static_cast<int>(threadIdx.x); i < end; i += threads)
+      if (!is_finite(A[i + static_cast<std::ptrdiff_t>(j) * lda])) atomicMin(&least, lower ? i : j);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0 && least < n) atomicMin(first, least);
+}
+
 __global__ void take_values_kernel(double* values, int count, double* pinned) {
   const int i = threadIdx.x;
   if (i < count) pinned[i] = values[i], values[i] = 0;
@@ -89,6 +112,17 @@ cudaError_t add_magnitudes_of_triangle(cudaStream_t stream, bool lower, bool uni
   return cudaGetLastError();
 }
 
+template <typename T>
+cudaError_t first_not_finite(cudaStream_t stream, bool lower, int n, const T* A, int lda, int* first) {
+  using N = Number<T>;
+  constexpr int beyond_all_rows = 0x7f;  // in each byte
+  const auto status = cudaMemsetAsync(first, beyond_all_rows, sizeof *first, stream);
+  if (status != cudaSuccess) return status;
+  first_not_finite_kernel<N>
+      <<<blocks_of_columns(n), threads, 0, stream>>>(lower, n, reinterpret_cast<const N*>(A), lda, first);
+  return cudaGetLastError();
+}
+
 cudaError_t take_values(cudaStream_t stream, double* values, int count, double* pinned) {
   take_values_kernel<<<1, count, 0, stream>>>(values, count, pinned);
   return cudaGetLastError();
@@ -110,7 +144,8 @@ cudaError_t write_pointers(cudaStream_t stream, const PointerArrays& of, int arr
 #define INSTANTIATE(T)                                                                                                \
   template cudaError_t add_magnitude<T>(cudaStream_t, int, int, const T*, int, double*);                              \
   template cudaError_t add_magnitudes_of_triangle<T>(cudaStream_t, bool, bool, int, int, int, const T*, int, double*, \
-                                                     double*);
+                                                     double*);                                                        \
+  template cudaError_t first_not_finite<T>(cudaStream_t, bool, int, const T*, int, int*);
 INSTANTIATE(float)
 INSTANTIATE(double)
 INSTANTIATE(std::complex<float>)

@@ -22,6 +22,12 @@ template <typename T>
 cudaError_t add_magnitudes_of_triangle(cudaStream_t stream, bool lower, bool unit, int block, int m, int n, const T* A,
                                        int lda, double* of_squares, double* of_rest);
 
+/// *first ← the first row of a lower triangle of order n, or column of an upper one, that has an infinite element or
+/// NaN beside the diagonal; more than n if there is none.
+/// @param first  in pinned memory
+template <typename T>
+cudaError_t first_not_finite(cudaStream_t stream, bool lower, int n, const T* A, int lda, int* first);
+
 /// Moves values from device memory to pinned memory, and leaves zeros. A copy would queue behind the tiles that are
 /// written back.
 cudaError_t take_values(cudaStream_t stream, double* values, int count, double* pinned);

@@ -34,6 +34,21 @@ __device__ double magnitude(Complex<R> x) {
   return magnitude(fabs(x.re) + fabs(x.im));
 }
 
+template <typename R>
+__device__ bool is_nan(R x) {
+  return x != x;
+}
+template <typename R>
+__device__ bool is_nan(Complex<R> x) {
+  return is_nan(x.re) || is_nan(x.im);
+}
+
+/// The magnitude by which LAPACK chooses the pivot row: NaN is chosen only where it is in place.
+template <typename N>
+__device__ double pivot_magnitude(N x, bool in_place) {
+  return is_nan(x) && !in_place ? 0 : magnitude(x);
+}
+
 /// c − a b
 template <typename R>
 __device__ R minus_product(R c, R a, R b) {

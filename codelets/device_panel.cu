@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(leaf_threads, 1) factorize_leaf_kernel(LeafArg
     Candidate mine{0, 0, no_row};
 #pragma unroll
     for (int r = 0; r < rows; r++) {
-      const auto one = candidate(magnitude(a[r][0]), row[r]);
+      const auto one = candidate(pivot_magnitude(a[r][0], row[r] == j), row[r]);
       if (row[r] >= j && row[r] < args.m && better(one, mine)) mine = one;
     }
     mine = best_of_warp(mine);

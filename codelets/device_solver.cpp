@@ -61,9 +61,9 @@ bool start(Solver& solver) {
       !succeeds("cusolverDnSetStream", cusolverDnSetStream(solver.handle, starpu_cuda_get_local_stream())) ||
       !succeeds("cudaHostAlloc", cudaHostAlloc(&solver.diagonal, longest_diagonal * sizeof(std::complex<double>),
                                                cudaHostAllocPortable)) ||
-      !succeeds("cudaHostAlloc", cudaHostAlloc(&info, sizeof *solver.info, cudaHostAllocPortable)))
+      !succeeds("cudaHostAlloc", cudaHostAlloc(&info, 2 * sizeof *solver.info, cudaHostAllocPortable)))
     return false;
-  solver.info = static_cast<int*>(info);
+  solver.info = static_cast<int*>(info), solver.not_finite = solver.info + 1;
   return succeeds("cudaMalloc", cudaMalloc(&solver.exchange, leaf_exchange_bytes())) && clear_exchange(solver);
 }
 

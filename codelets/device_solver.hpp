@@ -19,8 +19,9 @@ namespace tessera::device {
 /// What a worker needs to factorize tiles.
 struct Solver {
   cusolverDnHandle_t handle = nullptr;
-  int* info = nullptr;       ///< pinned: what cuSOLVER reports of a factorization
-  void* diagonal = nullptr;  ///< pinned: room for `longest_diagonal` elements of any type
+  int* info = nullptr;        ///< pinned: what cuSOLVER reports of a factorization
+  int* not_finite = nullptr;  ///< pinned: what first_not_finite finds in a tile
+  void* diagonal = nullptr;   ///< pinned: room for `longest_diagonal` elements of any type
   LeafExchange* exchange = nullptr;
   std::uint32_t epoch = 0;  ///< of the last leaf
 };

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "kernel.hpp"
+#include "not_finite.hpp"
 
 namespace tessera::codelets {
 
@@ -23,12 +24,13 @@ template <Scalar T>
 void eliminate(Uplo unit, const Tile<T>& A) {
   for (int k = 0; k < std::min(A.m, A.n); k++) {
     const T pivot = *element(A, k, k);
+    const auto divide = [pivot](T* x) { *x = quotient(*x, pivot); };
     if (unit == Uplo::Lower)
-      for (int i = k + 1; i < A.m; i++) *element(A, i, k) /= pivot;
+      for (int i = k + 1; i < A.m; i++) divide(element(A, i, k));
     else
-      for (int j = k + 1; j < A.n; j++) *element(A, k, j) /= pivot;
+      for (int j = k + 1; j < A.n; j++) divide(element(A, k, j));
     for (int j = k + 1; j < A.n; j++)
-      for (int i = k + 1; i < A.m; i++) *element(A, i, j) -= *element(A, i, k) * *element(A, k, j);
+      for (int i = k + 1; i < A.m; i++) *element(A, i, j) -= product(*element(A, i, k), *element(A, k, j));
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "host_lapack.hpp"
 #include "kernel.hpp"
+#include "not_finite.hpp"
 #include "panel_factorization.hpp"
 #include "row_moves.hpp"
 #include "tile_stack.hpp"
@@ -61,7 +62,7 @@ struct Getrf {
     int* const pivots = pivots_in(buffers, args.tiles);
     int info = 0;
     if (args.tiles == 1) {
-      info = host::getrf<T>(m, A.n(), &A.at(args.first, 0), A.tile(0).ld, pivots);
+      info = factorize({&A.at(args.first, 0), m, A.n(), A.tile(0).ld}, pivots);
     } else {
       std::vector<T> gathered(static_cast<std::size_t>(m) * static_cast<std::size_t>(A.n()));
       const auto for_each = [&](auto copy) {
@@ -70,12 +71,17 @@ struct Getrf {
             copy(A.at(args.first + i, j), gathered[static_cast<std::size_t>(Index{j} * m + i)]);
       };
       for_each([](const T& in_tile, T& copy) { copy = in_tile; });
-      info = host::getrf<T>(m, A.n(), gathered.data(), m, pivots);
+      info = factorize({gathered.data(), m, A.n(), m}, pivots);
       for_each([](T& in_tile, const T& copy) { in_tile = copy; });
     }
     PivotTile::write_moves(pivots, order);
     if (info > 0) args.value->report(args.place + info);
     if (args.blocked) set_inverses(handle_of(args.tiles + 1), {Inverses::Refused, 0});
+  }
+
+  static int factorize(const Tile<T>& panel, int* pivots) {
+    if (!all_finite<T>({panel.data, panel.m, panel.n, panel.ld})) return factorize_not_finite(panel, pivots);
+    return host::getrf<T>(panel.m, panel.n, panel.data, panel.ld, pivots);
   }
 
 #ifdef TESSERA_WITH_CUDA

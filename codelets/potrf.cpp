@@ -6,8 +6,10 @@
 #include "colours.hpp"
 #include "host_lapack.hpp"
 #include "kernel.hpp"
+#include "not_finite.hpp"
 
 #ifdef TESSERA_WITH_CUDA
+#include "device_magnitude.hpp"
 #include "device_solver.hpp"
 #endif
 
@@ -28,7 +30,7 @@ int first_not_positive(const T* diagonal, std::ptrdiff_t stride, int count) {
 /// Looks at a factor that a GPU has computed, as a host function of its stream.
 template <Scalar T>
 struct Examination {
-  const int* info;
+  const int *info, *not_finite;
   const T* diagonal;  ///< of rows [first, first + count) of the tile
   int first, count;
   Index tile_row;
@@ -36,7 +38,8 @@ struct Examination {
 
   static void run(void* self) {
     const std::unique_ptr<Examination> e(static_cast<Examination*>(self));
-    const int factorized = *e->info > 0 ? std::clamp(*e->info - 1 - e->first, 0, e->count) : e->count;
+    const auto rows_before = [&](int row) { return std::clamp(row - e->first, 0, e->count); };
+    const int factorized = std::min(*e->info > 0 ? rows_before(*e->info - 1) : e->count, rows_before(*e->not_finite));
     const int bad = first_not_positive(e->diagonal, 1, factorized);
     if (bad < factorized) e->value->report(e->tile_row + e->first + bad + 1);
     else if (factorized < e->count) e->value->report(e->tile_row + e->first + factorized + 1);
@@ -50,8 +53,9 @@ struct Potrf {
 
   static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
     const auto A = tile<T>(buffers[0]);
+    const int finite = first_not_finite<T>(args.uplo, {A.data, A.m, A.n, A.ld});
     const int info = host::potrf<T>(args.uplo, A.n, A.data, A.ld);
-    const int factorized = info > 0 ? info - 1 : A.n;
+    const int factorized = std::min(info > 0 ? info - 1 : A.n, finite);
     const int bad = first_not_positive(A.data, A.ld + std::ptrdiff_t{1}, factorized);
     if (bad < A.n) args.value->report(args.first + bad + 1);
   }
@@ -62,6 +66,8 @@ struct Potrf {
     const auto& solver = device::local_solver();
     if (solver.handle == nullptr) return;                                              // reported
     if constexpr (is_complex<T>) device::clear_imaginary_diagonal(A.n, A.data, A.ld);  // LAPACK does not read it
+    check("potrf", device::first_not_finite<T>(device::local_stream(), args.uplo == Uplo::Lower, A.n, A.data, A.ld,
+                                               solver.not_finite));
     int elements = 0;
     check("potrf", device::potrf_workspace<T>(solver.handle, args.uplo, A.n, A.data, A.ld, &elements));
     auto* const workspace = static_cast<T*>(device::solver_workspace(static_cast<std::size_t>(elements) * sizeof(T)));
@@ -73,8 +79,9 @@ struct Potrf {
       // A copy would queue behind the tiles that are written back.
       check("copy",
             device::copy<T>(on.handle, count, element(A, first, first), A.ld + 1, static_cast<T*>(solver.diagonal)));
-      std::unique_ptr<Examination<T>> examination(new Examination<T>{
-          solver.info, static_cast<const T*>(solver.diagonal), first, count, args.first, args.value});
+      std::unique_ptr<Examination<T>> examination(new Examination<T>{solver.info, solver.not_finite,
+                                                                     static_cast<const T*>(solver.diagonal), first,
+                                                                     count, args.first, args.value});
       const auto status = cudaLaunchHostFunc(stream, Examination<T>::run, examination.get());
       check("cudaLaunchHostFunc", status);
       if (status == cudaSuccess) static_cast<void>(examination.release());  // it deletes itself
