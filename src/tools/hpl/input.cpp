@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "shared/bad_argument.hpp"
+#include "shared/text.hpp"
 
 namespace tessera::hpl {
 
@@ -32,9 +33,15 @@ class Lines {
     }
   }
 
-  std::string word() {
+  /// The next word of the line; empty if there is none.
+  std::string next() {
     std::string word;
-    if (!(words_ >> word)) refuse("the line has too few values");
+    words_ >> word;
+    return word;
+  }
+  std::string word() {
+    auto word = next();
+    if (word.empty()) refuse("the line has too few values");
     return word;
   }
 
@@ -42,9 +49,10 @@ class Lines {
   Number number(Number least, Number most) {
     const auto text = word();
     Number value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool signed_plus = text.size() > 1 && text[0] == '+' && text[1] != '-';  // from_chars knows no such sign
+    const auto [end, error] = std::from_chars(text.data() + (signed_plus ? 1 : 0), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size() || !(value >= least && value <= most))
-      refuse(fmt::format("'{}' is not a number from {} to {}", text, least, most));
+      refuse(fmt::format("'{}' is not a number from {} to {}", tools::excerpt(text), least, most));
     return value;
   }
 
@@ -78,12 +86,14 @@ Input read_input(std::istream& file, const std::string& name) {
   Input input;
   Lines lines(file, name);
   lines.advance("output file name", 3);
-  input.output = lines.word();
+  input.output = lines.next();
   lines.advance("device out");
   const auto device = lines.number<Index>(0, largest_order);
   input.device = device == 6   ? Input::Device::StandardOutput
                  : device == 7 ? Input::Device::StandardError
                                : Input::Device::File;
+  if (input.device == Input::Device::File && input.output.empty())
+    lines.refuse(fmt::format("{} is a file, but line 3 has no name", device));
   input.sizes = read_list(lines, "number of problem sizes", "N", 1);
   input.panel_sizes = read_list(lines, "number of NBs", "NB", 0);
   lines.advance("threshold", 5);

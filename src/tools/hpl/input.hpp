@@ -14,7 +14,7 @@ namespace tessera::hpl {
 struct Input {
   enum class Device { StandardOutput, StandardError, File };
   Device device = Device::StandardOutput;
-  std::string output;              ///< the file, for Device::File
+  std::string output;              ///< the file, for Device::File; may be empty otherwise
   std::vector<Index> sizes;        ///< N
   std::vector<Index> panel_sizes;  ///< NB; 0, which HPL itself does not accept: the library's choice
   double threshold = 16;           ///< of the scaled residual; 0 or less: nothing is checked

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -20,6 +22,7 @@
 #include "runtime/session.hpp"
 #include "shared/exit_code.hpp"
 #include "shared/runtime_options.hpp"
+#include "shared/text.hpp"
 #include "tiling/plan.hpp"
 #include "workload/host_memory.hpp"
 
@@ -72,7 +75,9 @@ File open_output(const Input& input) {
   if (input.device == Input::Device::StandardOutput) return {stdout, stays_open};
   if (input.device == Input::Device::StandardError) return {stderr, stays_open};
   File file(std::fopen(input.output.c_str(), "w"), std::fclose);
-  if (file == nullptr) throw RuntimeError("the output file " + input.output + " cannot be written");
+  if (file == nullptr)
+    throw RuntimeError(
+        fmt::format("the output file {} cannot be written: {}", tools::excerpt(input.output), std::strerror(errno)));
   return file;
 }
 

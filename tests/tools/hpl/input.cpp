@@ -47,6 +47,42 @@ TEST(HplInput, ChoosesTheOutput) {
   EXPECT_EQ(device("8"), hpl::Input::Device::File);
 }
 
+// As HPL, which looks at the name only if it opens the file.
+TEST(HplInput, NeedsNoNameOfAFileThatIsNotWritten) {
+  const auto with = [](const char* line, const char* number) {
+    const auto text = replaced(sample_input, "HPL.out      output file name (if any)", line);
+    return replaced(text, "6            device", std::string(number) + " device");
+  };
+  for (const char* line : {"", "   \t", "\r"}) {
+    const auto input = input_from(with(line, "6"));
+    EXPECT_EQ(input.device, hpl::Input::Device::StandardOutput);
+    EXPECT_EQ(input.output, "");
+    EXPECT_THAT(input.sizes, ElementsAre(200, 333));
+    EXPECT_EQ(input_from(with(line, "7")).device, hpl::Input::Device::StandardError);
+    EXPECT_THAT(refusal_of(with(line, "8")), HasSubstr("some.dat, line 4, device out: 8 is a file, but line 3 has no"));
+  }
+}
+
+TEST(HplInput, MayComeFromAnotherSystem) {
+  std::string text = sample_input;
+  for (std::size_t at = text.find('\n'); at != text.npos; at = text.find('\n', at + 2)) text.insert(at, "\r");
+  text = replaced(replaced(text, "200 333", "\t+200   +333"), "16.0 ", "+16.0 ");
+  EXPECT_THAT(input_from(text).sizes, ElementsAre(200, 333));
+  EXPECT_EQ(input_from(text).threshold, 16);
+}
+
+TEST(HplInput, ThatIsNoTextGetsAReadableMessage) {
+  const std::string bytes(
+      "\xff\xfe"
+      "2\0\x1b[2J",
+      8),
+      many(100000, 'x');
+  EXPECT_THAT(refusal_of(replaced(sample_input, "200 333", bytes)), HasSubstr("N: '\\xff\\xfe2\\x00\\x1b[2J' is not"));
+  EXPECT_LT(refusal_of(replaced(sample_input, "200 333", many)).size(), 200u);
+  EXPECT_THAT(refusal_of(replaced(sample_input, "200 333", "+-5")), HasSubstr("'+-5' is not a number"));
+  EXPECT_THAT(refusal_of(replaced(sample_input, "200 333", "+")), HasSubstr("'+' is not a number"));
+}
+
 TEST(HplInput, IgnoresTheRestOfALine) {
   const auto input = input_from(replaced(sample_input, "200 333      Ns", "200 333 500 7 Ns"));
   EXPECT_THAT(input.sizes, ElementsAre(200, 333));
