@@ -62,9 +62,10 @@ class Child {
     const auto json = nlohmann::json::parse(text_, nullptr, false);
     if (!json.is_discarded() && tools::succeeded(status)) return json.get<Outcome>();
     Outcome outcome;
-    outcome.error = WIFSIGNALED(status)
-                        ? std::string("the simulation was ended by ") + strsignal(WTERMSIG(status))
-                        : "the simulation ended without a result; see the message of StarPU or SimGrid above";
+    outcome.error =
+        WIFSIGNALED(status)
+            ? std::string("the simulation was ended by ") + strsignal(WTERMSIG(status))
+            : "the simulation ended without a result; if StarPU, SimGrid or the program said why, it is above";
     return outcome;
   }
 

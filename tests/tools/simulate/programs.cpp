@@ -92,6 +92,8 @@ TEST(Programs, ThatCannotRunAreRefused) {
   refused("--program " + graphs() + " --size 4096", 2, "--size: cannot be used with --program");
   refused("gemm", 2, "there is no --program for it");
   refused("--policy best --program " + graphs() + " -- qr", 2, "--policy best: ");
+  refused(std::string("--program ") + std::getenv("TESSERA_TEST_COMPUTING_PROGRAM"), 2,
+          "it has been built with a StarPU that computes, ");
   refused("--program /bin/true", 3, "ended without a result");
   refused("--program " + graphs() + " -- no-such-graph", 3, "ended without a result");
 }

@@ -79,21 +79,44 @@ simulate::Outcome outcome() {
   return outcome;
 }
 
+void send(const char* descriptor, const simulate::Outcome& outcome) {
+  const auto text = nlohmann::json(outcome).dump();
+  const auto written = write(std::atoi(descriptor), text.data(), text.size());
+  if (written != static_cast<ssize_t>(text.size())) throw std::runtime_error("the result cannot be written");
+}
+
 /// Only once: a program may start StarPU again.
 void send_outcome() {
   const char* descriptor = std::getenv("TESSERA_SIMULATION_RESULT");
   if (!observation || descriptor == nullptr) return;
-  const auto text = nlohmann::json(outcome()).dump();
+  send(descriptor, outcome());
   observation.reset();
-  const auto written = write(std::atoi(descriptor), text.data(), text.size());
-  if (written != static_cast<ssize_t>(text.size())) throw std::runtime_error("the result cannot be written");
   unsetenv("TESSERA_SIMULATION_RESULT");
+}
+
+/// Ends the program if its StarPU computes: that one would find no GPU, and say nothing.
+/// @param of_starpu  one of its functions
+void require_simulation(void* of_starpu) {
+  const char* descriptor = std::getenv("TESSERA_SIMULATION_RESULT");
+  Dl_info info{};
+  if (descriptor == nullptr || dladdr(of_starpu, &info) == 0) return;
+  void* const library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  const bool simulates = library == nullptr || dlsym(library, "_starpu_simgrid_actor_create") != nullptr;
+  if (library != nullptr) dlclose(library);
+  if (simulates) return;
+  simulate::Outcome outcome;
+  outcome.error = std::string("--program: it has been built with a StarPU that computes, ") + info.dli_fname +
+                  ": build it with the one that simulates, whose prefix './run starpu simgrid' prints";
+  outcome.bad_argument = true;
+  send(descriptor, outcome);
+  std::_Exit(EXIT_SUCCESS);
 }
 
 }  // namespace
 
 extern "C" int starpu_init(starpu_conf* conf) {
   static auto* const original = replaced(&starpu_init, "starpu_init");
+  guarded([] { require_simulation(reinterpret_cast<void*>(original)); });
   const int result = original(conf);
   has_started = has_started || result == 0;
   if (result == 0 && std::getenv("TESSERA_SIMULATION_RESULT") != nullptr) guarded(begin_observation);
