@@ -13,6 +13,7 @@
 #include "codelets/opencl_resources.hpp"
 #include "common/failure.hpp"
 #include "common/overwrites.hpp"
+#include "machine/copying_threads.hpp"
 #include "machine/opencl_devices.hpp"
 #include "memory/staging/opencl_copier.hpp"
 #include "memory/staging/packed_columns.hpp"
@@ -192,7 +193,9 @@ void start(std::size_t pinned_memory) {
   }
   if (staged == 0) return;
   pool = new staging::ThreadPool<staging::OpenClCopier>(
-      gains_from_help ? staging::threads_of_pool(pinned_memory, staged * staging::OpenClCopier::bytes, staged) : 0);
+      gains_from_help ? staging::threads_of_pool(copying_threads(staged), pinned_memory,
+                                                 staged * staging::OpenClCopier::bytes, staged)
+                      : 0);
 }
 
 void stop() {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
@@ -22,6 +23,7 @@
 #include "common/environment.hpp"
 #include "cores_beside_gpus.hpp"
 #include "counters.hpp"
+#include "machine/copying_threads.hpp"
 #include "machine/gpu_workers.hpp"
 #include "machine/machine_rates.hpp"
 #include "machine/opencl.hpp"
@@ -40,8 +42,9 @@ namespace {
 /// The number of threads that StarPU, and the copies between GPUs and pageable memory, start.
 /// @param conf  with numbers of workers; -1 CPU workers: as many as there are cores
 Index threads_of(const starpu_conf& conf) {
-  constexpr Index copying = 12;
-  const auto of_gpus = [](int gpus) { return gpus > 0 ? gpus + copying : 0; };
+  const auto of_gpus = [](int gpus) -> Index {
+    return gpus > 0 ? gpus + static_cast<Index>(most_copying_threads(static_cast<std::size_t>(gpus))) : 0;
+  };
   const Index workers = conf.ncpus >= 0 ? conf.ncpus : std::thread::hardware_concurrency();
   return std::min<Index>(workers, STARPU_MAXCPUS) + of_gpus(conf.ncuda) + of_gpus(conf.nopencl);
 }

@@ -30,6 +30,14 @@ class EventCount {
     changed_.notify_all();
   }
 
+  /// Wakes up one thread that waits, if there is any.
+  /// @pre  as for `notify_all`
+  void notify_one() {
+    if (waiting_ == 0) return;
+    const std::lock_guard lock(mutex_);
+    changed_.notify_one();
+  }
+
   /// The number of threads that wait.
   int waiting() const { return waiting_; }
 

@@ -30,7 +30,9 @@ struct alignas(64) BufferCounters {
 /// Pieces take the buffers in turn, and each buffer belongs to one of the link's streams: while one stream copies, the
 /// next one gets ready. On the way to the GPU, a thread of the host fills a buffer when it is empty, and the link
 /// empties it when it is full; on the way back, it is the other way round. Whatever waits was posted after what it
-/// waits for. So nothing waits forever, even if the device runs several streams in one queue.
+/// waits for. So nothing waits forever, even if the device runs several streams in one queue. The host's copies of one
+/// stream have a queue of their own: the stream gets to their buffers one after another, so they may begin in the order
+/// in which they are posted.
 ///
 /// @tparam Job  the copy of a tile. It has
 ///              - piece_count(), and to_gpu, which is the same for all jobs
@@ -45,22 +47,26 @@ class PostedCopies {
   /// @param data      memory of `buffers` buffers of `bytes` each, which the GPU can access, like the counters
   /// @param counters  one of each buffer, all 0
   /// @param streams   of the link
-  /// @pre  there are at least two buffers
-  PostedCopies(std::byte* data, std::size_t bytes, BufferCounters* counters, std::size_t buffers, std::size_t streams)
-      : data_(data), bytes_(bytes), counters_(counters), uses_(buffers), link_(streams) {}
+  /// @param host      runs the host's copies; each stream takes one of its queues for good
+  /// @pre  there are at least two buffers; the buffers and their counters outlive the threads of `host`
+  PostedCopies(std::byte* data, std::size_t bytes, BufferCounters* counters, std::size_t buffers, std::size_t streams,
+               HostCopies<HostCopy>& host)
+      : data_(data), bytes_(bytes), counters_(counters), host_(host), uses_(buffers), link_(streams) {
+    while (queues_.size() < streams) queues_.push_back(host_.open());
+  }
 
   /// Makes the job's stream wait for the copy.
   /// @throws  what a function of the job throws, after which nothing may be posted any more. Then nobody touches the
   ///          tile, and its stream waits for nobody, but the tile does not hold what it should
   /// @pre  no other thread is in here
-  void post(Job& job, HostCopies<HostCopy>& host) {
-    const auto name = host.new_job();
+  void post(Job& job) {
+    const auto name = host_.new_job();
     std::vector<Begun> begun;
     begun.reserve(static_cast<std::size_t>(job.piece_count()));
     try {
-      post_pieces(job, name, host, begun);
+      post_pieces(job, name, begun);
     } catch (...) {
-      host.withdraw(name);
+      for (const auto queue : queues_) host_.withdraw(queue, name);
       const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(1);
       for (const auto& piece : begun) piece.end(limit);
       job.synchronize();
@@ -81,7 +87,7 @@ class PostedCopies {
     }
   };
 
-  void post_pieces(Job& job, std::uint64_t name, HostCopies<HostCopy>& host, std::vector<Begun>& begun) {
+  void post_pieces(Job& job, std::uint64_t name, std::vector<Begun>& begun) {
     using enum CounterOperation::Kind;
     std::vector<CounterOperation> ends;
     const auto flush = [&](std::size_t stream) { job.add_to_link(stream, std::exchange(link_[stream], {})); };
@@ -92,12 +98,12 @@ class PostedCopies {
       auto* const data = data_ + buffer * bytes_;
       const Moment empty{&counters.emptied, use - 1}, full{&counters.filled, use}, done{&counters.emptied, use};
       begun.push_back({empty, job.to_gpu ? full : done});
-      if (job.to_gpu) host.post({job.on_host(i, data), empty, full, name});
+      if (job.to_gpu) host_.post(queues_[stream], {job.on_host(i, data), empty, full, name});
       link_[stream].push_back({Wait, job.to_gpu ? full : empty});
       flush(stream);
       job.copy_on_link(stream, i, data);
       link_[stream].push_back({Reach, job.to_gpu ? done : full});
-      if (!job.to_gpu) host.post({job.on_host(i, data), full, done, name});
+      if (!job.to_gpu) host_.post(queues_[stream], {job.on_host(i, data), full, done, name});
       ends.push_back({Wait, done});
     }
     for (std::size_t stream = 0; stream < link_.size(); stream++) flush(stream);
@@ -107,6 +113,8 @@ class PostedCopies {
   std::byte* const data_;
   const std::size_t bytes_;
   BufferCounters* const counters_;
+  HostCopies<HostCopy>& host_;
+  std::vector<std::size_t> queues_;                  ///< of `host_`, by stream of the link
   std::vector<std::uint32_t> uses_;                  ///< by buffer
   std::vector<std::vector<CounterOperation>> link_;  ///< by stream of the link: what is added to it next
   std::size_t next_ = 0;

@@ -4,11 +4,14 @@
 #include <starpu.h>
 #include <starpu_cuda.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -17,6 +20,7 @@
 #include "common/overwrites.hpp"
 #include "copier.hpp"
 #include "corners.hpp"
+#include "machine/copying_threads.hpp"
 #include "memory/partial_tile.hpp"
 #include "packed_columns.hpp"
 #include "posted_copies.hpp"
@@ -67,8 +71,10 @@ constexpr std::size_t streams_of_link = 2;
 class Posting {
  public:
   /// @param buffers  of each GPU, in each direction
+  /// @param threads  that copy; more than there are buffers would be of no use
   Posting(const StreamCounters& stream_counters, std::size_t buffers, std::size_t threads)
-      : stream_counters_(stream_counters), buffers_(buffers), host_(threads) {}
+      : stream_counters_(stream_counters), buffers_(buffers),
+        host_(threads, directions_.size() * directions_.front().size() * streams_of_link) {}
 
   std::size_t threads() const { return host_.threads(); }
 
@@ -82,7 +88,7 @@ class Posting {
     direction.failed = true;
     if (!direction.copies && !prepare(direction, job.gpu)) return false;
     PostedCopy posted{job, stream_counters_, direction.link};
-    direction.copies->post(posted, host_);
+    direction.copies->post(posted);
     direction.failed = false;
     return true;
   }
@@ -97,7 +103,7 @@ class Posting {
   };
 
   /// @return  false if the system pins no more memory, or if the device's streams have no counters
-  bool prepare(Direction& direction, int gpu) const {
+  bool prepare(Direction& direction, int gpu) {
     try {
       direction.data = gpu::allocate_host(buffers_ * buffer_bytes);
       direction.counters = gpu::allocate_host(buffers_ * sizeof(BufferCounters));
@@ -108,7 +114,7 @@ class Posting {
       stream_counters_.add(first, std::array{CounterOperation{CounterOperation::Kind::Reach, {&counters->emptied, 0}}});
       gpu::require(cudaStreamSynchronize(first), "cudaStreamSynchronize");
       direction.copies.emplace(static_cast<std::byte*>(direction.data.get()), buffer_bytes, counters, buffers_,
-                               direction.link.size());
+                               direction.link.size(), host_);
     } catch (const RuntimeError&) {
       cudaGetLastError();  // so that nobody else gets this error
     }
@@ -187,13 +193,30 @@ const starpu_data_copy_methods* methods_for() {
 const starpu_data_copy_methods* pinned_copies() { return methods_for<true>(); }
 const starpu_data_copy_methods* pageable_copies() { return methods_for<false>(); }
 
+namespace {
+
+/// What the links from the host carry to all GPUs together, as StarPU knows it [GB/s].
+double rate_of_links() {
+  double rate = 0;
+  std::set<unsigned> nodes;  // a GPU may have several workers
+  for (unsigned i = 0; i < starpu_cuda_worker_get_count(); i++) {
+    const int worker = starpu_worker_get_by_type(STARPU_CUDA_WORKER, static_cast<int>(i));
+    if (const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(worker)); nodes.insert(node).second)
+      rate += 1e-3 * starpu_transfer_bandwidth(STARPU_MAIN_RAM, node);  // in MB/s
+  }
+  return rate > 0 ? rate : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
 void start(std::size_t pinned_memory) {
   const auto gpus = starpu_cuda_worker_get_count();
   const auto streams = StreamCounters::find();
+  const auto threads = copying_threads(gpus, rate_of_links());
   if (const auto buffers = useful_buffers(pinned_memory, gpus); streams && buffers > 0)
-    posting = new Posting(*streams, buffers, useful_threads());
+    posting = new Posting(*streams, buffers, std::min(threads, 2 * gpus * buffers));
   if (posting != nullptr && posting->threads() == 0) delete std::exchange(posting, nullptr);
-  pool = new ThreadPool<Copier>(posting != nullptr ? 0 : threads_of_pool(pinned_memory, Copier::bytes, gpus));
+  pool = new ThreadPool<Copier>(posting != nullptr ? 0 : threads_of_pool(threads, pinned_memory, Copier::bytes, gpus));
   corners = new Corners;
 }
 

@@ -28,19 +28,12 @@ inline void pause() {
 #endif
 }
 
-/// How many threads should copy. On a host with 16 cores, 8, 10 and 12 threads took 0.235, 0.231 and 0.228 s for
-/// dgemm of n = 16384; on another such host, 15 were slower than 8. With the drop-in's copies of operands beside them,
-/// dgesv was fastest with 10.
-inline std::size_t useful_threads() {
-  return std::clamp<std::size_t>(std::thread::hardware_concurrency() * 5 / 8, 1, 12);
-}
-
 /// How many threads a pool should have.
+/// @param useful   threads that copy, if memory is no limit
 /// @param memory   limit for the staging buffers of all threads [bytes]; 0: no limit
 /// @param copier   what one thread needs of it
 /// @param posters  threads that post jobs. They copy in any case, the pool gets the rest of the memory.
-inline std::size_t threads_of_pool(std::size_t memory, std::size_t copier, std::size_t posters) {
-  const auto useful = useful_threads();
+inline std::size_t threads_of_pool(std::size_t useful, std::size_t memory, std::size_t copier, std::size_t posters) {
   if (memory == 0) return useful;
   const auto copiers = memory / copier;
   return std::min(useful, copiers - std::min(copiers, posters));

@@ -8,6 +8,7 @@
 
 #include "bench/campaign.hpp"
 #include "bench/demo.hpp"
+#include "bench/host_copies.hpp"
 #include "bench/overhead.hpp"
 #include "bench/slices.hpp"
 #include "shared/exit_code.hpp"
@@ -21,6 +22,11 @@ using namespace tessera::bench;
 int run(int argc, char** argv) {
   auto options = parse_options(argc, argv);
   if (!options) return tools::Success;
+  if (options->host_copies) {
+    Progress progress(tools::with_environment({}).progress);
+    measure_host_copies(*options, progress);
+    return tools::Success;
+  }
   const auto machine = look_at_machine(std::ranges::any_of(options->gpus, [](int gpus) { return gpus != 0; }));
   resolve(*options, machine);
 

@@ -53,6 +53,9 @@ void add_running(CLI::App& app, Options& options, Typed& typed) {
                      "print statistics of links, workers and the policy below each Tessera row"),
         app.add_flag("--demo", options.demo,
                      "run one DGEMM over all devices, check it, compare it and explain the result"),
+        app.add_flag("--host-copies", options.host_copies,
+                     "instead: measure how fast threads copy within host memory, by their number, and how many copies "
+                     "of pageable memory their queues carry"),
         add_list(app, "--slices", options.slices,
                  "instead: measure gemm on one GPU in n slices of A and B on two streams, as Itu et al., and Tessera "
                  "beside it; beta is 0")
@@ -67,13 +70,14 @@ void add_running(CLI::App& app, Options& options, Typed& typed) {
 }
 
 /// Refuses options that describe a routine or its measurement.
-void require_no_routine(const CLI::App& app) {
+/// @param mode  the option that measures something else
+void require_no_routine(const CLI::App& app, const std::string& mode) {
   const std::vector<std::string> others{"--tile",  "--against",    "--xt-block", "--check",
                                         "--trace", "--statistics", "--demo"};
   for (const auto* option : app.get_options())
     if (option->count() > 0 && (option->get_group() == app.get_option("--size")->get_group() ||
                                 std::ranges::find(others, option->get_name()) != others.end()))
-      throw BadArgument(option->get_name() + ": cannot be used with --overhead, which runs no routine");
+      throw BadArgument(option->get_name() + ": cannot be used with " + mode + ", which runs no routine");
 }
 
 /// Refuses what the schedule in slices does not have.
@@ -115,7 +119,12 @@ std::optional<Options> parse_options(int argc, char** argv) {
   add_problem_options(app, typed.problem);
   add_running(app, options, typed);
   if (!tools::parse_command_line(app, argc, argv)) return std::nullopt;
-  if (options.overhead > 0) require_no_routine(app);
+  if (options.overhead > 0) require_no_routine(app, "--overhead");
+  if (options.host_copies) {
+    require_no_routine(app, "--host-copies");
+    if (options.overhead > 0 || !options.slices.empty())
+      throw BadArgument("--host-copies: cannot be used with another measurement");
+  }
   if (app.count("--trace") > 0) tools::require_empty_folder("--trace", options.trace);
   parse_problem_options(app, typed.problem, options);
   parse_running(typed, options);

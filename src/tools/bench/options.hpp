@@ -24,10 +24,11 @@ struct Options : ChosenProblems {
   int repeat = 5, warmup = 1;
   bool check = false, demo = false, statistics = false;
   std::vector<int>
-      slices;         ///< numbers of slices to measure the schedule of Itu et al. with; empty: no such measurement
-  int overhead = 0;   ///< number of empty tasks to measure instead of a routine; 0: none
-  std::string json;   ///< "": no file, "-": standard output
-  std::string trace;  ///< folder for the trace of one more call; "": no trace
+      slices;        ///< numbers of slices to measure the schedule of Itu et al. with; empty: no such measurement
+  int overhead = 0;  ///< number of empty tasks to measure instead of a routine; 0: none
+  bool host_copies = false;  ///< measure copies in host memory instead of a routine
+  std::string json;          ///< "": no file, "-": standard output
+  std::string trace;         ///< folder for the trace of one more call; "": no trace
 };
 
 /// @return nothing if --help was given, after printing the help

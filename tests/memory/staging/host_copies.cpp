@@ -10,7 +10,9 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <stdexcept>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace tessera::test::host_copies_cpp {
@@ -44,45 +46,120 @@ TEST(Moment, SurvivesAnOverflow) {
   EXPECT_TRUE((Moment{&counter, std::numeric_limits<std::uint32_t>::max()}.is_reached()));
 }
 
-// The first copy has to wait, the others do not wait for it.
-TEST(HostCopies, BeginInTheirOrderWhenTheyMay) {
+HostCopies::Posted copy(std::function<void()> work, std::uint32_t& begin, std::uint32_t& end) {
+  return {std::move(work), {&begin, 1}, {&end, 1}};
+}
+
+// The first copy of a queue has to wait. Those behind it wait as well, those in another queue do not.
+TEST(HostCopies, BeginInTheOrderOfTheirQueue) {
   std::array<std::uint32_t, 4> begin{0, 1, 1, 1}, end{};
   std::vector<int> order;
-  HostCopies copies(1, 0us);
+  HostCopies copies(1, 2, 0us);
+  const auto slow = copies.open(), fast = copies.open();
   std::atomic<bool> posted = false;
-  const auto copy = [&](int i) {
-    return HostCopies::Posted{[&, i] {
-                                while (!posted) std::this_thread::yield();
-                                order.push_back(i);
-                              },
-                              {&begin[static_cast<std::size_t>(i)], 1},
-                              {&end[static_cast<std::size_t>(i)], 1}};
-  };
-  for (int i = 0; i < 4; i++) copies.post(copy(i));
+  for (const auto& [queue, i] : {std::pair{slow, 0}, {slow, 1}, {fast, 2}, {fast, 3}}) {
+    const auto at = static_cast<std::size_t>(i);
+    const auto work = [&, i] {
+      while (!posted) std::this_thread::yield();
+      order.push_back(i);
+    };
+    copies.post(queue, copy(work, begin[at], end[at]));
+  }
   posted = true;
-  for (const std::size_t i : {1, 2, 3}) wait_for({&end[i], 1});
-  EXPECT_THAT(order, ElementsAre(1, 2, 3));
+  for (const std::size_t i : {2, 3}) wait_for({&end[i], 1});
+  EXPECT_THAT(order, ElementsAre(2, 3));
   EXPECT_EQ(end[0], 0);
+  EXPECT_EQ(end[1], 0);
   Moment{begin.data(), 1}.reach();
-  wait_for({end.data(), 1});
-  EXPECT_THAT(order, ElementsAre(1, 2, 3, 0));
+  wait_for({&end[1], 1});
+  EXPECT_THAT(order, ElementsAre(2, 3, 0, 1));
+}
+
+// One thread is busy with a copy. Another feeder's copy runs beside it, also if it is posted while nobody sleeps.
+TEST(HostCopies, OfOneFeederDoNotWaitForAnothers) {
+  std::uint32_t begin = 1, first = 0, second = 0;
+  HostCopies copies(2, 2, 0us);
+  const auto one = copies.open(), other = copies.open();
+  copies.post(one, copy([&] { wait_for({&second, 1}); }, begin, first));
+  copies.post(other, copy([] {}, begin, second));
+  wait_for({&first, 1});
+  EXPECT_EQ(second, 1);
+}
+
+// A thread serves the queues in turn: it does not stay with one that always has work.
+TEST(HostCopies, ServeAllQueues) {
+  constexpr int each = 4;
+  std::uint32_t begin = 0;
+  std::vector<std::size_t> order;
+  std::array<std::uint32_t, 2 * each> ends{};
+  HostCopies copies(1, 2, 0us);
+  const std::array queues{copies.open(), copies.open()};
+  for (std::size_t i = 0; i < ends.size(); i++) {
+    const auto queue = queues[i / each];
+    copies.post(queue, copy([&, queue] { order.push_back(queue); }, begin, ends[i]));
+  }
+  Moment{&begin, 1}.reach();
+  for (auto& end : ends) wait_for({&end, 1});
+  for (std::size_t i = 1; i < order.size(); i++) EXPECT_NE(order[i], order[i - 1]) << i;
+}
+
+TEST(HostCopies, HaveAsManyQueuesAsAskedFor) {
+  HostCopies copies(1, 2, 0us);
+  EXPECT_NE(copies.open(), copies.open());
+  EXPECT_THROW(copies.open(), std::length_error);
 }
 
 TEST(HostCopies, WakeThreadsThatSleep) {
   std::uint32_t counter = 0;
-  HostCopies copies(3, 0us);
+  HostCopies copies(3, 1, 0us);
+  const auto queue = copies.open();
   EXPECT_EQ(copies.threads(), 3);
   for (std::uint32_t i = 1; i <= 20; i++) {
     while (copies.asleep() < 3) std::this_thread::yield();
-    copies.post({[] {}, {&counter, i - 1}, {&counter, i}});
+    copies.post(queue, {[] {}, {&counter, i - 1}, {&counter, i}});
     wait_for({&counter, i});
   }
 }
 
+// Each copy waits until all of them run.
+TEST(HostCopies, WakeAThreadForEachCopy) {
+  constexpr std::size_t threads = 5;
+  std::uint32_t begin = 1;
+  std::array<std::uint32_t, threads> ends{};
+  HostCopies copies(threads, 1, 0us);
+  const auto queue = copies.open();
+  while (copies.asleep() < static_cast<int>(threads)) std::this_thread::yield();
+  std::atomic<std::size_t> running = 0;
+  const auto meet = [&] {
+    running++;
+    while (running < threads) std::this_thread::yield();
+  };
+  for (auto& end : ends) copies.post(queue, copy(meet, begin, end));
+  for (auto& end : ends) wait_for({&end, 1});
+  EXPECT_EQ(running, threads);
+}
+
 TEST(HostCopies, EndWithCopiesThatMayNeverBegin) {
   std::uint32_t never = 0, end = 0;
-  HostCopies copies(2, 0us);
-  copies.post({[] { FAIL(); }, {&never, 1}, {&end, 1}});
+  HostCopies copies(2, 1, 0us);
+  copies.post(copies.open(), copy([] { FAIL(); }, never, end));
+}
+
+// Copies of other jobs in the queue are kept, in front and behind.
+TEST(HostCopies, AreWithdrawnByJob) {
+  std::uint32_t begin = 0, go = 0;
+  std::array<std::uint32_t, 4> ends{};
+  HostCopies copies(1, 1, 0us);
+  const auto queue = copies.open();
+  const auto job = copies.new_job(), other = copies.new_job();
+  for (std::size_t i = 0; i < ends.size(); i++)
+    copies.post(queue, {[] {}, {&begin, 1}, {&ends[i], 1}, i % 2 == 0 ? other : job});
+  copies.withdraw(queue, job);
+  Moment{&begin, 1}.reach();
+  for (const std::size_t kept : {0, 2}) wait_for({&ends[kept], 1});
+  copies.post(queue, {[] {}, {&begin, 1}, {&go, 1}, other});
+  wait_for({&go, 1});
+  EXPECT_THAT(ends, ElementsAre(1, 0, 1, 0));
 }
 
 // As the copies of a tile: a thread stands for the link, which empties the buffers that the host's threads have filled.
@@ -94,7 +171,8 @@ TEST(HostCopies, FillBuffersInTurn) {
     std::uint32_t filled = 0, emptied = 0, content = 0;
   };
   std::array<Buffer, buffers> all;
-  HostCopies copies(3, 100us);
+  HostCopies copies(3, 1, 100us);
+  const auto queue = copies.open();
   std::vector<std::uint32_t> received;
   std::thread link([&] {
     for (std::uint32_t i = 0; i < pieces; i++) {
@@ -108,7 +186,7 @@ TEST(HostCopies, FillBuffersInTurn) {
   for (std::uint32_t i = 0; i < pieces; i++) {
     auto& buffer = all[i % buffers];
     const auto use = static_cast<std::uint32_t>(i / buffers + 1);
-    copies.post({[&buffer, i] { buffer.content = i; }, {&buffer.emptied, use - 1}, {&buffer.filled, use}});
+    copies.post(queue, {[&buffer, i] { buffer.content = i; }, {&buffer.emptied, use - 1}, {&buffer.filled, use}});
   }
   link.join();
   for (std::uint32_t i = 0; i < pieces; i++) ASSERT_EQ(received[i], i);

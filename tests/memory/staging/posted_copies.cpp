@@ -108,13 +108,18 @@ class Posted : public ::testing::TestWithParam<bool> {
   std::vector<int>& source(std::vector<int>& host, std::vector<int>& gpu) const { return GetParam() ? host : gpu; }
   std::vector<int>& target(std::vector<int>& host, std::vector<int>& gpu) const { return GetParam() ? gpu : host; }
 
-  std::array<int, buffers> data_{};
-  std::array<BufferCounters, buffers> counters_{};
-  detail::staging::PostedCopies<Copy, HostCopy> copies_{reinterpret_cast<std::byte*>(data_.data()), sizeof(int),
-                                                        counters_.data(), buffers, 2};
+  /// Buffers, their counters, and threads that copy.
+  struct Buffers {
+    std::array<int, buffers> data{};
+    std::array<BufferCounters, buffers> counters{};
+    HostCopies threads{3, 2, 0us};
+    detail::staging::PostedCopies<Copy, HostCopy> copies{
+        reinterpret_cast<std::byte*>(data.data()), sizeof(int), counters.data(), buffers, 2, threads};
+  };
+
+  Buffers buffers_;
   std::array<Stream, 2> link_;
   Stream stream_;
-  HostCopies threads_{3, 0us};
 };
 
 TEST_P(Posted, AreThereWhenTheStreamIs) {
@@ -127,7 +132,7 @@ TEST_P(Posted, AreThereWhenTheStreamIs) {
     for (auto& value : source(host[i], gpu[i])) value = ++number;
     all.push_back({stream_, link_, host[i], gpu[i], GetParam()});
   }
-  for (auto& copy : all) copies_.post(copy, threads_);
+  for (auto& copy : all) buffers_.copies.post(copy);
   stream_.synchronize();
   EXPECT_EQ(host, gpu);
 }
@@ -136,13 +141,11 @@ TEST_P(Posted, AreThereWhenTheStreamIs) {
 TEST_P(Posted, FailAtOnce) {
   constexpr std::size_t pieces = 8;
   for (int call = 0; call <= 2 * static_cast<int>(pieces) + 2; call++) {
-    detail::staging::PostedCopies<Copy, HostCopy> copies(reinterpret_cast<std::byte*>(data_.data()), sizeof(int),
-                                                         counters_.data(), buffers, 2);
-    counters_ = {};
+    Buffers fresh;
     std::vector<int> host(pieces, 1), gpu(pieces, 2), failed_host(pieces, 3), failed_gpu(pieces, 4);
     Copy good{stream_, link_, host, gpu, GetParam()}, bad{stream_, link_, failed_host, failed_gpu, GetParam(), call};
-    copies.post(good, threads_);
-    EXPECT_THROW(copies.post(bad, threads_), std::runtime_error);
+    fresh.copies.post(good);
+    EXPECT_THROW(fresh.copies.post(bad), std::runtime_error);
     const auto left = failed_host;
     std::ranges::fill(failed_host, 5), std::ranges::fill(failed_gpu, 6);
     stream_.synchronize();

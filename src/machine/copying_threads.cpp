@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "copying_threads.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <chrono>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <span>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "common/cache.hpp"
+#include "free_memory.hpp"
+#include "rates_cache.hpp"
+
+namespace tessera::detail {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t piece = std::size_t{1} << 20;
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+/// Processor time of the calling thread [s].
+double own_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// Two blocks of memory, larger than most caches, and threads that copy one to the other.
+class Blocks {
+ public:
+  Blocks()
+      : bytes_(std::clamp(static_cast<std::size_t>(free_memory() / 16) / piece, std::size_t{16}, std::size_t{256}) *
+               piece),
+        from_(std::make_unique_for_overwrite<std::byte[]>(bytes_)),
+        to_(std::make_unique_for_overwrite<std::byte[]>(bytes_)) {}
+
+  /// @return the seconds until all is copied
+  double copy(std::size_t threads) {
+    return run(threads, [this](std::size_t first) { std::memcpy(&to_[first], &from_[first], piece); });
+  }
+  /// Makes the system provide the memory.
+  void touch(std::size_t threads) {
+    run(threads,
+        [this](std::size_t first) { std::memset(&to_[first], 1, piece), std::memset(&from_[first], 2, piece); });
+  }
+
+  std::size_t bytes() const { return bytes_; }
+  /// Whether the threads of the last `copy` had to wait for cores.
+  bool busy() const { return busy_; }
+
+ private:
+  /// If the system refuses threads, there are fewer.
+  template <typename Work>
+  double run(std::size_t threads, Work work) {
+    std::atomic<std::size_t> next = 0;
+    std::barrier together(static_cast<std::ptrdiff_t>(threads));
+    std::atomic<double> seconds = 0, all_seconds = 0, all_own = 0;
+    const auto serve = [&] {
+      together.arrive_and_wait();
+      const auto begin = Clock::now();
+      const double own = own_seconds();
+      for (std::size_t first; (first = next.fetch_add(piece)) < bytes_;) work(first);
+      const double wall = seconds_since(begin);
+      all_own += own_seconds() - own, all_seconds += wall;
+      for (double longest = seconds; longest < wall && !seconds.compare_exchange_weak(longest, wall);) {
+      }
+    };
+    {
+      std::vector<std::jthread> others;
+      try {
+        while (others.size() + 1 < threads) others.emplace_back(serve);
+      } catch (const std::system_error&) {  // those that exist must not wait for the others
+        for (auto missing = threads - 1 - others.size(); missing > 0; missing--) together.arrive_and_drop();
+      }
+      serve();
+    }
+    constexpr double undisturbed = 0.9;
+    busy_ = all_own < undisturbed * all_seconds;
+    return seconds;
+  }
+
+  std::size_t bytes_;
+  std::unique_ptr<std::byte[]> from_, to_;
+  bool busy_ = false;
+};
+
+/// The processor's name, as Linux knows it.
+std::string processor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (const auto colon = line.find(": "); line.starts_with("model name") && colon != std::string::npos)
+      return line.substr(colon + 2);
+  return "a processor";
+}
+
+}  // namespace
+
+HostCopyRates measure_host_copies(std::size_t most) {
+  std::vector<std::size_t> counts;
+  for (std::size_t power = 1; power < most; power *= 2) {
+    counts.push_back(power);
+    if (const auto between = power + power / 2; power > 1 && between < most) counts.push_back(between);
+  }
+  counts.push_back(std::max<std::size_t>(1, most));
+  Blocks blocks;
+  blocks.touch(counts.back());
+  HostCopyRates measured;
+  std::vector<CostCurve::Point> points;
+  for (const auto threads : counts) {
+    double best = blocks.copy(threads);
+    bool busy = blocks.busy();
+    if (const double again = blocks.copy(threads); again < best) best = again, busy = blocks.busy();
+    measured.busy |= busy;
+    const auto count = static_cast<double>(threads);
+    points.push_back({count, best * count * 1e9 / static_cast<double>(blocks.bytes())});
+  }
+  measured.by_threads = CostCurve(std::move(points));
+  return measured;
+}
+
+std::size_t fewest_copying_threads(const CostCurve& by_threads, double wanted) {
+  constexpr double nearly = 0.95;  // within what two measurements differ by
+  const double enough = nearly * std::min(wanted, by_threads.best_rate());
+  for (const auto& point : by_threads.points())
+    if (point.amount / point.seconds >= enough) return static_cast<std::size_t>(point.amount);
+  return 1;
+}
+
+std::size_t most_copying_threads(std::size_t drivers, std::size_t cores) {
+  const std::size_t others = std::max(drivers + 1, cores / 4);
+  return cores > others + 1 ? cores - others : 1;
+}
+
+std::size_t copying_threads(std::size_t drivers, double links) {
+  const auto most = most_copying_threads(drivers);
+  if (most <= 2) return most;
+  static std::mutex measuring;
+  static auto& known = *new std::map<std::size_t, CostCurve>;  // never destroyed, since a session may outlive it
+  const std::lock_guard lock(measuring);
+  auto& curve = known[most];
+  if (!curve.empty()) return fewest_copying_threads(curve, links);
+  const RatesCache cache(cache_directory().value_or(std::filesystem::path()), processor(),
+                         std::to_string(std::thread::hardware_concurrency()) + " at a time");
+  const auto name = "copies of up to " + std::to_string(most);
+  curve = cache.find(name);
+  if (curve.empty()) {
+    try {
+      auto [measured, busy] = measure_host_copies(most);
+      if (!busy) cache.keep(name, measured);
+      curve = std::move(measured);
+    } catch (const std::bad_alloc&) {  // there is no memory to measure with
+      return most;
+    }
+  }
+  return fewest_copying_threads(curve, links);
+}
+
+}  // namespace tessera::detail

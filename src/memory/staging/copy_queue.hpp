@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace tessera::detail::staging {
+
+/// A value that a counter reaches. The counter is in memory that a GPU may write, too. It may overflow.
+struct Moment {
+  std::uint32_t* counter;
+  std::uint32_t value;
+
+  bool is_reached() const {
+    const auto now = std::atomic_ref(*counter).load(std::memory_order_acquire);
+    return static_cast<std::int32_t>(now - value) >= 0;
+  }
+  void reach() const { std::atomic_ref(*counter).store(value, std::memory_order_release); }
+};
+
+/// Copies that one thread posts, and that any thread takes. They may begin in the order in which they are posted, so
+/// only the first one can be ready. Threads that look for work read when it may begin without taking the lock: they do
+/// not disturb the thread that posts, however many they are.
+/// @pre  The counters of the copies outlive the threads that take them.
+template <typename Copy>
+class alignas(64) CopyQueue {  // cache lines of its own
+ public:
+  struct Posted {
+    Copy copy;
+    Moment begin, end;      ///< when it may begin; what is reached when it has ended
+    std::uint64_t job = 0;  ///< what it is a part of
+  };
+
+  void push(Posted copy) {
+    const std::lock_guard lock(mutex_);
+    posted_.push_back(std::move(copy));
+    if (posted_.size() == 1) show_first();
+  }
+
+  /// The first copy, if it may begin and no other thread uses the queue. `ended` is due afterwards.
+  std::optional<Posted> take() {
+    if (!seems_ready()) return std::nullopt;
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock || posted_.empty() || !posted_.front().begin.is_reached()) return std::nullopt;
+    running_.push_back(posted_.front().job);
+    auto taken = std::move(posted_.front());
+    posted_.pop_front();
+    show_first();
+    return taken;
+  }
+  /// Says that a copy of this job has ended.
+  void ended(std::uint64_t job) {
+    const std::lock_guard lock(mutex_);
+    running_.erase(std::ranges::find(running_, job));
+  }
+
+  /// Takes back the copies of a job that have not begun, and waits for those that have: they wait for nothing.
+  /// @return how many have been taken back
+  std::size_t withdraw(std::uint64_t job) {
+    std::unique_lock lock(mutex_);
+    const auto withdrawn = std::erase_if(posted_, [job](const Posted& posted) { return posted.job == job; });
+    show_first();
+    while (std::ranges::find(running_, job) != running_.end()) {
+      lock.unlock();
+      std::this_thread::yield();
+      lock.lock();
+    }
+    return withdrawn;
+  }
+
+ private:
+  /// May be wrong while another thread changes the queue.
+  bool seems_ready() const {
+    auto* const counter = first_counter_.load(std::memory_order_acquire);
+    return counter != nullptr && Moment{counter, first_value_.load(std::memory_order_relaxed)}.is_reached();
+  }
+  /// @pre  mutex_ is locked
+  void show_first() {
+    if (!posted_.empty()) first_value_.store(posted_.front().begin.value, std::memory_order_relaxed);
+    first_counter_.store(posted_.empty() ? nullptr : posted_.front().begin.counter, std::memory_order_release);
+  }
+
+  std::atomic<std::uint32_t*> first_counter_ = nullptr;  ///< of posted_.front(); null: there is none
+  std::atomic<std::uint32_t> first_value_ = 0;
+  alignas(64) std::mutex mutex_;        // apart from what threads read that look for work
+  std::deque<Posted> posted_;           // guarded by mutex_
+  std::vector<std::uint64_t> running_;  // guarded by mutex_: the jobs of copies that have begun
+};
+
+}  // namespace tessera::detail::staging
