@@ -25,6 +25,9 @@
 ///   for an operation that the BLAS does not have: an operand that is conjugated without being transposed, B of symm or
 ///   hemm seen through another transpose than C, or B of syr2k or her2k seen through another transpose than A.
 ///
+/// Matrices are in host memory, pinned or not, or in managed memory of CUDA. A pointer to memory that belongs to a GPU
+/// alone is an ArgumentError, in all routines and in `Matrix`.
+///
 /// Flops are real operations for real types; complex types take four times as many. Source of all routines but gemmt:
 /// Dongarra, Du Croz, Hammarling, Duff, TOMS 16 (1990).
 

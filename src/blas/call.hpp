@@ -155,7 +155,8 @@ enum class Rules {
   Ours,  ///< those that only Tessera has: no null pointers to matrices that are accessed, and sizes within its limits
   All,
 };
-/// The first illegal argument. The position is that of the form without a layout, as `xerbla` counts.
+/// The first illegal argument, other than matrices in the memory of a GPU. The position is that of the form without a
+/// layout, as `xerbla` counts.
 /// @pre  layout is a legal one; it determines which leading dimensions are legal
 arguments::Argument first_illegal(const Call& call, Layout layout, Rules rules);
 /// The first illegal option.

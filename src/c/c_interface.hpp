@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <variant>
 
 #include <tessera/error.hpp>
@@ -14,6 +15,7 @@
 #include <tessera/submissions.hpp>
 
 #include "blas/shapes.hpp"
+#include "common/device_memory.hpp"
 
 /// Shared parts of the C interface: matrices of any type, statuses, and options.
 
@@ -58,10 +60,14 @@ tessera_status status_of(const char* function, Call call) noexcept {
   }
 }
 
-/// @throws ArgumentError if `pointer` is null
+/// @throws ArgumentError if `pointer` is null, or points to a number in the memory of a GPU
 template <typename P>
 const P& require_pointer(const char* function, int position, const char* name, const P& pointer) {
   if (pointer == nullptr) throw ArgumentError(function, position, name, "is null");
+  using Pointee = std::remove_pointer_t<P>;
+  if constexpr (std::is_arithmetic_v<Pointee> || std::is_void_v<Pointee>)
+    if (detail::device_memory::may_exist() && detail::device_memory::contains(pointer))
+      throw ArgumentError(function, position, name, detail::device_memory::problem);
   return pointer;
 }
 

@@ -46,11 +46,12 @@ Side option(int x) {
   return Side{x == 141 ? 'L' : x == 142 ? 'R' : illegal};
 }
 
-/// Computes a legal call.
+/// Computes a legal call, or refuses its operands.
 /// @return false if the call must go to the host with the program's own arguments
-bool computed(Layout layout, const Call& call) {
+bool done(Layout layout, const Call& call, const Entry& entry) {
   if (layout != Layout::ColMajor && layout != Layout::RowMajor) return false;
   if (first_illegal(call, layout, blas::Rules::Blas).position != 0) return false;
+  if (entry.refuses_operands(call, layout)) return true;
   return dispatch(blas::ByColumns(call, layout).call());
 }
 
@@ -82,11 +83,11 @@ using tessera::Uplo;
 #define MEMBER_INPUT(name, ld, ...) .name = name, .ld = ld,
 #define MEMBER_OUTPUT(name, leading, ...) .C = name, .ldc = leading
 
-#define DEFINE_SYMBOL(symbol, entry, code, Name, shape, Alpha, Beta, Int)                                      \
-  void symbol(int order, SHAPE_##shape(DECLARE, Alpha, Beta, Int)) {                                           \
-    static constinit Entry host entry;                                                                         \
-    const Call call{.routine = Routine::Name, .type = code, SHAPE_##shape(MEMBER)};                            \
-    if (!computed(option<Layout>(order), call)) host(call, option<Layout>(order), order, SHAPE_##shape(PASS)); \
+#define DEFINE_SYMBOL(symbol, entry, code, Name, shape, Alpha, Beta, Int)                                        \
+  void symbol(int order, SHAPE_##shape(DECLARE, Alpha, Beta, Int)) {                                             \
+    static constinit Entry host entry;                                                                           \
+    const Call call{.routine = Routine::Name, .type = code, SHAPE_##shape(MEMBER)};                              \
+    if (!done(option<Layout>(order), call, host)) host(call, option<Layout>(order), order, SHAPE_##shape(PASS)); \
   }
 
 #define ENTRY(interface, routine) (Interface::interface, #routine)

@@ -6,6 +6,7 @@
 
 #include "blas/call.hpp"
 #include "common/kept_errno.hpp"
+#include "device_operands.hpp"
 #include "fortran_call.hpp"
 
 namespace tessera::dropin {
@@ -31,6 +32,11 @@ class Entry {
  public:
   /// @param routine  name with the letter of the type: "dgemm"
   constexpr Entry(Interface interface, const char* routine) : interface_(interface), routine_(routine) {}
+
+  /// Whether a legal call was refused, since an operand is in the memory of a GPU.
+  bool refuses_operands(const Call& call, Layout layout) const {
+    return refused(call, layout, routine_, interface_ == Interface::Fortran64 || interface_ == Interface::Cblas64) > 0;
+  }
 
   /// @param call, layout  the same call, for the report if there is no such function
   /// @param arguments     the arguments as the program has passed them

@@ -15,10 +15,11 @@ namespace {
 using Letter = const char*;
 using Data = const void*;
 
-/// Computes a legal call.
+/// Computes a legal call, or refuses its operands.
 /// @return false if the call must go to the host with the program's own arguments
-bool computed(const Call& call) {
-  return first_illegal(call, Layout::ColMajor, blas::Rules::Blas).position == 0 && dispatch(call);
+bool done(const Call& call, const Entry& entry) {
+  return first_illegal(call, Layout::ColMajor, blas::Rules::Blas).position == 0 &&
+         (entry.refuses_operands(call, Layout::ColMajor) || dispatch(call));
 }
 
 }  // namespace
@@ -51,7 +52,7 @@ using tessera::blas::Routine;
   void symbol(SHAPE_##shape(DECLARE, Int)) {                                        \
     static constinit Entry host entry;                                              \
     const Call call{.routine = Routine::Name, .type = code, SHAPE_##shape(MEMBER)}; \
-    if (!computed(call)) host(call, Layout::ColMajor, SHAPE_##shape(PASS));         \
+    if (!done(call, host)) host(call, Layout::ColMajor, SHAPE_##shape(PASS));       \
   }
 
 #define ENTRY(interface, routine) (Interface::interface, #routine)

@@ -5,6 +5,7 @@
 
 #include "blas/lapack_call.hpp"
 #include "blas/shapes.hpp"
+#include "device_operands.hpp"
 #include "dispatch.hpp"
 #include "guest.hpp"
 #include "option.hpp"
@@ -34,6 +35,10 @@ void refuse(const LapackCall& call, const char* routine, Int* info) {
 template <typename Int>
 void make(const LapackCall& call, const char* routine, Int* info) {
   if (is_legal(call) && flops(call) > 0) {
+    if (const int position = refused(call, info); position > 0) {
+      if (is_on_host(info)) *info = -static_cast<Int>(position);
+      return;
+    }
     Index result = 0;
     if (dispatch(call, result)) {
       *info = static_cast<Int>(result);

@@ -3,6 +3,7 @@
 // accurate as that of gesv, LU in double precision. The algorithm, ITER and INFO are LAPACK's (Buttari et al., ACM TOMS
 // 34(4), 2008); each factorization, solve and product is a call of its own.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <complex>
@@ -11,6 +12,7 @@
 #include <string>
 
 #include "columns.hpp"
+#include "device_operands.hpp"
 #include "dispatch.hpp"
 #include "fortran_call.hpp"
 #include "guest.hpp"
@@ -213,6 +215,21 @@ int first_illegal(const Mixed<T, Low, Int>& c) {
   return 0;
 }
 
+/// What the call accesses. zcgesv has `rwork` as an argument of its own, and those behind it come one later.
+template <typename T, typename Low, typename Int>
+std::array<PointerArgument, 9> pointers(const Mixed<T, Low, Int>& c) {
+  const int more = is_complex<T> ? 1 : 0;
+  return {{{3, "A", c.A},
+           {5, "ipiv", c.ipiv},
+           {6, "B", c.B},
+           {8, "X", c.X},
+           {10, "work", c.work},
+           {11, "swork", c.swork},
+           {12, "rwork", more > 0 ? c.rwork : nullptr},
+           {12 + more, "iter", c.iter},
+           {13 + more, "info", c.info}}};
+}
+
 /// Makes a call for the program. Calls that stay on the host, compute nothing or are illegal reach the host's LAPACK as
 /// they came, if it has the routine.
 /// @param on_host  calls this function of the host's
@@ -221,6 +238,11 @@ void make(const char* routine, const char* suffix, KnownSymbol& known, const Mix
   auto& guest = Guest::of_process();
   const int illegal = first_illegal(c);
   const double n = static_cast<double>(*c.n), operations = (sizeof(T) == 16 ? 8.0 : 2.0) / 3 * n * n * n;
+  if (illegal == 0 && *c.n > 0 && *c.nrhs > 0)
+    if (const int position = refused(pointers(c), routine, sizeof(Int) == 8, operations); position > 0) {
+      if (is_on_host(c.info)) *c.info = -static_cast<Int>(position);
+      return;
+    }
   if (illegal != 0 || *c.n == 0 || *c.nrhs == 0 || guest.is_inside() || guest.decision().stays(operations)) {
     void* const found = known.find([&] { return find_lapack(guest.host(), (std::string(routine) + suffix).c_str()); });
     if (found != nullptr) return on_host(found);

@@ -8,6 +8,7 @@
 
 #include "blas/lapack_call.hpp"
 #include "blas/shapes.hpp"
+#include "device_operands.hpp"
 #include "dispatch.hpp"
 #include "guest.hpp"
 #include "nan_check.hpp"
@@ -73,8 +74,10 @@ Index without_lapacke(const LapackCall& call, int layout, Level level, const cha
 /// @param forward  calls the host's function with the program's arguments
 template <typename Int, typename Forward>
 Int make(const LapackCall& call, int layout, Level level, KnownSymbol& known, const char* name, Forward forward) {
-  const bool dispatched = is_legal_layout(layout) && is_legal(call) && flops(call) > 0 &&
-                          !(level == Level::high && checks_nan() && operand_with_nan(call) != nullptr);
+  const bool computes = is_legal_layout(layout) && is_legal(call) && flops(call) > 0;
+  if (computes)
+    if (const int position = refused(call, nullptr); position > 0) return -static_cast<Int>(position + 1);
+  const bool dispatched = computes && !(level == Level::high && checks_nan() && operand_with_nan(call) != nullptr);
   if (Index info = 0; dispatched && dispatch(call, info)) return static_cast<Int>(info);
   if (void* const function = hidden(known, name, call.wide); function != nullptr) return forward(function);
   return static_cast<Int>(without_lapacke(call, layout, level, name));

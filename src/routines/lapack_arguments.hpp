@@ -42,11 +42,20 @@ class LapackArguments {
                                     ld,   data,    used, sizeof(T)};
     arguments::require_legal(routine_, illegal_leading_dimension(x));
     arguments::require_legal(routine_, illegal_memory(x));
+    arguments::require_legal(routine_, on_device(x));
     return x;
   }
   void pivots(const void* ipiv, Index count) {
     position_++;
     if (ipiv == nullptr && count > 0) throw ArgumentError(routine_, position_, "ipiv", "is null, but there are pivots");
+    if (count > 0) require_on_host(position_, "ipiv", ipiv);
+  }
+  /// The number behind the other arguments that the routine writes, if the caller wants it.
+  void growth(const double* value) { require_on_host(++position_, "growth", value); }
+  /// @param data  null: nothing is accessed
+  void require_on_host(int position, const char* name, const void* data) const {
+    arguments::require_legal(routine_,
+                             arguments::on_device({name, "", position, 0, 1, 1, 1, data, data != nullptr, 1}));
   }
   void require_disjoint(const arguments::StoredMatrix& a, const arguments::StoredMatrix& b) const {
     if (a.m > 0 && a.n > 0 && b.m > 0 && b.n > 0 && overlap(memory_of(a), memory_of(b)))

@@ -25,11 +25,12 @@ namespace detail {
 namespace {
 
 /// The last row that is exchanged, counted from 1; 0: none is.
-/// @throws ArgumentError if a pivot names no row
+/// @throws ArgumentError if a pivot names no row, or the host cannot read them
 template <typename Int>
-Index last_row(const RowPairs<Int>& pairs, int at_pivots) {
+Index last_row(const LapackArguments& check, const RowPairs<Int>& pairs, int at_pivots) {
   if (pairs.empty()) return 0;
   if (pairs.ipiv == nullptr) throw ArgumentError("laswp", at_pivots, "ipiv", "is null, but rows are exchanged");
+  check.require_on_host(at_pivots, "ipiv", pairs.ipiv);
   Index last = pairs.k2;
   for (Index i = pairs.k1; i <= pairs.k2; i++) {
     const Index other = pairs.of(i);
@@ -48,7 +49,7 @@ void laswp_on_pointers(const Layout* given, Index n, T* A, Index lda, const RowP
   // The rows of A, which LAPACK does not ask for, follow from the arguments behind it.
   const int at_k1 = check.position() + 3, at_pivots = at_k1 + 2;
   if (pairs.k1 < 1) arguments::require_legal("laswp", {at_k1, "k1", arguments::Problem::TooSmall, pairs.k1, 1});
-  check.matrix("A", "lda", last_row(pairs, at_pivots), n, lda, A, true);
+  check.matrix("A", "lda", last_row(check, pairs, at_pivots), n, lda, A, true);
   exchange_rows(layout_of(given), n, A, lda, pairs);
 }
 

@@ -138,6 +138,7 @@ Index getrf_nopiv_on_pointers(const Layout* given, Index m, Index n, T* A, Index
   check.size("m", m);
   check.size("n", n);
   check.matrix("A", "lda", m, n, lda, A, true);
+  check.growth(growth);
   return compute_unpivoted<T>("getrf_nopiv", {layout_of(given), m, n, A, lda}, growth);
 }
 
@@ -163,6 +164,7 @@ Index gesv_nopiv_on_pointers(const Layout* given, Index n, Index nrhs, T* A, Ind
   check.size("nrhs", nrhs);
   const auto a = check.matrix("A", "lda", n, n, lda, A, true);
   const auto b = check.matrix("B", "ldb", n, nrhs, ldb, B, true);
+  check.growth(growth);
   check.require_disjoint(a, b);
   return compute_unpivoted<T>("gesv_nopiv", {layout_of(given), n, n, A, lda, nrhs, B, ldb}, growth);
 }

@@ -2,6 +2,7 @@
 // The public forms of every routine: on matrices, on pointers, and on pointers with a layout. Options and pointers are
 // checked here, and row-major calls become column-major ones.
 #include <optional>
+#include <span>
 #include <string>
 
 #include <tessera/blas.hpp>
@@ -20,6 +21,15 @@ namespace {
 
 using blas::Call;
 
+/// @throws ArgumentError if a matrix is in the memory of a GPU
+void require_on_host(const Call& call, std::span<const arguments::StoredMatrix> all, int shift) {
+  for (const auto& matrix : all)
+    if (auto on_gpu = arguments::on_device(matrix); on_gpu.position != 0) {
+      on_gpu.position += shift;
+      arguments::require_legal(call.name(), on_gpu);
+    }
+}
+
 /// @param layout  the layout, if the caller gave one: it is then argument 1, and all other positions increase by one
 /// @throws ArgumentError, ShapeError
 void require_legal(const Call& call, std::optional<Layout> layout, blas::Rules rules) {
@@ -30,6 +40,7 @@ void require_legal(const Call& call, std::optional<Layout> layout, blas::Rules r
   if (illegal.position != 0) illegal.position += shift;
   arguments::require_legal(call.name(), illegal);
   const auto all = matrices(call, order);
+  if (rules == blas::Rules::All) require_on_host(call, all, shift);  // else the drop-in has looked them up
   const auto& output = all.back();
   if (output.m == 0 || output.n == 0) return;
   for (const auto& input : all)

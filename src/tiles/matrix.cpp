@@ -42,7 +42,10 @@ template <Scalar T>
 std::shared_ptr<detail::TileGrid> make_grid(std::shared_ptr<detail::Session> session, const T* data, Index m, Index n,
                                             Index ld, TileSize tile, bool read_only, detail::EdgeTiles at_the_edges) {
   arguments::require_legal("Matrix", first_illegal(data, m, n, ld, tile, sizeof(T)));
-  if (session == nullptr) session = detail::session_to_wait("Matrix");  // the destructor will have to wait
+  if (session == nullptr) {  // a matrix of the program's; routines on pointers have looked theirs up
+    arguments::require_legal("Matrix", arguments::on_device({"data", "ld", 1, 4, m, n, ld, data, true, sizeof(T)}));
+    session = detail::session_to_wait("Matrix");  // the destructor will have to wait
+  }
   if (tile.rows == 0 || tile.columns == 0) {
     const Index chosen = detail::default_tile<T>(session->machine());
     if (tile.rows == 0) tile.rows = chosen;

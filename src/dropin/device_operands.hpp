@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+
+#include "blas/call.hpp"
+#include "blas/lapack_call.hpp"
+
+/// Arguments that point to memory of a GPU. The host BLAS would access it and end the program without a word, so these
+/// calls are illegal here: a sentence on standard error says which argument it is, and `xerbla` gets its position.
+/// Exceptions and longjmps of the program's xerbla may leave these functions.
+namespace tessera::dropin {
+
+using blas::Call;
+using blas::LapackCall;
+
+/// A pointer that a call accesses; null: it does not.
+struct PointerArgument {
+  int position;  ///< without a layout
+  const char* name;
+  const void* data;
+};
+
+/// @param routine  name with the letter of the type: "dgemm"
+/// @param wide     the program's integers have 64 bits
+/// @param flops    of the call: short ones are not slowed down by looking for CUDA each time
+/// @return the position of the argument that was reported; 0: there is none
+int refused(std::span<const PointerArgument> arguments, const char* routine, bool wide, double flops);
+
+/// @pre  the call is legal
+int refused(const Call& call, Layout layout, const char* routine, bool wide);
+
+/// @param info  null: the program gives none
+/// @pre  the call is legal, and computes something
+int refused(const LapackCall& call, const void* info);
+
+/// Whether info, which is the last argument, can be written.
+bool is_on_host(const void* info);
+
+}  // namespace tessera::dropin

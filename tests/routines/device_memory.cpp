@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Real memory of a GPU as an operand: what device_operands.cpp checks with a stand-in for CUDA's driver.
+#include "common/device_memory.hpp"
+
+#include <cuda_runtime.h>
+
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <tessera/lapack.hpp>
+
+#include "support/operands.hpp"
+#include "support/reference.hpp"
+#include "support/refused.hpp"
+#include "support/runtime.hpp"
+
+namespace tessera::test::device_memory_cpp {
+namespace {
+
+const auto* const runtime = share_runtime();
+
+namespace device_memory = detail::device_memory;
+
+constexpr Index n = 64;
+constexpr std::size_t bytes = n * n * sizeof(double);
+
+/// Memory that CUDA has allocated, with what frees it.
+struct Memory {
+  std::string name;
+  bool of_gpu_alone;
+  double* data = nullptr;
+  std::function<void(void*)> free;
+};
+
+std::vector<Memory> all_kinds() {
+  std::vector<Memory> all{{"cudaMalloc", true, nullptr, cudaFree},
+                          {"cudaMallocAsync", true, nullptr, [](void* data) { cudaFreeAsync(data, nullptr); }},
+                          {"cudaMallocManaged", false, nullptr, cudaFree},
+                          {"cudaMallocHost", false, nullptr, cudaFreeHost}};
+  EXPECT_EQ(cudaMalloc(reinterpret_cast<void**>(&all[0].data), bytes), cudaSuccess);
+  EXPECT_EQ(cudaMallocAsync(reinterpret_cast<void**>(&all[1].data), bytes, nullptr), cudaSuccess);
+  EXPECT_EQ(cudaMallocManaged(reinterpret_cast<void**>(&all[2].data), bytes), cudaSuccess);
+  EXPECT_EQ(cudaMallocHost(reinterpret_cast<void**>(&all[3].data), bytes), cudaSuccess);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  return all;
+}
+
+TEST(DeviceMemory, IsRefused) {
+  const auto A = random_matrix<double>(1, n, n), B = A;
+  const auto all = all_kinds();
+  ASSERT_TRUE(device_memory::may_exist());
+  for (const auto& memory : all) {
+    const auto product = [&] {
+      gemm(Op::NoTrans, Op::NoTrans, n, n, n, 1., A.data(), n, B.data(), n, 0., memory.data, n);
+    };
+    EXPECT_EQ(device_memory::contains(memory.data), memory.of_gpu_alone) << memory.name;
+    EXPECT_EQ(device_memory::contains(memory.data + n * n - 1), memory.of_gpu_alone) << memory.name;
+    if (memory.of_gpu_alone) expect_refused<ArgumentError>(product, "gemm", 12, "C", "points to memory of a GPU");
+    else EXPECT_NO_THROW(product()) << memory.name;
+    memory.free(memory.data);
+  }
+}
+
+TEST(DeviceMemory, IsNotWhatTheHostHas) {
+  const std::vector<double> heap(n * n);
+  const double stack = 0;
+  EXPECT_TRUE(device_memory::may_exist());
+  EXPECT_FALSE(device_memory::contains(heap.data()));
+  EXPECT_FALSE(device_memory::contains(&stack));
+}
+
+// Prints what a look-up costs. There is no limit, since other programs may run.
+TEST(DeviceMemory, IsLookedUp) {
+  const std::vector<double> heap(n * n);
+  constexpr int count = 100000;
+  int found = 0;
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < count; i++) found += device_memory::contains(heap.data() + i % (n * n)) ? 1 : 0;
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  EXPECT_EQ(found, 0);
+  std::printf("a look-up takes %.3f microseconds\n", 1e6 * seconds.count() / count);
+}
+
+}  // namespace
+}  // namespace tessera::test::device_memory_cpp
