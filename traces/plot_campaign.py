@@ -96,11 +96,14 @@ def table(rows):
         def middle(value):
             return statistics.median(value(r) for r in ours)
 
+        def share(limit):
+            known = [r[limit] for r in ours if r[limit] is not None]
+            return f"{100 * statistics.median(known):.0f} %" if known else "doubtful"
+
         errors = [r["error"] / r["bound"] for r in ours if r["error"] is not None]
         print(
             f"| d{routine}{'' if series == 'pinned' else ', ' + series} | {gpus} | {n} "
-            f"| {middle(lambda r: r['tflops']):.3g} | {100 * middle(lambda r: r['fraction_of_limit']):.0f} % "
-            f"| {100 * middle(lambda r: r['fraction_of_limit_at_once']):.0f} % "
+            f"| {middle(lambda r: r['tflops']):.3g} | {share('fraction_of_limit')} | {share('fraction_of_limit_at_once')} "
             f"| {format(statistics.median(xt), '.3g') if xt else '-'} "
             f"| {middle(lambda r: r['bytes_h2d'] / r['bytes_min_h2d']):.3g} "
             f"| {middle(lambda r: r['first_s'] / r['median_s']):.2f} "

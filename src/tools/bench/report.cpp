@@ -28,6 +28,9 @@ std::string describe_devices(const Result& r) {
                                                    : some(r.gpus, "GPU") + "+" + some(r.cpus, "CPU");
 }
 
+/// A share of a limit. A doubtful one is no result.
+std::string share(double fraction, bool doubtful) { return doubtful ? "doubtful" : percent(fraction); }
+
 }  // namespace
 
 Report::Report(const Options& options, Progress& progress)
@@ -54,9 +57,11 @@ std::vector<tools::Column<Result>> Report::columns(const Options& options) const
   const double unit = in_tera_ ? 1e-12 : 1e-9;
   all.push_back(
       {in_tera_ ? "TFLOP/s" : "GFLOP/s", 7, timed([=](const Result& r) { return significant(r.rate() * unit, 4); })});
-  all.push_back({"of limit", 8, timed([](const Result& r) { return percent(r.fraction_of_limit()); })});
+  all.push_back(
+      {"of limit", 8, timed([](const Result& r) { return share(r.fraction_of_limit(), r.limit_is_doubtful()); })});
   if (gpus) {
-    all.push_back({"at once", 7, timed([](const Result& r) { return percent(r.fraction_of_parts()); })});
+    all.push_back(
+        {"at once", 8, timed([](const Result& r) { return share(r.fraction_of_parts(), r.parts_are_doubtful()); })});
     all.push_back({"bound by", -10, [](const Result& r) { return r.parts.bound(); }});
   }
   if (gpus)
@@ -140,6 +145,9 @@ void Report::begin(const Options& options, const Machine& machine, const Limits&
 
 void Report::add(const Result& result) {
   note(tools::table_line(columns_, result));
+  if (result.timing && (result.limit_is_doubtful() || result.parts_are_doubtful()))
+    note(fmt::format("  doubtful: this call would have reached {} of a limit, which was measured too high or disturbed",
+                     percent(std::max(result.fraction_of_limit(), result.fraction_of_parts()))));
   if (statistics_ && result.activity)
     for (const auto& line : tools::describe(*result.activity)) note(line);
   json_.write(to_json(result));

@@ -5,6 +5,7 @@
 #include <tessera/lapack.hpp>
 
 #include "codelets/host_lapack.hpp"
+#include "unroll/cholesky.hpp"
 #include "workload/critical_path.hpp"
 #include "workload/other_libraries.hpp"
 #include "workload/typed_routine.hpp"
@@ -83,9 +84,12 @@ class Cholesky final : public Routine {
 
   /// From a tile on the diagonal to the next one, trsm and syrk have tile³ / 2 multiply-adds each.
   double critical_path(const Problem& p, const Operands& /*o*/, double rate) const override {
-    const Index tile = plan_of(p).tile.n;
+    const auto plan = plan_of(p);
     return tools::with_type(p.type, [&]<Scalar T>(T) {
-      return tile_path<T>(p.n, tile, 1, rate, [&](const Matrix<T>& A) { return potrf(p.uplo, A); });
+      return tile_path<T>(p.n, plan.tile.n, 1, rate, [&](const Matrix<T>& A, codelets::InfoValue* info, int count) {
+        unroll::Cholesky<T> tasks(detail::MatrixAccess::session(A), plan, p.uplo, A, info);
+        for (int i = 0; i < count; i++) tasks.submit();
+      });
     });
   }
 

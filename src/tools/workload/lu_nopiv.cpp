@@ -4,6 +4,7 @@
 #include <tessera/error.hpp>
 #include <tessera/lapack.hpp>
 
+#include "unroll/lu_nopiv.hpp"
 #include "workload/critical_path.hpp"
 #include "workload/other_libraries.hpp"
 #include "workload/typed_routine.hpp"
@@ -53,9 +54,12 @@ class LuNopiv final : public Routine {
   }
   /// From a tile on the diagonal to the next one, trsm has tile³ / 2 multiply-adds, and gemm tile³.
   double critical_path(const Problem& p, const Operands& /*o*/, double rate) const override {
-    const Index tile = plan_of(p).tile.n;
+    const auto plan = plan_of(p);
     return tools::with_type(p.type, [&]<Scalar T>(T) {
-      return tile_path<T>(p.n, tile, 1.5, rate, [](const Matrix<T>& A) { return getrf_nopiv(A); });
+      return tile_path<T>(p.n, plan.tile.n, 1.5, rate, [&](const Matrix<T>& A, codelets::InfoValue* info, int count) {
+        unroll::LuNopiv<T> tasks(detail::MatrixAccess::session(A), plan, Uplo::Lower, A, info, {});
+        for (int i = 0; i < count; i++) tasks.submit();
+      });
     });
   }
 

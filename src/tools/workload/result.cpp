@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "workload/letter.hpp"
 
@@ -49,10 +50,15 @@ nlohmann::ordered_json to_json(const Result& r) {
   json["first_s"] = known(timing.first, timed), json["median_s"] = known(timing.median, timed);
   json["best_s"] = known(timing.best, timed);
   json["tflops"] = known(timed ? r.rate() * 1e-12 : 0, timed);
-  json["limit_s"] = r.limit, json["fraction_of_limit"] = known(timed ? r.fraction_of_limit() : 0, timed);
+  json["limit_s"] = r.limit;
+  const auto share = [&](const char* name, double fraction, bool doubtful) {
+    json[name] = known(fraction, timed && !doubtful);
+    if (doubtful) json[std::string(name) + "_doubtful"] = fraction;
+  };
+  share("fraction_of_limit", timed ? r.fraction_of_limit() : 0, timed && r.limit_is_doubtful());
   const auto& parts = r.parts;
   json["limit_at_once_s"] = parts.longest();
-  json["fraction_of_limit_at_once"] = known(timed ? r.fraction_of_parts() : 0, timed);
+  share("fraction_of_limit_at_once", timed ? r.fraction_of_parts() : 0, timed && r.parts_are_doubtful());
   json["limit_parts_s"] = {
       {"arithmetic", parts.arithmetic}, {"in", parts.in}, {"out", parts.out}, {"both", parts.both}};
   if (parts.chain > 0) json["limit_parts_s"]["chain"] = parts.chain;

@@ -43,6 +43,17 @@ struct Result {
   double rate() const { return flops() / timing->median; }  ///< [flop/s]
   double fraction_of_limit() const { return limit / timing->median; }
   double fraction_of_parts() const { return parts.longest() / timing->median; }
+
+  /// No call is faster than a lower bound, but for what measurements differ by. A share above this says that the bound
+  /// was measured wrongly.
+  static constexpr double most_of_a_limit = 1.05;
+  bool limit_is_doubtful() const { return fraction_of_limit() > most_of_a_limit; }
+  /// A short call may be faster than the rates at once, which power allows for a second, and which links have while all
+  /// GPUs compute. But it is not faster than the rates of the other limit, and nothing makes the chain shorter.
+  bool parts_are_doubtful() const {
+    return fraction_of_parts() > most_of_a_limit &&
+           (limit_is_doubtful() || parts.chain > most_of_a_limit * timing->median);
+  }
 };
 
 /// The result as one JSON object.
