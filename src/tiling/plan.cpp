@@ -2,6 +2,9 @@
 #include "plan.hpp"
 
 #include <algorithm>
+#include <string>
+
+#include <tessera/error.hpp>
 
 #include "core_share.hpp"
 #include "gpu_costs.hpp"
@@ -26,6 +29,24 @@ MachineModel model_of(const Machine& machine) {
   const int cores = static_cast<int>(machine.sharing_cores.size());
   if (model.has_owners() && cores_are_worth_it(model.rates, cores, model.gpus)) model.sharing_cores = cores;
   return model;
+}
+
+/// Refuses a tile size that was asked for if a task does not fit into the memory of a GPU: it would wait for ever.
+/// @param tiles  bytes of all tiles that a task uses
+void require_room(const Machine& machine, double tiles) {
+  const bool only_gpus = machine.has_owners() || machine.cpu_workers == 0;
+  if (machine.tile == 0 || machine.gpu_count() == 0 || !only_gpus || machine.gpu_memory <= 0) return;
+  if (tiles <= machine.gpu_memory) return;
+  const auto in_mib = [](double bytes) { return std::to_string(static_cast<Index>(bytes / 0x1p20)) + " MiB"; };
+  throw ArgumentError("Runtime", 5, "tile",
+                      "is " + std::to_string(machine.tile) + ": the tiles of a task take " + in_mib(tiles) +
+                          ", must be at most the " + in_mib(machine.gpu_memory) + " that a GPU has for them");
+}
+
+/// The tiles of a product of tiles. At the edges of small matrices they are smaller.
+void require_room(const Machine& machine, const MachineModel& model, TileExtents tile, Index m, Index n, Index k) {
+  tile = {std::min(tile.m, m), std::min(tile.n, n), std::min(tile.k, k)};
+  require_room(machine, model.bytes(tile.m, tile.k) + model.bytes(tile.k, tile.n) + model.bytes(tile.m, tile.n));
 }
 
 Transposed stored(Op op_a, Op op_b) { return {op_a != Op::NoTrans, op_b != Op::NoTrans}; }
@@ -99,7 +120,9 @@ EdgeTiles edges_of_products(const Machine& machine) {
 template <Scalar T>
 Plan plan_product(const Machine& machine, Op op_a, Op op_b, Index m, Index n, Index k) {
   auto plan = with_or_without_cores(model_of<T>(machine), [&](const MachineModel& model) {
-    return plan_chosen(model, choose_product_tiles(model, stored(op_a, op_b), m, n, k, machine.tile), m, n, k, whole);
+    const auto chosen = choose_product_tiles(model, stored(op_a, op_b), m, n, k, machine.tile);
+    require_room(machine, model, {chosen.m, chosen.n, chosen.k}, m, n, k);
+    return plan_chosen(model, chosen, m, n, k, whole);
   });
   if (!plan.panels.exist() && plan.for_cores == 0) plan.at_the_edges = edges_of_products(machine);
   return plan;
@@ -109,6 +132,7 @@ template <Scalar T>
 Plan plan_triangle(const Machine& machine, Uplo uplo, Op op_a, Op op_b, Index n, Index k, TriangleOf what) {
   return with_or_without_cores(model_of<T>(machine), [&](const MachineModel& model) {
     const auto chosen = choose_triangle_tiles(model, stored(op_a, op_b), n, k, what, machine.tile);
+    require_room(machine, model, {chosen.m, chosen.n, chosen.k}, n, n, k);
     return plan_chosen(model, chosen, n, n, k,
                        [&](Index mt, Index nt) { return Region::triangle(uplo, mt, nt, chosen.m, chosen.n); });
   });
@@ -117,8 +141,10 @@ Plan plan_triangle(const Machine& machine, Uplo uplo, Op op_a, Op op_b, Index n,
 template <Scalar T>
 Plan plan_symmetric(const Machine& machine, Side side, Index m, Index n) {
   return with_or_without_cores(model_of<T>(machine), [&](const MachineModel& model) {
-    return plan_chosen(model, choose_symmetric_tiles(model, side, m, n, machine.tile), m, n, side == Side::Left ? m : n,
-                       whole);
+    const auto chosen = choose_symmetric_tiles(model, side, m, n, machine.tile);
+    const Index k = side == Side::Left ? m : n;
+    require_room(machine, model, {chosen.m, chosen.n, chosen.k}, m, n, k);
+    return plan_chosen(model, chosen, m, n, k, whole);
   });
 }
 
@@ -136,6 +162,7 @@ Plan plan_chosen_columns(const Machine& machine, Side side, Index m, Index n, co
 ChosenTiles choose_triangular(const MachineModel& model, const Machine& machine, Side side, Op op, bool inverse,
                               Index m, Index n) {
   const auto tiles = choose_triangular_tiles(model, side, inverse, m, n, machine.tile);
+  require_room(machine, model, {tiles.m, tiles.n, tiles.k}, m, n, side == Side::Left ? m : n);
   // Panels are for fast GPUs, beside which cores do not count.
   if (machine.tile > 0 || model.sharing_cores > 0 || side == Side::Right || op != Op::NoTrans) return tiles;
   // At n = 16384, one H100 took 107 ms in panels, as predicted, and 117 in tiles instead of 105. Two took 59 and 69 ms.
@@ -160,7 +187,9 @@ template <Scalar T>
 Plan plan_solves(const Machine& machine, Side side, Index m, Index n) {
   auto model = model_of<T>(machine);
   model.sharing_cores = 0;  // the solves have one plan for the whole of B
-  return plan_chosen_columns(machine, side, m, n, choose_triangular_tiles(model, side, true, m, n, machine.tile));
+  const auto tiles = choose_triangular_tiles(model, side, true, m, n, machine.tile);
+  require_room(machine, model, {tiles.m, tiles.n, tiles.k}, m, n, side == Side::Left ? m : n);
+  return plan_chosen_columns(machine, side, m, n, tiles);
 }
 
 /// The part of a GPU's memory that the tiles of a factorization may fill if all are loaded at the start. The rest is
@@ -179,13 +208,16 @@ template <Scalar T>
 Plan plan_cholesky(const Machine& machine, Index n) {
   const auto model = model_of<T>(machine);
   const auto chosen = choose_cholesky_tiles(model, n, machine.tile);
+  require_room(machine, model, {chosen.n, chosen.n, chosen.n}, n, n, n);
   return plan_square_tiles(machine, chosen, model.bytes(n, n + chosen.n) / 2);
 }
 
 template <Scalar T>
 Plan plan_lu_nopiv(const Machine& machine, Index m, Index n) {
   const auto model = model_of<T>(machine);
-  return plan_square_tiles(machine, choose_lu_nopiv_tiles(model, m, n, machine.tile), model.bytes(m, n));
+  const auto chosen = choose_lu_nopiv_tiles(model, m, n, machine.tile);
+  require_room(machine, model, {chosen.n, chosen.n, chosen.n}, m, n, std::min(m, n));
+  return plan_square_tiles(machine, chosen, model.bytes(m, n));
 }
 
 template <Scalar T>
@@ -207,7 +239,9 @@ Plan plan_panels(const Machine& machine, Index m, Index n, TileExtents tile) {
 
 template <Scalar T>
 Plan plan_lu(const Machine& machine, Index m, Index n) {
-  const auto chosen = choose_lu_panel(model_of<T>(machine), m, std::min(m, n), machine.tile);
+  const auto model = model_of<T>(machine);
+  const auto chosen = choose_lu_panel(model, m, std::min(m, n), machine.tile);
+  require_room(machine, 2 * model.bytes(m, std::min(chosen.n, n)));  // a panel updates another
   auto plan = with_choice(plan_panels<T>(machine, m, n, {chosen.m, chosen.n, chosen.k}), chosen);
   // Out of core, the rows of a panel become final together.
   if (!plan.load_first) plan.tile.m = std::max<Index>(1, m);

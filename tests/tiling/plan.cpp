@@ -2,8 +2,14 @@
 // Plans: those of given tiles agree with those that choose the tiles, and owners' grids fit the columns.
 #include "tiling/plan.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
+#include <string>
+#include <vector>
+
+#include <tessera/error.hpp>
+
+#include "support/machines.hpp"
 #include "tiling/region.hpp"
 
 namespace tessera::test::plan_cpp {
@@ -21,6 +27,68 @@ Machine machine_with(int cpu_workers, int gpus, Placement placement) {
   for (int gpu = 0; gpu < gpus; gpu++) machine.gpus.push_back(gpu);
   machine.placement = placement;
   return machine;
+}
+
+/// While it lives, GPUs have invented rates, without which no tiles are chosen for them.
+class InventedRates {
+ public:
+  InventedRates() : rates_(const_cast<detail::MachineRates&>(detail::machine_rates<double>({}))), before_(rates_) {
+    rates_ = gpu_machine(1).rates;
+  }
+  ~InventedRates() { rates_ = before_; }
+  InventedRates(const InventedRates&) = delete;
+  InventedRates& operator=(const InventedRates&) = delete;
+
+ private:
+  detail::MachineRates& rates_;
+  detail::MachineRates before_;
+};
+
+Machine machine_with_memory(double bytes, Index tile) {
+  auto machine = machine_with(1, 2, Placement::Home);
+  machine.gpu_memory = bytes, machine.tile = tile;
+  return machine;
+}
+
+// Three tiles of 1000 x 1000 doubles take 24 MB, two panels of 4000 x 1000 take 64 MB.
+TEST(Plan, RefusesAGivenTileWhoseTasksDoNotFitIntoAGpu) {
+  const InventedRates rates;
+  const auto plan_all = [](double bytes, Index tile) {
+    const auto machine = machine_with_memory(bytes, tile);
+    std::vector<std::string> refused;
+    const auto plan = [&](const char* name, auto make) {
+      try {
+        make();
+      } catch (const ArgumentError& error) {
+        EXPECT_EQ(error.argument(), "tile");
+        refused.emplace_back(name);
+      }
+    };
+    const auto left = Side::Left;
+    plan("product", [&] { detail::plan_product<double>(machine, Op::NoTrans, Op::Trans, 4000, 4000, 4000); });
+    plan("triangle", [&] {
+      detail::plan_triangle<double>(machine, Uplo::Lower, Op::NoTrans, Op::Trans, 4000, 4000,
+                                    detail::TriangleOf::RankK);
+    });
+    plan("symmetric", [&] { detail::plan_symmetric<double>(machine, left, 4000, 4000); });
+    plan("triangular", [&] { detail::plan_triangular<double>(machine, left, Op::NoTrans, true, 4000, 4000); });
+    plan("solves", [&] { detail::plan_solves<double>(machine, left, 4000, 4000); });
+    plan("cholesky", [&] { detail::plan_cholesky<double>(machine, 4000); });
+    plan("lu_nopiv", [&] { detail::plan_lu_nopiv<double>(machine, 4000, 4000); });
+    plan("lu", [&] { detail::plan_lu<double>(machine, 4000, 4000); });
+    return refused;
+  };
+  EXPECT_THAT(plan_all(20e6, 1000), testing::SizeIs(8));
+  EXPECT_THAT(plan_all(30e6, 1000), testing::ElementsAre("lu"));
+  EXPECT_THAT(plan_all(70e6, 1000), testing::IsEmpty());
+  EXPECT_THAT(plan_all(0, 1000), testing::IsEmpty());  // not known
+}
+
+// A tile that is larger than the matrix is as small as the matrix.
+TEST(Plan, TakesALargeTileForASmallMatrix) {
+  const InventedRates rates;
+  EXPECT_NO_THROW(
+      detail::plan_product<double>(machine_with_memory(30e6, 100000), Op::NoTrans, Op::NoTrans, 900, 900, 900));
 }
 
 void expect_same_loops(const Plan& a, const Plan& b) {
