@@ -59,7 +59,7 @@ struct Session::Parts {
   std::atomic<std::uint64_t> other_tasks_done = 0;
   std::optional<StarpuFolder> starpu_folder;  ///< nothing: StarPU is the program's
   std::optional<Recording> recording;
-  std::optional<ProgressDisplay> progress;
+  std::optional<ShownProgress> progress;
   std::optional<RunningStarpu> starpu;
   std::optional<SingleHostThread> host_thread;
   std::optional<PreparedDevices> devices;

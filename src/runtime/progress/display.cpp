@@ -3,22 +3,17 @@
 
 #include <unistd.h>
 
-#include <chrono>
+#include "clock.hpp"
 
 namespace tessera::detail {
 
-ProgressDisplay::ProgressDisplay() : line_(STDERR_FILENO) {
-  ticker_.emplace([this] { look(); });
-}
+ProgressDisplay::ProgressDisplay() : line_(STDERR_FILENO) {}
 
-ProgressDisplay::~ProgressDisplay() {
-  ticker_.reset();
-  look();
-}
+ProgressDisplay::~ProgressDisplay() { look(); }
 
 void ProgressDisplay::look() {
   const auto progress = progress_now();
-  const auto now = StatusLine::Clock::now();
+  const auto now = progress_time();
   if (progress.period != period_ || !progress.running) finish();
   if (!progress.running) return;
   if (progress.period != period_) {

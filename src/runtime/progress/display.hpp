@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "progress.hpp"
 #include "status_line.hpp"
@@ -11,24 +10,31 @@
 
 namespace tessera::detail {
 
-/// Shows the progress of long calls on standard error while it exists.
+/// Shows the progress of long calls on standard error.
 class ProgressDisplay {
  public:
   ProgressDisplay();
-  /// Shows the final state first.
+  /// Looks for the last time.
   ~ProgressDisplay();
   ProgressDisplay(const ProgressDisplay&) = delete;
   ProgressDisplay& operator=(const ProgressDisplay&) = delete;
 
- private:
+  /// Shows the progress of this moment. Only one thread at a time may call it.
   void look();
+
+ private:
   void finish();
 
   ProgressWatch watch_;
   StatusLine line_;
   ProgressText text_;
   std::uint64_t period_ = 0;
-  std::optional<Ticker> ticker_;
+};
+
+/// Shows the progress while it exists, with a thread of its own.
+class ShownProgress {
+  ProgressDisplay display_;
+  Ticker ticker_{[this] { display_.look(); }};
 };
 
 }  // namespace tessera::detail

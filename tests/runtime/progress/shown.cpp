@@ -3,13 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <thread>
-
-#include <tessera/blas.hpp>
 #include <tessera/error.hpp>
 
 #include "held_product.hpp"
+#include "runtime/progress/display.hpp"
+#include "set_clock.hpp"
 #include "standard_error.hpp"
 #include "support/environment.hpp"
 #include "support/runtime.hpp"
@@ -18,7 +16,8 @@ namespace tessera::test::shown_cpp {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::Each, ::testing::ElementsAre, ::testing::MatchesRegex, ::testing::Not, ::testing::IsEmpty;
+using detail::ProgressDisplay;
+using ::testing::ElementsAre;
 
 RuntimeOptions options(std::optional<bool> progress) {
   auto options = with_tile(10);
@@ -29,95 +28,108 @@ RuntimeOptions options(std::optional<bool> progress) {
 
 const std::string waiting = "tessera: 0 %, 0 of 8 tasks";
 
-TEST(ProgressLine, IsShownOnATerminalWhileACallRunsAndThenRemoved) {
+/// Time passes only when a test says so.
+class ProgressLine : public ::testing::Test {
+ protected:
+  SetClock clock_;
+};
+
+TEST_F(ProgressLine, IsShownOnATerminalWhileACallRunsAndThenRemoved) {
   Terminal terminal;
   const Redirected redirected(terminal);
-  const Runtime runtime(options(true));
+  const Runtime runtime(options(false));
+  ProgressDisplay display;
   for (int call = 0; call < 2; call++) {
-    const auto before = terminal.all().size();
     HeldProduct product;
-    ASSERT_TRUE(terminal.waits_for(std::string(erase) + waiting));
+    display.look();
+    clock_.advance(999ms);
+    display.look();
+    EXPECT_THAT(on_screen(terminal.all()), ElementsAre("")) << "too early";
+    clock_.advance(1ms);
+    display.look();
     EXPECT_THAT(on_screen(terminal.all()), ElementsAre(waiting));
     product.finish();
-    ASSERT_TRUE(terminal.waits_for(erase));
-    EXPECT_THAT(said(terminal.all().substr(before)), Each(MatchesRegex("tessera: .* of 8 tasks")));
+    display.look();
     EXPECT_THAT(on_screen(terminal.all()), ElementsAre(""));
   }
+  EXPECT_THAT(said(terminal.all()), ElementsAre(waiting, waiting));
 }
 
-TEST(ProgressLine, IsRemovedBeforeTheRuntimeEnds) {
+TEST_F(ProgressLine, IsRemovedBeforeTheRuntimeEnds) {
   Terminal terminal;
   const Redirected redirected(terminal);
   {
     const Runtime runtime(options(true));
     const HeldProduct product;
+    clock_.advance(1s);
     ASSERT_TRUE(terminal.waits_for(waiting));
   }
   EXPECT_THAT(on_screen(terminal.all()), ElementsAre(""));
 }
 
-TEST(ProgressLine, IsAFullLineInAFileAndOneMoreAtTheEnd) {
+TEST_F(ProgressLine, IsAFullLineInAFileAndOneMoreAtTheEnd) {
   LogFile file;
   const Redirected redirected(file);
-  {
-    const Runtime runtime(options(true));
-    const HeldProduct product;
-    const auto begin = std::chrono::steady_clock::now();
-    ASSERT_TRUE(file.waits_for("\n"));
-    EXPECT_GE(std::chrono::steady_clock::now() - begin, 4900ms);
-    EXPECT_EQ(file.all(), waiting + "\n");
-  }
-  EXPECT_THAT(file.all(), MatchesRegex(waiting + "\ntessera: 100 %, 8 tasks in [0-9.]+ s, 0.00 GFLOP/s\n"));
+  const Runtime runtime(options(false));
+  ProgressDisplay display;
+  HeldProduct product;
+  display.look();
+  clock_.advance(4999ms);
+  display.look();
+  EXPECT_EQ(file.all(), "");
+  clock_.advance(1ms);
+  display.look();
+  EXPECT_EQ(file.all(), waiting + "\n");
+  product.finish();
+  display.look();
+  EXPECT_EQ(file.all(), waiting + "\ntessera: 100 %, 8 tasks in 5.00 s, 0.00 GFLOP/s\n");
 }
 
-TEST(ProgressLine, IsNotShownForShortCalls) {
+TEST_F(ProgressLine, IsNotShownForShortCalls) {
   Terminal terminal;
   const Redirected redirected(terminal);
-  const Runtime runtime(options(true));
-  const std::vector<double> A(900), B(900);
-  std::vector<double> C(900);
-  using Clock = std::chrono::steady_clock;
-  Clock::duration longest{};
-  for (const auto begin = Clock::now(); Clock::now() - begin < 1500ms;) {
-    const auto call = Clock::now();
-    gemm<double>(Op::NoTrans, Op::NoTrans, 30, 30, 30, 1, A.data(), 30, B.data(), 30, 0, C.data(), 30);
-    longest = std::max(longest, Clock::now() - call);
-  }
-  if (longest > 500ms) GTEST_SKIP() << "the machine is too busy for short calls";
-  EXPECT_EQ(terminal.all(), "");
-}
-
-void expect_silence(std::optional<bool> progress) {
-  Terminal terminal;
-  const Redirected redirected(terminal);
-  {
-    const Runtime runtime(options(progress));
+  const Runtime runtime(options(false));
+  ProgressDisplay display;
+  for (int call = 0; call < 3; call++) {
     const HeldProduct product;
-    std::this_thread::sleep_for(1500ms);
+    display.look();
+    clock_.advance(999ms);
+    display.look();
   }
   EXPECT_EQ(terminal.all(), "");
 }
 
-TEST(ProgressLine, IsNotShownUnlessAskedFor) {
-  unsetenv("TESSERA_PROGRESS");
-  expect_silence({});
+/// What shows progress counts calls, and nothing else does.
+bool is_counted(std::optional<bool> progress) {
+  const Runtime runtime(options(progress));
+  const auto before = detail::progress_now().period;
+  const HeldProduct product;
+  return detail::progress_now().period != before;
 }
 
-TEST(ProgressLine, IsAskedForByTheEnvironment) {
+TEST_F(ProgressLine, IsNotShownUnlessAskedFor) {
+  const Environment environment{{"TESSERA_PROGRESS", ""}};
+  EXPECT_FALSE(is_counted({}));
+  EXPECT_TRUE(is_counted(true));
+}
+
+TEST_F(ProgressLine, IsAskedForByTheEnvironment) {
   const Environment environment{{"TESSERA_PROGRESS", "1"}};
+  EXPECT_TRUE(is_counted({}));
   Terminal terminal;
   const Redirected redirected(terminal);
   const Runtime runtime(options({}));
   const HeldProduct product;
+  clock_.advance(1s);
   EXPECT_TRUE(terminal.waits_for(waiting));
 }
 
-TEST(ProgressLine, OptionsComeBeforeTheEnvironment) {
+TEST_F(ProgressLine, OptionsComeBeforeTheEnvironment) {
   const Environment environment{{"TESSERA_PROGRESS", "1"}};
-  expect_silence(false);
+  EXPECT_FALSE(is_counted(false));
 }
 
-TEST(ProgressLine, OtherValuesAreRefused) {
+TEST_F(ProgressLine, OtherValuesAreRefused) {
   for (const char* value : {"yes", "2", "-1", "01", " 1"}) {
     const Environment environment{{"TESSERA_PROGRESS", value}};
     try {
@@ -131,7 +143,7 @@ TEST(ProgressLine, OtherValuesAreRefused) {
   }
 }
 
-TEST(ProgressLine, RuntimesComeAndGoWithIt) {
+TEST_F(ProgressLine, RuntimesComeAndGoWithIt) {
   Terminal terminal;
   const Redirected redirected(terminal);
   for (int repeat = 0; repeat < 10; repeat++) {

@@ -6,10 +6,14 @@
 
 #include <atomic>
 #include <csignal>
+#include <future>
+#include <memory>
+#include <optional>
 
 #include "runtime/progress/ticker.hpp"
 #include "standard_error.hpp"
 #include "support/environment.hpp"
+#include "support/gate.hpp"
 
 namespace tessera::test::status_line_cpp {
 namespace {
@@ -90,15 +94,21 @@ TEST(StatusLineOnADumbTerminal, IsNotWrittenOver) {
   EXPECT_FALSE(StatusLine(terminal.descriptor()).in_place());
 }
 
+/// The destructor waits for a tick, and what a tick uses is gone when it returns: no other one can follow.
 TEST(Ticker, TicksUntilItGoes) {
-  std::atomic<int> ticks{0};
-  {
-    const detail::Ticker ticker([&] { ticks++; });
-    while (ticks < 3) std::this_thread::sleep_for(1ms);
-  }
-  const int last = ticks;
-  std::this_thread::sleep_for(500ms);
-  EXPECT_EQ(ticks, last);
+  const auto ticks = std::make_shared<std::atomic<int>>(0);
+  Gate last_tick;
+  std::optional<detail::Ticker> ticker(std::in_place, [ticks, &last_tick] {
+    if (*ticks < 0 || ++*ticks < 3) return;
+    ticks->notify_all();
+    last_tick.wait();
+    *ticks = -1;
+  });
+  for (int seen = 0; (seen = *ticks) < 3;) ticks->wait(seen);
+  const auto opener = std::async(std::launch::async, [&] { last_tick.open(); });
+  ticker.reset();
+  EXPECT_EQ(*ticks, -1);
+  EXPECT_EQ(ticks.use_count(), 1);
 }
 
 TEST(Ticker, SurvivesThatNobodyReads) {
@@ -112,8 +122,9 @@ TEST(Ticker, SurvivesThatNobodyReads) {
     const detail::Ticker ticker([&] {
       line.print("lost");
       ticks++;
+      ticks.notify_all();
     });
-    while (ticks < 2) std::this_thread::sleep_for(1ms);
+    for (int seen = 0; (seen = ticks) < 2;) ticks.wait(seen);
   }
   close(ends[1]);
   sigset_t blocked;

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <chrono>
+
+#include "runtime/progress/clock.hpp"
+
+namespace tessera::test {
+
+/// The clock of the progress while this object lives: it stands still, except when the test moves it.
+class SetClock {
+ public:
+  SetClock() {
+    detail::set_progress_clock([] { return detail::ProgressClock::time_point(std::chrono::nanoseconds(now_)); });
+  }
+  ~SetClock() { detail::set_progress_clock(nullptr); }
+  SetClock(const SetClock&) = delete;
+  SetClock& operator=(const SetClock&) = delete;
+
+  void advance(std::chrono::nanoseconds by) { now_ += by.count(); }
+
+ private:
+  static constexpr std::chrono::nanoseconds start_ = std::chrono::hours(1);
+  static inline std::atomic<std::chrono::nanoseconds::rep> now_ = start_.count();
+};
+
+}  // namespace tessera::test
