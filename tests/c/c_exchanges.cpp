@@ -8,6 +8,8 @@
 #include <tessera/tessera.h>
 #include <tessera/types.hpp>
 
+#include "support/tested_types.hpp"
+
 namespace tessera::test::c_exchanges_cpp {
 namespace {
 
@@ -39,8 +41,7 @@ std::vector<T> numbered() {
 
 template <typename T>
 class CExchanges : public ::testing::Test {};
-using Types = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(CExchanges, Types);
+TYPED_TEST_SUITE(CExchanges, ScalarTypes);
 
 TYPED_TEST(CExchanges, OfRowsOnPointers) {
   using F = Exchanges<TypeParam>;

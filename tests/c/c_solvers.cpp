@@ -8,6 +8,8 @@
 #include <tessera/tessera.h>
 #include <tessera/types.hpp>
 
+#include "support/tested_types.hpp"
+
 namespace tessera::test::c_solvers_cpp {
 namespace {
 
@@ -61,8 +63,7 @@ struct Problem {
 
 template <typename T>
 class CSolvers : public ::testing::Test {};
-using Types = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(CSolvers, Types);
+TYPED_TEST_SUITE(CSolvers, ScalarTypes);
 
 TYPED_TEST(CSolvers, SolveOnPointers) {
   using F = Functions<TypeParam>;

@@ -6,7 +6,7 @@
 
 #include <map>
 
-namespace tessera::detail {
+namespace tessera::detail::bus_files_cpp {
 namespace {
 
 using ::testing::HasSubstr;
@@ -72,4 +72,4 @@ TEST(BusFiles, EndWithTheOneThatStarpuLooksFor) {
 }
 
 }  // namespace
-}  // namespace tessera::detail
+}  // namespace tessera::detail::bus_files_cpp

@@ -9,7 +9,7 @@
 #include "common/cache.hpp"
 #include "common/whole_file.hpp"
 
-namespace tessera::detail {
+namespace tessera::detail::rates_cache_cpp {
 namespace {
 
 namespace fs = std::filesystem;
@@ -68,4 +68,4 @@ TEST_F(Rates, WithoutACacheAreNotKept) {
 }
 
 }  // namespace
-}  // namespace tessera::detail
+}  // namespace tessera::detail::rates_cache_cpp

@@ -20,6 +20,7 @@
 #include "codelets/host_lapack.hpp"
 #include "support/residuals.hpp"
 #include "support/runtime.hpp"
+#include "support/tested_types.hpp"
 
 namespace tessera::test {
 namespace {
@@ -73,8 +74,7 @@ bool rest_is_unchanged(const Dense<T>& before, Dense<T> after, Uplo uplo) {
 
 template <typename T>
 class Cholesky : public ::testing::Test {};
-using Types = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(Cholesky, Types);
+TYPED_TEST_SUITE(Cholesky, ScalarTypes);
 
 TYPED_TEST(Cholesky, FactorizesInAllLayoutsAndTriangles) {
   using T = TypeParam;

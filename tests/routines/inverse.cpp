@@ -16,6 +16,7 @@
 #include "codelets/host_lapack.hpp"
 #include "support/residuals.hpp"
 #include "support/runtime.hpp"
+#include "support/tested_types.hpp"
 
 namespace tessera::test {
 namespace {
@@ -94,8 +95,7 @@ bool rest_is_unchanged(const Dense<T>& before, Dense<T> after, Uplo uplo, Diag d
 
 template <typename T>
 class Inverse : public ::testing::Test {};
-using Types = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(Inverse, Types);
+TYPED_TEST_SUITE(Inverse, ScalarTypes);
 
 TYPED_TEST(Inverse, OfTrianglesInAllLayouts) {
   using T = TypeParam;

@@ -14,6 +14,7 @@
 
 #include "support/residuals.hpp"
 #include "support/runtime.hpp"
+#include "support/tested_types.hpp"
 
 namespace tessera::test {
 namespace {
@@ -187,8 +188,7 @@ class LapackResiduals : public ::testing::Test {
     expect_small("trtri", residual_of_inverse(triangle_of(A, uplo, diag), triangle_of(inverse, uplo, diag)), inverse);
   }
 };
-using Types = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(LapackResiduals, Types);
+TYPED_TEST_SUITE(LapackResiduals, ScalarTypes);
 
 TYPED_TEST(LapackResiduals, AreSmallForAllKindsAndSizes) {
   for (const auto& kind : kinds)

@@ -10,6 +10,7 @@
 #include "codelets/host_lapack.hpp"
 #include "support/dense.hpp"
 #include "support/runtime.hpp"
+#include "support/tested_types.hpp"
 
 namespace tessera::test {
 namespace {
@@ -21,8 +22,7 @@ constexpr Layout layouts[] = {Layout::ColMajor, Layout::RowMajor};
 
 template <typename T>
 class Laswp : public ::testing::Test {};
-using Types = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(Laswp, Types);
+TYPED_TEST_SUITE(Laswp, ScalarTypes);
 
 template <Scalar T>
 void swap_rows(Dense<T>& A, Index i, Index k) {

@@ -13,6 +13,7 @@
 #include "runtime/session.hpp"
 #include "support/residuals.hpp"
 #include "support/runtime.hpp"
+#include "support/tested_types.hpp"
 #include "tiling/plan.hpp"
 #include "unroll/lu.hpp"
 #include "unroll/pivot_tiles.hpp"
@@ -39,8 +40,7 @@ Dense<T> written_out(const Dense<T>& A, Op op) {
 
 template <typename T>
 class Lu : public ::testing::Test {};
-using Types = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(Lu, Types);
+TYPED_TEST_SUITE(Lu, ScalarTypes);
 
 TYPED_TEST(Lu, FactorizesAllShapes) {
   using T = TypeParam;

@@ -14,6 +14,7 @@
 #include "support/dense.hpp"
 #include "support/residuals.hpp"
 #include "support/runtime.hpp"
+#include "support/tested_types.hpp"
 
 namespace tessera::test {
 namespace {
@@ -87,8 +88,7 @@ void make_pivot_zero(Dense<T>& A, Index zero) {
 
 template <typename T>
 class LuNopiv : public ::testing::Test {};
-using Types = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(LuNopiv, Types);
+TYPED_TEST_SUITE(LuNopiv, ScalarTypes);
 
 TYPED_TEST(LuNopiv, FactorizesAllShapes) {
   using T = TypeParam;

@@ -90,7 +90,8 @@ TEST_P(OnPointers, IsExactOnIntegers) {
   });
 }
 
-/// Each computed tile of the output has at least one task for each term of its sum.
+/// Each computed tile of the output has a task for each term of its sum, and at most one more: for β, or to invert a
+/// block of A.
 TEST_P(OnPointers, IsCutIntoTheTilesAskedFor) {
   run([]<Scalar T>(const Routine<T>& routine) {
     auto call = random_call(routine, {}, few_tiles, 1);
@@ -100,9 +101,12 @@ TEST_P(OnPointers, IsCutIntoTheTilesAskedFor) {
     const auto [rows, columns] = routine.size_c({}, few_tiles);
     const Index all = tiles_along(rows) * tiles_along(columns),
                 triangle = tiles_along(rows) * (tiles_along(rows) + 1) / 2;
-    const Index terms = routine.has("k") ? tiles_along(few_tiles.k) : 1;
+    const Index computed = routine.c == Structure::General ? all : triangle;
+    const Index products = routine.has("k") && routine.has_b() && routine.name != "gemm" ? 2 : 1,  // syr2k, her2k
+        terms = products * tiles_along(routine.has("k") ? few_tiles.k : few_tiles.m);
     const auto tasks = static_cast<Index>(statistics().tasks - before);
-    EXPECT_GE(tasks, terms * (routine.c == Structure::General ? all : triangle));
+    EXPECT_GE(tasks, routine.a == Structure::Triangular ? computed : computed * terms / products);
+    EXPECT_LE(tasks, computed * (terms + 1));
   });
 }
 

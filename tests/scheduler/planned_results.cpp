@@ -10,7 +10,7 @@
 #include "support/environment.hpp"
 #include "support/starpu.hpp"
 
-namespace tessera::test {
+namespace tessera::test::planned_results_cpp {
 namespace {
 
 constexpr unsigned far_node = 1;
@@ -54,4 +54,4 @@ TEST(PlannedResults, HaveRoomBesideEachOther) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::planned_results_cpp

@@ -13,7 +13,7 @@
 #include "support/environment.hpp"
 #include "support/starpu.hpp"
 
-namespace tessera::test {
+namespace tessera::test::policy_cpp {
 namespace {
 
 using ::testing::Each;
@@ -330,4 +330,4 @@ TEST(PolicyStatistics, AreNotThoseOfAnotherPolicy) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::policy_cpp

@@ -14,7 +14,7 @@
 // NOLINTNEXTLINE(bugprone-reserved-identifier)
 extern "C" const char* __lsan_default_suppressions() { return "leak:_starpu_push_local_task\n"; }
 
-namespace tessera::test {
+namespace tessera::test::policy_contexts_cpp {
 namespace {
 
 /// A scheduling context under the policy.
@@ -169,4 +169,4 @@ TEST(PolicyContexts, LeaveTheirWorkersToAnother) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::policy_contexts_cpp

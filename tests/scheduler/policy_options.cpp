@@ -12,7 +12,7 @@
 #include "support/environment.hpp"
 #include "support/starpu.hpp"
 
-namespace tessera::test {
+namespace tessera::test::policy_options_cpp {
 namespace {
 
 using ::testing::AllOf;
@@ -123,4 +123,4 @@ TEST(PolicyPluginDeathTest, LeavesOtherNamesToStarpu) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::policy_options_cpp

@@ -9,7 +9,7 @@
 #include "support/gate.hpp"
 #include "support/starpu.hpp"
 
-namespace tessera::test {
+namespace tessera::test::prefetching_cpp {
 namespace {
 
 constexpr unsigned far_node = 1;
@@ -143,4 +143,4 @@ TEST_F(Prefetching, GoesOnAfterATaskThatFillsTheMemory) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::prefetching_cpp

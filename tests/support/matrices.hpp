@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -12,11 +10,10 @@
 #include <tessera/types.hpp>
 
 #include "support/options.hpp"
+#include "support/tested_types.hpp"
 
 /// Operands in host memory with sentinels in all bytes that are not elements.
 namespace tessera::test {
-
-using ScalarTypes = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 
 /// A column-major matrix. Sentinels lie between its columns, before the first and after the last one: bytes 0xff, which
 /// are NaN in every type, so tests detect reads as well as writes. Elements that have not been filled are NaN, too.

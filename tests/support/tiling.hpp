@@ -131,10 +131,6 @@ class TiledCall {
 };
 
 template <Scalar T>
-Call<T> on_matrices(const Call<T>& call, const Tiling& tiling) {
-  TiledCall<T> tiles(call, tiling);
-  run_as(call, [&] { tiles.submit(); });
-  return tiles.written_back();
-}
+Call<T> on_matrices(const Call<T>& call, const Tiling& tiling);
 
 }  // namespace tessera::test
