@@ -233,6 +233,7 @@ std::unique_lock<std::mutex> Guest::start() {
       const std::lock_guard lock(mutex_);
       loaded_ = engine;
     }
+    stop_at_exit();  // the handlers of the libraries that have just been loaded run later than this one
     changed_.notify_all();
     if (engine->in_a_task()) {
       next = State::NotStarted;  // a task of the program; other threads may start the devices

@@ -31,6 +31,8 @@ class Beside {
 /// @param fake  the value of FAKE_ENGINE: what the fake does
 inline Ended run_with_fake(const std::string& fake, const Scenario& scenario, Variables variables = {}) {
   variables["FAKE_ENGINE"] = fake;
+  variables["FAKE_FORWARDS"] =
+      std::filesystem::canonical(place_of("TESSERA_TEST_DROPIN")).parent_path() / "libtessera.so.0";
   return Beside(place_of("TESSERA_TEST_FAKE_ENGINE")).run(scenario, std::move(variables));
 }
 

@@ -5,10 +5,10 @@
 #include <csignal>
 #include <thread>
 
-#include "beside.hpp"
 #include "products.hpp"
+#include "talk.hpp"
 
-namespace tessera::test {
+namespace tessera::test::exit_cpp {
 namespace {
 
 /// @param begun  incremented just before the call
@@ -20,17 +20,32 @@ void multiply(int n, std::atomic<int>& begun) {
   dgemm_("N", "T", &n, &n, &n, &one, A.data(), &n, A.data(), &n, &one, C.data(), &n);
 }
 
-/// Starts threads, and returns when each of them is in a long call.
+const Talk& talk() {
+  static const Talk only;
+  return only;
+}
+
+/// From the begin of the exit on, calls may end: they cannot have ended before.
+void end_calls_in_the_exit() {
+  require(std::atexit([] {
+            for (int call = 0; call < 3; call++) talk().go();
+          }) == 0,
+          "atexit");
+}
+
+/// Starts threads, and returns when each of them is in a call, which the fake holds.
 void begin_calls(int threads) {
+  talk().go();
   require(product_is_right(150), "a product before");  // starts the devices
+  talk().wait_for('r');
   static std::atomic<int> begun = 0;
   for (int t = 0; t < threads; t++)
     std::thread([] {
       multiply(1500, begun);
       for (;;) pause();
     }).detach();
-  while (begun < threads) usleep(1000);
-  usleep(20000);
+  for (int t = 0; t < threads; t++) talk().wait_for('r');
+  end_calls_in_the_exit();
 }
 
 const Scenario returning{"main returns while threads compute", [] {
@@ -45,8 +60,7 @@ const Scenario another{"another thread exits while main computes", []() -> int {
                          begin_calls(1);
                          static std::atomic<int> begun = 0;
                          std::thread([] {
-                           while (begun == 0) usleep(1000);
-                           usleep(20000);
+                           talk().wait_for('r');
                            std::exit(7);
                          }).detach();
                          multiply(1500, begun);
@@ -62,17 +76,19 @@ const Scenario quick{"quick_exit while a thread computes", []() -> int {
                      }};
 
 const Variables tiles{{"TESSERA_TILE", "128"}};
+const char* const held = "hold true calls";
 
 class Exit : public ::testing::TestWithParam<const Scenario*> {};
 INSTANTIATE_TEST_SUITE_P(, Exit, ::testing::Values(&returning, &exiting, &another, &at_once, &quick),
                          [](const auto& its) { return its.param->short_name(); });
 
 TEST_P(Exit, WhileAThreadComputes) {
-  for (int repeat = 0; repeat < 3; repeat++) ASSERT_TRUE(has_ended_silently(GetParam()->run(tiles), 7));
+  for (int repeat = 0; repeat < 3; repeat++)
+    ASSERT_TRUE(has_ended_silently(run_with_fake(held, *GetParam(), tiles), 7));
 }
 
 TEST(ExitLog, HasTheCallsThatWereWaitedFor) {
-  const auto ended = returning.run(tiles);
+  const auto ended = run_with_fake(held, returning, tiles);
   EXPECT_EQ(ended.calls("devices"), 4) << ended;
   EXPECT_EQ(ended.calls("host"), 0) << "tiles are no calls of the program: " << ended;
 }
@@ -80,19 +96,21 @@ TEST(ExitLog, HasTheCallsThatWereWaitedFor) {
 const Scenario early{"exit while a thread starts the devices", []() -> int {
                        static std::atomic<int> begun = 0;
                        std::thread([] {
+                         talk();
                          multiply(100, begun);
                          for (;;) pause();
                        }).detach();
-                       while (begun == 0) usleep(100);
-                       usleep(100000);
+                       talk().wait_for('s');
+                       talk().go_later().detach();
                        std::exit(7);
                      }};
 
-/// The fake starts slowly, and aborts if it is stopped during the start, as StarPU and CUDA would crash. An even
-/// earlier exit, while CUDA's libraries are being loaded, cannot be handled: their own exit handlers run first.
+/// The fake aborts if it is stopped during the start, as StarPU and CUDA would crash. An even earlier exit, while
+/// CUDA's libraries are being loaded, cannot be handled: their own exit handlers run first.
 TEST(ExitEarly, WhileAThreadStartsTheDevices) {
   for (const char* log : {"/dev/null", ""})
-    EXPECT_TRUE(has_ended_silently(run_with_fake("start slowly", early, {{"TESSERA_BLAS_LOG", log}}), 7)) << log;
+    EXPECT_TRUE(has_ended_silently(run_with_fake("start at a word, do nothing", early, {{"TESSERA_BLAS_LOG", log}}), 7))
+        << log;
 }
 
 void exit_in_handler(int) { std::exit(7); }
@@ -102,9 +120,9 @@ const Scenario handler{"exit in a signal handler", []() -> int {
                          std::signal(SIGALRM, exit_in_handler);
                          require(product_is_right(150), "a product before");
                          std::atomic<int> begun = 0;
-                         std::thread([main = pthread_self(), &begun] {
+                         std::thread([main = pthread_self(), id = this_thread(), &begun] {
                            while (begun == 0) usleep(1000);
-                           usleep(200000);
+                           wait_until_asleep(id);  // then it waits for the workers, without a lock of malloc
                            pthread_kill(main, SIGALRM);
                          }).detach();
                          multiply(3000, begun);
@@ -114,7 +132,7 @@ const Scenario handler{"exit in a signal handler", []() -> int {
 
 TEST(ExitInAHandler, AmidACall) {
   if (std::getenv("TESSERA_TEST_NEEDS_GPUS") != nullptr) GTEST_SKIP() << "GPUs would be done too soon";
-  const auto ended = handler.run({{"TESSERA_TILE", "512"}});  // few tasks, so that main waits without a lock of malloc
+  const auto ended = handler.run({{"TESSERA_TILE", "512"}});
   EXPECT_TRUE(has_ended_silently(ended, 7));
 }
 
@@ -171,11 +189,11 @@ const Scenario killed{"a signal while a thread computes", [] {
 
 TEST(ExitBySignal, IsNotSwallowed) {
   for (const int signal : {SIGABRT, SIGSEGV, SIGTERM, SIGINT}) {
-    const auto ended = killed.run({{"TEST_SIGNAL", std::to_string(signal)}, {"TESSERA_TILE", "128"}});
+    const auto ended = run_with_fake(held, killed, {{"TEST_SIGNAL", std::to_string(signal)}, {"TESSERA_TILE", "128"}});
     EXPECT_EQ(ended.signal, signal) << ended;
     EXPECT_EQ(ended.out + ended.err, "");
   }
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::exit_cpp

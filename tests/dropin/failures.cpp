@@ -7,7 +7,7 @@
 #include "beside.hpp"
 #include "products.hpp"
 
-namespace tessera::test {
+namespace tessera::test::failures_cpp {
 namespace {
 
 namespace fs = std::filesystem;
@@ -127,4 +127,4 @@ TEST(Failures, TileThatIsNone) { expect_host(calls.run({{"TESSERA_TILE", "-3"}})
 TEST(Failures, NoWorkers) { expect_host(calls.run({{"TESSERA_CPUS", "0"}, {"TESSERA_BLAS_DEVICES", "cpu"}}), "cpus"); }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::failures_cpp

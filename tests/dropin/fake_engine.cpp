@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A replacement of libtessera.so. The environment variable FAKE_ENGINE says what its devices do.
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -7,7 +8,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <string>
 #include <thread>
 
@@ -32,6 +32,12 @@ thread_local bool in_a_task = false;
 bool say(char letter) {
   const char* file = std::getenv("FAKE_SAYS");
   return file != nullptr && write(std::atoi(file), &letter, 1) == 1;
+}
+
+/// Waits for a word of the test.
+void hear(const char* what) {
+  char word = 0;
+  if (read(std::atoi(std::getenv("FAKE_HEARS")), &word, 1) != 1) std::printf("nobody waits for %s\n", what);
 }
 
 /// Overwrites what a failing device could have written: some columns of the elements that belong to an operand. From
@@ -61,13 +67,8 @@ Outcome run(const Call* call, const Listener* listener) {
     worker.join();
   }
   say('r');
-  if (what == "take turns") {  // the caller ignores the result
-    static std::mutex turn;
-    const std::lock_guard lock(turn);
-    usleep(20000);
-    return Outcome::Done;
-  }
-  if (what == "start slowly") return Outcome::Done;  // the caller ignores the result
+  if (what == "hold calls") hear("a call");
+  if (what == "hold calls" || what.ends_with("do nothing")) return Outcome::Done;  // the caller ignores the result
   if (what.ends_with("decline") || done++ < std::atoi(what.c_str())) return Outcome::Declined;
   tessera::blas::StoredOperand C{call->C, call->rows(), call->n, call->ldc, {}};
   if (call->has_triangle()) C.triangle = call->uplo;
@@ -88,23 +89,36 @@ Outcome solve(const LapackCall* call, tessera::Index* info, const Listener* list
 
 const char* start(int /*gpus*/, bool /*cpu_only*/, bool /*need_gpus*/) {
   if (fake() == "raise in start") std::raise(SIGALRM);
-  if (fake().starts_with("start slowly")) {
-    starting = true;
-    usleep(500000);
-    starting = false;
-  }
   if (fake().starts_with("start at a word")) {
     starting = true;
-    char word = 0;
-    if (!say('s') || read(std::atoi(std::getenv("FAKE_HEARS")), &word, 1) != 1) std::puts("nobody waits for the start");
+    say('s');
+    hear("the start");
     starting = false;
   }
   return fake() == "refuse" ? "they are on strike" : nullptr;
 }
 
+/// The true library, whose calls say when they begin, and do not end before a word of the test.
+const Engine* true_engine() {
+  static const Engine* const truth = [] {
+    void* const library = dlopen(std::getenv("FAKE_FORWARDS"), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) std::puts(dlerror());
+    return reinterpret_cast<decltype(&tessera_dropin_engine)>(dlsym(library, "tessera_dropin_engine"))();
+  }();
+  static Engine engine = *truth;
+  engine.run = [](const Call* call, const Listener* listener) {
+    say('r');
+    const auto outcome = truth->run(call, listener);
+    hear("a call");
+    return outcome;
+  };
+  return &engine;
+}
+
 }  // namespace
 
 extern "C" const Engine* tessera_dropin_engine() {
+  if (fake() == "hold true calls") return true_engine();
   static Engine engine{};
   engine.version = Engine::current_version + (fake() == "version" ? 1 : 0);
   engine.start = start;
@@ -118,7 +132,7 @@ extern "C" const Engine* tessera_dropin_engine() {
   engine.failure = [] { return "a fake has burnt out"; };
   engine.settle = [] {};
   engine.stop = [] {
-    if (!fake().ends_with("decline") && fake() != "start slowly" && fake() != "take turns")
+    if (!fake().ends_with("decline") && !fake().ends_with("do nothing") && fake() != "hold calls")
       std::abort();  // not after a failure or during a call
   };
   return &engine;

@@ -7,15 +7,15 @@
 #include <cstdlib>
 #include <thread>
 
-#include "beside.hpp"
 #include "products.hpp"
+#include "talk.hpp"
 
 extern "C" {
 int openblas_get_num_threads();
 void openblas_set_num_threads(int);
 }
 
-namespace tessera::test {
+namespace tessera::test::fork_cpp {
 namespace {
 
 constexpr int size = 150;
@@ -143,19 +143,21 @@ TEST(Fork, WhileAnotherThreadStartsTheDevices) {
   for (int repeat = 0; repeat < 3; repeat++) ASSERT_TRUE(has_ended_silently(starting.run(quiet)));
 }
 
-/// A fork handler of the program delays the fork. Meanwhile another thread makes the first BLAS call of the process.
+/// The first BLAS call of the process comes while a fork handler of the program runs. The fork then waits for the
+/// devices, which start meanwhile.
 const Scenario during{"the first call comes during a fork", [] {
+                        static const Talk talk;
                         static std::atomic<bool> forking = false;
                         require(pthread_atfork(
                                     [] {
                                       forking = true;
-                                      usleep(300000);
+                                      talk.wait_for('s');
+                                      talk.go_later().detach();
                                     },
                                     nullptr, nullptr) == 0,
                                 "pthread_atfork");
                         std::thread other([] {
                           while (!forking) usleep(100);
-                          usleep(50000);
                           require(product_is_right(size), "a thread's product");
                         });
                         require(exit_of_a_child(3) == 3, "the child's status");
@@ -168,7 +170,7 @@ const Scenario during{"the first call comes during a fork", [] {
 TEST(Fork, DuringWhichAnotherThreadMakesTheFirstCall) {
   auto variables = quiet;
   variables["TEST_OPENBLAS_THREADS"] = "1";
-  EXPECT_TRUE(has_ended_silently(run_with_fake("start slowly, decline", during, variables)));
+  EXPECT_TRUE(has_ended_silently(run_with_fake("start at a word, decline", during, variables)));
 }
 
 const Scenario before{"fork before any call", [] {
@@ -230,4 +232,4 @@ TEST(Fork, AndExecHasDevicesAgain) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::fork_cpp

@@ -15,7 +15,7 @@ int openblas_get_num_threads();
 void openblas_set_num_threads(int);
 }
 
-namespace tessera::test {
+namespace tessera::test::guest_cpp {
 namespace {
 
 /// Whether a library whose name contains `name` is loaded.
@@ -181,4 +181,4 @@ TEST(Guest, LeavesIllegalArgumentsToTheHosts) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::guest_cpp

@@ -17,7 +17,7 @@ void zcgesv_(const int*, const int*, std::complex<double>*, const int*, int*, co
              std::complex<double>*, const int*, std::complex<double>*, std::complex<float>*, double*, int*, int*);
 }
 
-namespace tessera::test {
+namespace tessera::test::mixed_cpp {
 namespace {
 
 template <typename T>
@@ -115,4 +115,4 @@ TEST(MixedPrecision, SaysWhatLapackSays) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::mixed_cpp

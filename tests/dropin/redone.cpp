@@ -4,7 +4,7 @@
 #include "beside.hpp"
 #include "symbols.hpp"
 
-namespace tessera::test {
+namespace tessera::test::redone_cpp {
 namespace {
 
 /// Makes the call in a forked child, which writes errors to standard output.
@@ -63,4 +63,4 @@ TEST(RedoneOnTheHost, SingleComplex) { expect_all(scenarios[2], number_of_calls<
 TEST(RedoneOnTheHost, DoubleComplex) { expect_all(scenarios[3], number_of_calls<std::complex<double>>()); }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::redone_cpp

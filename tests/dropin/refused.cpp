@@ -5,7 +5,7 @@
 #include "support/argument.hpp"
 #include "symbols.hpp"
 
-namespace tessera::test {
+namespace tessera::test::refused_cpp {
 namespace {
 
 template <Scalar T>
@@ -147,4 +147,4 @@ TEST(RefusedCalls, EndAsThoseOfTheReferenceBlas) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::refused_cpp

@@ -45,6 +45,13 @@ struct Ended {
         sum += line["calls"].get<int>();
     return sum;
   }
+  /// The seconds that the calls of all routines in a place count for.
+  double seconds_on(const std::string& place) const {
+    double sum = 0;
+    for (const auto& line : log)
+      if (line.contains("place") && line["place"] == place) sum += line["seconds"].get<double>();
+    return sum;
+  }
   /// A member of the log's first line, which describes the first process.
   std::string said(const char* member) const { return log.empty() ? "(no log)" : log.front().value(member, ""); }
   auto lines() const { return std::ranges::count(err, '\n'); }

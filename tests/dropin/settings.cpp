@@ -2,10 +2,10 @@
 // Invalid settings, and files that cannot serve as the host BLAS: results are right, and one sentence names the cause.
 #include "products.hpp"
 
-namespace tessera::test {
+namespace tessera::test::settings_cpp {
 namespace {
 
-const Scenario calls{"three calls", [] {
+const Scenario calls{"three calls of three routines", [] {
                        require(product_is_right(100), "the first");
                        require(solution_is_right(100), "the second");
                        require(update_is_right(100), "the third");
@@ -113,4 +113,4 @@ TEST(Log, MayBeQuiet) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::settings_cpp

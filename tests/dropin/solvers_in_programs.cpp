@@ -3,7 +3,7 @@
 #include "beside.hpp"
 #include "lapack_symbols.hpp"
 
-namespace tessera::test {
+namespace tessera::test::solvers_in_programs_cpp {
 namespace {
 
 /// The function that the program finds under this name.
@@ -176,4 +176,4 @@ TEST(SolversInPrograms, CountOnceOnTheReferenceLapack) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::solvers_in_programs_cpp

@@ -2,66 +2,26 @@
 // Devices that start in a thread of their own, while calls go on on the host. The fake's start begins, says so through
 // a pipe, and does not end before a word comes through another one.
 #include <dlfcn.h>
-#include <fcntl.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
-#include <stop_token>
 #include <thread>
-#include <utility>
 
-#include "beside.hpp"
 #include "products.hpp"
+#include "talk.hpp"
 
 extern "C" {
 int openblas_get_num_threads();
 void openblas_set_num_threads(int);
 }
 
-namespace tessera::test {
+namespace tessera::test::start_cpp {
 namespace {
 
 constexpr int size = 600;
 
-/// The pipes to and from the fake.
-class Talk {
- public:
-  Talk() {
-    int says[2], hears[2];
-    require(pipe2(says, O_NONBLOCK) == 0 && pipe(hears) == 0, "pipe");
-    setenv("FAKE_SAYS", std::to_string(says[1]).c_str(), 1);
-    setenv("FAKE_HEARS", std::to_string(hears[0]).c_str(), 1);
-    says_ = says[0], hears_ = hears[1];
-  }
-  /// Whether the fake has said this letter: s when its start begins, r when it runs a call.
-  bool heard(char letter) const {
-    for (char c = 0; read(says_, &c, 1) == 1;)
-      if (c == letter) return true;
-    return false;
-  }
-  void go() const { require(write(hears_, "g", 1) == 1, "write"); }
-  std::thread go_later() const {
-    return std::thread([this] {
-      usleep(100000);
-      go();
-    });
-  }
-  template <typename Compute>
-  void compute_until(char letter, Compute compute) const {
-    for (unsigned i = 0; i < 1000; i++) {
-      require(compute(i), "a product");
-      if (heard(letter)) return;
-      usleep(5000);  // while the devices start, only a limited time of calls runs on the host
-    }
-    require(false, "no call was enough");
-  }
-  void compute_until(char letter) const {
-    compute_until(letter, [](unsigned i) { return product_is_right(size, i); });
-  }
-
- private:
-  int says_ = -1, hears_ = -1;
-};
+bool compute(unsigned i) { return product_is_right(size, i); }
 
 /// Every call decides where it runs.
 const Variables undecided{{"TESSERA_BLAS_MIN_FLOPS", {}}, {"OPENBLAS_NUM_THREADS", "1"}};
@@ -73,10 +33,10 @@ Ended run_slowly(const Scenario& scenario, Variables variables = {}) {
 
 const Scenario going_on{"calls go on while the devices start", [] {
                           const Talk talk;
-                          talk.compute_until('s');
+                          talk.compute_until('s', compute);
                           for (unsigned i = 0; i < 3; i++) require(product_is_right(size, i), "a product meanwhile");
                           talk.go();
-                          talk.compute_until('r');
+                          talk.compute_until('r', compute);
                           return 0;
                         }};
 
@@ -90,16 +50,14 @@ TEST(Start, LetsCallsGoOn) {
 /// The start goes on when no call has ended for a while.
 const Scenario delaying{"calls that delay the start", [] {
                           const Talk talk;
-                          talk.compute_until('s');
-                          std::atomic<int> calls = 0;
-                          const std::jthread other([&](const std::stop_token& stop) {
-                            for (int before = -1; !stop.stop_requested(); usleep(1000000))
-                              if (const int now = calls; std::exchange(before, now) == now) return talk.go();
-                          });
+                          talk.compute_until('s', compute);
+                          int calls = 0;
+                          auto other = talk.go_later();
                           while (!talk.heard('r')) {
                             require(product_is_right(size), "a product");
                             require(++calls < 3000, "no call has waited");
                           }
+                          other.join();
                           return 0;
                         }};
 
@@ -111,7 +69,7 @@ TEST(Start, IsWaitedForByCallsThatHaveDelayedIt) {
 
 const Scenario forking{"fork while the devices start", [] {
                          const Talk talk;
-                         talk.compute_until('s');
+                         talk.compute_until('s', compute);
                          auto other = talk.go_later();
                          const pid_t child = fork();
                          if (child == 0) {
@@ -120,7 +78,7 @@ const Scenario forking{"fork while the devices start", [] {
                          }
                          require(status_of(child) == 3, "the child's status");
                          other.join();
-                         talk.compute_until('r');
+                         talk.compute_until('r', compute);
                          return 0;
                        }};
 
@@ -132,7 +90,7 @@ TEST(Start, AForkInItsMiddleLeavesTheDevicesToTheParent) {
 
 const Scenario exiting{"exit while the devices start", []() -> int {
                          static const Talk talk;
-                         talk.compute_until('s');
+                         talk.compute_until('s', compute);
                          talk.go_later().detach();
                          std::exit(7);
                        }};
@@ -140,18 +98,34 @@ const Scenario exiting{"exit while the devices start", []() -> int {
 /// The fake says so if it is torn down while it starts.
 TEST(Start, AnExitInItsMiddleWaitsForItsEnd) { EXPECT_TRUE(has_ended_silently(run_slowly(exiting), 7)); }
 
+/// The threads of this process that a signal could interrupt.
+std::vector<std::string> threads_that_take(int signal) {
+  std::vector<std::string> names;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream status(thread.path() / "status");
+    std::string name, line;
+    while (std::getline(status, line)) {
+      if (line.starts_with("Name:")) name = line.substr(6);
+      if (line.starts_with("SigBlk:") && (std::stoull(line.substr(8), nullptr, 16) >> (signal - 1) & 1) == 0)
+        names.push_back(name);
+    }
+  }
+  return names;
+}
+
 std::atomic<bool> handled = false;
 
 const Scenario signalled{"a signal while the devices start", [] {
                            const Talk talk;
-                           talk.compute_until('s');
+                           talk.compute_until('s', compute);
                            std::signal(SIGUSR1, [](int) { handled = true; });
                            sigset_t set;
                            sigemptyset(&set);
                            sigaddset(&set, SIGUSR1);
+                           require(threads_that_take(SIGUSR1).size() == 1, "others than the program's thread take it");
                            pthread_sigmask(SIG_BLOCK, &set, nullptr);
+                           require(threads_that_take(SIGUSR1).empty(), "the program's thread does not count");
                            kill(getpid(), SIGUSR1);
-                           usleep(50000);
                            require(!handled, "the handler has run in a thread of ours");
                            pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
                            require(handled, "the handler has not run");
@@ -195,35 +169,28 @@ const Scenario closing{"dlclose while the devices start", [] {
 
 TEST(Start, OutlivesDlclose) { EXPECT_TRUE(has_ended_silently(run_slowly(closing, {{"LD_PRELOAD", {}}}), 5)); }
 
-/// A call takes 20 ms on the fake's devices, and with those of the other threads before it 320 ms: longer than on the
-/// host. If all of that counted, a third of the calls would leave. A busy machine may delay some so much that the host
-/// seems faster for the next ones.
+constexpr int crowd = 16;
+
+/// All calls are on the devices at a time, for as long as the process has lived before.
 const Scenario crowded{"many threads call at a time", [] {
-                         constexpr int order = 1200, threads = 16, rounds = 3;
+                         const auto begin = std::chrono::steady_clock::now();
                          const Talk talk;
-                         talk.compute_until('r', [](unsigned i) {
-                           product_is_right(order, i);
-                           return true;
-                         });
-                         const Matrix A(std::size_t{order} * order, 1);
                          std::vector<std::thread> callers;
-                         for (int thread = 0; thread < threads; thread++)
-                           callers.emplace_back([&] {
-                             auto C = A;
-                             const int n = order;
-                             const double one = 1, zero = 0;
-                             for (int round = 0; round < rounds; round++)
-                               dgemm_("N", "N", &n, &n, &n, &one, A.data(), &n, A.data(), &n, &zero, C.data(), &n);
-                           });
+                         for (int thread = 0; thread < crowd; thread++)
+                           callers.emplace_back([] { product_is_right(size); });  // the fake computes nothing
+                         for (int call = 0; call < crowd; call++) talk.wait_for('r');
+                         std::this_thread::sleep_for(std::chrono::steady_clock::now() - begin);
+                         for (int call = 0; call < crowd; call++) talk.go();
                          for (auto& caller : callers) caller.join();
-                         int on_devices = 0;
-                         while (talk.heard('r')) on_devices++;
-                         require(6 * on_devices > 5 * threads * rounds, "calls have left the devices");
                          return 0;
                        }};
 
-TEST(Start, ManyCallersStayOnTheDevices) {
-  EXPECT_TRUE(has_ended_silently(run_with_fake("take turns", crowded, undecided)));
+/// If each of them counted for all of its time, their sum would be sixteen times the time that they were held.
+TEST(Start, ManyCallersShareTheTime) {
+  const auto ended = run_with_fake("hold calls", crowded);
+  EXPECT_TRUE(has_ended_silently(ended));
+  EXPECT_EQ(ended.calls("devices"), crowd) << ended;
+  EXPECT_LT(ended.seconds_on("devices"), 4 * ended.seconds) << ended;
 }
 
 /// With the true library, whose CPU workers use OpenBLAS, too.
@@ -252,4 +219,4 @@ TEST(Start, OfStarpuLeavesOpenBlasAlone) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::start_cpp

@@ -9,7 +9,7 @@
 
 #include "products.hpp"
 
-namespace tessera::test {
+namespace tessera::test::threads_cpp {
 namespace {
 
 constexpr unsigned thread_count_of_program = 8;
@@ -114,4 +114,4 @@ TEST(ManyCalls, NeedNoMoreMemoryThanAThousand) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::threads_cpp
