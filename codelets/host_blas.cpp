@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host_blas.hpp"
 
+#include "common/no_signals.hpp"
+
 namespace tessera::host {
 
 namespace {
@@ -20,6 +22,7 @@ int threads() {
 
 void set_threads(int count) {
   static auto* const set = of_openblas<void(int)>("openblas_set_num_threads");
+  const detail::NoSignals in_new_threads;
   if (set != nullptr) set(count);
 }
 

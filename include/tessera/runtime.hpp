@@ -126,8 +126,8 @@ struct Statistics {
 /// A process that is forked while a Runtime lives cannot use Tessera, as StarPU has no threads there: what would wait
 /// throws RuntimeError, and nothing of what was inherited is taken down. It may call `exec`, `exit` and `_exit`.
 ///
-/// While a Runtime lives, OpenBLAS computes with one thread per call: StarPU's workers are the parallelism. The last
-/// Runtime restores the caller's setting.
+/// While a CPU worker computes a tile, OpenBLAS computes with one thread per call; at all other times, with as many as
+/// the program has set. The threads that start with a Runtime take no signals of the program.
 class Runtime {
  public:
   /// @throws RuntimeError   if StarPU cannot start, or within a StarPU task or its callback

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "no_signals.hpp"
+#include "openblas_threads.hpp"
+
 namespace tessera::detail {
 
 /// Whether a sanitizer is in the process. Sanitizers end it when a library is loaded with RTLD_DEEPBIND.
@@ -20,8 +23,13 @@ inline bool has_sanitizer() {
 /// @param names  of functions that show whether the program has them
 /// @return  null: see dlerror
 inline void* open_isolated(const char* library, std::initializer_list<const char*> names) {
+  const NoSignals in_its_threads;
   constexpr int usual = RTLD_NOW | RTLD_LOCAL;
-  if (void* const loaded = dlopen(library, usual | RTLD_NOLOAD); loaded != nullptr) return loaded;
+  if (void* const loaded = dlopen(library, usual | RTLD_NOLOAD); loaded != nullptr) {
+    // The loader may have started its threads for a program that links it and has none of its own.
+    start_openblas_threads_without_signals([&](const char* symbol) { return dlsym(loaded, symbol); });
+    return loaded;
+  }
   const bool clash = std::ranges::any_of(names, [](const char* name) { return dlsym(RTLD_DEFAULT, name) != nullptr; });
   return dlopen(library, clash && !has_sanitizer() ? usual | RTLD_DEEPBIND : usual);
 }

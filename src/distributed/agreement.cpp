@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "common/no_signals.hpp"
+
 namespace tessera::detail {
 
 namespace {
@@ -40,6 +42,7 @@ Agreement::Agreement(MPI_Comm comm) : comm_(comm) {
 #endif
   theirs_.resize(static_cast<std::size_t>(size_));
   compared_.resize(static_cast<std::size_t>(size_));
+  const NoSignals in_the_thread;
   if (rank_ == 0 && size_ > 1) watcher_ = std::thread([this] { watch(); });
 }
 

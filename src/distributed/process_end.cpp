@@ -10,6 +10,7 @@
 #include <tessera/error.hpp>
 
 #include "agreement.hpp"
+#include "common/no_signals.hpp"
 #include "network.hpp"
 
 #ifdef STARPU_SIMGRID
@@ -56,6 +57,7 @@ void initialize_mpi() {
   int initialized = 0, level = MPI_THREAD_SINGLE;
   MPI_Initialized(&initialized);
   if (initialized == 0) {
+    const NoSignals in_threads_of_mpi;
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
     std::atexit(finalize_at_exit);
   } else {

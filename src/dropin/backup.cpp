@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "columns.hpp"
+#include "common/no_signals.hpp"
 #include "common/streaming_copy.hpp"
 #include "machine/free_memory.hpp"
 
@@ -49,6 +50,7 @@ Backup::Backup(const Job& job, bool meanwhile)
   const Index threads = meanwhile_ ? std::min(most_meanwhile, std::max<Index>(1, cores / 2))
                                    : std::min({most_threads, cores, static_cast<Index>(needed / worth_a_thread)}) - 1;
   try {
+    const detail::NoSignals in_the_threads;
     for (Index t = 0; t < threads; t++) copying_.emplace_back([this] { save_missing(); });
   } catch (const std::exception&) {  // no more threads: this one copies, or whoever overwrites
   }

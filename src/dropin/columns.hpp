@@ -8,6 +8,8 @@
 
 #include <tessera/types.hpp>
 
+#include "common/no_signals.hpp"
+
 namespace tessera::dropin {
 
 /// Calls `columns(first, last)` for ranges of n columns. Uses several threads if the columns have many bytes: one core
@@ -20,6 +22,7 @@ void for_columns(Index n, double bytes, Columns columns) {
   Index done = 0;  // columns that another thread copies
   std::vector<std::jthread> others;
   try {
+    const detail::NoSignals in_the_threads;
     for (Index t = 1; t < threads; t++) {
       const Index next = n * t / threads;
       others.emplace_back(columns, done, next);

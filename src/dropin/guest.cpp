@@ -18,6 +18,7 @@
 
 #include "common/environment.hpp"
 #include "common/known_variables.hpp"
+#include "common/no_signals.hpp"
 #include "foreign_blas.hpp"
 #include "spare_memory.hpp"
 
@@ -59,7 +60,6 @@ void stop_at_exit() {
 class ExitsWait {
  public:
   ExitsWait() {
-    const NoSignals in_our_threads;
     try {
       registering_ = std::jthread([](const std::stop_token& stop) {
         for (; !stop.stop_requested(); std::this_thread::sleep_for(interval)) stop_at_exit();
@@ -98,6 +98,7 @@ class StayLoaded {
   /// For a thread that the program does not know: it runs code of this library, so another one closes it, which runs
   /// none.
   void release() const {
+    const detail::NoSignals in_the_thread;
     thrd_t closing{};
     if (library_ != nullptr && thrd_create(&closing, dlclose, library_) == thrd_success) thrd_detach(closing);
   }
@@ -203,7 +204,7 @@ bool Guest::start_beside() {
     if (state_ == State::NotStarted && !forking_) {
       stop_at_exit();  // an exit may come before the new thread runs
       state_ = State::Starting;
-      const NoSignals in_our_threads;
+      const detail::NoSignals in_our_threads;
       try {
         starter_ = std::thread([this, until_started] {
           inside = starts_here = true;

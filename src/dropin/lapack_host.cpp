@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/no_signals.hpp"
 #include "common/of_type.hpp"
 #include "fortran_call.hpp"
 
@@ -121,7 +122,10 @@ void* find_lapack(const HostBlas& blas, const char* symbol) {
     void* const found = library != nullptr ? dlsym(library, symbol) : nullptr;
     return found != nullptr && !is_ours(found) ? found : nullptr;
   };
-  const auto open = [](const char* name) { return dlopen(name, RTLD_NOW | RTLD_LOCAL); };
+  const auto open = [](const char* name) {
+    const detail::NoSignals in_threads_of_a_blas;
+    return dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  };
   static void* const lapack = open("liblapack.so.3");
   if (void* const found = in(lapack); found != nullptr) return found;
   if (std::string_view(symbol).starts_with("LAPACKE_")) {

@@ -2,6 +2,7 @@
 #include <cuda_runtime.h>
 
 #include "codelets/codelet.hpp"
+#include "common/no_signals.hpp"
 #include "cuda_resources.hpp"
 #include "gpu.hpp"
 
@@ -20,6 +21,7 @@ std::string why_none(cudaError_t status) {
 }  // namespace
 
 Probe probe(int wanted, int first) {
+  const detail::NoSignals in_threads_of_the_driver;
   Probe found;
   int count = 0;
   if (const auto status = cudaGetDeviceCount(&count); status != cudaSuccess) {
@@ -46,6 +48,7 @@ Probe probe(int wanted, int first) {
 }
 
 std::vector<std::string> visible_devices() {
+  const detail::NoSignals in_threads_of_the_driver;
   std::vector<std::string> names;
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess) cudaGetLastError();
@@ -78,6 +81,7 @@ bool is_pinned(const void* data) {
 }
 
 bool can_pin() {
+  const detail::NoSignals in_threads_of_the_driver;
   int count = 0;
   if (cudaGetDeviceCount(&count) == cudaSuccess) return count > 0;
   cudaGetLastError();
@@ -87,6 +91,7 @@ bool can_pin() {
 bool factorizes_beside_products() { return codelets::can_factorize_beside_updates(); }
 
 PinnedMemory::PinnedMemory(void* data, std::size_t bytes) : data_(data) {
+  const detail::NoSignals in_threads_of_the_driver;  // this may be the first use of CUDA
   const auto status = cudaHostRegister(data, bytes, cudaHostRegisterPortable);
   cudaGetLastError();  // clears the error, so that it does not appear in a later call
   require(status, "pinning host memory");

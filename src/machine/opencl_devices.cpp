@@ -11,6 +11,7 @@
 
 #include "common/environment.hpp"
 #include "common/kept_signals.hpp"
+#include "common/no_signals.hpp"
 
 namespace tessera::opencl {
 
@@ -23,6 +24,7 @@ bool is_positive(const char* variable) { return detail::as_number<int>(detail::e
 /// The list that StarPU makes with the same types of devices.
 std::vector<cl_device_id> list(cl_device_type types) {
   const detail::KeptSignals until_drivers_have_started;
+  const detail::NoSignals in_their_threads;
   std::array<cl_platform_id, most_platforms> platforms{};
   cl_uint count = 0;
   if (clGetPlatformIDs(most_platforms, platforms.data(), &count) != CL_SUCCESS) return {};

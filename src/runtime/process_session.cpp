@@ -10,6 +10,8 @@
 #include <mutex>
 #include <new>
 #include <string>
+#include <thread>
+#include <utility>
 
 #include <tessera/error.hpp>
 #include <tessera/runtime.hpp>

@@ -67,6 +67,7 @@ struct Session::Parts {
 
 Session::Session(const RuntimeOptions& given)
     : parts_(std::make_unique<Parts>()), joined_(starpu_is_initialized() != 0) {
+  const NoSignals in_our_threads;  // of StarPU, of drivers and of copies
   host::require_library();
   const gpu::KeepCurrentDevice keep;
   const auto options = with_environment(given);
@@ -142,7 +143,7 @@ void Session::start(const RuntimeOptions& options) {
     machine_.gpu_memory =
         share_of_memory *
         static_cast<double>(std::ranges::min_element(machine_.gpu_info, {}, &gpu::Info::memory)->memory);
-  const auto limits = limit_memory(machine_.gpu_info, options.gpu_memory);
+  limit_memory(machine_.gpu_info, options.gpu_memory, variables);
   parts_->starpu_folder.emplace(opencl_devices);
   const auto folder = parts_->starpu_folder->announce();
   parts_->starpu.emplace(&conf);

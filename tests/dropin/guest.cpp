@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "products.hpp"
+#include "support/signals.hpp"
 
 extern "C" {
 int openblas_get_num_threads();
@@ -142,6 +143,26 @@ TEST(Guest, LeavesTheProgramsThingsAlone) {
   const auto ended = settings.run();
   EXPECT_TRUE(has_ended_silently(ended));
   EXPECT_EQ(ended.calls("devices"), 6) << ended;
+}
+
+/// The pattern of a server: compute something, then let one thread wait for the signal that ends it.
+const Scenario waiting{"a signal is waited for", [] {
+                         require(product_is_right(300), "a product");
+                         require_same({}, threads_that_take_signals(), "a thread takes the program's signals");
+                         sigset_t end;
+                         sigemptyset(&end), sigaddset(&end, SIGTERM);
+                         pthread_sigmask(SIG_BLOCK, &end, nullptr);
+                         kill(getpid(), SIGTERM);
+                         int got = 0;
+                         sigwait(&end, &got);
+                         require(got == SIGTERM, "another signal");
+                         return 0;
+                       }};
+
+TEST(Guest, LeavesSignalsToTheProgramsThreads) {
+  const auto ended = waiting.run();
+  EXPECT_TRUE(has_ended_silently(ended));
+  EXPECT_EQ(ended.calls("devices"), 1) << ended;
 }
 
 const Scenario interrupted{"a timer interrupts", [] {

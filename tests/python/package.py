@@ -398,6 +398,25 @@ class Pinned(Case):
             self.assertEqual((first, first + size), (min(addresses), max(addresses) + 8))
 
 
+SIGNALS = """
+import os, signal
+import numpy as np
+before = os.listdir("/proc/self/task")
+import tessera
+tessera.gemm(np.ones((50, 50)), np.ones((50, 50)))
+waited_for = 1 << (signal.SIGTERM - 1) | 1 << (signal.SIGINT - 1)
+new = [task for task in os.listdir("/proc/self/task") if task not in before]
+assert new, "no workers"
+for task in new:
+    with open(f"/proc/self/task/{task}/status") as status:
+        mask = next(line.split()[1] for line in status if line.startswith("SigBlk:"))
+    assert int(mask, 16) & waited_for == waited_for, (task, mask)
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+os.kill(os.getpid(), signal.SIGTERM)
+print("got", signal.Signals(signal.sigwait({signal.SIGTERM})).name)
+"""
+
+
 class Library(Case):
     def test_runtime(self):
         tessera.init()

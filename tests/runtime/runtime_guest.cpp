@@ -3,11 +3,17 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <starpu.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <thread>
+#include <vector>
 
+#include <tessera/tessera.h>
 #include <tessera/blas.hpp>
 #include <tessera/blas3.hpp>
 #include <tessera/error.hpp>

@@ -4,6 +4,7 @@ import ctypes
 import os
 import pathlib
 import re
+import signal
 
 SONAME = "libtessera.so.0"
 
@@ -64,6 +65,17 @@ class RuntimeFailure(Error, RuntimeError):
     """The machine or StarPU could not do it."""
 
 
+def without_signals(start):
+    """Calls a function with the signals of this thread blocked. The threads that it starts inherit that, and leave the
+    program's signals to the program's threads. Faults stay unblocked, as in the library."""
+    faults = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGSYS}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals() - faults)
+    try:
+        return start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def load():
     """Opens the library that TESSERA_LIBRARY names; else the one of the prefix in which this package is installed; else
     what the loader finds."""
@@ -71,7 +83,7 @@ def load():
     beside = pathlib.Path(__file__).resolve().parents[3] / SONAME  # PREFIX/lib, from PREFIX/lib/tessera/python/tessera
     place = named or (str(beside) if beside.exists() else SONAME)
     try:
-        return ctypes.CDLL(place)
+        return without_signals(lambda: ctypes.CDLL(place))
     except OSError as error:
         raise ImportError(f"tessera cannot load its library: {error}. TESSERA_LIBRARY may name the file {SONAME}; it is "
                           + (f"{named!r} now." if named else f"not set, and there is no {beside}.")) from error

@@ -2,8 +2,9 @@
 #include "ticker.hpp"
 
 #include <chrono>
-#include <csignal>
 #include <utility>
+
+#include "common/no_signals.hpp"
 
 namespace tessera::detail {
 
@@ -12,16 +13,8 @@ constexpr std::chrono::milliseconds between_ticks{200};
 }
 
 Ticker::Ticker(std::function<void()> tick) : tick_(std::move(tick)) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // the new thread inherits the mask: signals go to the program's threads
-  try {
-    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
-  } catch (...) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw;
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  const NoSignals in_the_thread;
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
 void Ticker::run(const std::stop_token& stop) {

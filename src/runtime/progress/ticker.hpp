@@ -9,7 +9,7 @@
 
 namespace tessera::detail {
 
-/// Calls a function five times a second from its own thread, which blocks all signals.
+/// Calls a function five times a second from its own thread, which takes no signals.
 class Ticker {
  public:
   /// Starts the thread, which calls `tick` at once for the first time. The destructor stops it.

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <sys/stat.h>
+
+#include "no_signals.hpp"
+
+namespace tessera::detail {
+
+/// The number of threads of this process; 0 if it is unknown.
+inline unsigned long threads_of_process() {
+  struct stat tasks {};
+  return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink > 2 ? tasks.st_nlink - 2 : 0;
+}
+
+/// OpenBLAS starts its threads when it is loaded. Where the program links it, the loader does that before any code of
+/// ours runs, and these threads take the program's signals. This starts them again, without signals. It does so only if
+/// they are the only threads beside the calling one: nobody computes with them now. Does nothing for another BLAS.
+/// @param find  (const char* symbol) → void*, in the library of the BLAS
+template <typename Find>
+void start_openblas_threads_without_signals(Find find) {
+  const auto function = [&]<typename Function>(Function*, const char* name) {
+    return reinterpret_cast<Function*>(find(name));
+  };
+  using Count = int();
+  using SetCount = void(int);
+  auto* const stop = function(static_cast<Count*>(nullptr), "blas_thread_shutdown_");
+  auto* const count = function(static_cast<Count*>(nullptr), "openblas_get_num_threads");
+  auto* const start = function(static_cast<SetCount*>(nullptr), "openblas_set_num_threads");
+  const auto* const started = static_cast<const int*>(find("blas_num_threads"));  // the calling thread among them
+  const auto* const running = static_cast<const int*>(find("blas_server_avail"));
+  if (stop == nullptr || count == nullptr || start == nullptr || started == nullptr || running == nullptr) return;
+  if (*running == 0 || *started < 2 || threads_of_process() != static_cast<unsigned long>(*started)) return;
+  const NoSignals in_new_threads;
+  const int used = count();
+  stop();
+  start(used);
+}
+
+}  // namespace tessera::detail
