@@ -9,6 +9,7 @@
 #include "common/failure.hpp"
 #include "common/float_mode.hpp"
 #include "host_blas.hpp"
+#include "one_thread.hpp"
 #include "tile.hpp"
 
 #ifdef TESSERA_WITH_CUDA
@@ -127,6 +128,7 @@ void on_cpu(void* buffers[], void* args) {
   if (!may_run<Kernel>()) return;
   const auto& known = *static_cast<const typename Kernel::Args*>(args);
   const detail::float_mode::Within that_of_the_caller(known.work.mode);
+  const host::OneThread per_call;
   Kernel::run(OnHost{}, buffers, known);
 }
 

@@ -40,7 +40,7 @@ const char* tessera_version(void);
  *  @param gpus  GPUs; -1: TESSERA_GPUS, else the default */
 tessera_status tessera_init(int cpus, int gpus);
 
-/** Waits for everything submitted; the last call stops what the first `tessera_init` started. */
+/** Waits for everything submitted; the last call stops what the first `tessera_init`, or else a routine, started. */
 tessera_status tessera_finalize(void);
 
 /** Waits until every task that was submitted before has run. What other threads submit meanwhile does not prolong the

@@ -111,9 +111,14 @@ tessera_status tessera_finalize(void) {
     detail::require_can_wait("tessera_finalize");
     std::unique_ptr<Runtime> last;
     const std::lock_guard lock(mutex);
-    if (runtimes.empty()) throw RuntimeError("tessera_finalize: there was no tessera_init");
-    last = std::move(runtimes.back());
-    runtimes.pop_back();
+    if (!runtimes.empty()) {
+      last = std::move(runtimes.back());
+      runtimes.pop_back();
+      if (!runtimes.empty()) return;
+    }
+    const bool started_by_itself = detail::end_own_session();
+    if (last == nullptr && !started_by_itself)
+      throw RuntimeError("tessera_finalize: nothing runs that tessera_init or a routine has started");
   });
 }
 

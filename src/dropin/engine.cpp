@@ -17,7 +17,6 @@
 #include <tessera/error.hpp>
 #include <tessera/runtime.hpp>
 
-#include "codelets/host_blas.hpp"
 #include "common/environment.hpp"
 #include "common/of_type.hpp"
 #include "lapack_engine.hpp"
@@ -30,7 +29,6 @@
 #include "runtime/ranks_of_node.hpp"
 #include "runtime/run_json.hpp"
 #include "runtime/session.hpp"
-#include "runtime/session_resources.hpp"
 #include "runtime/thread_supply.hpp"
 
 namespace tessera::dropin {
@@ -40,25 +38,22 @@ namespace {
 thread_local bool ours = false;  ///< this thread submits tasks of a drop-in call
 
 /// Lets StarPU's workers run during calls, and pauses them between calls: idle workers poll, which would take cores
-/// from the program. While CPU workers compute tiles, OpenBLAS uses one thread for each tile.
+/// from the program.
 class Activity {
  public:
   /// @param pauses  whether to pause the workers between calls; false if the program uses them, too
-  void begin(bool pauses, bool cpus_compute) {
-    pauses_ = pauses, cpus_compute_ = cpus_compute;
+  void begin(bool pauses) {
+    pauses_ = pauses;
     if (pauses_) starpu_pause(), paused_ = true;
   }
 
   void enter() {
     const std::lock_guard lock(mutex_);
-    if (calls_++ > 0) return;
-    resume();
-    if (cpus_compute_) threads_ = host::threads(), host::set_threads(1);
+    if (calls_++ == 0) resume();
   }
   void leave() {
     const std::lock_guard lock(mutex_);
     if (--calls_ > 0) return;
-    if (cpus_compute_) host::set_threads(threads_);
     if (pauses_) starpu_pause(), paused_ = true;
   }
 
@@ -85,9 +80,7 @@ class Activity {
   }
 
   std::mutex mutex_;
-  int calls_ = 0;    // guarded by mutex_, as are the next three
-  int threads_ = 1;  ///< OpenBLAS's setting before the call
-  bool cpus_compute_ = false;
+  int calls_ = 0;  // guarded by mutex_
   std::atomic<bool> pauses_ = false;
   std::atomic<bool> paused_ = false;
 };
@@ -128,7 +121,6 @@ std::unique_ptr<Runtime> start_on_share(RuntimeOptions options) {
   // In a thread of its own: others of the node look at where the program's threads may run.
   return std::async(std::launch::async,
                     [&] {
-                      const detail::SingleHostThread::LeftToCaller to_activity;
                       const detail::PartOfCores part(shared.cores.part, shared.cores.parts);
                       options.cpus_without_gpus = part.cores();
                       return std::make_unique<Runtime>(options);
@@ -141,7 +133,6 @@ const char* start(int gpus, bool cpu_only, bool need_gpus) {
   try {
     RuntimeOptions options;
     options.gpus = cpu_only ? 0 : gpus;
-    const detail::SingleHostThread::LeftToCaller to_activity;
     if (starpu_is_initialized() == 0) detail::require_threads(thread_count(options, need_gpus));
     s.runtime = start_on_share(options);
     s.session = detail::session();
@@ -150,8 +141,7 @@ const char* start(int gpus, bool cpu_only, bool need_gpus) {
                                                              : s.session->unused_devices().front());
     s.devices = detail::machine_text(s.session->machine());
     const bool alone = !s.session->joined() && s.session->policy() == "tessera";
-    const auto& machine = s.session->machine();
-    s.activity.begin(alone, machine.placement == Placement::Scheduler || !machine.sharing_cores.empty());
+    s.activity.begin(alone);
     if (alone) tessera_sched_on_submission([] { started().activity.submitted(); });
     return nullptr;
   } catch (const std::exception& error) {

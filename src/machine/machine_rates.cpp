@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "codelets/host_blas.hpp"
+#include "codelets/one_thread.hpp"
 #include "common/cache.hpp"
 #include "common/exit_gate.hpp"
 #include "gpu.hpp"
@@ -58,23 +59,9 @@ double cpu_product_seconds(int n) {
   return best;
 }
 
-/// The host BLAS uses one thread while this object lives. In the drop-in it otherwise uses the program's number. Only
-/// for the start of a session: nothing else sets that number then.
-class OneHostThread {
- public:
-  OneHostThread() : before_(host::threads()) { host::set_threads(1); }
-  ~OneHostThread() {
-    if (before_ > 0) host::set_threads(before_);
-  }
-  OneHostThread(const OneHostThread&) = delete;
-  OneHostThread& operator=(const OneHostThread&) = delete;
-
- private:
-  int before_;
-};
-
 template <Scalar T>
 CostCurve measure_cpu() {
+  const host::OneThread per_call;
   std::vector<CostCurve::Point> points;
   points.reserve(cpu_sizes.size());
   for (const int n : cpu_sizes) points.push_back({product_flops<T>(n), cpu_product_seconds<T>(n)});
@@ -271,10 +258,7 @@ template <Scalar T>
 MachineRates rates_before_start(const Machine& machine) {
   const std::lock_guard lock(measuring);
   auto& rates = rates_of<T>();
-  if (rates.cpu.empty()) {
-    const OneHostThread while_measured;
-    rates.cpu = measure_cpu<T>();
-  }
+  if (rates.cpu.empty()) rates.cpu = measure_cpu<T>();
   MachineRates known;
   known.cpu = rates.cpu;
   const auto& curves = measured(machine, true).curves;

@@ -17,6 +17,7 @@
 #include <tessera/runtime.hpp>
 
 #include "calls.hpp"
+#include "codelets/one_thread.hpp"
 #include "common/exit_gate.hpp"
 #include "machine/machine_rates.hpp"
 #include "options.hpp"
@@ -49,6 +50,7 @@ void begin_as_child() {
   new (&mutex) std::mutex;
   new (&ended) std::condition_variable;
   exit_gate::open();
+  host::OneThread::begin_as_child();
 }
 
 /// A session, and what is to be done when it has ended. A forked child keeps what it has inherited.
@@ -156,6 +158,16 @@ std::shared_ptr<Session> session(const RuntimeOptions& options) {
   existing = running.lock();
   if (existing && !joined) require_possible(complete, existing->machine());
   return existing ? existing : make_session(lock, options);
+}
+
+bool end_own_session() {
+  std::shared_ptr<Session> own;  // released after the mutex, under which no session may end
+  {
+    const std::lock_guard lock(mutex);
+    own.swap(until_exit);
+  }
+  if (own != nullptr) own->wait_for_everything();
+  return own != nullptr;
 }
 
 std::shared_ptr<Session> session() {

@@ -22,6 +22,11 @@ std::shared_ptr<Session> session_to_wait(const char* what);
 /// The session that runs, or a new one with `options` that lives as long as somebody holds it.
 std::shared_ptr<Session> session(const RuntimeOptions& options);
 
+/// Waits for everything submitted, and lets go of the session that a routine has started by itself. It ends unless
+/// somebody else holds it.
+/// @return false if there is none
+bool end_own_session();
+
 /// @param what  the routine that asks, as the user knows it
 /// @throws RuntimeError within a StarPU task or its callback, where waiting would block the worker that is waited for,
 ///         and in a forked child

@@ -61,7 +61,6 @@ struct Session::Parts {
   std::optional<Recording> recording;
   std::optional<ShownProgress> progress;
   std::optional<RunningStarpu> starpu;
-  std::optional<SingleHostThread> host_thread;
   std::optional<PreparedDevices> devices;
 };
 
@@ -89,7 +88,6 @@ Session::Session(const RuntimeOptions& given)
     start(options);
   }
   look_at_workers();
-  parts_->host_thread.emplace();
   measure_gpu_rates(machine_);  // now: no call of ours uses them yet
   parts_->devices.emplace(static_cast<std::size_t>(options.pinned_memory) << 20);
   if (machine_.placement == Placement::Automatic) machine_.placement = Placement::Home;
@@ -239,7 +237,6 @@ FairShares& Session::shares() const noexcept { return parts_->shares; }
 Session::~Session() {
   wait_for_everything();
   parts_->progress.reset();
-  parts_->host_thread.reset();
   parts_->devices.reset();
   if (parts_->recording) parts_->recording->end();
   parts_->starpu.reset();

@@ -8,7 +8,6 @@
 
 #include <tessera/error.hpp>
 
-#include "codelets/host_blas.hpp"
 #include "common/whole_file.hpp"
 #include "machine/gpu.hpp"
 #include "machine/gpu_workers.hpp"
@@ -35,23 +34,6 @@ RunningStarpu::~RunningStarpu() {
   const gpu::KeepCurrentDevice keep;
   const NoFileSizeSignal no_signal;  // StarPU writes its performance models of the program's own tasks
   starpu_shutdown();
-}
-
-namespace {
-thread_local bool host_threads_left = false;
-}  // namespace
-
-SingleHostThread::LeftToCaller::LeftToCaller() { host_threads_left = true; }
-SingleHostThread::LeftToCaller::~LeftToCaller() { host_threads_left = false; }
-
-SingleHostThread::SingleHostThread() {
-  if (host_threads_left) return;
-  before_ = host::threads();
-  host::set_threads(1);
-}
-
-SingleHostThread::~SingleHostThread() {
-  if (before_ > 0) host::set_threads(before_);
 }
 
 // Delegates to the default constructor, so that the destructor runs even if this constructor throws.

@@ -20,26 +20,6 @@ class RunningStarpu {
   RunningStarpu& operator=(const RunningStarpu&) = delete;
 };
 
-/// Sets OpenBLAS to one thread per call, and restores the former number.
-class SingleHostThread {
- public:
-  /// While one exists, sessions that the calling thread starts leave the number of threads alone: the program computes
-  /// on the host meanwhile, and its caller sets the number for the time of tasks.
-  struct LeftToCaller {
-    LeftToCaller();
-    ~LeftToCaller();
-    LeftToCaller(const LeftToCaller&) = delete;
-    LeftToCaller& operator=(const LeftToCaller&) = delete;
-  };
-  SingleHostThread();
-  ~SingleHostThread();
-  SingleHostThread(const SingleHostThread&) = delete;
-  SingleHostThread& operator=(const SingleHostThread&) = delete;
-
- private:
-  int before_ = 0;  ///< 0: it was left alone
-};
-
 /// cuBLAS handles and device heaps of the GPUs that StarPU drives, and staging buffers for copies to them. For OpenCL
 /// devices, kernels and queues.
 class PreparedDevices {

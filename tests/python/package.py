@@ -363,8 +363,6 @@ class Errors(Case):
             tessera.gemm(A, A, A)
         with self.assertRaisesRegex(tessera.ArgumentError, "^syrk: trans is 'C', must be one of N, T"):
             tessera.syrk(A.astype(complex), trans="C")
-        with self.assertRaisesRegex(tessera.RuntimeFailure, "there was no tessera_init"):
-            tessera.finalize()
         with self.assertRaisesRegex(tessera.ArgumentError, "^init: cpus is -2"):
             tessera.init(cpus=-2)
 
@@ -421,6 +419,20 @@ class Library(Case):
     def test_runtime(self):
         tessera.init()
         tessera.finalize()
+
+    def test_finalize_after_a_start_that_nobody_asked_for(self):
+        A = make(40, 40, KINDS[1])
+        for _ in range(2):
+            self.near(tessera.gemm(A, A), A @ A)
+            tessera.finalize()
+            with self.assertRaisesRegex(tessera.RuntimeFailure, "nothing runs that tessera_init or a routine has started"):
+                tessera.finalize()
+
+    def test_threads_take_no_signals(self):
+        """In a process of its own. Threads of NumPy's BLAS would belong to the program, so there are none."""
+        child = subprocess.run([sys.executable, "-B", "-s", "-c", SIGNALS], capture_output=True, text=True,
+                               env=dict(os.environ, OPENBLAS_NUM_THREADS="1"))
+        self.assertEqual((child.stdout, child.stderr), ("got SIGTERM\n", ""))
 
     def test_threads(self):
         A, B = make(40, 40, KINDS[1]), make(40, 40, KINDS[1])

@@ -85,10 +85,81 @@ TEST(CleanGuest, GivesOpenBlasItsThreadsBack) {
   if (host::threads() != 2) GTEST_SKIP() << "this CBLAS has one thread";
   {
     const Runtime runtime;
-    EXPECT_EQ(host::threads(), 1);
+    EXPECT_EQ(host::threads(), GetParam());
     compute<double>(1, 50);
+    EXPECT_EQ(host::threads(), GetParam()) << "after a call";
   }
+  EXPECT_EQ(host::threads(), GetParam()) << "after the Runtime";
+}
+
+TEST_P(ThreadsOfOpenBlas, AreTheProgramsAfterAStartThatNobodyAskedFor) {
+  compute<double>(1, 50);
+  EXPECT_EQ(host::threads(), GetParam());
+  EXPECT_EQ(tessera_finalize(), TESSERA_SUCCESS) << tessera_last_error();
+  EXPECT_EQ(host::threads(), GetParam());
+  EXPECT_EQ(tessera_finalize(), TESSERA_RUNTIME_FAILURE) << "nothing is left";
+}
+
+INSTANTIATE_TEST_SUITE_P(Several, ThreadsOfOpenBlas, ::testing::Values(2, 3));
+
+/// What a tile sees, and what the program sees that sets the number while a tile is computed.
+TEST(OneThread, IsForAsLongAsAnyoneNeedsIt) {
+  const int before = host::threads();
+  host::set_threads(3);
+  if (host::threads() != 3) GTEST_SKIP() << "this CBLAS has one thread";
+  {
+    std::optional<host::OneThread> first(std::in_place), second(std::in_place);
+    EXPECT_EQ(host::threads(), 1);
+    first.reset();
+    EXPECT_EQ(host::threads(), 1) << "the second one is left";
+    second.reset();
+    EXPECT_EQ(host::threads(), 3);
+  }
+  {
+    const host::OneThread tile;
+    host::set_threads(2);
+  }
+  EXPECT_EQ(host::threads(), 2) << "the program has set it";
+  host::set_threads(before);
+}
+
+TEST(OneThread, IsNotInheritedByAForkedChild) {
+  compute<double>(1, 50);  // registers the handlers of fork
+  const int before = host::threads();
+  host::set_threads(3);
+  if (host::threads() != 3) GTEST_SKIP() << "this CBLAS has one thread";
+  pid_t child = -1;
+  {
+    const host::OneThread tile;
+    child = fork();
+    if (child == 0) _exit(host::threads());
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 3);
+  host::set_threads(before);
+  EXPECT_EQ(tessera_finalize(), TESSERA_SUCCESS);
+}
+
+TEST(OneThread, IsRightWhereManyComeAndGo) {
+  const int before = host::threads();
+  host::set_threads(2);
+  if (host::threads() != 2) GTEST_SKIP() << "this CBLAS has one thread";
+  std::atomic<int> wrong = 0;
+  {
+    std::vector<std::jthread> workers;
+    for (int w = 0; w < 4; w++)
+      workers.emplace_back([&] {
+        for (int i = 0; i < 20000; i++) {
+          const host::OneThread tile;
+          if (host::threads() != 1) wrong++;
+        }
+      });
+  }
+  EXPECT_EQ(wrong, 0);
   EXPECT_EQ(host::threads(), 2);
+  host::set_threads(before);
 }
 
 void start_starpu() {

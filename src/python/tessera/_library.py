@@ -180,7 +180,8 @@ def init(cpus=-1, gpus=-1):
 
 
 def finalize():
-    """Waits for everything submitted; the last call stops what the first `init` started."""
+    """Waits for everything submitted; the last call stops what the first `init` started. Without `init`, it stops what
+    the first routine has started by itself."""
     status = library.tessera_finalize()
     if status != 0:
         explain(status, "finalize")

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "one_thread.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <new>
+
+#include "host_blas.hpp"
+#include "host_library.hpp"
+
+namespace tessera::host {
+
+namespace {
+
+/// Where OpenBLAS computes with OpenMP, OpenMP has the number of threads, one for each thread that calls.
+struct OpenMp {
+  int (*threads)() = nullptr;
+  void (*set_threads)(int) = nullptr;
+
+  static const OpenMp& of_openblas() {
+    static const OpenMp only;
+    return only;
+  }
+  explicit operator bool() const { return threads != nullptr && set_threads != nullptr; }
+
+ private:
+  OpenMp() {
+    constexpr int with_openmp = 2;  // OPENBLAS_OPENMP, which older headers lack
+    auto* const kind = reinterpret_cast<int (*)()>(symbol("openblas_get_parallel"));
+    if (kind == nullptr || kind() != with_openmp) return;
+    threads = reinterpret_cast<int (*)()>(symbol("omp_get_max_threads"));
+    set_threads = reinterpret_cast<void (*)(int)>(symbol("omp_set_num_threads"));
+  }
+};
+
+// Never destroyed: tasks may run while the process exits.
+auto& changing = *new std::mutex;  // held while the number of threads is changed, and `users` with it from or to 0
+std::atomic<int> users = 0;        // objects of OneThread
+int number_before = 0;             // guarded by `changing`
+
+/// Sets the number without starting threads: a worker's would be bound to its core. OpenBLAS's own function does start
+/// them if a fork has stopped them.
+void change(int count) {
+  static int* const number = static_cast<int*>(symbol("blas_cpu_number"));
+  if (number != nullptr) __atomic_store_n(number, count, __ATOMIC_RELAXED);
+  else set_threads(count);
+}
+
+/// Joins the users if there are some: the number of threads is 1 then.
+bool join_users() {
+  int now = users.load();
+  while (now > 0 && !users.compare_exchange_weak(now, now + 1)) {
+  }
+  return now > 0;
+}
+
+/// Leaves the users if others remain.
+bool leave_users() {
+  int now = users.load();
+  while (now > 1 && !users.compare_exchange_weak(now, now - 1)) {
+  }
+  return now > 1;
+}
+
+}  // namespace
+
+OneThread::OneThread() {
+  if (const auto& openmp = OpenMp::of_openblas()) {
+    before_ = openmp.threads();
+    openmp.set_threads(1);
+    return;
+  }
+  if (join_users()) return;
+  const std::lock_guard lock(changing);
+  if (join_users()) return;
+  number_before = threads();
+  if (number_before != 1) change(1);
+  users = 1;
+}
+
+OneThread::~OneThread() {
+  if (const auto& openmp = OpenMp::of_openblas()) {
+    openmp.set_threads(before_);
+    return;
+  }
+  if (leave_users()) return;
+  const std::lock_guard lock(changing);
+  if (users.fetch_sub(1) > 1) return;  // others have joined; from 0, they need the lock
+  if (number_before != 1 && threads() == 1) change(number_before);
+}
+
+void OneThread::begin_as_child() noexcept {
+  new (&changing) std::mutex;
+  if (users.exchange(0) > 0 && number_before != 1) change(number_before);
+}
+
+}  // namespace tessera::host
