@@ -15,6 +15,8 @@
 #include <tessera/error.hpp>
 
 #include "common/environment.hpp"
+#include "common/no_signals.hpp"
+#include "common/starpu_variables.hpp"
 #include "machine/free_memory.hpp"
 #include "node_share.hpp"
 #include "process_end.hpp"
@@ -83,15 +85,18 @@ void Network::start(const RuntimeOptions& options) {
     const ShareOfNode share(comm_);
     on_node = share.on_node();
     // StarPU binds the thread that polls the network to a core of its own, or to one that a worker has.
-    const TemporaryVariable unbound("STARPU_MPI_NOBIND", "1"), silent("STARPU_SILENT", "1");
+    StarpuVariables variables;
+    variables.set("STARPU_MPI_NOBIND", "1");
+    variables.set("STARPU_SILENT", "1");
     std::size_t least_bytes = 0;
     together(comm_of_values_, [&] {
       least_bytes = Neighbours::least_bytes_asked_for();
       runtime_.emplace(with_trace(with_share(options, share)));
       session_ = detail::session();
     });
-    std::vector<TemporaryVariable> trace_file;
-    if (const auto* recording = session_->recording()) trace_file = recording->name_of_file();
+    if (const auto* recording = session_->recording()) recording->name_file_in(variables);
+    const StarpuVariables::InForce until_started(variables);
+    const NoSignals in_threads;  // of StarPU-MPI, and of copies between processes
     if (starpu_mpi_init_comm(nullptr, nullptr, 0, comm_) != 0) throw RuntimeError("StarPU-MPI cannot start");
 #ifndef STARPU_SIMGRID  // there, processes share an address space, and no time passes while a thread copies
     constexpr int most_readers = 8;

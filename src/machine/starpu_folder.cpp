@@ -171,9 +171,8 @@ StarpuFolder::StarpuFolder(const std::vector<gpu::Info>& opencl_devices) {
   throw RuntimeError("StarPU needs a folder that it can write: set TESSERA_CACHE_DIR to one (" + reasons + ")");
 }
 
-std::optional<TemporaryVariable> StarpuFolder::announce() const {
-  if (path_.empty()) return {};
-  return TemporaryVariable("STARPU_PERF_MODEL_DIR", path_.string(), TemporaryVariable::IfSet::Replace);
+void StarpuFolder::announce_in(StarpuVariables& variables) const {
+  if (!path_.empty()) variables.set("STARPU_PERF_MODEL_DIR", path_.string(), StarpuVariables::IfSet::Replace);
 }
 
 }  // namespace tessera::detail

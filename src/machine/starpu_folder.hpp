@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/cache.hpp"
-#include "common/environment.hpp"
+#include "common/starpu_variables.hpp"
 #include "gpu.hpp"
 
 namespace tessera::detail {
@@ -26,9 +26,8 @@ class StarpuFolder {
   /// @throws RuntimeError if no folder can be written, or the links cannot be measured
   explicit StarpuFolder(const std::vector<gpu::Info>& opencl_devices = {});
 
-  /// Sets the environment variable that makes StarPU use this folder. Keep the result until starpu_init has returned,
-  /// and this object until StarPU has shut down.
-  std::optional<TemporaryVariable> announce() const;
+  /// Adds the variable that makes StarPU use this folder. Keep this object until StarPU has shut down.
+  void announce_in(StarpuVariables& variables) const;
 
  private:
   std::filesystem::path path_;  ///< empty: StarPU uses the user's folder

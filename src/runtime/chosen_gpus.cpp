@@ -118,9 +118,8 @@ bool is_limited(Index memory, bool opencl) {
   return memory > 0 || std::getenv(starpu_limit(opencl).c_str()) != nullptr;
 }
 
-std::vector<TemporaryVariable> limit_memory(const std::vector<gpu::Info>& gpus, Index memory) {
+void limit_memory(const std::vector<gpu::Info>& gpus, Index memory, StarpuVariables& variables) {
   constexpr double mebibyte = 1 << 20, workspace = 64 * mebibyte;  // the workspace: codelets/device_handles.hpp
-  std::vector<TemporaryVariable> limits;
   for (const auto& gpu : gpus) {
     if (static_cast<double>(memory) * mebibyte > static_cast<double>(gpu.memory))
       throw ArgumentError("Runtime", 8, "gpu_memory",
@@ -128,13 +127,11 @@ std::vector<TemporaryVariable> limit_memory(const std::vector<gpu::Info>& gpus, 
                               std::to_string(gpu.memory >> 20));
     if (is_limited(memory, gpu.opencl)) continue;
     const auto most = static_cast<Index>(share_of_memory * (static_cast<double>(gpu.free) - workspace) / mebibyte);
-    limits.emplace_back(starpu_limit(gpu.opencl, std::to_string(gpu.ordinal)),
-                        std::to_string(std::max<Index>(1, most)));  // 0 would be no limit
+    variables.set(starpu_limit(gpu.opencl, std::to_string(gpu.ordinal)),
+                  std::to_string(std::max<Index>(1, most)));  // 0 would be no limit
   }
   for (const bool opencl : {false, true})
-    if (memory > 0)
-      limits.emplace_back(starpu_limit(opencl), std::to_string(memory), TemporaryVariable::IfSet::Replace);
-  return limits;
+    if (memory > 0) variables.set(starpu_limit(opencl), std::to_string(memory), StarpuVariables::IfSet::Replace);
 }
 
 }  // namespace tessera::detail

@@ -5,7 +5,7 @@
 
 #include <tessera/runtime.hpp>
 
-#include "common/environment.hpp"
+#include "common/starpu_variables.hpp"
 #include "machine/gpu.hpp"
 
 namespace tessera::detail {
@@ -33,7 +33,8 @@ inline constexpr double share_of_memory = 0.9;
 bool is_limited(Index memory, bool opencl);
 
 /// StarPU takes the memory that it may use on each GPU from nowhere else than the environment.
-/// @param memory  [MiB]; 0: most of what is free, if the user has not told StarPU
-std::vector<TemporaryVariable> limit_memory(const std::vector<gpu::Info>& gpus, Index memory);
+/// @param memory     [MiB]; 0: most of what is free, if the user has not told StarPU
+/// @param variables  get the limits
+void limit_memory(const std::vector<gpu::Info>& gpus, Index memory, StarpuVariables& variables);
 
 }  // namespace tessera::detail

@@ -101,32 +101,31 @@ Recording::Recording(const fs::path& folder) : folder_(prepare(folder)) {
   ours.insert(folder_);
   leave_something_to_move();
   last_file = folder_ / (last_file.empty() ? std::string(unfinished) + "_0" : last_file.filename().string());
-  const auto set = [&](const char* name, const std::string& value, TemporaryVariable::IfSet if_set) {
-    settings_.emplace_back(name, value, if_set);
-  };
-  using IfSet = TemporaryVariable::IfSet;
-  set("STARPU_FXT_TRACE", "1", IfSet::Replace);
-  for (auto& name : name_of_file()) settings_.push_back(std::move(name));
-  set("STARPU_GENERATE_TRACE", "0", IfSet::Replace);
-  // In MiB, enough for 100,000 tasks. All workers wait while a full buffer is written. The buffer takes memory as it
-  // fills.
-  set("STARPU_TRACE_BUFFER_SIZE", "512", IfSet::Keep);
-  // The events that tessera-trace needs. Recording all events would give three times as many.
-  set("STARPU_FXT_EVENTS", "TASK|TASK_VERBOSE|DATA|DSM|DSM_VERBOSE|SCHED", IfSet::Keep);
-  starpu_fxt_autostart_profiling(1);  // otherwise StarPU ignores that variable and records all events
 }
 
-std::vector<TemporaryVariable> Recording::name_of_file() const {
-  std::vector<TemporaryVariable> names;
-  names.emplace_back("STARPU_FXT_PREFIX", folder_ / "", TemporaryVariable::IfSet::Replace);
-  names.emplace_back("STARPU_FXT_SUFFIX", unfinished, TemporaryVariable::IfSet::Replace);
-  return names;
+void Recording::announce_in(StarpuVariables& variables) const {
+  using IfSet = StarpuVariables::IfSet;
+  variables.set("STARPU_FXT_TRACE", "1", IfSet::Replace);
+  name_file_in(variables);
+  variables.set("STARPU_GENERATE_TRACE", "0", IfSet::Replace);
+  // The events that tessera-trace needs, unless the user names others. Recording all events would give three times as
+  // many. StarPU cuts this text into pieces where it finds it, so it gets a copy of the user's.
+  const std::string given(environment("STARPU_FXT_EVENTS"));
+  const std::string needed = "TASK|TASK_VERBOSE|DATA|DSM|DSM_VERBOSE|SCHED";
+  variables.set("STARPU_FXT_EVENTS", given.empty() ? needed : given, IfSet::Replace);
 }
+
+void Recording::name_file_in(StarpuVariables& variables) const {
+  using IfSet = StarpuVariables::IfSet;
+  variables.set("STARPU_FXT_PREFIX", folder_ / "", IfSet::Replace);
+  variables.set("STARPU_FXT_SUFFIX", unfinished, IfSet::Replace);
+}
+
+void Recording::choose_events() { starpu_fxt_autostart_profiling(1); }  // without it, StarPU records all events
 
 void Recording::begin(const Machine& machine, const std::string& policy) {
   // Words of the command line need not be UTF-8.
   json_ = run_json(machine, policy).dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-  settings_.clear();  // StarPU has read them
   tasks_.assign(starpu_worker_get_count(), 0);
   on_ = true;
   count(-1);

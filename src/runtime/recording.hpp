@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/environment.hpp"
+#include "common/starpu_variables.hpp"
 
 namespace tessera::detail {
 
@@ -19,14 +19,17 @@ struct Machine;
 /// counts. tessera-trace reads both.
 class Recording {
  public:
-  /// Sets environment variables that StarPU reads when it starts.
   /// @pre           StarPU is not running
   /// @param folder  created if it does not exist. A later session of the same process records into `folder`-2 and so on
   /// @throws ArgumentError if the folder cannot be written or already holds a trace, or if this StarPU cannot record
   explicit Recording(const std::filesystem::path& folder);
 
-  /// The variables that name the trace file. StarPU-MPI lets FxT name it again: keep the result while that starts.
-  [[nodiscard]] std::vector<TemporaryVariable> name_of_file() const;
+  /// Adds the variables that StarPU reads when it starts.
+  void announce_in(StarpuVariables& variables) const;
+  /// Adds those that name the trace file. StarPU-MPI lets FxT name it again when it starts.
+  void name_file_in(StarpuVariables& variables) const;
+  /// Call this just before StarPU starts, with the variables in force.
+  static void choose_events();
   /// Call this after StarPU has started.
   void begin(const Machine& machine, const std::string& policy);
   /// Waits for all tasks, then stops recording until `resume`.
@@ -45,7 +48,6 @@ class Recording {
   std::string write(bool complete) const;
 
   std::filesystem::path folder_;
-  std::vector<TemporaryVariable> settings_;
   bool on_ = false;
   std::map<std::pair<int, int>, std::int64_t> bytes_;  ///< moved while recording, by source and target node
   std::vector<std::int64_t> tasks_;                    ///< executed while recording, by worker

@@ -21,6 +21,8 @@
 #include "codelets/codelet.hpp"
 #include "codelets/host_library.hpp"
 #include "common/environment.hpp"
+#include "common/no_signals.hpp"
+#include "common/starpu_variables.hpp"
 #include "cores_beside_gpus.hpp"
 #include "counters.hpp"
 #include "machine/copying_threads.hpp"
@@ -112,12 +114,18 @@ void Session::start(const RuntimeOptions& options) {
   require_placement(machine_.placement, policy_);
   if (machine_.placement == Placement::Automatic && policy_ != our_policy) machine_.placement = Placement::Scheduler;
 
-  if (!options.trace.empty())
-    parts_->recording.emplace(options.trace);  // first: StarPU's defaults are from the environment
+  StarpuVariables variables;
+  variables.hide("STARPU_SCHED");  // StarPU would take that one instead
+  if (!options.trace.empty()) {    // first: it refuses a value with which StarPU would end the process
+    parts_->recording.emplace(options.trace);
+    parts_->recording->announce_in(variables);
+  }
   starpu_conf conf;
   starpu_conf_init(&conf);
   conf.catch_signals = 0;
-  const auto chosen = TemporaryVariable::absent("STARPU_SCHED");  // StarPU would take that one instead
+  // Enough for 100,000 tasks. All workers wait while a full buffer is written. It takes memory as it fills.
+  if (!options.trace.empty() && environment("STARPU_TRACE_BUFFER_SIZE").empty())
+    conf.trace_buffer_size = std::uint64_t{512} << 20;
   if (policy_ == our_policy) conf.sched_policy = tessera_sched_policy(), conf.sched_policy_name = nullptr;
   else conf.sched_policy_name = policy_.c_str();
   if (const int cpus = cpu_workers(options); cpus >= 0) conf.ncpus = cpus;
@@ -132,9 +140,8 @@ void Session::start(const RuntimeOptions& options) {
   if (conf.nopencl > 0) conf.use_explicit_workers_opencl_gpuid = 1;
   require_threads(threads_of(conf));
   // StarPU must list the devices that Tessera has listed.
-  std::optional<TemporaryVariable> processors;
-  if (opencl::counts_processors()) processors.emplace("STARPU_OPENCL_ON_CPUS", "1", TemporaryVariable::IfSet::Replace);
-  const TemporaryVariable silent("STARPU_SILENT", "1");
+  if (opencl::counts_processors()) variables.set("STARPU_OPENCL_ON_CPUS", "1", StarpuVariables::IfSet::Replace);
+  variables.set("STARPU_SILENT", "1");
   // What is free may change from one run to the next, and tiles, and so the bits of results, should not.
   const auto limited = [&](const gpu::Info& gpu) { return is_limited(options.gpu_memory, gpu.opencl); };
   if (!machine_.gpu_info.empty() && std::ranges::none_of(machine_.gpu_info, limited))
@@ -143,8 +150,12 @@ void Session::start(const RuntimeOptions& options) {
         static_cast<double>(std::ranges::min_element(machine_.gpu_info, {}, &gpu::Info::memory)->memory);
   limit_memory(machine_.gpu_info, options.gpu_memory, variables);
   parts_->starpu_folder.emplace(opencl_devices);
-  const auto folder = parts_->starpu_folder->announce();
-  parts_->starpu.emplace(&conf);
+  parts_->starpu_folder->announce_in(variables);
+  {
+    const StarpuVariables::InForce until_started(variables);
+    if (parts_->recording) Recording::choose_events();
+    parts_->starpu.emplace(&conf);
+  }
   if (conf.ncuda > 0 && static_cast<int>(starpu_opencl_worker_get_count()) < conf.nopencl)
     throw RuntimeError(starpu_leaves_out_opencl);
   for (const auto& gpu : opencl_devices) opencl::require_same_device(gpu.ordinal);

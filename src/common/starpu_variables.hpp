@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tessera::detail {
+
+/// What StarPU shall find in the environment. It takes some settings from nowhere else.
+class StarpuVariables {
+ public:
+  enum class IfSet { Keep, Replace };  ///< whether to keep or replace a value that the user has set
+
+  void set(std::string name, const std::string& value, IfSet if_set = IfSet::Keep);
+  /// Lets StarPU not find a variable that the user may have set.
+  void hide(std::string name) { wanted_.emplace_back(std::move(name), std::nullopt); }
+
+  /// While it lives, the process has an environment with these variables. `setenv` would free or move the program's
+  /// environment, which its other threads may be reading. This one is a table of its own, which the program's refers to
+  /// neither before nor afterwards, and nothing in it is ever freed: another thread may hold what `getenv` returned.
+  class InForce {
+   public:
+    explicit InForce(const StarpuVariables& variables);
+    /// If the program has changed the environment meanwhile, its changes stay, and the variables are taken out of it.
+    ~InForce();
+    InForce(const InForce&) = delete;
+    InForce& operator=(const InForce&) = delete;
+
+   private:
+    struct Change {
+      std::string name;
+      char* given;  ///< the program's entry; null: it has none
+      char* ours;   ///< our entry; null: the variable is hidden
+    };
+
+    bool is_untouched() const;
+    void take_out() const;
+
+    char** before_;
+    std::vector<Change> changes_;
+    const std::vector<char*>* table_ = nullptr;
+    std::vector<char*> content_;  ///< of the table, as it was made
+  };
+
+ private:
+  std::vector<std::pair<std::string, std::optional<std::string>>> wanted_;  ///< names and entries
+};
+
+}  // namespace tessera::detail
