@@ -160,6 +160,7 @@ bool dispatch_work(Guest& guest, const Work& work) {
 bool dispatch(const Call& call) noexcept {
   const detail::KeptErrno kept;
   auto& guest = Guest::of_process();
+  if (guest.is_inside()) guest.give_up_call_that_was_left(__builtin_frame_address(0));
   if (guest.is_inside()) return guest.host()(call);
   return dispatch_work(guest, BlasWork{call});
 }
@@ -167,6 +168,7 @@ bool dispatch(const Call& call) noexcept {
 bool dispatch(const LapackCall& call, Index& info) noexcept {
   const detail::KeptErrno kept;
   auto& guest = Guest::of_process();
+  if (guest.is_inside()) guest.give_up_call_that_was_left(__builtin_frame_address(0));
   if (guest.is_inside() || of_lapack.depth > 0) return guest.lapack()(call, info);
   return dispatch_work(guest, LapackWork{call, info});
 }

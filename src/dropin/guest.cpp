@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <new>
@@ -28,27 +29,20 @@ namespace {
 
 using detail::environment;
 
+/// The call on the devices that the calling thread has begun and not ended.
+[[gnu::tls_model("initial-exec")]] thread_local const DeviceCall* call_here = nullptr;
 /// True while the calling thread is in a call on the devices, or starts them.
 [[gnu::tls_model("initial-exec")]] thread_local bool inside = false;       // initial-exec: access takes a nanosecond
 [[gnu::tls_model("initial-exec")]] thread_local bool starts_here = false;  ///< the calling thread starts the devices
 
-/// Blocks the signals that other threads send, for as long as this object lives. Threads that are created meanwhile
-/// leave them blocked, so that the program's handlers run on the program's own threads.
-class NoSignals {
- public:
-  NoSignals() {
-    sigset_t blocked;
-    sigfillset(&blocked);
-    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&blocked, own);
-    pthread_sigmask(SIG_SETMASK, &blocked, &before_);
-  }
-  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  NoSignals(const NoSignals&) = delete;
-  NoSignals& operator=(const NoSignals&) = delete;
-
- private:
-  sigset_t before_{};
-};
+/// Whether a signal handler has jumped out of the function that `call` is a variable of: the stack, which grows towards
+/// lower addresses, is no longer as deep. A handler with a stack of its own has not jumped yet.
+/// @param frame  of a function that runs now
+bool has_been_left(const DeviceCall* call, const void* frame) {
+  stack_t stack{};
+  if (sigaltstack(nullptr, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0) return false;
+  return reinterpret_cast<std::uintptr_t>(frame) > reinterpret_cast<std::uintptr_t>(call);
+}
 
 void stop_at_exit() {
   std::atexit([] { Guest::of_process().stop_devices(); });
@@ -270,6 +264,20 @@ bool Guest::is_inside() const noexcept {
   return engine != nullptr && engine->in_a_task();
 }
 
+void Guest::give_up_call_that_was_left(const void* frame) {
+  if (call_here == nullptr || !has_been_left(call_here, frame)) return;
+  const detail::NoSignals with_the_lock;
+  call_here = nullptr;
+  engine_.load()->settle();  // what is left of the call writes to the program's memory
+  give_up("a signal handler has jumped out of a call on the devices: all further calls stay on the host BLAS");
+  {
+    const std::lock_guard lock(mutex_);
+    calls_--;
+  }
+  changed_.notify_all();
+  inside = false;
+}
+
 bool Guest::computed(const Job& job) {
   const bool first = !computed_[job.routine][blas::type_index(job.type)].exchange(true);
   if (first) stop_at_exit();
@@ -347,6 +355,7 @@ void Guest::after_fork_in_child() {
   if (state_ == State::Running || state_ == State::Starting) state_ = State::Off, forked_ = true;
   engine_ = nullptr;
   inside = starts_here = false;
+  call_here = nullptr;
   calls_ = 0, forking_ = false;
   devices_.clear();
   new (&changed_) std::condition_variable;  // the waiting threads do not exist in the child
@@ -374,6 +383,9 @@ DeviceCall::DeviceCall(Guest& guest, const Job& job) : guest_(guest) {
   }
   case Guest::State::Running: break;
   }
+  // A handler that jumped out of a start would leave it unfinished for ever, and lock out all other threads. Threads
+  // that start must not take the program's signals either.
+  const detail::NoSignals until_begun;
   inside = true;
   {
     std::unique_lock lock(guest.mutex_);
@@ -381,6 +393,7 @@ DeviceCall::DeviceCall(Guest& guest, const Job& job) : guest_(guest) {
     engine_ = guest.running(lock);
     if (engine_ != nullptr) guest.calls_++;
   }
+  call_here = engine_ != nullptr ? this : nullptr;
   if (engine_ == nullptr) inside = false;
   else if (guest.decision_.choose(job, *engine_) == Place::Host) release();
 }
@@ -389,7 +402,9 @@ DeviceCall::~DeviceCall() { release(); }
 
 void DeviceCall::release() {
   if (engine_ == nullptr) return;
+  const detail::NoSignals with_the_lock;
   engine_ = nullptr;
+  call_here = nullptr;
   {
     const std::lock_guard lock(guest_.mutex_);
     guest_.calls_--;

@@ -36,6 +36,12 @@ class Guest {
   /// Tessera's own tiles; they go to the host, and do not count as calls of the program.
   bool is_inside() const noexcept;
 
+  /// If a signal handler has jumped out of the calling thread's call on the devices: waits until nothing of it runs any
+  /// more, and turns off the devices. What the call had on its stack is lost, so it can never end, nor the devices
+  /// stop.
+  /// @param frame  of the function that the program calls now
+  void give_up_call_that_was_left(const void* frame);
+
   /// Turns off the devices: all later calls stay on the host. Tells the user the reason.
   void give_up(const std::string& why);
 

@@ -61,6 +61,13 @@ void Outstanding::end(Generation generation) noexcept {
   STARPU_PTHREAD_MUTEX_UNLOCK(&mutex_);
 }
 
+bool Outstanding::all_have_ended() noexcept {
+  if (starpu_pthread_mutex_trylock(&mutex_) != 0) return false;
+  const bool all = of_newest_ == 0 && older_.empty();
+  STARPU_PTHREAD_MUTEX_UNLOCK(&mutex_);
+  return all;
+}
+
 void Outstanding::wait([[maybe_unused]] bool awake) {
   std::map<Generation, Index> node{{0, 0}};  // allocated before the lock is taken
   STARPU_PTHREAD_MUTEX_LOCK(&mutex_);

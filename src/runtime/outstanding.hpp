@@ -41,6 +41,9 @@ class Outstanding {
   /// @param awake  whether the thread looks for the end for some milliseconds, before it sleeps
   void wait(bool awake = false);
 
+  /// Whether everything has ended. Does not wait, not even for the lock: false if somebody has it.
+  bool all_have_ended() noexcept;
+
  private:
   class Look;
 

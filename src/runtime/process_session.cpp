@@ -5,6 +5,7 @@
 #include <starpu.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
@@ -82,6 +83,28 @@ struct KeptSession {
   }
 };
 
+/// Waits for the calls of other threads, which end by themselves: their tasks run, and their threads submit the rest. A
+/// call that a signal handler has jumped out of never ends. It is given up when nothing has happened for as long as a
+/// call that goes on submits something, or as the longest task takes.
+/// @return false if a call has been given up
+bool calls_have_ended(Session& session) {
+  auto& calls = session.calls().unfinished();
+#ifdef STARPU_SIMGRID  // no simulated time passes between two looks
+  calls.wait();
+#else
+  using namespace std::chrono_literals;
+  using Clock = std::chrono::steady_clock;
+  constexpr auto longest_pause = 500ms, longest_task = 2000ms;
+  int left = starpu_task_nsubmitted();
+  for (auto changed = Clock::now(); !calls.all_have_ended(); std::this_thread::sleep_for(1ms)) {
+    const int now = starpu_task_nsubmitted();
+    if (std::exchange(left, now) != now) changed = Clock::now();
+    else if (Clock::now() - changed > (now == 0 ? longest_pause : longest_task)) return false;
+  }
+#endif
+  return true;
+}
+
 /// At the exit of the process: nothing may run on StarPU, CUDA and the BLAS any more, which end next, neither calls of
 /// other threads, nor tasks on matrices that nobody has destroyed. A session that is still held then never ends.
 void end_of_process() {
@@ -94,8 +117,14 @@ void end_of_process() {
   last.swap(until_exit);
   lock.unlock();
   finish_measuring();
-  if (last != nullptr) last->wait_for_everything();
-  else if (left != nullptr) left->calls().unfinished().wait();
+  const auto session = last != nullptr ? last : left;
+  if (session == nullptr) return;
+  if (calls_have_ended(*session)) {
+    if (last != nullptr) last->wait_for_everything();
+  } else {
+    static auto& never_ends = *new std::shared_ptr<Session>;  // its end would wait for that call
+    never_ends = session;
+  }
 }
 
 /// Once more when the library ends, for calls of other exit handlers.

@@ -2,6 +2,7 @@
 // A program that ends in the middle of a call, in each possible way. It ends soon, with its own status, and without a
 // crash. Each thread makes only one call, since OpenBLAS itself crashes or hangs if it is called during the exit.
 #include <atomic>
+#include <csetjmp>
 #include <csignal>
 #include <thread>
 
@@ -153,6 +154,74 @@ TEST(ExitInAHandler, WhileTheDevicesCompute) {
 
 TEST(ExitInAHandler, OnAWorkersThread) {
   EXPECT_TRUE(has_ended_silently(run_with_fake("raise in a worker", raised), 7));
+}
+
+sigjmp_buf before_the_call;
+
+void jump_out(int) { siglongjmp(before_the_call, 1); }
+
+/// Jumps out of a call, as a time limit of an interpreter may do. The session goes on.
+template <typename Call>
+void leave(Call call) {
+  std::signal(SIGALRM, jump_out);
+  static volatile bool left = false;
+  if (sigsetjmp(before_the_call, 1) == 0) call();
+  else left = true;
+  require(left, "the call was too short for this test");
+}
+
+const Scenario jumping{"a handler jumps out of a call", []() -> int {
+                         leave([] {
+                           static std::atomic<int> begun = 0;
+                           multiply(100, begun);
+                         });
+                         for (unsigned i = 0; i < 3; i++) require(product_is_right(100, i), "a product afterwards");
+                         const pid_t child = fork();
+                         if (child == 0) _exit(3);
+                         require(status_of(child) == 3, "the child's status");
+                         return 7;
+                       }};
+
+/// The fake engine raises the signal in its call.
+TEST(JumpOutOfACall, LeavesTheHostBlas) {
+  const auto ended = run_with_fake("raise in run", jumping);
+  EXPECT_TRUE(has_ended(ended, 7));
+  EXPECT_TRUE(says(ended, "a signal handler has jumped out of a call on the devices"));
+}
+
+const Scenario jumping_for_good{"a handler jumps out of a call that computes", []() -> int {
+                                  require(product_is_right(150), "a product before");
+                                  static std::atomic<int> begun = 0;
+                                  std::thread([main = pthread_self()] {
+                                    while (begun == 0) usleep(1000);
+                                    usleep(50000);
+                                    pthread_kill(main, SIGALRM);
+                                  }).detach();
+                                  leave([] { multiply(3000, begun); });
+                                  require(product_is_right(150), "a product afterwards");
+                                  return 7;
+                                }};
+
+TEST(JumpOutOfACall, LeavesTheHostBlasAndTheExit) {
+  if (std::getenv("TESSERA_TEST_NEEDS_GPUS") != nullptr) GTEST_SKIP() << "GPUs would be done too soon";
+  const auto ended = jumping_for_good.run({{"TESSERA_TILE", "512"}});  // few tasks, as above
+  EXPECT_TRUE(has_ended(ended, 7));
+  EXPECT_TRUE(says(ended, "a signal handler has jumped out of a call on the devices"));
+}
+
+const Scenario jumping_early{"a handler jumps out of a start", []() -> int {
+                               leave([] {
+                                 static std::atomic<int> begun = 0;
+                                 multiply(100, begun);
+                               });
+                               std::thread([] { require(product_is_right(100), "another thread's product"); }).join();
+                               require(product_is_right(100), "a product afterwards");
+                               return 7;
+                             }};
+
+/// The signal comes when the devices have started.
+TEST(JumpOutOfACall, LeavesAStartComplete) {
+  EXPECT_TRUE(has_ended(run_with_fake("raise in start", jumping_early), 7));
 }
 
 /// Computes in its destructor, which runs after all exit handlers that were registered later.

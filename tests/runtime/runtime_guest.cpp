@@ -19,6 +19,11 @@
 #include <tessera/error.hpp>
 #include <tessera/runtime.hpp>
 
+#include "codelets/host_blas.hpp"
+#include "codelets/one_thread.hpp"
+#include "runtime/calls.hpp"
+#include "runtime/process_session.hpp"
+#include "runtime/session.hpp"
 #include "support/oracle.hpp"
 
 namespace tessera::test {
@@ -80,9 +85,32 @@ TEST(CleanGuest, LeavesTheEnvironmentAlone) {
   EXPECT_THAT(variables(), ::testing::UnorderedElementsAreArray(before));
 }
 
-TEST(CleanGuest, GivesOpenBlasItsThreadsBack) {
-  host::set_threads(2);
-  if (host::threads() != 2) GTEST_SKIP() << "this CBLAS has one thread";
+/// A call that a signal handler has jumped out of while it submitted tasks.
+TEST(Exit, IsNotHeldUpByACallThatNeverEnds) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        const auto session = detail::session();
+        static const auto* const call = new detail::Call(session->calls(), session->shares(), false, false);
+        EXPECT_NE(call, nullptr);
+        std::exit(7);
+      },
+      ::testing::ExitedWithCode(7), "");
+}
+
+class ThreadsOfOpenBlas : public ::testing::TestWithParam<int> {
+ protected:
+  ThreadsOfOpenBlas() { host::set_threads(GetParam()); }
+  ~ThreadsOfOpenBlas() override { host::set_threads(before_); }
+  void SetUp() override {
+    if (host::threads() != GetParam()) GTEST_SKIP() << "this CBLAS has one thread";
+  }
+
+ private:
+  int before_ = host::threads();
+};
+
+TEST_P(ThreadsOfOpenBlas, AreTheProgramsWheneverNoTaskRuns) {
   {
     const Runtime runtime;
     EXPECT_EQ(host::threads(), GetParam());
