@@ -43,11 +43,12 @@ void tessera_sched_suggest_home(starpu_data_handle_t tile, int worker);
  * @param planned  0: no, as at first; else yes */
 void tessera_sched_plan_result(starpu_data_handle_t tile, int planned);
 
-/** Lets the policy prefetch a tile by itself. It does so for a task that overwrites a tile without reading it, if this
- * was called for all tiles of the task. StarPU's prefetch of the whole task would make the overwritten tile hard to
- * evict until it is unregistered. Call this at any time between registration and unregistration of the tile. It uses
- * `starpu_data_set_sched_data`. The caller promises to submit neither an invalidation nor a partition of the tile while
- * tasks that read it are unfinished: StarPU would abort.
+/** Lets the policy prefetch a tile of a ready task while another tile of that task is on its way to a peer, and the task
+ * waits for it. Without this, all tiles that the task reads are prefetched together when it need not wait any more.
+ *
+ * Call this at any time between registration and unregistration of the tile. It uses
+ * `starpu_data_set_sched_data`. The program may submit an invalidation or a partition of the tile at any time.
+ *
  * @param tile  the handle of the tile */
 void tessera_sched_allow_fetching(starpu_data_handle_t tile);
 

@@ -200,8 +200,7 @@ void Policy::request(Worker& worker, const Prefetches& prefetches) {
   if (prefetches.tasks.empty() && prefetches.tiles.empty()) return;
   for (auto* const task : prefetches.tasks)
     starpu_prefetch_task_input_for(task_of(task), static_cast<unsigned>(worker.id));
-  for (const auto& [tile, priority] : prefetches.tiles)
-    starpu_data_prefetch_on_node_prio(handle_of(tile), worker.node, 1, priority);
+  for (const auto& [tile, priority] : prefetches.tiles) prefetch(tile, worker.node, priority);
   if (state_.options.write_back) {
     std::vector<TileId> results;
     {

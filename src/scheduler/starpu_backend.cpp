@@ -38,6 +38,25 @@ bool host_has_room(starpu_data_handle_t tile) {
   return allocated != 0;
 }
 
+/// Calls request(task) for a task that is never submitted, and stands for a tile that it reads. StarPU's functions for
+/// single tiles are meant for the thread that submits tasks: called from a worker, they abort if the invalidation or
+/// the partition of the tile has been submitted. Its functions for tasks are meant for schedulers.
+template <typename Request>
+void request_for_reader(TileId tile, Request request) {
+  static starpu_codelet reader = [] {
+    starpu_codelet codelet{};
+    codelet.nbuffers = 1;
+    codelet.modes[0] = STARPU_R;
+    return codelet;
+  }();
+  starpu_task task;
+  starpu_task_init(&task);
+  task.cl = &reader;
+  task.handles[0] = handle_of(tile);
+  request(&task);
+  starpu_task_clean(&task);
+}
+
 /// The implementation of a task that a worker runs: the first that it has and that the codelet does not refuse.
 std::optional<unsigned> implementation_on(int worker, starpu_task* task) {
   unsigned number = 0;
@@ -157,25 +176,17 @@ void prefer_peers(const std::vector<std::vector<unsigned>>& peers) {
         starpu_bus_set_ngpus(bus, 1);
 }
 
-/// A task that is never submitted stands for the tile. StarPU's functions for single tiles are meant for the thread
-/// that submits tasks: called from a worker, they abort if the invalidation of the tile has been submitted. Its
-/// functions for tasks are meant for schedulers.
+void prefetch(TileId tile, unsigned node, int priority) {
+  request_for_reader(tile,
+                     [&](starpu_task* reader) { starpu_prefetch_task_input_on_node_prio(reader, node, priority); });
+}
+
 void write_back(const std::vector<TileId>& tiles) {
-  static starpu_codelet reader = [] {
-    starpu_codelet codelet{};
-    codelet.nbuffers = 1;
-    codelet.modes[0] = STARPU_R;
-    return codelet;
-  }();
-  for (auto* const tile : tiles) {
-    if (!host_has_room(handle_of(tile))) continue;
-    starpu_task task;
-    starpu_task_init(&task);
-    task.cl = &reader;
-    task.handles[0] = handle_of(tile);
-    starpu_idle_prefetch_task_input_on_node_prio(&task, STARPU_MAIN_RAM, STARPU_DEFAULT_PRIO);
-    starpu_task_clean(&task);
-  }
+  for (auto* const tile : tiles)
+    if (host_has_room(handle_of(tile)))
+      request_for_reader(tile, [](starpu_task* reader) {
+        starpu_idle_prefetch_task_input_on_node_prio(reader, STARPU_MAIN_RAM, STARPU_DEFAULT_PRIO);
+      });
 }
 
 }  // namespace tessera::scheduler

@@ -53,6 +53,10 @@ Links measured_links();
 /// @param peers  of each memory node
 void prefer_peers(const std::vector<std::vector<unsigned>>& peers);
 
+/// Prefetches a tile, and counts it as needed there; see ideas/fetching.hpp.
+/// @pre  a ready task reads the tile
+void prefetch(TileId tile, unsigned node, int priority);
+
 /// Copies tiles to the host when the links have nothing else to do, but not temporary tiles: the host has no room for
 /// them. The tasks that wrote the tiles may still hold them.
 void write_back(const std::vector<TileId>& tiles);

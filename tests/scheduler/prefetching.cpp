@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 
 #include "support/gate.hpp"
@@ -61,8 +62,6 @@ TEST_F(Prefetching, KeepsNoTileAfterTheTasksThatReadIt) {
 
 TEST_F(Prefetching, KeepsNoTileThatATaskOnlyWrote) {
   const Tiles tiles;
-  for (const auto* side : {&tiles.inputs, &tiles.outputs})
-    for (const auto& tile : *side) tessera_sched_allow_fetching(tile.handle());
   starpu_pause();
   for (std::size_t i = 0; i < tasks; i++)
     submit(only_on(
@@ -71,6 +70,50 @@ TEST_F(Prefetching, KeepsNoTileThatATaskOnlyWrote) {
   starpu_resume();
   starpu_task_wait_for_all();
   tiles.expect_none_kept();
+}
+
+/// Submits a task for each input that reads it and overwrites an output.
+void submit_readers(const Tiles& tiles, int worker) {
+  for (std::size_t i = 0; i < tasks; i++)
+    submit(only_on(
+        worker, task_of([](void**) {}, {{tiles.inputs[i].handle(), STARPU_R}, {tiles.outputs[i].handle(), STARPU_W}})));
+}
+
+// When the worker fetches the inputs, their invalidation has been submitted.
+TEST_F(Prefetching, FetchesWhatIsToBeInvalidated) {
+  Tiles tiles;
+  for (const auto& tile : tiles.inputs) tessera_sched_allow_fetching(tile.handle());
+  for (const auto& tile : tiles.outputs) tessera_sched_allow_fetching(tile.handle());
+  starpu_pause();
+  submit_readers(tiles, far_);
+  for (const auto& tile : tiles.inputs) starpu_data_invalidate_submit(tile.handle());
+  starpu_resume();
+  starpu_task_wait_for_all();
+  EXPECT_EQ(counts().tasks, tasks);
+}
+
+// The same for tasks on pieces of the inputs.
+TEST_F(Prefetching, FetchesWhatIsToBePartitioned) {
+  Tiles tiles;
+  for (const auto& tile : tiles.inputs) tessera_sched_allow_fetching(tile.handle());
+  for (const auto& tile : tiles.outputs) tessera_sched_allow_fetching(tile.handle());
+  starpu_data_filter halves{};
+  halves.filter_func = starpu_vector_filter_block, halves.nchildren = 2;
+  std::array<std::array<starpu_data_handle_t, 2>, tasks> pieces;
+  for (std::size_t i = 0; i < tasks; i++)
+    starpu_data_partition_plan(tiles.inputs[i].handle(), &halves, pieces[i].data());
+  std::uint64_t expected = 0;
+  for (int round = 0; round < 5; round++) {
+    expected = appended(expected, 1);
+    starpu_pause();
+    submit_readers(tiles, far_);
+    for (const auto& of_tile : pieces)
+      for (auto* const piece : of_tile)
+        submit(task_of([](void** buffers) { append(buffers[0], 1); }, {{piece, STARPU_RW}}));
+    starpu_resume();
+  }
+  for (std::size_t i = 0; i < tasks; i++) starpu_data_partition_clean(tiles.inputs[i].handle(), 2, pieces[i].data());
+  for (auto& input : tiles.inputs) EXPECT_EQ(input.value(), expected);
 }
 
 // Tasks are stolen after their tiles were prefetched for the victim. The next tasks that read these tiles there take

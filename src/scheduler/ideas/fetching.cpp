@@ -10,12 +10,6 @@ namespace tessera::scheduler {
 
 namespace {
 
-/// Whether a tile of a ready task may be fetched by itself. A task that also writes the tile locks it: StarPU would
-/// fetch the tile after the task.
-bool may_fetch_alone(const Backend& backend, const TileUse& use) {
-  return use.only_reads && backend.may_fetch(use.tile);
-}
-
 std::vector<TileId> tiles_read_by(const Task& task) {
   std::vector<TileId> tiles;
   for (const auto& use : task.tiles)
@@ -24,13 +18,6 @@ std::vector<TileId> tiles_read_by(const Task& task) {
 }
 
 }  // namespace
-
-bool prefetch_as_a_whole(const Backend& backend, const Task& task) {
-  if (std::ranges::all_of(task.tiles, &TileUse::reads)) return true;
-  return !std::ranges::all_of(task.tiles, [&](const TileUse& use) {
-    return use.reads ? may_fetch_alone(backend, use) : backend.may_fetch(use.tile);
-  });
-}
 
 double seconds_to_fetch(const State& state, const Worker& worker, const Task& task) {
   const auto peer_reserved = [&](TileId tile) {
@@ -60,11 +47,13 @@ Prefetches fetch_ahead(State& state, Worker& worker) {
     };
     slot.waits = std::ranges::any_of(task.tiles, at_a_peer);
     slot.prefetched = !slot.waits;
-    if (slot.prefetched) {
+    if (slot.prefetched && slot.counted.empty()) {
       if (!state.abandoned.empty() && cache.has_all(task, node)) slot.counted = state.abandoned.take_over(task, node);
       if (!slot.counted.empty()) {
         state.backend.set_counted(task.id, true);
-      } else if (prefetch_as_a_whole(state.backend, task)) {
+        continue;
+      }
+      if (std::ranges::all_of(task.tiles, &TileUse::reads)) {
         slot.counted = tiles_read_by(task);
         slot.issuing = true;
         prefetches.tasks.push_back(task.id);
@@ -72,11 +61,15 @@ Prefetches fetch_ahead(State& state, Worker& worker) {
       }
     }
     for (const auto& use : task.tiles) {
-      if (!may_fetch_alone(state.backend, use)) continue;
-      if (slot.waits && (at_a_peer(use) || cache.valid(use.tile, node) || cache.arriving(use.tile, node))) continue;
+      if (!use.reads || std::ranges::find(slot.counted, use.tile) != slot.counted.end()) continue;
+      if (slot.waits && (!use.only_reads || !state.backend.may_fetch(use.tile) || at_a_peer(use) ||
+                         cache.valid(use.tile, node) || cache.arriving(use.tile, node)))
+        continue;
+      slot.counted.push_back(use.tile);
       slot.issuing = true;
       prefetches.tiles.push_back({use.tile, task.priority});
     }
+    if (!slot.counted.empty()) state.backend.set_counted(task.id, true);
   }
   return prefetches;
 }

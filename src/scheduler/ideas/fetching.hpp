@@ -24,7 +24,7 @@ struct Prefetches {
     int priority;  ///< the priority of its task
   };
   std::vector<TaskId> tasks;  ///< prefetch all tiles of these tasks, and count them
-  std::vector<Tile> tiles;    ///< prefetch each of these tiles by itself
+  std::vector<Tile> tiles;    ///< prefetch each of these tiles by itself, and count it
 };
 
 /// How long the links take to bring what a task reads to a worker, if they have nothing else to do [s]. Tiles that the
@@ -33,8 +33,9 @@ struct Prefetches {
 double seconds_to_fetch(const State& state, const Worker& worker, const Task& task);
 
 /// Marks the reserved tasks of a worker whose tiles should be fetched now, and returns what to request, in the order of
-/// the tasks. A task waits if one of its tiles is on its way to a peer. A task whose tiles have all arrived takes over
-/// abandoned tiles.
+/// the tasks. Of a task that overwrites a tile without reading it, only the tiles that it reads: StarPU would never
+/// lower the count of the other one. A task waits if one of its tiles is on its way to a peer. A task whose tiles have
+/// all arrived takes over abandoned tiles.
 Prefetches fetch_ahead(State& state, Worker& worker);
 
 /// Call this when what `fetch_ahead` returned has been requested.
@@ -46,11 +47,6 @@ TaskPtr take_reserved(State& state, Worker& worker, std::size_t slot);
 /// The same for a task that has left the reservation station.
 /// @param node  the worker's memory
 TaskPtr give_up(State& state, ReservationStation::Slot slot, unsigned node);
-
-/// Whether StarPU should prefetch a task as a whole, and so count its tiles. It should not if the task overwrites a
-/// tile without reading it: StarPU would count that tile, too, and never lower the count. The tiles that such a task
-/// reads are fetched one by one, if the program allows that for all of its tiles.
-bool prefetch_as_a_whole(const Backend& backend, const Task& task);
 
 /// The tiles that StarPU still counts in a memory for tasks that will not run there, because they were stolen or their
 /// worker has left. A later task can lower the count, if it reads the tile in that memory and was not counted itself.

@@ -33,27 +33,25 @@ TEST_F(Fetching, RequestsEachTaskOnceInTheirOrder) {
   EXPECT_THAT(fetch_ahead(state, gpu_).tasks, IsEmpty());
 }
 
-TEST_F(Fetching, RequestsTheInputsOfATaskThatOverwritesOneByOne) {
-  allow({1, 2, 3});
-  reserve(gpu_, {reads(1), reads(2), overwrites(3)}, -7);
+// StarPU would count the tile that is overwritten, and never lower its count.
+TEST_F(Fetching, RequestsWhatATaskReadsThatOverwritesAnotherTile) {
+  const auto task = reserve(gpu_, {reads(1), updates(2), overwrites(3)}, -7);
   const auto prefetches = fetch_ahead(state, gpu_);
   EXPECT_THAT(prefetches.tasks, IsEmpty());
   ASSERT_THAT(tiles_of(prefetches), ElementsAre(tile(1), tile(2)));
   EXPECT_EQ(prefetches.tiles[0].priority, -7);
-  EXPECT_THAT(gpu_.station.slots()[0].counted, IsEmpty());
+  EXPECT_THAT(gpu_.station.slots()[0].counted, ElementsAre(tile(1), tile(2)));
+  EXPECT_TRUE(gpu_.station.slots()[0].issuing);
+  EXPECT_TRUE(backend.counted.at(task));
+  EXPECT_THAT(tiles_of(fetch_ahead(state, gpu_)), IsEmpty());
 }
 
-TEST_F(Fetching, RequestsATaskThatOverwritesAsAWholeUnlessAllItsTilesMayBeFetched) {
-  allow({1, 3});
-  const auto task = reserve(gpu_, {reads(1), reads(2), overwrites(3)});
-  EXPECT_THAT(fetch_ahead(state, gpu_).tasks, ElementsAre(task));
-}
-
-TEST_F(Fetching, DoesNotFetchATileByItselfThatTheTaskLocks) {
-  allow({1, 2, 3});
-  EXPECT_TRUE(prefetch_as_a_whole(backend, *submit({reads(1), updates(2), overwrites(3)})));
-  EXPECT_TRUE(prefetch_as_a_whole(backend, *submit({reads(1), updates(2)})));
-  EXPECT_FALSE(prefetch_as_a_whole(backend, *submit({reads(1), overwrites(3)})));
+TEST_F(Fetching, RequestsNothingForATaskThatReadsNothing) {
+  reserve(gpu_, {overwrites(1)});
+  const auto prefetches = fetch_ahead(state, gpu_);
+  EXPECT_THAT(prefetches.tasks, IsEmpty());
+  EXPECT_THAT(prefetches.tiles, IsEmpty());
+  EXPECT_FALSE(gpu_.station.slots()[0].issuing);
 }
 
 TEST_F(Fetching, WaitsForATileOnItsWayToAPeer) {
@@ -72,6 +70,11 @@ TEST_F(Fetching, FetchesTheOtherTilesOfATaskThatWaits) {
   backend.where = {{tile(4), 1}};
   reserve(gpu_, {reads(1), reads(2), reads(3), reads(4)});
   EXPECT_THAT(tiles_of(fetch_ahead(state, gpu_)), ElementsAre(tile(2)));
+  EXPECT_THAT(tiles_of(fetch_ahead(state, gpu_)), IsEmpty());
+  backend.where.insert({tile(1), 2});  // the peer has it: now the rest, and each tile is counted once
+  const auto rest = fetch_ahead(state, gpu_);
+  EXPECT_THAT(rest.tasks, IsEmpty());
+  EXPECT_THAT(tiles_of(rest), ElementsAre(tile(1), tile(3), tile(4)));
 }
 
 TEST_F(Fetching, DoesNotWaitIfThatIsSwitchedOff) {
