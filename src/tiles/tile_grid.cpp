@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
+#include <utility>
 
 #include <tessera/sched.h>
 #include <tessera/error.hpp>
@@ -33,6 +35,19 @@ starpu_data_interface_ops* interface_of(const TileGrid::Memory& memory, std::siz
   return pinned ? tile_interface::pinned() : tile_interface::pageable(column);
 }
 
+bool is_valid(starpu_data_handle_t tile, unsigned node) {
+  int valid = 0;
+  starpu_data_query_status2(tile, static_cast<int>(node), nullptr, &valid, nullptr, nullptr);
+  return valid != 0;
+}
+
+/// Whether any memory has a valid copy.
+bool has_value(starpu_data_handle_t tile) {
+  for (unsigned node = 0; node < starpu_memory_nodes_get_count(); node++)
+    if (is_valid(tile, node)) return true;
+  return false;
+}
+
 /// Rows or columns of the memory of one process.
 struct Range {
   Index first, count;
@@ -52,18 +67,69 @@ Range local_range(const Edges& edges, Index begin, Index end, Before before) {
 
 }  // namespace
 
-/// The argument of the callback of a tile that is being written back. The callback owns it, since it may run after the
-/// caller has returned, if the caller's wait has failed.
+/// The argument of the callbacks of a tile that is being written back. They own it, since they may run after the caller
+/// has returned, if the caller's wait has failed.
 struct TileGrid::WriteBack {
   std::shared_ptr<Outstanding> all;
   Outstanding::One this_one;  // destroyed before `all`
   starpu_data_handle_t handle;
+  bool counts_other_tasks;
 
-  static void end(void* write_back) {
-    const std::unique_ptr<WriteBack> owned(static_cast<WriteBack*>(write_back));
-    starpu_data_release_on_node(owned->handle, STARPU_MAIN_RAM);
+  static std::unique_ptr<WriteBack> owned(void* argument) {
+    return std::unique_ptr<WriteBack>(static_cast<WriteBack*>(argument));
   }
+
+  /// For a tile that has a value, or will have one: tasks that read it may do so while it is copied.
+  static void begin(std::unique_ptr<WriteBack> one) {
+    auto* const handle = one->handle;
+    starpu_data_acquire_on_node_cb(handle, STARPU_MAIN_RAM, STARPU_R, arrived, one.release());
+  }
+  /// For a tile that the program may have invalidated or deinitialized. To acquire it for reading would abort if it has
+  /// no value. Without an access mode, it only waits for its turn; tasks that are submitted later wait for it.
+  static void begin_if_any(std::unique_ptr<WriteBack> one) {
+    auto* const handle = one->handle;
+    starpu_data_acquire_on_node_cb(handle, STARPU_ACQUIRE_NO_NODE, STARPU_NONE, its_turn, one.release());
+  }
+
+ private:
+  static void arrived(void* argument) {
+    const auto one = owned(argument);
+    starpu_data_release_on_node(one->handle, STARPU_MAIN_RAM);
+  }
+  static void its_turn(void* argument) {
+    auto one = owned(argument);
+    auto* const handle = one->handle;
+    if (!is_valid(handle, STARPU_MAIN_RAM) && has_value(handle)) fetch(std::move(one));
+    starpu_data_release_on_node(handle, STARPU_ACQUIRE_NO_NODE);
+  }
+  static void fetched(void* argument) { owned(argument); }
+  static void fetch(std::unique_ptr<WriteBack> one);
 };
+
+/// Submits a task that nobody executes, but for which StarPU fetches the tile. To acquire the tile now would abort if
+/// the program has meanwhile submitted an invalidation.
+void TileGrid::WriteBack::fetch(std::unique_ptr<WriteBack> one) {
+  static starpu_codelet reader = [] {
+    starpu_codelet codelet{};
+    codelet.where = STARPU_NOWHERE;
+    codelet.nbuffers = 1;
+    codelet.modes[0] = STARPU_R;
+    codelet.specific_nodes = 1;
+    codelet.nodes[0] = STARPU_MAIN_RAM;
+    codelet.flags = STARPU_CODELET_NOPLANS;  // pieces of a tile have been gathered before its turn
+    codelet.name = "write_back";
+    return codelet;
+  }();
+  auto* const task = starpu_task_create();
+  task->cl = &reader;
+  task->handles[0] = one->handle;
+  task->sequential_consistency = 0;                  // its turn has come
+  task->priority = std::numeric_limits<int>::max();  // before the tasks that wait for theirs
+  if (one->counts_other_tasks) task->sched_data = &tessera_sched_tile_task;
+  task->callback_func = fetched, task->callback_arg = one.release();
+  [[maybe_unused]] const int status = starpu_task_submit(task);
+  STARPU_ASSERT(status == 0);
+}
 
 TileGrid::TileGrid(std::shared_ptr<Session> session, void* data, Index m, Index n, Index ld, std::size_t element_size,
                    TileSize tile, bool read_only, EdgeTiles at_the_edges)
@@ -101,7 +167,6 @@ TileGrid::TileGrid(std::shared_ptr<Session> session, void* data, Index ld, std::
       if (share_.is_distributed()) share_.processes->assign(handle, share_.owner(i, j));
       codelets::take_failure(handle);
       starpu_data_set_sequential_consistency_flag(handle, 1);  // the program may have another default
-      // StarPU refuses to fetch a tile by itself if its release has been submitted, even if tasks still read it.
       if (mine) tessera_sched_allow_fetching(handle);
       starpu_data_set_coordinates(handle, 2, static_cast<int>(i), static_cast<int>(j));
     }
@@ -143,8 +208,11 @@ void TileGrid::write_back(Index i0, Index i1, Index j0, Index j1) noexcept {
   for (Index j = j0; j < j1; j++)
     for (Index i = i0; i < i1; i++) {
       if (!share_.is_mine(i, j)) continue;
-      auto* one = new WriteBack{write_backs_, Outstanding::One(*write_backs_), handle(i, j)};  // `end` deletes it
-      starpu_data_acquire_on_node_cb(handle(i, j), STARPU_MAIN_RAM, STARPU_R, WriteBack::end, one);
+      std::unique_ptr<WriteBack> one(
+          new WriteBack{write_backs_, Outstanding::One(*write_backs_), handle(i, j), session_->counts_other_tasks()});
+      // The program has no handle of a private tile.
+      if (private_) WriteBack::begin(std::move(one));
+      else WriteBack::begin_if_any(std::move(one));
     }
 }
 
