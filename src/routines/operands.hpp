@@ -15,6 +15,7 @@
 #include "tiles/tile_grid.hpp"
 #include "tiling/plan.hpp"
 #include "tiling/region.hpp"
+#include "unroll/dump.hpp"
 
 /// Combines views with options: which stored tiles an operand has, and how a tile operation uses them.
 namespace tessera::detail {
@@ -119,7 +120,9 @@ Plan plan_of(const Machine& machine, const Matrix<T>& C, Region region, const Ma
 /// Sets the letter that names this matrix's tiles in traces.
 template <Scalar T>
 void name_operand(const Matrix<T>& A, char letter) {
-  MatrixAccess::grid(A).call(letter);
+  auto& grid = MatrixAccess::grid(A);
+  grid.call(letter);
+  if (auto* const dump = unroll::Dump::active()) dump->name(grid);
 }
 
 /// Registers the output of a pointer routine, in tiles of `plan`.

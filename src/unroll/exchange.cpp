@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "exchange.hpp"
 
+#include "dump.hpp"
+
 namespace tessera::unroll {
 
 Exchange::~Exchange() {
@@ -33,11 +35,14 @@ void Exchange::send(starpu_data_handle_t tile, int to, int priority) {
   if (sent.size() <= place) sent.resize(place + 1);
   if (sent[place]) return;
   sent[place] = true;
+  if (auto* const dump = Dump::active()) dump->send(tile, to, priority);
   processes_->send(tile, to, priority);
 }
 
 void Exchange::receive(starpu_data_handle_t tile, int priority) {
-  if (received_.insert(tile).second) processes_->receive(tile, priority);
+  if (!received_.insert(tile).second) return;
+  if (auto* const dump = Dump::active()) dump->receive(tile, priority);
+  processes_->receive(tile, priority);
 }
 
 void Exchange::forget(starpu_data_handle_t tile) {

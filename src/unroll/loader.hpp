@@ -38,6 +38,7 @@ class Loader : public LoaderOfTasks<Loader> {
   /// Requests a tile, unless it was requested before.
   void load(starpu_data_handle_t tile, int owner) {
     if (!requested_.insert(tile).second) return;
+    if (auto* const dump = Dump::active()) dump->request(tile, owner, priority_);
     const int worker = session_.machine().gpu_workers[static_cast<std::size_t>(owner)].front();
     starpu_data_prefetch_on_node_prio(tile, starpu_worker_get_memory_node(static_cast<unsigned>(worker)), 1,
                                       priority_--);

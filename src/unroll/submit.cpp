@@ -62,6 +62,7 @@ starpu_task* empty_task() {
 }
 
 void submit_only(starpu_task* task, std::span<const Access> accesses, bool counts_other_tasks) {
+  if (auto* const dump = Dump::active()) dump->order(accesses);
   set_accesses(task, accesses);
   if (counts_other_tasks) task->sched_data = &tessera_sched_tile_task;
   if (const int status = starpu_task_submit(task); status != 0) {
@@ -81,6 +82,7 @@ TemporaryTile::TemporaryTile(Index m, Index n, std::size_t element_size) {
   starpu_data_register(&handle_, -1, &matrix, detail::tile_interface::pinned());
   starpu_data_set_sequential_consistency_flag(handle_, 1);
   codelets::take_failure(handle_);
+  if (auto* const dump = Dump::active()) dump->temporary(handle_);
 }
 
 void TemporaryTile::release() noexcept {
@@ -92,6 +94,7 @@ void TemporaryTile::stand_for(const detail::TileGrid& matrix, Index i, Index j) 
   const char name[] = {matrix.letter(), '\0'};
   starpu_data_set_name(handle_, name);
   starpu_data_set_coordinates(handle_, 2, static_cast<int>(i), static_cast<int>(j));
+  if (auto* const dump = Dump::active()) dump->stands_for(handle_, matrix.letter(), i, j);
 }
 
 detail::float_mode::Bits Submitter::mode_of_caller(const detail::Machine& machine) {

@@ -16,7 +16,9 @@
 #include <tessera/error.hpp>
 #include <tessera/types.hpp>
 
+#include "codelets/argument_text.hpp"
 #include "common/float_mode.hpp"
+#include "dump.hpp"
 #include "exchange.hpp"
 #include "runtime/calls.hpp"
 #include "runtime/progress/progress.hpp"
@@ -113,6 +115,9 @@ class Submitter {
     // Tasks of other processes count, too: so priorities mean the same in all processes.
     const int priority = call_->share().next(args.work.flops);
     if (exchange_ && !exchange_->bring(accesses, priority)) return;
+    if (auto* const dump = Dump::active())
+      dump->task({args.work.type + std::string(codelet.name), text_of(args), args.work.flops, accesses, owner, priority,
+                  step_, wanted_next});
     struct Copy {
       Args args;  // first: kernels see nothing else
       TaskEnd end;

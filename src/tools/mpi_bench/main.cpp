@@ -2,10 +2,12 @@
 // tessera-mpi-bench measures routines on matrices over many processes, and counts what they send.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "common/whole_file.hpp"
 #include "devices.hpp"
 #include "measure.hpp"
 #include "options.hpp"
@@ -26,7 +28,11 @@ int unroll(const Options& options) {
                         "sent", "received", "handles ms", "call ms"));
   for (const auto& routine : options.routines)
     for (const Index tiles : options.sizes) {
-      const auto result = unroll_alone(routine, options.p, options.q, options.unroll_as, tiles, options.control);
+      const auto result =
+          unroll_alone(routine, options.p, options.q, options.unroll_as, tiles, options.control, !options.dump.empty());
+      if (!options.dump.empty())
+        detail::write_whole(std::filesystem::path(options.dump) / fmt::format("{}-{}.txt", routine, tiles),
+                            result.dump);
       json.note(fmt::format("{:8} {:6} {:>6} {:10} {:8} {:8} {:10.1f} {:10.1f}", routine, tiles, options.grid(),
                             result.tasks, result.sent, result.received, 1e3 * result.handles, 1e3 * result.seconds));
       json.write({{"routine", routine},

@@ -61,6 +61,9 @@ std::optional<Options> parse_options(int argc, char** argv) {
                  "measure only what it costs process RANK to go through a call on matrices of --size tiles in each "
                  "direction. Without mpirun: the other processes do not exist")
       ->type_name("RANK");
+  app.add_option("--dump", options.dump,
+                 "write there what the process submits, sends and receives, a file for each call; needs --unroll-as")
+      ->type_name("FOLDER");
   app.add_option("--json", options.json, "write the results to FILE, one JSON object per line (-: standard output)")
       ->type_name("FILE");
   if (!tools::parse_command_line(app, argc, argv)) return {};
@@ -76,6 +79,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
     if (type.size() != 1) throw BadArgument("--type", type, "is none of s, d, c, z");
   if (app.count("--unroll-as") > 0 && (options.unroll_as < 0 || options.unroll_as >= options.p * options.q))
     throw BadArgument("--unroll-as", std::to_string(options.unroll_as), "must be one of the grid's processes");
+  if (app.count("--dump") > 0 && options.unroll_as < 0) throw BadArgument("--dump", options.dump, "needs --unroll-as");
   return options;
 }
 

@@ -21,6 +21,7 @@ struct Options {
   bool check = false;
   bool numa_as_gpu = false;        ///< whether only workers compute whose memory is not the one that MPI sends from
   int unroll_as = -1;              ///< the process as which a call is unrolled; -1: calls are measured
+  std::string dump;                ///< folder for what these calls submit; "": none
   detail::ProcessControl control;  ///< of gemm
   std::string json;                ///< "": none, "-": standard output
 

@@ -5,6 +5,7 @@
 
 #include <ctime>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <tessera/blas3.hpp>
@@ -16,6 +17,7 @@
 #include "shared/bad_argument.hpp"
 #include "tiles/processes.hpp"
 #include "tiles/tile_grid.hpp"
+#include "unroll/dump.hpp"
 
 namespace tessera::mpi_bench {
 
@@ -92,7 +94,7 @@ void submit(const std::string& routine, const Matrix<double>& A, const Matrix<do
 }  // namespace
 
 Unrolling unroll_alone(const std::string& routine, int p, int q, int rank, Index tiles,
-                       const detail::ProcessControl& control) {
+                       const detail::ProcessControl& control, bool dumps) {
   if (routine != "gemm" && routine != "trsm" && routine != "potrf")
     throw tools::BadArgument("--routine", routine, "is none of gemm, trsm, potrf");
   constexpr Index tile = 2;  // tasks take no time
@@ -113,11 +115,14 @@ Unrolling unroll_alone(const std::string& routine, int p, int q, int rank, Index
   Unrolling result;
   result.handles = cpu_seconds() - start;
   reset_statistics();
+  std::optional<unroll::Dump> dump;
+  if (dumps) dump.emplace();
   starpu_pause();
   const double begin = cpu_seconds();
   submit(routine, matrices[0], matrices[1], matrices[2]);
   result.seconds = cpu_seconds() - begin;
   starpu_resume();
+  if (dump) result.dump = dump->text();
   result.tasks = statistics().tasks;
   result.sent = nobody->sent(), result.received = nobody->received();
   return result;

@@ -16,6 +16,7 @@ struct Unrolling {
   std::uint64_t sent = 0, received = 0;  ///< tiles
   double handles = 0;                    ///< CPU seconds to register the tiles of all matrices
   double seconds = 0;                    ///< CPU seconds of the call, while no task runs
+  std::string dump;                      ///< what it submits, sends and receives, if that was asked for
 };
 
 /// Submits a call in double precision as process `rank` of a p×q grid does, without any other process and without MPI:
@@ -23,8 +24,9 @@ struct Unrolling {
 /// @param routine  gemm, trsm or potrf
 /// @param tiles    the matrices have tiles×tiles tiles
 /// @param control  of gemm, for processes without GPUs and with unlimited memory
+/// @param dumps    whether the call is written down, which takes time
 /// @throws BadArgument if there is no such routine
 Unrolling unroll_alone(const std::string& routine, int p, int q, int rank, Index tiles,
-                       const detail::ProcessControl& control);
+                       const detail::ProcessControl& control, bool dumps);
 
 }  // namespace tessera::mpi_bench

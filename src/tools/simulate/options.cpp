@@ -69,6 +69,10 @@ void add_options(CLI::App& app, Options& options, Typed& typed) {
                        "write one JSON object per simulation; '-': to standard output, the table to standard error")
             ->type_name("FILE"),
         app.add_option("--trace", options.trace, "record each simulation, and write a report on it there")
+            ->type_name("FOLDER"),
+        app.add_option("--dump", options.dump,
+                       "write there, for each simulation, what its call submits: a line for each task and each request "
+                       "of a tile")
             ->type_name("FOLDER")})
     option->group("How it is reported");
 }
@@ -120,9 +124,9 @@ void parse_program(const CLI::App& app, const Typed& typed, Options& options) {
     if (!typed.arguments.empty()) throw BadArgument("'" + typed.arguments.front() + "': there is no --program for it");
     return;
   }
-  for (const char* other :
-       {"--routine", "--size", "-m", "-n", "-k", "--trans-a", "--trans-b", "--side", "--uplo", "--diag", "--alpha",
-        "--beta", "--ld-pad", "--memory", "--tile", "--placement", "--slices", "--beside", "--trace"})
+  for (const char* other : {"--routine", "--size",      "-m",       "-n",       "-k",      "--trans-a", "--trans-b",
+                            "--side",    "--uplo",      "--diag",   "--alpha",  "--beta",  "--ld-pad",  "--memory",
+                            "--tile",    "--placement", "--slices", "--beside", "--trace", "--dump"})
     if (app.get_option_no_throw(other) != nullptr && app.count(other) > 0)
       throw BadArgument(std::string(other) + ": cannot be used with --program");
   std::error_code error;
@@ -165,6 +169,7 @@ void parse(const CLI::App& app, const Typed& typed, Options& options) {
   if (!options.program.empty() && options.policies.front().empty()) options.policies = {"tessera"};
   if (!typed.runtime.placements.empty()) options.placements = tools::parse_placements(typed.runtime);
   if (app.count("--trace") > 0) tools::require_empty_folder("--trace", options.trace);
+  if (app.count("--dump") > 0) tools::require_empty_folder("--dump", options.dump);
 }
 
 /// The policy `tessera` uses the library's default placement. StarPU's policies have nothing to decide unless they
@@ -207,7 +212,8 @@ std::vector<Run> runs_of(const Options& options) {
   if (!options.program.empty()) {
     for (const int gpus : options.gpus)
       for (const auto& policy : options.policies)
-        runs.push_back({nullptr, options.problems.front(), gpus, cpus_beside(gpus), policy, Placement::Scheduler, {}});
+        runs.push_back(
+            {nullptr, options.problems.front(), gpus, cpus_beside(gpus), policy, Placement::Scheduler, {}, {}});
     return runs;
   }
   for (const auto* routine : options.routines)
@@ -218,12 +224,16 @@ std::vector<Run> runs_of(const Options& options) {
           auto placements = options.placements;
           if (placements.empty()) placements = {suitable_placement(policy)};
           for (const auto placement : placements)
-            runs.push_back({routine, problem, gpus, cpus_of_call(gpus, policy, placement), policy, placement, {}});
+            runs.push_back({routine, problem, gpus, cpus_of_call(gpus, policy, placement), policy, placement, {}, {}});
         }
     }
-  if (options.trace.empty()) return runs;
-  tools::RecordingFolders folders(options.trace, runs.size());
-  for (auto& run : runs) run.trace = folders.next(name_of(run));
+  if (!options.trace.empty()) {
+    tools::RecordingFolders folders(options.trace, runs.size());
+    for (auto& run : runs) run.trace = folders.next(name_of(run));
+  }
+  if (!options.dump.empty())
+    for (std::size_t i = 0; i < runs.size(); i++)
+      runs[i].dump = fs::path(options.dump) / (std::to_string(i) + "-" + name_of(runs[i]) + ".txt");
   return runs;
 }
 

@@ -29,6 +29,7 @@ struct Options : bench::ChosenProblems {
   std::vector<std::string> program;  ///< a program to simulate, and its arguments; empty: calls of the library
   std::string json;                  ///< "": none, "-": standard output
   std::string trace;                 ///< folder for the recordings; "": none
+  std::string dump;                  ///< folder for lists of tasks; "": none
 };
 
 /// One simulation.
@@ -39,6 +40,7 @@ struct Run {
   std::string policy;
   Placement placement;
   std::filesystem::path trace;  ///< "": none
+  std::filesystem::path dump;   ///< the file for its tasks; "": none
 };
 
 /// @return nothing if --help was given, after printing the help

@@ -15,11 +15,13 @@
 #include <tessera/blas3.hpp>
 #include <tessera/error.hpp>
 
+#include "common/whole_file.hpp"
 #include "machine/free_memory.hpp"
 #include "shared/runtime_options.hpp"
 #include "shared/types.hpp"
 #include "simulate/task_watch.hpp"
 #include "tiling/split.hpp"
+#include "unroll/dump.hpp"
 
 namespace tessera::simulate {
 
@@ -140,11 +142,14 @@ Outcome simulate(const Options& options, const Run& run) {
     const TaskWatch watch(run.gpus);
     reset_statistics();
     const double begin = starpu_timing_now();
+    std::optional<unroll::Dump> dump;
+    if (!run.dump.empty()) dump.emplace();
     if (options.slices > 0) multiply_in_slices(run.problem, options.slices, {A.data(), B.data(), C.data()});
     else run.routine->run_tessera(run.problem, {A.data(), B.data(), C.data()});
     outcome.seconds = 1e-6 * (starpu_timing_now() - begin);
     outcome.activity = tools::activity(1);
     outcome.gpus = TaskWatch::result();
+    if (dump) detail::write_whole(run.dump, dump->text());
     outcome.cpus = cpu_workers(), outcome.core_tasks = TaskWatch::core_tasks();
   }
   return outcome;
