@@ -85,7 +85,7 @@ struct KeptSession {
 
 /// Waits for the calls of other threads, which end by themselves: their tasks run, and their threads submit the rest. A
 /// call that a signal handler has jumped out of never ends. It is given up when nothing has happened for as long as a
-/// call that goes on submits something, or as the longest task takes.
+/// call that goes on submits something, or, if tasks are left, for longer than any task takes.
 /// @return false if a call has been given up
 bool calls_have_ended(Session& session) {
   auto& calls = session.calls().unfinished();
@@ -94,7 +94,7 @@ bool calls_have_ended(Session& session) {
 #else
   using namespace std::chrono_literals;
   using Clock = std::chrono::steady_clock;
-  constexpr auto longest_pause = 500ms, longest_task = 2000ms;
+  constexpr std::chrono::milliseconds longest_pause = 500ms, longest_task = 5s;
   int left = starpu_task_nsubmitted();
   for (auto changed = Clock::now(); !calls.all_have_ended(); std::this_thread::sleep_for(1ms)) {
     const int now = starpu_task_nsubmitted();
