@@ -68,8 +68,7 @@ class Matrix {
   Index tile_n(Index j) const noexcept;  ///< columns of the tiles (·, j)
 
   /// The handle of tile (i, j). Its StarPU matrix is stored as the memory is: if `op()` is not NoTrans, it is the
-  /// transpose of what the view shows. While tasks that read it are unfinished, submit neither an invalidation nor a
-  /// partition of it.
+  /// transpose of what the view shows.
   starpu_data_handle_t handle(Index i, Index j) const;
 
   /// Tiles [i0, i1) × [j0, j1).
