@@ -73,7 +73,8 @@ static void submit_with_copies(unsigned seed) {
     default: starpu_task_insert(&update, STARPU_RW, tile[to], STARPU_R, tile[from], STARPU_PRIORITY, priority, 0);
     }
   }
-  for (int i = 0; i < tiles; i++) starpu_data_unregister_submit(tile[i]);
+  // Waits for what the policy has requested of them: StarPU cannot shut down before.
+  for (int i = 0; i < tiles; i++) starpu_data_unregister(tile[i]);
 }
 
 int main(int count, char** arguments) {
