@@ -29,16 +29,16 @@ constexpr std::string_view memory_used = "use";
 
 /// Idle states have light colours, so that they look like gaps.
 std::string_view colour_of_state(std::string_view name) {
-  struct Entry {
+  struct StateColour {
     std::string_view name, colour;
   };
-  constexpr Entry table[] = {
+  constexpr StateColour table[] = {
       {"Idle", "0.93 0.93 0.93"},          {"Sleeping", "0.93 0.93 0.93"},    {"FetchingInput", "0.84 0.37 0.00"},
       {"Initializing", "0.75 0.75 0.75"},  {"Progressing", "0.75 0.75 0.75"}, {"Deinitializing", "0.75 0.75 0.75"},
       {"Overhead", "0.55 0.55 0.55"},      {"Scheduling", "0.55 0.55 0.55"},  {"Callback", "0.55 0.55 0.55"},
       {"PushingOutput", "0.55 0.55 0.55"},
   };
-  const auto* entry = std::ranges::find(table, name, &Entry::name);
+  const auto* entry = std::ranges::find(table, name, &StateColour::name);
   return entry == std::end(table) ? "" : entry->colour;
 }
 
