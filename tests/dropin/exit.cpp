@@ -84,8 +84,7 @@ INSTANTIATE_TEST_SUITE_P(, Exit, ::testing::Values(&returning, &exiting, &anothe
                          [](const auto& its) { return its.param->short_name(); });
 
 TEST_P(Exit, WhileAThreadComputes) {
-  for (int repeat = 0; repeat < 3; repeat++)
-    ASSERT_TRUE(has_ended_silently(run_with_fake(held, *GetParam(), tiles), 7));
+  EXPECT_TRUE(has_ended_silently(run_with_fake(held, *GetParam(), tiles), 7));
 }
 
 TEST(ExitLog, HasTheCallsThatWereWaitedFor) {
