@@ -35,7 +35,7 @@ TEST(Simulation, RunsAllTasksUnderEveryPolicy) {
 
 TEST(Simulation, GivesTheSameBytesTwice) {
   const std::string arguments =
-      "--platform makalu --routine all --type d,z --size 5000 --tile 1024 --policy tessera,lws,dmdas --json -";
+      "--platform makalu --routine all --type d,z --size 3000 --tile 1024 --policy tessera,lws,dmdas --json -";
   const auto first = simulate(arguments + " --jobs 1", 100), second = simulate(arguments + " --jobs 2", 100);
   EXPECT_EQ(first.status, 0) << first.err;
   EXPECT_EQ(first.out, second.out);
