@@ -7,9 +7,9 @@ simulate=${TESSERA_SIMULATE:-$here/../build/simgrid/bin/tessera-simulate}
 graphs=${TESSERA_GRAPHS:-$here/../build/simgrid/bin/graphs}
 [[ -n ${TESSERA_SIMULATE:-} ]] || "$here/../run" build simgrid
 
-changes=(LOCALITY=off CHAINS=off PREFETCH=off PEERS=off WAIT=off STEAL=off DECLINE=off WRITE_BACK=off
-  WINDOW=1 SLOTS=4 SLOTS=8 LOOKAHEAD=10 LOOKAHEAD=100 RESULTS=100)
-options=(all-on "${changes[@]/#/TESSERA_SCHED_}")
+changes=(-locality -chains -prefetch -peers -wait -steal -decline -write-back
+  window=1 slots=4 slots=8 lookahead=10 lookahead=100 results=100)
+options=(all-on "${changes[@]/#/TESSERA_SCHED=}")
 names=() cases=()
 add() { names+=("$1") cases+=("$2"); }  # title of the column, arguments
 
@@ -34,7 +34,7 @@ table() {  # options
   printf ' | %s' "${names[@]}"
   printf ' |\n|---%s\n' "$(printf '|---%.0s' "${names[@]}")|"
   for option in "$@"; do
-    label=${option#TESSERA_SCHED_}
+    label=${option#TESSERA_SCHED=}
     printf '| %s' "${label/all-on/all on}"
     for i in "${!cases[@]}"; do
       result=$(measure "$option" "${cases[i]}")

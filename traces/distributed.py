@@ -57,7 +57,7 @@ def simulate(grid, memory, tiles, how, steal):
     out = subprocess.run([sys.argv[1], "--platform", "summit", "--nodes", str((p * q + 1) // 2), "--grid", grid,
                           "--gpu-memory", str(memory), "--size", str(tiles * TILE), "--tile", str(TILE), "--repeat", "1",
                           "--json", "-", *how], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                         env={**os.environ, "TESSERA_SCHED_STEAL": "on" if steal else "off"}).stdout
+                         env={**os.environ, "TESSERA_SCHED": "" if steal else "-steal"}).stdout
     row = json.loads(next(line for line in out.splitlines() if line.startswith("{")))
     # The most that any simulation so far has taken: those of a list become larger.
     most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20

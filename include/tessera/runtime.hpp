@@ -34,7 +34,7 @@ enum class Placement {
 struct RuntimeOptions {
   int cpus = -1;                               ///< CPU workers; TESSERA_CPUS; default: all cores,
                                                ///< but 1 where every tile belongs to a GPU
-  int gpus = -1;                               ///< GPUs; TESSERA_GPUS; default: all. 0: no OpenCL device either
+  int gpus = -1;                               ///< GPUs; TESSERA_DEVICES=N; default: all. 0: no OpenCL device either
   std::string policy;                          ///< scheduling policy: tessera, one of StarPU's, or one of the library
                                                ///< that STARPU_SCHED_LIB names; TESSERA_POLICY, then STARPU_SCHED;
                                                ///< default: tessera. With another policy, placement
@@ -59,9 +59,9 @@ struct RuntimeOptions {
   /// others as far as this limit allows.
   Index pinned_memory = 0;
 
-  /// OpenCL devices to compute on, processors among them; TESSERA_OPENCL. 0: none. They compute instead of GPUs that
-  /// CUDA drives, or beside those that `cuda` asks for. Default: the GPUs that OpenCL finds, if CUDA finds none. `gpus`
-  /// limits the sum of both kinds, and those of CUDA come first.
+  /// OpenCL devices to compute on, processors among them; TESSERA_DEVICES=opencl=N. 0: none. They compute instead of
+  /// GPUs that CUDA drives, or beside those that `cuda` asks for. Default: the GPUs that OpenCL finds, if CUDA finds
+  /// none. `gpus` limits the sum of both kinds, and those of CUDA come first.
   int opencl = -1;
 
   /// This process's share of the GPUs of its node: one of `node_parts`. If there are fewer GPUs, several processes
@@ -73,7 +73,7 @@ struct RuntimeOptions {
   /// cores. A `Grid` sets it, since its thread that polls the network needs a core, too.
   int cpus_without_gpus = -1;
 
-  /// GPUs that CUDA drives; TESSERA_CUDA_GPUS. 0: none. Default: all, or none if `opencl` asks for devices.
+  /// GPUs that CUDA drives; TESSERA_DEVICES=cuda=N. 0: none. Default: all, or none if `opencl` asks for devices.
   int cuda = -1;
 };
 

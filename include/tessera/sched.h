@@ -8,7 +8,7 @@
  * @file
  * The scheduling policy `tessera`, for any StarPU program, in libtessera_sched.so. Load it with the environment
  * variables STARPU_SCHED_LIB=libtessera_sched.so and STARPU_SCHED=tessera, or pass `tessera_sched_policy` as
- * `starpu_conf.sched_policy`. Environment variables TESSERA_SCHED_… set its options; docs/policy.md explains them.
+ * `starpu_conf.sched_policy`. The environment variable TESSERA_SCHED sets its options; docs/policy.md explains them.
  */
 
 #ifdef __cplusplus

@@ -37,7 +37,7 @@ const char* tessera_version(void);
 /** Starts StarPU or joins it. Optional: the first routine starts what is needed. Calls nest; each needs its own
  *  `tessera_finalize`. The arguments are ignored if a runtime is up already.
  *  @param cpus  CPU workers; -1: TESSERA_CPUS, else the default
- *  @param gpus  GPUs; -1: TESSERA_GPUS, else the default */
+ *  @param gpus  GPUs; -1: TESSERA_DEVICES, else the default */
 tessera_status tessera_init(int cpus, int gpus);
 
 /** Waits for everything submitted; the last call stops what the first `tessera_init`, or else a routine, started. */

@@ -9,8 +9,7 @@
 
 namespace tessera::detail {
 
-/// The environment variables of docs/environment.md, in the order of their names. Those of the policy are not here: it
-/// refuses unknown names itself.
+/// The environment variables of docs/environment.md, in the order of their names.
 constexpr std::string_view known_variables[] = {"TESSERA_BENCH",
                                                 "TESSERA_BLAS_DEVICES",
                                                 "TESSERA_BLAS_LOG",
@@ -35,6 +34,7 @@ constexpr std::string_view known_variables[] = {"TESSERA_BENCH",
                                                 "TESSERA_POLICY",
                                                 "TESSERA_PROGRESS",
                                                 "TESSERA_QUIET",
+                                                "TESSERA_SCHED",
                                                 "TESSERA_SIMULATE",
                                                 "TESSERA_SIMULATE_MPI",
                                                 "TESSERA_SIMULATION_RESULT",
@@ -50,7 +50,7 @@ inline std::string unknown_variables() {
   std::string names;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; entry++) {
     const std::string_view variable(*entry), name = variable.substr(0, variable.find('='));
-    if (!name.starts_with("TESSERA_") || name.starts_with("TESSERA_SCHED_") || name.starts_with("TESSERA_TEST_") ||
+    if (!name.starts_with("TESSERA_") || name.starts_with("TESSERA_TEST_") ||
         std::ranges::binary_search(known_variables, name))
       continue;
     names += (names.empty() ? "" : ", ") + std::string(name);

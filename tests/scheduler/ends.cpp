@@ -35,7 +35,7 @@ starpu_task* write(const Numbers& tile) {
 
 // StarPU does not tell the policy when such a task has ended.
 TEST(Ends, OfACopyThatStarpuMakes) {
-  const Environment environment{{"TESSERA_SCHED_STEAL", "off"}};
+  const Environment environment{{"TESSERA_SCHED", "-steal"}};
   const Starpu starpu;
   const int far = worker_at(far_node);
   Numbers source(many), copy(many), result(many);

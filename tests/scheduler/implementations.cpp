@@ -109,7 +109,7 @@ TEST_F(TwoImplementations, TheCodeletMayChangeItsMindUntilTheTaskRuns) {
 }
 
 TEST_F(TwoImplementations, AnotherWorkerRunsATaskWhoseHomeNoLongerMay) {
-  const Environment environment{{"TESSERA_SCHED_STEAL", "off"}};
+  const Environment environment{{"TESSERA_SCHED", "-steal"}};
   const Starpu starpu;
   const int other = a();
   const Numbers tile;

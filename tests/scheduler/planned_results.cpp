@@ -18,7 +18,7 @@ constexpr std::size_t tiles = 4, numbers = 2048;  // in a tile, which has 16 KiB
 
 /// How many results a worker has begun and not completed, at most. Its share for them is less than one.
 std::size_t most_incomplete(bool planned) {
-  const Environment environment{{"TESSERA_SCHED_RESULTS", "1"}, {"TESSERA_SCHED_STEAL", "off"}};
+  const Environment environment{{"TESSERA_SCHED", "results=1,-steal"}};
   const Starpu starpu;
   const auto cpus = cpus_of_starpu();
   const auto home = std::ranges::find_if(

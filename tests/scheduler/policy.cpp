@@ -224,7 +224,7 @@ TEST(Policy, KeepsChainsInOrder) {
 
 // All tiles are written, and they do not fit into the second memory, if there is one. Each result must reach the host.
 TEST(Policy, LosesNothingThatDoesNotFit) {
-  const Environment environment{{"TESSERA_SCHED_STEAL", "off"}};
+  const Environment environment{{"TESSERA_SCHED", "-steal"}};
   const Starpu starpu;
   Chains chains(24, 16384);  // 3 MiB
   for (auto& chain : chains.all()) tessera_sched_suggest_home(chain.handle(), cpus_of_starpu().back());
@@ -233,23 +233,10 @@ TEST(Policy, LosesNothingThatDoesNotFit) {
 }
 
 TEST(Policy, IsRightWithEachOptionSwitchedOff) {
-  struct Option {
-    const char *name, *value;
-  };
-  for (const auto& option : {Option{"SLOTS", "1"},
-                             {"SLOTS", "1024"},
-                             {"WINDOW", "1"},
-                             {"LOCALITY", "off"},
-                             {"CHAINS", "off"},
-                             {"PREFETCH", "off"},
-                             {"LOOKAHEAD", "0"},
-                             {"PEERS", "off"},
-                             {"WAIT", "off"},
-                             {"STEAL", "off"},
-                             {"DECLINE", "off"},
-                             {"WRITE_BACK", "off"}}) {
-    SCOPED_TRACE(std::string(option.name) + "=" + option.value);
-    const Environment environment{{("TESSERA_SCHED_" + std::string(option.name)).c_str(), option.value}};
+  for (const char* option : {"slots=1", "slots=1024", "window=1", "-locality", "-chains", "-prefetch", "lookahead=0",
+                             "-peers", "-wait", "-steal", "-decline", "-write-back"}) {
+    SCOPED_TRACE(option);
+    const Environment environment{{"TESSERA_SCHED", option}};
     const Starpu starpu;
     Chains chains(5);
     chains.submit_links(40);
@@ -271,7 +258,7 @@ TEST(Policy, GoesOnAfterAPause) {
 }
 
 TEST(Policy, RunsTasksAtTheHomeOfTheirTile) {
-  const Environment environment{{"TESSERA_SCHED_STEAL", "off"}};
+  const Environment environment{{"TESSERA_SCHED", "-steal"}};
   const Starpu starpu;
   const int home = cpus_of_starpu().back();
   Census census;
@@ -305,7 +292,7 @@ TEST(Policy, LetsIdleWorkersSteal) {
 }
 
 TEST(PolicyStatistics, CountTilesByWhereTheyWere) {
-  const Environment environment{{"TESSERA_SCHED_STEAL", "off"}};
+  const Environment environment{{"TESSERA_SCHED", "-steal"}};
   const Starpu starpu;
   if (starpu_memory_nodes_get_count() < 2) GTEST_SKIP() << "one memory: every tile is everywhere";
   const auto cpus = cpus_of_starpu();

@@ -117,9 +117,9 @@ bool all_done_soon() {
 // The other workers must run the tasks that a worker has reserved, or is the home of, when it leaves or later. They
 // must do so without stealing, too.
 TEST(PolicyContexts, DoWhatWorkersThatLeftWereToDo) {
-  for (const char* steal : {"on", "off"}) {
+  for (const char* steal : {"+steal", "-steal"}) {
     SCOPED_TRACE(steal);
-    const Environment environment{{"TESSERA_SCHED_STEAL", steal}};
+    const Environment environment{{"TESSERA_SCHED", steal}};
     const Starpu starpu;
     const auto cpus = cpus_of_starpu();
     for (const int leaves : cpus) {

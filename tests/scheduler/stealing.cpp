@@ -110,7 +110,7 @@ TEST_F(Stealing, LeavesWhatOnlyTheOtherMayRun) {
 }
 
 TEST(StealingSwitchedOff, IsNotCounted) {
-  const Environment environment{{"TESSERA_SCHED_STEAL", "off"}};
+  const Environment environment{{"TESSERA_SCHED", "-steal"}};
   const Starpu starpu(3);
   Homes homes;
   homes.submit_tasks(30, cpus_of_starpu().back(), false, [](int) {});

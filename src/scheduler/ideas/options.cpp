@@ -1,72 +1,86 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "options.hpp"
 
-#include <unistd.h>
-
-#include <charconv>
-#include <functional>
-#include <map>
+#include <algorithm>
+#include <set>
 #include <stdexcept>
+#include <string>
 #include <string_view>
+#include <variant>
+
+#include "common/environment.hpp"
+#include "common/old_variables.hpp"
 
 namespace tessera::scheduler {
 
 namespace {
 
-constexpr std::string_view prefix = "TESSERA_SCHED_";
+struct Option {
+  std::string_view name;
+  std::variant<bool Options::*, int Options::*> member;
+  int least = 0, most = 0;  ///< of a number
+};
 
-[[noreturn]] void refuse(std::string_view name, std::string_view value, const std::string& allowed) {
-  throw std::invalid_argument(std::string(prefix) + std::string(name) + " is '" + std::string(value) + "', must be " +
-                              allowed);
+constexpr Option known[] = {{"slots", &Options::slots, 1, 1024},
+                            {"window", &Options::window, 1, 1024},
+                            {"locality", &Options::locality},
+                            {"chains", &Options::chains},
+                            {"prefetch", &Options::prefetch},
+                            {"lookahead", &Options::lookahead, 0, 100},
+                            {"results", &Options::results, 0, 100},
+                            {"peers", &Options::peers},
+                            {"wait", &Options::wait},
+                            {"steal", &Options::steal},
+                            {"decline", &Options::decline},
+                            {"write-back", &Options::write_back}};
+
+[[noreturn]] void refuse(std::string_view word, const std::string& why) {
+  throw std::invalid_argument("TESSERA_SCHED has '" + std::string(word) + "', " + why);
 }
 
-/// Reads the text of one variable into its option.
-using Reader = std::function<void(std::string_view name, std::string_view text)>;
-
-Reader on_or_off(bool& option) {
-  return [&option](std::string_view name, std::string_view text) {
-    if (text != "on" && text != "off") refuse(name, text, "on or off");
-    option = text == "on";
-  };
+const Option& option_named(std::string_view name, std::string_view word) {
+  if (const auto* found = std::ranges::find(known, name, &Option::name); found != std::end(known)) return *found;
+  std::string names;
+  for (const auto& option : known)
+    names += (names.empty() ? "" : ", ") + std::string(option.name) + (option.most > 0 ? "=N" : "");
+  refuse(word, "which is no option of the policy; there are " + names);
 }
 
-Reader number(int& option, int smallest, int largest) {
-  return [&option, smallest, largest](std::string_view name, std::string_view text) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), option);
-    if (error != std::errc{} || end != text.data() + text.size() || option < smallest || option > largest)
-      refuse(name, text, "a number from " + std::to_string(smallest) + " to " + std::to_string(largest));
-  };
+/// Sets what one word asks for: `name` or `+name` switches on, `-name` off, `name=value` sets a number.
+/// @return the option
+std::string_view set(Options& options, std::string_view word) {
+  const bool sign = word.starts_with('+') || word.starts_with('-');
+  const auto equals = std::min(word.find('='), word.size());
+  const auto& option = option_named(word.substr(sign, equals - sign), word);
+  const std::string name(option.name);
+  if (const auto* member = std::get_if<bool Options::*>(&option.member)) {
+    if (equals < word.size()) refuse(word, "must be " + name + " or -" + name);
+    options.*(*member) = !word.starts_with('-');
+  } else {
+    const auto value = detail::as_number<int>(word.substr(std::min(equals + 1, word.size())));
+    if (sign || !value || *value < option.least || *value > option.most)
+      refuse(word, "must be " + name + "=N with a number from " + std::to_string(option.least) + " to " +
+                       std::to_string(option.most));
+    options.*std::get<int Options::*>(option.member) = *value;
+  }
+  return option.name;
 }
 
 }  // namespace
 
 Options options_from_environment() {
+  if (const auto* old = detail::old_variable_in_use("TESSERA_SCHED_"))
+    throw std::invalid_argument(std::string(old->name) + " " + old->problem());
   Options options;
-  const std::map<std::string_view, Reader> readers{{"SLOTS", number(options.slots, 1, 1024)},
-                                                   {"WINDOW", number(options.window, 1, 1024)},
-                                                   {"LOCALITY", on_or_off(options.locality)},
-                                                   {"CHAINS", on_or_off(options.chains)},
-                                                   {"PREFETCH", on_or_off(options.prefetch)},
-                                                   {"LOOKAHEAD", number(options.lookahead, 0, 100)},
-                                                   {"RESULTS", number(options.results, 0, 100)},
-                                                   {"PEERS", on_or_off(options.peers)},
-                                                   {"WAIT", on_or_off(options.wait)},
-                                                   {"STEAL", on_or_off(options.steal)},
-                                                   {"DECLINE", on_or_off(options.decline)},
-                                                   {"WRITE_BACK", on_or_off(options.write_back)}};
-  for (char** variable = environ; *variable != nullptr; variable++) {
-    const std::string_view text = *variable;
-    if (!text.starts_with(prefix)) continue;
-    const auto equals = text.find('=');
-    const auto name = text.substr(prefix.size(), equals - prefix.size());
-    const auto reader = readers.find(name);
-    if (reader == readers.end()) {
-      std::string known;
-      for (const auto& [key, ignored] : readers) known += (known.empty() ? "" : ", ") + std::string(key);
-      throw std::invalid_argument(std::string(prefix) + std::string(name) + " is no option of the policy; there are " +
-                                  std::string(prefix) + " " + known);
-    }
-    if (const auto value = text.substr(equals + 1); !value.empty()) reader->second(name, value);
+  auto text = detail::environment("TESSERA_SCHED");
+  std::set<std::string_view> named;
+  for (bool more = !text.empty(); more;) {
+    const auto comma = text.find(',');
+    const auto word = text.substr(0, comma);
+    if (const auto name = set(options, word); !named.insert(name).second)
+      refuse(word, "but " + std::string(name) + " may be given once only");
+    more = comma != std::string_view::npos;
+    if (more) text.remove_prefix(comma + 1);
   }
   return options;
 }

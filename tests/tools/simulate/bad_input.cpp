@@ -32,9 +32,9 @@ TEST(BadInput, UnknownRoutineNamesTheKnownOnes) {
 }
 
 TEST(BadInput, WrongOptionOfThePolicyIsNamed) {
-  setenv("TESSERA_SCHED_STEAL", "maybe", 1);
-  expect_refused("--platform everest --policy tessera", "TESSERA_SCHED_STEAL is 'maybe'", "on or off");
-  unsetenv("TESSERA_SCHED_STEAL");
+  setenv("TESSERA_SCHED", "steal=maybe", 1);
+  expect_refused("--platform everest --policy tessera", "TESSERA_SCHED has 'steal=maybe'", "steal or -steal");
+  unsetenv("TESSERA_SCHED");
 }
 
 TEST(BadInput, TraceNeedsANewFolder) {

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The options of the policy: what TESSERA_SCHED may say, and the messages about what it may not.
+#include "scheduler/ideas/options.hpp"
+
+#include <gmock/gmock.h>
+
+#include <stdexcept>
+
+#include "../../support/environment.hpp"
+
+namespace tessera::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+scheduler::Options options_of(const std::string& text) {
+  const Environment environment{{"TESSERA_SCHED", text.c_str()}};
+  return scheduler::options_from_environment();
+}
+
+std::string refusal_of(const std::string& text) {
+  try {
+    options_of(text);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Options, HaveDefaults) {
+  for (const char* text : {"", "steal", "+steal,slots=16"}) {
+    const auto options = options_of(text);
+    EXPECT_TRUE(options.steal) << text;
+    EXPECT_EQ(options.slots, 16) << text;
+  }
+}
+
+TEST(Options, AreSetInAList) {
+  const auto options = options_of("-write-back,slots=3,+peers,results=0,window=1024");
+  EXPECT_FALSE(options.write_back);
+  EXPECT_TRUE(options.peers);
+  EXPECT_TRUE(options.steal) << "not named";
+  EXPECT_EQ(options.slots, 3);
+  EXPECT_EQ(options.results, 0);
+  EXPECT_EQ(options.window, 1024);
+  EXPECT_EQ(options.lookahead, 55) << "not named";
+}
+
+struct Wrong {
+  const char *word, *problem;
+};
+
+const Wrong wrong_words[] = {{"slots=0", "must be slots=N with a number from 1 to 1024"},
+                             {"slots=1025", "a number from 1 to 1024"},
+                             {"slots=many", "a number from 1 to 1024"},
+                             {"slots=8x", "a number from 1 to 1024"},
+                             {"slots=", "a number from 1 to 1024"},
+                             {"slots", "must be slots=N"},
+                             {"-slots", "must be slots=N"},
+                             {"+slots=8", "must be slots=N"},
+                             {"window=-1", "a number from 1 to 1024"},
+                             {"lookahead=101", "must be lookahead=N with a number from 0 to 100"},
+                             {"lookahead=99999999999", "a number from 0 to 100"},
+                             {"locality=off", "must be locality or -locality"},
+                             {"-steal=off", "must be steal or -steal"},
+                             {"stealing", "no option of the policy"},
+                             {"STEAL", "no option of the policy"},
+                             {"-write_back", "no option of the policy"},
+                             {" -steal", "no option of the policy"},
+                             {"=8", "no option of the policy"},
+                             {"+-steal", "no option of the policy"},
+                             {"-", "no option of the policy"}};
+
+TEST(Options, ThatAreWrongAreNamedWithWhatIsAllowed) {
+  for (const auto& wrong : wrong_words)
+    for (const std::string before : {"", "-peers,"}) {
+      const auto refusal = refusal_of(before + wrong.word);
+      EXPECT_THAT(refusal, StartsWith("TESSERA_SCHED has '" + std::string(wrong.word) + "', "));
+      EXPECT_THAT(refusal, HasSubstr(wrong.problem));
+    }
+}
+
+TEST(Options, OfUnknownNamesNameTheKnownOnes) {
+  EXPECT_THAT(refusal_of("stealing"),
+              HasSubstr("there are slots=N, window=N, locality, chains, prefetch, lookahead=N, results=N, peers, wait, "
+                        "steal, decline, write-back"));
+}
+
+TEST(Options, MayNotBeRepeatedNorEmpty) {
+  EXPECT_EQ(refusal_of("steal,slots=8,-steal"), "TESSERA_SCHED has '-steal', but steal may be given once only");
+  EXPECT_THAT(refusal_of("slots=8,slots=8"), HasSubstr("slots may be given once only"));
+  for (const char* text : {",", "-steal,", ",-steal", "-steal,,-peers"})
+    EXPECT_THAT(refusal_of(text), HasSubstr("TESSERA_SCHED has '', which is no option")) << text;
+}
+
+TEST(Options, OfEarlierVersionsAreRefusedWithTheNewSpelling) {
+  for (const auto& [old, now] : {std::pair{"TESSERA_SCHED_SLOTS", "TESSERA_SCHED=slots=N"},
+                                 {"TESSERA_SCHED_WRITE_BACK", "TESSERA_SCHED=-write-back"}}) {
+    const Environment environment{{old, "8"}};
+    EXPECT_EQ(refusal_of("-steal"), std::string(old) + " is no longer read: use " + now);
+    const Environment empty{{old, ""}};
+    EXPECT_EQ(refusal_of("-steal"), "");
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test
