@@ -13,6 +13,15 @@ die() {  # message, further lines
   exit 1
 }
 
+# Dies if a variable of an earlier version is set, with what to use instead.
+refuse_old_variables() {
+  local name now
+  while IFS=$'\t' read -r name now; do
+    [[ -z ${!name:-} ]] || die "$name is no longer read: use $now"
+  done < <(grep -oE '\{"TESSERA_[A-Z_]+", "[^"]+"\}' "${BASH_SOURCE[0]%/*}/../src/common/old_variables.hpp" |
+    sed 's/{"\(.*\)", "\(.*\)"}/\1\t\2/')
+}
+
 missing_packages() {
   comm -23 <(printf '%s\n' "$@" | sort -u) \
     <(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null | sed -n 's/^installed //p' | sort -u)

@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Measures the effect of each option of the policy `tessera` on simulated machines. Prints the tables of traces/policy.md.
+# usage: traces/ablation.sh [--simulate PROGRAM] [--graphs PROGRAM]
+#   --simulate PROGRAM    uses this tessera-simulate instead of building one
+#   --graphs PROGRAM      uses this program instead of build/simgrid/bin/graphs
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
-simulate=${TESSERA_SIMULATE:-$here/../build/simgrid/bin/tessera-simulate}
-graphs=${TESSERA_GRAPHS:-$here/../build/simgrid/bin/graphs}
-[[ -n ${TESSERA_SIMULATE:-} ]] || "$here/../run" build simgrid
+# shellcheck source=traces/arguments.sh
+. "$(dirname "${BASH_SOURCE[0]}")/arguments.sh"
+take_programs "simulate graphs" "$@"
+[[ ${#rest[@]} -eq 0 ]] || die "there is no argument '${rest[0]}'"
+find_simulate
 
 changes=(-locality -chains -prefetch -peers -wait -steal -decline -write-back
   window=1 slots=4 slots=8 lookahead=10 lookahead=100 results=100)

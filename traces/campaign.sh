@@ -2,19 +2,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Measures the table of traces/h200.md on this machine: the six routines in double precision and three sizes, compared with
 # cuBLAS-XT, on all GPUs and on one; pageable memory; and GPUs with memory for a quarter of the operands.
-# usage: traces/campaign.sh FOLDER    a new folder for the JSON of traces/plot_campaign.py and for the printed tables
-#   TESSERA_BENCH=PROGRAM    uses this tessera-bench instead of the one that `./run bench` builds
+# usage: traces/campaign.sh [--bench PROGRAM] FOLDER    a new folder for the JSON of traces/plot_campaign.py and for the printed tables
+#   --bench PROGRAM    uses this tessera-bench instead of the one that `./run bench` builds
 #   CAMPAIGN_SIZES="8192 16384 32768"    measures these sizes
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
-[[ $# -eq 1 && ! -e $1 ]] || { echo "usage: traces/campaign.sh FOLDER (a new folder)" >&2; exit 2; }
+# shellcheck source=traces/arguments.sh
+. "$(dirname "${BASH_SOURCE[0]}")/arguments.sh"
+take_programs bench "$@"
+set -- "${rest[@]}"
+[[ $# -eq 1 && ! -e $1 ]] || { echo "usage: traces/campaign.sh [--bench PROGRAM] FOLDER (a new folder)" >&2; exit 2; }
 mkdir -p "$1"
 folder=$(cd "$1" && pwd -P)
-if [[ -n ${TESSERA_BENCH:-} ]]; then bench=("$TESSERA_BENCH"); else bench=("$here/../run" bench); fi
+if [[ -n $bench ]]; then bench=("$bench"); else bench=("$here/../run" bench); fi
 read -ra sizes <<<"${CAMPAIGN_SIZES:-8192 16384 32768}"
 routines=gemm,symm,syrk,syr2k,trmm,trsm
 gpus=$({ nvidia-smi --list-gpus || true; } | wc -l)
-((gpus > 0)) || { echo "campaign.sh: nvidia-smi lists no GPU" >&2; exit 1; }
+((gpus > 0)) || { die "nvidia-smi lists no GPU"; }
 
 # Each n is measured by a process of its own.
 measure() {  # name, arguments of tessera-bench

@@ -3,11 +3,14 @@
 # Compares `tessera` with the best of StarPU's dmdar, dmdas and lws on simulated machines: on all machines with the tile and
 # the CPU workers that are best for each of these; then with the same tiles for all, and without homes, also with dmda and
 # eager. Prints the tables of traces/policy.md.
-# usage: traces/compare.sh [all-machines|h200x4|summit-node|out-of-core|without-homes]...
+# usage: traces/compare.sh [--simulate PROGRAM] [all-machines|h200x4|summit-node|out-of-core|without-homes]...
+#   --simulate PROGRAM    uses this tessera-simulate instead of building one
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
-simulate=${TESSERA_SIMULATE:-$here/../build/simgrid/bin/tessera-simulate}
-[[ -n ${TESSERA_SIMULATE:-} ]] || "$here/../run" build simgrid
+# shellcheck source=traces/arguments.sh
+. "$(dirname "${BASH_SOURCE[0]}")/arguments.sh"
+take_programs simulate "$@"
+set -- "${rest[@]}"
+find_simulate
 
 routines=(gemm symm syrk syr2k trmm trsm)
 
@@ -141,8 +144,7 @@ for name in "$@"; do
       printf '**h200x4, all four GPUs together hold about a quarter of the operands**\n\n' && out_of_core_without_homes | table
       ;;
     *)
-      echo "compare.sh: unknown table '$name'; known tables: all-machines, h200x4, summit-node, out-of-core, without-homes" >&2
-      exit 2
+      die "unknown table '$name'; known tables: all-machines, h200x4, summit-node, out-of-core, without-homes"
       ;;
   esac
 done

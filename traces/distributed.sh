@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The tables and the picture of distributed.md: matrices over many processes in simulated time.
-# usage: traces/distributed.sh FOLDER [bytes | long | GRID...]
+# usage: traces/distributed.sh [--simulate PROGRAM] FOLDER [bytes | long | GRID...]
+#   --simulate PROGRAM    uses this tessera-simulate-mpi instead of building one
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
-program=${TESSERA_SIMULATE_MPI:-}
-if [[ -z $program ]]; then
+# shellcheck source=traces/arguments.sh
+. "$(dirname "${BASH_SOURCE[0]}")/arguments.sh"
+take_programs simulate "$@"
+if [[ -z $simulate ]]; then
   "$here/../run" simulate --nodes 1 --help >/dev/null  # builds it
-  program=$here/../build/simgrid-mpi/bin/tessera-simulate-mpi
+  simulate=$here/../build/simgrid-mpi/bin/tessera-simulate-mpi
 fi
-exec "$here/distributed.py" "$program" "$@"
+exec "$here/distributed.py" "$simulate" "${rest[@]}"

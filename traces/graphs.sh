@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Compares the policy `tessera` with StarPU's own policies on graphs that are not Tessera's, on simulated machines. Prints
 # the tables of traces/policy.md. Every policy runs each graph with each tile and number of CPU workers below, and its
-# fastest run counts. The graphs are those of build/simgrid/bin/graphs.
-# usage: traces/graphs.sh [--quick] [MACHINE]...
+# fastest run counts.
+# usage: traces/graphs.sh [--simulate PROGRAM] [--graphs PROGRAM] [--quick] [MACHINE]...
+#   --simulate PROGRAM    uses this tessera-simulate instead of building one
+#   --graphs PROGRAM      uses this program instead of build/simgrid/bin/graphs
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
-build=$here/../build/simgrid/bin
-simulate=${TESSERA_SIMULATE:-$build/tessera-simulate} graphs=${TESSERA_GRAPHS:-$build/graphs}
-[[ -n ${TESSERA_SIMULATE:-} ]] || "$here/../run" build simgrid
+# shellcheck source=traces/arguments.sh
+. "$(dirname "${BASH_SOURCE[0]}")/arguments.sh"
+take_programs "simulate graphs" "$@"
+set -- "${rest[@]}"
+find_simulate
 
 policies=tessera,eager,lws,dmda,dmdar,dmdas
 names=(gemm-rows gemm-random gemm-unequal cholesky-right cholesky-left lu qr two chains)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# usage: run.sh SOURCE: each command of `./run` explains itself, and does nothing else.
+# usage: run.sh SOURCE: each command of `./run` explains itself, and does nothing else. Scripts in traces/ run the programs that
+# their arguments name.
 set -euo pipefail
 
 run=$1/run
@@ -39,5 +40,32 @@ TESSERA_STARPU_SOURCE=/nonexistent.tar.gz expect 1 'TESSERA_STARPU_SOURCE=/nonex
 expect 0 '^packages: would install none$' --dry-run help
 expect 1 "unknown preset 'nonsense'" --dry-run build nonsense
 expect 1 "unknown command 'nonsense'" --dry-run nonsense
+TESSERA_SIMULATE=/nonexistent expect 1 'TESSERA_SIMULATE is no longer read: use the argument --simulate PROGRAM' papers
+expect 1 "papers: --simulate: '/nonexistent' is not a program" papers --quick --simulate /nonexistent
+expect 1 "papers: --bench: '' is not a program" papers --bench
 [[ -z $(ls -A) ]] || fail "files were left: $(ls -A)"
+
+# What takes the place of tessera-simulate: it writes down how it was called, and always has the same result.
+cat >simulate <<'END'
+#!/usr/bin/env bash
+echo "$*" >>calls
+for policy in tessera eager; do
+  echo '{"platform":"p","routine":"gemm","n":1,"policy":"'"$policy"'","median_s":1,"bytes_h2d":1,"busy":1,"tile":1,"tile_n":1}'
+done
+END
+chmod +x simulate
+script() {  # exit code, what is printed, script in traces, arguments
+  local code=$1 text=$2 printed status=0
+  shift 2
+  printed=$("${run%/run}/traces/$1" "${@:2}" 2>&1) || status=$?
+  [[ $status == "$code" && $printed == *"$text"* ]] || fail "traces/$*: exit code $status: $printed"
+}
+script 0 '| gemm 1 | 1 s' compare.sh --simulate ./simulate h200x4
+script 0 '| chains | 1 s' graphs.sh --quick --simulate ./simulate --graphs ./simulate everest
+grep -q -- '--program ./simulate' calls || fail "the program after --graphs was not simulated"
+script 2 "there is no argument 'more'" ablation.sh --simulate ./simulate more
+script 2 "unknown table 'more'" compare.sh --simulate ./simulate more
+script 2 "--graphs: '/nonexistent' is not a program" graphs.sh --graphs /nonexistent
+script 2 "--bench: '' is not a program" campaign.sh --bench
+TESSERA_GRAPHS=./simulate script 2 'TESSERA_GRAPHS is no longer read: use the argument --graphs PROGRAM' ablation.sh
 exit $failed

@@ -4,29 +4,37 @@
 
 # A failed script does not stop the others. Each preset is built in a subshell, since it has a StarPU of its own.
 papers() {  # options, names
-  local names=() known=(blasx wu-jaja itu bogdanov herault) how=() runs=0 name failed=()
-  for name in "$@"; do
-    case $name in
-      --quick | --full) how+=("$name") ;;
-      --runs) how+=("$name") runs=1 ;;
+  local names=() known=(blasx wu-jaja itu bogdanov herault) how=() runs=0 simulate='' bench='' name failed=()
+  while [[ $# -gt 0 ]]; do
+    case $1 in
+      --quick | --full) how+=("$1") ;;
+      --runs) how+=("$1") runs=1 ;;
+      --simulate | --bench)
+        name=$(absolute "${2:-/}")
+        [[ -f $name && -x $name ]] || die "papers: $1: '${2:-}' is not a program"
+        printf -v "${1#--}" '%s' "$name"
+        shift
+        ;;
       *)
-        [[ " ${known[*]} " == *" $name "* ]] || die "papers: there is no paper '$name'; there are ${known[*]}"
-        names+=("$name")
+        [[ " ${known[*]} " == *" $1 "* ]] || die "papers: there is no paper '$1'; there are ${known[*]}"
+        names+=("$1")
         ;;
     esac
+    shift
   done
   if [[ ${#names[@]} -eq 0 ]]; then names=("${known[@]}"); fi
   need_packages "${papers_packages[@]}"
   tests=OFF
-  if [[ -z ${TESSERA_SIMULATE:-} && $runs -eq 0 ]]; then
+  if [[ -z $simulate && $runs -eq 0 ]]; then
     (build simgrid --target tessera-simulate tessera-trace)
-    export TESSERA_SIMULATE=$here/build/simgrid/bin/tessera-simulate
+    simulate=$here/build/simgrid/bin/tessera-simulate
   fi
-  if [[ -z ${TESSERA_BENCH:-} && $(gpu_count) -gt 0 && -n $(cuda_dir) ]]; then
+  if [[ -z $bench && $(gpu_count) -gt 0 && -n $(cuda_dir) ]]; then
     (build release --target tessera-bench tessera-trace)
-    export TESSERA_BENCH=$here/build/release/bin/tessera-bench
+    bench=$here/build/release/bin/tessera-bench
   fi
-  [[ $runs -eq 0 || -n ${TESSERA_BENCH:-} ]] || die "papers --runs: there is no GPU, or no CUDA Toolkit to build with"
+  how+=(${simulate:+--simulate "$simulate"} ${bench:+--bench "$bench"})
+  [[ $runs -eq 0 || -n $bench ]] || die "papers --runs: there is no GPU, or no CUDA Toolkit to build with"
   mkdir -p build/papers
   for name in "${names[@]}"; do
     SECONDS=0

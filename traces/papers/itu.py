@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: BSD-3-Clause
 """The experiment of Itu et al.: SGEMM of order 2048 in n slices of A and B on a GTX 260, in simulated time, and on a GPU
-of this machine if TESSERA_BENCH names tessera-bench. See itu.md."""
+of this machine if --bench names tessera-bench. See itu.md."""
 
 from shared import Paper
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the scripts of the papers share: arguments, simulations, tables in Markdown, and charts in SVG.
 
-Each script is called as SCRIPT [--quick|--full] [--runs] OUTPUT. It prints its tables, writes OUTPUT/PAPER-*.csv and
-OUTPUT/PAPER-*.svg, and fails if a simulation fails. TESSERA_SIMULATE names the program tessera-simulate.
+Each script is called as SCRIPT [--quick|--full] [--runs] [--simulate PROGRAM] [--bench PROGRAM] OUTPUT. It prints its tables,
+writes OUTPUT/PAPER-*.csv and OUTPUT/PAPER-*.svg, and fails if a simulation fails.
 """
 
 import argparse
@@ -28,10 +28,15 @@ class Paper:
         much.add_argument("--quick", action="store_true", help="one row or point of everything")
         much.add_argument("--full", action="store_true", help="all sizes of the paper instead of ten")
         parser.add_argument("--runs", action="store_true", help="only what is measured on a GPU")
+        parser.add_argument("--simulate", metavar="PROGRAM", help="tessera-simulate; only --runs needs none")
+        parser.add_argument("--bench", metavar="PROGRAM", help="tessera-bench, where there is a GPU")
         parser.add_argument("output", type=pathlib.Path, help="the folder for CSV files and charts")
         arguments = parser.parse_args()
         self.name, self.output = name, arguments.output
         self.quick, self.full, self.runs = arguments.quick, arguments.full, arguments.runs
+        self.simulator, self.bench = arguments.simulate, arguments.bench
+        if not (self.runs or self.simulator):
+            parser.error("--simulate must name the program tessera-simulate; ./run papers does")
         self.simulations = 0
         self.output.mkdir(parents=True, exist_ok=True)
 
@@ -39,17 +44,12 @@ class Paper:
         """Calls the functions of all parts. Those of `on_gpu` need one."""
         for part in () if self.runs else parts:
             part()
-        if self.has_gpu:
+        if self.bench:
             for part in on_gpu:
                 part()
         elif on_gpu:
-            print("\nWhat is measured on a GPU is left out: TESSERA_BENCH, which names tessera-bench, is not set.")
+            print("\nWhat is measured on a GPU is left out: --bench, which names tessera-bench, is not given.")
         print(f"\n{self.simulations} simulations")
-
-    @property
-    def has_gpu(self):
-        """Whether there is a tessera-bench to run; ./run papers sets TESSERA_BENCH where there is a GPU."""
-        return bool(os.environ.get("TESSERA_BENCH"))
 
     def sizes(self, quick, usual, full):
         return quick if self.quick else full if self.full else usual
@@ -58,10 +58,7 @@ class Paper:
         """The JSON rows of tessera-simulate, with these environment variables in addition. Options are its arguments; a list
         becomes a list with commas. Cores compute nothing unless `cpus` says so, as in the papers."""
         options = {"cpus": 0, **options}
-        program = os.environ.get("TESSERA_SIMULATE")
-        if not program:
-            sys.exit(f"{self.name}: TESSERA_SIMULATE must name the program tessera-simulate; ./run papers sets it")
-        rows = self._rows([program, "--platform", str(platform), "--brief"], options, environment or {})
+        rows = self._rows([self.simulator, "--platform", str(platform), "--brief"], options, environment or {})
         self.simulations += len(rows)
         return rows
 
@@ -90,9 +87,9 @@ class Paper:
     def measure(self, environment, **options):
         """The JSON rows of tessera-bench, with these environment variables in addition.
 
-        @pre has_gpu
+        @pre there is a --bench
         """
-        return self._rows([os.environ["TESSERA_BENCH"]], options, environment)
+        return self._rows([self.bench], options, environment)
 
     def table(self, part, title, head, rows):
         """Prints a table, and writes it to PAPER-PART.csv. Numbers in it are already text."""

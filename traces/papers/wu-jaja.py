@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: BSD-3-Clause
 """The experiments of Wu and JaJa (2016): DGEMM from pageable memory, larger than the GPUs, in simulated time, and on the
-GPUs of this machine if TESSERA_BENCH names tessera-bench. See wu-jaja.md."""
+GPUs of this machine if --bench names tessera-bench. See wu-jaja.md."""
 
 from shared import Paper
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "simulate/processes.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -27,7 +27,9 @@ class Child {
  public:
   Child(const Options& options, const Run& run, const Scratch& scratch) {
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) throw RuntimeError(std::string("no pipe: ") + std::strerror(errno));
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+      throw RuntimeError(std::string("no socket: ") + std::strerror(errno));
+    if (!options.program.empty()) send(ends[0], &options.problems.front().type, 1, 0);
     const pid_t parent = getpid();
     const pid_t child = fork();
     if (child < 0) throw RuntimeError(std::string("no process for a simulation: ") + std::strerror(errno));
@@ -40,19 +42,19 @@ class Child {
       become_simulation(options, run, scratch, ends[1]);
     }
     close(ends[1]);
-    pipe_ = ends[0];
+    socket_ = ends[0];
     process_.emplace(child);
   }
-  ~Child() { close(pipe_); }
+  ~Child() { close(socket_); }
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  int pipe() const { return pipe_; }
+  int socket() const { return socket_; }
 
   /// Reads the available output. @return the outcome once the simulation has ended
   std::optional<Outcome> read_some() {
     char buffer[4096];
-    const auto count = read(pipe_, buffer, sizeof buffer);
+    const auto count = read(socket_, buffer, sizeof buffer);
     if (count < 0 && errno == EINTR) return std::nullopt;
     if (count > 0) {
       text_.append(buffer, static_cast<std::size_t>(count));
@@ -71,7 +73,7 @@ class Child {
 
  private:
   std::optional<tools::ChildProcess> process_;
-  int pipe_ = -1;
+  int socket_ = -1;
   std::string text_;
 };
 
@@ -90,7 +92,7 @@ void run_all(const Options& options, const std::vector<Run>& runs, const Scratch
     std::vector<std::size_t> which;
     for (std::size_t i = 0; i < started; i++)
       if (children[i]) {
-        waiting.push_back({children[i]->pipe(), POLLIN, 0});
+        waiting.push_back({children[i]->socket(), POLLIN, 0});
         which.push_back(i);
       }
     poll(waiting.data(), waiting.size(), -1);

@@ -80,10 +80,10 @@ TEST(Shares, OfTheChainMayNot) {
   EXPECT_TRUE(r.parts_are_doubtful());
 }
 
-/// Runs a small product on as many GPUs as the test may use, or on a core. TESSERA_BENCH names the program.
+/// Runs a small product on as many GPUs as the test may use, or on a core. TESSERA_TEST_BENCH names the program.
 Ended bench_small(const char* gpus, const char* routines = "gemm") {
-  const char* const bench = std::getenv("TESSERA_BENCH");
-  if (bench == nullptr) throw std::runtime_error("TESSERA_BENCH must name tessera-bench");
+  const char* const bench = std::getenv("TESSERA_TEST_BENCH");
+  if (bench == nullptr) throw std::runtime_error("TESSERA_TEST_BENCH must name tessera-bench");
   return run_program({bench, "--routine", routines, "--size", "512", "--cpus", "1", "--gpus", gpus, "--repeat", "1",
                       "--warmup", "0", "--json", "-"},
                      200);

@@ -37,6 +37,12 @@ TEST(BadInput, WrongOptionOfThePolicyIsNamed) {
   unsetenv("TESSERA_SCHED");
 }
 
+TEST(BadInput, VariableOfAnEarlierVersionIsNamedWithTheNewSpelling) {
+  setenv("TESSERA_SCHED_STEAL", "off", 1);
+  expect_refused("--platform everest --size 1024", "TESSERA_SCHED_STEAL is no longer read", "TESSERA_SCHED=-steal");
+  unsetenv("TESSERA_SCHED_STEAL");
+}
+
 TEST(BadInput, TraceNeedsANewFolder) {
   expect_refused("--platform everest --trace /", "--trace", "must be a new folder");
   expect_refused("--platform everest --trace /dev/null", "--trace", "must be a folder");

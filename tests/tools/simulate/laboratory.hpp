@@ -14,10 +14,10 @@
 
 namespace tessera::test {
 
-/// Runs tessera-simulate with these arguments. TESSERA_SIMULATE names the program.
+/// Runs tessera-simulate with these arguments. TESSERA_TEST_SIMULATE names the program.
 inline Ended simulate(const std::string& arguments, unsigned seconds = 30) {
-  const char* program = std::getenv("TESSERA_SIMULATE");
-  if (program == nullptr) throw std::runtime_error("TESSERA_SIMULATE must name tessera-simulate");
+  const char* program = std::getenv("TESSERA_TEST_SIMULATE");
+  if (program == nullptr) throw std::runtime_error("TESSERA_TEST_SIMULATE must name tessera-simulate");
   std::vector<std::string> words{program};
   std::istringstream text(arguments);
   for (std::string word; text >> word;) words.push_back(word);

@@ -13,8 +13,8 @@ using ::testing::HasSubstr;
 
 /// The program with graphs that are not ours.
 std::string graphs() {
-  const char* program = std::getenv("TESSERA_GRAPHS");
-  if (program == nullptr) throw std::runtime_error("TESSERA_GRAPHS must name the program graphs");
+  const char* program = std::getenv("TESSERA_TEST_GRAPHS");
+  if (program == nullptr) throw std::runtime_error("TESSERA_TEST_GRAPHS must name the program graphs");
   return program;
 }
 

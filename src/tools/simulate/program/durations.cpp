@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "simulate/program/durations.hpp"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 #include <deque>
 #include <map>
 #include <string>
@@ -62,10 +63,7 @@ std::string operation_in(const std::string& names, const simulation::GpuKind& ki
   return operation;
 }
 
-char element_type() {
-  const char* type = std::getenv("TESSERA_SIMULATION_TYPE");
-  return type != nullptr ? *type : 'd';
-}
+char element_type() { return ordered_type().value_or('d'); }
 
 double seconds_on_core(const std::string& names, double flops, double bytes) {
   constexpr double memory_rate = 10e9;  // bytes/s of one core
@@ -100,6 +98,14 @@ bool has_function(const starpu_perfmodel* model) {
 }
 
 }  // namespace
+
+std::optional<char> ordered_type() {
+  static const std::optional<char> type = [] {
+    char letter = 0;
+    return recv(hand_over, &letter, 1, MSG_DONTWAIT) == 1 ? std::optional(letter) : std::nullopt;
+  }();
+  return type;
+}
 
 void set_durations(starpu_task* task) {
   auto* codelet = task->cl;

@@ -11,6 +11,7 @@
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "machine/simulation/machine.hpp"
@@ -79,27 +80,24 @@ simulate::Outcome outcome() {
   return outcome;
 }
 
-void send(const char* descriptor, const simulate::Outcome& outcome) {
+void send(const simulate::Outcome& outcome) {
   const auto text = nlohmann::json(outcome).dump();
-  const auto written = write(std::atoi(descriptor), text.data(), text.size());
+  const auto written = write(simulate::hand_over, text.data(), text.size());
   if (written != static_cast<ssize_t>(text.size())) throw std::runtime_error("the result cannot be written");
 }
 
 /// Only once: a program may start StarPU again.
 void send_outcome() {
-  const char* descriptor = std::getenv("TESSERA_SIMULATION_RESULT");
-  if (!observation || descriptor == nullptr) return;
-  send(descriptor, outcome());
+  if (!observation) return;
+  send(outcome());
   observation.reset();
-  unsetenv("TESSERA_SIMULATION_RESULT");
 }
 
 /// Ends the program if its StarPU computes: that one would find no GPU, and say nothing.
 /// @param of_starpu  one of its functions
 void require_simulation(void* of_starpu) {
-  const char* descriptor = std::getenv("TESSERA_SIMULATION_RESULT");
   Dl_info info{};
-  if (descriptor == nullptr || dladdr(of_starpu, &info) == 0) return;
+  if (!simulate::ordered_type() || dladdr(of_starpu, &info) == 0) return;
   void* const library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
   const bool simulates = library == nullptr || dlsym(library, "_starpu_simgrid_actor_create") != nullptr;
   if (library != nullptr) dlclose(library);
@@ -108,7 +106,7 @@ void require_simulation(void* of_starpu) {
   outcome.error = std::string("--program: it has been built with a StarPU that computes, ") + info.dli_fname +
                   ": build it with the one that simulates, whose prefix './run starpu simgrid' prints";
   outcome.bad_argument = true;
-  send(descriptor, outcome);
+  send(outcome);
   std::_Exit(EXIT_SUCCESS);
 }
 
@@ -118,8 +116,8 @@ extern "C" int starpu_init(starpu_conf* conf) {
   static auto* const original = replaced(&starpu_init, "starpu_init");
   guarded([] { require_simulation(reinterpret_cast<void*>(original)); });
   const int result = original(conf);
-  has_started = has_started || result == 0;
-  if (result == 0 && std::getenv("TESSERA_SIMULATION_RESULT") != nullptr) guarded(begin_observation);
+  const bool again = std::exchange(has_started, has_started || result == 0);
+  if (result == 0 && !again && simulate::ordered_type()) guarded(begin_observation);
   return result;
 }
 

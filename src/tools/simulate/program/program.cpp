@@ -13,6 +13,8 @@
 
 #include <tessera/sched.h>
 
+#include "simulate/program/durations.hpp"
+
 namespace tessera::simulate {
 
 namespace {
@@ -34,8 +36,8 @@ fs::path library_folder() {
   _exit(whole ? 0 : 1);
 }
 
-/// What the program's StarPU reads, and what the library that is loaded before it reads.
-void put_program_environment(const Options& options, const Run& run, int result) {
+/// What the program's StarPU reads, and the library that is loaded before it.
+void put_program_environment(const Run& run) {
   const auto libraries = library_folder();
   const auto put = [](const char* name, const std::string& value) { setenv(name, value.c_str(), 1); };
   put("STARPU_SCHED", run.policy);
@@ -44,8 +46,6 @@ void put_program_environment(const Options& options, const Run& run, int result)
   put("STARPU_NCUDA", std::to_string(run.gpus));
   put("STARPU_NCPU", std::to_string(run.cpus));
   put("STARPU_SILENT", "1");
-  put("TESSERA_SIMULATION_TYPE", {options.problems.front().type});
-  put("TESSERA_SIMULATION_RESULT", std::to_string(result));
   const char* others = std::getenv("LD_PRELOAD");
   put("LD_PRELOAD",
       (libraries / "libtessera_observer.so").string() + (others != nullptr ? std::string(":") + others : ""));
@@ -55,8 +55,8 @@ void put_program_environment(const Options& options, const Run& run, int result)
 
 void become_program(const Options& options, const Run& run, const Scratch& scratch, int result) {
   put_environment(options, scratch);
-  const int kept = dup(result);  // without the flag that closes it
-  put_program_environment(options, run, kept);
+  put_program_environment(run);
+  dup2(result, hand_over);  // without the flag that closes it
   auto words = options.program;
   words.emplace_back("--log=root.thresh:warning");  // SimGrid takes this argument away
   std::vector<char*> arguments;

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash disable=SC2034
+# What the scripts of this folder share: arguments that name programs. To be sourced.
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+# shellcheck source=packaging/common.sh
+. "$here/../packaging/common.sh"
+die() { say "${0##*/}: $1" && exit 2; }
+refuse_old_variables
+
+# Sets a variable for each argument `--NAME PROGRAM` of these names, and `rest` to the other arguments.
+take_programs() {  # names, arguments
+  local names=$1 name
+  shift
+  for name in $names; do printf -v "$name" ''; done
+  rest=()
+  while [[ $# -gt 0 ]]; do
+    name=${1#--}
+    if [[ $1 == --* && " $names " == *" $name "* ]]; then
+      [[ -f ${2:-} && -x $2 ]] || die "$1: '${2:-}' is not a program"
+      printf -v "$name" '%s' "$2"
+      shift
+    else
+      rest+=("$1")
+    fi
+    shift
+  done
+}
+
+# Sets `simulate` and `graphs`, and builds both unless there is an argument --simulate.
+find_simulate() {
+  local build=$here/../build/simgrid/bin
+  [[ -n $simulate ]] || "$here/../run" build simgrid
+  simulate=${simulate:-$build/tessera-simulate} graphs=${graphs:-$build/graphs}
+}
