@@ -22,14 +22,14 @@ thread_local std::string last_error;
 std::mutex mutex;
 std::vector<std::unique_ptr<Runtime>> runtimes;
 
-/// Maps an argument of a member function of Matrix to the argument of the C function that it comes from.
+/// Maps an argument of a member function of Matrix, or an option, to the argument of the C function that it comes from.
 struct Origin {
   std::string_view argument;
   int position;
   const char* name;
 };
 
-/// Returns the result of `call`. An ArgumentError from Matrix is changed to name the C function's argument.
+/// Returns the result of `call`. An ArgumentError from Matrix or Runtime is changed to name the C function's argument.
 template <typename Call>
 auto with_origins(std::initializer_list<Origin> origins, Call call) {
   try {
@@ -72,10 +72,7 @@ tessera_status failure_of(const char* function) noexcept {
   try {
     throw;
   } catch (const ArgumentError& error) {
-    // An illegal option from the environment is not an argument of the C function that happens to start the runtime.
-    const bool of_init =
-        function == std::string_view("tessera_init") && (error.argument() == "cpus" || error.argument() == "gpus");
-    const bool ours = error.routine() != "Runtime" || of_init;
+    const bool ours = error.position() > 0;  // not an option of the runtime that the function happens to start
     last_error =
         ours ? ArgumentError(function, error.position(), error.argument(), error.problem()).what() : error.what();
     return ours ? -error.position() : TESSERA_RUNTIME_FAILURE;
@@ -100,7 +97,8 @@ tessera_status tessera_init(int cpus, int gpus) {
     RuntimeOptions options;
     options.cpus = cpus;
     options.gpus = gpus;
-    auto runtime = std::make_unique<Runtime>(options);
+    auto runtime =
+        with_origins({{"cpus", 1, "cpus"}, {"gpus", 2, "gpus"}}, [&] { return std::make_unique<Runtime>(options); });
     const std::lock_guard lock(mutex);
     runtimes.push_back(std::move(runtime));
   });

@@ -12,7 +12,7 @@
 #include <tessera/error.hpp>
 
 #include "agreement.hpp"
-#include "common/environment.hpp"
+#include "common/variables.hpp"
 
 namespace tessera::detail {
 
@@ -38,11 +38,11 @@ void acquire(starpu_data_handle_t tile, starpu_data_access_mode mode, int priori
 }  // namespace
 
 std::size_t Neighbours::least_bytes_asked_for() {
-  const auto text = environment("TESSERA_NODE_READS");
+  const auto text = text_of(variables::node_reads);
   if (text.empty()) return usual_least_bytes;
   if (text == "off") return never;
   if (const auto bytes = as_number<std::size_t>(text)) return *bytes;
-  throw RuntimeError("TESSERA_NODE_READS is '" + std::string(text) + "', must be a number of bytes or off");
+  refuse(variables::node_reads);
 }
 
 Neighbours::Neighbours(MPI_Comm comm, std::size_t least_bytes, int readers) : comm_(comm) {

@@ -109,7 +109,7 @@ void Network::start(const RuntimeOptions& options) {
   MPI_Allreduce(&gpus, &all, 1, MPI_INT, MPI_MIN, comm_of_values_);
   agree_on_model(on_node);
   agreement_.emplace(comm_of_calls_);
-  if (some != all) end_all_processes("only some of the processes have GPUs: TESSERA_GPUS=0 leaves them out");
+  if (some != all) end_all_processes("only some of the processes have GPUs: TESSERA_DEVICES=none leaves them out");
 }
 
 std::shared_ptr<const std::vector<int>> Network::ranks_of(MPI_Comm comm) const {

@@ -101,10 +101,10 @@ void Learned::forget(const Job& job, double usual) {
 }
 
 Decision::Decision(const Settings& settings) : forced_(settings.min_flops.has_value()) {
-  const bool none = !settings.mistake.empty() || (settings.gpus == 0 && !settings.cpu_only);
+  const bool none = !settings.mistake.empty() || settings.devices.none();
   if (none) smallest_ = std::numeric_limits<double>::infinity();
   else if (forced_) smallest_ = *settings.min_flops;
-  else if (settings.cpu_only || devices_in_sight() > 0) smallest_ = smallest_that_can_pay;
+  else if (settings.devices.cpu_only || devices_in_sight(settings.devices) > 0) smallest_ = smallest_that_can_pay;
   else smallest_ = std::numeric_limits<double>::infinity();  // without GPUs, the host BLAS is as fast as Tessera
 }
 
@@ -148,11 +148,9 @@ double Decision::expected_on_host(const Job& job) const {
   return host_seconds(job).value_or(assumed_host_seconds(job));
 }
 
-int devices_in_sight() {
-  const auto number = [](const char* variable) { return detail::as_number<int>(detail::environment(variable)); };
-  const int opencl = std::max(0, number("TESSERA_OPENCL").value_or(0));
-  const auto cuda = number("TESSERA_CUDA_GPUS");
-  if (cuda == 0 || (!cuda && opencl > 0)) return opencl;
+int devices_in_sight(const detail::DeviceChoice& choice) {
+  const int opencl = std::max(0, choice.opencl);
+  if (choice.cuda == 0 || (choice.cuda < 0 && opencl > 0)) return opencl;
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
   if (visible != nullptr && (std::string_view(visible).empty() || visible[0] == '-')) return opencl;
   int count = 0;
@@ -162,7 +160,7 @@ int devices_in_sight() {
     if (name.starts_with("nvidia") && name.size() > 6 && std::isdigit(static_cast<unsigned char>(name[6])) != 0)
       count++;
   }
-  return opencl + (cuda.value_or(-1) >= 0 ? std::min(count, *cuda) : count);
+  return opencl + (choice.cuda >= 0 ? std::min(count, choice.cuda) : count);
 }
 
 }  // namespace tessera::dropin

@@ -95,7 +95,7 @@ class Decision {
 };
 
 /// The number of NVIDIA GPUs of this machine, found without starting CUDA, and of the OpenCL devices that the user asks
-/// for: as many of each kind as TESSERA_CUDA_GPUS and TESSERA_OPENCL allow.
-int devices_in_sight();
+/// for.
+int devices_in_sight(const detail::DeviceChoice& choice);
 
 }  // namespace tessera::dropin

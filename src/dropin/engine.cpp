@@ -99,8 +99,8 @@ Started& started() {
 }
 
 /// An upper estimate of the number of threads that a Runtime starts.
-int thread_count(const RuntimeOptions& options, bool need_gpus) {
-  const int cpus = detail::with_environment(options).cpus;
+int thread_count(bool need_gpus) {
+  const int cpus = detail::with_environment({}).cpus;
   const int usual = need_gpus ? 1 : static_cast<int>(std::thread::hardware_concurrency());
   return (cpus >= 0 ? cpus : usual) + (need_gpus ? 16 : 2);
 }
@@ -113,7 +113,8 @@ bool user_binds_workers() {
 }
 
 /// Starts Tessera on this process's share of the node, if it is one of several of an MPI program.
-std::unique_ptr<Runtime> start_on_share(RuntimeOptions options) {
+std::unique_ptr<Runtime> start_on_share() {
+  RuntimeOptions options;
   const auto shared = detail::shared_with_ranks_of_node();
   options.node_part = shared.gpus.part, options.node_parts = shared.gpus.parts;
   if (shared.cores.parts <= 1 || user_binds_workers() || starpu_is_initialized() != 0)
@@ -128,13 +129,11 @@ std::unique_ptr<Runtime> start_on_share(RuntimeOptions options) {
       .get();
 }
 
-const char* start(int gpus, bool cpu_only, bool need_gpus) {
+const char* start(bool need_gpus) {
   auto& s = started();
   try {
-    RuntimeOptions options;
-    options.gpus = cpu_only ? 0 : gpus;
-    if (starpu_is_initialized() == 0) detail::require_threads(thread_count(options, need_gpus));
-    s.runtime = start_on_share(options);
+    if (starpu_is_initialized() == 0) detail::require_threads(thread_count(need_gpus));
+    s.runtime = start_on_share();
     s.session = detail::session();
     if (need_gpus && s.session->machine().gpu_count() == 0)
       throw RuntimeError(s.session->unused_devices().empty() ? "the StarPU of this program uses no GPU"

@@ -26,13 +26,11 @@ enum class Outcome {
 };
 
 struct Engine {
-  static constexpr int current_version = 4;
+  static constexpr int current_version = 5;
   int version;
   /// Starts the devices, and pauses them. Returns null, or the reason why they cannot be used. Call it only once.
-  /// @param gpus       number of GPUs; -1: all
-  /// @param cpu_only   uses no GPU
   /// @param need_gpus  it is an error if no GPU can be used
-  const char* (*start)(int gpus, bool cpu_only, bool need_gpus);
+  const char* (*start)(bool need_gpus);
   /// The devices in words: "4 NVIDIA H200, 1 CPU worker".
   const char* (*devices)();
   DeviceRates (*rates)(char type);

@@ -18,8 +18,8 @@
 #include <utility>
 
 #include "common/environment.hpp"
-#include "common/known_variables.hpp"
 #include "common/no_signals.hpp"
+#include "common/variables.hpp"
 #include "foreign_blas.hpp"
 #include "spare_memory.hpp"
 
@@ -217,7 +217,7 @@ bool Guest::start_beside() {
 }
 
 std::unique_lock<std::mutex> Guest::start() {
-  const bool need_gpus = !settings_.cpu_only && settings_.gpus != 0 && devices_in_sight() > 0;
+  const bool need_gpus = settings_.devices.gpus != 0 && devices_in_sight(settings_.devices) > 0;
   start_is_over_ = false;
   auto next = State::Running;
   std::string why;
@@ -234,8 +234,7 @@ std::unique_lock<std::mutex> Guest::start() {
       next = State::NotStarted;  // a task of the program; other threads may start the devices
     } else {
       const bool before = std::exchange(starts_here, true);
-      if (const char* refusal = engine->start(settings_.gpus, settings_.cpu_only, need_gpus); refusal != nullptr)
-        why = refusal;
+      if (const char* refusal = engine->start(need_gpus); refusal != nullptr) why = refusal;
       else stop_at_exit();
       starts_here = before;
     }

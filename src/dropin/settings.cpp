@@ -4,43 +4,33 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <string_view>
 
-#include "common/environment.hpp"
 #include "quiet_write.hpp"
 
 namespace tessera::dropin {
 
-namespace {
-
-using detail::as_number, detail::environment;
-
-std::string wrong(const char* variable, std::string_view text, const char* wanted) {
-  return std::string(variable) + " is '" + std::string(text) + "', must be " + wanted +
-         "; all calls stay on the host BLAS";
-}
-
-}  // namespace
-
 Settings settings_from_environment() {
+  using namespace detail;
   Settings settings;
-  if (const auto text = environment("TESSERA_BLAS_MIN_FLOPS"); !text.empty()) {
+  // One mistake does not keep the others from being read: whether to write nothing, above all.
+  const auto read = [&](auto setting) {
+    try {
+      setting();
+    } catch (const ArgumentError& error) {
+      settings.mistake = error.argument() + " " + error.problem() + "; all calls stay on the host BLAS";
+    }
+  };
+  read(refuse_old_variables);
+  read([&] {
+    const auto text = text_of(variables::blas_min_flops);
+    if (text.empty()) return;
     settings.min_flops = as_number<double>(text);
-    if (!settings.min_flops || !(*settings.min_flops >= 0))
-      settings.mistake = wrong("TESSERA_BLAS_MIN_FLOPS", text, "a number of at least 0");
-  }
-  if (const auto text = environment("TESSERA_BLAS_DEVICES"); !text.empty()) {
-    const auto gpus = as_number<int>(text);
-    settings.cpu_only = text == "cpu";
-    if (gpus && *gpus >= 0) settings.gpus = *gpus;
-    else if (text != "all" && !settings.cpu_only)
-      settings.mistake = wrong("TESSERA_BLAS_DEVICES", text, "all, a number of GPUs, or cpu");
-  }
-  const auto quiet = environment("TESSERA_QUIET");
-  settings.quiet = quiet == "1";
-  if (!quiet.empty() && quiet != "0" && quiet != "1") settings.mistake = wrong("TESSERA_QUIET", quiet, "0 or 1");
-  settings.host_blas = environment("TESSERA_HOST_BLAS");
-  settings.log = environment("TESSERA_BLAS_LOG");
+    if (!settings.min_flops || !(*settings.min_flops >= 0)) refuse(variables::blas_min_flops);
+  });
+  read([&] { settings.devices = device_choice(); });
+  read([&] { settings.quiet = flag_in(variables::quiet).value_or(false); });
+  settings.host_blas = text_of(variables::host_blas);
+  settings.log = text_of(variables::blas_log);
   return settings;
 }
 

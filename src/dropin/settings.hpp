@@ -4,13 +4,14 @@
 #include <optional>
 #include <string>
 
+#include "common/device_choice.hpp"
+
 /// The user's settings of the drop-in, all of them environment variables.
 namespace tessera::dropin {
 
 struct Settings {
   std::optional<double> min_flops;  ///< TESSERA_BLAS_MIN_FLOPS: smaller calls stay on the host, all others do not
-  int gpus = -1;                    ///< TESSERA_BLAS_DEVICES: number of GPUs; -1: all
-  bool cpu_only = false;            ///< TESSERA_BLAS_DEVICES=cpu: the devices are CPU workers
+  detail::DeviceChoice devices;     ///< TESSERA_DEVICES
   std::string host_blas;            ///< TESSERA_HOST_BLAS: file name or path; "": the default
   std::string log;                  ///< TESSERA_BLAS_LOG: a file; "": no log
   bool quiet = false;               ///< TESSERA_QUIET=1

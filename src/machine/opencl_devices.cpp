@@ -12,6 +12,7 @@
 #include "common/environment.hpp"
 #include "common/kept_signals.hpp"
 #include "common/no_signals.hpp"
+#include "common/variables.hpp"
 
 namespace tessera::opencl {
 
@@ -63,9 +64,7 @@ int device_count() { return static_cast<int>(listed(Kinds::Gpus).size()); }
 bool counts_processors() { return the_list(Kinds::Gpus).processors; }
 
 bool gains_from_pinned_memory(cl_device_id device) {
-  const auto text = detail::environment("TESSERA_OPENCL_PINNED");
-  if (text == "0" || text == "1") return text == "1";
-  if (!text.empty()) throw RuntimeError("TESSERA_OPENCL_PINNED is '" + std::string(text) + "', must be 0 or 1");
+  if (const auto asked_for = detail::flag_in(detail::variables::opencl_pinned)) return *asked_for;
   return !is_processor(device) && value_of<cl_bool>(device, CL_DEVICE_HOST_UNIFIED_MEMORY) == CL_FALSE;
 }
 

@@ -11,7 +11,7 @@
 
 #include <tessera/error.hpp>
 
-#include "common/environment.hpp"
+#include "common/variables.hpp"
 #include "device_heap.hpp"
 #include "machine/cuda_resources.hpp"
 #include "machine/gpu.hpp"
@@ -45,11 +45,7 @@ DeviceHeap::Source source(int device) {
 /// Whether tiles come from the heap. Without it, the driver allocates and frees each tile: this shows what the heap is
 /// worth. The answer is the same for the whole process, since tiles outlive sessions.
 bool uses_heap() {
-  static const bool uses = [] {
-    const auto text = environment("TESSERA_GPU_HEAP");
-    if (text.empty() || text == "0" || text == "1") return text != "0";
-    throw RuntimeError("TESSERA_GPU_HEAP is '" + std::string(text) + "', must be 0 or 1");
-  }();
+  static const bool uses = flag_in(variables::gpu_heap).value_or(true);
   return uses;
 }
 

@@ -7,8 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include <tessera/error.hpp>
-
+#include "common/variables.hpp"
 #include "machine/opencl.hpp"
 
 namespace tessera::detail {
@@ -37,28 +36,23 @@ gpu::Probe probe_share(const RuntimeOptions& options, int wanted) {
 void require_allowed(const RuntimeOptions& options) {
   const int cuda = std::max(0, options.cuda), opencl = std::max(0, options.opencl);
   if (cuda + opencl == 0 || options.gpus <= cuda + opencl) return;
-  const auto only = [&](const char* who) { return who + std::string(" only ") + std::to_string(cuda + opencl); };
-  throw ArgumentError("Runtime", 2, "gpus",
-                      "is " + std::to_string(options.gpus) + ", but " +
-                          (cuda == 0     ? only("TESSERA_OPENCL allows") + " OpenCL devices"
-                           : opencl == 0 ? only("TESSERA_CUDA_GPUS allows") + " GPUs of CUDA"
-                                         : only("TESSERA_CUDA_GPUS and TESSERA_OPENCL allow") + " devices"));
+  throw option_error("gpus", "is " + std::to_string(options.gpus) + ", but the options cuda and opencl allow only " +
+                                 std::to_string(cuda + opencl) + " devices");
 }
 
 /// Throws if fewer devices of a kind are found than the user has asked for.
-/// @param position, option  of that number in RuntimeOptions
-void require_found(int asked_for, const gpu::Probe& found, int position, const char* option, const char* devices) {
+/// @param option  of that number in RuntimeOptions
+void require_found(int asked_for, const gpu::Probe& found, const char* option, const char* devices) {
   if (asked_for <= std::ssize(found.usable)) return;
   const std::string why = found.unusable.empty() ? "" : " (" + found.unusable.front() + ")";
-  throw ArgumentError("Runtime", position, option,
-                      "is " + std::to_string(asked_for) + ", but this machine has " +
-                          std::to_string(found.usable.size()) + " " + devices + " that can be used" + why);
+  throw option_error(option, "is " + std::to_string(asked_for) + ", but this machine has " +
+                                 std::to_string(found.usable.size()) + " " + devices + " that can be used" + why);
 }
 
 gpu::Probe probe_cuda(const RuntimeOptions& options) {
   const bool limited = options.gpus >= 0 && (options.cuda < 0 || options.gpus < options.cuda);
   auto found = probe_share(options, limited ? options.gpus : options.cuda);
-  require_found(limited ? std::min(options.gpus, options.cuda) : options.cuda, found, 14, "cuda", "GPUs of CUDA");
+  require_found(limited ? std::min(options.gpus, options.cuda) : options.cuda, found, "cuda", "GPUs of CUDA");
   return found;
 }
 
@@ -67,11 +61,11 @@ gpu::Probe probe_cuda(const RuntimeOptions& options) {
 gpu::Probe probe_opencl(const RuntimeOptions& options, int cuda) {
   const bool limited = options.gpus >= 0 && options.gpus - cuda < options.opencl;
   auto found = opencl::probe(limited ? options.gpus - cuda : options.opencl, opencl::Kinds::All, cuda > 0);
-  if (!limited) require_found(options.opencl, found, 10, "opencl", "OpenCL devices");
+  if (!limited) require_found(options.opencl, found, "opencl", "OpenCL devices");
   if (const int room = STARPU_MAXNODES - 1 - cuda; std::ssize(found.usable) > room)
-    throw ArgumentError("Runtime", 10, "opencl",
-                        "is " + std::to_string(options.opencl) + ", but beside " + std::to_string(cuda) +
-                            " GPUs of CUDA this StarPU has room for " + std::to_string(room) + " OpenCL devices");
+    throw option_error("opencl", "is " + std::to_string(options.opencl) + ", but beside " + std::to_string(cuda) +
+                                     " GPUs of CUDA this StarPU has room for " + std::to_string(room) +
+                                     " OpenCL devices");
   for (auto& gpu : found.usable) share_memory(gpu, std::max(1, options.node_parts));
   return found;
 }
@@ -106,7 +100,7 @@ gpu::Probe find_gpus(const RuntimeOptions& options) {
   } else if (options.opencl < 0 && cuda > 0) {
     for (const auto& gpu : opencl::gpus_of_other_makers())
       found.unusable.push_back(gpu +
-                               ": GPUs of CUDA compute alone unless TESSERA_CUDA_GPUS and TESSERA_OPENCL are set");
+                               ": GPUs of CUDA compute alone unless TESSERA_DEVICES=cuda=N,opencl=N asks for both");
   } else if (options.opencl < 0 && options.node_parts <= 1) {
     // Several processes of a node would all take the same OpenCL devices.
     add(found, opencl::probe(options.gpus, opencl::Kinds::Gpus));
@@ -122,9 +116,8 @@ void limit_memory(const std::vector<gpu::Info>& gpus, Index memory, StarpuVariab
   constexpr double mebibyte = 1 << 20, workspace = 64 * mebibyte;  // the workspace: codelets/device_handles.hpp
   for (const auto& gpu : gpus) {
     if (static_cast<double>(memory) * mebibyte > static_cast<double>(gpu.memory))
-      throw ArgumentError("Runtime", 8, "gpu_memory",
-                          "is " + std::to_string(memory) + " MiB, but GPU " + std::to_string(gpu.ordinal) + " has " +
-                              std::to_string(gpu.memory >> 20));
+      throw option_error("gpu_memory", "is " + std::to_string(memory) + " MiB, but GPU " + std::to_string(gpu.ordinal) +
+                                           " has " + std::to_string(gpu.memory >> 20));
     if (is_limited(memory, gpu.opencl)) continue;
     const auto most = static_cast<Index>(share_of_memory * (static_cast<double>(gpu.free) - workspace) / mebibyte);
     variables.set(starpu_limit(gpu.opencl, std::to_string(gpu.ordinal)),

@@ -4,14 +4,12 @@
 #include <starpu_config.h>
 
 #include <algorithm>
+#include <concepts>
 #include <iterator>
-#include <limits>
 #include <string_view>
 #include <utility>
 
-#include <tessera/error.hpp>
-
-#include "common/environment.hpp"
+#include "common/device_choice.hpp"
 #include "machine/gpu.hpp"
 #include "machine/machine.hpp"
 #include "policy_names.hpp"
@@ -20,55 +18,31 @@ namespace tessera::detail {
 
 namespace {
 
-/// Positions of the fields in RuntimeOptions, for ArgumentError.
-enum Field {
-  Cpus = 1,
-  Gpus,
-  Policy,
-  PlacementField,
-  Tile,
-  Trace,
-  ProgressField,
-  GpuMemory,
-  PinnedMemory,
-  Opencl,
-  NodePart,
-  NodeParts,
-  CpusWithoutGpus,
-  Cuda
+/// A field of RuntimeOptions and its variable.
+struct Option {
+  const char* field;
+  Variable variable;
 };
 
-/// The value of the variable, a number from 0 to `largest`; `missing` if the variable is not set.
-Index number(Field field, const char* variable, Index missing, Index largest) {
-  const auto text = environment(variable);
-  if (text.empty()) return missing;
-  const auto value = as_number<Index>(text);
-  if (!value || *value < 0 || *value > largest)
-    throw ArgumentError("Runtime", field, variable,
-                        "is '" + std::string(text) + "', must be a number from 0 to " + std::to_string(largest));
-  return *value;
+void require_allowed(const char* field, Index value, Index unset, const Values& values) {
+  if (value == unset || (value >= values.least && value <= values.most)) return;
+  throw option_error(field, "is " + std::to_string(value) + ", must be " + values.allowed());
 }
 
-void require_range(Field field, const char* name, Index value, Index smallest, Index largest) {
-  if (value < smallest || value > largest)
-    throw ArgumentError("Runtime", field, name,
-                        "is " + std::to_string(value) + ", must be from " + std::to_string(smallest) + " to " +
-                            std::to_string(largest));
+/// These take a field that is not set from its variable.
+template <std::integral Number>
+void take(const Option& option, Number unset, Number& field) {
+  require_allowed(option.field, field, unset, option.variable.values);
+  if (field == unset) field = static_cast<Number>(number_in(option.variable).value_or(unset));
 }
-
-std::optional<bool> flag(Field field, const char* variable) {
-  const auto text = environment(variable);
-  if (text.empty()) return {};
-  if (text == "0" || text == "1") return text == "1";
-  throw ArgumentError("Runtime", field, variable, "is '" + std::string(text) + "', must be 0 or 1");
+void take(const Option& option, const std::string& /*unset*/, std::string& field) {
+  if (field.empty()) field = text_of(option.variable);
 }
-
-Placement placement_from_environment() {
-  const auto text = environment("TESSERA_PLACEMENT");
-  if (text.empty()) return Placement::Automatic;
-  if (const auto placement = placement_named(text)) return *placement;
-  throw ArgumentError("Runtime", PlacementField, "TESSERA_PLACEMENT",
-                      "is '" + std::string(text) + "', must be home, owner or scheduler");
+void take(const Option& option, std::optional<bool> /*unset*/, std::optional<bool>& field) {
+  if (!field) field = flag_in(option.variable);
+}
+void take(const Option& option, Placement unset, Placement& field) {
+  if (field == unset) field = placement_named(text_of(option.variable)).value_or(unset);
 }
 
 constexpr std::pair<std::string_view, Placement> placements[] = {
@@ -88,52 +62,39 @@ std::string_view name_of(Placement placement) {
   return "automatic";
 }
 
-std::optional<bool> even_edges_asked_for() {
-  const auto text = environment("TESSERA_TILE_EDGES");
-  if (text.empty()) return {};
-  if (text == "even" || text == "ragged") return text == "even";
-  throw ArgumentError("Runtime", Tile, "TESSERA_TILE_EDGES", "is '" + std::string(text) + "', must be even or ragged");
-}
-
 RuntimeOptions with_environment(RuntimeOptions options) {
-  constexpr Index most_workers = 1 << 16, most_cpus = STARPU_MAXCPUS, largest_tile = std::numeric_limits<int>::max();
-  constexpr Index most_memory = Index{1} << 40;  // MiB
-  require_range(Cpus, "cpus", options.cpus, -1, most_cpus);
-  require_range(CpusWithoutGpus, "cpus_without_gpus", options.cpus_without_gpus, -1, most_cpus);
-  require_range(Gpus, "gpus", options.gpus, -1, most_workers);
-  require_range(Cuda, "cuda", options.cuda, -1, most_workers);
-  require_range(Opencl, "opencl", options.opencl, -1, most_workers);
-  require_range(Tile, "tile", options.tile, 0, largest_tile);
-  require_range(GpuMemory, "gpu_memory", options.gpu_memory, 0, most_memory);
-  if (options.cpus < 0) options.cpus = static_cast<int>(number(Cpus, "TESSERA_CPUS", -1, most_cpus));
-  if (options.gpus < 0) options.gpus = static_cast<int>(number(Gpus, "TESSERA_GPUS", -1, most_workers));
-  if (options.opencl < 0) options.opencl = static_cast<int>(number(Opencl, "TESSERA_OPENCL", -1, most_workers));
-  if (options.cuda < 0) options.cuda = static_cast<int>(number(Cuda, "TESSERA_CUDA_GPUS", -1, most_workers));
-  if (options.tile == 0) options.tile = number(Tile, "TESSERA_TILE", 0, largest_tile);
-  require_range(PinnedMemory, "pinned_memory", options.pinned_memory, 0, most_memory);
-  if (options.pinned_memory == 0) options.pinned_memory = number(PinnedMemory, "TESSERA_PINNED_MEMORY", 0, most_memory);
-  if (options.gpu_memory == 0) options.gpu_memory = number(GpuMemory, "TESSERA_GPU_MEMORY", 0, most_memory);
-  for (const char* variable : {"TESSERA_POLICY", "STARPU_SCHED"})
-    if (options.policy.empty()) options.policy = environment(variable);
-  if (options.trace.empty()) options.trace = environment("TESSERA_TRACE");
-  if (options.placement == Placement::Automatic) options.placement = placement_from_environment();
-  if (!options.progress) options.progress = flag(ProgressField, "TESSERA_PROGRESS");
+  using namespace values;
+  refuse_old_variables();
+  const RuntimeOptions unset;
+#define FIELD(name, variable, values, ...) take({#name, {variable, values}}, unset.name, options.name);
+#define VARIABLE(...)
+#include "common/variables.def"
+#undef FIELD
+#undef VARIABLE
+  require_allowed("cpus_without_gpus", options.cpus_without_gpus, -1, numbers(0, STARPU_MAXCPUS));
+  const auto chosen = device_choice();
+  const auto take_count = [](const char* name, int& count, int in_environment) {
+    require_allowed(name, count, -1, device_count);
+    if (count < 0) count = in_environment;
+  };
+  take_count("gpus", options.gpus, chosen.gpus);
+  take_count("cuda", options.cuda, chosen.cuda);
+  take_count("opencl", options.opencl, chosen.opencl);
+  if (options.policy.empty()) options.policy = environment("STARPU_SCHED");
   return options;
 }
 
 void require_devices(const RuntimeOptions& options, Index gpus, const std::string& why) {
   if (options.gpus > gpus)
-    throw ArgumentError("Runtime", Gpus, "gpus",
-                        "is " + std::to_string(options.gpus) + ", but this machine has " + std::to_string(gpus) +
-                            " that can be used" + (why.empty() ? "" : " (" + why + ")"));
+    throw option_error("gpus", "is " + std::to_string(options.gpus) + ", but this machine has " + std::to_string(gpus) +
+                                   " that can be used" + (why.empty() ? "" : " (" + why + ")"));
   if (options.cpus == 0 && (gpus == 0 || options.gpus == 0))
-    throw ArgumentError("Runtime", Cpus, "cpus", "is 0 and there is no GPU: nothing could compute");
+    throw option_error("cpus", "is 0 and there is no GPU: nothing could compute");
 }
 
 void require_placement(Placement placement, const std::string& policy) {
   if (placement == Placement::Home && policy != our_policy)
-    throw ArgumentError("Runtime", PlacementField, "placement",
-                        "is home, which only the policy tessera knows, not " + policy);
+    throw option_error("placement", "is home, which only the policy tessera knows, not " + policy);
 }
 
 void require_possible(const RuntimeOptions& options, const Machine& running) {

@@ -21,11 +21,6 @@ std::string_view name_of(Placement placement);
 /// @throws ArgumentError that names the field or variable, its value and what is allowed
 RuntimeOptions with_environment(RuntimeOptions options);
 
-/// Whether TESSERA_TILE_EDGES asks for even edges or for ragged ones; nothing if it is not set. It has no field in
-/// RuntimeOptions.
-/// @throws ArgumentError as `with_environment`
-std::optional<bool> even_edges_asked_for();
-
 /// Whether this machine has the devices. Throws ArgumentError, as do those below.
 /// @param gpus  that can be used
 /// @param why   why others cannot be used; "": there are none

@@ -12,13 +12,12 @@
 #include <vector>
 
 #include <tessera/sched.h>
-#include <tessera/error.hpp>
+
+#include "common/variables.hpp"
 
 namespace tessera::detail {
 
 namespace {
-
-constexpr int position = 3;  ///< position of `policy` in RuntimeOptions
 
 /// A library of scheduling policies, opened to read the names that it offers. StarPU opens it again when it starts.
 class PolicyLibrary {
@@ -31,7 +30,7 @@ class PolicyLibrary {
   }
 
   [[noreturn]] void refuse(const std::string& why) const {
-    throw ArgumentError("Runtime", position, "STARPU_SCHED_LIB", "is '" + file_ + "', " + why);
+    throw option_error("STARPU_SCHED_LIB", "is '" + file_ + "', " + why);
   }
 
   bool has(const std::string& name) const { return find_(name.c_str()) != nullptr; }
@@ -90,8 +89,7 @@ std::vector<std::string> all_names(const PolicyLibrary* library) {
 
 void require_policy(const std::string& name) {
   if (name == our_policy) {
-    if (const char* refusal = tessera_sched_check_options(); refusal != nullptr)
-      throw ArgumentError("Runtime", position, "policy", refusal);
+    if (const char* refusal = tessera_sched_check_options(); refusal != nullptr) throw option_error("policy", refusal);
     return;
   }
   const auto library = policy_library();
@@ -103,12 +101,12 @@ void require_policy(const std::string& name) {
   }
   const char* reason = why_not(name);
   const auto because = reason == nullptr ? "" : std::string(", ") + reason;
-  throw ArgumentError("Runtime", position, "policy", "is '" + name + "'" + because + ", must be one of " + known);
+  throw option_error("policy", "is '" + name + "'" + because + ", must be one of " + known);
 }
 
 std::string first_policy_of_library() {
   const auto library = policy_library();
-  if (!library) throw ArgumentError("Runtime", position, "STARPU_SCHED_LIB", "is not set");
+  if (!library) throw option_error("STARPU_SCHED_LIB", "is not set");
   const auto names = library->names();
   if (names.empty()) library->refuse("whose starpu_get_sched_lib_policies lists no policy");
   return names.front();

@@ -14,7 +14,7 @@
 
 #include <tessera/error.hpp>
 
-#include "common/environment.hpp"
+#include "common/variables.hpp"
 #include "common/whole_file.hpp"
 #include "counters.hpp"
 #include "run_json.hpp"
@@ -50,7 +50,7 @@ fs::path unfinished_file(const fs::path& folder) {
 }
 
 [[noreturn]] void refuse(const fs::path& folder, const std::string& why) {
-  throw ArgumentError("Runtime", 6, "trace", "is '" + folder.string() + "', " + why);
+  throw option_error("trace", "is '" + folder.string() + "', " + why);
 }
 
 bool holds_a_trace(const fs::path& folder) {
@@ -66,8 +66,8 @@ void require_a_buffer() {
   if (std::getenv("STARPU_TRACE_BUFFER_SIZE") == nullptr) return;
   const auto text = environment("STARPU_TRACE_BUFFER_SIZE");
   if (as_number<int>(text).value_or(0) < 1)
-    throw ArgumentError("Runtime", 6, "STARPU_TRACE_BUFFER_SIZE",
-                        "is '" + std::string(text) + "', must be a number of MiB, at least 1");
+    throw option_error("STARPU_TRACE_BUFFER_SIZE",
+                       "is '" + std::string(text) + "', must be a number of MiB, at least 1");
 }
 
 /// Folders in which sessions of this process have recorded. Needs no lock: sessions start one after another. Never

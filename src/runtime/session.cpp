@@ -23,6 +23,7 @@
 #include "common/environment.hpp"
 #include "common/no_signals.hpp"
 #include "common/starpu_variables.hpp"
+#include "common/variables.hpp"
 #include "cores_beside_gpus.hpp"
 #include "counters.hpp"
 #include "machine/copying_threads.hpp"
@@ -72,17 +73,16 @@ Session::Session(const RuntimeOptions& given)
   host::require_library();
   const gpu::KeepCurrentDevice keep;
   const auto options = with_environment(given);
-  machine_.even_edges = even_edges_asked_for();
+  if (const auto edges = text_of(variables::tile_edges); !edges.empty()) machine_.even_edges = edges == "even";
 #ifndef STARPU_SIMGRID
   // First: if it throws, nothing has started. Not where time is simulated.
   if (options.progress.value_or(false)) parts_->progress.emplace();
 #endif
   if (joined_) {
     if (!options.trace.empty())
-      throw ArgumentError("Runtime", 6, "trace",
-                          "is '" + options.trace +
-                              "', but the program has started StarPU itself, which records from its "
-                              "start or not at all: set STARPU_FXT_TRACE=1 and STARPU_FXT_PREFIX instead");
+      throw option_error("trace", "is '" + options.trace +
+                                      "', but the program has started StarPU itself, which records from its "
+                                      "start or not at all: set STARPU_FXT_TRACE=1 and STARPU_FXT_PREFIX instead");
     parts_->starpu.emplace(nullptr);
     machine_.placement = options.placement;
     machine_.tile = options.tile;  // all else is the program's

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include <tessera/error.hpp>
-
+#include "common/variables.hpp"
 #include "core_share.hpp"
 #include "gpu_costs.hpp"
 #include "panels.hpp"
@@ -38,9 +37,8 @@ void require_room(const Machine& machine, double tiles) {
   if (machine.tile == 0 || machine.gpu_count() == 0 || !only_gpus || machine.gpu_memory <= 0) return;
   if (tiles <= machine.gpu_memory) return;
   const auto in_mib = [](double bytes) { return std::to_string(static_cast<Index>(bytes / 0x1p20)) + " MiB"; };
-  throw ArgumentError("Runtime", 5, "tile",
-                      "is " + std::to_string(machine.tile) + ": the tiles of a task take " + in_mib(tiles) +
-                          ", must be at most the " + in_mib(machine.gpu_memory) + " that a GPU has for them");
+  throw option_error("tile", "is " + std::to_string(machine.tile) + ": the tiles of a task take " + in_mib(tiles) +
+                                 ", must be at most the " + in_mib(machine.gpu_memory) + " that a GPU has for them");
 }
 
 /// The tiles of a product of tiles. At the edges of small matrices they are smaller.

@@ -102,7 +102,7 @@ detail::float_mode::Bits Submitter::mode_of_caller(const detail::Machine& machin
   if (mode != detail::float_mode::usual && machine.gpu_count() > 0)
     throw RuntimeError("the calling thread " + detail::float_mode::text(mode) +
                        ", which GPUs do not: they round to nearest, with denormals. Set that mode for the call "
-                       "(fesetenv(FE_DFL_ENV)), or use no GPU (TESSERA_GPUS=0)");
+                       "(fesetenv(FE_DFL_ENV)), or use no GPU (TESSERA_DEVICES=none)");
   return mode;
 }
 

@@ -50,7 +50,7 @@ as_stranger() {  # what, command
   local what=$1 status=0 text
   shift
   text=$(cd "$scratch/user" && "${stranger[@]}" env -i PATH="$PATH" HOME=/proc/nonexistent CXX="$cxx" TESSERA_CPUS=2 \
-    TESSERA_GPUS=0 CUDA_VISIBLE_DEVICES=-1 "$@" 2>&1) || status=$?
+    TESSERA_DEVICES=cpu CUDA_VISIBLE_DEVICES=-1 "$@" 2>&1) || status=$?
   [[ $status == 0 ]] || fail "$what ended with $status: $text"
 }
 for program in "$prefix"/bin/*; do

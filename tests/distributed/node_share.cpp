@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "distributed/node_share.hpp"
 
-#include "common/environment.hpp"
+#include "support/environment.hpp"
 #include "whole.hpp"
 
 namespace tessera::test {
 
 namespace {
 
-using detail::ShareOfNode, detail::TemporaryVariable;
+using detail::ShareOfNode;
 
 /// The share of a process that sees these GPUs. Collective.
 RuntimeOptions share_with(const std::string& visible_gpus) {
-  const TemporaryVariable visible("CUDA_VISIBLE_DEVICES", visible_gpus, TemporaryVariable::IfSet::Replace);
+  const Environment visible{{"CUDA_VISIBLE_DEVICES", visible_gpus.c_str()}};
   return with_share({}, ShareOfNode(grid().comm()));
 }
 

@@ -27,7 +27,7 @@ Job product() {
 
 Settings with_cpu_workers() {
   Settings settings;
-  settings.cpu_only = true;
+  settings.devices.cpu_only = true;
   return settings;
 }
 

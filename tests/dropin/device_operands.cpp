@@ -151,11 +151,11 @@ void expect_refused(const Variables& variables) {
 }
 
 TEST(DeviceOperands, AreRefusedWhereCallsGoToTheDevices) { expect_refused({}); }
-TEST(DeviceOperands, AreRefusedWhereCallsStayOnTheHost) { expect_refused({{"TESSERA_BLAS_DEVICES", "0"}}); }
+TEST(DeviceOperands, AreRefusedWhereCallsStayOnTheHost) { expect_refused({{"TESSERA_DEVICES", "0"}}); }
 TEST(DeviceOperands, AreComputedInManagedMemory) {
-  for (const char* devices : {"cpu", "0"}) EXPECT_TRUE(has_ended(managed.run({{"TESSERA_BLAS_DEVICES", devices}}), 5));
+  for (const char* devices : {"cpu", "0"}) EXPECT_TRUE(has_ended(managed.run({{"TESSERA_DEVICES", devices}}), 5));
 }
-TEST(DeviceOperands, AreNotLookedUpInAChild) { EXPECT_TRUE(has_ended(forked.run({{"TESSERA_BLAS_DEVICES", "0"}}), 5)); }
+TEST(DeviceOperands, AreNotLookedUpInAChild) { EXPECT_TRUE(has_ended(forked.run({{"TESSERA_DEVICES", "0"}}), 5)); }
 
 }  // namespace
 }  // namespace tessera::test

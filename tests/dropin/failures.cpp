@@ -124,7 +124,7 @@ TEST(Failures, PolicyThatIsNone) {
 
 TEST(Failures, TileThatIsNone) { expect_host(calls.run({{"TESSERA_TILE", "-3"}}), "TESSERA_TILE"); }
 
-TEST(Failures, NoWorkers) { expect_host(calls.run({{"TESSERA_CPUS", "0"}, {"TESSERA_BLAS_DEVICES", "cpu"}}), "cpus"); }
+TEST(Failures, NoWorkers) { expect_host(calls.run({{"TESSERA_CPUS", "0"}, {"TESSERA_DEVICES", "cpu"}}), "cpus"); }
 
 }  // namespace
 }  // namespace tessera::test::failures_cpp

@@ -109,9 +109,7 @@ const Scenario threads{"modes of threads", [] {
                          return 0;
                        }};
 
-TEST(FloatMode, DiffersBetweenThreads) {
-  EXPECT_TRUE(has_ended_silently(threads.run({{"TESSERA_BLAS_DEVICES", "0"}})));
-}
+TEST(FloatMode, DiffersBetweenThreads) { EXPECT_TRUE(has_ended_silently(threads.run({{"TESSERA_DEVICES", "0"}}))); }
 
 /// Calls on the host and on the devices, the first of which starts them.
 const Scenario with_errno{"errno", [] {
@@ -126,7 +124,7 @@ const Scenario with_errno{"errno", [] {
 
 TEST(Errno, IsThatOfTheProgram) {
   for (const char* devices : {"cpu", "0"})
-    EXPECT_TRUE(has_ended_silently(with_errno.run({{"TESSERA_BLAS_DEVICES", devices}})));
+    EXPECT_TRUE(has_ended_silently(with_errno.run({{"TESSERA_DEVICES", devices}})));
 }
 
 }  // namespace

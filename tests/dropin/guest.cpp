@@ -48,9 +48,8 @@ const Scenario small{"small calls", [] {
                      }};
 
 TEST(Guest, StartsNothingForSmallCalls) {
-  const Variables usual{{"TESSERA_BLAS_MIN_FLOPS", {}}, {"TESSERA_BLAS_DEVICES", {}}},
-      cpu{{"TESSERA_BLAS_MIN_FLOPS", {}}}, large{{"TESSERA_BLAS_MIN_FLOPS", "1e12"}},
-      none{{"TESSERA_BLAS_DEVICES", "0"}};
+  const Variables usual{{"TESSERA_BLAS_MIN_FLOPS", {}}, {"TESSERA_DEVICES", {}}}, cpu{{"TESSERA_BLAS_MIN_FLOPS", {}}},
+      large{{"TESSERA_BLAS_MIN_FLOPS", "1e12"}}, none{{"TESSERA_DEVICES", "0"}};
   for (const auto& variables : {usual, cpu, large, none}) {
     const auto ended = small.run(variables);
     EXPECT_TRUE(has_ended_silently(ended));
@@ -66,7 +65,7 @@ const Scenario no_call{"no call of a BLAS", [] {
                        }};
 
 TEST(Guest, HasNothingToSayOfAProgramWithoutCalls) {
-  const auto ended = no_call.run({{"TESSERA_BLAS_DEVICES", "nonsense"}});
+  const auto ended = no_call.run({{"TESSERA_DEVICES", "nonsense"}});
   EXPECT_TRUE(has_ended_silently(ended));
   EXPECT_TRUE(ended.log.empty()) << ended;
 }

@@ -64,7 +64,7 @@ const Scenario no_growth{"files may not grow", [] {
                          }};
 
 TEST(FilesThatMayNotGrow, MayBeTheLog) {
-  const auto ended = no_growth.run({{"TESSERA_BLAS_DEVICES", "0"}});
+  const auto ended = no_growth.run({{"TESSERA_DEVICES", "0"}});
   EXPECT_TRUE(has_ended_silently(ended, 5)) << "standard error is a file, too";
   EXPECT_TRUE(ended.log.empty());
 }
@@ -82,7 +82,7 @@ const Scenario unread{"nobody reads standard error", [] {
                       }};
 
 TEST(StandardErrorThatNobodyReads, EndsNoProgram) {
-  EXPECT_TRUE(has_ended_silently(unread.run({{"TESSERA_BLAS_DEVICES", "nonsense"}}), 5));
+  EXPECT_TRUE(has_ended_silently(unread.run({{"TESSERA_DEVICES", "nonsense"}}), 5));
 }
 
 }  // namespace

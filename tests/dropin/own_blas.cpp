@@ -15,7 +15,7 @@ struct Broken : Folder {
   Broken() {
     for (const char* name : {"libopenblas.so.0", "libblas.so.3"}) std::ofstream(*this / name) << "no library\n";
   }
-  Variables variables() const { return {{"LD_LIBRARY_PATH", (*this / "").string()}, {"TESSERA_BLAS_DEVICES", "0"}}; }
+  Variables variables() const { return {{"LD_LIBRARY_PATH", (*this / "").string()}, {"TESSERA_DEVICES", "0"}}; }
 };
 
 /// Calls the drop-in's dgemm_, of which the stand-in makes 42.

@@ -11,7 +11,7 @@ trap 'rm -rf "$folder"' EXIT
 rank() {  # number, command in front of the program...
   local number=$1
   shift
-  env OMPI_COMM_WORLD_LOCAL_RANK="$number" OMPI_COMM_WORLD_LOCAL_SIZE=2 TESSERA_BLAS_MIN_FLOPS=0 TESSERA_BLAS_DEVICES=cpu \
+  env OMPI_COMM_WORLD_LOCAL_RANK="$number" OMPI_COMM_WORLD_LOCAL_SIZE=2 TESSERA_BLAS_MIN_FLOPS=0 TESSERA_DEVICES=cpu \
     LD_PRELOAD="$library" "$@" "$program" | sort >"$folder/$number"
 }
 both() {  # what, command of the first rank, of the second

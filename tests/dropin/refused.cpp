@@ -87,7 +87,7 @@ TEST(RefusedCalls, EndAsThoseOfOpenBlas) {
   const auto without = all.run({{"LD_PRELOAD", {}}});
   EXPECT_EQ(without.status, 5) << without;
   EXPECT_NE(without.out.find("On entry to"), std::string::npos);
-  for (const char* devices : {"cpu", "0"}) expect_equal(all.run({{"TESSERA_BLAS_DEVICES", devices}}), without);
+  for (const char* devices : {"cpu", "0"}) expect_equal(all.run({{"TESSERA_DEVICES", devices}}), without);
 }
 
 using Dgemm = void(const char*, const char*, const int*, const int*, const int*, const double*, const double*,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every routine of the table through every symbol, with all layouts and options, at sizes of several tiles. This
-// process itself runs under the drop-in. With TESSERA_BLAS_DEVICES=0, the host BLAS computes everything, and the
+// process itself runs under the drop-in. With TESSERA_DEVICES=0, the host BLAS computes everything, and the
 // drop-in adds the functions that it lacks.
 #include <starpu.h>
 
@@ -17,7 +17,7 @@ namespace {
 constexpr Index tile = 8;  // the TESSERA_TILE of CMakeLists.txt
 constexpr Extent size{tile + 3, 2 * tile + 1, tile + 2};
 
-bool on_host() { return std::string_view(std::getenv("TESSERA_BLAS_DEVICES")) == "0"; }
+bool on_host() { return std::string_view(std::getenv("TESSERA_DEVICES")) == "0"; }
 
 /// Whether the host BLAS reads A and B of a product although alpha is 0, as OpenBLAS does for small matrices on some
 /// processors. The result may then be wrong without a fault of the drop-in.

@@ -137,7 +137,7 @@ using Variables = std::map<std::string, std::optional<std::string>>;
 inline Variables forced() {
   Variables all{
       {"LD_PRELOAD", place_of("TESSERA_TEST_DROPIN")}, {"TESSERA_BLAS_MIN_FLOPS", "0"}, {"TESSERA_TILE", "32"}};
-  if (std::getenv("TESSERA_TEST_NEEDS_GPUS") == nullptr) all["TESSERA_BLAS_DEVICES"] = "cpu";
+  if (std::getenv("TESSERA_TEST_NEEDS_GPUS") == nullptr) all["TESSERA_DEVICES"] = "cpu";
   return all;
 }
 

@@ -23,10 +23,24 @@ void expect_host(const Variables& variables, const std::string& words) {
 TEST(Settings, ThatMakeNoSenseLeaveAllToTheHost) {
   for (const char* value : {"abc", "-1", "1e", "1e9x", "nan", " "})
     expect_host({{"TESSERA_BLAS_MIN_FLOPS", value}}, "TESSERA_BLAS_MIN_FLOPS is '" + std::string(value) + "'");
-  for (const char* value : {"foo", "-1", "cpus", "1.5", "2,3"})
-    expect_host({{"TESSERA_BLAS_DEVICES", value}}, "TESSERA_BLAS_DEVICES is '" + std::string(value) + "'");
+  for (const char* value : {"foo", "-1", "cpus", "1.5", "2,3", "cuda", "cuda=", "cuda=1,cuda=1", "opencl=1,"})
+    expect_host({{"TESSERA_DEVICES", value}}, "TESSERA_DEVICES is '" + std::string(value) + "'");
   expect_host({{"TESSERA_QUIET", "2"}}, "TESSERA_QUIET is '2'");
-  expect_host({{"TESSERA_BLAS_DEVICES", "99"}, {"CUDA_VISIBLE_DEVICES", "-1"}}, "99");
+  expect_host({{"TESSERA_DEVICES", "99"}, {"CUDA_VISIBLE_DEVICES", "-1"}}, "99");
+}
+
+TEST(Settings, OfEarlierVersionsLeaveAllToTheHost) {
+  for (const auto& [old, now] : {std::pair{"TESSERA_BLAS_DEVICES", "TESSERA_DEVICES"},
+                                 {"TESSERA_GPUS", "TESSERA_DEVICES=N"},
+                                 {"TESSERA_SCHED_STEAL", "TESSERA_SCHED=-steal"}})
+    expect_host({{old, "1"}},
+                std::string(old) + " is no longer read: use " + now + "; all calls stay on the host BLAS");
+}
+
+TEST(Settings, ThatAreWrongDoNotKeepTheDropInFromBeingQuiet) {
+  const auto ended = calls.run({{"TESSERA_BLAS_DEVICES", "cpu"}, {"TESSERA_QUIET", "1"}});
+  EXPECT_TRUE(has_ended_silently(ended));
+  EXPECT_EQ(ended.calls("host"), 3) << ended;
 }
 
 TEST(Settings, MayBeEmpty) {
@@ -65,7 +79,7 @@ TEST(HostBlas, IsNoCopyOfTheDropIn) {
   const auto copy = folder / "libcopy.so";
   std::filesystem::copy_file(std::filesystem::canonical(place_of("TESSERA_TEST_DROPIN")), copy);
   for (const char* devices : {"cpu", "0"}) {
-    const auto ended = calls.run({{"TESSERA_HOST_BLAS", copy}, {"TESSERA_BLAS_DEVICES", devices}});
+    const auto ended = calls.run({{"TESSERA_HOST_BLAS", copy}, {"TESSERA_DEVICES", devices}});
     EXPECT_TRUE(has_ended(ended));
   }
 }
@@ -75,7 +89,7 @@ TEST(HostBlas, IsNotTheStubThatLeadsBackToUs) {
   const auto stub = std::filesystem::path(place_of("TESSERA_TEST_DROPIN")).parent_path() / "tessera-blas/libblas.so.3";
   ASSERT_TRUE(std::filesystem::exists(stub)) << stub;
   for (const char* devices : {"cpu", "0"}) {
-    const auto ended = calls.run({{"TESSERA_HOST_BLAS", stub}, {"TESSERA_BLAS_DEVICES", devices}});
+    const auto ended = calls.run({{"TESSERA_HOST_BLAS", stub}, {"TESSERA_DEVICES", devices}});
     EXPECT_TRUE(has_ended(ended));
     EXPECT_THAT(ended.said("host_blas"), ::testing::HasSubstr("libopenblas"));
   }
@@ -86,7 +100,7 @@ TEST(HostBlas, MayBeAnother) {
   const char* reference = std::getenv("TESSERA_TEST_REFERENCE_BLAS");
   if (reference == nullptr || !std::filesystem::exists(reference)) GTEST_SKIP() << "install libblas3";
   for (const char* devices : {"cpu", "0"}) {
-    const auto ended = calls.run({{"TESSERA_HOST_BLAS", reference}, {"TESSERA_BLAS_DEVICES", devices}});
+    const auto ended = calls.run({{"TESSERA_HOST_BLAS", reference}, {"TESSERA_DEVICES", devices}});
     EXPECT_TRUE(has_ended_silently(ended));
     EXPECT_EQ(std::filesystem::canonical(ended.said("host_blas")), std::filesystem::canonical(reference)) << ended;
     EXPECT_EQ(ended.calls(*devices == '0' ? "host" : "devices"), 3) << ended;
@@ -102,9 +116,9 @@ TEST(Log, ThatCannotBeWrittenIsSaidOnce) {
 }
 
 TEST(Variables, ThatNothingReadsAreNamedOnce) {
-  const auto ended = calls.run({{"TESSERA_BLAS_DEVICE", "cpu"}, {"TESSERA_QUITE", "1"}});
+  const auto ended = calls.run({{"TESSERA_DEVICE", "cpu"}, {"TESSERA_QUITE", "1"}});
   EXPECT_TRUE(has_ended(ended));
-  EXPECT_TRUE(says(ended, "TESSERA_BLAS_DEVICE"));
+  EXPECT_TRUE(says(ended, "TESSERA_DEVICE"));
   EXPECT_TRUE(says(ended, "TESSERA_QUITE"));
 }
 

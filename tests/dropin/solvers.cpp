@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every routine of lapack.def through every symbol, with all layouts and options, beside the host's own function. This
-// process itself runs under the drop-in. With TESSERA_BLAS_DEVICES=0, the host computes everything, and the drop-in
+// process itself runs under the drop-in. With TESSERA_DEVICES=0, the host computes everything, and the drop-in
 // adds what its functions lack: row-major matrices, and 64-bit integers.
 #include <starpu.h>
 
@@ -20,7 +20,7 @@ namespace {
 constexpr Index tile = 8;  // the TESSERA_TILE of CMakeLists.txt
 constexpr Index rows = 3 * tile + 3, order = 2 * tile + 5, right_sides = tile + 1;
 
-bool on_host() { return std::string_view(std::getenv("TESSERA_BLAS_DEVICES")) == "0"; }
+bool on_host() { return std::string_view(std::getenv("TESSERA_DEVICES")) == "0"; }
 std::uint64_t tasks() { return starpu_is_initialized() != 0 ? statistics().tasks : 0; }
 
 std::vector<Layout> layouts_of(const LapackFamily& family) {

@@ -161,7 +161,7 @@ TEST(SolversInPrograms, CountOnceOnTheReferenceLapack) {
   const char* reference = std::getenv("TESSERA_TEST_REFERENCE_LAPACK");
   if (reference == nullptr || !std::filesystem::exists(reference)) GTEST_SKIP() << "install liblapack3";
   const auto preload = place_of("TESSERA_TEST_DROPIN") + ":" + reference;
-  const auto host = one_solve.run({{"LD_PRELOAD", preload}, {"TESSERA_BLAS_DEVICES", "0"}});
+  const auto host = one_solve.run({{"LD_PRELOAD", preload}, {"TESSERA_DEVICES", "0"}});
   EXPECT_TRUE(has_ended_silently(host));
   EXPECT_EQ(host.calls("host", "dgesv"), 1) << host;
   EXPECT_EQ(host.calls("host"), 1) << host;

@@ -53,7 +53,7 @@ under() {  # LIBRARY, program, arguments
 forced() {  # LIBRARY, tile size, program, arguments
   local library=$1 tile=$2
   shift 2
-  under "$library" env TESSERA_BLAS_MIN_FLOPS=0 TESSERA_BLAS_DEVICES=cpu TESSERA_TILE="$tile" TESSERA_CPUS=2 "$@"
+  under "$library" env TESSERA_BLAS_MIN_FLOPS=0 TESSERA_DEVICES=cpu TESSERA_TILE="$tile" TESSERA_CPUS=2 "$@"
 }
 
 # Fails unless the log has the expected calls; calls.py describes the arguments.

@@ -118,7 +118,7 @@ const Scenario out_of_memory{"no memory for a copy", [] {
 
 TEST(LongColumns, AreRefusedIfThereIsNoMemory) {
   // A thread of OpenBLAS that found no memory for its buffer would try for ever, and the exit would wait for it.
-  const auto ended = out_of_memory.run({{"TESSERA_BLAS_DEVICES", "0"}, {"OPENBLAS_NUM_THREADS", "1"}});
+  const auto ended = out_of_memory.run({{"TESSERA_DEVICES", "0"}, {"OPENBLAS_NUM_THREADS", "1"}});
   EXPECT_TRUE(has_ended_silently(ended, 5));
 }
 

@@ -47,7 +47,7 @@ if [[ $(id -u) == 0 ]]; then stranger=(setpriv --reuid=65534 --regid=65534 --cle
 as_stranger() {  # what, command
   local what=$1 status=0 text
   shift
-  text=$(cd /tmp && "${stranger[@]}" env -i PATH="$PATH" HOME=/proc/nonexistent TESSERA_CPUS=2 TESSERA_GPUS=0 \
+  text=$(cd /tmp && "${stranger[@]}" env -i PATH="$PATH" HOME=/proc/nonexistent TESSERA_CPUS=2 TESSERA_DEVICES=cpu \
     CUDA_VISIBLE_DEVICES=-1 "$@" 2>&1) || status=$?
   [[ $status == 0 ]] || fail "$what ended with $status: $text"
 }

@@ -61,7 +61,7 @@ cc "$source/tests/consumer/plain.c" -o "$root/usr/local/bin/plain" -l:libblas.so
 as_stranger "a program" env TESSERA_BLAS_LOG=/tmp/before plain
 [[ ! -e $root/tmp/before ]] || fail "Tessera was chosen without being asked"
 inside update-alternatives --set "libblas.so.3-$triplet" "$ours" >>"$scratch/log"
-as_stranger "a program under the alternative" env TESSERA_BLAS_LOG=/tmp/log TESSERA_BLAS_DEVICES=cpu TESSERA_BLAS_MIN_FLOPS=0 plain
+as_stranger "a program under the alternative" env TESSERA_BLAS_LOG=/tmp/log TESSERA_DEVICES=cpu TESSERA_BLAS_MIN_FLOPS=0 plain
 grep -q '"routine":"dgemm".*"place":"devices"' "$root/tmp/log" || fail "the log is: $(cat "$root/tmp/log")"
 
 # --- the development files

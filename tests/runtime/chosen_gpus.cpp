@@ -78,11 +78,11 @@ std::string refusal(int gpus, int cuda, int opencl) {
 
 TEST(ChosenGpus, NoMoreThanBothNumbersAllow) {
   using ::testing::HasSubstr;
-  EXPECT_THAT(refusal(4, 1, 2), HasSubstr("is 4, but TESSERA_CUDA_GPUS and TESSERA_OPENCL allow only 3 devices"));
-  EXPECT_THAT(refusal(4, 3, -1), HasSubstr("is 4, but TESSERA_CUDA_GPUS allows only 3 GPUs of CUDA"));
-  EXPECT_THAT(refusal(4, 3, 0), HasSubstr("is 4, but TESSERA_CUDA_GPUS allows only 3 GPUs of CUDA"));
-  EXPECT_THAT(refusal(4, -1, 1), HasSubstr("is 4, but TESSERA_OPENCL allows only 1 OpenCL devices"));
-  EXPECT_THAT(refusal(4, 0, 1), HasSubstr("is 4, but TESSERA_OPENCL allows only 1 OpenCL devices"));
+  EXPECT_THAT(refusal(4, 1, 2), HasSubstr("gpus is 4, but the options cuda and opencl allow only 3 devices"));
+  for (const int other : {-1, 0}) {
+    EXPECT_THAT(refusal(4, 3, other), HasSubstr("allow only 3 devices"));
+    EXPECT_THAT(refusal(4, other, 1), HasSubstr("allow only 1 devices"));
+  }
   EXPECT_EQ(refusal(0, 1, 1), "") << "no GPU is wanted";
 }
 

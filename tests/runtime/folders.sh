@@ -18,13 +18,13 @@ gemm=$scratch/programs/${1##*/} plain=$scratch/programs/${2##*/} dropin=$scratch
 export LD_LIBRARY_PATH=$scratch/programs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 
 unset STARPU_HOME STARPU_PERF_MODEL_DIR XDG_CACHE_HOME TESSERA_CACHE_DIR LD_PRELOAD
-export TESSERA_GPUS=0 TESSERA_CPUS=2 LC_ALL=C TMPDIR=$scratch/tmp
+export TESSERA_DEVICES=cpu TESSERA_CPUS=2 LC_ALL=C TMPDIR=$scratch/tmp
 failed=0
 
 fail() { echo "FAILED: $*" >&2; failed=1; }
 
 # A call under the drop-in, on tiles that CPU workers compute.
-under=(env LD_PRELOAD="$dropin" TESSERA_BLAS_MIN_FLOPS=0 TESSERA_BLAS_DEVICES=cpu)
+under=(env LD_PRELOAD="$dropin" TESSERA_BLAS_MIN_FLOPS=0)
 
 # Both programs, after the words that come before a command: env, setpriv, prlimit.
 both() {  # what, words

@@ -9,6 +9,8 @@
 #include <tessera/blas.hpp>
 #include <tessera/matrix.hpp>
 
+#include "common/old_variables.hpp"
+#include "runtime/options.hpp"
 #include "support/environment.hpp"
 #include "support/oracle.hpp"
 #include "support/refused.hpp"
@@ -17,15 +19,15 @@ namespace tessera::test {
 namespace {
 
 /// Expects that the start fails with this error, and that no StarPU is left running.
-void expect_no_start(const RuntimeOptions& options, int position, const std::string& argument,
-                     const std::string& problem) {
+void expect_no_start(const RuntimeOptions& options, const std::string& argument, const std::string& problem) {
   try {
     const Runtime runtime(options);
     ADD_FAILURE() << "started with an illegal " << argument;
   } catch (const ArgumentError& error) {
     EXPECT_EQ(error.routine(), "Runtime");
-    EXPECT_EQ(error.position(), position);
+    EXPECT_EQ(error.position(), 0);
     EXPECT_EQ(error.argument(), argument);
+    EXPECT_THAT(error.what(), ::testing::StartsWith("Runtime: " + argument + " "));
     EXPECT_THAT(error.what(), ::testing::HasSubstr(problem));
   }
   EXPECT_EQ(starpu_is_initialized(), 0);
@@ -49,29 +51,29 @@ void expect_right_product() {
 
 TEST(RuntimeOptions, OutOfRangeAreRefused) {
   auto options = cpus(-2);
-  expect_no_start(options, 1, "cpus", "is -2");
+  expect_no_start(options, "cpus", "is -2");
   options = cpus(1), options.gpus = -5;
-  expect_no_start(options, 2, "gpus", "is -5");
+  expect_no_start(options, "gpus", "is -5");
   options = cpus(1), options.tile = -1;
-  expect_no_start(options, 5, "tile", "is -1");
+  expect_no_start(options, "tile", "is -1");
   options = cpus(1), options.tile = Index{1} << 31;
-  expect_no_start(options, 5, "tile", "is 2147483648");
+  expect_no_start(options, "tile", "is 2147483648");
 }
 
 TEST(RuntimeOptions, UnknownPolicyNamesTheKnownOnes) {
   auto options = cpus(1);
   options.policy = "best";
-  for (const char* known : {"'best'", "lws", "dmdas", "eager"}) expect_no_start(options, 3, "policy", known);
+  for (const char* known : {"'best'", "lws", "dmdas", "eager"}) expect_no_start(options, "policy", known);
 }
 
 TEST(RuntimeOptions, PoliciesThatCannotWorkAreRefusedAndNotListed) {
   auto options = cpus(1);
   options.policy = "pheft";
-  expect_no_start(options, 3, "policy", "several workers run together");
+  expect_no_start(options, "policy", "several workers run together");
   options.policy = "graph_test";
-  expect_no_start(options, 3, "policy", "is 'graph_test', which waits");
+  expect_no_start(options, "policy", "is 'graph_test', which waits");
   options.policy = "dmdasd";
-  expect_no_start(options, 3, "policy", "is 'dmdasd', which asks");
+  expect_no_start(options, "policy", "is 'dmdasd', which asks");
   options.policy = "best";
   try {
     const Runtime runtime(options);
@@ -88,7 +90,7 @@ TEST(RuntimeOptions, UnknownPolicyIsRefusedBesideALibraryOfPolicies) {
   const Environment environment{{"STARPU_SCHED_LIB", library.dli_fname}};
   auto options = cpus(1);
   options.policy = "best";
-  for (const char* known : {"'best'", "tessera", "lws"}) expect_no_start(options, 3, "policy", known);
+  for (const char* known : {"'best'", "tessera", "lws"}) expect_no_start(options, "policy", known);
   options.policy = "eager";
   {
     const Runtime runtime(options);
@@ -102,14 +104,14 @@ TEST(RuntimeOptions, LibraryOfPoliciesThatCannotBeUsedIsRefused) {
   {
     const Environment environment{{"STARPU_SCHED_LIB", "/nonexistent/libmine.so"}};
     for (const char* part : {"'/nonexistent/libmine.so'", "cannot be loaded", "No such file"})
-      expect_no_start(options, 3, "STARPU_SCHED_LIB", part);
+      expect_no_start(options, "STARPU_SCHED_LIB", part);
   }
   const Environment environment{{"STARPU_SCHED_LIB", "libc.so.6"}};
-  expect_no_start(options, 3, "STARPU_SCHED_LIB", "no library of policies");
+  expect_no_start(options, "STARPU_SCHED_LIB", "no library of policies");
 }
 
 TEST(RuntimeEnvironment, StarpusOwnPolicyVariableIsUsedLast) {
-  const Environment environment{{"TESSERA_GPUS", "0"}, {"TESSERA_CPUS", "1"}, {"STARPU_SCHED", "prio"}};
+  const Environment environment{{"TESSERA_DEVICES", "none"}, {"TESSERA_CPUS", "1"}, {"STARPU_SCHED", "prio"}};
   {
     const Runtime runtime;
     EXPECT_EQ(policy(), "prio");
@@ -121,15 +123,15 @@ TEST(RuntimeEnvironment, StarpusOwnPolicyVariableIsUsedLast) {
   }
   EXPECT_STREQ(std::getenv("STARPU_SCHED"), "prio") << "put back";
   const Environment wrong{{"STARPU_SCHED", "best"}};
-  expect_no_start({}, 3, "policy", "'best'");
+  expect_no_start({}, "policy", "'best'");
 }
 
-TEST(RuntimeOptions, NothingToComputeWithIsRefused) { expect_no_start(cpus(0), 1, "cpus", "no GPU"); }
+TEST(RuntimeOptions, NothingToComputeWithIsRefused) { expect_no_start(cpus(0), "cpus", "no GPU"); }
 
 TEST(RuntimeOptions, MoreGpusThanThereAreIsRefused) {
   auto options = cpus(1);
   options.gpus = 99;
-  expect_no_start(options, 2, "gpus", "is 99, but this machine has");
+  expect_no_start(options, "gpus", "is 99, but this machine has");
 }
 
 TEST(RuntimeOptions, OfTheCInterfaceAreRefusedByPosition) {
@@ -142,35 +144,79 @@ TEST(RuntimeOptions, OfTheCInterfaceAreRefusedByPosition) {
 
 TEST(RuntimeEnvironment, ValuesThatMeanNothingAreRefused) {
   struct Case {
-    const char *variable, *value;
-    int position;
+    const char *variable, *value, *allowed;
   };
-  for (const auto& c : {Case{"TESSERA_CPUS", "abc", 1},
-                        {"TESSERA_CPUS", "-1", 1},
-                        {"TESSERA_CPUS", "2x", 1},
-                        {"TESSERA_CPUS", "1e3", 1},
-                        {"TESSERA_CPUS", "99999999999999999999", 1},
-                        {"TESSERA_GPUS", "all", 2},
-                        {"TESSERA_TILE", "big", 5},
-                        {"TESSERA_TILE", "4294967296", 5},
-                        {"TESSERA_TILE_EDGES", "odd", 5},
-                        {"TESSERA_PLACEMENT", "nearest", 4},
-                        {"TESSERA_GPU_MEMORY", "half", 8},
-                        {"TESSERA_GPU_MEMORY", "-1", 8},
-                        {"TESSERA_PINNED_MEMORY", "1.5", 9}}) {
-    const Environment environment{{"TESSERA_CPUS", "1"}, {"TESSERA_GPUS", "0"}};
+  for (const auto& c : {Case{"TESSERA_CPUS", "abc", "a number from 0 to "},
+                        {"TESSERA_CPUS", "-1", "a number from 0 to "},
+                        {"TESSERA_CPUS", "2x", "a number from 0 to "},
+                        {"TESSERA_CPUS", "1e3", "a number from 0 to "},
+                        {"TESSERA_CPUS", "99999999999999999999", "a number from 0 to "},
+                        {"TESSERA_TILE", "big", "a number from 0 to 2147483647"},
+                        {"TESSERA_TILE", "4294967296", "a number from 0 to 2147483647"},
+                        {"TESSERA_TILE_EDGES", "odd", "ragged or even"},
+                        {"TESSERA_PLACEMENT", "nearest", "home, owner or scheduler"},
+                        {"TESSERA_PROGRESS", "yes", "0 or 1"},
+                        {"TESSERA_GPU_MEMORY", "half", "a number from 0 to "},
+                        {"TESSERA_GPU_MEMORY", "-1", "a number from 0 to "},
+                        {"TESSERA_PINNED_MEMORY", "1.5", "a number from 0 to "}}) {
+    const Environment environment{{"TESSERA_CPUS", "1"}, {"TESSERA_DEVICES", "none"}};
     const Environment wrong{{c.variable, c.value}};
-    expect_no_start({}, c.position, c.variable, "'" + std::string(c.value) + "'");
+    expect_no_start({}, c.variable, "is '" + std::string(c.value) + "', must be " + c.allowed);
+  }
+}
+
+TEST(RuntimeEnvironment, DevicesAreANumberOrAListOfKinds) {
+  struct Case {
+    const char* text;
+    int gpus, cuda, opencl;
+  };
+  for (const auto& c : {Case{"", -1, -1, -1},
+                        {"all", -1, -1, -1},
+                        {"3", 3, -1, -1},
+                        {"0", 0, -1, -1},
+                        {"none", 0, -1, -1},
+                        {"cpu", 0, -1, -1},
+                        {"cuda=2", -1, 2, -1},
+                        {"opencl=0", -1, -1, 0},
+                        {"opencl=3,cuda=1", -1, 1, 3}}) {
+    const Environment environment{{"TESSERA_DEVICES", c.text}};
+    const auto options = detail::with_environment({});
+    EXPECT_EQ(options.gpus, c.gpus) << c.text;
+    EXPECT_EQ(options.cuda, c.cuda) << c.text;
+    EXPECT_EQ(options.opencl, c.opencl) << c.text;
+  }
+  for (const char* wrong : {"two", "-1", "65537", "2x", "cuda", "cuda=", "cuda=two", "cuda=-1", "cuda=1,cuda=1",
+                            "cuda=1,", ",opencl=1", "hip=1", "=1", "2,opencl=1", "all,cuda=1", "CPU"}) {
+    const Environment environment{{"TESSERA_DEVICES", wrong}};
+    expect_no_start({}, "TESSERA_DEVICES",
+                    "is '" + std::string(wrong) + "', must be a number of GPUs, all, none, cpu, cuda=N, opencl=N, or");
+  }
+}
+
+TEST(RuntimeEnvironment, FieldsWinOverTheDevicesOfTheEnvironment) {
+  const Environment environment{{"TESSERA_DEVICES", "cuda=2,opencl=1"}};
+  RuntimeOptions options;
+  options.gpus = 1, options.cuda = 0;
+  options = detail::with_environment(options);
+  EXPECT_EQ(options.gpus, 1);
+  EXPECT_EQ(options.cuda, 0);
+  EXPECT_EQ(options.opencl, 1);
+}
+
+TEST(RuntimeEnvironment, OfEarlierVersionsIsRefusedWithTheNewSpelling) {
+  for (const auto& old : detail::old_variables) {
+    const Environment environment{{old.name.data(), "1"}};
+    expect_no_start(cpus(1), std::string(old.name), "is no longer read: use " + std::string(old.now));
   }
 }
 
 TEST(RuntimeEnvironment, UnknownPolicyIsRefused) {
-  const Environment environment{{"TESSERA_POLICY", "best"}, {"TESSERA_GPUS", "0"}};
-  expect_no_start({}, 3, "policy", "'best'");
+  const Environment environment{{"TESSERA_POLICY", "best"}, {"TESSERA_DEVICES", "none"}};
+  expect_no_start({}, "policy", "'best'");
 }
 
 TEST(RuntimeEnvironment, IsUsedForWhatTheOptionsLeaveAlone) {
-  const Environment environment{{"TESSERA_CPUS", "1"}, {"TESSERA_GPUS", "0"}, {"TESSERA_POLICY", "eager"}};
+  const Environment environment{{"TESSERA_CPUS", "1"}, {"TESSERA_DEVICES", "none"}, {"TESSERA_POLICY", "eager"}};
   const Runtime runtime;
   EXPECT_EQ(cpu_workers(), 1);
   EXPECT_EQ(gpu_count(), 0);
@@ -242,31 +288,32 @@ TEST(Runtime, TheLastOfTwoStopsStarpu) {
 
 TEST(Runtime, OptionsOfASecondOneAreChecked) {
   const Runtime first(cpus(1));
-  const auto expect_refused = [](const RuntimeOptions& options, int position, const std::string& problem) {
+  const auto expect_refused = [](const RuntimeOptions& options, const std::string& argument,
+                                 const std::string& problem) {
     try {
       const Runtime second(options);
       ADD_FAILURE() << "accepted: " << problem;
     } catch (const ArgumentError& error) {
-      EXPECT_EQ(error.position(), position);
+      EXPECT_EQ(error.argument(), argument);
       EXPECT_THAT(error.what(), ::testing::HasSubstr(problem));
     }
   };
   auto options = cpus(1);
   options.policy = "nonsense";
-  expect_refused(options, 3, "is 'nonsense', must be one of tessera");
+  expect_refused(options, "policy", "is 'nonsense', must be one of tessera");
   options = cpus(1), options.gpus = 99;
-  expect_refused(options, 2, "is 99, but this machine has");
-  expect_refused(cpus(10000), 1, "is 10000, must be from -1 to " + std::to_string(STARPU_MAXCPUS));
-  expect_refused(cpus(0), 1, "nothing could compute");
+  expect_refused(options, "gpus", "is 99, but this machine has");
+  expect_refused(cpus(10000), "cpus", "is 10000, must be a number from 0 to " + std::to_string(STARPU_MAXCPUS));
+  expect_refused(cpus(0), "cpus", "nothing could compute");
   options = cpus(1), options.policy = "eager", options.placement = Placement::Home;
-  expect_refused(options, 4, "only the policy tessera");
+  expect_refused(options, "placement", "only the policy tessera");
   expect_right_product();
   const Environment environment{{"TESSERA_CPUS", "10000"}};
-  expect_refused({}, 1, "TESSERA_CPUS");
+  expect_refused({}, "TESSERA_CPUS", "is '10000'");
 }
 
 TEST(RuntimeOptions, MoreCpusThanStarpuCanDriveAreRefused) {
-  expect_no_start(cpus(10000), 1, "cpus", "is 10000, must be from -1 to " + std::to_string(STARPU_MAXCPUS));
+  expect_no_start(cpus(10000), "cpus", "is 10000, must be a number from 0 to " + std::to_string(STARPU_MAXCPUS));
 }
 
 TEST(Runtime, AMatrixKeepsItAlive) {
@@ -281,7 +328,7 @@ TEST(Runtime, AMatrixKeepsItAlive) {
 }
 
 TEST(Runtime, StartsAfterAFailedStart) {
-  expect_no_start(cpus(0), 1, "cpus", "no GPU");
+  expect_no_start(cpus(0), "cpus", "no GPU");
   const Runtime runtime(cpus(1));
   expect_right_product();
 }

@@ -173,7 +173,7 @@ def call(routine, letter, **values):
 
 def init(cpus=-1, gpus=-1):
     """Starts StarPU or joins it. Optional: the first routine starts what is needed. Each call needs its own
-    `finalize`. -1: what TESSERA_CPUS and TESSERA_GPUS say, else all that is useful."""
+    `finalize`. -1: what TESSERA_CPUS and TESSERA_DEVICES say, else all that is useful."""
     status = library.tessera_init(cpus, gpus)
     if status != 0:
         explain(status, "init")

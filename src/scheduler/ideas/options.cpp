@@ -2,6 +2,7 @@
 #include "options.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -72,15 +73,11 @@ Options options_from_environment() {
   if (const auto* old = detail::old_variable_in_use("TESSERA_SCHED_"))
     throw std::invalid_argument(std::string(old->name) + " " + old->problem());
   Options options;
-  auto text = detail::environment("TESSERA_SCHED");
   std::set<std::string_view> named;
-  for (bool more = !text.empty(); more;) {
-    const auto comma = text.find(',');
-    const auto word = text.substr(0, comma);
+  for (const auto part : std::views::split(detail::environment("TESSERA_SCHED"), ',')) {
+    const std::string_view word(part.begin(), part.end());
     if (const auto name = set(options, word); !named.insert(name).second)
       refuse(word, "but " + std::string(name) + " may be given once only");
-    more = comma != std::string_view::npos;
-    if (more) text.remove_prefix(comma + 1);
   }
   return options;
 }

@@ -4,14 +4,14 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "common/known_variables.hpp"
+#include "common/variables.hpp"
 #include "shared/bad_argument.hpp"
 
 namespace tessera::tools {
 
-/// Adds --version, and parses. Says which variables of the environment have no meaning.
+/// Adds --version, and parses. Refuses variables of earlier versions, and says which have no meaning.
 /// @return false if --help or --version was given, after printing what it asks for
-/// @throws BadArgument
+/// @throws BadArgument, ArgumentError
 inline bool parse_command_line(CLI::App& app, int argc, char** argv) {
   app.set_version_flag("--version", app.get_name() + " " TESSERA_VERSION, "Print the version and exit");
   try {
@@ -21,6 +21,7 @@ inline bool parse_command_line(CLI::App& app, int argc, char** argv) {
     app.exit(error);
     return false;
   }
+  detail::refuse_old_variables();
   if (const auto remark = detail::remark_on_unknown_variables(); !remark.empty())
     std::fprintf(stderr, "%s: %s\n", app.get_name().c_str(), remark.c_str());
   return true;

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <vector>
 
+#include "common/variables.hpp"
 #include "shared/bad_argument.hpp"
 
 namespace tessera::simulate {
@@ -31,7 +31,7 @@ std::string known_platforms(const fs::path& folder) {
 /// The folder of the described machines: the one that TESSERA_PLATFORMS names; else that of the prefix in which this
 /// program is installed; else that of the source tree.
 fs::path platforms_folder() {
-  if (const char* folder = std::getenv("TESSERA_PLATFORMS"); folder != nullptr && *folder != '\0') return folder;
+  if (const auto folder = detail::text_of(detail::variables::platforms); !folder.empty()) return folder;
   const auto program = fs::read_symlink("/proc/self/exe").parent_path();
   auto installed = (program / TESSERA_INSTALLED_PLATFORMS).lexically_normal();
   if (std::error_code error; fs::is_directory(installed, error)) return installed;

@@ -39,7 +39,7 @@ TEST_F(BlasProgram, HandsArgumentsOnUntouched) {
 }
 
 TEST_F(BlasProgram, LooksForTheProgramInThePath) {
-  const detail::TemporaryVariable path("PATH", client_.parent_path(), detail::TemporaryVariable::IfSet::Replace);
+  const test::Environment path{{"PATH", client_.parent_path().c_str()}};
   EXPECT_THAT(info({"--blas", client_.filename(), "print", "found"}).out, StartsWith("[found]\n"));
 }
 
@@ -86,18 +86,18 @@ TEST_F(BlasProgram, CannotPreloadFromAFolderWithASpace) {
 TEST_F(BlasProgram, AppendsToTheLogOfTheUser) {
   const auto log = scratch_ / "log";
   test::write_file(log, "what was there\n");
-  const detail::TemporaryVariable given("TESSERA_BLAS_LOG", log);
+  const test::Environment given{{"TESSERA_BLAS_LOG", log.c_str()}};
   const auto ended = blas({"elsewhere", "log"});
   EXPECT_EQ(ended.status, 0);
   EXPECT_THAT(ended.out, AllOf(HasSubstr("dgemm"), Not(HasSubstr("damaged"))));
   EXPECT_EQ(test::read_file(log), "what was there\n" + octave);
   // The second run reports only its own calls, but counts lines from the start of the file.
-  const detail::TemporaryVariable worse("TEST_LOG", "a letter\n", detail::TemporaryVariable::IfSet::Replace);
+  const test::Environment worse{{"TEST_LOG", "a letter\n"}};
   EXPECT_THAT(blas({"log"}).out, AllOf(HasSubstr("line 5 of the log is damaged"), Not(HasSubstr("dgemm"))));
 }
 
 TEST_F(BlasProgram, TakesARelativeLog) {
-  const detail::TemporaryVariable given("TESSERA_BLAS_LOG", "log-of-a-test");
+  const test::Environment given{{"TESSERA_BLAS_LOG", "log-of-a-test"}};
   const auto log = fs::current_path() / "log-of-a-test";
   fs::remove(log);
   EXPECT_THAT(blas({"elsewhere", "state", "log"}).out, AllOf(HasSubstr(log.string() + "\n"), HasSubstr("dgemm")));
@@ -109,7 +109,7 @@ TEST_F(BlasProgram, RefusesALogThatIsNoRegularFile) {
   for (const auto& [log, why] : {std::pair{scratch_ / "nowhere/log", "cannot be written: No such file or directory"},
                                  {scratch_.path(), "cannot be written: Is a directory"},
                                  {fs::path("/dev/null"), "is not a regular file"}}) {
-    const detail::TemporaryVariable given("TESSERA_BLAS_LOG", log, detail::TemporaryVariable::IfSet::Replace);
+    const test::Environment given{{"TESSERA_BLAS_LOG", log.c_str()}};
     const auto ended = blas({"print", "started"});
     EXPECT_EQ(ended.status, bad_arguments);
     EXPECT_EQ(ended.out, "");
@@ -118,7 +118,7 @@ TEST_F(BlasProgram, RefusesALogThatIsNoRegularFile) {
 }
 
 TEST_F(BlasProgram, IgnoresAnEmptyNameOfALog) {
-  const detail::TemporaryVariable given("TESSERA_BLAS_LOG", "");
+  const test::Environment given{{"TESSERA_BLAS_LOG", ""}};
   EXPECT_THAT(blas({"log"}).out, HasSubstr("dgemm"));
 }
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "common/environment.hpp"
 #include "log_lines.hpp"
+#include "support/environment.hpp"
 #include "support/files.hpp"
 #include "support/process.hpp"
 
@@ -62,10 +62,8 @@ class BlasProgram : public ::testing::Test {
                  library_ = scratch_ / "lib/libtessera_blas.so", client_ = place_of("TEST_CLIENT");
 
  private:
-  using Variable = detail::TemporaryVariable;
-  static constexpr auto replace = Variable::IfSet::Replace;
-  const Variable libraries_{"LD_LIBRARY_PATH", libraries_of_info(), replace};
-  const Variable folder_{"TMPDIR", temporary_, replace}, log_{"TEST_LOG", octave, replace};
+  const test::Environment variables_{
+      {"LD_LIBRARY_PATH", libraries_of_info().c_str()}, {"TMPDIR", temporary_.c_str()}, {"TEST_LOG", octave.c_str()}};
 };
 
 }  // namespace tessera::blas_profile
