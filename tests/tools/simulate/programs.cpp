@@ -43,6 +43,13 @@ TEST(Programs, RunUnderAPolicyOfOnesOwn) {
   EXPECT_GT(row.at("median_s"), 0);
 }
 
+TEST(Programs, HaveElementsOfTheTypeThatIsAskedFor) {
+  const auto seconds = [](const char* type) -> double {
+    return row_of(std::string("--type ") + type + " " + on("everest", "gemm-rows --tiles 4")).at("median_s");
+  };
+  EXPECT_LT(seconds("s"), seconds("d"));
+}
+
 // One task after another: the time is known.
 TEST(Programs, TakeWhatTheTableOfCodeletsSays) {
   const Scratch folder;
