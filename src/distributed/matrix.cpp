@@ -13,7 +13,7 @@
 #include "common/device_memory.hpp"
 #include "network.hpp"
 #include "runtime/session.hpp"
-#include "tiles/tile_grid.hpp"
+#include "tile/tile_grid.hpp"
 
 namespace tessera {
 

@@ -17,7 +17,7 @@
 #include "neighbours.hpp"
 #include "node_share.hpp"
 #include "owner_table.hpp"
-#include "tiles/processes.hpp"
+#include "tile/processes.hpp"
 
 namespace tessera::detail {
 

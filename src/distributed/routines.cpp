@@ -10,7 +10,7 @@
 
 #include "blas/shapes.hpp"
 #include "network.hpp"
-#include "tiles/tile_grid.hpp"
+#include "tile/tile_grid.hpp"
 
 namespace tessera {
 

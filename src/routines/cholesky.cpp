@@ -5,6 +5,9 @@
 #include <tessera/error.hpp>
 #include <tessera/lapack.hpp>
 
+#include "algorithms/cholesky.hpp"
+#include "algorithms/run.hpp"
+#include "algorithms/triangular.hpp"
 #include "blas/shapes.hpp"
 #include "compute.hpp"
 #include "conformable.hpp"
@@ -14,8 +17,6 @@
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "tiling/plan.hpp"
-#include "unroll/cholesky.hpp"
-#include "unroll/solve.hpp"
 
 namespace tessera {
 
@@ -33,12 +34,15 @@ Info factorize(const Plan& plan, Uplo uplo, const Matrix<T>& A) {
   } else {
     name_operand(A, 'A');
     auto value = std::make_unique<codelets::InfoValue>();
-    unroll::Cholesky<T> cholesky(MatrixAccess::session(A), plan, uplo, A, value.get());
+    const auto& session = MatrixAccess::session(A);
+    const tile::LowerView<T> lower(A, uplo, plan.grid);
+    unroll::Submitter submitter(session, A);
     // The last task deletes it. If a submission fails, tasks may still use it, and it is lost.
     auto* const reported = value.release();
-    if (plan.load_first && grid.is_private()) cholesky.load();
-    cholesky.submit();
-    if (!cholesky.submit_outcome(outcome->handle())) {
+    const auto algorithm = [&](auto& to) { algorithms::potrf(to, lower, reported); };
+    if (plan.load_first && grid.is_private()) algorithms::load<T>(session, algorithm);
+    algorithms::submit<T>(session, submitter, algorithm);
+    if (!algorithms::submit_outcome<T>(session, submitter, lower, lower.nt(), outcome->handle(), reported)) {
       const std::unique_ptr<codelets::InfoValue> unused(reported);
       outcome->succeed();
     }
@@ -131,8 +135,9 @@ void submit_solves(const Session& session, const Plan& plan, const Problem<T>& p
                    const Matrix<T>& B) {
   const Uplo uplo = p.stored_uplo();
   for (const Op op : {first_solve(uplo, p.side()), second_solve(uplo, p.side())}) {
-    unroll::Sweep<T> sweep(session, plan, p.side(), uplo, op, Diag::NonUnit, true, A, B);
-    unroll::solve(sweep, T(1));
+    const algorithms::Sweep<T> sweep(session, plan, p.side(), uplo, op, Diag::NonUnit, A, B);
+    unroll::Submitter submitter(session, B);
+    algorithms::submit<T>(session, submitter, [&](auto& to) { algorithms::trsm(to, sweep, T(1)); });
   }
 }
 

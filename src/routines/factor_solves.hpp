@@ -5,10 +5,11 @@
 
 #include <tessera/types.hpp>
 
+#include "algorithms/run.hpp"
+#include "algorithms/triangular.hpp"
 #include "operands.hpp"
 #include "runtime/session.hpp"
 #include "tiling/plan.hpp"
-#include "unroll/solve.hpp"
 
 /// Solves with the factors L, whose diagonal is ones, and U of an LU factorization, as two sweeps over square tiles.
 namespace tessera::detail {
@@ -50,8 +51,9 @@ template <Scalar T>
 void submit_solves(const Session& session, const Plan& plan, const FactoredProblem<T>& p, Op op, const Matrix<T>& A,
                    const Matrix<T>& B) {
   for (const auto& [factor, diag] : solves_with(op).steps) {
-    unroll::Sweep<T> sweep(session, plan, p.side(), opposite_if(p.by_rows(), factor), op, diag, true, A, B);
-    unroll::solve(sweep, T(1));
+    const algorithms::Sweep<T> sweep(session, plan, p.side(), opposite_if(p.by_rows(), factor), op, diag, A, B);
+    unroll::Submitter submitter(session, B);
+    algorithms::submit<T>(session, submitter, [&](auto& to) { algorithms::trsm(to, sweep, T(1)); });
   }
 }
 

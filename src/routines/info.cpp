@@ -11,7 +11,7 @@
 #include "common/failure.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
-#include "tiles/processes.hpp"
+#include "tile/processes.hpp"
 #include "unroll/pivot_tiles.hpp"
 
 namespace tessera {

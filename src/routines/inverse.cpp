@@ -6,6 +6,8 @@
 #include <tessera/error.hpp>
 #include <tessera/lapack.hpp>
 
+#include "algorithms/inverse.hpp"
+#include "algorithms/run.hpp"
 #include "blas/shapes.hpp"
 #include "conformable.hpp"
 #include "first_zero.hpp"
@@ -15,7 +17,6 @@
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "tiling/plan.hpp"
-#include "unroll/inverse.hpp"
 
 namespace tessera {
 
@@ -37,14 +38,24 @@ template <Scalar T>
 void submit_inverse(const TriangleTask& task, const Plan& plan, Uplo uplo, Diag diag, const Matrix<T>& A,
                     const Outcome* outcome) {
   name_operand(A, 'A');
-  unroll::Inverse<T> inverse(MatrixAccess::session(A), plan, uplo, diag, A);
-  if (plan.load_first && MatrixAccess::grid(A).is_private()) inverse.load();
+  const auto& session = MatrixAccess::session(A);
+  const tile::LowerView<T> L(A, uplo, plan.grid);
+  const auto invert = [&](auto& to) { algorithms::trtri(to, L, diag); };
+  const auto multiply = [&](auto& to) { algorithms::lauum(to, L); };
+  unroll::Submitter submitter(session, A);
+  if (plan.load_first && MatrixAccess::grid(A).is_private()) {
+    if (task.inverts) algorithms::load<T>(session, invert);
+    else algorithms::load<T>(session, multiply);
+  }
   // The last task deletes it. If a submission fails, tasks may still use it, and it is lost.
   auto* const value = outcome != nullptr ? new codelets::InfoValue : nullptr;
-  if (value != nullptr && diag == Diag::NonUnit) inverse.find_zeros(value);
-  if (task.inverts) inverse.invert();
-  if (value != nullptr) inverse.submit_outcome(outcome->handle(), value);
-  if (task.multiplies) inverse.multiply_by_adjoint();
+  if (value != nullptr && diag == Diag::NonUnit)
+    algorithms::submit<T>(session, submitter, [&](auto& to) { algorithms::find_zeros(to, L, value); });
+  if (task.inverts) algorithms::submit<T>(session, submitter, invert);
+  if (value != nullptr)  // the last tile of the first column depends on all tiles on the diagonal
+    algorithms::submit<T>(session, submitter,
+                          [&](auto& to) { to.outcome(L(L.nt() - 1, 0), outcome->handle(), value); });
+  if (task.multiplies) algorithms::submit<T>(session, submitter, multiply);
 }
 
 // --- on matrices -----------------------------------------------------------------------------------------------------

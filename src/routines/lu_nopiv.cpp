@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // getrf_nopiv, getrs_nopiv and gesv_nopiv: LU factorization without pivoting, and solves with it.
+#include <algorithm>
 #include <memory>
 #include <string>
 
 #include <tessera/error.hpp>
 #include <tessera/lapack.hpp>
 
+#include "algorithms/lu_nopiv.hpp"
+#include "algorithms/run.hpp"
 #include "blas/shapes.hpp"
 #include "compute.hpp"
 #include "conformable.hpp"
@@ -16,7 +19,6 @@
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "tiling/plan.hpp"
-#include "unroll/lu_nopiv.hpp"
 
 namespace tessera {
 
@@ -42,20 +44,27 @@ Unpivoted factorize_unpivoted(const Plan& plan, Uplo unit, const Matrix<T>& A, b
   name_operand(A, 'A');
   auto info = std::make_unique<codelets::InfoValue>();
   std::unique_ptr<codelets::GrowthValue> growth;
-  typename unroll::LuNopiv<T>::Measured measured;
+  algorithms::MeasuredGrowth measured;
   if (with_growth) {
     result.growth = std::make_shared<Outcome>(session);
     result.growth->succeed();  // tasks that measure read it
     growth = std::make_unique<codelets::GrowthValue>();
     measured = {growth.get(), result.growth->handle()};
   }
-  unroll::LuNopiv<T> lu(*session, plan, unit, A, info.get(), measured);
+  const tile::FullView<T> tiles(A, plan.grid);
+  unroll::Submitter submitter(*session, A);
   // The last tasks delete them. If a submission fails, tasks may still use them, and they are lost.
   auto* const reported = info.release();
   static_cast<void>(growth.release());
-  if (plan.load_first && MatrixAccess::grid(A).is_private()) lu.load();
-  lu.submit();
-  if (!lu.submit_outcome(result.info->handle())) {
+  const auto load = [&](auto& to) { algorithms::getrf_nopiv(to, tiles, unit, reported, {}); };
+  const auto submit = [&](auto& to) { algorithms::getrf_nopiv(to, tiles, unit, reported, measured); };
+  if (plan.load_first && grid.is_private()) algorithms::load<T>(*session, load);
+  algorithms::submit<T>(*session, submitter, submit);
+  const auto submit_outcome = [&](starpu_data_handle_t handle, codelets::OutcomeValue* value) {
+    return algorithms::submit_outcome<T>(*session, submitter, tiles, std::min(A.mt(), A.nt()), handle, value);
+  };
+  if (measured.value != nullptr) submit_outcome(measured.handle, measured.value);
+  if (!submit_outcome(result.info->handle(), reported)) {
     const std::unique_ptr<codelets::InfoValue> unused(reported);
     result.info->succeed();
   }

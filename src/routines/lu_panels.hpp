@@ -10,7 +10,7 @@
 
 #include "codelets/codelet.hpp"
 #include "conformable.hpp"
-#include "tiles/tile_grid.hpp"
+#include "tile/tile_grid.hpp"
 #include "tiling/plan.hpp"
 #include "unroll/pivot_tiles.hpp"
 

@@ -12,7 +12,7 @@
 #include "blas/call.hpp"
 #include "common/symmetry.hpp"
 #include "conformable.hpp"
-#include "tiles/tile_grid.hpp"
+#include "tile/tile_grid.hpp"
 #include "tiling/plan.hpp"
 #include "tiling/region.hpp"
 #include "unroll/dump.hpp"

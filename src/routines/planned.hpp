@@ -24,11 +24,9 @@ void compute_update(const std::shared_ptr<Session>& session, const Plan& plan, c
 /// symm and hemm. With panels, A is on the left.
 template <Scalar T>
 void compute_symmetric(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call);
-/// With panels, A is on the left and not transposed.
+/// trmm and trsm. With panels, A is on the left and not transposed.
 template <Scalar T>
-void compute_trmm(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call);
-template <Scalar T>
-void compute_trsm(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call);
+void compute_triangular(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call);
 
 /// Instantiates one of these functions for all types.
 #define INSTANTIATE_PLANNED(compute) FOR_SDCZ(INSTANTIATE_PLANNED_TYPE, compute)

@@ -13,7 +13,7 @@
 #include "panel_order.hpp"
 #include "shared_loader.hpp"
 #include "submit.hpp"
-#include "tile_owners.hpp"
+#include "tile/owners.hpp"
 #include "tiling/plan.hpp"
 
 namespace tessera::unroll {
@@ -72,7 +72,7 @@ bool is_small(const detail::Session& session, const detail::Plan& plan, const Ma
 template <Scalar T, typename Submit>
 void accumulate(const detail::Session& session, const detail::Plan& plan, const Matrix<T>& C, Region region, T beta,
                 bool real_diagonal, Submit submit) {
-  const auto owners = unroll::owners(session, plan.grid, C, region);
+  const auto owners = tile::owners(session, plan.grid, C, region);
   if (beta == T{}) beta = T{};  // −0 becomes +0: cuBLAS treats −0 as a nonzero factor and reads C
   const Index terms = plan.terms, sums = plan.sums;
   const auto first_term = [&](Index sum) { return (sum * terms + sums - 1) / sums; };

@@ -12,7 +12,7 @@
 #include "accumulate.hpp"
 #include "chunk_barrier.hpp"
 #include "submit.hpp"
-#include "tile_owners.hpp"
+#include "tile/owners.hpp"
 #include "tiling/dealt_columns.hpp"
 #include "tiling/process_blocks.hpp"
 
@@ -176,7 +176,7 @@ void accumulate_in_chunks(const detail::Session& session, const detail::ProcessB
                           Submit submit) {
   if (beta == T{}) beta = T{};  // −0 becomes +0: cuBLAS treats −0 as a nonzero factor and reads C
   const auto& share = detail::MatrixAccess::grid(C).share();
-  const auto owners = unroll::owners(session, gpus, C, Part::All);
+  const auto owners = tile::owners(session, gpus, C, Part::All);
   const Index terms = A.nt(), rows = blocks.rows * share.p, columns = blocks.columns * share.q;
   const auto part = [](Index begin, Index length, Index all) {
     return TileRange{begin, std::min(begin + length, all)};

@@ -85,7 +85,8 @@ const std::string& Dump::name_of(starpu_data_handle_t tile) {
 
 std::string Dump::list(std::span<const Access> accesses) {
   std::string text;
-  for (const auto& [tile, mode] : accesses) text += (text.empty() ? "" : " ") + name_of(tile) + mode_text(mode);
+  for (const auto& access : accesses)
+    text += (text.empty() ? "" : " ") + name_of(access.handle) + mode_text(access.mode);
   return text;
 }
 

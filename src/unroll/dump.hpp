@@ -11,7 +11,7 @@
 #include <tessera/types.hpp>
 
 #include "exchange.hpp"
-#include "tiles/tile_grid.hpp"
+#include "tile/tile_grid.hpp"
 
 namespace tessera::unroll {
 

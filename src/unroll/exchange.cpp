@@ -15,8 +15,9 @@ bool Exchange::bring(std::span<const Access> accesses, int priority) {
   int runner = me;
   for (const auto& access : accesses)
     if ((access.mode & STARPU_W) != 0) runner = processes_->owner(access.handle);
-  for (const auto& [tile, mode] : accesses) {
-    if ((mode & STARPU_W) != 0) {  // copies are stale
+  for (const auto& access : accesses) {
+    auto* const tile = access.handle;
+    if ((access.mode & STARPU_W) != 0) {  // copies are stale
       if (runner == me) sent_.erase(tile);
       else if (!received_.empty()) received_.erase(tile);
       continue;

@@ -9,14 +9,12 @@
 #include <unordered_set>
 #include <vector>
 
-#include "tiles/processes.hpp"
+#include "tile/processes.hpp"
+#include "tile/tile.hpp"
 
 namespace tessera::unroll {
 
-struct Access {
-  starpu_data_handle_t handle;
-  starpu_data_access_mode mode;
-};
+using tile::Access;
 
 /// The tiles that travel between processes for one call on a distributed matrix. The owner of a tile runs the tasks
 /// that write it. Every process sees every task, and sends and receives without a word what it knows that the other

@@ -4,8 +4,13 @@
 #include <starpu.h>
 
 #include <set>
+#include <span>
 
-#include "submit.hpp"
+#include "dump.hpp"
+#include "exchange.hpp"
+#include "runtime/fair_shares.hpp"
+#include "runtime/session.hpp"
+#include "tile/tile.hpp"
 
 namespace tessera::unroll {
 
@@ -16,15 +21,28 @@ class LoaderOfTasks {
  public:
   /// Takes the arguments of Submitter::submit.
   template <typename Args, std::size_t count>
-  void submit(const starpu_codelet& /*codelet*/, const Access (&accesses)[count], const Args& /*args*/, int owner,
+  void submit(const starpu_codelet& codelet, const Access (&accesses)[count], const Args& args, int owner,
               starpu_data_handle_t /*wanted_next*/ = nullptr) {
+    submit(codelet, std::span<const Access>(accesses), args, owner);
+  }
+  void submit(const starpu_codelet& /*codelet*/, std::span<const Access> accesses, const auto& /*args*/, int owner) {
     for (const auto& access : accesses)
       if (access.handle != nullptr && (access.mode & STARPU_R) != 0)
-        static_cast<Self&>(*this).load(access.handle, owner);
+        static_cast<Self&>(*this).load(access.handle, access.owner >= 0 ? access.owner : owner);
+  }
+  void step(Index /*k*/) {}
+  static bool runs(starpu_data_handle_t /*tile*/) { return false; }
+  /// Nothing is loaded of a temporary tile.
+  struct Temporary {
+    static starpu_data_handle_t handle() { return nullptr; }
+  };
+  static Temporary temporary(const tile::Tile& /*stands_for*/, Index /*m*/, Index /*n*/, std::size_t /*element_size*/) {
+    return {};
   }
 };
 
-/// Requests tiles, each on the GPU that uses it first, in the order of the calls. Other GPUs find it there.
+/// Requests tiles in the order of the calls, each on its owner, or the GPU that uses it first. Other GPUs find it
+/// there.
 ///
 /// StarPU shows the scheduling policy only tasks that are ready, which are the next tasks of each sum. So the policy
 /// does not know what the sums need after that, and fetches the inputs of later sums too early. Where the order of all

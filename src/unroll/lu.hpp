@@ -10,12 +10,12 @@
 #include <tessera/matrix.hpp>
 
 #include "codelets/codelet.hpp"
-#include "diagonal_blocks.hpp"
 #include "loader.hpp"
 #include "machine/gpu.hpp"
 #include "pivot_tiles.hpp"
 #include "row_exchanges.hpp"
 #include "submit.hpp"
+#include "tile/ops.hpp"
 #include "tiling/plan.hpp"
 
 namespace tessera::unroll {
@@ -36,9 +36,9 @@ class Lu {
   Lu(const detail::Session& session, const detail::Plan& plan, const Matrix<T>& A, const detail::PivotTiles& pivots,
      const Matrix<T>& output)
       : session_(session), submitter_(session, output), A_(A), pivots_(pivots), gpus_(plan.grid.size()),
-        owned_(session.machine().has_owners()), blocked_(is_blocked(session, A.tile_n(0))) {}
+        owned_(session.machine().has_owners()), blocked_(tile::is_blocked(session, A.tile_n(0))) {}
 
-  /// Requests all panels in the order of their first use, see Cholesky::load.
+  /// Requests all panels in the order of their first use, see algorithms::load.
   void load() const {
     Loader loader(session_);
     for (Index j = 0; j < A_.nt(); j++)

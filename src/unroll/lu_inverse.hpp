@@ -9,10 +9,10 @@
 #include <tessera/matrix.hpp>
 
 #include "codelets/codelet.hpp"
-#include "diagonal_blocks.hpp"
 #include "loader.hpp"
 #include "pivot_tiles.hpp"
 #include "submit.hpp"
+#include "tile/ops.hpp"
 #include "tiling/plan.hpp"
 
 namespace tessera::unroll {
@@ -28,10 +28,10 @@ class LuInverse {
   LuInverse(const detail::Session& session, const detail::Plan& plan, const Matrix<T>& A,
             const detail::PivotTiles& pivots)
       : session_(session), submitter_(session, A), A_(A), pivots_(pivots), gpus_(plan.grid.size()),
-        owned_(session.machine().has_owners()), blocked_(is_blocked(session, A.tile_n(0))),
+        owned_(session.machine().has_owners()), blocked_(tile::is_blocked(session, A.tile_n(0))),
         has_gpus_(session.machine().has_cuda()) {}
 
-  /// Requests all panels in the order of their first use, see Cholesky::load.
+  /// Requests all panels in the order of their first use, see algorithms::load.
   void load() const {
     Loader loader(session_);
     for (Index j = 0; j < A_.nt(); j++) loader.load(A_.handle(0, j), owner(j));

@@ -10,12 +10,17 @@
 
 #include <tessera/types.hpp>
 
-#include "owners.hpp"
+#include "tile/owners.hpp"
 #include "tiling/block.hpp"
+#include "tiling/region.hpp"
 #include "tiling/split.hpp"
 
 /// The order in which the terms of the sums that make up the tiles of a result are submitted.
 namespace tessera::unroll {
+
+using detail::Part;
+using detail::Region;
+using tile::Owners;
 
 /// One term of the sum that makes up tile (i, j).
 struct Step {

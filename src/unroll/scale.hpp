@@ -5,17 +5,17 @@
 
 #include "codelets/codelet.hpp"
 #include "submit.hpp"
-#include "tile_owners.hpp"
+#include "tile/owners.hpp"
 
 namespace tessera::unroll {
 
 /// C ← β C on a region of C as stored.
 /// @param hermitian  whether the imaginary parts of the diagonal become 0
 template <Scalar T>
-void submit_scale(const detail::Session& session, T beta, const Matrix<T>& C, Region region = Part::All,
+void submit_scale(const detail::Session& session, T beta, const Matrix<T>& C, detail::Region region = detail::Part::All,
                   bool hermitian = false) {
   if (beta == T(1)) return;
-  const auto owner = unroll::owners(session, detail::owner_grid(session.machine().gpu_count()), C, region);
+  const auto owner = tile::owners(session, detail::owner_grid(session.machine().gpu_count()), C, region);
   Submitter submitter(session, C);
   for (Index j = 0; j < C.nt(); j++)
     for (Index i = 0; i < C.mt(); i++) {
@@ -23,7 +23,7 @@ void submit_scale(const detail::Session& session, T beta, const Matrix<T>& C, Re
       const bool on_diagonal = region.on_diagonal(i, j);
       const double elements = static_cast<double>(C.tile_m(i)) * static_cast<double>(C.tile_n(j));
       const codelets::ScaleArgs<T> args{{elements, type_letter<T>},
-                                        on_diagonal ? region.part : Part::All,
+                                        on_diagonal ? region.part : detail::Part::All,
                                         region.first_row(j, C.nb()),
                                         on_diagonal && hermitian,
                                         beta};

@@ -23,7 +23,7 @@
 #include "runtime/calls.hpp"
 #include "runtime/progress/progress.hpp"
 #include "runtime/session.hpp"
-#include "tiles/tile_grid.hpp"
+#include "tile/tile_grid.hpp"
 
 namespace tessera::unroll {
 
@@ -78,6 +78,14 @@ class Submitter {
   /// Lets the owner of a tile own a temporary tile that tasks of other processes read. All processes call this.
   void own_like(starpu_data_handle_t tile, const TemporaryTile& temporary) {
     if (exchange_) exchange_->assign(temporary.handle(), tile);
+  }
+  using Temporary = TemporaryTile;
+  /// An m×n tile that stands for another one, and belongs to the same process.
+  TemporaryTile temporary(const tile::Tile& stands_for, Index m, Index n, std::size_t element_size) {
+    TemporaryTile tile(m, n, element_size);
+    tile.stand_for(*stands_for.grid, stands_for.i, stands_for.j);
+    own_like(stands_for.handle, tile);
+    return tile;
   }
   /// Declares that only this process uses a temporary tile.
   void keep(const TemporaryTile& temporary) {

@@ -8,10 +8,10 @@
 
 #include "codelets/codelet.hpp"
 #include "codelets/sum_slots.hpp"
-#include "diagonal_blocks.hpp"
 #include "loader.hpp"
 #include "panel_order.hpp"
 #include "submit.hpp"
+#include "tile/ops.hpp"
 #include "tiling/plan.hpp"
 #include "tiling/triangle_owners.hpp"
 
@@ -34,8 +34,8 @@ class TriangularPanels {
   TriangularPanels(const detail::Session& session, const detail::Plan& plan, Uplo uplo, Diag diag, bool inverse,
                    T alpha, const Matrix<T>& A, const Matrix<T>& B)
       : session_(session), submitter_(session, B), A_(A), B_(B), uplo_(uplo), diag_(diag), inverse_(inverse),
-        blocked_(is_blocked(session, A.tile_n(0))), alpha_(alpha), ahead_(plan.panels.ahead), gpus_(plan.grid.size()),
-        owners_of_a_(uplo, A.n(), A.nb(), gpus_) {}
+        blocked_(tile::is_blocked(session, A.tile_n(0))), alpha_(alpha), ahead_(plan.panels.ahead),
+        gpus_(plan.grid.size()), owners_of_a_(uplo, A.n(), A.nb(), gpus_) {}
 
   void submit() {
     const auto order = panel_steps(B_.nt(), A_.nt(), ahead_, gpus_);
@@ -46,7 +46,8 @@ class TriangularPanels {
       auto& blocks = inverses[static_cast<std::size_t>(step.s)];
       if (blocked_ && inverse_ && blocks.handle() == nullptr)
         blocks =
-            submit_diagonal_blocks(submitter_, A_, 0, at(step.s), first_row(step.s), uplo_, diag_, owner_of_a(step.s));
+            tile::Ops<T, Submitter>(session_, submitter_)
+                .diagonal_blocks(tile::tile_of(A_, 0, at(step.s), owner_of_a(step.s)), first_row(step.s), uplo_, diag_);
       submit(step, blocks, sums[static_cast<std::size_t>(step.j)]);
     }
   }
@@ -91,7 +92,7 @@ class TriangularPanels {
     sum = next_sum;
   }
 
-  /// Submits the task that sums panel j before its first step, see Sweep::submit_inspection. The other steps do this
+  /// Submits the task that sums panel j before its first step, see tile::Ops::inspect. The other steps do this
   /// for the next one.
   Real<T>* submit_inspection(Index j, const Access& panel) {
     const double elements = static_cast<double>(B_.m()) * static_cast<double>(B_.tile_n(j));

@@ -72,8 +72,7 @@ void expect_right_result(const Routine<double>& routine, const Options& options,
   plan.columns_for_cores = columns;
   const auto before = integer_call(routine, options, size, 1, -2.0, 0.0);
   auto after = before;
-  const auto compute = routine.name == "trmm" ? detail::compute_trmm<double> : detail::compute_trsm<double>;
-  compute(session, plan, described(after));
+  detail::compute_triangular<double>(session, plan, described(after));
   EXPECT_TRUE(result_is_that_of_the_host(before, after)) << routine.name;
 }
 

@@ -7,7 +7,7 @@
 
 #include <tessera/types.hpp>
 
-#include "tiles/processes.hpp"
+#include "tile/processes.hpp"
 
 namespace tessera::mpi_bench {
 

@@ -10,7 +10,7 @@
 #include "devices.hpp"
 #include "shared/bad_argument.hpp"
 #include "simulated.hpp"
-#include "tiles/tile_grid.hpp"
+#include "tile/tile_grid.hpp"
 #include "workload/parallel.hpp"
 
 namespace tessera::mpi_bench {

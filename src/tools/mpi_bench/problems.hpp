@@ -9,7 +9,7 @@
 
 #include <tessera/distributed.hpp>
 
-#include "tiles/processes.hpp"
+#include "tile/processes.hpp"
 
 namespace tessera::mpi_bench {
 

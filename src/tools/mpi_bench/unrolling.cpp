@@ -15,8 +15,8 @@
 #include "distributed/owner_table.hpp"
 #include "runtime/process_session.hpp"
 #include "shared/bad_argument.hpp"
-#include "tiles/processes.hpp"
-#include "tiles/tile_grid.hpp"
+#include "tile/processes.hpp"
+#include "tile/tile_grid.hpp"
 #include "unroll/dump.hpp"
 
 namespace tessera::mpi_bench {

@@ -4,8 +4,9 @@
 #include <tessera/error.hpp>
 #include <tessera/lapack.hpp>
 
+#include "algorithms/cholesky.hpp"
+#include "algorithms/run.hpp"
 #include "codelets/host_lapack.hpp"
-#include "unroll/cholesky.hpp"
 #include "workload/critical_path.hpp"
 #include "workload/other_libraries.hpp"
 #include "workload/typed_routine.hpp"
@@ -87,8 +88,12 @@ class Cholesky final : public Routine {
     const auto plan = plan_of(p);
     return tools::with_type(p.type, [&]<Scalar T>(T) {
       return tile_path<T>(p.n, plan.tile.n, 1, rate, [&](const Matrix<T>& A, codelets::InfoValue* info, int count) {
-        unroll::Cholesky<T> tasks(detail::MatrixAccess::session(A), plan, p.uplo, A, info);
-        for (int i = 0; i < count; i++) tasks.submit();
+        const auto& session = detail::MatrixAccess::session(A);
+        const tile::LowerView<T> tiles(A, p.uplo, plan.grid);
+        unroll::Submitter submitter(session, A);
+        algorithms::submit<T>(session, submitter, [&](auto& to) {
+          for (int i = 0; i < count; i++) algorithms::potrf(to, tiles, info);
+        });
       });
     });
   }

@@ -4,7 +4,8 @@
 #include <tessera/error.hpp>
 #include <tessera/lapack.hpp>
 
-#include "unroll/lu_nopiv.hpp"
+#include "algorithms/lu_nopiv.hpp"
+#include "algorithms/run.hpp"
 #include "workload/critical_path.hpp"
 #include "workload/other_libraries.hpp"
 #include "workload/typed_routine.hpp"
@@ -57,8 +58,12 @@ class LuNopiv final : public Routine {
     const auto plan = plan_of(p);
     return tools::with_type(p.type, [&]<Scalar T>(T) {
       return tile_path<T>(p.n, plan.tile.n, 1.5, rate, [&](const Matrix<T>& A, codelets::InfoValue* info, int count) {
-        unroll::LuNopiv<T> tasks(detail::MatrixAccess::session(A), plan, Uplo::Lower, A, info, {});
-        for (int i = 0; i < count; i++) tasks.submit();
+        const auto& session = detail::MatrixAccess::session(A);
+        const tile::FullView<T> tiles(A, plan.grid);
+        unroll::Submitter submitter(session, A);
+        algorithms::submit<T>(session, submitter, [&](auto& to) {
+          for (int i = 0; i < count; i++) algorithms::getrf_nopiv(to, tiles, Uplo::Lower, info, {});
+        });
       });
     });
   }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "support/matrices.hpp"
-#include "tiles/tile_grid.hpp"
+#include "tile/tile_grid.hpp"
 
 namespace tessera::test::overlap_cpp {
 namespace {

@@ -1,26 +1,39 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#pragma once
-
+// trmm and trsm: a triangular matrix, or its inverse, applied to another one in place.
 #include <memory>
 #include <utility>
 
+#include "algorithms/run.hpp"
+#include "algorithms/triangular.hpp"
 #include "compute.hpp"
 #include "conformable.hpp"
 #include "operands.hpp"
+#include "planned.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "tiling/plan.hpp"
 #include "unroll/scale.hpp"
-#include "unroll/sweep.hpp"
 #include "unroll/triangular_panels.hpp"
 
-/// The common part of trmm and trsm: everything but the order of their tasks.
 namespace tessera::detail {
 
-/// Checks a call on matrices, then lets `unroll_tasks` submit its tasks. With α = 0, B becomes zero and A is not read.
-/// @param unroll_tasks  (unroll::Sweep<T>&, T alpha)
-template <Scalar T, typename Unroll>
-void submit_triangular(const TileCall<T>& call, Unroll unroll_tasks) {
+namespace {
+
+/// Submits the tasks of trmm or trsm.
+/// @param B  which `sweep` overwrites
+template <Scalar T>
+void unroll_triangular(const Session& session, bool inverse, const algorithms::Sweep<T>& sweep, T alpha,
+                       const Matrix<T>& B) {
+  unroll::Submitter submitter(session, B);
+  algorithms::submit<T>(session, submitter, [&](auto& to) {
+    if (inverse) algorithms::trsm(to, sweep, alpha);
+    else algorithms::trmm(to, sweep, alpha);
+  });
+}
+
+/// Checks a call on matrices, then submits its tasks. With α = 0, B becomes zero and A is not read.
+template <Scalar T>
+void submit_triangular(const TileCall<T>& call) {
   using namespace arguments;
   const auto at_a = matrix_argument(call.routine, blas::Member::A),
              at_b = matrix_argument(call.routine, blas::Member::C);
@@ -43,12 +56,11 @@ void submit_triangular(const TileCall<T>& call, Unroll unroll_tasks) {
   require_disjoint(at_b, B, "A", A);
   const Factor<T> given(A, call.op_a), factor = transposed ? given.transposed(conjugate) : given;
   require_operation(at_a, factor);
-  const bool inverse = call.routine == blas::Routine::trsm;
   const Side side = opposite_if(transposed, call.side);
   const auto plan = plan_columns(session.machine(), {X.mb(), X.nb(), A.mb()}, side == Side::Left ? X.nt() : X.mt());
-  unroll::Sweep<T> sweep(session, plan, side, opposite_if(is_transposed(A), call.uplo), factor.op(), call.diag, inverse,
-                         factor.tiles, X);
-  unroll_tasks(sweep, alpha);
+  const algorithms::Sweep<T> sweep(session, plan, side, opposite_if(is_transposed(A), call.uplo), factor.op(),
+                                   call.diag, factor.tiles, X);
+  unroll_triangular(session, call.routine == blas::Routine::trsm, sweep, alpha, X);
 }
 
 /// Registers the output of a call on pointers, whose last columns (Left) or rows (Right) may be for cores.
@@ -65,10 +77,19 @@ Matrix<T> private_output(const std::shared_ptr<Session>& session, const Plan& pl
   return MatrixAccess::matrix<T>(std::move(grid));
 }
 
-/// Computes a legal call on pointers, which is not empty, with a given plan.
-template <Scalar T, typename Unroll>
-void compute_triangular(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call,
-                        Unroll unroll_tasks) {
+template <Scalar T>
+void compute_chosen_triangular(const blas::Call& call) {
+  if (call.m == 0 || call.n == 0) return;
+  const auto session = session_to_wait(call.name());
+  const bool inverse = call.routine == blas::Routine::trsm;
+  const auto plan = plan_triangular<T>(session->machine(), call.side, call.op_a, inverse, call.m, call.n);
+  compute_triangular<T>(session, plan, call);
+}
+
+}  // namespace
+
+template <Scalar T>
+void compute_triangular(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call) {
   const T alpha = factor<T>(call.alpha, call.properties().alpha);
   const auto b = private_output<T>(session, plan, call);
   name_operand(b, 'B');
@@ -83,20 +104,31 @@ void compute_triangular(const std::shared_ptr<Session>& session, const Plan& pla
   if (panels) {
     unroll::TriangularPanels<T>(*session, plan, call.uplo, call.diag, inverse, alpha, a, b).submit();
   } else {
-    unroll::Sweep<T> sweep(*session, plan, call.side, call.uplo, call.op_a, call.diag, inverse, a, b);
-    unroll_tasks(sweep, alpha);
+    const algorithms::Sweep<T> sweep(*session, plan, call.side, call.uplo, call.op_a, call.diag, a, b);
+    unroll_triangular(*session, inverse, sweep, alpha, b);
   }
   b.wait();
 }
 
-/// Computes a legal call on pointers.
-template <Scalar T, typename Unroll>
-void compute_triangular(const blas::Call& call, Unroll unroll_tasks) {
-  if (call.m == 0 || call.n == 0) return;
-  const auto session = session_to_wait(call.name());
-  const bool inverse = call.routine == blas::Routine::trsm;
-  const auto plan = plan_triangular<T>(session->machine(), call.side, call.op_a, inverse, call.m, call.n);
-  compute_triangular<T>(session, plan, call, unroll_tasks);
+template <Scalar T>
+void submit_trmm(const TileCall<T>& call) {
+  submit_triangular(call);
 }
+template <Scalar T>
+void compute_trmm(const blas::Call& call) {
+  compute_chosen_triangular<T>(call);
+}
+template <Scalar T>
+void submit_trsm(const TileCall<T>& call) {
+  submit_triangular(call);
+}
+template <Scalar T>
+void compute_trsm(const blas::Call& call) {
+  compute_chosen_triangular<T>(call);
+}
+
+INSTANTIATE(trmm, SDCZ)
+INSTANTIATE(trsm, SDCZ)
+INSTANTIATE_PLANNED(compute_triangular)
 
 }  // namespace tessera::detail

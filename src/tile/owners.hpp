@@ -6,10 +6,12 @@
 
 #include <tessera/types.hpp>
 
+#include "runtime/session.hpp"
+#include "tile_grid.hpp"
 #include "tiling/block.hpp"
 #include "tiling/region.hpp"
 
-namespace tessera::unroll {
+namespace tessera::tile {
 
 using detail::Part;
 using detail::Region;
@@ -85,4 +87,13 @@ class Owners {
   std::vector<int> table_;  ///< owner of each tile of a triangle, column by column; empty: cyclic
 };
 
-}  // namespace tessera::unroll
+/// The owners of the tiles of a result as stored; none if the session assigns no owners.
+template <Scalar T>
+Owners owners(const detail::Session& session, detail::OwnerGrid grid, const Matrix<T>& C, Region region) {
+  using detail::MatrixAccess;
+  if (!session.machine().has_owners()) return {};
+  const auto& share = MatrixAccess::grid(C).share();
+  return {grid, C.mt(), C.nt(), region, MatrixAccess::first_row(C), MatrixAccess::first_column(C), {share.p, share.q}};
+}
+
+}  // namespace tessera::tile

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <utility>
+
+#include "tile/ops.hpp"
+#include "tile/views.hpp"
+
+namespace tessera::algorithms {
+
+/// A = L Lᴴ, where L replaces the lower triangle of A.
+///
+/// The factorization is left-looking. A tile gets all of its updates, and then its part of the factor, before the next
+/// tile: it arrives just before its first update, and is written back while others are computed. The order, which is
+/// that of priority, goes down one tile column after another, with one exception: the next tile on the diagonal comes
+/// as soon as the tile on its left is complete. Its factorization is slow, since it hardly fills a GPU, and all of the
+/// next column waits for it.
+template <Scalar T, typename Sink>
+void potrf(tile::Ops<T, Sink>& to, const tile::LowerView<T>& A, codelets::InfoValue* info) {
+  using Divisor = typename tile::Ops<T, Sink>::Divisor;
+  const auto factorize = [&](Index k) {
+    for (Index j = 0; j < k; j++) to.herk(-1, A(k, j), 1, A(k, k), A.stored());
+    to.potrf(A(k, k), A.stored(), A.first_row(k), info);
+    return k + 1 < A.nt() ? to.divisor(A(k, k), A.stored()) : Divisor{};
+  };
+  const auto complete = [&](Index i, Index k, const Divisor& L) {
+    for (Index j = 0; j < k; j++) to.gemm(T(-1), A(i, j), tile::adjoint<T>(A(k, j)), T(1), A(i, k));
+    to.trsm(Side::Right, tile::adjoint_op<T>, L, T(1), A(i, k));
+  };
+  auto L = factorize(0);
+  for (Index k = 0; k + 1 < A.nt(); k++) {
+    complete(k + 1, k, L);
+    auto next = factorize(k + 1);
+    for (Index i = k + 2; i < A.nt(); i++) complete(i, k, L);
+    L = std::move(next);
+  }
+}
+
+}  // namespace tessera::algorithms

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vector>
+
+#include "tile/ops.hpp"
+#include "tile/views.hpp"
+
+/// The inverse of a triangle, and its product with its adjoint. One after the other, they make the inverse of a matrix
+/// from its Cholesky factor: A⁻¹ = L⁻ᴴ L⁻¹.
+///
+/// Both are left-looking, row by row: a tile gets all of its terms before the next one. Every tile is overwritten when
+/// no later one needs its old value. Only GPUs need a temporary tile for each tile on the diagonal.
+namespace tessera::algorithms {
+
+/// Finds the first zero on the diagonal of L.
+template <Scalar T, typename Sink>
+void find_zeros(tile::Ops<T, Sink>& to, const tile::LowerView<T>& L, codelets::InfoValue* info) {
+  for (Index k = 0; k < L.nt(); k++) to.find_zero(L(k, k), L.first_row(k), info);
+}
+
+/// L ← W = L⁻¹: for i > k, W(i, k) = −L(i, i)⁻¹ Σ L(i, j) W(j, k) over k ≤ j < i. The term of j = k is L(i, k) L(k,
+/// k)⁻¹, since tiles on the diagonal are inverted last: until then all others are divided by them.
+template <Scalar T, typename Sink>
+void trtri(tile::Ops<T, Sink>& to, const tile::LowerView<T>& L, Diag diag) {
+  std::vector<typename tile::Ops<T, Sink>::Divisor> divisors;
+  for (Index i = 0; i < L.nt(); i++) {
+    divisors.push_back(to.divisor(L(i, i), L.stored(), diag));
+    for (Index k = 0; k < i; k++) {
+      to.trsm(Side::Right, Op::NoTrans, divisors[static_cast<std::size_t>(k)], T(-1), L(i, k));
+      for (Index j = k + 1; j < i; j++) to.gemm(T(-1), L(i, j), L(j, k), T(1), L(i, k));
+      to.trsm(Side::Left, Op::NoTrans, divisors.back(), T(1), L(i, k));
+    }
+  }
+  for (const auto& divisor : divisors) to.trtri(divisor);
+}
+
+/// L ← the lower triangle of R = Lᴴ L: R(i, k) = Σ L(j, i)ᴴ L(j, k) over j ≥ i.
+template <Scalar T, typename Sink>
+void lauum(tile::Ops<T, Sink>& to, const tile::LowerView<T>& L) {
+  using tile::adjoint;
+  for (Index i = 0; i < L.nt(); i++) {
+    for (Index k = 0; k < i; k++) {
+      to.trmm(Side::Left, tile::adjoint_op<T>, L(i, i), L.stored(), Diag::NonUnit, T(1), L(i, k));
+      for (Index j = i + 1; j < L.nt(); j++) to.gemm(T(1), adjoint<T>(L(j, i)), L(j, k), T(1), L(i, k));
+    }
+    to.lauum(L(i, i), L.stored());
+    for (Index j = i + 1; j < L.nt(); j++) to.herk(1, adjoint<T>(L(j, i)), 1, L(i, i), L.stored());
+  }
+}
+
+}  // namespace tessera::algorithms

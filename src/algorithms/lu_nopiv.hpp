@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+
+#include "tile/ops.hpp"
+#include "tile/views.hpp"
+
+namespace tessera::algorithms {
+
+/// The growth of a factorization, where it is wanted.
+struct MeasuredGrowth {
+  codelets::GrowthValue* value = nullptr;
+  starpu_data_handle_t handle = nullptr;  ///< of an std::int64_t that exists
+};
+
+/// A = L U on square tiles, without pivoting.
+///
+/// The order is that of `potrf`, with a row of U for each column of L: left-looking, and the next tile on the diagonal
+/// comes as soon as the tile above it and that on its left are complete.
+/// @param unit  the factor with ones on its diagonal, of A as stored
+template <Scalar T, typename Sink>
+void getrf_nopiv(tile::Ops<T, Sink>& to, const tile::FullView<T>& A, Uplo unit, codelets::InfoValue* info,
+                 const MeasuredGrowth& growth) {
+  using Of = codelets::GrowthValue;
+  const Index mt = A.mt(), nt = A.nt(), steps = std::min(mt, nt);
+  const Uplo other = unit == Uplo::Lower ? Uplo::Upper : Uplo::Lower;
+  const auto divisor = [&](Index k, Uplo factor) {
+    return to.divisor(A(k, k), factor, factor == unit ? Diag::Unit : Diag::NonUnit);
+  };
+  struct {
+    typename tile::Ops<T, Sink>::Divisor lower, upper;
+  } divisors[2];  // tile (k, k) has those at k modulo 2: only two neighbours are needed at a time
+  const auto measure = [&](Of::Of of, Index i, Index j, codelets::Part part) {
+    if (growth.value != nullptr) to.growth(A(i, j), part, of, growth.value, growth.handle);
+  };
+  const auto compute = [&](Index i, Index j) {
+    const Index k = std::min(i, j);
+    auto& [lower, upper] = divisors[k % 2];
+    measure(Of::Matrix, i, j, codelets::Part::All);
+    for (Index t = 0; t < k; t++) to.gemm(T(-1), A(i, t), A(t, j), T(1), A(i, j));
+    if (i < j) {
+      to.trsm(Side::Left, Op::NoTrans, lower, T(1), A(i, j));
+    } else if (i > j) {
+      to.trsm(Side::Right, Op::NoTrans, upper, T(1), A(i, j));
+    } else {
+      to.getrf_nopiv(A(k, k), unit, A.first_row(k), info);
+      lower = {}, upper = {};
+      if (k + 1 < nt) lower = divisor(k, Uplo::Lower);
+      if (k + 1 < mt) upper = divisor(k, Uplo::Upper);
+    }
+    if (i == j) measure(Of::Factor, i, j, codelets::part_of(other));
+    else if ((other == Uplo::Upper) == (i < j)) measure(Of::Factor, i, j, codelets::Part::All);
+  };
+  compute(0, 0);
+  for (Index k = 0; k < steps; k++) {
+    const bool has_next = k + 1 < steps;
+    if (has_next) compute(k, k + 1), compute(k + 1, k), compute(k + 1, k + 1);
+    for (Index i = has_next ? k + 2 : k + 1; i < std::max(mt, nt); i++) {
+      if (i < mt) compute(i, k);
+      if (i < nt) compute(k, i);
+    }
+  }
+}
+
+}  // namespace tessera::algorithms

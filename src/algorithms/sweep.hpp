@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vector>
+
+#include <tessera/matrix.hpp>
+
+#include "runtime/session.hpp"
+#include "tile/owners.hpp"
+#include "tile/tile.hpp"
+#include "tiling/plan.hpp"
+#include "unroll/core_columns.hpp"
+
+namespace tessera::algorithms {
+
+/// A triangular matrix A, applied in place to B. X denotes B, or with A on the right Bᵀ.
+///
+/// All variants of side, uplo and op become one: tile rows s of X are numbered in the order in which trsm solves them,
+/// and row s depends only on rows t < s. Tile columns j of X are independent of each other.
+///
+/// Each column of X belongs to one GPU, so X never moves between GPUs. Rows are distributed as well only if there are
+/// fewer columns than GPUs. All tasks of a row are submitted together, so each tile of X is finished early and is
+/// written back while the others are computed. The last columns may belong to cores instead.
+template <Scalar T>
+class Sweep {
+ public:
+  /// @param plan     for the tiles of B
+  Sweep(const detail::Session& session, const detail::Plan& plan, Side side, Uplo uplo, Op op, Diag diag,
+        const Matrix<T>& A, const Matrix<T>& B)
+      : machine_(session.machine()), A_(A), B_(B), side_(side), uplo_(uplo), op_(op), diag_(diag),
+        forward_(((uplo == Uplo::Lower) != (op != Op::NoTrans)) == is_left()),
+        cores_(columns(), plan.columns_for_cores.count, machine_) {
+    if (!machine_.has_owners()) return;
+    using detail::MatrixAccess;
+    const auto& share = MatrixAccess::grid(B).share();
+    owners_ = {plan.grid,
+               rows(),
+               columns(),
+               tile::Part::All,
+               0,
+               is_left() ? MatrixAccess::first_column(B) : MatrixAccess::first_row(B),
+               is_left() ? detail::OwnerGrid{share.p, share.q} : detail::OwnerGrid{share.q, share.p}};
+  }
+
+  Side side() const noexcept { return side_; }
+  Uplo uplo() const noexcept { return uplo_; }
+  Op op() const noexcept { return op_; }
+  Diag diag() const noexcept { return diag_; }
+  Index rows() const { return A_.mt(); }                           ///< tile rows of X
+  Index columns() const { return is_left() ? B_.nt() : B_.mt(); }  ///< tile columns of X
+
+  /// Tile columns [begin, end), which are swept together.
+  struct Group {
+    Index begin, end;
+  };
+  /// One group of all columns, with one exception: if GPUs have only a few columns left when all have the same number,
+  /// these form a second group, which is swept last. GPUs without such a column then steal tiles of these few columns.
+  /// That saves copies, since a tile needs all tiles before it in its column.
+  std::vector<Group> groups() const {
+    const Index all = cores_.first(), gpus = owners_.period().q, rest = all % gpus;
+    if (machine_.placement != Placement::Home || rest == 0 || 2 * rest >= gpus || all < gpus) return {{0, columns()}};
+    return {{0, all - rest}, {all - rest, columns()}};
+  }
+
+  /// The product, in [0, count), that comes at place x of column j. The products belong to several rows or are the
+  /// terms of one. If every GPU needs all of A, each GPU has them in a different order.
+  Index term(Index j, Index x, Index count) const {
+    return owners_.exist() && owners_.grid().p == 1 && cores_.of(j) < 0 ? owners_.term(0, j, x, count) : x;
+  }
+
+  /// The tile of op(A), or with A on the right of op(A)ᵀ, whose product with X(t, j) is a term of X(s, j): as it is
+  /// multiplied on its side.
+  tile::Tile factor(Index s, Index t) const {
+    const bool stored = is_left() != (op_ != Op::NoTrans);
+    const Index i = stored ? at(s) : at(t), j = stored ? at(t) : at(s);
+    return tile::tile_of(A_, i, j, -1, op_);
+  }
+  /// The tile on the diagonal of A that belongs to row s, as stored.
+  tile::Tile diagonal(Index s) const { return tile::tile_of(A_, at(s), at(s), owners_.of(s, s)); }
+
+  tile::Tile operator()(Index s, Index j) const {
+    const int owner = cores_.of(j) < 0 ? owners_.of(s, j) : cores_.of(j);
+    return is_left() ? tile::tile_of(B_, at(s), j, owner) : tile::tile_of(B_, j, at(s), owner);
+  }
+
+ private:
+  bool is_left() const noexcept { return side_ == Side::Left; }
+  Index at(Index s) const { return forward_ ? s : rows() - 1 - s; }
+
+  const detail::Machine& machine_;
+  const Matrix<T>&A_, &B_;
+  Side side_;
+  Uplo uplo_;
+  Op op_;
+  Diag diag_;
+  bool forward_;
+  unroll::CoreColumns cores_;
+  tile::Owners owners_;  ///< of the tiles of X; columns are counted in the registered matrix, of which B may be a view
+};
+
+}  // namespace tessera::algorithms

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+
+#include "sweep.hpp"
+#include "tile/ops.hpp"
+
+namespace tessera::algorithms {
+
+/// X(s, j) ← α A(s, t) X(t, j) + β X(s, j)
+template <Scalar T, typename Sink>
+void add_term(tile::Ops<T, Sink>& to, const Sweep<T>& X, Index s, Index t, Index j, T alpha, T beta) {
+  const auto a = X.factor(s, t), x = X(t, j);
+  if (X.side() == Side::Left) to.gemm(alpha, a, x, beta, X(s, j));
+  else to.gemm(alpha, x, a, beta, X(s, j));
+}
+
+/// X ← factor A⁻¹ X. Row s is solved after the solutions of all rows before it have been subtracted. No task waits for
+/// a whole row: each tile starts its sum with the solutions that are available.
+template <Scalar T, typename Sink>
+void trsm(tile::Ops<T, Sink>& to, const Sweep<T>& X, T factor) {
+  for (const auto group : X.groups())
+    for (Index s = 0; s < X.rows(); s++) {
+      for (Index x = 0; x < s; x++)
+        for (Index j = group.begin; j < group.end; j++)
+          add_term(to, X, s, X.term(j, x, s), j, T(-1), x == 0 ? factor : T(1));
+      const auto divisor = to.divisor(X.diagonal(s), X.uplo(), X.diag());
+      for (Index j = group.begin; j < group.end; j++)
+        to.trsm(X.side(), X.op(), divisor, s == 0 ? factor : T(1), X(s, j), tile::Spread::AsInBlas);
+    }
+}
+
+/// X ← factor A X. Works in place, without a copy: rows are overwritten from the last to the first, each after all rows
+/// that need it have read it. A row t of the last half is used, once loaded, for all results at once. The terms of the
+/// other half are added result by result, so that results are written back one after another.
+template <Scalar T, typename Sink>
+void trmm(tile::Ops<T, Sink>& to, const Sweep<T>& X, T factor) {
+  const Index rows = X.rows(), middle = rows / 2;
+  for (const auto group : X.groups()) {
+    const auto multiply_diagonal = [&](Index s) {
+      for (Index j = group.begin; j < group.end; j++)
+        to.trmm(X.side(), X.op(), X.diagonal(s), X.uplo(), X.diag(), factor, X(s, j), tile::Spread::AsInBlas);
+    };
+    for (Index t = rows - 1; t >= middle; t--) {
+      for (Index x = 0; x < rows - 1 - t; x++)
+        for (Index j = group.begin; j < group.end; j++)
+          add_term(to, X, rows - 1 - X.term(j, x, rows - 1 - t), t, j, factor, T(1));
+      multiply_diagonal(t);
+    }
+    for (Index s = rows - 1; s >= 0; s--) {
+      const Index terms = std::min(s, middle);
+      if (s < middle) multiply_diagonal(s);
+      for (Index x = 0; x < terms; x++)
+        for (Index j = group.begin; j < group.end; j++)
+          add_term(to, X, s, terms - 1 - X.term(j, x, terms), j, factor, T(1));
+    }
+  }
+}
+
+}  // namespace tessera::algorithms

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "codelets/codelet.hpp"
+#include "codelets/sum_slots.hpp"
+#include "runtime/session.hpp"
+#include "tile.hpp"
+
+namespace tessera::tile {
+
+/// Where infinities and NaN of X may go in op(A) X: only into the sums that they are a part of, as in the BLAS, or into
+/// all of their column (of their row in X op(A)). A GPU that computes by blocks looks for them in the first case.
+enum class Spread { AsInBlas, Anywhere };
+
+/// Whether GPUs of CUDA solve with a triangle of this order by the inverses of its diagonal blocks. OpenCL devices
+/// solve with these blocks by substitution.
+inline bool is_blocked(const detail::Session& session, Index order) {
+  return session.machine().has_cuda() && order > codelets::diagonal_block;
+}
+
+/// The operations on tiles, as an algorithm writes them. Each becomes a task of the sink: the codelet and its
+/// arguments, its tiles with their access modes, its flops, and the GPU that owns its result.
+///
+/// An operation on the adjoint of a stored tile becomes the operation on the stored tile that has the same effect.
+/// @tparam Sink  a Submitter or a Loader
+template <Scalar T, typename Sink>
+class Ops {
+ public:
+  /// A tile on the diagonal of a triangular matrix, as a factor whose inverse is applied to others.
+  struct Divisor {
+    Tile tile;
+    Uplo uplo;  ///< of the tile as stored
+    Diag diag;
+    typename Sink::Temporary inverses;  ///< of its diagonal blocks; no tile where they are not used
+  };
+
+  Ops(const detail::Session& session, Sink& sink) : session_(session), sink_(sink) {}
+
+  /// C ← α X Y + β C
+  /// @pre  if C is an adjoint, α and β are real
+  void gemm(T alpha, const Tile& X, const Tile& Y, T beta, const Tile& C) {
+    const bool transposed = C.op != Op::NoTrans;
+    const Tile A = transposed ? adjoint<T>(Y) : X, B = transposed ? adjoint<T>(X) : Y;
+    const double flops = flops_per_multiply_add<T> * C.elements() * static_cast<double>(X.n());
+    sink_.step(X.column());
+    sink_.submit(codelets::gemm<T>(), {A.read(), B.read(), {C.handle, STARPU_RW}},
+                 codelets::GemmArgs<T>{work(flops), A.op, B.op, alpha, beta}, C.owner);
+  }
+
+  /// The triangle of C that is stored ← α X Xᴴ + β C. C is on the diagonal.
+  void herk(Real<T> alpha, const Tile& X, Real<T> beta, const Tile& C, Uplo stored) {
+    const auto order = static_cast<double>(C.rows);
+    const double flops = flops_per_multiply_add<T> / 2 * order * order * static_cast<double>(X.n());
+    auto& codelet = [&]() -> starpu_codelet& {
+      if constexpr (is_complex<T>) return codelets::herk<T>();
+      else return codelets::syrk<T>();
+    }();
+    sink_.step(X.column());
+    sink_.submit(codelet, {X.read(), {C.handle, STARPU_RW}},
+                 codelets::SyrkArgs<T>{work(flops), stored, 0, X.op, T(alpha), T(beta)}, C.owner);
+  }
+
+  /// A ← its Cholesky factor, in the triangle that is stored.
+  /// @param first  the row of the matrix in which A begins
+  void potrf(const Tile& A, Uplo stored, Index first, codelets::InfoValue* info) {
+    sink_.step(A.i);
+    sink_.submit(codelets::potrf<T>(), {{A.handle, STARPU_RW}},
+                 codelets::PotrfArgs<T>{work(sixth_of_cube(A)), stored, first, info}, A.owner);
+  }
+
+  /// A ← L U without pivoting.
+  /// @param unit   the factor with ones on its diagonal, of A as stored
+  /// @param first  the row of the matrix in which A begins
+  void getrf_nopiv(const Tile& A, Uplo unit, Index first, codelets::InfoValue* info) {
+    const auto rows = static_cast<double>(A.rows), columns = static_cast<double>(A.columns),
+               order = std::min(rows, columns);
+    const double products = rows * columns * order - (rows + columns) * order * order / 2 + order * order * order / 3;
+    sink_.step(A.i);
+    sink_.submit(codelets::getrf_nopiv<T>(), {{A.handle, STARPU_RW}},
+                 codelets::GetrfNopivArgs{work(flops_per_multiply_add<T> * products), unit, first, info}, A.owner);
+  }
+
+  /// Makes a triangle of A a divisor. GPUs apply its inverse by products, for which they invert its diagonal blocks, if
+  /// A is square.
+  Divisor divisor(const Tile& A, Uplo stored, Diag diag = Diag::NonUnit) {
+    Divisor result{A, stored, diag, {}};
+    if (!is_blocked(A)) return result;
+    sink_.step(A.i);
+    result.inverses = diagonal_blocks(A, 0, stored, diag);
+    return result;
+  }
+  /// Inverts the diagonal blocks of a triangle that has all columns of A.
+  /// @param first_row  row of the tile in which the diagonal enters it
+  typename Sink::Temporary diagonal_blocks(const Tile& A, Index first_row, Uplo stored, Diag diag) {
+    constexpr Index block = codelets::diagonal_block;
+    auto inverses = sink_.temporary(A, block, 2 * A.columns, sizeof(T));
+    const double flops = flops_per_multiply_add<T> * static_cast<double>(A.columns * block * block);
+    sink_.submit(codelets::diagonal_blocks<T>(), {A.read(), {inverses.handle(), STARPU_W}},
+                 codelets::DiagonalBlocksArgs<T>{work(flops), stored, diag, static_cast<int>(first_row)}, A.owner);
+    return inverses;
+  }
+
+  /// X ← α op(A)⁻¹ X (Left), or α X op(A)⁻¹ (Right)
+  /// @pre  if X is an adjoint, α is real
+  void trsm(Side side, Op op, const Divisor& A, T alpha, const Tile& X, Spread spread = Spread::Anywhere) {
+    sink_.step(A.tile.i);
+    const auto args = triangular(side, op, A.tile, A.uplo, A.diag, alpha, X, spread);
+    const Access diagonal = A.tile.read(), tile{X.handle, STARPU_RW};
+    if (args.blocked)
+      sink_.submit(codelets::trsm<T>(), {diagonal, tile, {A.inverses.handle(), STARPU_R}}, args, X.owner);
+    else sink_.submit(codelets::trsm<T>(), {diagonal, tile}, args, X.owner);
+  }
+
+  /// X ← α op(A) X (Left), or α X op(A) (Right), where A is a triangle of a tile on the diagonal.
+  /// @pre  if X is an adjoint, α is real
+  void trmm(Side side, Op op, const Tile& A, Uplo stored, Diag diag, T alpha, const Tile& X,
+            Spread spread = Spread::Anywhere) {
+    sink_.step(A.i);
+    const auto args = triangular(side, op, A, stored, diag, alpha, X, spread);
+    sink_.submit(codelets::trmm<T>(), {A.read(), {X.handle, STARPU_RW}}, args, X.owner);
+  }
+
+  /// The triangle A ← A⁻¹
+  void trtri(const Divisor& A) {
+    const bool blocked = is_blocked(A.tile);
+    on_triangle(codelets::trtri<T>(), A.tile, blocked ? A.inverses.handle() : nullptr,
+                codelets::TrtriArgs<T>{work(sixth_of_cube(A.tile)), A.uplo, A.diag, blocked});
+  }
+
+  /// The triangle A ← Lᴴ L, or U Uᴴ
+  void lauum(const Tile& A, Uplo stored) {
+    on_triangle(codelets::lauum<T>(), A, nullptr, codelets::LauumArgs<T>{work(sixth_of_cube(A)), stored});
+  }
+
+  /// Finds the first zero on the diagonal of A. The tile is an output, so that whatever depends on it comes later.
+  /// @param first  the row of the matrix in which A begins
+  void find_zero(const Tile& A, Index first, codelets::InfoValue* info) {
+    sink_.step(A.i);
+    sink_.submit(codelets::find_zero<T>(), {{A.handle, STARPU_RW}},
+                 codelets::FindZeroArgs{work(static_cast<double>(A.rows)), 0, first, info}, A.owner);
+  }
+
+  /// `value` ← the largest element of a part of A. The tile is an output, as for the tasks that write it: the policy
+  /// keeps them on one GPU.
+  void growth(const Tile& A, codelets::Part part, codelets::GrowthValue::Of of, codelets::GrowthValue* value,
+              starpu_data_handle_t result) {
+    sink_.submit(codelets::growth<T>(), {{A.handle, STARPU_RW}, {result, STARPU_R}},
+                 codelets::GrowthArgs{work(A.elements()), part, of, value}, A.owner);
+  }
+
+  /// result ← value, when the last task on A has run.
+  void outcome(const Tile& A, starpu_data_handle_t result, codelets::OutcomeValue* value) {
+    sink_.submit(codelets::outcome(), {A.read(), {result, STARPU_W}}, codelets::OutcomeArgs{work(0), value}, A.owner);
+  }
+
+ private:
+  static codelets::Work work(double flops) { return {flops, type_letter<T>}; }
+  static double sixth_of_cube(const Tile& A) {
+    const auto order = static_cast<double>(A.rows);
+    return flops_per_multiply_add<T> / 6 * order * order * order;
+  }
+  /// A tile at the end of a rectangular matrix may not be square: diagonal blocks are those of squares.
+  bool is_blocked(const Tile& A) const { return A.rows == A.columns && tile::is_blocked(session_, A.rows); }
+
+  codelets::TriangularArgs<T> triangular(Side side, Op op, const Tile& A, Uplo stored, Diag diag, T alpha,
+                                         const Tile& X, Spread spread) {
+    const bool transposed = X.op != Op::NoTrans;
+    const bool blocked = is_blocked(A) && !is_of_core(X);  // the host BLAS needs no such help
+    op = composed(op, A.op);
+    return {.work = work(flops_per_multiply_add<T> / 2 * X.elements() * static_cast<double>(A.rows)),
+            .side = transposed == (side == Side::Left) ? Side::Right : Side::Left,
+            .uplo = stored,
+            .op = transposed ? composed(op, adjoint_op<T>) : op,
+            .diag = diag,
+            .alpha = alpha,
+            .blocked = blocked,
+            .sum = blocked && spread == Spread::AsInBlas ? inspect(X) : nullptr,
+            .spreads = spread == Spread::Anywhere};
+  }
+
+  /// Sums a tile right before a task that needs to know, when it starts, whether all of its elements are finite. The
+  /// access is that of this task, although the sum only reads: so it belongs to the tasks that write the tile, which
+  /// the policy keeps on one GPU, and its failure is one of the tile.
+  /// @return  where the sum will be; null if the task must inspect the tile itself, as OpenCL devices need not
+  Real<T>* inspect(const Tile& X) {
+    if (session_.machine().is_opencl(X.owner) || X.elements() > std::numeric_limits<int>::max() ||
+        !sink_.runs(X.handle))
+      return nullptr;
+    Real<T>* const sum = codelets::sum_slots::take<T>();
+    if (sum != nullptr)
+      sink_.submit(codelets::inspect<T>(), {{X.handle, STARPU_RW}}, codelets::InspectArgs<T>{work(X.elements()), sum},
+                   X.owner);
+    return sum;
+  }
+  /// GPUs are counted first, then cores.
+  bool is_of_core(const Tile& X) const { return X.owner >= 0 && X.owner >= session_.machine().gpu_count(); }
+
+  /// Replaces a triangle. A GPU computes that in another tile.
+  /// @param inverses  of its diagonal blocks, or null
+  template <typename Args>
+  void on_triangle(starpu_codelet& codelet, const Tile& A, starpu_data_handle_t inverses, const Args& args) {
+    typename Sink::Temporary workspace;
+    std::vector<Access> accesses{{A.handle, STARPU_RW}};
+    if (session_.machine().has_cuda()) {
+      workspace = sink_.temporary(A, A.rows, A.rows, sizeof(T));
+      accesses.push_back({workspace.handle(), STARPU_W});
+    }
+    if (inverses != nullptr) accesses.push_back({inverses, STARPU_R});
+    sink_.step(A.i);
+    sink_.submit(codelet, std::span<const Access>(accesses), args, A.owner);
+  }
+
+  const detail::Session& session_;
+  Sink& sink_;
+};
+
+}  // namespace tessera::tile

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <starpu.h>
+
+#include <tessera/matrix.hpp>
+
+#include "common/symmetry.hpp"
+#include "tile_grid.hpp"
+
+namespace tessera::tile {
+
+/// How a task uses a tile.
+struct Access {
+  starpu_data_handle_t handle;
+  starpu_data_access_mode mode;
+  int owner = -1;  ///< the GPU that gets it if it is requested in advance; -1: the one that runs the task
+};
+
+/// The operation that makes a matrix its adjoint: the transpose of a real one, the conjugate transpose of a complex
+/// one.
+template <Scalar T>
+inline constexpr Op adjoint_op = codelets::symmetry<is_complex<T>>;
+
+/// A tile as an algorithm sees it: as it is stored, or its transpose, or its conjugate transpose.
+struct Tile {
+  starpu_data_handle_t handle;
+  const detail::TileGrid* grid;
+  Index i, j;           ///< its place in the matrix, as stored
+  Index rows, columns;  ///< as stored
+  int owner;            ///< index of the GPU that runs the tasks that write it, or -1
+  Op op = Op::NoTrans;
+
+  Index n() const noexcept { return op == Op::NoTrans ? columns : rows; }
+  /// Its tile column in the matrix as the algorithm sees it.
+  Index column() const noexcept { return op == Op::NoTrans ? j : i; }
+  double elements() const noexcept { return static_cast<double>(rows) * static_cast<double>(columns); }
+  Access read() const noexcept { return {handle, STARPU_R, owner}; }
+};
+
+template <Scalar T>
+Tile tile_of(const Matrix<T>& A, Index i, Index j, int owner, Op op = Op::NoTrans) {
+  return {A.handle(i, j), &detail::MatrixAccess::grid(A), i, j, A.tile_m(i), A.tile_n(j), owner, op};
+}
+
+/// op1, then op2. If both transpose, they are the same.
+constexpr Op composed(Op op1, Op op2) { return op1 == Op::NoTrans ? op2 : op1 == op2 ? Op::NoTrans : op1; }
+
+template <Scalar T>
+Tile adjoint(Tile tile) {
+  tile.op = composed(tile.op, adjoint_op<T>);
+  return tile;
+}
+
+}  // namespace tessera::tile
