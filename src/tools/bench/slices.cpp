@@ -19,6 +19,7 @@
 
 #include "bench/operand_memory.hpp"
 #include "bench/timing.hpp"
+#include "machine/cuda_resources.hpp"
 #include "shared/bad_argument.hpp"
 #include "shared/json_lines.hpp"
 #include "shared/table.hpp"
@@ -30,38 +31,20 @@ namespace tessera::bench {
 namespace {
 
 using bench::require;  // of cuBLAS
-void require(cudaError_t status, const char* what) {
-  if (status != cudaSuccess) throw RuntimeError(std::string(what) + ": " + cudaGetErrorString(status));
+using gpu::require;
+
+void record(const gpu::Event& event, const gpu::Stream& stream) {
+  require(cudaEventRecord(event.get(), stream.get()), "an event");
 }
-
-class Stream {
- public:
-  Stream() { require(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "a stream"); }
-  ~Stream() { cudaStreamDestroy(stream_); }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  cudaStream_t get() const { return stream_; }
-  void wait() const { require(cudaStreamSynchronize(stream_), "waiting for a stream"); }
-
- private:
-  cudaStream_t stream_{};
-};
-
-/// A point in a stream for which another stream can wait.
-class Event {
- public:
-  Event() { require(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "an event"); }
-  ~Event() { cudaEventDestroy(event_); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-  void record(const Stream& stream) const { require(cudaEventRecord(event_, stream.get()), "an event"); }
-  void hold(const Stream& stream) const {
-    require(cudaStreamWaitEvent(stream.get(), event_, 0), "waiting for an event");
-  }
-
- private:
-  cudaEvent_t event_{};
-};
+/// Makes a stream wait for an event of another one.
+void hold(const gpu::Event& event, const gpu::Stream& stream) {
+  require(cudaStreamWaitEvent(stream.get(), event.get(), 0), "waiting for an event");
+}
+std::vector<gpu::Event> create_events(int count) {
+  std::vector<gpu::Event> events;
+  for (int i = 0; i < count; i++) events.push_back(gpu::create_event(cudaEventDisableTiming));
+  return events;
+}
 
 /// Device memory.
 template <typename T>
@@ -82,7 +65,7 @@ class Buffer {
 
 class CublasHandle {
  public:
-  explicit CublasHandle(const Stream& stream) {
+  explicit CublasHandle(const gpu::Stream& stream) {
     require(cublasCreate(&handle_), "starting cuBLAS");
     require(cublasSetStream(handle_, stream.get()), "cuBLAS's stream");
   }
@@ -99,24 +82,24 @@ class CublasHandle {
 template <Scalar T>
 class Schedule {
  public:
-  Schedule(const Problem& problem, const Shapes& shapes, const Operands& host, int slices)
-      : p_(problem), shapes_(shapes), host_(host), slices_(slices), A_(p_.m * p_.k), B_(p_.k * p_.n), C_(p_.m * p_.n),
-        has_a_(static_cast<std::size_t>(slices)), has_b_(static_cast<std::size_t>(slices)),
-        row_done_(static_cast<std::size_t>(slices)) {}
+  Schedule(const Problem& problem, const Shapes& shapes, const Operands& host, int slices, int device)
+      : p_(problem), shapes_(shapes), host_(host), slices_(slices), first_(gpu::create_stream(device)),
+        second_(gpu::create_stream(device)), A_(p_.m * p_.k), B_(p_.k * p_.n), C_(p_.m * p_.n),
+        has_a_(create_events(slices)), has_b_(create_events(slices)), row_done_(create_events(slices)) {}
 
   /// All of it, as in the paper.
   void run() {
     copy_a(0, first_), copy_b(0, first_);
-    for (int j = 1; j < slices_; j++) copy_b(j, second_), at(has_b_, j).record(second_);
-    for (int i = 1; i < slices_; i++) copy_a(i, second_), at(has_a_, i).record(second_);
+    for (int j = 1; j < slices_; j++) copy_b(j, second_), record(at(has_b_, j), second_);
+    for (int i = 1; i < slices_; i++) copy_a(i, second_), record(at(has_a_, i), second_);
     for (int i = 0; i < slices_; i++) {
-      if (i > 0) at(has_a_, i).hold(first_);
+      if (i > 0) hold(at(has_a_, i), first_);
       for (int j = 0; j < slices_; j++) {
-        if (i == 0 && j > 0) at(has_b_, j).hold(first_);
+        if (i == 0 && j > 0) hold(at(has_b_, j), first_);
         multiply(i, j);
       }
-      at(row_done_, i).record(first_);
-      at(row_done_, i).hold(second_);
+      record(at(row_done_, i), first_);
+      hold(at(row_done_, i), second_);
       copy_c(i, second_);
     }
     wait();
@@ -140,26 +123,28 @@ class Schedule {
     const Index first = extent * i / slices_;
     return {first, extent * (i + 1) / slices_ - first};
   }
-  static const Event& at(const std::vector<Event>& events, int i) { return events[static_cast<std::size_t>(i)]; }
+  static const gpu::Event& at(const std::vector<gpu::Event>& events, int i) {
+    return events[static_cast<std::size_t>(i)];
+  }
 
   static void copy(void* to, Index to_ld, const void* from, Index from_ld, Index rows, Index columns,
-                   cudaMemcpyKind kind, const Stream& stream) {
+                   cudaMemcpyKind kind, const gpu::Stream& stream) {
     const auto bytes = [](Index elements) { return static_cast<std::size_t>(elements) * sizeof(T); };
     require(cudaMemcpy2DAsync(to, bytes(to_ld), from, bytes(from_ld), bytes(rows), static_cast<std::size_t>(columns),
                               kind, stream.get()),
             "a copy");
   }
-  void copy_a(int i, const Stream& stream) const {
+  void copy_a(int i, const gpu::Stream& stream) const {
     const auto rows = slice(p_.m, i);
     copy(A_.data() + rows.first * p_.k, rows.count, static_cast<const T*>(host_.A) + rows.first, shapes_.A.ld,
          rows.count, p_.k, cudaMemcpyHostToDevice, stream);
   }
-  void copy_b(int j, const Stream& stream) const {
+  void copy_b(int j, const gpu::Stream& stream) const {
     const auto columns = slice(p_.n, j);
     copy(B_.data() + columns.first * p_.k, p_.k, static_cast<const T*>(host_.B) + columns.first * shapes_.B.ld,
          shapes_.B.ld, p_.k, columns.count, cudaMemcpyHostToDevice, stream);
   }
-  void copy_c(int i, const Stream& stream) const {
+  void copy_c(int i, const gpu::Stream& stream) const {
     const auto rows = slice(p_.m, i);
     copy(static_cast<T*>(host_.C) + rows.first, shapes_.C.ld, C_.data() + rows.first * p_.n, rows.count, rows.count,
          p_.n, cudaMemcpyDeviceToHost, stream);
@@ -177,16 +162,19 @@ class Schedule {
     if constexpr (ComplexScalar<T>) return T(x);
     else return static_cast<T>(x.real());
   }
-  void wait() const { first_.wait(), second_.wait(); }
+  void wait() const {
+    for (const auto* stream : {&first_, &second_})
+      require(cudaStreamSynchronize(stream->get()), "waiting for a stream");
+  }
 
   const Problem& p_;
   const Shapes& shapes_;
   const Operands host_;
   const int slices_;
-  const Stream first_, second_;
+  const gpu::Stream first_, second_;
   const CublasHandle cublas_{first_};
   const Buffer<T> A_, B_, C_;
-  const std::vector<Event> has_a_, has_b_, row_done_;
+  const std::vector<gpu::Event> has_a_, has_b_, row_done_;
 };
 
 /// Seconds. Without parts, the result is Tessera's.
@@ -249,10 +237,11 @@ std::vector<Row> measure_problem(const Options& options, const Machine& machine,
   std::vector<Row> rows;
   {
     const gpu::KeepCurrentDevice keep;
-    require(cudaSetDevice(machine.ordinals(1).front()), "choosing the GPU");
+    const int device = machine.ordinals(1).front();
+    require(cudaSetDevice(device), "choosing the GPU");
     for (const int slices : options.slices) {
       progress.begin(fmt::format("{} slices", slices));
-      Schedule<T> schedule(problem, shapes, operands, slices);
+      Schedule<T> schedule(problem, shapes, operands, slices, device);
       Row row{.problem = problem, .slices = slices, .flops = gemm.flops(problem)};
       row.total = seconds([&] { schedule.run(); });
       row.kernels = seconds([&] { schedule.run_kernels(); });

@@ -10,6 +10,7 @@
 #include <tessera/error.hpp>
 
 #include "codelets/device_solver.hpp"
+#include "machine/cuda_resources.hpp"
 #include "machine/gpu.hpp"
 #include "shared/types.hpp"
 #include "workload/other_libraries.hpp"
@@ -19,9 +20,7 @@ namespace tessera::bench {
 
 namespace {
 
-void require(cudaError_t status, const char* what) {
-  if (status != cudaSuccess) throw RuntimeError(std::string(what) + ": " + cudaGetErrorString(status));
-}
+using gpu::require;
 void require(cusolverStatus_t status, const char* what) {
   if (status != CUSOLVER_STATUS_SUCCESS)
     throw RuntimeError(std::string(what) + ": cuSOLVER's status " + std::to_string(status));
