@@ -29,8 +29,8 @@ enum class Placement {
   Scheduler,  ///< the scheduling policy decides alone, over CPU and GPU workers
 };
 
-/// How to start. An unset field takes the value of its environment variable, then the default. docs/environment.md
-/// lists the variables.
+/// How to start. An unset field takes the value of its environment variable, then the default. docs/environment.md says
+/// more of each.
 struct RuntimeOptions {
   int cpus = -1;                               ///< CPU workers; TESSERA_CPUS; default: all cores,
                                                ///< but 1 where every tile belongs to a GPU
@@ -46,17 +46,11 @@ struct RuntimeOptions {
   std::optional<bool> progress;                ///< calls that take longer than a second show their progress on standard
                                                ///< error; TESSERA_PROGRESS=0|1; default: no. Not in simulated time
 
-  /// What tiles may take of each GPU's memory [MiB]; TESSERA_GPU_MEMORY; 0: 90 % of what is free at the start. Up to
-  /// 2 GiB are taken then, the rest when it is needed. Most of it is kept until the last Runtime has gone. Somewhat
-  /// more is taken where tiles of several sizes leave gaps that none fits. In a StarPU that the program has started,
-  /// STARPU_LIMIT_CUDA_MEM limits the memory instead. OpenCL devices, of which nobody knows what is free, give up to
-  /// 90 % of what they have, and processors among them share half of the host's memory.
+  /// What tiles may take of each GPU's memory [MiB]; TESSERA_GPU_MEMORY; 0: 90 % of what is free at the start. In a
+  /// StarPU that the program has started, STARPU_LIMIT_CUDA_MEM limits the memory instead.
   Index gpu_memory = 0;
 
-  /// Staging buffers between GPUs and pageable memory [MiB]; TESSERA_PINNED_MEMORY. 0: up to 96 for each GPU. With less
-  /// than 16 for each GPU, with fewer than two cores for each GPU and two more, with CUDA before 12.5, and with OpenCL,
-  /// each copying thread has 4 instead, with OpenCL for each device: always the thread that drives a GPU, and up to 12
-  /// others as far as this limit allows.
+  /// Staging buffers between GPUs and pageable memory [MiB]; TESSERA_PINNED_MEMORY; 0: up to 96 for each GPU.
   Index pinned_memory = 0;
 
   /// OpenCL devices to compute on, processors among them; TESSERA_DEVICES=opencl=N. 0: none. They compute instead of
