@@ -11,19 +11,14 @@
 
 #include "clock.hpp"
 #include "ideas/accounting.hpp"
-#include "ideas/choosing.hpp"
-#include "ideas/fetching.hpp"
 #include "ideas/membership.hpp"
 #include "ideas/memory_limits.hpp"
-#include "ideas/placing.hpp"
 #include "ideas/running.hpp"
-#include "ideas/waiting.hpp"
+#include "ideas/turn.hpp"
 
 namespace tessera::scheduler {
 
 namespace {
-
-constexpr double look_interval = 0.01;  // s
 
 /// Whether StarPU's workers ask for tasks again and again, until they get one. Those of other builds of StarPU, and in
 /// simulated time, may sleep when they got none, and must be woken.
@@ -97,13 +92,8 @@ void Policy::push(starpu_task* task) {
   auto description = describe(task);
   {
     const Lock lock(mutex_);
-    const auto& ready = *description;
-    if (const auto* order = state_.order.find(ready.id); order != nullptr) description->order = *order;
-    find_executors(state_, *description);
-    place(state_, std::move(description));
-    waiting_++;
+    sleeper = task_ready(state_, std::move(description));
     starpu_push_task_end(task);
-    sleeper = wake_for(state_, ready);
     state_.counts.in_push += now() - begin;
   }
   if (sleeper != no_worker) wake(sleeper);
@@ -112,76 +102,27 @@ void Policy::push(starpu_task* task) {
 // --- A worker asks for a task ----------------------------------------------------------------------------------------
 
 starpu_task* Policy::pop(int id) {
-  auto* const found = find_worker(state_, id);
-  if (found == nullptr) return nullptr;
-  auto& worker = *found;
-  const bool asleep = worker.asleep;
-  if (asleep && waiting_ == 0) {
+  auto* const worker = find_worker(state_, id);
+  if (worker == nullptr) return nullptr;
+  const double begin = now();
+  if (worker->asleep && (state_.waiting == 0 || (workers_poll && !worker->polling.is_due(begin)))) {
     yield(id);
     return nullptr;
   }
-  const double time = now();
-  if (workers_poll && asleep && !worker.polling.is_due(time)) {
-    yield(id);
-    return nullptr;
-  }
-  TaskId popped = nullptr;
-  Prefetches prefetches;
-  std::vector<int> sleepers;
-  double postponed = 0;  // for how long
+  Turn turn;
   {
     const Lock lock(mutex_);
-    if (!worker.present && starpu_sched_ctx_contains_worker(id, context_) != 0) add(id);
-    if (!worker.present) return nullptr;
-    if (worker.kind == cpu_kind) nothing_runs(worker);
-    if (worker.memory == 0) find_device(worker);
-    fill_station(state_, worker);
-    const bool large = worker.has_large_task();
-    if (worker.station.empty() && waiting_ > 0) look_around(time);
-    if (state_.options.prefetch && state_.cache.distributed() && !worker.station.empty() && !large)
-      prefetches = fetch_ahead(state_, worker);
-    const auto reserved = worker.station.size();
-    auto slot = take(worker, prefetches, time);
-    worker.asleep = !slot;
-    set_waits(state_, worker, !slot && worker.popped.empty() && !worker.station.empty());
-    if (slot) {
-      popped = slot->task->id;
-      task_popped(state_, worker, std::move(*slot));
-      waiting_--;
-    }
-    if (!worker.runs()) count_idle(state_, worker, time);
-    sleepers = wake_others(state_, id);
-    if (popped != nullptr) {
-      worker.polling.found();
-      state_.counts.in_pop += now() - time;
-    } else {
-      worker.polling.found_none(time, !worker.station.empty());
-      if (worker.station.size() < reserved) postponed = Polling::with_reserved;  // there may be another task for it
-      else if (worker.waits) postponed = worker.postpones_until - time;
-      else if (has_refused(state_)) postponed = look_interval;
-    }
+    if (!worker->present && backend_.is_member(id)) add(id);
+    if (!worker->present) return nullptr;
+    if (worker->memory == 0) find_device(*worker);
+    turn = take_turn(state_, *worker, begin);
+    if (turn.too_large && !std::exchange(said_too_large_, true)) warn_too_large(*worker->popped.back().task, *worker);
+    if (turn.task != nullptr) state_.counts.in_pop += now() - begin;
   }
-  request(worker, prefetches);
-  wake(sleepers);
-  if (postponed > 0) stay_awake(id, postponed);
-  return task_of(popped);
-}
-
-/// Takes the task that a worker starts now out of its reservation station, if there is one.
-/// @param prefetches  what is about to be requested: not for this task, for which StarPU fetches the tiles at once
-std::optional<ReservationStation::Slot> Policy::take(Worker& worker, Prefetches& prefetches, double time) {
-  if (worker.has_large_task() && state_.large_fetcher != no_worker) return std::nullopt;
-  auto slot = next_task(state_, worker, time);
-  if (!slot) return std::nullopt;
-  const auto task = slot->task->id;
-  std::erase(prefetches.tasks, task);
-  if (!backend_.choose_implementation(task, worker.id)) {  // the codelet has changed its mind
-    place_again(state_, give_up(state_, std::move(*slot), worker.node));
-    return std::nullopt;
-  }
-  if (slot->large && !fits(state_, worker, *slot->task) && !std::exchange(said_too_large_, true))
-    warn_too_large(*slot->task, worker);
-  return slot;
+  request(*worker, turn.prefetches);
+  wake(turn.wake);
+  if (turn.look_again > 0) stay_awake(id, turn.look_again);
+  return task_of(turn.task);
 }
 
 /// Asks StarPU what it knows only after its drivers have started: the worker's device, its memory, and the links.
@@ -263,17 +204,6 @@ void Policy::remove_workers(const int* workers, unsigned count) {
   const Lock lock(mutex_);
   for (unsigned i = 0; i < count; i++)
     if (auto* worker = find_worker(state_, workers[i]); worker != nullptr) remove_worker(state_, *worker);
-}
-
-/// StarPU reports neither that a worker leaves a context, nor that a codelet changes its mind. So workers without tasks
-/// look from time to time.
-void Policy::look_around(double time) {
-  if (time < looked_around_ + look_interval) return;
-  looked_around_ = time;
-  const auto members = state_.members;
-  for (auto* worker : members)
-    if (starpu_sched_ctx_contains_worker(worker->id, context_) == 0) remove_worker(state_, *worker);
-  place_refused_again(state_);
 }
 
 }  // namespace tessera::scheduler

@@ -3,9 +3,6 @@
 
 #include <starpu.h>
 
-#include <atomic>
-#include <optional>
-
 #include <tessera/sched.h>
 
 #include "ideas/state.hpp"
@@ -34,8 +31,6 @@ class Policy {
  private:
   void add(int worker);
   void find_device(Worker& worker);
-  std::optional<ReservationStation::Slot> take(Worker& worker, Prefetches& prefetches, double time);
-  void look_around(double time);
   void request(Worker& worker, const Prefetches& prefetches);
 
   unsigned context_;
@@ -43,8 +38,6 @@ class Policy {
   Mutex mutex_;
   State state_;
   bool links_known_ = false, said_too_large_ = false;
-  double looked_around_ = 0;              ///< [s]
-  std::atomic<std::size_t> waiting_ = 0;  ///< tasks in all queues and reservation stations
 };
 
 }  // namespace tessera::scheduler

@@ -87,7 +87,9 @@ bool StarpuBackend::is_planned(TileId tile) const { return scheduler::is_planned
 
 bool StarpuBackend::may_fetch(TileId tile) const { return scheduler::may_fetch(handle_of(tile)); }
 
-// --- Questions about tasks -------------------------------------------------------------------------------------------
+// --- Questions about workers and tasks -------------------------------------------------------------------------------
+
+bool StarpuBackend::is_member(int worker) const { return starpu_sched_ctx_contains_worker(worker, context_) != 0; }
 
 bool StarpuBackend::can_execute(TaskId task, int worker) const {
   return implementation_on(worker, task_of(task)).has_value();

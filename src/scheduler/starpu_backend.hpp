@@ -25,6 +25,7 @@ class StarpuBackend final : public Backend {
   int suggested_home(TileId tile) const override;
   bool is_planned(TileId tile) const override;
   bool may_fetch(TileId tile) const override;
+  bool is_member(int worker) const override;
   bool can_execute(TaskId task, int worker) const override;
   bool choose_implementation(TaskId task, int worker) override;
   double modelled_seconds(TaskId task, int worker) const override;

@@ -34,6 +34,8 @@ class Backend {
   /// Whether the program allows to fetch a tile by itself, not as part of a task.
   virtual bool may_fetch(TileId tile) const = 0;
 
+  /// Whether a worker is in the scheduling context.
+  virtual bool is_member(int worker) const = 0;
   virtual bool can_execute(TaskId task, int worker) const = 0;
   /// Makes a task run the first of its implementations that the worker can execute.
   /// @returns false if there is none any more

@@ -65,7 +65,12 @@ bool has_refused(const State& state) {
   return refused != state.shared.end() && !refused->second.empty();
 }
 
-void place_refused_again(State& state) {
+void look_around(State& state, double now) {
+  if (now < state.looked_around + look_interval) return;
+  state.looked_around = now;
+  const auto members = state.members;
+  for (auto* worker : members)
+    if (!state.backend.is_member(worker->id)) remove_worker(state, *worker);
   if (!has_refused(state)) return;
   auto refused = std::move(state.shared.extract(nobody).mapped());
   state.shared_tasks -= refused.size();

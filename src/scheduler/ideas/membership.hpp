@@ -32,7 +32,11 @@ void place_shared_again(State& state);
 /// Whether there are ready tasks that no worker could execute when they were last placed: their codelet refused.
 bool has_refused(const State& state);
 
-/// Places these tasks again.
-void place_refused_again(State& state);
+constexpr double look_interval = 0.01;  // s
+
+/// Finds out which workers have left the context, and places the refused tasks again, at most once in `look_interval`.
+/// StarPU reports neither that a worker leaves, nor that a codelet changes its mind, so workers without tasks call
+/// this.
+void look_around(State& state, double now);
 
 }  // namespace tessera::scheduler

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "accounting.hpp"
+#include "placing.hpp"
 
 namespace tessera::scheduler {
 
@@ -12,6 +13,19 @@ namespace {
 
 auto find_popped(Worker& worker, TaskId task) {
   return std::ranges::find_if(worker.popped, [task](const Worker::Popped& popped) { return popped.task->id == task; });
+}
+
+int wake_for(State& state, const Task& task) {
+  const auto is_sleeper = [&](const Worker* worker) { return worker->asleep && can_execute(*worker, task); };
+  const int home = task.output != nullptr ? state.chains.home(task.output) : no_worker;
+  auto* sleeper = home != no_worker ? find_worker(state, home) : nullptr;
+  if (sleeper == nullptr || !sleeper->present || !is_sleeper(sleeper)) {
+    const auto first = std::ranges::find_if(state.members, is_sleeper);
+    if (first == state.members.end()) return no_worker;
+    sleeper = *first;
+  }
+  sleeper->asleep = false;
+  return sleeper->id;
 }
 
 }  // namespace
@@ -23,14 +37,22 @@ void task_submitted(State& state, TaskId task, const std::vector<TileUse>& tiles
   if (output != nullptr) state.chains.submitted(output);
 }
 
+int task_ready(State& state, TaskPtr task) {
+  const auto& ready = *task;
+  if (const auto* order = state.order.find(ready.id); order != nullptr) task->order = *order;
+  find_executors(state, *task);
+  place(state, std::move(task));
+  state.waiting++;
+  return wake_for(state, ready);
+}
+
 void task_popped(State& state, Worker& worker, ReservationStation::Slot slot) {
   auto awaited = state.cache.distributed() ? state.cache.missing(*slot.task, worker.node) : std::vector<TileId>{};
   worker.popped.push_back({std::move(slot.task), std::move(awaited), slot.large});
+  state.waiting--;
   state.counts.tasks++;
   if (worker.has_large_task()) state.large_fetcher = worker.id;
 }
-
-void nothing_runs(Worker& worker) { worker.popped.clear(); }
 
 bool task_starts(State& state, TaskId task, int id, double now, bool outlives) {
   if (state.large_fetcher == id) state.large_fetcher = no_worker;
@@ -69,19 +91,6 @@ std::vector<TileId> task_ends(State& state, TaskId task, const std::vector<TileU
 void set_waits(State& state, Worker& worker, bool waits) {
   state.waiting_workers += static_cast<int>(waits) - static_cast<int>(worker.waits);
   worker.waits = waits;
-}
-
-int wake_for(State& state, const Task& task) {
-  const auto is_sleeper = [&](const Worker* worker) { return worker->asleep && can_execute(*worker, task); };
-  const int home = task.output != nullptr ? state.chains.home(task.output) : no_worker;
-  auto* sleeper = home != no_worker ? find_worker(state, home) : nullptr;
-  if (sleeper == nullptr || !sleeper->present || !is_sleeper(sleeper)) {
-    const auto first = std::ranges::find_if(state.members, is_sleeper);
-    if (first == state.members.end()) return no_worker;
-    sleeper = *first;
-  }
-  sleeper->asleep = false;
-  return sleeper->id;
 }
 
 std::vector<int> wake_others(State& state, int caller) {

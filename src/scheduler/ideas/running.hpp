@@ -11,12 +11,12 @@ namespace tessera::scheduler {
 /// A task has been submitted.
 void task_submitted(State& state, TaskId task, const std::vector<TileUse>& tiles);
 
+/// A task is ready: queues it.
+/// @returns the sleeping worker that should be woken for it: its home, or else one that might take it; or `no_worker`
+int task_ready(State& state, TaskPtr task);
+
 /// A worker has popped a task.
 void task_popped(State& state, Worker& worker, ReservationStation::Slot slot);
-
-/// A CPU worker asks for a task, so it runs none. What it has popped and not ended is suspended (OpenMP), or will end
-/// when other tasks have ended. It must not wait for either.
-void nothing_runs(Worker& worker);
 
 /// A task starts: its tiles have arrived.
 /// @param outlives  whether the runtime may report its end long after the worker has run it: when other tasks have
@@ -31,10 +31,6 @@ std::vector<TileId> task_ends(State& state, TaskId task, const std::vector<TileU
 
 /// Notes whether a worker has reserved tasks, but none that it can start.
 void set_waits(State& state, Worker& worker, bool waits);
-
-/// The sleeping worker that should be woken for a new task: its home, or else one that might take it. `no_worker`:
-/// none.
-int wake_for(State& state, const Task& task);
 
 /// The sleeping workers that should be woken after a change: those that wait for tiles, and those that others have left
 /// a task to.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <utility>
@@ -47,10 +48,12 @@ struct State {
   DurationModel durations{backend};
   PointerMap<TaskId, unsigned long> order;  ///< of submission, for the tasks that are not finished
   unsigned long submitted = 0;
+  std::atomic<std::size_t> waiting = 0;  ///< tasks in all queues and reservation stations; read without the lock
 
   int large_fetcher = no_worker;  ///< the worker with a large task that fetches now; see `Worker::has_large_task`
   int waiting_workers = 0;        ///< how many workers have `Worker::waits` set
   Kinds declined_for = 0;         ///< kinds that tasks have been left or given back to. Those that sleep must be woken
+  double looked_around = 0;       ///< when `look_around` last did [s]
   tessera_sched_counts counts{};
 };
 

@@ -45,6 +45,7 @@ class FakeBackend final : public Backend {
   }
   bool is_planned(TileId tile) const override { return planned.contains(tile); }
   bool may_fetch(TileId tile) const override { return fetchable.contains(tile); }
+  bool is_member(int worker) const override { return !gone.contains(worker); }
   bool can_execute(TaskId task, int worker) const override { return !cannot || !cannot(task, worker); }
   bool choose_implementation(TaskId task, int worker) override { return can_execute(task, worker); }
   double modelled_seconds(TaskId /*task*/, int worker) const override {
@@ -58,6 +59,7 @@ class FakeBackend final : public Backend {
   std::set<TileId> planned, fetchable;
   std::function<bool(TaskId, int)> cannot;  ///< whether a worker cannot execute a task; null: all can
   std::map<int, double> seconds;            ///< by worker
+  std::set<int> gone;                       ///< workers that have left the context
   std::map<TaskId, bool> counted;
 };
 
@@ -106,7 +108,7 @@ class IdeaTest : public ::testing::Test {
   TaskId push(std::vector<TileUse> tiles, int priority = 0) {
     auto task = submit(std::move(tiles), priority);
     const auto id = task->id;
-    place(state, std::move(task));
+    task_ready(state, std::move(task));
     return id;
   }
   /// A task in a reservation station.
@@ -114,6 +116,7 @@ class IdeaTest : public ::testing::Test {
     auto task = submit(std::move(tiles), priority);
     const auto id = task->id;
     const bool large = is_large(state, worker, *task);
+    state.waiting++;
     worker.station.reserve(std::move(task), state.cache, worker.node, large);
     return id;
   }
@@ -123,6 +126,7 @@ class IdeaTest : public ::testing::Test {
     const auto id = task->id;
     if (task->output != nullptr) state.chains.set_home(task->output, worker.id);
     const bool large = is_large(state, worker, *task);
+    state.waiting++;
     task_popped(state, worker, {.task = std::move(task), .large = large});
     return id;
   }

@@ -62,16 +62,25 @@ TEST_F(Membership, ATaskThatNobodyMayExecuteIsOfferedAgain) {
   const auto id = task->id;
   place(state, std::move(task));
   EXPECT_TRUE(has_refused(state));
-  place_refused_again(state);
+  look_around(state, 1);
   EXPECT_TRUE(has_refused(state));
   fill_station(state, a_);
   EXPECT_THAT(a_.station.slots(), IsEmpty());
   refused = false;
-  place_refused_again(state);
+  look_around(state, 1 + look_interval / 2);
+  EXPECT_TRUE(has_refused(state));  // it has just looked
+  look_around(state, 1 + look_interval);
   EXPECT_FALSE(has_refused(state));
   EXPECT_EQ(state.shared_tasks, 1);
   fill_station(state, a_);
   EXPECT_THAT(reserved(a_), ElementsAre(id));
+}
+
+TEST_F(Membership, LookingAroundFindsWorkersThatHaveLeft) {
+  backend.gone = {a_.id};
+  look_around(state, 1);
+  EXPECT_FALSE(a_.present);
+  EXPECT_THAT(state.members, ElementsAre(&b_));
 }
 
 TEST_F(Membership, AWorkerCanComeBack) {

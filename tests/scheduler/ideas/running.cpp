@@ -43,16 +43,6 @@ TEST_F(Running, AWorkerDoesNotWaitForATaskThatOutlivesIt) {
   EXPECT_TRUE(state.order.empty());
 }
 
-TEST_F(Running, ACoreThatAsksForATaskRunsNone) {
-  auto& core = add_cpu(0);
-  const auto suspended = pop(core, {updates(1)});
-  task_starts(state, suspended, core.id, 1);
-  nothing_runs(core);
-  EXPECT_FALSE(core.runs());
-  EXPECT_EQ(state.chains.unfinished(core.id), 1);  // it will go on
-  EXPECT_TRUE(state.order.contains(suspended));
-}
-
 TEST_F(Running, ATaskThatThePolicyNeverSawIsIgnored) {
   EXPECT_FALSE(task_starts(state, reinterpret_cast<TaskId>(99), a_.id, 1));
   EXPECT_THAT(task_ends(state, reinterpret_cast<TaskId>(99), {}, a_.id, 1), IsEmpty());
@@ -75,16 +65,16 @@ TEST_F(Running, OneWorkerWithALargeTaskFetchesUntilItStarts) {
 TEST_F(Running, ANewTaskWakesItsHome) {
   a_.asleep = b_.asleep = true;
   backend.homes = {{tile(1), b_.id}};
-  const auto task = submit({updates(1)});
-  EXPECT_EQ(wake_for(state, *task), b_.id);
-  EXPECT_EQ(wake_for(state, *task), a_.id);  // b_ is awake now
-  EXPECT_EQ(wake_for(state, *task), no_worker);
+  EXPECT_EQ(task_ready(state, submit({updates(1)})), b_.id);
+  EXPECT_EQ(task_ready(state, submit({updates(1)})), a_.id);  // b_ is awake now
+  EXPECT_EQ(task_ready(state, submit({updates(1)})), no_worker);
+  EXPECT_EQ(b_.bound.size(), 3);
 }
 
 TEST_F(Running, ANewTaskWakesNobodyWhoCannotExecuteIt) {
   a_.asleep = b_.asleep = true;
   backend.cannot = [&](TaskId, int worker) { return worker == b_.id; };
-  EXPECT_EQ(wake_for(state, *submit({})), a_.id);
+  EXPECT_EQ(task_ready(state, submit({})), a_.id);
 }
 
 TEST_F(Running, AChangeWakesThoseThatWaitForTilesOrHaveBeenLeftATask) {
