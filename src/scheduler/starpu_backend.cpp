@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cmath>
-#include <optional>
 
 #include "tile_hints.hpp"
 
@@ -57,13 +56,6 @@ void request_for_reader(TileId tile, Request request) {
   starpu_task_clean(&task);
 }
 
-/// The implementation of a task that a worker runs: the first that it has and that the codelet does not refuse.
-std::optional<unsigned> implementation_on(int worker, starpu_task* task) {
-  unsigned number = 0;
-  if (starpu_worker_can_execute_task_first_impl(static_cast<unsigned>(worker), task, &number) == 0) return std::nullopt;
-  return number;
-}
-
 }  // namespace
 
 // --- Questions about tiles -------------------------------------------------------------------------------------------
@@ -91,24 +83,24 @@ bool StarpuBackend::may_fetch(TileId tile) const { return scheduler::may_fetch(h
 
 bool StarpuBackend::is_member(int worker) const { return starpu_sched_ctx_contains_worker(worker, context_) != 0; }
 
-bool StarpuBackend::can_execute(TaskId task, int worker) const {
-  return implementation_on(worker, task_of(task)).has_value();
+std::optional<unsigned> StarpuBackend::implementation(TaskId task, int worker) const {
+  unsigned number = 0;
+  if (starpu_worker_can_execute_task_first_impl(static_cast<unsigned>(worker), task_of(task), &number) == 0)
+    return std::nullopt;
+  return number;
 }
 
-bool StarpuBackend::choose_implementation(TaskId id, int worker) {
-  auto* const task = task_of(id);
-  const auto number = implementation_on(worker, task);
-  if (number) starpu_task_set_implementation(task, *number);
-  return number.has_value();
+void StarpuBackend::set_implementation(TaskId task, unsigned number) {
+  starpu_task_set_implementation(task_of(task), number);
 }
 
 double StarpuBackend::modelled_seconds(TaskId id, int worker) const {
   auto* const task = task_of(id);
   if (task->cl->model == nullptr) return 0;
-  const auto implementation = implementation_on(worker, task);
-  if (!implementation) return 0;
+  const auto number = implementation(id, worker);
+  if (!number) return 0;
   const double microseconds =
-      starpu_task_worker_expected_length(task, static_cast<unsigned>(worker), context_, *implementation);
+      starpu_task_worker_expected_length(task, static_cast<unsigned>(worker), context_, *number);
   return std::isfinite(microseconds) && microseconds > 0 ? 1e-6 * microseconds : 0;
 }
 

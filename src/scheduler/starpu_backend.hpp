@@ -26,8 +26,8 @@ class StarpuBackend final : public Backend {
   bool is_planned(TileId tile) const override;
   bool may_fetch(TileId tile) const override;
   bool is_member(int worker) const override;
-  bool can_execute(TaskId task, int worker) const override;
-  bool choose_implementation(TaskId task, int worker) override;
+  std::optional<unsigned> implementation(TaskId task, int worker) const override;
+  void set_implementation(TaskId task, unsigned number) override;
   double modelled_seconds(TaskId task, int worker) const override;
   void set_counted(TaskId task, bool counted) override;
 

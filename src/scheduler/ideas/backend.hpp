@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "task.hpp"
@@ -36,10 +37,10 @@ class Backend {
 
   /// Whether a worker is in the scheduling context.
   virtual bool is_member(int worker) const = 0;
-  virtual bool can_execute(TaskId task, int worker) const = 0;
-  /// Makes a task run the first of its implementations that the worker can execute.
-  /// @returns false if there is none any more
-  virtual bool choose_implementation(TaskId task, int worker) = 0;
+  /// The number of the first implementation of a task that a worker can execute; nothing: it can execute none.
+  virtual std::optional<unsigned> implementation(TaskId task, int worker) const = 0;
+  /// Makes a task run one of its implementations.
+  virtual void set_implementation(TaskId task, unsigned number) = 0;
   /// How long a task takes on a worker by the task's own performance model [s]; 0: not known.
   virtual double modelled_seconds(TaskId task, int worker) const = 0;
 

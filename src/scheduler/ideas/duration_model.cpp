@@ -1,27 +1,39 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "duration_model.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace tessera::scheduler {
 
-DurationModel::Key DurationModel::key(const Task& task, int model) {
-  return {task.codelet, model, static_cast<int>(std::bit_width(task.memory))};
-}
+namespace {
 
-void DurationModel::finished(const Task& task, int model, double seconds) {
-  constexpr double weight = 0.25;  // of a new measurement: the average covers about ten tasks
-  const auto [entry, first] = measured_.try_emplace(key(task, model));
-  if (first) return;
-  auto& average = entry->second;
-  average.seconds += (average.warm ? weight : 1) * (seconds - average.seconds);
-  average.warm = true;
+int size_class(const Task& task) { return static_cast<int>(std::bit_width(task.memory)); }
+
+}  // namespace
+
+bool DurationModel::finished(const Task& task, int model, double seconds) {
+  auto& recent = measured_[{task.codelet, task.implementation, model, size_class(task)}];
+  if (!std::exchange(recent.warm, true)) return false;
+  recent.last[recent.count++ % recent.last.size()] = seconds;
+  auto sorted = recent.last;
+  const auto end = sorted.begin() + static_cast<std::ptrdiff_t>(std::min(recent.count, sorted.size()));
+  std::sort(sorted.begin(), end);
+  recent.median = sorted[static_cast<std::size_t>(end - sorted.begin() - 1) / 2];  // the lower: spikes go up
+  return recent.count == 1;
 }
 
 double DurationModel::seconds(const Task& task, int model, int worker) const {
-  const auto known = measured_.find(key(task, model));
-  return known != measured_.end() && known->second.warm ? known->second.seconds
-                                                        : backend_.modelled_seconds(task.id, worker);
+  // Without restrictions, all workers of a model run the same implementation.
+  const auto implementation = task.restricted ? backend_.implementation(task.id, worker).value_or(0) : 0;
+  const auto known = measured_.find({task.codelet, implementation, model, size_class(task)});
+  return known != measured_.end() && known->second.count > 0 ? known->second.median
+                                                             : backend_.modelled_seconds(task.id, worker);
+}
+
+bool DurationModel::are_alike(const Task& a, const Task& b) {
+  return a.codelet == b.codelet && size_class(a) == size_class(b);
 }
 
 }  // namespace tessera::scheduler

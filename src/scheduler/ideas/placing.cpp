@@ -15,7 +15,7 @@ void find_executors(const State& state, Task& task) {
   task.workers.clear();
   for (std::size_t kind = 0; kind < state.kinds.size(); kind++)
     for (const auto* worker : state.kinds[kind]) {
-      if (state.backend.can_execute(task.id, worker->id)) {
+      if (state.backend.implementation(task.id, worker->id)) {
         task.kinds |= bit(static_cast<int>(kind));
         if (task.restricted) task.workers.push_back(worker->id);
       }

@@ -42,7 +42,8 @@ struct Task {
   std::size_t memory = 0;         ///< what all tiles occupy [bytes]
   int priority = 0;               ///< set by the program
   unsigned long order = 0;        ///< position in the order of submission
-  bool restricted = false;        ///< workers of one kind may differ in whether they can execute the task
+  bool restricted = false;        ///< workers of one kind may differ in whether and how they can execute the task
+  unsigned implementation = 0;    ///< if restricted: the one that a worker has chosen, as a number of the codelet
   Kinds kinds = 0;                ///< the kinds that can execute the task
   std::vector<int> workers = {};  ///< if restricted: the workers that can execute the task, sorted
 };

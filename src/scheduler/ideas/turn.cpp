@@ -25,7 +25,11 @@ std::optional<Slot> take(State& state, Worker& worker, double now, Prefetches& p
   if (!slot) return std::nullopt;
   const auto task = slot->task->id;
   std::erase(prefetches.tasks, task);  // StarPU fetches its tiles at once
-  if (state.backend.choose_implementation(task, worker.id)) return slot;
+  if (const auto number = state.backend.implementation(task, worker.id)) {
+    state.backend.set_implementation(task, *number);
+    if (slot->task->restricted) slot->task->implementation = *number;
+    return slot;
+  }
   place_again(state, give_up(state, std::move(*slot), worker.node));  // the codelet has changed its mind
   return std::nullopt;
 }

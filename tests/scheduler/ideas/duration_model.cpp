@@ -21,9 +21,26 @@ TEST_F(Durations, TheFirstMeasurementDoesNotCount) {
   EXPECT_DOUBLE_EQ(seconds(1000, 1), 2);
 }
 
-TEST_F(Durations, LaterMeasurementsMoveTheAverage) {
+TEST_F(Durations, AreTheMedianOfTheLastMeasurements) {
   for (const double measured : {99.0, 2.0, 6.0}) measure(1000, 1, measured);
-  EXPECT_DOUBLE_EQ(seconds(1000, 1), 3);
+  EXPECT_DOUBLE_EQ(seconds(1000, 1), 2);  // the other one may be a spike
+  for (const double measured : {5.0, 900.0, 4.0}) measure(1000, 1, measured);
+  EXPECT_DOUBLE_EQ(seconds(1000, 1), 5);
+  for (int i = 0; i < 3; i++) measure(1000, 1, 7);
+  EXPECT_DOUBLE_EQ(seconds(1000, 1), 7);
+}
+
+TEST_F(Durations, AreKnownByImplementation) {
+  const auto restricted = [&] { return submit({reads(1)}, 0, true); };
+  add_gpu(1);
+  for (int i = 0; i < 2; i++) {
+    auto task = restricted();
+    task->implementation = 1;
+    state.durations.finished(*task, 1, 2);
+  }
+  EXPECT_EQ(state.durations.seconds(*restricted(), 1, 1), 0);
+  backend.first_implementation = 1;
+  EXPECT_EQ(state.durations.seconds(*restricted(), 1, 1), 2);
 }
 
 TEST_F(Durations, AreKnownByKindSizeAndCodelet) {

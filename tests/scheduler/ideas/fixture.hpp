@@ -46,8 +46,11 @@ class FakeBackend final : public Backend {
   bool is_planned(TileId tile) const override { return planned.contains(tile); }
   bool may_fetch(TileId tile) const override { return fetchable.contains(tile); }
   bool is_member(int worker) const override { return !gone.contains(worker); }
-  bool can_execute(TaskId task, int worker) const override { return !cannot || !cannot(task, worker); }
-  bool choose_implementation(TaskId task, int worker) override { return can_execute(task, worker); }
+  std::optional<unsigned> implementation(TaskId task, int worker) const override {
+    if (cannot && cannot(task, worker)) return std::nullopt;
+    return first_implementation;
+  }
+  void set_implementation(TaskId task, unsigned number) override { chosen[task] = number; }
   double modelled_seconds(TaskId /*task*/, int worker) const override {
     const auto known = seconds.find(worker);
     return known != seconds.end() ? known->second : 0;
@@ -61,6 +64,8 @@ class FakeBackend final : public Backend {
   std::map<int, double> seconds;            ///< by worker
   std::set<int> gone;                       ///< workers that have left the context
   std::map<TaskId, bool> counted;
+  unsigned first_implementation = 0;
+  std::map<TaskId, unsigned> chosen;
 };
 
 /// A host and up to four GPUs, in memory nodes 1 to 4. GPUs 1 and 2 are peers, and so are 3 and 4. The number of a

@@ -31,6 +31,13 @@ TEST_F(Turns, AWorkerStartsItsFirstTaskAndPrefetchesForTheOthers) {
   EXPECT_THAT(reserved(gpu_), ElementsAre(second));
 }
 
+TEST_F(Turns, ATaskRunsTheImplementationThatTheWorkerHas) {
+  backend.first_implementation = 2;
+  push({});
+  const auto task = turn(gpu_).task;
+  EXPECT_EQ(backend.chosen.at(task), 2);
+}
+
 TEST_F(Turns, WithoutPrefetchingNothingIsRequested) {
   state.options.prefetch = false;
   push({reads(1)});
