@@ -2,6 +2,7 @@
 #include "choosing.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -55,13 +56,21 @@ void compare_end(const State& state, const Worker& worker, ReadyQueue& queue, st
   }
 }
 
-/// A worker's share of the shared tasks. If it reserved more, others would have to steal the rest.
-/// @param kinds  of the workers that can execute the tasks
-std::size_t fair_share(const State& state, Kinds kinds) {
-  std::size_t sharers = 0;
-  for (std::size_t kind = 0; kind < state.kinds.size(); kind++)
-    if ((kinds & bit(static_cast<int>(kind))) != 0) sharers += state.kinds[kind].size();
-  return (state.shared_tasks + sharers - 1) / std::max<std::size_t>(1, sharers);
+/// How many of the shared tasks a worker would run if all that can execute them worked on them to the end, each at its
+/// rate. If it reserved more, others would have to steal the rest. A core reserves one task only, so it takes next to
+/// nothing from a GPU while its rate is not known.
+/// @param task   one of the shared tasks
+/// @param kinds  of the workers that can execute them
+double fair_share(const State& state, const Worker& worker, const Task& task, Kinds kinds) {
+  const double own = predicted_seconds(state, worker, task);
+  double sharers = 0;  // in workers that are as fast as this one
+  for (const auto& others : state.kinds) {
+    if (others.empty() || (kinds & bit(others.front()->kind)) == 0) continue;
+    const double other = predicted_seconds(state, *others.front(), task);
+    const double unknown = others.front()->kind == cpu_kind ? 0 : 1;
+    sharers += static_cast<double>(others.size()) * (own > 0 && other > 0 ? own / other : unknown);
+  }
+  return std::ceil(static_cast<double>(state.shared_tasks) / std::max(1.0, sharers));
 }
 
 /// @param skip_left  leaves out the tasks that faster workers should run, and looks at the end of the queues, too
@@ -75,7 +84,8 @@ std::optional<Candidate> find_candidate(State& state, Worker& worker, bool skip_
   if (!best || state.cache.distributed())
     for (auto& [key, queue] : state.shared)
       if (!queue.empty() && can_execute(worker, queue.front()) &&
-          worker.station.size() < std::max<std::size_t>(1, fair_share(state, key.first)))
+          (worker.station.empty() ||
+           static_cast<double>(worker.station.size()) < fair_share(state, worker, queue.front(), key.first)))
         compare(queue);
   return best;
 }

@@ -109,6 +109,26 @@ TEST_F(Choosing, ReservesItsShareOfTheSharedTasks) {
   EXPECT_EQ(state.shared_tasks, 2);
 }
 
+TEST_F(Choosing, ItsShareIsByRate) {
+  for (const int id : {5, 6, 7, 8}) add_cpu(id);
+  place_shared_again(state);
+  const auto reserves = [&] {
+    for (int i = 0; i < 30; i++) push({reads(1)});
+    fill_station(state, gpu_);
+    const auto tasks = gpu_.station.size();
+    while (!gpu_.station.empty()) gpu_.station.remove(0);
+    while (choose_task(state, peer_)) continue;
+    return tasks;
+  };
+  EXPECT_EQ(reserves(), 10);  // what cores need is not known
+  backend.seconds = {{1, 1.0}, {2, 1.0}, {5, 100.0}};
+  EXPECT_EQ(reserves(), 10);  // of 30 tasks, a share of 1 in 2.04 of those that are left
+  backend.seconds = {{1, 1.0}, {2, 1.0}, {5, 2.0}};
+  EXPECT_EQ(reserves(), 6);  // 1 in 4
+  backend.seconds = {{1, 2.0}, {2, 1.0}, {5, 100.0}};
+  EXPECT_EQ(reserves(), 8);  // 1 in 3.08
+}
+
 TEST_F(Choosing, FillsTheStationAndGoesOnForMoreUrgentTasks) {
   state.options.slots = 3;
   const auto push_bound = [&](std::uintptr_t output, int priority) {
