@@ -67,12 +67,17 @@ Loot find_cheapest(const State& state, const Worker& thief, const Worker& victim
 /// about the same time, the thief might only wait for tiles that others compute.
 bool pays(const State& state, const Worker& thief, const Worker& victim, const Loot& loot) {
   if (!state.cache.distributed()) return true;
-  const double there = predicted_seconds(state, victim, *loot.task), here = predicted_seconds(state, thief, *loot.task);
+  const auto or_one = [](double seconds) { return seconds > 0 ? seconds : 1; };
+  const double there = or_one(predicted_seconds(state, victim, *loot.task)),
+               here = or_one(predicted_seconds(state, thief, *loot.task)), move = loot.seconds_to_move;
+  // A victim that runs nothing waits for its first tiles, and runs its ready tasks as soon as these arrive. Others may
+  // wait for this one.
+  if (!victim.runs() && static_cast<double>(victim.backlog()) * there <= move + here) return false;
   const auto stolen = state.options.chains ? state.chains.length(loot.task->output) : 1;
   const auto own = static_cast<double>(state.chains.unfinished(thief.id) + stolen),
              others = static_cast<double>(std::max(state.chains.unfinished(victim.id), victim.backlog()));
   constexpr double clearly = 1.25;
-  return others * (there > 0 ? there : 1) > loot.seconds_to_move + clearly * own * (here > 0 ? here : 1);
+  return others * there > move + clearly * own * here;
 }
 
 }  // namespace

@@ -11,6 +11,10 @@ using ::testing::ElementsAre;
 
 class Stealing : public IdeaTest {
  protected:
+  Stealing() {
+    for (auto* victim : {&a_, &b_}) task_starts(state, pop(*victim, {}), victim->id, 1);
+  }
+
   /// A task in the queue of its home.
   TaskId push_to(const Worker& home, std::vector<TileUse> inputs = {}) {
     inputs.push_back(overwrites(++outputs_));
@@ -118,6 +122,29 @@ TEST_F(Stealing, LeavesTheOnlyTaskOfAWorker) {
   push_to(a_, 1);
   EXPECT_EQ(steal(state, thief_), nullptr);
   push_to(a_, 1);
+  EXPECT_NE(steal(state, thief_), nullptr);
+}
+
+// It seems to pay, since many tasks of the victim wait for this one. But the victim runs it as soon as its tiles
+// arrive.
+TEST_F(Stealing, LeavesTheFirstTaskOfAWorker) {
+  for (int i = 0; i < 9; i++) submit({updates(50)});
+  state.chains.set_home(tile(50), a_.id);
+  push_to(a_);
+  a_.popped.clear();
+  EXPECT_EQ(steal(state, thief_), nullptr);
+  task_starts(state, pop(a_, {}), a_.id, 1);
+  EXPECT_NE(steal(state, thief_), nullptr);
+}
+
+TEST_F(Stealing, ReadyTasksOfAWorkerThatWaitsForTilesMustLastLongerThanTheMove) {
+  backend.seconds = {{1, 1.0}, {2, 1.0}};
+  a_.popped.clear();
+  for (int i = 0; i < 2; i++) push_to(a_, {{.tile = tile(1), .bytes = 12'000'000, .memory = 1, .reads = true}});
+  for (int i = 0; i < 9; i++) submit({updates(50)});
+  state.chains.set_home(tile(50), a_.id);
+  EXPECT_EQ(steal(state, thief_), nullptr);  // 1.2 s from the host
+  backend.where = {{tile(1), 2}};            // 0.24 s from a peer
   EXPECT_NE(steal(state, thief_), nullptr);
 }
 
