@@ -21,8 +21,9 @@ struct Faster {
   double seconds = std::numeric_limits<double>::infinity();  ///< how long the fastest needs for the task
 };
 
-/// @param own  how long the worker needs for the task [s]
-Faster faster_workers(const State& state, double own, const Task& task) {
+/// @param own  how long the worker needs for the task [s]; 0: not known. Then every GPU counts as much faster than a
+/// core
+Faster faster_workers(const State& state, const Worker& worker, double own, const Task& task) {
   constexpr double much_faster = 1.0 / 3;  // less may be noise: copies and waiting disturb what is measured
   Faster faster;
   const auto able = [&](const Worker* other) { return can_execute(*other, task); };
@@ -30,7 +31,9 @@ Faster faster_workers(const State& state, double own, const Task& task) {
     const auto first = std::ranges::find_if(state.kinds[kind], able);
     if (first == state.kinds[kind].end()) continue;
     const double other = predicted_seconds(state, **first, task);
-    if (other <= 0 || other > much_faster * own) continue;
+    const bool is_faster =
+        own > 0 ? other > 0 && other <= much_faster * own : worker.kind == cpu_kind && (*first)->kind != cpu_kind;
+    if (!is_faster) continue;
     const auto before = faster.workers.size();
     std::copy_if(first, state.kinds[kind].end(), std::back_inserter(faster.workers), able);
     faster.kinds |= bit(static_cast<int>(kind));
@@ -43,6 +46,8 @@ Faster faster_workers(const State& state, double own, const Task& task) {
 /// The number of ready tasks that faster workers will run before a task, at most `most`.
 std::size_t count_before(const State& state, const Faster& faster, const Task& task, std::size_t most) {
   std::size_t count = 0;
+  for (const auto* worker : faster.workers) count += worker->popped.size();
+  if (count + state.waiting < most) return count;  // in whatever order they are
   const auto add = [&](const auto& tasks, auto task_in) {
     for (const auto& entry : tasks) {
       if (count >= most || !RunsBefore{}(task_in(entry), task)) return;
@@ -51,7 +56,6 @@ std::size_t count_before(const State& state, const Faster& faster, const Task& t
   };
   const auto queued = [](const TaskPtr& entry) -> const Task& { return *entry; };
   for (const auto* worker : faster.workers) {
-    count += worker->popped.size();
     add(worker->station.slots(), [](const ReservationStation::Slot& slot) -> const Task& { return *slot.task; });
     add(worker->bound.tasks(), queued);
   }
@@ -62,29 +66,56 @@ std::size_t count_before(const State& state, const Faster& faster, const Task& t
   return std::min(count, most);
 }
 
+/// Unfinished tasks that would wait for slower workers, if one of them took a task: those of the chains that they have,
+/// and of the chain of the task.
+std::size_t count_held(const State& state, const Faster& faster, const Worker& worker, const Task& task) {
+  const bool has_chain = task.output == nullptr || state.chains.home(task.output) == worker.id;
+  std::size_t count = has_chain ? 0 : state.chains.length(task.output);
+  for (const auto* other : state.members)
+    if ((faster.kinds & bit(other->kind)) == 0) count += state.chains.unfinished(other->id);
+  return count;
+}
+
+/// Whether another worker of the same kind has a task that will take as long. Its end measures it.
+bool is_being_measured(const State& state, const Worker& worker, const Task& task) {
+  return std::ranges::any_of(state.kinds[static_cast<std::size_t>(worker.kind)], [&](const Worker* other) {
+    const auto is_alike = [&](const auto& entry) { return DurationModel::are_alike(*entry.task, task); };
+    return other != &worker &&
+           (std::ranges::any_of(other->popped, is_alike) || std::ranges::any_of(other->station.slots(), is_alike));
+  });
+}
+
 }  // namespace
 
 bool leave_to_faster(const State& state, const Worker& worker, const Task& task) {
   if (!state.options.decline || state.kinds.size() < 2) return false;
-  const double own = predicted_seconds(state, worker, task);
-  if (own <= 0) return false;  // not known: running the task measures it
   // A program that suggests a core as the home of a tile has reckoned with what cores need.
   if (worker.node == host_node && task.output != nullptr && state.backend.suggested_home(task.output) == worker.id)
     return false;
-  const auto faster = faster_workers(state, own, task);
+  const double own = predicted_seconds(state, worker, task);
+  const auto faster = faster_workers(state, worker, own, task);
+  if (faster.workers.empty()) return false;
+  // What is not known is measured once, and by a task that no faster worker is without.
+  const auto each_has_one = faster.workers.size();
+  if (own <= 0)
+    return is_being_measured(state, worker, task) || count_before(state, faster, task, each_has_one) < each_has_one;
   constexpr double worth_leaving = 0.5e-3;  // s. Waiting for memory may make a short task look this much longer
-  if (faster.workers.empty() || own - faster.seconds < worth_leaving) return false;
-  // If more tasks than this come before the task, this worker finishes it first.
+  if (own - faster.seconds < worth_leaving) return false;
+  // If faster workers have fewer tasks than this, they wait for this one in the end.
   const double enough = (own - faster.seconds) * faster.rate;
-  if (static_cast<double>(state.order.size()) < enough) return true;
-  constexpr double most = 64;  // to count more would take long, and a worker that is so slow hardly matters
+  const auto held = count_held(state, faster, worker, task);
+  if (static_cast<double>(state.order.size()) < enough + static_cast<double>(held)) return true;
+  // What waits for those that read the result cannot be counted. So there must be enough that is ready.
+  const auto* const result = task.output != nullptr ? state.results.tiles.find(task.output) : nullptr;
+  const bool has_readers = result != nullptr && result->unfinished > result->writers;
+  const double most = has_readers ? 1024 : 64;  // to count more would take long: idle workers ask often
   const auto counted = static_cast<std::size_t>(std::ceil(std::min(enough, most)));
   return count_before(state, faster, task, counted) < counted;
 }
 
 void decline(State& state, Worker& worker, const Task& task) {
   const auto wake = [&](const Task& left) {
-    state.declined_for |= faster_workers(state, predicted_seconds(state, worker, left), left).kinds;
+    state.declined_for |= faster_workers(state, worker, predicted_seconds(state, worker, left), left).kinds;
   };
   wake(task);
   int left = state.options.window;

@@ -80,7 +80,8 @@ std::vector<TileId> task_ends(State& state, TaskId task, const std::vector<TileU
   const auto popped = find_popped(*worker, task);
   if (popped != worker->popped.end()) {
     const double seconds = now - worker->started;
-    state.durations.finished(*popped->task, worker->model, seconds);
+    // Those that have left such tasks to faster ones until it was known how long they take may take them now.
+    if (state.durations.finished(*popped->task, worker->model, seconds)) state.declined_for |= bit(worker->kind);
     if (worker->node != host_node) note_duration(state, seconds);
     worker->popped.erase(popped);
     worker->idle_since = now, worker->idle_for_data = worker->has_work();

@@ -94,11 +94,62 @@ TEST_F(Declining, ShortTasksAreNotLeft) {
   EXPECT_TRUE(leaves());
 }
 
-TEST_F(Declining, UnknownDurationsAreMeasured) {
+// The ready tasks are as many as are counted. Those that are not ready may wait for slow workers.
+TEST_F(Declining, TasksThatWaitForSlowWorkersDoNotCount) {
+  backend.seconds = {{0, 51.0}, {1, 1.0}, {2, 1.0}};  // the GPUs finish 100 tasks meanwhile
+  for (int i = 0; i < 70; i++) push({});
+  for (int i = 0; i < 40; i++) submit({updates(1)});
+  EXPECT_FALSE(leaves());
+  EXPECT_TRUE(leave_to_faster(state, cpu_, *submit({updates(1)})));  // 41 would wait for this worker
+  state.chains.set_home(tile(1), gpu_.id);
+  EXPECT_FALSE(leaves());
+  state.chains.set_home(tile(1), cpu_.id);
+  EXPECT_TRUE(leaves());
+}
+
+// Whole chains may wait for each of those that read it.
+TEST_F(Declining, ForAResultThatIsReadEnoughTasksMustBeReady) {
+  backend.seconds = {{0, 51.0}, {1, 1.0}, {2, 1.0}};
+  set_unfinished(200);
+  for (int i = 0; i < 70; i++) push({});
+  EXPECT_FALSE(leave_to_faster(state, cpu_, *submit({updates(1)})));
+  const auto task = submit({updates(2)});
+  submit({reads(2)});
+  EXPECT_TRUE(leave_to_faster(state, cpu_, *task));
+  for (int i = 0; i < 30; i++) push({}, 1);
+  EXPECT_FALSE(leave_to_faster(state, cpu_, *task));
+}
+
+TEST_F(Declining, OneCoreMeasuresWhatIsNotKnown) {
   backend.seconds = {{1, 1.0}, {2, 1.0}};
-  EXPECT_FALSE(leaves());
-  backend.seconds = {{0, 10.0}};
-  EXPECT_FALSE(leaves());
+  auto& other_cpu = add_cpu(3);
+  place_shared_again(state);
+  EXPECT_TRUE(leaves());  // a GPU has nothing else
+  push({});
+  push({});
+  const auto measuring = push({});
+  EXPECT_EQ(id_of(choose_task(state, cpu_)), measuring);
+  pop(other_cpu, {});
+  EXPECT_EQ(choose_task(state, cpu_), nullptr);
+  EXPECT_EQ(state.declined_for, bit(gpu_.kind) | bit(other_gpu_.kind));
+  pop(other_cpu, {reads(1, 64 * tile_bytes)});
+  other_cpu.popped.erase(other_cpu.popped.begin());
+  EXPECT_FALSE(leaves());  // the other one measures larger tasks
+}
+
+TEST_F(Declining, TheEndOfTheMeasurementWakesTheCoresThatWaitForIt) {
+  for (int i = 0; i < 2; i++) {
+    EXPECT_EQ(state.declined_for, 0);
+    const auto task = pop(cpu_, {});
+    task_starts(state, task, cpu_.id, 1);
+    task_ends(state, task, {}, cpu_.id, 2);
+  }
+  EXPECT_EQ(state.declined_for, bit(cpu_.kind));
+}
+
+TEST_F(Declining, AGpuMeasuresAtOnce) {
+  backend.seconds = {{0, 1.0}};
+  EXPECT_FALSE(leave_to_faster(state, gpu_, *submit({})));
 }
 
 // A driver that was held up once makes a short task look long. It must not cost a GPU all tasks of this kind.
