@@ -16,7 +16,7 @@ namespace tessera::algorithms {
 /// Finds the first zero on the diagonal of L.
 template <Scalar T, typename Sink>
 void find_zeros(tile::Ops<T, Sink>& to, const tile::LowerView<T>& L, codelets::InfoValue* info) {
-  for (Index k = 0; k < L.nt(); k++) to.find_zero(L(k, k), L.first_row(k), info);
+  for (Index k = 0; k < L.nt(); k++) to.find_zero(L(k, k), 0, L.first_row(k), info);
 }
 
 /// L ← W = L⁻¹: for i > k, W(i, k) = −L(i, i)⁻¹ Σ L(i, j) W(j, k) over k ≤ j < i. The term of j = k is L(i, k) L(k,

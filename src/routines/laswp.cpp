@@ -81,7 +81,7 @@ void laswp(const Matrix<T>& A, const Pivots& pivots, Index incx) {
   const auto& session = detail::MatrixAccess::session(A);
   const int gpus = session.machine().has_owners() ? session.machine().gpu_count() : 0;
   unroll::Submitter submitter(session, A);
-  unroll::RowExchanges<T> exchanges(submitter, tiles);
+  unroll::RowExchanges<T, unroll::Submitter> exchanges(submitter, tiles);
   for (Index j = 0; j < A.nt(); j++) {
     const int owner = gpus > 0 ? static_cast<int>(j % gpus) : -1;
     if (incx > 0) exchanges.exchange(A, j, 0, tiles.panels(), owner);

@@ -7,6 +7,7 @@
 #include <tessera/error.hpp>
 #include <tessera/lapack.hpp>
 
+#include "algorithms/lu.hpp"
 #include "blas/shapes.hpp"
 #include "conformable.hpp"
 #include "exchange_rows.hpp"
@@ -18,8 +19,9 @@
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "tiling/plan.hpp"
-#include "unroll/lu.hpp"
+#include "unroll/loader.hpp"
 #include "unroll/pivot_tiles.hpp"
+#include "unroll/submit.hpp"
 
 namespace tessera {
 
@@ -42,13 +44,17 @@ Submitted factorize(const Plan& plan, const Matrix<T>& A) {
     return result;
   }
   name_operand(A, 'A');
-  unroll::Lu<T> lu(*session, plan, A, *result.pivots, A);
-  if (plan.load_first && MatrixAccess::grid(A).is_private()) lu.load();
+  unroll::Submitter submitter(*session, A);
   // The last task deletes it. If a submission fails, tasks may still use it, and it is lost.
   auto* const value = new codelets::InfoValue;
-  if (plan.load_first || !session->machine().has_owners()) lu.factorize(value);
-  else lu.factorize_out_of_core(plan.together, value);
-  lu.submit_outcome(result.outcome->handle(), value);
+  algorithms::PanelOps<T, unroll::Submitter> to(*session, submitter, plan.grid.size(), A, *result.pivots);
+  if (plan.load_first && MatrixAccess::grid(A).is_private()) {
+    unroll::Loader loader(*session);
+    to.request(loader);
+  }
+  if (plan.load_first || !session->machine().has_owners()) algorithms::getrf(to, value);
+  else algorithms::getrf_out_of_core(to, plan.together, value);
+  to.outcome(result.outcome->handle(), value);
   return result;
 }
 
@@ -73,7 +79,10 @@ template <Scalar T>
 void submit_solve(Op op, const Matrix<T>& A, const PivotTiles& pivots, const Matrix<T>& B) {
   if (B.m() == 0 || B.n() == 0) return;
   name_operand(A, 'A'), name_operand(B, 'B');
-  unroll::Lu<T>(MatrixAccess::session(B), panels_of(A), A, pivots, B).solve(op, B);
+  const auto& session = MatrixAccess::session(B);
+  unroll::Submitter submitter(session, B);
+  algorithms::PanelOps<T, unroll::Submitter> to(session, submitter, panels_of(A).grid.size(), A, pivots);
+  algorithms::getrs(to, op, B);
 }
 
 Pivoted pivoted(Submitted submitted) {

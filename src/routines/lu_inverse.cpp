@@ -6,6 +6,7 @@
 #include <tessera/error.hpp>
 #include <tessera/lapack.hpp>
 
+#include "algorithms/lu_inverse.hpp"
 #include "blas/shapes.hpp"
 #include "conformable.hpp"
 #include "first_zero.hpp"
@@ -16,8 +17,9 @@
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "tiling/plan.hpp"
-#include "unroll/lu_inverse.hpp"
+#include "unroll/loader.hpp"
 #include "unroll/pivot_tiles.hpp"
+#include "unroll/submit.hpp"
 
 namespace tessera {
 
@@ -30,15 +32,20 @@ namespace {
 template <Scalar T>
 void submit_lu_inverse(const Plan& plan, const Matrix<T>& A, const PivotTiles& pivots, const Outcome* outcome) {
   name_operand(A, 'A');
-  unroll::LuInverse<T> inverse(MatrixAccess::session(A), plan, A, pivots);
-  if (plan.load_first && MatrixAccess::grid(A).is_private()) inverse.load();
+  const auto& session = MatrixAccess::session(A);
+  unroll::Submitter submitter(session, A);
+  algorithms::LuInverse<T, unroll::Submitter> inverse(session, submitter, plan.grid.size(), A);
+  if (plan.load_first && MatrixAccess::grid(A).is_private()) {
+    unroll::Loader loader(session);
+    algorithms::LuInverse<T, unroll::Loader>(session, loader, plan.grid.size(), A).invert();
+  }
   // The last task deletes it. If a submission fails, tasks may still use it, and it is lost.
   auto* const value = outcome != nullptr ? new codelets::InfoValue : nullptr;
   if (value != nullptr) inverse.find_zeros(value);
   inverse.invert();
   inverse.solve();
-  if (value != nullptr) inverse.submit_outcome(outcome->handle(), value);
-  inverse.exchange();
+  if (value != nullptr) inverse.outcome(outcome->handle(), value);
+  inverse.exchange(pivots);
 }
 
 template <Scalar T, typename Int>

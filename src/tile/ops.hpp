@@ -43,14 +43,15 @@ class Ops {
   Ops(const detail::Session& session, Sink& sink) : session_(session), sink_(sink) {}
 
   /// C ← α X Y + β C
+  /// @param first_term  the row of Y at which the product begins, if Y has more rows than X has columns
   /// @pre  if C is an adjoint, α and β are real
-  void gemm(T alpha, const Tile& X, const Tile& Y, T beta, const Tile& C) {
+  void gemm(T alpha, const Tile& X, const Tile& Y, T beta, const Tile& C, Index first_term = 0) {
     const bool transposed = C.op != Op::NoTrans;
     const Tile A = transposed ? adjoint<T>(Y) : X, B = transposed ? adjoint<T>(X) : Y;
     const double flops = flops_per_multiply_add<T> * C.elements() * static_cast<double>(X.n());
     sink_.step(X.column());
     sink_.submit(codelets::gemm<T>(), {A.read(), B.read(), {C.handle, STARPU_RW}},
-                 codelets::GemmArgs<T>{work(flops), A.op, B.op, alpha, beta}, C.owner);
+                 codelets::GemmArgs<T>{work(flops), A.op, B.op, alpha, beta, 0, static_cast<int>(first_term)}, C.owner);
   }
 
   /// The triangle of C that is stored ← α X Xᴴ + β C. C is on the diagonal.
@@ -91,7 +92,7 @@ class Ops {
   Divisor divisor(const Tile& A, Uplo stored, Diag diag = Diag::NonUnit) {
     Divisor result{A, stored, diag, {}};
     if (!is_blocked(A)) return result;
-    sink_.step(A.i);
+    sink_.step(A.j);
     result.inverses = diagonal_blocks(A, 0, stored, diag);
     return result;
   }
@@ -109,8 +110,8 @@ class Ops {
   /// X ← α op(A)⁻¹ X (Left), or α X op(A)⁻¹ (Right)
   /// @pre  if X is an adjoint, α is real
   void trsm(Side side, Op op, const Divisor& A, T alpha, const Tile& X, Spread spread = Spread::Anywhere) {
-    sink_.step(A.tile.i);
-    const auto args = triangular(side, op, A.tile, A.uplo, A.diag, alpha, X, spread);
+    sink_.step(A.tile.j);
+    const auto args = triangular(side, op, A.tile, A.uplo, A.diag, alpha, X, A.inverses.handle() != nullptr, spread);
     const Access diagonal = A.tile.read(), tile{X.handle, STARPU_RW};
     if (args.blocked)
       sink_.submit(codelets::trsm<T>(), {diagonal, tile, {A.inverses.handle(), STARPU_R}}, args, X.owner);
@@ -122,7 +123,7 @@ class Ops {
   void trmm(Side side, Op op, const Tile& A, Uplo stored, Diag diag, T alpha, const Tile& X,
             Spread spread = Spread::Anywhere) {
     sink_.step(A.i);
-    const auto args = triangular(side, op, A, stored, diag, alpha, X, spread);
+    const auto args = triangular(side, op, A, stored, diag, alpha, X, is_blocked(A), spread);
     sink_.submit(codelets::trmm<T>(), {A.read(), {X.handle, STARPU_RW}}, args, X.owner);
   }
 
@@ -139,11 +140,12 @@ class Ops {
   }
 
   /// Finds the first zero on the diagonal of A. The tile is an output, so that whatever depends on it comes later.
-  /// @param first  the row of the matrix in which A begins
-  void find_zero(const Tile& A, Index first, codelets::InfoValue* info) {
-    sink_.step(A.i);
+  /// @param row    the row of A in which its diagonal begins
+  /// @param first  that row, counted in the matrix
+  void find_zero(const Tile& A, Index row, Index first, codelets::InfoValue* info) {
+    sink_.step(A.j);
     sink_.submit(codelets::find_zero<T>(), {{A.handle, STARPU_RW}},
-                 codelets::FindZeroArgs{work(static_cast<double>(A.rows)), 0, first, info}, A.owner);
+                 codelets::FindZeroArgs{work(static_cast<double>(A.columns)), row, first, info}, A.owner);
   }
 
   /// `value` ← the largest element of a part of A. The tile is an output, as for the tasks that write it: the policy
@@ -169,12 +171,14 @@ class Ops {
   bool is_blocked(const Tile& A) const { return A.rows == A.columns && tile::is_blocked(session_, A.rows); }
 
   codelets::TriangularArgs<T> triangular(Side side, Op op, const Tile& A, Uplo stored, Diag diag, T alpha,
-                                         const Tile& X, Spread spread) {
+                                         const Tile& X, bool blocked, Spread spread) {
     const bool transposed = X.op != Op::NoTrans;
-    const bool blocked = is_blocked(A) && !is_of_core(X);  // the host BLAS needs no such help
+    blocked = blocked && !is_of_core(X);  // the host BLAS needs no such help
+    if (transposed) side = side == Side::Left ? Side::Right : Side::Left;
+    const double order = static_cast<double>(side == Side::Left ? X.rows : X.columns);
     op = composed(op, A.op);
-    return {.work = work(flops_per_multiply_add<T> / 2 * X.elements() * static_cast<double>(A.rows)),
-            .side = transposed == (side == Side::Left) ? Side::Right : Side::Left,
+    return {.work = work(flops_per_multiply_add<T> / 2 * X.elements() * order),
+            .side = side,
             .uplo = stored,
             .op = transposed ? composed(op, adjoint_op<T>) : op,
             .diag = diag,

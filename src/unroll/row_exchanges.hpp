@@ -9,22 +9,22 @@
 
 #include "codelets/codelet.hpp"
 #include "pivot_tiles.hpp"
-#include "submit.hpp"
 
 namespace tessera::unroll {
 
+/// The elements that change their row: each pivot moves two rows at most.
+inline double elements_moved(double pivots, Index columns) { return 2 * pivots * static_cast<double>(columns); }
+
 /// The tasks that exchange rows by the pivots of a factorization. Each changes one column of tiles.
-template <Scalar T>
+template <Scalar T, typename Sink>
 class RowExchanges {
  public:
-  RowExchanges(Submitter& submitter, const detail::PivotTiles& pivots) : submitter_(submitter), pivots_(pivots) {}
+  RowExchanges(Sink& sink, const detail::PivotTiles& pivots) : sink_(sink), pivots_(pivots) {}
 
   /// Exchanges rows of column j of X by the pivots of panels [begin, end).
   void exchange(const Matrix<T>& X, Index j, Index begin, Index end, int owner) {
     if (begin < end) submit(X, j, {begin, 1}, end - begin, owner);
   }
-  /// The elements that change their row: each pivot moves two rows at most.
-  static double moved(double pivots, Index columns) { return 2 * pivots * static_cast<double>(columns); }
   /// Undoes the exchanges by all pivots.
   void exchange_back(const Matrix<T>& X, Index j, int owner) {
     if (pivots_.panels() > 0) submit(X, j, {pivots_.panels() - 1, -1}, pivots_.panels(), owner);
@@ -40,17 +40,17 @@ class RowExchanges {
     std::vector<Access> accesses;
     for (Index i = top; i < X.mt(); i++) accesses.push_back({X.handle(i, j), STARPU_RW});
     for (Index i = 0; i < count; i++) accesses.push_back({pivots_.handle(walk.begin + i * walk.step), STARPU_R});
-    submitter_.step(walk.begin);
-    const double elements = moved(static_cast<double>(count * pivots_.panel()), X.tile_n(j));
+    sink_.step(walk.begin);
+    const double elements = elements_moved(static_cast<double>(count * pivots_.panel()), X.tile_n(j));
     const codelets::LaswpArgs args{{.flops = elements, .type = type_letter<T>, .moved = elements},
                                    static_cast<int>(walk.begin * pivots_.panel() - top * X.mb()),
                                    static_cast<int>(walk.step * pivots_.panel()),
                                    static_cast<int>(X.mt() - top),
                                    walk.step < 0};
-    submitter_.submit(codelets::laswp<T>(), std::span<const Access>(accesses), args, owner);
+    sink_.submit(codelets::laswp<T>(), std::span<const Access>(accesses), args, owner);
   }
 
-  Submitter& submitter_;
+  Sink& sink_;
   const detail::PivotTiles& pivots_;
 };
 

@@ -7,6 +7,7 @@
 
 #include <tessera/lapack.hpp>
 
+#include "algorithms/lu.hpp"
 #include "codelets/codelet.hpp"
 #include "codelets/host_lapack.hpp"
 #include "routines/info.hpp"
@@ -15,8 +16,8 @@
 #include "support/runtime.hpp"
 #include "support/tested_types.hpp"
 #include "tiling/plan.hpp"
-#include "unroll/lu.hpp"
 #include "unroll/pivot_tiles.hpp"
+#include "unroll/submit.hpp"
 
 namespace tessera::test {
 namespace {
@@ -195,10 +196,11 @@ TYPED_TEST(Lu, WorksOnAllTilesAndInBothOrders) {
           const auto outcome = std::make_shared<detail::Outcome>(session);
           const auto plan = detail::plan_panels<T>(session->machine(), m, n, {rows, panel, panel});
           {
-            unroll::Lu<T> lu(*session, plan, a, tiles, a);
-            if (together == 0) lu.factorize(value);
-            else lu.factorize_out_of_core(together, value);
-            lu.submit_outcome(outcome->handle(), value);
+            unroll::Submitter submitter(*session, a);
+            algorithms::PanelOps<T, unroll::Submitter> to(*session, submitter, plan.grid.size(), a, tiles);
+            if (together == 0) algorithms::getrf(to, value);
+            else algorithms::getrf_out_of_core(to, together, value);
+            to.outcome(outcome->handle(), value);
           }
           EXPECT_EQ(outcome->wait(), 0);
           pivots = tiles.wait();

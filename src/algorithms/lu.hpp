@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "machine/gpu.hpp"
+#include "panel_ops.hpp"
+
+/// LU factorization with partial pivoting, in panels of which the last tiles are all that a step changes.
+namespace tessera::algorithms {
+
+/// What a panel's factorization, and the updates that run beside it, take.
+template <Scalar T, typename Sink>
+class PanelTimes {
+ public:
+  explicit PanelTimes(const PanelOps<T, Sink>& to)
+      : to_(to), memory_(to.session().machine().gpu_memory),
+        beside_(to.are_owned() && to.session().machine().has_cuda() && gpu::factorizes_beside_products()) {}
+
+  /// The first panels, which update each column while the next one arrives.
+  Index first_panels() const {
+    constexpr Index most = 4, without_gpus = 8;  // one of so many panels
+    constexpr double flops_of_byte = 1000;       // what an H100 computes while a byte crosses its link
+    const Index all = to_.panels();
+    if (!to_.are_owned() || all < 2) return std::min(to_.pivoted(), std::max<Index>(1, all / without_gpus));
+    const double wanted = std::round(to_.bytes(1) * flops_of_byte / std::max(to_.update_flops(0, 1), 1.0));
+    return std::min(to_.pivoted(), std::clamp<Index>(static_cast<Index>(wanted), 1, std::max<Index>(1, all / most)));
+  }
+  /// The panels before `end` that the GPU of panel `next` updates by panel k while it factorizes panel `next`: as many
+  /// as take that long on an H100, see device_lanes.hpp, and no more than half of a GPU holds. Not by measured times:
+  /// the same call on the same GPUs has the same result.
+  std::vector<Index> panels_beside(Index k, Index next, Index end) const {
+    constexpr double rate = 40e12;     // of products beside a panel [flop/s]
+    constexpr double shortest = 1e-4;  // update [s]: its kernels must be launched
+    constexpr double of_memory = 0.5;
+    std::vector<Index> panels;
+    if (!beside_) return panels;
+    const double seconds = seconds_of(next), memory = of_memory * memory_;
+    double filled = 0, bytes = 2 * to_.bytes(k);
+    for (Index j = next + to_.gpus(); j < end && filled < seconds; j += to_.gpus()) {
+      const double update = std::max(to_.update_flops(k, j) / rate, shortest);
+      bytes += to_.bytes(j);
+      if ((filled > 0 && filled + update / 2 > seconds) || (memory > 0 && bytes > memory)) break;
+      filled += update;
+      panels.push_back(j);
+    }
+    return panels;
+  }
+  /// What an H100 takes to factorize panel k beside products [s].
+  double seconds_of(Index k) const {
+    constexpr double of_column = 5e-6, of_byte = 1.6e-11;
+    return to_.columns(k) * (of_column + of_byte * to_.rows_from(k) * sizeof(T));
+  }
+  /// The number of panels that have arrived after some time [s], over a link to each GPU.
+  Index arrived(double seconds) const {
+    constexpr double rate = 5e10;  // of the link of an H100 [B/s]
+    return std::min(to_.panels(), static_cast<Index>(seconds * rate / to_.bytes(0)) * to_.gpus());
+  }
+
+ private:
+  const PanelOps<T, Sink>& to_;
+  double memory_;
+  bool beside_;
+};
+
+/// If panel k ends a row of tiles: exchanges the rows of the panels before it, down to the last. Then this row of tiles
+/// is final, and is written back.
+template <Scalar T, typename Sink>
+void finish_rows(PanelOps<T, Sink>& to, Index k) {
+  const Index begin = to.first_of_row(k);
+  if (begin < 0) return;
+  for (Index j = 0; j < k; j++) to.exchange(j, std::max(j + 1, begin), k + 1);
+}
+
+/// A = P⁻¹ L U, right-looking: a factorized panel updates all others at once, and the next one first. So the rows above
+/// it are final: they are written back during the next steps.
+///
+/// The first panels are an exception. While A arrives, few columns can be updated, and each of them should get as many
+/// updates as possible. Some of these run beside the factorization of the next panel.
+template <Scalar T, typename Sink>
+void getrf(PanelOps<T, Sink>& to, codelets::InfoValue* value) {
+  const PanelTimes<T, Sink> times(to);
+  const Index first_ones = times.first_panels(), all = to.panels(), pivoted = to.pivoted();
+  std::vector<typename Sink::Temporary> inverses(static_cast<std::size_t>(all));
+  std::vector<Index> updates(inverses.size());  // that each panel has got
+  const auto of = [&](Index k) -> auto& { return inverses[static_cast<std::size_t>(k)]; };
+  const auto updated = [&](Index j) -> auto& { return updates[static_cast<std::size_t>(j)]; };
+  const auto update_up_to = [&](Index end, Index j) {
+    for (auto& k = updated(j); k < end; k++) to.update(k, j, of(k));
+  };
+  const auto factorize = [&](Index j, Index arrived) {  // panel j, beside updates of others by the one before it
+    const auto beside = j > 0 ? times.panels_beside(j - 1, j, arrived) : std::vector<Index>{};
+    for (const auto i : beside) {
+      update_up_to(j - 1, i);
+      updated(i) = j;
+    }
+    of(j) = beside.empty() ? to.factorize(j, value) : to.factorize_beside(j, j - 1, of(j - 1), beside, value);
+  };
+  double elapsed = 0;  // [s]
+  for (Index j = 0; j < all; j++) {
+    update_up_to(std::min(j, first_ones), j);
+    if (j > first_ones || j >= pivoted) continue;
+    factorize(j, times.arrived(elapsed));
+    elapsed += times.seconds_of(j);
+  }
+  for (Index k = 0; k < first_ones; k++) finish_rows(to, k);
+  for (Index k = first_ones; k < pivoted; k++) {
+    const Index next = k + 1;
+    if (next < all) update_up_to(next, next);
+    if (next < pivoted) factorize(next, all);
+    for (Index j = next + 1; j < all; j++) update_up_to(next, j);
+    of(k) = {};
+    finish_rows(to, k);
+  }
+}
+
+/// The same, left-looking, where the GPUs have no room for all of A: a panel arrives, gets the updates of all panels
+/// before it, and is factorized. The exchanges of rows by later panels come last, since until then updates need L as it
+/// was when its panel was factorized.
+/// @param together  panels that get the updates of an earlier panel one after another: that panel is fetched once for
+///                  all of them
+template <Scalar T, typename Sink>
+void getrf_out_of_core(PanelOps<T, Sink>& to, Index together, codelets::InfoValue* value) {
+  const Index all = to.panels(), pivoted = to.pivoted();
+  std::vector<typename Sink::Temporary> inverses(static_cast<std::size_t>(all));
+  const auto of = [&](Index k) -> auto& { return inverses[static_cast<std::size_t>(k)]; };
+  for (Index begin = 0; begin < all; begin += together) {
+    const Index end = std::min(begin + together, all);
+    for (Index k = 0; k < std::min(begin, pivoted); k++)
+      for (Index j = begin; j < end; j++) to.update(k, j, of(k));
+    for (Index j = begin; j < end; j++) {
+      for (Index k = begin; k < std::min(j, pivoted); k++) to.update(k, j, of(k));
+      if (j < pivoted) of(j) = to.factorize(j, value);
+    }
+  }
+  for (Index j = 0; j < pivoted; j++) to.exchange(j, j + 1, pivoted);
+}
+
+/// B ← op(A)⁻¹ B, with the factors of A.
+/// @param B  its tiles have the rows of A's
+template <Scalar T, typename Sink>
+void getrs(PanelOps<T, Sink>& to, Op op, const Matrix<T>& B) {
+  const Index count = to.pivoted();
+  const bool transposed = op != Op::NoTrans;
+  for (Index j = 0; j < B.nt(); j++) {
+    if (!transposed) to.exchange(B, j, 0, count);
+    for (Index k = 0; k < count; k++) to.solve(transposed ? Uplo::Upper : Uplo::Lower, op, k, B, j);
+    for (Index k = count - 1; k >= 0; k--) to.solve(transposed ? Uplo::Lower : Uplo::Upper, op, k, B, j);
+    if (transposed) to.exchange_back(B, j);
+  }
+}
+
+}  // namespace tessera::algorithms

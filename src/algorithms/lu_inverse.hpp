@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include <tessera/matrix.hpp>
+
+#include "codelets/codelet.hpp"
+#include "runtime/session.hpp"
+#include "tile/ops.hpp"
+#include "unroll/pivot_tiles.hpp"
+
+namespace tessera::algorithms {
+
+/// Replaces the factors P A = L U, in panels of full height, by the inverse of A. It is X P, where X L = U⁻¹. So U is
+/// inverted, X is computed from the last panel to the first, and its columns are exchanged.
+///
+/// Both sums are left-looking: a panel gets all of its terms before the next one.
+/// @tparam Sink  see tile::Ops
+template <Scalar T, typename Sink>
+class LuInverse {
+ public:
+  /// @param A     as stored, n×n, in panels
+  /// @param gpus  that own its panels in turn, if the session assigns owners
+  LuInverse(const detail::Session& session, Sink& sink, int gpus, const Matrix<T>& A)
+      : sink_(sink), to_(session, sink), A_(A), gpus_(session.machine().has_owners() ? gpus : 0),
+        blocked_(tile::is_blocked(session, A.tile_n(0))), has_gpus_(session.machine().has_cuda()) {}
+
+  /// Finds the first zero on the diagonal of U.
+  void find_zeros(codelets::InfoValue* value) {
+    for (Index k = 0; k < A_.nt(); k++) to_.find_zero(panel(k), first(k), first(k), value);
+  }
+
+  /// U ← U⁻¹. A panel is multiplied by the inverse of what is on its left, and divided by its triangle.
+  void invert() {
+    for (Index j = 0; j < A_.nt(); j++) {
+      for (Index k = 0; k < j; k++) {
+        const double flops = flops_per_multiply_add<T> * (rows_above(k) + columns(k) / 2) * columns(k) * columns(j);
+        sink_.step(k);
+        sink_.submit(codelets::panel_multiply<T>(), {access(k, STARPU_R), access(j, STARPU_RW)},
+                     codelets::PanelMultiplyArgs{{flops, type_letter<T>}, first(k)}, panel(j).owner);
+      }
+      invert_panel(j);
+    }
+  }
+
+  /// X ← U⁻¹ L⁻¹, from the last panel to the first. Panel j is done when X(later panels) L(later panels, j) has been
+  /// subtracted, and it has been divided by L(j, j).
+  void solve() {
+    for (Index j = A_.nt() - 1; j >= 0; j--) {
+      auto L = panel(j);
+      const auto memory = sink_.temporary(L, A_.m() - first(j), A_.tile_n(j), sizeof(T));
+      L.handle = memory.handle();
+      split(j, L.handle);
+      for (Index k = A_.nt() - 1; k > j; k--) to_.gemm(T(-1), panel(k), L, T(1), panel(j), first(k) - first(j));
+      L.rows = L.columns;  // its triangle is at the top
+      to_.trsm(Side::Right, Op::NoTrans, to_.divisor(L, Uplo::Lower, Diag::Unit), T(1), panel(j));
+    }
+  }
+
+  /// The task that writes `info`. Call this after `solve`: the first panel depends on all others.
+  void outcome(starpu_data_handle_t info, codelets::InfoValue* value) { to_.outcome(panel(0), info, value); }
+
+  /// Exchanges columns, in the opposite order of the exchanges of rows: those of panel j with each panel on its right,
+  /// and then within itself. Exchanges with different panels have no column in common, so their order does not matter.
+  /// An exchange within the panel, of column i with a later one, has no column in common with those of columns before
+  /// i, so it may follow them.
+  void exchange(const detail::PivotTiles& pivots) {
+    for (Index j = A_.nt() - 1; j >= 0; j--) {
+      Index begin = j + 1;
+      do {
+        const Index end = std::min(begin + most_targets, A_.nt());
+        exchange(pivots, j, begin, end);
+        begin = end;
+      } while (begin < A_.nt());
+    }
+  }
+
+ private:
+  static constexpr Index most_targets =
+      STARPU_NMAXBUFS - 2;  ///< the other buffers are the pivots, and the panel itself
+
+  void invert_panel(Index j) {
+    typename Sink::Temporary workspace, inverses;
+    std::vector<tile::Access> accesses{access(j, STARPU_RW)};
+    if (has_gpus_) {
+      workspace = sink_.temporary(panel(j), A_.tile_n(j), A_.tile_n(j), sizeof(T));
+      accesses.push_back({workspace.handle(), STARPU_W});
+    }
+    if (blocked_) {
+      inverses = sink_.temporary(panel(j), codelets::diagonal_block, 2 * A_.tile_n(j), sizeof(T));
+      accesses.push_back({inverses.handle(), STARPU_W});
+    }
+    const double flops = flops_per_multiply_add<T> / 2 * columns(j) * columns(j) * (rows_above(j) + columns(j) / 3);
+    sink_.step(j);
+    sink_.submit(codelets::panel_invert<T>(), std::span<const tile::Access>(accesses),
+                 codelets::PanelInvertArgs{{flops, type_letter<T>}, first(j), blocked_}, panel(j).owner);
+  }
+
+  /// Moves L(·, j) out of panel j, which then holds U⁻¹(·, j) alone.
+  void split(Index j, starpu_data_handle_t L) {
+    sink_.step(j);
+    sink_.submit(codelets::split_panel<T>(), {access(j, STARPU_RW), {L, STARPU_W}},
+                 codelets::SplitPanelArgs{{(rows() - rows_above(j)) * columns(j), type_letter<T>}, first(j)},
+                 panel(j).owner);
+  }
+
+  /// Exchanges columns of panel j with panels [begin, end), and, if these are the last, within itself.
+  void exchange(const detail::PivotTiles& pivots, Index j, Index begin, Index end) {
+    std::vector<tile::Access> accesses{{pivots.handle(j), STARPU_R}, access(j, STARPU_RW)};
+    for (Index k = begin; k < end; k++) accesses.push_back(access(k, STARPU_RW));
+    sink_.step(j);
+    sink_.submit(codelets::swap_columns<T>(), std::span<const tile::Access>(accesses),
+                 codelets::SwapColumnsArgs{
+                     {2 * rows() * columns(j), type_letter<T>}, first(begin) - first(j), A_.nb(), end == A_.nt()},
+                 panel(j).owner);
+  }
+
+  tile::Tile panel(Index j) const { return tile::tile_of(A_, 0, j, gpus_ > 0 ? static_cast<int>(j % gpus_) : -1); }
+  tile::Access access(Index j, starpu_data_access_mode mode) const { return {A_.handle(0, j), mode}; }
+  Index first(Index j) const { return j * A_.nb(); }
+  double rows() const { return static_cast<double>(A_.m()); }
+  double rows_above(Index j) const { return static_cast<double>(first(j)); }
+  double columns(Index j) const { return static_cast<double>(A_.tile_n(j)); }
+
+  Sink& sink_;
+  tile::Ops<T, Sink> to_;
+  const Matrix<T>& A_;
+  int gpus_;
+  bool blocked_, has_gpus_;
+};
+
+}  // namespace tessera::algorithms

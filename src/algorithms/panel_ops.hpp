@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include <tessera/matrix.hpp>
+
+#include "codelets/codelet.hpp"
+#include "runtime/session.hpp"
+#include "tile/ops.hpp"
+#include "unroll/loader.hpp"
+#include "unroll/pivot_tiles.hpp"
+#include "unroll/row_exchanges.hpp"
+
+namespace tessera::algorithms {
+
+/// The operations of an LU factorization with partial pivoting, and of solves with it. They work on panels: a column of
+/// tiles each, of which the last ones are all that a step changes. The tiles are as wide as a panel and may be several
+/// times as tall.
+/// @tparam Sink  see tile::Ops
+template <Scalar T, typename Sink>
+class PanelOps {
+ public:
+  using Inverses = typename Sink::Temporary;  ///< of the blocks on the diagonal of L; no tile where they are not used
+
+  /// @param A     as stored, in panels
+  /// @param gpus  that own its panels in turn, if the session assigns owners
+  PanelOps(const detail::Session& session, Sink& sink, int gpus, const Matrix<T>& A, const detail::PivotTiles& pivots)
+      : session_(session), sink_(sink), A_(A), pivots_(pivots), gpus_(gpus), owned_(session.machine().has_owners()),
+        blocked_(tile::is_blocked(session, A.tile_n(0))) {}
+
+  const detail::Session& session() const noexcept { return session_; }
+  Index panels() const noexcept { return A_.nt(); }
+  Index pivoted() const noexcept { return pivots_.panels(); }  ///< the panels that have pivots
+  int gpus() const noexcept { return gpus_; }
+  bool are_owned() const noexcept { return owned_; }
+  double columns(Index k) const { return static_cast<double>(A_.tile_n(k)); }
+  double rows_from(Index k) const { return static_cast<double>(A_.m() - first(k)); }  ///< of panel k, with its diagonal
+  double bytes(Index k) const { return static_cast<double>(A_.m()) * columns(k) * sizeof(T); }
+  double update_flops(Index k, Index j) const { return update_args(k, j).work.flops; }
+
+  /// Requests all panels from the first to the last: `getrf` expects that they arrive in this order.
+  void request(unroll::Loader& loader) const {
+    for (Index j = 0; j < panels(); j++)
+      for (Index i = 0; i < A_.mt(); i++) loader.load(A_.handle(i, j), owner(j));
+  }
+
+  /// Factorizes panel k.
+  Inverses factorize(Index k, codelets::InfoValue* value) {
+    std::vector<tile::Access> accesses;
+    auto inverses = add_factorized(accesses, k);
+    sink_.step(k);
+    sink_.submit(codelets::getrf<T>(), std::span<const tile::Access>(accesses), panel_args(k, value), owner(k));
+    return inverses;
+  }
+
+  /// The same, while panel `before` updates the panels `others`, by the GPU of panel k.
+  Inverses factorize_beside(Index k, Index before, const Inverses& of_before, const std::vector<Index>& others,
+                            codelets::InfoValue* value) {
+    std::vector<tile::Access> accesses;
+    auto inverses = add_factorized(accesses, k);
+    add_tiles(accesses, A_, before, row_of(before), A_.mt(), STARPU_R);
+    accesses.push_back({pivots_.handle(before), STARPU_R});
+    if (blocked_) accesses.push_back({of_before.handle(), STARPU_R});
+    codelets::GetrfBesideUpdatesArgs args{
+        {}, panel_args(k, value), update_args(before, others.front()), static_cast<int>(others.size())};
+    args.work = args.panel.work;
+    for (const auto j : others) {
+      add_tiles(accesses, A_, j, row_of(before), A_.mt(), STARPU_RW);
+      const auto work = update_args(before, j).work;
+      args.work.flops += work.flops, args.work.beside += work.flops, args.work.moved += work.moved;
+    }
+    sink_.step(before);
+    sink_.submit(codelets::getrf_beside_updates<T>(), std::span<const tile::Access>(accesses), args, owner(k));
+    return inverses;
+  }
+
+  /// Panel j gets what follows from panel k.
+  void update(Index k, Index j, const Inverses& inverses) {
+    std::vector<tile::Access> accesses;
+    add_tiles(accesses, A_, k, row_of(k), A_.mt(), STARPU_R);
+    accesses.push_back({pivots_.handle(k), STARPU_R});
+    add_tiles(accesses, A_, j, row_of(k), A_.mt(), STARPU_RW);
+    if (blocked_) accesses.push_back({inverses.handle(), STARPU_R});
+    sink_.step(k);
+    sink_.submit(codelets::panel_update<T>(), std::span<const tile::Access>(accesses), update_args(k, j), owner(j));
+  }
+
+  /// Exchanges rows of panel j by the pivots of panels [begin, end).
+  void exchange(Index j, Index begin, Index end) { exchange(A_, j, begin, end); }
+  void exchange(const Matrix<T>& X, Index j, Index begin, Index end) {
+    exchanges_.exchange(X, j, begin, end, owner(j));
+  }
+  void exchange_back(const Matrix<T>& X, Index j) { exchanges_.exchange_back(X, j, owner(j)); }
+
+  /// If panel k ends a row of tiles: the first panel in this row, else −1.
+  Index first_of_row(Index k) const {
+    if (k + 1 < pivoted() && row_of(k + 1) == row_of(k)) return -1;
+    return A_.mt() == 1 ? 0 : row_of(k) * A_.mb() / pivots_.panel();
+  }
+
+  /// A step of a solve: column j of B, whose tiles have the rows of A's, and panel k.
+  void solve(Uplo uplo, Op op, Index k, const Matrix<T>& B, Index j) {
+    const bool upper = uplo == Uplo::Upper;
+    const Index begin = upper ? 0 : row_of(k), end = upper ? row_of(k) + 1 : A_.mt();
+    std::vector<tile::Access> accesses;
+    add_tiles(accesses, A_, k, begin, end, STARPU_R);
+    add_tiles(accesses, B, j, begin, end, STARPU_RW);
+    const double rows = upper ? static_cast<double>(first(k)) + columns(k) / 2 : rows_from(k) - columns(k) / 2;
+    const double flops = flops_per_multiply_add<T> * rows * columns(k) * static_cast<double>(B.tile_n(j));
+    sink_.step(k);
+    sink_.submit(codelets::panel_solve<T>(), std::span<const tile::Access>(accesses),
+                 codelets::PanelSolveArgs{{flops, type_letter<T>},
+                                          static_cast<int>(first(k) - begin * A_.mb()),
+                                          static_cast<int>(end - begin),
+                                          uplo,
+                                          op},
+                 owner(j));
+  }
+
+  /// result ← value, when the last panel with pivots is factorized.
+  void outcome(starpu_data_handle_t result, codelets::OutcomeValue* value) {
+    const Index last = pivoted() - 1;
+    sink_.submit(codelets::outcome(), {{A_.handle(row_of(last), last), STARPU_R}, {result, STARPU_W}},
+                 codelets::OutcomeArgs{{0, type_letter<T>}, value}, owner(last));
+  }
+
+ private:
+  /// Tiles [begin, end) of column j of X.
+  void add_tiles(std::vector<tile::Access>& accesses, const Matrix<T>& X, Index j, Index begin, Index end,
+                 starpu_data_access_mode mode) const {
+    for (Index i = begin; i < end; i++) accesses.push_back({X.handle(i, j), mode});
+  }
+
+  /// Adds panel k, its pivots and the inverses of its diagonal blocks, which are returned, if updates use them.
+  Inverses add_factorized(std::vector<tile::Access>& accesses, Index k) const {
+    add_tiles(accesses, A_, k, row_of(k), A_.mt(), STARPU_RW);
+    accesses.push_back({pivots_.handle(k), STARPU_W});
+    if (!blocked_) return {};
+    auto inverses = sink_.temporary(tile::tile_of(A_, row_of(k), k, owner(k)), codelets::diagonal_block,
+                                    2 * A_.tile_n(k), sizeof(T));
+    accesses.push_back({inverses.handle(), STARPU_W});
+    return inverses;
+  }
+  codelets::GetrfArgs panel_args(Index k, codelets::InfoValue* value) const {
+    const double rows = rows_from(k), width = columns(k);
+    const double flops = flops_per_multiply_add<T> / 2 * width * width * std::max(rows - width / 3, 0.0);
+    return {{flops, type_letter<T>, rows, width}, first_in_tile(k), tiles_from(row_of(k)), first(k), blocked_, value};
+  }
+  codelets::PanelUpdateArgs update_args(Index k, Index j) const {
+    const double flops =
+        flops_per_multiply_add<T> * columns(k) * columns(j) * std::max(rows_from(k) - columns(k) / 2, 0.0);
+    codelets::PanelUpdateArgs args{{flops, type_letter<T>}, first_in_tile(k), tiles_from(row_of(k)), blocked_};
+    args.work.moved = unroll::elements_moved(columns(k), A_.tile_n(j));
+    return args;
+  }
+
+  Index first(Index k) const { return k * pivots_.panel(); }                     ///< row and column of the matrix
+  Index row_of(Index k) const { return A_.mt() == 1 ? 0 : first(k) / A_.mb(); }  ///< of the tile of the diagonal block
+  int first_in_tile(Index k) const { return static_cast<int>(first(k) - row_of(k) * A_.mb()); }
+  int tiles_from(Index row) const { return static_cast<int>(A_.mt() - row); }
+  int owner(Index j) const { return owned_ ? static_cast<int>(j % gpus_) : -1; }
+
+  const detail::Session& session_;
+  Sink& sink_;
+  const Matrix<T>& A_;
+  const detail::PivotTiles& pivots_;
+  unroll::RowExchanges<T, Sink> exchanges_{sink_, pivots_};
+  int gpus_;
+  bool owned_, blocked_;
+};
+
+}  // namespace tessera::algorithms
