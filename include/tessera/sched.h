@@ -43,8 +43,9 @@ void tessera_sched_suggest_home(starpu_data_handle_t tile, int worker);
  * @param planned  0: no, as at first; else yes */
 void tessera_sched_plan_result(starpu_data_handle_t tile, int planned);
 
-/** Lets the policy prefetch a tile of a ready task while another tile of that task is on its way to a peer, and the task
- * waits for it. Without this, all tiles that the task reads are prefetched together when it need not wait any more.
+/** Lets the policy prefetch a tile of a ready task while another tile of that task is on its way to a peer, and the
+ * task waits for it. Without this, all tiles that the task reads are prefetched together when it need not wait any
+ * more.
  *
  * Call this at any time between registration and unregistration of the tile. It uses
  * `starpu_data_set_sched_data`. The program may submit an invalidation or a partition of the tile at any time.
