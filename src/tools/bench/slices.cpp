@@ -208,15 +208,15 @@ std::vector<tools::Column<Row>> columns() {
 /// C of the two libraries may differ by what rounding explains.
 template <Scalar T>
 void compare(const Problem& problem, const Shape& C, const T* ours, const std::vector<T>& theirs) {
-  double worst = 0, largest = 0;
+  double worst = 0, greatest = 0;
   for (Index j = 0; j < C.columns; j++)
     for (Index i = 0; i < C.rows; i++) {
       const auto at = static_cast<std::size_t>(i + j * C.ld);
-      largest = std::max(largest, static_cast<double>(std::abs(theirs[at])));
+      greatest = std::max(greatest, static_cast<double>(std::abs(theirs[at])));
       const double apart = static_cast<double>(std::abs(ours[at] - theirs[at]));
       if (!(apart <= worst)) worst = apart;
     }
-  const double bound = static_cast<double>(problem.k) * std::numeric_limits<Real<T>>::epsilon() * largest;
+  const double bound = static_cast<double>(problem.k) * std::numeric_limits<Real<T>>::epsilon() * greatest;
   if (!(worst <= bound))
     throw RuntimeError(
         fmt::format("the results of the slices and of Tessera differ by {:.2g}, more than {:.2g}", worst, bound));
