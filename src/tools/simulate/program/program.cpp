@@ -2,6 +2,7 @@
 #include "simulate/program/program.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -28,9 +29,9 @@ fs::path library_folder() {
   return fs::canonical(info.dli_fname).parent_path();
 }
 
-[[noreturn]] void fail(const std::string& error, int result) {
+[[noreturn]] void fail(const std::string& error, bool bad_argument, int result) {
   Outcome outcome;
-  outcome.error = error, outcome.bad_argument = true;
+  outcome.error = error, outcome.bad_argument = bad_argument;
   const auto text = nlohmann::json(outcome).dump();
   const bool whole = write(result, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   _exit(whole ? 0 : 1);
@@ -56,7 +57,9 @@ void put_program_environment(const Run& run) {
 void become_program(const Options& options, const Run& run, const Scratch& scratch, int result) {
   put_environment(options, scratch);
   put_program_environment(run);
-  dup2(result, hand_over);  // without the flag that closes it
+  // Without the flag that closes it. dup2 would leave the flag if both were the same.
+  if ((result == hand_over ? fcntl(result, F_SETFD, 0) : dup2(result, hand_over)) < 0)
+    fail(fmt::format("no descriptor {} for the program: {}", hand_over, std::strerror(errno)), false, result);
   auto words = options.program;
   words.emplace_back("--log=root.thresh:warning");  // SimGrid takes this argument away
   std::vector<char*> arguments;
@@ -64,7 +67,7 @@ void become_program(const Options& options, const Run& run, const Scratch& scrat
   for (auto& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   execv(arguments.front(), arguments.data());
-  fail(fmt::format("--program: {} cannot be started: {}", words.front(), std::strerror(errno)), result);
+  fail(fmt::format("--program: {} cannot be started: {}", words.front(), std::strerror(errno)), true, result);
 }
 
 }  // namespace tessera::simulate
