@@ -4,6 +4,7 @@
 // sends the result to tessera-simulate.
 #include <dlfcn.h>
 #include <starpu.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -84,6 +85,9 @@ void send(const simulate::Outcome& outcome) {
   const auto text = nlohmann::json(outcome).dump();
   const auto written = write(simulate::hand_over, text.data(), text.size());
   if (written != static_cast<ssize_t>(text.size())) throw std::runtime_error("the result cannot be written");
+  // tessera-simulate reads to the end, which would not come while a process that the program leaves behind has the
+  // socket.
+  shutdown(simulate::hand_over, SHUT_RDWR);
 }
 
 /// Only once: a program may start StarPU again.
