@@ -38,7 +38,7 @@ bool can_wait(const State& state, unsigned node) {
 
 /// Whether a tile should be written back now. If so, this is asked again only when it has been written again.
 bool write_back_now(State& state, TileId tile, std::size_t bytes, Result& result) {
-  if (result.writers > 0 || result.node == host_node) return false;
+  if (!state.options.write_back || result.writers > 0 || result.node == host_node) return false;
   set_waiting(state.results, result, bytes);
   if (result.unfinished > 0 && can_wait(state, result.node) && is_far_from_a_gpu(state, tile)) return false;
   set_waiting(state.results, result, 0);

@@ -120,6 +120,20 @@ TEST_F(Declining, ForAResultThatIsReadEnoughTasksMustBeReady) {
   EXPECT_FALSE(leave_to_faster(state, cpu_, *task));
 }
 
+TEST_F(Declining, ReadersAreKnownWithoutWritingBack) {
+  state.options.write_back = false;
+  backend.seconds = {{0, 51.0}, {1, 1.0}, {2, 1.0}};
+  set_unfinished(200);
+  for (int i = 0; i < 70; i++) push({});
+  const auto task = submit({updates(2)});
+  EXPECT_FALSE(leave_to_faster(state, cpu_, *task));
+  const auto reader = submit({reads(2)});
+  EXPECT_TRUE(leave_to_faster(state, cpu_, *task));
+  EXPECT_THAT(task_ends(state, task->id, task->tiles, gpu_.id, 1), ::testing::IsEmpty());
+  EXPECT_THAT(task_ends(state, reader->id, reader->tiles, gpu_.id, 2), ::testing::IsEmpty());
+  EXPECT_EQ(state.results.tiles.find(tile(2)), nullptr);
+}
+
 TEST_F(Declining, OneCoreMeasuresWhatIsNotKnown) {
   backend.seconds = {{1, 1.0}, {2, 1.0}};
   auto& other_cpu = add_cpu(3);
