@@ -59,16 +59,18 @@ void compare_end(const State& state, const Worker& worker, ReadyQueue& queue, st
 /// How many of the shared tasks a worker would run if all that can execute them worked on them to the end, each at its
 /// rate. If it reserved more, others would have to steal the rest. A core reserves one task only, so it takes next to
 /// nothing from a GPU while its rate is not known.
-/// @param task   one of the shared tasks
-/// @param kinds  of the workers that can execute them
-double fair_share(const State& state, const Worker& worker, const Task& task, Kinds kinds) {
+/// @param task  one of the shared tasks
+double fair_share(const State& state, const Worker& worker, const Task& task) {
+  const auto able = [&](const Worker* other) { return can_execute(*other, task); };
   const double own = predicted_seconds(state, worker, task);
   double sharers = 0;  // in workers that are as fast as this one
   for (const auto& others : state.kinds) {
-    if (others.empty() || (kinds & bit(others.front()->kind)) == 0) continue;
-    const double other = predicted_seconds(state, *others.front(), task);
-    const double unknown = others.front()->kind == cpu_kind ? 0 : 1;
-    sharers += static_cast<double>(others.size()) * (own > 0 && other > 0 ? own / other : unknown);
+    const auto first = std::ranges::find_if(others, able);
+    if (first == others.end()) continue;
+    const double other = predicted_seconds(state, **first, task);
+    const double unknown = (*first)->kind == cpu_kind ? 0 : 1;
+    sharers +=
+        static_cast<double>(std::count_if(first, others.end(), able)) * (own > 0 && other > 0 ? own / other : unknown);
   }
   return std::ceil(static_cast<double>(state.shared_tasks) / std::max(1.0, sharers));
 }
@@ -85,7 +87,7 @@ std::optional<Candidate> find_candidate(State& state, Worker& worker, bool skip_
     for (auto& [key, queue] : state.shared)
       if (!queue.empty() && can_execute(worker, queue.front()) &&
           (worker.station.empty() ||
-           static_cast<double>(worker.station.size()) < fair_share(state, worker, queue.front(), key.first)))
+           static_cast<double>(worker.station.size()) < fair_share(state, worker, queue.front())))
         compare(queue);
   return best;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <utility>
 
 namespace tessera::scheduler {
@@ -26,8 +27,9 @@ bool DurationModel::finished(const Task& task, int model, double seconds) {
 
 double DurationModel::seconds(const Task& task, int model, int worker) const {
   // Without restrictions, all workers of a model run the same implementation.
-  const auto implementation = task.restricted ? backend_.implementation(task.id, worker).value_or(0) : 0;
-  const auto known = measured_.find({task.codelet, implementation, model, size_class(task)});
+  const auto implementation = task.restricted ? backend_.implementation(task.id, worker) : std::optional(0U);
+  if (!implementation) return 0;
+  const auto known = measured_.find({task.codelet, *implementation, model, size_class(task)});
   return known != measured_.end() && known->second.count > 0 ? known->second.median
                                                              : backend_.modelled_seconds(task.id, worker);
 }

@@ -129,6 +129,15 @@ TEST_F(Choosing, ItsShareIsByRate) {
   EXPECT_EQ(reserves(), 8);  // 1 in 3.08
 }
 
+TEST_F(Choosing, OnlyThoseThatMayRunARestrictedTaskShareIt) {
+  for (const int id : {5, 6, 7, 8}) add_cpu(id);
+  backend.seconds = {{1, 1.0}, {5, 1.0}, {6, 1.0}};
+  backend.cannot = [](TaskId, int worker) { return worker != 1 && worker != 6; };
+  for (int i = 0; i < 12; i++) task_ready(state, submit({reads(1)}, 0, true));
+  fill_station(state, gpu_);
+  EXPECT_THAT(gpu_.station.slots(), SizeIs(4));  // of 12 tasks, half of those that are left: one core shares them
+}
+
 TEST_F(Choosing, FillsTheStationAndGoesOnForMoreUrgentTasks) {
   state.options.slots = 3;
   const auto push_bound = [&](std::uintptr_t output, int priority) {
