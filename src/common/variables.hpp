@@ -27,8 +27,8 @@ struct Values {
     if (!text.empty()) return std::string(text);
     if (words.empty()) return "a number from " + std::to_string(least) + " to " + std::to_string(most);
     std::string list(words);
-    list.replace(list.rfind('|'), 1, " or ");
-    if (const auto bar = list.find('|'); bar != list.npos) list.replace(bar, 1, ", ");
+    if (const auto last = list.rfind('|'); last != list.npos) list.replace(last, 1, " or ");
+    for (auto bar = list.find('|'); bar != list.npos; bar = list.find('|', bar)) list.replace(bar, 1, ", ");
     return list;
   }
 };

@@ -10,6 +10,7 @@
 #include <tessera/matrix.hpp>
 
 #include "common/old_variables.hpp"
+#include "common/variables.hpp"
 #include "runtime/options.hpp"
 #include "support/environment.hpp"
 #include "support/oracle.hpp"
@@ -191,6 +192,14 @@ TEST(RuntimeEnvironment, DevicesAreANumberOrAListOfKinds) {
     expect_no_start({}, "TESSERA_DEVICES",
                     "is '" + std::string(wrong) + "', must be a number of GPUs, all, none, cpu, cuda=N, opencl=N, or");
   }
+}
+
+TEST(RuntimeEnvironment, AllowedWordsAreListed) {
+  using detail::values::words;
+  EXPECT_EQ(words("a").allowed(), "a");
+  EXPECT_EQ(words("0|1").allowed(), "0 or 1");
+  EXPECT_EQ(words("a|b|c").allowed(), "a, b or c");
+  EXPECT_EQ(words("a|b|c|d").allowed(), "a, b, c or d");
 }
 
 TEST(RuntimeEnvironment, FieldsWinOverTheDevicesOfTheEnvironment) {
