@@ -11,8 +11,10 @@ namespace tessera::detail {
 struct DeviceChoice {
   int gpus = -1, cuda = -1, opencl = -1;
   bool cpu_only = false;  ///< CPU workers compute, also for the drop-in
+  /// Whether it allows no GPU.
+  bool no_gpus() const { return gpus == 0 || (cuda == 0 && opencl == 0); }
   /// Whether the drop-in leaves all calls to the host BLAS.
-  bool none() const { return gpus == 0 && !cpu_only; }
+  bool none() const { return no_gpus() && !cpu_only; }
 };
 
 constexpr Values device_count = values::numbers(0, 65536);

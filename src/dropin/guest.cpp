@@ -217,7 +217,7 @@ bool Guest::start_beside() {
 }
 
 std::unique_lock<std::mutex> Guest::start() {
-  const bool need_gpus = settings_.devices.gpus != 0 && devices_in_sight(settings_.devices) > 0;
+  const bool need_gpus = !settings_.devices.no_gpus() && devices_in_sight(settings_.devices) > 0;
   start_is_over_ = false;
   auto next = State::Running;
   std::string why;

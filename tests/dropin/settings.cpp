@@ -29,6 +29,14 @@ TEST(Settings, ThatMakeNoSenseLeaveAllToTheHost) {
   expect_host({{"TESSERA_DEVICES", "99"}, {"CUDA_VISIBLE_DEVICES", "-1"}}, "99");
 }
 
+TEST(Settings, WithoutAGpuLeaveAllToTheHost) {
+  for (const char* devices : {"none", "0", "cuda=0,opencl=0"}) {
+    const auto ended = calls.run({{"TESSERA_DEVICES", devices}});
+    EXPECT_TRUE(has_ended_silently(ended));
+    EXPECT_EQ(ended.calls("host"), 3) << ended;
+  }
+}
+
 TEST(Settings, OfEarlierVersionsLeaveAllToTheHost) {
   for (const auto& [old, now] : {std::pair{"TESSERA_BLAS_DEVICES", "TESSERA_DEVICES"},
                                  {"TESSERA_GPUS", "TESSERA_DEVICES=N"},
