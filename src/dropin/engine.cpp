@@ -113,8 +113,9 @@ bool user_binds_workers() {
 }
 
 /// Starts Tessera on this process's share of the node, if it is one of several of an MPI program.
-std::unique_ptr<Runtime> start_on_share() {
+std::unique_ptr<Runtime> start_on_share(const detail::DeviceChoice& devices) {
   RuntimeOptions options;
+  options.gpus = devices.gpus, options.cuda = devices.cuda, options.opencl = devices.opencl;
   const auto shared = detail::shared_with_ranks_of_node();
   options.node_part = shared.gpus.part, options.node_parts = shared.gpus.parts;
   if (shared.cores.parts <= 1 || user_binds_workers() || starpu_is_initialized() != 0)
@@ -129,11 +130,11 @@ std::unique_ptr<Runtime> start_on_share() {
       .get();
 }
 
-const char* start(bool need_gpus) {
+const char* start(const detail::DeviceChoice& devices, bool need_gpus) {
   auto& s = started();
   try {
     if (starpu_is_initialized() == 0) detail::require_threads(thread_count(need_gpus));
-    s.runtime = start_on_share();
+    s.runtime = start_on_share(devices);
     s.session = detail::session();
     if (need_gpus && s.session->machine().gpu_count() == 0)
       throw RuntimeError(s.session->unused_devices().empty() ? "the StarPU of this program uses no GPU"

@@ -3,6 +3,7 @@
 
 #include "blas/call.hpp"
 #include "blas/lapack_call.hpp"
+#include "common/device_choice.hpp"
 #include "common/overwrites.hpp"
 
 /// The interface between libtessera_blas.so, which programs load, and libtessera.so, which the former opens when a call
@@ -26,11 +27,12 @@ enum class Outcome {
 };
 
 struct Engine {
-  static constexpr int current_version = 5;
+  static constexpr int current_version = 6;
   int version;
   /// Starts the devices, and pauses them. Returns null, or the reason why they cannot be used. Call it only once.
+  /// @param devices    what the drop-in has read from the environment, which the program may have changed since then
   /// @param need_gpus  it is an error if no GPU can be used
-  const char* (*start)(bool need_gpus);
+  const char* (*start)(const detail::DeviceChoice& devices, bool need_gpus);
   /// The devices in words: "4 NVIDIA H200, 1 CPU worker".
   const char* (*devices)();
   DeviceRates (*rates)(char type);

@@ -234,7 +234,7 @@ std::unique_lock<std::mutex> Guest::start() {
       next = State::NotStarted;  // a task of the program; other threads may start the devices
     } else {
       const bool before = std::exchange(starts_here, true);
-      if (const char* refusal = engine->start(need_gpus); refusal != nullptr) why = refusal;
+      if (const char* refusal = engine->start(settings_.devices, need_gpus); refusal != nullptr) why = refusal;
       else stop_at_exit();
       starts_here = before;
     }
