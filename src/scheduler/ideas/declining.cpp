@@ -47,7 +47,7 @@ Faster faster_workers(const State& state, const Worker& worker, double own, cons
 std::size_t count_before(const State& state, const Faster& faster, const Task& task, std::size_t most) {
   std::size_t count = 0;
   for (const auto* worker : faster.workers) count += worker->popped.size();
-  if (count + state.waiting < most) return count;  // in whatever order they are
+  if (count + state.waiting < most) return count;  // all that wait are too few, so that none has to be compared
   const auto add = [&](const auto& tasks, auto task_in) {
     for (const auto& entry : tasks) {
       if (count >= most || !RunsBefore{}(task_in(entry), task)) return;
