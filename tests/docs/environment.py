@@ -27,10 +27,15 @@ def in_table():
         rows = parts[title] = []
         for macro, name, variable, kind, arguments, default, meaning in re.findall(
                 r'^(FIELD|VARIABLE)\((\w+), "(\w+)", (\w+)\((.*?)\),\s*"(.*?)",\s*"(.*?)"\)$', entries, re.MULTILINE | re.DOTALL):
-            rows.append((macro, name, variable, f"| `{variable}` | {values(kind, arguments)} | {default} | {meaning} |"))
+            rows.append((macro, name, variable, f"| `{variable}` | {values(kind, arguments)} | {default} | {in_one(meaning)} |"))
         if len(rows) != len(re.findall(r"^\w+\(", entries, re.MULTILINE)):
             sys.exit(f"variables.def: a row below '{title}' has another form")
     return parts
+
+
+def in_one(strings):
+    """C++ joins adjacent strings."""
+    return re.sub(r'"\n\s*"', "", strings)
 
 
 def values(kind, arguments):
