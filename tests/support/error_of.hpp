@@ -7,12 +7,12 @@
 
 namespace tessera::test {
 
-/// The message of the RuntimeError that an action throws; "" if it throws none.
+/// The message of the error that an action throws; "" if it throws none.
 template <typename Action>
 std::string error_of(Action&& action) {
   try {
     action();
-  } catch (const RuntimeError& error) {
+  } catch (const Error& error) {
     return error.what();
   }
   return "";
