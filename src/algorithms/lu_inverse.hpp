@@ -8,9 +8,9 @@
 #include <tessera/matrix.hpp>
 
 #include "codelets/codelet.hpp"
+#include "pivot_tiles.hpp"
 #include "runtime/session.hpp"
 #include "tile/ops.hpp"
-#include "unroll/pivot_tiles.hpp"
 
 namespace tessera::algorithms {
 
@@ -54,7 +54,10 @@ class LuInverse {
       const auto memory = sink_.temporary(L, A_.m() - first(j), A_.tile_n(j), sizeof(T));
       L.handle = memory.handle();
       split(j, L.handle);
-      for (Index k = A_.nt() - 1; k > j; k--) to_.gemm(T(-1), panel(k), L, T(1), panel(j), first(k) - first(j));
+      for (Index k = A_.nt() - 1; k > j; k--) {
+        L.first_row = static_cast<int>(first(k) - first(j));
+        to_.gemm(T(-1), panel(k), L, T(1), panel(j));
+      }
       L.rows = L.columns;  // its triangle is at the top
       to_.trsm(Side::Right, Op::NoTrans, to_.divisor(L, Uplo::Lower, Diag::Unit), T(1), panel(j));
     }

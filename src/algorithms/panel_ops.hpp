@@ -8,11 +8,11 @@
 #include <tessera/matrix.hpp>
 
 #include "codelets/codelet.hpp"
+#include "pivot_tiles.hpp"
+#include "row_exchanges.hpp"
 #include "runtime/session.hpp"
+#include "sinks/loader.hpp"
 #include "tile/ops.hpp"
-#include "unroll/loader.hpp"
-#include "unroll/pivot_tiles.hpp"
-#include "unroll/row_exchanges.hpp"
 
 namespace tessera::algorithms {
 
@@ -42,7 +42,7 @@ class PanelOps {
   double update_flops(Index k, Index j) const { return update_args(k, j).work.flops; }
 
   /// Requests all panels from the first to the last: `getrf` expects that they arrive in this order.
-  void request(unroll::Loader& loader) const {
+  void request(sinks::Loader& loader) const {
     for (Index j = 0; j < panels(); j++)
       for (Index i = 0; i < A_.mt(); i++) loader.load(A_.handle(i, j), owner(j));
   }
@@ -153,7 +153,7 @@ class PanelOps {
     const double flops =
         flops_per_multiply_add<T> * columns(k) * columns(j) * std::max(rows_from(k) - columns(k) / 2, 0.0);
     codelets::PanelUpdateArgs args{{flops, type_letter<T>}, first_in_tile(k), tiles_from(row_of(k)), blocked_};
-    args.work.moved = unroll::elements_moved(columns(k), A_.tile_n(j));
+    args.work.moved = elements_moved(columns(k), A_.tile_n(j));
     return args;
   }
 
@@ -167,7 +167,7 @@ class PanelOps {
   Sink& sink_;
   const Matrix<T>& A_;
   const detail::PivotTiles& pivots_;
-  unroll::RowExchanges<T, Sink> exchanges_{sink_, pivots_};
+  RowExchanges<T, Sink> exchanges_{sink_, pivots_};
   int gpus_;
   bool owned_, blocked_;
 };

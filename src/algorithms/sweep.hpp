@@ -5,11 +5,11 @@
 
 #include <tessera/matrix.hpp>
 
+#include "cores.hpp"
 #include "runtime/session.hpp"
 #include "tile/owners.hpp"
 #include "tile/tile.hpp"
 #include "tiling/plan.hpp"
-#include "unroll/core_columns.hpp"
 
 namespace tessera::algorithms {
 
@@ -94,7 +94,7 @@ class Sweep {
   Op op_;
   Diag diag_;
   bool forward_;
-  unroll::CoreColumns cores_;
+  CoreColumns cores_;
   tile::Owners owners_;  ///< of the tiles of X; columns are counted in the registered matrix, of which B may be a view
 };
 

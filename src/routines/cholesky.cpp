@@ -36,7 +36,7 @@ Info factorize(const Plan& plan, Uplo uplo, const Matrix<T>& A) {
     auto value = std::make_unique<codelets::InfoValue>();
     const auto& session = MatrixAccess::session(A);
     const tile::LowerView<T> lower(A, uplo, plan.grid);
-    unroll::Submitter submitter(session, A);
+    sinks::Submitter submitter(session, A);
     // The last task deletes it. If a submission fails, tasks may still use it, and it is lost.
     auto* const reported = value.release();
     const auto algorithm = [&](auto& to) { algorithms::potrf(to, lower, reported); };
@@ -136,7 +136,7 @@ void submit_solves(const Session& session, const Plan& plan, const Problem<T>& p
   const Uplo uplo = p.stored_uplo();
   for (const Op op : {first_solve(uplo, p.side()), second_solve(uplo, p.side())}) {
     const algorithms::Sweep<T> sweep(session, plan, p.side(), uplo, op, Diag::NonUnit, A, B);
-    unroll::Submitter submitter(session, B);
+    sinks::Submitter submitter(session, B);
     algorithms::submit<T>(session, submitter, [&](auto& to) { algorithms::trsm(to, sweep, T(1)); });
   }
 }

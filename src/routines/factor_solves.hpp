@@ -52,7 +52,7 @@ void submit_solves(const Session& session, const Plan& plan, const FactoredProbl
                    const Matrix<T>& B) {
   for (const auto& [factor, diag] : solves_with(op).steps) {
     const algorithms::Sweep<T> sweep(session, plan, p.side(), opposite_if(p.by_rows(), factor), op, diag, A, B);
-    unroll::Submitter submitter(session, B);
+    sinks::Submitter submitter(session, B);
     algorithms::submit<T>(session, submitter, [&](auto& to) { algorithms::trsm(to, sweep, T(1)); });
   }
 }

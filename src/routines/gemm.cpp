@@ -4,7 +4,9 @@
 #include <optional>
 #include <tuple>
 
-#include "codelets/codelet.hpp"
+#include "algorithms/distributed_product.hpp"
+#include "algorithms/products.hpp"
+#include "algorithms/sum.hpp"
 #include "compute.hpp"
 #include "conformable.hpp"
 #include "operands.hpp"
@@ -12,9 +14,6 @@
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "tiling/plan.hpp"
-#include "unroll/accumulate.hpp"
-#include "unroll/distributed_product.hpp"
-#include "unroll/scale.hpp"
 
 namespace tessera::detail {
 
@@ -40,40 +39,18 @@ ProcessBlocks process_blocks(const Matrix<T>& P, const Matrix<T>& Q, const Matri
 template <Scalar T>
 void unroll_product(const Session& session, const Plan& plan, std::optional<Uplo> uplo, T alpha, const Factor<T>& first,
                     const Factor<T>& second, T beta, const Matrix<T>& result, Region region) {
-  const auto P = first.view(), Q = second.view();
-  const auto submit = [&](auto& submitter, const unroll::Step& s, const unroll::Target<T>& target) {
-    const Index m = result.tile_m(s.i), n = result.tile_n(s.j), k = P.tile_n(s.k);
-    const unroll::Access x{P.handle(s.i, s.k), STARPU_R},
-        y{Q.handle(s.k / plan.panels.terms, s.j / plan.panels.columns), STARPU_R}, c{target.handle, target.mode};
-    if (target.on_diagonal) {
-      const int first_row = region.first_row(s.j, result.nb());
-      const double flops = trapezoid_flops<T>(*uplo, m, n, k, first_row);
-      const codelets::GemmtArgs<T> args{
-          {flops, type_letter<T>}, *uplo, first_row, first.op(), second.op(), alpha, target.beta};
-      submitter.submit(codelets::gemmt<T>(), {x, y, c}, args, target.owner, target.wanted_next);
-    } else {
-      const auto& tile = plan.tile;
-      const auto first_column = static_cast<int>(s.j % plan.panels.columns * tile.n),
-                 first_term = static_cast<int>(s.k % plan.panels.terms * tile.k);
-      const codelets::GemmArgs<T> args{{product_flops<T>(m, n, k), type_letter<T>},
-                                       first.op(),
-                                       second.op(),
-                                       alpha,
-                                       target.beta,
-                                       first_column,
-                                       first_term};
-      submitter.submit(codelets::gemm<T>(), {x, y, c}, args, target.owner, target.wanted_next);
-    }
-  };
+  const algorithms::Product<T> add{
+      alpha, {first.tiles, first.op()}, {second.tiles, second.op()}, plan.panels, plan.tile};
   const auto& share = MatrixAccess::grid(result).share();
-  if (!share.is_distributed() || uplo) return unroll::accumulate(session, plan, result, region, beta, false, submit);
+  if (!share.is_distributed() || uplo) return algorithms::submit_sum(session, plan, result, region, beta, false, add);
+  const auto P = first.view(), Q = second.view();
   const auto control = share.processes->control();
   const int gpus = session.machine().gpu_count();
   // A tile that is sent as one of A and as one of B cannot be released by chunks.
   const bool holds_back = control.holds_back && &MatrixAccess::grid(P) != &MatrixAccess::grid(Q);
-  unroll::accumulate_in_chunks(session, process_blocks(P, Q, result),
-                               control.by_columns ? OwnerGrid{1, std::max(gpus, 1)} : owner_grid(gpus), holds_back, P,
-                               Q, result, beta, submit);
+  algorithms::accumulate_in_chunks(session, process_blocks(P, Q, result),
+                                   control.by_columns ? OwnerGrid{1, std::max(gpus, 1)} : owner_grid(gpus), holds_back,
+                                   P, Q, result, beta, add);
 }
 
 template <Scalar T>
@@ -99,7 +76,7 @@ void submit_product(const TileCall<T>& call, std::optional<Uplo> uplo) {
   const auto result = C.stored();
   if (uplo) uplo = opposite_if(transposed, *uplo);
   const auto region = computed_tiles(at_c, uplo, result);
-  if (alpha == T{} || a.n() == 0) return unroll::submit_scale<T>(session, beta, result, region);
+  if (alpha == T{} || a.n() == 0) return algorithms::submit_scale<T>(session, beta, result, region);
 
   require_same_tiles(at_b, "rows", row_cut(b), "columns of op(A)", column_cut(a));
   require_same_tiles(at_c, "rows", row_cut(C), "rows of op(A)", row_cut(a));
@@ -143,7 +120,7 @@ void compute_product(const std::shared_ptr<Session>& session, const Plan& plan, 
   const auto region = computed_tiles(arguments::matrix_argument(call.routine, Member::C), uplo, c);
   name_operand(c, 'C');
   if (alpha == T{} || k == 0) {  // A and B are not read, and may be null
-    unroll::submit_scale<T>(*session, beta, c, region);
+    algorithms::submit_scale<T>(*session, beta, c, region);
     return c.wait();
   }
   const auto a = stored_operand(session, op_a, static_cast<const T*>(call.A), m, k, call.lda,

@@ -12,7 +12,7 @@
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "tile/processes.hpp"
-#include "unroll/pivot_tiles.hpp"
+#include "algorithms/pivot_tiles.hpp"
 
 namespace tessera {
 

@@ -42,7 +42,7 @@ void submit_inverse(const TriangleTask& task, const Plan& plan, Uplo uplo, Diag 
   const tile::LowerView<T> L(A, uplo, plan.grid);
   const auto invert = [&](auto& to) { algorithms::trtri(to, L, diag); };
   const auto multiply = [&](auto& to) { algorithms::lauum(to, L); };
-  unroll::Submitter submitter(session, A);
+  sinks::Submitter submitter(session, A);
   if (plan.load_first && MatrixAccess::grid(A).is_private()) {
     if (task.inverts) algorithms::load<T>(session, invert);
     else algorithms::load<T>(session, multiply);

@@ -14,9 +14,9 @@
 #include "lu_panels.hpp"
 #include "operands.hpp"
 #include "runtime/session.hpp"
-#include "unroll/pivot_tiles.hpp"
-#include "unroll/row_exchanges.hpp"
-#include "unroll/submit.hpp"
+#include "algorithms/pivot_tiles.hpp"
+#include "algorithms/row_exchanges.hpp"
+#include "sinks/submit.hpp"
 
 namespace tessera {
 
@@ -80,8 +80,8 @@ void laswp(const Matrix<T>& A, const Pivots& pivots, Index incx) {
   detail::name_operand(A, 'A');
   const auto& session = detail::MatrixAccess::session(A);
   const int gpus = session.machine().has_owners() ? session.machine().gpu_count() : 0;
-  unroll::Submitter submitter(session, A);
-  unroll::RowExchanges<T, unroll::Submitter> exchanges(submitter, tiles);
+  sinks::Submitter submitter(session, A);
+  algorithms::RowExchanges<T, sinks::Submitter> exchanges(submitter, tiles);
   for (Index j = 0; j < A.nt(); j++) {
     const int owner = gpus > 0 ? static_cast<int>(j % gpus) : -1;
     if (incx > 0) exchanges.exchange(A, j, 0, tiles.panels(), owner);

@@ -8,6 +8,7 @@
 #include <tessera/lapack.hpp>
 
 #include "algorithms/lu.hpp"
+#include "algorithms/pivot_tiles.hpp"
 #include "blas/shapes.hpp"
 #include "conformable.hpp"
 #include "exchange_rows.hpp"
@@ -18,10 +19,9 @@
 #include "operands.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
+#include "sinks/loader.hpp"
+#include "sinks/submit.hpp"
 #include "tiling/plan.hpp"
-#include "unroll/loader.hpp"
-#include "unroll/pivot_tiles.hpp"
-#include "unroll/submit.hpp"
 
 namespace tessera {
 
@@ -44,13 +44,14 @@ Submitted factorize(const Plan& plan, const Matrix<T>& A) {
     return result;
   }
   name_operand(A, 'A');
-  unroll::Submitter submitter(*session, A);
+  sinks::Submitter submitter(*session, A);
   // The last task deletes it. If a submission fails, tasks may still use it, and it is lost.
   auto* const value = new codelets::InfoValue;
-  algorithms::PanelOps<T, unroll::Submitter> to(*session, submitter, plan.grid.size(), A, *result.pivots);
+  algorithms::PanelOps<T, sinks::Submitter> to(*session, submitter, plan.grid.size(), A, *result.pivots);
   if (plan.load_first && MatrixAccess::grid(A).is_private()) {
-    unroll::Loader loader(*session);
+    sinks::Loader loader;
     to.request(loader);
+    loader.request(*session, sinks::LoadOn::FirstUser);
   }
   if (plan.load_first || !session->machine().has_owners()) algorithms::getrf(to, value);
   else algorithms::getrf_out_of_core(to, plan.together, value);
@@ -80,8 +81,8 @@ void submit_solve(Op op, const Matrix<T>& A, const PivotTiles& pivots, const Mat
   if (B.m() == 0 || B.n() == 0) return;
   name_operand(A, 'A'), name_operand(B, 'B');
   const auto& session = MatrixAccess::session(B);
-  unroll::Submitter submitter(session, B);
-  algorithms::PanelOps<T, unroll::Submitter> to(session, submitter, panels_of(A).grid.size(), A, pivots);
+  sinks::Submitter submitter(session, B);
+  algorithms::PanelOps<T, sinks::Submitter> to(session, submitter, panels_of(A).grid.size(), A, pivots);
   algorithms::getrs(to, op, B);
 }
 

@@ -7,6 +7,7 @@
 #include <tessera/lapack.hpp>
 
 #include "algorithms/lu_inverse.hpp"
+#include "algorithms/pivot_tiles.hpp"
 #include "blas/shapes.hpp"
 #include "conformable.hpp"
 #include "first_zero.hpp"
@@ -16,10 +17,9 @@
 #include "operands.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
+#include "sinks/loader.hpp"
+#include "sinks/submit.hpp"
 #include "tiling/plan.hpp"
-#include "unroll/loader.hpp"
-#include "unroll/pivot_tiles.hpp"
-#include "unroll/submit.hpp"
 
 namespace tessera {
 
@@ -33,11 +33,12 @@ template <Scalar T>
 void submit_lu_inverse(const Plan& plan, const Matrix<T>& A, const PivotTiles& pivots, const Outcome* outcome) {
   name_operand(A, 'A');
   const auto& session = MatrixAccess::session(A);
-  unroll::Submitter submitter(session, A);
-  algorithms::LuInverse<T, unroll::Submitter> inverse(session, submitter, plan.grid.size(), A);
+  sinks::Submitter submitter(session, A);
+  algorithms::LuInverse<T, sinks::Submitter> inverse(session, submitter, plan.grid.size(), A);
   if (plan.load_first && MatrixAccess::grid(A).is_private()) {
-    unroll::Loader loader(session);
-    algorithms::LuInverse<T, unroll::Loader>(session, loader, plan.grid.size(), A).invert();
+    sinks::Loader loader;
+    algorithms::LuInverse<T, sinks::Loader>(session, loader, plan.grid.size(), A).invert();
+    loader.request(session, sinks::LoadOn::FirstUser);
   }
   // The last task deletes it. If a submission fails, tasks may still use it, and it is lost.
   auto* const value = outcome != nullptr ? new codelets::InfoValue : nullptr;

@@ -52,7 +52,7 @@ Unpivoted factorize_unpivoted(const Plan& plan, Uplo unit, const Matrix<T>& A, b
     measured = {growth.get(), result.growth->handle()};
   }
   const tile::FullView<T> tiles(A, plan.grid);
-  unroll::Submitter submitter(*session, A);
+  sinks::Submitter submitter(*session, A);
   // The last tasks delete them. If a submission fails, tasks may still use them, and they are lost.
   auto* const reported = info.release();
   static_cast<void>(growth.release());

@@ -12,7 +12,7 @@
 #include "conformable.hpp"
 #include "tile/tile_grid.hpp"
 #include "tiling/plan.hpp"
-#include "unroll/pivot_tiles.hpp"
+#include "algorithms/pivot_tiles.hpp"
 
 /// What the routines on panels share.
 namespace tessera::detail {

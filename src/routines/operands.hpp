@@ -12,10 +12,10 @@
 #include "blas/call.hpp"
 #include "common/symmetry.hpp"
 #include "conformable.hpp"
+#include "sinks/dump.hpp"
 #include "tile/tile_grid.hpp"
 #include "tiling/plan.hpp"
 #include "tiling/region.hpp"
-#include "unroll/dump.hpp"
 
 /// Combines views with options: which stored tiles an operand has, and how a tile operation uses them.
 namespace tessera::detail {
@@ -82,19 +82,6 @@ void require_operation(const arguments::MatrixArgument& which, const Factor<T>& 
   if (factor.conjugate && !factor.transpose) refuse_conjugate(which);
 }
 
-/// Real floating-point operations of an m×k by k×n product.
-template <Scalar T>
-double product_flops(Index m, Index n, Index k) {
-  return flops_per_multiply_add<T> * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-}
-
-/// Real floating-point operations, with k terms an element, of the part of an m×n tile that lies in a triangle.
-/// @param first_row  row at which the diagonal enters the tile
-template <Scalar T>
-double trapezoid_flops(Uplo uplo, Index m, Index n, Index k, Index first_row) {
-  return flops_per_multiply_add<T> * codelets::trapezoid_elements(uplo, m, n, first_row) * static_cast<double>(k);
-}
-
 /// The tiles of C, or of one triangle of C, that are computed.
 /// @param uplo  the triangle of C as stored; without it, all of C
 /// @throws ShapeError if, for a triangle, the rows of a tile are not a multiple of its columns
@@ -122,7 +109,7 @@ template <Scalar T>
 void name_operand(const Matrix<T>& A, char letter) {
   auto& grid = MatrixAccess::grid(A);
   grid.call(letter);
-  if (auto* const dump = unroll::Dump::active()) dump->name(grid);
+  if (auto* const dump = sinks::Dump::active()) dump->name(grid);
 }
 
 /// Registers the output of a pointer routine, in tiles of `plan`.

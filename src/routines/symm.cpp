@@ -3,7 +3,9 @@
 #include <memory>
 #include <tuple>
 
-#include "codelets/codelet.hpp"
+#include "algorithms/products.hpp"
+#include "algorithms/sum.hpp"
+#include "algorithms/symmetric_panels.hpp"
 #include "common/symmetry.hpp"
 #include "compute.hpp"
 #include "conformable.hpp"
@@ -12,9 +14,6 @@
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "tiling/plan.hpp"
-#include "unroll/accumulate.hpp"
-#include "unroll/scale.hpp"
-#include "unroll/symmetric_panels.hpp"
 
 namespace tessera::detail {
 
@@ -22,38 +21,14 @@ namespace {
 
 using blas::Member;
 
-template <Scalar T, bool hermitian>
-starpu_codelet& diagonal_codelet() {
-  if constexpr (hermitian) return codelets::hemm<T>();
-  else return codelets::symm<T>();
-}
-
 /// C ← α S B + β C (from_left) or α B S + β C, of which the triangle of S is stored. `factor` is B.
 /// @param plan  for the tiles of C
 template <Scalar T, bool hermitian>
 void unroll_symmetric(const Session& session, const Plan& plan, bool from_left, Uplo triangle, T alpha,
                       const Matrix<T>& S, const Matrix<T>& factor, T beta, const Matrix<T>& result) {
-  unroll::accumulate(
-      session, plan, result, Part::All, beta, false,
-      [&](auto& submitter, const unroll::Step& s, const unroll::Target<T>& target) {
-        const Index i = from_left ? s.i : s.k, k = from_left ? s.k : s.j;  // the tile of A
-        const bool transposed = (triangle == Uplo::Lower) == (i < k);
-        const unroll::Access a{transposed ? S.handle(k, i) : S.handle(i, k), STARPU_R};
-        const unroll::Access b{from_left ? factor.handle(k, s.j) : factor.handle(s.i, i), STARPU_R};
-        const unroll::Access c{target.handle, target.mode};
-        const codelets::Work work{product_flops<T>(result.tile_m(s.i), result.tile_n(s.j), S.tile_m(s.k)),
-                                  type_letter<T>};
-        if (i == k) {
-          const codelets::SymmArgs<T> args{work, from_left ? Side::Left : Side::Right, triangle, alpha, target.beta};
-          submitter.submit(diagonal_codelet<T, hermitian>(), {a, b, c}, args, target.owner, target.wanted_next);
-        } else {
-          const Op op = transposed ? codelets::symmetry<hermitian> : Op::NoTrans;
-          const codelets::GemmArgs<T> args{work, from_left ? op : Op::NoTrans, from_left ? Op::NoTrans : op, alpha,
-                                           target.beta};
-          submitter.submit(codelets::gemm<T>(), {from_left ? a : b, from_left ? b : a, c}, args, target.owner,
-                           target.wanted_next);
-        }
-      });
+  const algorithms::SymmetricProduct<T, hermitian> add{
+      alpha, from_left ? Side::Left : Side::Right, {S, triangle}, {factor, Op::NoTrans}};
+  algorithms::submit_sum(session, plan, result, Part::All, beta, false, add);
 }
 
 template <Scalar T, bool hermitian>
@@ -75,7 +50,7 @@ void submit_symmetric(const TileCall<T>& call) {
   const auto& session = MatrixAccess::session(C);
   const T alpha = conjugated_if<T>(is_conjugated(C), call.alpha), beta = conjugated_if<T>(is_conjugated(C), call.beta);
   name_operand(A, 'A'), name_operand(B, 'B'), name_operand(C, 'C');
-  if (alpha == T{}) return unroll::submit_scale<T>(session, beta, C.stored());
+  if (alpha == T{}) return algorithms::submit_scale<T>(session, beta, C.stored());
 
   if (B.op() != C.op())
     throw ArgumentError(at_b.routine, at_b.position, at_b.name,
@@ -107,7 +82,7 @@ void compute_symmetric_of(const std::shared_ptr<Session>& session, const Plan& p
   const auto c = private_output(session, plan, static_cast<T*>(call.C), m, n, call.ldc);
   name_operand(c, 'C');
   if (alpha == T{}) {  // A and B are not read, and may be null
-    unroll::submit_scale<T>(*session, beta, c);
+    algorithms::submit_scale<T>(*session, beta, c);
     return c.wait();
   }
   const auto a = stored_triangle(session, call.uplo, static_cast<const T*>(call.A), call.order(), call.lda,
@@ -115,7 +90,7 @@ void compute_symmetric_of(const std::shared_ptr<Session>& session, const Plan& p
   const auto b =
       MatrixAccess::matrix(session, static_cast<const T*>(call.B), m, n, call.ldb, {plan.tile.m, plan.tile.n});
   name_operand(a, 'A'), name_operand(b, 'B');
-  if (panels) unroll::submit_symmetric_panels<T, hermitian>(*session, plan, call.uplo, alpha, a, b, beta, c);
+  if (panels) algorithms::submit_symmetric_panels<hermitian>(*session, plan, call.uplo, alpha, a, b, beta, c);
   else unroll_symmetric<T, hermitian>(*session, plan, side == Side::Left, call.uplo, alpha, a, b, beta, c);
   c.wait();
 }

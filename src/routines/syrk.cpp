@@ -5,7 +5,8 @@
 #include <optional>
 #include <tuple>
 
-#include "codelets/codelet.hpp"
+#include "algorithms/products.hpp"
+#include "algorithms/sum.hpp"
 #include "common/symmetry.hpp"
 #include "compute.hpp"
 #include "conformable.hpp"
@@ -14,8 +15,6 @@
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "tiling/plan.hpp"
-#include "unroll/accumulate.hpp"
-#include "unroll/scale.hpp"
 
 namespace tessera::detail {
 
@@ -23,54 +22,17 @@ namespace {
 
 using blas::Member;
 
-/// Submits the task of one term for a tile on the diagonal.
-/// @param b  null for rank k
-template <Scalar T, bool hermitian>
-void submit_update_of_diagonal(auto& submitter, const codelets::Work& work, Uplo uplo, int first_row, Op op, T alpha,
-                               const unroll::Access& a, const unroll::Access* b, const unroll::Target<T>& target) {
-  const unroll::Access c{target.handle, target.mode};
-  if (b == nullptr) {
-    const codelets::SyrkArgs<T> args{work, uplo, first_row, op, alpha, target.beta};
-    if constexpr (hermitian) submitter.submit(codelets::herk<T>(), {a, c}, args, target.owner, target.wanted_next);
-    else submitter.submit(codelets::syrk<T>(), {a, c}, args, target.owner, target.wanted_next);
-  } else {
-    const codelets::Syr2kArgs<T> args{work, uplo, first_row, op, alpha, target.beta};
-    if constexpr (hermitian) submitter.submit(codelets::her2k<T>(), {a, *b, c}, args, target.owner, target.wanted_next);
-    else submitter.submit(codelets::syr2k<T>(), {a, *b, c}, args, target.owner, target.wanted_next);
-  }
-}
-
 /// One triangle of C ← α op(A) op(A)ᵀ + β C, or of C ← α op(A) op(B)ᵀ + α op(B) op(A)ᵀ + β C. Hermitian updates have ᴴ
 /// for ᵀ, and ᾱ in the second term.
 /// @param plan    for the tiles of C
 /// @param two     rank 2k
 /// @param second  op(B), or again op(A)
 template <Scalar T, bool hermitian>
-void unroll_update(const Session& session, const Plan& plan, bool two, Uplo triangle, T alpha, const Factor<T>& first,
+void unroll_update(const Session& session, const Plan& plan, bool two, T alpha, const Factor<T>& first,
                    const Factor<T>& second, T beta, const Matrix<T>& result, Region region) {
-  const auto P = first.view(), Q = second.view();
-  const Op op_first = first.op(), op_second = codelets::other_factor<hermitian>(op_first);
-  unroll::accumulate(
-      session, plan, result, region, beta, hermitian,
-      [&](auto& submitter, const unroll::Step& s, const unroll::Target<T>& target) {
-        const Index m = result.tile_m(s.i), n = result.tile_n(s.j), k = P.tile_n(s.k);
-        const int first_row = region.first_row(s.j, result.nb());
-        const auto term = [&](T factor, const Matrix<T>& X, const Matrix<T>& Y, const unroll::Target<T>& to) {
-          const codelets::GemmArgs<T> args{
-              {product_flops<T>(m, n, k), type_letter<T>}, op_first, op_second, factor, to.beta, first_row};
-          const unroll::Access x{X.handle(s.i, s.k), STARPU_R}, y{Y.handle(s.j / region.across, s.k), STARPU_R};
-          submitter.submit(codelets::gemm<T>(), {x, y, {to.handle, to.mode}}, args, to.owner, to.wanted_next);
-        };
-        if (target.on_diagonal) {
-          const double flops = trapezoid_flops<T>(triangle, m, n, k, first_row);
-          const codelets::Work work{two ? 2 * flops : flops, type_letter<T>};
-          const unroll::Access a{P.handle(s.i, s.k), STARPU_R}, b{Q.handle(s.i, s.k), STARPU_R};
-          return submit_update_of_diagonal<T, hermitian>(submitter, work, triangle, first_row, op_first, alpha, a,
-                                                         two ? &b : nullptr, target);
-        }
-        term(alpha, P, Q, target);
-        if (two) term(conjugated_if<T>(hermitian, alpha), Q, P, target.again());
-      });
+  const algorithms::RankUpdate<T, hermitian> add{
+      alpha, two, {first.tiles, first.op()}, {second.tiles, first.op()}, region.across};
+  algorithms::submit_sum(session, plan, result, region, beta, hermitian, add);
 }
 
 template <Scalar T, bool hermitian>
@@ -98,7 +60,7 @@ void submit_update(const TileCall<T>& call) {
   const auto& session = MatrixAccess::session(C);
   name_operand(A, 'A'), name_operand(C, 'C');
   if (two) name_operand(*call.B, 'B');
-  if (alpha == T{} || P.n() == 0) return unroll::submit_scale<T>(session, beta, result, region, hermitian);
+  if (alpha == T{} || P.n() == 0) return algorithms::submit_scale<T>(session, beta, result, region, hermitian);
 
   require_same_tiles(at_b, "rows", row_cut(Q), "the rows of op(A)", row_cut(P));
   require_same_tiles(at_b, "columns", column_cut(Q), "the columns of op(A)", column_cut(P));
@@ -112,7 +74,7 @@ void submit_update(const TileCall<T>& call) {
     throw ArgumentError(at_b.routine, at_b.position, at_b.name,
                         "must be seen through the same transpose as A: B would have to be transposed");
   const auto plan = plan_of<T>(session.machine(), result, region, P);
-  unroll_update<T, hermitian>(session, plan, two, triangle, alpha, first, second, beta, result, region);
+  unroll_update<T, hermitian>(session, plan, two, alpha, first, second, beta, result, region);
 }
 
 bool is_rank_2k(const blas::Call& call) { return call.shape() == blas::Shape::rank_2k; }
@@ -137,7 +99,7 @@ void compute_update_of(const std::shared_ptr<Session>& session, const Plan& plan
   const auto region = computed_tiles<T>(arguments::matrix_argument(call.routine, Member::C), uplo, c);
   name_operand(c, 'C');
   if (alpha == T{} || k == 0) {  // A and B are not read, and may be null
-    unroll::submit_scale<T>(*session, beta, c, region, hermitian);
+    algorithms::submit_scale<T>(*session, beta, c, region, hermitian);
     return c.wait();
   }
   const auto a = stored_operand(session, op, static_cast<const T*>(call.A), n, k, call.lda, {plan.tile.m, plan.tile.k});
@@ -145,8 +107,7 @@ void compute_update_of(const std::shared_ptr<Session>& session, const Plan& plan
   if (two) b = stored_operand(session, op, static_cast<const T*>(call.B), n, k, call.ldb, {plan.tile.m, plan.tile.k});
   name_operand(a, 'A');
   if (b) name_operand(*b, 'B');
-  unroll_update<T, hermitian>(*session, plan, two, uplo, alpha, Factor<T>(a, op), Factor<T>(b ? *b : a, op), beta, c,
-                              region);
+  unroll_update<T, hermitian>(*session, plan, two, alpha, Factor<T>(a, op), Factor<T>(b ? *b : a, op), beta, c, region);
   c.wait();
 }
 

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "algorithms/run.hpp"
+#include "algorithms/sum.hpp"
 #include "algorithms/triangular.hpp"
+#include "algorithms/triangular_panels.hpp"
 #include "compute.hpp"
 #include "conformable.hpp"
 #include "operands.hpp"
@@ -12,8 +14,6 @@
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "tiling/plan.hpp"
-#include "unroll/scale.hpp"
-#include "unroll/triangular_panels.hpp"
 
 namespace tessera::detail {
 
@@ -24,7 +24,7 @@ namespace {
 template <Scalar T>
 void unroll_triangular(const Session& session, bool inverse, const algorithms::Sweep<T>& sweep, T alpha,
                        const Matrix<T>& B) {
-  unroll::Submitter submitter(session, B);
+  sinks::Submitter submitter(session, B);
   algorithms::submit<T>(session, submitter, [&](auto& to) {
     if (inverse) algorithms::trsm(to, sweep, alpha);
     else algorithms::trmm(to, sweep, alpha);
@@ -49,7 +49,7 @@ void submit_triangular(const TileCall<T>& call) {
   const T alpha = conjugated_if<T>(conjugate, call.alpha);
   const auto X = B.stored();
   name_operand(A, 'A'), name_operand(B, 'B');
-  if (alpha == T{}) return unroll::submit_scale<T>(session, T{}, X);
+  if (alpha == T{}) return algorithms::submit_scale<T>(session, T{}, X);
 
   require_same_tiles(at_a, "rows", row_cut(A), "its columns", column_cut(A));
   require_same_tiles(at_b, left ? "rows" : "columns", left ? row_cut(B) : column_cut(B), "A", row_cut(A));
@@ -94,7 +94,7 @@ void compute_triangular(const std::shared_ptr<Session>& session, const Plan& pla
   const auto b = private_output<T>(session, plan, call);
   name_operand(b, 'B');
   if (alpha == T{}) {  // A is not read, and may be null
-    unroll::submit_scale<T>(*session, T{}, b);
+    algorithms::submit_scale<T>(*session, T{}, b);
     return b.wait();
   }
   const bool panels = plan.panels.exist(), inverse = call.routine == blas::Routine::trsm;
@@ -102,7 +102,7 @@ void compute_triangular(const std::shared_ptr<Session>& session, const Plan& pla
                                  {panels ? plan.tile.m : plan.tile.k, plan.tile.k});
   name_operand(a, 'A');
   if (panels) {
-    unroll::TriangularPanels<T>(*session, plan, call.uplo, call.diag, inverse, alpha, a, b).submit();
+    algorithms::submit_triangular_panels(*session, plan, inverse, call.uplo, call.diag, alpha, a, b);
   } else {
     const algorithms::Sweep<T> sweep(*session, plan, call.side, call.uplo, call.op_a, call.diag, a, b);
     unroll_triangular(*session, inverse, sweep, alpha, b);

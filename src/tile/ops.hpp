@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "codelets/codelet.hpp"
 #include "codelets/sum_slots.hpp"
+#include "product_ops.hpp"
 #include "runtime/session.hpp"
 #include "tile.hpp"
 
@@ -24,13 +26,15 @@ inline bool is_blocked(const detail::Session& session, Index order) {
   return session.machine().has_cuda() && order > codelets::diagonal_block;
 }
 
+/// Rows of a matrix.
+struct PanelRows {
+  Index first, count;
+};
+
 /// The operations on tiles, as an algorithm writes them. Each becomes a task of the sink: the codelet and its
 /// arguments, its tiles with their access modes, its flops, and the GPU that owns its result.
-///
-/// An operation on the adjoint of a stored tile becomes the operation on the stored tile that has the same effect.
-/// @tparam Sink  a Submitter or a Loader
 template <Scalar T, typename Sink>
-class Ops {
+class Ops : public ProductOps<T, Sink> {
  public:
   /// A tile on the diagonal of a triangular matrix, as a factor whose inverse is applied to others.
   struct Divisor {
@@ -40,31 +44,12 @@ class Ops {
     typename Sink::Temporary inverses;  ///< of its diagonal blocks; no tile where they are not used
   };
 
-  Ops(const detail::Session& session, Sink& sink) : session_(session), sink_(sink) {}
-
-  /// C ← α X Y + β C
-  /// @param first_term  the row of Y at which the product begins, if Y has more rows than X has columns
-  /// @pre  if C is an adjoint, α and β are real
-  void gemm(T alpha, const Tile& X, const Tile& Y, T beta, const Tile& C, Index first_term = 0) {
-    const bool transposed = C.op != Op::NoTrans;
-    const Tile A = transposed ? adjoint<T>(Y) : X, B = transposed ? adjoint<T>(X) : Y;
-    const double flops = flops_per_multiply_add<T> * C.elements() * static_cast<double>(X.n());
-    sink_.step(X.column());
-    sink_.submit(codelets::gemm<T>(), {A.read(), B.read(), {C.handle, STARPU_RW}},
-                 codelets::GemmArgs<T>{work(flops), A.op, B.op, alpha, beta, 0, static_cast<int>(first_term)}, C.owner);
-  }
+  using ProductOps<T, Sink>::ProductOps;
 
   /// The triangle of C that is stored ← α X Xᴴ + β C. C is on the diagonal.
-  void herk(Real<T> alpha, const Tile& X, Real<T> beta, const Tile& C, Uplo stored) {
-    const auto order = static_cast<double>(C.rows);
-    const double flops = flops_per_multiply_add<T> / 2 * order * order * static_cast<double>(X.n());
-    auto& codelet = [&]() -> starpu_codelet& {
-      if constexpr (is_complex<T>) return codelets::herk<T>();
-      else return codelets::syrk<T>();
-    }();
-    sink_.step(X.column());
-    sink_.submit(codelet, {X.read(), {C.handle, STARPU_RW}},
-                 codelets::SyrkArgs<T>{work(flops), stored, 0, X.op, T(alpha), T(beta)}, C.owner);
+  void herk(Real<T> alpha, const Tile& X, Real<T> beta, Tile C, Uplo stored) {
+    C.part = codelets::part_of(stored);
+    this->template rank_k<is_complex<T>>(T(alpha), X, T(beta), C);
   }
 
   /// A ← its Cholesky factor, in the triangle that is stored.
@@ -127,6 +112,40 @@ class Ops {
     sink_.submit(codelets::trmm<T>(), {A.read(), {X.handle, STARPU_RW}}, args, X.owner);
   }
 
+  /// Makes a triangle in a panel of A, which has all of its rows, a divisor.
+  /// @param first  the row in which its diagonal begins
+  Divisor panel_divisor(const Tile& A, Index first, Uplo stored, Diag diag, bool blocked) {
+    return {A, stored, diag, blocked ? diagonal_blocks(A, first, stored, diag) : typename Sink::Temporary{}};
+  }
+  /// What trsm or trmm with a triangular A on the left, in panels of full height, has of one of these and one of X: see
+  /// codelets::trsm_panel.
+  /// @param A        a panel; for a blocked trsm, with the inverses of its diagonal blocks
+  /// @param blocked  whether GPUs compute by blocks, see `is_blocked`
+  /// @param first    the row of the matrix in which its diagonal begins
+  /// @param next     the rows of the step that comes next for X; none if this is the last one
+  /// @param sum      of the rows of this step of X, then of those of the next step; nothing before the first one
+  void triangular_panel(bool inverse, const Divisor& A, bool blocked, Index first, T alpha, const Tile& X,
+                        PanelRows next, std::optional<Real<T>*>& sum) {
+    sink_.step(A.tile.j);
+    if (!sum) sum = blocked ? inspect(X) : nullptr;
+    Real<T>* const next_sum =
+        blocked && next.count > 0 && sink_.runs(X.handle) ? codelets::sum_slots::take<T>() : nullptr;
+    const auto order = static_cast<double>(A.tile.columns),
+               others = static_cast<double>(A.uplo == Uplo::Lower ? A.tile.rows - first - A.tile.columns : first);
+    const double flops = flops_per_multiply_add<T> * (order / 2 + others) * order * static_cast<double>(X.columns);
+    const codelets::TriangularPanelArgs<T> args{
+        {work(flops), Side::Left, A.uplo, Op::NoTrans, A.diag, alpha, blocked, *sum},
+        static_cast<int>(first),
+        static_cast<int>(next.first),
+        static_cast<int>(next.count),
+        next_sum};
+    const Access a = A.tile.read(), x{X.handle, STARPU_RW};
+    auto& codelet = inverse ? codelets::trsm_panel<T>() : codelets::trmm_panel<T>();
+    if (A.inverses.handle() != nullptr) sink_.submit(codelet, {a, x, {A.inverses.handle(), STARPU_R}}, args, X.owner);
+    else sink_.submit(codelet, {a, x}, args, X.owner);
+    sum = next_sum;
+  }
+
   /// The triangle A ← A⁻¹
   void trtri(const Divisor& A) {
     const bool blocked = is_blocked(A.tile);
@@ -162,7 +181,8 @@ class Ops {
   }
 
  private:
-  static codelets::Work work(double flops) { return {flops, type_letter<T>}; }
+  using ProductOps<T, Sink>::work, ProductOps<T, Sink>::session_, ProductOps<T, Sink>::sink_;
+
   static double sixth_of_cube(const Tile& A) {
     const auto order = static_cast<double>(A.rows);
     return flops_per_multiply_add<T> / 6 * order * order * order;
@@ -219,9 +239,6 @@ class Ops {
     sink_.step(A.i);
     sink_.submit(codelet, std::span<const Access>(accesses), args, A.owner);
   }
-
-  const detail::Session& session_;
-  Sink& sink_;
 };
 
 }  // namespace tessera::tile

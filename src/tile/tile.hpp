@@ -6,6 +6,7 @@
 #include <tessera/matrix.hpp>
 
 #include "common/symmetry.hpp"
+#include "common/triangle.hpp"
 #include "tile_grid.hpp"
 
 namespace tessera::tile {
@@ -22,7 +23,8 @@ struct Access {
 template <Scalar T>
 inline constexpr Op adjoint_op = codelets::symmetry<is_complex<T>>;
 
-/// A tile as an algorithm sees it: as it is stored, or its transpose, or its conjugate transpose.
+/// A tile as an algorithm sees it: as it is stored, or its transpose, or its conjugate transpose. It is a value. What
+/// is said about it needs no registered memory.
 struct Tile {
   starpu_data_handle_t handle;
   const detail::TileGrid* grid;
@@ -30,7 +32,13 @@ struct Tile {
   Index rows, columns;  ///< as stored
   int owner;            ///< index of the GPU that runs the tasks that write it, or -1
   Op op = Op::NoTrans;
+  int first_row = 0, first_column = 0;         ///< of a second factor: where the part of it begins that is multiplied
+  codelets::Part part = codelets::Part::All;   ///< of a result: what is computed of it
+  int diagonal = 0;                            ///< if that is a triangle: the row in which the diagonal enters the tile
+  bool keeps_rest = true;                      ///< whether elements outside this part must survive
+  starpu_data_handle_t wanted_next = nullptr;  ///< prefetched, when its link is idle, to where a task has written this
 
+  bool is_whole() const noexcept { return part == codelets::Part::All; }
   Index n() const noexcept { return op == Op::NoTrans ? columns : rows; }
   /// Its tile column in the matrix as the algorithm sees it.
   Index column() const noexcept { return op == Op::NoTrans ? j : i; }

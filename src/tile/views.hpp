@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
+#include <utility>
+
 #include <tessera/matrix.hpp>
 
 #include "owners.hpp"
 #include "tile.hpp"
 #include "tiling/region.hpp"
+#include "tiling/triangle_owners.hpp"
 
 /// A matrix as an algorithm sees it: its tiles, with their owners.
+///
+/// The views of a product take any matrix M for which `tile_of` is defined: so an algorithm can be read before there is
+/// a registered one.
 namespace tessera::tile {
 
 /// A matrix as it is stored.
@@ -51,6 +58,96 @@ class LowerView {
   const Matrix<T>& A_;
   Uplo stored_;
   Owners owners_;
+};
+
+/// op(A), a factor of a product.
+template <Scalar T, typename M = Matrix<T>>
+class FactorView {
+ public:
+  /// @param A  as stored
+  FactorView(const M& A, Op op) : A_(A), op_(op) {}
+
+  Op op() const noexcept { return op_; }
+  Tile operator()(Index i, Index j) const {
+    return op_ == Op::NoTrans ? tile_of(A_, i, j, -1) : tile_of(A_, j, i, -1, op_);
+  }
+
+ private:
+  M A_;
+  Op op_;
+};
+
+/// A symmetric or Hermitian matrix, of which a triangle is stored.
+template <Scalar T, bool hermitian, typename M = Matrix<T>>
+class SymmetricView {
+ public:
+  SymmetricView(const M& A, Uplo stored) : A_(A), stored_(stored) {}
+
+  Uplo stored() const noexcept { return stored_; }
+  Tile operator()(Index i, Index j) const {
+    if (i == j || (stored_ == Uplo::Lower) == (i > j)) return tile_of(A_, i, j, -1);
+    return tile_of(A_, j, i, -1, codelets::symmetry<hermitian>);
+  }
+
+ private:
+  M A_;
+  Uplo stored_;
+};
+
+/// The tiles of a result that are computed: all, or those of a triangle.
+template <Scalar T, typename M = Matrix<T>>
+class ResultView {
+ public:
+  /// @param C           as stored
+  /// @param keeps_rest  whether the elements outside the triangle must survive in tiles on the diagonal
+  ResultView(const M& C, Region region, Owners owners, bool keeps_rest)
+      : C_(C), region_(region), owners_(std::move(owners)), keeps_rest_(keeps_rest) {}
+  /// The same for a registered matrix.
+  ResultView(const detail::Session& session, detail::OwnerGrid gpus, const Matrix<T>& C, Region region)
+      : ResultView(C, region, tile::owners(session, gpus, C, region),
+                   !detail::MatrixAccess::grid(C).copies_only_a_triangle()) {}  // copies leave the rest alone
+
+  Index mt() const noexcept { return C_.mt(); }
+  Index nt() const noexcept { return C_.nt(); }
+  const Region& region() const noexcept { return region_; }
+  const Owners& owners() const noexcept { return owners_; }
+  Tile operator()(Index i, Index j) const {
+    Tile tile = tile_of(C_, i, j, owners_.of(i, j));
+    if (region_.on_diagonal(i, j)) tile.part = region_.part;
+    tile.diagonal = region_.first_row(j, C_.nb());
+    tile.keeps_rest = keeps_rest_;
+    return tile;
+  }
+
+ private:
+  M C_;
+  Region region_;
+  Owners owners_;
+  bool keeps_rest_;
+};
+
+/// A matrix in panels of full height, which GPUs own in turn, or, of a triangle, such that all load as much.
+template <Scalar T, typename M = Matrix<T>>
+class PanelView {
+ public:
+  /// @param gpus  0: no panel has an owner
+  PanelView(const M& A, Index gpus) : A_(A), gpus_(gpus) {}
+  PanelView(const M& A, Index gpus, Uplo stored) : A_(A), gpus_(gpus) {
+    if (gpus > 0) of_triangle_.emplace(stored, A.n(), A.nb(), gpus);
+  }
+
+  Index count() const noexcept { return A_.nt(); }
+  Index width() const noexcept { return A_.nb(); }
+  Index first(Index j) const noexcept { return j * A_.nb(); }
+  Tile operator()(Index j) const {
+    const int owner = of_triangle_ ? of_triangle_->of(j) : gpus_ > 0 ? static_cast<int>(j % gpus_) : -1;
+    return tile_of(A_, 0, j, owner);
+  }
+
+ private:
+  M A_;
+  Index gpus_;
+  std::optional<detail::TriangleOwners> of_triangle_;
 };
 
 }  // namespace tessera::tile

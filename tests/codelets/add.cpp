@@ -7,7 +7,7 @@
 #include "runtime/session.hpp"
 #include "support/operands.hpp"
 #include "support/tiled.hpp"
-#include "unroll/submit.hpp"
+#include "sinks/submit.hpp"
 
 namespace tessera::test::add_cpp {
 namespace {
@@ -20,7 +20,7 @@ void add(const HostMatrix<T>& D, Part part, int first_row, T beta, HostMatrix<T>
   const auto d = tiled(D, whole), c = tiled(C, whole);
   const codelets::AddArgs<T> args{
       {static_cast<double>(D.m() * D.n()), type_letter<T>}, part, first_row, real_diagonal, beta};
-  unroll::Submitter(*detail::session(), c)
+  sinks::Submitter(*detail::session(), c)
       .submit(codelets::add<T>(), {{d.handle(0, 0), STARPU_R}, {c.handle(0, 0), STARPU_RW}}, args, -1);
   c.wait();
 }

@@ -11,7 +11,7 @@
 #include "runtime/session.hpp"
 #include "support/operands.hpp"
 #include "support/tiled.hpp"
-#include "unroll/submit.hpp"
+#include "sinks/submit.hpp"
 
 namespace tessera::test::inspect_cpp {
 namespace {
@@ -45,7 +45,7 @@ Real<T> inspected(HostMatrix<T>& C) {
   auto* const slot = sum_slots::take<T>();
   auto* const sum = slot != nullptr ? slot : &memory;
   const codelets::InspectArgs<T> args{{static_cast<double>(C.m() * C.n()), type_letter<T>}, sum};
-  unroll::Submitter(*session, c).submit(codelets::inspect<T>(), {{c.handle(0, 0), STARPU_RW}}, args, -1);
+  sinks::Submitter(*session, c).submit(codelets::inspect<T>(), {{c.handle(0, 0), STARPU_RW}}, args, -1);
   c.wait();
   const Real<T> result = *sum;
   sum_slots::give_back(slot);

@@ -16,8 +16,8 @@
 #include "support/runtime.hpp"
 #include "support/tested_types.hpp"
 #include "tiling/plan.hpp"
-#include "unroll/pivot_tiles.hpp"
-#include "unroll/submit.hpp"
+#include "algorithms/pivot_tiles.hpp"
+#include "sinks/submit.hpp"
 
 namespace tessera::test {
 namespace {
@@ -196,8 +196,8 @@ TYPED_TEST(Lu, WorksOnAllTilesAndInBothOrders) {
           const auto outcome = std::make_shared<detail::Outcome>(session);
           const auto plan = detail::plan_panels<T>(session->machine(), m, n, {rows, panel, panel});
           {
-            unroll::Submitter submitter(*session, a);
-            algorithms::PanelOps<T, unroll::Submitter> to(*session, submitter, plan.grid.size(), a, tiles);
+            sinks::Submitter submitter(*session, a);
+            algorithms::PanelOps<T, sinks::Submitter> to(*session, submitter, plan.grid.size(), a, tiles);
             if (together == 0) algorithms::getrf(to, value);
             else algorithms::getrf_out_of_core(to, together, value);
             to.outcome(outcome->handle(), value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which tile columns of a matrix belong to cores beside GPUs.
-#include "unroll/core_columns.hpp"
+#include "algorithms/cores.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 std::vector<int> owners(Index columns, Index for_cores) {
   detail::Machine machine;
   machine.gpus = {0, 1}, machine.sharing_cores = {10, 11, 12};
-  const unroll::CoreColumns cores(columns, for_cores, machine);
+  const algorithms::CoreColumns cores(columns, for_cores, machine);
   EXPECT_EQ(cores.first(), columns - for_cores);
   std::vector<int> all;
   for (Index j = 0; j < columns; j++) all.push_back(cores.of(j));
@@ -30,7 +30,7 @@ TEST(CoreColumns, AreTheLastAndDealtOut) {
 TEST(CoreColumns, MayBeNone) {
   using ::testing::Each;
   EXPECT_THAT(owners(4, 0), Each(-1));
-  EXPECT_EQ(unroll::CoreColumns(4, 0, detail::Machine{}).of(3), -1);  // without cores
+  EXPECT_EQ(algorithms::CoreColumns(4, 0, detail::Machine{}).of(3), -1);  // without cores
 }
 
 }  // namespace

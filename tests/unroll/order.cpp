@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The order in which tile products are submitted: each term occurs once, and no two owners need an input tile at the
 // same time.
-#include "unroll/order.hpp"
+#include "algorithms/product_order.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,11 +17,11 @@ namespace tessera::test::order_cpp {
 namespace {
 
 using detail::OwnerGrid;
-using unroll::for_each_product;
-using unroll::Owners;
-using unroll::Part;
-using unroll::Region;
-using unroll::Step;
+using algorithms::for_each_product;
+using algorithms::Owners;
+using algorithms::Part;
+using algorithms::Region;
+using algorithms::Step;
 
 std::vector<Step> product_order(Index mt, Index nt, Region region, Index kt, detail::Block block, const Owners& owners,
                                 detail::TileExtents tile = {}) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which GPUs execute a task on a machine with GPUs of CUDA and OpenCL devices.
-#include "unroll/owning_worker.hpp"
+#include "sinks/owning_worker.hpp"
 
 #include <gtest/gtest.h>
 
 namespace tessera::test::owning_worker_cpp {
 namespace {
 
-using unroll::kinds_of_gpus;
-using unroll::worker_of;
+using sinks::kinds_of_gpus;
+using sinks::worker_of;
 
 void nothing(void* /*buffers*/[], void* /*args*/) {}
 

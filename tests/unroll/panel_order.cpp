@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The order of products in tall panels.
-#include "unroll/panel_order.hpp"
+#include "algorithms/panel_order.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <map>
 #include <set>
-#include <string>
 #include <tuple>
 
 namespace tessera::test::panel_order_cpp {
@@ -15,10 +14,10 @@ namespace {
 
 using detail::OwnerGrid;
 using detail::Panels;
-using unroll::Owners;
-using unroll::panel_order;
-using unroll::Part;
-using unroll::Step;
+using algorithms::Owners;
+using algorithms::panel_order;
+using algorithms::Part;
+using algorithms::Step;
 
 struct Shape {
   Index mt, nt, kt;
@@ -91,40 +90,6 @@ TEST(PanelOrder, GrowsAsASquare) {
   for (Index r = 1; r <= 5; r++)
     for (std::size_t s = 0; s < static_cast<std::size_t>(r * r); s++)
       EXPECT_TRUE(steps[s].i < r && steps[s].j < r) << s;
-}
-
-/// The loads of one GPU without repetitions: A by its chunk, B and C by their panel.
-std::vector<std::string> loads(Index panels_of_c, Index terms, const Panels& panels, bool deferred) {
-  const auto order = panel_order(1, panels_of_c, terms, panels, {{1, 1}, 1, panels_of_c, Part::All});
-  std::vector<std::string> all;
-  std::set<std::string> seen;
-  const auto load = [&](const std::string& tile) {
-    if (seen.insert(tile).second) all.push_back(tile);
-  };
-  unroll::for_each_load(
-      order, terms, panels.ahead, [=](const Step&) { return deferred; },
-      [&](const Step& step) {
-        load("A" + std::to_string(step.k));
-        load(panels.columns > 1 ? "B" + std::to_string(step.k) : "B" + std::to_string(step.j));
-      },
-      [&](const Step& step) { load("C" + std::to_string(step.j)); });
-  return all;
-}
-
-/// C comes two panels behind B, so the last panel is computed while C arrives.
-TEST(PanelLoads, BringCBehindB) {
-  const std::vector<std::string> expected{"A0", "B0", "A1", "A2", "B1", "A3", "B2",
-                                          "C0", "B3", "C1", "B4", "C2", "C3", "C4"};
-  EXPECT_EQ(loads(5, 4, {4, 1, 2}, true), expected);
-}
-
-TEST(PanelLoads, BringAllOfCAtTheEndIfBIsShared) {
-  const std::vector<std::string> expected{"A0", "B0", "A1", "B1", "A2", "B2", "C0", "C1", "C2"};
-  EXPECT_EQ(loads(3, 3, {1, 3, 3}, true), expected);
-}
-
-TEST(PanelLoads, BringNoCThatNoSumWaitsFor) {
-  for (const auto& tile : loads(5, 4, {4, 1, 2}, false)) EXPECT_NE(tile.front(), 'C');
 }
 
 }  // namespace

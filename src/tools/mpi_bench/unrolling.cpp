@@ -17,7 +17,7 @@
 #include "shared/bad_argument.hpp"
 #include "tile/processes.hpp"
 #include "tile/tile_grid.hpp"
-#include "unroll/dump.hpp"
+#include "sinks/dump.hpp"
 
 namespace tessera::mpi_bench {
 
@@ -115,7 +115,7 @@ Unrolling unroll_alone(const std::string& routine, int p, int q, int rank, Index
   Unrolling result;
   result.handles = cpu_seconds() - start;
   reset_statistics();
-  std::optional<unroll::Dump> dump;
+  std::optional<sinks::Dump> dump;
   if (dumps) dump.emplace();
   starpu_pause();
   const double begin = cpu_seconds();

@@ -21,7 +21,7 @@
 #include "shared/types.hpp"
 #include "simulate/task_watch.hpp"
 #include "tiling/split.hpp"
-#include "unroll/dump.hpp"
+#include "sinks/dump.hpp"
 
 namespace tessera::simulate {
 
@@ -142,7 +142,7 @@ Outcome simulate(const Options& options, const Run& run) {
     const TaskWatch watch(run.gpus);
     reset_statistics();
     const double begin = starpu_timing_now();
-    std::optional<unroll::Dump> dump;
+    std::optional<sinks::Dump> dump;
     if (!run.dump.empty()) dump.emplace();
     if (options.slices > 0) multiply_in_slices(run.problem, options.slices, {A.data(), B.data(), C.data()});
     else run.routine->run_tessera(run.problem, {A.data(), B.data(), C.data()});

@@ -90,7 +90,7 @@ class Cholesky final : public Routine {
       return tile_path<T>(p.n, plan.tile.n, 1, rate, [&](const Matrix<T>& A, codelets::InfoValue* info, int count) {
         const auto& session = detail::MatrixAccess::session(A);
         const tile::LowerView<T> tiles(A, p.uplo, plan.grid);
-        unroll::Submitter submitter(session, A);
+        sinks::Submitter submitter(session, A);
         algorithms::submit<T>(session, submitter, [&](auto& to) {
           for (int i = 0; i < count; i++) algorithms::potrf(to, tiles, info);
         });

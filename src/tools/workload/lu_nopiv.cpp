@@ -60,7 +60,7 @@ class LuNopiv final : public Routine {
       return tile_path<T>(p.n, plan.tile.n, 1.5, rate, [&](const Matrix<T>& A, codelets::InfoValue* info, int count) {
         const auto& session = detail::MatrixAccess::session(A);
         const tile::FullView<T> tiles(A, plan.grid);
-        unroll::Submitter submitter(session, A);
+        sinks::Submitter submitter(session, A);
         algorithms::submit<T>(session, submitter, [&](auto& to) {
           for (int i = 0; i < count; i++) algorithms::getrf_nopiv(to, tiles, Uplo::Lower, info, {});
         });

@@ -5,7 +5,7 @@
 
 #include "codelets/argument_text.hpp"
 
-namespace tessera::unroll {
+namespace tessera::sinks {
 
 namespace {
 
@@ -92,4 +92,4 @@ std::string Dump::list(std::span<const Access> accesses) {
 
 void Dump::line(const std::string& text) { text_.append(text).push_back('\n'); }
 
-}  // namespace tessera::unroll
+}  // namespace tessera::sinks

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace tessera::unroll {
+namespace tessera::sinks {
 
 namespace {
 
@@ -65,4 +65,4 @@ void ChunkBarrier::end() {
   chunk_++;
 }
 
-}  // namespace tessera::unroll
+}  // namespace tessera::sinks

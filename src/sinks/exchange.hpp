@@ -12,7 +12,7 @@
 #include "tile/processes.hpp"
 #include "tile/tile.hpp"
 
-namespace tessera::unroll {
+namespace tessera::sinks {
 
 using tile::Access;
 
@@ -51,4 +51,4 @@ class Exchange {
   std::unordered_set<starpu_data_handle_t> temporaries_;  ///< they release themselves
 };
 
-}  // namespace tessera::unroll
+}  // namespace tessera::sinks

@@ -7,7 +7,7 @@
 
 #include "submit.hpp"
 
-namespace tessera::unroll {
+namespace tessera::sinks {
 
 /// Lets the inputs of a chunk of a product wait until all processes have computed an earlier one. It consists of empty
 /// tasks and of messages of one byte, which go up a tree of processes and down again, so that no thread waits.
@@ -39,4 +39,4 @@ class ChunkBarrier {
   std::vector<starpu_data_handle_t> passed_;
 };
 
-}  // namespace tessera::unroll
+}  // namespace tessera::sinks

@@ -25,7 +25,7 @@
 #include "runtime/session.hpp"
 #include "tile/tile_grid.hpp"
 
-namespace tessera::unroll {
+namespace tessera::sinks {
 
 /// A tile without memory of the caller: StarPU allocates it where its tasks run. It exists until the tasks submitted
 /// before `release` are done.
@@ -75,21 +75,21 @@ class Submitter {
   /// built, but the tiles that they need from this process are sent.
   bool runs(starpu_data_handle_t tile) const { return !exchange_ || exchange_->is_mine(tile); }
 
-  /// Lets the owner of a tile own a temporary tile that tasks of other processes read. All processes call this.
-  void own_like(starpu_data_handle_t tile, const TemporaryTile& temporary) {
-    if (exchange_) exchange_->assign(temporary.handle(), tile);
-  }
   using Temporary = TemporaryTile;
-  /// An m×n tile that stands for another one, and belongs to the same process.
+  /// An m×n tile that stands for another one, and belongs to the same process. All processes call this.
   TemporaryTile temporary(const tile::Tile& stands_for, Index m, Index n, std::size_t element_size) {
     TemporaryTile tile(m, n, element_size);
     tile.stand_for(*stands_for.grid, stands_for.i, stands_for.j);
-    own_like(stands_for.handle, tile);
+    if (exchange_) exchange_->assign(tile.handle(), stands_for.handle);
     return tile;
   }
-  /// Declares that only this process uses a temporary tile.
-  void keep(const TemporaryTile& temporary) {
-    if (exchange_) exchange_->processes().keep(temporary.handle());
+  /// A tile for a part of a sum of C, which only this process uses; nothing if another process computes C.
+  std::optional<TemporaryTile> partial_sum(const tile::Tile& C, std::size_t element_size) {
+    if (!runs(C.handle)) return {};
+    TemporaryTile tile(C.rows, C.columns, element_size);
+    tile.stand_for(*C.grid, C.i, C.j);
+    if (exchange_) exchange_->processes().keep(tile.handle());
+    return tile;
   }
 
   /// The tiles that travel for this call. @pre  the output is distributed
@@ -165,4 +165,4 @@ class Submitter {
   Index step_ = 0;
 };
 
-}  // namespace tessera::unroll
+}  // namespace tessera::sinks

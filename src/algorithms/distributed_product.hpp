@@ -9,16 +9,17 @@
 #include <tessera/sched.h>
 #include <tessera/matrix.hpp>
 
-#include "accumulate.hpp"
-#include "chunk_barrier.hpp"
-#include "submit.hpp"
+#include "product_order.hpp"
+#include "sinks/chunk_barrier.hpp"
+#include "sinks/submit.hpp"
+#include "tile/ops.hpp"
 #include "tile/owners.hpp"
 #include "tiling/dealt_columns.hpp"
 #include "tiling/process_blocks.hpp"
 
 /// A product over many processes in blocks of C and chunks of the sum, after Hérault et al. Each process goes through
 /// its own tasks, and through the tiles of A and B.
-namespace tessera::unroll {
+namespace tessera::algorithms {
 
 /// Tiles [begin, end).
 struct TileRange {
@@ -70,7 +71,7 @@ class BlockOwners {
 /// The tiles of A and B that a process has or needs for a chunk.
 class ChunkInputs {
  public:
-  explicit ChunkInputs(Exchange& exchange) : exchange_(exchange) {}
+  explicit ChunkInputs(sinks::Exchange& exchange) : exchange_(exchange) {}
 
   /// A tile that goes with term k.
   /// @param is_read        whether this process reads it
@@ -92,8 +93,8 @@ class ChunkInputs {
     const auto own = std::ranges::find(tiles_, exchange_.processes().rank(), &Tile::owner);
     return own == tiles_.end() ? 0 : own->k;
   }
-  std::vector<Access> accesses() const {
-    std::vector<Access> all;
+  std::vector<tile::Access> accesses() const {
+    std::vector<tile::Access> all;
     for (const auto& tile : tiles_)
       all.push_back({tile.handle, tile.owner == exchange_.processes().rank() ? STARPU_RW : STARPU_W});
     return all;
@@ -119,7 +120,7 @@ class ChunkInputs {
     int owner;
     std::vector<int> to;
   };
-  Exchange& exchange_;
+  sinks::Exchange& exchange_;
   std::vector<Tile> tiles_;
 };
 
@@ -169,11 +170,11 @@ class PlannedBlock {
 /// @param holds_back  whether inputs wait for the barrier, and are released with their chunk. A and B then share no
 ///                    tiles
 /// @param A, B        the factors, as the terms see them
-/// @param submit      (Submitter&, const Step&, const Target<T>&): submits the task of one term
-template <Scalar T, typename Submit>
+/// @param add         see `accumulate`
+template <Scalar T, typename Term>
 void accumulate_in_chunks(const detail::Session& session, const detail::ProcessBlocks& blocks, detail::OwnerGrid gpus,
                           bool holds_back, const Matrix<T>& A, const Matrix<T>& B, const Matrix<T>& C, T beta,
-                          Submit submit) {
+                          const Term& add) {
   if (beta == T{}) beta = T{};  // −0 becomes +0: cuBLAS treats −0 as a nonzero factor and reads C
   const auto& share = detail::MatrixAccess::grid(C).share();
   const auto owners = tile::owners(session, gpus, C, Part::All);
@@ -181,8 +182,9 @@ void accumulate_in_chunks(const detail::Session& session, const detail::ProcessB
   const auto part = [](Index begin, Index length, Index all) {
     return TileRange{begin, std::min(begin + length, all)};
   };
-  Submitter submitter(session, C);
-  ChunkBarrier barrier(submitter, blocks.ahead, holds_back ? blocks.count() : 0);
+  sinks::Submitter submitter(session, C);
+  tile::Ops<T, sinks::Submitter> to(session, submitter);
+  sinks::ChunkBarrier barrier(submitter, blocks.ahead, holds_back ? blocks.count() : 0);
   for (Index j0 = 0; j0 < C.nt(); j0 += columns)
     for (Index i0 = 0; i0 < C.mt(); i0 += rows) {
       const BlockOwners block(C, part(i0, rows, C.mt()), part(j0, columns, C.nt()));
@@ -202,7 +204,7 @@ void accumulate_in_chunks(const detail::Session& session, const detail::ProcessB
         }
         const bool a_comes = j0 == 0 || (holds_back && blocks.a_returns()),
                    b_comes = i0 == 0 || (holds_back && blocks.b_returns());
-        std::vector<Access> new_inputs;
+        std::vector<tile::Access> new_inputs;
         for (const auto& [inputs, come] : {std::pair{&a, a_comes}, {&b, b_comes}})
           if (come) std::ranges::copy(inputs->accesses(), std::back_inserter(new_inputs));
         barrier.begin(std::move(new_inputs));
@@ -216,10 +218,7 @@ void accumulate_in_chunks(const detail::Session& session, const detail::ProcessB
           for (const auto& [i, j, owner] : my_tiles) {
             const Index k = k0 + (s < sent_first ? (s + turn) % sent_first : s);
             const bool first = k0 == 0 && s == 0;
-            const T factor = first ? beta : T(1);
-            submitter.step(k);
-            submit(submitter, Step{i, j, k, k0 + s, false},
-                   Target<T>{C.handle(i, j), factor == T{} ? STARPU_W : STARPU_RW, factor, false, owner, nullptr});
+            add(to, Step{i, j, k, k0 + s, false}, first ? beta : T(1), tile::tile_of(C, i, j, owner));
           }
         barrier.end();
         if (holds_back && (blocks.a_returns() || j0 + columns >= C.nt())) a.forget();
@@ -228,4 +227,4 @@ void accumulate_in_chunks(const detail::Session& session, const detail::ProcessB
     }
 }
 
-}  // namespace tessera::unroll
+}  // namespace tessera::algorithms

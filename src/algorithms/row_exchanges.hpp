@@ -10,7 +10,7 @@
 #include "codelets/codelet.hpp"
 #include "pivot_tiles.hpp"
 
-namespace tessera::unroll {
+namespace tessera::algorithms {
 
 /// The elements that change their row: each pivot moves two rows at most.
 inline double elements_moved(double pivots, Index columns) { return 2 * pivots * static_cast<double>(columns); }
@@ -37,7 +37,7 @@ class RowExchanges {
   void submit(const Matrix<T>& X, Index j, Walk walk, Index count, int owner) {
     const Index upper = std::min(walk.begin, walk.begin + (count - 1) * walk.step);
     const Index top = X.mt() == 1 ? 0 : upper * pivots_.panel() / X.mb();  // the first tile whose rows move
-    std::vector<Access> accesses;
+    std::vector<tile::Access> accesses;
     for (Index i = top; i < X.mt(); i++) accesses.push_back({X.handle(i, j), STARPU_RW});
     for (Index i = 0; i < count; i++) accesses.push_back({pivots_.handle(walk.begin + i * walk.step), STARPU_R});
     sink_.step(walk.begin);
@@ -47,11 +47,11 @@ class RowExchanges {
                                    static_cast<int>(walk.step * pivots_.panel()),
                                    static_cast<int>(X.mt() - top),
                                    walk.step < 0};
-    sink_.submit(codelets::laswp<T>(), std::span<const Access>(accesses), args, owner);
+    sink_.submit(codelets::laswp<T>(), std::span<const tile::Access>(accesses), args, owner);
   }
 
   Sink& sink_;
   const detail::PivotTiles& pivots_;
 };
 
-}  // namespace tessera::unroll
+}  // namespace tessera::algorithms

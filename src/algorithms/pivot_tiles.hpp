@@ -6,7 +6,7 @@
 
 #include <tessera/lapack.hpp>
 
-#include "submit.hpp"
+#include "sinks/submit.hpp"
 
 namespace tessera::detail {
 
@@ -39,7 +39,7 @@ class PivotTiles {
 
   std::shared_ptr<Session> session_;  // keeps StarPU running while the handles exist
   Index m_, n_, panel_;
-  std::vector<unroll::TemporaryTile> tiles_;
+  std::vector<sinks::TemporaryTile> tiles_;
 };
 
 struct PivotsAccess {

@@ -16,7 +16,7 @@
 #include "tiling/split.hpp"
 
 /// The order in which the terms of the sums that make up the tiles of a result are submitted.
-namespace tessera::unroll {
+namespace tessera::algorithms {
 
 using detail::Part;
 using detail::Region;
@@ -165,4 +165,4 @@ void for_each_product(Index mt, Index nt, Region region, Index kt, detail::Block
     }
 }
 
-}  // namespace tessera::unroll
+}  // namespace tessera::algorithms

@@ -13,7 +13,7 @@
 #include "exchange.hpp"
 #include "tile/tile_grid.hpp"
 
-namespace tessera::unroll {
+namespace tessera::sinks {
 
 /// Writes down what calls submit while it exists, as text: a line for each task, for each tile that is requested, and
 /// for each tile that is sent or received. Two versions of an algorithm that give the same text submit the same graph.
@@ -69,4 +69,4 @@ class Dump {
   std::string text_;
 };
 
-}  // namespace tessera::unroll
+}  // namespace tessera::sinks

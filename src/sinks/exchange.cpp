@@ -3,7 +3,7 @@
 
 #include "dump.hpp"
 
-namespace tessera::unroll {
+namespace tessera::sinks {
 
 Exchange::~Exchange() {
   for (auto* tile : received_)
@@ -58,4 +58,4 @@ void Exchange::assign(starpu_data_handle_t temporary, starpu_data_handle_t owned
   sent_.erase(temporary);
 }
 
-}  // namespace tessera::unroll
+}  // namespace tessera::sinks

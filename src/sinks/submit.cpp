@@ -14,7 +14,7 @@
 #include "runtime/counters.hpp"
 #include "runtime/process_session.hpp"
 
-namespace tessera::unroll {
+namespace tessera::sinks {
 
 namespace {
 
@@ -181,4 +181,4 @@ void Submitter::submit(starpu_codelet& codelet, std::span<const Access> accesses
   detail::count_submitted();
 }
 
-}  // namespace tessera::unroll
+}  // namespace tessera::sinks

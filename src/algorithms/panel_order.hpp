@@ -2,14 +2,13 @@
 #pragma once
 
 #include <algorithm>
-#include <deque>
 #include <tuple>
 #include <vector>
 
-#include "order.hpp"
+#include "product_order.hpp"
 #include "tiling/chosen_tiles.hpp"
 
-namespace tessera::unroll {
+namespace tessera::algorithms {
 
 /// All terms of the tiles of an mt×nt result with kt terms per tile, in submission order, for a call in panels.
 ///
@@ -59,23 +58,4 @@ inline std::vector<PanelStep> panel_steps(Index panels, Index steps, Index ahead
   return order;
 }
 
-/// Calls load_inputs(step) for each step in order, and load_result(step) for each deferred one that completes a sum:
-/// once `delay` further sums are complete, or at the end. A result is not needed before its sum is complete, and tiles
-/// of B that come before it let the GPU compute while it arrives.
-template <typename Deferred, typename LoadInputs, typename LoadResult>
-void for_each_load(const std::vector<Step>& order, Index terms, Index delay, Deferred is_deferred,
-                   LoadInputs load_inputs, LoadResult load_result) {
-  std::deque<Step> complete;
-  const auto load_one = [&] {
-    load_result(complete.front());
-    complete.pop_front();
-  };
-  for (const auto& step : order) {
-    load_inputs(step);
-    if (is_deferred(step) && step.term + 1 == terms) complete.push_back(step);
-    if (std::ssize(complete) > delay) load_one();
-  }
-  while (!complete.empty()) load_one();
-}
-
-}  // namespace tessera::unroll
+}  // namespace tessera::algorithms

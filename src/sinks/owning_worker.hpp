@@ -4,11 +4,10 @@
 #include <starpu.h>
 
 #include <cstdint>
-#include <iterator>
 
 #include "machine/machine.hpp"
 
-namespace tessera::unroll {
+namespace tessera::sinks {
 
 /// The kinds of GPU of this machine that have a tile operation: STARPU_CUDA, STARPU_OPENCL, both, or 0 if none has.
 inline std::uint32_t kinds_of_gpus(const starpu_codelet& codelet, const detail::Machine& machine) {
@@ -16,11 +15,6 @@ inline std::uint32_t kinds_of_gpus(const starpu_codelet& codelet, const detail::
   if (machine.has_cuda() && codelet.cuda_funcs[0] != nullptr) kinds |= STARPU_CUDA;
   if (machine.has_opencl() && codelet.opencl_funcs[0] != nullptr) kinds |= STARPU_OPENCL;
   return kinds;
-}
-
-/// The owner of the nth of the parts of a result that are dealt out among the cores.
-inline int core_owner(Index n, const detail::Machine& machine) {
-  return machine.gpu_count() + static_cast<int>(n % std::ssize(machine.sharing_cores));
 }
 
 /// The worker of an owner. If the owner is an OpenCL device, which does not have all operations, a GPU of CUDA stands
@@ -34,4 +28,4 @@ inline int worker_of(int owner, std::uint32_t kinds, const detail::Machine& mach
   return machine.gpu_workers[static_cast<std::size_t>(owner)].front();
 }
 
-}  // namespace tessera::unroll
+}  // namespace tessera::sinks

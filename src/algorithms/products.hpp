@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "product_order.hpp"
+#include "tile/product_ops.hpp"
+#include "tile/views.hpp"
+#include "tiling/chosen_tiles.hpp"
+
+/// What a term of a sum is: one step adds to tile (i, j) of the result what tile k of a sum contributes. The order of
+/// the steps is that of a `Sum`.
+namespace tessera::algorithms {
+
+/// C ← α A B + β C, or a triangle of it
+template <Scalar T, typename M = Matrix<T>>
+struct Product {
+  T alpha;
+  tile::FactorView<T, M> A, B;
+  detail::Panels panels = {};     ///< if these exist, a tile of B is that of several terms or columns of C
+  detail::TileExtents tile = {};  ///< of a term
+
+  template <typename Ops>
+  void operator()(Ops& to, const Step& s, T beta, const tile::Tile& C) const {
+    auto y = B(s.k / panels.terms, s.j / panels.columns);
+    y.first_row = static_cast<int>(s.k % panels.terms * tile.k);
+    y.first_column = static_cast<int>(s.j % panels.columns * tile.n);
+    to.gemm(alpha, A(s.i, s.k), y, beta, C);
+  }
+};
+
+/// C ← α S X + β C (Left), or α X S + β C (Right), where S is symmetric or Hermitian
+template <Scalar T, bool hermitian, typename M = Matrix<T>>
+struct SymmetricProduct {
+  T alpha;
+  Side side;
+  tile::SymmetricView<T, hermitian, M> S;
+  tile::FactorView<T, M> X;
+
+  template <typename Ops>
+  void operator()(Ops& to, const Step& s, T beta, const tile::Tile& C) const {
+    const bool left = side == Side::Left;
+    const Index diagonal = left ? s.i : s.j;
+    const auto a = left ? S(s.i, s.k) : S(s.k, s.j), x = left ? X(s.k, s.j) : X(s.i, s.k);
+    if (s.k == diagonal) to.template symm<hermitian>(side, S.stored(), alpha, a, x, beta, C);
+    else if (left) to.gemm(alpha, a, x, beta, C);
+    else to.gemm(alpha, x, a, beta, C);
+  }
+};
+
+/// A triangle of C ← α A Aᵀ + β C, or of C ← α A Bᵀ + α B Aᵀ + β C. Hermitian updates have ᴴ for ᵀ, and ᾱ in the second
+/// term.
+template <Scalar T, bool hermitian, typename M = Matrix<T>>
+struct RankUpdate {
+  T alpha;
+  bool two;  ///< rank 2k
+  tile::FactorView<T, M> A, B;
+  Index across;  ///< columns of tiles of C that have the same rows of B
+
+  template <typename Ops>
+  void operator()(Ops& to, const Step& s, T beta, const tile::Tile& C) const {
+    const auto a = A(s.i, s.k), b = B(s.i, s.k);
+    if (!C.is_whole() && two) return to.template rank_2k<hermitian>(alpha, a, b, beta, C);
+    if (!C.is_whole()) return to.template rank_k<hermitian>(alpha, a, beta, C);
+    const auto transposed = [&](const tile::FactorView<T, M>& X) {
+      auto x = X(s.j / across, s.k);
+      x.op = codelets::other_factor<hermitian>(X.op());
+      x.first_column = C.diagonal;
+      return x;
+    };
+    to.gemm(alpha, a, transposed(B), beta, C);
+    if (two) to.gemm(codelets::conjugated_if<T>(hermitian, alpha), b, transposed(A), T(1), C);
+  }
+};
+
+}  // namespace tessera::algorithms

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "panel_order.hpp"
+#include "run.hpp"
+#include "tile/ops.hpp"
+#include "tile/views.hpp"
+#include "tiling/plan.hpp"
+
+namespace tessera::algorithms {
+
+/// C ← α A B + β C in tall panels, for a symmetric or Hermitian A on the left, of which a triangle is stored.
+///
+/// A, B and C are cut into panels of all rows. A step is what one panel of A does to one of C: the symmetric part on
+/// its diagonal, the rest of the panel, and the transpose of the rest. So a panel of C is complete after one task for
+/// each panel of A, and only the stored triangle is copied. The panels come and go as in `triangular_panels`.
+/// @param B, C   in panels of the same width
+/// @param ahead  panels of C that each GPU begins while A arrives
+template <bool hermitian, Scalar T, typename Sink, typename M>
+void symmetric_panels(tile::Ops<T, Sink>& to, Uplo uplo, T alpha, const tile::PanelView<T, M>& A,
+                      const tile::PanelView<T, M>& B, T beta, const tile::PanelView<T, M>& C, Index ahead, Index gpus) {
+  if (beta == T{}) beta = T{};  // −0 becomes +0: cuBLAS treats −0 as a nonzero factor and reads C
+  const Index steps = A.count();
+  std::vector<std::optional<typename Sink::Temporary>> parts(static_cast<std::size_t>(C.count()));
+  for (const auto& [j, s] : panel_steps(C.count(), steps, ahead, gpus)) {
+    // The first step writes all rows, so its panel of A has all rows of the triangle.
+    const Index k = uplo == Uplo::Lower ? s : steps - 1 - s;
+    const auto c = C(j);
+    auto target = c;
+    auto& part = parts[static_cast<std::size_t>(j)];
+    // A GPU begins its first panel before that of C is there, and adds it at the end.
+    if (s == 0 && beta != T{} && j < gpus && steps > 1) part = to.partial_sum(c);
+    if (part) target.handle = part->handle();
+    to.template symm_panel<hermitian>(uplo, alpha, A(k), A.first(k), B(j), s > 0 ? T(1) : part ? T{} : beta, target);
+    if (!part || s + 1 < steps) continue;
+    to.add(*part, false, beta, c);
+    part.reset();
+  }
+}
+
+/// Submits them.
+template <bool hermitian, Scalar T>
+void submit_symmetric_panels(const detail::Session& session, const detail::Plan& plan, Uplo uplo, T alpha,
+                             const Matrix<T>& A, const Matrix<T>& B, T beta, const Matrix<T>& C) {
+  const bool owned = session.machine().has_owners();
+  const Index gpus = plan.grid.size(), owners = owned ? gpus : 0;
+  const tile::PanelView<T> a(A, owners, uplo), b(B, owners), c(C, owners);
+  const auto algorithm = [&](auto& to) {
+    symmetric_panels<hermitian>(to, uplo, alpha, a, b, beta, c, plan.panels.ahead, gpus);
+  };
+  if (owned) load<T>(session, algorithm);
+  sinks::Submitter submitter(session, C);
+  submit<T>(session, submitter, algorithm);
+}
+
+}  // namespace tessera::algorithms

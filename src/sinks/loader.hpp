@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <starpu.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "dump.hpp"
+#include "memory/tile_interface.hpp"
+#include "runtime/fair_shares.hpp"
+#include "runtime/session.hpp"
+#include "tile/tile.hpp"
+
+namespace tessera::sinks {
+
+/// On which GPU a tile is requested that several use. The others find it there.
+enum class LoadOn {
+  FirstUser,
+  /// The one from whose link the fewest bytes have been requested so far. Tiles in pageable memory are not requested
+  /// where the thread that drives a GPU takes part in each of their copies.
+  LeastLoaded
+};
+
+/// Takes tasks where a Submitter would submit them, and requests what they read in the order of its first use. Tiles
+/// that a task writes first are not requested.
+///
+/// StarPU shows the scheduling policy only tasks that are ready, which are the next tasks of each sum. So the policy
+/// does not know what the sums need after that, and fetches the inputs of later sums too early. Of a small call, it
+/// requests what the next two tasks of a worker read, while the links have nothing to do. Where this matters, all loads
+/// are requested before the first task is submitted.
+/// @pre  the GPUs have memory for all tiles that are requested. If other calls or programs use it meanwhile, requests
+///       evict tiles that were loaded and not yet used, which are then fetched again.
+class Loader {
+ public:
+  /// @param delay  A task that reads a temporary tile, and does not write it, waits until others have. So its other
+  ///               tiles are needed later: they are requested after those of this many further such tasks.
+  explicit Loader(Index delay = 0) : delay_(delay) {}
+
+  /// Takes the arguments of Submitter::submit.
+  template <typename Args, std::size_t count>
+  void submit(const starpu_codelet& codelet, const tile::Access (&accesses)[count], const Args& args, int owner,
+              starpu_data_handle_t /*wanted_next*/ = nullptr) {
+    submit(codelet, std::span<const tile::Access>(accesses), args, owner);
+  }
+  void submit(const starpu_codelet& /*codelet*/, std::span<const tile::Access> accesses, const auto& /*args*/,
+              int owner) {
+    std::vector<tile::Access> tiles;
+    bool waits = false;
+    for (auto access : accesses) {
+      if (access.owner < 0) access.owner = owner;
+      if (access.handle != nullptr) tiles.push_back(access);
+      else waits = waits || access.mode == STARPU_R;
+    }
+    if (!waits) return note(tiles);
+    waiting_.push_back(std::move(tiles));
+    if (std::ssize(waiting_) > delay_) note_first_waiting();
+  }
+  void step(Index /*k*/) {}
+  static bool runs(starpu_data_handle_t /*tile*/) { return false; }
+  /// Nothing is loaded of a temporary tile.
+  struct Temporary {
+    static starpu_data_handle_t handle() { return nullptr; }
+  };
+  static Temporary temporary(const tile::Tile& /*stands_for*/, Index /*m*/, Index /*n*/, std::size_t /*element_size*/) {
+    return {};
+  }
+  static std::optional<Temporary> partial_sum(const tile::Tile& /*C*/, std::size_t /*element_size*/) {
+    return Temporary{};
+  }
+
+  /// Notes that the GPU `owner` reads a tile.
+  void load(starpu_data_handle_t tile, int owner) {
+    const auto [at, is_new] = users_.try_emplace(tile);
+    if (is_new) order_.push_back(tile);
+    auto& users = at->second;
+    if (std::ranges::find(users, owner) == users.end()) users.push_back(owner);
+  }
+
+  /// Requests all tiles that were noted.
+  void request(const detail::Session& session, LoadOn on) {
+    while (!waiting_.empty()) note_first_waiting();
+    // Different for each request: when a task asks for a tile as well, StarPU puts the request behind all others of the
+    // same priority. They begin at the priority of the call's first task, since calls share the links, too.
+    int priority = session.shares().first();
+    std::vector<std::size_t> bytes(session.machine().gpus.size());
+    const auto of_link = [&](int gpu) -> auto& { return bytes[static_cast<std::size_t>(gpu)]; };
+    for (const auto tile : order_) {
+      if (on == LoadOn::LeastLoaded && !travels_alone(tile)) continue;
+      const auto& users = users_[tile];
+      const int gpu = on == LoadOn::FirstUser ? users.front() : *std::ranges::min_element(users, {}, of_link);
+      of_link(gpu) += starpu_data_get_size(tile);
+      if (auto* const dump = Dump::active()) dump->request(tile, gpu, priority);
+      const int worker = session.machine().gpu_workers[static_cast<std::size_t>(gpu)].front();
+      starpu_data_prefetch_on_node_prio(tile, starpu_worker_get_memory_node(static_cast<unsigned>(worker)), 1,
+                                        priority--);
+    }
+  }
+
+ private:
+  void note(std::span<const tile::Access> tiles) {
+    for (const auto& tile : tiles)
+      if ((tile.mode & STARPU_R) != 0) load(tile.handle, tile.owner);
+      else users_.try_emplace(tile.handle);
+  }
+  void note_first_waiting() {
+    note(waiting_.front());
+    waiting_.pop_front();
+  }
+  static bool travels_alone(starpu_data_handle_t tile) {
+    namespace interface = detail::tile_interface;
+    return starpu_data_get_interface_ops(tile) == interface::pinned() || interface::posts_copies();
+  }
+
+  const Index delay_;
+  std::deque<std::vector<tile::Access>> waiting_;
+  std::vector<starpu_data_handle_t> order_;
+  std::map<starpu_data_handle_t, std::vector<int>> users_;
+};
+
+}  // namespace tessera::sinks
