@@ -92,7 +92,7 @@ constexpr Op second_solve(Uplo uplo, Side side) {
 template <Scalar T>
 void submit_potrs(Uplo uplo, const Matrix<T>& A, const Matrix<T>& B) {
   for (const Op op : {first_solve(uplo, Side::Left), second_solve(uplo, Side::Left)})
-    submit_trsm<T>({.routine = blas::Routine::trsm, .uplo = uplo, .op_a = op, .alpha = T(1), .A = &A, .C = &B});
+    submit_triangular<T>({.routine = blas::Routine::trsm, .uplo = uplo, .op_a = op, .alpha = T(1), .A = &A, .C = &B});
 }
 
 // --- on pointers -----------------------------------------------------------------------------------------------------

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <memory>
+#include <type_traits>
+
 #include <tessera/matrix.hpp>
 
 #include "blas/call.hpp"
+#include "tiling/plan.hpp"
 
-/// What overloads.cpp calls, and the file of each routine implements.
+/// What overloads.cpp calls, and the file of each family of routines implements.
 namespace tessera::detail {
+
+class Session;
 
 /// A call on matrices of tiles. Members that the routine does not have keep their default values.
 template <Scalar T>
@@ -23,32 +29,53 @@ struct TileCall {
   const Matrix<T>* C = nullptr;  ///< the output; the BLAS calls it B for trmm and trsm
 };
 
-// For each routine:
-// submit_gemm   checks a call on matrices, except its options, and submits its tasks.
-// compute_gemm  computes a legal call on column-major matrices, and returns when the result is in the caller's memory.
-#define ROUTINE(name, types, shape, alpha, beta) \
-  template <Scalar T>                            \
-  void submit_##name(const TileCall<T>& call);   \
-  template <Scalar T>                            \
-  void compute_##name(const blas::Call& call);
-#include "blas/routines.def"
-#undef ROUTINE
+// For each family of routines:
+// submit_product   checks a call on matrices, except its options, and submits its tasks.
+// compute_product  computes a legal call on column-major matrices that writes its output, with a given plan, and
+// returns
+//                  when the result is in the caller's memory.
+#define FAMILY(name)                           \
+  template <Scalar T>                          \
+  void submit_##name(const TileCall<T>& call); \
+  template <Scalar T>                          \
+  void compute_##name(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call);
+FAMILY(product)     // gemm, and gemmt, which has no plans with panels
+FAMILY(symmetric)   // symm and hemm; with panels, A is on the left
+FAMILY(update)      // syrk, herk, syr2k and her2k; with panels, their factors are not transposed
+FAMILY(triangular)  // trmm and trsm; with panels, A is on the left and not transposed
+#undef FAMILY
 
-/// Instantiates both functions for all types of a routine: INSTANTIATE(gemm, SDCZ).
-#define INSTANTIATE(name, types) FOR_##types(INSTANTIATE_TYPE, name)
-#define INSTANTIATE_TYPE(letter, T, name)             \
+/// Instantiates both functions for all types.
+#define INSTANTIATE_FAMILY(name) FOR_SDCZ(INSTANTIATE_FAMILY_TYPE, name)
+#define INSTANTIATE_FAMILY_TYPE(letter, T, name)      \
   template void submit_##name<T>(const TileCall<T>&); \
-  template void compute_##name<T>(const blas::Call&);
+  template void compute_##name<T>(const std::shared_ptr<Session>&, const Plan&, const blas::Call&);
+
+/// Calls visit(std::true_type) for a Hermitian routine, visit(std::false_type) for a symmetric one.
+template <Scalar T, typename Visit>
+void with_symmetry(blas::Routine routine, Visit visit) {
+  if constexpr (is_complex<T>)
+    if (blas::properties(routine).is_hermitian()) return visit(std::true_type{});
+  visit(std::false_type{});
+}
 
 /// Computes a column-major call that obeys the rules of the BLAS.
 /// @throws ArgumentError if the call does not obey Tessera's own rules, ShapeError if the output overlaps an input
 void compute_legal(const blas::Call& call);
 
-/// The value of alpha or beta.
+/// The values of alpha and beta.
 template <Scalar T>
-T factor(const void* x, blas::FactorKind kind) {
-  if (x == nullptr) return {};  // an empty call may pass null
-  return kind == blas::FactorKind::Real ? T(*static_cast<const Real<T>*>(x)) : *static_cast<const T*>(x);
-}
+struct Factors {
+  T alpha, beta;
+
+  explicit Factors(const blas::Call& call)
+      : alpha(value(call.alpha, call.properties().alpha)), beta(value(call.beta, call.properties().beta)) {}
+
+ private:
+  static T value(const void* x, blas::FactorKind kind) {
+    if (x == nullptr) return {};  // an empty call may pass null
+    return kind == blas::FactorKind::Real ? T(*static_cast<const Real<T>*>(x)) : *static_cast<const T*>(x);
+  }
+};
 
 }  // namespace tessera::detail

@@ -10,7 +10,6 @@
 #include "compute.hpp"
 #include "conformable.hpp"
 #include "operands.hpp"
-#include "planned.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "tiling/plan.hpp"
@@ -53,9 +52,17 @@ void unroll_product(const Session& session, const Plan& plan, std::optional<Uplo
                                    P, Q, result, beta, add);
 }
 
+/// The triangle that gemmt computes; nothing for gemm.
+std::optional<Uplo> computed_triangle(blas::Routine routine, Uplo uplo) {
+  return routine == blas::Routine::gemmt ? std::optional(uplo) : std::nullopt;
+}
+
+}  // namespace
+
 template <Scalar T>
-void submit_product(const TileCall<T>& call, std::optional<Uplo> uplo) {
+void submit_product(const TileCall<T>& call) {
   using namespace arguments;
+  auto uplo = computed_triangle(call.routine, call.uplo);
   const auto at_a = matrix_argument(call.routine, Member::A), at_b = matrix_argument(call.routine, Member::B),
              at_c = matrix_argument(call.routine, Member::C);
   const auto &A = *call.A, &B = *call.B, &C = *call.C;
@@ -91,31 +98,11 @@ void submit_product(const TileCall<T>& call, std::optional<Uplo> uplo) {
   unroll_product(session, plan, uplo, alpha, first, second, beta, result, region);
 }
 
-std::optional<Uplo> computed_triangle(const blas::Call& call) {
-  return call.has_triangle() ? std::optional(call.uplo) : std::nullopt;
-}
-
-template <Scalar T>
-void compute(const blas::Call& call) {
-  const auto [op_a, op_b, m, n, k] = std::tuple(call.op_a, call.op_b, call.rows(), call.n, call.k);
-  const T alpha = factor<T>(call.alpha, call.properties().alpha), beta = factor<T>(call.beta, call.properties().beta);
-  if (m == 0 || n == 0 || ((alpha == T{} || k == 0) && beta == T(1))) return;
-  const auto session = session_to_wait(call.name());
-  const auto& machine = session->machine();
-  const auto uplo = computed_triangle(call);
-  compute_product<T>(session,
-                     uplo ? plan_triangle<T>(machine, *uplo, op_a, op_b, n, k, TriangleOf::Product)
-                          : plan_product<T>(machine, op_a, op_b, m, n, k),
-                     call);
-}
-
-}  // namespace
-
 template <Scalar T>
 void compute_product(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call) {
-  const auto uplo = computed_triangle(call);
+  const auto uplo = computed_triangle(call.routine, call.uplo);
   const auto [op_a, op_b, m, n, k] = std::tuple(call.op_a, call.op_b, call.rows(), call.n, call.k);
-  const T alpha = factor<T>(call.alpha, call.properties().alpha), beta = factor<T>(call.beta, call.properties().beta);
+  const auto [alpha, beta] = Factors<T>(call);
   const auto c = private_output(session, plan, static_cast<T*>(call.C), m, n, call.ldc, uplo);
   const auto region = computed_tiles(arguments::matrix_argument(call.routine, Member::C), uplo, c);
   name_operand(c, 'C');
@@ -133,25 +120,6 @@ void compute_product(const std::shared_ptr<Session>& session, const Plan& plan, 
   c.wait();
 }
 
-template <Scalar T>
-void submit_gemm(const TileCall<T>& call) {
-  submit_product(call, {});
-}
-template <Scalar T>
-void compute_gemm(const blas::Call& call) {
-  compute<T>(call);
-}
-template <Scalar T>
-void submit_gemmt(const TileCall<T>& call) {
-  submit_product(call, call.uplo);
-}
-template <Scalar T>
-void compute_gemmt(const blas::Call& call) {
-  compute<T>(call);
-}
-
-INSTANTIATE(gemm, SDCZ)
-INSTANTIATE(gemmt, SDCZ)
-INSTANTIATE_PLANNED(compute_product)
+INSTANTIATE_FAMILY(product)
 
 }  // namespace tessera::detail

@@ -8,11 +8,11 @@
 
 #include <tessera/error.hpp>
 
+#include "algorithms/pivot_tiles.hpp"
 #include "common/failure.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "tile/processes.hpp"
-#include "algorithms/pivot_tiles.hpp"
 
 namespace tessera {
 

@@ -7,6 +7,8 @@
 #include <tessera/error.hpp>
 #include <tessera/lapack.hpp>
 
+#include "algorithms/pivot_tiles.hpp"
+#include "algorithms/row_exchanges.hpp"
 #include "blas/shapes.hpp"
 #include "conformable.hpp"
 #include "exchange_rows.hpp"
@@ -14,8 +16,6 @@
 #include "lu_panels.hpp"
 #include "operands.hpp"
 #include "runtime/session.hpp"
-#include "algorithms/pivot_tiles.hpp"
-#include "algorithms/row_exchanges.hpp"
 #include "sinks/submit.hpp"
 
 namespace tessera {

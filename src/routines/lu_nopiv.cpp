@@ -111,7 +111,7 @@ Info submit_getrf_nopiv(const Matrix<T>& A, Growth* growth) {
 template <Scalar T>
 void submit_getrs_nopiv(Op op, const Matrix<T>& A, const Matrix<T>& B) {
   for (const auto& [factor, diag] : solves_with(op).steps)
-    submit_trsm<T>(
+    submit_triangular<T>(
         {.routine = blas::Routine::trsm, .uplo = factor, .op_a = op, .diag = diag, .alpha = T(1), .A = &A, .C = &B});
 }
 

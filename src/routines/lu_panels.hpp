@@ -8,11 +8,11 @@
 #include <tessera/error.hpp>
 #include <tessera/matrix.hpp>
 
+#include "algorithms/pivot_tiles.hpp"
 #include "codelets/codelet.hpp"
 #include "conformable.hpp"
 #include "tile/tile_grid.hpp"
 #include "tiling/plan.hpp"
-#include "algorithms/pivot_tiles.hpp"
 
 /// What the routines on panels share.
 namespace tessera::detail {

@@ -12,6 +12,9 @@
 #include "common/of_type.hpp"
 #include "compute.hpp"
 #include "operands.hpp"
+#include "runtime/process_session.hpp"
+#include "runtime/session.hpp"
+#include "tiling/plan.hpp"
 
 namespace tessera {
 
@@ -19,7 +22,7 @@ namespace detail {
 
 namespace {
 
-using blas::Call;
+using blas::Call, blas::Routine, blas::Shape;
 
 /// @throws ArgumentError if a matrix is in the memory of a GPU
 void require_on_host(const Call& call, std::span<const arguments::StoredMatrix> all, int shift) {
@@ -49,18 +52,44 @@ void require_legal(const Call& call, std::optional<Layout> layout, blas::Rules r
                        std::string("shares memory with the input ") + input.name);
 }
 
+template <Scalar T>
+Plan plan_call(const Machine& machine, const Call& c) {
+  const auto of_triangle = [&](Op op_b, TriangleOf what) {
+    return plan_triangle<T>(machine, c.uplo, c.op_a, op_b, c.n, c.k, what);
+  };
+  const Op other = codelets::other_factor<false>(c.op_a);
+  switch (c.shape()) {
+  case Shape::product: break;
+  case Shape::triangle_product: return of_triangle(c.op_b, TriangleOf::Product);
+  case Shape::symmetric: return plan_symmetric<T>(machine, c.side, c.m, c.n);
+  case Shape::rank_k: return of_triangle(other, TriangleOf::RankK);
+  case Shape::rank_2k: return of_triangle(other, TriangleOf::Rank2k);
+  case Shape::triangular: return plan_triangular<T>(machine, c.side, c.op_a, c.routine == Routine::trsm, c.m, c.n);
+  }
+  return plan_product<T>(machine, c.op_a, c.op_b, c.m, c.n, c.k);
+}
+
+template <Scalar T>
+void compute_of_type(const Call& call) {
+  const bool reads = blas::reads_inputs(call) && (call.k > 0 || !blas::has(call.shape(), blas::Member::k));
+  if (call.rows() == 0 || call.n == 0 || (!reads && Factors<T>(call).beta == T(1))) return;
+  const auto session = session_to_wait(call.name());
+  const auto plan = plan_call<T>(session->machine(), call);
+  switch (call.shape()) {
+  case Shape::product:
+  case Shape::triangle_product: return compute_product<T>(session, plan, call);
+  case Shape::symmetric: return compute_symmetric<T>(session, plan, call);
+  case Shape::rank_k:
+  case Shape::rank_2k: return compute_update<T>(session, plan, call);
+  case Shape::triangular: return compute_triangular<T>(session, plan, call);
+  }
+}
+
+/// @pre  the call obeys the rules of the BLAS
 void dispatch(const Call& call) {
-  with_type(call.type, [&]<Scalar T>(T) {
-    switch (call.routine) {
-#define ROUTINE(name, types, shape, alpha, beta)                                       \
-  case blas::Routine::name:                                                            \
-    if constexpr (blas::exists<T>(blas::Types::types)) return compute_##name<T>(call); \
-    break;
-#include "blas/routines.def"
-#undef ROUTINE
-    }
+  if (!call.properties().exists(call.type))
     throw ArgumentError(call.name(), 0, "type", std::string("is ") + call.type + ", which this routine does not have");
-  });
+  with_type(call.type, [&]<Scalar T>(T) { compute_of_type<T>(call); });
 }
 
 void compute(const Call& call, std::optional<Layout> layout) {
@@ -68,8 +97,9 @@ void compute(const Call& call, std::optional<Layout> layout) {
   dispatch(blas::ByColumns(call, layout.value_or(Layout::ColMajor)).call());
 }
 
+/// Checks a call on matrices, and submits its tasks.
 template <Scalar T>
-void require_legal_options(const TileCall<T>& c) {
+void submit(const TileCall<T>& c) {
   const Call options{.routine = c.routine,
                      .type = type_letter<T>,
                      .side = c.side,
@@ -78,6 +108,14 @@ void require_legal_options(const TileCall<T>& c) {
                      .op_b = c.op_b,
                      .diag = c.diag};
   arguments::require_legal(options.name(), first_illegal_option(options));
+  switch (options.shape()) {
+  case Shape::product:
+  case Shape::triangle_product: return submit_product(c);
+  case Shape::symmetric: return submit_symmetric(c);
+  case Shape::rank_k:
+  case Shape::rank_2k: return submit_update(c);
+  case Shape::triangular: return submit_triangular(c);
+  }
 }
 
 }  // namespace
@@ -125,9 +163,7 @@ using namespace blas;
 #define ROUTINE(name, types, shape, Alpha, Beta)                                                        \
   template <CONCEPT_##types T>                                                                          \
   void name(SHAPE_##shape(TILES, T, Alpha<T>, Beta<T>)) {                                               \
-    const detail::TileCall<T> call{.routine = Routine::name, SHAPE_##shape(TILE_MEMBER)};               \
-    detail::require_legal_options(call);                                                                \
-    detail::submit_##name(call);                                                                        \
+    detail::submit<T>({.routine = Routine::name, SHAPE_##shape(TILE_MEMBER)});                          \
   }                                                                                                     \
   template <CONCEPT_##types T>                                                                          \
   void name(SHAPE_##shape(POINTERS, T, Alpha<T>, Beta<T>)) {                                            \

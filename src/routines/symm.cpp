@@ -10,7 +10,6 @@
 #include "compute.hpp"
 #include "conformable.hpp"
 #include "operands.hpp"
-#include "planned.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "tiling/plan.hpp"
@@ -21,18 +20,8 @@ namespace {
 
 using blas::Member;
 
-/// C ← α S B + β C (from_left) or α B S + β C, of which the triangle of S is stored. `factor` is B.
-/// @param plan  for the tiles of C
 template <Scalar T, bool hermitian>
-void unroll_symmetric(const Session& session, const Plan& plan, bool from_left, Uplo triangle, T alpha,
-                      const Matrix<T>& S, const Matrix<T>& factor, T beta, const Matrix<T>& result) {
-  const algorithms::SymmetricProduct<T, hermitian> add{
-      alpha, from_left ? Side::Left : Side::Right, {S, triangle}, {factor, Op::NoTrans}};
-  algorithms::submit_sum(session, plan, result, Part::All, beta, false, add);
-}
-
-template <Scalar T, bool hermitian>
-void submit_symmetric(const TileCall<T>& call) {
+void submit_symmetric_of(const TileCall<T>& call) {
   using namespace arguments;
   const auto at_a = matrix_argument(call.routine, Member::A), at_b = matrix_argument(call.routine, Member::B),
              at_c = matrix_argument(call.routine, Member::C);
@@ -62,22 +51,17 @@ void submit_symmetric(const TileCall<T>& call) {
   require_disjoint(at_c, C, "A", A);
   require_disjoint(at_c, C, "B", B);
   const auto plan = plan_of<T>(session.machine(), C.stored(), Part::All, A.stored());
-  unroll_symmetric<T, hermitian>(session, plan, left != is_transposed(C), opposite_if(is_transposed(A), call.uplo),
-                                 alpha, A.stored(), B.stored(), beta, C.stored());
-}
-
-template <Scalar T>
-void compute_chosen_symmetric(const blas::Call& call) {
-  const T alpha = factor<T>(call.alpha, call.properties().alpha), beta = factor<T>(call.beta, call.properties().beta);
-  if (call.m == 0 || call.n == 0 || (alpha == T{} && beta == T(1))) return;
-  const auto session = session_to_wait(call.name());
-  compute_symmetric<T>(session, plan_symmetric<T>(session->machine(), call.side, call.m, call.n), call);
+  const algorithms::SymmetricProduct<T, hermitian> add{alpha,
+                                                       opposite_if(is_transposed(C), call.side),
+                                                       {A.stored(), opposite_if(is_transposed(A), call.uplo)},
+                                                       {B.stored(), Op::NoTrans}};
+  algorithms::submit_sum(session, plan, C.stored(), Part::All, beta, false, add);
 }
 
 template <Scalar T, bool hermitian>
 void compute_symmetric_of(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call) {
   const auto [side, m, n] = std::tuple(call.side, call.m, call.n);
-  const T alpha = factor<T>(call.alpha, call.properties().alpha), beta = factor<T>(call.beta, call.properties().beta);
+  const auto [alpha, beta] = Factors<T>(call);
   const bool panels = plan.panels.exist();
   const auto c = private_output(session, plan, static_cast<T*>(call.C), m, n, call.ldc);
   name_operand(c, 'C');
@@ -90,39 +74,26 @@ void compute_symmetric_of(const std::shared_ptr<Session>& session, const Plan& p
   const auto b =
       MatrixAccess::matrix(session, static_cast<const T*>(call.B), m, n, call.ldb, {plan.tile.m, plan.tile.n});
   name_operand(a, 'A'), name_operand(b, 'B');
-  if (panels) algorithms::submit_symmetric_panels<hermitian>(*session, plan, call.uplo, alpha, a, b, beta, c);
-  else unroll_symmetric<T, hermitian>(*session, plan, side == Side::Left, call.uplo, alpha, a, b, beta, c);
+  if (panels) {
+    algorithms::submit_symmetric_panels<hermitian>(*session, plan, call.uplo, alpha, a, b, beta, c);
+  } else {
+    const algorithms::SymmetricProduct<T, hermitian> add{alpha, side, {a, call.uplo}, {b, Op::NoTrans}};
+    algorithms::submit_sum(*session, plan, c, Part::All, beta, false, add);
+  }
   c.wait();
 }
 
 }  // namespace
 
 template <Scalar T>
+void submit_symmetric(const TileCall<T>& call) {
+  with_symmetry<T>(call.routine, [&](auto hermitian) { submit_symmetric_of<T, hermitian>(call); });
+}
+template <Scalar T>
 void compute_symmetric(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call) {
-  if constexpr (is_complex<T>)
-    if (call.routine == blas::Routine::hemm) return compute_symmetric_of<T, true>(session, plan, call);
-  compute_symmetric_of<T, false>(session, plan, call);
+  with_symmetry<T>(call.routine, [&](auto hermitian) { compute_symmetric_of<T, hermitian>(session, plan, call); });
 }
 
-template <Scalar T>
-void submit_symm(const TileCall<T>& call) {
-  submit_symmetric<T, false>(call);
-}
-template <Scalar T>
-void compute_symm(const blas::Call& call) {
-  compute_chosen_symmetric<T>(call);
-}
-template <Scalar T>
-void submit_hemm(const TileCall<T>& call) {
-  submit_symmetric<T, true>(call);
-}
-template <Scalar T>
-void compute_hemm(const blas::Call& call) {
-  compute_chosen_symmetric<T>(call);
-}
-
-INSTANTIATE(symm, SDCZ)
-INSTANTIATE(hemm, CZ)
-INSTANTIATE_PLANNED(compute_symmetric)
+INSTANTIATE_FAMILY(symmetric)
 
 }  // namespace tessera::detail

@@ -11,7 +11,6 @@
 #include "compute.hpp"
 #include "conformable.hpp"
 #include "operands.hpp"
-#include "planned.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "tiling/plan.hpp"
@@ -22,21 +21,8 @@ namespace {
 
 using blas::Member;
 
-/// One triangle of C ← α op(A) op(A)ᵀ + β C, or of C ← α op(A) op(B)ᵀ + α op(B) op(A)ᵀ + β C. Hermitian updates have ᴴ
-/// for ᵀ, and ᾱ in the second term.
-/// @param plan    for the tiles of C
-/// @param two     rank 2k
-/// @param second  op(B), or again op(A)
 template <Scalar T, bool hermitian>
-void unroll_update(const Session& session, const Plan& plan, bool two, T alpha, const Factor<T>& first,
-                   const Factor<T>& second, T beta, const Matrix<T>& result, Region region) {
-  const algorithms::RankUpdate<T, hermitian> add{
-      alpha, two, {first.tiles, first.op()}, {second.tiles, first.op()}, region.across};
-  algorithms::submit_sum(session, plan, result, region, beta, hermitian, add);
-}
-
-template <Scalar T, bool hermitian>
-void submit_update(const TileCall<T>& call) {
+void submit_update_of(const TileCall<T>& call) {
   using namespace arguments;
   const bool two = call.B != nullptr;
   const auto at_a = matrix_argument(call.routine, Member::A), at_c = matrix_argument(call.routine, Member::C),
@@ -74,27 +60,16 @@ void submit_update(const TileCall<T>& call) {
     throw ArgumentError(at_b.routine, at_b.position, at_b.name,
                         "must be seen through the same transpose as A: B would have to be transposed");
   const auto plan = plan_of<T>(session.machine(), result, region, P);
-  unroll_update<T, hermitian>(session, plan, two, alpha, first, second, beta, result, region);
-}
-
-bool is_rank_2k(const blas::Call& call) { return call.shape() == blas::Shape::rank_2k; }
-
-template <Scalar T>
-void compute_chosen_update(const blas::Call& call) {
-  const auto [uplo, op, n, k] = std::tuple(call.uplo, call.op_a, call.n, call.k);
-  const T alpha = factor<T>(call.alpha, call.properties().alpha), beta = factor<T>(call.beta, call.properties().beta);
-  if (n == 0 || ((alpha == T{} || k == 0) && beta == T(1))) return;
-  const auto session = session_to_wait(call.name());
-  const auto plan = plan_triangle<T>(session->machine(), uplo, op, codelets::other_factor<false>(op), n, k,
-                                     is_rank_2k(call) ? TriangleOf::Rank2k : TriangleOf::RankK);
-  compute_update<T>(session, plan, call);
+  const algorithms::RankUpdate<T, hermitian> add{
+      alpha, two, {first.tiles, first.op()}, {second.tiles, first.op()}, region.across};
+  algorithms::submit_sum(session, plan, result, region, beta, hermitian, add);
 }
 
 template <Scalar T, bool hermitian>
 void compute_update_of(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call) {
   const auto [uplo, op, n, k] = std::tuple(call.uplo, call.op_a, call.n, call.k);
-  const T alpha = factor<T>(call.alpha, call.properties().alpha), beta = factor<T>(call.beta, call.properties().beta);
-  const bool two = is_rank_2k(call);
+  const auto [alpha, beta] = Factors<T>(call);
+  const bool two = call.shape() == blas::Shape::rank_2k;
   const auto c = private_output(session, plan, static_cast<T*>(call.C), n, n, call.ldc, uplo);
   const auto region = computed_tiles<T>(arguments::matrix_argument(call.routine, Member::C), uplo, c);
   name_operand(c, 'C');
@@ -107,57 +82,23 @@ void compute_update_of(const std::shared_ptr<Session>& session, const Plan& plan
   if (two) b = stored_operand(session, op, static_cast<const T*>(call.B), n, k, call.ldb, {plan.tile.m, plan.tile.k});
   name_operand(a, 'A');
   if (b) name_operand(*b, 'B');
-  unroll_update<T, hermitian>(*session, plan, two, alpha, Factor<T>(a, op), Factor<T>(b ? *b : a, op), beta, c, region);
+  const Factor<T> first(a, op);
+  const algorithms::RankUpdate<T, hermitian> add{alpha, two, {a, first.op()}, {b ? *b : a, first.op()}, region.across};
+  algorithms::submit_sum(*session, plan, c, region, beta, hermitian, add);
   c.wait();
 }
 
 }  // namespace
 
 template <Scalar T>
+void submit_update(const TileCall<T>& call) {
+  with_symmetry<T>(call.routine, [&](auto hermitian) { submit_update_of<T, hermitian>(call); });
+}
+template <Scalar T>
 void compute_update(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call) {
-  if constexpr (is_complex<T>)
-    if (call.routine == blas::Routine::herk || call.routine == blas::Routine::her2k)
-      return compute_update_of<T, true>(session, plan, call);
-  compute_update_of<T, false>(session, plan, call);
+  with_symmetry<T>(call.routine, [&](auto hermitian) { compute_update_of<T, hermitian>(session, plan, call); });
 }
 
-template <Scalar T>
-void submit_syrk(const TileCall<T>& call) {
-  submit_update<T, false>(call);
-}
-template <Scalar T>
-void compute_syrk(const blas::Call& call) {
-  compute_chosen_update<T>(call);
-}
-template <Scalar T>
-void submit_herk(const TileCall<T>& call) {
-  submit_update<T, true>(call);
-}
-template <Scalar T>
-void compute_herk(const blas::Call& call) {
-  compute_chosen_update<T>(call);
-}
-template <Scalar T>
-void submit_syr2k(const TileCall<T>& call) {
-  submit_update<T, false>(call);
-}
-template <Scalar T>
-void compute_syr2k(const blas::Call& call) {
-  compute_chosen_update<T>(call);
-}
-template <Scalar T>
-void submit_her2k(const TileCall<T>& call) {
-  submit_update<T, true>(call);
-}
-template <Scalar T>
-void compute_her2k(const blas::Call& call) {
-  compute_chosen_update<T>(call);
-}
-
-INSTANTIATE(syrk, SDCZ)
-INSTANTIATE(herk, CZ)
-INSTANTIATE(syr2k, SDCZ)
-INSTANTIATE(her2k, CZ)
-INSTANTIATE_PLANNED(compute_update)
+INSTANTIATE_FAMILY(update)
 
 }  // namespace tessera::detail

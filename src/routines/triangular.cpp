@@ -10,7 +10,6 @@
 #include "compute.hpp"
 #include "conformable.hpp"
 #include "operands.hpp"
-#include "planned.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "tiling/plan.hpp"
@@ -31,7 +30,22 @@ void unroll_triangular(const Session& session, bool inverse, const algorithms::S
   });
 }
 
-/// Checks a call on matrices, then submits its tasks. With α = 0, B becomes zero and A is not read.
+/// Registers the output of a call on pointers, whose last columns (Left) or rows (Right) may be for cores.
+template <Scalar T>
+Matrix<T> private_output(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call) {
+  auto* const data = static_cast<T*>(call.C);
+  if (!plan.has_cores()) return private_output(session, plan, data, call.m, call.n, call.ldc);
+  const bool left = call.side == Side::Left;
+  const auto& for_cores = plan.columns_for_cores;
+  const auto rows = left ? Edges(call.m, plan.tile.m) : Edges(call.m, plan.tile.m, for_cores);
+  const auto columns = left ? Edges(call.n, plan.tile.n, for_cores) : Edges(call.n, plan.tile.n);
+  auto grid = std::make_shared<TileGrid>(session, data, call.ldc, sizeof(T), rows, columns, false);
+  grid->make_private();
+  return MatrixAccess::matrix<T>(std::move(grid));
+}
+
+}  // namespace
+
 template <Scalar T>
 void submit_triangular(const TileCall<T>& call) {
   using namespace arguments;
@@ -63,34 +77,9 @@ void submit_triangular(const TileCall<T>& call) {
   unroll_triangular(session, call.routine == blas::Routine::trsm, sweep, alpha, X);
 }
 
-/// Registers the output of a call on pointers, whose last columns (Left) or rows (Right) may be for cores.
-template <Scalar T>
-Matrix<T> private_output(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call) {
-  auto* const data = static_cast<T*>(call.C);
-  if (!plan.has_cores()) return private_output(session, plan, data, call.m, call.n, call.ldc);
-  const bool left = call.side == Side::Left;
-  const auto& for_cores = plan.columns_for_cores;
-  const auto rows = left ? Edges(call.m, plan.tile.m) : Edges(call.m, plan.tile.m, for_cores);
-  const auto columns = left ? Edges(call.n, plan.tile.n, for_cores) : Edges(call.n, plan.tile.n);
-  auto grid = std::make_shared<TileGrid>(session, data, call.ldc, sizeof(T), rows, columns, false);
-  grid->make_private();
-  return MatrixAccess::matrix<T>(std::move(grid));
-}
-
-template <Scalar T>
-void compute_chosen_triangular(const blas::Call& call) {
-  if (call.m == 0 || call.n == 0) return;
-  const auto session = session_to_wait(call.name());
-  const bool inverse = call.routine == blas::Routine::trsm;
-  const auto plan = plan_triangular<T>(session->machine(), call.side, call.op_a, inverse, call.m, call.n);
-  compute_triangular<T>(session, plan, call);
-}
-
-}  // namespace
-
 template <Scalar T>
 void compute_triangular(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call) {
-  const T alpha = factor<T>(call.alpha, call.properties().alpha);
+  const T alpha = Factors<T>(call).alpha;
   const auto b = private_output<T>(session, plan, call);
   name_operand(b, 'B');
   if (alpha == T{}) {  // A is not read, and may be null
@@ -110,25 +99,6 @@ void compute_triangular(const std::shared_ptr<Session>& session, const Plan& pla
   b.wait();
 }
 
-template <Scalar T>
-void submit_trmm(const TileCall<T>& call) {
-  submit_triangular(call);
-}
-template <Scalar T>
-void compute_trmm(const blas::Call& call) {
-  compute_chosen_triangular<T>(call);
-}
-template <Scalar T>
-void submit_trsm(const TileCall<T>& call) {
-  submit_triangular(call);
-}
-template <Scalar T>
-void compute_trsm(const blas::Call& call) {
-  compute_chosen_triangular<T>(call);
-}
-
-INSTANTIATE(trmm, SDCZ)
-INSTANTIATE(trsm, SDCZ)
-INSTANTIATE_PLANNED(compute_triangular)
+INSTANTIATE_FAMILY(triangular)
 
 }  // namespace tessera::detail

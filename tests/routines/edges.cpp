@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // gemm in tiles whose last two rows and columns are split evenly. The plan is given, since only GPUs have such plans.
-#include "routines/planned.hpp"
+#include "routines/compute.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "support/described.hpp"

@@ -2,7 +2,7 @@
 // Calls in tall panels: tiles of B that several products share, sums that all start before C is there, and steps of
 // trmm and trsm on whole panels. The panels are given, so that machines on which none would be chosen compute with
 // them, too.
-#include "routines/planned.hpp"
+#include "routines/compute.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "support/described.hpp"

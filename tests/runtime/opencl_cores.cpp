@@ -10,7 +10,7 @@
 #include <tessera/blas.hpp>
 #include <tessera/runtime.hpp>
 
-#include "routines/planned.hpp"
+#include "routines/compute.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "support/described.hpp"
