@@ -14,7 +14,7 @@
 namespace tessera::detail {
 
 /// How a call is cut into tasks. It is chosen once a call: the routines cut their matrices by it, the loops of
-/// src/unroll follow it, and tessera-info prints it.
+/// src/algorithms follow it, and tessera-info prints it.
 struct Plan {
   TileExtents tile = {};  ///< rows and columns of a tile of C, and the length of a chunk of k [elements]
   EdgeTiles at_the_edges = EdgeTiles::Ragged;  ///< how the last tiles in each direction are cut

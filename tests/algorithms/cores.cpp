@@ -7,7 +7,7 @@
 
 #include <vector>
 
-namespace tessera::test::core_columns_cpp {
+namespace tessera::test::cores_cpp {
 namespace {
 
 /// The owners of all columns on a machine with two GPUs and three cores.
@@ -34,4 +34,4 @@ TEST(CoreColumns, MayBeNone) {
 }
 
 }  // namespace
-}  // namespace tessera::test::core_columns_cpp
+}  // namespace tessera::test::cores_cpp

@@ -13,7 +13,7 @@
 #include <tuple>
 #include <vector>
 
-namespace tessera::test::order_cpp {
+namespace tessera::test::product_order_cpp {
 namespace {
 
 using detail::OwnerGrid;
@@ -305,4 +305,4 @@ TEST(Owners, OfAnInputTileWantItAtDifferentTimes) {
 }
 
 }  // namespace
-}  // namespace tessera::test::order_cpp
+}  // namespace tessera::test::product_order_cpp
