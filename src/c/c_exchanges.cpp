@@ -9,13 +9,12 @@ using namespace tessera;
 using namespace tessera::c;
 
 // Complex arrays are void pointers, as in c_routines.cpp.
-#define DEFINE_EXCHANGES(letter, T, Element)                                                                    \
-  tessera_status tessera_##letter##laswp(tessera_layout layout, int64_t n, Element* A, int64_t lda, int64_t k1, \
-                                         int64_t k2, const int64_t* ipiv, int64_t incx) {                       \
-    constexpr const char* function = "tessera_" #letter "laswp";                                                \
-    return status_of(function, [&] {                                                                            \
-      laswp(choice("layout", layout).meaning(function, 1), n, static_cast<T*>(A), lda, k1, k2, ipiv, incx);     \
-    });                                                                                                         \
+#define DEFINE_EXCHANGES(letter, T, Element)                                                                        \
+  tessera_status tessera_##letter##laswp(tessera_layout layout, int64_t n, Element* A, int64_t lda, int64_t k1,     \
+                                         int64_t k2, const int64_t* ipiv, int64_t incx) {                           \
+    return solve<T>(                                                                                                \
+        "tessera_" #letter "laswp", [](auto... x) { return laswp(x...); }, choice("layout", layout), n, A, lda, k1, \
+        k2, ipiv, incx);                                                                                            \
   }
 
 extern "C" {

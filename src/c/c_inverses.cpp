@@ -12,41 +12,27 @@ using namespace tessera::c;
 #define DEFINE_INVERSES(letter, T, Element)                                                                            \
   tessera_status tessera_##letter##trtri(tessera_layout layout, tessera_uplo uplo, tessera_diag diag, int64_t n,       \
                                          Element* A, int64_t lda, int64_t* info) {                                     \
-    constexpr const char* function = "tessera_" #letter "trtri";                                                       \
-    return status_of(function, [&] {                                                                                   \
-      const auto order = choice("layout", layout).meaning(function, 1);                                                \
-      const auto triangle = choice("uplo", uplo).meaning(function, 2);                                                 \
-      const auto diagonal = choice("diag", diag).meaning(function, 3);                                                 \
-      require_pointer(function, 7, "info", info);                                                                      \
-      *info = trtri(order, triangle, diagonal, n, static_cast<T*>(A), lda);                                            \
-    });                                                                                                                \
+    return solve<T>(                                                                                                   \
+        "tessera_" #letter "trtri", info, [](auto... x) { return trtri(x...); }, choice("layout", layout),             \
+        choice("uplo", uplo), choice("diag", diag), n, A, lda);                                                        \
   }                                                                                                                    \
   tessera_status tessera_##letter##lauum(tessera_layout layout, tessera_uplo uplo, int64_t n, Element* A,              \
                                          int64_t lda) {                                                                \
-    constexpr const char* function = "tessera_" #letter "lauum";                                                       \
-    return status_of(function, [&] {                                                                                   \
-      const auto order = choice("layout", layout).meaning(function, 1);                                                \
-      lauum(order, choice("uplo", uplo).meaning(function, 2), n, static_cast<T*>(A), lda);                             \
-    });                                                                                                                \
+    return solve<T>(                                                                                                   \
+        "tessera_" #letter "lauum", [](auto... x) { return lauum(x...); }, choice("layout", layout),                   \
+        choice("uplo", uplo), n, A, lda);                                                                              \
   }                                                                                                                    \
   tessera_status tessera_##letter##potri(tessera_layout layout, tessera_uplo uplo, int64_t n, Element* A, int64_t lda, \
                                          int64_t* info) {                                                              \
-    constexpr const char* function = "tessera_" #letter "potri";                                                       \
-    return status_of(function, [&] {                                                                                   \
-      const auto order = choice("layout", layout).meaning(function, 1);                                                \
-      const auto triangle = choice("uplo", uplo).meaning(function, 2);                                                 \
-      require_pointer(function, 6, "info", info);                                                                      \
-      *info = potri(order, triangle, n, static_cast<T*>(A), lda);                                                      \
-    });                                                                                                                \
+    return solve<T>(                                                                                                   \
+        "tessera_" #letter "potri", info, [](auto... x) { return potri(x...); }, choice("layout", layout),             \
+        choice("uplo", uplo), n, A, lda);                                                                              \
   }                                                                                                                    \
   tessera_status tessera_##letter##getri(tessera_layout layout, int64_t n, Element* A, int64_t lda,                    \
                                          const int64_t* ipiv, int64_t* info) {                                         \
-    constexpr const char* function = "tessera_" #letter "getri";                                                       \
-    return status_of(function, [&] {                                                                                   \
-      const auto order = choice("layout", layout).meaning(function, 1);                                                \
-      require_pointer(function, 6, "info", info);                                                                      \
-      *info = getri(order, n, static_cast<T*>(A), lda, ipiv);                                                          \
-    });                                                                                                                \
+    return solve<T>(                                                                                                   \
+        "tessera_" #letter "getri", info, [](auto... x) { return getri(x...); }, choice("layout", layout), n, A, lda,  \
+        ipiv);                                                                                                         \
   }
 
 extern "C" {

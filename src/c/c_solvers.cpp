@@ -17,15 +17,6 @@ struct tessera_growth {
 
 namespace {
 
-/// Translates LAPACK's arguments, which begin with the layout and `uplo`, and calls `routine`.
-template <typename Routine>
-tessera_status solve(const char* function, tessera_layout layout, tessera_uplo uplo, Routine routine) {
-  return status_of(function, [&] {
-    const auto order = choice("layout", layout).meaning(function, 1);
-    routine(order, choice("uplo", uplo).meaning(function, 2));
-  });
-}
-
 /// A matrix argument.
 struct Given {
   int position;
@@ -68,80 +59,58 @@ void give(Pivoted pivoted, tessera_pivots** pivots, tessera_info** info) {
 #define DEFINE_SOLVERS(letter, T, Element)                                                                             \
   tessera_status tessera_##letter##potrf(tessera_layout layout, tessera_uplo uplo, int64_t n, Element* A, int64_t lda, \
                                          int64_t* info) {                                                              \
-    constexpr const char* function = "tessera_" #letter "potrf";                                                       \
-    return solve(function, layout, uplo, [&](Layout order, Uplo triangle) {                                            \
-      require_pointer(function, 6, "info", info);                                                                      \
-      *info = potrf(order, triangle, n, static_cast<T*>(A), lda);                                                      \
-    });                                                                                                                \
+    return solve<T>(                                                                                                   \
+        "tessera_" #letter "potrf", info, [](auto... x) { return potrf(x...); }, choice("layout", layout),             \
+        choice("uplo", uplo), n, A, lda);                                                                              \
   }                                                                                                                    \
   tessera_status tessera_##letter##potrs(tessera_layout layout, tessera_uplo uplo, int64_t n, int64_t nrhs,            \
                                          const Element* A, int64_t lda, Element* B, int64_t ldb) {                     \
-    return solve("tessera_" #letter "potrs", layout, uplo, [&](Layout order, Uplo triangle) {                          \
-      potrs(order, triangle, n, nrhs, static_cast<const T*>(A), lda, static_cast<T*>(B), ldb);                         \
-    });                                                                                                                \
+    return solve<T>(                                                                                                   \
+        "tessera_" #letter "potrs", [](auto... x) { return potrs(x...); }, choice("layout", layout),                   \
+        choice("uplo", uplo), n, nrhs, A, lda, B, ldb);                                                                \
   }                                                                                                                    \
   tessera_status tessera_##letter##posv(tessera_layout layout, tessera_uplo uplo, int64_t n, int64_t nrhs, Element* A, \
                                         int64_t lda, Element* B, int64_t ldb, int64_t* info) {                         \
-    constexpr const char* function = "tessera_" #letter "posv";                                                        \
-    return solve(function, layout, uplo, [&](Layout order, Uplo triangle) {                                            \
-      require_pointer(function, 9, "info", info);                                                                      \
-      *info = posv(order, triangle, n, nrhs, static_cast<T*>(A), lda, static_cast<T*>(B), ldb);                        \
-    });                                                                                                                \
+    return solve<T>(                                                                                                   \
+        "tessera_" #letter "posv", info, [](auto... x) { return posv(x...); }, choice("layout", layout),               \
+        choice("uplo", uplo), n, nrhs, A, lda, B, ldb);                                                                \
   }                                                                                                                    \
   tessera_status tessera_##letter##getrf(tessera_layout layout, int64_t m, int64_t n, Element* A, int64_t lda,         \
                                          int64_t* ipiv, int64_t* info) {                                               \
-    constexpr const char* function = "tessera_" #letter "getrf";                                                       \
-    return status_of(function, [&] {                                                                                   \
-      const auto order = choice("layout", layout).meaning(function, 1);                                                \
-      require_pointer(function, 7, "info", info);                                                                      \
-      *info = getrf(order, m, n, static_cast<T*>(A), lda, ipiv);                                                       \
-    });                                                                                                                \
+    return solve<T>(                                                                                                   \
+        "tessera_" #letter "getrf", info, [](auto... x) { return getrf(x...); }, choice("layout", layout), m, n, A,    \
+        lda, ipiv);                                                                                                    \
   }                                                                                                                    \
   tessera_status tessera_##letter##getrs(tessera_layout layout, tessera_op op, int64_t n, int64_t nrhs,                \
                                          const Element* A, int64_t lda, const int64_t* ipiv, Element* B,               \
                                          int64_t ldb) {                                                                \
-    constexpr const char* function = "tessera_" #letter "getrs";                                                       \
-    return status_of(function, [&] {                                                                                   \
-      const auto order = choice("layout", layout).meaning(function, 1);                                                \
-      getrs(order, choice("op", op).meaning(function, 2), n, nrhs, static_cast<const T*>(A), lda, ipiv,                \
-            static_cast<T*>(B), ldb);                                                                                  \
-    });                                                                                                                \
+    return solve<T>(                                                                                                   \
+        "tessera_" #letter "getrs", [](auto... x) { return getrs(x...); }, choice("layout", layout), choice("op", op), \
+        n, nrhs, A, lda, ipiv, B, ldb);                                                                                \
   }                                                                                                                    \
   tessera_status tessera_##letter##gesv(tessera_layout layout, int64_t n, int64_t nrhs, Element* A, int64_t lda,       \
                                         int64_t* ipiv, Element* B, int64_t ldb, int64_t* info) {                       \
-    constexpr const char* function = "tessera_" #letter "gesv";                                                        \
-    return status_of(function, [&] {                                                                                   \
-      const auto order = choice("layout", layout).meaning(function, 1);                                                \
-      require_pointer(function, 9, "info", info);                                                                      \
-      *info = gesv(order, n, nrhs, static_cast<T*>(A), lda, ipiv, static_cast<T*>(B), ldb);                            \
-    });                                                                                                                \
+    return solve<T>(                                                                                                   \
+        "tessera_" #letter "gesv", info, [](auto... x) { return gesv(x...); }, choice("layout", layout), n, nrhs, A,   \
+        lda, ipiv, B, ldb);                                                                                            \
   }                                                                                                                    \
   tessera_status tessera_##letter##getrf_nopiv(tessera_layout layout, int64_t m, int64_t n, Element* A, int64_t lda,   \
                                                double* growth, int64_t* info) {                                        \
-    constexpr const char* function = "tessera_" #letter "getrf_nopiv";                                                 \
-    return status_of(function, [&] {                                                                                   \
-      const auto order = choice("layout", layout).meaning(function, 1);                                                \
-      require_pointer(function, 7, "info", info);                                                                      \
-      *info = getrf_nopiv(order, m, n, static_cast<T*>(A), lda, growth);                                               \
-    });                                                                                                                \
+    return solve<T>(                                                                                                   \
+        "tessera_" #letter "getrf_nopiv", info, [](auto... x) { return getrf_nopiv(x...); }, choice("layout", layout), \
+        m, n, A, lda, growth);                                                                                         \
   }                                                                                                                    \
   tessera_status tessera_##letter##getrs_nopiv(tessera_layout layout, tessera_op op, int64_t n, int64_t nrhs,          \
                                                const Element* A, int64_t lda, Element* B, int64_t ldb) {               \
-    constexpr const char* function = "tessera_" #letter "getrs_nopiv";                                                 \
-    return status_of(function, [&] {                                                                                   \
-      const auto order = choice("layout", layout).meaning(function, 1);                                                \
-      getrs_nopiv(order, choice("op", op).meaning(function, 2), n, nrhs, static_cast<const T*>(A), lda,                \
-                  static_cast<T*>(B), ldb);                                                                            \
-    });                                                                                                                \
+    return solve<T>(                                                                                                   \
+        "tessera_" #letter "getrs_nopiv", [](auto... x) { return getrs_nopiv(x...); }, choice("layout", layout),       \
+        choice("op", op), n, nrhs, A, lda, B, ldb);                                                                    \
   }                                                                                                                    \
   tessera_status tessera_##letter##gesv_nopiv(tessera_layout layout, int64_t n, int64_t nrhs, Element* A, int64_t lda, \
                                               Element* B, int64_t ldb, double* growth, int64_t* info) {                \
-    constexpr const char* function = "tessera_" #letter "gesv_nopiv";                                                  \
-    return status_of(function, [&] {                                                                                   \
-      const auto order = choice("layout", layout).meaning(function, 1);                                                \
-      require_pointer(function, 9, "info", info);                                                                      \
-      *info = gesv_nopiv(order, n, nrhs, static_cast<T*>(A), lda, static_cast<T*>(B), ldb, growth);                    \
-    });                                                                                                                \
+    return solve<T>(                                                                                                   \
+        "tessera_" #letter "gesv_nopiv", info, [](auto... x) { return gesv_nopiv(x...); }, choice("layout", layout),   \
+        n, nrhs, A, lda, B, ldb, growth);                                                                              \
   }
 
 extern "C" {

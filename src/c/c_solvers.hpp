@@ -5,6 +5,8 @@
 
 #include <tessera/lapack.hpp>
 
+#include "c_interface.hpp"
+
 /// What factorizations on matrices leave in C besides the factors.
 
 struct tessera_info {
@@ -13,3 +15,22 @@ struct tessera_info {
 struct tessera_pivots {
   tessera::Pivots pivots;
 };
+
+namespace tessera::c {
+
+/// Calls a routine on pointers that has no info.
+template <Scalar T, typename Routine, typename... Arguments>
+tessera_status solve(const char* function, Routine routine, Arguments... arguments) {
+  return status_of(function, [&] { call<T>(function, routine, arguments...); });
+}
+/// Calls a routine on pointers, and gives the info that it returns. That is its last argument.
+template <Scalar T, typename Routine, typename... Arguments>
+tessera_status solve(const char* function, int64_t* info, Routine routine, Arguments... arguments) {
+  const auto routine_with_info = [&](auto... x) {
+    require_pointer(function, sizeof...(x) + 1, "info", info);
+    *info = routine(x...);
+  };
+  return solve<T>(function, routine_with_info, arguments...);
+}
+
+}  // namespace tessera::c
