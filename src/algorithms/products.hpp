@@ -11,10 +11,10 @@
 namespace tessera::algorithms {
 
 /// C ← α A B + β C, or a triangle of it
-template <Scalar T, typename M = Matrix<T>>
+template <Scalar T, typename Stored = Matrix<T>>
 struct Product {
   T alpha;
-  tile::FactorView<T, M> A, B;
+  tile::FactorView<T, Stored> A, B;
   detail::Panels panels = {};     ///< if these exist, a tile of B is that of several terms or columns of C
   detail::TileExtents tile = {};  ///< of a term
 
@@ -28,12 +28,12 @@ struct Product {
 };
 
 /// C ← α S X + β C (Left), or α X S + β C (Right), where S is symmetric or Hermitian
-template <Scalar T, bool hermitian, typename M = Matrix<T>>
+template <Scalar T, bool hermitian, typename Stored = Matrix<T>>
 struct SymmetricProduct {
   T alpha;
   Side side;
-  tile::SymmetricView<T, hermitian, M> S;
-  tile::FactorView<T, M> X;
+  tile::SymmetricView<T, hermitian, Stored> S;
+  tile::FactorView<T, Stored> X;
 
   template <typename Ops>
   void operator()(Ops& to, const Step& s, T beta, const tile::Tile& C) const {
@@ -48,11 +48,11 @@ struct SymmetricProduct {
 
 /// A triangle of C ← α A Aᵀ + β C, or of C ← α A Bᵀ + α B Aᵀ + β C. Hermitian updates have ᴴ for ᵀ, and ᾱ in the second
 /// term.
-template <Scalar T, bool hermitian, typename M = Matrix<T>>
+template <Scalar T, bool hermitian, typename Stored = Matrix<T>>
 struct RankUpdate {
   T alpha;
   bool two;  ///< rank 2k
-  tile::FactorView<T, M> A, B;
+  tile::FactorView<T, Stored> A, B;
   Index across;  ///< columns of tiles of C that have the same rows of B
 
   template <typename Ops>
@@ -60,7 +60,7 @@ struct RankUpdate {
     const auto a = A(s.i, s.k), b = B(s.i, s.k);
     if (!C.is_whole() && two) return to.template rank_2k<hermitian>(alpha, a, b, beta, C);
     if (!C.is_whole()) return to.template rank_k<hermitian>(alpha, a, beta, C);
-    const auto transposed = [&](const tile::FactorView<T, M>& X) {
+    const auto transposed = [&](const tile::FactorView<T, Stored>& X) {
       auto x = X(s.j / across, s.k);
       x.op = codelets::other_factor<hermitian>(X.op());
       x.first_column = C.diagonal;

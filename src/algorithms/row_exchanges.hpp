@@ -54,4 +54,15 @@ class RowExchanges {
   const detail::PivotTiles& pivots_;
 };
 
+/// Exchanges rows of all columns of X by all pivots, or undoes that.
+/// @param gpus  that own the columns in turn; 0: none
+template <Scalar T, typename Sink>
+void laswp(RowExchanges<T, Sink>& to, const Matrix<T>& X, Index panels, bool back, int gpus) {
+  for (Index j = 0; j < X.nt(); j++) {
+    const int owner = gpus > 0 ? static_cast<int>(j % gpus) : -1;
+    if (back) to.exchange_back(X, j, owner);
+    else to.exchange(X, j, 0, panels, owner);
+  }
+}
+
 }  // namespace tessera::algorithms

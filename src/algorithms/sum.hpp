@@ -23,14 +23,14 @@ namespace tessera::algorithms {
 ///   at the end.
 /// - If there are fewer tiles than workers, the sum is split into several chains. Their results are added in a fixed
 ///   order, so the same call gives the same bits.
-template <Scalar T, typename M = Matrix<T>>
+template <Scalar T, typename Stored = Matrix<T>>
 class Sum {
  public:
   /// @param plan       for the tiles of C
   /// @param processes  the grid of processes that share C
   /// @param real_diagonal  of C, whatever the imaginary parts of its diagonal are; only for a triangle
-  Sum(const detail::Machine& machine, const detail::Plan& plan, tile::ResultView<T, M> C, detail::OwnerGrid processes,
-      T beta, bool real_diagonal)
+  Sum(const detail::Machine& machine, const detail::Plan& plan, tile::ResultView<T, Stored> C,
+      detail::OwnerGrid processes, T beta, bool real_diagonal)
       : C_(std::move(C)), terms_(plan.terms), sums_(plan.sums), panels_(plan.panels.exist()), block_(plan.block),
         task_(plan.task()), beta_(beta == T{} ? T{} : beta), real_diagonal_(real_diagonal) {
     block_.rows *= processes.p, block_.columns *= processes.q;  // those of a plan are of one process
@@ -75,7 +75,7 @@ class Sum {
  private:
   Index first_term(Index sum) const { return (sum * terms_ + sums_ - 1) / sums_; }
 
-  tile::ResultView<T, M> C_;
+  tile::ResultView<T, Stored> C_;
   Index terms_, sums_;
   bool panels_;
   detail::Block block_;
@@ -87,8 +87,8 @@ class Sum {
 };
 
 /// @param add  (tile::Ops<T, Sink>&, const Step&, T beta, const tile::Tile& C): C ← the term of a step + β C
-template <Scalar T, typename Sink, typename M, typename Term>
-void accumulate(tile::Ops<T, Sink>& to, const Sum<T, M>& C, const Term& add) {
+template <Scalar T, typename Sink, typename Stored, typename Term>
+void accumulate(tile::Ops<T, Sink>& to, const Sum<T, Stored>& C, const Term& add) {
   std::vector<std::optional<typename Sink::Temporary>> parts(static_cast<std::size_t>(C.mt() * C.nt() * C.sums()));
   C.for_each_step([&](const Step& step) {
     const Index sum = C.sum_of(step);

@@ -19,9 +19,10 @@ namespace tessera::algorithms {
 /// each panel of A, and only the stored triangle is copied. The panels come and go as in `triangular_panels`.
 /// @param B, C   in panels of the same width
 /// @param ahead  panels of C that each GPU begins while A arrives
-template <bool hermitian, Scalar T, typename Sink, typename M>
-void symmetric_panels(tile::Ops<T, Sink>& to, Uplo uplo, T alpha, const tile::PanelView<T, M>& A,
-                      const tile::PanelView<T, M>& B, T beta, const tile::PanelView<T, M>& C, Index ahead, Index gpus) {
+template <bool hermitian, Scalar T, typename Sink, typename Stored>
+void symmetric_panels(tile::Ops<T, Sink>& to, Uplo uplo, T alpha, const tile::PanelView<T, Stored>& A,
+                      const tile::PanelView<T, Stored>& B, T beta, const tile::PanelView<T, Stored>& C, Index ahead,
+                      Index gpus) {
   if (beta == T{}) beta = T{};  // −0 becomes +0: cuBLAS treats −0 as a nonzero factor and reads C
   const Index steps = A.count();
   std::vector<std::optional<typename Sink::Temporary>> parts(static_cast<std::size_t>(C.count()));

@@ -23,9 +23,10 @@ namespace tessera::algorithms {
 /// @param inverse  true: trsm; false: trmm
 /// @param blocked  see tile::is_blocked
 /// @param ahead    panels of X that each GPU begins while A arrives
-template <Scalar T, typename Sink, typename M>
+template <Scalar T, typename Sink, typename Stored>
 void triangular_panels(tile::Ops<T, Sink>& to, bool inverse, Uplo uplo, Diag diag, bool blocked, T alpha,
-                       const tile::PanelView<T, M>& A, const tile::PanelView<T, M>& X, Index ahead, Index gpus) {
+                       const tile::PanelView<T, Stored>& A, const tile::PanelView<T, Stored>& X, Index ahead,
+                       Index gpus) {
   const Index steps = A.count();
   // trsm begins with rows that depend on no other, trmm with those that no other needs.
   const auto at = [&](Index s) { return inverse == (uplo == Uplo::Lower) ? s : steps - 1 - s; };

@@ -82,11 +82,7 @@ void laswp(const Matrix<T>& A, const Pivots& pivots, Index incx) {
   const int gpus = session.machine().has_owners() ? session.machine().gpu_count() : 0;
   sinks::Submitter submitter(session, A);
   algorithms::RowExchanges<T, sinks::Submitter> exchanges(submitter, tiles);
-  for (Index j = 0; j < A.nt(); j++) {
-    const int owner = gpus > 0 ? static_cast<int>(j % gpus) : -1;
-    if (incx > 0) exchanges.exchange(A, j, 0, tiles.panels(), owner);
-    else exchanges.exchange_back(A, j, owner);
-  }
+  algorithms::laswp(exchanges, A, tiles.panels(), incx < 0, gpus);
 }
 
 template <Scalar T, typename Int>

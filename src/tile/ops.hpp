@@ -22,9 +22,10 @@ enum class Spread { AsInBlas, Anywhere };
 
 /// Whether GPUs of CUDA solve with a triangle of this order by the inverses of its diagonal blocks. OpenCL devices
 /// solve with these blocks by substitution.
-inline bool is_blocked(const detail::Session& session, Index order) {
-  return session.machine().has_cuda() && order > codelets::diagonal_block;
+inline bool is_blocked(const detail::Machine& machine, Index order) {
+  return machine.has_cuda() && order > codelets::diagonal_block;
 }
+inline bool is_blocked(const detail::Session& session, Index order) { return is_blocked(session.machine(), order); }
 
 /// Rows of a matrix.
 struct PanelRows {
@@ -181,14 +182,14 @@ class Ops : public ProductOps<T, Sink> {
   }
 
  private:
-  using ProductOps<T, Sink>::work, ProductOps<T, Sink>::session_, ProductOps<T, Sink>::sink_;
+  using ProductOps<T, Sink>::work, ProductOps<T, Sink>::machine_, ProductOps<T, Sink>::sink_;
 
   static double sixth_of_cube(const Tile& A) {
     const auto order = static_cast<double>(A.rows);
     return flops_per_multiply_add<T> / 6 * order * order * order;
   }
   /// A tile at the end of a rectangular matrix may not be square: diagonal blocks are those of squares.
-  bool is_blocked(const Tile& A) const { return A.rows == A.columns && tile::is_blocked(session_, A.rows); }
+  bool is_blocked(const Tile& A) const { return A.rows == A.columns && tile::is_blocked(machine_, A.rows); }
 
   codelets::TriangularArgs<T> triangular(Side side, Op op, const Tile& A, Uplo stored, Diag diag, T alpha,
                                          const Tile& X, bool blocked, Spread spread) {
@@ -213,8 +214,7 @@ class Ops : public ProductOps<T, Sink> {
   /// the policy keeps on one GPU, and its failure is one of the tile.
   /// @return  where the sum will be; null if the task must inspect the tile itself, as OpenCL devices need not
   Real<T>* inspect(const Tile& X) {
-    if (session_.machine().is_opencl(X.owner) || X.elements() > std::numeric_limits<int>::max() ||
-        !sink_.runs(X.handle))
+    if (machine_.is_opencl(X.owner) || X.elements() > std::numeric_limits<int>::max() || !sink_.runs(X.handle))
       return nullptr;
     Real<T>* const sum = codelets::sum_slots::take<T>();
     if (sum != nullptr)
@@ -223,7 +223,7 @@ class Ops : public ProductOps<T, Sink> {
     return sum;
   }
   /// GPUs are counted first, then cores.
-  bool is_of_core(const Tile& X) const { return X.owner >= 0 && X.owner >= session_.machine().gpu_count(); }
+  bool is_of_core(const Tile& X) const { return X.owner >= 0 && X.owner >= machine_.gpu_count(); }
 
   /// Replaces a triangle. A GPU computes that in another tile.
   /// @param inverses  of its diagonal blocks, or null
@@ -231,7 +231,7 @@ class Ops : public ProductOps<T, Sink> {
   void on_triangle(starpu_codelet& codelet, const Tile& A, starpu_data_handle_t inverses, const Args& args) {
     typename Sink::Temporary workspace;
     std::vector<Access> accesses{{A.handle, STARPU_RW}};
-    if (session_.machine().has_cuda()) {
+    if (machine_.has_cuda()) {
       workspace = sink_.temporary(A, A.rows, A.rows, sizeof(T));
       accesses.push_back({workspace.handle(), STARPU_W});
     }

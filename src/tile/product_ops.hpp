@@ -13,11 +13,14 @@ namespace tessera::tile {
 /// compute the part of C that `C.part` names. With β = 0, C is not read.
 ///
 /// An operation on the adjoint of a stored tile becomes the operation on the stored tile that has the same effect.
-/// @tparam Sink  a Submitter or a Loader
+/// @tparam Sink  a Submitter or a Loader. It has submit(codelet, accesses, args, owner, wanted_next), step(k),
+/// runs(tile),
+///               and Temporary tiles: temporary(tile, m, n, element size) and partial_sum(tile, element size)
 template <Scalar T, typename Sink>
 class ProductOps {
  public:
-  ProductOps(const detail::Session& session, Sink& sink) : session_(session), sink_(sink) {}
+  ProductOps(const detail::Session& session, Sink& sink) : ProductOps(session.machine(), sink) {}
+  ProductOps(const detail::Machine& machine, Sink& sink) : machine_(machine), sink_(sink) {}
 
   /// C ← α X Y + β C
   /// @pre  if C is an adjoint, α and β are real, and all of C is computed
@@ -113,7 +116,7 @@ class ProductOps {
  protected:
   static codelets::Work work(double flops) { return {flops, type_letter<T>}; }
 
-  const detail::Session& session_;
+  const detail::Machine& machine_;
   Sink& sink_;
 
  private:

@@ -13,8 +13,8 @@
 
 /// A matrix as an algorithm sees it: its tiles, with their owners.
 ///
-/// The views of a product take any matrix M for which `tile_of` is defined: so an algorithm can be read before there is
-/// a registered one.
+/// The views of a product take any stored matrix for which `tile_of` is defined: so an algorithm can be read before
+/// there is a registered one.
 namespace tessera::tile {
 
 /// A matrix as it is stored.
@@ -61,11 +61,11 @@ class LowerView {
 };
 
 /// op(A), a factor of a product.
-template <Scalar T, typename M = Matrix<T>>
+template <Scalar T, typename Stored = Matrix<T>>
 class FactorView {
  public:
   /// @param A  as stored
-  FactorView(const M& A, Op op) : A_(A), op_(op) {}
+  FactorView(const Stored& A, Op op) : A_(A), op_(op) {}
 
   Op op() const noexcept { return op_; }
   Tile operator()(Index i, Index j) const {
@@ -73,15 +73,15 @@ class FactorView {
   }
 
  private:
-  M A_;
+  Stored A_;
   Op op_;
 };
 
 /// A symmetric or Hermitian matrix, of which a triangle is stored.
-template <Scalar T, bool hermitian, typename M = Matrix<T>>
+template <Scalar T, bool hermitian, typename Stored = Matrix<T>>
 class SymmetricView {
  public:
-  SymmetricView(const M& A, Uplo stored) : A_(A), stored_(stored) {}
+  SymmetricView(const Stored& A, Uplo stored) : A_(A), stored_(stored) {}
 
   Uplo stored() const noexcept { return stored_; }
   Tile operator()(Index i, Index j) const {
@@ -90,17 +90,17 @@ class SymmetricView {
   }
 
  private:
-  M A_;
+  Stored A_;
   Uplo stored_;
 };
 
 /// The tiles of a result that are computed: all, or those of a triangle.
-template <Scalar T, typename M = Matrix<T>>
+template <Scalar T, typename Stored = Matrix<T>>
 class ResultView {
  public:
   /// @param C           as stored
   /// @param keeps_rest  whether the elements outside the triangle must survive in tiles on the diagonal
-  ResultView(const M& C, Region region, Owners owners, bool keeps_rest)
+  ResultView(const Stored& C, Region region, Owners owners, bool keeps_rest)
       : C_(C), region_(region), owners_(std::move(owners)), keeps_rest_(keeps_rest) {}
   /// The same for a registered matrix.
   ResultView(const detail::Session& session, detail::OwnerGrid gpus, const Matrix<T>& C, Region region)
@@ -120,19 +120,19 @@ class ResultView {
   }
 
  private:
-  M C_;
+  Stored C_;
   Region region_;
   Owners owners_;
   bool keeps_rest_;
 };
 
 /// A matrix in panels of full height, which GPUs own in turn, or, of a triangle, such that all load as much.
-template <Scalar T, typename M = Matrix<T>>
+template <Scalar T, typename Stored = Matrix<T>>
 class PanelView {
  public:
   /// @param gpus  0: no panel has an owner
-  PanelView(const M& A, Index gpus) : A_(A), gpus_(gpus) {}
-  PanelView(const M& A, Index gpus, Uplo stored) : A_(A), gpus_(gpus) {
+  PanelView(const Stored& A, Index gpus) : A_(A), gpus_(gpus) {}
+  PanelView(const Stored& A, Index gpus, Uplo stored) : A_(A), gpus_(gpus) {
     if (gpus > 0) of_triangle_.emplace(stored, A.n(), A.nb(), gpus);
   }
 
@@ -145,7 +145,7 @@ class PanelView {
   }
 
  private:
-  M A_;
+  Stored A_;
   Index gpus_;
   std::optional<detail::TriangleOwners> of_triangle_;
 };
