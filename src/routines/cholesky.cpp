@@ -7,10 +7,9 @@
 
 #include "algorithms/cholesky.hpp"
 #include "algorithms/run.hpp"
-#include "algorithms/triangular.hpp"
 #include "blas/shapes.hpp"
-#include "compute.hpp"
 #include "conformable.hpp"
+#include "factor_solves.hpp"
 #include "info.hpp"
 #include "lapack_arguments.hpp"
 #include "operands.hpp"
@@ -81,47 +80,19 @@ Info submit_potrf(Uplo uplo, const Matrix<T>& A) {
                    stored);
 }
 
-/// The factor of L and U that comes first in A⁻¹ is the inverse of the left one.
-constexpr Op first_solve(Uplo uplo, Side side) {
-  return (uplo == Uplo::Lower) == (side == Side::Left) ? Op::NoTrans : Op::ConjTrans;
-}
-constexpr Op second_solve(Uplo uplo, Side side) {
-  return first_solve(uplo, side) == Op::NoTrans ? Op::ConjTrans : Op::NoTrans;
-}
-
-template <Scalar T>
-void submit_potrs(Uplo uplo, const Matrix<T>& A, const Matrix<T>& B) {
-  for (const Op op : {first_solve(uplo, Side::Left), second_solve(uplo, Side::Left)})
-    submit_triangular<T>({.routine = blas::Routine::trsm, .uplo = uplo, .op_a = op, .alpha = T(1), .A = &A, .C = &B});
-}
-
 // --- on pointers -----------------------------------------------------------------------------------------------------
 
-/// A problem on pointers. Row-major matrices are read as column-major ones: A as its transpose, which has the factor
-/// in the other triangle, and B as its transpose, to which A⁻ᵀ is applied from the right.
 template <Scalar T>
-struct Problem {
-  Layout layout;
-  Uplo uplo;
-  Index n, nrhs;
-  T* A;
-  Index lda;
-  T* B;
-  Index ldb;
-
-  bool by_rows() const { return layout == Layout::RowMajor; }
-  Uplo stored_uplo() const { return opposite_if(by_rows(), uplo); }
-  Side side() const { return by_rows() ? Side::Right : Side::Left; }
-  Index rows_of_b() const { return by_rows() ? nrhs : n; }
-  Index columns_of_b() const { return by_rows() ? n : nrhs; }
-};
+Uplo stored_uplo(const FactoredProblem<T>& p, Uplo uplo) {
+  return opposite_if(p.by_rows(), uplo);
+}
 
 /// Checks the arguments of a routine that has B.
 /// @param reads_a  whether A is accessed
 template <Scalar T>
-void require_legal(const char* routine, const Layout* given, const Problem<T>& p, bool reads_a) {
+void require_legal(const char* routine, const Layout* given, Uplo uplo, const FactoredProblem<T>& p, bool reads_a) {
   LapackArguments check(routine, given);
-  check.option(p.uplo);
+  check.option(uplo);
   check.size("n", p.n);
   check.size("nrhs", p.nrhs);
   const auto a = check.matrix("A", "lda", p.n, p.n, p.lda, p.A, reads_a);
@@ -129,57 +100,34 @@ void require_legal(const char* routine, const Layout* given, const Problem<T>& p
   check.require_disjoint(a, b);
 }
 
-/// Submits both solves of X with the factor in A.
 template <Scalar T>
-void submit_solves(const Session& session, const Plan& plan, const Problem<T>& p, const Matrix<T>& A,
-                   const Matrix<T>& B) {
-  const Uplo uplo = p.stored_uplo();
-  for (const Op op : {first_solve(uplo, p.side()), second_solve(uplo, p.side())}) {
-    const algorithms::Sweep<T> sweep(session, plan, p.side(), uplo, op, Diag::NonUnit, A, B);
-    sinks::Submitter submitter(session, B);
-    algorithms::submit<T>(session, submitter, [&](auto& to) { algorithms::trsm(to, sweep, T(1)); });
-  }
-}
-
-template <Scalar T>
-Index compute_potrf(const char* routine, const Problem<T>& p) {
+Index compute_potrf(const char* routine, Uplo uplo, const FactoredProblem<T>& p) {
   if (p.n == 0) return 0;
   const auto session = session_to_wait(routine);
   const auto plan = plan_cholesky<T>(session->machine(), p.n);
-  const auto a = private_output(session, plan, p.A, p.n, p.n, p.lda, p.stored_uplo());
-  const auto info = factorize(plan, p.stored_uplo(), a);
+  const Uplo stored = stored_uplo(p, uplo);
+  const auto a = private_output(session, plan, p.A, p.n, p.n, p.lda, stored);
+  const auto info = factorize(plan, stored, a);
   a.wait();
   return info.wait();
 }
 
 template <Scalar T>
-void compute_potrs(const Problem<T>& p) {
-  if (p.n == 0 || p.nrhs == 0) return;
-  const auto session = session_to_wait("potrs");
-  const auto plan = plan_solves<T>(session->machine(), p.side(), p.rows_of_b(), p.columns_of_b());
-  const auto b = private_output(session, plan, p.B, p.rows_of_b(), p.columns_of_b(), p.ldb);
-  const auto a =
-      stored_triangle(session, p.stored_uplo(), static_cast<const T*>(p.A), p.n, p.lda, {plan.tile.k, plan.tile.k});
-  name_operand(a, 'A'), name_operand(b, 'B');
-  submit_solves(*session, plan, p, a, b);
-  b.wait();
-}
-
-template <Scalar T>
-Index compute_posv(const Problem<T>& p) {
-  if (p.nrhs == 0) return compute_potrf("posv", p);
+Index compute_posv(Uplo uplo, const FactoredProblem<T>& p) {
+  if (p.nrhs == 0) return compute_potrf("posv", uplo, p);
   if (p.n == 0) return 0;
   const auto session = session_to_wait("posv");
   const auto plan = plan_cholesky<T>(session->machine(), p.n),
              solves = plan_right_sides(session->machine(), plan, p.side(), p.nrhs);
-  const auto a = private_output(session, plan, p.A, p.n, p.n, p.lda, p.stored_uplo());
+  const Uplo stored = stored_uplo(p, uplo);
+  const auto a = private_output(session, plan, p.A, p.n, p.n, p.lda, stored);
   const auto b = private_output(session, solves, p.B, p.rows_of_b(), p.columns_of_b(), p.ldb);
   name_operand(b, 'B');
-  const auto info = factorize(plan, p.stored_uplo(), a);
+  const auto info = factorize(plan, stored, a);
   a.start_write_back();
   // Without a factor, B must not change. The tiles of the factor are on the devices, and stay there for the solves.
   if (info.wait() == 0) {
-    submit_solves(*session, solves, p, a, b);
+    submit_solves(*session, solves, p, solves_with_cholesky(uplo), a, b);
     b.wait();
   }
   a.wait();
@@ -192,21 +140,22 @@ Index potrf_on_pointers(const Layout* given, Uplo uplo, Index n, T* A, Index lda
   check.option(uplo);
   check.size("n", n);
   check.matrix("A", "lda", n, n, lda, A, true);
-  return compute_potrf<T>("potrf", {layout_of(given), uplo, n, 0, A, lda, nullptr, 1});
+  return compute_potrf<T>("potrf", uplo, {layout_of(given), n, n, A, lda});
 }
 
 template <Scalar T>
 void potrs_on_pointers(const Layout* given, Uplo uplo, Index n, Index nrhs, const T* A, Index lda, T* B, Index ldb) {
-  const Problem<T> p{layout_of(given), uplo, n, nrhs, const_cast<T*>(A), lda, B, ldb};  // A is only read
-  require_legal("potrs", given, p, nrhs > 0);
-  compute_potrs(p);
+  const FactoredProblem<T> p{layout_of(given), n, n, const_cast<T*>(A), lda, nrhs, B, ldb};  // A is only read
+  require_legal("potrs", given, uplo, p, nrhs > 0);
+  if (n > 0 && nrhs > 0)
+    solve_with_factors(session_to_wait("potrs"), p, solves_with_cholesky(uplo), stored_uplo(p, uplo));
 }
 
 template <Scalar T>
 Index posv_on_pointers(const Layout* given, Uplo uplo, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
-  const Problem<T> p{layout_of(given), uplo, n, nrhs, A, lda, B, ldb};
-  require_legal("posv", given, p, true);
-  return compute_posv(p);
+  const FactoredProblem<T> p{layout_of(given), n, n, A, lda, nrhs, B, ldb};
+  require_legal("posv", given, uplo, p, true);
+  return compute_posv(uplo, p);
 }
 
 }  // namespace
@@ -223,7 +172,7 @@ template <Scalar T>
 void potrs(Uplo uplo, const Matrix<T>& A, const Matrix<T>& B) {
   detail::require_factor("potrs", uplo, A);
   detail::require_right_sides("potrs", A, B);
-  detail::submit_potrs(uplo, A, B);
+  detail::submit_solves(detail::solves_with_cholesky(uplo), A, B);
 }
 template <Scalar T>
 Info posv(Uplo uplo, const Matrix<T>& A, const Matrix<T>& B) {
@@ -231,7 +180,7 @@ Info posv(Uplo uplo, const Matrix<T>& A, const Matrix<T>& B) {
   arguments::require_writable({"posv", 2, "A"}, A);
   detail::require_right_sides("posv", A, B);
   auto info = detail::submit_potrf(uplo, A);
-  detail::submit_potrs(uplo, A, B);
+  detail::submit_solves(detail::solves_with_cholesky(uplo), A, B);
   return info;
 }
 

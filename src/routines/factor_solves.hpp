@@ -1,34 +1,51 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <memory>
+#include <optional>
 
 #include <tessera/types.hpp>
 
 #include "algorithms/run.hpp"
 #include "algorithms/triangular.hpp"
+#include "compute.hpp"
 #include "operands.hpp"
 #include "runtime/session.hpp"
 #include "tiling/plan.hpp"
 
-/// Solves with the factors L, whose diagonal is ones, and U of an LU factorization, as two sweeps over square tiles.
+/// Solves with the two factors of a square matrix, as two sweeps over square tiles.
 namespace tessera::detail {
 
-/// The factors that come first and second in op(L U)⁻¹, from the left.
+/// A triangle of the matrix that has the factors, whose inverse is applied to the right-hand sides.
 struct FactorSolve {
   Uplo factor;
+  Op op;
   Diag diag;
 };
-struct FactorSolves {
-  FactorSolve steps[2];
-};
-constexpr FactorSolves solves_with(Op op) {
-  constexpr FactorSolve lower{Uplo::Lower, Diag::Unit}, upper{Uplo::Upper, Diag::NonUnit};
-  return op == Op::NoTrans ? FactorSolves{{lower, upper}} : FactorSolves{{upper, lower}};
+using FactorSolves = std::array<FactorSolve, 2>;
+
+/// op(L U)⁻¹ from the left, where the diagonal of L is ones.
+constexpr FactorSolves solves_with_lu(Op op) {
+  const FactorSolve lower{Uplo::Lower, op, Diag::Unit}, upper{Uplo::Upper, op, Diag::NonUnit};
+  return op == Op::NoTrans ? FactorSolves{lower, upper} : FactorSolves{upper, lower};
+}
+/// (L Lᴴ)⁻¹, or (Uᴴ U)⁻¹, from the left.
+constexpr FactorSolves solves_with_cholesky(Uplo uplo) {
+  const FactorSolve as_stored{uplo, Op::NoTrans, Diag::NonUnit}, adjoint{uplo, Op::ConjTrans, Diag::NonUnit};
+  return uplo == Uplo::Lower ? FactorSolves{as_stored, adjoint} : FactorSolves{adjoint, as_stored};
+}
+
+/// Submits both solves on matrices, which are checked.
+template <Scalar T>
+void submit_solves(const FactorSolves& solves, const Matrix<T>& A, const Matrix<T>& B) {
+  for (const auto& [factor, op, diag] : solves)
+    submit_triangular<T>(
+        {.routine = blas::Routine::trsm, .uplo = factor, .op_a = op, .diag = diag, .alpha = T(1), .A = &A, .C = &B});
 }
 
 /// A problem on pointers. Row-major matrices are read as column-major ones: A as its transpose, whose factors are the
-/// transposed ones, and B as its transpose, to which op(A)⁻ᵀ is applied from the right.
+/// transposed ones, in the other triangles, and B as its transpose, to which op(A)⁻ᵀ is applied from the right.
 template <Scalar T>
 struct FactoredProblem {
   Layout layout;
@@ -48,24 +65,27 @@ struct FactoredProblem {
 };
 
 template <Scalar T>
-void submit_solves(const Session& session, const Plan& plan, const FactoredProblem<T>& p, Op op, const Matrix<T>& A,
-                   const Matrix<T>& B) {
-  for (const auto& [factor, diag] : solves_with(op).steps) {
+void submit_solves(const Session& session, const Plan& plan, const FactoredProblem<T>& p, const FactorSolves& solves,
+                   const Matrix<T>& A, const Matrix<T>& B) {
+  for (const auto& [factor, op, diag] : solves) {
     const algorithms::Sweep<T> sweep(session, plan, p.side(), opposite_if(p.by_rows(), factor), op, diag, A, B);
     sinks::Submitter submitter(session, B);
     algorithms::submit<T>(session, submitter, [&](auto& to) { algorithms::trsm(to, sweep, T(1)); });
   }
 }
 
-/// B ← op(L U)⁻¹ B, where A has the factors and is only read. Waits.
+/// Applies both solves to B. A has the factors and is only read. Waits.
+/// @param uplo  the triangle of A as stored that has them; without it, all of A
 template <Scalar T>
-void solve_with_factors(const std::shared_ptr<Session>& session, const FactoredProblem<T>& p, Op op) {
+void solve_with_factors(const std::shared_ptr<Session>& session, const FactoredProblem<T>& p,
+                        const FactorSolves& solves, std::optional<Uplo> uplo = {}) {
   const auto plan = plan_solves<T>(session->machine(), p.side(), p.rows_of_b(), p.columns_of_b());
   const auto x = private_output(session, plan, p.B, p.rows_of_b(), p.columns_of_b(), p.ldb);
   const auto factors =
       MatrixAccess::matrix(session, static_cast<const T*>(p.A), p.n, p.n, p.lda, {plan.tile.k, plan.tile.k});
+  if (uplo) MatrixAccess::grid(factors).use_only(*uplo);
   name_operand(factors, 'A'), name_operand(x, 'B');
-  submit_solves(*session, plan, p, op, factors, x);
+  submit_solves(*session, plan, p, solves, factors, x);
   x.wait();
 }
 

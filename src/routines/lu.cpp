@@ -161,7 +161,7 @@ void getrs_on_pointers(const Layout* given, Op op, Index n, Index nrhs, const T*
   if (nrhs <= few_right_sides) {
     const FactoredProblem<T> p{layout, n, n, const_cast<T*>(A), lda, nrhs, B, ldb};  // A is only read
     if (op == Op::NoTrans) exchange_rows(layout, nrhs, B, ldb, RowPairs<Int>{1, n, ipiv, 1});
-    solve_with_factors(session, p, op);
+    solve_with_factors(session, p, solves_with_lu(op));
     if (op != Op::NoTrans) exchange_rows(layout, nrhs, B, ldb, RowPairs<Int>{1, n, ipiv, -1});
     return;
   }

@@ -10,7 +10,6 @@
 #include "algorithms/lu_nopiv.hpp"
 #include "algorithms/run.hpp"
 #include "blas/shapes.hpp"
-#include "compute.hpp"
 #include "conformable.hpp"
 #include "factor_solves.hpp"
 #include "info.hpp"
@@ -108,13 +107,6 @@ Info submit_getrf_nopiv(const Matrix<T>& A, Growth* growth) {
   return InfoAccess::info(std::move(result.info));
 }
 
-template <Scalar T>
-void submit_getrs_nopiv(Op op, const Matrix<T>& A, const Matrix<T>& B) {
-  for (const auto& [factor, diag] : solves_with(op).steps)
-    submit_triangular<T>(
-        {.routine = blas::Routine::trsm, .uplo = factor, .op_a = op, .diag = diag, .alpha = T(1), .A = &A, .C = &B});
-}
-
 // --- on pointers -----------------------------------------------------------------------------------------------------
 
 /// Factorizes, and if there are right-hand sides and no pivot is zero, solves.
@@ -132,7 +124,7 @@ Index compute_unpivoted(const char* routine, const FactoredProblem<T>& p, double
     name_operand(b, 'B');
     a.start_write_back();
     if (submitted.info->wait() == 0) {  // otherwise B must not change
-      submit_solves(*session, solves, p, Op::NoTrans, a, b);
+      submit_solves(*session, solves, p, solves_with_lu(Op::NoTrans), a, b);
       b.wait();
     }
   }
@@ -162,7 +154,7 @@ void getrs_nopiv_on_pointers(const Layout* given, Op op, Index n, Index nrhs, co
   check.require_disjoint(a, b);
   if (n == 0 || nrhs == 0) return;
   const FactoredProblem<T> p{layout_of(given), n, n, const_cast<T*>(A), lda, nrhs, B, ldb};  // A is only read
-  solve_with_factors(session_to_wait("getrs_nopiv"), p, op);
+  solve_with_factors(session_to_wait("getrs_nopiv"), p, solves_with_lu(op));
 }
 
 template <Scalar T>
@@ -193,14 +185,14 @@ template <Scalar T>
 void getrs_nopiv(Op op, const Matrix<T>& A, const Matrix<T>& B) {
   arguments::require_legal("getrs_nopiv", arguments::illegal_op(1, "op", op));
   detail::require_solvable("getrs_nopiv", 2, op, A, B);
-  detail::submit_getrs_nopiv(op, A, B);
+  detail::submit_solves(detail::solves_with_lu(op), A, B);
 }
 template <Scalar T>
 Info gesv_nopiv(const Matrix<T>& A, const Matrix<T>& B, Growth* growth) {
   arguments::require_writable({"gesv_nopiv", 1, "A"}, A);
   detail::require_solvable("gesv_nopiv", 1, Op::NoTrans, A, B);
   auto info = detail::submit_getrf_nopiv(A, growth);
-  detail::submit_getrs_nopiv(Op::NoTrans, A, B);
+  detail::submit_solves(detail::solves_with_lu(Op::NoTrans), A, B);
   return info;
 }
 
