@@ -29,6 +29,14 @@ void load(const detail::Session& session, const Algorithm& algorithm, sinks::Loa
   loader.request(session, on);
 }
 
+/// Both, one after the other. Without owners, nothing is requested.
+template <Scalar T, typename Algorithm>
+void load_and_submit(const detail::Session& session, const Matrix<T>& output, const Algorithm& algorithm) {
+  if (session.machine().has_owners()) load<T>(session, algorithm);
+  sinks::Submitter submitter(session, output);
+  submit<T>(session, submitter, algorithm);
+}
+
 /// Submits the task that hands over what the tasks of a factorization have found out, after the last of them that this
 /// process runs.
 /// @param A      (Index i, Index j): the factorized matrix

@@ -9,7 +9,6 @@
 #include "cores.hpp"
 #include "panel_order.hpp"
 #include "product_order.hpp"
-#include "run.hpp"
 #include "tile/ops.hpp"
 #include "tile/views.hpp"
 #include "tiling/plan.hpp"
@@ -101,48 +100,6 @@ void accumulate(tile::Ops<T, Sink>& to, const Sum<T, Stored>& C, const Term& add
     if (!part || !C.ends(step)) return;
     to.add(*part, C.real_diagonal(), deferred ? C.beta() : T(1), C(step.i, step.j));
     part.reset();
-  });
-}
-
-/// Whether all tiles of a call on pointers are requested at its start, although it is not in panels. In simulations of
-/// four H200, this makes gemm and symm of n = 1500 (54 MB) 2 and 3 % faster, and of n = 2048 (100 MB) 10 % slower.
-template <Scalar T>
-bool is_small(const detail::Session& session, const detail::Plan& plan, const Matrix<T>& C) {
-  constexpr double most_bytes = 1 << 26;
-  const auto m = static_cast<double>(C.m()), n = static_cast<double>(C.n()), k = static_cast<double>(plan.k);
-  const double bytes = sizeof(T) * (m * n + (m + n) * k), memory = session.machine().gpu_memory;
-  return plan.sums == 1 && plan.for_cores == 0 && detail::MatrixAccess::grid(C).is_private() && bytes <= most_bytes &&
-         (memory <= 0 || bytes <= memory / 2);
-}
-
-/// Submits C ← Σ terms + β C on a region of C as stored: the tasks of every routine whose output is not also an input.
-/// @param add  see `accumulate`
-template <Scalar T, typename Term>
-void submit_sum(const detail::Session& session, const detail::Plan& plan, const Matrix<T>& C, detail::Region region,
-                T beta, bool real_diagonal, const Term& add) {
-  const auto& share = detail::MatrixAccess::grid(C).share();
-  const Sum<T> sum(session.machine(), plan, {session, plan.grid, C, region}, {share.p, share.q}, beta, real_diagonal);
-  const auto algorithm = [&](auto& to) { accumulate(to, sum, add); };
-  const bool panels = plan.panels.exist();
-  if (session.machine().has_owners() && (panels || is_small(session, plan, C)))
-    load<T>(session, algorithm, panels ? sinks::LoadOn::FirstUser : sinks::LoadOn::LeastLoaded,
-            (panels ? plan.panels.ahead : 2) * plan.grid.size());
-  sinks::Submitter submitter(session, C);
-  submit<T>(session, submitter, algorithm);
-}
-
-/// C ← β C on a region of C as stored.
-/// @param real_diagonal  whether the imaginary parts of the diagonal become 0
-template <Scalar T>
-void submit_scale(const detail::Session& session, T beta, const Matrix<T>& C, detail::Region region = detail::Part::All,
-                  bool real_diagonal = false) {
-  if (beta == T(1)) return;
-  const tile::ResultView<T> view(session, detail::owner_grid(session.machine().gpu_count()), C, region);
-  sinks::Submitter submitter(session, C);
-  submit<T>(session, submitter, [&](auto& to) {
-    for (Index j = 0; j < C.nt(); j++)
-      for (Index i = 0; i < C.mt(); i++)
-        if (region.contains(i, j)) to.scale(beta, real_diagonal, view(i, j));
   });
 }
 

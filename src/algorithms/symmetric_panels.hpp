@@ -5,10 +5,8 @@
 #include <vector>
 
 #include "panel_order.hpp"
-#include "run.hpp"
 #include "tile/ops.hpp"
 #include "tile/views.hpp"
-#include "tiling/plan.hpp"
 
 namespace tessera::algorithms {
 
@@ -40,21 +38,6 @@ void symmetric_panels(tile::Ops<T, Sink>& to, Uplo uplo, T alpha, const tile::Pa
     to.add(*part, false, beta, c);
     part.reset();
   }
-}
-
-/// Submits them.
-template <bool hermitian, Scalar T>
-void submit_symmetric_panels(const detail::Session& session, const detail::Plan& plan, Uplo uplo, T alpha,
-                             const Matrix<T>& A, const Matrix<T>& B, T beta, const Matrix<T>& C) {
-  const bool owned = session.machine().has_owners();
-  const Index gpus = plan.grid.size(), owners = owned ? gpus : 0;
-  const tile::PanelView<T> a(A, owners, uplo), b(B, owners), c(C, owners);
-  const auto algorithm = [&](auto& to) {
-    symmetric_panels<hermitian>(to, uplo, alpha, a, b, beta, c, plan.panels.ahead, gpus);
-  };
-  if (owned) load<T>(session, algorithm);
-  sinks::Submitter submitter(session, C);
-  submit<T>(session, submitter, algorithm);
 }
 
 }  // namespace tessera::algorithms

@@ -5,10 +5,8 @@
 #include <vector>
 
 #include "panel_order.hpp"
-#include "run.hpp"
 #include "tile/ops.hpp"
 #include "tile/views.hpp"
-#include "tiling/plan.hpp"
 
 namespace tessera::algorithms {
 
@@ -41,24 +39,6 @@ void triangular_panels(tile::Ops<T, Sink>& to, bool inverse, Uplo uplo, Diag dia
     to.triangular_panel(inverse, *divisor, blocked, A.first(k), inverse && s > 0 ? T(1) : alpha, X(j), next,
                         sums[static_cast<std::size_t>(j)]);
   }
-}
-
-/// Submits them.
-/// @param A  in panels; its tasks are those of this call
-/// @param X  in panels
-template <Scalar T>
-void submit_triangular_panels(const detail::Session& session, const detail::Plan& plan, bool inverse, Uplo uplo,
-                              Diag diag, T alpha, const Matrix<T>& A, const Matrix<T>& X) {
-  const bool owned = session.machine().has_owners(), blocked = tile::is_blocked(session, A.tile_n(0));
-  const Index gpus = plan.grid.size(), owners = owned ? gpus : 0;
-  const tile::PanelView<T> a(A, owners, uplo), x(X, owners);
-  const auto algorithm = [&](auto& to) {
-    triangular_panels(to, inverse, uplo, diag, blocked, alpha, a, x, plan.panels.ahead, gpus);
-  };
-  // Of several GPUs, each gets its share of A from the host.
-  if (owned) load<T>(session, algorithm);
-  sinks::Submitter submitter(session, X);
-  submit<T>(session, submitter, algorithm);
 }
 
 }  // namespace tessera::algorithms

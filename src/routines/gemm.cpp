@@ -6,7 +6,7 @@
 
 #include "algorithms/distributed_product.hpp"
 #include "algorithms/products.hpp"
-#include "algorithms/sum.hpp"
+#include "algorithms/submit_sum.hpp"
 #include "compute.hpp"
 #include "conformable.hpp"
 #include "operands.hpp"

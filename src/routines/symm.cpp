@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "algorithms/products.hpp"
-#include "algorithms/sum.hpp"
+#include "algorithms/submit_sum.hpp"
 #include "algorithms/symmetric_panels.hpp"
 #include "common/symmetry.hpp"
 #include "compute.hpp"
@@ -75,7 +75,11 @@ void compute_symmetric_of(const std::shared_ptr<Session>& session, const Plan& p
       MatrixAccess::matrix(session, static_cast<const T*>(call.B), m, n, call.ldb, {plan.tile.m, plan.tile.n});
   name_operand(a, 'A'), name_operand(b, 'B');
   if (panels) {
-    algorithms::submit_symmetric_panels<hermitian>(*session, plan, call.uplo, alpha, a, b, beta, c);
+    const Index gpus = plan.grid.size(), owners = session->machine().has_owners() ? gpus : 0;
+    const tile::PanelView<T> of_a(a, owners, call.uplo), of_b(b, owners), of_c(c, owners);
+    algorithms::load_and_submit(*session, c, [&](auto& to) {
+      algorithms::symmetric_panels<hermitian>(to, call.uplo, alpha, of_a, of_b, beta, of_c, plan.panels.ahead, gpus);
+    });
   } else {
     const algorithms::SymmetricProduct<T, hermitian> add{alpha, side, {a, call.uplo}, {b, Op::NoTrans}};
     algorithms::submit_sum(*session, plan, c, Part::All, beta, false, add);

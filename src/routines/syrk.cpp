@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "algorithms/products.hpp"
-#include "algorithms/sum.hpp"
+#include "algorithms/submit_sum.hpp"
 #include "common/symmetry.hpp"
 #include "compute.hpp"
 #include "conformable.hpp"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "algorithms/run.hpp"
-#include "algorithms/sum.hpp"
+#include "algorithms/submit_sum.hpp"
 #include "algorithms/triangular.hpp"
 #include "algorithms/triangular_panels.hpp"
 #include "compute.hpp"
@@ -91,7 +91,13 @@ void compute_triangular(const std::shared_ptr<Session>& session, const Plan& pla
                                  {panels ? plan.tile.m : plan.tile.k, plan.tile.k});
   name_operand(a, 'A');
   if (panels) {
-    algorithms::submit_triangular_panels(*session, plan, inverse, call.uplo, call.diag, alpha, a, b);
+    const Index gpus = plan.grid.size(), owners = session->machine().has_owners() ? gpus : 0;
+    const tile::PanelView<T> of_a(a, owners, call.uplo), of_b(b, owners);  // of several GPUs, each loads its share of A
+    const bool blocked = tile::is_blocked(*session, a.tile_n(0));
+    algorithms::load_and_submit(*session, b, [&](auto& to) {
+      algorithms::triangular_panels(to, inverse, call.uplo, call.diag, blocked, alpha, of_a, of_b, plan.panels.ahead,
+                                    gpus);
+    });
   } else {
     const algorithms::Sweep<T> sweep(*session, plan, call.side, call.uplo, call.op_a, call.diag, a, b);
     unroll_triangular(*session, inverse, sweep, alpha, b);
