@@ -23,10 +23,10 @@ void submit(const detail::Session& session, sinks::Submitter& submitter, const A
 template <Scalar T, typename Algorithm>
 void load(const detail::Session& session, const Algorithm& algorithm, sinks::LoadOn on = sinks::LoadOn::FirstUser,
           Index delay = 0) {
-  sinks::Loader loader(delay);
+  sinks::Loader loader(session, on, delay);
   tile::Ops<T, sinks::Loader> to(session, loader);
   algorithm(to);
-  loader.request(session, on);
+  loader.finish();
 }
 
 /// Both, one after the other. Without owners, nothing is requested.

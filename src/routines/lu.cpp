@@ -49,9 +49,8 @@ Submitted factorize(const Plan& plan, const Matrix<T>& A) {
   auto* const value = new codelets::InfoValue;
   algorithms::PanelOps<T, sinks::Submitter> to(*session, submitter, plan.grid.size(), A, *result.pivots);
   if (plan.load_first && MatrixAccess::grid(A).is_private()) {
-    sinks::Loader loader;
+    sinks::Loader loader(*session);
     to.request(loader);
-    loader.request(*session, sinks::LoadOn::FirstUser);
   }
   if (plan.load_first || !session->machine().has_owners()) algorithms::getrf(to, value);
   else algorithms::getrf_out_of_core(to, plan.together, value);

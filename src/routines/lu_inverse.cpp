@@ -36,9 +36,8 @@ void submit_lu_inverse(const Plan& plan, const Matrix<T>& A, const PivotTiles& p
   sinks::Submitter submitter(session, A);
   algorithms::LuInverse<T, sinks::Submitter> inverse(session, submitter, plan.grid.size(), A);
   if (plan.load_first && MatrixAccess::grid(A).is_private()) {
-    sinks::Loader loader;
+    sinks::Loader loader(session);
     algorithms::LuInverse<T, sinks::Loader>(session, loader, plan.grid.size(), A).invert();
-    loader.request(session, sinks::LoadOn::FirstUser);
   }
   // The last task deletes it. If a submission fails, tasks may still use it, and it is lost.
   auto* const value = outcome != nullptr ? new codelets::InfoValue : nullptr;

@@ -39,7 +39,8 @@ class Loader {
  public:
   /// @param delay  A task that reads a temporary tile, and does not write it, waits until others have. So its other
   ///               tiles are needed later: they are requested after those of this many further such tasks.
-  explicit Loader(Index delay = 0) : delay_(delay) {}
+  explicit Loader(const detail::Session& session, LoadOn on = LoadOn::FirstUser, Index delay = 0)
+      : session_(session), on_(on), delay_(delay), priority_(session.shares().first()) {}
 
   /// Takes the arguments of Submitter::submit.
   template <typename Args, std::size_t count>
@@ -49,16 +50,10 @@ class Loader {
   }
   void submit(const starpu_codelet& /*codelet*/, std::span<const tile::Access> accesses, const auto& /*args*/,
               int owner) {
-    std::vector<tile::Access> tiles;
-    bool waits = false;
-    for (auto access : accesses) {
-      if (access.owner < 0) access.owner = owner;
-      if (access.handle != nullptr) tiles.push_back(access);
-      else waits = waits || access.mode == STARPU_R;
-    }
-    if (!waits) return note(tiles);
-    waiting_.push_back(std::move(tiles));
-    if (std::ssize(waiting_) > delay_) note_first_waiting();
+    const auto waits = [](const tile::Access& access) { return access.handle == nullptr && access.mode == STARPU_R; };
+    if (delay_ == 0 || std::ranges::none_of(accesses, waits)) return load(accesses, owner);
+    waiting_.push_back({{accesses.begin(), accesses.end()}, owner});
+    if (std::ssize(waiting_) > delay_) load_first_waiting();
   }
   void step(Index /*k*/) {}
   static bool runs(starpu_data_handle_t /*tile*/) { return false; }
@@ -73,53 +68,68 @@ class Loader {
     return Temporary{};
   }
 
-  /// Notes that the GPU `owner` reads a tile.
+  /// Requests a tile that the GPU `owner` reads, unless it was requested before.
   void load(starpu_data_handle_t tile, int owner) {
     const auto [at, is_new] = users_.try_emplace(tile);
+    if (on_ == LoadOn::FirstUser) {
+      if (is_new) request(tile, owner);
+      return;
+    }
     if (is_new) order_.push_back(tile);
     auto& users = at->second;
     if (std::ranges::find(users, owner) == users.end()) users.push_back(owner);
   }
 
-  /// Requests all tiles that were noted.
-  void request(const detail::Session& session, LoadOn on) {
-    while (!waiting_.empty()) note_first_waiting();
-    // Different for each request: when a task asks for a tile as well, StarPU puts the request behind all others of the
-    // same priority. They begin at the priority of the call's first task, since calls share the links, too.
-    int priority = session.shares().first();
-    std::vector<std::size_t> bytes(session.machine().gpus.size());
+  /// Requests what is left. Call this after the last task.
+  void finish() {
+    while (!waiting_.empty()) load_first_waiting();
+    std::vector<std::size_t> bytes(session_.machine().gpus.size());
     const auto of_link = [&](int gpu) -> auto& { return bytes[static_cast<std::size_t>(gpu)]; };
     for (const auto tile : order_) {
-      if (on == LoadOn::LeastLoaded && !travels_alone(tile)) continue;
-      const auto& users = users_[tile];
-      const int gpu = on == LoadOn::FirstUser ? users.front() : *std::ranges::min_element(users, {}, of_link);
+      if (!travels_alone(tile)) continue;
+      const int gpu = *std::ranges::min_element(users_[tile], {}, of_link);
       of_link(gpu) += starpu_data_get_size(tile);
-      if (auto* const dump = Dump::active()) dump->request(tile, gpu, priority);
-      const int worker = session.machine().gpu_workers[static_cast<std::size_t>(gpu)].front();
-      starpu_data_prefetch_on_node_prio(tile, starpu_worker_get_memory_node(static_cast<unsigned>(worker)), 1,
-                                        priority--);
+      request(tile, gpu);
     }
   }
 
  private:
-  void note(std::span<const tile::Access> tiles) {
-    for (const auto& tile : tiles)
-      if ((tile.mode & STARPU_R) != 0) load(tile.handle, tile.owner);
-      else users_.try_emplace(tile.handle);
+  struct Waiting {
+    std::vector<tile::Access> accesses;
+    int owner;
+  };
+
+  void load(std::span<const tile::Access> accesses, int owner) {
+    for (const auto& access : accesses) {
+      if (access.handle == nullptr) continue;
+      if ((access.mode & STARPU_R) != 0) load(access.handle, access.owner >= 0 ? access.owner : owner);
+      else users_.try_emplace(access.handle);
+    }
   }
-  void note_first_waiting() {
-    note(waiting_.front());
+  void load_first_waiting() {
+    load(waiting_.front().accesses, waiting_.front().owner);
     waiting_.pop_front();
+  }
+  void request(starpu_data_handle_t tile, int gpu) {
+    if (auto* const dump = Dump::active()) dump->request(tile, gpu, priority_);
+    const int worker = session_.machine().gpu_workers[static_cast<std::size_t>(gpu)].front();
+    starpu_data_prefetch_on_node_prio(tile, starpu_worker_get_memory_node(static_cast<unsigned>(worker)), 1,
+                                      priority_--);
   }
   static bool travels_alone(starpu_data_handle_t tile) {
     namespace interface = detail::tile_interface;
     return starpu_data_get_interface_ops(tile) == interface::pinned() || interface::posts_copies();
   }
 
+  const detail::Session& session_;
+  const LoadOn on_;
   const Index delay_;
-  std::deque<std::vector<tile::Access>> waiting_;
-  std::vector<starpu_data_handle_t> order_;
+  std::deque<Waiting> waiting_;
+  std::vector<starpu_data_handle_t> order_;  ///< what `finish` requests
   std::map<starpu_data_handle_t, std::vector<int>> users_;
+  /// Different for each request: when a task asks for a tile as well, StarPU puts the request behind all others of the
+  /// same priority. They begin at the priority of the call's first task, since calls share the links, too.
+  int priority_;
 };
 
 }  // namespace tessera::sinks
