@@ -6,7 +6,6 @@
 #include "algorithms/products.hpp"
 #include "algorithms/submit_sum.hpp"
 #include "algorithms/symmetric_panels.hpp"
-#include "common/symmetry.hpp"
 #include "compute.hpp"
 #include "conformable.hpp"
 #include "operands.hpp"

@@ -7,7 +7,6 @@
 
 #include "algorithms/products.hpp"
 #include "algorithms/submit_sum.hpp"
-#include "common/symmetry.hpp"
 #include "compute.hpp"
 #include "conformable.hpp"
 #include "operands.hpp"

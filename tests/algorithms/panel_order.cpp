@@ -12,12 +12,12 @@
 namespace tessera::test::panel_order_cpp {
 namespace {
 
-using detail::OwnerGrid;
-using detail::Panels;
 using algorithms::Owners;
 using algorithms::panel_order;
 using algorithms::Part;
 using algorithms::Step;
+using detail::OwnerGrid;
+using detail::Panels;
 
 struct Shape {
   Index mt, nt, kt;

@@ -16,12 +16,12 @@
 namespace tessera::test::product_order_cpp {
 namespace {
 
-using detail::OwnerGrid;
 using algorithms::for_each_product;
 using algorithms::Owners;
 using algorithms::Part;
 using algorithms::Region;
 using algorithms::Step;
+using detail::OwnerGrid;
 
 std::vector<Step> product_order(Index mt, Index nt, Region region, Index kt, detail::Block block, const Owners& owners,
                                 detail::TileExtents tile = {}) {

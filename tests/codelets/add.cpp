@@ -5,9 +5,9 @@
 #include "codelets/codelet.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
+#include "sinks/submit.hpp"
 #include "support/operands.hpp"
 #include "support/tiled.hpp"
-#include "sinks/submit.hpp"
 
 namespace tessera::test::add_cpp {
 namespace {

@@ -9,9 +9,9 @@
 #include "codelets/sum_slots.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
+#include "sinks/submit.hpp"
 #include "support/operands.hpp"
 #include "support/tiled.hpp"
-#include "sinks/submit.hpp"
 
 namespace tessera::test::inspect_cpp {
 namespace {

@@ -8,16 +8,16 @@
 #include <tessera/lapack.hpp>
 
 #include "algorithms/lu.hpp"
+#include "algorithms/pivot_tiles.hpp"
 #include "codelets/codelet.hpp"
 #include "codelets/host_lapack.hpp"
 #include "routines/info.hpp"
 #include "runtime/session.hpp"
+#include "sinks/submit.hpp"
 #include "support/residuals.hpp"
 #include "support/runtime.hpp"
 #include "support/tested_types.hpp"
 #include "tiling/plan.hpp"
-#include "algorithms/pivot_tiles.hpp"
-#include "sinks/submit.hpp"
 
 namespace tessera::test {
 namespace {

@@ -15,9 +15,9 @@
 #include "distributed/owner_table.hpp"
 #include "runtime/process_session.hpp"
 #include "shared/bad_argument.hpp"
+#include "sinks/dump.hpp"
 #include "tile/processes.hpp"
 #include "tile/tile_grid.hpp"
-#include "sinks/dump.hpp"
 
 namespace tessera::mpi_bench {
 

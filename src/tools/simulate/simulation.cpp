@@ -20,8 +20,8 @@
 #include "shared/runtime_options.hpp"
 #include "shared/types.hpp"
 #include "simulate/task_watch.hpp"
-#include "tiling/split.hpp"
 #include "sinks/dump.hpp"
+#include "tiling/split.hpp"
 
 namespace tessera::simulate {
 
