@@ -15,8 +15,8 @@ namespace tessera::algorithms {
 /// that of priority, goes down one tile column after another, with one exception: the next tile on the diagonal comes
 /// as soon as the tile on its left is complete. Its factorization is slow, since it hardly fills a GPU, and all of the
 /// next column waits for it.
-template <Scalar T, typename Sink>
-void potrf(tile::Ops<T, Sink>& to, const tile::LowerView<T>& A, codelets::InfoValue* info) {
+template <Scalar T, typename Sink, typename Stored>
+void potrf(tile::Ops<T, Sink>& to, const tile::LowerView<T, Stored>& A, codelets::InfoValue* info) {
   using Divisor = typename tile::Ops<T, Sink>::Divisor;
   const auto factorize = [&](Index k) {
     for (Index j = 0; j < k; j++) to.herk(-1, A(k, j), 1, A(k, k), A.stored());

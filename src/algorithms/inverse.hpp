@@ -14,15 +14,15 @@
 namespace tessera::algorithms {
 
 /// Finds the first zero on the diagonal of L.
-template <Scalar T, typename Sink>
-void find_zeros(tile::Ops<T, Sink>& to, const tile::LowerView<T>& L, codelets::InfoValue* info) {
+template <Scalar T, typename Sink, typename Stored>
+void find_zeros(tile::Ops<T, Sink>& to, const tile::LowerView<T, Stored>& L, codelets::InfoValue* info) {
   for (Index k = 0; k < L.nt(); k++) to.find_zero(L(k, k), 0, L.first_row(k), info);
 }
 
 /// L ← W = L⁻¹: for i > k, W(i, k) = −L(i, i)⁻¹ Σ L(i, j) W(j, k) over k ≤ j < i. The term of j = k is L(i, k) L(k,
 /// k)⁻¹, since tiles on the diagonal are inverted last: until then all others are divided by them.
-template <Scalar T, typename Sink>
-void trtri(tile::Ops<T, Sink>& to, const tile::LowerView<T>& L, Diag diag) {
+template <Scalar T, typename Sink, typename Stored>
+void trtri(tile::Ops<T, Sink>& to, const tile::LowerView<T, Stored>& L, Diag diag) {
   std::vector<typename tile::Ops<T, Sink>::Divisor> divisors;
   for (Index i = 0; i < L.nt(); i++) {
     divisors.push_back(to.divisor(L(i, i), L.stored(), diag));
@@ -36,8 +36,8 @@ void trtri(tile::Ops<T, Sink>& to, const tile::LowerView<T>& L, Diag diag) {
 }
 
 /// L ← the lower triangle of R = Lᴴ L: R(i, k) = Σ L(j, i)ᴴ L(j, k) over j ≥ i.
-template <Scalar T, typename Sink>
-void lauum(tile::Ops<T, Sink>& to, const tile::LowerView<T>& L) {
+template <Scalar T, typename Sink, typename Stored>
+void lauum(tile::Ops<T, Sink>& to, const tile::LowerView<T, Stored>& L) {
   using tile::adjoint;
   for (Index i = 0; i < L.nt(); i++) {
     for (Index k = 0; k < i; k++) {

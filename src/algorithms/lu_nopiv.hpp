@@ -19,8 +19,8 @@ struct MeasuredGrowth {
 /// The order is that of `potrf`, with a row of U for each column of L: left-looking, and the next tile on the diagonal
 /// comes as soon as the tile above it and that on its left are complete.
 /// @param unit  the factor with ones on its diagonal, of A as stored
-template <Scalar T, typename Sink>
-void getrf_nopiv(tile::Ops<T, Sink>& to, const tile::FullView<T>& A, Uplo unit, codelets::InfoValue* info,
+template <Scalar T, typename Sink, typename Stored>
+void getrf_nopiv(tile::Ops<T, Sink>& to, const tile::FullView<T, Stored>& A, Uplo unit, codelets::InfoValue* info,
                  const MeasuredGrowth& growth) {
   using Of = codelets::GrowthValue;
   const Index mt = A.mt(), nt = A.nt(), steps = std::min(mt, nt);

@@ -30,10 +30,12 @@ void load(const detail::Session& session, const Algorithm& algorithm, sinks::Loa
 }
 
 /// Both, one after the other. Without owners, nothing is requested.
+/// @param gpus  see Submitter
 template <Scalar T, typename Algorithm>
-void load_and_submit(const detail::Session& session, const Matrix<T>& output, const Algorithm& algorithm) {
+void load_and_submit(const detail::Session& session, const Matrix<T>& output, const Algorithm& algorithm,
+                     int gpus = 0) {
   if (session.machine().has_owners()) load<T>(session, algorithm);
-  sinks::Submitter submitter(session, output);
+  sinks::Submitter submitter(session, output, gpus);
   submit<T>(session, submitter, algorithm);
 }
 

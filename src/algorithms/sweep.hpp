@@ -13,6 +13,8 @@
 
 namespace tessera::algorithms {
 
+using tile::tile_of;
+
 /// A triangular matrix A, applied in place to B. X denotes B, or with A on the right Bᵀ.
 ///
 /// All variants of side, uplo and op become one: tile rows s of X are numbered in the order in which trsm solves them,
@@ -21,25 +23,26 @@ namespace tessera::algorithms {
 /// Each column of X belongs to one GPU, so X never moves between GPUs. Rows are distributed as well only if there are
 /// fewer columns than GPUs. All tasks of a row are submitted together, so each tile of X is finished early and is
 /// written back while the others are computed. The last columns may belong to cores instead.
-template <Scalar T>
+/// @tparam Stored  a Matrix<T>, or plan::Outline
+template <Scalar T, typename Stored = Matrix<T>>
 class Sweep {
  public:
   /// @param plan     for the tiles of B
   Sweep(const detail::Session& session, const detail::Plan& plan, Side side, Uplo uplo, Op op, Diag diag,
         const Matrix<T>& A, const Matrix<T>& B)
-      : machine_(session.machine()), A_(A), B_(B), side_(side), uplo_(uplo), op_(op), diag_(diag),
-        forward_(((uplo == Uplo::Lower) != (op != Op::NoTrans)) == is_left()),
-        cores_(columns(), plan.columns_for_cores.count, machine_) {
-    if (!machine_.has_owners()) return;
+      : Sweep(session.machine(), plan, side, uplo, op, diag, A, B) {
     using detail::MatrixAccess;
     const auto& share = MatrixAccess::grid(B).share();
-    owners_ = {plan.grid,
-               rows(),
-               columns(),
-               tile::Part::All,
-               0,
-               is_left() ? MatrixAccess::first_column(B) : MatrixAccess::first_row(B),
-               is_left() ? detail::OwnerGrid{share.p, share.q} : detail::OwnerGrid{share.q, share.p}};
+    own(plan.grid, is_left() ? MatrixAccess::first_column(B) : MatrixAccess::first_row(B),
+        is_left() ? detail::OwnerGrid{share.p, share.q} : detail::OwnerGrid{share.q, share.p});
+  }
+  /// For matrices that are whole, and not distributed.
+  Sweep(const detail::Machine& machine, const detail::Plan& plan, Side side, Uplo uplo, Op op, Diag diag,
+        const Stored& A, const Stored& B)
+      : machine_(machine), A_(A), B_(B), side_(side), uplo_(uplo), op_(op), diag_(diag),
+        forward_(((uplo == Uplo::Lower) != (op != Op::NoTrans)) == is_left()),
+        cores_(columns(), plan.columns_for_cores.count, machine_) {
+    own(plan.grid, 0, {1, 1});
   }
 
   Side side() const noexcept { return side_; }
@@ -73,22 +76,25 @@ class Sweep {
   tile::Tile factor(Index s, Index t) const {
     const bool stored = is_left() != (op_ != Op::NoTrans);
     const Index i = stored ? at(s) : at(t), j = stored ? at(t) : at(s);
-    return tile::tile_of(A_, i, j, -1, op_);
+    return tile_of(A_, i, j, -1, op_);
   }
   /// The tile on the diagonal of A that belongs to row s, as stored.
-  tile::Tile diagonal(Index s) const { return tile::tile_of(A_, at(s), at(s), owners_.of(s, s)); }
+  tile::Tile diagonal(Index s) const { return tile_of(A_, at(s), at(s), owners_.of(s, s)); }
 
   tile::Tile operator()(Index s, Index j) const {
     const int owner = cores_.of(j) < 0 ? owners_.of(s, j) : cores_.of(j);
-    return is_left() ? tile::tile_of(B_, at(s), j, owner) : tile::tile_of(B_, j, at(s), owner);
+    return is_left() ? tile_of(B_, at(s), j, owner) : tile_of(B_, j, at(s), owner);
   }
 
  private:
+  void own(detail::OwnerGrid grid, Index first, detail::OwnerGrid processes) {
+    if (machine_.has_owners()) owners_ = {grid, rows(), columns(), tile::Part::All, 0, first, processes};
+  }
   bool is_left() const noexcept { return side_ == Side::Left; }
   Index at(Index s) const { return forward_ ? s : rows() - 1 - s; }
 
   const detail::Machine& machine_;
-  const Matrix<T>&A_, &B_;
+  const Stored &A_, &B_;
   Side side_;
   Uplo uplo_;
   Op op_;

@@ -9,8 +9,8 @@
 namespace tessera::algorithms {
 
 /// X(s, j) ← α A(s, t) X(t, j) + β X(s, j)
-template <Scalar T, typename Sink>
-void add_term(tile::Ops<T, Sink>& to, const Sweep<T>& X, Index s, Index t, Index j, T alpha, T beta) {
+template <Scalar T, typename Sink, typename Stored>
+void add_term(tile::Ops<T, Sink>& to, const Sweep<T, Stored>& X, Index s, Index t, Index j, T alpha, T beta) {
   const auto a = X.factor(s, t), x = X(t, j);
   if (X.side() == Side::Left) to.gemm(alpha, a, x, beta, X(s, j));
   else to.gemm(alpha, x, a, beta, X(s, j));
@@ -18,8 +18,8 @@ void add_term(tile::Ops<T, Sink>& to, const Sweep<T>& X, Index s, Index t, Index
 
 /// X ← factor A⁻¹ X. Row s is solved after the solutions of all rows before it have been subtracted. No task waits for
 /// a whole row: each tile starts its sum with the solutions that are available.
-template <Scalar T, typename Sink>
-void trsm(tile::Ops<T, Sink>& to, const Sweep<T>& X, T factor) {
+template <Scalar T, typename Sink, typename Stored>
+void trsm(tile::Ops<T, Sink>& to, const Sweep<T, Stored>& X, T factor) {
   for (const auto group : X.groups())
     for (Index s = 0; s < X.rows(); s++) {
       for (Index x = 0; x < s; x++)
@@ -34,8 +34,8 @@ void trsm(tile::Ops<T, Sink>& to, const Sweep<T>& X, T factor) {
 /// X ← factor A X. Works in place, without a copy: rows are overwritten from the last to the first, each after all rows
 /// that need it have read it. A row t of the last half is used, once loaded, for all results at once. The terms of the
 /// other half are added result by result, so that results are written back one after another.
-template <Scalar T, typename Sink>
-void trmm(tile::Ops<T, Sink>& to, const Sweep<T>& X, T factor) {
+template <Scalar T, typename Sink, typename Stored>
+void trmm(tile::Ops<T, Sink>& to, const Sweep<T, Stored>& X, T factor) {
   const Index rows = X.rows(), middle = rows / 2;
   for (const auto group : X.groups()) {
     const auto multiply_diagonal = [&](Index s) {

@@ -2,6 +2,7 @@
 #include "link_rates.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -25,6 +26,8 @@ gpu::LinkRates spread(const gpu::LinkRates& measured, const std::vector<int>& us
   };
   const bool known = !usable.empty();
   gpu::LinkRates all;
+  all.h2d_together = known ? measured.h2d_together : slowest,
+  all.d2h_together = known ? measured.d2h_together : slowest;
   for (int from = 0; from < devices; from++) {
     all.h2d.push_back(known ? measured.h2d[place(from)] : slowest);
     all.d2h.push_back(known ? measured.d2h[place(from)] : slowest);
@@ -46,20 +49,20 @@ std::optional<gpu::LinkRates> read(const fs::path& path, std::size_t devices) {
   try {
     json.at("h2d").get_to(rates.h2d), json.at("d2h").get_to(rates.d2h);
     json.at("latency").get_to(rates.latency), json.at("peer").get_to(rates.peer);
+    json.at("h2d_together").get_to(rates.h2d_together), json.at("d2h_together").get_to(rates.d2h_together);
   } catch (const nlohmann::json::exception&) {
     return {};
   }
   const auto good = [devices](const std::vector<double>& row) {
     return row.size() == devices && std::ranges::all_of(row, [](double value) { return value > 0; });
   };
+  if (!(rates.h2d_together > 0) || !(rates.d2h_together > 0)) return {};
   if (!good(rates.h2d) || !good(rates.d2h) || !good(rates.latency)) return {};
   if (rates.peer.size() != devices || !std::ranges::all_of(rates.peer, good)) return {};
   return rates;
 }
 
-}  // namespace
-
-gpu::LinkRates link_rates(int devices, const fs::path& file) {
+gpu::LinkRates read_or_measure(int devices, const fs::path& file) {
   if (auto known = read(file, static_cast<std::size_t>(devices))) return *known;
   std::vector<int> usable;
   bool busy = false;
@@ -69,9 +72,26 @@ gpu::LinkRates link_rates(int devices, const fs::path& file) {
   }
   const auto rates = spread(gpu::measure_links(usable, std::size_t{64} << 20), usable, devices);
   if (busy) return rates;
-  const nlohmann::json json{{"h2d", rates.h2d}, {"d2h", rates.d2h}, {"latency", rates.latency}, {"peer", rates.peer}};
+  const nlohmann::json json{{"h2d", rates.h2d},
+                            {"d2h", rates.d2h},
+                            {"latency", rates.latency},
+                            {"peer", rates.peer},
+                            {"h2d_together", rates.h2d_together},
+                            {"d2h_together", rates.d2h_together}};
   keep_if_possible(file, json.dump(1) + "\n");
   return rates;
 }
+
+std::atomic<double> together_in, together_out;
+
+}  // namespace
+
+gpu::LinkRates link_rates(int devices, const fs::path& file) {
+  auto rates = read_or_measure(devices, file);
+  together_in = rates.h2d_together, together_out = rates.d2h_together;
+  return rates;
+}
+
+RatesTogether rates_together() { return {together_in, together_out}; }
 
 }  // namespace tessera::detail

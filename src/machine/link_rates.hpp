@@ -15,4 +15,11 @@ namespace tessera::detail {
 /// @throws RuntimeError if a GPU has no room for the measurement
 gpu::LinkRates link_rates(int devices, const std::filesystem::path& file);
 
+/// What the links of all GPUs carry at the same time [bytes/s]; 0: not known, since this process did not ask for
+/// `link_rates`.
+struct RatesTogether {
+  double in = 0, out = 0;
+};
+RatesTogether rates_together();
+
 }  // namespace tessera::detail

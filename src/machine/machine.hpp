@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -16,9 +17,12 @@ struct Machine {
   std::vector<int> gpus;                      ///< CUDA ordinals, then StarPU's numbers of OpenCL devices
   int cuda_gpus = 0;                          ///< how many of these GPUs CUDA drives, the first ones
   std::vector<std::vector<int>> gpu_workers;  ///< for each of these GPUs, the StarPU workers that drive it
-  std::vector<gpu::Info> gpu_info;            ///< of the GPUs that answered; empty if the program has started StarPU
-  bool gpus_alike = true;                     ///< whether all GPUs have the same name
-  bool kinds_alike = true;                    ///< whether those of CUDA have, and the OpenCL devices have
+  /// For each number of GPUs, the workers of the first ones as a set of bits: what StarPU is told if a call uses fewer
+  /// than all.
+  std::vector<std::vector<std::uint32_t>> first_workers;
+  std::vector<gpu::Info> gpu_info;  ///< of the GPUs that answered; empty if the program has started StarPU
+  bool gpus_alike = true;           ///< whether all GPUs have the same name
+  bool kinds_alike = true;          ///< whether those of CUDA have, and the OpenCL devices have
   /// Bytes of each GPU, of the smallest if they differ, that tiles are chosen for: its limit, or most of what it has
   /// even if others use some, but not more than half; 0: no GPU, or not known.
   double gpu_memory = 0;

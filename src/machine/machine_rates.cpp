@@ -91,6 +91,11 @@ CostCurve measure_columns(int device) {
   return CostCurve(std::move(points));
 }
 
+CostCurve measure_memory(int device) {
+  constexpr std::size_t bytes = std::size_t{64} << 20;
+  return CostCurve({{static_cast<double>(bytes), static_cast<double>(bytes) / gpu::memory_rate(device, bytes)}});
+}
+
 /// Measurements of the first GPU of CUDA, or of the first OpenCL device. The first one of all decides the tile size.
 class FirstGpu {
  public:
@@ -147,6 +152,7 @@ std::mutex measuring;
 /// What has been measured of one GPU in this process.
 struct Measured {
   std::map<char, CostCurve> curves;  ///< of products, by type
+  CostCurve memory;                  ///< what copies within a GPU of CUDA read and write
   CostCurve column;                  ///< of CUDA; columns for OpenCL devices are taken to be as fast as the link
   double link = 0;                   ///< host to GPU [bytes/s]; 0: not needed so far, since StarPU knows it
 };
@@ -162,6 +168,7 @@ void measure_cuda(const Machine& machine) {
   if (!known.curves.empty()) return;
   const FirstGpu gpu(machine, false);
   known.column = gpu.curve("column", measure_columns);
+  known.memory = gpu.curve("memory", measure_memory);
   const auto products = [&]<Scalar T>(T) {
     return gpu.curve(std::string(1, type_letter<T>),
                      [](int device) { return measure_gpu<T>(device, gpu::kernel_seconds); });
@@ -204,6 +211,7 @@ void publish(const Machine& machine, double link) {
   rates.gpu = machine.has_cuda() ? measured(machine, false).curves[type_letter<T>] : rates.opencl;
   rates.others = mean_rate(rates, machine.cuda_gpus, machine.gpu_count() - machine.cuda_gpus);
   rates.column = machine.has_cuda() ? measured(machine, false).column : CostCurve();
+  rates.memory = machine.has_cuda() ? measured(machine, false).memory.best_rate() : 0;
   rates.link = link;
   published(type_letter<T>) = &rates;
 }

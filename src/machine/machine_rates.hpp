@@ -17,6 +17,7 @@ struct MachineRates {
   CostCurve opencl;   ///< one OpenCL device; empty if there is none
   double others = 1;  ///< the mean rate of all GPUs, relative to `gpu`; 0: not known, since they differ
   double link = 0;    ///< host to one GPU [bytes/s]
+  double memory = 0;  ///< of the memory of a GPU of CUDA [bytes/s]; 0: not known
   /// Copying one column of a tile between host and GPU while the GPU computes; empty: as fast as `link`.
   CostCurve column;
 };

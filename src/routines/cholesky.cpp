@@ -13,9 +13,9 @@
 #include "info.hpp"
 #include "lapack_arguments.hpp"
 #include "operands.hpp"
+#include "plan/plans.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
-#include "tiling/plan.hpp"
 
 namespace tessera {
 
@@ -35,7 +35,7 @@ Info factorize(const Plan& plan, Uplo uplo, const Matrix<T>& A) {
     auto value = std::make_unique<codelets::InfoValue>();
     const auto& session = MatrixAccess::session(A);
     const tile::LowerView<T> lower(A, uplo, plan.grid);
-    sinks::Submitter submitter(session, A);
+    sinks::Submitter submitter(session, A, plan.gpus);
     // The last task deletes it. If a submission fails, tasks may still use it, and it is lost.
     auto* const reported = value.release();
     const auto algorithm = [&](auto& to) { algorithms::potrf(to, lower, reported); };

@@ -11,8 +11,8 @@
 #include "algorithms/triangular.hpp"
 #include "compute.hpp"
 #include "operands.hpp"
+#include "plan/plans.hpp"
 #include "runtime/session.hpp"
-#include "tiling/plan.hpp"
 
 /// Solves with the two factors of a square matrix, as two sweeps over square tiles.
 namespace tessera::detail {
@@ -69,7 +69,7 @@ void submit_solves(const Session& session, const Plan& plan, const FactoredProbl
                    const Matrix<T>& A, const Matrix<T>& B) {
   for (const auto& [factor, op, diag] : solves) {
     const algorithms::Sweep<T> sweep(session, plan, p.side(), opposite_if(p.by_rows(), factor), op, diag, A, B);
-    sinks::Submitter submitter(session, B);
+    sinks::Submitter submitter(session, B, plan.gpus);
     algorithms::submit<T>(session, submitter, [&](auto& to) { algorithms::trsm(to, sweep, T(1)); });
   }
 }

@@ -14,9 +14,9 @@
 #include "info.hpp"
 #include "lapack_arguments.hpp"
 #include "operands.hpp"
+#include "plan/plans.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
-#include "tiling/plan.hpp"
 
 namespace tessera {
 
@@ -42,7 +42,7 @@ void submit_inverse(const TriangleTask& task, const Plan& plan, Uplo uplo, Diag 
   const tile::LowerView<T> L(A, uplo, plan.grid);
   const auto invert = [&](auto& to) { algorithms::trtri(to, L, diag); };
   const auto multiply = [&](auto& to) { algorithms::lauum(to, L); };
-  sinks::Submitter submitter(session, A);
+  sinks::Submitter submitter(session, A, plan.gpus);
   if (plan.load_first && MatrixAccess::grid(A).is_private()) {
     if (task.inverts) algorithms::load<T>(session, invert);
     else algorithms::load<T>(session, multiply);

@@ -90,7 +90,7 @@ inline Index width_of_right_sides(const Machine& machine, Index nrhs, Index wide
 inline Plan plan_right_sides(const Machine& machine, const Plan& factor, Side side, Index nrhs) {
   const Index tile = factor.tile.n, width = width_of_right_sides(machine, nrhs, tile);
   return plan_columns(machine, side == Side::Left ? TileExtents{tile, width, tile} : TileExtents{width, tile, tile},
-                      divide_up(nrhs, width));
+                      divide_up(nrhs, width), factor.gpus);
 }
 
 }  // namespace tessera::detail

@@ -15,9 +15,9 @@
 #include "info.hpp"
 #include "lapack_arguments.hpp"
 #include "operands.hpp"
+#include "plan/plans.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
-#include "tiling/plan.hpp"
 
 namespace tessera {
 
@@ -51,7 +51,7 @@ Unpivoted factorize_unpivoted(const Plan& plan, Uplo unit, const Matrix<T>& A, b
     measured = {growth.get(), result.growth->handle()};
   }
   const tile::FullView<T> tiles(A, plan.grid);
-  sinks::Submitter submitter(*session, A);
+  sinks::Submitter submitter(*session, A, plan.gpus);
   // The last tasks delete them. If a submission fails, tasks may still use them, and they are lost.
   auto* const reported = info.release();
   static_cast<void>(growth.release());

@@ -12,6 +12,7 @@
 #include "common/of_type.hpp"
 #include "compute.hpp"
 #include "operands.hpp"
+#include "plan/plans.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "tiling/plan.hpp"

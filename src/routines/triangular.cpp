@@ -12,7 +12,6 @@
 #include "operands.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
-#include "tiling/plan.hpp"
 
 namespace tessera::detail {
 
@@ -21,9 +20,9 @@ namespace {
 /// Submits the tasks of trmm or trsm.
 /// @param B  which `sweep` overwrites
 template <Scalar T>
-void unroll_triangular(const Session& session, bool inverse, const algorithms::Sweep<T>& sweep, T alpha,
-                       const Matrix<T>& B) {
-  sinks::Submitter submitter(session, B);
+void unroll_triangular(const Session& session, const Plan& plan, bool inverse, const algorithms::Sweep<T>& sweep,
+                       T alpha, const Matrix<T>& B) {
+  sinks::Submitter submitter(session, B, plan.gpus);
   algorithms::submit<T>(session, submitter, [&](auto& to) {
     if (inverse) algorithms::trsm(to, sweep, alpha);
     else algorithms::trmm(to, sweep, alpha);
@@ -74,7 +73,7 @@ void submit_triangular(const TileCall<T>& call) {
   const auto plan = plan_columns(session.machine(), {X.mb(), X.nb(), A.mb()}, side == Side::Left ? X.nt() : X.mt());
   const algorithms::Sweep<T> sweep(session, plan, side, opposite_if(is_transposed(A), call.uplo), factor.op(),
                                    call.diag, factor.tiles, X);
-  unroll_triangular(session, call.routine == blas::Routine::trsm, sweep, alpha, X);
+  unroll_triangular(session, plan, call.routine == blas::Routine::trsm, sweep, alpha, X);
 }
 
 template <Scalar T>
@@ -94,13 +93,14 @@ void compute_triangular(const std::shared_ptr<Session>& session, const Plan& pla
     const Index gpus = plan.grid.size(), owners = session->machine().has_owners() ? gpus : 0;
     const tile::PanelView<T> of_a(a, owners, call.uplo), of_b(b, owners);  // of several GPUs, each loads its share of A
     const bool blocked = tile::is_blocked(*session, a.tile_n(0));
-    algorithms::load_and_submit(*session, b, [&](auto& to) {
+    const auto algorithm = [&](auto& to) {
       algorithms::triangular_panels(to, inverse, call.uplo, call.diag, blocked, alpha, of_a, of_b, plan.panels.ahead,
                                     gpus);
-    });
+    };
+    algorithms::load_and_submit(*session, b, algorithm, plan.gpus);
   } else {
     const algorithms::Sweep<T> sweep(*session, plan, call.side, call.uplo, call.op_a, call.diag, a, b);
-    unroll_triangular(*session, inverse, sweep, alpha, b);
+    unroll_triangular(*session, plan, inverse, sweep, alpha, b);
   }
   b.wait();
 }

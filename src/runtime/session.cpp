@@ -197,12 +197,22 @@ void Session::add_gpus(const std::vector<int>& workers) {
   }
 }
 
+void Session::number_first_workers() {
+  constexpr int bits = 32;
+  std::vector<std::uint32_t> workers(starpu_worker_get_count() / bits + 1);
+  for (const auto& of_gpu : machine_.gpu_workers) {
+    for (const int worker : of_gpu) workers[static_cast<std::size_t>(worker / bits)] |= 1U << worker % bits;
+    machine_.first_workers.push_back(workers);
+  }
+}
+
 void Session::look_at_workers() {
   machine_.cpu_workers = static_cast<int>(starpu_cpu_worker_get_count());
   gpu_workers::opencl_beside_cuda = !joined_;
   add_gpus(gpu_workers::of(STARPU_CUDA_WORKER));
   machine_.cuda_gpus = machine_.gpu_count();
   add_gpus(gpu_workers::of(STARPU_OPENCL_WORKER));
+  number_first_workers();
   machine_.has_core_for_waiting =
       machine_.gpu_count() > 0 && std::thread::hardware_concurrency() > starpu_worker_get_count();
   double smallest = 0;

@@ -51,6 +51,7 @@ class Session {
   int cpu_workers(const RuntimeOptions& options);
   void look_at_workers();
   void add_gpus(const std::vector<int>& workers);
+  void number_first_workers();
   void find_sharing_cores();
 
   std::unique_ptr<Parts> parts_;

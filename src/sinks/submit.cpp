@@ -154,6 +154,11 @@ void Submitter::submit(starpu_codelet& codelet, std::span<const Access> accesses
       // the same call.
       task->where = static_cast<std::int32_t>(gpus);
       if (owner >= machine.gpu_count()) task->where |= STARPU_CPU;
+      else if (gpus_ > 0 && gpus_ < machine.gpu_count()) {  // GPUs that do not take part must not steal
+        const auto& workers = machine.first_workers[static_cast<std::size_t>(gpus_ - 1)];
+        task->workerids = const_cast<std::uint32_t*>(workers.data());  // StarPU only reads them
+        task->workerids_len = static_cast<unsigned>(workers.size());
+      }
       for (const auto& access : accesses)
         if ((access.mode & STARPU_W) != 0) tessera_sched_suggest_home(access.handle, worker);
     } else {

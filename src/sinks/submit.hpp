@@ -58,9 +58,10 @@ class Submitter {
  public:
   /// @throws RuntimeError if the calling thread computes in a mode that GPUs do not have
   /// @param output  if it is private, the call shares no tile that it writes, and other threads may submit meanwhile
+  /// @param gpus    that take part, the first ones: owners of tiles are among these; 0: all
   template <Scalar T>
-  Submitter(const detail::Session& session, const Matrix<T>& output)
-      : session_(session), mode_(mode_of_caller(session.machine())),
+  Submitter(const detail::Session& session, const Matrix<T>& output, int gpus = 0)
+      : session_(session), gpus_(gpus), mode_(mode_of_caller(session.machine())),
         call_(new detail::Call(session.calls(), session.shares(), detail::MatrixAccess::grid(output).is_private(),
                                counted_.counted())) {
     if (const auto& share = detail::MatrixAccess::grid(output).share(); share.is_distributed())
@@ -156,6 +157,7 @@ class Submitter {
               TaskEnd& end, double flops, int priority, int owner);
 
   const detail::Session& session_;
+  const int gpus_;
   const detail::float_mode::Bits mode_;
   detail::CountedCall counted_;
   std::unique_ptr<detail::Call, EndCall> call_;

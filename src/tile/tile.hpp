@@ -27,10 +27,10 @@ inline constexpr Op adjoint_op = codelets::symmetry<is_complex<T>>;
 /// is said about it needs no registered memory.
 struct Tile {
   starpu_data_handle_t handle;
-  const detail::TileGrid* grid;
-  Index i, j;           ///< its place in the matrix, as stored
-  Index rows, columns;  ///< as stored
-  int owner;            ///< index of the GPU that runs the tasks that write it, or -1
+  const detail::TileGrid* grid;  ///< null: the tile is only rehearsed, and its handle is a number
+  Index i, j;                    ///< its place in the matrix, as stored
+  Index rows, columns;           ///< as stored
+  int owner;                     ///< index of the GPU that runs the tasks that write it, or -1
   Op op = Op::NoTrans;
   int first_row = 0, first_column = 0;         ///< of a second factor: where the part of it begins that is multiplied
   codelets::Part part = codelets::Part::All;   ///< of a result: what is computed of it

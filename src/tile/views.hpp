@@ -18,11 +18,13 @@
 namespace tessera::tile {
 
 /// A matrix as it is stored.
-template <Scalar T>
+/// @tparam Stored  a Matrix<T>, or plan::Outline
+template <Scalar T, typename Stored = Matrix<T>>
 class FullView {
  public:
   FullView(const Matrix<T>& A, detail::OwnerGrid gpus)
-      : A_(A), owners_(owners(detail::MatrixAccess::session(A), gpus, A, Part::All)) {}
+      : FullView(A, owners(detail::MatrixAccess::session(A), gpus, A, Part::All)) {}
+  FullView(const Stored& A, Owners owners) : A_(A), owners_(std::move(owners)) {}
 
   Index mt() const noexcept { return A_.mt(); }
   Index nt() const noexcept { return A_.nt(); }
@@ -31,18 +33,23 @@ class FullView {
   Tile operator()(Index i, Index j) const { return tile_of(A_, i, j, owners_.of(i, j)); }
 
  private:
-  const Matrix<T>& A_;
+  const Stored& A_;
   Owners owners_;
 };
 
 /// The lower triangle of a matrix of square tiles: a stored lower triangle, or the adjoint of a stored upper one.
-template <Scalar T>
+/// @tparam Stored  a Matrix<T>, or plan::Outline
+template <Scalar T, typename Stored = Matrix<T>>
 class LowerView {
  public:
   /// @param A  as stored
   LowerView(const Matrix<T>& A, Uplo stored, detail::OwnerGrid gpus)
-      : A_(A), stored_(stored), owners_(owners(detail::MatrixAccess::session(A), gpus, A,
-                                               Region::triangle(stored, A.mt(), A.nt(), A.mb(), A.nb()))) {}
+      : LowerView(A, stored, owners(detail::MatrixAccess::session(A), gpus, A, region(A, stored))) {}
+  LowerView(const Stored& A, Uplo stored, Owners owners) : A_(A), stored_(stored), owners_(std::move(owners)) {}
+
+  static Region region(const Stored& A, Uplo stored) {
+    return Region::triangle(stored, A.mt(), A.nt(), A.mb(), A.nb());
+  }
 
   Index nt() const noexcept { return A_.nt(); }
   Uplo stored() const noexcept { return stored_; }
@@ -55,7 +62,7 @@ class LowerView {
   }
 
  private:
-  const Matrix<T>& A_;
+  const Stored& A_;
   Uplo stored_;
   Owners owners_;
 };

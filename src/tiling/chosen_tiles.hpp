@@ -35,6 +35,7 @@ struct ChosenTiles {
   double seconds = 0;         ///< predicted time of the call
   std::string reason;         ///< one sentence for tessera-info
   Panels panels = {};
+  int gpus = 0;                      ///< that take part, the first ones; 0: all
   LastTiles columns_for_cores = {};  ///< of a matrix that a triangular one is applied to: see Plan
 };
 

@@ -7,45 +7,13 @@
 #include "common/variables.hpp"
 #include "core_share.hpp"
 #include "gpu_costs.hpp"
-#include "panels.hpp"
+#include "planning.hpp"
 #include "region.hpp"
 #include "tile_size.hpp"
 
 namespace tessera::detail {
 
 namespace {
-
-template <Scalar T>
-MachineModel model_of(const Machine& machine) {
-  MachineModel model{.rates = machine_rates<T>(machine),
-                     .cpu_workers = machine.cpu_workers,
-                     .gpus = machine.gpu_count(),
-                     .element_size = sizeof(T),
-                     .flops_per_multiply_add = flops_per_multiply_add<T>,
-                     .gpu_memory = machine.gpu_memory,
-                     .gpus_alike = machine.gpus_alike,
-                     .owners = machine.has_owners()};
-  const int cores = static_cast<int>(machine.sharing_cores.size());
-  if (model.has_owners() && cores_are_worth_it(model.rates, cores, model.gpus)) model.sharing_cores = cores;
-  return model;
-}
-
-/// Refuses a tile size that was asked for if a task does not fit into the memory of a GPU: it would wait for ever.
-/// @param tiles  bytes of all tiles that a task uses
-void require_room(const Machine& machine, double tiles) {
-  const bool only_gpus = machine.has_owners() || machine.cpu_workers == 0;
-  if (machine.tile == 0 || machine.gpu_count() == 0 || !only_gpus || machine.gpu_memory <= 0) return;
-  if (tiles <= machine.gpu_memory) return;
-  const auto in_mib = [](double bytes) { return std::to_string(static_cast<Index>(bytes / 0x1p20)) + " MiB"; };
-  throw option_error("tile", "is " + std::to_string(machine.tile) + ": the tiles of a task take " + in_mib(tiles) +
-                                 ", must be at most the " + in_mib(machine.gpu_memory) + " that a GPU has for them");
-}
-
-/// The tiles of a product of tiles. At the edges of small matrices they are smaller.
-void require_room(const Machine& machine, const MachineModel& model, TileExtents tile, Index m, Index n, Index k) {
-  tile = {std::min(tile.m, m), std::min(tile.n, n), std::min(tile.k, k)};
-  require_room(machine, model.bytes(tile.m, tile.k) + model.bytes(tile.k, tile.n) + model.bytes(tile.m, tile.n));
-}
 
 Transposed stored(Op op_a, Op op_b) { return {op_a != Op::NoTrans, op_b != Op::NoTrans}; }
 
@@ -69,12 +37,6 @@ Plan plan_of_sums(const MachineModel& machine, TileExtents tile, Index tiles, In
   return plan;
 }
 
-Plan with_choice(Plan plan, const ChosenTiles& chosen) {
-  plan.seconds = chosen.seconds;
-  plan.reason = chosen.reason;
-  return plan;
-}
-
 /// Completes the plan of a region of an m×n result.
 template <typename RegionOf>
 Plan plan_chosen(const MachineModel& machine, const ChosenTiles& chosen, Index m, Index n, Index k,
@@ -95,19 +57,21 @@ Plan plan_chosen(const MachineModel& machine, const ChosenTiles& chosen, Index m
 
 Region whole(Index /*mt*/, Index /*nt*/) { return Part::All; }
 
-/// The plan in which cores compute a part of the result, if it is faster than the plan without them.
-/// @param planned  (const MachineModel&): the plan on a machine
-/// @param least    how much faster it must be
-template <typename Planned>
-Plan with_or_without_cores(MachineModel machine, Planned planned, Advantage least = {}) {
-  auto with = planned(machine);
-  if (machine.sharing_cores == 0) return with;
-  machine.sharing_cores = 0;
-  auto without = planned(machine);
-  return with.has_cores() && least.is_reached(with.seconds, without.seconds) ? with : without;
+}  // namespace
+
+void require_room(const Machine& machine, double tiles) {
+  const bool only_gpus = machine.has_owners() || machine.cpu_workers == 0;
+  if (machine.tile == 0 || machine.gpu_count() == 0 || !only_gpus || machine.gpu_memory <= 0) return;
+  if (tiles <= machine.gpu_memory) return;
+  const auto in_mib = [](double bytes) { return std::to_string(static_cast<Index>(bytes / 0x1p20)) + " MiB"; };
+  throw option_error("tile", "is " + std::to_string(machine.tile) + ": the tiles of a task take " + in_mib(tiles) +
+                                 ", must be at most the " + in_mib(machine.gpu_memory) + " that a GPU has for them");
 }
 
-}  // namespace
+void require_room(const Machine& machine, const MachineModel& model, TileExtents tile, Index m, Index n, Index k) {
+  tile = {std::min(tile.m, m), std::min(tile.n, n), std::min(tile.k, k)};
+  require_room(machine, model.bytes(tile.m, tile.k) + model.bytes(tile.k, tile.n) + model.bytes(tile.m, tile.n));
+}
 
 EdgeTiles edges_of_products(const Machine& machine) {
   if (machine.gpu_count() == 0) return EdgeTiles::Ragged;
@@ -117,7 +81,7 @@ EdgeTiles edges_of_products(const Machine& machine) {
 
 template <Scalar T>
 Plan plan_product(const Machine& machine, Op op_a, Op op_b, Index m, Index n, Index k) {
-  auto plan = with_or_without_cores(model_of<T>(machine), [&](const MachineModel& model) {
+  auto plan = with_or_without_cores(machine_model<T>(machine), [&](const MachineModel& model) {
     const auto chosen = choose_product_tiles(model, stored(op_a, op_b), m, n, k, machine.tile);
     require_room(machine, model, {chosen.m, chosen.n, chosen.k}, m, n, k);
     return plan_chosen(model, chosen, m, n, k, whole);
@@ -128,7 +92,7 @@ Plan plan_product(const Machine& machine, Op op_a, Op op_b, Index m, Index n, In
 
 template <Scalar T>
 Plan plan_triangle(const Machine& machine, Uplo uplo, Op op_a, Op op_b, Index n, Index k, TriangleOf what) {
-  return with_or_without_cores(model_of<T>(machine), [&](const MachineModel& model) {
+  return with_or_without_cores(machine_model<T>(machine), [&](const MachineModel& model) {
     const auto chosen = choose_triangle_tiles(model, stored(op_a, op_b), n, k, what, machine.tile);
     require_room(machine, model, {chosen.m, chosen.n, chosen.k}, n, n, k);
     return plan_chosen(model, chosen, n, n, k,
@@ -138,7 +102,7 @@ Plan plan_triangle(const Machine& machine, Uplo uplo, Op op_a, Op op_b, Index n,
 
 template <Scalar T>
 Plan plan_symmetric(const Machine& machine, Side side, Index m, Index n) {
-  return with_or_without_cores(model_of<T>(machine), [&](const MachineModel& model) {
+  return with_or_without_cores(machine_model<T>(machine), [&](const MachineModel& model) {
     const auto chosen = choose_symmetric_tiles(model, side, m, n, machine.tile);
     const Index k = side == Side::Left ? m : n;
     require_room(machine, model, {chosen.m, chosen.n, chosen.k}, m, n, k);
@@ -146,81 +110,9 @@ Plan plan_symmetric(const Machine& machine, Side side, Index m, Index n) {
   });
 }
 
-namespace {
-
-Plan plan_chosen_columns(const Machine& machine, Side side, Index m, Index n, const ChosenTiles& chosen) {
-  const Index for_gpus = (side == Side::Left ? n : m) - chosen.columns_for_cores.whole();
-  const Index columns = divide_up(for_gpus, side == Side::Left ? chosen.n : chosen.m);
-  auto plan = with_choice(plan_columns(machine, {chosen.m, chosen.n, chosen.k}, columns), chosen);
-  plan.panels = chosen.panels;
-  plan.columns_for_cores = chosen.columns_for_cores;
-  return plan;
-}
-
-ChosenTiles choose_triangular(const MachineModel& model, const Machine& machine, Side side, Op op, bool inverse,
-                              Index m, Index n) {
-  const auto tiles = choose_triangular_tiles(model, side, inverse, m, n, machine.tile);
-  require_room(machine, model, {tiles.m, tiles.n, tiles.k}, m, n, side == Side::Left ? m : n);
-  // Panels are for fast GPUs, beside which cores do not count.
-  if (machine.tile > 0 || model.sharing_cores > 0 || side == Side::Right || op != Op::NoTrans) return tiles;
-  // At n = 16384, one H100 took 107 ms in panels, as predicted, and 117 in tiles instead of 105. Two took 59 and 69 ms.
-  // trsm at n = 2048: two took 1.57 ms in panels and 1.92 in tiles, one 2.31 and 1.84. At n = 12288, one took 55.5 ms
-  // in panels and 57.8 in tiles, at 16000 110 and 102; the ends of the range between are assumed.
-  const bool medium = m >= 4096 && m <= 14336;
-  const double least_advantage = !inverse ? 1.1 : model.gpus > 1 ? 1.02 : medium ? 1.2 : clearly_faster;
-  return faster(tiles, choose_triangular_panels(model, inverse, m, n), least_advantage);
-}
-
-}  // namespace
-
-template <Scalar T>
-Plan plan_triangular(const Machine& machine, Side side, Op op, bool inverse, Index m, Index n) {
-  const auto planned = [&](const MachineModel& model) {
-    return plan_chosen_columns(machine, side, m, n, choose_triangular(model, machine, side, op, inverse, m, n));
-  };
-  return with_or_without_cores(model_of<T>(machine), planned, least_advantage_in_columns(machine.gpu_count()));
-}
-
-template <Scalar T>
-Plan plan_solves(const Machine& machine, Side side, Index m, Index n) {
-  auto model = model_of<T>(machine);
-  model.sharing_cores = 0;  // the solves have one plan for the whole of B
-  const auto tiles = choose_triangular_tiles(model, side, true, m, n, machine.tile);
-  require_room(machine, model, {tiles.m, tiles.n, tiles.k}, m, n, side == Side::Left ? m : n);
-  return plan_chosen_columns(machine, side, m, n, tiles);
-}
-
-/// The part of a GPU's memory that the tiles of a factorization may fill if all are loaded at the start. The rest is
-/// for workspace, and for tiles that GPUs get from each other.
-constexpr double most_of_memory = 0.8;
-
-/// @param bytes  of the matrix
-Plan plan_square_tiles(const Machine& machine, const ChosenTiles& chosen, double bytes) {
-  auto plan = with_choice(plan_tiles(machine, chosen.n), chosen);
-  const double room = most_of_memory * machine.gpu_memory * machine.gpu_count();
-  plan.load_first = machine.has_owners() && (machine.gpu_memory <= 0 || bytes <= room);
-  return plan;
-}
-
-template <Scalar T>
-Plan plan_cholesky(const Machine& machine, Index n) {
-  const auto model = model_of<T>(machine);
-  const auto chosen = choose_cholesky_tiles(model, n, machine.tile);
-  require_room(machine, model, {chosen.n, chosen.n, chosen.n}, n, n, n);
-  return plan_square_tiles(machine, chosen, model.bytes(n, n + chosen.n) / 2);
-}
-
-template <Scalar T>
-Plan plan_lu_nopiv(const Machine& machine, Index m, Index n) {
-  const auto model = model_of<T>(machine);
-  const auto chosen = choose_lu_nopiv_tiles(model, m, n, machine.tile);
-  require_room(machine, model, {chosen.n, chosen.n, chosen.n}, m, n, std::min(m, n));
-  return plan_square_tiles(machine, chosen, model.bytes(m, n));
-}
-
 template <Scalar T>
 Plan plan_panels(const Machine& machine, Index m, Index n, TileExtents tile) {
-  const auto model = model_of<T>(machine);
+  const auto model = machine_model<T>(machine);
   Plan plan;
   plan.tile = tile;
   plan.together = 1;
@@ -237,7 +129,7 @@ Plan plan_panels(const Machine& machine, Index m, Index n, TileExtents tile) {
 
 template <Scalar T>
 Plan plan_lu(const Machine& machine, Index m, Index n) {
-  const auto model = model_of<T>(machine);
+  const auto model = machine_model<T>(machine);
   const auto chosen = choose_lu_panel(model, m, std::min(m, n), machine.tile);
   require_room(machine, 2 * model.bytes(m, std::min(chosen.n, n)));  // a panel updates another
   auto plan = with_choice(plan_panels<T>(machine, m, n, {chosen.m, chosen.n, chosen.k}), chosen);
@@ -248,39 +140,38 @@ Plan plan_lu(const Machine& machine, Index m, Index n) {
 
 template <Scalar T>
 Plan plan_sums(const Machine& machine, TileExtents tile, Index tiles, Index k) {
-  return plan_of_sums(model_of<T>(machine), tile, tiles, k);
+  return plan_of_sums(machine_model<T>(machine), tile, tiles, k);
 }
 
-Plan plan_columns(const Machine& machine, TileExtents tile, Index columns) {
+Plan plan_columns(const Machine& machine, TileExtents tile, Index columns, int gpus) {
   Plan plan;
   plan.tile = tile;
+  plan.gpus = gpus;
   if (machine.has_owners()) {
-    const int gpus = machine.gpu_count(), across = static_cast<int>(std::clamp<Index>(columns, 1, gpus));
+    if (gpus == 0) gpus = machine.gpu_count();
+    const int across = static_cast<int>(std::clamp<Index>(columns, 1, gpus));
     plan.grid = {gpus / across, across};
   }
   return plan;
 }
 
-Plan plan_tiles(const Machine& machine, Index tile) {
+Plan plan_tiles(const Machine& machine, Index tile, int gpus) {
   Plan plan;
+  plan.gpus = gpus;
   plan.tile = {tile, tile, tile};
-  if (machine.has_owners()) plan.grid = owner_grid(machine.gpu_count());
+  if (machine.has_owners()) plan.grid = owner_grid(gpus > 0 ? gpus : machine.gpu_count());
   return plan;
 }
 
 template <Scalar T>
 Index default_tile(const Machine& machine) {
-  return machine.tile > 0 ? machine.tile : choose_default_tile(model_of<T>(machine));
+  return machine.tile > 0 ? machine.tile : choose_default_tile(machine_model<T>(machine));
 }
 
 #define INSTANTIATE(T)                                                                    \
   template Plan plan_product<T>(const Machine&, Op, Op, Index, Index, Index);             \
   template Plan plan_triangle<T>(const Machine&, Uplo, Op, Op, Index, Index, TriangleOf); \
   template Plan plan_symmetric<T>(const Machine&, Side, Index, Index);                    \
-  template Plan plan_triangular<T>(const Machine&, Side, Op, bool, Index, Index);         \
-  template Plan plan_solves<T>(const Machine&, Side, Index, Index);                       \
-  template Plan plan_cholesky<T>(const Machine&, Index);                                  \
-  template Plan plan_lu_nopiv<T>(const Machine&, Index, Index);                           \
   template Plan plan_lu<T>(const Machine&, Index, Index);                                 \
   template Plan plan_panels<T>(const Machine&, Index, Index, TileExtents);                \
   template Plan plan_sums<T>(const Machine&, TileExtents, Index, Index);                  \

@@ -25,6 +25,7 @@ struct Plan {
   Panels panels = {};                          ///< how tiles are copied if C is computed in tall panels
   Index for_cores = 0;                         ///< tiles of C that cores compute, beside the GPUs
   LastTiles columns_for_cores = {};  ///< for a triangular matrix: the tile columns of X (see Sweep) that cores compute
+  int gpus = 0;                      ///< that take part, the first ones; 0: all
   OwnerGrid grid = {};               ///< the GPUs that own the tiles of C; 1×1 without owners
   Index together = 0;                ///< panels of a factorization that get the updates of an earlier one together
   bool load_first = false;  ///< whether all tiles of a factorization fit the GPUs: they are loaded at the start
@@ -57,25 +58,6 @@ Plan plan_triangle(const Machine& machine, Uplo uplo, Op op_a, Op op_b, Index n,
 template <Scalar T>
 Plan plan_symmetric(const Machine& machine, Side side, Index m, Index n);
 
-/// A plan for an m×n matrix and a triangular one on its `side`. Tiles: m×n of the matrix; k×k of the triangular one, or
-/// in panels m×k.
-/// @param op       of the triangular matrix
-/// @param inverse  whether the triangular matrix is solved with
-template <Scalar T>
-Plan plan_triangular(const Machine& machine, Side side, Op op, bool inverse, Index m, Index n);
-
-/// A plan for solves of an m×n matrix with several triangular matrices on its `side`, in tiles.
-template <Scalar T>
-Plan plan_solves(const Machine& machine, Side side, Index m, Index n);
-
-/// A plan for the Cholesky factorization of a matrix of order n, in square tiles.
-template <Scalar T>
-Plan plan_cholesky(const Machine& machine, Index n);
-
-/// A plan for the LU factorization of an m×n matrix without pivoting, in square tiles.
-template <Scalar T>
-Plan plan_lu_nopiv(const Machine& machine, Index m, Index n);
-
 /// A plan for the LU factorization of an m×n matrix, in panels.
 template <Scalar T>
 Plan plan_lu(const Machine& machine, Index m, Index n);
@@ -89,10 +71,11 @@ Plan plan_sums(const Machine& machine, TileExtents tile, Index tiles, Index k);
 
 /// A plan for a triangular matrix of tiles of order `tile.k`.
 /// @param columns  tile columns that are independent of each other
-Plan plan_columns(const Machine& machine, TileExtents tile, Index columns);
+/// @param gpus     that take part; 0: all
+Plan plan_columns(const Machine& machine, TileExtents tile, Index columns, int gpus = 0);
 
 /// A plan for the factorization of a matrix of square tiles.
-Plan plan_tiles(const Machine& machine, Index tile);
+Plan plan_tiles(const Machine& machine, Index tile, int gpus = 0);
 
 /// A plan for the factorization of an m×n matrix in panels.
 /// @param tile  its columns are those of a panel

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <functional>
+#include <optional>
+
 #include <tessera/types.hpp>
 
 #include "chosen_tiles.hpp"
@@ -22,6 +25,14 @@ ChosenTiles choose_symmetric_for_gpus(const MachineModel& machine, Side side, In
 /// For a triangular matrix, cores share the result if the machine has such cores.
 ChosenTiles choose_triangular_for_gpus(const MachineModel& machine, Side side, bool inverse, Index order, Index free,
                                        Index fixed);
+
+/// (Index columns): the tiles for so many columns of X; nothing if they cannot be told.
+using Rechoose = std::function<std::optional<ChosenTiles>(Index columns)>;
+/// Gives the last columns of X to cores, if the machine has such cores and the call is clearly faster so.
+/// @param tiles     without cores, and their predicted time
+/// @param rechoose  the tiles for the columns that are left to the GPUs
+ChosenTiles share_columns_with_cores(MachineModel machine, ChosenTiles tiles, Index order, Index free,
+                                     const Rechoose& rechoose);
 
 /// The smallest size of square tiles at which the kernel runs at 0.9 of its best rate.
 Index smallest_fast_tile(const MachineModel& machine);

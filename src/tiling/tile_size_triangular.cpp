@@ -83,7 +83,10 @@ constexpr Index least_columns_beside_cores = 3;
 
 /// The most columns of X that cores compute while the GPUs compute the rest: the same number for each core, in tiles
 /// that are not wider than those of the GPUs.
-LastTiles columns_for_cores(const MachineModel& machine, Side side, Index order, Index free, Index tile, Index width) {
+/// @param predict  (Index columns): seconds in which the GPUs compute so many columns of X
+template <typename Predict>
+LastTiles columns_for_cores(const MachineModel& machine, Index order, Index free, Index tile, Index width,
+                            Predict predict) {
   constexpr Index step = 16;
   const Index cores = machine.sharing_cores;
   if (cores == 0) return {};
@@ -96,7 +99,7 @@ LastTiles columns_for_cores(const MachineModel& machine, Side side, Index order,
     if (left <= 0) return false;
     const Index each = columns.count / cores;
     return cores_end_first(machine, static_cast<double>(each) * seconds_on_core(machine, order, tile, columns.extent),
-                           predict_triangular(machine, side, order, left, tile, width));
+                           predict(left));
   };
   // Of several GPUs, each has few columns then, and how they share these is not predicted well.
   const auto unbalanced = [&](LastTiles columns) {
@@ -110,7 +113,48 @@ LastTiles columns_for_cores(const MachineModel& machine, Side side, Index order,
   return few > 0 && !unbalanced(cut(few)) ? cut(few) : LastTiles{};
 }
 
+/// @param tiles  with the predicted time
+std::string reason_of(const MachineModel& machine, const ChosenTiles& tiles, Index order, Index free, bool asked_for) {
+  const int gpus = tiles.gpus > 0 ? tiles.gpus : machine.gpus;
+  const auto& for_cores = tiles.columns_for_cores;
+  std::ostringstream reason;
+  reason << (asked_for ? "asked for" : "shortest predicted time") << ": " << divide_up(order, tiles.m)
+         << " tiles on the diagonal, " << divide_up(free - for_cores.whole(), tiles.n)
+         << " independent columns of tiles for " << gpus << " GPU" << (gpus > 1 ? "s" : "");
+  if (for_cores.count > 0)
+    reason << ", " << for_cores.count << " more of width " << for_cores.extent << " for " << machine.sharing_cores
+           << " cores";
+  return reason.str();
+}
+
 }  // namespace
+
+ChosenTiles share_columns_with_cores(MachineModel machine, ChosenTiles tiles, Index order, Index free,
+                                     const Rechoose& rechoose) {
+  if (tiles.gpus > 0) machine.gpus = tiles.gpus;
+  machine.rates.others = 1;  // the prediction knows how fast each GPU is
+  const double of_column = tiles.seconds / static_cast<double>(free);
+  Index width = tiles.n;  // with which each of several GPUs has enough columns left
+  while (machine.gpus > 1 && width > candidates.front() &&
+         divide_up(free, width) < 2 * least_columns_beside_cores * machine.gpus)
+    width /= 2;
+  const auto columns = columns_for_cores(machine, order, free, tiles.m, width,
+                                         [&](Index left) { return of_column * static_cast<double>(left); });
+  if (columns.count > 0) {
+    const Index left = free - columns.whole();
+    auto with = rechoose(left);
+    const bool suits = with && with->gpus == tiles.gpus && with->n >= columns.extent;
+    if (!suits) {
+      with = tiles;
+      with->seconds = of_column * static_cast<double>(left);
+    }
+    with->seconds += end_of_tile * static_cast<double>(columns.count * divide_up(order, with->m));
+    with->columns_for_cores = columns;
+    if (least_advantage_in_columns(machine.gpus).is_reached(with->seconds, tiles.seconds)) tiles = *with;
+  }
+  tiles.reason = reason_of(machine, tiles, order, free, false);
+  return tiles;
+}
 
 ChosenTiles choose_triangular_for_gpus(const MachineModel& machine, Side side, bool inverse, Index order, Index free,
                                        Index fixed) {
@@ -125,14 +169,16 @@ ChosenTiles choose_triangular_for_gpus(const MachineModel& machine, Side side, b
   ChosenTiles best;
   best.seconds = std::numeric_limits<double>::infinity();
   const auto consider = [&](Index tile, Index width) {
-    const auto columns = columns_for_cores(machine, side, order, free, tile, width);
+    const auto columns = columns_for_cores(machine, order, free, tile, width, [&](Index left) {
+      return predict_triangular(machine, side, order, left, tile, width);
+    });
     const Index left = free - columns.whole();
     const bool enough = fixed > 0 || width == candidates.front() ||
                         divide_up(left, width) >= columns_per_gpu(inverse, order) * machine.gpus;
     if (!enough) return;
     const auto tiles_for_cores = static_cast<double>(columns.count * divide_up(order, tile));
     const double seconds = predict_triangular(machine, side, order, left, tile, width) + end_of_tile * tiles_for_cores;
-    if (seconds < best.seconds) best = {tile, width, tile, seconds, "", {}, columns};
+    if (seconds < best.seconds) best = {tile, width, tile, seconds, "", {}, 0, columns};
   };
   if (fixed > 0) {
     consider(fixed, fixed);
@@ -141,15 +187,7 @@ ChosenTiles choose_triangular_for_gpus(const MachineModel& machine, Side side, b
       for (const Index width : candidates)
         if (tile == candidates.front() || fits(machine, {tile, width, tile})) consider(tile, width);
   }
-  const auto& for_cores = best.columns_for_cores;
-  std::ostringstream reason;
-  reason << (fixed > 0 ? "asked for" : "shortest predicted time") << ": " << divide_up(order, best.m)
-         << " tiles on the diagonal, " << divide_up(free - for_cores.whole(), best.n)
-         << " independent columns of tiles for " << machine.gpus << " GPU" << (machine.gpus > 1 ? "s" : "");
-  if (for_cores.count > 0)
-    reason << ", " << for_cores.count << " more of width " << for_cores.extent << " for " << machine.sharing_cores
-           << " cores";
-  best.reason = reason.str();
+  best.reason = reason_of(machine, best, order, free, fixed > 0);
   return best;
 }
 

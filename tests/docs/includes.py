@@ -11,8 +11,8 @@ import subprocess
 import sys
 
 # From top to bottom, as in CONTRIBUTING.md. Rooms of one line do not include each other.
-ROOMS = [("c", "dropin", "tools"), ("distributed",), ("routines",), ("algorithms",), ("sinks",), ("tile",), ("runtime",),
-         ("tiling",), ("memory",), ("machine",), ("codelets",), ("scheduler",), ("blas",), ("common",)]
+ROOMS = [("c", "dropin", "tools"), ("distributed",), ("routines",), ("plan",), ("algorithms",), ("sinks",), ("tile",),
+         ("runtime",), ("tiling",), ("memory",), ("machine",), ("codelets",), ("scheduler",), ("blas",), ("common",)]
 DEPTH = {room: depth for depth, rooms in enumerate(ROOMS) for room in rooms}
 NOT_OURS = ("package",)  # folders of src/ without C++
 

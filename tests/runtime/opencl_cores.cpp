@@ -10,6 +10,7 @@
 #include <tessera/blas.hpp>
 #include <tessera/runtime.hpp>
 
+#include "plan/plans.hpp"
 #include "routines/compute.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"

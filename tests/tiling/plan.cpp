@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Plans: those of given tiles agree with those that choose the tiles, and owners' grids fit the columns.
-#include "tiling/plan.hpp"
+#include "plan/plans.hpp"
 
 #include <gmock/gmock.h>
 

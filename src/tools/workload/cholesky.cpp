@@ -7,6 +7,7 @@
 #include "algorithms/cholesky.hpp"
 #include "algorithms/run.hpp"
 #include "codelets/host_lapack.hpp"
+#include "plan/plans.hpp"
 #include "workload/critical_path.hpp"
 #include "workload/other_libraries.hpp"
 #include "workload/typed_routine.hpp"

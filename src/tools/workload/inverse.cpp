@@ -10,6 +10,7 @@
 #include <tessera/lapack.hpp>
 
 #include "codelets/host_lapack.hpp"
+#include "plan/plans.hpp"
 #include "workload/other_libraries.hpp"
 #include "workload/parallel.hpp"
 #include "workload/typed_routine.hpp"

@@ -6,6 +6,7 @@
 
 #include "algorithms/lu_nopiv.hpp"
 #include "algorithms/run.hpp"
+#include "plan/plans.hpp"
 #include "workload/critical_path.hpp"
 #include "workload/other_libraries.hpp"
 #include "workload/typed_routine.hpp"

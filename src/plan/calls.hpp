@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "algorithms/cholesky.hpp"
+#include "algorithms/inverse.hpp"
+#include "algorithms/lu_nopiv.hpp"
+#include "algorithms/triangular.hpp"
+#include "algorithms/triangular_panels.hpp"
+#include "graph.hpp"
+#include "machine/machine.hpp"
+#include "rehearse.hpp"
+
+/// The calls that can be rehearsed: each writes the operations that it would submit into a graph.
+namespace tessera::plan {
+
+/// How a call may be cut.
+struct Candidate {
+  Index tile = 0;   ///< order of the tiles on the diagonal
+  Index width = 0;  ///< of the tiles of a matrix that a triangle is applied to, along its independent columns
+  int gpus = 1;     ///< that take part, the first ones
+  /// For a triangle on the left, if they exist: the matrix and the triangle are cut into panels, `width` and `tile`
+  /// wide.
+  detail::Panels panels = {};
+};
+
+/// A = L Lᴴ of order n.
+template <Scalar T>
+struct Cholesky {
+  Index n;
+
+  Index order() const { return n; }
+  Index columns() const { return n; }
+  double flops() const {
+    return flops_per_multiply_add<T> / 6 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
+  }
+  void write(const detail::Machine& machine, const Candidate& chosen, Graph& graph) const {
+    const Outline A(graph, n, n, chosen.tile, chosen.tile, sizeof(T), true);
+    const tile::LowerView<T, Outline> lower(
+        A, Uplo::Lower,
+        {detail::owner_grid(chosen.gpus), A.mt(), A.nt(), tile::LowerView<T, Outline>::region(A, Uplo::Lower)});
+    Rehearse sink(graph, true);
+    tile::Ops<T, Rehearse> to(machine, sink);
+    algorithms::potrf(to, lower, nullptr);
+  }
+};
+
+/// A = L U of an m×n matrix, without pivoting.
+template <Scalar T>
+struct LuNoPiv {
+  Index m, n;
+
+  Index order() const { return std::min(m, n); }
+  Index columns() const { return n; }
+  double flops() const {
+    const auto rows = static_cast<double>(m), columns = static_cast<double>(n), order = std::min(rows, columns);
+    return flops_per_multiply_add<T> *
+           (rows * columns * order - (rows + columns) * order * order / 2 + order * order * order / 3);
+  }
+  void write(const detail::Machine& machine, const Candidate& chosen, Graph& graph) const {
+    const Outline A(graph, m, n, chosen.tile, chosen.tile, sizeof(T));
+    const tile::FullView<T, Outline> tiles(A, {detail::owner_grid(chosen.gpus), A.mt(), A.nt(), detail::Part::All});
+    Rehearse sink(graph, true);
+    tile::Ops<T, Rehearse> to(machine, sink);
+    algorithms::getrf_nopiv(to, tiles, Uplo::Lower, nullptr, {});
+  }
+};
+
+/// B ← op(A) B, or the same with the inverse of A; A is a triangle. With A on the right, B is seen as its transpose.
+template <Scalar T>
+struct Triangular {
+  Side side;
+  bool inverse;
+  Index of_triangle, of_columns;  ///< the order of A, and the other dimension of B
+
+  Index order() const { return of_triangle; }
+  Index columns() const { return of_columns; }
+  double flops() const {
+    return flops_per_multiply_add<T> / 2 * static_cast<double>(order()) * static_cast<double>(order()) *
+           static_cast<double>(columns());
+  }
+  void write(const detail::Machine& machine, const Candidate& chosen, Graph& graph) const {
+    if (chosen.panels.exist()) return write_panels(machine, chosen, graph);
+    const bool left = side == Side::Left;
+    const Outline A(graph, order(), order(), chosen.tile, chosen.tile, sizeof(T), true);
+    const Outline B(graph, left ? order() : columns(), left ? columns() : order(), left ? chosen.tile : chosen.width,
+                    left ? chosen.width : chosen.tile, sizeof(T));
+    detail::Plan cut;
+    cut.grid = columns_grid(chosen.gpus, detail::divide_up(columns(), chosen.width));
+    const algorithms::Sweep<T, Outline> sweep(machine, cut, side, Uplo::Lower, left ? Op::NoTrans : Op::Trans,
+                                              Diag::NonUnit, A, B);
+    Rehearse sink(graph, false);
+    tile::Ops<T, Rehearse> to(machine, sink);
+    if (inverse) algorithms::trsm(to, sweep, T(1));
+    else algorithms::trmm(to, sweep, T(1));
+  }
+  /// About what a candidate in tiles takes [s]: only good enough to begin with the right ones.
+  double estimate(const Machine& model, const Candidate& chosen) const {
+    const auto& gpu = model.gpus.front();
+    const auto n = static_cast<double>(order()), wide = static_cast<double>(columns());
+    const double tile = std::min(static_cast<double>(chosen.tile), n),
+                 width = std::min(static_cast<double>(chosen.width), wide), rows = std::ceil(n / tile),
+                 across = std::ceil(wide / width), used = chosen.gpus;
+    const auto task = [&](const char* operation, double part) {
+      const double flops = model.flops_per_multiply_add * part * tile * width * tile;
+      return gpu.task_seconds(operation, flops, model.element_size);
+    };
+    const double sharers = std::max(1.0, std::floor(used / across));  // GPUs that share a tile column
+    const double column = rows * (rows - 1) / 2 * task("gemm", 1) / sharers +
+                          rows * (task(inverse ? "trsm" : "trmm", 0.5) + 2 * model.runtime.push);
+    const double compute = std::ceil(across / used) * column;
+    const double copies = model.element_size * n * (n / 2 + wide) / used / gpu.in_rate;
+    const double ends = model.element_size * tile * (tile + 2 * width) / gpu.in_rate;
+    return std::max(compute, copies) + std::min(compute, copies) / 4 + ends;
+  }
+  void write_panels(const detail::Machine& machine, const Candidate& chosen, Graph& graph) const {
+    const Outline A(graph, order(), order(), order(), chosen.tile, sizeof(T), true);
+    const Outline B(graph, order(), columns(), order(), chosen.width, sizeof(T));
+    const Index gpus = columns_grid(chosen.gpus, detail::divide_up(columns(), chosen.width)).size(),
+                owners = machine.has_owners() ? gpus : 0;
+    const tile::PanelView<T, Outline> of_a(A, owners, Uplo::Lower), of_b(B, owners);
+    Rehearse sink(graph, owners > 0);
+    tile::Ops<T, Rehearse> to(machine, sink);
+    algorithms::triangular_panels(to, inverse, Uplo::Lower, Diag::NonUnit, tile::is_blocked(machine, A.tile_n(0)), T(1),
+                                  of_a, of_b, chosen.panels.ahead, gpus);
+  }
+  static detail::OwnerGrid columns_grid(int gpus, Index tile_columns) {
+    const int across = static_cast<int>(std::clamp<Index>(tile_columns, 1, gpus));
+    return {gpus / across, across};
+  }
+};
+
+}  // namespace tessera::plan

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "chosen.hpp"
+
+#include <array>
+#include <map>
+#include <mutex>
+#include <tuple>
+
+#include "tiling/planning.hpp"
+
+namespace tessera::plan {
+
+namespace {
+
+constexpr std::array<Index, 5> tiles{4096, 2048, 1024, 512, 256};
+
+/// The model, if it covers a call: GPUs own tiles, and have room for all of them. Else null.
+/// @param bytes  of the operands
+template <Scalar T>
+const Machine* model_for(const detail::Machine& machine, double bytes) {
+  constexpr int most_gpus = 32;
+  if (!machine.has_owners() || machine.gpu_count() == 0 || machine.gpu_count() > most_gpus || bytes <= 0)
+    return nullptr;
+  const auto& model = model_of<T>(machine);
+  if (model.gpus.empty()) return nullptr;
+  const bool in_core = model.memory <= 0 || bytes <= detail::most_of_memory * model.memory * machine.gpu_count();
+  return in_core ? &model : nullptr;
+}
+
+bool fits(const Machine& model, const Candidate& candidate, double bytes) {
+  return model.memory <= 0 || bytes <= detail::most_of_memory * model.memory * candidate.gpus;
+}
+
+/// What was chosen so far, by call and machine.
+class Memory {
+ public:
+  using Key = std::tuple<char, char, int, Index, Index, std::vector<int>, double>;
+
+  /// @return  nothing if no candidate could be rehearsed
+  template <typename Make>
+  std::optional<Choice> find(const Key& key, Make make) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (const auto found = choices_.find(key); found != choices_.end()) return found->second;
+    }
+    const Choice made = make();
+    if (made.seconds == never) return std::nullopt;
+    const std::lock_guard lock(mutex_);
+    if (choices_.size() >= most) choices_.clear();
+    return choices_[key] = made;
+  }
+
+ private:
+  static constexpr std::size_t most = 1000;  ///< calls of more shapes than this hardly come again
+  std::mutex mutex_;
+  std::map<Key, Choice> choices_;
+};
+
+Memory& memory() {
+  static auto& all = *new Memory;  // other threads may plan while the process exits
+  return all;
+}
+
+/// Whether a smaller tile is as good, since it has all of this extent, too.
+bool too_large(Index tile, Index extent) { return tile > tiles.back() && tile / 2 >= extent; }
+
+template <typename Call>
+Choice choose_square(const Machine& model, const detail::Machine& machine, const Call& call, Index longest,
+                     double bytes) {
+  Search<Call> search(model, machine, call);
+  for (int gpus = 1; gpus <= machine.gpu_count(); gpus++)
+    for (const Index tile : tiles) {
+      const Candidate candidate{tile, tile, gpus};
+      const bool one_tile = tile >= longest;
+      if ((one_tile && gpus > 1) || too_large(tile, call.order()) || !fits(model, candidate, bytes)) continue;
+      search.add(candidate);
+    }
+  return search.best();
+}
+
+template <Scalar T>
+Choice search_triangular(const Machine& model, const detail::Machine& machine, const Triangular<T>& call,
+                         std::span<const Candidate> panels, double bytes) {
+  Search<Triangular<T>> search(model, machine, call);
+  for (int gpus = 1; gpus <= machine.gpu_count(); gpus++)
+    for (const Index tile : tiles)
+      for (const Index width : tiles) {
+        const Candidate candidate{tile, width, gpus};
+        if (too_large(tile, call.order()) || too_large(width, call.columns())) continue;
+        const bool cut = tile < call.order() && width < call.columns(), slim = 4 * width < tile || 4 * tile < width;
+        if ((cut && slim) || !fits(model, candidate, bytes)) continue;
+        search.add(candidate, call.estimate(model, candidate));
+      }
+  for (const auto& candidate : panels) search.add(candidate);  // these are rehearsed first: they are few
+  return search.best();
+}
+
+}  // namespace
+
+template <Scalar T>
+std::optional<Choice> choose_cholesky(const detail::Machine& machine, Index n) {
+  const double bytes = sizeof(T) / 2.0 * static_cast<double>(n) * static_cast<double>(n);
+  const auto* const model = model_for<T>(machine, bytes);
+  if (model == nullptr) return std::nullopt;
+  return memory().find({'c', type_letter<T>, 0, n, n, machine.gpus, machine.gpu_memory},
+                       [&] { return choose_square(*model, machine, Cholesky<T>{n}, n, bytes); });
+}
+
+template <Scalar T>
+std::optional<Choice> choose_lu_nopiv(const detail::Machine& machine, Index m, Index n) {
+  const double bytes = sizeof(T) * static_cast<double>(m) * static_cast<double>(n);
+  const auto* const model = model_for<T>(machine, bytes);
+  if (model == nullptr) return std::nullopt;
+  return memory().find({'l', type_letter<T>, 0, m, n, machine.gpus, machine.gpu_memory}, [&] {
+    return choose_square(*model, machine, LuNoPiv<T>{m, n}, std::max(m, n), bytes);
+  });
+}
+
+template <Scalar T>
+std::optional<Choice> choose_triangular(const detail::Machine& machine, Side side, bool inverse, Index order,
+                                        Index columns, std::span<const Candidate> panels) {
+  const double bytes =
+      sizeof(T) * static_cast<double>(order) * (static_cast<double>(order) / 2 + static_cast<double>(columns));
+  const auto* const model = model_for<T>(machine, bytes);
+  if (model == nullptr || columns < 1) return std::nullopt;
+  const int which = (side == Side::Left ? 1 : 0) + (inverse ? 2 : 0) + (panels.empty() ? 0 : 4);
+  return memory().find({'t', type_letter<T>, which, order, columns, machine.gpus, machine.gpu_memory}, [&] {
+    return search_triangular<T>(*model, machine, Triangular<T>{side, inverse, order, columns}, panels, bytes);
+  });
+}
+
+#define INSTANTIATE(T)                                                                                  \
+  template std::optional<Choice> choose_cholesky<T>(const detail::Machine&, Index);                     \
+  template std::optional<Choice> choose_lu_nopiv<T>(const detail::Machine&, Index, Index);              \
+  template std::optional<Choice> choose_triangular<T>(const detail::Machine&, Side, bool, Index, Index, \
+                                                      std::span<const Candidate>);
+INSTANTIATE(float)
+INSTANTIATE(double)
+INSTANTIATE(std::complex<float>)
+INSTANTIATE(std::complex<double>)
+#undef INSTANTIATE
+
+}  // namespace tessera::plan

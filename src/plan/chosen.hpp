@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+
+#include <tessera/types.hpp>
+
+#include "choose.hpp"
+
+namespace tessera::detail {
+struct Machine;
+}
+
+/// The tiles and the number of GPUs with which a call is fastest, according to rehearsals. Nothing where the model does
+/// not cover the call: without owners of tiles, or out of core.
+namespace tessera::plan {
+
+template <Scalar T>
+std::optional<Choice> choose_cholesky(const detail::Machine& machine, Index n);
+template <Scalar T>
+std::optional<Choice> choose_lu_nopiv(const detail::Machine& machine, Index m, Index n);
+/// @param columns  of B, as if the triangle were on its left
+/// @param panels   candidates in panels
+template <Scalar T>
+std::optional<Choice> choose_triangular(const detail::Machine& machine, Side side, bool inverse, Index order,
+                                        Index columns, std::span<const Candidate> panels = {});
+
+}  // namespace tessera::plan

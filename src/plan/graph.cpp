@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "graph.hpp"
+
+#include <algorithm>
+
+#include "tiling/split.hpp"
+
+namespace tessera::plan {
+
+namespace {
+
+/// The part of a tile on the diagonal that is copied: it is cut into stripes, of which each is copied down from the
+/// diagonal (memory/partial_tile.hpp).
+double part_of_diagonal(Index columns) {
+  constexpr Index stripe = 128, most = 8;
+  return 0.5 + 0.5 / static_cast<double>(std::clamp<Index>(columns / stripe, 1, most));
+}
+
+}  // namespace
+
+Outline::Outline(Graph& graph, Index m, Index n, Index mb, Index nb, double element_size, bool triangle)
+    : m_(m), n_(n), mb_(std::min(mb, m)), nb_(std::min(nb, n)), mt_(detail::divide_up(m, mb_)),
+      nt_(detail::divide_up(n, nb_)), first_(static_cast<int>(graph.tiles.size())) {
+  for (Index j = 0; j < nt_; j++)
+    for (Index i = 0; i < mt_; i++) {
+      const bool panels = triangle && mt_ == 1 && nt_ > 1;  // which are copied from the diagonal down
+      const bool diagonal = triangle && (i == j || panels);
+      const auto on_diagonal = static_cast<double>(panels ? tile_n(j) : tile_m(i)),
+                 rows = static_cast<double>(panels ? m_ - j * nb_ : tile_m(i));
+      const double copied = diagonal ? rows - on_diagonal * (1 - part_of_diagonal(tile_n(j))) : rows,
+                   column = element_size * copied, bytes = column * static_cast<double>(tile_n(j));
+      const bool one_piece = mt_ == 1 && !diagonal;  // the matrix has no other rows
+      graph.add({bytes, one_piece ? bytes : column});
+    }
+}
+
+}  // namespace tessera::plan

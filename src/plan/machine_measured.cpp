@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The model of the machine of a session, from what was measured when the session began.
+#include <starpu.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "machine.hpp"
+#include "machine/link_rates.hpp"
+#include "machine/machine.hpp"
+#include "machine/machine_rates.hpp"
+
+namespace tessera::plan {
+
+namespace {
+
+using detail::CostCurve;
+
+constexpr double orders[] = {256, 512, 1024, 2048, 4096};
+
+/// A curve of an operation on tiles of several orders.
+/// @param flops    (order) of the operation
+/// @param seconds  (order)
+template <typename Flops, typename Seconds>
+CostCurve curve_of(Flops flops, Seconds seconds) {
+  std::vector<CostCurve::Point> points;
+  for (const double order : orders) points.push_back({flops(order), seconds(order)});
+  return CostCurve(std::move(points));
+}
+
+/// Operations on triangles consist of products with blocks of the diagonal and below them, and wait for each block.
+std::map<std::string, CostCurve> kernels_of(const CostCurve& gemm, double multiply_add) {
+  constexpr double block = codelets::diagonal_block;
+  const auto product = [&](double m, double n, double k) { return gemm.seconds(multiply_add * m * n * k); };
+  const auto by_blocks = [&](double order) {
+    double seconds = 0;
+    for (double first = 0; first < order; first += block)
+      seconds += product(block, order, block) + product(std::max(block, order - first - block), order, block);
+    return seconds;
+  };
+  const auto cube = [&](double part) {
+    return [=](double order) { return part * multiply_add * order * order * order; };
+  };
+  std::map<std::string, CostCurve> kernels{{"gemm", gemm}};
+  kernels["trsm"] = kernels["trmm"] = curve_of(cube(0.5), by_blocks);
+  kernels["potrf"] = curve_of(cube(1.0 / 6), [](double order) { return unmeasured.potrf_row * order; });
+  kernels["getrf_nopiv"] = curve_of(cube(1.0 / 3), [](double order) { return unmeasured.getrf_nopiv_row * order; });
+  kernels["diagonal_blocks"] =
+      curve_of([&](double order) { return multiply_add * order * block * block; },
+               [&](double order) { return unmeasured.diagonal_blocks + product(block, order, block); });
+  return kernels;
+}
+
+/// Between two memory nodes, as StarPU knows it [bytes/s].
+double rate(unsigned from, unsigned to) { return 1e6 * starpu_transfer_bandwidth(from, to); }
+double latency(unsigned from, unsigned to) { return 1e-6 * starpu_transfer_latency(from, to); }
+
+template <Scalar T>
+Machine measured(const detail::Machine& machine) {
+  Machine model;
+  const auto& rates = detail::machine_rates<T>(machine);
+  // The first GPU is measured, for all. OpenCL devices are not covered.
+  if (machine.has_opencl() || !machine.has_cuda() || !machine.gpus_alike || rates.gpu.empty()) return model;
+  model.memory = machine.gpu_memory;
+  model.element_size = sizeof(T), model.flops_per_multiply_add = flops_per_multiply_add<T>;
+  model.runtime = unmeasured.runtime;
+  Gpu gpu;
+  gpu.kernels = kernels_of(rates.gpu, model.flops_per_multiply_add);
+  gpu.overhead = unmeasured.task_overhead, gpu.memory_rate = rates.memory;
+  const double shortest = unmeasured.shortest_column;
+  const CostCurve idle({{1, shortest}, {shortest * rates.link, shortest}});
+  gpu.in = gpu.out = {idle, rates.column.empty() ? idle : rates.column};
+  std::vector<unsigned> nodes;
+  for (const auto& workers : machine.gpu_workers)
+    nodes.push_back(starpu_worker_get_memory_node(static_cast<unsigned>(workers.front())));
+  for (const unsigned node : nodes) {
+    gpu.in_rate = rate(STARPU_MAIN_RAM, node), gpu.out_rate = rate(node, STARPU_MAIN_RAM);
+    gpu.latency = latency(STARPU_MAIN_RAM, node);
+    if (!(gpu.in_rate > 0) || !(gpu.out_rate > 0)) return {};  // StarPU uses bus files of others, and lacks a link
+    model.gpus.push_back(gpu);
+    auto& row = model.peers.emplace_back();
+    for (const unsigned other : nodes) {
+      const double to_peer = node == other ? 0 : rate(node, other);
+      row.push_back({to_peer, latency(node, other), to_peer < unmeasured.own_link * gpu.in_rate});
+    }
+  }
+  if (const auto together = detail::rates_together(); together.in > 0)
+    model.shared.push_back({~0U, together.in, together.out});
+  return model;
+}
+
+}  // namespace
+
+template <Scalar T>
+const Machine& model_of(const detail::Machine& machine) {
+  static std::mutex mutex;
+  static auto& models = *new std::map<std::pair<std::vector<int>, double>, Machine>;  // of earlier sessions, too
+  const std::lock_guard lock(mutex);
+  const auto [found, is_new] = models.try_emplace({machine.gpus, machine.gpu_memory});
+  if (is_new) found->second = measured<T>(machine);
+  return found->second;
+}
+
+template const Machine& model_of<float>(const detail::Machine&);
+template const Machine& model_of<double>(const detail::Machine&);
+template const Machine& model_of<std::complex<float>>(const detail::Machine&);
+template const Machine& model_of<std::complex<double>>(const detail::Machine&);
+
+}  // namespace tessera::plan

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The model of a machine that a file describes.
+#include "machine.hpp"
+#include "machine/machine.hpp"
+#include "machine/simulation/machine.hpp"
+#include "plan/described.hpp"
+
+namespace tessera::plan {
+
+namespace {
+
+template <typename Times>
+ColumnTimes columns(const std::optional<Times>& times) {
+  return times ? ColumnTimes{times->idle, times->computing} : ColumnTimes{};
+}
+
+Gpu describe(const simulation::Machine& machine, int number, char type) {
+  const auto& kind = machine.kind_of(number);
+  const auto& gpu = machine.gpus[static_cast<std::size_t>(number)];
+  Gpu model;
+  for (const auto& [operation, curve] : kind.kernels) {
+    auto points = curve.points();
+    for (auto& point : points) point.seconds *= kind.types.at(type);
+    model.kernels[operation] = detail::CostCurve(std::move(points));
+  }
+  model.memory_rate = kind.memory_rate, model.overhead = kind.task_overhead;
+  model.in_rate = gpu.in, model.out_rate = gpu.out, model.latency = gpu.latency, model.half_duplex = gpu.half_duplex;
+  model.in = columns(kind.in), model.out = columns(kind.out);
+  return model;
+}
+
+}  // namespace
+
+Machine describe(const simulation::Machine& machine, const std::vector<int>& gpus, char type, double element_size,
+                 double flops_per_multiply_add) {
+  Machine model;
+  model.element_size = element_size, model.flops_per_multiply_add = flops_per_multiply_add;
+  for (const int number : gpus) {
+    model.gpus.push_back(describe(machine, number, type));
+    model.gpus.back().alike_first =
+        machine.gpus[static_cast<std::size_t>(number)].kind == machine.gpus[static_cast<std::size_t>(gpus[0])].kind;
+    auto& row = model.peers.emplace_back();
+    for (const int other : gpus) {
+      const auto& link = machine.peer(number, other);
+      row.push_back({link.way == simulation::PeerLink::Way::None ? 0 : link.rate, link.latency,
+                     link.way == simulation::PeerLink::Way::Bus});
+    }
+  }
+  for (const auto& link : machine.shared) {
+    SharedLink shared{0, link.in, link.out};
+    for (std::size_t i = 0; i < gpus.size(); i++)
+      if (link.contains(gpus[i])) shared.gpus |= 1U << i;
+    if (shared.gpus != 0) model.shared.push_back(shared);
+  }
+  return model;
+}
+
+template <Scalar T>
+const Machine& model_of(const detail::Machine& machine) {
+  static const Machine model = [&] {  // a simulated process has one session
+    auto made =
+        describe(simulation::described_machine(), machine.gpus, type_letter<T>, sizeof(T), flops_per_multiply_add<T>);
+    made.memory = machine.gpu_memory;
+    return made;
+  }();
+  return model;
+}
+
+template const Machine& model_of<float>(const detail::Machine&);
+template const Machine& model_of<double>(const detail::Machine&);
+template const Machine& model_of<std::complex<float>>(const detail::Machine&);
+template const Machine& model_of<std::complex<double>>(const detail::Machine&);
+
+}  // namespace tessera::plan

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "tiling/plan.hpp"
+
+/// Plans for calls on pointers that are rehearsed. Where rehearsals do not cover a call, and on CPU workers, the tiles
+/// have the shortest time by a formula.
+namespace tessera::detail {
+
+/// A plan for an m×n matrix and a triangular one on its `side`. Tiles: m×n of the matrix; k×k of the triangular one, or
+/// in panels m×k.
+/// @param op       of the triangular matrix
+/// @param inverse  whether the triangular matrix is solved with
+template <Scalar T>
+Plan plan_triangular(const Machine& machine, Side side, Op op, bool inverse, Index m, Index n);
+
+/// A plan for solves of an m×n matrix with several triangular matrices on its `side`, in tiles.
+template <Scalar T>
+Plan plan_solves(const Machine& machine, Side side, Index m, Index n);
+
+/// A plan for the Cholesky factorization of a matrix of order n, in square tiles.
+template <Scalar T>
+Plan plan_cholesky(const Machine& machine, Index n);
+
+/// A plan for the LU factorization of an m×n matrix without pivoting, in square tiles.
+template <Scalar T>
+Plan plan_lu_nopiv(const Machine& machine, Index m, Index n);
+
+}  // namespace tessera::detail

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What GPUs reserve, run and steal.
+#include "rehearsal.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace tessera::plan {
+
+Rehearsal::Rehearsal(const Machine& machine, const Graph& graph, int gpus)
+    : machine_(machine), graph_(graph), gpus_(gpus), state_(index(gpus)) {
+  const auto tiles = graph.tiles.size(), operations = graph.operations.size();
+  at_.assign(tiles * index(gpus), never);
+  host_.resize(tiles);
+  for (std::size_t t = 0; t < tiles; t++) host_[t] = graph.tiles[t].temporary ? never : 0;
+  requested_.assign(tiles, 0), first_waiter_.assign(tiles, -1);
+  shared_in_.assign(machine.shared.size(), 0), shared_out_ = shared_in_;
+  pair_.assign(index(gpus * gpus), 0);
+  home_.assign(tiles, -1), writes_left_.assign(tiles, 0), writer_.assign(tiles, -1), reader_.assign(tiles, -1);
+  pending_.assign(operations, 1), first_follower_.assign(operations, -1), complete_.assign(operations, never);
+  followers_.reserve(3 * operations);
+  known_.resize(graph.kinds.size());
+  for (int gpu = 0; gpu < gpus; gpu++) alike_ = alike_ && machine.gpus[index(gpu)].alike_first;
+  for (const auto& added : graph.operations) writes_left_[index(added.output)]++;
+  auto later = writes_left_;  // writes of a tile that have not been added
+  for (int number = 0; number < static_cast<int>(operations); number++) {
+    const auto& added = operation(number);
+    for (const int tile : added.inputs) {
+      if (tile < 0) continue;
+      follows(writer_[index(tile)], number);
+      if (later[index(tile)] == 0) continue;
+      readers_.emplace_back(number, std::exchange(reader_[index(tile)], static_cast<int>(readers_.size())));
+    }
+    follows(std::exchange(writer_[index(added.output)], number), number);
+    for (int i = std::exchange(reader_[index(added.output)], -1); i >= 0; i = readers_[index(i)].second)
+      follows(readers_[index(i)].first, number);
+    later[index(added.output)]--;
+    auto& tile_home = home_[index(added.output)];
+    if (tile_home < 0) tile_home = std::clamp(added.owner, 0, gpus - 1);
+    of(tile_home).unfinished++;
+  }
+}
+
+/// An operation waits for one before it; -1: for none.
+void Rehearsal::follows(int earlier, int number) {
+  if (earlier < 0) return;
+  followers_.emplace_back(number, std::exchange(first_follower_[index(earlier)], static_cast<int>(followers_.size())));
+  pending_[index(number)]++;
+}
+
+double Rehearsal::seconds(const Operation& operation, int gpu) {
+  auto& known = known_[index(operation.kind)][index(gpu)];
+  if (known.flops != operation.flops) {
+    const auto* const name = graph_.kinds[index(operation.kind)].data();
+    known = {operation.flops, machine_.gpus[index(gpu)].task_seconds(name, operation.flops, machine_.element_size)};
+  }
+  return known.seconds;
+}
+
+/// As the policy estimates it.
+double Rehearsal::seconds_to_fetch(const Operation& operation, int gpu) const {
+  double seconds = 0;
+  const auto add = [&](int tile) {
+    if (tile < 0 || is_on(tile, gpu) || will_be_on(tile, gpu)) return;
+    double rate = machine_.gpus[index(gpu)].in_rate;
+    for (int peer = 0; peer < gpus_; peer++)
+      if (is_on(tile, peer) || will_be_on(tile, peer)) rate = std::max(rate, machine_.peer(peer, gpu).rate);
+    seconds += graph_.tiles[index(tile)].bytes / rate;
+  };
+  for (const int tile : operation.inputs) add(tile);
+  if (operation.reads_output) add(operation.output);
+  return seconds;
+}
+
+void Rehearsal::becomes_ready(int number) {
+  auto& ready = of(home(number)).ready;
+  ready.push_back(number);
+  std::ranges::push_heap(ready, std::greater<>());
+}
+
+void Rehearsal::move(int tile, int gpu) {
+  auto& tile_home = home_[index(tile)];
+  of(tile_home).unfinished -= writes_left_[index(tile)];
+  of(gpu).unfinished += writes_left_[index(tile)];
+  tile_home = gpu;
+}
+
+/// Whether a GPU leaves an operation to much faster ones, which will have finished it earlier.
+/// @param moves  gives it to one of them
+bool Rehearsal::leaves_to_faster(int number, int gpu, bool moves) {
+  if (alike_) return false;
+  constexpr double much_faster = 1.0 / 3, clearly = 0.5e-3, most_before = 64;
+  const auto& wanted = operation(number);
+  const double own = seconds(wanted, gpu);
+  double rate = 0, fastest = never;
+  std::size_t before = 0;
+  int least = -1;
+  for (int other = 0; other < gpus_; other++) {
+    const double there = seconds(wanted, other);
+    if (there > much_faster * own) continue;
+    rate += 1 / there, fastest = std::min(fastest, there);
+    before += of(other).backlog() + (of(other).running >= 0 ? 1 : 0);
+    if (least < 0 || of(other).unfinished < of(least).unfinished) least = other;
+  }
+  if (least < 0 || own - fastest < clearly) return false;
+  if (static_cast<double>(before) >= std::min(most_before, (own - fastest) * rate)) return false;
+  if (moves) move(wanted.output, least), becomes_ready(number);
+  return true;
+}
+
+/// The first operations of the queue are compared by what they must fetch.
+int Rehearsal::choose(int gpu) {
+  auto& state = of(gpu);
+  while (state.front.size() < index(window) && !state.ready.empty()) {
+    std::ranges::pop_heap(state.ready, std::greater<>());
+    const int number = state.ready.back();
+    state.ready.pop_back();
+    if (leaves_to_faster(number, gpu, true)) continue;
+    state.front.insert(std::ranges::upper_bound(state.front, number), number);
+  }
+  auto best = state.front.end();
+  double least = never;
+  for (auto i = state.front.begin(); i != state.front.end(); ++i) {
+    const double fetch = seconds_to_fetch(operation(*i), gpu);
+    if (best == state.front.end() || fetch < least) best = i, least = fetch;
+    if (fetch == 0) break;  // no later one is better
+  }
+  if (best == state.front.end()) return -1;
+  const int number = *best;
+  state.front.erase(best);
+  return number;
+}
+
+/// Whether the thief would be done clearly before the victim, with the chain of the operation moved.
+bool Rehearsal::pays(int victim, int gpu, const Operation& wanted, double fetch) {
+  constexpr double clearly = 1.25;
+  const auto& from = of(victim);
+  const double there = seconds(wanted, victim), here = seconds(wanted, gpu);
+  if (from.running < 0 && static_cast<double>(from.backlog()) * there <= fetch + here) return false;
+  const auto left = static_cast<double>(std::max(index(from.unfinished), from.backlog()));
+  const auto own = static_cast<double>(of(gpu).unfinished + writes_left_[index(wanted.output)]);
+  return left * there > fetch + clearly * own * here;
+}
+
+int Rehearsal::steal(int gpu) {
+  int victim = -1;
+  double longest = 0;
+  for (int other = 0; other < gpus_; other++) {
+    const auto& state = of(other);
+    if (other == gpu || state.backlog() == 0) continue;
+    const int first = !state.station.empty() ? state.station.front()
+                      : !state.front.empty() ? state.front.front()
+                                             : state.ready.front();
+    const double busy = static_cast<double>(state.backlog()) * seconds(operation(first), other);
+    if (busy > longest) longest = busy, victim = other;
+  }
+  if (victim < 0) return -1;
+  auto& state = of(victim);
+  auto& from = !state.ready.empty() ? state.ready : !state.front.empty() ? state.front : state.station;
+  auto best = from.end();
+  double least = never;
+  int looked = 0;
+  for (auto i = from.end(); i != from.begin() && looked < window; looked++) {
+    --i;
+    if (const double fetch = seconds_to_fetch(operation(*i), gpu); fetch < least) least = fetch, best = i;
+  }
+  const int number = *best;
+  if (!pays(victim, gpu, operation(number), least) || leaves_to_faster(number, gpu, false)) return -1;
+  from.erase(best);
+  if (&from == &state.ready) std::ranges::make_heap(from, std::greater<>());
+  if (&from == &state.station) tiles_change(victim);
+  complete_[index(number)] = never;
+  move(operation(number).output, gpu);
+  forecast_.steals++;
+  return number;
+}
+
+/// Reserves one operation, and requests its tiles.
+bool Rehearsal::reserve(int gpu) {
+  auto& state = of(gpu);
+  if (state.running < 0 && state.station.size() + (state.popped >= 0 ? 1 : 0) >= index(slots_at_rest)) return false;
+  if (state.station.size() >= index(slots)) {  // a full station still takes what is more urgent than its last one
+    if (state.station.size() >= index(2 * slots)) return false;
+    int first = state.ready.empty() ? std::numeric_limits<int>::max() : state.ready.front();
+    for (const int number : state.front) first = std::min(first, number);
+    if (first > state.station.back()) return false;
+  }
+  int number = choose(gpu);
+  if (number < 0 && state.station.empty() && state.running < 0) number = steal(gpu);
+  if (number < 0) return false;
+  state.station.insert(std::ranges::upper_bound(state.station, number), number);
+  const auto& reserved = operation(number);
+  for (const int tile : reserved.inputs)
+    if (tile >= 0) request(tile, gpu, number);
+  if (reserved.reads_output) request(reserved.output, gpu, number);
+  complete_[index(number)] = complete_at(reserved, gpu);
+  state.start = std::min(state.start, complete_[index(number)]);
+  return true;
+}
+
+void Rehearsal::reserve_all() {
+  for (bool any = true; any;) {
+    any = false;
+    for (int gpu = 0; gpu < gpus_; gpu++) any = reserve(gpu) || any;
+  }
+}
+
+/// When all that an operation reads is on a GPU, as far as that is known.
+double Rehearsal::complete_at(const Operation& reserved, int gpu) {
+  double last = 0;
+  for (const int tile : reserved.inputs)
+    if (tile >= 0) last = std::max(last, at(tile, gpu));
+  return reserved.reads_output ? std::max(last, at(reserved.output, gpu)) : last;
+}
+
+/// Computes anew when the reserved operations of a GPU can start.
+void Rehearsal::tiles_change(int gpu) {
+  auto& state = of(gpu);
+  state.start = never;
+  for (const int number : state.station) {
+    auto& complete = complete_[index(number)];
+    if (complete == never) complete = complete_at(operation(number), gpu);
+    state.start = std::min(state.start, complete);
+  }
+}
+
+/// A GPU is handed one operation ahead of the one that it runs.
+void Rehearsal::start_reserved(int gpu) {
+  auto& state = of(gpu);
+  const auto next = std::ranges::find_if(state.station, [&](int number) { return complete_[index(number)] <= now_; });
+  state.popped = *next, state.popped_at = now_;
+  state.station.erase(next);
+  tiles_change(gpu);
+  if (state.running < 0) begin(gpu);
+  reserve_all();
+}
+
+void Rehearsal::begin(int gpu) {
+  auto& state = of(gpu);
+  state.running = std::exchange(state.popped, -1);
+  const double takes = seconds(operation(state.running), gpu);
+  state.busy += takes;
+  state.busy_until = std::max(now_, state.popped_at + machine_.runtime.push) + takes;
+}
+
+void Rehearsal::end(int gpu) {
+  auto& state = of(gpu);
+  const int number = std::exchange(state.running, -1);
+  const int tile = operation(number).output;
+  state.unfinished--, finished_++;
+  for (int other = 0; other < gpus_; other++) at(tile, other) = never;
+  at(tile, gpu) = now_, host_[index(tile)] = never;
+  if (--writes_left_[index(tile)] == 0 && !graph_.tiles[index(tile)].temporary) copy_to_host(tile, gpu, now_);
+  for (int i = first_follower_[index(number)]; i >= 0;) {
+    const auto [follower, next] = followers_[index(i)];
+    if (--pending_[index(follower)] == 0) becomes_ready(follower);
+    i = next;
+  }
+  if (state.popped >= 0) begin(gpu);
+}
+
+/// @return  whether the operation can start, as far as others are concerned
+bool Rehearsal::submit_next() {
+  const int number = static_cast<int>(submitted_++);
+  if (--pending_[index(number)] > 0) return false;
+  becomes_ready(number);
+  return true;
+}
+
+/// @return  false if there is none
+bool Rehearsal::next_event() {
+  enum { Ends, Copies, Starts } what = Ends;
+  double first = never;
+  int which = -1;
+  for (int gpu = 0; gpu < gpus_; gpu++) {
+    const auto& state = of(gpu);
+    if (state.running >= 0 && state.busy_until < first) first = state.busy_until, which = gpu, what = Ends;
+    if (const double time = next_copy(state); time < first) first = time, which = gpu, what = Copies;
+    if (state.popped < 0 && std::max(state.start, now_) < first)
+      first = std::max(state.start, now_), which = gpu, what = Starts;
+  }
+  const double submits = machine_.runtime.begin + machine_.runtime.submit * static_cast<double>(submitted_);
+  if (submitted_ < pending_.size() && submits <= first) {
+    now_ = std::max(now_, submits);
+    if (submit_next()) reserve_all();
+    return true;
+  }
+  if (which < 0) return false;
+  now_ = std::max(now_, first);
+  if (what == Copies) serve_link(which);
+  else if (what == Starts) start_reserved(which);
+  else end(which), reserve_all();
+  return true;
+}
+
+Forecast Rehearsal::run(double limit) {
+  now_ = machine_.runtime.begin;
+  int order = 0;
+  for (const auto& [tile, gpu] : graph_.requests) request(tile, std::min(gpu, gpus_ - 1), order++);
+  if (machine_.runtime.submit == 0)
+    while (submitted_ < pending_.size()) submit_next();
+  reserve_all();
+  while (next_event())
+    if (now_ > limit) return {};
+  if (finished_ != graph_.operations.size()) return {};
+  double last = 0;
+  for (const auto& state : state_) {
+    last = std::max({last, state.busy_until, state.out});
+    forecast_.computing += state.busy / gpus_;
+  }
+  const auto registered = std::ranges::count(graph_.tiles, false, &TileSizes::temporary);
+  forecast_.seconds = last + machine_.runtime.finish + machine_.runtime.tile * static_cast<double>(registered);
+  return forecast_;
+}
+
+}  // namespace tessera::plan

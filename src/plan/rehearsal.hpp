@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "graph.hpp"
+#include "machine.hpp"
+
+namespace tessera::plan {
+
+inline constexpr double never = std::numeric_limits<double>::infinity();
+
+/// What a rehearsal found.
+struct Forecast {
+  double seconds = never;    ///< of the call; `never`: given up
+  double computing = 0;      ///< in which a GPU computes, on average
+  double bytes_in = 0;       ///< from the host
+  double bytes_between = 0;  ///< from GPU to GPU
+  int steals = 0;
+};
+
+/// Runs a graph on a model of a machine, one event after another: a GPU ends an operation, can start one, or can begin
+/// a copy from the host. The policy is followed where it matters: which tasks a GPU reserves, in which order their
+/// tiles are requested, from where these come, and who steals.
+///
+/// Copies are served by priority, which is the place in the graph. When a copy begins, it is known when it ends.
+class Rehearsal {
+ public:
+  /// @param gpus  how many take part, the first ones. At most 32.
+  Rehearsal(const Machine& machine, const Graph& graph, int gpus);
+
+  /// @param limit  seconds after which the rehearsal is given up
+  Forecast run(double limit = never);
+  std::size_t finished() const noexcept { return finished_; }  ///< operations, up to where it was given up
+
+ private:
+  struct Request {
+    int priority, tile;
+  };
+  struct LaterRequest {
+    double time;  ///< when the tile will be where it is copied from
+    Request request;
+  };
+  struct Waiter {
+    int gpu, priority, next;
+  };
+  struct GpuState {
+    double busy_until = 0, busy = 0;
+    double in = 0, out = 0;  ///< when the link is free
+    double start = never;    ///< when it can be handed a reserved operation
+    double popped_at = 0;
+    int running = -1, popped = -1;
+    int unfinished = 0;             ///< operations on tiles whose home is here
+    std::vector<int> ready;         ///< heap of operations, the first in the graph on top
+    std::vector<int> front;         ///< the first few of these, out of the heap
+    std::vector<int> station;       ///< reserved operations, in order
+    std::vector<Request> requests;  ///< heap of tiles that the host has
+    std::vector<LaterRequest> later;
+    std::size_t backlog() const { return ready.size() + front.size() + station.size(); }
+  };
+  struct Known {
+    double flops = -1, seconds = 0;
+  };
+
+  // rehearsal_copies.cpp
+  double& at(int tile, int gpu) {
+    return at_[static_cast<std::size_t>(tile) * static_cast<std::size_t>(gpus_) + static_cast<std::size_t>(gpu)];
+  }
+  bool is_on(int tile, int gpu) const {
+    return at_[static_cast<std::size_t>(tile) * static_cast<std::size_t>(gpus_) + static_cast<std::size_t>(gpu)] <
+           never;
+  }
+  bool will_be_on(int tile, int gpu) const { return (requested_[static_cast<std::size_t>(tile)] >> gpu & 1U) != 0; }
+  double copy_seconds(int tile, int gpu, bool in, double start) const;
+  double through_shared(int gpu, bool in, double start, double end, double bytes);
+  int sender_on_bus(int tile, int gpu) const;
+  void copy_to_host(int tile, int gpu, double from);
+  void copy_from_host(int tile, int gpu);
+  void arrives(int tile, int gpu, double when);
+  void ask_again(int tile);
+  void request(int tile, int gpu, int priority);
+  void request_from_host(Request request, int gpu, double when);
+  double next_copy(const GpuState& gpu) const;
+  void serve_link(int gpu);
+
+  // rehearsal.cpp
+  GpuState& of(int gpu) { return state_[static_cast<std::size_t>(gpu)]; }
+  const Operation& operation(int number) const { return graph_.operations[static_cast<std::size_t>(number)]; }
+  int home(int number) const { return home_[static_cast<std::size_t>(operation(number).output)]; }
+  double seconds(const Operation& operation, int gpu);
+  double seconds_to_fetch(const Operation& operation, int gpu) const;
+  void follows(int earlier, int number);
+  void becomes_ready(int number);
+  void move(int tile, int gpu);
+  bool leaves_to_faster(int number, int gpu, bool moves);
+  int choose(int gpu);
+  int steal(int gpu);
+  bool pays(int victim, int gpu, const Operation& operation, double fetch);
+  bool reserve(int gpu);
+  void reserve_all();
+  double complete_at(const Operation& operation, int gpu);
+  void tiles_change(int gpu);
+  void start_reserved(int gpu);
+  void begin(int gpu);
+  void end(int gpu);
+  bool submit_next();
+  bool next_event();
+
+  const Machine& machine_;
+  const Graph& graph_;
+  int gpus_;
+  double now_ = 0;
+  bool alike_ = true;
+  Forecast forecast_;
+  std::vector<GpuState> state_;
+  std::vector<double> at_;           ///< when a tile is on a GPU
+  std::vector<double> host_;         ///< when it is on the host
+  std::vector<unsigned> requested_;  ///< GPUs to which a tile will be copied
+  std::vector<int> first_waiter_;    ///< of those that wait until a tile's copy has begun
+  std::vector<Waiter> waiters_;
+  std::vector<double> shared_in_, shared_out_, pair_;
+  std::vector<int> home_, writes_left_, writer_, reader_;  ///< of tiles: the last ones
+  std::vector<int> pending_, first_follower_;  ///< of operations: what each waits for, its submission included
+  std::vector<std::pair<int, int>> followers_, readers_;  ///< (operation, next in the list)
+  std::size_t submitted_ = 0, finished_ = 0;
+  std::vector<double> complete_;              ///< when what a reserved operation reads is there
+  std::vector<std::array<Known, 32>> known_;  ///< durations, by kind and GPU
+};
+
+}  // namespace tessera::plan

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where tiles are, and how they travel.
+#include <algorithm>
+#include <functional>
+
+#include "rehearsal.hpp"
+
+namespace tessera::plan {
+
+/// Short columns are copied slowly beside kernels. While a copy takes place, the GPU computes as long as its operation
+/// still runs, and after that for the part of the time in which it computed so far.
+double Rehearsal::copy_seconds(int tile, int gpu, bool in, double start) const {
+  const auto& device = machine_.gpus[index(gpu)];
+  const auto& sizes = graph_.tiles[index(tile)];
+  const double at_best = sizes.bytes / (in ? device.in_rate : device.out_rate);
+  const auto& [idle_curve, computing_curve] = in ? device.in : device.out;
+  const double columns = sizes.bytes / sizes.column;
+  const double idle = idle_curve.empty() ? at_best : std::max(at_best, columns * idle_curve.seconds(sizes.column));
+  if (computing_curve.empty()) return idle;
+  const double computing = std::max(idle, columns * computing_curve.seconds(sizes.column));
+  const auto& state = state_[index(gpu)];
+  const double still = state.running >= 0 ? std::clamp((state.busy_until - start) / idle, 0.0, 1.0) : 0,
+               so_far = start > 0 ? std::min(1.0, state.busy / start) : 0;
+  return idle + (still + (1 - still) * so_far) * (computing - idle);
+}
+
+/// @return  the end of a copy, which shares links with those of other GPUs
+double Rehearsal::through_shared(int gpu, bool in, double start, double end, double bytes) {
+  auto& clocks = in ? shared_in_ : shared_out_;
+  for (std::size_t i = 0; i < machine_.shared.size(); i++) {
+    const auto& link = machine_.shared[i];
+    if ((link.gpus >> gpu & 1U) == 0) continue;
+    clocks[i] = std::max(clocks[i], start) + bytes / (in ? link.in : link.out);
+    end = std::max(end, clocks[i]);
+  }
+  return end;
+}
+
+void Rehearsal::copy_to_host(int tile, int gpu, double from) {
+  const auto& device = machine_.gpus[index(gpu)];
+  auto& state = of(gpu);
+  const double start = std::max({from, state.out, device.half_duplex ? state.in : 0});
+  const double alone = start + device.latency + copy_seconds(tile, gpu, false, start);
+  state.out = through_shared(gpu, false, start, alone, graph_.tiles[index(tile)].bytes);
+  if (device.half_duplex) state.in = state.out;
+  host_[index(tile)] = state.out;
+}
+
+/// A GPU that has a tile, and sends it over the links to the host; -1: none.
+int Rehearsal::sender_on_bus(int tile, int gpu) const {
+  for (int peer = 0; peer < gpus_; peer++)
+    if (peer != gpu && is_on(tile, peer) && machine_.is_peer(peer, gpu) && machine_.peer(peer, gpu).bus) return peer;
+  return -1;
+}
+
+/// @pre  the link is free
+void Rehearsal::copy_from_host(int tile, int gpu) {
+  const auto& device = machine_.gpus[index(gpu)];
+  auto& state = of(gpu);
+  const double bytes = graph_.tiles[index(tile)].bytes;
+  // A copy that begins while the link rests was handed over just now.
+  const double handed = state.in < now_ ? machine_.runtime.push + machine_.runtime.notice : 0;
+  if (const int peer = sender_on_bus(tile, gpu); peer >= 0) {
+    const auto& link = machine_.peer(peer, gpu);
+    const double start = std::max({now_ + handed, at(tile, peer), of(peer).out});
+    forecast_.bytes_between += bytes;
+    state.in = of(peer).out = start + link.latency + bytes / link.rate;
+    return arrives(tile, gpu, state.in);
+  }
+  const double start = std::max({now_ + handed, host_[index(tile)], device.half_duplex ? state.out : 0});
+  forecast_.bytes_in += bytes;
+  const double alone = start + device.latency + copy_seconds(tile, gpu, true, start);
+  state.in = through_shared(gpu, true, start, alone, bytes);
+  if (device.half_duplex) state.out = state.in;
+  arrives(tile, gpu, state.in);
+}
+
+/// A copy of a tile has begun. GPUs that wait for it can be told when it ends.
+void Rehearsal::arrives(int tile, int gpu, double when) {
+  at(tile, gpu) = when;
+  requested_[index(tile)] &= ~(1U << gpu);
+  tiles_change(gpu);
+  ask_again(tile);
+}
+
+/// What those that wait for a copy of a tile should do can now be said.
+void Rehearsal::ask_again(int tile) {
+  for (int next = std::exchange(first_waiter_[index(tile)], -1); next >= 0;) {
+    const auto waiter = waiters_[index(next)];
+    next = waiter.next;
+    request(tile, waiter.gpu, waiter.priority);
+  }
+}
+
+/// Requests a tile from the GPU that can send it first, from one that will have it, or from the host.
+void Rehearsal::request(int tile, int gpu, int priority) {
+  if (is_on(tile, gpu) || will_be_on(tile, gpu)) return;
+  int from = -1, holder = -1, receiver = -1;
+  double first = never;
+  for (int peer = 0; peer < gpus_; peer++) {
+    if (peer == gpu) continue;
+    if (is_on(tile, peer)) {
+      holder = peer;
+      if (!machine_.is_peer(peer, gpu)) continue;
+      const double start = std::max({now_ + machine_.runtime.notice + machine_.runtime.push,
+                                     at(tile, peer) + machine_.runtime.push, pair_[index(peer * gpus_ + gpu)]});
+      if (start < first) first = start, from = peer;
+    } else if (will_be_on(tile, peer) && machine_.is_peer(peer, gpu)) {
+      receiver = peer;
+    }
+  }
+  if (from >= 0 && !machine_.peer(from, gpu).bus) {
+    const auto& link = machine_.peer(from, gpu);
+    const double bytes = graph_.tiles[index(tile)].bytes;
+    forecast_.bytes_between += bytes;
+    const double end = pair_[index(from * gpus_ + gpu)] = first + link.latency + bytes / link.rate;
+    return arrives(tile, gpu, end);
+  }
+  if (from < 0 && receiver >= 0) {
+    waiters_.push_back({gpu, priority, first_waiter_[index(tile)]});
+    first_waiter_[index(tile)] = static_cast<int>(waiters_.size()) - 1;
+    return;
+  }
+  if (holder < 0 && host_[index(tile)] == never) return;  // nobody has written it: another GPU has taken the operation
+  requested_[index(tile)] |= 1U << gpu;
+  if (from < 0 && host_[index(tile)] == never) copy_to_host(tile, holder, std::max(now_, at(tile, holder)));
+  request_from_host({priority, tile}, gpu, from >= 0 ? at(tile, from) : host_[index(tile)]);
+}
+
+void Rehearsal::request_from_host(Request request, int gpu, double when) {
+  auto& state = of(gpu);
+  if (when > now_) return state.later.push_back({when, request});
+  state.requests.push_back(request);
+  std::ranges::push_heap(state.requests, std::greater<>(), &Request::priority);
+}
+
+/// When the link of a GPU can begin its next copy from the host.
+double Rehearsal::next_copy(const GpuState& gpu) const {
+  if (!gpu.requests.empty()) return gpu.in;
+  double first = never;
+  for (const auto& later : gpu.later) first = std::min(first, later.time);
+  return std::max(gpu.in, first);
+}
+
+void Rehearsal::serve_link(int gpu) {
+  auto& state = of(gpu);
+  for (std::size_t i = 0; i < state.later.size();) {
+    if (state.later[i].time > now_) {
+      i++;
+      continue;
+    }
+    state.requests.push_back(state.later[i].request);
+    std::ranges::push_heap(state.requests, std::greater<>(), &Request::priority);
+    state.later[i] = state.later.back();
+    state.later.pop_back();
+  }
+  while (!state.requests.empty()) {
+    const auto [priority, tile] = state.requests.front();
+    std::ranges::pop_heap(state.requests, std::greater<>(), &Request::priority);
+    state.requests.pop_back();
+    if (is_on(tile, gpu)) continue;
+    if (host_[index(tile)] < never || sender_on_bus(tile, gpu) >= 0) return copy_from_host(tile, gpu);
+    // The tile has been written since.
+    requested_[index(tile)] &= ~(1U << gpu);
+    request(tile, gpu, priority);
+    if (!will_be_on(tile, gpu)) ask_again(tile);
+  }
+}
+
+}  // namespace tessera::plan

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <span>
+
+#include "graph.hpp"
+#include "machine.hpp"
+#include "tile/tile.hpp"
+
+namespace tessera::plan {
+
+/// The sink that writes operations into a graph, which a Rehearsal then runs on a model of the machine.
+class Rehearse {
+ public:
+  /// @param loads_first  whether all inputs are requested at the start, in the order of their first use
+  Rehearse(Graph& graph, bool loads_first) : graph_(graph), loads_first_(loads_first) {}
+
+  template <typename Args>
+  void submit(const starpu_codelet& codelet, std::span<const tile::Access> accesses, const Args& args, int owner,
+              starpu_data_handle_t /*wanted_next*/ = nullptr) {
+    if constexpr (requires { args.spreads; })
+      if (args.blocked && !args.spreads) inspect(accesses[1].handle, owner, sizeof(args.alpha), is_panel<Args>);
+    Operation operation{kind_of(codelet.name), args.work.flops, owner, -1, false};
+    std::size_t inputs = 0;
+    for (const auto& access : accesses) {
+      const int tile = as_tile(access.handle);
+      const bool writes = (access.mode & STARPU_W) != 0, reads = (access.mode & STARPU_R) != 0;
+      if (reads && loads_first_) request(access.handle, access.owner >= 0 ? access.owner : owner);
+      if (!writes) operation.inputs[inputs++] = tile;
+      else if (operation.output < 0) operation.output = tile, operation.reads_output = reads;
+    }
+    graph_.operations.push_back(operation);
+  }
+  template <typename Args, std::size_t count>
+  void submit(const starpu_codelet& codelet, const tile::Access (&accesses)[count], const Args& args, int owner,
+              starpu_data_handle_t wanted_next = nullptr) {
+    submit(codelet, std::span<const tile::Access>(accesses), args, owner, wanted_next);
+  }
+  void step(Index /*k*/) {}
+  /// Requests a tile at the start, unless it was requested before.
+  void request(starpu_data_handle_t handle, int gpu) {
+    const auto tile = index(as_tile(handle));
+    requested_.resize(graph_.tiles.size());
+    if (requested_[tile] || graph_.tiles[tile].temporary) return;
+    requested_[tile] = true;
+    graph_.requests.emplace_back(as_tile(handle), gpu);
+  }
+  /// False, so that nothing is prepared that only a task would give back.
+  static bool runs(starpu_data_handle_t /*tile*/) { return false; }
+
+  class Temporary {
+   public:
+    Temporary() = default;
+    explicit Temporary(starpu_data_handle_t handle) : handle_(handle) {}
+    starpu_data_handle_t handle() const noexcept { return handle_; }
+
+   private:
+    starpu_data_handle_t handle_ = nullptr;
+  };
+  Temporary temporary(const tile::Tile& /*stands_for*/, Index m, Index n, std::size_t element_size) {
+    const double column = static_cast<double>(m) * static_cast<double>(element_size);
+    return Temporary(as_handle(graph_.add({column * static_cast<double>(n), column, true})));
+  }
+  std::optional<Temporary> partial_sum(const tile::Tile& C, std::size_t element_size) {
+    return temporary(C, C.rows, C.columns, element_size);
+  }
+
+ private:
+  int kind_of(const char* name) {
+    const auto found = std::ranges::find(graph_.kinds, std::string_view(name));
+    if (found == graph_.kinds.end()) return graph_.kinds.emplace_back(name), static_cast<int>(graph_.kinds.size()) - 1;
+    return static_cast<int>(found - graph_.kinds.begin());
+  }
+  template <typename Args>
+  static constexpr bool is_panel = requires(Args args) {
+    args.next_sum;
+  };
+
+  /// The task that sums a tile right before one that must know whether it is finite, see Ops::inspect. The steps on a
+  /// panel do this for the next one: only the first has such a task.
+  void inspect(starpu_data_handle_t handle, int owner, double element_size, bool only_once) {
+    const int tile = as_tile(handle);
+    inspected_.resize(graph_.tiles.size());
+    if (only_once && inspected_[index(tile)]) return;
+    inspected_[index(tile)] = true;
+    graph_.operations.push_back(
+        {kind_of("inspect"), graph_.tiles[index(tile)].bytes / element_size, owner, tile, true});
+  }
+
+  Graph& graph_;
+  bool loads_first_;
+  std::vector<bool> requested_, inspected_;  ///< tiles
+};
+
+}  // namespace tessera::plan

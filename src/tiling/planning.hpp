@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "core_share.hpp"
+#include "plan.hpp"
+
+/// What all plans have in common.
+namespace tessera::detail {
+
+template <Scalar T>
+MachineModel machine_model(const Machine& machine) {
+  MachineModel model{.rates = machine_rates<T>(machine),
+                     .cpu_workers = machine.cpu_workers,
+                     .gpus = machine.gpu_count(),
+                     .element_size = sizeof(T),
+                     .flops_per_multiply_add = flops_per_multiply_add<T>,
+                     .gpu_memory = machine.gpu_memory,
+                     .gpus_alike = machine.gpus_alike,
+                     .owners = machine.has_owners()};
+  const int cores = static_cast<int>(machine.sharing_cores.size());
+  if (model.has_owners() && cores_are_worth_it(model.rates, cores, model.gpus)) model.sharing_cores = cores;
+  return model;
+}
+
+/// Refuses a tile size that was asked for if a task does not fit into the memory of a GPU: it would wait for ever.
+/// @param tiles  bytes of all tiles that a task uses
+void require_room(const Machine& machine, double tiles);
+/// The tiles of a product of tiles. At the edges of small matrices they are smaller.
+void require_room(const Machine& machine, const MachineModel& model, TileExtents tile, Index m, Index n, Index k);
+
+inline Plan with_choice(Plan plan, const ChosenTiles& chosen) {
+  plan.seconds = chosen.seconds;
+  plan.reason = chosen.reason;
+  return plan;
+}
+
+/// The plan in which cores compute a part of the result, if it is faster than the plan without them.
+/// @param planned  (const MachineModel&): the plan on a machine
+/// @param least    how much faster it must be
+template <typename Planned>
+Plan with_or_without_cores(MachineModel machine, Planned planned, Advantage least = {}) {
+  auto with = planned(machine);
+  if (machine.sharing_cores == 0) return with;
+  machine.sharing_cores = 0;
+  auto without = planned(machine);
+  return with.has_cores() && least.is_reached(with.seconds, without.seconds) ? with : without;
+}
+
+/// The part of a GPU's memory that the tiles of a factorization may fill if all are loaded at the start. The rest is
+/// for workspace, and for tiles that GPUs get from each other.
+inline constexpr double most_of_memory = 0.8;
+
+}  // namespace tessera::detail

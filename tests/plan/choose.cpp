@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What calls write into a graph, and which of some candidates is chosen.
+#include "plan/choose.hpp"
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <vector>
+
+namespace tessera::test::choose_cpp {
+namespace {
+
+using detail::CostCurve;
+using plan::Candidate;
+using plan::Cholesky;
+using plan::Graph;
+using plan::LuNoPiv;
+using plan::Machine;
+using plan::Search;
+using plan::Triangular;
+
+/// What the algorithms ask of a machine.
+detail::Machine gpus(int count) {
+  detail::Machine machine;
+  for (int gpu = 0; gpu < count; gpu++) machine.gpus.push_back(gpu);
+  machine.cuda_gpus = count;
+  machine.placement = Placement::Home;
+  return machine;
+}
+
+/// GPUs of 10 TFLOP/s with links of 20 GB/s to the host, and of another rate to each other.
+Machine model_of(int count, double peer_rate) {
+  Machine model;
+  plan::Gpu gpu;
+  gpu.kernels["gemm"] = CostCurve({{1e6, 20e-6}, {1e9, 120e-6}, {1e12, 0.1}});
+  gpu.memory_rate = 1e12, gpu.in_rate = gpu.out_rate = 20e9, gpu.latency = 10e-6, gpu.overhead = 10e-6;
+  model.gpus.assign(static_cast<std::size_t>(count), gpu);
+  const plan::PeerLink link{peer_rate, 10e-6, false};
+  model.peers.assign(static_cast<std::size_t>(count), std::vector(static_cast<std::size_t>(count), link));
+  return model;
+}
+
+template <typename Call>
+std::string operations(const Call& call, const Candidate& candidate) {
+  Graph graph;
+  call.write(gpus(candidate.gpus), candidate, graph);
+  std::string text;
+  for (const auto& operation : graph.operations)
+    text += (text.empty() ? "" : " ") + std::string(graph.kinds[static_cast<std::size_t>(operation.kind)]);
+  return text;
+}
+
+TEST(Graph, HasTheOperationsOfAFactorization) {
+  EXPECT_EQ(operations(Cholesky<double>{512}, {256, 256, 1}), "potrf trsm syrk potrf");
+  EXPECT_EQ(operations(LuNoPiv<double>{512, 512}, {256, 256, 1}), "getrf_nopiv trsm trsm gemm getrf_nopiv");
+}
+
+TEST(Graph, InspectsTilesBeforeTheyAreSolvedByBlocks) {
+  EXPECT_EQ(operations(Triangular<double>{Side::Left, true, 1024, 512}, {512, 512, 1}),
+            "diagonal_blocks inspect trsm gemm diagonal_blocks inspect trsm");
+  EXPECT_EQ(operations(Triangular<double>{Side::Left, true, 512, 512}, {256, 512, 1}), "trsm gemm trsm");
+}
+
+TEST(Graph, IsTheSameOnBothSides) {
+  for (const bool inverse : {false, true})
+    EXPECT_EQ(operations(Triangular<double>{Side::Left, inverse, 2000, 3000}, {512, 1024, 2}),
+              operations(Triangular<double>{Side::Right, inverse, 2000, 3000}, {512, 1024, 2}));
+}
+
+TEST(Graph, CopiesOnlyTheTriangleOfATile) {
+  Graph graph;
+  const plan::Outline A(graph, 1024, 1024, 512, 512, 8, true);
+  const double all = 8 * 512 * 512;
+  EXPECT_LT(graph.tiles[0].bytes, 0.7 * all);
+  EXPECT_EQ(graph.tiles[1].bytes, all);
+  EXPECT_EQ(graph.tiles[1].column, 8 * 512);
+}
+
+TEST(Graph, PanelsOfATriangleBecomeShorter) {
+  Graph graph;
+  const plan::Outline A(graph, 2048, 2048, 2048, 512, 8, true);
+  ASSERT_EQ(graph.tiles.size(), 4);
+  for (std::size_t i = 1; i < 4; i++) EXPECT_LT(graph.tiles[i].bytes, graph.tiles[i - 1].bytes);
+}
+
+TEST(Graph, RequestsTilesOnceAndOnGpusThatTakePart) {
+  Graph graph;
+  Cholesky<double>{4096}.write(gpus(4), {512, 512, 2}, graph);
+  std::vector<int> tiles;
+  for (const auto& [tile, gpu] : graph.requests) {
+    tiles.push_back(tile);
+    EXPECT_LT(gpu, 2);
+  }
+  EXPECT_EQ(tiles.size(), 36);  // the lower triangle of 8x8 tiles
+  std::ranges::sort(tiles);
+  EXPECT_EQ(std::ranges::adjacent_find(tiles), tiles.end());
+}
+
+Candidate chosen(Index n, int count, double peer_rate) {
+  const auto model = model_of(count, peer_rate);
+  const auto machine = gpus(count);
+  const Cholesky<double> call{n};
+  Search search(model, machine, call);
+  for (int used = 1; used <= count; used++)
+    for (const Index tile : {256, 512, 1024, 2048}) search.add({tile, tile, used});
+  return search.best().candidate;
+}
+
+TEST(Choice, UsesMoreGpusForLargerMatrices) {
+  EXPECT_EQ(chosen(512, 4, 100e9).gpus, 1);
+  int before = 1;
+  for (const Index n : {1024, 4096, 16384}) {
+    const int used = chosen(n, 4, 100e9).gpus;
+    EXPECT_GE(used, before) << n;
+    before = used;
+  }
+  EXPECT_EQ(before, 4);
+}
+
+TEST(Choice, UsesFewerGpusIfTheirLinksAreSlow) { EXPECT_LE(chosen(4096, 4, 1e9).gpus, chosen(4096, 4, 100e9).gpus); }
+
+TEST(Choice, UsesSmallerTilesForSmallerMatrices) { EXPECT_LE(chosen(1024, 2, 50e9).tile, chosen(16384, 2, 50e9).tile); }
+
+TEST(Choice, IsNoneWithoutCandidates) {
+  const auto model = model_of(1, 1e9);
+  const auto machine = gpus(1);
+  const Cholesky<double> call{1000};
+  EXPECT_EQ(Search(model, machine, call).best().seconds, plan::never);
+}
+
+TEST(Choice, IsTheSameEachTime) {
+  const auto first = chosen(6000, 4, 50e9), second = chosen(6000, 4, 50e9);
+  EXPECT_EQ(first.tile, second.tile);
+  EXPECT_EQ(first.gpus, second.gpus);
+}
+
+TEST(Choice, IsPredictedAsTheRehearsalOfItself) {
+  const auto model = model_of(2, 50e9);
+  const auto machine = gpus(2);
+  const Triangular<double> call{Side::Left, true, 4096, 4096};
+  Search search(model, machine, call);
+  for (const Index tile : {512, 1024}) search.add({tile, tile, 2});
+  const auto best = search.best();
+  Graph graph;
+  call.write(machine, best.candidate, graph);
+  EXPECT_DOUBLE_EQ(plan::Rehearsal(model, graph, 2).run().seconds, best.seconds);
+}
+
+}  // namespace
+}  // namespace tessera::test::choose_cpp

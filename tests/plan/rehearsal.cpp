@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Rehearsals of small graphs, whose times are easily computed.
+#include "plan/rehearsal.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tessera::test::rehearsal_cpp {
+namespace {
+
+using detail::CostCurve;
+using plan::Forecast;
+using plan::Graph;
+using plan::Machine;
+using plan::never;
+using plan::Rehearsal;
+
+/// GPUs that compute 1 flop/s, with links of 1 byte/s to the host and none to each other. Nothing else takes time.
+Machine machine_with(int gpus) {
+  Machine machine;
+  plan::Gpu gpu;
+  gpu.kernels["gemm"] = CostCurve({{1, 1}});
+  gpu.memory_rate = gpu.in_rate = gpu.out_rate = 1;
+  machine.gpus.assign(static_cast<std::size_t>(gpus), gpu);
+  machine.peers.assign(static_cast<std::size_t>(gpus), std::vector<plan::PeerLink>(static_cast<std::size_t>(gpus)));
+  machine.runtime = {.begin = 0, .submit = 0, .push = 0, .notice = 0, .finish = 0, .tile = 0};
+  return machine;
+}
+
+/// A graph of products.
+struct Products : Graph {
+  Products() { kinds = {"gemm"}; }
+  int tile(double bytes = 1) { return add({bytes, bytes}); }
+  void product(int input, int output, double flops, int owner, bool reads_output = true) {
+    operations.push_back({0, flops, owner, output, reads_output, {input, -1, -1}});
+  }
+};
+
+double seconds(const Machine& machine, const Graph& graph) {
+  return Rehearsal(machine, graph, machine.gpu_count()).run().seconds;
+}
+
+TEST(Rehearsal, FetchesComputesAndWritesBack) {
+  Products graph;
+  graph.product(-1, graph.tile(3), 10, 0);
+  EXPECT_DOUBLE_EQ(seconds(machine_with(1), graph), 3 + 10 + 3);
+}
+
+TEST(Rehearsal, AnOutputThatIsNotReadIsNotFetched) {
+  Products graph;
+  graph.product(-1, graph.tile(3), 10, 0, false);
+  EXPECT_DOUBLE_EQ(seconds(machine_with(1), graph), 10 + 3);
+}
+
+TEST(Rehearsal, OverlapsCopiesWithArithmetic) {
+  Products graph;
+  for (int i = 0; i < 4; i++) graph.product(-1, graph.tile(), 10, 0);
+  EXPECT_DOUBLE_EQ(seconds(machine_with(1), graph), 1 + 4 * 10 + 1);
+}
+
+TEST(Rehearsal, KeepsTilesOnTheGpu) {
+  Products graph;
+  const int input = graph.tile(5), output = graph.tile();
+  for (int i = 0; i < 4; i++) graph.product(input, output, 10, 0);
+  EXPECT_DOUBLE_EQ(seconds(machine_with(1), graph), 5 + 1 + 4 * 10 + 1);
+}
+
+TEST(Rehearsal, TakesWhatTasksAndCallsTake) {
+  auto machine = machine_with(1);
+  machine.gpus[0].overhead = 0.5, machine.gpus[0].latency = 0.25;
+  machine.runtime.begin = 1, machine.runtime.finish = 2, machine.runtime.tile = 4;
+  Products graph;
+  graph.product(-1, graph.tile(3), 10, 0);
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 1 + 3.25 + 10.5 + 3.25 + 2 + 4);
+}
+
+TEST(Rehearsal, GpusShareALink) {
+  auto machine = machine_with(2);
+  Products graph;
+  for (int gpu = 0; gpu < 2; gpu++) graph.product(-1, graph.tile(4), 10, gpu);
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 4 + 10 + 4);
+  machine.shared.push_back({0b11, 1, 2});
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 8 + 10 + 4);
+}
+
+TEST(Rehearsal, CopiesInBothDirectionsShareALinkInHalfDuplex) {
+  auto machine = machine_with(1);
+  Products graph;
+  graph.product(-1, graph.tile(2), 1, 0);
+  graph.product(-1, graph.tile(6), 1, 0);
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 2 + 6 + 1 + 6);
+  machine.gpus[0].half_duplex = true;
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 2 + 6 + 2 + 6);
+}
+
+TEST(Rehearsal, ATileOfAnotherGpuComesFromThereOrThroughTheHost) {
+  auto machine = machine_with(2);
+  Products graph;
+  const int first = graph.tile(8), second = graph.tile(1);
+  graph.product(-1, first, 10, 0, false);
+  graph.product(first, second, 10, 1, false);
+  const auto through_host = Rehearsal(machine, graph, 2).run();
+  EXPECT_DOUBLE_EQ(through_host.seconds, 10 + 8 + 8 + 10 + 1);
+  EXPECT_DOUBLE_EQ(through_host.bytes_in, 8);
+  machine.peers[0][1] = {4, 0.5, false};
+  const auto from_peer = Rehearsal(machine, graph, 2).run();
+  EXPECT_DOUBLE_EQ(from_peer.seconds, 10 + 2.5 + 10 + 1);
+  EXPECT_DOUBLE_EQ(from_peer.bytes_between, 8);
+}
+
+TEST(Rehearsal, AWriterWaitsForReaders) {
+  Products graph;
+  const int read = graph.tile(), result = graph.tile();
+  auto machine = machine_with(2);
+  machine.peers[0][1] = machine.peers[1][0] = {1e9, 0, false};
+  graph.product(read, result, 100, 0, false);
+  graph.product(-1, read, 1, 1, true);
+  EXPECT_NEAR(seconds(machine, graph), 1 + 100 + 1 + 1, 0.01);
+}
+
+TEST(Rehearsal, AnIdleGpuSteals) {
+  Products graph;
+  for (int i = 0; i < 40; i++) graph.product(-1, graph.tile(0.01), 10, 0);
+  const auto one = Rehearsal(machine_with(1), graph, 1).run(), two = Rehearsal(machine_with(2), graph, 2).run();
+  EXPECT_NEAR(one.seconds, 400, 1);
+  EXPECT_GT(two.steals, 0);
+  EXPECT_LT(two.seconds, 0.6 * one.seconds);
+}
+
+TEST(Rehearsal, LeavesOperationsToAMuchFasterGpu) {
+  auto machine = machine_with(2);
+  machine.gpus[1].kernels["gemm"] = CostCurve({{1, 100}});
+  machine.gpus[1].alike_first = false;
+  Products graph;
+  for (int i = 0; i < 10; i++) graph.product(-1, graph.tile(0.01), 10, i % 2);
+  EXPECT_LT(seconds(machine, graph), 110);
+}
+
+TEST(Rehearsal, ColumnsAreCopiedSlowlyWhileTheGpuComputes) {
+  auto machine = machine_with(1);
+  machine.gpus[0].in = {CostCurve({{1, 2}}), CostCurve({{1, 4}})};
+  Products graph;
+  graph.product(-1, graph.add({10, 1}), 1000, 0);
+  graph.product(-1, graph.add({10, 1}), 1000, 0);
+  const auto forecast = Rehearsal(machine, graph, 1).run();
+  EXPECT_DOUBLE_EQ(forecast.seconds, 20 + 2000 + 10);
+  graph.operations.front().flops = 1;  // the second tile arrives late, though it could be copied at once
+  EXPECT_GT(seconds(machine, graph), 20 + 20 + 1000 + 10 - 1);
+}
+
+TEST(Rehearsal, IsGivenUpWhenItTakesTooLong) {
+  Products graph;
+  for (int i = 0; i < 100; i++) graph.product(-1, graph.tile(), 10, 0);
+  const auto machine = machine_with(1);
+  Rehearsal rehearsal(machine, graph, 1);
+  EXPECT_EQ(rehearsal.run(50).seconds, never);
+  EXPECT_LT(rehearsal.finished(), 10);
+}
+
+TEST(Rehearsal, TasksAreSubmittedOneAfterAnother) {
+  auto machine = machine_with(1);
+  machine.runtime.submit = 10;
+  Products graph;
+  for (int i = 0; i < 5; i++) graph.product(-1, graph.tile(), 1, 0, false);
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 4 * 10 + 1 + 1);
+}
+
+}  // namespace
+}  // namespace tessera::test::rehearsal_cpp
