@@ -6,7 +6,7 @@
 #include "tiling/process_blocks.hpp"
 #include "whole.hpp"
 
-namespace tessera::test {
+namespace tessera::test::control_cpp {
 
 namespace {
 
@@ -131,4 +131,4 @@ TEST(ControlledGemm, RefusesNegativeSizes) {
 
 }  // namespace
 
-}  // namespace tessera::test
+}  // namespace tessera::test::control_cpp

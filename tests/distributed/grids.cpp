@@ -5,7 +5,7 @@
 
 #include "whole.hpp"
 
-namespace tessera::test {
+namespace tessera::test::grids_cpp {
 
 namespace {
 
@@ -76,4 +76,4 @@ TEST(Grid, RefusesCommunicatorsItCannotUse) {
 
 }  // namespace
 
-}  // namespace tessera::test
+}  // namespace tessera::test::grids_cpp

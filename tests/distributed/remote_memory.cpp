@@ -9,7 +9,7 @@
 
 #include "whole.hpp"
 
-namespace tessera::test {
+namespace tessera::test::remote_memory_cpp {
 namespace {
 
 using detail::Columns;
@@ -59,4 +59,4 @@ TEST(RemoteMemory, SaysWhyItCannotBeRead) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::remote_memory_cpp

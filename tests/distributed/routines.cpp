@@ -6,7 +6,7 @@
 
 #include "whole.hpp"
 
-namespace tessera::test {
+namespace tessera::test::routines_cpp {
 
 namespace {
 
@@ -276,4 +276,4 @@ TEST(DistributedMatrices, SendEachTileOnceToEachProcess) {
 
 }  // namespace
 
-}  // namespace tessera::test
+}  // namespace tessera::test::routines_cpp

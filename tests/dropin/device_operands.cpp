@@ -24,7 +24,7 @@ void dsgesv_(const int*, const int*, double*, const int*, int*, const double*, c
              float*, int*, int*);
 }
 
-namespace tessera::test {
+namespace tessera::test::device_operands_cpp {
 namespace {
 
 /// A call with one argument on a GPU, and what is said of it.
@@ -158,4 +158,4 @@ TEST(DeviceOperands, AreComputedInManagedMemory) {
 TEST(DeviceOperands, AreNotLookedUpInAChild) { EXPECT_TRUE(has_ended(forked.run({{"TESSERA_DEVICES", "0"}}), 5)); }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::device_operands_cpp

@@ -6,7 +6,7 @@
 
 #include "scenario.hpp"
 
-namespace tessera::test {
+namespace tessera::test::dlclose_cpp {
 namespace {
 
 using Gemm = void(const char*, const char*, const int*, const int*, const int*, const double*, const double*,
@@ -129,4 +129,4 @@ TEST(Dlclose, InAForkedChild) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::dlclose_cpp

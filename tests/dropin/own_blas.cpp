@@ -4,7 +4,7 @@
 
 #include "scenario.hpp"
 
-namespace tessera::test {
+namespace tessera::test::own_blas_cpp {
 namespace {
 
 using Gemm = void (*)(const char*, const char*, const int*, const int*, const int*, const double*, const double*,
@@ -54,4 +54,4 @@ TEST(OwnBlas, IsMissed) {
 }
 
 }  // namespace
-}  // namespace tessera::test
+}  // namespace tessera::test::own_blas_cpp

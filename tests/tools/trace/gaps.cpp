@@ -5,7 +5,7 @@
 #include "shares.hpp"
 #include "small_run.hpp"
 
-namespace tessera::trace {
+namespace tessera::trace::gaps_cpp {
 
 namespace {
 
@@ -259,4 +259,4 @@ TEST(Gaps, TheLinkWasBusyWithOtherTiles) {
 }
 
 }  // namespace
-}  // namespace tessera::trace
+}  // namespace tessera::trace::gaps_cpp

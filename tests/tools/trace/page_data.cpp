@@ -5,7 +5,7 @@
 #include "small_run.hpp"
 #include "trace/output/page_data.hpp"
 
-namespace tessera::trace {
+namespace tessera::trace::page_data_cpp {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -147,4 +147,4 @@ TEST(Differences, WithoutGpusNothingAboutThem) {
 }
 
 }  // namespace
-}  // namespace tessera::trace
+}  // namespace tessera::trace::page_data_cpp

@@ -6,7 +6,7 @@
 #include "small_run.hpp"
 #include "trace/analysis/analysis.hpp"
 
-namespace tessera::trace {
+namespace tessera::trace::path_cpp {
 namespace {
 
 using testing::ElementsAre;
@@ -216,4 +216,4 @@ TEST(Bounds, NotMoreThanTheLinkWasBusy) {
 }
 
 }  // namespace
-}  // namespace tessera::trace
+}  // namespace tessera::trace::path_cpp

@@ -9,7 +9,7 @@
 #include "trace/output/draw_scale.hpp"
 #include "trace_test.hpp"
 
-namespace tessera::trace {
+namespace tessera::trace::picture_cpp {
 namespace {
 
 using testing::AllOf;
@@ -147,4 +147,4 @@ TEST(TimeScale, HasRoundTicks) {
 }
 
 }  // namespace
-}  // namespace tessera::trace
+}  // namespace tessera::trace::picture_cpp

@@ -5,7 +5,7 @@
 #include "small_run.hpp"
 #include "trace/analysis/analysis.hpp"
 
-namespace tessera::trace {
+namespace tessera::trace::series_cpp {
 namespace {
 
 using testing::ElementsAre;
@@ -39,4 +39,4 @@ TEST(Series, ThinnedWithoutLosingPeaks) {
 }
 
 }  // namespace
-}  // namespace tessera::trace
+}  // namespace tessera::trace::series_cpp

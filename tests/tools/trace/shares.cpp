@@ -5,7 +5,7 @@
 #include "shares.hpp"
 #include "small_run.hpp"
 
-namespace tessera::trace {
+namespace tessera::trace::shares_cpp {
 namespace {
 
 using testing::ElementsAre;
@@ -90,4 +90,4 @@ TEST(Shares, NoTasks) {
 }
 
 }  // namespace
-}  // namespace tessera::trace
+}  // namespace tessera::trace::shares_cpp

@@ -8,7 +8,7 @@
 #include "trace/output/outputs.hpp"
 #include "trace_test.hpp"
 
-namespace tessera::trace {
+namespace tessera::trace::tables_cpp {
 namespace {
 
 using testing::AllOf;
@@ -135,4 +135,4 @@ TEST_F(Files, GivenUp) {
 }
 
 }  // namespace
-}  // namespace tessera::trace
+}  // namespace tessera::trace::tables_cpp

@@ -5,7 +5,7 @@
 #include "small_run.hpp"
 #include "trace/analysis/analysis.hpp"
 
-namespace tessera::trace {
+namespace tessera::trace::traffic_cpp {
 namespace {
 
 constexpr int gpu_0 = 0, gpu_1 = 1, host = 0, node_0 = 1, node_1 = 2;
@@ -161,4 +161,4 @@ TEST(Hits, OnlyOfGpus) {
 }
 
 }  // namespace
-}  // namespace tessera::trace
+}  // namespace tessera::trace::traffic_cpp
