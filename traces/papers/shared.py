@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the scripts of the papers share: arguments, simulations, tables in Markdown, and charts in SVG.
 
-Each script is called as SCRIPT [--quick|--full] [--runs] [--simulate PROGRAM] [--bench PROGRAM] OUTPUT. It prints its tables,
-writes OUTPUT/PAPER-*.csv and OUTPUT/PAPER-*.svg, and fails if a simulation fails.
+Each script is called as SCRIPT [--quick|--full] [--runs] [--simulate PROGRAM] [--trace PROGRAM] [--bench PROGRAM] OUTPUT. It
+prints its tables, writes OUTPUT/PAPER-*.csv and OUTPUT/PAPER-*.svg, and fails if a simulation fails.
 """
 
 import argparse
@@ -29,12 +29,13 @@ class Paper:
         much.add_argument("--full", action="store_true", help="all sizes of the paper instead of ten")
         parser.add_argument("--runs", action="store_true", help="only what is measured on a GPU")
         parser.add_argument("--simulate", metavar="PROGRAM", help="tessera-simulate; only --runs needs none")
+        parser.add_argument("--trace", metavar="PROGRAM", help="tessera-trace (default: beside tessera-simulate)")
         parser.add_argument("--bench", metavar="PROGRAM", help="tessera-bench, where there is a GPU")
         parser.add_argument("output", type=pathlib.Path, help="the folder for CSV files and charts")
         arguments = parser.parse_args()
         self.name, self.output = name, arguments.output
         self.quick, self.full, self.runs = arguments.quick, arguments.full, arguments.runs
-        self.simulator, self.bench = arguments.simulate, arguments.bench
+        self.simulator, self.explain, self.bench = arguments.simulate, arguments.trace, arguments.bench
         if not (self.runs or self.simulator):
             parser.error("--simulate must name the program tessera-simulate; ./run papers does")
         self.simulations = 0
@@ -65,7 +66,9 @@ class Paper:
     def trace(self, platform, **options):
         """The row of one simulation, and its tasks and transfers: rows of the tables that docs/traces.md describes."""
         with tempfile.TemporaryDirectory() as folder:
-            row = self.simulate(platform, trace=folder, **options)[0]
+            row = self.simulate(platform, {"TESSERA_TRACE": folder}, **options)[0]
+            explain = self.explain or pathlib.Path(self.simulator).with_name("tessera-trace")
+            subprocess.run([explain, folder], stdout=subprocess.DEVNULL, check=True)
             tables = []
             for name in ("tasks.csv", "transfers.csv"):
                 with open(pathlib.Path(folder) / name, newline="") as file:
