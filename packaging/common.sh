@@ -10,14 +10,16 @@ die() {  # message, further lines
   say "run: $1"
   shift
   [[ $# -eq 0 ]] || printf '  %s\n' "$@" >&2
-  exit 1
+  exit "${status:-1}"
 }
+
+refuse() { status=2 die "$@"; }  # as die: an argument or a variable is not allowed
 
 # Dies if a variable of an earlier version is set, with what to use instead.
 refuse_old_variables() {
   local name now
   while IFS=$'\t' read -r name now; do
-    [[ -z ${!name:-} ]] || die "$name is no longer read: use $now"
+    [[ -z ${!name:-} ]] || refuse "$name is no longer read: use $now"
   done < <(grep -oE '\{"TESSERA_[A-Z_]+", "[^"]+"\}' "${BASH_SOURCE[0]%/*}/../src/common/old_variables.hpp" |
     sed 's/{"\(.*\)", "\(.*\)"}/\1\t\2/')
 }

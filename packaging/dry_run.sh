@@ -23,7 +23,7 @@ dry_run() {  # command, arguments
       mapfile -t packages <<<"$some"
       ;;
     help | -h | --help | --version) ;;
-    *) die "unknown command '$command'; ./run help lists them" ;;
+    *) refuse "unknown command '$command'; ./run help lists them" ;;
   esac
   command -v dpkg-query >/dev/null || die "this is not a Debian system: ./run installs nothing here"
   for preset in "${presets[@]}"; do

@@ -39,7 +39,7 @@ packages_of() {  # preset, tests: ON, OFF or QUICK
     release | debug | asan | asan-tools | tsan | package | alone) ;;
     cuda) [[ -n $(cuda_dir) ]] || die "no CUDA toolkit found; set CUDA_HOME" ;;
     simgrid | simgrid-mpi) printf '%s\n' "${simgrid_packages[@]}" ;;
-    *) die "unknown preset '$1'; there are release, debug, asan, asan-tools, tsan, cuda, simgrid, simgrid-mpi and alone" ;;
+    *) refuse "unknown preset '$1'; there are release, debug, asan, asan-tools, tsan, cuda, simgrid, simgrid-mpi and alone" ;;
   esac
 }
 

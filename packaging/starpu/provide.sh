@@ -63,7 +63,7 @@ source_key() {
   elif [[ -f $source ]]; then
     short_hash <"$source"
   elif [[ -n $source ]]; then
-    die "TESSERA_STARPU_SOURCE=$source: no such file or directory"
+    refuse "TESSERA_STARPU_SOURCE=$source: no such file or directory"
   fi
 }
 

@@ -27,22 +27,22 @@ done < <("$run" help | sed -n 's/^  \([a-z]*\) .*/\1/p')
 [[ $commands -ge 7 ]] || fail "./run help lists only $commands commands"
 expect 0 '^Tessera [0-9.]+$' --version
 expect 0 '^usage: ./run' --help
-expect 1 "unknown command 'nonsense'" nonsense
-expect 1 'bundle: there is no option --nonsense' bundle --nonsense
-expect 1 'demo takes no arguments' demo somewhere
-expect 1 'build takes one argument at most' build release debug
+expect 2 "unknown command 'nonsense'" nonsense
+expect 2 'bundle: there is no option --nonsense' bundle --nonsense
+expect 2 'demo takes no arguments' demo somewhere
+expect 2 'build takes one argument at most' build release debug
 # Neither StarPU nor a cache is in this home.
 for command in build demo test simulate package; do expect 0 '^packages: would install .*StarPU for ' --dry-run $command; done
 expect 0 'StarPU for simulated time' --dry-run test --full
 [[ $(HOME=$scratch "$run" --dry-run test) != *simulated* ]] || fail "the quick tests need a StarPU that simulates"
 STARPU_DIR=/opt/starpu expect 0 'StarPU for real machines: the one in /opt/starpu$' --dry-run bench
-TESSERA_STARPU_SOURCE=/nonexistent.tar.gz expect 1 'TESSERA_STARPU_SOURCE=/nonexistent.tar.gz: no such file' --dry-run simulate
+TESSERA_STARPU_SOURCE=/nonexistent.tar.gz expect 2 'TESSERA_STARPU_SOURCE=/nonexistent.tar.gz: no such file' --dry-run simulate
 expect 0 '^packages: would install none$' --dry-run help
-expect 1 "unknown preset 'nonsense'" --dry-run build nonsense
-expect 1 "unknown command 'nonsense'" --dry-run nonsense
-TESSERA_SIMULATE=/nonexistent expect 1 'TESSERA_SIMULATE is no longer read: use the argument --simulate PROGRAM' papers
-expect 1 "papers: --simulate: '/nonexistent' is not a program" papers --quick --simulate /nonexistent
-expect 1 "papers: --bench: '' is not a program" papers --bench
+expect 2 "unknown preset 'nonsense'" --dry-run build nonsense
+expect 2 "unknown command 'nonsense'" --dry-run nonsense
+TESSERA_SIMULATE=/nonexistent expect 2 'TESSERA_SIMULATE is no longer read: use the argument --simulate PROGRAM' papers
+expect 2 "papers: --simulate: '/nonexistent' is not a program" papers --quick --simulate /nonexistent
+expect 2 "papers: --bench: '' is not a program" papers --bench
 [[ -z $(ls -A) ]] || fail "files were left: $(ls -A)"
 
 # What takes the place of tessera-simulate: it writes down how it was called, and always has the same result.

@@ -11,12 +11,12 @@ papers() {  # options, names
       --runs) how+=("$1") runs=1 ;;
       --simulate | --bench)
         name=$(absolute "${2:-/}")
-        [[ -f $name && -x $name ]] || die "papers: $1: '${2:-}' is not a program"
+        [[ -f $name && -x $name ]] || refuse "papers: $1: '${2:-}' is not a program"
         printf -v "${1#--}" '%s' "$name"
         shift
         ;;
       *)
-        [[ " ${known[*]} " == *" $1 "* ]] || die "papers: there is no paper '$1'; there are ${known[*]}"
+        [[ " ${known[*]} " == *" $1 "* ]] || refuse "papers: there is no paper '$1'; there are ${known[*]}"
         names+=("$1")
         ;;
     esac

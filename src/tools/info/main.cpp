@@ -141,7 +141,7 @@ std::optional<Options> parse(int argc, char** argv) {
   return options;
 }
 
-/// A runtime that does not start is part of the output, not an error.
+/// A machine on which no runtime starts is part of the output, not an error.
 void look(const Options& options, Facts& facts) {
   try {
     if (options.measure && options.runtime.gpus != 0)
@@ -153,6 +153,8 @@ void look(const Options& options, Facts& facts) {
       for (const Index n : options.sizes) facts.products.push_back(plan_product(type, n));
     if (options.distributed)
       for (const char type : options.types) facts.distributed.push_back(plan_distributed(type, *options.distributed));
+  } catch (const ArgumentError&) {
+    throw;
   } catch (const Error& error) {
     facts.why_not_running = error.what();
   }

@@ -28,7 +28,12 @@ class Convert : public ::testing::Test {
     return run;
   }
   std::string complaint() const {
-    const auto error = error_of([&] { explain(); });
+    std::string error;
+    try {
+      explain();
+    } catch (const std::exception& caught) {
+      error = caught.what();
+    }
     EXPECT_FALSE(fs::exists(scratch_ / "report.html"));
     return error;
   }

@@ -118,6 +118,7 @@ TEST_F(Program, RefusesBadArguments) {
   const auto refused = [&](const std::vector<std::string>& arguments, const std::string& why) {
     expect_failure(arguments, bad_arguments, why);
   };
+  fs::create_directory(scratch_ / "empty");
   refused({}, "FOLDER is missing");
   refused({scratch_ / "nowhere"}, "is not a folder");
   refused({folder() / "prof_file_0"}, "is not a folder");
@@ -127,6 +128,7 @@ TEST_F(Program, RefusesBadArguments) {
   refused({"--compare", folder(), folder(), folder()}, "--compare");
   refused({"--compare", folder(), folder(), "--output", folder()}, "a comparison is written to a file");
   refused({"--picture", folder()}, "--picture");
+  refused({scratch_ / "empty"}, "holds no trace");
   EXPECT_EQ(trace({"--help"}).status, success);
 }
 
@@ -137,7 +139,6 @@ TEST_F(Program, ReportsErrorsInOneSentence) {
   failed({folder(), "--output", folder() / "prof_file_0/report"}, "the folder cannot be created");
   failed({folder(), "--output", "/proc"}, "/proc/paje.trace");
   failed({"--compare", folder(), folder(), "--output", scratch_ / "nowhere/both.html"}, "both.html cannot be written");
-  failed({scratch_.path()}, "holds no trace");
   write_file(folder() / "prof_file_0", "a letter");
   failed({folder()}, "it is not a StarPU trace, or it is damaged");
 }

@@ -22,6 +22,7 @@
 
 #include <tessera/error.hpp>
 
+#include "shared/bad_argument.hpp"
 #include "shared/child_process.hpp"
 #include "trace/input/read_run.hpp"
 
@@ -153,18 +154,19 @@ fs::path find_trace(const fs::path& folder) {
   for (const auto& entry : entries)
     if (entry.path().filename().string().starts_with("prof_file")) found.insert(entry.path());
   if (found.size() > 1)
-    throw RuntimeError(fmt::format("{}: holds several traces, {} and {}: keep only one of them there", folder.string(),
-                                   found.begin()->filename().string(), found.rbegin()->filename().string()));
+    throw tools::BadArgument(fmt::format("{}: holds several traces, {} and {}: keep only one of them there",
+                                         folder.string(), found.begin()->filename().string(),
+                                         found.rbegin()->filename().string()));
   if (found.empty() && !ended(folder))
-    throw RuntimeError(folder.string() +
-                       ": the recorded program has not ended or was killed: StarPU writes the trace when the program "
-                       "ends");
+    throw tools::BadArgument(folder.string() + ": the recorded program has not ended or was killed: StarPU writes the "
+                                               "trace when the program ends");
   if (found.empty())
-    throw RuntimeError(folder.string() +
-                       ": holds no trace, prof_file_0: record one with TESSERA_TRACE=" + folder.string());
-  if (!fs::is_regular_file(*found.begin(), error)) throw RuntimeError(found.begin()->string() + ": is not a file");
+    throw tools::BadArgument(folder.string() +
+                             ": holds no trace, prof_file_0: record one with TESSERA_TRACE=" + folder.string());
+  if (!fs::is_regular_file(*found.begin(), error))
+    throw tools::BadArgument(found.begin()->string() + ": is not a file");
   if (fs::file_size(*found.begin(), error) == 0)
-    throw RuntimeError(found.begin()->string() + ": is empty: the program was killed, or its disk was full");
+    throw tools::BadArgument(found.begin()->string() + ": is empty: the program was killed, or its disk was full");
   return *found.begin();
 }
 

@@ -10,7 +10,7 @@ namespace tessera::trace {
 /// Lets StarPU convert its recording in `folder` (`prof_file_0`) to the files that `read_run` reads. A child process
 /// does that, because StarPU ends the process if it cannot read a trace.
 /// @return warnings about the trace, as sentences
-/// @throws RuntimeError if there is no trace, if it is not readable at all, or if a disk is full
+/// @throws BadArgument if there is no trace; RuntimeError if it is not readable at all, or if a disk is full
 std::vector<std::string> convert(const std::filesystem::path& folder, const std::filesystem::path& records);
 
 /// Reads the files made by `convert`, and `folder`/run.json if Tessera recorded the run.
