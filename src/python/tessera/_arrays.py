@@ -32,9 +32,16 @@ def common_type(routine, *arrays):
     return np.dtype(kind.char)  # in this machine's byte order
 
 
+def unmasked(routine, name, x):
+    """x as an array. A mask would be lost."""
+    if isinstance(x, np.ma.MaskedArray):
+        raise ArgumentError(routine, name, "is a masked array, which has no values where it is masked: use x.filled(value)")
+    return np.asarray(x)
+
+
 def matrix(routine, name, x, shape=(None, None)):
     """x as an array of rank 2. None in `shape` is any size."""
-    x = np.asarray(x)
+    x = unmasked(routine, name, x)
     if x.ndim != 2:
         raise ArgumentError(routine, name, f"has {x.ndim} dimensions, must have 2")
     if any(wanted not in (None, size) for wanted, size in zip(shape, x.shape)):

@@ -12,6 +12,8 @@ def new_or_given(routine, c, beta, shape, kind, like):
     """The output, and beta for it. A new array is stored as `like`, so that no input need be copied."""
     if c is not None:
         return Output(routine, "c", c, shape, kind), beta
+    if beta != 0:
+        raise ArgumentError(routine, "beta", f"is {beta}, must be 0 without c")
     return Output(routine, "c", np.zeros(shape, dtype=kind, order=order_of(like)), shape, kind), 0
 
 

@@ -4,13 +4,14 @@ overwrite_a or overwrite_b, an array is used as working memory if it is stored a
 the result may share its memory."""
 import numpy as np
 
-from ._arrays import LETTERS, common_type, letters, matrix, order_of, square, stored, working_copy
+from ._arrays import (LETTERS, common_type, letters, matrix, order_of, square, stored, unmasked,
+                      working_copy)
 from ._library import ArgumentError, call
 
 
 def right_hand_side(routine, b, n):
     """b as a matrix with n rows."""
-    b = np.asarray(b)
+    b = unmasked(routine, "b", b)
     if b.ndim not in (1, 2) or b.shape[0] != n:
         raise ArgumentError(routine, "b", f"has shape {b.shape}, must be {n}, or {n} x any")
     return b.reshape(n, 1) if b.ndim == 1 else b
@@ -78,6 +79,8 @@ def lu_factor(a, *, overwrite_a=False):
 def lu_solve(lu_and_pivots, b, *, trans="N", overwrite_b=False):
     """Returns x with op(a) x = b, from the result of `lu_factor`."""
     trans, = letters("lu_solve", trans=trans)
+    if not isinstance(lu_and_pivots, (tuple, list)) or len(lu_and_pivots) != 2:
+        raise ArgumentError("lu_solve", "lu_and_pivots", "must be the pair (lu, pivots) that lu_factor returns")
     lu, pivots = lu_and_pivots
     lu = square("lu_solve", "lu", lu)
     B = right_hand_side("lu_solve", b, len(lu))

@@ -158,8 +158,9 @@ fs::path find_trace(const fs::path& folder) {
                                          folder.string(), found.begin()->filename().string(),
                                          found.rbegin()->filename().string()));
   if (found.empty() && !ended(folder))
-    throw tools::BadArgument(folder.string() + ": the recorded program has not ended or was killed: StarPU writes the "
-                                               "trace when the program ends");
+    throw tools::BadArgument(folder.string() +
+                             ": the recorded program has not ended or was killed: StarPU writes the "
+                             "trace when the program ends");
   if (found.empty())
     throw tools::BadArgument(folder.string() +
                              ": holds no trace, prof_file_0: record one with TESSERA_TRACE=" + folder.string());
