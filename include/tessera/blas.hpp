@@ -3,6 +3,7 @@
 
 #include <type_traits>
 
+#include <tessera/error.hpp>
 #include <tessera/types.hpp>
 
 /// @file

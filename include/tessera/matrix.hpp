@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include <tessera/error.hpp>
 #include <tessera/types.hpp>
 
 /// @file

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include <tessera/error.hpp>
 #include <tessera/types.hpp>
 
 /// @file

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <tessera/sched.h>
+#include <tessera/error.hpp>
 #include <tessera/types.hpp>
 
 /// @file

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// @file
+/// All of Tessera in one process. <tessera/distributed.hpp> is what needs MPI.
+
+#include <tessera/blas.hpp>
+#include <tessera/blas3.hpp>
+#include <tessera/error.hpp>
+#include <tessera/lapack.hpp>
+#include <tessera/matrix.hpp>
+#include <tessera/pinned.hpp>
+#include <tessera/runtime.hpp>
+#include <tessera/submissions.hpp>
+#include <tessera/types.hpp>
