@@ -102,6 +102,8 @@ fi
 fortran=$(sed -n 's/^CMAKE_Fortran_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
 if [[ -x $fortran ]]; then
   cp "$source/tests/consumer/fortran/CMakeLists.txt" "$scratch/user/CMakeLists.txt"
+  without_fortran=$("$cmake" -S "$scratch/user" -B "$scratch/without" -D CMAKE_PREFIX_PATH="$prefix" -D LANGUAGE=C 2>&1) || true
+  [[ $without_fortran == *"enable the language Fortran before"* ]] || fail "no reason without Fortran: $without_fortran"
   as_stranger "cmake, in Fortran" env FC="$fortran" "$cmake" -S . -B fortran -D CMAKE_PREFIX_PATH="$prefix" \
     -D PROGRAM="$scratch/user/10_fortran.f90"
   as_stranger "cmake --build, in Fortran" "$cmake" --build fortran
