@@ -99,7 +99,9 @@ void require_placement(Placement placement, const std::string& policy) {
 
 void require_possible(const RuntimeOptions& options, const Machine& running) {
   const Index opencl = std::ranges::count_if(running.gpu_info, &gpu::Info::opencl);
-  require_devices(options, std::ssize(gpu::visible_devices()) + opencl, "");
+  const Index found = std::ssize(gpu::visible_devices()) + opencl;
+  const auto unusable = options.gpus > found ? gpu::probe(options.gpus).unusable : std::vector<std::string>();
+  require_devices(options, found, unusable.empty() ? "" : unusable.front());
   const std::string policy = options.policy.empty() ? our_policy : options.policy;
   require_policy(policy);
   require_placement(options.placement, policy);

@@ -132,7 +132,7 @@ TEST(RuntimeOptions, NothingToComputeWithIsRefused) { expect_no_start(cpus(0), "
 TEST(RuntimeOptions, MoreGpusThanThereAreIsRefused) {
   auto options = cpus(1);
   options.gpus = 99;
-  expect_no_start(options, "gpus", "is 99, but this machine has");
+  expect_no_start(options, "gpus", "is 99, but this machine has 0 that can be used (");
 }
 
 TEST(RuntimeOptions, OfTheCInterfaceAreRefusedByPosition) {
@@ -311,7 +311,7 @@ TEST(Runtime, OptionsOfASecondOneAreChecked) {
   options.policy = "nonsense";
   expect_refused(options, "policy", "is 'nonsense', must be one of tessera");
   options = cpus(1), options.gpus = 99;
-  expect_refused(options, "gpus", "is 99, but this machine has");
+  expect_refused(options, "gpus", "is 99, but this machine has 0 that can be used (");
   expect_refused(cpus(10000), "cpus", "is 10000, must be a number from 0 to " + std::to_string(STARPU_MAXCPUS));
   expect_refused(cpus(0), "cpus", "nothing could compute");
   options = cpus(1), options.policy = "eager", options.placement = Placement::Home;
