@@ -52,6 +52,7 @@ as_stranger() {  # what, command
   text=$(cd "$scratch/user" && "${stranger[@]}" env -i PATH="$PATH" HOME=/proc/nonexistent CXX="$cxx" TESSERA_CPUS=2 \
     TESSERA_DEVICES=cpu CUDA_VISIBLE_DEVICES=-1 "$@" 2>&1) || status=$?
   [[ $status == 0 ]] || fail "$what ended with $status: $text"
+  [[ $text != *"Warning: directory"* ]] || fail "$what: StarPU misses a folder: $text"
 }
 for program in "$prefix"/bin/*; do
   for option in --help --version; do as_stranger "${program##*/} $option" "$program" "$option"; done
@@ -74,7 +75,7 @@ if [[ -x $prefix/bin/tessera-simulate ]]; then
 fi
 while read -r example; do
   as_stranger "${example##*/}" "$example"
-done < <(find "$prefix" -path '*/tessera/examples/*' -type f)
+done < <(find "$prefix" -path '*/tessera/examples/*' -type f ! -name 14_distributed)
 
 # --- programs of users
 as_stranger "cmake" "$cmake" -S . -B build -D CMAKE_PREFIX_PATH="$prefix" -D OWN_TASKS=03_own_tasks.cpp
@@ -83,12 +84,13 @@ for program in consumer own_tasks plain; do as_stranger "$program by find_packag
 folder=$(dirname "$(find "$prefix" -name tessera.pc)")
 # shellcheck disable=SC2016  # the inner shell expands it
 by_pkg_config='$CXX -std=c++20 main.cpp -o main $(pkg-config --cflags --libs tessera) && ./main &&
-  $CXX -std=c++20 03_own_tasks.cpp -o own_tasks $(pkg-config --cflags --libs tessera tessera-starpu) && ./own_tasks'
+  $CXX -std=c++20 -Wall -Wextra -Wpedantic -Werror 03_own_tasks.cpp -o own_tasks $(pkg-config --cflags --libs tessera tessera-starpu) && ./own_tasks'
 as_stranger "pkg-config" env PKG_CONFIG_PATH="$folder" bash -ec "$by_pkg_config"
 
 # --- programs for many processes
 if [[ -e $folder/tessera-mpi.pc ]] && command -v mpirun >/dev/null; then
   cp "$source/examples/14_distributed.cpp" "$source/tests/distributed/mpirun.sh" "$scratch/user"
+  as_stranger "14_distributed" ./mpirun.sh mpirun -n 2 "$(find "$prefix" -path '*/tessera/examples/14_distributed')"
   as_stranger "cmake, with MPI" "$cmake" -S . -B mpi -D CMAKE_PREFIX_PATH="$prefix" -D DISTRIBUTED=14_distributed.cpp
   as_stranger "cmake --build, with MPI" "$cmake" --build mpi --target distributed
   as_stranger "MPI by find_package" ./mpirun.sh mpirun -n 2 mpi/distributed
