@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
-#include <sstream>
+#include <filesystem>
 
 #include "shared/text.hpp"
+#include "shared/wrapped.hpp"
 
 namespace tessera::bench {
 
@@ -25,19 +27,6 @@ Index choose_size(double rate, double free_memory, Index step) {
   const double by_memory = std::sqrt(free_memory / 4 / (3 * sizeof(double)));
   const auto size = std::min(largest, static_cast<Index>(std::min(by_time, by_memory)));
   return std::max(step, size / step * step);
-}
-
-std::string wrap(const std::string& text) {
-  std::istringstream words(text);
-  std::string result, line, word;
-  while (words >> word) {
-    if (!line.empty() && line.size() + 1 + word.size() > text_width) {
-      result += line + "\n";
-      line.clear();
-    }
-    line += (line.empty() ? "" : " ") + word;
-  }
-  return result + line;
 }
 
 std::string say_rate(double rate) {
@@ -113,11 +102,18 @@ std::string explain(const std::vector<Result>& results, const Machine& machine) 
       text += "Both are far from the limit: other programs seem to use the cores. ";
   }
   text += say_check(ours) + " ";
-  text += gpus ? "Next: `tessera-bench --gpus 1,2 --size 8192,16384`, the same with `--memory pageable`, and "
-                 "`tessera-info`, which shows the devices, their links and the tiles that Tessera chooses."
-               : "Next: `tessera-bench --size 256,1024,4096 --against openblas --check` for other sizes, "
-                 "`tessera-info` for the devices of this machine, and examples/01_gemm for the smallest program.";
-  return wrap(text);
+  // As this program was called, which may not be found in PATH.
+  const std::filesystem::path bench = program_invocation_name;
+  const auto info = std::filesystem::path(bench).replace_filename("tessera-info");
+  text +=
+      fmt::format(fmt::runtime(gpus ? "Next: `{0} --gpus 1,2 --size 8192,16384`, the same with `--memory pageable`, "
+                                      "and `{1}`, which shows the devices, their links and the tiles that Tessera "
+                                      "chooses."
+                                    : "Next: `{0} --size 256,1024,4096 --against openblas --check` for other sizes, "
+                                      "`{1}` for the devices of this machine, and examples/01_gemm for the smallest "
+                                      "program."),
+                  bench.string(), info.string());
+  return tools::wrapped(text, text_width);
 }
 
 }  // namespace
