@@ -4,6 +4,7 @@
 variables from docs/environment.md. Exit codes come from docs/programs.md.
 usage: generate.py program PROGRAM VERSION DOCS PAGE COMPLETION
        generate.py environment VERSION DOCS PAGE"""
+import itertools
 import pathlib
 import re
 import subprocess
@@ -57,7 +58,7 @@ def parse_help(text):
     usage = next(i for i, line in enumerate(lines) if line.startswith("Usage: "))
     groups, footer, title = {}, [], None
     rest = lines[usage + 1:]
-    for line, following in zip(rest, rest[1:] + [""]):
+    for i, line in enumerate(rest):
         if footer:
             footer.append(line)
         elif re.fullmatch(r"\S.*:", line):
@@ -65,8 +66,9 @@ def parse_help(text):
         elif line.startswith(" " * COLUMN):
             continue  # read with the line above
         elif line.startswith("  "):
-            both = (line, following) if following.startswith(" " * COLUMN) else (line[:COLUMN], line[COLUMN:])
-            groups.setdefault(title, []).append(parse_option(*(part.strip() for part in both)))
+            left, text = (line, "") if len(line) <= COLUMN or line[COLUMN - 1] != " " else (line[:COLUMN], line[COLUMN:])
+            more = [each.strip() for each in itertools.takewhile(lambda each: each.startswith(" " * COLUMN), rest[i + 1:])]
+            groups.setdefault(title, []).append(parse_option(left.strip(), " ".join([text, *more]).strip()))
         elif line.strip():
             footer.append(line)
     return " ".join(lines[:usage]), lines[usage].removeprefix("Usage: "), groups, " ".join(footer)

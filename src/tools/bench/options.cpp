@@ -27,9 +27,10 @@ struct Typed {
 void add_running(CLI::App& app, Options& options, Typed& typed) {
   tools::add_runtime_options(app, typed.runtime, true);
   for (auto* option :
-       {add_list(app, "--against", typed.against,
-                 "other libraries to measure: cublasxt, cusolver (factorizations and inverses, on one GPU; on several, "
-                 "potrf and getrf of cuSOLVERMg with the fastest of some block sizes), openblas")
+       {add_list(
+            app, "--against", typed.against,
+            "cublasxt, cusolver or openblas: other libraries to measure; cusolver has factorizations and inverses on "
+            "one GPU, and on several potrf and getrf of cuSOLVERMg with the fastest of some block sizes")
             ->type_name("NAME"),
         add_list(app, "--xt-block", options.xt_blocks,
                  "block sizes tried with cuBLAS-XT; the fastest is reported (2048,4096,8192)")

@@ -6,13 +6,22 @@
 
 #include "common/variables.hpp"
 #include "shared/bad_argument.hpp"
+#include "shared/wrapped.hpp"
 
 namespace tessera::tools {
+
+/// --help in lines of 100 characters. CLI11 leaves the texts of options as they are.
+class WrappedHelp : public CLI::Formatter {
+  std::string make_option_desc(const CLI::Option* option) const override {
+    return wrapped(option->get_description(), 100 - get_column_width());
+  }
+};
 
 /// Adds --version, and parses. Refuses variables of earlier versions, and says which have no meaning.
 /// @return false if --help or --version was given, after printing what it asks for
 /// @throws BadArgument, ArgumentError
 inline bool parse_command_line(CLI::App& app, int argc, char** argv) {
+  app.formatter(std::make_shared<WrappedHelp>());
   app.set_version_flag("--version", app.get_name() + " " TESSERA_VERSION, "Print the version and exit");
   try {
     app.parse(argc, argv);

@@ -17,7 +17,9 @@ void add_problem_options(CLI::App& app, TypedProblem& typed) {
   const auto letter = [&](const char* name, std::string& variable, const char* text) {
     app.add_option(name, variable, text)->type_name("X");
   };
-  add_list(app, "--routine", typed.routines, "routines, or 'all' (gemm)")->type_name("NAME");
+  std::string known;
+  for (const auto& routine : routines()) known += routine->name() + ", ";
+  add_list(app, "--routine", typed.routines, known + "or 'all' (gemm)")->type_name("NAME");
   add_list(app, "--type", typed.types, "s, d, c, z, or 'all' (d)")->type_name("X");
   auto* sizes = add_list(app, "--size", typed.sizes, "m = n = k; a list runs one after another (4096)");
   sizes->type_name("N")->check(size);
