@@ -20,10 +20,10 @@ namespace float_mode = detail::float_mode;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-/// Whether to time a call on the host. Calls that could also run on the devices are timed; for the log, also one in 64
-/// of the others. Reading the clock twice takes as long as a very small product.
-bool is_timed(Guest& guest, double operations) {
-  constexpr unsigned one_of = 64;
+/// Whether to time a call on the host. Calls that could also run on the devices are timed; for the log, also all calls
+/// of LAPACK, and one in 64 of the others. Reading the clock twice takes as long as a very small product.
+bool is_timed(Guest& guest, double operations, bool lapack) {
+  const unsigned one_of = lapack ? 1 : 64;
   [[gnu::tls_model("initial-exec")]] thread_local unsigned small_calls = 0;
   return !guest.decision().stays(operations) || (guest.log().on() && small_calls++ % one_of == 0);
 }
@@ -38,6 +38,7 @@ struct OfLapack {
 /// A call of the BLAS.
 struct BlasWork {
   const Call& call;
+  static constexpr bool is_lapack = false;
   bool is_part() const { return of_lapack.depth > 0; }  ///< of a call that is counted as a whole
   bool on_host(Guest& guest) const { return guest.host()(call); }
   bool is_announced() const { return true; }
@@ -47,6 +48,7 @@ struct BlasWork {
 /// A call of LAPACK.
 struct LapackWork {
   const LapackCall& call;
+  static constexpr bool is_lapack = true;
   Index& info;
   bool is_part() const { return false; }
   bool on_host(Guest& guest) const {
@@ -65,7 +67,7 @@ struct LapackWork {
 
 template <typename Work>
 bool on_host(Guest& guest, const Work& work, double operations) {
-  if (!is_timed(guest, operations)) {
+  if (!is_timed(guest, operations, Work::is_lapack)) {
     if (!work.on_host(guest)) return false;
     if (guest.log().on() && !work.is_part()) guest.log().count(job_of(work.call, operations), Place::Host, {}, {});
     return true;

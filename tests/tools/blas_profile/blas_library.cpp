@@ -36,6 +36,16 @@ TEST(BlasLibrary, IsReportedAsJson) {
   EXPECT_EQ(calls, 11) << ended.out;
 }
 
+TEST(BlasLibrary, TimesEveryCallOfLapackOnTheHost) {
+  const auto json =
+      nlohmann::json::parse(test::run_program({tessera_info, "--json", "--blas", client, "lapack"}, 100).out);
+  ASSERT_THAT(json["calls"], SizeIs(2)) << json;
+  for (const auto& row : json["calls"]) {
+    EXPECT_EQ(row["routine"], "dgetrf");
+    EXPECT_TRUE(row["seconds"].is_number()) << row;
+  }
+}
+
 TEST(BlasLibrary, IsReportedAsText) {
   const auto ended = test::run_program({tessera_info, "--blas", client}, 100);
   EXPECT_EQ(ended.status, 0) << ended.err;
