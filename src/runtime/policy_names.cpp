@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -34,6 +35,7 @@ class PolicyLibrary {
   }
 
   bool has(const std::string& name) const { return find_(name.c_str()) != nullptr; }
+  const std::string& file() const { return file_; }
 
   /// The names of its policies; empty if the library has no function that lists them.
   std::vector<std::string> names() const {
@@ -73,6 +75,12 @@ const char* why_not(const std::string& name) {
   return nullptr;
 }
 
+/// The file of the library, or program, that contains something.
+std::string file_with(const void* address) {
+  Dl_info info{};
+  return dladdr(address, &info) != 0 ? info.dli_fname : "";
+}
+
 std::vector<std::string> all_names(const PolicyLibrary* library) {
   std::vector<std::string> names{our_policy};
   const auto add = [&names](const std::string& name) {
@@ -109,7 +117,18 @@ std::string first_policy_of_library() {
   if (!library) throw option_error("STARPU_SCHED_LIB", "is not set");
   const auto names = library->names();
   if (names.empty()) library->refuse("whose starpu_get_sched_lib_policies lists no policy");
+  std::error_code error;
+  const auto own = policy_file(our_policy);
+  if (library->has(our_policy) && !std::filesystem::equivalent(library->file(), own, error))
+    library->refuse("whose policy '" + std::string(our_policy) + "' would not run, but that of " + own +
+                    ": give it another name");
   return names.front();
+}
+
+std::string policy_file(const std::string& name) {
+  if (name == our_policy) return file_with(reinterpret_cast<const void*>(&tessera_sched_policy));
+  if (const auto library = policy_library(); library && library->has(name)) return library->file();
+  return file_with(reinterpret_cast<const void*>(&starpu_sched_get_predefined_policies));
 }
 
 }  // namespace tessera::detail

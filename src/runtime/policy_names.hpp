@@ -15,7 +15,11 @@ constexpr const char* our_policy = "tessera";
 void require_policy(const std::string& name);
 
 /// The first policy of the library that STARPU_SCHED_LIB names.
-/// @throws ArgumentError if that library cannot be used, or lists no policy
+/// @throws ArgumentError if that library cannot be used, lists no policy, or has one with the name of Tessera's own
 std::string first_policy_of_library();
+
+/// The library that a policy is in: Tessera's, the one that STARPU_SCHED_LIB names, or StarPU.
+/// @param name  of a policy that `require_policy` accepts
+std::string policy_file(const std::string& name);
 
 }  // namespace tessera::detail

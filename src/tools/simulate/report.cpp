@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "runtime/options.hpp"
+#include "runtime/policy_names.hpp"
 #include "shared/text.hpp"
 #include "workload/columns.hpp"
 
@@ -50,6 +52,16 @@ nlohmann::ordered_json gpus_json(const Outcome& outcome) {
   return list;
 }
 
+std::string describe_policies(const Options& options) {
+  std::vector<std::string> lines;
+  for (const auto& policy : options.policies) {
+    auto name = detail::with_environment({.policy = policy}).policy;
+    if (name.empty()) name = detail::our_policy;
+    lines.push_back(fmt::format("{} from {}", name, detail::policy_file(name)));
+  }
+  return fmt::format("Policies: {}", fmt::join(lines, ", "));
+}
+
 Report::Report(const Options& options) : options_(options), json_(options.json) {}
 
 std::vector<tools::Column<Report::Row>> Report::columns() const {
@@ -73,6 +85,7 @@ std::vector<tools::Column<Report::Row>> Report::columns() const {
 
 void Report::begin() {
   note(describe_machine(options_.machine));
+  note(describe_policies(options_));
   columns_ = columns();
   note("\n" + tools::table_head(columns_));
 }
@@ -114,6 +127,7 @@ void Report::add(const Run& run, const Outcome& outcome) {
 nlohmann::ordered_json Report::json(const Row& row) const {
   auto json = to_json(row.result);
   json["platform"] = options_.machine.name;
+  json["policy_library"] = detail::policy_file(row.result.policy);
   json["gpu_memory_mib"] = options_.gpu_memory > 0 ? nlohmann::ordered_json(options_.gpu_memory) : nullptr;
   json["core_tasks"] = row.outcome.core_tasks;
   json["per_gpu"] = gpus_json(row.outcome);

@@ -16,6 +16,8 @@ namespace tessera::simulate {
 
 /// The machine, in one line.
 std::string describe_machine(const simulation::Machine& machine);
+/// The library that each policy is in, in one line.
+std::string describe_policies(const Options& options);
 /// The statistics of each GPU, of the links and of the policy, as lines of text.
 std::vector<std::string> describe_gpus(const Outcome& outcome);
 /// The traffic and the time in tasks of each GPU.

@@ -27,6 +27,8 @@ TEST(PolicyLibrary, RunsAllTasksUnderItsPolicy) {
   EXPECT_EQ(rows[1].at("policy"), "tessera");
   const auto sum = [](const std::vector<double>& busy) { return busy[0] + busy[1] + busy[2]; };
   EXPECT_NEAR(sum(per_gpu(rows[0], "busy")), sum(per_gpu(rows[1], "busy")), 1e-9 * sum(per_gpu(rows[1], "busy")));
+  EXPECT_EQ(rows[0].at("policy_library"), library("TESSERA_TEST_FIFO"));
+  EXPECT_THAT(rows[1].at("policy_library").get<std::string>(), HasSubstr("libtessera_sched"));
   // The policy tessera knows where tiles are.
   EXPECT_GT(rows[0].at("bytes_h2d"), rows[1].at("bytes_h2d"));
 }
@@ -64,6 +66,22 @@ TEST(PolicyLibrary, WhatCannotBeUsedIsRefused) {
   const auto other = library("TESSERA_TEST_COMPUTING_POLICY");
   expect_refused("--policy-library " + other, "--policy-library: '" + other,
                  "was not compiled for a StarPU that simulates");
+}
+
+TEST(PolicyLibrary, ACopyOfTheLibrarysOwnIsRefused) {
+  const Scratch folder;
+  const std::string own = row_of(problem).at("policy_library"), copy = folder.path() / "copy.so";
+  std::filesystem::copy_file(own, copy);
+  expect_refused("--policy-library " + copy, "--policy-library " + copy, "whose policy 'tessera' would not run");
+}
+
+TEST(PolicyLibrary, PlacementOfTheEnvironmentMeansTheSameCores) {
+  const auto typed = row_of(problem + "--placement scheduler --policy tessera");
+  setenv("TESSERA_PLACEMENT", "scheduler", 1);
+  const auto set = row_of(problem + "--policy tessera");
+  unsetenv("TESSERA_PLACEMENT");
+  EXPECT_EQ(set.at("cpus"), typed.at("cpus"));
+  EXPECT_EQ(set.at("median_s"), typed.at("median_s"));
 }
 
 }  // namespace

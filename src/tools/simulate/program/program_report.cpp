@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/policy_names.hpp"
 #include "shared/text.hpp"
 #include "simulate/report.hpp"
 
@@ -32,6 +33,7 @@ ProgramReport::ProgramReport(const Options& options) : options_(options), json_(
 
 void ProgramReport::begin() {
   json_.note(describe_machine(options_.machine));
+  json_.note(describe_policies(options_));
   json_.note(fmt::format("Program: {}\n\n{}", fmt::join(options_.program, " "), tools::table_head(columns_)));
 }
 
@@ -51,6 +53,7 @@ nlohmann::ordered_json ProgramReport::json(const Row& row) const {
                               {"gpus", run.gpus},
                               {"cpus", run.cpus},
                               {"policy", outcome.policy},
+                              {"policy_library", detail::policy_file(outcome.policy)},
                               {"gpu_memory_mib", options_.gpu_memory > 0 ? nlohmann::ordered_json(options_.gpu_memory)
                                                                          : nlohmann::ordered_json(nullptr)},
                               {"median_s", outcome.seconds},
