@@ -165,6 +165,20 @@ Index trtri(Layout layout, Uplo uplo, Diag diag, Index n, T* A, Index lda);
 /// @}
 
 /// @{
+/// B ← op(A)⁻¹ B, with the triangle `uplo` of A, if A has an inverse. `trsm` does not ask, and has a form on matrices.
+/// @param diag  Unit: the diagonal is ones, and not read
+/// @param A     n×n. The other triangle is not read
+/// @param B     n×nrhs
+/// @return   info: 0, or the first i, counted from 1, for which A(i, i) is exactly zero (NonUnit). B is then not
+/// changed
+/// @note     n² nrhs flops
+template <Scalar T>
+Index trtrs(Uplo uplo, Op op, Diag diag, Index n, Index nrhs, const T* A, Index lda, T* B, Index ldb);
+template <Scalar T>
+Index trtrs(Layout layout, Uplo uplo, Op op, Diag diag, Index n, Index nrhs, const T* A, Index lda, T* B, Index ldb);
+/// @}
+
+/// @{
 /// The triangle `uplo` of A ← that of Lᴴ L, where L is the triangle (Lower), or of U Uᴴ (Upper).
 /// @param A  n×n. The diagonal of a complex L or U must be real, as that of a Cholesky factor is. The other triangle is
 ///           neither read nor written. On matrices its tiles are square

@@ -333,6 +333,19 @@ tessera_status tessera_ztrtri(tessera_layout layout, tessera_uplo uplo, tessera_
 /**@}*/
 
 /**@{*/
+/** B <- op(A)^-1 B, with the triangle `uplo` of A. A is n x n, B is n x nrhs. A unit diagonal is not read.
+ *  @param info  set to 0, or to the first i for which A(i, i) is exactly zero: B is then unchanged */
+tessera_status tessera_strtrs(tessera_layout layout, tessera_uplo uplo, tessera_op op, tessera_diag diag, int64_t n,
+                              int64_t nrhs, const float* A, int64_t lda, float* B, int64_t ldb, int64_t* info);
+tessera_status tessera_dtrtrs(tessera_layout layout, tessera_uplo uplo, tessera_op op, tessera_diag diag, int64_t n,
+                              int64_t nrhs, const double* A, int64_t lda, double* B, int64_t ldb, int64_t* info);
+tessera_status tessera_ctrtrs(tessera_layout layout, tessera_uplo uplo, tessera_op op, tessera_diag diag, int64_t n,
+                              int64_t nrhs, const void* A, int64_t lda, void* B, int64_t ldb, int64_t* info);
+tessera_status tessera_ztrtrs(tessera_layout layout, tessera_uplo uplo, tessera_op op, tessera_diag diag, int64_t n,
+                              int64_t nrhs, const void* A, int64_t lda, void* B, int64_t ldb, int64_t* info);
+/**@}*/
+
+/**@{*/
 /** The triangle `uplo` of A <- that of L^H L, where L is the triangle (lower), or of U U^H (upper). A is n x n, with a
  *  real diagonal. */
 tessera_status tessera_slauum(tessera_layout layout, tessera_uplo uplo, int64_t n, float* A, int64_t lda);

@@ -13,8 +13,10 @@
 /// Each must end with a comma, or expand to nothing.
 
 /// All argument lists.
-#define LAPACK_LISTS(LIST) \
-  LIST(factor) LIST(triangle) LIST(definite_system) LIST(rectangle) LIST(inverse) LIST(factored_system) LIST(system)
+#define LAPACK_LISTS(LIST)                                                                                         \
+  LIST(factor)                                                                                                     \
+  LIST(triangle) LIST(triangular_system) LIST(definite_system) LIST(rectangle) LIST(inverse) LIST(factored_system) \
+      LIST(system)
 
 // clang-format off
 
@@ -27,6 +29,13 @@
 #define LAPACK_triangle(USE, ...)                                                       \
   USE##_OPTION(Uplo, uplo, __VA_ARGS__) USE##_OPTION(Diag, diag, __VA_ARGS__)           \
   USE##_SIZE(n, __VA_ARGS__) USE##_MATRIX(A, lda, __VA_ARGS__)
+
+/// trtrs: a triangle of A, and right-hand sides
+#define LAPACK_triangular_system(USE, ...)                                              \
+  USE##_OPTION(Uplo, uplo, __VA_ARGS__) USE##_OPTION(Op, op, __VA_ARGS__)               \
+  USE##_OPTION(Diag, diag, __VA_ARGS__)                                                 \
+  USE##_SIZE(n, __VA_ARGS__) USE##_SIZE(nrhs, __VA_ARGS__)                              \
+  USE##_MATRIX(A, lda, __VA_ARGS__) USE##_MATRIX(B, ldb, __VA_ARGS__)
 
 /// potrs, posv: a triangle of A, and right-hand sides
 #define LAPACK_definite_system(USE, ...)                                                \

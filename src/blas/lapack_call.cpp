@@ -110,6 +110,7 @@ double flops(const LapackCall& c) {
     case LapackRoutine::lauum:
     case LapackRoutine::trtri: return cube / 3;
     case LapackRoutine::potri: return 2 * cube / 3;
+    case LapackRoutine::trtrs: return solves / 2;
     case LapackRoutine::potrs:
     case LapackRoutine::getrs: return solves;
     case LapackRoutine::posv: return cube / 3 + solves;

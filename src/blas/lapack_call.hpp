@@ -37,11 +37,11 @@ struct LapackProperties {
   /// Whether A is a triangle, of which the other one is neither read nor written.
   constexpr bool has_triangle() const {
     return arguments == LapackArguments::factor || arguments == LapackArguments::triangle ||
-           arguments == LapackArguments::definite_system;
+           arguments == LapackArguments::triangular_system || arguments == LapackArguments::definite_system;
   }
   constexpr bool has_right_sides() const {
-    return arguments == LapackArguments::definite_system || arguments == LapackArguments::factored_system ||
-           arguments == LapackArguments::system;
+    return arguments == LapackArguments::triangular_system || arguments == LapackArguments::definite_system ||
+           arguments == LapackArguments::factored_system || arguments == LapackArguments::system;
   }
 };
 inline constexpr LapackProperties lapack_routines[] = {

@@ -57,6 +57,13 @@ void give(Pivoted pivoted, tessera_pivots** pivots, tessera_info** info) {
 
 // Complex arrays are void pointers, as in c_routines.cpp.
 #define DEFINE_SOLVERS(letter, T, Element)                                                                             \
+  tessera_status tessera_##letter##trtrs(tessera_layout layout, tessera_uplo uplo, tessera_op op, tessera_diag diag,   \
+                                         int64_t n, int64_t nrhs, const Element* A, int64_t lda, Element* B,           \
+                                         int64_t ldb, int64_t* info) {                                                 \
+    return solve<T>(                                                                                                   \
+        "tessera_" #letter "trtrs", info, [](auto... x) { return trtrs(x...); }, choice("layout", layout),             \
+        choice("uplo", uplo), choice("op", op), choice("diag", diag), n, nrhs, A, lda, B, ldb);                        \
+  }                                                                                                                    \
   tessera_status tessera_##letter##potrf(tessera_layout layout, tessera_uplo uplo, int64_t n, Element* A, int64_t lda, \
                                          int64_t* info) {                                                              \
     return solve<T>(                                                                                                   \

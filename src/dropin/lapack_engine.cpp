@@ -23,6 +23,7 @@ Index compute_typed(const LapackCall& c, Int* ipiv) {
   case LapackRoutine::potri: return potri(c.layout, c.uplo, c.n, A, c.lda);
   case LapackRoutine::lauum: return lauum(c.layout, c.uplo, c.n, A, c.lda), 0;
   case LapackRoutine::trtri: return trtri(c.layout, c.uplo, c.diag, c.n, A, c.lda);
+  case LapackRoutine::trtrs: return trtrs<T>(c.layout, c.uplo, c.op, c.diag, c.n, c.nrhs, A, c.lda, B, c.ldb);
   case LapackRoutine::potrs: return potrs<T>(c.layout, c.uplo, c.n, c.nrhs, A, c.lda, B, c.ldb), 0;
   case LapackRoutine::posv: return posv(c.layout, c.uplo, c.n, c.nrhs, A, c.lda, B, c.ldb);
   case LapackRoutine::getrf: return getrf(c.layout, c.m, c.n, A, c.lda, ipiv);

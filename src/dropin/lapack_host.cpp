@@ -19,7 +19,7 @@ namespace tessera::dropin {
 
 namespace {
 
-using blas::LapackRoutine;
+using blas::LapackArguments, blas::LapackRoutine;
 using blas::opposite;
 using blas::Use;
 
@@ -95,18 +95,21 @@ class Transposed {
 ///
 /// A triangle, read as column-major, is the other triangle of the transpose. Its factor, its inverse and its product
 /// with its adjoint are then the transposed ones, so that only right-hand sides are copied: conjugated, since the
-/// transpose of a Hermitian matrix is its conjugate.
+/// transpose of a Hermitian matrix is its conjugate. With the transpose itself, trtrs solves in the other op, and with
+/// conjugated right-hand sides if it is the adjoint.
 template <Scalar T, typename Compute>
 bool compute_by_rows(const LapackCall& call, Compute compute) {
   const auto& known = call.properties();
-  const bool copies_a = !known.has_triangle();
+  const bool copies_a = !known.has_triangle(), triangular = known.arguments == LapackArguments::triangular_system;
+  const bool conjugates = triangular ? call.op == Op::ConjTrans : known.has_triangle();
   const Transposed<T> A(call.A, copies_a ? call.rows() : 0, copies_a ? call.n : 0, call.lda, false);
-  const Transposed<T> B(call.B, known.has_right_sides() ? call.n : 0, call.nrhs, call.ldb, known.has_triangle());
+  const Transposed<T> B(call.B, known.has_right_sides() ? call.n : 0, call.nrhs, call.ldb, conjugates);
   if (A.data() == nullptr || B.data() == nullptr) return false;
   auto columns = call;
   columns.layout = Layout::ColMajor;
   if (copies_a) columns.A = A.data(), columns.lda = std::max<Index>(1, call.rows());
   else columns.uplo = opposite(call.uplo);
+  if (triangular) columns.op = call.op == Op::NoTrans ? Op::Trans : Op::NoTrans;
   if (known.has_right_sides()) columns.B = B.data(), columns.ldb = std::max<Index>(1, call.n);
   if (!compute(columns)) return false;
   if (copies_a && known.matrix == Use::Overwritten) A.copy_back();

@@ -34,6 +34,7 @@ struct Functions;
     static constexpr auto getrs_nopiv = tessera_##letter##getrs_nopiv; \
     static constexpr auto gesv_nopiv = tessera_##letter##gesv_nopiv;   \
     static constexpr auto trtri = tessera_##letter##trtri;             \
+    static constexpr auto trtrs = tessera_##letter##trtrs;             \
     static constexpr auto lauum = tessera_##letter##lauum;             \
     static constexpr auto potri = tessera_##letter##potri;             \
     static constexpr auto getri = tessera_##letter##getri;             \
@@ -208,6 +209,25 @@ double error_of_inverse(const std::vector<T>& X, bool lower_only) {
   return worst;
 }
 
+TYPED_TEST(CSolvers, SolveWithTheTrianglesOfAFactor) {
+  using F = Functions<TypeParam>;
+  const auto col = TESSERA_COL_MAJOR;
+  const auto low = TESSERA_LOWER;
+  Problem<TypeParam> p;
+  int64_t info = -1;
+  ASSERT_EQ(F::potrf(col, low, n, p.A.data(), n, &info), TESSERA_SUCCESS);
+  for (const auto op : {TESSERA_NO_TRANS, TESSERA_CONJ_TRANS}) {
+    info = -1;
+    ASSERT_EQ(F::trtrs(col, low, op, TESSERA_NON_UNIT, n, nrhs, p.A.data(), n, p.B.data(), n, &info), TESSERA_SUCCESS);
+    EXPECT_EQ(info, 0);
+  }
+  EXPECT_LT(p.error(), 1e-5);
+  p.A[3 + 3 * n] = 0;
+  ASSERT_EQ(F::trtrs(col, low, TESSERA_TRANS, TESSERA_NON_UNIT, n, nrhs, p.A.data(), n, p.B.data(), n, &info),
+            TESSERA_SUCCESS);
+  EXPECT_EQ(info, 4);
+}
+
 TYPED_TEST(CSolvers, InvertOnPointers) {
   using F = Functions<TypeParam>;
   const auto col = TESSERA_COL_MAJOR;
@@ -281,6 +301,8 @@ TEST(CInversesBadInput, IsRefusedByPosition) {
   EXPECT_EQ(tessera_dtrtri(col, low, unit, n, nullptr, n, &info), -5);
   EXPECT_EQ(tessera_dtrtri(col, low, unit, n, a, n - 1, &info), -6);
   EXPECT_EQ(tessera_dtrtri(col, low, unit, n, a, n, nullptr), -7);
+  EXPECT_EQ(tessera_dtrtrs(col, low, static_cast<tessera_op>(0), unit, n, 1, a, n, a, n, &info), -3);
+  EXPECT_EQ(tessera_dtrtrs(col, low, TESSERA_TRANS, unit, n, 1, a, n, a, n, nullptr), -11);
   EXPECT_EQ(tessera_dlauum(col, static_cast<tessera_uplo>(0), n, a, n), -2);
   EXPECT_EQ(tessera_dlauum(col, low, n, a, n - 1), -5);
   EXPECT_EQ(tessera_dpotri(col, low, n, a, n - 1, &info), -5);

@@ -261,8 +261,9 @@ void for_all_lapack_calls(Layout layout, Index m, Index n, Index nrhs, Body body
       for (const Diag diag : {Diag::NonUnit, Diag::Unit})
         for (const Op op : {Op::NoTrans, Op::Trans, Op::ConjTrans}) {
           if (!known.has_triangle() && uplo != Uplo::Lower) continue;
-          if (call.routine != LapackRoutine::trtri && diag != Diag::NonUnit) continue;
-          if (call.routine != LapackRoutine::getrs && op != Op::NoTrans) continue;
+          const bool solves_triangle = call.routine == LapackRoutine::trtrs;
+          if (!solves_triangle && call.routine != LapackRoutine::trtri && diag != Diag::NonUnit) continue;
+          if (!solves_triangle && call.routine != LapackRoutine::getrs && op != Op::NoTrans) continue;
           call.uplo = uplo, call.diag = diag, call.op = op;
           body(call);
         }

@@ -193,6 +193,22 @@ class Solvers(Case):
             X = tessera.solve(before, right.copy(), assume_a="pos", uplo=uplo, overwrite_b=overwrite)
             self.near(before @ X, right)
 
+    def test_triangles(self):
+        for kind, a, b, overwrite in itertools.product(KINDS, STORAGE, STORAGE, (False, True)):
+            A, right = self.system(kind, a, b)
+            for uplo, trans, diag in itertools.product("LU", "NTC", "NU"):
+                triangle = np.tril(A) if uplo == "L" else np.triu(A)
+                if diag == "U":
+                    triangle = triangle / 100  # so that the solution does not grow
+                    np.fill_diagonal(triangle, 1)
+                B = right.copy()
+                X = tessera.solve_triangular(triangle, B, uplo=uplo, trans=trans, diag=diag, overwrite_b=overwrite)
+                self.near(op(triangle, trans) @ X, right)
+                self.assertTrue(overwrite or np.array_equal(B, right))
+        A[4, 4] = 0
+        with self.assertRaisesRegex(np.linalg.LinAlgError, "element 4 of its diagonal is zero"):
+            tessera.solve_triangular(A, right)
+
     def test_lu(self):
         for kind, a, b, overwrite in itertools.product(KINDS, STORAGE, STORAGE, (False, True)):
             A, B = self.system(kind, a, b)

@@ -122,6 +122,7 @@ TEST(DeviceSystems, AreRefusedBySolves) {
   const std::vector<double> identity{1, 0, 0, 0, 1, 0, 0, 0, 1};
   auto A = identity, B = identity;
   std::vector<std::int64_t> ipiv{1, 2, 3};
+  refused([&] { trtrs(lower, Op::NoTrans, Diag::Unit, 3, 1, on_gpu(), 3, B.data(), 3); }, "trtrs", 6, "A");
   refused([&] { potrs(lower, 3, 3, on_gpu(), 3, B.data(), 3); }, "potrs", 4, "A");
   refused([&] { potrs(lower, 3, 3, A.data(), 3, on_gpu(), 3); }, "potrs", 6, "B");
   refused([&] { posv(lower, 3, 3, A.data(), 3, on_gpu(), 3); }, "posv", 6, "B");

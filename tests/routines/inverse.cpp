@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// trtri, lauum, potri and getri, on pointers and on matrices: residuals as LAPACK's testers define them, against the
-// host's LAPACK, and what goes wrong.
+// trtri, lauum, potri and getri, on pointers and on matrices, and trtrs: residuals as LAPACK's testers define them,
+// against the host's LAPACK, and what goes wrong.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -110,6 +110,48 @@ TYPED_TEST(Inverse, OfTrianglesInAllLayouts) {
           EXPECT_LE(residual_of_inverse(triangle_of(A, uplo, diag), triangle_of(X, uplo, diag)), threshold) << n;
           EXPECT_TRUE(rest_is_unchanged(given, X, uplo, diag)) << n;
         }
+}
+
+template <Scalar T>
+Dense<T> op_of(const Dense<T>& A, Op op) {
+  Dense<T> result(A.n, A.n);
+  for (Index j = 0; j < A.n; j++)
+    for (Index i = 0; i < A.n; i++)
+      result(i, j) = op == Op::NoTrans ? A(i, j) : op == Op::Trans ? A(j, i) : conjugate(A(j, i));
+  return result;
+}
+
+TYPED_TEST(Inverse, OfTrianglesSolvesInAllLayouts) {
+  using T = TypeParam;
+  constexpr Index nrhs = tile + 3;
+  for (const auto layout : layouts)
+    for (const auto uplo : triangles)
+      for (const auto op : {Op::NoTrans, Op::Trans, Op::ConjTrans})
+        for (const auto diag : diagonals)
+          for (const Index n : sizes) {
+            const auto seed = static_cast<std::uint64_t>(n);
+            const auto A = factor<T>(n, seed, layout, n % 3), given = without_rest(A, uplo, diag);
+            const auto B = random_matrix<T>(n, nrhs, seed + 1, layout, 2);
+            auto X = B;
+            ASSERT_EQ(trtrs(layout, uplo, op, diag, n, nrhs, given.data.data(), given.ld, X.data.data(), X.ld), 0);
+            EXPECT_LE(residual_of_solution(op_of(triangle_of(A, uplo, diag), op), B, X), threshold) << n;
+          }
+}
+
+TYPED_TEST(Inverse, OfASingularTriangleSolvesNothing) {
+  using T = TypeParam;
+  constexpr Index n = 3 * tile, zero = tile + 2;
+  auto A = factor<T>(n, 1);
+  A(zero, zero) = T{};
+  const auto B = random_matrix<T>(n, 2, 2);
+  auto X = B;
+  const auto solve = [&](Diag diag, Index nrhs) {
+    return trtrs(Uplo::Lower, Op::NoTrans, diag, n, nrhs, A.data.data(), A.ld, X.data.data(), X.ld);
+  };
+  EXPECT_EQ(solve(Diag::NonUnit, 2), zero + 1);
+  EXPECT_EQ(solve(Diag::NonUnit, 0), zero + 1) << "as LAPACK";
+  EXPECT_EQ(std::memcmp(X.data.data(), B.data.data(), B.data.size() * sizeof(T)), 0);
+  EXPECT_EQ(solve(Diag::Unit, 2), 0) << "a unit diagonal is not read";
 }
 
 TYPED_TEST(Inverse, ProductsWithTheAdjointInAllLayouts) {
@@ -399,6 +441,16 @@ TEST(InverseBadInput, IsRefusedOnPointers) {
   expect_refused<ArgumentError>([&] { trtri(static_cast<Layout>('x'), lower, unit_diagonal, 3, a, 3); }, "trtri", 1,
                                 "layout");
   expect_refused<ArgumentError>([&] { trtri(row, lower, unit_diagonal, 3, a, 2); }, "trtri", 6, "lda");
+  const auto plain = Op::NoTrans;
+  std::vector<double> B(9);
+  auto* b = B.data();
+  expect_refused<ArgumentError>([&] { trtrs(lower, Op{'x'}, unit_diagonal, 3, 1, a, 3, b, 3); }, "trtrs", 2, "op");
+  expect_refused<ArgumentError>([&] { trtrs(lower, plain, unit_diagonal, 3, -1, a, 3, b, 3); }, "trtrs", 5, "nrhs");
+  expect_refused<ArgumentError>([&] { trtrs(lower, plain, unit_diagonal, 3, 1, none, 3, b, 3); }, "trtrs", 6, "A");
+  expect_refused<ArgumentError>([&] { trtrs(lower, plain, unit_diagonal, 3, 1, a, 2, b, 3); }, "trtrs", 7, "lda");
+  expect_refused<ArgumentError>([&] { trtrs(lower, plain, unit_diagonal, 3, 1, a, 3, b, 2); }, "trtrs", 9, "ldb");
+  expect_refused<ArgumentError>([&] { trtrs(row, lower, plain, unit_diagonal, 3, 2, a, 3, b, 1); }, "trtrs", 10, "ldb");
+  expect_refused<ShapeError>([&] { trtrs(lower, plain, unit_diagonal, 3, 1, a, 3, a + 8, 3); }, "trtrs", 8, "B");
   expect_refused<ArgumentError>([&] { lauum(static_cast<Uplo>('x'), 3, a, 3); }, "lauum", 1, "uplo");
   expect_refused<ArgumentError>([&] { lauum(lower, -1, a, 3); }, "lauum", 2, "n");
   expect_refused<ArgumentError>([&] { lauum(lower, 3, none, 3); }, "lauum", 3, "A");

@@ -21,6 +21,7 @@ ROUTINES = {
     "her2k": ("cz", "layout uplo op n k alpha A lda B ldb real:beta C ldc"),
     "trmm": ("sdcz", "layout side uplo op diag m n alpha A lda B ldb"),
     "trsm": ("sdcz", "layout side uplo op diag m n alpha A lda B ldb"),
+    "trtrs": ("sdcz", "layout uplo op diag n nrhs A lda B ldb info"),
     "potrf": ("sdcz", "layout uplo n A lda info"),
     "potrs": ("sdcz", "layout uplo n nrhs A lda B ldb"),
     "posv": ("sdcz", "layout uplo n nrhs A lda B ldb info"),

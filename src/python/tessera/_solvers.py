@@ -162,6 +162,21 @@ def trtri(a, *, uplo="L", diag="N", overwrite_a=False):
     return x
 
 
+def solve_triangular(a, b, *, uplo="L", trans="N", diag="N", overwrite_b=False):
+    """Returns x with op(a) x = b, where only the triangle `uplo` of a is read, and with diag "U" not its diagonal, which
+    counts as 1. Raises LinAlgError if an element of the diagonal is zero."""
+    uplo, trans, diag = letters("solve_triangular", uplo=uplo, trans=trans, diag=diag)
+    a = square("solve_triangular", "a", a)
+    B = right_hand_side("solve_triangular", b, len(a))
+    kind = common_type("solve_triangular", a, B)
+    x, order = working_copy(B, kind, overwrite_b, order_of(a))
+    info = call("trtrs", LETTERS[kind.char], layout=order, uplo=uplo, op=trans, diag=diag, n=len(a), nrhs=x.shape[1],
+                A=stored(a, kind, order), B=stored(x, kind, order))
+    if info:
+        raise np.linalg.LinAlgError(f"the triangle is singular: element {info - 1} of its diagonal is zero")
+    return result(x, b)
+
+
 def lauum(a, *, uplo="L", overwrite_a=False):
     """Returns the triangle `uplo` of L^H L, where L is that triangle of a ("L"), or of U U^H ("U"); the other one is zero
     in the result. The diagonal of a must be real."""

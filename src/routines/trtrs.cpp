@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// trtrs: a system with a triangular matrix, on pointers: trsm, and the answer whether there is a solution.
+#include <tessera/lapack.hpp>
+
+#include "blas/call.hpp"
+#include "blas/shapes.hpp"
+#include "compute.hpp"
+#include "first_zero.hpp"
+#include "lapack_arguments.hpp"
+#include "plan/plans.hpp"
+#include "runtime/process_session.hpp"
+#include "runtime/session.hpp"
+
+namespace tessera {
+
+namespace detail {
+
+namespace {
+
+template <Scalar T>
+Index trtrs_on_pointers(const Layout* given, Uplo uplo, Op op, Diag diag, Index n, Index nrhs, const T* A, Index lda,
+                        T* B, Index ldb) {
+  LapackArguments check("trtrs", given);
+  check.option(uplo);
+  check.option(op);
+  check.option(diag);
+  check.size("n", n);
+  check.size("nrhs", nrhs);
+  const auto a = check.matrix("A", "lda", n, n, lda, A, nrhs > 0 || diag == Diag::NonUnit);
+  check.require_disjoint(a, check.matrix("B", "ldb", n, nrhs, ldb, B, true));
+  if (const Index zero = diag == Diag::NonUnit ? first_zero(n, A, lda) : 0; zero != 0) return zero;
+  if (n == 0 || nrhs == 0) return 0;
+  const auto session = session_to_wait("trtrs");
+  const T alpha(1);
+  const blas::ByColumns solve({.routine = blas::Routine::trsm,
+                               .type = type_letter<T>,
+                               .uplo = uplo,
+                               .op_a = op,
+                               .diag = diag,
+                               .m = n,
+                               .n = nrhs,
+                               .alpha = &alpha,
+                               .A = A,
+                               .lda = lda,
+                               .C = B,
+                               .ldc = ldb},
+                              layout_of(given));
+  const auto& call = solve.call();
+  compute_triangular<T>(session, plan_triangular<T>(session->machine(), call.side, op, true, call.m, call.n), call);
+  return 0;
+}
+
+}  // namespace
+
+}  // namespace detail
+
+template <Scalar T>
+Index trtrs(Uplo uplo, Op op, Diag diag, Index n, Index nrhs, const T* A, Index lda, T* B, Index ldb) {
+  return detail::trtrs_on_pointers(nullptr, uplo, op, diag, n, nrhs, A, lda, B, ldb);
+}
+template <Scalar T>
+Index trtrs(Layout layout, Uplo uplo, Op op, Diag diag, Index n, Index nrhs, const T* A, Index lda, T* B, Index ldb) {
+  return detail::trtrs_on_pointers(&layout, uplo, op, diag, n, nrhs, A, lda, B, ldb);
+}
+
+#define INSTANTIATE_TRTRS(letter, T, ...)                                            \
+  template Index trtrs<T>(Uplo, Op, Diag, Index, Index, const T*, Index, T*, Index); \
+  template Index trtrs<T>(Layout, Uplo, Op, Diag, Index, Index, const T*, Index, T*, Index);
+FOR_SDCZ(INSTANTIATE_TRTRS, )
+
+}  // namespace tessera
