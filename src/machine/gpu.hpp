@@ -91,6 +91,10 @@ double product_seconds(char type, const std::vector<int>& devices, int n, double
 /// @throws RuntimeError if the device has not enough free memory
 double kernel_seconds(char type, int device, int n);
 
+/// Seconds of Cholesky factorizations by cuSOLVER on an idle device, measured in the same way.
+/// @throws RuntimeError if the device has not enough free memory, or cuSOLVER fails
+std::vector<double> potrf_seconds(char type, int device, const std::vector<int>& orders);
+
 /// The rate of a device's own memory: what a copy within it reads and writes [bytes/s].
 /// @throws RuntimeError if the device has no room for two blocks of that many bytes
 double memory_rate(int device, std::size_t bytes);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "codelets/device_solver.hpp"
 #include "gpu.hpp"
 #include "measured_product_cuda.hpp"
 
@@ -125,23 +126,66 @@ double product_seconds(const std::vector<int>& devices, int n, double seconds) {
   return run(std::max(1, static_cast<int>(seconds / run(1))));
 }
 
-template <Scalar T>
-double kernel_seconds(int device, int n) {
-  const KeepCurrentDevice keep;
-  Product<T> product(device, n);
+/// Seconds on the device of what `start` begins on a stream of the current device: the best of a few.
+template <typename Start>
+double best_seconds(cudaStream_t stream, Start start) {
   const auto begin = create_event(), end = create_event();
   constexpr int repeats = 5;
   float best = std::numeric_limits<float>::infinity();  // [ms]
   for (int r = 0; r < repeats; r++) {                   // the first run only warms up
-    require(cudaEventRecord(begin.get(), nullptr), "cudaEventRecord");
-    product.start();
-    require(cudaEventRecord(end.get(), nullptr), "cudaEventRecord");
-    product.wait();
+    require(cudaEventRecord(begin.get(), stream), "cudaEventRecord");
+    start();
+    require(cudaEventRecord(end.get(), stream), "cudaEventRecord");
+    require(cudaStreamSynchronize(stream), "a measurement");
     float milliseconds = 0;
     require(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()), "cudaEventElapsedTime");
     best = std::min(best, milliseconds);
   }
   return 1e-3 * static_cast<double>(best);
+}
+
+template <Scalar T>
+double kernel_seconds(int device, int n) {
+  const KeepCurrentDevice keep;
+  Product<T> product(device, n);
+  return best_seconds(nullptr, [&] { product.start(); });
+}
+
+struct DestroySolver {
+  void operator()(cusolverDnHandle_t handle) const { cusolverDnDestroy(handle); }
+};
+
+void require_factorized(cusolverStatus_t status) {
+  if (status != CUSOLVER_STATUS_SUCCESS) throw RuntimeError("cuSOLVER: a measured factorization failed");
+}
+
+/// Of identities, which are their own factors: a factorization can be repeated.
+template <Scalar T>
+std::vector<double> potrf_seconds(int device, const std::vector<int>& orders) {
+  const KeepCurrentDevice keep;
+  require(cudaSetDevice(device), "cudaSetDevice");
+  cusolverDnHandle_t handle = nullptr;
+  require_factorized(cusolverDnCreate(&handle));
+  const std::unique_ptr<std::remove_pointer_t<cusolverDnHandle_t>, DestroySolver> solver(handle);
+  const auto info = allocate(device, sizeof(int));
+  std::vector<double> seconds;
+  for (const int n : orders) {
+    const auto order = static_cast<std::size_t>(n), bytes = order * order * sizeof(T);
+    const auto memory = allocate(device, bytes);
+    auto* const A = static_cast<T*>(memory.get());
+    const std::vector<T> ones(order, T(1));
+    require(cudaMemset(A, 0, bytes), "a measured matrix");
+    require(cudaMemcpy2D(A, (order + 1) * sizeof(T), ones.data(), sizeof(T), sizeof(T), order, cudaMemcpyHostToDevice),
+            "a measured matrix");
+    int elements = 0;
+    require_factorized(device::potrf_workspace<T>(handle, Uplo::Lower, n, A, n, &elements));
+    const auto workspace = allocate(device, static_cast<std::size_t>(std::max(elements, 1)) * sizeof(T));
+    seconds.push_back(best_seconds(nullptr, [&] {
+      require_factorized(device::potrf<T>(handle, Uplo::Lower, n, A, n, static_cast<T*>(workspace.get()), elements,
+                                          static_cast<int*>(info.get())));
+    }));
+  }
+  return seconds;
 }
 
 }  // namespace
@@ -150,18 +194,14 @@ double memory_rate(int device, std::size_t bytes) {
   const KeepCurrentDevice keep;
   const auto from = allocate(device, bytes), to = allocate(device, bytes);
   const auto stream = create_stream(device);
-  const auto begin = create_event(), end = create_event();
-  float best = std::numeric_limits<float>::infinity();  // [ms]
-  for (int r = 0; r < 5; r++) {                         // the first run only warms up
-    require(cudaEventRecord(begin.get(), stream.get()), "cudaEventRecord");
-    require(cudaMemcpyAsync(to.get(), from.get(), bytes, cudaMemcpyDeviceToDevice, stream.get()), "a measured copy");
-    require(cudaEventRecord(end.get(), stream.get()), "cudaEventRecord");
-    require(cudaStreamSynchronize(stream.get()), "a measured copy");
-    float milliseconds = 0;
-    require(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()), "cudaEventElapsedTime");
-    best = std::min(best, milliseconds);
-  }
-  return 2 * static_cast<double>(bytes) / (1e-3 * static_cast<double>(best));
+  return 2 * static_cast<double>(bytes) / best_seconds(stream.get(), [&] {
+           require(cudaMemcpyAsync(to.get(), from.get(), bytes, cudaMemcpyDeviceToDevice, stream.get()),
+                   "a measured copy");
+         });
+}
+
+std::vector<double> potrf_seconds(char type, int device, const std::vector<int>& orders) {
+  return with_type(type, [&](auto zero) { return potrf_seconds<decltype(zero)>(device, orders); });
 }
 
 double product_seconds(char type, const std::vector<int>& devices, int n, double seconds) {

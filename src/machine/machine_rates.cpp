@@ -82,6 +82,15 @@ CostCurve measure_gpu(int device, double (*kernel_seconds)(char type, int device
   return CostCurve(std::move(points));
 }
 
+template <Scalar T>
+CostCurve measure_potrf(int device) {
+  const std::vector<int> orders(gpu_sizes.begin(), gpu_sizes.end());
+  const auto seconds = gpu::potrf_seconds(type_letter<T>, device, orders);
+  std::vector<CostCurve::Point> points;
+  for (std::size_t i = 0; i < orders.size(); i++) points.push_back({product_flops<T>(orders[i]) / 6, seconds[i]});
+  return CostCurve(std::move(points));
+}
+
 CostCurve measure_columns(int device) {
   const std::vector<std::size_t> bytes{std::size_t{1} << 12, std::size_t{1} << 14, std::size_t{1} << 15,
                                        std::size_t{1} << 16};
@@ -152,6 +161,7 @@ std::mutex measuring;
 /// What has been measured of one GPU in this process.
 struct Measured {
   std::map<char, CostCurve> curves;  ///< of products, by type
+  std::map<char, CostCurve> potrf;   ///< of CUDA
   CostCurve memory;                  ///< what copies within a GPU of CUDA read and write
   CostCurve column;                  ///< of CUDA; columns for OpenCL devices are taken to be as fast as the link
   double link = 0;                   ///< host to GPU [bytes/s]; 0: not needed so far, since StarPU knows it
@@ -173,10 +183,16 @@ void measure_cuda(const Machine& machine) {
     return gpu.curve(std::string(1, type_letter<T>),
                      [](int device) { return measure_gpu<T>(device, gpu::kernel_seconds); });
   };
-  known.curves = {{'s', products(float{})},
-                  {'d', products(double{})},
-                  {'c', products(std::complex<float>{})},
-                  {'z', products(std::complex<double>{})}};
+  const auto of_each_type = [](const auto& measure) -> std::map<char, CostCurve> {
+    return {{'s', measure(float{})},
+            {'d', measure(double{})},
+            {'c', measure(std::complex<float>{})},
+            {'z', measure(std::complex<double>{})}};
+  };
+  known.potrf = of_each_type([&]<Scalar T>(T) {
+    return gpu.curve(std::string("potrf ") + type_letter<T>, [](int device) { return measure_potrf<T>(device); });
+  });
+  known.curves = of_each_type(products);
 }
 
 /// Complex types are taken to have the rates of real ones: compiling kernels to measure them may take seconds.
@@ -211,6 +227,7 @@ void publish(const Machine& machine, double link) {
   rates.gpu = machine.has_cuda() ? measured(machine, false).curves[type_letter<T>] : rates.opencl;
   rates.others = mean_rate(rates, machine.cuda_gpus, machine.gpu_count() - machine.cuda_gpus);
   rates.column = machine.has_cuda() ? measured(machine, false).column : CostCurve();
+  rates.potrf = machine.has_cuda() ? measured(machine, false).potrf[type_letter<T>] : CostCurve();
   rates.memory = machine.has_cuda() ? measured(machine, false).memory.best_rate() : 0;
   rates.link = link;
   published(type_letter<T>) = &rates;

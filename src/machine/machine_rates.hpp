@@ -14,6 +14,7 @@ struct Machine;
 struct MachineRates {
   CostCurve cpu;      ///< one core
   CostCurve gpu;      ///< one GPU, of CUDA if there is one; empty if there is none
+  CostCurve potrf;    ///< the same GPU of CUDA, factorizing a tile on the diagonal; empty if there is none
   CostCurve opencl;   ///< one OpenCL device; empty if there is none
   double others = 1;  ///< the mean rate of all GPUs, relative to `gpu`; 0: not known, since they differ
   double link = 0;    ///< host to one GPU [bytes/s]

@@ -31,7 +31,7 @@ CostCurve curve_of(Flops flops, Seconds seconds) {
 }
 
 /// Operations on triangles consist of products with blocks of the diagonal and below them, and wait for each block.
-std::map<std::string, CostCurve> kernels_of(const CostCurve& gemm, double multiply_add) {
+std::map<std::string, CostCurve> kernels_of(const CostCurve& gemm, const CostCurve& potrf, double multiply_add) {
   constexpr double block = codelets::diagonal_block;
   const auto product = [&](double m, double n, double k) { return gemm.seconds(multiply_add * m * n * k); };
   const auto by_blocks = [&](double order) {
@@ -43,9 +43,8 @@ std::map<std::string, CostCurve> kernels_of(const CostCurve& gemm, double multip
   const auto cube = [&](double part) {
     return [=](double order) { return part * multiply_add * order * order * order; };
   };
-  std::map<std::string, CostCurve> kernels{{"gemm", gemm}};
+  std::map<std::string, CostCurve> kernels{{"gemm", gemm}, {"potrf", potrf}};
   kernels["trsm"] = kernels["trmm"] = curve_of(cube(0.5), by_blocks);
-  kernels["potrf"] = curve_of(cube(1.0 / 6), [](double order) { return unmeasured.potrf_row * order; });
   kernels["getrf_nopiv"] = curve_of(cube(1.0 / 3), [](double order) { return unmeasured.getrf_nopiv_row * order; });
   kernels["diagonal_blocks"] =
       curve_of([&](double order) { return multiply_add * order * block * block; },
@@ -67,7 +66,7 @@ Machine measured(const detail::Machine& machine) {
   model.element_size = sizeof(T), model.flops_per_multiply_add = flops_per_multiply_add<T>;
   model.runtime = unmeasured.runtime;
   Gpu gpu;
-  gpu.kernels = kernels_of(rates.gpu, model.flops_per_multiply_add);
+  gpu.kernels = kernels_of(rates.gpu, rates.potrf, model.flops_per_multiply_add);
   gpu.overhead = unmeasured.task_overhead, gpu.memory_rate = rates.memory;
   const double shortest = unmeasured.shortest_column;
   const CostCurve idle({{1, shortest}, {shortest * rates.link, shortest}});

@@ -16,8 +16,8 @@ struct RuntimeCosts {
 
 /// What is not measured of a real machine yet. It was seen on H100 and H200.
 struct Unmeasured {
-  double potrf_row = 0.45e-6, getrf_nopiv_row = 0.8e-6;  ///< seconds for each row: the rows wait for each other
-  double diagonal_blocks = 0.15e-3;                      ///< the blocks are inverted at once, as long as one takes [s]
+  double getrf_nopiv_row = 0.8e-6;   ///< seconds for each row: the rows wait for each other
+  double diagonal_blocks = 0.15e-3;  ///< the blocks are inverted at once, as long as one takes [s]
   double task_overhead = 12e-6;      ///< from a kernel to the next, while StarPU releases what waits for the first [s]
   double shortest_column = 0.12e-6;  ///< in a copy engine, however short the column [s]
   double own_link = 1.2;             ///< peers that are faster than the host by this factor have a link of their own
