@@ -221,6 +221,8 @@ LapackOperands<T> legal_operands(const LapackCall& call, std::uint64_t seed, Ind
     for (Index i = 0; i < std::min(m, j + 1); i++)
       if (definite && i == j) A(i, j) = T(static_cast<Real<T>>(2 * n));
       else if (definite) A(j, i) = conjugate(A(i, j));
+  // Well-conditioned, so that solutions can be compared, and with rows to exchange.
+  for (Index j = 0; !definite && j < std::min(m, n); j++) A((j + 1) % m, j) += T(static_cast<Real<T>>(n));
   LapackOperands<T> result{A, random_matrix<T>(n, known.has_right_sides() ? call.nrhs : 0, seed + 1), {}};
   result.pivots.assign(static_cast<std::size_t>(std::min(m, n)), 0);
   const auto factorize = [&](LapackRoutine routine) {
