@@ -12,13 +12,12 @@
 ///   USE_WORK(...)                 work and lwork, which the high-level functions of LAPACKE do not have
 /// Each must end with a comma, or expand to nothing.
 
-/// All argument lists.
-#define LAPACK_LISTS(LIST)                                                                                         \
-  LIST(factor)                                                                                                     \
-  LIST(triangle) LIST(triangular_system) LIST(definite_system) LIST(rectangle) LIST(inverse) LIST(factored_system) \
-      LIST(system)
-
 // clang-format off
+
+/// All argument lists.
+#define LAPACK_LISTS(LIST)                                                              \
+  LIST(factor) LIST(triangle) LIST(triangular_system) LIST(definite_system)             \
+  LIST(rectangle) LIST(inverse) LIST(factored_system) LIST(system)
 
 /// potrf, potri, lauum: a triangle of A
 #define LAPACK_factor(USE, ...)                                                         \

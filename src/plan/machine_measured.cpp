@@ -36,8 +36,8 @@ std::map<std::string, CostCurve> kernels_of(const CostCurve& gemm, const CostCur
   const auto product = [&](double m, double n, double k) { return gemm.seconds(multiply_add * m * n * k); };
   const auto by_blocks = [&](double order) {
     double seconds = 0;
-    for (double first = 0; first < order; first += block)
-      seconds += product(block, order, block) + product(std::max(block, order - first - block), order, block);
+    for (int i = 0; i * block < order; i++)
+      seconds += product(block, order, block) + product(std::max(block, order - (i + 1) * block), order, block);
     return seconds;
   };
   const auto cube = [&](double part) {

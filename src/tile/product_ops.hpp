@@ -13,9 +13,9 @@ namespace tessera::tile {
 /// compute the part of C that `C.part` names. With β = 0, C is not read.
 ///
 /// An operation on the adjoint of a stored tile becomes the operation on the stored tile that has the same effect.
-/// @tparam Sink  a Submitter, a Loader or plan::Rehearse. It has submit(codelet, accesses, args, owner, wanted_next), step(k),
-/// runs(tile),
-///               and Temporary tiles: temporary(tile, m, n, element size) and partial_sum(tile, element size)
+/// @tparam Sink  a Submitter, a Loader or plan::Rehearse. It has submit(codelet, accesses, args, owner, wanted_next),
+///               step(k), runs(tile), and Temporary tiles: temporary(tile, m, n, element size) and partial_sum(tile,
+///               element size)
 template <Scalar T, typename Sink>
 class ProductOps {
  public:

@@ -83,9 +83,7 @@ class Exit : public ::testing::TestWithParam<const Scenario*> {};
 INSTANTIATE_TEST_SUITE_P(, Exit, ::testing::Values(&returning, &exiting, &another, &at_once, &quick),
                          [](const auto& its) { return its.param->short_name(); });
 
-TEST_P(Exit, WhileAThreadComputes) {
-  EXPECT_TRUE(has_ended_silently(run_with_fake(held, *GetParam(), tiles), 7));
-}
+TEST_P(Exit, WhileAThreadComputes) { EXPECT_TRUE(has_ended_silently(run_with_fake(held, *GetParam(), tiles), 7)); }
 
 TEST(ExitLog, HasTheCallsThatWereWaitedFor) {
   const auto ended = run_with_fake(held, returning, tiles);
