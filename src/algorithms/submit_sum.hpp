@@ -27,10 +27,12 @@ template <Scalar T, typename Term>
 void submit_sum(const detail::Session& session, const detail::Plan& plan, const Matrix<T>& C, detail::Region region,
                 T beta, bool real_diagonal, const Term& add) {
   const auto& share = detail::MatrixAccess::grid(C).share();
-  const Sum<T> sum(session.machine(), plan, {session, plan.grid, C, region}, {share.p, share.q}, beta, real_diagonal);
+  const bool panels = plan.panels.exist(),
+             loads = session.machine().has_owners() && (panels || is_small(session, plan, C));
+  const Sum<T> sum(session.machine(), plan, {session, plan.grid, C, region}, {share.p, share.q}, beta, real_diagonal,
+                   loads);
   const auto algorithm = [&](auto& to) { accumulate(to, sum, add); };
-  const bool panels = plan.panels.exist();
-  if (session.machine().has_owners() && (panels || is_small(session, plan, C)))
+  if (loads)
     load<T>(session, algorithm, panels ? sinks::LoadOn::FirstUser : sinks::LoadOn::LeastLoaded,
             (panels ? plan.panels.ahead : 2) * plan.grid.size());
   sinks::Submitter submitter(session, C);

@@ -28,17 +28,20 @@ class Sum {
   /// @param plan       for the tiles of C
   /// @param processes  the grid of processes that share C
   /// @param real_diagonal  of C, whatever the imaginary parts of its diagonal are; only for a triangle
+  /// @param keeps_order    whether the order is found now, since it is read more than once
   Sum(const detail::Machine& machine, const detail::Plan& plan, tile::ResultView<T, Stored> C,
-      detail::OwnerGrid processes, T beta, bool real_diagonal)
+      detail::OwnerGrid processes, T beta, bool real_diagonal, bool keeps_order)
       : C_(std::move(C)), terms_(plan.terms), sums_(plan.sums), panels_(plan.panels.exist()), block_(plan.block),
         task_(plan.task()), beta_(beta == T{} ? T{} : beta), real_diagonal_(real_diagonal) {
     block_.rows *= processes.p, block_.columns *= processes.q;  // those of a plan are of one process
     if (panels_) order_ = panel_order(C_.mt(), C_.nt(), terms_, plan.panels, C_.owners());
-    if (plan.for_cores == 0 || processes.size() > 1) return;
-    std::vector<Step> all;
-    for_each_step([&](const Step& step) { all.push_back(step); });
-    cores_ = CoreTiles(all, C_.mt(), plan.for_cores, machine);
-    order_ = std::move(all);
+    const bool has_cores = plan.for_cores > 0 && processes.size() == 1;
+    if (order_.empty() && (keeps_order || has_cores)) {
+      std::vector<Step> all;
+      for_each_step([&](const Step& step) { all.push_back(step); });
+      order_ = std::move(all);
+    }
+    if (has_cores) cores_ = CoreTiles(order_, C_.mt(), plan.for_cores, machine);
   }
 
   Index mt() const noexcept { return C_.mt(); }

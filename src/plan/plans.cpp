@@ -56,17 +56,17 @@ std::optional<ChosenTiles> rehearsed_triangular(const MachineModel& model, const
   const auto panels = in_panels ? triangular_panels(model, inverse, order, free) : std::vector<plan::Candidate>{};
   const auto best = plan::choose_triangular<T>(machine, side, inverse, order, free, panels);
   if (!best) return std::nullopt;
-  auto tiles = as_tiles(*best);
-  if (best->candidate.panels.exist()) {
-    tiles.m = order;
-    tiles.reason = "shortest predicted time: panels " + std::to_string(tiles.n) + " wide, the triangle in panels of " +
-                   std::to_string(tiles.k) + " columns";
-    if (model.sharing_cores == 0) return tiles;
-  }
-  const auto shared =
-      share_columns_with_cores(model, tiles.panels.exist() ? *in_tiles(free) : tiles, order, free, in_tiles);
-  const bool faster = least_advantage_in_columns(model.gpus).is_reached(shared.seconds, tiles.seconds);
-  return tiles.panels.exist() && !faster ? tiles : shared;
+  const auto tiles = as_tiles(*best);
+  if (!tiles.panels.exist()) return share_columns_with_cores(model, tiles, order, free, in_tiles);
+  auto panelled = tiles;
+  panelled.m = order;
+  panelled.reason = "shortest predicted time: panels " + std::to_string(tiles.n) + " wide, the triangle in panels of " +
+                    std::to_string(tiles.k) + " columns";
+  const auto alone = model.sharing_cores > 0 ? in_tiles(free) : std::nullopt;
+  if (!alone) return panelled;
+  auto shared = share_columns_with_cores(model, *alone, order, free, in_tiles);
+  const bool faster = least_advantage_in_columns(model.gpus).is_reached(shared.seconds, panelled.seconds);
+  return faster ? shared : panelled;
 }
 
 /// The same for a triangle on either side of an m×n matrix.
