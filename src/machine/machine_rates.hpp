@@ -24,7 +24,7 @@ struct MachineRates {
 };
 
 /// Measures the first GPU of each kind for all types, unless the rates are known from an earlier session of this
-/// process or from Tessera's cache. Takes about half a second.
+/// process or from Tessera's cache. Takes about half a second, and as long as cuSOLVER needs to start.
 /// @pre  no task of Tessera runs on the GPU
 /// @throws RuntimeError if the GPU has not enough free memory for the measurement
 void measure_gpu_rates(const Machine& machine);

@@ -302,7 +302,7 @@ Forecast Rehearsal::run(double limit) {
   reserve_all();
   while (next_event())
     if (now_ > limit) return {};
-  if (finished_ != graph_.operations.size()) return {};
+  if (finished_ != graph_.operations.size()) return {};  // the model is stuck: the candidate is not considered
   double last = 0;
   for (const auto& state : state_) {
     last = std::max({last, state.busy_until, state.out});
