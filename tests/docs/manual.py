@@ -48,7 +48,7 @@ class Manual(unittest.TestCase):
                 listed = re.findall(r"^ +(-.*)", text, re.MULTILINE)
                 self.assertLessEqual(names, {name for line in listed for name in re.findall(r"-[-\w]+", line)})
                 self.assertIn(printed(program, "--help").splitlines()[0].split()[1], text)
-                self.assertRegex(text, r"\n +3 +the machine or StarPU could not do it")
+                self.assertRegex(text, r"\n +3 +the machine or StarPU failed")
                 self.assertEqual(set(completed(program, "-")), names)
 
     def test_values_are_completed(self):
