@@ -40,7 +40,7 @@ if named=$(grep -rlaF "${patterns[@]}" "$prefix"); then fail "these name folders
 # --- programs
 mkdir "$scratch/user"
 cp "$source"/tests/consumer/{CMakeLists.txt,main.cpp,plain.c} \
-  "$source"/examples/{03_own_tasks.cpp,10_fortran.f90,11_python.py} "$scratch/user"
+  "$source"/examples/{03_own_tasks.cpp,10_fortran.f90,11_python.py,16_tiles.c} "$scratch/user"
 stranger=()
 if [[ $(id -u) == 0 ]]; then
   stranger=(setpriv --reuid=65534 --regid=65534 --clear-groups)
@@ -83,9 +83,22 @@ as_stranger "cmake --build" "$cmake" --build build
 for program in consumer own_tasks plain; do as_stranger "$program by find_package" "build/$program"; done
 folder=$(dirname "$(find "$prefix" -name tessera.pc)")
 # shellcheck disable=SC2016  # the inner shell expands it
-by_pkg_config='$CXX -std=c++20 main.cpp -o main $(pkg-config --cflags --libs tessera) && ./main &&
-  $CXX -std=c++20 -Wall -Wextra -Wpedantic -Werror 03_own_tasks.cpp -o own_tasks $(pkg-config --cflags --libs tessera tessera-starpu) && ./own_tasks'
+by_pkg_config='warnings="-Wall -Wextra -Wpedantic -Werror" both=$(pkg-config --cflags --libs tessera tessera-starpu)
+  $CXX -std=c++20 main.cpp -o main $(pkg-config --cflags --libs tessera) && ./main
+  cc $warnings 16_tiles.c -o tiles $(pkg-config --cflags --libs tessera) -lm && ./tiles
+  echo "#include <starpu.h>" | cc $warnings -x c -fsyntax-only - $(pkg-config --cflags tessera-starpu)
+  $CXX -std=c++20 $warnings 03_own_tasks.cpp -o own_tasks $both && ./own_tasks
+  if $CXX -std=c++17 -fsyntax-only main.cpp $both 2>messages; then false; fi
+  grep "needs C++20: compile with -std=c++20" messages'
 as_stranger "pkg-config" env PKG_CONFIG_PATH="$folder" bash -ec "$by_pkg_config"
+config=$(find "$prefix" -name starpu_config.h)
+if [[ -n $config ]] && grep -q "define STARPU_USE_CUDA 1" "$config"; then  # where CUDA has no headers
+  printf '%s\n' "#include <starpu.h>" "starpu_codelet codelet;" >"$scratch/user/codelet.cpp"
+  here=("$cxx" -fsyntax-only -I "${config%/*}" codelet.cpp)
+  text=$(cd "$scratch/user" && "${here[@]}" 2>&1) && fail "CUDA's headers are in a folder of the compiler"
+  [[ $text == *"cuda.h is not found: name the folder"* ]] || fail "not a word about the missing cuda.h: $text"
+  as_stranger "a codelet without CUDA's headers" "${here[@]}" -D TESSERA_WITHOUT_CUDA_HEADERS
+fi
 
 # --- programs for many processes
 if [[ -e $folder/tessera-mpi.pc ]] && command -v mpirun >/dev/null; then
