@@ -108,7 +108,7 @@ Plan plan_of(const Machine& machine, const Matrix<T>& C, Region region, const Ma
 template <Scalar T>
 void name_operand(const Matrix<T>& A, char letter) {
   auto& grid = MatrixAccess::grid(A);
-  grid.call(letter);
+  grid.set_letter(letter);
   if (auto* const dump = sinks::Dump::active()) dump->name(grid);
 }
 

@@ -4,8 +4,10 @@
 #include <starpu.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include <tessera/sched.h>
@@ -34,6 +36,23 @@ starpu_data_interface_ops* interface_of(const TileGrid::Memory& memory, std::siz
   const bool pinned = gpu::is_pinned(memory.first) && gpu::is_pinned(last);
   return pinned ? tile_interface::pinned() : tile_interface::pageable(column);
 }
+
+/// The letters of the program's matrices that exist: bit 0 is 'A'.
+std::atomic<std::uint32_t> letters_in_use = 0;
+
+constexpr std::uint32_t bit_of(char letter) { return std::uint32_t{1} << (letter - 'A'); }
+
+/// The first unused letter from `first` on; empty if there is none.
+std::optional<char> take_letter(char first) noexcept {
+  auto used = letters_in_use.load();
+  for (char letter = first; letter <= 'Z';) {
+    if ((used & bit_of(letter)) != 0) letter++;
+    else if (letters_in_use.compare_exchange_weak(used, used | bit_of(letter))) return letter;
+  }
+  return {};
+}
+
+void return_letter(char letter) noexcept { letters_in_use &= ~bit_of(letter); }
 
 bool is_valid(starpu_data_handle_t tile, unsigned node) {
   int valid = 0;
@@ -173,6 +192,7 @@ TileGrid::TileGrid(std::shared_ptr<Session> session, void* data, Index ld, std::
 }
 
 TileGrid::~TileGrid() {
+  if (has_own_letter_) return_letter(letter_);
   if (handles_.empty() || in_forked_child()) return;
   if (share_.is_distributed()) share_.processes->matrix_ends();
   require_can_wait("Matrix::~Matrix");          // prints the reason and ends the program
@@ -186,9 +206,16 @@ TileGrid::~TileGrid() {
     }
 }
 
-void TileGrid::call(char letter) noexcept {
+void TileGrid::set_letter(char operand) noexcept {
+  if (letter_ != 0) return;
+  const auto own = of_program_ ? take_letter(operand) : std::nullopt;
+  const char letter = own.value_or(operand);
   char unnamed = 0;
-  if (!letter_.compare_exchange_strong(unnamed, letter)) return;
+  if (!letter_.compare_exchange_strong(unnamed, letter)) {  // another thread was first
+    if (own) return_letter(*own);
+    return;
+  }
+  has_own_letter_ = own.has_value();
   const char name[] = {letter, '\0'};
   for (auto* handle : handles_) starpu_data_set_name(handle, name);  // stored in the trace, if one is recorded
 }

@@ -57,6 +57,8 @@ class TileGrid {
   /// True if only one call uses the tiles. They then need no ordering with other calls.
   bool is_private() const noexcept { return private_; }
   void make_private() noexcept { private_ = true; }
+  /// Declares that the program made the matrix, and may use it in several calls.
+  void set_of_program() noexcept { of_program_ = true; }
   /// Declares that only one triangle of the matrix is used. Copies from and to the host then leave the rest of the
   /// tiles on the diagonal alone.
   /// @pre  only one call uses the tiles, and it has not submitted a task
@@ -64,8 +66,10 @@ class TileGrid {
   /// Whether copies leave the part of a tile alone that is outside the triangle: `use_only` was called.
   bool copies_only_a_triangle() const noexcept { return only_a_triangle_; }
 
-  /// Sets the letter that names the tiles in traces: that of the operand. Only the first call has an effect.
-  void call(char letter) noexcept;
+  /// Sets the letter that names the tiles in traces. Only the first call has an effect. A matrix of the program gets a
+  /// later letter of the alphabet if another one has this letter already.
+  /// @param operand  'A', 'B' or 'C': what the matrix is in the routine
+  void set_letter(char operand) noexcept;
   char letter() const noexcept { return letter_; }
 
   /// Starts writing back the tiles [i0, i1) × [j0, j1), each as soon as the tasks submitted so far have finished with
@@ -102,8 +106,9 @@ class TileGrid {
   Index ld_, mt_, nt_;
   std::size_t element_size_;
   bool read_only_;
-  bool private_ = false, only_a_triangle_ = false;
+  bool private_ = false, only_a_triangle_ = false, of_program_ = false;
   std::atomic<char> letter_ = 0;
+  std::atomic<bool> has_own_letter_ = false;
   Share share_;
 };
 

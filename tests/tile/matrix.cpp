@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
 #include <optional>
 
 #include <tessera/tessera.h>
@@ -15,11 +16,32 @@
 
 #include "common/failure.hpp"
 #include "support/tiled.hpp"
+#include "tile/tile_grid.hpp"
 
 namespace tessera::test::matrix_cpp {
 namespace {
 
 constexpr Index mb = 5, nb = 3, m = 3 * mb + 2, n = 4 * nb + 1;  // 4×5 tiles, ragged in both directions
+
+/// Traces name tiles by letters. Two results of a program are not both "C".
+TEST(MatrixLetters, DifferWhileMatricesExist) {
+  const Runtime runtime;
+  const HostMatrix<double> a(4, 4), b(4, 4);
+  HostMatrix<double> c(4, 4), d(4, 4), e(4, 4);
+  const auto letter = [](const Matrix<double>& X) { return detail::MatrixAccess::grid(X).letter(); };
+  const auto A = tiled(a, {4, 4}), B = tiled(b, {4, 4}), C = tiled(c, {4, 4});
+  {
+    const auto D = tiled(d, {4, 4});
+    gemm(Op::NoTrans, Op::NoTrans, 1.0, A, B, 0.0, C);
+    gemm(Op::NoTrans, Op::Trans, 1.0, C, A, 0.0, D);
+    D.wait();
+    EXPECT_EQ((std::array{letter(A), letter(B), letter(C), letter(D)}), (std::array{'A', 'B', 'C', 'D'}));
+  }
+  const auto E = tiled(e, {4, 4});
+  gemm(Op::NoTrans, Op::NoTrans, 1.0, A, B, 0.0, E);
+  E.wait();
+  EXPECT_EQ(letter(E), 'D');  // which no matrix has any more
+}
 
 template <Scalar T>
 class MatrixTiles : public ::testing::Test {};

@@ -38,20 +38,14 @@ std::uint32_t operand_colour(char operand) {
 std::vector<Row> worker_rows(const Explained& explained) {
   const auto& run = explained.run;
   const auto& analysis = explained.analysis;
-  constexpr std::size_t many = 5;
   std::vector<std::vector<int>> tasks(run.workers.size());
   for (std::size_t i = 0; i < run.tasks.size(); ++i)
     if (const int worker = run.tasks[i].worker; worker >= 0 && worker < static_cast<int>(tasks.size()))
       tasks[static_cast<std::size_t>(worker)].push_back(static_cast<int>(i));
-  const bool idle_share = static_cast<std::size_t>(std::ranges::count_if(tasks, &std::vector<int>::empty)) >= many;
 
   std::vector<Row> result;
-  Row idle;
   for (std::size_t w = 0; w < tasks.size(); ++w) {
-    if (idle_share && tasks[w].empty()) {
-      idle.workers.push_back(static_cast<int>(w));
-      continue;
-    }
+    if (tasks[w].empty() && run.workers[w].kind != Kind::Gpu) continue;  // the summary counts them
     auto& row = result.emplace_back();
     row.name = run.workers[w].name;
     row.workers = {static_cast<int>(w)};
@@ -70,12 +64,6 @@ std::vector<Row> worker_rows(const Explained& explained) {
   for (auto& row : result)
     row.height =
         run.workers[static_cast<std::size_t>(row.workers[0])].kind == Kind::Gpu ? 13 : height(result.size(), 11, 170);
-  if (!idle.workers.empty()) {
-    idle.name = fmt::format("{} idle workers", idle.workers.size());
-    idle.share = 0;
-    idle.height = 8;
-    result.push_back(std::move(idle));
-  }
   return result;
 }
 

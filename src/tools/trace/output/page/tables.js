@@ -38,7 +38,7 @@ function sumOfWorkers(run, kind, seconds) {
 
 function workersTable(run) {
   const seconds = secondsByRoutine(run), unit = secondsUnit(run.span);
-  const rows = gpusFirst(run).map(i => ({ ...run.workers[i], span: run.span, seconds: seconds[i] }));
+  const rows = shownWorkers(run).map(i => ({ ...run.workers[i], span: run.span, seconds: seconds[i] }));
   const sums = ['gpu', 'cpu'].map(kind => sumOfWorkers(run, kind, seconds)).filter(sum => sum.of > 1);
   const ofState = state => [
     number(stateNames[state], row => row[state], unit.show, unit.name),
@@ -117,9 +117,9 @@ function operandsTable(run) {
 
 function hitsTable(run) {
   const { own, peer, host } = run.hits, all = own + peer + host;
-  const rows = [{ name: 'L1: on the GPU itself', count: own, kind: 'hit-own' },
-                { name: 'L2: from another GPU', count: peer, kind: 'hit-peer' },
-                { name: 'from the host', count: host, kind: 'hit-host' }];
+  const rows = [{ name: 'in its own memory (L1)', count: own, kind: 'hit-own' },
+                { name: 'copied from another GPU (L2)', count: peer, kind: 'hit-peer' },
+                { name: 'copied from the host', count: host, kind: 'hit-host' }];
   return table(idOf(run, 'hits'), 'Where tasks on GPUs found the tiles that they read', [
     text('tile', row => row.name), number('reads', row => row.count, countText),
     number('', row => share(row.count, all), percentText, '', 'percent'),
