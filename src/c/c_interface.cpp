@@ -183,8 +183,8 @@ tessera_status tessera_matrix_view(const tessera_matrix* matrix, int64_t i0, int
     require_pointer(function, 1, "matrix", matrix);
     require_pointer(function, 6, "result", result);
     const auto view = [&](const auto& m) { return AnyMatrix(m.view(i0, i1, j0, j1)); };
-    *result = relative(
-        *matrix, with_origins({{"i0", 2, "i0"}, {"j0", 4, "j0"}}, [&] { return std::visit(view, matrix->matrix); }));
+    *result = relative(*matrix, with_origins({{"i0", 2, "i0"}, {"i1", 3, "i1"}, {"j0", 4, "j0"}, {"j1", 5, "j1"}},
+                                             [&] { return std::visit(view, matrix->matrix); }));
   });
 }
 

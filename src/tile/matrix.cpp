@@ -2,6 +2,7 @@
 #include <tessera/matrix.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 
@@ -42,7 +43,8 @@ template <Scalar T>
 std::shared_ptr<detail::TileGrid> make_grid(std::shared_ptr<detail::Session> session, const T* data, Index m, Index n,
                                             Index ld, TileSize tile, bool read_only, detail::EdgeTiles at_the_edges) {
   arguments::require_legal("Matrix", first_illegal(data, m, n, ld, tile, sizeof(T)));
-  if (session == nullptr) {  // a matrix of the program's; routines on pointers have looked theirs up
+  const bool of_program = session == nullptr;  // routines on pointers have looked theirs up
+  if (of_program) {
     arguments::require_legal("Matrix", arguments::on_device({"data", "ld", 1, 4, m, n, ld, data, true, sizeof(T)}));
     session = detail::session_to_wait("Matrix");  // the destructor will have to wait
   }
@@ -52,15 +54,20 @@ std::shared_ptr<detail::TileGrid> make_grid(std::shared_ptr<detail::Session> ses
     if (tile.columns == 0) tile.columns = chosen;
   }
   // The const_cast is safe: tasks access tiles of a read-only matrix only with STARPU_R.
-  return std::make_shared<detail::TileGrid>(std::move(session), const_cast<T*>(data), m, n, ld, sizeof(T), tile,
-                                            read_only, at_the_edges);
+  auto grid = std::make_shared<detail::TileGrid>(std::move(session), const_cast<T*>(data), m, n, ld, sizeof(T), tile,
+                                                 read_only, at_the_edges);
+  if (of_program) grid->set_of_program();
+  return grid;
 }
 
-void require_range(const char* first, int position, Index i0, Index i1, Index count) {
+/// @param names     of the two ends of the range
+/// @param position  of the first of them
+void require_range(std::array<const char*, 2> names, int position, Index i0, Index i1, Index count) {
   if (i0 >= 0 && i0 <= i1 && i1 <= count) return;
-  throw ArgumentError("Matrix::view", position, first,
-                      "starts the range [" + std::to_string(i0) + ", " + std::to_string(i1) +
-                          "), which must lie within [0, " + std::to_string(count) + ")");
+  const bool end = i0 >= 0 && i0 < count && i0 <= i1;  // the range starts where it may
+  throw ArgumentError("Matrix::view", position + (end ? 1 : 0), names[end ? 1 : 0],
+                      std::string(end ? "ends" : "starts") + " the range [" + std::to_string(i0) + ", " +
+                          std::to_string(i1) + "), which must lie within [0, " + std::to_string(count) + ")");
 }
 
 }  // namespace
@@ -115,8 +122,8 @@ starpu_data_handle_t Matrix<T>::handle(Index i, Index j) const {
 
 template <Scalar T>
 Matrix<T> Matrix<T>::view(Index i0, Index i1, Index j0, Index j1) const {
-  require_range("i0", 1, i0, i1, mt());
-  require_range("j0", 3, j0, j1, nt());
+  require_range({"i0", "i1"}, 1, i0, i1, mt());
+  require_range({"j0", "j1"}, 3, j0, j1, nt());
   const bool plain = op_ == Op::NoTrans;
   Matrix part = *this;
   part.i0_ = i0_ + (plain ? i0 : j0);

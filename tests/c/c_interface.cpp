@@ -52,7 +52,7 @@ TEST(CInterfaceErrors, IllegalViews) {
   EXPECT_EQ(tessera_matrix_view(nullptr, 0, 1, 0, 1, &view), -1);
   EXPECT_EQ(view, nullptr);
   EXPECT_EQ(tessera_matrix_view(a, -1, 1, 0, 1, &view), -2);
-  EXPECT_EQ(tessera_matrix_view(a, 0, 3, 0, 1, &view), -2);
+  EXPECT_EQ(tessera_matrix_view(a, 0, 3, 0, 1, &view), -3);
   EXPECT_EQ(tessera_matrix_view(a, 0, 2, 3, 4, &view), -4);
   EXPECT_THAT(tessera_last_error(), StartsWith("tessera_matrix_view: argument 4 (j0) starts the range [3, 4)"));
   EXPECT_EQ(tessera_matrix_view(a, 0, 1, 0, 1, nullptr), -6);
