@@ -31,11 +31,11 @@ void from_json(const nlohmann::json& json, Outcome& o) {
   json.at("activity").get_to(o.activity);
 }
 
-double idle_share(const GpuUse& gpu, double seconds) { return 1 - gpu.busy / seconds; }
+double computing_share(const GpuUse& gpu, double seconds) { return gpu.busy / seconds; }
 
-double average_idle(const Outcome& outcome) {
+double average_computing(const Outcome& outcome) {
   double sum = 0;
-  for (const auto& gpu : outcome.gpus) sum += idle_share(gpu, outcome.seconds);
+  for (const auto& gpu : outcome.gpus) sum += computing_share(gpu, outcome.seconds);
   return sum / static_cast<double>(outcome.gpus.size());
 }
 

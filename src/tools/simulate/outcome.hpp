@@ -33,9 +33,9 @@ void to_json(nlohmann::json& json, const Outcome& outcome);
 void from_json(const nlohmann::json& json, Outcome& outcome);
 
 /// The share of the time in which a GPU ran no task.
-double idle_share(const GpuUse& gpu, double seconds);
+double computing_share(const GpuUse& gpu, double seconds);
 /// The average over all GPUs, of which there is at least one.
-double average_idle(const Outcome& outcome);
+double average_computing(const Outcome& outcome);
 /// The time between the ends of the first and the last GPU, as a fraction of the whole.
 double imbalance(const Outcome& outcome);
 

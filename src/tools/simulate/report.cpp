@@ -25,8 +25,8 @@ std::string describe_machine(const simulation::Machine& machine) {
 std::vector<std::string> describe_gpus(const Outcome& outcome) {
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < outcome.gpus.size(); i++)
-    lines.push_back(fmt::format("  GPU {}: idle {}, last task ends at {} s", i,
-                                percent(idle_share(outcome.gpus[i], outcome.seconds)),
+    lines.push_back(fmt::format("  GPU {}: computing {}, last task ends at {} s", i,
+                                percent(computing_share(outcome.gpus[i], outcome.seconds)),
                                 significant(outcome.gpus[i].last_end, 4)));
   std::string tasks;
   for (const auto& gpu : outcome.gpus) tasks += (tasks.empty() ? "" : ", ") + std::to_string(gpu.tasks);
@@ -77,7 +77,7 @@ std::vector<tools::Column<Report::Row>> Report::columns() const {
   all.push_back({"time [s]", 8, [](const Row& r) { return significant(r.outcome.seconds, 4); }});
   all.push_back({"TFLOP/s", 7, [](const Row& r) { return significant(r.result.rate() * 1e-12, 4); }});
   all.push_back({"of peak", 7, [](const Row& r) { return percent(r.result.rate() / r.peak); }});
-  all.push_back({"idle", 6, of_gpus(average_idle)});
+  all.push_back({"computing", 9, of_gpus(average_computing)});
   all.push_back({"uneven", 6, of_gpus(imbalance)});
   for (auto& column : bench::traffic_columns<Row>(result)) all.push_back(std::move(column));
   return all;

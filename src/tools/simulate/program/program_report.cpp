@@ -24,7 +24,7 @@ ProgramReport::ProgramReport(const Options& options) : options_(options), json_(
               {"CPUs", 4, [](const Row& r) { return std::to_string(r.run.cpus); }},
               {"policy", -8, [](const Row& r) { return r.outcome.policy; }},
               {"time [s]", 8, [](const Row& r) { return significant(r.outcome.seconds, 4); }},
-              {"idle", 6, of_gpus(average_idle)},
+              {"computing", 9, of_gpus(average_computing)},
               {"uneven", 6, of_gpus(imbalance)},
               {"GB in", 7, bytes(&Statistics::bytes_h2d)},
               {"GB out", 7, bytes(&Statistics::bytes_d2h)},
