@@ -19,7 +19,7 @@ void solve_all(const Input& input, const Solver& solver, double* A, double* b, R
   using Clock = std::chrono::steady_clock;
   for (const Index n : input.sizes)
     for (const Index nb : input.panel_sizes) {
-      Solved solved{.n = n, .panel = solver.prepare(n, panel_for(n, nb))};
+      Solved solved{.n = n, .asked = nb, .panel = solver.prepare(n, panel_for(n, nb))};
       const RandomSystem system(n);
       {
         const bench::PauseWorkers pause;

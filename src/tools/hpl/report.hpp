@@ -11,6 +11,7 @@ namespace tessera::hpl {
 /// A system that was solved.
 struct Solved {
   Index n = 0;
+  Index asked = 0;      ///< NB of the file
   Index panel = 0;      ///< columns of a panel
   double seconds = 0;   ///< of factorization and solve
   Index info = 0;       ///< of gesv

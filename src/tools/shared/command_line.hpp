@@ -10,10 +10,19 @@
 
 namespace tessera::tools {
 
-/// --help in lines of 100 characters. CLI11 leaves the texts of options as they are.
+/// --help in lines of at most 100 characters. CLI11 does not wrap.
 class WrappedHelp : public CLI::Formatter {
+  static constexpr std::size_t width = 100;
+
+  std::string make_description(const CLI::App* app) const override {
+    return wrapped(app->get_description(), width) + "\n";
+  }
+  std::string make_footer(const CLI::App* app) const override {
+    const auto text = wrapped(app->get_footer(), width);
+    return text.empty() ? text : text + "\n";
+  }
   std::string make_option_desc(const CLI::Option* option) const override {
-    return wrapped(option->get_description(), 100 - get_column_width());
+    return wrapped(option->get_description(), width - get_column_width());
   }
 };
 

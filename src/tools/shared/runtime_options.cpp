@@ -14,13 +14,14 @@ namespace tessera::tools {
 
 namespace {
 
-/// Calls `check`, and names the option if its value is refused.
+/// Calls `check`. If it refuses the value, the error names the option of the command line.
 template <typename Check>
 auto checked(const std::string& option, const std::string& value, Check check) {
   try {
     return check();
   } catch (const ArgumentError& error) {
-    throw BadArgument(option + " " + value + ": " + error.what());
+    const auto& problem = error.problem();  // "is 'VALUE', …", or that of TESSERA_SCHED
+    throw BadArgument(option + (problem.starts_with("is ") ? " " : " " + value + ": ") + problem);
   }
 }
 
@@ -55,7 +56,8 @@ void add_runtime_options(CLI::App& app, TypedRuntime& typed, bool several) {
         app.add_option("--tile", typed.tile, "tile size (the library's choice)")
             ->type_name("NB")
             ->check(whole_number(1, 2147483647)),
-        list("--policy", typed.policies, "NAME", "StarPU scheduling policy (the library's choice)"),
+        list("--policy", typed.policies, "NAME",
+             "tessera, lws, dmdas, eager, or another policy of StarPU (the library's choice)"),
         app.add_option("--policy-library", typed.policy_library,
                        "a library with scheduling policies of your own, which --policy names (the first of them)")
             ->type_name("FILE"),

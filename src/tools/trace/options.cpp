@@ -16,10 +16,9 @@ using tools::BadArgument;
 
 constexpr const char* footer =
     "FOLDER is the folder given to --trace of tessera-bench or tessera-simulate, or to TESSERA_TRACE. For other "
-    "StarPU\n"
-    "programs, record with STARPU_FXT_TRACE=1 STARPU_FXT_PREFIX=FOLDER. The files written are report.html (the "
-    "report),\n"
-    "report.svg and report.png, tasks.csv and transfers.csv, paje.trace for ViTE, and trace.json for Perfetto.";
+    "StarPU programs, record with STARPU_FXT_TRACE=1 STARPU_FXT_PREFIX=FOLDER. The files written are report.html (the "
+    "report), report.svg and report.png, tasks.csv and transfers.csv, paje.trace for ViTE, and trace.json for "
+    "Perfetto.";
 
 void check(const Options& options) {
   if (options.folders.empty()) throw BadArgument("FOLDER is missing: name the folder of the recorded run");
@@ -40,7 +39,8 @@ std::optional<Options> parse_options(int argc, char** argv) {
   std::string folder, output;
   std::vector<std::string> compared;
   app.add_option("FOLDER", folder, "the folder of the recorded run")->option_text("");
-  app.add_option("--output", output, "folder of the report (FOLDER); for a comparison, its file (compare.html)")
+  app.add_option("--output", output,
+                 "folder of the report (FOLDER); for a comparison, its file (compare.html in the second folder)")
       ->option_text("DIR|FILE");
   app.add_option("--compare", compared, "show two runs on one page, with a table of differences")
       ->option_text("FOLDER FOLDER")
@@ -53,7 +53,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
   options.folders.assign(compared.begin(), compared.end());
   if (!folder.empty()) options.folders.emplace_back(folder);
   options.output = output;
-  if (output.empty()) options.output = options.compares() ? fs::path("compare.html") : fs::path(folder);
+  if (output.empty()) options.output = options.compares() ? options.folders[1] / "compare.html" : fs::path(folder);
   check(options);
   return options;
 }

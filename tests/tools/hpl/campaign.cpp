@@ -207,6 +207,18 @@ TEST(HplReport, ChecksNothingWithoutAThreshold) {
   EXPECT_THAT(text, AllOf(HasSubstr("     4 tests completed without checking"), Not(HasSubstr("||Ax-b||_oo/"))));
 }
 
+TEST(HplReport, SaysThatPanelsAreWiderThanNb) {
+  char* text = nullptr;
+  std::size_t size = 0;
+  std::FILE* const output = open_memstream(&text, &size);
+  hpl::Report report(output, 0);
+  report.add({.n = 2000, .asked = 1, .panel = 2, .seconds = 1});
+  report.add({.n = 2000, .asked = 64, .panel = 64, .seconds = 1});
+  std::fclose(output);
+  EXPECT_THAT(text, AllOf(HasSubstr("NB = 1 is below N/1024: panels have 2 columns.\n"), Not(HasSubstr("NB = 64"))));
+  std::free(text);
+}
+
 TEST(HplPanel, IsNbButNotTooNarrow) {
   EXPECT_EQ(hpl::panel_for(46080, 192), 192);
   EXPECT_EQ(hpl::panel_for(46080, 1), 45);

@@ -114,6 +114,13 @@ TEST_F(Program, Compares) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder()), {}), 1);
 }
 
+TEST_F(Program, ComparesIntoTheSecondFolder) {
+  const auto second = scratch_ / "second";
+  fs::copy(folder(), second, fs::copy_options::recursive);
+  EXPECT_EQ(trace({"--compare", folder(), second}).status, success);
+  EXPECT_GT(fs::file_size(second / "compare.html"), 0u);
+}
+
 TEST_F(Program, RefusesBadArguments) {
   const auto refused = [&](const std::vector<std::string>& arguments, const std::string& why) {
     expect_failure(arguments, bad_arguments, why);
