@@ -14,7 +14,7 @@ inline std::string_view environment(const char* variable) {
   return value == nullptr ? "" : value;
 }
 
-/// The number that the whole text is; nothing if it is none, or one that the type cannot hold.
+/// Parses the whole text as a number; empty on failure, also if the type cannot hold it.
 template <typename Number>
 std::optional<Number> as_number(std::string_view text) {
   Number value{};

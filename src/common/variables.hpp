@@ -94,8 +94,8 @@ inline std::optional<bool> flag_in(const Variable& variable) {
   return text.empty() ? std::nullopt : std::optional(text == "1");
 }
 
-/// One sentence about the variables that look like Tessera's and that nothing reads nor refuses, for a user; "" if
-/// there are none. A mistyped name would have no effect otherwise, and nobody would know.
+/// One sentence that names unknown TESSERA_ variables; "" if there are none. Otherwise a mistyped name would go
+/// unnoticed.
 inline std::string remark_on_unknown_variables() {
   constexpr std::string_view known[] = {
 #define FIELD(name, variable, ...) variable,
@@ -113,7 +113,7 @@ inline std::string remark_on_unknown_variables() {
       continue;
     names += (names.empty() ? "" : ", ") + std::string(name);
   }
-  return names.empty() ? "" : names + ": nothing reads a variable of that name; see docs/environment.md";
+  return names.empty() ? "" : names + ": unknown variable, ignored; see docs/environment.md";
 }
 
 }  // namespace tessera::detail

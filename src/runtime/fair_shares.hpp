@@ -9,10 +9,9 @@
 /// Priorities of tasks by which calls that run at the same time share the devices: start-time fair queueing.
 namespace tessera::detail {
 
-/// The virtual time of all running calls. Each task of a call takes some of it, in proportion to its arithmetic, and
-/// tasks that come earlier are more urgent. A new call begins at the time that the running calls have reached: it
-/// outranks neither what they are about to run, nor do they outrank all of it. A call that runs alone begins at 0.
-/// Thread-safe.
+/// The virtual time of all running calls. Each task of a call advances it, in proportion to the task's arithmetic;
+/// earlier tasks are more urgent. A new call begins at the time that the running calls have reached, so it neither jumps
+/// ahead nor starves. A call that runs alone begins at 0. Thread-safe.
 class FairShares {
  public:
   /// One call.
@@ -54,7 +53,7 @@ class FairShares {
 
   std::int64_t begin() noexcept {
     const std::lock_guard lock(mutex_);
-    // The time starts again when nothing runs, or before it reaches the end: that one time, the new call is first.
+    // The time restarts if nothing runs, or before it reaches the end; in the latter case, the new call is first.
     if (calls_++ == 0 || reached_ > last / 2) reached_ = 0;
     return reached_;
   }

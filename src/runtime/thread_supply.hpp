@@ -22,8 +22,8 @@ inline void require_threads(std::ptrdiff_t count) {
     while (std::ssize(threads) < count) threads.emplace_back([&] { enough.wait(); });
   } catch (const std::system_error& error) {
     enough.count_down();
-    throw RuntimeError("StarPU cannot start: of " + std::to_string(count) + " threads, " +
-                       std::to_string(threads.size()) + " can be had: " + error.what());
+    throw RuntimeError("StarPU cannot start: it needs " + std::to_string(count) + " threads, the system allows " +
+                       std::to_string(threads.size()) + ": " + error.what());
   }
   enough.count_down();
 }

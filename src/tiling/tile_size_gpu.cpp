@@ -58,19 +58,9 @@ Passes passes(const MachineModel& machine, const Product& p, TileExtents tile) {
   return {columns - (columns - 1) / (terms * rows), rows - (rows - 1) / terms, rows * columns};
 }
 
-/// Wide tiles slow down long calls on several GPUs.
-///
-/// On four H200 at n = 32768, tiles of 4096×1024, 4096×2048 and 4096×4096 gave [TFLOP/s]: dgemm 202 to 203, 191 to 201
-/// and 188 to 200; dsyrk 198, 180 and 182; dsyr2k 202 to 205, 176 and 173 to 176. On two H200, dsyrk ran at 99.5 with
-/// the narrowest and 90 with the widest.
-///
-/// With wide tiles the GPUs compute for 94 to 97 % of the time, but reach the limit of 700 W and lower their clock: in
-/// dsyr2k to 1530 to 1590 MHz, with narrow tiles to 1770 to 1815 MHz. A loop of one kernel on each of the four shows no
-/// such difference: 207, 206 and 207 TFLOP/s over 1.2 s, 222 in the first 0.1 s. A single GPU runs at 52 TFLOP/s with
-/// tiles of 4096×4096, a quarter of 207.
-///
-/// Other machines are assumed to behave in the same way. Out of core, copies dominate, and narrow tiles need more
-/// copies.
+/// Wide tiles slow down long calls on several GPUs: the GPUs reach their power limit and lower their clocks, more than
+/// with narrow tiles. All machines are assumed to behave in this way. Out of core, copies dominate, and narrow tiles need
+/// more of them.
 constexpr double wide_cost = 0.1, unlimited_for = 0.1;  // fraction of the time; seconds before the power limit applies
 double slowed_down(const MachineModel& machine, TileExtents tile, double compute, bool in_core) {
   const bool wide = narrowest * tile.n > tile.m;

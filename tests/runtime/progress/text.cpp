@@ -83,7 +83,7 @@ TEST(ProgressText, DoesNotForetellWhileMoreIsSubmitted) {
   EXPECT_FALSE(text.seconds_left());
 }
 
-TEST(ProgressText, TellsTheRateOfNowAndForetellsFromThatOfTheLastSeconds) {
+TEST(ProgressText, ShowsCurrentRateAndForecast) {
   ProgressText text;
   for (int tick = 1; tick <= 50; tick++) text.add(at(0.2 * tick, static_cast<std::uint64_t>(20 * tick), 10000));
   EXPECT_THAT(text.rate(), Optional(DoubleNear(100e9, 1e6)));
