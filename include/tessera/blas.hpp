@@ -10,9 +10,8 @@
 /// The routines on pointers: BLAS argument order, synchronous. <tessera/blas3.hpp> says what each computes, and when an
 /// operand is not read.
 ///
-/// Each routine has two forms. Without a layout, matrices are column-major. With a layout as the first argument, that
-/// layout holds for all matrices. Row-major costs nothing more: the routine swaps operands instead of transposing
-/// memory.
+/// Each routine has two forms. Without a layout, matrices are column-major. A layout as the first argument applies to
+/// all matrices. Row-major costs nothing extra: the routine swaps operands instead of transposing memory.
 ///
 /// Shapes are mathematical: if op(A) is m×k, the stored A is m×k (NoTrans) or k×m (Trans, ConjTrans). A leading
 /// dimension is at least max(1, rows as stored) for column-major matrices, and max(1, columns as stored) for row-major
@@ -24,9 +23,9 @@
 /// - ShapeError if an output overlaps an input;
 /// - RuntimeError if the runtime fails, or at once within a StarPU task or its callback, which must not wait.
 ///
-/// The output is then untouched, except after a failure of the runtime. Any thread may call these routines; calls on
-/// disjoint outputs may overlap. The triangle that a call does not name may belong to another thread, also while the
-/// call runs.
+/// The output is then untouched, except after a failure of the runtime. Any thread may call these routines, and calls
+/// with disjoint outputs may run at the same time. During a call, another thread may use the triangle that `uplo` does
+/// not name.
 
 namespace tessera {
 

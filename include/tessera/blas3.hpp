@@ -6,27 +6,25 @@
 #include <tessera/matrix.hpp>
 
 /// @file
-/// The asynchronous routines: they submit tasks and return. Their effects on a tile take place in the order of the
-/// calls. Calls from several threads take effect as if one had come after the other. `Matrix<T>::wait` brings a result
-/// to host memory, `tessera::wait` waits for everything.
+/// The asynchronous routines. They submit tasks and return. Their effects on a tile take place in the order of the
+/// calls. Calls from several threads take effect one after another. `Matrix<T>::wait` copies a result to host memory,
+/// `tessera::wait` waits for everything.
 ///
 /// These rules hold for all routines:
-/// - β = 0 means that C is only written. Its old values, NaN included, do not matter.
-/// - α = 0 or k = 0 means that A and B are not read.
-/// - The triangle that `uplo` does not name is neither read nor written, whatever it holds. But a GPU copies the whole
-/// of
-///   a tile on an output's diagonal, and copies it back: meanwhile nobody else may change the other triangle of such a
-///   tile.
+/// - If β = 0, C is only written. Its old values, including NaN, do not matter.
+/// - If α = 0 or k = 0, A and B are not read.
+/// - The triangle that `uplo` does not name is neither read nor written. But a GPU copies whole tiles on an output's
+///   diagonal, and copies them back. In that time, nobody else may change the other triangle of such a tile.
 /// - Outputs may be transposed views. They may not share memory with inputs.
 ///
 /// All routines throw
 /// - ShapeError if the matrices are not conformable, their tiles do not agree, or an output overlaps an input;
-/// - ArgumentError if an output is read-only, if an option has none of its values, or if views and options together ask
+/// - ArgumentError if an output is read-only, if an option has an illegal value, or if views and options together ask
 ///   for an operation that the BLAS does not have: an operand that is conjugated without being transposed, B of symm or
 ///   hemm seen through another transpose than C, or B of syr2k or her2k seen through another transpose than A.
 ///
-/// Matrices are in host memory, pinned or not, or in managed memory of CUDA. A pointer to memory that belongs to a GPU
-/// alone is an ArgumentError, in all routines and in `Matrix`.
+/// Matrices are in host memory, pinned or not, or in CUDA's managed memory. All routines, and `Matrix`, throw
+/// ArgumentError for a pointer to memory of a GPU.
 ///
 /// Flops are real operations for real types; complex types take four times as many. Source of all routines but gemmt:
 /// Dongarra, Du Croz, Hammarling, Duff, TOMS 16 (1990).
@@ -105,8 +103,8 @@ void trmm(Side side, Uplo uplo, Op op, Diag diag, std::type_identity_t<T> alpha,
 /// @pre      the tiles of A are square, and B is cut like A on A's side
 /// @note     m²n (Left) or mn² (Right) flops. GPUs solve tiles of more than 256 rows with the inverses of the 256×256
 ///           blocks on their diagonal, depending on the growth max|A| max|A⁻¹| of these blocks. Up to 4, the residual
-///           is bounded by c u |A||A⁻¹||α B| instead of c u |A||X|. Up to 1/√u, one step of refinement follows. Beyond,
-///           the tile is solved by substitution. Infinities and NaN in B spread as in the BLAS
+///           is bounded by c u |A||A⁻¹||α B| instead of c u |A||X|. Up to 1/√u, one step of refinement follows. Above
+///           that, the tile is solved by substitution. Infinities and NaN in B spread as in the BLAS
 template <Scalar T>
 void trsm(Side side, Uplo uplo, Op op, Diag diag, std::type_identity_t<T> alpha, const Matrix<T>& A,
           const Matrix<T>& B);

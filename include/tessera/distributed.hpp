@@ -24,9 +24,9 @@
 /// Matrices over many processes: the same tiles and routines, over StarPU-MPI. Link `tessera::mpi`.
 ///
 /// All processes of a grid make the same calls on distributed matrices in the same order, each with its own part of the
-/// data. A process whose call differs from that of process 0, or that exits, ends all processes with a message on
-/// standard error; so does one that leaves matrices because of an exception, after the exception has reached its
-/// handler, unless all processes have it.
+/// data. If a call of a process differs from that of process 0, or if a process exits, all processes end with a message
+/// on standard error. The same happens after an exception that leaves the scope of matrices in some processes only,
+/// once it has reached its handler.
 
 namespace tessera {
 
@@ -35,10 +35,10 @@ class Network;
 struct GridAccess;
 }  // namespace detail
 
-/// How `gemm` limits what travels, after Hérault et al. (2019): C is computed in blocks, each of them in chunks of the
-/// sum, and the inputs of a chunk travel when all processes have computed the chunk `look_ahead` + 1 before. A process
-/// thus holds the inputs of `look_ahead` + 1 chunks, besides its own tiles. Sizes are in tiles; 0 is chosen from the
-/// memory of GPUs and processes.
+/// How `gemm` limits what travels, after Hérault et al. (2019). C is computed in blocks, and each block in chunks of
+/// the sum. The inputs of chunk i travel when all processes have computed chunk i - `look_ahead` - 1. Besides its own
+/// tiles, a process thus holds the inputs of `look_ahead` + 1 chunks. Sizes are in tiles; 0: chosen from the memory of
+/// GPUs and processes.
 struct ProductControl {
   bool holds_back = true;       ///< false: inputs travel as soon as they are ready, and stay until the end of the call
   Index block_rows = 0;         ///< rows of tiles of a block of C that each process has
@@ -51,15 +51,15 @@ struct ProductControl {
 /// Processes in p rows and q columns. Process `row() * q() + column()` of `comm`, as given to the constructor, is at
 /// (row, column).
 ///
-/// The first Grid initializes MPI if nobody has, with MPI_THREAD_MULTIPLE, and starts Tessera if no Runtime does. The
-/// processes of a node share out its GPUs and, where they may run on the same cores, the cores. At most one group of
-/// processes at a time has grids, of any shapes and in any orders. Copies are handles on the same grid. The last one,
-/// and the last matrix on it, to go waits for all processes.
+/// The first Grid initializes MPI with MPI_THREAD_MULTIPLE if the program has not, and starts Tessera if there is no
+/// Runtime. The processes of a node divide its GPUs and, if they may run on the same cores, its cores. Only one group
+/// of processes can have grids at a time; they may have any shapes and orders. Copies are handles on the same grid. The
+/// last handle or matrix of a grid to be destroyed waits for all processes.
 class Grid {
  public:
   /// Collective over `comm`.
   /// @param options  how Tessera starts, if it does not run; `cpus` and `gpus`: of this process
-  /// @throws ArgumentError if p or q is not positive, or comm has not p q processes, or is an intercommunicator
+  /// @throws ArgumentError if p or q is not positive, or comm does not have p q processes, or is an intercommunicator
   /// @throws RuntimeError  if MPI was initialized without MPI_THREAD_MULTIPLE, another group of processes has grids,
   ///                       only some of the processes have GPUs, or Tessera cannot start in one of the processes
   Grid(int p, int q, MPI_Comm comm = MPI_COMM_WORLD, const RuntimeOptions& options = {});
@@ -69,8 +69,8 @@ class Grid {
   int rank() const noexcept;                           ///< of this process, in `comm()`
   int row() const noexcept { return place_ / q_; }     ///< of this process
   int column() const noexcept { return place_ % q_; }  ///< of this process
-  /// The communicator in which StarPU-MPI works: the processes of the grid, in the order of the first Grid that lives.
-  /// The program's own tasks take it: `starpu_mpi_task_insert(grid.comm(), …)` on handles of distributed matrices.
+  /// The communicator of StarPU-MPI: the processes of the grid, in the order of the first Grid that exists. Use it for
+  /// tasks of the program: `starpu_mpi_task_insert(grid.comm(), …)` on handles of distributed matrices.
   MPI_Comm comm() const noexcept;
 
   /// Waits until all tasks that all processes have submitted have run, and their messages have arrived. Collective.
@@ -95,12 +95,12 @@ class Grid {
   int p_, q_, place_ = 0;
 };
 
-/// A column-major matrix of which each process of a grid has some tiles, dealt out block-cyclically: tile (i, j)
-/// belongs to the process in row i mod p and column j mod q. Each process stores its tiles without gaps as one
-/// column-major array, as ScaLAPACK does.
+/// A column-major matrix whose tiles are distributed block-cyclically over the processes of a grid: tile (i, j) belongs
+/// to the process in row i mod p and column j mod q. Each process stores its tiles without gaps as one column-major
+/// array, as ScaLAPACK does.
 ///
-/// As a Matrix, it is a handle, and views share the tiles. Every process has a StarPU handle for each tile.
-/// Constructors are collective; so is what routines do. `wait`, views and the destructor are not.
+/// Like a Matrix, it is a handle, and views share the tiles. Every process has a StarPU handle for each tile.
+/// Constructors and routines are collective; `wait`, views and the destructor are not.
 template <Scalar T>
 class DistributedMatrix {
  public:
@@ -110,9 +110,8 @@ class DistributedMatrix {
   DistributedMatrix(const Grid& grid, Index m, Index n, TileSize tile);
 
   /// A matrix of ScaLAPACK: the array of this process and its descriptor. One block of ScaLAPACK is one tile.
-  /// @param desc  DTYPE = 1, CTXT (not read), M, N, MB, NB, RSRC, CSRC, LLD. The context's grid has the shape of
-  /// `grid`,
-  ///              and its processes the same order: row by row
+  /// @param desc  DTYPE = 1, CTXT (not read), M, N, MB, NB, RSRC, CSRC, LLD. The context's grid has the shape of `grid`
+  ///              and the same order of processes: row by row
   /// @throws ArgumentError if DTYPE is not 1, a size or RSRC or CSRC is illegal, LLD < max(1, rows of this process), or
   ///                       data is null and this process has elements
   DistributedMatrix(const Grid& grid, T* data, const int* desc);
@@ -146,8 +145,8 @@ class DistributedMatrix {
   /// Aᴴ, as Matrix::conjugate_transposed
   DistributedMatrix conjugate_transposed() const { return {grid_, tiles_.conjugate_transposed()}; }
 
-  /// Waits for the tasks submitted so far on this process's tiles, and brings them to its memory. Between this and the
-  /// next call on the matrix the host may read and write them.
+  /// Waits for the tasks submitted so far on this process's tiles, and copies the tiles to its memory. The host may
+  /// read and write them until the next call on the matrix.
   /// @throws RuntimeError as Matrix::wait
   void wait() const;
 

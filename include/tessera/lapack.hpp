@@ -9,12 +9,12 @@
 #include <tessera/matrix.hpp>
 
 /// @file
-/// Factorizations, solves and inverses, by the names and argument orders of LAPACK: on matrices of tiles, which submit
-/// tasks and return as the routines of <tessera/blas3.hpp>, and on pointers, which wait as those of <tessera/blas.hpp>.
-/// What these headers say of errors, layouts, leading dimensions, triangles and threads holds here, too.
+/// Factorizations, solves and inverses, with the names and argument orders of LAPACK. On matrices of tiles they submit
+/// tasks and return, as the routines of <tessera/blas3.hpp>. On pointers they wait, as those of <tessera/blas.hpp>. The
+/// rules of these headers for errors, layouts, leading dimensions, triangles and threads also hold here.
 ///
-/// A matrix that cannot be factorized, or has no inverse, is not an error: `info` says so. On pointers it is returned,
-/// on matrices it is a value that exists when the factorization, or the inversion, has run.
+/// A matrix that cannot be factorized, or has no inverse, is not an error; `info` reports it. Routines on pointers
+/// return `info`. On matrices it is a value that exists when the factorization or inversion has run.
 
 namespace tessera {
 
@@ -30,8 +30,8 @@ struct PivotsAccess;
 class Info {
  public:
   /// Waits for the factorization, or until it is known whether there is an inverse. The result may still be in a GPU's
-  /// memory: `Matrix<T>::wait` writes it back.
-  /// @return  0, or what the routine says of its matrix
+  /// memory: `Matrix<T>::wait` copies it back.
+  /// @return  0, or the value that the routine documents
   /// @throws RuntimeError if a tile operation that decides the value has failed (`Matrix<T>::wait` reports the others);
   ///         or within a StarPU task or its callback
   Index wait() const;
@@ -105,11 +105,11 @@ class Growth {
 /// @{
 /// A ← L U without pivoting: L unit lower trapezoidal, U upper trapezoidal.
 ///
-/// This is for matrices that are known to need no pivots: those that are diagonally dominant by rows or by columns, or
-/// those with a positive definite Hermitian part that is not much smaller than the rest. For other matrices it is
-/// unsafe. A nonsingular matrix may have no factors, and a small pivot may leave factors without a correct digit,
-/// although `info` is 0. The backward error is about growth · n · u, where u is the unit roundoff. A growth above 10³
-/// in single, or 10¹⁰ in double precision, leaves few digits: such a matrix needs `getrf`.
+/// Use this only for matrices that need no pivots: matrices that are diagonally dominant by rows or by columns, and
+/// matrices whose Hermitian part is positive definite and not much smaller than the rest. It is unsafe for all others:
+/// a nonsingular matrix may have no factors, and after a small pivot the factors may have no correct digit although
+/// `info` is 0. The backward error is about growth · n · u, where u is the unit roundoff. A growth above 10³ in single,
+/// or 10¹⁰ in double precision, leaves few digits: such a matrix needs `getrf`.
 /// @param A       m×n. On matrices its tiles are square, and it may be a view of any kind. A row-major matrix on
 ///                pointers is not copied
 /// @param growth  if not null, set to the `Growth`, which takes another pass over A and over U
@@ -165,12 +165,12 @@ Index trtri(Layout layout, Uplo uplo, Diag diag, Index n, T* A, Index lda);
 /// @}
 
 /// @{
-/// B ← op(A)⁻¹ B, with the triangle `uplo` of A, if A has an inverse. `trsm` does not ask, and has a form on matrices.
+/// B ← op(A)⁻¹ B, with the triangle `uplo` of A, if A has an inverse. `trsm` does not check that, and also works on
+/// matrices.
 /// @param diag  Unit: the diagonal is ones, and not read
 /// @param A     n×n. The other triangle is not read
 /// @param B     n×nrhs
-/// @return   info: 0, or the first i, counted from 1, for which A(i, i) is exactly zero (NonUnit). B is then not
-/// changed
+/// @return   info: 0, or the first i, counted from 1, for which A(i, i) is exactly zero (NonUnit): B is not changed
 /// @note     n² nrhs flops
 template <Scalar T>
 Index trtrs(Uplo uplo, Op op, Diag diag, Index n, Index nrhs, const T* A, Index lda, T* B, Index ldb);
@@ -234,9 +234,9 @@ struct Pivoted {
   Info info;      ///< as the routine says
 };
 
-// The routines below work on panels: columns of tiles. On matrices, A has tiles of all rows, or of as many rows as
-// columns or a multiple of that, and at most 128 rows of tiles. B has tiles of as many rows as A. Good ones on GPUs
-// have 4096 rows and 2048 columns, and on CPUs all rows and 128 columns. Matrices may not be transposed. Row-major
+// The routines below work on panels: columns of tiles. On matrices, a tile of A has all rows, or its rows are a
+// multiple of its columns, with at most 128 rows of tiles. Tiles of B have as many rows as those of A. Good tiles have
+// 4096 rows and 2048 columns on GPUs, and all rows and 128 columns on CPUs. Matrices may not be transposed. Row-major
 // matrices on pointers are copied to column-major ones, and back.
 
 /// @{
@@ -301,8 +301,8 @@ Index getri(Layout layout, Index n, T* A, Index lda, const Int* ipiv);
 ///              pointers: with n columns, and all rows that are named
 /// @param incx  if negative, the last pair comes first, which undoes the exchanges. On matrices 1 or -1; on pointers
 ///              nothing is done if it is 0
-/// @note        On matrices one task for each column of tiles. On pointers the calling thread exchanges the rows: a GPU
-///              would get all of them and send them back
+/// @note        On matrices, one task for each column of tiles. On pointers, the calling thread exchanges the rows,
+///              because copying them to a GPU and back would take longer
 template <Scalar T>
 void laswp(const Matrix<T>& A, const Pivots& pivots, Index incx = 1);
 template <Scalar T, typename Int>

@@ -33,13 +33,13 @@ struct TileSize {
 /// A column-major matrix in the caller's memory, cut into tiles, each of which is a StarPU data handle.
 ///
 /// Registering copies nothing: every tile stays in the caller's memory. A Matrix is a handle, like `std::span`: copies
-/// and views share the tiles. The last one to go waits for the tasks that use them, brings the tiles to the caller's
-/// memory and unregisters them. A StarPU task must not wait: a Matrix cannot be made within one, and destroying the
-/// last one on some tiles there ends the program. From construction until then the host may read the memory after
-/// `wait()`, and write it only between `starpu_data_acquire` and `starpu_data_release` of the tiles concerned.
+/// and views share the tiles. The last of them to be destroyed waits for the tasks that use the tiles, copies the tiles
+/// to the caller's memory and unregisters them. Until then, the host may read the memory after `wait()`, and write it
+/// only between `starpu_data_acquire` and `starpu_data_release` of the tiles concerned. A StarPU task must not wait, so
+/// it cannot make a Matrix, and destroying the last Matrix on some tiles within a task ends the program.
 ///
-/// StarPU does not know that two matrices were registered over overlapping memory. A routine refuses them if one is its
-/// output. Across routines, the caller must not mix them.
+/// StarPU does not know whether two matrices overlap in memory. A routine refuses such matrices if one of them is its
+/// output. The caller must not use them in different routines at the same time.
 ///
 /// Cost: 10 µs and 6 KiB of host memory for each tile.
 template <Scalar T>
@@ -68,7 +68,7 @@ class Matrix {
   Index tile_m(Index i) const noexcept;  ///< rows of the tiles (i, ·)
   Index tile_n(Index j) const noexcept;  ///< columns of the tiles (·, j)
 
-  /// The handle of tile (i, j). Its StarPU matrix is stored as the memory is: if `op()` is not NoTrans, it is the
+  /// The handle of tile (i, j). Its StarPU matrix has the layout of the memory: if `op()` is not NoTrans, it is the
   /// transpose of what the view shows.
   starpu_data_handle_t handle(Index i, Index j) const;
 
@@ -82,19 +82,19 @@ class Matrix {
   /// @throws ArgumentError as `transposed`
   Matrix conjugate_transposed() const;
 
-  /// Waits for the tasks submitted so far on these tiles and brings the tiles to the caller's memory, with everything
-  /// that `start_write_back` has started on other views of the matrix. What is submitted meanwhile is not waited for.
+  /// Waits for the tasks submitted so far on these tiles, and copies the tiles to the caller's memory. Also waits for
+  /// what `start_write_back` has started on other views of the matrix, but not for tasks that are submitted later.
   ///
   /// A tile is wrong if an operation that writes it has failed, or if a routine has computed it from a wrong tile. It
-  /// is right again when a routine overwrites it without reading it (β = 0), or when this function has thrown its
-  /// failure: the caller may then fill the tile anew. The program's own tasks, and other matrices on the same memory,
-  /// do not pass failures on.
+  /// is right again when a routine overwrites it without reading it (β = 0), or after this function has thrown its
+  /// failure, so that the caller can fill the tile again. The program's own tasks, and other matrices on the same
+  /// memory, do not pass failures on.
   ///
-  /// @throws RuntimeError if one of these tiles is wrong, once; if a copy between memories failed that belongs to no
-  ///         known tile, since the matrix was made or this was last called; or within a StarPU task
+  /// @throws RuntimeError if one of these tiles is wrong, once; if a copy between memories that belongs to no known
+  ///         tile has failed since the matrix was made or this was last called; or within a StarPU task
   void wait() const;
 
-  /// Starts writing the tiles back to the caller's memory, each as soon as the tasks submitted so far have finished
+  /// Starts copying the tiles back to the caller's memory, each as soon as the tasks submitted so far have finished
   /// with it.
   void start_write_back() const;
 

@@ -8,24 +8,24 @@
 #include <tessera/types.hpp>
 
 /// @file
-/// Pinned (page-locked) host memory, from which GPUs copy directly. Tessera takes ordinary memory, too, and copies it
+/// Pinned (page-locked) host memory, from which GPUs copy directly. Tessera also accepts ordinary memory, and copies it
 /// through staging buffers, which is slower.
 
 namespace tessera {
 
-/// Pins memory of the caller, before matrices are made of it. Takes about as long as touching all of the memory does,
-/// so it is worth it for memory that several calls use. Memory that is allocated in other ways, such as
-/// `cudaHostAlloc`, is recognized as pinned without this.
+/// Pins memory of the caller. Call it before making matrices over the memory. It takes about as long as touching all of
+/// the memory, so it pays for memory that several calls use. Memory that CUDA has pinned, for example by
+/// `cudaHostAlloc`, does not need it.
 /// @param data   where the memory begins
 /// @param bytes  its length, above 0
 /// @returns true if it is pinned now; false if there is no GPU for which it could be
-/// @throws ArgumentError  if `data` is null, `bytes` is 0, or the memory overlaps what is registered already
-/// @throws RuntimeError   if CUDA refuses, for example since it has pinned a part of the memory already
+/// @throws ArgumentError  if `data` is null, `bytes` is 0, or the memory overlaps registered memory
+/// @throws RuntimeError   if CUDA refuses, for example because it has already pinned a part of the memory
 bool host_register(void* data, std::size_t bytes);
 
-/// Ends what `host_register` did, before the memory is freed, and after all matrices of it have gone.
+/// Unpins memory. Call it after all matrices over the memory are destroyed, and before the memory is freed.
 /// @param data  the same pointer
-/// @throws ArgumentError if no memory is registered that begins there
+/// @throws ArgumentError if no registered memory begins there
 void host_unregister(void* data);
 
 namespace detail {
@@ -59,12 +59,12 @@ class PinnedPages {
 
 }  // namespace detail
 
-/// An array in pinned memory, or in ordinary memory where there is no GPU. It owns its memory, and can be moved.
+/// An array in pinned memory, or in ordinary memory if there is no GPU. It owns its memory, and can be moved.
 ///
 ///     tessera::PinnedBuffer<double> A(n * n), B(n * n), C(n * n);
 ///     tessera::gemm(Op::NoTrans, Op::NoTrans, n, n, n, 1.0, A.data(), n, B.data(), n, 0.0, C.data(), n);
 ///
-/// Destroy it after all matrices of its memory. Making one takes longer than an allocation, so keep it for many calls.
+/// Destroy it after all matrices over its memory. Constructing it is slow, so keep it for many calls.
 template <Scalar T>
 class PinnedBuffer {
  public:
@@ -87,7 +87,7 @@ class PinnedBuffer {
 
   T* data() const noexcept { return static_cast<T*>(pages_.data()); }  ///< null if there are no elements
   Index size() const noexcept { return size_; }                        ///< elements
-  bool pinned() const noexcept { return pages_.pinned(); }             ///< false where there is no GPU
+  bool pinned() const noexcept { return pages_.pinned(); }             ///< false if there is no GPU
   T* begin() const noexcept { return data(); }                         ///< the first element
   T* end() const noexcept { return data() + size_; }                   ///< behind the last one
   T& operator[](Index i) const noexcept { return data()[i]; }          ///< element i, which must exist

@@ -26,12 +26,12 @@ enum class Placement {
   Automatic,  ///< Home when there are GPUs, Scheduler when there are none; see RuntimeOptions::policy
   Home,       ///< each tile of the result has a home: one GPU, known at submission. The policy `tessera` keeps the
               ///< tile there unless another GPU runs out of work. CPU workers compute no tile
-  Owner,      ///< each tile of the result belongs to one GPU, whatever the policy; CPU workers compute no tile
-  Scheduler,  ///< the scheduling policy decides alone, over CPU and GPU workers
+  Owner,      ///< each tile of the result belongs to one GPU, under any policy; CPU workers compute no tile
+  Scheduler,  ///< the scheduling policy chooses freely among CPU and GPU workers
 };
 
-/// How to start. An unset field takes the value of its environment variable, then the default. docs/environment.md says
-/// more of each.
+/// How to start. An unset field takes the value of its environment variable, otherwise the default.
+/// docs/environment.md has the details.
 struct RuntimeOptions {
   int cpus = -1;                               ///< CPU workers; TESSERA_CPUS; default: all cores,
                                                ///< but 1 where every tile belongs to a GPU
@@ -47,25 +47,25 @@ struct RuntimeOptions {
   std::optional<bool> progress;                ///< calls that take longer than a second show their progress on standard
                                                ///< error; TESSERA_PROGRESS=0|1; default: no. Not in simulated time
 
-  /// What tiles may take of each GPU's memory [MiB]; TESSERA_GPU_MEMORY; 0: 90 % of what is free at the start. In a
-  /// StarPU that the program has started, STARPU_LIMIT_CUDA_MEM limits the memory instead.
+  /// Memory for tiles on each GPU [MiB]; TESSERA_GPU_MEMORY; 0: 90 % of what is free at the start. In a StarPU that the
+  /// program has started, STARPU_LIMIT_CUDA_MEM is the limit instead.
   Index gpu_memory = 0;
 
   /// Staging buffers between GPUs and pageable memory [MiB]; TESSERA_PINNED_MEMORY; 0: up to 96 for each GPU.
   Index pinned_memory = 0;
 
-  /// OpenCL devices to compute on, processors among them; TESSERA_DEVICES=opencl=N. 0: none. They compute instead of
-  /// GPUs that CUDA drives, or beside those that `cuda` asks for. Default: the GPUs that OpenCL finds, if CUDA finds
-  /// none. `gpus` limits the sum of both kinds, and those of CUDA come first.
+  /// OpenCL devices to compute on, including processors; TESSERA_DEVICES=opencl=N. 0: none. They replace the GPUs that
+  /// CUDA drives, unless `cuda` asks for some of these, too. Default: the GPUs that OpenCL finds, if CUDA finds none.
+  /// `gpus` limits the sum of both kinds; GPUs of CUDA come first.
   int opencl = -1;
 
-  /// This process's share of the GPUs of its node: one of `node_parts`. If there are fewer GPUs, several processes
-  /// share one, and its memory. A `Grid` sets both.
+  /// This process's share of the GPUs of its node: one of `node_parts`. If there are fewer GPUs than parts, several
+  /// processes share a GPU and its memory. A `Grid` sets both fields.
   int node_part = 0;
   int node_parts = 1;  ///< processes on the node
 
-  /// CPU workers where `cpus` and TESSERA_CPUS are not given, and tiles do not belong to GPUs; -1: as many as there are
-  /// cores. A `Grid` sets it, since its thread that polls the network needs a core, too.
+  /// CPU workers if neither `cpus` nor TESSERA_CPUS is given and tiles do not belong to GPUs; -1: one per core. A
+  /// `Grid` sets it, because its thread that polls the network also needs a core.
   int cpus_without_gpus = -1;
 
   /// GPUs that CUDA drives; TESSERA_DEVICES=cuda=N. 0: none. Default: all, or none if `opencl` asks for devices.
@@ -94,9 +94,9 @@ struct LinkTraffic {
 /// What the policy `tessera` did; the members and their units are those of <tessera/sched.h>.
 using PolicyStatistics = tessera_sched_counts;
 
-/// What has happened since the Runtime started or `reset_statistics` was called. Bytes are StarPU's own counts, which
-/// reading sets to zero: a program that reads them itself finds only what Tessera has left. With GPUs and
-/// `RuntimeOptions::progress` they are also read during calls, when StarPU may miss a tile.
+/// What has happened since the Runtime started or `reset_statistics` was called. Bytes are StarPU's own counts. Reading
+/// sets these to zero, so a program that also reads them sees only what was counted since Tessera last did. With GPUs
+/// and `RuntimeOptions::progress` they are also read during calls, when StarPU may miss a tile.
 struct Statistics {
   double seconds = 0;                      ///< the time that this covers; simulated seconds in a simulation
   std::uint64_t tasks = 0;                 ///< tasks submitted by Tessera
@@ -107,34 +107,36 @@ struct Statistics {
   std::optional<PolicyStatistics> policy;  ///< empty: another policy runs
 };
 
-/// Starts StarPU, or joins it if the program has already started it. The last Runtime to go stops what the first one
-/// started. All Runtimes of a process share what the first one started; the options of later ones are only checked.
-/// Without a Runtime, the first call of a routine starts one with default options, which lives until the process exits.
+/// Starts StarPU, or joins it if the program has already started it. All Runtimes of a process share what the first one
+/// started, and the last one to be destroyed stops it. The options of later ones are only checked. Without a Runtime,
+/// the first call of a routine starts one with default options, which lives until the process exits.
 ///
-/// A Runtime installs no signal handlers, writes nothing to standard output or error unless `progress` asks for it, and
-/// leaves the caller's current CUDA device as it was. StarPU never calibrates the links of a machine inside the
-/// caller's process, since calibration resets the GPUs: Tessera measures the links of GPUs itself, once. Measurements
-/// and all of StarPU's files are in `TESSERA_CACHE_DIR`, else `$XDG_CACHE_HOME/tessera`, else `~/.cache/tessera`. Where
-/// that folder cannot be written, StarPU's files are in a private temporary folder, which is removed with the Runtime.
-/// If STARPU_PERF_MODEL_DIR is set, StarPU's files are there, and StarPU calibrates as it always does.
+/// A Runtime installs no signal handlers, prints nothing unless `progress` asks for it, and does not change the
+/// caller's current CUDA device. StarPU's own calibration of links would reset the GPUs, so Tessera measures the links
+/// itself, once. The measured rates and all of StarPU's files are in `TESSERA_CACHE_DIR`, else
+/// `$XDG_CACHE_HOME/tessera`, else
+/// `~/.cache/tessera`. If that folder cannot be written, StarPU's files are in a private temporary folder, which is
+/// removed with the Runtime. If STARPU_PERF_MODEL_DIR is set, StarPU's files are there, and StarPU calibrates as usual.
 ///
-/// A process that is forked while a Runtime lives cannot use Tessera, as StarPU has no threads there: what would wait
-/// throws RuntimeError, and nothing of what was inherited is taken down. It may call `exec`, `exit` and `_exit`.
+/// A process that is forked while a Runtime exists cannot use Tessera, since StarPU has no threads there. Functions
+/// that would wait throw RuntimeError, and inherited objects are not cleaned up. The process may call `exec`, `exit`
+/// and
+/// `_exit`.
 ///
-/// While a CPU worker computes a tile, OpenBLAS computes with one thread per call; at all other times, with as many as
-/// the program has set. The threads that start with a Runtime take no signals of the program.
+/// While a CPU worker computes a tile, OpenBLAS uses one thread per call; at all other times, as many as the program
+/// has set. The threads of a Runtime do not receive the program's signals.
 class Runtime {
  public:
   /// @throws RuntimeError   if StarPU cannot start, or within a StarPU task or its callback
   /// @throws ArgumentError  if an option or its environment variable has a value that is not allowed
   explicit Runtime(const RuntimeOptions& options = {});
-  /// Waits for everything submitted before, as `wait` does. Within a StarPU task, which must not wait, it ends the
-  /// program.
+  /// Waits for everything submitted before, as `wait` does. Ends the program if called within a StarPU task, which must
+  /// not wait.
   ~Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  /// True if the program itself had started StarPU: then workers and policy are the program's, not those of `options`.
+  /// True if the program itself had started StarPU. Workers and policy are then the program's, not those of `options`.
   bool joined() const noexcept;
 
  private:
@@ -142,15 +144,15 @@ class Runtime {
 };
 
 /// Waits until every task that was submitted before has run, also those of other threads and of the program itself.
-/// Results may still be in a GPU's memory: `Matrix<T>::wait` brings them to the caller's memory. `Submissions` waits
-/// for less.
+/// Results may still be in a GPU's memory: `Matrix<T>::wait` copies them to the caller's memory. `Submissions` waits
+/// for the calls of one thread only.
 ///
-/// What other threads submit meanwhile does not prolong the wait. Exception: the program has submitted StarPU tasks of
-/// its own since the last wait, or runs another policy than `tessera`. StarPU counts all tasks together, so the wait
-/// then ends when there is no task at all for a moment.
+/// Tasks that other threads submit later do not prolong the wait, with one exception: if the program has submitted
+/// StarPU tasks of its own since the last wait, or runs another policy than `tessera`, the wait ends only when StarPU
+/// has no task at all, because StarPU counts all tasks together.
 ///
-/// @throws RuntimeError if a tile operation has failed since the last such wait and nobody has been told, neither the
-///         caller of a routine on pointers nor a wait for the matrix or its `Submissions`; or within a StarPU task
+/// @throws RuntimeError if a tile operation has failed since the last such wait and the failure has not been reported
+///         by a routine on pointers or a wait for the matrix or its `Submissions`; or within a StarPU task
 void wait();
 
 /// Devices in use, CPUs first. Starts a Runtime if there is none, as do the functions below except `starpu_version`.
@@ -170,8 +172,8 @@ std::string starpu_version();
 Statistics statistics();  ///< since the start, or the last `reset_statistics`
 void reset_statistics();  ///< starts counting from zero
 
-/// Stops recording the trace that `RuntimeOptions::trace` asks for. Waits for everything submitted. Does nothing where
-/// no trace is recorded. Do not call this while another thread submits tasks.
+/// Stops recording the trace of `RuntimeOptions::trace`. Waits for everything submitted. Does nothing if no trace is
+/// recorded. Do not call this while another thread submits tasks.
 void pause_recording();
 /// Continues recording, under the same conditions.
 void resume_recording();

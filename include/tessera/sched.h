@@ -27,41 +27,41 @@ struct starpu_sched_policy* tessera_sched_policy(void);
  * with illegal options aborts, so call this first. The text is valid until the calling thread calls this again. */
 const char* tessera_sched_check_options(void);
 
-/** Suggests a home for a tile: the worker that should run the tasks that write it. The policy follows until stealing
+/** Suggests a home for a tile: the worker that should run the tasks that write it. It remains the home until stealing
  * moves the tile. Call this at any time between registration and unregistration of the tile. It uses
  * `starpu_data_set_sched_data`.
  * @param tile    the handle of the tile
  * @param worker  StarPU's number of the worker; -1: none */
 void tessera_sched_suggest_home(starpu_data_handle_t tile, int worker);
 
-/** Says whether the program has planned the memory for the results that it writes at a time, this tile among them. The
- * home of the tile may then begin with it while incomplete results fill less than three quarters of its memory, also if
- * that is more than the share of the option RESULTS. The policy looks when a task that writes the tile is submitted,
- * and remembers a plan until all tasks that write the tile have run. So a call says it for the tiles that it writes,
- * submits its tasks, and takes it back: other calls have the limit. It uses `starpu_data_set_sched_data`.
+/** Marks a tile as one of a block of results whose memory the program has planned. Its home may then start to compute
+ * it as long as incomplete results fill less than three quarters of the home's memory, instead of the share of the
+ * option `results`. The policy reads the mark when a task that writes the tile is submitted, and remembers it until all
+ * tasks that write the tile have run. A call therefore marks its tiles, submits its tasks, and removes the marks, so
+ * that other calls keep the limit. It uses `starpu_data_set_sched_data`.
  * @param tile     the handle of the tile
- * @param planned  0: no, as at first; else yes */
+ * @param planned  0: removes the mark; any other value: sets it */
 void tessera_sched_plan_result(starpu_data_handle_t tile, int planned);
 
-/** Lets the policy prefetch a tile of a ready task while another tile of that task is on its way to a peer, and the
- * task waits for it. Without this, all tiles that the task reads are prefetched together when it need not wait any
- * more.
+/** Lets the policy prefetch a tile of a ready task while the task waits for another tile that is being copied to a
+ * peer. Without this, all tiles that the task reads are prefetched together when that wait is over.
  *
- * Call this at any time between registration and unregistration of the tile. It uses
- * `starpu_data_set_sched_data`. The program may submit an invalidation or a partition of the tile at any time.
+ * Call this at any time between registration and unregistration of the tile. It uses `starpu_data_set_sched_data`. The
+ * program may invalidate or partition the tile at any time.
  *
  * @param tile  the handle of the tile */
 void tessera_sched_allow_fetching(starpu_data_handle_t tile);
 
 /** Sets a function that each thread calls when it submits a task, before the policy sees the task. A program that
- * pauses StarPU's workers can thus notice that others need them. There is one such function in the process.
+ * pauses StarPU's workers can use it to notice that they are needed. The process has only one such function.
  * @param hook  must not submit tasks; NULL: none */
 void tessera_sched_on_submission(void (*hook)(void));
 
 /** Marks Tessera's tile tasks: the value of `starpu_task.sched_data` when they are submitted to this policy. */
 extern char tessera_sched_tile_task;
 
-/** Returns how many tasks of the program itself have been submitted to the policy: neither StarPU's nor tile tasks. */
+/** Returns how many tasks of the program itself have been submitted to the policy, without StarPU's own and tile tasks.
+ */
 uint64_t tessera_sched_other_tasks(void);
 
 /** What the policy has done since StarPU started, summed over all workers. */

@@ -9,19 +9,19 @@ namespace detail {
 class Scope;
 }
 
-/// What the calling thread submits through routines on matrices while this object lives: a part of all work that can be
-/// waited for by itself, and asked for its failures.
+/// The tasks that the calling thread submits through routines on matrices while this object exists. The thread can wait
+/// for these tasks alone, and learn of their failures.
 ///
 ///     tessera::Submissions mine;
 ///     tessera::gemm<double>(...);
 ///     tessera::trsm<double>(...);
-///     mine.wait();  // not for other threads
+///     mine.wait();  // not for tasks of other threads
 ///
-/// Within another one on the same thread, a call belongs to both. Routines on pointers wait for themselves and tell
-/// their caller of failures: they do not belong to it. The program's own StarPU tasks do not, either.
+/// If several objects exist on a thread, a call belongs to all of them. Routines on pointers do not belong to any: they
+/// wait, and report failures to their caller. The program's own StarPU tasks do not belong to any, either.
 ///
-/// To be destroyed by the thread that made it. That does not wait: the tasks run on, and whoever waits for the matrices
-/// is told of failures.
+/// The thread that made the object must destroy it. Destroying it does not wait: the tasks continue, and waits for the
+/// matrices report failures.
 class Submissions {
  public:
   /// Starts a Runtime if there is none, and keeps it.
@@ -31,11 +31,11 @@ class Submissions {
   Submissions(const Submissions&) = delete;
   Submissions& operator=(const Submissions&) = delete;
 
-  /// Waits until the tasks of all calls that were made before have run, whatever is submitted meanwhile; any thread may
-  /// do so. Results may still be in a GPU's memory: `Matrix<T>::wait` writes them back.
-  /// @throws RuntimeError if a tile operation of one of these calls has failed, or worked on a tile that was wrong,
-  /// since
-  ///         the last such wait; or within a StarPU task or its callback
+  /// Waits until the tasks of all calls made so far have run. Any thread may call this. Tasks that are submitted later
+  /// do not prolong the wait. Results may still be in a GPU's memory: `Matrix<T>::wait` copies them back.
+  /// @throws RuntimeError if since the last such wait, a tile operation of one of these calls has failed, or worked on
+  /// a
+  ///         wrong tile; or within a StarPU task or its callback
   void wait();
 
  private:

@@ -12,18 +12,18 @@ extern "C" {
  *  The C interface. Sizes and leading dimensions are 64-bit and count elements. */
 
 /** What a function returns:
- *  - 0: done;
+ *  - 0: success;
  *  - -i: argument i, counted from 1, is illegal, and nothing has been touched;
- *  - above 0: the machine or StarPU could not do it (TESSERA_RUNTIME_FAILURE).
+ *  - above 0: the machine or StarPU failed (TESSERA_RUNTIME_FAILURE).
  *
- *  `tessera_last_error` returns the sentence that explains the last status of this thread that was not 0. */
+ *  `tessera_last_error` explains the last status of this thread that was not 0. */
 typedef int tessera_status;
 
 /** The values of `tessera_status` that have a name. */
 enum { TESSERA_SUCCESS = 0, TESSERA_RUNTIME_FAILURE = 1 };
 
 /**@{*/
-/** An option. The values are those of CBLAS, so that code which calls CBLAS needs no table. */
+/** An option, with the value that it has in CBLAS. */
 typedef enum tessera_layout { TESSERA_ROW_MAJOR = 101, TESSERA_COL_MAJOR = 102 } tessera_layout;
 typedef enum tessera_op { TESSERA_NO_TRANS = 111, TESSERA_TRANS = 112, TESSERA_CONJ_TRANS = 113 } tessera_op;
 typedef enum tessera_uplo { TESSERA_UPPER = 121, TESSERA_LOWER = 122 } tessera_uplo;
@@ -34,30 +34,30 @@ typedef enum tessera_side { TESSERA_LEFT = 141, TESSERA_RIGHT = 142 } tessera_si
 /** The version, e.g. "1.2.3". */
 const char* tessera_version(void);
 
-/** Starts StarPU or joins it. Optional: the first routine starts what is needed. Calls nest; each needs its own
- *  `tessera_finalize`. The arguments are ignored if a runtime is up already.
+/** Starts StarPU or joins it. Optional: the first routine starts what is needed. Calls nest, and each needs its own
+ *  `tessera_finalize`. The arguments are ignored if a runtime exists already.
  *  @param cpus  CPU workers; -1: TESSERA_CPUS, else the default
  *  @param gpus  GPUs; -1: TESSERA_DEVICES, else the default */
 tessera_status tessera_init(int cpus, int gpus);
 
-/** Waits for everything submitted; the last call stops what the first `tessera_init`, or else a routine, started. */
+/** Waits for everything submitted. The last call stops what the first `tessera_init`, or a routine, has started. */
 tessera_status tessera_finalize(void);
 
-/** Waits until every task that was submitted before has run. What other threads submit meanwhile does not prolong the
+/** Waits until every task that was submitted before has run. Tasks that other threads submit later do not prolong the
  *  wait, unless the program submits StarPU tasks of its own: see `wait` in <tessera/runtime.hpp>. */
 tessera_status tessera_wait(void);
 
 /** Returns why the last failed call of this thread failed; "" if none has. Valid until the thread's next failure. */
 const char* tessera_last_error(void);
 
-/** Pins memory of the caller, so that GPUs copy from it and to it directly, before matrices are made of it. Does
- * nothing where there is no GPU. Pinning takes about as long as touching all of the memory, so it is worth it for
- * memory that several calls use. Memory that CUDA has pinned is recognized without this.
- *  @param data   where the memory begins; it must not overlap what is registered already
+/** Pins memory of the caller, so that GPUs copy from it and to it directly. Call it before making matrices over the
+ *  memory. Does nothing if there is no GPU. Pinning takes about as long as touching all of the memory, so it pays for
+ *  memory that several calls use. Memory that CUDA has pinned does not need it.
+ *  @param data   where the memory begins; it must not overlap registered memory
  *  @param bytes  its length, above 0 */
 tessera_status tessera_host_register(void* data, int64_t bytes);
 
-/** Ends what `tessera_host_register` did, before the memory is freed, and after all matrices of it are destroyed.
+/** Unpins memory. Call it after all matrices over the memory are destroyed, and before the memory is freed.
  *  @param data  the same pointer */
 tessera_status tessera_host_unregister(void* data);
 
@@ -392,8 +392,8 @@ tessera_status tessera_zlaswp(tessera_layout layout, int64_t n, void* A, int64_t
                               const int64_t* ipiv, int64_t incx);
 /**@}*/
 
-/** A column-major matrix of tiles over the caller's memory. It is for programs that have several routines in flight, or
- *  put their own StarPU tasks between them. A row-major matrix is the transpose of a column-major one. */
+/** A column-major matrix of tiles over the caller's memory, for programs that submit several routines at once, or their
+ *  own StarPU tasks between them. A row-major matrix is the transpose of a column-major one. */
 typedef struct tessera_matrix tessera_matrix;
 
 /** Makes a matrix over the caller's memory.
@@ -416,12 +416,12 @@ tessera_status tessera_matrix_view(const tessera_matrix* matrix, int64_t i0, int
  *  @param result  as for `tessera_matrix_view` */
 tessera_status tessera_matrix_transposed(const tessera_matrix* matrix, tessera_op op, tessera_matrix** result);
 
-/** Destroys a matrix. Returns at once while other matrices share the tiles. The last one waits for the tasks on these
- *  tiles, brings the tiles to the caller's memory and unregisters them. Within a StarPU task the last one is refused,
- *  and stays. NULL is ignored. */
+/** Destroys a matrix. Returns at once if other matrices share the tiles. The last one waits for the tasks on these
+ * tiles, copies the tiles to the caller's memory and unregisters them. Within a StarPU task this fails for the last
+ * one, which stays valid. NULL is ignored. */
 tessera_status tessera_matrix_destroy(tessera_matrix* matrix);
 
-/** Waits for the tasks submitted so far on its tiles, and brings the tiles to the caller's memory. */
+/** Waits for the tasks submitted so far on its tiles, and copies the tiles to the caller's memory. */
 tessera_status tessera_matrix_wait(const tessera_matrix* matrix);
 
 int64_t tessera_matrix_mt(const tessera_matrix* matrix); /**< tiles in a column */
@@ -431,7 +431,7 @@ int64_t tessera_matrix_nt(const tessera_matrix* matrix); /**< tiles in a row */
 struct _starpu_data_state;
 
 /** Returns the StarPU handle of tile (i, j), counted from 0, for the program's own tasks; NULL if there is no such
- * tile. The tiles of a transposed matrix are stored as the memory is. */
+ * tile. The tiles of a transposed matrix have the layout of the memory. */
 struct _starpu_data_state* tessera_matrix_handle(const tessera_matrix* matrix, int64_t i, int64_t j);
 
 /** A scope of the calling thread's calls to the routines on matrices, from `tessera_submissions_begin` to

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#ifndef __cpp_concepts
+#error "Tessera's C++ headers need C++20: compile with -std=c++20"
+#endif
+
 #include <complex>
 #include <concepts>
 #include <cstdint>
