@@ -57,9 +57,8 @@ void write_all_ones() {
 }
 
 /// Runs the operations once in double precision, the most common type, so that a program's first call is not slower
-/// than later ones. CUDA loads a kernel at its first launch, which takes 50 to 100 ms for the first product of a type
-/// and 1 to 17 ms for each other operation. The order of the matrices is `leaf`, because cuBLAS has different kernels
-/// for small matrices (on an H200, syrk and symm up to 256). All operands are zeros.
+/// than later ones: CUDA loads a kernel at its first launch. The order of the matrices is `leaf`, because cuBLAS has
+/// other kernels for small matrices. All operands are zeros.
 void load_kernels() {
   constexpr int n = leaf;
   constexpr std::size_t square = std::size_t{n} * n;

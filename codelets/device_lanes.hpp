@@ -8,14 +8,7 @@
 /// Two lanes of a CUDA worker that compute at the same time: the factorization of a panel beside products.
 ///
 /// A factorization is a long chain of short kernels. Beside products that may use all of a GPU, each of them waits for
-/// a block of a product to end. So products leave some multiprocessors free. Milliseconds for a panel of 2048 columns
-/// on one H100, double precision, and TFLOP/s of the products beside it:
-///
-/// | rows | alone | all 132 for products | 116 | 100 | 68 |
-/// |---|---|---|---|---|---|
-/// | 32768 | 9.8 | 55, 47 | 39, 36 | 20, 40 | 13, 33 |
-/// | 16384 | 8.5 | 57, 41 | 20, 43 | 13, 40 | 10, 33 |
-/// | 4096 | 7.0 | 49, 49 | 12, 46 | 11, 40 | 8, 33 |
+/// a block of a product to end. So products leave some multiprocessors free.
 namespace tessera::device {
 
 /// The two lanes. Work on them is part of the worker's stream between `fork` and `join`.

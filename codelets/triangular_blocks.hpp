@@ -14,18 +14,8 @@
 /// trmm and trsm on one tile of a GPU as a sequence of products.
 /// cuBLAS works through the diagonal of a triangle row by row, unless the result of trmm is not one of its operands.
 /// Here, trmm copies a block of B and multiplies the copy. trsm multiplies by the inverses of the blocks on the
-/// diagonal of A, which `diagonal_blocks` computes once for a row of tiles of B. Milliseconds on one H100, double
-/// precision, left, lower, for a tile of B (half of the time of a product of this size in brackets):
-///
-/// | tile of B | trsm, cuBLAS | blocks of 256 | blocks of 512 | trmm, cuBLAS | blocks of 2048 |
-/// |---|---|---|---|---|---|
-/// | 1024×512 (0.02) | 0.33 | 0.12 | 0.06 | 0.20 | 0.04 |
-/// | 2048×1024 (0.08) | 0.74 | 0.25 | 0.16 | 0.61 | 0.14 |
-/// | 2048×2048 (0.15) | 0.84 | 0.30 | 0.26 | 0.70 | 0.21 |
-/// | 4096×2048 (0.56) | 1.97 | 0.86 | 0.81 | 1.69 | 0.71 |
-///
-/// trsm with blocks of 2048 takes 0.70 ms on a tile of 4096×2048, but their inverses take 0.3 ms longer: whole calls
-/// were slower by 0 to 4 percent than with blocks of 512.
+/// diagonal of A, which `diagonal_blocks` computes once for a row of tiles of B. Larger blocks are faster in trsm, but
+/// their inverses take longer.
 ///
 /// The error of trsm: let V be the computed inverse of a block, with |A V − I| ≤ c u |A||V|. The residual of the rows
 /// of the block is bounded by c u |A||V||B|, instead of c u |A||X| (Higham, Accuracy and Stability, 2nd ed.,

@@ -20,10 +20,9 @@
 
 namespace tessera::detail {
 
-/// Tiles from other processes of this node, which this one reads from their memory. MPI has one thread of a process
-/// copy its messages, and packs columns: two processes on one host reached 3.2 GB/s in each direction. Here several
-/// threads read columns to where they belong; eight reached 20 GB/s. Only short messages go over MPI: the owner
-/// announces a tile that is in its host memory, and keeps it as it is until the reader says that it has it.
+/// Reads tiles from the memory of other processes on this node. With MPI, one thread per process would copy messages,
+/// and pack columns first. Here, several threads read columns into their places. Only short messages go over MPI: the
+/// owner announces a tile that is in its host memory, and leaves it unchanged until the reader confirms.
 class Neighbours {
  public:
   /// The bytes from which a tile goes this way, from the environment.

@@ -18,9 +18,8 @@ namespace {
 constexpr double bytes_of_part = 4e6;
 /// Threads for smaller copies take longer to create than to copy.
 constexpr double worth_threads = 8e6, worth_a_thread = 32e6;
-/// One core copies 12 GB/s on a host whose memory can do 80. While the devices compute, some of it is left to
-/// them: on a host with 16 cores, dgesv of n = 16384 took 0.222 s with four threads beside twelve that stage tiles, and
-/// 0.218 with three beside ten.
+/// One core cannot use the whole rate of the host's memory. While the devices compute, fewer threads copy, so that
+/// those that stage tiles keep their share.
 constexpr Index most_threads = 8, most_meanwhile = 3;
 
 }  // namespace

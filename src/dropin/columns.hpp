@@ -12,8 +12,8 @@
 
 namespace tessera::dropin {
 
-/// Calls `columns(first, last)` for ranges of n columns. Uses several threads if the columns have many bytes: one core
-/// copies 12 GB/s on a host whose memory can do 80.
+/// Calls `columns(first, last)` for ranges of n columns. Uses several threads if the columns have many bytes, since one
+/// core cannot use the whole rate of the host's memory.
 template <typename Columns>
 void for_columns(Index n, double bytes, Columns columns) {
   constexpr double worth_a_thread = 32e6;

@@ -17,20 +17,17 @@ namespace {
 
 int size_class(double flops) { return std::clamp(static_cast<int>(std::log2(std::max(1.0, flops)) / 2), 0, 31); }
 
-/// Flops below which no device pays off, as matrices must be copied from and to the host. One core takes about as long
-/// for a product of this size (370×370 in double precision) as an H200 takes for a call with almost no arithmetic.
+/// Flops below which no device pays off, because matrices must be copied from and to the host.
 constexpr double smallest_that_can_pay = 1e8;
 
-/// Cautious assumptions about devices that have not started yet. For comparison: two H200 take 0.7 s to start, and four
-/// up to 1.4 s; each computes 60 TFLOP/s in double precision, and receives 50 GB/s from pageable memory.
+/// Cautious assumptions about devices that have not started yet.
 constexpr double seconds_to_start = 1.5;
 
 /// What calls must lose by running on the host before the devices start [s].
 constexpr double worth_a_start = seconds_to_start / 4;
 
-/// Calls that lose more than this by running on the host wait for a start that pays. Such calls keep all cores busy,
-/// and the start with them: on an H200 with 16 cores, it took more than 5 s beside products of 2048, and less than 1 s
-/// inside a call.
+/// Calls that lose more than this by running on the host wait for a start that pays. On the host, such calls would keep
+/// all cores busy and delay the start.
 constexpr double longest_beside = 0.06;
 
 /// Once calls have lost this, they wait for the start, however short they are: many of them can delay it as much. What
@@ -40,12 +37,10 @@ constexpr double most_lost_beside = 2 * worth_a_start;
 constexpr DeviceRates assumed_rates{5e12, 10e9};
 
 /// The assumed ratio of actual to predicted time while no similar call has been timed: for pageable memory, which goes
-/// through staging buffers, and for pinned memory. The times of dgemm 1024 to 4096 on an H100 from
-/// the former are 1.2 to 1.3 of what the prediction gives with 50 GB/s.
+/// through staging buffers, and for pinned memory.
 constexpr double unknown_slowness[2] = {1.5, 1.2};
 
-/// The same for the routines of LAPACK, whose panels run slower than products. From plain memory on one H100, n =
-/// 16384, dgesv ran at 9.3 TFLOP/s and dposv at 8.1; from pinned memory, dgetrf at 21 and dpotrf at 28, dgemm at 50.
+/// The same for the routines of LAPACK, whose panels run slower than products.
 constexpr double unknown_slowness_of_lapack[2] = {6, 4};
 double unknown_slowness_of(const Job& job, bool pinned) {
   return (job.is_lapack() ? unknown_slowness_of_lapack : unknown_slowness)[pinned];
@@ -62,8 +57,7 @@ double assumed_host_seconds(const Job& job) {
                   (job.traffic.in + job.traffic.out) / assumed_memory_bytes);
 }
 
-/// Assumed time of a call on the devices in addition to its copies and arithmetic, until calls have been timed [s]. For
-/// comparison: a whole product of 1024×1024 takes 1.8 ms on an H100.
+/// Assumed time of a call on the devices in addition to its copies and arithmetic, until calls have been timed [s].
 constexpr double seconds_of_a_call = 1e-3;
 
 double predicted_seconds(const Job& job, const DeviceRates& rates) {

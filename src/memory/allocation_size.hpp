@@ -7,10 +7,10 @@
 
 namespace tessera::detail {
 
-/// The bytes to allocate for a tile of `bytes` bytes: at most 1/32 more, or 511 bytes. StarPU keeps freed tiles, in a
-/// list for each size of an allocation. It never removes a list, and for each tile that it frees at its end or when a
-/// GPU is full, it goes through the empty ones. A program with 14000 calls of random shapes on two H200 took 16 s to
-/// exit, and one with more calls did not exit within four minutes. So there are only 32 sizes between powers of two.
+/// The bytes to allocate for a tile of `bytes` bytes: at most 1/32 more, or 511 bytes. StarPU keeps freed tiles in a
+/// list for each size of allocation. It never removes a list, and visits all empty ones for each tile that it frees at
+/// its end or when a GPU is full. With many sizes, a program would take minutes to exit. So there are only 32 sizes
+/// between powers of two.
 constexpr std::size_t allocation_size(std::size_t bytes) {
   constexpr std::size_t alignment = 512, sizes = 32;
   const auto step = std::max(alignment, std::bit_floor(bytes) / sizes);

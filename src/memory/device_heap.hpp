@@ -11,9 +11,8 @@ namespace tessera::detail {
 
 /// Memory of one device for tiles. It is allocated in slabs of 2 GiB and handed out in pieces. One empty slab is kept;
 /// other empty slabs are freed, so that other users of the device can have the memory.
-/// The reason: allocating a piece from the driver takes 0.2 to 1.7 ms (H200), and freeing memory synchronizes the
-/// device. Allocating a slab of 1 GiB takes 0.3 ms, and somewhat more if other devices can access it. Source of the
-/// idea: BLASX.
+/// The driver needs as long for a small piece as for a slab, and synchronizes the device when memory is freed. Source
+/// of the idea: BLASX.
 ///
 /// Not thread-safe.
 class DeviceHeap {

@@ -8,10 +8,9 @@
 
 #include "common/triangle.hpp"
 
-/// Partial copies of tiles. If only a triangle of a matrix is used, parts of the tiles on its diagonal are unused.
-/// These parts would be 2 to 10 percent of all bytes from the host, at n = 8192 on four H200. The other triangle in
-/// host memory may belong to another thread, so copies to the host touch exactly the triangle. A GPU also reads what is
-/// next to the diagonal in pinned memory, and does not use it.
+/// Partial copies of tiles. If only a triangle of a matrix is used, parts of the tiles on its diagonal are unused, and
+/// need not be copied. The other triangle in host memory may belong to another thread, so copies to the host write
+/// exactly the triangle. From pinned memory, a GPU also reads elements next to the diagonal, and does not use them.
 namespace tessera::detail {
 
 using codelets::Part;

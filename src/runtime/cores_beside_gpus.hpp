@@ -17,9 +17,9 @@ struct CoresBesideGpus {
 
 /// Decides whether the cores compute tiles beside the GPUs, by the rates that are known before StarPU starts.
 ///
-/// They do where all of them have 3 % of the rate of the GPUs in double or in single precision, but beside GPUs of CUDA
-/// only if the user asks for CPU workers: those that find no task slow down the threads that drive such GPUs, by up to
-/// a third with 60 of them beside four H200.
+/// They do if all of them together have 3 % of the rate of the GPUs in double or in single precision. Beside GPUs of
+/// CUDA, the user must also ask for CPU workers, because those that find no task slow down the threads that drive such
+/// GPUs.
 /// @param machine  with its GPUs, before StarPU starts
 CoresBesideGpus cores_beside_gpus(const Machine& machine, const RuntimeOptions& options);
 

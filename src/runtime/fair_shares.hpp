@@ -45,7 +45,7 @@ class FairShares {
   }
 
  private:
-  /// A task with less arithmetic takes one unit. With four H200 always busy, the range of priorities lasts for hours.
+  /// A task with less arithmetic takes one unit. The range of priorities lasts for hours on several busy GPUs.
   static constexpr double flops_of_unit = 1e9;
   static constexpr std::int64_t last = std::numeric_limits<int>::max();
 

@@ -7,11 +7,11 @@
 
 namespace tessera::detail {
 
-/// A thread that looks for an end instead of sleeping. There is one at a time: more would take cores from those that
-/// they wait for.
+/// A thread that polls for the end instead of sleeping. Only one does at a time: more would take cores from the threads
+/// that they wait for.
 ///
-/// A thread that sleeps wakes 20 to 310 µs after the end on a virtual machine with two H200, where dgemm 2048 takes 1.3
-/// ms. In long calls this is less than what looking would cost a core.
+/// A sleeping thread wakes some time after the end, which matters in short calls only. In long ones, polling would cost
+/// a core more.
 class Outstanding::Look {
   using Clock = std::chrono::steady_clock;
 

@@ -15,8 +15,8 @@ namespace tessera::detail {
 
 inline constexpr std::array<Index, 5> candidates{256, 512, 1024, 2048, 4096};
 
-/// Seconds of arithmetic and transfers that overlap. A part of the shorter one is not hidden: while the links catch up
-/// at the start, and where one waits for the other. Runs on four, two and one H200 show a quarter.
+/// Seconds of arithmetic and transfers that overlap. A quarter of the shorter one is not hidden: at the start, while
+/// the links catch up, and whenever one waits for the other.
 inline double overlapped(double arithmetic, double transfers) {
   return std::max(arithmetic, transfers) + std::min(arithmetic, transfers) / 4;
 }

@@ -20,7 +20,6 @@ namespace tessera::detail {
 /// - A Bᵀ: a tile of Bᵀ has several tile columns of C. Each chunk of A and B that arrives is used for all of C, and C
 ///   arrives and leaves at the end. A Aᵀ and A Bᵀ + B Aᵀ (syrk, syr2k) are the same, and a task computes the part of a
 ///   panel that is in the triangle.
-/// On one H200 without a runtime, A B of n = 8192 took 31.6 ms in panels; in tiles it took 37.
 struct Panels {
   Index terms = 1;       ///< chunks of k in a tile of B
   Index columns = 1;     ///< tile columns of C in a tile of Bᵀ

@@ -11,8 +11,7 @@
 namespace tessera::detail {
 
 /// Time of a tile task on a GPU besides its kernel [s]: between two kernels StarPU releases the successors and starts
-/// their transfers. Traces of the same n with different tiles on an H200 show 7.5 to 13 µs, and about as much again for
-/// a transfer.
+/// their transfers.
 inline constexpr double task_overhead = 20e-6;
 
 /// Larger tiles take too long to arrive before the first product and to be written back after the last.
@@ -25,9 +24,7 @@ inline double task_seconds(const MachineModel& machine, double flops) {
 
 inline double min(Index tile, Index extent) { return static_cast<double>(std::min(tile, extent)); }
 
-/// What a column takes in a GPU's copy engine, however short it is [s]: on four H200, columns of 4 KiB are copied at 31
-/// to 35 GB/s, also while the GPUs wait for them. Without it, tiles of 512×512 were chosen there for dgemm 4096: 5.3 ms
-/// instead of 3.9 with 1024×1024.
+/// The least time of a column in a GPU's copy engine [s]. Without it, tiles would be chosen too small.
 inline constexpr double shortest_column = 0.12e-6;
 
 /// Seconds per byte on one host link. A stored column is one piece of memory, and copies of short pieces are slow, most

@@ -16,15 +16,13 @@ namespace tessera::detail {
 
 namespace {
 
-/// Narrower panels occupy only a part of a GPU: on an H200, sgemm of n = 4096 took 3 % longer with a width of 256. They
-/// are for results of so few columns that there are four of them: on an H100 at n = 1024, gemm took 0.68 ms with them
-/// and 0.72 in tiles, symm 0.66 and 0.68, trmm 0.62 and 0.76, but trsm 1.03 and 1.02.
+/// Narrow panels occupy only a part of a GPU. They are for results with so few columns that wider ones would be fewer
+/// than four.
 constexpr Index narrow = 256;
 constexpr std::array<Index, 4> widths{narrow, 512, 1024, 2048};
 constexpr std::array<Index, 3> chunks{512, 1024, 2048};
 
-/// Whether a sum over k is cut into chunks of this length. Small ones are not: on an H100 at n = 1024, trmm took 0.62
-/// ms with one chunk and 0.67 with two, symm 0.66 and 0.76.
+/// Whether a sum over k is cut into chunks of this length. Short sums are not.
 bool enough_terms(Index k, Index chunk) { return 2 * chunk <= k || (chunk <= k && k <= 2 * chunks.front()); }
 
 /// Longer columns are not copied faster, and C should have several tiles if it is so tall.
@@ -33,18 +31,14 @@ constexpr Index tallest_panel = 16384;
 /// Lower panels were not measured. Their columns are not long.
 constexpr Index lowest_panel = 1024;
 
-/// The ratio of height to width up to which kernels are fast. An H200 multiplied panels of 8192×512 at 52 TFLOP/s; with
-/// panels of 8192×256, a call of n = 8192 took 3 to 12 % longer. Twice the ratio is good enough where copies take twice
-/// as long as arithmetic: on two H100, a product of 100000×2000×2000 took 39 ms in tiles of 16384×512, 42 in tiles of
-/// 8192×512 and 49 in tiles of 8192×1024.
+/// The ratio of height to width up to which kernels are fast. Twice the ratio is good enough if copies take twice as
+/// long as arithmetic.
 constexpr Index narrowest_panel = 16;
 
-/// Panels that each GPU begins while A arrives. On an H200 at n = 2048 to 8192, 2, 4 and 8 made no difference of more
-/// than 1 %.
+/// Panels that each GPU begins while A arrives.
 constexpr Index panels_ahead = 4;
 
-/// The fewest panels of C: with fewer, too little is computed while they arrive. On two H100 at n = 2048, dgemm
-/// took 1.41 ms in four panels and 1.59 in tiles, dsyrk 1.13 and 1.44, dtrmm 1.15 and 1.49, dtrsm 1.57 and 1.92.
+/// The fewest panels of C. With fewer, too little is computed while they arrive.
 constexpr Index fewest_panels = 4;
 
 /// Whether a result of this many columns is cut into panels of this width.
@@ -52,16 +46,15 @@ bool is_cut(Index columns, Index width) {
   return divide_up(columns, width) >= fewest_panels && (width > narrow || columns <= fewest_panels * narrow);
 }
 
-/// What a byte that leaves the GPU costs those that arrive meanwhile, in bytes: an H200 copies 55 GB/s in either
-/// direction, and 102 in both together.
+/// How much a byte that leaves the GPU delays those that arrive at the same time, in bytes.
 constexpr double interference = 0.08;
 
 /// The part of the first panels that is computed while A arrives, or of that time in which the GPU computes. The panels
 /// wait for the first chunks.
 constexpr double computed_meanwhile = 0.75;
 
-/// How much longer than the copies the computation may take. Where arithmetic is the limit, large square tiles are
-/// better: their kernels are faster, and they are fewer. On an H200 at n = 16384, panels took 178 to 187 ms, tiles 175.
+/// How much longer than the copies the computation may take. If arithmetic is the limit, large square tiles are better:
+/// their kernels are faster, and there are fewer of them.
 constexpr double most_arithmetic = 1.1, most_arithmetic_of_slow_kernels = most_arithmetic / 2;
 
 struct Prediction {
@@ -181,23 +174,19 @@ Prediction predict_update(const MachineModel& machine, Index n, Index k, int pro
   return predict_chunks(machine, tile, task, products * n, n, k, rows);
 }
 
-/// Where a triangle is the result or an input, panels were only measured to be faster in double precision. In single
-/// precision, ssyr2k of n = 4096 took 12.3 ms in panels and 6.1 in tiles on an H200, ssymm 7.2 and 5.9.
+/// If a triangle is the result or an input, panels were measured to be faster in double precision only.
 bool double_precision(const MachineModel& machine) {
   const bool is_complex = machine.flops_per_multiply_add == flops_per_multiply_add<std::complex<double>>;
   return machine.element_size == (is_complex ? sizeof(std::complex<double>) : sizeof(double));
 }
 
-/// The widest panels of a result, where a triangle is the result or an input. On an H200 at n = 8192, panels of B with
-/// 1024 columns took 21.0 ms in dtrmm and 22.6 in dtrsm, with 2048 columns 23.1 and 25.8.
+/// The widest panels of a result, if a triangle is the result or an input.
 constexpr Index widest_with_triangle = 1024;
 
-/// What each step costs in addition to a task [s], for trmm and symm, and for trsm: it has more kernels. Fitted to
-/// panels of several sizes on an H200 at n = 2048 to 8192.
+/// What each step costs in addition to a task [s], for trmm and symm, and for trsm, which has more kernels.
 constexpr double step_overhead = 40e-6, step_overhead_of_trsm = 60e-6;
 
-/// What trsm takes longer than trmm for each row [s]: it waits for the inverses of diagonal blocks. On an H200, 0.5 ms
-/// at n = 2048, 0.9 at 4096 and 1.6 at 8192.
+/// How much longer trsm takes than trmm for each row [s]: it waits for the inverses of diagonal blocks.
 constexpr double inversion = 0.2e-6;
 
 /// symm, trmm and trsm, with a stored triangle of A on the left.
@@ -225,7 +214,7 @@ struct WithTriangle {
 /// All of A arrives together with the first panels. If the links are the limit, the last panel is computed when it has
 /// arrived; else the GPU computes all the time after the start. Sets the number of panels that are begun while A
 /// arrives.
-/// @return  whether panels may be faster than tiles. For dsymm, n = 12288, they took 87 ms on an H200, tiles 74
+/// @return  whether panels may be faster than tiles
 bool predict_with_triangle(const MachineModel& machine, const WithTriangle& call, ChosenTiles& tile) {
   const auto n = static_cast<double>(call.order);
   const Index panels = divide_up(divide_up(call.columns, tile.n), machine.gpus);
@@ -297,7 +286,7 @@ std::optional<ChosenTiles> choose_panels(const MachineModel& machine, Index m, I
   auto best = best_of(machine, m, rows, n, k, inputs, [&](ChosenTiles& tile) {
     tile.panels = {.terms = chunks_in_a_tile(k, tile), .columns = 1, .ahead = panels_ahead, .by_rows = by_rows};
     const bool too_tall = machine.bytes(height_of_b(k, tile), tile.n) > largest_tile_bytes;
-    const bool too_narrow = tile.n == narrow && machine.gpus > 1;  // two H100, n = 1024: 0.67 ms, tiles 0.58
+    const bool too_narrow = tile.n == narrow && machine.gpus > 1;
     return too_tall || too_narrow ? unsuitable : predict(machine, m, n, k, tile);
   });
   return best;
@@ -321,9 +310,7 @@ std::optional<ChosenTiles> choose_update_panels(const MachineModel& machine, Ind
   if (n > tallest_panel || !double_precision(machine)) return {};
   const int count = products(what);
   const auto inputs = [&](Index /*columns*/) { return count * machine.bytes(n, k); };
-  // Of narrow panels, more are on their way at the end, and their corners were copied in small pieces when this was
-  // measured. On an H200 at n = 8192, dsyrk took 19.1 ms with 1024 columns and 20.5 with 512, dsyr2k 30.2 and 32.0.
-  // Longer chunks were slower.
+  // With narrow panels, more of them are being copied at the end. Longer chunks were slower.
   const bool wide = divide_up(n, widest_with_triangle) >= fewest_panels * machine.gpus;
   const Index widest = wide ? widest_with_triangle : widest_with_triangle / 2;
   auto best = best_of(machine, n, n, n, k, inputs, [&](const ChosenTiles& tile) {

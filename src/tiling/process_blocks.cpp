@@ -19,9 +19,7 @@ constexpr double most_for_result = 0.75;
 constexpr double most_for_copies = 0.5;
 /// Look-ahead if all of C is one block, and if it is not.
 constexpr Index ahead_of_whole = 1, ahead_of_blocks = 2;
-/// Terms that the look-ahead has at least. With chunks of one term, gemm on 4×4 processes reached 30.6 TFLOP/s with a
-/// look-ahead of 1, 45.9 with 3 and 48.0 with 5; with chunks of two terms, on 2×2 processes, 61.3 with 1 and 61.7 with
-/// 2 and 3 (traces/distributed.md).
+/// The fewest terms of the look-ahead (traces/distributed.md).
 constexpr Index least_terms_ahead = 3;
 
 double limit(double bytes) { return bytes > 0 ? bytes : std::numeric_limits<double>::infinity(); }

@@ -40,8 +40,7 @@ struct Factorization {
   double bytes(const MachineModel& machine) const { return machine.bytes(m, n) / (symmetric ? 2 : 1); }
   /// The arithmetic of a tile on the diagonal, relative to a product of that order.
   double panel_work() const { return symmetric ? 1.0 / 6 : 1.0 / 3; }
-  /// Seconds that cuSOLVER takes for each row of a tile. Cholesky: on an H200, tiles of order 512 to 4096 take 0.23 to
-  /// 1.8 ms. LU without pivoting took 1.75 times as long as Cholesky for n = 16384.
+  /// Seconds that a factorization takes for each row of a tile.
   double gpu_panel_row() const { return symmetric ? 0.45e-6 : 0.8e-6; }
   /// The inverses of the diagonal blocks of one factor take as long as a few products of that order.
   double gpu_panel() const { return symmetric ? 0.15e-3 : 0.3e-3; }
@@ -71,8 +70,7 @@ double predict_on_gpus(const MachineModel& machine, const Factorization& what, I
 constexpr double cpu_panel_rate = 0.6;
 constexpr double cpu_submission = 10e-6;
 
-/// Time to pack the operands of a product, relative to the arithmetic: this over the order of the tile. Fitted to
-/// OpenBLAS 0.3.21 on two cores: n = 4000 takes 0.29, 0.26, 0.24 and 0.25 s with tiles of 256, 400, 672 and 1000.
+/// Time to pack the operands of a product, relative to the arithmetic: this over the order of the tile.
 constexpr double cpu_packing = 80;
 
 double predict_on_cpus(const MachineModel& machine, const Factorization& what, Index tile) {

@@ -59,8 +59,8 @@ Passes passes(const MachineModel& machine, const Product& p, TileExtents tile) {
 }
 
 /// Wide tiles slow down long calls on several GPUs: the GPUs reach their power limit and lower their clocks, more than
-/// with narrow tiles. All machines are assumed to behave in this way. Out of core, copies dominate, and narrow tiles need
-/// more of them.
+/// with narrow tiles. All machines are assumed to behave in this way. Out of core, copies dominate, and narrow tiles
+/// need more of them.
 constexpr double wide_cost = 0.1, unlimited_for = 0.1;  // fraction of the time; seconds before the power limit applies
 double slowed_down(const MachineModel& machine, TileExtents tile, double compute, bool in_core) {
   const bool wide = narrowest * tile.n > tile.m;
@@ -68,8 +68,7 @@ double slowed_down(const MachineModel& machine, TileExtents tile, double compute
 }
 
 /// GPUs get unequal shares of a triangle and finish at different times. The difference is this fraction of the time of
-/// one tile's sum. Fitted so that the faster tiles are chosen at n = 16384 on four H200 and on six simulated V100. On
-/// two H200, dsyr2k would be 5 % faster with narrower tiles.
+/// one tile's sum.
 constexpr double unequal_ends = 0.14;
 
 /// Predicted seconds: the arithmetic of the busiest GPU and the transfers, which overlap, and the start and the end,
@@ -84,8 +83,7 @@ double predict(const MachineModel& machine, const Product& p, TileExtents tile) 
     return largest_share(whole, std::min(extent, whole), gpus, cost);
   };
   // A tile on the diagonal of a triangle counts half. With several GPUs, the busiest one has tiles that are not at an
-  // edge. The last column counts as a full one: at n = 17000 on one H100, dsyrk reached 45 TFLOP/s in tiles of
-  // 4096×1024 and 42 in tiles of 4096×4096, dsyr2k 49 and 45.
+  // edge. The last column counts as a full one.
   const auto of_triangle = [&] {
     const double height = grid.size() > 1 ? 1 : share(p.m, tile.m, 1) / static_cast<double>(mt);
     return std::max(0.5, std::ceil(static_cast<double>(mt * nt) / grid.size()) / 2) * height;
@@ -135,9 +133,7 @@ bool too_narrow(const MachineModel& machine, const Product& p, TileExtents tile)
 
 constexpr Index small_tile = 512;
 
-/// Whether tiles are so small that their number takes longer than what they save: of a small result on several GPUs.
-/// Simulated with the rates of four H200, dgemm 1024 takes 0.49 ms in tiles of 512×512 and 0.57 in tiles of 512×256, on
-/// two of them 0.70 and 0.84.
+/// Whether a small result on several GPUs has so many tiles that their overhead exceeds the gain.
 bool too_many(const MachineModel& machine, Index m, Index n, TileExtents tile) {
   const bool small = machine.gpus > 1 && std::min(m, n) >= 2 * small_tile && std::max(m, n) < 4 * small_tile;
   return small && tile.m <= small_tile && tile.n < small_tile;
@@ -145,19 +141,14 @@ bool too_many(const MachineModel& machine, Index m, Index n, TileExtents tile) {
 
 /// The shortest chunk of k. Chunks are at least as long as tiles of C are high, or the longest candidates: with more
 /// chunks, each tile of C waits longer for its next task. An update in core has chunks twice as long if there would be
-/// eight or more. On four H200 at n = 8192, tiles of 1024×1024 with chunks of 1024, 2048 and 4096 gave 49, 53 and 56
-/// TFLOP/s in dsyrk, and 66, 73 and 72 in dsyr2k.
+/// eight or more.
 Index shortest_chunk(const MachineModel& machine, const Product& p, Index rows) {
   const bool twice = p.update && divide_up(p.k, rows) >= 8 && in_core(machine, p);
   return std::min(twice ? 2 * rows : rows, candidates.back());
 }
 
-/// The heights that are compared. Out of core, low tiles are loaded more often than predicted, and their columns are
-/// copied slowly all the time. With room for a quarter of the operands of dgemm 16384, two H100 took 0.171 s with the
-/// tiles that are chosen with this height, and 0.228 s with those of 1024×1024 that were chosen without. In
-/// simulations, dgemm, dsymm and dsyrk with room for a quarter on two H200, or for an eighth on one, were 3 to 29 %
-/// faster; dsyr2k was 18 % slower. With room for a quarter, an H100 took 0.200 to 0.205 s for dgemm 16384 in tiles of
-/// 8192×1024, 0.237 in tiles of 4096×1024 with blocks in the order of before; simulated, 0.196 and 0.206 in this order.
+/// The heights that are compared. Out of core, low tiles are loaded more often than predicted, and their short columns
+/// are copied slowly throughout the call.
 std::vector<Index> heights(const MachineModel& machine, const Product& p) {
   constexpr Index high = 2048;
   std::vector<Index> all(candidates.begin(), candidates.end());
@@ -219,9 +210,8 @@ ChosenTiles with_bound(const MachineModel& machine, const Product& p, ChosenTile
 
 }  // namespace
 
-/// The time of panels of a product, relative to that of tiles, up to which they are chosen. A panel of all rows of a
-/// matrix without padding is one piece of memory, which the prediction does not know: on an H100, a product of
-/// 2000×2000×130000 took 78 ms in panels and 106 in tiles, and about the same was predicted of both.
+/// The time of panels of a product, relative to that of tiles, up to which panels are chosen. If a panel has all rows
+/// of a matrix without padding, it is one piece of memory, which the prediction does not consider.
 constexpr double contiguous_panels = 1.02;
 
 ChosenTiles choose_product_for_gpus(const MachineModel& machine, Transposed stored, Index m, Index n, Index k,
@@ -235,8 +225,7 @@ ChosenTiles choose_product_for_gpus(const MachineModel& machine, Transposed stor
 }
 
 /// The least number of tiles of a triangle per GPU, unless they are small. A GPU with fewer has nothing to compute
-/// while it waits for one. With smaller tiles, their number decides: at n = 1024 on two H100, dsyrk took 0.51 ms in
-/// three tiles of 512×512 and 0.83 in ten of 256×256, dsyr2k 0.68 and 0.99.
+/// while it waits for one. Of small tiles, fewer are better.
 constexpr Index least_tiles = 2;
 
 ChosenTiles choose_triangle_for_gpus(const MachineModel& machine, Transposed stored, Index n, Index k, TriangleOf what,
@@ -255,8 +244,7 @@ ChosenTiles choose_triangle_for_gpus(const MachineModel& machine, Transposed sto
     return tile.n <= tile.m && enough;
   });
   if (fixed > 0 || stored.a || !product.update) return tiles;
-  // At n = 2048, an H200 took 1.48 ms instead of the predicted 1.52, and 1.81 with tiles instead of 1.55; an H100 1.57
-  // and 1.87.
+  // Panels are faster than predicted, tiles slower.
   return faster(tiles, choose_update_panels(machine, n, k, what), 1.1);
 }
 

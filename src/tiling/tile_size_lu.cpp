@@ -10,17 +10,14 @@ namespace tessera::detail {
 
 namespace {
 
-/// GPUs: wide panels take fewer and longer tasks, but the factorization of the first and the last ones runs alone.
-/// Milliseconds on one H100 with tiles of 4096×1024 and 4096×2048, n = 16384: 158, 141; n = 32768: 692, 649.
+/// GPUs: wide panels have fewer and longer tasks, but the first and the last ones are factorized alone.
 constexpr Index widest_on_gpus = 2048, narrowest_on_gpus = 256, for_each_gpu = 4;
 
-/// Rows of a tile on GPUs, which are written back together when the last of them is final. Shorter columns take longer
-/// to copy. Milliseconds on one H100 with 2048 and 4096 rows, n = 4096: 17.6, 18.6; 8192: 44.9, 46.5; 16384: 144, 135;
-/// 32768: 684, 644.
+/// Rows of a tile on GPUs, which are written back together when the last of them is final. Short columns are copied
+/// slowly.
 constexpr Index most_rows_on_gpus = 4096, least_rows_on_gpus = 2048, tiles_below_one_another = 4;
 
-/// CPUs: a panel is the work of one core. Two cores took 556, 516, 511 and 529 ms for n = 4000 with 64, 96, 128 and
-/// 256.
+/// CPUs: one core factorizes a panel.
 constexpr Index widest_on_cpus = 128, narrowest_on_cpus = 32, for_each_core = 16;
 
 Index width_for(const MachineModel& machine, Index order) {

@@ -13,13 +13,11 @@ namespace tessera::detail {
 namespace {
 
 /// Seconds that each row of a tile on the diagonal adds to the time of half a product: the diagonal blocks are small
-/// and are processed one after another. On an H200, tiles of order 1024 to 4096 take between 0.05 and 0.17 µs a row.
+/// and are processed one after another.
 constexpr double row_latency = 0.08e-6;
 
 /// The least number of tile columns of X per GPU. A GPU with fewer waits for the tiles of its columns. trsm needs more,
-/// since the rows of a column depend on each other; for long columns the waiting is a smaller part of the time. With
-/// two and four columns per GPU, four H200 gave [TFLOP/s]: dtrmm at 16384 109 and 102, dtrsm at 16384 98 and 102, dtrsm
-/// at 32768 169 and 164.
+/// since the rows of a column depend on each other. In long columns, waiting is a smaller part of the time.
 Index columns_per_gpu(bool inverse, Index order) { return inverse && order < 8 * candidates.back() ? 4 : 2; }
 
 /// Seconds of the tasks on one tile column of X.
@@ -60,8 +58,8 @@ double predict_triangular(const MachineModel& machine, Side side, Index order, I
   return overlapped(compute, of_each_gpu(a, x)) + ends;
 }
 
-/// A product with few columns takes a core as long as one with so many more at full rate. With a matrix of order 1024,
-/// products with 16, 32, 64, 128, 256 and 1024 columns ran at 22, 32, 38, 43, 44 and 48 GFLOP/s in OpenBLAS.
+/// A core multiplies narrow matrices slowly: each product takes as long as one with this many more columns at full
+/// rate.
 constexpr Index lost_columns = 16;
 
 /// Predicted seconds of a core for a tile column of X of this width.
@@ -73,8 +71,7 @@ double seconds_on_core(const MachineModel& machine, Index order, Index tile, Ind
       order, tile, product, [&](double part) { return product(part * part / 2); }, 1);
 }
 
-/// Seconds that each tile of X for a core adds to the end of a call, when the tiles are unregistered one after another:
-/// 5.4 to 5.9 µs in simulations.
+/// Seconds that each tile of X for a core adds to the end of a call, when the tiles are unregistered one after another.
 constexpr double end_of_tile = 6e-6;
 
 /// The least number of tile columns of X for each of several GPUs beside cores. With fewer, in simulations of two GPUs

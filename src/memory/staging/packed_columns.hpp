@@ -18,24 +18,21 @@ namespace tessera::detail::staging {
 /// rate.
 inline constexpr std::size_t buffer_bytes = std::size_t{2} << 20;
 
-/// How many bytes of a tile to copy in one piece: as many as fit a staging buffer, or less, so that more
-/// threads have a piece of a small tile. The link needs 5 µs for the smallest piece, and starts it in about as long.
+/// How many bytes of a tile to copy in one piece: as many as fit a staging buffer, or fewer, so that more threads have
+/// a piece of a small tile. With the smallest pieces, the link needs as long to start a copy as for the copy.
 inline std::size_t piece_bytes(std::size_t tile, std::size_t threads) {
   constexpr std::size_t smallest = std::size_t{256} << 10;
   return std::clamp(tile / std::max<std::size_t>(threads, 1), smallest, buffer_bytes);
 }
 
-/// The same for a copy that is posted: threads have pieces of several tiles, so they need not be as small. On an H100,
-/// dgemm of n = 512, 1024, 2048, 4096 and 8192 took 0.70, 1.8, 3.9, 11.4 and 38 ms with this rule, 0.92, 2.0, 4.3, 12.2
-/// and 41 in twice as large pieces, and 0.72, 1.9, 4.0, 12.4 and 39 in pieces of an eighth, but of 256 KiB at least.
+/// The same for a posted copy: threads have pieces of several tiles, so the pieces need not be as small.
 inline std::size_t posted_piece_bytes(std::size_t tile) {
   return std::clamp(tile / 16, buffer_bytes / 4, buffer_bytes);
 }
 
-/// How many buffers copies that are posted should have for each GPU and direction. On an H100, 24 and 48 for both
-/// directions made no difference.
+/// How many buffers posted copies should have for each GPU and direction.
 /// @param memory  limit for the buffers of all GPUs in both directions [bytes]; 0: no limit
-/// @return 0: copies should not be posted. Of few cores, the threads that drive GPUs would leave none to the others
+/// @return 0: copies should not be posted, since the threads that drive GPUs would leave no core to the others
 inline std::size_t useful_buffers(std::size_t memory, std::size_t gpus) {
   constexpr std::size_t fewest = 4, useful = 24;
   if (std::thread::hardware_concurrency() < 2 * gpus + 2) return 0;

@@ -5,10 +5,9 @@
 
 struct starpu_data_copy_methods;
 
-/// Copies between GPUs and host memory through pinned staging buffers. CUDA alone copies 9 GB/s from pageable memory to
-/// a GPU, and blocks the calling thread. Here several threads fill and empty staging buffers, piece by piece, while the
-/// link copies earlier pieces. The corners of a triangle on its way to pinned memory are written by a kernel: the link
-/// copies rectangles.
+/// Copies between GPUs and host memory through pinned staging buffers. CUDA's own copies of pageable memory are slow
+/// and block the calling thread. Here several threads fill and empty staging buffers, piece by piece, while the link
+/// copies earlier pieces. The link copies rectangles; a kernel writes the corners of a triangle to pinned memory.
 namespace tessera::detail::staging {
 
 /// The copy methods of a `PartialTile` in pinned memory: direct but for the corners of what comes from a GPU.
