@@ -315,7 +315,7 @@ __global__ void __launch_bounds__(leaf_threads, 1) factorize_leaf_kernel(LeafArg
   }
 }
 
-/// Moves the rows of all columns but those of a leaf, and their origins.
+/// Moves the rows of all columns except those of a leaf, and their origins.
 template <typename N>
 __global__ void __launch_bounds__(2 * warp)
     move_other_columns(N* A, int ld, int columns, int begin, int n, const int* moves, int* origin) {

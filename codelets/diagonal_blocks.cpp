@@ -68,7 +68,7 @@ class Inversion {
 
  private:
   static constexpr std::size_t inverses = offsetof(Findings, inverses) / sizeof(double);
-  /// Of what is now in D.
+  /// Of the current contents of D.
   void add_magnitude(std::size_t order) {
     check("diagonal_blocks",
           device::add_magnitude<T>(lane_.stream, V_.ld, A_.n, V_.data, V_.ld, lane_.values + inverses + order));

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Announces that host memory of a call's results is about to be overwritten, to whoever keeps its content.
+/// Announces that host memory of a call's results is about to be overwritten, so that a listener can save its content.
 namespace tessera::detail::overwrites {
 
 struct Listener {
-  /// Called by any thread, also by several at a time, before it writes between `first` and `last`. The memory may hold
-  /// other data in between, and need not be the listener's at all. It may be overwritten when this returns.
+  /// Called by a thread before it writes between `first` and `last`; several threads may call at once. The range may
+  /// contain other data, and need not concern the listener. After the return, it may be overwritten.
   void (*before)(void* self, const void* first, const void* last) noexcept;
   void* self;
 };
 
-/// As long as it lives, a listener hears of all overwrites.
+/// While this object exists, its listener is called before all overwrites.
 class Listening {
  public:
-  /// @param listener  null: nobody listens
+  /// @param listener  null: none
   explicit Listening(const Listener* listener);
   ~Listening();
   Listening(const Listening&) = delete;

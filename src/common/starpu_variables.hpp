@@ -8,7 +8,7 @@
 
 namespace tessera::detail {
 
-/// What StarPU shall find in the environment. It takes some settings from nowhere else.
+/// What StarPU must find in the environment, the only source of some of its settings.
 class StarpuVariables {
  public:
   enum class IfSet { Keep, Replace };  ///< whether to keep or replace a value that the user has set

@@ -115,7 +115,7 @@ void Agreement::watch() {
   while (true) {
     {
       const std::lock_guard lock(mutex_);
-      // All messages are on their way, and nobody waits for anybody.
+      // All messages have been sent, and no process waits for another.
       if (ends_ && (own_.empty() || !difference_.empty())) return;
       if (!difference_.empty() && std::chrono::steady_clock::now() > time_to_say_so_) end_all_processes(difference_);
     }

@@ -18,18 +18,18 @@ namespace tessera::detail {
 /// Ends all processes of the program: one message on standard error, then MPI_Abort.
 [[noreturn]] void end_all_processes(const std::string& why) noexcept;
 
-/// Another process may be about to say what led to an error: that the processes have not made the same calls, or that
+/// Gives another process time to report the cause of an error: that the processes have not made the same calls, or that
 /// it ends because of an exception.
 void wait_for_a_better_message();
 
-/// How long a process that leaves the others because of an exception may take to the handler of the exception, whose
-/// message says more than ours. Nobody waits so long if the handler ends the program.
+/// How long a process with an exception may take to reach the handler, whose message is more useful than ours. The wait
+/// is shorter if the handler ends the program.
 inline constexpr std::chrono::seconds time_for_the_handler(5);
 /// How long it waits for the others, which may have the same exception.
 inline constexpr std::chrono::milliseconds time_for_others(300);
 
-/// Finds out when processes do not make the same calls. Each sends process 0 a record of every call, which nobody waits
-/// for. A thread of process 0 compares them with its own.
+/// Detects processes that do not make the same calls. Each sends process 0 a record of every call, without waiting. A
+/// thread of process 0 compares the records with its own.
 class Agreement {
  public:
   /// Collective over `comm`, which nothing else uses.

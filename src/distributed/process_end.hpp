@@ -6,12 +6,12 @@
 /// MPI from its start to the exit of the process.
 namespace tessera::detail {
 
-/// Initializes MPI, if nobody has. From then on, a process that exits while it has a grid ends all processes.
+/// Initializes MPI unless the program has. From then on, a process that exits while it has a grid ends all processes.
 /// @throws RuntimeError if several threads cannot use it
 void initialize_mpi();
 
-/// This process has left its grids because of an exception, and others may wait for it. The program goes on to the
-/// handler of the exception. All processes end when this one then exits, finalizes MPI or makes another grid.
+/// Called when an exception has left the scope of this process's grids, while others may wait for the process. The
+/// program continues to the handler. All processes end when this one then exits, finalizes MPI or makes another grid.
 /// @param why  the message
 void end_all_later(const std::string& why);
 

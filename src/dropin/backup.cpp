@@ -14,7 +14,7 @@ namespace tessera::dropin {
 
 namespace {
 
-/// A part is some columns of an operand. So large that threads seldom meet, and so small that nobody waits for long.
+/// A part is some columns of an operand: large enough that threads seldom collide, small enough for short waits.
 constexpr double bytes_of_part = 4e6;
 /// Threads for smaller copies take longer to create than to copy.
 constexpr double worth_threads = 8e6, worth_a_thread = 32e6;

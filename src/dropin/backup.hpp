@@ -17,7 +17,7 @@ namespace tessera::dropin {
 /// A copy of the operands that a call overwrites. It allows the host to repeat a call that fails half-way. Contains
 /// only elements that the routine reads: only the triangle if the result is one, and nothing if β is 0.
 ///
-/// A large copy may be made while the devices compute, by threads of its own: whoever is about to overwrite a part that
+/// Separate threads may make a large copy while the devices compute. A thread that is about to overwrite a part that
 /// has not been copied yet copies it first.
 class Backup {
  public:

@@ -67,8 +67,8 @@ class Decision {
   /// Whether a call certainly stays on the host. Takes a few nanoseconds, and needs no devices.
   bool stays(double flops) const noexcept { return flops < smallest_; }
 
-  /// Whether to start the devices now: once this and earlier calls have lost a quarter of the start-up time. Short
-  /// calls go on while the devices start beside them, until they have lost as much again. A long call waits.
+  /// Whether to start the devices now: the ski-rental rule, with a quarter of the start-up time as the price. Short
+  /// calls stay on the host while the devices start, until they have lost the same amount again. A long call waits.
   Start start_for(const Job& job);
 
   /// @pre  the devices have started

@@ -6,9 +6,9 @@
 #include "blas/call.hpp"
 #include "blas/lapack_call.hpp"
 
-/// Arguments that point to memory of a GPU. The host BLAS would access it and end the program without a word, so these
-/// calls are illegal here: a sentence on standard error says which argument it is, and `xerbla` gets its position.
-/// Exceptions and longjmps of the program's xerbla may leave these functions.
+/// Arguments that point to memory of a GPU. The host BLAS would access it and crash without a message, so these calls
+/// are illegal here: a line on standard error names the argument, and `xerbla` gets its position. Exceptions and
+/// longjmps of the program's xerbla may leave these functions.
 namespace tessera::dropin {
 
 using blas::Call;

@@ -79,11 +79,11 @@ class Guest {
   /// Starts the devices, or waits for the thread that does. Returns null if they cannot or must not be used.
   /// @param lock  holds mutex_
   const Engine* running(std::unique_lock<std::mutex>& lock);
-  /// Lets a thread of its own start the devices, unless they start already.
-  /// @return false if there can be no such thread
+  /// Starts the devices in a separate thread, unless they are starting already.
+  /// @return false if the thread cannot be created
   bool start_beside();
   /// Starts the devices. `state_` is Starting, and has another value afterwards.
-  /// @return holds mutex_, so that the caller's call can begin before an exit that has waited for the start goes on
+  /// @return holds mutex_, so that the caller's call begins before an exit that waits for the start continues
   std::unique_lock<std::mutex> start();
   static const Engine* load();
 

@@ -10,13 +10,13 @@ namespace tessera::dropin {
 /// Makes the host BLAS compute calls on the threads that make them. Its own threads have the floating-point mode of the
 /// thread that has created them, whatever the caller's is.
 ///
-/// OpenBLAS has one number of threads for the whole process. So calls of other threads meanwhile use one thread, too.
-/// A host BLAS without OpenBLAS's functions is left alone.
+/// OpenBLAS has one number of threads for the whole process, so calls of other threads also use one thread in that
+/// time. A host BLAS without OpenBLAS's functions is not changed.
 class HostThreads {
  public:
   explicit HostThreads(const HostBlas& blas);
 
-  /// From here on, calls use one thread, until `release` was called as often.
+  /// Calls use one thread until each `hold` has had its `release`.
   void hold();
   void release();
 

@@ -110,7 +110,7 @@ SpareMemory::~SpareMemory() {
 
 void SpareMemory::release_kept() {
   auto& k = kept();
-  // In a child that was forked in the middle of another thread's call, nobody would ever unlock it.
+  // In a child that was forked during another thread's call, it would stay locked.
   const std::unique_lock lock(k.mutex, std::try_to_lock);
   if (!lock) return;
   for (const auto& mapping : k.mappings) unmap(mapping);

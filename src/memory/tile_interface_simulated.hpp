@@ -5,8 +5,8 @@
 
 namespace tessera::detail::tile_interface {
 
-/// The tile, as it lies in host memory, whose size StarPU has asked for last; null if nobody has asked since the
-/// previous call. StarPU asks just before it starts a simulated copy, which itself knows nothing but the size.
+/// The tile, as stored in host memory, whose size StarPU has queried last; null if it has queried none since the
+/// previous call. StarPU queries just before it starts a simulated copy, which itself knows only the size.
 const PartialTile* take_last_sized();
 
 }  // namespace tessera::detail::tile_interface

@@ -12,8 +12,8 @@
 
 namespace tessera::detail {
 
-/// Counts what has begun and not ended. A wait covers what began before it: what others begin meanwhile belongs to
-/// another generation. It uses StarPU's mutex and condition, since only these work in simulated time.
+/// Counts what has begun and not ended. A wait covers what began before it; what begins later belongs to another
+/// generation. It uses StarPU's mutex and condition, since only these work in simulated time.
 class Outstanding {
   using Generation = std::uint64_t;
 

@@ -84,8 +84,8 @@ struct KeptSession {
 };
 
 /// Waits for the calls of other threads, which end by themselves: their tasks run, and their threads submit the rest. A
-/// call that a signal handler has jumped out of never ends. It is given up when nothing has happened for as long as a
-/// call that goes on submits something, or, if tasks are left, for longer than any task takes.
+/// call that a signal handler has jumped out of never ends. It is given up if nothing is submitted for longer than a
+/// live call would take, or, if tasks are left, if none ends for longer than any task takes.
 /// @return false if a call has been given up
 bool calls_have_ended(Session& session) {
   auto& calls = session.calls().unfinished();
@@ -105,8 +105,9 @@ bool calls_have_ended(Session& session) {
   return true;
 }
 
-/// At the exit of the process: nothing may run on StarPU, CUDA and the BLAS any more, which end next, neither calls of
-/// other threads, nor tasks on matrices that nobody has destroyed. A session that is still held then never ends.
+/// Called at the exit of the process. StarPU, CUDA and the BLAS end next, so nothing may use them any more: neither
+/// calls of other threads, nor tasks on matrices that were never destroyed. A session that is still held then never
+/// ends.
 void end_of_process() {
   if (forked || busy || starpu_worker_get_id() >= 0) return;
   exit_gate::close();
@@ -132,8 +133,8 @@ struct LastGuard {
   ~LastGuard() { end_of_process(); }
 } last_guard;
 
-/// A new session, once the last one has shut StarPU down: it would join one that is about to stop. The mutex is held
-/// while StarPU starts: others need the session, and an exit must not end CUDA meanwhile.
+/// Makes a session after the last one has shut StarPU down; earlier, it would join a StarPU that is about to stop. The
+/// mutex is held while StarPU starts: others need the session, and an exit must not end CUDA in that time.
 std::shared_ptr<Session> make_session(std::unique_lock<std::mutex>& lock, const RuntimeOptions& options) {
   require_can_wait("Runtime");
   static std::once_flag once;

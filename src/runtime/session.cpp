@@ -242,7 +242,7 @@ void Session::look_at_workers() {
 
 void Session::wait_for_everything() {
   parts_->calls.unfinished().wait();
-  // StarPU counts all tasks together, and would wait for those that others submit meanwhile.
+  // StarPU counts all tasks together, and would also wait for those that others submit later.
   const auto others = tessera_sched_other_tasks();
   if (counts_other_tasks_ && others == parts_->other_tasks_done) return;
   starpu_task_wait_for_all();

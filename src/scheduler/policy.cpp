@@ -36,8 +36,8 @@ void wake(const std::vector<int>& workers) {
   for (const int worker : workers) wake(worker);
 }
 
-/// Keeps a worker awake that found no task, but must look again when some time has passed: nobody reports that. Where
-/// workers poll, they look anyway. In simulated time, the time must pass.
+/// Keeps a worker awake that found no task but must look again after some time, since nothing wakes it then. Workers
+/// that poll look anyway. In simulated time, the time must pass.
 /// @param seconds  until then
 void stay_awake([[maybe_unused]] int worker, [[maybe_unused]] double seconds) {
   if constexpr (workers_poll) return;
@@ -49,7 +49,7 @@ void stay_awake([[maybe_unused]] int worker, [[maybe_unused]] double seconds) {
   wake(worker);
 }
 
-/// StarPU looks for room for ever, and says nothing.
+/// Warns of a task that cannot fit: StarPU would look for room forever without a message.
 void warn_too_large(const Task& task, const Worker& worker) {
   constexpr double mib = 1024.0 * 1024.0;
   const char* name = starpu_task_get_name(task_of(task.id));
@@ -136,7 +136,7 @@ void Policy::find_device(Worker& worker) {
   set_device(state_, worker, name_of(worker.id));
 }
 
-/// Requests tiles, without the lock: they belong to slots that nobody else may take meanwhile.
+/// Requests tiles without the lock: they belong to slots that no other worker may take in that time.
 void Policy::request(Worker& worker, const Prefetches& prefetches) {
   if (prefetches.tasks.empty() && prefetches.tiles.empty()) return;
   for (auto* const task : prefetches.tasks)

@@ -17,8 +17,8 @@ namespace tessera::sinks {
 using tile::Access;
 
 /// The tiles that travel between processes for one call on a distributed matrix. The owner of a tile runs the tasks
-/// that write it. Every process sees every task, so owner and reader agree on each message without negotiation. A tile is
-/// sent to a process once, and again after it has been overwritten.
+/// that write it. Every process sees every task, so owner and reader agree on each message without negotiation. A tile
+/// is sent to a process once, and again after it has been overwritten.
 class Exchange {
  public:
   explicit Exchange(std::shared_ptr<detail::Processes> processes) : processes_(std::move(processes)) {}

@@ -29,12 +29,12 @@ enum class LoadOn {
 /// Takes tasks where a Submitter would submit them, and requests what they read in the order of its first use. Tiles
 /// that a task writes first are not requested.
 ///
-/// StarPU shows the scheduling policy only tasks that are ready, which are the next tasks of each sum. So the policy
-/// does not know what the sums need after that, and fetches the inputs of later sums too early. Of a small call, it
-/// requests what the next two tasks of a worker read, while the links have nothing to do. Where this matters, all loads
-/// are requested before the first task is submitted.
-/// @pre  the GPUs have memory for all tiles that are requested. If other calls or programs use it meanwhile, requests
-///       evict tiles that were loaded and not yet used, which are then fetched again.
+/// StarPU shows the scheduling policy only ready tasks, which are the next tasks of each sum. The policy does not know
+/// what the sums need after that, and fetches the inputs of later sums too early. In a small call, it requests the
+/// tiles of a worker's next two tasks only, so the links are idle. If this matters, all loads are requested before the
+/// first task is submitted.
+/// @pre  the GPUs have memory for all requested tiles. If other calls or programs use this memory, requests evict tiles
+///       that were loaded and not yet used, which are then fetched again.
 class Loader {
  public:
   /// @param delay  A task that reads a temporary tile, and does not write it, waits until others have. So its other

@@ -51,13 +51,13 @@ class TemporaryTile {
   starpu_data_handle_t handle_ = nullptr;
 };
 
-/// Submits the tile tasks of one call of a routine, earlier ones with higher priority. The tasks of calls that run
-/// already are no less urgent than those of a new one (runtime/fair_shares.hpp). While it exists, no other thread
-/// submits tile tasks: calls take effect one after another on every tile that they share.
+/// Submits the tile tasks of one call of a routine, earlier ones with higher priority. Running calls keep their share
+/// of the devices (runtime/fair_shares.hpp). While it exists, no other thread submits tile tasks, so calls take effect
+/// one after another on every tile that they share.
 class Submitter {
  public:
   /// @throws RuntimeError if the calling thread computes in a mode that GPUs do not have
-  /// @param output  if it is private, the call shares no tile that it writes, and other threads may submit meanwhile
+  /// @param output  if it is private, the call shares no tile that it writes, and other threads may submit, too
   /// @param gpus    that take part, the first ones: owners of tiles are among these; 0: all
   template <Scalar T>
   Submitter(const detail::Session& session, const Matrix<T>& output, int gpus = 0)

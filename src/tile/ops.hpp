@@ -188,7 +188,7 @@ class Ops : public ProductOps<T, Sink> {
     const auto order = static_cast<double>(A.rows);
     return flops_per_multiply_add<T> / 6 * order * order * order;
   }
-  /// A tile at the end of a rectangular matrix may not be square: diagonal blocks are those of squares.
+  /// Only square tiles have diagonal blocks. A tile at the end of a rectangular matrix may not be square.
   bool is_blocked(const Tile& A) const { return A.rows == A.columns && tile::is_blocked(machine_, A.rows); }
 
   codelets::TriangularArgs<T> triangular(Side side, Op op, const Tile& A, Uplo stored, Diag diag, T alpha,
@@ -209,9 +209,9 @@ class Ops : public ProductOps<T, Sink> {
             .spreads = spread == Spread::Anywhere};
   }
 
-  /// Sums a tile right before a task that needs to know, when it starts, whether all of its elements are finite. The
-  /// access is that of this task, although the sum only reads: so it belongs to the tasks that write the tile, which
-  /// the policy keeps on one GPU, and its failure is one of the tile.
+  /// Sums a tile right before a task that must know whether all elements are finite. The sum only reads, but has the
+  /// access mode of that task. The policy then keeps it on the same GPU as the tasks that write the tile, and a failure
+  /// counts as one of the tile.
   /// @return  where the sum will be; null if the task must inspect the tile itself, as OpenCL devices need not
   Real<T>* inspect(const Tile& X) {
     if (machine_.is_opencl(X.owner) || X.elements() > std::numeric_limits<int>::max() || !sink_.runs(X.handle))

@@ -96,7 +96,7 @@ class ProductOps {
                  codelets::SymmPanelArgs<T>{work(flops), stored, static_cast<int>(first), alpha, beta}, C.owner);
   }
 
-  /// A tile in which a sum of C begins, while C is not there or has another sum; nothing if another process computes C.
+  /// A tile for a partial sum of C, while C has not arrived or holds another sum; empty if another process computes C.
   std::optional<typename Sink::Temporary> partial_sum(const Tile& C) { return sink_.partial_sum(C, sizeof(T)); }
   /// C ← D + β C, where D is a partial sum.
   /// @param real_diagonal  of C, whatever the imaginary parts of its diagonal are; only for a triangle
@@ -120,7 +120,7 @@ class ProductOps {
   Sink& sink_;
 
  private:
-  /// Of a product of X with something, which is added to C.
+  /// The work of a product with X that is added to C.
   static codelets::Work term(const Tile& X, const Tile& C) {
     const double elements =
         C.is_whole() ? C.elements() : codelets::trapezoid_elements(uplo_of(C.part), C.rows, C.columns, C.diagonal);

@@ -125,8 +125,8 @@ struct TileGrid::WriteBack {
   static void fetch(std::unique_ptr<WriteBack> one);
 };
 
-/// Submits a task that nobody executes, but for which StarPU fetches the tile. To acquire the tile now would abort if
-/// the program has meanwhile submitted an invalidation.
+/// Submits an empty task for which StarPU fetches the tile. Acquiring the tile now would abort if the program has
+/// submitted an invalidation in the meantime.
 void TileGrid::WriteBack::fetch(std::unique_ptr<WriteBack> one) {
   static starpu_codelet reader = [] {
     starpu_codelet codelet{};

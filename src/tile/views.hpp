@@ -133,7 +133,7 @@ class ResultView {
   bool keeps_rest_;
 };
 
-/// A matrix in panels of full height, which GPUs own in turn, or, of a triangle, such that all load as much.
+/// A matrix in panels of full height. GPUs own them in turn; in a triangle, such that all GPUs load equally much.
 template <Scalar T, typename Stored = Matrix<T>>
 class PanelView {
  public:

@@ -185,7 +185,7 @@ ProcessLoads predicted_loads(const ProcessModel& processes, const TiledProduct& 
   const auto rows = extents(product.mt, processes.p, blocks.rows),
              columns = extents(product.nt, processes.q, blocks.columns);
   auto read = inputs_of_term(gpus, rows, columns);
-  // Tiles that stay on a GPU are read once for all blocks, but for those that the process receives again.
+  // Tiles that stay on a GPU are read once for all blocks, except those that the process receives again.
   if (loads.memory_case == 'a') {
     const double once = inputs_of_term(gpus, rows, of_first(product.nt, processes.q, blocks.columns)).a;
     read.a = once + (blocks.a_returns() ? from_row : 0) * (read.a - once);

@@ -56,8 +56,9 @@ class PostedCopies {
   }
 
   /// Makes the job's stream wait for the copy.
-  /// @throws  what a function of the job throws, after which nothing may be posted any more. Then nobody touches the
-  ///          tile, and its stream waits for nobody, but the tile does not hold what it should
+  /// @throws  what a function of the job throws. Nothing may be posted afterwards. The tile is not accessed any more,
+  /// and
+  ///          its stream does not wait, but the contents of the tile are wrong
   /// @pre  no other thread is in here
   void post(Job& job) {
     const auto name = host_.new_job();

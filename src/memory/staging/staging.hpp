@@ -10,7 +10,7 @@ struct starpu_data_copy_methods;
 /// copies earlier pieces. The link copies rectangles; a kernel writes the corners of a triangle to pinned memory.
 namespace tessera::detail::staging {
 
-/// The copy methods of a `PartialTile` in pinned memory: direct but for the corners of what comes from a GPU.
+/// The copy methods of a `PartialTile` in pinned memory: direct, except the corners of tiles from a GPU.
 const starpu_data_copy_methods* pinned_copies();
 
 /// The copy methods of a `PartialTile` in pageable memory: all panels through staging buffers.

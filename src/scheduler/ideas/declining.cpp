@@ -66,8 +66,8 @@ std::size_t count_before(const State& state, const Faster& faster, const Task& t
   return std::min(count, most);
 }
 
-/// Unfinished tasks that would wait for slower workers, if one of them took a task: those of the chains that they have,
-/// and of the chain of the task.
+/// Unfinished tasks that would wait for slower workers if one of them took the task: those of its chain, and of the
+/// chains that these workers have.
 std::size_t count_held(const State& state, const Faster& faster, const Worker& worker, const Task& task) {
   const bool has_chain = task.output == nullptr || state.chains.home(task.output) == worker.id;
   std::size_t count = has_chain ? 0 : state.chains.length(task.output);

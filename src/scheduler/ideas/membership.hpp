@@ -13,11 +13,10 @@ namespace tessera::scheduler {
 /// @param cpu   whether it computes on a processor core
 void add_worker(State& state, int id, unsigned node, bool cpu);
 
-/// Says what device a worker drives: workers of the same one share what is measured. A task that takes long by chance
-/// on one of several identical GPUs would else be left to the others from then on, and never be measured there again.
-/// @param name  of the worker, like "CUDA 0.0 (NVIDIA H200 139.8 GiB 1b:00.0)": up to the size of the memory, what is
-/// in
-///              brackets is the device. A worker with another kind of name shares nothing
+/// Sets the device that a worker drives. Workers of identical devices share measured times. Otherwise, a GPU on which a
+/// task happened to be slow would leave such tasks to the others, and never measure them again.
+/// @param name  of the worker, like "CUDA 0.0 (NVIDIA H200 139.8 GiB 1b:00.0)". The text in parentheses up to the size
+///              of the memory is the device. A worker with another form of name shares nothing
 void set_device(State& state, Worker& worker, std::string_view name);
 
 /// Removes a worker. Its chains lose their home, and its tasks go to other workers.

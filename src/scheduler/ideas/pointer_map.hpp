@@ -33,7 +33,7 @@ class PointerMap {
     return *value;
   }
 
-  /// The value of a key, which is added if it is not there.
+  /// The value of a key, which is added if it is missing.
   Value& operator[](Key key) {
     assert(key != nullptr);
     if (2 * (size_ + 1) > entries_.size()) grow();
