@@ -79,7 +79,7 @@ add_tests() {  # stage
   chmod +x "$1/run-tests"
 }
 
-# Installs without the programs of preset simgrid. `uninstall` shall still remove what the user has installed.
+# Installs without the programs of preset simgrid. `uninstall` must still remove what the user has installed.
 install_release() {  # prefix
   local manifest=build/release/install_manifest.txt
   [[ ! -e $manifest ]] || cp -p "$manifest" "$manifest.before"

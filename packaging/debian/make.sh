@@ -25,7 +25,7 @@ printf '%s\n' "tessera ($version) unstable; urgency=medium" '' '  * CHANGELOG.md
   " -- $(sed -n 's/^Maintainer: //p' packaging/debian/control)  $(date --rfc-email)" >"$source/debian/changelog"
 (cd "$source" && TESSERA_BUILD=$OLDPWD/build/package dpkg-buildpackage --build=binary --no-sign) >build/packages/log 2>&1 ||
   { tail -n 20 build/packages/log >&2; die "the packages could not be built; the whole log is build/packages/log"; }
-# Nobody uploads these packages, so their maintainer has no address.
+# These packages are not uploaded, so their maintainer has no address.
 lintian --allow-root --fail-on error,warning build/packages/*.changes >&2 \
   --suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog || die "lintian found mistakes"
 say build/packages/*.deb

@@ -16,7 +16,7 @@ struct Machine {
   std::vector<gpu::Info> gpus;    ///< the GPUs that respond
   std::string why_not_more_gpus;  ///< "" if all GPUs respond
 
-  /// Of the first `count` GPUs: CUDA ordinals, or numbers of the OpenCL devices.
+  /// CUDA ordinals of the first `count` GPUs, or numbers of the OpenCL devices.
   std::vector<int> ordinals(int count, bool opencl = false) const;
   /// Whether CUDA drives a GPU.
   bool has_cuda() const { return !ordinals(static_cast<int>(gpus.size())).empty(); }

@@ -12,7 +12,7 @@
 
 namespace tessera::bench {
 
-/// Writes each result as soon as it is there: a table for people, JSON lines for programs.
+/// Writes each result as soon as it exists: a table for people, JSON lines for programs.
 class Report {
  public:
   /// @throws BadArgument if the file for JSON cannot be written

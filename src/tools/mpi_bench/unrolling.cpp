@@ -78,7 +78,7 @@ class Nobody final : public detail::Processes {
   std::uint64_t sent_ = 0, received_ = 0;
 };
 
-/// Of this thread: other programs on the machine do not count.
+/// CPU time of this thread, which other programs on the machine do not change.
 double cpu_seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

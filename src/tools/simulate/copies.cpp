@@ -83,7 +83,7 @@ double next_column(Link& link, double bytes) {
   return column;
 }
 
-/// Makes the link as fast as it is for what it carries now. Does nothing if the machine has no times of columns.
+/// Sets the rate of the link for what it carries now. Does nothing if the machine has no times of columns.
 void set_rate(Way way) {
   const auto& machine = tessera::simulation::described_machine();
   const auto& kind = machine.kind_of(way.gpu);

@@ -23,7 +23,7 @@ std::vector<std::string> describe_gpus(const Outcome& outcome);
 /// The traffic and the time in tasks of each GPU.
 nlohmann::ordered_json gpus_json(const Outcome& outcome);
 
-/// Writes each outcome as soon as it is there: a table for people, JSON lines for programs.
+/// Writes each outcome as soon as it exists: a table for people, JSON lines for programs.
 class Report {
  public:
   /// @throws BadArgument if the file for JSON cannot be written

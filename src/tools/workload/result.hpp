@@ -44,7 +44,7 @@ struct Result {
   double fraction_of_limit() const { return limit / timing->median; }
   double fraction_of_parts() const { return parts.longest() / timing->median; }
 
-  /// No call is faster than a lower bound, but for what measurements differ by. A share above this says that the bound
+  /// No call is faster than a lower bound, except by errors of measurement. A share above this means that the bound
   /// was measured wrongly.
   static constexpr double most_of_a_limit = 1.05;
   bool limit_is_doubtful() const { return fraction_of_limit() > most_of_a_limit; }

@@ -61,7 +61,7 @@ class Lookups {
 
  private:
   void find_uses();
-  /// The last task that used one of the task's tiles, which only one of them may use at a time, before it was ready.
+  /// The last task that had one of the task's tiles for itself before the task was ready.
   /// Tasks with accesses that commute (STARPU_COMMUTE) do not depend on each other, but exclude each other.
   int kept_out_by(const Task& task) const;
 

@@ -19,14 +19,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What may follow a name, which StarPU writes as it is.
+/// What may follow a name. StarPU writes names without escapes.
 bool comes_after_a_name(std::string_view key) {
   constexpr std::array<std::string_view, 10> keys = {"Name", "Model", "File",        "Line",     "JobId",
                                                      "Tag",  "Size",  "SubmitOrder", "Priority", "Control"};
   return std::ranges::count(keys, key) > 0;
 }
 
-/// A paragraph of "Key: value" lines. A name may go on in lines of its own, even empty ones.
+/// A paragraph of "Key: value" lines. A name may continue in further lines, even empty ones.
 class Record {
  public:
   explicit Record(const fs::path& file) : file_(file) {}
