@@ -10,8 +10,8 @@
 namespace tessera::detail {
 
 /// The virtual time of all running calls. Each task of a call advances it, in proportion to the task's arithmetic;
-/// earlier tasks are more urgent. A new call begins at the time that the running calls have reached, so it neither jumps
-/// ahead nor starves. A call that runs alone begins at 0. Thread-safe.
+/// earlier tasks are more urgent. A new call begins at the time that the running calls have reached, so it neither
+/// jumps ahead nor starves. A call that runs alone begins at 0. Thread-safe.
 class FairShares {
  public:
   /// One call.
