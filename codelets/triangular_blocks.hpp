@@ -21,19 +21,16 @@
 /// of the block is bounded by c u |A||V||B|, instead of c u |A||X| (Higham, Accuracy and Stability, 2nd ed.,
 /// section 14.2). The ratio of the two depends on the growth max|A| max|V| over all blocks of a tile, which
 /// `diagonal_blocks` computes for blocks of each order. Its max|A| is that of the larger blocks: for the smaller ones,
-/// the growth is an upper bound. Residuals measured with the same products on a CPU, for one block of 256, in single
-/// and in double precision:
+/// the growth is an upper bound.
 ///
-/// - Growth up to `accurate_growth`: at most 7 times the residual of substitution, for factors L of LU (growth 2 to 3)
-///   and for well-conditioned triangles; 23 times for a triangle constructed to be bad. trsm uses the largest blocks
-///   whose growth is that small: the inverse of a block contains the inverses of the blocks on its own diagonal.
-///   If op(V) has the diagonal term of a row first (`forward` is false), all later additions round a sum as large as
-///   that term, and the residual grows like the root of the order: up to 6.7 times that of substitution with blocks of
-///   256, 10.3 times with blocks of 512. Then trsm uses the smallest blocks.
+/// - Growth up to `accurate_growth`: the residual is near that of substitution. trsm uses the largest blocks whose
+/// growth
+///   is that small: the inverse of a block contains the inverses of the blocks on its own diagonal. If op(V) has the
+///   diagonal term of a row first (`forward` is false), all later additions round a sum as large as that term, and the
+///   residual grows like the root of the order. Then trsm uses the smallest blocks.
 /// - Growth up to `refinable_growth`: one step of refinement, X ← X + V (B − A X), leaves a residual of c u |A||X|
-///   while u growth² is small. The residual was at most 6 times that of substitution. Without refinement, it was 15
-///   times that for factors U of LU, and up to 3000 times for triangles with a growth of 1000. Refinement takes two
-///   more products for each of the smallest blocks.
+/// while
+///   u growth² is small. It takes two more products for each of the smallest blocks.
 /// - Larger growth: substitution solves the tile.
 ///
 /// Values that are not finite: the products multiply by explicit zeros, and a zero times an infinity is NaN, also in

@@ -10,17 +10,12 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-EXPORTED int64_t isamax_64_(const int64_t* n, const float* x, const int64_t* incx);
-EXPORTED float sdot_64_(const int64_t* n, const float* x, const int64_t* incx, const float* y, const int64_t* incy);
-EXPORTED double complex zdotc_64_(const int64_t* n, const double complex* x, const int64_t* incx,
-                                  const double complex* y, const int64_t* incy);
-
 static int fits(int64_t size) { return size >= INT_MIN && size <= INT_MAX; }
 
 /* Where the first element of a vector is: at the end of its memory if the increment is negative. */
 static int64_t begin(int64_t n, int64_t increment) { return increment < 0 ? (1 - n) * increment : 0; }
 
-int64_t isamax_64_(const int64_t* n, const float* x, const int64_t* incx) {
+EXPORTED int64_t isamax_64_(const int64_t* n, const float* x, const int64_t* incx) {
   if (*n < 1 || *incx < 1) return 0;
   if (fits(*n) && fits(*incx)) return (int64_t)cblas_isamax((int)*n, x, (int)*incx) + 1;
   int64_t best = 0;
@@ -29,7 +24,7 @@ int64_t isamax_64_(const int64_t* n, const float* x, const int64_t* incx) {
   return best + 1;
 }
 
-float sdot_64_(const int64_t* n, const float* x, const int64_t* incx, const float* y, const int64_t* incy) {
+EXPORTED float sdot_64_(const int64_t* n, const float* x, const int64_t* incx, const float* y, const int64_t* incy) {
   if (fits(*n) && fits(*incx) && fits(*incy)) return cblas_sdot((int)*n, x, (int)*incx, y, (int)*incy);
   double sum = 0;
   x += begin(*n, *incx), y += begin(*n, *incy);
@@ -37,8 +32,8 @@ float sdot_64_(const int64_t* n, const float* x, const int64_t* incx, const floa
   return (float)sum;
 }
 
-double complex zdotc_64_(const int64_t* n, const double complex* x, const int64_t* incx, const double complex* y,
-                         const int64_t* incy) {
+EXPORTED double complex zdotc_64_(const int64_t* n, const double complex* x, const int64_t* incx,
+                                  const double complex* y, const int64_t* incy) {
   double complex sum = 0;
   if (fits(*n) && fits(*incx) && fits(*incy)) {
     cblas_zdotc_sub((int)*n, x, (int)*incx, y, (int)*incy, &sum);

@@ -2,7 +2,6 @@
 #include <tessera/matrix.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <limits>
 
@@ -60,13 +59,12 @@ std::shared_ptr<detail::TileGrid> make_grid(std::shared_ptr<detail::Session> ses
   return grid;
 }
 
-/// @param names     of the two ends of the range
-/// @param position  of the first of them
-void require_range(std::array<const char*, 2> names, int position, Index i0, Index i1, Index count) {
+/// @param name  'i' or 'j', whose first argument is at `position`
+void require_range(char name, int position, Index i0, Index i1, Index count) {
   if (i0 >= 0 && i0 <= i1 && i1 <= count) return;
-  const bool end = i0 >= 0 && i0 < count && i0 <= i1;  // the range starts where it may
-  throw ArgumentError("Matrix::view", position + (end ? 1 : 0), names[end ? 1 : 0],
-                      std::string(end ? "ends" : "starts") + " the range [" + std::to_string(i0) + ", " +
+  const int end = i0 >= 0 && i0 < count && i0 <= i1;  // 1: the range starts where it may
+  throw ArgumentError("Matrix::view", position + end, name + std::to_string(end),
+                      std::string(end == 1 ? "ends" : "starts") + " the range [" + std::to_string(i0) + ", " +
                           std::to_string(i1) + "), which must lie within [0, " + std::to_string(count) + ")");
 }
 
@@ -122,8 +120,8 @@ starpu_data_handle_t Matrix<T>::handle(Index i, Index j) const {
 
 template <Scalar T>
 Matrix<T> Matrix<T>::view(Index i0, Index i1, Index j0, Index j1) const {
-  require_range({"i0", "i1"}, 1, i0, i1, mt());
-  require_range({"j0", "j1"}, 3, j0, j1, nt());
+  require_range('i', 1, i0, i1, mt());
+  require_range('j', 3, j0, j1, nt());
   const bool plain = op_ == Op::NoTrans;
   Matrix part = *this;
   part.i0_ = i0_ + (plain ? i0 : j0);

@@ -4,10 +4,10 @@
 #include <starpu.h>
 
 #include <algorithm>
-#include <cstdint>
+#include <array>
 #include <functional>
 #include <limits>
-#include <optional>
+#include <mutex>
 #include <utility>
 
 #include <tessera/sched.h>
@@ -37,22 +37,9 @@ starpu_data_interface_ops* interface_of(const TileGrid::Memory& memory, std::siz
   return pinned ? tile_interface::pinned() : tile_interface::pageable(column);
 }
 
-/// The letters of the program's matrices that exist: bit 0 is 'A'.
-std::atomic<std::uint32_t> letters_in_use = 0;
-
-constexpr std::uint32_t bit_of(char letter) { return std::uint32_t{1} << (letter - 'A'); }
-
-/// The first unused letter from `first` on; empty if there is none.
-std::optional<char> take_letter(char first) noexcept {
-  auto used = letters_in_use.load();
-  for (char letter = first; letter <= 'Z';) {
-    if ((used & bit_of(letter)) != 0) letter++;
-    else if (letters_in_use.compare_exchange_weak(used, used | bit_of(letter))) return letter;
-  }
-  return {};
-}
-
-void return_letter(char letter) noexcept { letters_in_use &= ~bit_of(letter); }
+/// How many matrices of the program have each letter, from A to Z.
+std::array<int, 26> with_letter;
+std::mutex with_letter_mutex;
 
 bool is_valid(starpu_data_handle_t tile, unsigned node) {
   int valid = 0;
@@ -192,8 +179,11 @@ TileGrid::TileGrid(std::shared_ptr<Session> session, void* data, Index ld, std::
 }
 
 TileGrid::~TileGrid() {
-  if (has_own_letter_) return_letter(letter_);
   if (handles_.empty() || in_forked_child()) return;
+  if (of_program_ && letter_ != 0) {
+    const std::lock_guard lock(with_letter_mutex);
+    --with_letter[static_cast<std::size_t>(letter_ - 'A')];
+  }
   if (share_.is_distributed()) share_.processes->matrix_ends();
   require_can_wait("Matrix::~Matrix");          // prints the reason and ends the program
   if (!read_only_) write_back(0, mt_, 0, nt_);  // all together: unregistering would fetch tiles one by one
@@ -207,16 +197,14 @@ TileGrid::~TileGrid() {
 }
 
 void TileGrid::set_letter(char operand) noexcept {
+  std::unique_lock lock(with_letter_mutex);
   if (letter_ != 0) return;
-  const auto own = of_program_ ? take_letter(operand) : std::nullopt;
-  const char letter = own.value_or(operand);
-  char unnamed = 0;
-  if (!letter_.compare_exchange_strong(unnamed, letter)) {  // another thread was first
-    if (own) return_letter(*own);
-    return;
-  }
-  has_own_letter_ = own.has_value();
-  const char name[] = {letter, '\0'};
+  const auto first = with_letter.begin() + (operand - 'A'), unused = std::find(first, with_letter.end(), 0);
+  const auto chosen = of_program_ && unused != with_letter.end() ? unused : first;
+  if (of_program_) ++*chosen;
+  letter_ = static_cast<char>('A' + (chosen - with_letter.begin()));
+  lock.unlock();
+  const char name[] = {letter_, '\0'};
   for (auto* handle : handles_) starpu_data_set_name(handle, name);  // stored in the trace, if one is recorded
 }
 

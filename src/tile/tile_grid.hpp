@@ -108,7 +108,6 @@ class TileGrid {
   bool read_only_;
   bool private_ = false, only_a_triangle_ = false, of_program_ = false;
   std::atomic<char> letter_ = 0;
-  std::atomic<bool> has_own_letter_ = false;
   Share share_;
 };
 
