@@ -89,7 +89,7 @@ by_pkg_config='warnings="-Wall -Wextra -Wpedantic -Werror" both=$(pkg-config --c
   echo "#include <starpu.h>" | cc $warnings -x c -fsyntax-only - $(pkg-config --cflags tessera-starpu)
   $CXX -std=c++20 $warnings 03_own_tasks.cpp -o own_tasks $both && ./own_tasks
   if $CXX -std=c++17 -fsyntax-only main.cpp $both 2>messages; then false; fi
-  grep "needs C++20: compile with -std=c++20" messages'
+  grep -F "need C++20: compile with -std=c++20" messages'
 as_stranger "pkg-config" env PKG_CONFIG_PATH="$folder" bash -ec "$by_pkg_config"
 config=$(find "$prefix" -name starpu_config.h)
 if [[ -n $config ]] && grep -q "define STARPU_USE_CUDA 1" "$config"; then  # where CUDA has no headers
