@@ -48,7 +48,7 @@ class ShapeError : public ArgumentError {
   using ArgumentError::ArgumentError;
 };
 
-/// The machine or StarPU could not do it: no worker, no memory, a tile operation that failed.
+/// The machine or StarPU failed: no worker, no memory, a tile operation that failed.
 class RuntimeError : public Error {
  public:
   using Error::Error;

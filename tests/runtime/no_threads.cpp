@@ -44,7 +44,7 @@ TEST(RuntimeWithoutThreads, IsRefused) {
       multiply();
       ADD_FAILURE() << "starts two workers with " << few << " threads";
     } catch (const RuntimeError& error) {
-      EXPECT_THAT(error.what(), ::testing::HasSubstr("StarPU cannot start: of "));
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("StarPU cannot start: it needs "));
     }
     EXPECT_EQ(starpu_is_initialized(), 0);
   }

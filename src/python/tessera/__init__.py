@@ -14,7 +14,7 @@ an array that has not the order of the result, for example. An output that must 
 The type of a result is that of NumPy's `a @ b`: float32, float64, complex64 or complex128. Integers become float64.
 
 Other threads run during a call, but must not change its arrays. Errors are `ArgumentError` with the argument's name,
-`RuntimeFailure` if the machine could not do it, and NumPy's `LinAlgError` for matrices that cannot be factorized."""
+`RuntimeFailure` if the machine or StarPU failed, and NumPy's `LinAlgError` for matrices that cannot be factorized."""
 from ._arrays import pinned
 from ._blas import gemm, gemmt, hemm, her2k, herk, symm, syr2k, syrk, trmm, trsm
 from ._library import ArgumentError, Error, RuntimeFailure, finalize, init, version

@@ -63,7 +63,7 @@ class ArgumentError(Error, ValueError):
 
 
 class RuntimeFailure(Error, RuntimeError):
-    """The machine or StarPU could not do it."""
+    """The machine or StarPU failed."""
 
 
 def without_signals(start):
