@@ -75,8 +75,8 @@ class PanelOnHost : public OnHost {
       herk(Uplo::Upper, Op::ConjTrans, C.n, A.m, Real<T>(1), A.data, A.ld, Real<T>{}, C.data, C.ld);
     else syrk(Uplo::Upper, Op::Trans, C.n, A.m, T(1), A.data, A.ld, T{}, C.data, C.ld);
   }
-  /// The elements of workspace that `cholesky` needs.
-  Index for_cholesky(int /*order*/) const { return 0; }
+  /// The elements of workspace that `cholesky` needs for a matrix with as many columns.
+  Index for_cholesky(const Tile<T>& /*A*/) const { return 0; }
   /// The upper triangle of C ← its Cholesky factor. @return  whether there is one
   bool cholesky(const Tile<T>& C, T* /*workspace*/) const { return host::potrf(Uplo::Upper, C.n, C.data, C.ld) == 0; }
   /// The largest element of the upper triangle of C − I; not finite if one is not.
@@ -172,18 +172,18 @@ class PanelOnDevice : public OnDevice {
   void gram(const Tile<const T>& A, const Tile<T>& C) const {
     multiply<T>(*this, T(1), adjoint_of<T>, A, Op::NoTrans, A, T{}, C);
   }
-  Index for_cholesky(int order) const {
+  Index for_cholesky(const Tile<T>& A) const {
     const auto& solver = device::local_solver();
     int elements = 0;
     if (solver.handle != nullptr)
-      check("potrf", device::potrf_workspace<T>(solver.handle, Uplo::Upper, order, nullptr, order, &elements));
+      check("potrf", device::potrf_workspace(solver.handle, Uplo::Upper, A.n, A.data, A.ld, &elements));
     return elements;
   }
   /// Waits for the stream.
   bool cholesky(const Tile<T>& C, T* workspace) const {
     const auto& solver = device::local_solver();
     if (solver.handle == nullptr) return false;  // reported
-    const auto elements = static_cast<int>(for_cholesky(C.n));
+    const auto elements = static_cast<int>(for_cholesky(C));
     check("potrf", device::potrf<T>(solver.handle, Uplo::Upper, C.n, C.data, C.ld, workspace, elements, solver.info));
     return wait() && *solver.info == 0;
   }

@@ -69,7 +69,7 @@ bool orthogonalize(const auto& on, const Tile<T>& A, const TallPanel<T>& w) {
 template <Scalar T>
 bool factorize_tall(auto& on, const Tile<T>& A, T* tau, const Tile<T>& block) {
   const int k = A.n;
-  T* const memory = on.workspace(TallPanel<T>::elements(k) + on.for_cholesky(k));
+  T* const memory = on.workspace(TallPanel<T>::elements(k) + on.for_cholesky(A));
   if (memory == nullptr) return false;  // reported
   const TallPanel<T> w(memory, k);
   if (!orthogonalize(on, A, w)) return false;
