@@ -100,6 +100,8 @@ inline std::string text_of(const PanelMultiplyArgs& a) { return words(a.first); 
 inline std::string text_of(const PanelInvertArgs& a) { return words(a.first, a.blocked); }
 inline std::string text_of(const SplitPanelArgs& a) { return words(a.first); }
 inline std::string text_of(const SwapColumnsArgs& a) { return words(a.distance, a.panel, a.within); }
+inline std::string text_of(const ReflectorArgs& a) { return words(a.first); }
+inline std::string text_of(const LarfbArgs& a) { return words(a.first, a.side, a.adjoint); }
 inline std::string text_of(const OutcomeArgs& /*a*/) { return {}; }
 template <Scalar T>
 std::string text_of(const InspectArgs<T>& /*a*/) {

@@ -419,6 +419,42 @@ struct SwapColumnsArgs {
 template <Scalar T>
 starpu_codelet& swap_columns();
 
+// QR factorization works on panels of full height, which are one tile each. A panel of n columns whose diagonal begins
+// in row `first` has k = min(m − first, n) reflectors, of which V has a column each: its elements lie below the
+// diagonal of the panel, those on the diagonal are 1. The block of these reflectors is a tile of k rows and 2k columns:
+// the upper triangular T with H₁ ⋯ Hₖ = I − V T Vᴴ, and beside it the first k rows of V, with their ones and zeros: so
+// products need no triangles.
+
+struct ReflectorArgs {
+  Work work;
+  int first;
+};
+
+/// Rows [first, m) of A ← R on and above the diagonal, V below it. Buffers: A, the scalar factors tau of the reflectors
+/// (k×1; write), their block (write).
+template <Scalar T>
+starpu_codelet& geqrf();
+
+/// The block of reflectors that are known. Buffers: A (read), tau (read), block (write).
+template <Scalar T>
+starpu_codelet& larft();
+
+/// C ← Q C (Left), or C Q (Right), with Q = H₁ ⋯ Hₖ or its adjoint. Buffers: the panel with V (read), its block (read),
+/// C, of which the rows from `first` on change, or the columns.
+struct LarfbArgs {
+  Work work;
+  int first;
+  Side side;
+  bool adjoint;
+};
+template <Scalar T>
+starpu_codelet& larfb();
+
+/// A panel ← the columns of Q = H₁ ⋯ Hₖ that have its place; those of its rows above `first` are zero. Buffers: A,
+/// block (read).
+template <Scalar T>
+starpu_codelet& ungqr();
+
 /// A variable ← `value`, which the task deletes. Runs as the last task of a factorization. Buffers: the last tile on
 /// the diagonal (read), the variable (write), an std::int64_t in host memory.
 struct OutcomeArgs {

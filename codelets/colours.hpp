@@ -47,6 +47,10 @@ inline constexpr OperationColour operation_colours[] = {
     {"panel_invert", 0xddcc77},
     {"split_panel", 0x999933},
     {"swap_columns", 0x999933},
+    {"geqrf", 0xddcc77},
+    {"larft", 0x882255},
+    {"larfb", 0x4477aa},
+    {"ungqr", 0xddcc77},
     {"outcome", 0xbbbbbb},
 };
 

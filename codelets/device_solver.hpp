@@ -70,6 +70,21 @@ cusolverStatus_t getrf(cusolverDnHandle_t handle, int m, int n, T* A, int lda, T
       handle, m, n, cublas(A), lda, cublas(workspace), pivots, info);
 }
 
+/// The elements of workspace that `geqrf` needs.
+template <Scalar T>
+cusolverStatus_t geqrf_workspace(cusolverDnHandle_t handle, int m, int n, T* A, int lda, int* elements) {
+  return of_type<T>(cusolverDnSgeqrf_bufferSize, cusolverDnDgeqrf_bufferSize, cusolverDnCgeqrf_bufferSize,
+                    cusolverDnZgeqrf_bufferSize)(handle, m, n, cublas(A), lda, elements);
+}
+
+/// A ← R on and above the diagonal, and the reflectors below it, of which tau has the scalar factors.
+template <Scalar T>
+cusolverStatus_t geqrf(cusolverDnHandle_t handle, int m, int n, T* A, int lda, T* tau, T* workspace, int elements,
+                       int* info) {
+  return of_type<T>(cusolverDnSgeqrf, cusolverDnDgeqrf, cusolverDnCgeqrf, cusolverDnZgeqrf)(
+      handle, m, n, cublas(A), lda, cublas(tau), cublas(workspace), elements, info);
+}
+
 /// B ← A⁻¹ B, with the factor of A that `potrf` has computed.
 template <Scalar T>
 cusolverStatus_t potrs(cusolverDnHandle_t handle, Uplo uplo, int n, int nrhs, const T* A, int lda, T* B, int ldb,

@@ -52,6 +52,22 @@ void zlauum_(const char* uplo, const int* n, std::complex<double>* A, const int*
 void zpotri_(const char* uplo, const int* n, std::complex<double>* A, const int* lda, int* info);
 void zgetri_(const int* n, std::complex<double>* A, const int* lda, const int* ipiv, std::complex<double>* work,
              const int* lwork, int* info);
+void sgeqrf_(const int* m, const int* n, float* A, const int* lda, float* tau, float* work, const int* lwork,
+             int* info);
+void sgels_(const char* op, const int* m, const int* n, const int* nrhs, float* A, const int* lda, float* B,
+            const int* ldb, float* work, const int* lwork, int* info);
+void dgeqrf_(const int* m, const int* n, double* A, const int* lda, double* tau, double* work, const int* lwork,
+             int* info);
+void dgels_(const char* op, const int* m, const int* n, const int* nrhs, double* A, const int* lda, double* B,
+            const int* ldb, double* work, const int* lwork, int* info);
+void cgeqrf_(const int* m, const int* n, std::complex<float>* A, const int* lda, std::complex<float>* tau,
+             std::complex<float>* work, const int* lwork, int* info);
+void cgels_(const char* op, const int* m, const int* n, const int* nrhs, std::complex<float>* A, const int* lda,
+            std::complex<float>* B, const int* ldb, std::complex<float>* work, const int* lwork, int* info);
+void zgeqrf_(const int* m, const int* n, std::complex<double>* A, const int* lda, std::complex<double>* tau,
+             std::complex<double>* work, const int* lwork, int* info);
+void zgels_(const char* op, const int* m, const int* n, const int* nrhs, std::complex<double>* A, const int* lda,
+            std::complex<double>* B, const int* ldb, std::complex<double>* work, const int* lwork, int* info);
 }
 
 /// The only calls of LAPACK: one overload set over the four types, column-major.
@@ -140,6 +156,26 @@ template <Scalar T>
 int getri(int n, T* A, int lda, const int* pivots, T* work, int elements) {
   int info = 0;
   of_type<T>(sgetri_, dgetri_, cgetri_, zgetri_)(&n, A, &lda, pivots, work, &elements, &info);
+  return info;
+}
+
+/// A ← R on and above the diagonal, and the reflectors below it, of which tau has the scalar factors.
+/// @param work  of `elements` elements; n is enough, more is faster. If `elements` is -1, work[0] ← the best number
+template <Scalar T>
+void geqrf(int m, int n, T* A, int lda, T* tau, T* work, int elements) {
+  int info = 0;
+  of_type<T>(sgeqrf_, dgeqrf_, cgeqrf_, zgeqrf_)(&m, &n, A, &lda, tau, work, &elements, &info);
+}
+
+/// B ← X, where op(A) X − B is as small as possible, or X is, by a factorization of A, which has full rank.
+/// @param op    not the transpose of a complex A, but the adjoint
+/// @param work  as of `geqrf`
+/// @return      0, or the first i for which the triangular factor of A has a zero at (i, i)
+template <Scalar T>
+int gels(Op op, int m, int n, int nrhs, T* A, int lda, T* B, int ldb, T* work, int elements) {
+  const char transposed = op == Op::NoTrans ? 'N' : is_complex<T> ? 'C' : 'T';
+  int info = 0;
+  of_type<T>(sgels_, dgels_, cgels_, zgels_)(&transposed, &m, &n, &nrhs, A, &lda, B, &ldb, work, &elements, &info);
   return info;
 }
 

@@ -21,8 +21,10 @@ namespace tessera {
 namespace detail {
 class Outcome;
 class PivotTiles;
+class ReflectorTiles;
 struct InfoAccess;
 struct PivotsAccess;
+struct ReflectorsAccess;
 }  // namespace detail
 
 /// The `info` of a factorization or an inverse on matrices. Copies share it. It may be destroyed before the tasks have
@@ -309,6 +311,87 @@ template <Scalar T, typename Int>
 void laswp(Index n, T* A, Index lda, Index k1, Index k2, const Int* ipiv, Index incx);
 template <Scalar T, typename Int>
 void laswp(Layout layout, Index n, T* A, Index lda, Index k1, Index k2, const Int* ipiv, Index incx);
+/// @}
+
+/// The reflectors of a QR factorization on matrices: their scalar factors, and what speeds up their use. Copies share
+/// them. They may be destroyed before the factorization has run.
+class Reflectors {
+ public:
+  /// Waits for the factorization.
+  /// @param tau  gets min(m, n) elements
+  /// @throws ArgumentError if the matrix has elements of another type; RuntimeError as `Info::wait`
+  template <Scalar T>
+  void wait(T* tau) const;
+
+ private:
+  friend struct detail::ReflectorsAccess;
+  explicit Reflectors(std::shared_ptr<detail::ReflectorTiles> tiles) : tiles_(std::move(tiles)) {}
+  std::shared_ptr<detail::ReflectorTiles> tiles_;
+};
+
+// QR factorization works on panels: columns of tiles with all rows. Good ones on GPUs have 1024 columns, and on CPUs
+// 128. Matrices may not be transposed. Row-major matrices on pointers are copied to column-major ones, and back.
+
+/// @{
+/// A ← its factors, A = Q R: R, upper trapezoidal, on and above the diagonal, and below it the min(m, n) Householder
+/// vectors of Q, as LAPACK stores them. `tau` gets their scalar factors.
+/// @param A  m×n, of any rank
+/// @note     2n² (m − n/3) flops if m ≥ n. Right-looking on panels, with a look-ahead of one panel. The reflections of a
+///           panel are applied together, as I − V T Vᴴ
+template <Scalar T>
+Reflectors geqrf(const Matrix<T>& A);
+template <Scalar T>
+void geqrf(Index m, Index n, T* A, Index lda, T* tau);
+template <Scalar T>
+void geqrf(Layout layout, Index m, Index n, T* A, Index lda, T* tau);
+/// @}
+
+/// @{
+/// C ← op(Q) C (Left) or C op(Q) (Right), with the first k Householder vectors that `geqrf` has left in A. For real
+/// types LAPACK calls it ormqr.
+/// @param op   NoTrans or ConjTrans; for real types Trans is the same as ConjTrans
+/// @param A    with k columns, and m rows (Left) or n rows (Right). On matrices it is the factorized one, with m ≥ n
+/// @param C    m×n. On matrices its tiles have all rows (Left) or all columns (Right)
+/// @note       2 m n k (2 − k/m) multiplications and as many additions from the left
+template <Scalar T>
+void unmqr(Side side, Op op, const Matrix<T>& A, const Reflectors& reflectors, const Matrix<T>& C);
+template <Scalar T>
+void unmqr(Side side, Op op, Index m, Index n, Index k, const T* A, Index lda, const T* tau, T* C, Index ldc);
+template <Scalar T>
+void unmqr(Layout layout, Side side, Op op, Index m, Index n, Index k, const T* A, Index lda, const T* tau, T* C,
+           Index ldc);
+/// @}
+
+/// @{
+/// A ← the first n columns of Q, of which the first k columns of A hold the Householder vectors, as `geqrf` has left
+/// them. For real types LAPACK calls it orgqr.
+/// @param A  m×n, m ≥ n ≥ k. On matrices it is the factorized one, with k = n
+/// @note     4 m n k − 2 (m + n) k² + 4/3 k³ flops
+template <Scalar T>
+void ungqr(const Matrix<T>& A, const Reflectors& reflectors);
+template <Scalar T>
+void ungqr(Index m, Index n, Index k, T* A, Index lda, const T* tau);
+template <Scalar T>
+void ungqr(Layout layout, Index m, Index n, Index k, T* A, Index lda, const T* tau);
+/// @}
+
+/// @{
+/// B ← X, where op(A) has full rank. If it has more rows than columns, X makes op(A) X − B as small as possible in each
+/// column; else X is the smallest of all solutions. A ← its QR factors, or if m < n its LQ factors, as LAPACK's gels.
+/// @param op   NoTrans or ConjTrans; for real types Trans is the same as ConjTrans
+/// @param A    m×n. On matrices m ≥ n. If m < n, its adjoint is factorized in a copy
+/// @param B    max(m, n)×nrhs: the right-hand sides in its first rows, as many as op(A) has, and then X in as many rows
+///             as op(A) has columns. What is below X says how large op(A) X − B is. On matrices its tiles have all rows,
+///             and if op is not NoTrans, the rows from n on must be zero
+/// @return     info: 0, or the first i, counted from 1, for which the diagonal of R or L has a zero: op(A) has not full
+///             rank, and B is not defined
+/// @note       Matrices are not scaled, unlike LAPACK's: their norms must be far from overflow and underflow
+template <Scalar T>
+Info gels(Op op, const Matrix<T>& A, const Matrix<T>& B);
+template <Scalar T>
+Index gels(Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb);
+template <Scalar T>
+Index gels(Layout layout, Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb);
 /// @}
 
 }  // namespace tessera

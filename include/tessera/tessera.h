@@ -379,6 +379,60 @@ tessera_status tessera_zgetri(tessera_layout layout, int64_t n, void* A, int64_t
 /**@}*/
 
 /**@{*/
+/** A <- its factors, A = Q R, as LAPACK stores them: R on and above the diagonal, and Householder vectors below. A is
+ *  m x n.
+ *  @param tau  set to the min(m, n) scalar factors of the vectors */
+tessera_status tessera_sgeqrf(tessera_layout layout, int64_t m, int64_t n, float* A, int64_t lda, float* tau);
+tessera_status tessera_dgeqrf(tessera_layout layout, int64_t m, int64_t n, double* A, int64_t lda, double* tau);
+tessera_status tessera_cgeqrf(tessera_layout layout, int64_t m, int64_t n, void* A, int64_t lda, void* tau);
+tessera_status tessera_zgeqrf(tessera_layout layout, int64_t m, int64_t n, void* A, int64_t lda, void* tau);
+/**@}*/
+
+/**@{*/
+/** C <- op(Q) C (left) or C op(Q) (right), with the first k Householder vectors that geqrf has left in A. C is m x n, A
+ *  has m rows (left) or n rows (right).
+ *  @param op  not TESSERA_TRANS for complex matrices */
+tessera_status tessera_sormqr(tessera_layout layout, tessera_side side, tessera_op op, int64_t m, int64_t n, int64_t k,
+                              const float* A, int64_t lda, const float* tau, float* C, int64_t ldc);
+tessera_status tessera_dormqr(tessera_layout layout, tessera_side side, tessera_op op, int64_t m, int64_t n, int64_t k,
+                              const double* A, int64_t lda, const double* tau, double* C, int64_t ldc);
+tessera_status tessera_cunmqr(tessera_layout layout, tessera_side side, tessera_op op, int64_t m, int64_t n, int64_t k,
+                              const void* A, int64_t lda, const void* tau, void* C, int64_t ldc);
+tessera_status tessera_zunmqr(tessera_layout layout, tessera_side side, tessera_op op, int64_t m, int64_t n, int64_t k,
+                              const void* A, int64_t lda, const void* tau, void* C, int64_t ldc);
+/**@}*/
+
+/**@{*/
+/** A <- the first n columns of Q, of which the first k columns of A hold the Householder vectors. A is m x n, and
+ *  m >= n >= k. */
+tessera_status tessera_sorgqr(tessera_layout layout, int64_t m, int64_t n, int64_t k, float* A, int64_t lda,
+                              const float* tau);
+tessera_status tessera_dorgqr(tessera_layout layout, int64_t m, int64_t n, int64_t k, double* A, int64_t lda,
+                              const double* tau);
+tessera_status tessera_cungqr(tessera_layout layout, int64_t m, int64_t n, int64_t k, void* A, int64_t lda,
+                              const void* tau);
+tessera_status tessera_zungqr(tessera_layout layout, int64_t m, int64_t n, int64_t k, void* A, int64_t lda,
+                              const void* tau);
+/**@}*/
+
+/**@{*/
+/** B <- X, where op(A) has full rank: the X for which op(A) X - B is smallest, or the smallest of all solutions. A, m x
+ * n,
+ *  <- its QR factors, or if m < n its LQ factors. B has max(m, n) rows.
+ *  @param op    not TESSERA_TRANS for complex matrices
+ *  @param info  set to 0, or to the first i for which the triangular factor has a zero at (i, i): B is then not defined
+ */
+tessera_status tessera_sgels(tessera_layout layout, tessera_op op, int64_t m, int64_t n, int64_t nrhs, float* A,
+                             int64_t lda, float* B, int64_t ldb, int64_t* info);
+tessera_status tessera_dgels(tessera_layout layout, tessera_op op, int64_t m, int64_t n, int64_t nrhs, double* A,
+                             int64_t lda, double* B, int64_t ldb, int64_t* info);
+tessera_status tessera_cgels(tessera_layout layout, tessera_op op, int64_t m, int64_t n, int64_t nrhs, void* A,
+                             int64_t lda, void* B, int64_t ldb, int64_t* info);
+tessera_status tessera_zgels(tessera_layout layout, tessera_op op, int64_t m, int64_t n, int64_t nrhs, void* A,
+                             int64_t lda, void* B, int64_t ldb, int64_t* info);
+/**@}*/
+
+/**@{*/
 /** Exchanges rows of A, which has n columns: row i, k1 <= i <= k2, with row ipiv(k1 + (i - k1) |incx|), one pair after
  *  another. All are counted from 1. If incx is negative, the last pair comes first; if it is 0, nothing is done. The
  *  calling thread does this. */
@@ -549,6 +603,34 @@ tessera_status tessera_getri_submit(const tessera_matrix* A, const tessera_pivot
  *  contract.
  *  @param incx  1, or -1 to undo the exchanges */
 tessera_status tessera_laswp_submit(const tessera_matrix* A, const tessera_pivots* pivots, int64_t incx);
+
+/** The reflectors of a QR factorization on matrices. */
+typedef struct tessera_reflectors tessera_reflectors;
+
+/** QR factorization on a matrix whose tiles have all rows: submits tasks and returns. <tessera/lapack.hpp> has the
+ *  contracts of these functions.
+ *  @param reflectors  set to those of the factorization, to be destroyed, or to NULL */
+tessera_status tessera_geqrf_submit(const tessera_matrix* A, tessera_reflectors** reflectors);
+
+/** C <- op(Q) C or C op(Q), with the factorized A and its reflectors. */
+tessera_status tessera_unmqr_submit(tessera_side side, tessera_op op, const tessera_matrix* A,
+                                    const tessera_reflectors* reflectors, const tessera_matrix* C);
+
+/** A <- its first columns of Q, from the factorized A and its reflectors. */
+tessera_status tessera_ungqr_submit(const tessera_matrix* A, const tessera_reflectors* reflectors);
+
+/** B <- X with op(A) X = B, or as near as possible.
+ *  @param info  set to the info of the factorization, to be destroyed, or to NULL */
+tessera_status tessera_gels_submit(tessera_op op, const tessera_matrix* A, const tessera_matrix* B,
+                                   tessera_info** info);
+
+/** Waits for a factorization.
+ *  @param type  letter of the matrix's type
+ *  @param tau   set to the scalar factors of the reflectors, min(m, n) of them, as of `tessera_dgeqrf` */
+tessera_status tessera_reflectors_wait(const tessera_reflectors* reflectors, char type, void* tau);
+
+/** Destroys reflectors. Does not wait, even if the factorization has not run. NULL is ignored. */
+void tessera_reflectors_destroy(tessera_reflectors* reflectors);
 
 /** Waits for a factorization.
  *  @param ipiv  set to its pivots, min(m, n) of them, as of `tessera_dgetrf` */

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "machine/gpu.hpp"
 #include "panel_ops.hpp"
+#include "panel_sweeps.hpp"
 
 /// LU factorization with partial pivoting, in panels of which the last tiles are all that a step changes.
 namespace tessera::algorithms {
@@ -19,15 +19,6 @@ class PanelTimes {
       : to_(to), memory_(to.session().machine().gpu_memory),
         beside_(to.are_owned() && to.session().machine().has_cuda() && gpu::factorizes_beside_products()) {}
 
-  /// The first panels, which update each column while the next one arrives.
-  Index first_panels() const {
-    constexpr Index most = 4, without_gpus = 8;  // one of so many panels
-    constexpr double flops_of_byte = 1000;       // what an H100 computes while a byte crosses its link
-    const Index all = to_.panels();
-    if (!to_.are_owned() || all < 2) return std::min(to_.pivoted(), std::max<Index>(1, all / without_gpus));
-    const double wanted = std::round(to_.bytes(1) * flops_of_byte / std::max(to_.update_flops(0, 1), 1.0));
-    return std::min(to_.pivoted(), std::clamp<Index>(static_cast<Index>(wanted), 1, std::max<Index>(1, all / most)));
-  }
   /// The panels before `end` that the GPU of panel `next` updates by panel k while it factorizes panel `next`: as many
   /// as take that long on an H100, see device_lanes.hpp, and no more than half of a GPU holds. Not by measured times:
   /// the same call on the same GPUs has the same result.
@@ -82,7 +73,7 @@ void finish_rows(PanelOps<T, Sink>& to, Index k) {
 template <Scalar T, typename Sink>
 void getrf(PanelOps<T, Sink>& to, codelets::InfoValue* value) {
   const PanelTimes<T, Sink> times(to);
-  const Index first_ones = times.first_panels(), all = to.panels(), pivoted = to.pivoted();
+  const Index all = to.panels(), pivoted = to.pivoted(), first_ones = first_panels(to, pivoted);
   std::vector<typename Sink::Temporary> inverses(static_cast<std::size_t>(all));
   std::vector<Index> updates(inverses.size());  // that each panel has got
   const auto of = [&](Index k) -> auto& { return inverses[static_cast<std::size_t>(k)]; };
@@ -116,25 +107,17 @@ void getrf(PanelOps<T, Sink>& to, codelets::InfoValue* value) {
   }
 }
 
-/// The same, left-looking, where the GPUs have no room for all of A: a panel arrives, gets the updates of all panels
-/// before it, and is factorized. The exchanges of rows by later panels come last, since until then updates need L as it
-/// was when its panel was factorized.
-/// @param together  panels that get the updates of an earlier panel one after another: that panel is fetched once for
-///                  all of them
+/// The same, left-looking. The exchanges of rows by later panels come last, since until then updates need L as it was
+/// when its panel was factorized.
+/// @param together  see `left_looking`
 template <Scalar T, typename Sink>
 void getrf_out_of_core(PanelOps<T, Sink>& to, Index together, codelets::InfoValue* value) {
   const Index all = to.panels(), pivoted = to.pivoted();
   std::vector<typename Sink::Temporary> inverses(static_cast<std::size_t>(all));
   const auto of = [&](Index k) -> auto& { return inverses[static_cast<std::size_t>(k)]; };
-  for (Index begin = 0; begin < all; begin += together) {
-    const Index end = std::min(begin + together, all);
-    for (Index k = 0; k < std::min(begin, pivoted); k++)
-      for (Index j = begin; j < end; j++) to.update(k, j, of(k));
-    for (Index j = begin; j < end; j++) {
-      for (Index k = begin; k < std::min(j, pivoted); k++) to.update(k, j, of(k));
-      if (j < pivoted) of(j) = to.factorize(j, value);
-    }
-  }
+  left_looking(
+      all, pivoted, together, [&](Index k, Index j) { to.update(k, j, of(k)); },
+      [&](Index j) { of(j) = to.factorize(j, value); });
   for (Index j = 0; j < pivoted; j++) to.exchange(j, j + 1, pivoted);
 }
 

@@ -19,6 +19,7 @@ namespace names {
 #define NAME_SIZE(name, ...) #name,
 #define NAME_MATRIX(name, ld, ...) #name, #ld,
 #define NAME_PIVOTS(...) "ipiv",
+#define NAME_TAU(...) "tau",
 #define NAME_WORK(...) "work", "lwork",
 #define LIST(list) constexpr const char* list[] = {LAPACK_##list(NAME, )};
 LAPACK_LISTS(LIST)
@@ -36,20 +37,40 @@ std::span<const char* const> arguments(LapackArguments list) {
 }
 
 bool is_legal_uplo(const LapackCall& c) { return c.uplo == Uplo::Lower || c.uplo == Uplo::Upper; }
-bool is_legal_op(const LapackCall& c) { return c.op == Op::NoTrans || c.op == Op::Trans || c.op == Op::ConjTrans; }
+bool is_legal_side(const LapackCall& c) { return c.side == Side::Left || c.side == Side::Right; }
+bool multiplies_by_q(const LapackCall& c) { return c.properties().arguments == LapackArguments::unitary_product; }
+bool generates_q(const LapackCall& c) { return c.properties().arguments == LapackArguments::unitary_factor; }
+/// With a unitary factor, there is only one way to transpose: T for real matrices, C for complex ones.
+bool is_legal_op(const LapackCall& c) {
+  const bool unitary = multiplies_by_q(c) || c.routine == LapackRoutine::gels;
+  const bool trans = c.op == Op::Trans && !(unitary && c.is_complex()),
+             conj_trans = c.op == Op::ConjTrans && !(unitary && !c.is_complex());
+  return c.op == Op::NoTrans || trans || conj_trans;
+}
 bool is_legal_diag(const LapackCall& c) { return c.diag == Diag::NonUnit || c.diag == Diag::Unit; }
-Index least_lda(const LapackCall& c) { return std::max<Index>(1, c.by_rows() ? c.n : c.rows()); }
-Index least_ldb(const LapackCall& c) { return std::max<Index>(1, c.by_rows() ? c.nrhs : c.n); }
+bool is_legal_n(const LapackCall& c) { return c.n >= 0 && (!generates_q(c) || c.n <= c.m); }
+bool is_legal_k(const LapackCall& c) {
+  return c.k >= 0 && (!generates_q(c) || c.k <= c.n) && (!multiplies_by_q(c) || c.k <= c.rows());
+}
+Index least_lda(const LapackCall& c) { return std::max<Index>(1, c.by_rows() ? c.columns() : c.rows()); }
+Index least_ldb(const LapackCall& c) { return std::max<Index>(1, c.by_rows() ? c.right_columns() : c.right_rows()); }
 bool is_legal_lwork(const LapackCall& c) {
-  return c.routine != LapackRoutine::getri || c.lwork >= std::max<Index>(1, c.n);
+  if (!c.properties().has_work()) return true;
+  const Index order = std::min(c.m, c.n);
+  const Index least = c.routine == LapackRoutine::gels              ? order + std::max(order, c.nrhs)
+                      : multiplies_by_q(c) && c.side == Side::Right ? c.m
+                                                                    : c.n;
+  return c.lwork >= std::max<Index>(1, least);
 }
 
 bool is_legal_argument(const LapackCall& c, std::string_view name) {
   if (name == "uplo") return is_legal_uplo(c);
+  if (name == "side") return is_legal_side(c);
   if (name == "op") return is_legal_op(c);
   if (name == "diag") return is_legal_diag(c);
   if (name == "m") return c.m >= 0;
-  if (name == "n") return c.n >= 0;
+  if (name == "n") return is_legal_n(c);
+  if (name == "k") return is_legal_k(c);
   if (name == "nrhs") return c.nrhs >= 0;
   if (name == "lda") return c.lda >= least_lda(c);
   if (name == "ldb") return c.ldb >= least_ldb(c);
@@ -59,22 +80,42 @@ bool is_legal_argument(const LapackCall& c, std::string_view name) {
 
 }  // namespace
 
+Index LapackCall::rows() const {
+  switch (properties().arguments) {
+  case LapackArguments::rectangle:
+  case LapackArguments::reflectors:
+  case LapackArguments::unitary_factor:
+  case LapackArguments::least_squares: return m;
+  case LapackArguments::unitary_product: return side == Side::Left ? m : n;
+  default: return n;
+  }
+}
+Index LapackCall::columns() const { return properties().arguments == LapackArguments::unitary_product ? k : n; }
+Index LapackCall::right_rows() const {
+  const auto list = properties().arguments;
+  return list == LapackArguments::unitary_product ? m : list == LapackArguments::least_squares ? std::max(m, n) : n;
+}
+Index LapackCall::right_columns() const {
+  return properties().arguments == LapackArguments::unitary_product ? n : nrhs;
+}
+
 double StoredOperand::elements() const {
   return triangle ? to_double(n) * to_double(n + 1) / 2 : to_double(m) * to_double(n);
 }
 
 std::array<StoredOperand, 2> operands(const LapackCall& c) {
   const auto& known = c.properties();
-  StoredOperand A{c.A, c.rows(), c.n, c.lda, {}, known.matrix}, B;
+  StoredOperand A{c.A, c.rows(), c.columns(), c.lda, {}, known.matrix}, B;
   if (known.has_triangle()) A.triangle = c.by_rows() ? opposite(c.uplo) : c.uplo;
-  if (known.has_right_sides()) B = {c.B, c.n, c.nrhs, c.ldb, {}, Use::Overwritten};
+  if (known.has_right_sides()) B = {c.B, c.right_rows(), c.right_columns(), c.ldb, {}, Use::Overwritten};
   if (c.by_rows()) std::swap(A.m, A.n), std::swap(B.m, B.n);
   return {A, B};
 }
 
 bool is_legal(const LapackCall& c) {
-  return is_legal_uplo(c) && is_legal_op(c) && is_legal_diag(c) && c.m >= 0 && c.n >= 0 && c.nrhs >= 0 &&
-         c.lda >= least_lda(c) && (!c.properties().has_right_sides() || c.ldb >= least_ldb(c)) && is_legal_lwork(c);
+  return is_legal_uplo(c) && is_legal_side(c) && is_legal_op(c) && is_legal_diag(c) && c.m >= 0 && is_legal_n(c) &&
+         is_legal_k(c) && c.nrhs >= 0 && c.lda >= least_lda(c) &&
+         (!c.properties().has_right_sides() || c.ldb >= least_ldb(c)) && is_legal_lwork(c);
 }
 
 int first_illegal(const LapackCall& c) {
@@ -96,7 +137,7 @@ int position_of(const LapackCall& c, const char* argument) {
 }
 
 bool fits(const LapackCall& c) {
-  const auto [least, most] = std::minmax({c.m, c.n, c.nrhs, c.lda, c.ldb});
+  const auto [least, most] = std::minmax({c.m, c.n, c.k, c.nrhs, c.lda, c.ldb});
   return least >= std::numeric_limits<int>::min() && most <= std::numeric_limits<int>::max();
 }
 
@@ -104,6 +145,8 @@ double flops(const LapackCall& c) {
   const double m = to_double(c.rows()), n = to_double(c.n), k = std::min(m, n);
   const double cube = n * n * n, lu = 2 * m * n * k - (m + n) * k * k + 2.0 / 3 * k * k * k,
                solves = 2 * n * n * to_double(c.nrhs);
+  const double large = std::max(m, n), qr = 2 * k * k * (large - k / 3), reflectors = to_double(c.k),
+               order = to_double(c.rows());
   const auto real = [&] {
     switch (c.routine) {
     case LapackRoutine::potrf:
@@ -117,6 +160,14 @@ double flops(const LapackCall& c) {
     case LapackRoutine::getrf: return lu;
     case LapackRoutine::getri: return 4 * cube / 3;
     case LapackRoutine::gesv: return lu + solves;
+    case LapackRoutine::geqrf: return qr;
+    case LapackRoutine::ormqr:
+    case LapackRoutine::unmqr:
+      return 2 * reflectors * (2 * order - reflectors) * (c.side == Side::Left ? to_double(c.n) : to_double(c.m));
+    case LapackRoutine::orgqr:
+    case LapackRoutine::ungqr:
+      return reflectors * (4 * m * n - 2 * (m + n) * reflectors + 4.0 / 3 * reflectors * reflectors);
+    case LapackRoutine::gels: return to_double(c.nrhs) > 0 ? qr + to_double(c.nrhs) * k * (4 * large - k) : 0;
     }
     return 0.0;
   };

@@ -16,7 +16,7 @@
 namespace tessera::blas {
 
 enum class LapackRoutine : int {
-#define LAPACK(name, arguments, matrix, pivots) name,
+#define LAPACK(name, arguments, matrix, pivots, types) name,
 #include "lapack.def"
 #undef LAPACK
 };
@@ -28,11 +28,20 @@ enum class Use { None, Read, Overwritten };
 enum class LapackArguments { LAPACK_LISTS(LIST) };
 #undef LIST
 
+/// The types in which a routine exists.
+enum class LapackTypes { SDCZ, SD, CZ };
+
 /// A line of lapack.def.
 struct LapackProperties {
   const char* name;  ///< without the letter of the type: "potrf"
   LapackArguments arguments;
   Use matrix, pivots;
+  LapackTypes types;
+
+  constexpr bool exists(char type) const {
+    const bool complex = type == 'c' || type == 'z';
+    return types == LapackTypes::SDCZ || complex == (types == LapackTypes::CZ);
+  }
 
   /// Whether A is a triangle, of which the other one is neither read nor written.
   constexpr bool has_triangle() const {
@@ -41,11 +50,18 @@ struct LapackProperties {
   }
   constexpr bool has_right_sides() const {
     return arguments == LapackArguments::triangular_system || arguments == LapackArguments::definite_system ||
-           arguments == LapackArguments::factored_system || arguments == LapackArguments::system;
+           arguments == LapackArguments::factored_system || arguments == LapackArguments::system ||
+           arguments == LapackArguments::unitary_product || arguments == LapackArguments::least_squares;
+  }
+  constexpr bool has_work() const {
+    return arguments == LapackArguments::inverse || arguments == LapackArguments::reflectors ||
+           arguments == LapackArguments::unitary_product || arguments == LapackArguments::unitary_factor ||
+           arguments == LapackArguments::least_squares;
   }
 };
 inline constexpr LapackProperties lapack_routines[] = {
-#define LAPACK(name, arguments, matrix, pivots) {#name, LapackArguments::arguments, Use::matrix, Use::pivots},
+#define LAPACK(name, arguments, matrix, pivots, types) \
+  {#name, LapackArguments::arguments, Use::matrix, Use::pivots, LapackTypes::types},
 #include "lapack.def"
 #undef LAPACK
 };
@@ -57,24 +73,31 @@ struct LapackCall {
   bool wide = false;  ///< pivots, and the program's other integers, have 64 bits
   Layout layout = Layout::ColMajor;
   Uplo uplo = Uplo::Lower;
+  Side side = Side::Left;
   Op op = Op::NoTrans;
   Diag diag = Diag::NonUnit;
-  Index m = 0, n = 0, nrhs = 0;  ///< 0 if the routine does not have this size
-  void* A = nullptr;             ///< const if the routine only reads it
+  Index m = 0, n = 0, k = 0, nrhs = 0;  ///< 0 if the routine does not have this size
+  void* A = nullptr;                    ///< const if the routine only reads it
   Index lda = 1;
   void* ipiv = nullptr;  ///< const if the routine only reads it
+  void* tau = nullptr;   ///< the same
   void* B = nullptr;
   Index ldb = 1;
-  void* work = nullptr;  ///< of getri; null: the program has none
+  void* work = nullptr;  ///< null: the program has none
   Index lwork = 0;
+
+  static constexpr Index enough_work = arguments::largest_int;  ///< as `lwork` of a call without a work
 
   const LapackProperties& properties() const { return lapack_routines[static_cast<int>(routine)]; }
   const char* name() const { return properties().name; }
   bool is_complex() const { return type == 'c' || type == 'z'; }
   bool by_rows() const { return layout == Layout::RowMajor; }
   Index element_size() const { return type == 's' ? 4 : type == 'z' ? 16 : 8; }
-  Index rows() const { return routine == LapackRoutine::getrf ? m : n; }  ///< of A
+  Index rows() const;     ///< of A
+  Index columns() const;  ///< of A
   Index pivot_count() const { return rows() < n ? rows() : n; }
+  Index right_rows() const;     ///< of B
+  Index right_columns() const;  ///< of B
 };
 
 /// A matrix as it is stored, described as a column-major one.

@@ -33,4 +33,25 @@ tessera_status solve(const char* function, int64_t* info, Routine routine, Argum
   return solve<T>(function, routine_with_info, arguments...);
 }
 
+/// A matrix argument.
+struct Given {
+  int position;
+  const tessera_matrix* matrix;
+};
+
+/// Calls `routine` with the type of A, and with B in that type.
+template <typename Routine>
+void with_matrices(const char* function, const Given& a, const Given& b, Routine routine) {
+  const auto* A = require_pointer(function, a.position, "A", a.matrix);
+  const auto* B = require_pointer(function, b.position, "B", b.matrix);
+  std::visit(
+      [&]<Scalar T>(const Matrix<T>& typed) {
+        const auto* right = std::get_if<Matrix<T>>(&B->matrix);
+        if (right == nullptr)
+          throw ArgumentError(function, b.position, "B", std::string("is not of the type of A, ") + type_letter<T>);
+        routine(typed, *right);
+      },
+      A->matrix);
+}
+
 }  // namespace tessera::c

@@ -61,8 +61,9 @@ int refused(const LapackCall& call, const void* info) {
   const auto position = [&](const char* name) { return position_of(call, name); };
   const int last =
       position("lwork") > 0 ? position("lwork") : std::max({position("lda"), position("ipiv"), position("ldb")});
-  return refused_of(std::array<PointerArgument, 5>{{{position("A"), "A", call.A},
+  return refused_of(std::array<PointerArgument, 6>{{{position("A"), "A", call.A},
                                                     {position("ipiv"), "ipiv", call.ipiv},
+                                                    {position("tau"), "tau", call.tau},
                                                     {position("B"), "B", call.B},
                                                     {position("work"), "work", call.work},
                                                     {last + 1, "info", info}}},

@@ -57,7 +57,12 @@ struct LapackWork {
     of_lapack.depth--;
     return done;
   }
-  bool is_announced() const { return call.layout == Layout::ColMajor && call.routine != blas::LapackRoutine::getrs; }
+  /// Some routines also write to their operands before or after their tasks.
+  bool is_announced() const {
+    using enum blas::LapackRoutine;
+    return call.layout == Layout::ColMajor && call.routine != getrs && call.routine != orgqr && call.routine != ungqr &&
+           call.routine != gels;
+  }
   Outcome on_devices(const Engine& engine, const Listener* listener) const {
     const auto outcome = engine.solve(&call, &info, listener);
     if (outcome == Outcome::Done && call.work != nullptr) Guest::of_process().lapack().set_best_work(call);

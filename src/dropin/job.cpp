@@ -37,8 +37,7 @@ Job job_of(const LapackCall& c, double flops) {
           .type = c.type,
           .flops = flops,
           .traffic = traffic(c),
-          .sizes = {c.routine == blas::LapackRoutine::getrf ? c.m : Job::absent, c.n, Job::absent,
-                    c.properties().has_right_sides() ? c.nrhs : Job::absent},
+          .sizes = {c.m > 0 ? c.m : Job::absent, c.n, c.k > 0 ? c.k : Job::absent, c.nrhs > 0 ? c.nrhs : Job::absent},
           .operands = {c.A, c.B, nullptr},
           .overwritten = operands(c),
           .element_size = c.element_size()};

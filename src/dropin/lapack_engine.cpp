@@ -18,6 +18,7 @@ template <Scalar T, typename Int>
 Index compute_typed(const LapackCall& c, Int* ipiv) {
   auto* const A = static_cast<T*>(c.A);
   auto* const B = static_cast<T*>(c.B);
+  auto* const tau = static_cast<T*>(c.tau);
   switch (c.routine) {
   case LapackRoutine::potrf: return potrf(c.layout, c.uplo, c.n, A, c.lda);
   case LapackRoutine::potri: return potri(c.layout, c.uplo, c.n, A, c.lda);
@@ -30,6 +31,12 @@ Index compute_typed(const LapackCall& c, Int* ipiv) {
   case LapackRoutine::getri: return getri<T, Int>(c.layout, c.n, A, c.lda, ipiv);
   case LapackRoutine::getrs: return getrs<T, Int>(c.layout, c.op, c.n, c.nrhs, A, c.lda, ipiv, B, c.ldb), 0;
   case LapackRoutine::gesv: return gesv(c.layout, c.n, c.nrhs, A, c.lda, ipiv, B, c.ldb);
+  case LapackRoutine::geqrf: return geqrf(c.layout, c.m, c.n, A, c.lda, tau), 0;
+  case LapackRoutine::ormqr:
+  case LapackRoutine::unmqr: return unmqr<T>(c.layout, c.side, c.op, c.m, c.n, c.k, A, c.lda, tau, B, c.ldb), 0;
+  case LapackRoutine::orgqr:
+  case LapackRoutine::ungqr: return ungqr<T>(c.layout, c.m, c.n, c.k, A, c.lda, tau), 0;
+  case LapackRoutine::gels: return gels(c.layout, c.op, c.m, c.n, c.nrhs, A, c.lda, B, c.ldb);
   }
   return 0;
 }

@@ -63,6 +63,7 @@ void make(const LapackCall& call, const char* routine, Int* info) {
 using namespace tessera::dropin;
 using tessera::Diag;
 using tessera::Op;
+using tessera::Side;
 using tessera::Uplo;
 
 // The parameters of a function with integers of type Int.
@@ -70,6 +71,7 @@ using tessera::Uplo;
 #define DECLARE_SIZE(name, Int) const Int *name,
 #define DECLARE_MATRIX(name, ld, Int) void *name, const Int *ld,
 #define DECLARE_PIVOTS(Int) Int *ipiv,
+#define DECLARE_TAU(Int) void *tau,
 #define DECLARE_WORK(Int) void *work, const Int *lwork,
 
 // The same arguments as members of a LapackCall.
@@ -77,6 +79,7 @@ using tessera::Uplo;
 #define MEMBER_SIZE(name, ...) .name = *name,
 #define MEMBER_MATRIX(name, ld, ...) .name = name, .ld = *ld,
 #define MEMBER_PIVOTS(...) .ipiv = ipiv,
+#define MEMBER_TAU(...) .tau = tau,
 #define MEMBER_WORK(...) .work = work, .lwork = *lwork,
 
 #define DEFINE_SYMBOL(symbol, routine_name, code, Name, list, Int)                                                    \
@@ -89,7 +92,7 @@ using tessera::Uplo;
   DEFINE_SYMBOL(letter##name##_, letter##name, #letter[0], Name, list, int)             \
   DEFINE_SYMBOL(letter##name##_64_, letter##name, #letter[0], Name, list, std::int64_t) \
   DEFINE_SYMBOL(letter##name##64_, letter##name, #letter[0], Name, list, std::int64_t)
-#define LAPACK(name, list, matrix, pivots) FOR_SDCZ(DEFINE, list, name, name)
+#define LAPACK(name, list, matrix, pivots, types) FOR_##types(DEFINE, list, name, name)
 
 extern "C" {
 #include "blas/lapack.def"

@@ -41,13 +41,16 @@ bool is_ours(void* function) {
 #define GIVE_SIZE(name, ...) &name,
 #define GIVE_MATRIX(name, ld, ...) c.name, &ld,
 #define GIVE_PIVOTS(...) c.ipiv,
+#define GIVE_TAU(...) c.tau,
 #define GIVE_WORK(...) c.work, &lwork,
 
 template <typename Int>
 void call_fortran(void* function, const LapackCall& c, void* info) {
-  const Int m = static_cast<Int>(c.m), n = static_cast<Int>(c.n), nrhs = static_cast<Int>(c.nrhs);
+  const Int m = static_cast<Int>(c.m), n = static_cast<Int>(c.n), k = static_cast<Int>(c.k);
+  const Int nrhs = static_cast<Int>(c.nrhs);
   const Int lda = static_cast<Int>(c.lda), ldb = static_cast<Int>(c.ldb), lwork = static_cast<Int>(c.lwork);
-  const char uplo = static_cast<char>(c.uplo), op = static_cast<char>(c.op), diag = static_cast<char>(c.diag);
+  const char uplo = static_cast<char>(c.uplo), side = static_cast<char>(c.side), op = static_cast<char>(c.op),
+             diag = static_cast<char>(c.diag);
   switch (c.properties().arguments) {
 #define LIST(name) \
   case blas::LapackArguments::name: return call_function(function, LAPACK_##name(GIVE, ) info);
@@ -102,15 +105,16 @@ bool compute_by_rows(const LapackCall& call, Compute compute) {
   const auto& known = call.properties();
   const bool copies_a = !known.has_triangle(), triangular = known.arguments == LapackArguments::triangular_system;
   const bool conjugates = triangular ? call.op == Op::ConjTrans : known.has_triangle();
-  const Transposed<T> A(call.A, copies_a ? call.rows() : 0, copies_a ? call.n : 0, call.lda, false);
-  const Transposed<T> B(call.B, known.has_right_sides() ? call.n : 0, call.nrhs, call.ldb, conjugates);
+  const Transposed<T> A(call.A, copies_a ? call.rows() : 0, copies_a ? call.columns() : 0, call.lda, false);
+  const Transposed<T> B(call.B, known.has_right_sides() ? call.right_rows() : 0, call.right_columns(), call.ldb,
+                        conjugates);
   if (A.data() == nullptr || B.data() == nullptr) return false;
   auto columns = call;
   columns.layout = Layout::ColMajor;
   if (copies_a) columns.A = A.data(), columns.lda = std::max<Index>(1, call.rows());
   else columns.uplo = opposite(call.uplo);
   if (triangular) columns.op = call.op == Op::NoTrans ? Op::Trans : Op::NoTrans;
-  if (known.has_right_sides()) columns.B = B.data(), columns.ldb = std::max<Index>(1, call.n);
+  if (known.has_right_sides()) columns.B = B.data(), columns.ldb = std::max<Index>(1, call.right_rows());
   if (!compute(columns)) return false;
   if (copies_a && known.matrix == Use::Overwritten) A.copy_back();
   if (known.has_right_sides()) B.copy_back();
@@ -149,6 +153,13 @@ void* HostLapack::function(const LapackCall& call, bool wide) {
   });
 }
 
+LapackCall query_of(const LapackCall& call) {
+  auto query = call;
+  query.layout = Layout::ColMajor, query.lwork = -1;
+  query.lda = std::max<Index>(1, call.rows()), query.ldb = std::max<Index>(1, call.right_rows());
+  return query;
+}
+
 bool HostLapack::pass_on(const LapackCall& call, void* info) {
   void* const found = function(call, call.wide);
   if (found == nullptr) return false;
@@ -162,8 +173,7 @@ bool HostLapack::has(const LapackCall& call) {
 }
 
 void HostLapack::set_best_work(const LapackCall& call) {
-  auto query = call;
-  query.layout = Layout::ColMajor, query.lda = std::max<Index>(1, call.n), query.lwork = -1;
+  const auto query = query_of(call);
   Index info = 0;
   if (compute_by_columns(query, info)) return;
   with_type(call.type, [&]<Scalar T>(T) { *static_cast<T*>(call.work) = T(static_cast<Real<T>>(call.n)); });
@@ -176,13 +186,13 @@ bool HostLapack::operator()(const LapackCall& call, Index& info) {
 }
 
 bool HostLapack::compute_by_columns(const LapackCall& call, Index& info) {
-  if (call.routine == LapackRoutine::getri && call.work == nullptr)
+  if (call.properties().has_work() && call.work == nullptr)
     return with_type(call.type, [&]<Scalar T>(T) {
       auto with_work = call;
       T best{};
       with_work.work = &best, with_work.lwork = -1;
       if (!compute_by_columns(with_work, info)) return false;
-      with_work.lwork = std::max(call.n, static_cast<Index>(std::real(best)));
+      with_work.lwork = std::max<Index>(1, static_cast<Index>(std::real(best)));
       const std::unique_ptr<T[]> work(new (std::nothrow) T[static_cast<std::size_t>(with_work.lwork)]);
       with_work.work = work.get();
       return work != nullptr && compute_by_columns(with_work, info);

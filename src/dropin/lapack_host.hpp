@@ -35,13 +35,16 @@ class KnownSymbol {
 /// of it, is never found.
 void* find_lapack(const HostBlas& blas, const char* symbol);
 
+/// The call that asks for the best size of the workspace, in columns.
+LapackCall query_of(const LapackCall& call);
+
 class HostLapack {
  public:
   explicit HostLapack(const HostBlas& blas) : blas_(blas) {}
 
   /// Computes a legal call. Row-major matrices that are not triangles are copied. If there are only functions with
   /// 32-bit integers, 64-bit pivots are copied.
-  /// @param info  gets what the routine says, as does the work of getri
+  /// @param info  gets what the routine says, as does the work
   /// @return false if there is no such function, or no memory for a copy; nothing was done
   bool operator()(const LapackCall& call, Index& info);
 
@@ -53,7 +56,7 @@ class HostLapack {
   /// Whether there is a function for the call, with integers of any width.
   bool has(const LapackCall& call);
 
-  /// Stores the best size of the workspace in the work of getri, as getri does.
+  /// Stores the best size of the workspace in the work, as LAPACK does.
   void set_best_work(const LapackCall& call);
 
  private:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// dsgesv and zcgesv: LU in single precision, and refinement to double precision. Where the solution does not become as
-// accurate as that of gesv, LU in double precision. The algorithm, ITER and INFO are LAPACK's (Buttari et al., ACM TOMS
-// 34(4), 2008); each factorization, solve and product is a call of its own.
+// dsgesv, zcgesv, dsposv and zcposv: LU or Cholesky in single precision, and refinement to double precision. Where the
+// solution does not become as accurate as that of gesv or posv, a factorization in double precision. The algorithm,
+// ITER and INFO are LAPACK's (Buttari et al., ACM TOMS 34(4), 2008); each factorization, solve and product is a call of
+// its own.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -9,6 +10,7 @@
 #include <complex>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "columns.hpp"
@@ -16,6 +18,7 @@
 #include "dispatch.hpp"
 #include "fortran_call.hpp"
 #include "guest.hpp"
+#include "option.hpp"
 #include "xerbla.hpp"
 
 namespace tessera::dropin {
@@ -24,9 +27,10 @@ namespace {
 
 using blas::LapackRoutine;
 
-/// The arguments of dsgesv and zcgesv. A, X and work hold T, swork holds Low.
+/// The arguments of dsgesv, dsposv and their complex counterparts. A, X and work hold T, swork holds Low.
 template <typename T, typename Low, typename Int>
 struct Mixed {
+  const char* uplo;  ///< of a positive definite matrix; null: it is a general one, with pivots
   const Int *n, *nrhs;
   T* A;
   const Int* lda;
@@ -56,14 +60,14 @@ double magnitude(const T& x) {
   return std::abs(part(x, 0)) + std::abs(part(x, 1));
 }
 
-/// Copies an m×n matrix to another precision.
+/// Copies an m×n matrix, or a triangle of it, to another precision.
 /// @return whether all elements fit it
 template <typename From, typename To>
-bool convert(Index m, Index n, const From* A, Index lda, To* C, Index ldc) {
+bool convert(Index m, Index n, const From* A, Index lda, To* C, Index ldc, std::optional<Uplo> uplo = {}) {
   std::atomic<bool> fits = true;
   for_columns(n, static_cast<double>(m * n) * sizeof(From), [&](Index first, Index last) {
     for (Index j = first; j < last; j++)
-      for (Index i = 0; i < m; i++) {
+      for (Index i = uplo == Uplo::Lower ? j : 0; i < (uplo == Uplo::Upper ? j + 1 : m); i++) {
         const auto& x = A[i + j * lda];
         if constexpr (sizeof(To) < sizeof(From))
           for (const int p : {0, 1})
@@ -78,7 +82,8 @@ template <typename T, typename Low, typename Int>
 class Solver {
  public:
   explicit Solver(const Mixed<T, Low, Int>& call)
-      : c_(call), n_(*call.n), nrhs_(*call.nrhs), lda_(*call.lda), ldb_(*call.ldb), ldx_(*call.ldx) {}
+      : c_(call), uplo_(triangle_of(call)), n_(*call.n), nrhs_(*call.nrhs), lda_(*call.lda), ldb_(*call.ldb),
+        ldx_(*call.ldx) {}
 
   void solve() {
     *c_.iter = static_cast<Int>(refine());
@@ -99,7 +104,7 @@ class Solver {
     auto* const factors = c_.swork;
     auto* const low = factors + n_ * n_;
     const double bound = norm() * std::numeric_limits<double>::epsilon() / 2 * std::sqrt(static_cast<double>(n_));
-    if (!convert(n_, nrhs_, c_.B, ldb_, low, n_) || !convert(n_, n_, c_.A, lda_, factors, n_)) return -2;
+    if (!convert(n_, nrhs_, c_.B, ldb_, low, n_) || !convert(n_, n_, c_.A, lda_, factors, n_, uplo_)) return -2;
     if (factorize(factors, n_) != 0) return -3;
     solve_with(factors, n_, low, n_);
     convert(n_, nrhs_, low, n_, c_.X, ldx_);
@@ -114,12 +119,37 @@ class Solver {
     }
   }
 
+  static std::optional<Uplo> triangle_of(const Mixed<T, Low, Int>& call) {
+    if (call.uplo == nullptr) return {};
+    return option<Uplo>(call.uplo);
+  }
+
+  /// The magnitude of an element; the diagonal of a Hermitian matrix is real.
+  double size(Index i, Index j) const {
+    const auto& x = c_.A[i + j * lda_];
+    return uplo_ && i == j ? std::abs(part(x, 0)) : std::abs(x);
+  }
+  /// Adds the magnitudes of rows [first, last), as far as they are stored, to rwork.
+  void add_rows(Index first, Index last) {
+    for (Index j = 0; j < n_; j++) {
+      const Index begin = uplo_ == Uplo::Lower ? std::max(first, j) : first,
+                  end = uplo_ == Uplo::Upper ? std::min(last, j + 1) : last;
+      for (Index i = begin; i < end; i++) c_.rwork[i] += size(i, j);
+    }
+  }
+  /// Adds those of rows that are stored as columns.
+  void add_mirrored_rows(Index first, Index last) {
+    for (Index i = first; i < last; i++) {
+      const Index begin = *uplo_ == Uplo::Lower ? i + 1 : 0, end = *uplo_ == Uplo::Lower ? n_ : i;
+      for (Index j = begin; j < end; j++) c_.rwork[i] += size(j, i);
+    }
+  }
   /// The largest sum of the magnitudes of a row of A, or NaN.
   double norm() {
     for_columns(n_, static_cast<double>(n_ * n_) * sizeof(T), [&](Index first, Index last) {
       std::fill(c_.rwork + first, c_.rwork + last, 0.0);
-      for (Index j = 0; j < n_; j++)
-        for (Index i = first; i < last; i++) c_.rwork[i] += std::abs(c_.A[i + j * lda_]);
+      add_rows(first, last);
+      if (uplo_) add_mirrored_rows(first, last);
     });
     double largest = 0;
     for (Index i = 0; i < n_; i++)
@@ -135,20 +165,24 @@ class Solver {
   void residual() {
     copy(c_.B, ldb_, c_.work, n_);
     const T minus_one = -1, one = 1;
-    require(dispatch(Call{.routine = blas::Routine::gemm,
-                          .type = letter(c_.A),
-                          .m = n_,
-                          .n = nrhs_,
-                          .k = n_,
-                          .alpha = &minus_one,
-                          .A = c_.A,
-                          .lda = lda_,
-                          .B = c_.X,
-                          .ldb = ldx_,
-                          .beta = &one,
-                          .C = c_.work,
-                          .ldc = n_}),
-            "BLAS");
+    Call product{.routine = blas::Routine::gemm,
+                 .type = letter(c_.A),
+                 .m = n_,
+                 .n = nrhs_,
+                 .k = n_,
+                 .alpha = &minus_one,
+                 .A = c_.A,
+                 .lda = lda_,
+                 .B = c_.X,
+                 .ldb = ldx_,
+                 .beta = &one,
+                 .C = c_.work,
+                 .ldc = n_};
+    if (uplo_) {
+      product.routine = is_complex<T> ? blas::Routine::hemm : blas::Routine::symm;
+      product.uplo = *uplo_, product.k = 0;
+    }
+    require(dispatch(product), "BLAS");
   }
 
   bool is_accurate(double bound) {
@@ -165,10 +199,11 @@ class Solver {
   template <typename Type>
   Index factorize(Type* A, Index lda) {
     Index info = 0;
-    require(dispatch(LapackCall{.routine = LapackRoutine::getrf,
+    require(dispatch(LapackCall{.routine = uplo_ ? LapackRoutine::potrf : LapackRoutine::getrf,
                                 .type = letter(A),
                                 .wide = sizeof(Int) == 8,
-                                .m = n_,
+                                .uplo = uplo_.value_or(Uplo::Lower),
+                                .m = uplo_ ? 0 : n_,
                                 .n = n_,
                                 .A = A,
                                 .lda = lda,
@@ -181,9 +216,10 @@ class Solver {
   template <typename Type>
   void solve_with(Type* A, Index lda, Type* B, Index ldb) {
     Index info = 0;
-    require(dispatch(LapackCall{.routine = LapackRoutine::getrs,
+    require(dispatch(LapackCall{.routine = uplo_ ? LapackRoutine::potrs : LapackRoutine::getrs,
                                 .type = letter(A),
                                 .wide = sizeof(Int) == 8,
+                                .uplo = uplo_.value_or(Uplo::Lower),
                                 .n = n_,
                                 .nrhs = nrhs_,
                                 .A = A,
@@ -200,6 +236,7 @@ class Solver {
   }
 
   const Mixed<T, Low, Int>& c_;
+  const std::optional<Uplo> uplo_;
   const Index n_, nrhs_, lda_, ldb_, ldx_;
 };
 
@@ -207,19 +244,22 @@ class Solver {
 template <typename T, typename Low, typename Int>
 int first_illegal(const Mixed<T, Low, Int>& c) {
   const auto least = std::max<Int>(1, *c.n);
-  if (*c.n < 0) return 1;
-  if (*c.nrhs < 0) return 2;
-  if (*c.lda < least) return 4;
+  const int after_uplo = c.uplo != nullptr ? 1 : 0;
+  if (c.uplo != nullptr && option<Uplo>(c.uplo) != Uplo::Lower && option<Uplo>(c.uplo) != Uplo::Upper) return 1;
+  if (*c.n < 0) return 1 + after_uplo;
+  if (*c.nrhs < 0) return 2 + after_uplo;
+  if (*c.lda < least) return 4 + after_uplo;
   if (*c.ldb < least) return 7;
   if (*c.ldx < least) return 9;
   return 0;
 }
 
-/// What the call accesses. zcgesv has `rwork` as an argument of its own, and those behind it come one later.
+/// What the call accesses. The complex routines have `rwork` as an argument of its own, and those behind it come one
+/// later; those with `uplo` have no pivots.
 template <typename T, typename Low, typename Int>
 std::array<PointerArgument, 9> pointers(const Mixed<T, Low, Int>& c) {
   const int more = is_complex<T> ? 1 : 0;
-  return {{{3, "A", c.A},
+  return {{{c.uplo != nullptr ? 4 : 3, "A", c.A},
            {5, "ipiv", c.ipiv},
            {6, "B", c.B},
            {8, "X", c.X},
@@ -237,7 +277,8 @@ template <typename T, typename Low, typename Int, typename OnHost>
 void make(const char* routine, const char* suffix, KnownSymbol& known, const Mixed<T, Low, Int>& c, OnHost on_host) {
   auto& guest = Guest::of_process();
   const int illegal = first_illegal(c);
-  const double n = static_cast<double>(*c.n), operations = (sizeof(T) == 16 ? 8.0 : 2.0) / 3 * n * n * n;
+  const double n = static_cast<double>(*c.n),
+               operations = (sizeof(T) == 16 ? 4.0 : 1.0) / (c.uplo != nullptr ? 3 : 1.5) * n * n * n;
   if (illegal == 0 && *c.n > 0 && *c.nrhs > 0)
     if (const int position = refused(pointers(c), routine, sizeof(Int) == 8, operations); position > 0) {
       if (is_on_host(c.info)) *c.info = -static_cast<Int>(position);
@@ -261,28 +302,50 @@ void make(const char* routine, const char* suffix, KnownSymbol& known, const Mix
 
 using namespace tessera::dropin;
 
-#define DEFINE(symbol, suffix, Int)                                                                                 \
-  void ds##symbol(const Int* n, const Int* nrhs, double* A, const Int* lda, Int* ipiv, const double* B,             \
-                  const Int* ldb, double* X, const Int* ldx, double* work, float* swork, Int* iter, Int* info) {    \
-    static KnownSymbol known;                                                                                       \
-    make("dsgesv", suffix, known,                                                                                   \
-         Mixed<double, float, Int>{n, nrhs, A, lda, ipiv, B, ldb, X, ldx, work, swork, work, iter, info},           \
-         [&](void* host) { call_function(host, n, nrhs, A, lda, ipiv, B, ldb, X, ldx, work, swork, iter, info); }); \
-  }                                                                                                                 \
-  void zc##symbol(const Int* n, const Int* nrhs, std::complex<double>* A, const Int* lda, Int* ipiv,                \
-                  const std::complex<double>* B, const Int* ldb, std::complex<double>* X, const Int* ldx,           \
-                  std::complex<double>* work, std::complex<float>* swork, double* rwork, Int* iter, Int* info) {    \
-    static KnownSymbol known;                                                                                       \
-    make("zcgesv", suffix, known,                                                                                   \
-         Mixed<std::complex<double>, std::complex<float>, Int>{n, nrhs, A, lda, ipiv, B, ldb, X, ldx, work, swork,  \
-                                                               rwork, iter, info},                                  \
-         [&](void* host) {                                                                                          \
-           call_function(host, n, nrhs, A, lda, ipiv, B, ldb, X, ldx, work, swork, rwork, iter, info);              \
-         });                                                                                                        \
+#define DEFINE_LU(symbol, suffix, Int)                                                                               \
+  void ds##symbol(const Int* n, const Int* nrhs, double* A, const Int* lda, Int* ipiv, const double* B,              \
+                  const Int* ldb, double* X, const Int* ldx, double* work, float* swork, Int* iter, Int* info) {     \
+    static KnownSymbol known;                                                                                        \
+    make("dsgesv", suffix, known,                                                                                    \
+         Mixed<double, float, Int>{nullptr, n, nrhs, A, lda, ipiv, B, ldb, X, ldx, work, swork, work, iter, info},   \
+         [&](void* host) { call_function(host, n, nrhs, A, lda, ipiv, B, ldb, X, ldx, work, swork, iter, info); });  \
+  }                                                                                                                  \
+  void zc##symbol(const Int* n, const Int* nrhs, std::complex<double>* A, const Int* lda, Int* ipiv,                 \
+                  const std::complex<double>* B, const Int* ldb, std::complex<double>* X, const Int* ldx,            \
+                  std::complex<double>* work, std::complex<float>* swork, double* rwork, Int* iter, Int* info) {     \
+    static KnownSymbol known;                                                                                        \
+    make("zcgesv", suffix, known,                                                                                    \
+         Mixed<std::complex<double>, std::complex<float>, Int>{nullptr, n, nrhs, A, lda, ipiv, B, ldb, X, ldx, work, \
+                                                               swork, rwork, iter, info},                            \
+         [&](void* host) {                                                                                           \
+           call_function(host, n, nrhs, A, lda, ipiv, B, ldb, X, ldx, work, swork, rwork, iter, info);               \
+         });                                                                                                         \
+  }
+#define DEFINE_CHOLESKY(symbol, suffix, Int)                                                                         \
+  void ds##symbol(const char* uplo, const Int* n, const Int* nrhs, double* A, const Int* lda, const double* B,       \
+                  const Int* ldb, double* X, const Int* ldx, double* work, float* swork, Int* iter, Int* info) {     \
+    static KnownSymbol known;                                                                                        \
+    make("dsposv", suffix, known,                                                                                    \
+         Mixed<double, float, Int>{uplo, n, nrhs, A, lda, nullptr, B, ldb, X, ldx, work, swork, work, iter, info},   \
+         [&](void* host) { call_function(host, uplo, n, nrhs, A, lda, B, ldb, X, ldx, work, swork, iter, info); });  \
+  }                                                                                                                  \
+  void zc##symbol(const char* uplo, const Int* n, const Int* nrhs, std::complex<double>* A, const Int* lda,          \
+                  const std::complex<double>* B, const Int* ldb, std::complex<double>* X, const Int* ldx,            \
+                  std::complex<double>* work, std::complex<float>* swork, double* rwork, Int* iter, Int* info) {     \
+    static KnownSymbol known;                                                                                        \
+    make("zcposv", suffix, known,                                                                                    \
+         Mixed<std::complex<double>, std::complex<float>, Int>{uplo, n, nrhs, A, lda, nullptr, B, ldb, X, ldx, work, \
+                                                               swork, rwork, iter, info},                            \
+         [&](void* host) {                                                                                           \
+           call_function(host, uplo, n, nrhs, A, lda, B, ldb, X, ldx, work, swork, rwork, iter, info);               \
+         });                                                                                                         \
   }
 
 extern "C" {
-DEFINE(gesv_, "_", int)
-DEFINE(gesv_64_, "_64_", std::int64_t)
-DEFINE(gesv64_, "64_", std::int64_t)
+DEFINE_LU(gesv_, "_", int)
+DEFINE_LU(gesv_64_, "_64_", std::int64_t)
+DEFINE_LU(gesv64_, "64_", std::int64_t)
+DEFINE_CHOLESKY(posv_, "_", int)
+DEFINE_CHOLESKY(posv_64_, "_64_", std::int64_t)
+DEFINE_CHOLESKY(posv64_, "64_", std::int64_t)
 }

@@ -50,7 +50,7 @@ Index without_lapacke(const LapackCall& call, int layout, Level level, const cha
   if (const int position = first_illegal(call); position > 0) {
     if (call.by_rows()) return say_illegal(position + 1);
     auto columns = call;
-    alignas(16) std::byte work[16];  // getri writes the best size of its workspace before it looks at its arguments
+    alignas(16) std::byte work[16];  // LAPACK writes the best size of its workspace before it looks at its arguments
     if (columns.work == nullptr) columns.work = work;
     std::int64_t info = 0;  // enough for either width
     if (!lapack.pass_on(columns, &info)) return say_illegal(position + 1);
@@ -61,7 +61,7 @@ Index without_lapacke(const LapackCall& call, int layout, Level level, const cha
   Index info = 0;
   if (flops(call) > 0 || call.lwork == -1) {
     auto columns = call;
-    if (call.lwork == -1) columns.layout = Layout::ColMajor, columns.lda = std::max<Index>(1, call.n);
+    if (call.lwork == -1) columns = query_of(call);
     constexpr Index transpose_memory_error = -1011;
     if (!lapack.has(call)) Guest::of_process().abort_without_host("LAPACK");
     if (!lapack(columns, info)) return transpose_memory_error;
@@ -91,6 +91,7 @@ using namespace tessera::dropin;
 using tessera::Diag;
 using tessera::Layout;
 using tessera::Op;
+using tessera::Side;
 using tessera::Uplo;
 
 // The parameters after the layout, with integers of type Int; those of the workspace only at level `low`.
@@ -98,6 +99,7 @@ using tessera::Uplo;
 #define DECLARE_SIZE(name, Int, level) , Int name
 #define DECLARE_MATRIX(name, ld, Int, level) , void *name, Int ld
 #define DECLARE_PIVOTS(Int, level) , Int* ipiv
+#define DECLARE_TAU(Int, level) , void* tau
 #define DECLARE_WORK(Int, level) DECLARE_WORK_##level(Int)
 #define DECLARE_WORK_high(Int)
 #define DECLARE_WORK_low(Int) , void *work, Int lwork
@@ -107,6 +109,7 @@ using tessera::Uplo;
 #define FORWARD_SIZE(name, ...) , name
 #define FORWARD_MATRIX(name, ld, ...) , name, ld
 #define FORWARD_PIVOTS(...) , ipiv
+#define FORWARD_TAU(...) , tau
 #define FORWARD_WORK(Int, level) FORWARD_WORK_##level
 #define FORWARD_WORK_high
 #define FORWARD_WORK_low , work, lwork
@@ -116,8 +119,9 @@ using tessera::Uplo;
 #define MEMBER_SIZE(name, ...) .name = name,
 #define MEMBER_MATRIX(name, ld, ...) .name = name, .ld = ld,
 #define MEMBER_PIVOTS(...) .ipiv = ipiv,
+#define MEMBER_TAU(...) .tau = tau,
 #define MEMBER_WORK(Int, level) MEMBER_WORK_##level
-#define MEMBER_WORK_high .lwork = n > 1 ? n : 1,
+#define MEMBER_WORK_high .lwork = LapackCall::enough_work,
 #define MEMBER_WORK_low .work = work, .lwork = lwork,
 
 #define DEFINE_SYMBOL(symbol, name, code, Name, list, Int, level)                              \
@@ -141,7 +145,7 @@ using tessera::Uplo;
   DEFINE_SYMBOL(symbol, symbol, code, Name, list, int, level)               \
   DEFINE_SYMBOL(symbol##64_, symbol, code, Name, list, std::int64_t, level) \
   DEFINE_SYMBOL(symbol##_64, symbol, code, Name, list, std::int64_t, level)
-#define LAPACK(name, list, matrix, pivots) FOR_SDCZ(DEFINE, list, name, name)
+#define LAPACK(name, list, matrix, pivots, types) FOR_##types(DEFINE, list, name, name)
 
 extern "C" {
 #include "blas/lapack.def"

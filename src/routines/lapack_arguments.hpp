@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include <tessera/error.hpp>
@@ -29,8 +30,18 @@ class LapackArguments {
   void option(Uplo uplo) { arguments::require_legal(routine_, arguments::illegal_uplo(++position_, uplo)); }
   void option(Diag diag) { arguments::require_legal(routine_, arguments::illegal_diag(++position_, diag)); }
   void option(Op op) { arguments::require_legal(routine_, arguments::illegal_op(++position_, "op", op)); }
-  void size(const char* name, Index value) {
+  void option(Side side) { arguments::require_legal(routine_, arguments::illegal_side(++position_, side)); }
+  /// Of a unitary matrix of type T: its transpose is the adjoint, or is not an option.
+  template <Scalar T>
+  void unitary_op(Op op) {
+    const auto allowed = is_complex<T> ? arguments::Ops::Hermitian : arguments::Ops::All;
+    arguments::require_legal(routine_, arguments::illegal_op(++position_, "op", op, allowed));
+  }
+  /// @param most  the largest legal value, if there is one
+  void size(const char* name, Index value, std::optional<Index> most = {}) {
     arguments::require_legal(routine_, arguments::illegal_size(++position_, name, value));
+    if (most && value > *most)
+      arguments::require_legal(routine_, {position_, name, arguments::Problem::TooLarge, value, *most});
   }
   /// Checks the leading dimension, and the memory if it is used.
   template <Scalar T>
@@ -49,6 +60,11 @@ class LapackArguments {
     position_++;
     if (ipiv == nullptr && count > 0) throw ArgumentError(routine_, position_, "ipiv", "is null, but there are pivots");
     if (count > 0) require_on_host(position_, "ipiv", ipiv);
+  }
+  void reflectors(const void* tau, Index count) {
+    position_++;
+    if (tau == nullptr && count > 0) throw ArgumentError(routine_, position_, "tau", "is null, but has elements");
+    if (count > 0) require_on_host(position_, "tau", tau);
   }
   /// The number behind the other arguments that the routine writes, if the caller wants it.
   void growth(const double* value) { require_on_host(++position_, "growth", value); }

@@ -139,6 +139,17 @@ Plan plan_lu(const Machine& machine, Index m, Index n) {
 }
 
 template <Scalar T>
+Plan plan_qr(const Machine& machine, Index m, Index n) {
+  // Half as wide as for LU: products with the block of a panel grow with its width, but are no part of the result.
+  constexpr Index least = 256;
+  auto plan = plan_lu<T>(machine, m, n);
+  if (machine.tile == 0 && machine.gpu_count() > 0)
+    plan.tile.n = std::min(plan.tile.n, std::max(plan.tile.n / 2, least));
+  plan.tile.m = std::max<Index>(1, m), plan.tile.k = plan.tile.n;
+  return plan;
+}
+
+template <Scalar T>
 Plan plan_sums(const Machine& machine, TileExtents tile, Index tiles, Index k) {
   return plan_of_sums(machine_model<T>(machine), tile, tiles, k);
 }
@@ -173,6 +184,7 @@ Index default_tile(const Machine& machine) {
   template Plan plan_triangle<T>(const Machine&, Uplo, Op, Op, Index, Index, TriangleOf); \
   template Plan plan_symmetric<T>(const Machine&, Side, Index, Index);                    \
   template Plan plan_lu<T>(const Machine&, Index, Index);                                 \
+  template Plan plan_qr<T>(const Machine&, Index, Index);                                 \
   template Plan plan_panels<T>(const Machine&, Index, Index, TileExtents);                \
   template Plan plan_sums<T>(const Machine&, TileExtents, Index, Index);                  \
   template Index default_tile<T>(const Machine&);

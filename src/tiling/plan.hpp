@@ -62,6 +62,10 @@ Plan plan_symmetric(const Machine& machine, Side side, Index m, Index n);
 template <Scalar T>
 Plan plan_lu(const Machine& machine, Index m, Index n);
 
+/// A plan for the QR factorization of an m×n matrix, in panels of full height.
+template <Scalar T>
+Plan plan_qr(const Machine& machine, Index m, Index n);
+
 // Plans for the routines on matrices, whose tiles are given.
 
 /// A plan for sums of k terms.

@@ -20,7 +20,7 @@ constexpr int n = 21, nrhs = 2;
 /// The functions of one type, as pointers to void.
 template <typename T>
 struct Functions;
-#define FUNCTIONS(letter, T)                                           \
+#define FUNCTIONS(letter, T, mqr, gqr)                                 \
   template <>                                                          \
   struct Functions<T> {                                                \
     static constexpr char type = #letter[0];                           \
@@ -38,11 +38,15 @@ struct Functions;
     static constexpr auto lauum = tessera_##letter##lauum;             \
     static constexpr auto potri = tessera_##letter##potri;             \
     static constexpr auto getri = tessera_##letter##getri;             \
+    static constexpr auto geqrf = tessera_##letter##geqrf;             \
+    static constexpr auto unmqr = tessera_##letter##mqr;               \
+    static constexpr auto ungqr = tessera_##letter##gqr;               \
+    static constexpr auto gels = tessera_##letter##gels;               \
   };
-FUNCTIONS(s, float)
-FUNCTIONS(d, double)
-FUNCTIONS(c, std::complex<float>)
-FUNCTIONS(z, std::complex<double>)
+FUNCTIONS(s, float, ormqr, orgqr)
+FUNCTIONS(d, double, ormqr, orgqr)
+FUNCTIONS(c, std::complex<float>, unmqr, ungqr)
+FUNCTIONS(z, std::complex<double>, unmqr, ungqr)
 
 /// A has 4 on the diagonal and 1 beside it; X is the matrix of ones, and B = A X.
 template <typename T>
@@ -228,6 +232,51 @@ TYPED_TEST(CSolvers, SolveWithTheTrianglesOfAFactor) {
   EXPECT_EQ(info, 4);
 }
 
+TYPED_TEST(CSolvers, SolveLeastSquares) {
+  using T = TypeParam;
+  using F = Functions<T>;
+  const auto col = TESSERA_COL_MAJOR;
+  const auto plain = TESSERA_NO_TRANS;
+  Problem<T> p, q, r;
+  int64_t info = -1;
+  ASSERT_EQ(F::gels(col, plain, n, n, nrhs, p.A.data(), n, p.B.data(), n, &info), TESSERA_SUCCESS);
+  EXPECT_EQ(info, 0);
+  EXPECT_LT(p.error(), 1e-5);
+  std::vector<T> tau(n);
+  ASSERT_EQ(F::geqrf(col, n, n, q.A.data(), n, tau.data()), TESSERA_SUCCESS);
+  EXPECT_EQ(q.A, p.A);
+  ASSERT_EQ(F::unmqr(col, TESSERA_LEFT, TESSERA_CONJ_TRANS, n, nrhs, n, q.A.data(), n, tau.data(), q.B.data(), n),
+            TESSERA_SUCCESS);
+  ASSERT_EQ(F::trtrs(col, TESSERA_UPPER, plain, TESSERA_NON_UNIT, n, nrhs, q.A.data(), n, q.B.data(), n, &info),
+            TESSERA_SUCCESS);
+  EXPECT_LT(q.error(), 1e-5);
+  ASSERT_EQ(F::ungqr(col, n, n, n, q.A.data(), n, tau.data()), TESSERA_SUCCESS);
+  T norm{};
+  for (int i = 0; i < n; i++) norm += q.A[i] * q.A[i];  // of the first column, which is real
+  EXPECT_LT(std::abs(norm - T(1)), 1e-5);
+
+  tessera_matrix *A = nullptr, *B = nullptr;
+  tessera_info* result = nullptr;
+  const char letter = type_letter<T>;
+  ASSERT_EQ(tessera_matrix_create(letter, r.A.data(), n, n, n, n, 8, &A), TESSERA_SUCCESS);
+  ASSERT_EQ(tessera_matrix_create(letter, r.B.data(), n, nrhs, n, n, 2, &B), TESSERA_SUCCESS);
+  ASSERT_EQ(tessera_gels_submit(plain, A, B, &result), TESSERA_SUCCESS);
+  ASSERT_EQ(tessera_info_wait(result, &info), TESSERA_SUCCESS);
+  EXPECT_EQ(info, 0);
+  tessera_info_destroy(result);
+  EXPECT_EQ(tessera_matrix_destroy(B), TESSERA_SUCCESS);
+  EXPECT_LT(r.error(), 1e-5);
+  tessera_reflectors* reflectors = nullptr;
+  EXPECT_EQ(tessera_geqrf_submit(A, nullptr), -2);
+  ASSERT_EQ(tessera_geqrf_submit(A, &reflectors), TESSERA_SUCCESS);  // of R: all reflectors are trivial
+  ASSERT_EQ(tessera_ungqr_submit(A, reflectors), TESSERA_SUCCESS);
+  ASSERT_EQ(tessera_reflectors_wait(reflectors, letter, tau.data()), TESSERA_SUCCESS);
+  EXPECT_EQ(tessera_reflectors_wait(reflectors, 'x', tau.data()), -2);
+  EXPECT_EQ(tessera_unmqr_submit(TESSERA_LEFT, plain, nullptr, reflectors, A), -3);
+  tessera_reflectors_destroy(reflectors);
+  EXPECT_EQ(tessera_matrix_destroy(A), TESSERA_SUCCESS);
+}
+
 TYPED_TEST(CSolvers, InvertOnPointers) {
   using F = Functions<TypeParam>;
   const auto col = TESSERA_COL_MAJOR;
@@ -303,6 +352,11 @@ TEST(CInversesBadInput, IsRefusedByPosition) {
   EXPECT_EQ(tessera_dtrtri(col, low, unit, n, a, n, nullptr), -7);
   EXPECT_EQ(tessera_dtrtrs(col, low, static_cast<tessera_op>(0), unit, n, 1, a, n, a, n, &info), -3);
   EXPECT_EQ(tessera_dtrtrs(col, low, TESSERA_TRANS, unit, n, 1, a, n, a, n, nullptr), -11);
+  EXPECT_EQ(tessera_dgeqrf(col, n, n, a, n, nullptr), -6);
+  EXPECT_EQ(tessera_dormqr(col, static_cast<tessera_side>(0), TESSERA_TRANS, n, 1, n, a, n, a, a, n), -2);
+  EXPECT_EQ(tessera_zunmqr(col, TESSERA_LEFT, TESSERA_TRANS, n, 1, n, a, n, a, a, n), -3);
+  EXPECT_EQ(tessera_dorgqr(col, n, n, n + 1, a, n, a), -4);
+  EXPECT_EQ(tessera_dgels(col, TESSERA_TRANS, n, n, 1, a, n, a, n, nullptr), -10);
   EXPECT_EQ(tessera_dlauum(col, static_cast<tessera_uplo>(0), n, a, n), -2);
   EXPECT_EQ(tessera_dlauum(col, low, n, a, n - 1), -5);
   EXPECT_EQ(tessera_dpotri(col, low, n, a, n - 1, &info), -5);

@@ -76,19 +76,29 @@ char letter(Option option, bool lowercase) {
 #define LOCAL_SIZE(name, ...) const Int name = static_cast<Int>(c.name);
 #define LOCAL_MATRIX(name, ld, ...) const Int ld = static_cast<Int>(c.ld);
 #define LOCAL_PIVOTS(...)
+#define LOCAL_TAU(...)
 #define LOCAL_WORK(...) const Int lwork = static_cast<Int>(c.lwork);
 
 #define GIVE_OPTION(Type, name, ...) &name,
 #define GIVE_SIZE(name, ...) &name,
 #define GIVE_MATRIX(name, ld, ...) c.name, &ld,
 #define GIVE_PIVOTS(...) c.ipiv,
+#define GIVE_TAU(...) c.tau,
 #define GIVE_WORK(...) c.work, &lwork,
 
 #define VALUE_OPTION(Type, name, ...) , name
 #define VALUE_SIZE(name, ...) , name
 #define VALUE_MATRIX(name, ld, ...) , c.name, ld
 #define VALUE_PIVOTS(...) , c.ipiv
+#define VALUE_TAU(...) , c.tau
 #define VALUE_WORK(...) , c.work, lwork
+
+#define HIGH_OPTION(...) VALUE_OPTION(__VA_ARGS__)
+#define HIGH_SIZE(...) VALUE_SIZE(__VA_ARGS__)
+#define HIGH_MATRIX(...) VALUE_MATRIX(__VA_ARGS__)
+#define HIGH_PIVOTS(...) VALUE_PIVOTS(__VA_ARGS__)
+#define HIGH_TAU(...) VALUE_TAU(__VA_ARGS__)
+#define HIGH_WORK(...)
 
 template <typename... X>
 void call_fortran(void* address, X... x) {
@@ -117,12 +127,11 @@ Index call_fortran(void* address, const LapackCall& c, bool lowercase) {
 template <typename Int>
 Index call_c(void* address, const LapackCall& c, int layout, const LapackFamily& family) {
   const bool lowercase = family.lowercase;
-  if (c.routine == LapackRoutine::getri && !family.has_work())
-    return call_c<Int>(address, layout, static_cast<Int>(c.n), c.A, static_cast<Int>(c.lda), c.ipiv);
   switch (c.routine) {
-#define LAPACK(name, list, ...)                                                        \
-  case LapackRoutine::name: {                                                          \
-    LAPACK_##list(LOCAL, ) return call_c<Int>(address, layout LAPACK_##list(VALUE, )); \
+#define LAPACK(name, list, ...)                                                                               \
+  case LapackRoutine::name: {                                                                                 \
+    LAPACK_##list(LOCAL, ) if (!family.has_work()) return call_c<Int>(address, layout LAPACK_##list(HIGH, )); \
+    return call_c<Int>(address, layout LAPACK_##list(VALUE, ));                                               \
   }
 #include "blas/lapack.def"
 #undef LAPACK
@@ -147,6 +156,7 @@ template <Scalar T>
 struct LapackOperands {
   Dense<T> A, B;
   std::vector<Index> pivots;
+  std::vector<T> tau = {};
 
   /// The memory of the arguments of one call.
   struct Memory {
@@ -162,7 +172,8 @@ struct LapackOperands {
     memory.narrow.assign(pivots.begin(), pivots.end());
     memory.wide.assign(pivots.begin(), pivots.end());
     call.ipiv = wide ? static_cast<void*>(memory.wide.data()) : memory.narrow.data();
-    memory.work.resize(static_cast<std::size_t>(std::max<Index>(1, 64 * call.n)));
+    call.tau = tau.data();
+    memory.work.resize(static_cast<std::size_t>(64 * std::max({Index{1}, call.m, call.n, call.nrhs})));
     call.work = memory.work.data(), call.lwork = static_cast<Index>(memory.work.size());
     return call;
   }
@@ -205,7 +216,7 @@ Index make_on_host(LapackOperands<T>& operands, const LapackCall& call) {
   packed_ones.A = packed(operands.A), packed_ones.B = packed(operands.B);
   const Index info = call_with(packed_ones, host_function(call), lapack_families[0], columns);
   operands.A = stored_as(packed_ones.A, operands.A), operands.B = stored_as(packed_ones.B, operands.B);
-  operands.pivots = packed_ones.pivots;
+  operands.pivots = packed_ones.pivots, operands.tau = packed_ones.tau;
   return info;
 }
 
@@ -214,7 +225,7 @@ Index make_on_host(LapackOperands<T>& operands, const LapackCall& call) {
 template <Scalar T>
 LapackOperands<T> legal_operands(const LapackCall& call, std::uint64_t seed, Index pad = 3) {
   const auto& known = call.properties();
-  const Index m = call.rows(), n = call.n;
+  const Index m = call.rows(), n = call.columns();
   auto A = random_matrix<T>(m, n, seed);
   const bool definite = known.has_triangle();
   for (Index j = 0; j < n; j++)
@@ -223,18 +234,24 @@ LapackOperands<T> legal_operands(const LapackCall& call, std::uint64_t seed, Ind
       else if (definite) A(j, i) = conjugate(A(i, j));
   // Well-conditioned, so that solutions can be compared, and with rows to exchange.
   for (Index j = 0; !definite && j < std::min(m, n); j++) A((j + 1) % m, j) += T(static_cast<Real<T>>(n));
-  LapackOperands<T> result{A, random_matrix<T>(n, known.has_right_sides() ? call.nrhs : 0, seed + 1), {}};
+  const bool has_b = known.has_right_sides();
+  LapackOperands<T> result{
+      A, random_matrix<T>(has_b ? call.right_rows() : n, has_b ? call.right_columns() : 0, seed + 1), {}};
   result.pivots.assign(static_cast<std::size_t>(std::min(m, n)), 0);
+  result.tau.assign(result.pivots.size(), T{});
   const auto factorize = [&](LapackRoutine routine) {
     auto factorization = call;
     factorization.routine = routine, factorization.layout = Layout::ColMajor;
-    factorization.m = m;
+    factorization.m = m, factorization.n = n;
     if (call_with(result, host_function(factorization), lapack_families[0], factorization) != 0)
       throw std::runtime_error("the host cannot factorize");
   };
   using enum LapackRoutine;
   if (call.routine == potri || call.routine == potrs || call.routine == lauum) factorize(potrf);
   if (call.routine == getri || call.routine == getrs) factorize(getrf);
+  if (known.arguments == blas::LapackArguments::unitary_product ||
+      known.arguments == blas::LapackArguments::unitary_factor)
+    factorize(geqrf);
   const auto stored = [&](const Dense<T>& X) {
     Dense<T> Y(X.m, X.n, call.layout, pad);
     for (Index j = 0; j < X.n; j++)
@@ -253,22 +270,31 @@ LapackOperands<T> legal_operands(const LapackCall& call, std::uint64_t seed, Ind
 /// Calls body(call) for all routines, types T and their options, in one layout.
 template <Scalar T, typename Body>
 void for_all_lapack_calls(Layout layout, Index m, Index n, Index nrhs, Body body) {
+  using enum blas::LapackArguments;
   for (int r = 0; r < blas::lapack_routine_count; r++) {
     LapackCall call{
         .routine = static_cast<LapackRoutine>(r), .type = of_type<T>('s', 'd', 'c', 'z'), .layout = layout, .n = n};
     const auto& known = call.properties();
-    if (call.routine == LapackRoutine::getrf) call.m = m;
-    if (known.has_right_sides()) call.nrhs = nrhs;
+    if (!known.exists(call.type)) continue;
+    const auto list = known.arguments;
+    const bool product = list == unitary_product, unitary = product || list == least_squares;
+    if (list == rectangle || list == reflectors || list == least_squares || product) call.m = m;
+    if (list == unitary_factor) call.m = std::max(m, n), call.n = std::min(m, n), call.k = call.n - call.n / 4;
+    if (known.has_right_sides() && !product) call.nrhs = nrhs;
     for (const Uplo uplo : {Uplo::Lower, Uplo::Upper})
       for (const Diag diag : {Diag::NonUnit, Diag::Unit})
-        for (const Op op : {Op::NoTrans, Op::Trans, Op::ConjTrans}) {
-          if (!known.has_triangle() && uplo != Uplo::Lower) continue;
-          const bool solves_triangle = call.routine == LapackRoutine::trtrs;
-          if (!solves_triangle && call.routine != LapackRoutine::trtri && diag != Diag::NonUnit) continue;
-          if (!solves_triangle && call.routine != LapackRoutine::getrs && op != Op::NoTrans) continue;
-          call.uplo = uplo, call.diag = diag, call.op = op;
-          body(call);
-        }
+        for (const Side side : {Side::Left, Side::Right})
+          for (const Op op : {Op::NoTrans, Op::Trans, Op::ConjTrans}) {
+            if (!known.has_triangle() && uplo != Uplo::Lower) continue;
+            if (!product && side != Side::Left) continue;
+            const bool solves_triangle = list == triangular_system;
+            if (!solves_triangle && call.routine != LapackRoutine::trtri && diag != Diag::NonUnit) continue;
+            if (!solves_triangle && !unitary && call.routine != LapackRoutine::getrs && op != Op::NoTrans) continue;
+            if (unitary && op == (is_complex<T> ? Op::Trans : Op::ConjTrans)) continue;
+            call.uplo = uplo, call.diag = diag, call.side = side, call.op = op;
+            if (product) call.k = call.rows() - call.rows() / 4;
+            body(call);
+          }
   }
 }
 
@@ -289,6 +315,8 @@ template <Scalar T>
   };
   if (!same(ours.A, hosts.A)) return ::testing::AssertionFailure() << "another A";
   if (!same(ours.B, hosts.B)) return ::testing::AssertionFailure() << "another B";
+  for (std::size_t i = 0; i < ours.tau.size(); i++)
+    if (!(std::abs(ours.tau[i] - hosts.tau[i]) <= 1e4 * unit<T>)) return ::testing::AssertionFailure() << "another tau";
   if (ours.pivots != hosts.pivots) return ::testing::AssertionFailure() << "other pivots";
   return ::testing::AssertionSuccess();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// dsgesv and zcgesv: solutions, ITER and INFO are those of LAPACK, whatever the matrix is like.
+// dsgesv, zcgesv, dsposv and zcposv: solutions, ITER and INFO are those of LAPACK, whatever the matrix is like.
 #include <dlfcn.h>
 
 #include <cmath>
@@ -7,6 +7,9 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <string>
+#include <tuple>
+#include <type_traits>
 
 #include "products.hpp"
 
@@ -15,13 +18,27 @@ void dsgesv_(const int*, const int*, double*, const int*, int*, const double*, c
              float*, int*, int*);
 void zcgesv_(const int*, const int*, std::complex<double>*, const int*, int*, const std::complex<double>*, const int*,
              std::complex<double>*, const int*, std::complex<double>*, std::complex<float>*, double*, int*, int*);
+void dsposv_(const char*, const int*, const int*, double*, const int*, const double*, const int*, double*, const int*,
+             double*, float*, int*, int*);
+void zcposv_(const char*, const int*, const int*, std::complex<double>*, const int*, const std::complex<double>*,
+             const int*, std::complex<double>*, const int*, std::complex<double>*, std::complex<float>*, double*, int*,
+             int*);
 }
 
 namespace tessera::test::mixed_cpp {
 namespace {
 
+template <typename First, typename... Others>
+constexpr bool takes_triangle(void (* /*function*/)(First, Others...)) {
+  return std::is_same_v<First, const char*>;
+}
+
+double conjugate_of(double x) { return x; }
+std::complex<double> conjugate_of(std::complex<double> x) { return std::conj(x); }
+
 template <typename T>
 struct System {
+  char uplo = 'L';
   int n = 60, nrhs = 3, iter = 99, info = 99;
   std::vector<T> A, B, X = std::vector<T>(static_cast<std::size_t>((n + 1) * nrhs));
   std::vector<int> pivots = std::vector<int>(static_cast<std::size_t>(n));
@@ -37,21 +54,31 @@ struct System {
   T& a(int i, int j) { return A[static_cast<std::size_t>(i + j * (n + 2))]; }
   T& b(int i, int j) { return B[static_cast<std::size_t>(i + j * (n + 2))]; }
 
+  void make_definite() {
+    for (int j = 0; j < n; j++) {
+      for (int i = 0; i < j; i++) a(i, j) = conjugate_of(a(j, i));
+      a(j, j) = 2 * n;
+    }
+  }
+
   template <typename Function>
-  void solve(Function* gesv) {
+  void solve(Function* function) {
     const int lda = n + 2, ldx = n + 1;
     const int order = std::max(0, n);  // n may be illegal
     std::vector<T> work(static_cast<std::size_t>(order * nrhs));
     const auto count = static_cast<std::size_t>(order * (order + nrhs));
+    const auto call = [&](auto... others) {
+      if constexpr (takes_triangle(static_cast<Function*>(nullptr)))
+        function(&uplo, &n, &nrhs, A.data(), &lda, B.data(), &lda, X.data(), &ldx, work.data(), others...);
+      else function(&n, &nrhs, A.data(), &lda, pivots.data(), B.data(), &lda, X.data(), &ldx, work.data(), others...);
+    };
     if constexpr (std::is_same_v<T, double>) {
       std::vector<float> low(count);
-      gesv(&n, &nrhs, A.data(), &lda, pivots.data(), B.data(), &lda, X.data(), &ldx, work.data(), low.data(), &iter,
-           &info);
+      call(low.data(), &iter, &info);
     } else {
       std::vector<std::complex<float>> low(count);
       std::vector<double> rwork(static_cast<std::size_t>(order));
-      gesv(&n, &nrhs, A.data(), &lda, pivots.data(), B.data(), &lda, X.data(), &ldx, work.data(), low.data(),
-           rwork.data(), &iter, &info);
+      call(low.data(), rwork.data(), &iter, &info);
     }
   }
 };
@@ -102,15 +129,41 @@ int all_systems(Function* ours, const char* name) {
   return 0;
 }
 
+template <typename T, typename Function>
+int all_definite_systems(Function* ours, const char* name) {
+  for (const char uplo : {'L', 'u'}) {
+    const auto definite = [&](auto change) {
+      return [=](auto& s) {
+        s.make_definite(), s.uplo = uplo;
+        change(s);
+      };
+    };
+    compare<T>(ours, name, 1, true, definite([](auto&) {}));
+    compare<T>(ours, name, -2, true, definite([](auto& s) { s.b(3, 1) = 1e60; }));
+    compare<T>(ours, name, -2, true, definite([](auto& s) { s.a(5, 5) = 1e60; }));
+    compare<T>(ours, name, -3, false, definite([](auto& s) { s.a(5, 5) = -1; }));
+  }
+  System<T> illegal;
+  illegal.uplo = 'x';
+  illegal.solve(ours);
+  require(illegal.info == -1, "INFO of an illegal argument");
+  return 0;
+}
+
 const Scenario real{"dsgesv", [] { return all_systems<double>(dsgesv_, "dsgesv_"); }};
 const Scenario complex{"zcgesv", [] { return all_systems<std::complex<double>>(zcgesv_, "zcgesv_"); }};
 
+const Scenario definite{"dsposv", [] { return all_definite_systems<double>(dsposv_, "dsposv_"); }};
+const Scenario hermitian{"zcposv", [] { return all_definite_systems<std::complex<double>>(zcposv_, "zcposv_"); }};
+
 TEST(MixedPrecision, SaysWhatLapackSays) {
-  for (const auto& [scenario, letters] : {std::pair(&real, "sd"), std::pair(&complex, "cz")}) {
+  for (const auto& [scenario, letters, routine] :
+       {std::tuple(&real, "sd", "getrf"), std::tuple(&complex, "cz", "getrf"), std::tuple(&definite, "sd", "potrf"),
+        std::tuple(&hermitian, "cz", "potrf")}) {
     const auto ended = scenario->run({{"OPENBLAS_NUM_THREADS", "1"}});
     EXPECT_TRUE(ended.signal == 0 && ended.status == 0 && !ended.late) << ended;
     for (const char letter : std::string(letters))
-      EXPECT_GE(ended.calls("devices", letter + std::string("getrf")), 3) << ended;
+      EXPECT_GE(ended.calls("devices", letter + std::string(routine)), 3) << ended;
   }
 }
 

@@ -293,6 +293,23 @@ class Solvers(Case):
         lu, pivots = tessera.lu_factor(A)
         self.assertEqual((lu.shape, pivots.shape), ((9, 5), (5,)))
 
+    def test_qr_and_least_squares(self):
+        for kind, a, b, shape, overwrite in itertools.product(KINDS, STORAGE, STORAGE[:4], ((9, 5), (5, 9)), (False, True)):
+            A, B = make(*shape, kind, a), make(shape[0], 2, kind, b)
+            before, right = A.copy(), B.copy()
+            q, r = tessera.qr(A, overwrite_a=overwrite)
+            self.near(q @ r, before, (kind, a, shape))
+            self.near(q.conj().T @ q, np.eye(5, dtype=kind))
+            self.assertTrue(np.array_equal(r, np.triu(r)))
+            self.assertTrue(overwrite or np.array_equal(A, before))
+            x = tessera.lstsq(before, B, overwrite_b=overwrite)
+            self.near(before.conj().T @ (before @ x), before.conj().T @ right, (kind, a, b, shape))
+            self.near(x, (np.linalg.pinv(before) @ right).astype(kind))
+            self.assertTrue(overwrite or np.array_equal(B, right))
+            self.assertEqual(tessera.lstsq(before, right[:, 0]).shape, shape[1:])
+        with self.assertRaisesRegex(np.linalg.LinAlgError, "not full rank: element 1"):
+            tessera.lstsq(np.eye(3, 2) @ np.diag([1, 0]), np.ones(3))
+
     def test_no_factor(self):
         A = np.eye(5)
         A[3, 3] = -1

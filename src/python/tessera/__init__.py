@@ -18,13 +18,13 @@ Other threads run during a call, but must not change its arrays. Errors are `Arg
 from ._arrays import pinned
 from ._blas import gemm, gemmt, hemm, her2k, herk, symm, syr2k, syrk, trmm, trsm
 from ._library import ArgumentError, Error, RuntimeFailure, finalize, init, version
-from ._solvers import (cho_solve, cholesky, inv, laswp, lauum, lu_factor, lu_factor_nopiv, lu_solve, lu_solve_nopiv,
-                       potri, solve, solve_nopiv, solve_triangular, trtri)
+from ._solvers import (cho_solve, cholesky, inv, laswp, lauum, lstsq, lu_factor, lu_factor_nopiv, lu_solve,
+                       lu_solve_nopiv, potri, qr, solve, solve_nopiv, solve_triangular, trtri)
 
 __all__ = [
     "gemm", "gemmt", "hemm", "her2k", "herk", "symm", "syr2k", "syrk", "trmm", "trsm",
-    "cho_solve", "cholesky", "inv", "laswp", "lauum", "lu_factor", "lu_factor_nopiv", "lu_solve", "lu_solve_nopiv",
-    "potri", "solve", "solve_nopiv", "solve_triangular", "trtri",
+    "cho_solve", "cholesky", "inv", "laswp", "lauum", "lstsq", "lu_factor", "lu_factor_nopiv", "lu_solve",
+    "lu_solve_nopiv", "potri", "qr", "solve", "solve_nopiv", "solve_triangular", "trtri",
     "ArgumentError", "Error", "RuntimeFailure", "finalize", "init", "pinned", "version",
 ]
 __version__ = version()

@@ -35,6 +35,12 @@ ROUTINES = {
     "lauum": ("sdcz", "layout uplo n A lda"),
     "potri": ("sdcz", "layout uplo n A lda info"),
     "getri": ("sdcz", "layout n A lda ipiv info"),
+    "geqrf": ("sdcz", "layout m n A lda tau"),
+    "ormqr": ("sd", "layout side op m n k A lda tau C ldc"),
+    "unmqr": ("cz", "layout side op m n k A lda tau C ldc"),
+    "orgqr": ("sd", "layout m n k A lda tau"),
+    "ungqr": ("cz", "layout m n k A lda tau"),
+    "gels": ("sdcz", "layout op m n nrhs A lda B ldb info"),
     "laswp": ("sdcz", "layout n A lda k1 k2 ipiv incx"),
 }
 OPTIONS = {
@@ -98,7 +104,7 @@ def argument_types(routine, letter):
             yield ctypes.c_int
         elif argument == "info":
             yield ctypes.POINTER(ctypes.c_int64)
-        elif argument in ("A", "B", "C", "ipiv", "growth"):
+        elif argument in ("A", "B", "C", "ipiv", "tau", "growth"):
             yield ctypes.c_void_p
         elif argument in ("alpha", "beta"):
             yield real if letter in "sd" else ctypes.c_void_p
@@ -162,7 +168,7 @@ def call(routine, letter, **values):
             arguments.append(values[name[2].upper()][1])
         elif name in ("A", "B", "C"):
             arguments.append(values[name][0].ctypes.data)
-        elif name == "ipiv":
+        elif name in ("ipiv", "tau"):
             arguments.append(values[name].ctypes.data)
         else:
             arguments.append(values[name])

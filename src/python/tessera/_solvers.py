@@ -177,6 +177,41 @@ def solve_triangular(a, b, *, uplo="L", trans="N", diag="N", overwrite_b=False):
     return result(x, b)
 
 
+def qr(a, *, overwrite_a=False):
+    """Returns (q, r) with a = q r: q has min(m, n) orthonormal columns, and r is upper triangular, or trapezoidal."""
+    a = matrix("qr", "a", a)
+    kind = common_type("qr", a)
+    q, order = working_copy(a, kind, overwrite_a)
+    (m, n), count, letter = a.shape, min(a.shape), LETTERS[kind.char]
+    tau = np.zeros(count, dtype=kind)
+    call("geqrf", letter, layout=order, m=m, n=n, A=stored(q, kind, order), tau=tau)
+    r = np.triu(q[:count])
+    q = q[:, :count]
+    call("orgqr" if letter in "sd" else "ungqr", letter, layout=order, m=m, n=count, k=count, A=stored(q, kind, order),
+         tau=tau)
+    return q, r
+
+
+def lstsq(a, b, *, overwrite_a=False, overwrite_b=False):
+    """Returns the x for which the norm of a x - b is smallest, in each column of b; if there are many, the x of the
+    smallest norm. Raises LinAlgError if a has a rank below min(m, n), as far as a zero in its triangular factor tells."""
+    a = matrix("lstsq", "a", a)
+    m, n = a.shape
+    B = right_hand_side("lstsq", b, m)
+    kind = common_type("lstsq", a, B)
+    factors, order = working_copy(a, kind, overwrite_a)
+    if m >= n:
+        x, _ = working_copy(B, kind, overwrite_b, order)
+    else:
+        x = np.zeros((n, B.shape[1]), dtype=kind, order=order)
+        x[:m] = B
+    info = call("gels", LETTERS[kind.char], layout=order, op="N", m=m, n=n, nrhs=B.shape[1],
+                A=stored(factors, kind, order), B=stored(x, kind, order))
+    if info:
+        raise np.linalg.LinAlgError(f"a has not full rank: element {info - 1} on the diagonal of its factor is zero")
+    return result(x[:n], b)
+
+
 def lauum(a, *, uplo="L", overwrite_a=False):
     """Returns the triangle `uplo` of L^H L, where L is that triangle of a ("L"), or of U U^H ("U"); the other one is zero
     in the result. The diagonal of a must be real."""

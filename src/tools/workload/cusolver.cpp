@@ -26,6 +26,25 @@ void require(cusolverStatus_t status, const char* what) {
     throw RuntimeError(std::string(what) + ": cuSOLVER's status " + std::to_string(status));
 }
 
+/// The elements of workspace that `unmqr` needs.
+template <Scalar T>
+cusolverStatus_t unmqr_workspace(cusolverDnHandle_t handle, int m, int n, int k, const T* A, int lda, const T* tau,
+                                 const T* C, int ldc, int* elements) {
+  return of_type<T>(cusolverDnSormqr_bufferSize, cusolverDnDormqr_bufferSize, cusolverDnCunmqr_bufferSize,
+                    cusolverDnZunmqr_bufferSize)(handle, CUBLAS_SIDE_LEFT, is_complex<T> ? CUBLAS_OP_C : CUBLAS_OP_T, m,
+                                                 n, k, device::cublas(A), lda, device::cublas(tau), device::cublas(C),
+                                                 ldc, elements);
+}
+
+/// C, m×n, ← Qᴴ C, with k reflectors that `geqrf` has computed.
+template <Scalar T>
+cusolverStatus_t unmqr(cusolverDnHandle_t handle, int m, int n, int k, const T* A, int lda, const T* tau, T* C, int ldc,
+                       T* workspace, int elements, int* info) {
+  return of_type<T>(cusolverDnSormqr, cusolverDnDormqr, cusolverDnCunmqr, cusolverDnZunmqr)(
+      handle, CUBLAS_SIDE_LEFT, is_complex<T> ? CUBLAS_OP_C : CUBLAS_OP_T, m, n, k, device::cublas(A), lda,
+      device::cublas(tau), device::cublas(C), ldc, device::cublas(workspace), elements, info);
+}
+
 enum class To { Device, Host };
 
 /// Copies one triangle, panel by panel.
@@ -69,8 +88,18 @@ struct CuSolver::State {
     std::size_t bytes_ = 0;
   };
 
-  int device;
+  ~State() {
+    if (blas_ != nullptr) cublasDestroy(blas_);
+  }
+  /// cuBLAS, started in the first call.
+  cublasHandle_t blas() {
+    if (blas_ == nullptr && cublasCreate(&blas_) != CUBLAS_STATUS_SUCCESS) throw RuntimeError("starting cuBLAS failed");
+    return blas_;
+  }
+
+  int device = 0;
   cusolverDnHandle_t handle = nullptr;
+  cublasHandle_t blas_ = nullptr;
   Memory A, B, workspace, info, pivots;
 };
 
@@ -187,6 +216,48 @@ void CuSolver::factorize_with_pivots(char type, Index m, Index n, void* A, Index
     int failed = 0;
     require(cudaMemcpy(&failed, info, sizeof failed, cudaMemcpyDeviceToHost), "cudaMemcpy");
     if (failed != 0) throw RuntimeError("cuSOLVER found the matrix singular");
+  });
+}
+
+void CuSolver::factorize_by_reflectors(char type, Index m, Index n, void* A, Index lda, void* tau, Index nrhs, void* B,
+                                       Index ldb) {
+  if (m == 0 || n == 0) return;
+  if (nrhs > 0 && m < n) throw RuntimeError("cuSOLVER has no LQ factorization");
+  const gpu::KeepCurrentDevice keep;
+  require(cudaSetDevice(state_->device), "cudaSetDevice");
+  tools::with_type(type, [&]<Scalar T>(T) {
+    const auto rows = static_cast<int>(m), columns = static_cast<int>(n), right = static_cast<int>(nrhs);
+    const auto bytes = [](Index elements) { return static_cast<std::size_t>(elements) * sizeof(T); };
+    const Index count = std::min(m, n);
+    auto* const a = static_cast<T*>(state_->A.at_least(bytes(m * n)));
+    auto* const b = static_cast<T*>(state_->B.at_least(bytes(m * nrhs)));
+    auto* const info = static_cast<int*>(state_->info.at_least(2 * sizeof(int)));
+    auto* const factors = static_cast<T*>(state_->pivots.at_least(bytes(count)));
+    int elements = 0, for_product = 0;
+    require(device::geqrf_workspace<T>(state_->handle, rows, columns, a, rows, &elements), "geqrf");
+    if (nrhs > 0)
+      require(unmqr_workspace<T>(state_->handle, rows, right, columns, a, rows, factors, b, rows, &for_product),
+              "unmqr");
+    elements = std::max(elements, for_product);
+    auto* const workspace = static_cast<T*>(state_->workspace.at_least(bytes(elements)));
+    const auto copy = [&](void* to, Index to_ld, const void* from, Index from_ld, Index width, cudaMemcpyKind kind) {
+      require(
+          cudaMemcpy2DAsync(to, bytes(to_ld), from, bytes(from_ld), bytes(m), static_cast<std::size_t>(width), kind),
+          "cudaMemcpy2D");
+    };
+    copy(a, m, A, lda, n, cudaMemcpyHostToDevice);
+    require(device::geqrf<T>(state_->handle, rows, columns, a, rows, factors, workspace, elements, info), "geqrf");
+    if (nrhs > 0) {
+      copy(b, m, B, ldb, nrhs, cudaMemcpyHostToDevice);
+      require(unmqr<T>(state_->handle, rows, right, columns, a, rows, factors, b, rows, workspace, elements, info + 1),
+              "unmqr");
+      if (device::trsm<T>(state_->blas(), Side::Left, Uplo::Upper, Op::NoTrans, Diag::NonUnit, columns, right, T(1), a,
+                          rows, b, rows) != CUBLAS_STATUS_SUCCESS)
+        throw RuntimeError("trsm: cuBLAS failed");
+      copy(B, ldb, b, m, nrhs, cudaMemcpyDeviceToHost);
+    }
+    copy(A, lda, a, m, n, cudaMemcpyDeviceToHost);
+    require(cudaMemcpy(tau, factors, bytes(count), cudaMemcpyDeviceToHost), "cudaMemcpy");
   });
 }
 

@@ -79,6 +79,10 @@ class CuSolver {
   /// @throws RuntimeError if A is singular
   void factorize_with_pivots(char type, Index m, Index n, void* A, Index lda, int* pivots, Index nrhs, void* B,
                              Index ldb);
+  /// A, m×n, ← its QR factors, and if nrhs > 0 also B, m×nrhs, ← the solution of the least squares problem.
+  /// @throws RuntimeError if nrhs > 0 and m < n: cuSOLVER factorizes from the left only
+  void factorize_by_reflectors(char type, Index m, Index n, void* A, Index lda, void* tau, Index nrhs, void* B,
+                               Index ldb);
   /// A triangle of A ← its inverse, its product with its adjoint, or the inverse of the matrix whose factor it is.
   /// @pre which is not Getri, which cuSOLVER lacks
   void invert(char type, Inversion which, Uplo uplo, Diag diag, Index n, void* A, Index lda);

@@ -106,6 +106,8 @@ const std::vector<std::unique_ptr<Routine>>& routines() {
 #undef ROUTINE
     for (const bool solves : {false, true}) all.push_back(cholesky(solves));
     for (const bool solves : {false, true}) all.push_back(lu(solves));
+    for (const bool solves : {false, true}) all.push_back(qr(solves));
+    all.push_back(triangular_system());
     all.push_back(lu_nopiv());
     for (const auto which : {Inversion::Trtri, Inversion::Lauum, Inversion::Potri, Inversion::Getri})
       all.push_back(inverse(which));

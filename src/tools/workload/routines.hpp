@@ -49,7 +49,7 @@ class Routine {
 
   /// Whether described machines say how long the tile operations take.
   virtual bool can_be_simulated() const { return true; }
-  /// Whether it factorizes panels with pivots, whose times a described machine may lack.
+  /// Whether it factorizes panels of full height, whose times a described machine may lack.
   virtual bool factorizes_panels() const { return false; }
 
   /// As blas::flops, but 0 if α = 0.
@@ -118,7 +118,7 @@ class BlasRoutine : public Routine {
 /// @throws BadArgument if one of them exceeds the address space
 std::array<std::size_t, 3> operand_bytes(const Routine& routine, const Problem& problem);
 
-/// All routines of routines.def, the factorizations and the inverses.
+/// All routines of routines.def, the factorizations, the solves and the inverses.
 const std::vector<std::unique_ptr<Routine>>& routines();
 
 /// One class per argument shape, named as in routines.def.
@@ -132,6 +132,10 @@ SHAPES(SHAPE)
 std::unique_ptr<Routine> cholesky(bool solves);
 /// getrf, or gesv, which solves as well.
 std::unique_ptr<Routine> lu(bool solves);
+/// geqrf, or gels, which solves as well.
+std::unique_ptr<Routine> qr(bool solves);
+/// trtrs.
+std::unique_ptr<Routine> triangular_system();
 /// getrf_nopiv.
 std::unique_ptr<Routine> lu_nopiv();
 /// trtri, lauum, potri or getri.

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The tile operations of QR factorization, on panels of full height.
+#include <type_traits>
+
+#include "reflectors.hpp"
+#include "tall_panel.hpp"
+
+namespace tessera::codelets {
+
+namespace {
+
+/// A kernel on a core or a GPU: `Kernel::compute(on, buffers, args)`, where `on` has what both can do.
+template <typename Kernel, Scalar T, typename Arguments>
+struct OnPanels {
+  using Args = Arguments;
+
+  static void run(const OnHost& blas, void* buffers[], const Args& args) {
+    PanelOnHost<T> on(blas);
+    Kernel::compute(on, buffers, args);
+  }
+#ifdef TESSERA_WITH_CUDA
+  static void run(const OnDevice& device, void* buffers[], const Args& args) {
+    PanelOnDevice<T> on(device);
+    Kernel::compute(on, buffers, args);
+  }
+#endif
+  /// The panel from the first row of its diagonal on.
+  template <typename E = T>
+  static Tile<E> panel_in(void* buffer, int first) {
+    const auto A = tile<E>(buffer);
+    return rows_of(A, first, A.m);
+  }
+};
+
+template <Scalar T>
+struct Geqrf : OnPanels<Geqrf<T>, T, ReflectorArgs> {
+  static void compute(auto& on, void* buffers[], const ReflectorArgs& args) {
+    const auto A = Geqrf::panel_in(buffers[0], args.first);
+    T* const tau = tile<T>(buffers[1]).data;
+    const auto block = tile<T>(buffers[2]);
+    if (is_tall(on, A) && factorize_tall(on, A, tau, block)) return;
+    on.factorize(A, tau);
+    make_block(on, A, tau, block);
+  }
+};
+
+template <Scalar T>
+struct Larft : OnPanels<Larft<T>, T, ReflectorArgs> {
+  static void compute(auto& on, void* buffers[], const ReflectorArgs& args) {
+    make_block<T>(on, Larft::panel_in(buffers[0], args.first), tile<T>(buffers[1]).data, tile<T>(buffers[2]));
+  }
+};
+
+template <Scalar T>
+struct Larfb : OnPanels<Larfb<T>, T, LarfbArgs> {
+  static void compute(auto& on, void* buffers[], const LarfbArgs& args) {
+    const Reflectors<T> V(Larfb::template panel_in<const T>(buffers[0], args.first), tile<const T>(buffers[1]));
+    const auto C = tile<T>(buffers[2]);
+    apply(on, V, args.side, args.adjoint,
+          args.side == Side::Left ? rows_of(C, args.first, C.m) : columns_of(C, args.first, C.n));
+  }
+};
+
+template <Scalar T>
+struct Ungqr : OnPanels<Ungqr<T>, T, ReflectorArgs> {
+  static void compute(auto& on, void* buffers[], const ReflectorArgs& args) {
+    const auto A = tile<T>(buffers[0]);
+    generate(on, rows_of(A, args.first, A.m), tile<const T>(buffers[1]));
+    on.clear(rows_of(A, 0, args.first));
+  }
+};
+
+}  // namespace
+
+template <Scalar T>
+starpu_codelet& geqrf() {
+  return codelet_of<Geqrf<T>>("geqrf");
+}
+INSTANTIATE_FOR_ALL_TYPES(geqrf)
+
+template <Scalar T>
+starpu_codelet& larft() {
+  return codelet_of<Larft<T>>("larft");
+}
+INSTANTIATE_FOR_ALL_TYPES(larft)
+
+template <Scalar T>
+starpu_codelet& larfb() {
+  return codelet_of<Larfb<T>>("larfb");
+}
+INSTANTIATE_FOR_ALL_TYPES(larfb)
+
+template <Scalar T>
+starpu_codelet& ungqr() {
+  return codelet_of<Ungqr<T>>("ungqr");
+}
+INSTANTIATE_FOR_ALL_TYPES(ungqr)
+
+}  // namespace tessera::codelets

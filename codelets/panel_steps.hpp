@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+#include "common/symmetry.hpp"
+#include "host_lapack.hpp"
+#include "kernel.hpp"
+
+#ifdef TESSERA_WITH_CUDA
+#include "device_reflectors.hpp"
+#include "device_triangle.hpp"
+#endif
+
+/// The steps of a QR factorization on a core and on a GPU, under the same names: so the factorization is written once.
+namespace tessera::codelets {
+
+template <Scalar T>
+inline constexpr Op adjoint_of = symmetry<is_complex<T>>;
+
+template <typename T>
+Tile<const T> constant(const Tile<T>& A) {
+  return {A.data, A.m, A.n, A.ld};
+}
+/// Rows [begin, end), and the columns [begin, end).
+template <typename T>
+Tile<T> rows_of(const Tile<T>& A, int begin, int end) {
+  return {A.data + begin, end - begin, A.n, A.ld};
+}
+template <typename T>
+Tile<T> columns_of(const Tile<T>& A, int begin, int end) {
+  return {element(A, 0, begin), A.m, end - begin, A.ld};
+}
+
+/// C ← α op(A) op(B) + β C
+template <Scalar T>
+void multiply(const auto& blas, T alpha, Op op_a, const Tile<const T>& A, Op op_b, const Tile<const T>& B, T beta,
+              const Tile<T>& C) {
+  const int k = op_a == Op::NoTrans ? A.n : A.m;
+  if (C.m > 0 && C.n > 0 && (k > 0 || beta != T(1)))
+    blas.gemm(op_a, op_b, C.m, C.n, k, alpha, A.data, A.ld, B.data, B.ld, beta, C.data, C.ld);
+}
+
+/// What a core does besides products.
+template <Scalar T>
+class PanelOnHost : public OnHost {
+ public:
+  explicit PanelOnHost(const OnHost& /*blas*/) {}
+
+  T* workspace(Index elements) {
+    memory_.resize(static_cast<std::size_t>(elements));
+    return memory_.data();
+  }
+  void factorize(const Tile<T>& A, T* tau) {
+    T best{};
+    host::geqrf(A.m, A.n, A.data, A.ld, tau, &best, -1);
+    const int elements = std::max(A.n, static_cast<int>(std::real(best)));
+    host::geqrf(A.m, A.n, A.data, A.ld, tau, workspace(elements), elements);
+  }
+  /// B ← op(A)⁻¹ B, or B op(A)⁻¹
+  void trsm(Side side, Uplo uplo, Op op, Diag diag, const Tile<const T>& A, const Tile<T>& B) const {
+    if (B.m > 0) host::trsm<T>(side, uplo, op, diag, B.m, B.n, T(1), A.data, A.ld, B.data, B.ld);
+  }
+  /// B ← A B, or B A, with the upper triangle of A
+  void trmm(Side side, const Tile<const T>& A, const Tile<T>& B) const {
+    host::trmm<T>(side, Uplo::Upper, Op::NoTrans, Diag::NonUnit, B.m, B.n, T(1), A.data, A.ld, B.data, B.ld);
+  }
+  /// The upper triangle of C ← that of Aᴴ A
+  void gram(const Tile<const T>& A, const Tile<T>& C) const {
+    if constexpr (is_complex<T>)
+      herk(Uplo::Upper, Op::ConjTrans, C.n, A.m, Real<T>(1), A.data, A.ld, Real<T>{}, C.data, C.ld);
+    else syrk(Uplo::Upper, Op::Trans, C.n, A.m, T(1), A.data, A.ld, T{}, C.data, C.ld);
+  }
+  /// The elements of workspace that `cholesky` needs for a matrix with as many columns.
+  Index for_cholesky(const Tile<T>& /*A*/) const { return 0; }
+  /// The upper triangle of C ← its Cholesky factor. @return  whether there is one
+  bool cholesky(const Tile<T>& C, T* /*workspace*/) const { return host::potrf(Uplo::Upper, C.n, C.data, C.ld) == 0; }
+  /// The largest element of the upper triangle of C − I; not finite if one is not.
+  double distance_from_identity(const Tile<T>& C) const {
+    double most = 0;
+    for_each(C, [&](int i, int j, const T& c) {
+      const double distance = i > j ? 0 : static_cast<double>(std::abs(i == j ? c - T(1) : c));
+      if (!(distance <= most)) most = std::isnan(distance) ? std::numeric_limits<double>::infinity() : distance;
+    });
+    return most;
+  }
+  static constexpr int rows_of_tall_column = 16;  ///< see `is_tall`
+  static constexpr int leaf = 16;                 ///< the order up to which `factorize_leaf` factorizes
+  /// A − S = L U, where S has the signs on its diagonal.
+  void factorize_leaf(const Tile<T>& A, T* signs) const {
+    for (int k = 0; k < A.n; k++) {
+      T& pivot = *element(A, k, k);
+      signs[k] = T(std::real(pivot) < 0 ? 1 : -1);
+      pivot -= signs[k];
+      for (int i = k + 1; i < A.n; i++) *element(A, i, k) /= pivot;
+      for (int j = k + 1; j < A.n; j++)
+        for (int i = k + 1; i < A.n; i++) *element(A, i, j) -= *element(A, i, k) * *element(A, k, j);
+    }
+  }
+  /// C ← the upper triangle of A, or of −A S, with zeros below.
+  void copy_upper(const Tile<const T>& A, const T* signs, const Tile<T>& C) const {
+    for_each(C, [&](int i, int j, T& c) {
+      c = i > j ? T{} : signs == nullptr ? *element(A, i, j) : -signs[j] * *element(A, i, j);
+    });
+  }
+  /// The upper triangle of A ← that of S R.
+  void set_upper(const T* signs, const Tile<const T>& R, const Tile<T>& A) const {
+    for_each(A, [&](int i, int j, T& a) { a = i > j ? a : signs[i] * *element(R, i, j); });
+  }
+  void copy_diagonal(const Tile<const T>& A, T* diagonal) const {
+    for (int i = 0; i < A.n; i++) diagonal[i] = *element(A, i, i);
+  }
+  void unit_lower(const Tile<const T>& A, const Tile<T>& V) const {
+    for_each(V, [&](int i, int j, T& v) { v = i > j ? *element(A, i, j) : i == j ? T(1) : T{}; });
+  }
+  void scale_rows(const T* factors, const Tile<T>& C) const {
+    for_each(C, [&](int i, int /*j*/, T& c) { c *= factors[i]; });
+  }
+  void set_diagonal(const T* diagonal, const Tile<T>& C) const {
+    for_each(C, [&](int i, int j, T& c) { c = i == j ? diagonal[i] : T{}; });
+  }
+  void set_identity(const Tile<T>& C) const {
+    for_each(C, [](int i, int j, T& c) { c = i == j ? T(1) : T{}; });
+  }
+  void clear(const Tile<T>& C) const {
+    for_each(C, [](int /*i*/, int /*j*/, T& c) { c = T{}; });
+  }
+  void copy(const Tile<const T>& A, const Tile<T>& C) const {
+    for_each(C, [&](int i, int j, T& c) { c = *element(A, i, j); });
+  }
+
+ private:
+  static void for_each(const Tile<T>& C, auto visit) {
+    for (int j = 0; j < C.n; j++)
+      for (int i = 0; i < C.m; i++) visit(i, j, *element(C, i, j));
+  }
+
+  std::vector<T> memory_;
+};
+
+#ifdef TESSERA_WITH_CUDA
+/// The same of a GPU, asynchronous. Without memory for the workspace, which has been reported, nothing is computed.
+template <Scalar T>
+class PanelOnDevice : public OnDevice {
+ public:
+  explicit PanelOnDevice(const OnDevice& on) : OnDevice(on) {}
+
+  T* workspace(Index elements) const {
+    return static_cast<T*>(device::solver_workspace(static_cast<std::size_t>(elements) * sizeof(T)));
+  }
+  void factorize(const Tile<T>& A, T* tau) const {
+    const auto& solver = device::local_solver();
+    if (solver.handle == nullptr) return;  // reported
+    int elements = 0;
+    check("geqrf", device::geqrf_workspace(solver.handle, A.m, A.n, A.data, A.ld, &elements));
+    if (T* const memory = workspace(elements); memory != nullptr)
+      check("geqrf", device::geqrf(solver.handle, A.m, A.n, A.data, A.ld, tau, memory, elements, solver.info));
+  }
+  void trsm(Side side, Uplo uplo, Op op, Diag diag, const Tile<const T>& A, const Tile<T>& B) const {
+    if (B.m > 0)
+      check("trsm", device::trsm<T>(handle, side, uplo, op, diag, B.m, B.n, T(1), A.data, A.ld, B.data, B.ld));
+  }
+  void trmm(Side side, const Tile<const T>& A, const Tile<T>& B) const {
+    check("trmm", device::trmm<T>(handle, side, Uplo::Upper, Op::NoTrans, Diag::NonUnit, B.m, B.n, T(1), A.data, A.ld,
+                                  B.data, B.ld));
+  }
+  /// By a product: cuBLAS splits its long sums, unlike those of syrk.
+  void gram(const Tile<const T>& A, const Tile<T>& C) const {
+    multiply<T>(*this, T(1), adjoint_of<T>, A, Op::NoTrans, A, T{}, C);
+  }
+  Index for_cholesky(const Tile<T>& A) const {
+    const auto& solver = device::local_solver();
+    int elements = 0;
+    if (solver.handle != nullptr)
+      check("potrf", device::potrf_workspace(solver.handle, Uplo::Upper, A.n, A.data, A.ld, &elements));
+    return elements;
+  }
+  /// Waits for the stream.
+  bool cholesky(const Tile<T>& C, T* workspace) const {
+    const auto& solver = device::local_solver();
+    if (solver.handle == nullptr) return false;  // reported
+    const auto elements = static_cast<int>(for_cholesky(C));
+    check("potrf", device::potrf<T>(solver.handle, Uplo::Upper, C.n, C.data, C.ld, workspace, elements, solver.info));
+    return wait() && *solver.info == 0;
+  }
+  /// Waits for the stream.
+  double distance_from_identity(const Tile<T>& C) const {
+    auto* const result = static_cast<double*>(device::local_results());
+    check("distance", device::distance_from_identity(device::local_stream(), C.n, C.data, C.ld, result));
+    static_assert(device::parts_of_distance * sizeof(double) <= device::results_bytes);
+    if (!wait()) return std::numeric_limits<double>::infinity();
+    return *std::max_element(result, result + device::parts_of_distance);
+  }
+  static constexpr int rows_of_tall_column = 64;  ///< the columns of lower panels stay in the caches
+  static constexpr int leaf = device::leaf_with_signs;
+  void factorize_leaf(const Tile<T>& A, T* signs) const {
+    check("leaf", device::factorize_leaf_with_signs(device::local_stream(), A.n, A.data, A.ld, signs));
+  }
+  void copy_upper(const Tile<const T>& A, const T* signs, const Tile<T>& C) const {
+    check("copy_upper", device::copy_upper(device::local_stream(), C.n, A.data, A.ld, signs, C.data, C.ld));
+  }
+  void set_upper(const T* signs, const Tile<const T>& R, const Tile<T>& A) const {
+    check("set_upper", device::set_upper(device::local_stream(), R.n, signs, R.data, R.ld, A.data, A.ld));
+  }
+  void copy_diagonal(const Tile<const T>& A, T* diagonal) const {
+    check("copy", device::copy<T>(handle, A.n, A.data, A.ld + 1, diagonal));
+  }
+  void unit_lower(const Tile<const T>& A, const Tile<T>& V) const {
+    check("unit_lower", device::unit_lower(device::local_stream(), V.m, A.data, A.ld, V.data, V.ld));
+  }
+  void scale_rows(const T* factors, const Tile<T>& C) const {
+    check("scale_rows", device::scale_rows(device::local_stream(), C.m, C.n, factors, C.data, C.ld));
+  }
+  void set_diagonal(const T* diagonal, const Tile<T>& C) const {
+    clear(C);
+    check("copy", device::copy<T>(handle, C.n, diagonal, 1, C.data, C.ld + 1));
+  }
+  void set_identity(const Tile<T>& C) const {
+    clear(C);
+    for (int first = 0; first < C.n; first += device::leaf)
+      device::set_unit_diagonal<T>(std::min(device::leaf, C.n - first), element(C, first, first), C.ld);
+  }
+  void clear(const Tile<T>& C) const {
+    if (C.m > 0 && C.n > 0) codelets::clear(C);
+  }
+  void copy(const Tile<const T>& A, const Tile<T>& C) const {
+    check("copy", device::scale<T>(handle, C.m, C.n, T(1), A.data, A.ld, C.data, C.ld));
+  }
+
+ private:
+  static bool wait() {
+    const auto status = cudaStreamSynchronize(device::local_stream());
+    check("cudaStreamSynchronize", status);
+    return status == cudaSuccess;
+  }
+};
+#endif
+
+}  // namespace tessera::codelets

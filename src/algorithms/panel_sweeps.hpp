@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include <tessera/types.hpp>
+
+namespace tessera::algorithms {
+
+/// The first panels of a right-looking factorization, which update each column while the next one arrives: few columns
+/// can be updated then, and each of them should get as many updates as possible.
+/// @param to  has panels(), are_owned(), bytes(k), and update_flops(k, j)
+/// @param factors  panels that are factorized
+template <typename Ops>
+Index first_panels(const Ops& to, Index factors) {
+  constexpr Index most = 4, without_gpus = 8;  // one of so many panels
+  constexpr double flops_of_byte = 1000;       // what an H100 computes while a byte crosses its link
+  const Index all = to.panels();
+  if (!to.are_owned() || all < 2) return std::min(factors, std::max<Index>(1, all / without_gpus));
+  const double wanted = std::round(to.bytes(1) * flops_of_byte / std::max(to.update_flops(0, 1), 1.0));
+  return std::min(factors, std::clamp<Index>(static_cast<Index>(wanted), 1, std::max<Index>(1, all / most)));
+}
+
+/// A left-looking factorization, where the GPUs have no room for all of A: a panel arrives, gets the updates of all
+/// panels before it, and is factorized.
+/// @param together   panels that get the updates of an earlier panel one after another: that panel is fetched once for
+///                   all of them
+/// @param update     (k, j): of panel j by panel k
+/// @param factorize  (j)
+template <typename Update, typename Factorize>
+void left_looking(Index all, Index factors, Index together, Update update, Factorize factorize) {
+  for (Index begin = 0; begin < all; begin += together) {
+    const Index end = std::min(begin + together, all);
+    for (Index k = 0; k < std::min(begin, factors); k++)
+      for (Index j = begin; j < end; j++) update(k, j);
+    for (Index j = begin; j < end; j++) {
+      for (Index k = begin; k < std::min(j, factors); k++) update(k, j);
+      if (j < factors) factorize(j);
+    }
+  }
+}
+
+}  // namespace tessera::algorithms

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+
+#include <tessera/matrix.hpp>
+
+#include "codelets/codelet.hpp"
+#include "panel_sweeps.hpp"
+#include "reflector_tiles.hpp"
+#include "runtime/session.hpp"
+#include "tile/ops.hpp"
+
+/// QR factorization in panels of full height, one tile each, and what is done with its reflectors.
+namespace tessera::algorithms {
+
+/// The operations of a QR factorization.
+/// @tparam Sink  see tile::Ops
+template <Scalar T, typename Sink>
+class QrOps {
+ public:
+  /// @param A     as stored, in panels
+  /// @param gpus  that own its panels in turn, if the session assigns owners
+  QrOps(const detail::Session& session, Sink& sink, int gpus, const Matrix<T>& A, detail::ReflectorTiles& reflectors)
+      : sink_(sink), to_(session, sink), A_(A), reflectors_(reflectors), gpus_(gpus),
+        owned_(session.machine().has_owners()) {}
+
+  Index panels() const noexcept { return A_.nt(); }
+  Index factors() const noexcept { return reflectors_.panels(); }  ///< the panels that have reflectors
+  bool are_owned() const noexcept { return owned_; }
+  double bytes(Index k) const { return static_cast<double>(A_.m()) * columns(k) * sizeof(T); }
+  double update_flops(Index k, Index j) const { return flops_of_larfb(k, columns(j)); }
+
+  /// Requests all panels from the first to the last, in which order `geqrf` expects them.
+  void request() {
+    for (Index j = 0; j < panels(); j++) sink_.load(A_.handle(0, j), owner(j));
+  }
+
+  /// Factorizes panel k.
+  void factorize(Index k) {
+    const double rows = rows_from(k), width = columns(k), order = std::min(rows, width);
+    const double reflections = rows * width * order - (rows + width) * order * order / 2 + order * order * order / 3;
+    auto args = args_of(k, flops_per_multiply_add<T> * reflections + flops_of_block(k));
+    args.work.rows = rows, args.work.columns = width;
+    sink_.step(k);
+    sink_.submit(codelets::geqrf<T>(),
+                 {{A_.handle(0, k), STARPU_RW}, {reflectors_.factors(k), STARPU_W}, {reflectors_.block(k), STARPU_W}},
+                 args, owner(k));
+  }
+  /// Makes the block of panel k, which was factorized before.
+  void make_block(Index k) {
+    sink_.step(k);
+    sink_.submit(codelets::larft<T>(),
+                 {{A_.handle(0, k), STARPU_R}, {reflectors_.factors(k), STARPU_R}, {reflectors_.block(k), STARPU_W}},
+                 args_of(k, flops_of_block(k)), owner(k));
+  }
+  /// Panel j gets the reflections of panel k.
+  void update(Index k, Index j, bool adjoint) { apply(Side::Left, adjoint, k, A_, j); }
+  /// The same for a panel of X: columns of it for reflections from the left, else rows.
+  void apply(Side side, bool adjoint, Index k, const Matrix<T>& X, Index j) {
+    const bool left = side == Side::Left;
+    const double others = static_cast<double>(left ? X.tile_n(j) : X.tile_m(j));
+    const codelets::LarfbArgs args{{flops_of_larfb(k, others), type_letter<T>}, first(k), side, adjoint};
+    sink_.step(k);
+    sink_.submit(codelets::larfb<T>(),
+                 {{A_.handle(0, k), STARPU_R},
+                  {reflectors_.block(k), STARPU_R},
+                  {left ? X.handle(0, j) : X.handle(j, 0), STARPU_RW}},
+                 args, owner(j));
+  }
+  /// Replaces panel k by its columns of Q, as if no other panel had reflectors.
+  void generate(Index k) {
+    sink_.step(k);
+    sink_.submit(codelets::ungqr<T>(), {{A_.handle(0, k), STARPU_RW}, {reflectors_.block(k), STARPU_R}},
+                 args_of(k, flops_per_multiply_add<T> * rows_from(k) * columns(k) * columns(k)), owner(k));
+  }
+  /// A step of the solution with R or its adjoint: panel k, and column j of B.
+  void solve(Op op, Index k, const Matrix<T>& B, Index j) {
+    const double rows = first(k) + columns(k) / 2;
+    const double flops = flops_per_multiply_add<T> * rows * columns(k) * static_cast<double>(B.tile_n(j));
+    sink_.step(k);
+    sink_.submit(codelets::panel_solve<T>(), {{A_.handle(0, k), STARPU_R}, {B.handle(0, j), STARPU_RW}},
+                 codelets::PanelSolveArgs{{flops, type_letter<T>}, first(k), 1, Uplo::Upper, op}, owner(j));
+  }
+  /// Finds the first zero on the diagonal of R.
+  void find_zeros(codelets::InfoValue* value) {
+    for (Index k = 0; k < factors(); k++) to_.find_zero(panel(k), first(k), first(k), value);
+  }
+  /// result ← value, when the last panel with reflectors has been searched for zeros.
+  void outcome(starpu_data_handle_t result, codelets::OutcomeValue* value) {
+    to_.outcome(panel(factors() - 1), result, value);
+  }
+  /// No further task uses the block of panel k.
+  void finish(Index k) { reflectors_.release_block(k); }
+
+ private:
+  codelets::ReflectorArgs args_of(Index k, double flops) const { return {{flops, type_letter<T>}, first(k)}; }
+  double flops_of_block(Index k) const { return flops_per_multiply_add<T> * rows_from(k) * count(k) * count(k); }
+  double flops_of_larfb(Index k, double others) const {
+    return flops_per_multiply_add<T> * (2 * rows_from(k) + count(k)) * count(k) * others;
+  }
+  tile::Tile panel(Index k) const { return tile::tile_of(A_, 0, k, owner(k)); }
+  int first(Index k) const { return static_cast<int>(k * reflectors_.panel()); }  ///< row and column of the matrix
+  double rows_from(Index k) const { return static_cast<double>(A_.m() - first(k)); }
+  double columns(Index k) const { return static_cast<double>(A_.tile_n(k)); }
+  double count(Index k) const { return static_cast<double>(reflectors_.count(k)); }
+  int owner(Index j) const { return owned_ ? static_cast<int>(j % gpus_) : -1; }
+
+  Sink& sink_;
+  tile::Ops<T, Sink> to_;
+  const Matrix<T>& A_;
+  detail::ReflectorTiles& reflectors_;
+  int gpus_;
+  bool owned_;
+};
+
+/// A = Q R, right-looking: a factorized panel updates the next one first, which is then factorized while the others get
+/// their updates. The first panels are an exception, see `first_panels`.
+/// @param keep  whether the blocks of the reflectors will be used again
+template <Scalar T, typename Sink>
+void geqrf(QrOps<T, Sink>& to, bool keep) {
+  const Index all = to.panels(), factors = to.factors(), first_ones = first_panels(to, factors);
+  const auto done = [&](Index k) {
+    if (!keep) to.finish(k);
+  };
+  for (Index j = 0; j < all; j++) {
+    for (Index k = 0; k < std::min(j, first_ones); k++) to.update(k, j, true);
+    if (j <= first_ones && j < factors) to.factorize(j);
+  }
+  for (Index k = 0; k < first_ones; k++) done(k);
+  for (Index k = first_ones; k < factors; k++) {
+    const Index next = k + 1;
+    if (next < all) to.update(k, next, true);
+    if (next < factors) to.factorize(next);
+    for (Index j = next + 1; j < all; j++) to.update(k, j, true);
+    done(k);
+  }
+}
+
+/// The same, left-looking.
+/// @param together  see `left_looking`
+template <Scalar T, typename Sink>
+void geqrf_out_of_core(QrOps<T, Sink>& to, Index together) {
+  left_looking(
+      to.panels(), to.factors(), together, [&](Index k, Index j) { to.update(k, j, true); },
+      [&](Index j) { to.factorize(j); });
+}
+
+/// C ← Q C, Qᴴ C, C Q or C Qᴴ.
+/// @param C  in panels, as of A, for Q on its left, else in rows of its full width
+template <Scalar T, typename Sink>
+void unmqr(QrOps<T, Sink>& to, Side side, bool adjoint, const Matrix<T>& C) {
+  const Index count = to.factors(), panels = side == Side::Left ? C.nt() : C.mt();
+  const bool forward = (side == Side::Left) == adjoint;
+  for (Index j = 0; j < panels; j++)
+    for (Index s = 0; s < count; s++) to.apply(side, adjoint, forward ? s : count - 1 - s, C, j);
+}
+
+/// A ← Q. The last panel comes first: panels before it do not need its reflectors.
+/// @pre  all panels have reflectors for all of their columns
+template <Scalar T, typename Sink>
+void ungqr(QrOps<T, Sink>& to) {
+  for (Index j = to.panels() - 1; j >= 0; j--) {
+    to.generate(j);
+    for (Index k = j - 1; k >= 0; k--) to.update(k, j, false);
+  }
+}
+
+/// B ← R⁻¹ B or R⁻ᴴ B.
+template <Scalar T, typename Sink>
+void solve_with_r(QrOps<T, Sink>& to, Op op, const Matrix<T>& B) {
+  const Index count = to.factors();
+  for (Index j = 0; j < B.nt(); j++)
+    for (Index s = 0; s < count; s++) to.solve(op, op == Op::NoTrans ? count - 1 - s : s, B, j);
+}
+
+}  // namespace tessera::algorithms

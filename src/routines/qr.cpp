@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// geqrf, unmqr and ungqr: QR factorization, and the unitary factor.
+#include <algorithm>
+#include <string>
+
+#include <tessera/error.hpp>
+#include <tessera/lapack.hpp>
+
+#include "conformable.hpp"
+#include "qr_panels.hpp"
+#include "runtime/process_session.hpp"
+
+namespace tessera {
+
+namespace detail {
+
+namespace {
+
+// --- on matrices -----------------------------------------------------------------------------------------------------
+
+template <Scalar T>
+ReflectorTiles& require_reflectors_of(const char* routine, int position, const Reflectors& reflectors,
+                                      const Matrix<T>& A) {
+  auto& tiles = ReflectorsAccess::tiles(reflectors);
+  if (tiles.rows() != A.m() || tiles.columns() != A.n() || (A.n() > 0 && tiles.panel() != A.nb()) ||
+      tiles.type() != type_letter<T>)
+    throw ShapeError(routine, position, "reflectors", "belong to a matrix of another size or type, or in other panels");
+  return tiles;
+}
+
+// --- on pointers -----------------------------------------------------------------------------------------------------
+
+template <Scalar T>
+void geqrf_on_pointers(const Layout* given, Index m, Index n, T* A, Index lda, T* tau) {
+  LapackArguments check("geqrf", given);
+  check.size("m", m);
+  check.size("n", n);
+  check.matrix("A", "lda", m, n, lda, A, true);
+  check.reflectors(tau, std::min(m, n));
+  if (m == 0 || n == 0) return;
+  const auto session = session_to_wait("geqrf");
+  ColumnMajorCopy<T> columns(layout_of(given), A, m, n, lda);
+  const auto plan = plan_qr<T>(session->machine(), m, n);
+  {
+    const auto a = private_output(session, plan, columns.data(), m, n, columns.ld());
+    const auto reflectors = reflectors_of(a);
+    submit_geqrf(plan, a, *reflectors, false);
+    a.wait();
+    reflectors->wait(tau);
+  }
+  columns.copy_back();
+}
+
+template <Scalar T>
+void unmqr_on_pointers(const Layout* given, Side side, Op op, Index m, Index n, Index k, const T* A, Index lda,
+                       const T* tau, T* C, Index ldc) {
+  LapackArguments check("unmqr", given);
+  check.option(side);
+  check.unitary_op<T>(op);
+  check.size("m", m);
+  check.size("n", n);
+  const Index order = side == Side::Left ? m : n;
+  check.size("k", k, order);
+  const auto a = check.matrix("A", "lda", order, k, lda, A, m > 0 && n > 0);
+  check.reflectors(tau, m > 0 && n > 0 ? k : 0);
+  check.require_disjoint(a, check.matrix("C", "ldc", m, n, ldc, C, true));
+  if (m == 0 || n == 0 || k == 0) return;
+  const auto session = session_to_wait("unmqr");
+  const auto layout = layout_of(given);
+  ColumnMajorCopy<T> vectors(layout, const_cast<T*>(A), order, k, lda),
+      columns(layout, C, m, n, ldc);  // A is only read
+  const auto plan = plan_qr<T>(session->machine(), order, k);
+  {
+    const auto v = factored_panels<T>(session, plan, vectors.data(), order, k, vectors.ld());
+    const auto c = reflected_panels(session, plan, side, columns.data(), m, n, columns.ld());
+    const auto reflectors = given_reflectors(plan, v, tau);
+    name_operand(v, 'A'), name_operand(c, 'C');
+    submit_qr(plan, v, *reflectors, c, [&](auto& to) { algorithms::unmqr(to, side, is_adjoint(op), c); });
+    c.wait();
+  }
+  columns.copy_back();
+}
+
+/// Sets the columns of C to those of the identity from column `first` on.
+template <Scalar T>
+void set_columns_of_identity(Index m, Index n, Index first, T* C, Index ldc) {
+#ifndef STARPU_SIMGRID  // simulated matrices have no elements
+  for (Index j = 0; j < n; j++) {
+    std::fill_n(C + j * ldc, m, T{});
+    C[first + j + j * ldc] = T(1);
+  }
+#endif
+}
+
+template <Scalar T>
+void ungqr_on_pointers(const Layout* given, Index m, Index n, Index k, T* A, Index lda, const T* tau) {
+  LapackArguments check("ungqr", given);
+  check.size("m", m);
+  check.size("n", n, m);
+  check.size("k", k, n);
+  check.matrix("A", "lda", m, n, lda, A, true);
+  check.reflectors(tau, k);
+  if (n == 0) return;
+  const auto session = session_to_wait("ungqr");
+  ColumnMajorCopy<T> columns(layout_of(given), A, m, n, lda);
+  T* const rest = columns.data() + k * columns.ld();
+  set_columns_of_identity(m, n - k, k, rest, columns.ld());
+  if (k > 0) {
+    const auto plan = plan_qr<T>(session->machine(), m, k);
+    const auto a = private_output(session, plan, columns.data(), m, k, columns.ld());
+    const auto reflectors = given_reflectors(plan, a, tau);
+    name_operand(a, 'A');
+    if (n > k) {
+      const auto c = reflected_panels(session, plan, Side::Left, rest, m, n - k, columns.ld());
+      name_operand(c, 'C');
+      submit_qr(plan, a, *reflectors, c, [&](auto& to) { algorithms::unmqr(to, Side::Left, false, c); });
+      c.wait();
+    }
+    submit_qr(plan, a, *reflectors, a, [](auto& to) { algorithms::ungqr(to); });
+    a.wait();
+  }
+  columns.copy_back();
+}
+
+}  // namespace
+
+}  // namespace detail
+
+template <Scalar T>
+void Reflectors::wait(T* tau) const {
+  if (tiles_->type() != type_letter<T>)
+    throw ArgumentError("Reflectors::wait", 1, "tau",
+                        std::string("is of type ") + type_letter<T> + ", must be of type " + tiles_->type());
+  tiles_->wait(tau);
+}
+
+template <Scalar T>
+Reflectors geqrf(const Matrix<T>& A) {
+  const arguments::MatrixArgument at_a{"geqrf", 1, "A"};
+  detail::require_full_panels(at_a, A);
+  arguments::require_writable(at_a, A);
+  auto reflectors = detail::reflectors_of(A);
+  if (A.m() > 0 && A.n() > 0) detail::submit_geqrf(detail::panels_of(A), A, *reflectors, true);
+  return detail::ReflectorsAccess::reflectors(std::move(reflectors));
+}
+
+template <Scalar T>
+void unmqr(Side side, Op op, const Matrix<T>& A, const Reflectors& reflectors, const Matrix<T>& C) {
+  detail::LapackArguments check("unmqr", nullptr);
+  check.option(side);
+  check.unitary_op<T>(op);
+  detail::require_tall_panels({"unmqr", 3, "A"}, A);
+  auto& tiles = detail::require_reflectors_of("unmqr", 4, reflectors, A);
+  const arguments::MatrixArgument at_c{"unmqr", 5, "C"};
+  const bool left = side == Side::Left;
+  detail::require_stored(at_c, C);
+  arguments::require_equal(at_c, left ? "rows" : "columns", left ? C.m() : C.n(), "the rows of A", A.m());
+  arguments::require_equal(at_c, left ? "rows of tiles" : "columns of tiles", left ? C.mt() : C.nt(), "A", A.mt());
+  arguments::require_writable(at_c, C);
+  arguments::require_disjoint(at_c, C, "A", A);
+  if (A.n() == 0 || C.m() == 0 || C.n() == 0) return;
+  detail::name_operand(A, 'A'), detail::name_operand(C, 'C');
+  detail::submit_qr(detail::panels_of(A), A, tiles, C,
+                    [&](auto& to) { algorithms::unmqr(to, side, detail::is_adjoint(op), C); });
+}
+
+template <Scalar T>
+void ungqr(const Matrix<T>& A, const Reflectors& reflectors) {
+  const arguments::MatrixArgument at_a{"ungqr", 1, "A"};
+  detail::require_tall_panels(at_a, A);
+  arguments::require_writable(at_a, A);
+  auto& tiles = detail::require_reflectors_of("ungqr", 2, reflectors, A);
+  detail::name_operand(A, 'A');
+  if (A.n() > 0) detail::submit_qr(detail::panels_of(A), A, tiles, A, [](auto& to) { algorithms::ungqr(to); });
+}
+
+template <Scalar T>
+void geqrf(Index m, Index n, T* A, Index lda, T* tau) {
+  detail::geqrf_on_pointers(nullptr, m, n, A, lda, tau);
+}
+template <Scalar T>
+void geqrf(Layout layout, Index m, Index n, T* A, Index lda, T* tau) {
+  detail::geqrf_on_pointers(&layout, m, n, A, lda, tau);
+}
+template <Scalar T>
+void unmqr(Side side, Op op, Index m, Index n, Index k, const T* A, Index lda, const T* tau, T* C, Index ldc) {
+  detail::unmqr_on_pointers(nullptr, side, op, m, n, k, A, lda, tau, C, ldc);
+}
+template <Scalar T>
+void unmqr(Layout layout, Side side, Op op, Index m, Index n, Index k, const T* A, Index lda, const T* tau, T* C,
+           Index ldc) {
+  detail::unmqr_on_pointers(&layout, side, op, m, n, k, A, lda, tau, C, ldc);
+}
+template <Scalar T>
+void ungqr(Index m, Index n, Index k, T* A, Index lda, const T* tau) {
+  detail::ungqr_on_pointers(nullptr, m, n, k, A, lda, tau);
+}
+template <Scalar T>
+void ungqr(Layout layout, Index m, Index n, Index k, T* A, Index lda, const T* tau) {
+  detail::ungqr_on_pointers(&layout, m, n, k, A, lda, tau);
+}
+
+#define INSTANTIATE_QR(letter, T, ...)                                                                 \
+  template void Reflectors::wait<T>(T*) const;                                                         \
+  template Reflectors geqrf<T>(const Matrix<T>&);                                                      \
+  template void geqrf<T>(Index, Index, T*, Index, T*);                                                 \
+  template void geqrf<T>(Layout, Index, Index, T*, Index, T*);                                         \
+  template void unmqr<T>(Side, Op, const Matrix<T>&, const Reflectors&, const Matrix<T>&);             \
+  template void unmqr<T>(Side, Op, Index, Index, Index, const T*, Index, const T*, T*, Index);         \
+  template void unmqr<T>(Layout, Side, Op, Index, Index, Index, const T*, Index, const T*, T*, Index); \
+  template void ungqr<T>(const Matrix<T>&, const Reflectors&);                                         \
+  template void ungqr<T>(Index, Index, Index, T*, Index, const T*);                                    \
+  template void ungqr<T>(Layout, Index, Index, Index, T*, Index, const T*);
+FOR_SDCZ(INSTANTIATE_QR, )
+
+}  // namespace tessera

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <tessera/error.hpp>
+#include <tessera/matrix.hpp>
+
+#include "algorithms/qr.hpp"
+#include "algorithms/reflector_tiles.hpp"
+#include "blas/shapes.hpp"
+#include "lapack_arguments.hpp"
+#include "lu_panels.hpp"
+#include "operands.hpp"
+#include "runtime/session.hpp"
+#include "sinks/loader.hpp"
+#include "sinks/submit.hpp"
+#include "tiling/plan.hpp"
+
+/// What the routines with Householder vectors share.
+namespace tessera::detail {
+
+/// @throws ArgumentError, ShapeError if A is not in panels, or has fewer rows than columns
+template <Scalar T>
+void require_tall_panels(const arguments::MatrixArgument& which, const Matrix<T>& A) {
+  require_full_panels(which, A);
+  if (A.m() < A.n())
+    throw ShapeError(
+        which.routine, which.position, which.name,
+        "has " + std::to_string(A.m()) + " rows, must have at least as many as columns, " + std::to_string(A.n()));
+}
+
+template <Scalar T>
+std::shared_ptr<ReflectorTiles> reflectors_of(const Matrix<T>& A) {
+  return std::make_shared<ReflectorTiles>(MatrixAccess::grid(A).shared_session(), A.m(), A.n(), A.nb(), type_letter<T>);
+}
+
+/// Submits the tasks of an algorithm that writes `output`.
+/// @param algorithm  (algorithms::QrOps&)
+template <Scalar T, typename Algorithm>
+void submit_qr(const Plan& plan, const Matrix<T>& A, ReflectorTiles& reflectors, const Matrix<T>& output,
+               Algorithm algorithm) {
+  const auto& session = MatrixAccess::session(A);
+  sinks::Submitter submitter(session, output);
+  algorithms::QrOps<T, sinks::Submitter> to(session, submitter, plan.grid.size(), A, reflectors);
+  algorithm(to);
+}
+
+/// A ← its factors.
+/// @param keep  whether the reflectors are used again
+template <Scalar T>
+void submit_geqrf(const Plan& plan, const Matrix<T>& A, ReflectorTiles& reflectors, bool keep) {
+  name_operand(A, 'A');
+  const auto& session = MatrixAccess::session(A);
+  if (plan.load_first && MatrixAccess::grid(A).is_private()) {
+    sinks::Loader loader(session);
+    algorithms::QrOps<T, sinks::Loader>(session, loader, plan.grid.size(), A, reflectors).request();
+  }
+  submit_qr(plan, A, reflectors, A, [&](auto& to) {
+    if (plan.load_first || !session.machine().has_owners()) algorithms::geqrf(to, keep);
+    else algorithms::geqrf_out_of_core(to, plan.together);
+  });
+}
+
+/// The adjoint or itself.
+constexpr bool is_adjoint(Op op) { return op != Op::NoTrans; }
+
+/// A in panels of full height, as an input of a routine on pointers.
+template <Scalar T>
+Matrix<T> factored_panels(const std::shared_ptr<Session>& session, const Plan& plan, const T* A, Index m, Index n,
+                          Index lda) {
+  return MatrixAccess::matrix(session, A, m, n, lda, {plan.tile.m, plan.tile.n});
+}
+
+/// C in columns of full height (Left), or in rows of full width, at most as many together as a panel has columns.
+template <Scalar T>
+Matrix<T> reflected_panels(const std::shared_ptr<Session>& session, const Plan& plan, Side side, T* C, Index m, Index n,
+                           Index ldc) {
+  auto cut = plan;
+  const bool left = side == Side::Left;
+  const Index width = width_of_right_sides(session->machine(), left ? n : m, plan.tile.n);
+  cut.tile = left ? TileExtents{std::max<Index>(1, m), width, 1} : TileExtents{width, std::max<Index>(1, n), 1};
+  return private_output(session, cut, C, m, n, ldc);
+}
+
+/// Makes the blocks of reflectors that a program gives.
+template <Scalar T>
+std::shared_ptr<ReflectorTiles> given_reflectors(const Plan& plan, const Matrix<T>& A, const T* tau) {
+  auto tiles = reflectors_of(A);
+  tiles->set(tau);
+  // The matrix is registered for this call alone.
+  submit_qr(plan, A, *tiles, A, [](auto& to) {
+    for (Index k = 0; k < to.factors(); k++) to.make_block(k);
+  });
+  return tiles;
+}
+
+}  // namespace tessera::detail
