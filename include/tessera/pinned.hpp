@@ -65,6 +65,7 @@ class PinnedPages {
 ///     tessera::gemm(Op::NoTrans, Op::NoTrans, n, n, n, 1.0, A.data(), n, B.data(), n, 0.0, C.data(), n);
 ///
 /// Destroy it after all matrices of its memory. Making one takes longer than an allocation, so keep it for many calls.
+/// On a machine with several NUMA nodes, its pages are spread over those that GPUs are attached to.
 template <Scalar T>
 class PinnedBuffer {
  public:
