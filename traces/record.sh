@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Records the example runs of traces/README.md and keeps their small parts: traces/runs/NAME/summary.txt and report.png, and
-# ViTE's window for the run `good` as traces/vite.png. usage: traces/record.sh [NAME [FOLDER]]
+# Records the example runs of traces/README.md and keeps their small parts: traces/runs/NAME/summary.txt and report.png. Of the
+# run `pcie`, also traces/runs/pcie/paje.trace, and ViTE's window as traces/vite.png. usage: traces/record.sh [NAME [FOLDER]]
 #   NAME    a name from `command_of` (default: all but h200-gemm, which needs four GPUs)
 #   FOLDER  a new folder that keeps the trace and the whole report
 set -euo pipefail
@@ -50,7 +50,8 @@ record() {  # name, folder
     grep -v '^ *tessera-\(bench\|simulate\) \|^report: ' "$folder/summary.txt"
   } | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' >"$kept/summary.txt"
   shrink "$folder/report.png" "$kept/report.png"
-  if [[ $name == good ]]; then
+  if [[ $name == pcie ]]; then
+    cp "$folder/paje.trace" "$kept/paje.trace"
     "$here/../tests/tools/trace/vite.sh" "$folder/paje.trace" "$folder/vite.png" >&2
     shrink "$folder/vite.png" "$here/vite.png"
   fi

@@ -64,7 +64,8 @@ class PinnedPages {
 ///     tessera::PinnedBuffer<double> A(n * n), B(n * n), C(n * n);
 ///     tessera::gemm(Op::NoTrans, Op::NoTrans, n, n, n, 1.0, A.data(), n, B.data(), n, 0.0, C.data(), n);
 ///
-/// Destroy it after all matrices over its memory. Constructing it is slow, so keep it for many calls.
+/// Destroy it after all matrices over its memory. Constructing it is slow, so keep it for many calls. On a machine with
+/// several NUMA nodes, its pages are spread over those that GPUs are attached to.
 template <Scalar T>
 class PinnedBuffer {
  public:

@@ -36,17 +36,16 @@ std::string config(const Bus& bus) {
   return text;
 }
 
-/// The NUMA nodes of each GPU. StarPU expects the nearest first; distances are not measured, so the order is arbitrary.
+/// The NUMA nodes of each device, the nearest first. StarPU counts OpenCL devices from 0 again.
 std::string affinity(const Bus& bus) {
   std::string text = "# GPU\t";
   for (int node = 0; node < bus.numa_nodes; node++) text += "NUMA" + std::to_string(node) + "\t";
   text += '\n';
-  for (const int devices : {bus.gpus, bus.opencl_devices})
-    for (int device = 0; device < devices; device++) {
-      text += std::to_string(device) + "\t";
-      for (int node = 0; node < bus.numa_nodes; node++) text += std::to_string(node) + "\t";
-      text += '\n';
-    }
+  for (int i = 0; i < bus.gpus + bus.opencl_devices; i++) {
+    text += std::to_string(i < bus.gpus ? i : i - bus.gpus) + "\t";
+    for (const int node : bus.nodes_of.at(static_cast<std::size_t>(i))) text += std::to_string(node) + "\t";
+    text += '\n';
+  }
   return text;
 }
 

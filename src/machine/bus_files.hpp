@@ -12,6 +12,8 @@ namespace tessera::detail {
 struct Bus {
   int cores = 1, numa_nodes = 1, gpus = 0, opencl_devices = 0;
   int most_ends = 1 << 16;  ///< for which StarPU has room; it takes the rates of others for unknown
+  /// Of the GPUs, then of the OpenCL devices: all NUMA nodes, the nearest first. StarPU runs a device's driver there.
+  std::vector<std::vector<int>> nodes_of;
   std::function<double(int from, int to)> rate;     ///< between two ends [bytes/s]
   std::function<double(int from, int to)> latency;  ///< between two ends [s]
   /// XML. Only simulations read it, but StarPU calibrates if the file is missing.

@@ -30,6 +30,9 @@ Probe probe(int wanted, int first = 0);
 /// The names of all devices that the driver shows, whether they answer or not. Creates no context.
 std::vector<std::string> visible_devices();
 
+/// The address of a device on the PCI bus, as "0000:3b:00.0"; empty if it is not known. Creates no context.
+std::string pci_address(int device);
+
 /// The state of a device that affects measured rates.
 struct State {
   /// Driver, CUDA, and the limits of clock and power, as far as they are known. For example

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cuda_runtime.h>
 
+#include <array>
+#include <cctype>
+
 #include "codelets/codelet.hpp"
 #include "common/no_signals.hpp"
 #include "cuda_resources.hpp"
@@ -58,6 +61,16 @@ std::vector<std::string> visible_devices() {
     names.emplace_back(properties.name);
   }
   return names;
+}
+
+std::string pci_address(int device) {
+  const detail::NoSignals in_threads_of_the_driver;
+  std::array<char, 32> address{};
+  if (cudaDeviceGetPCIBusId(address.data(), static_cast<int>(address.size()), device) != cudaSuccess)
+    cudaGetLastError();
+  std::string text = address.data();
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
 }
 
 KeepCurrentDevice::KeepCurrentDevice() {

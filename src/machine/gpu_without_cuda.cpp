@@ -4,6 +4,8 @@
 /// Functions that do the same in all builds without CUDA, with and without the GPUs of a described machine.
 namespace tessera::gpu {
 
+std::string pci_address(int /*device*/) { return {}; }
+
 State state(int /*device*/) { return {}; }
 
 KeepCurrentDevice::KeepCurrentDevice() = default;

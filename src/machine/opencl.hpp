@@ -30,6 +30,9 @@ gpu::Probe probe(int wanted, Kinds kinds, bool beside_cuda = false);
 /// The GPUs that CUDA cannot drive, since NVIDIA has not made them, as "OpenCL device 1, NAME". They are only listed.
 std::vector<std::string> gpus_of_other_makers();
 
+/// The address of a device on the PCI bus, as "0000:3b:00.0"; empty if its driver does not tell.
+std::string pci_address(int device);
+
 /// The versions of device and driver, and whether copies use pinned memory: measured rates hold for these only.
 std::string conditions(int device);
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "opencl_devices.hpp"
 
+#include <hwloc/opencl.h>
 #include <starpu.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstring>
 
 #include <tessera/error.hpp>
@@ -61,6 +63,18 @@ const List& the_list(Kinds kinds) {
 const std::vector<cl_device_id>& listed(Kinds kinds) { return the_list(kinds).devices; }
 cl_device_id device(int number) { return listed(Kinds::Gpus).at(static_cast<std::size_t>(number)); }
 int device_count() { return static_cast<int>(listed(Kinds::Gpus).size()); }
+std::string pci_address(int number) {
+  constexpr cl_device_info pci_bus_info_khr = 0x410F;
+  struct {
+    cl_uint domain, bus, device, function;
+  } at{};
+  if (clGetDeviceInfo(device(number), pci_bus_info_khr, sizeof at, &at, nullptr) != CL_SUCCESS &&
+      hwloc_opencl_get_device_pci_busid(device(number), &at.domain, &at.bus, &at.device, &at.function) != 0)
+    return {};
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%04x:%02x:%02x.%x", at.domain, at.bus, at.device, at.function);
+  return text.data();
+}
 bool counts_processors() { return the_list(Kinds::Gpus).processors; }
 
 bool gains_from_pinned_memory(cl_device_id device) {

@@ -6,5 +6,6 @@ namespace tessera::opencl {
 
 int device_count() { return 0; }
 bool counts_processors() { return false; }
+std::string pci_address(int /*device*/) { return {}; }
 
 }  // namespace tessera::opencl

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "starpu_folder.hpp"
 
-#include <hwloc.h>
 #include <starpu.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include <array>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <sstream>
 
@@ -17,6 +17,7 @@
 #include "bus_files.hpp"
 #include "common/environment.hpp"
 #include "common/whole_file.hpp"
+#include "device_places.hpp"
 #include "link_rates.hpp"
 #include "opencl.hpp"
 #include "rates_cache.hpp"
@@ -30,22 +31,19 @@ namespace fs = std::filesystem;
 constexpr double rate_of_unused_link = 1e6;  // [bytes/s]; slow, so that the policy takes no device for a peer
 
 /// Counts cores and NUMA nodes as StarPU does. If the counts differed, StarPU would calibrate.
-Bus count_hardware(int gpus) {
-  hwloc_topology_t topology = nullptr;
-  hwloc_topology_init(&topology);
-  if (const std::string machine(environment("STARPU_HWLOC_INPUT")); !machine.empty())
-    hwloc_topology_set_xml(topology, machine.c_str());
-  hwloc_topology_load(topology);
-  const int cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
-  const int units = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
-  const int nodes = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE);
-  hwloc_topology_destroy(topology);
+Bus describe_hardware() {
+  const auto &gpus = gpu_places(), &opencl = opencl_places();
   Bus bus;
-  bus.cores = cores > 0 ? cores : units;
-  bus.numa_nodes = std::clamp(nodes, 1, STARPU_MAXNUMANODES);
-  bus.gpus = std::min(gpus, STARPU_MAXCUDADEVS);
-  bus.opencl_devices = opencl::device_count();
+  bus.cores = starpus_machine().cores();
+  bus.numa_nodes = std::min(static_cast<int>(starpus_machine().nodes().size()), STARPU_MAXNUMANODES);
+  bus.gpus = std::min(static_cast<int>(gpus.size()), STARPU_MAXCUDADEVS);
+  bus.opencl_devices = static_cast<int>(opencl.size());
   bus.most_ends = STARPU_MAXNODES;
+  const auto add = [&bus](const Place& place) {
+    auto& nodes = bus.nodes_of.emplace_back();
+    std::ranges::copy_if(place.nodes, std::back_inserter(nodes), [&](int node) { return node < bus.numa_nodes; });
+  };
+  std::for_each_n(gpus.begin(), bus.gpus, add), std::ranges::for_each(opencl, add);
   return bus;
 }
 
@@ -132,7 +130,7 @@ StarpuFolder::StarpuFolder(const std::vector<gpu::Info>& opencl_devices) {
     return;
   }
   const auto gpus = gpu::visible_devices();
-  auto bus = count_hardware(static_cast<int>(gpus.size()));
+  auto bus = describe_hardware();
   std::string names;
   for (const auto& name : gpus) names += name + ";";
   const auto key = std::to_string(bus.cores) + "-cores-" + std::to_string(bus.numa_nodes) + "-nodes-" +

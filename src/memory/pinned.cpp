@@ -11,6 +11,7 @@
 
 #include <tessera/error.hpp>
 
+#include "machine/device_places.hpp"
 #include "machine/gpu.hpp"
 
 namespace tessera {
@@ -90,6 +91,9 @@ PinnedPages::PinnedPages(Index size, std::size_t element_size) {
   PinnedPages made;
   made.data_ = data, made.bytes_ = bytes;
   if (bytes >= huge_page) madvise(data, bytes, MADV_HUGEPAGE);
+  // All GPUs read the buffer. On one node, its link to the other sockets would carry what their GPUs read.
+  if (const auto& machine = starpus_machine(); machine.nodes().size() > 1 && gpu::can_pin())
+    if (const auto nodes = nodes_near(gpu_places()); !nodes.empty()) machine.spread(data, bytes, nodes);
   made.pinned_ = host_register(data, bytes);
   swap(made);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/runtime.hpp>
 
-#include <hwloc.h>
-
 #include <tuple>
+#include <utility>
 
 #include "calls.hpp"
 #include "common/starpu_version.hpp"
+#include "machine/topology.hpp"
 #include "process_session.hpp"
 #include "recording.hpp"
 #include "session.hpp"
@@ -34,17 +34,9 @@ namespace {
 
 Device host_device(const detail::Session& session) {
   Device host{Device::Kind::Cpu, 0, session.machine().cpu_workers, "CPU", 0};
-  hwloc_topology_t topology = nullptr;
-  hwloc_topology_init(&topology);
-  hwloc_topology_load(topology);
-  const auto* machine = hwloc_get_root_obj(topology);
-  host.memory = machine->total_memory;
-  const auto* package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
-  for (const auto* object : {package, static_cast<decltype(package)>(machine)})
-    if (object != nullptr)
-      if (const char* model = hwloc_obj_get_info_by_name(const_cast<hwloc_obj_t>(object), "CPUModel"))
-        host.name = model;
-  hwloc_topology_destroy(topology);
+  const detail::Topology topology;
+  host.memory = topology.memory();
+  if (auto model = topology.processor(); !model.empty()) host.name = std::move(model);
   return host;
 }
 

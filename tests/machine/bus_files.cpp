@@ -15,6 +15,10 @@ using ::testing::Not;
 std::map<std::string, std::string> files_of(int numa_nodes, int gpus) {
   Bus bus;
   bus.cores = 12, bus.numa_nodes = numa_nodes, bus.gpus = gpus;
+  for (int gpu = 0; gpu < gpus; gpu++) {  // GPU 1 is nearest to node 1, and so on
+    auto& nodes = bus.nodes_of.emplace_back();
+    for (int node = 0; node < numa_nodes; node++) nodes.push_back((gpu + node) % numa_nodes);
+  }
   bus.rate = [](int from, int to) { return 1e9 * (10 * from + to) + 250e3; };
   bus.latency = [](int from, int to) { return 1.5e-6 * (from + to); };
   std::map<std::string, std::string> files;
@@ -42,12 +46,12 @@ TEST(BusFiles, CountWhatStarpuCounts) {
   EXPECT_THAT(
       files_of(2, 3)[".config"],
       HasSubstr("12 # Number of CPUs\n2 # Number of NUMA nodes\n3 # Number of CUDA nodes\n0 # Number of OpenCL"));
-  EXPECT_EQ(files_of(2, 3)[".affinity"], "# GPU\tNUMA0\tNUMA1\t\n0\t0\t1\t\n1\t0\t1\t\n2\t0\t1\t\n");
+  EXPECT_EQ(files_of(2, 3)[".affinity"], "# GPU\tNUMA0\tNUMA1\t\n0\t0\t1\t\n1\t1\t0\t\n2\t0\t1\t\n");
 }
 
 TEST(BusFiles, HaveOpenClDevicesBehindTheGpus) {
   Bus bus;
-  bus.numa_nodes = 1, bus.gpus = 1, bus.opencl_devices = 2;
+  bus.numa_nodes = 1, bus.gpus = 1, bus.opencl_devices = 2, bus.nodes_of = {{0}, {0}, {0}};
   bus.rate = bus.latency = [](int from, int to) { return 1e6 * (10 * from + to); };
   std::map<std::string, std::string> files;
   for (const auto& file : bus_files(bus)) files[file.ending] = file.text;
@@ -59,6 +63,7 @@ TEST(BusFiles, HaveOpenClDevicesBehindTheGpus) {
 TEST(BusFiles, LeaveOutWhatStarpuHasNoRoomFor) {
   Bus bus;
   bus.numa_nodes = 2, bus.gpus = 1, bus.opencl_devices = 4, bus.most_ends = 3;
+  bus.nodes_of.assign(5, {0, 1});
   bus.rate = bus.latency = [](int from, int to) { return 1e6 * (10 * from + to); };
   EXPECT_EQ(
       bus_files(bus).front().text,

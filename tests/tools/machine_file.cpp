@@ -17,6 +17,7 @@ namespace {
 info::MeasuredMachine three_gpus() {
   info::MeasuredMachine machine;
   machine.conditions = "driver 1, CUDA 13.0";
+  machine.places = {{"0000:19:00.0", {0, 1}, 1, {}}, {"", {0, 1}, 0, {}}};
   machine.cores = 24, machine.core_rate = 31.25e9;
   info::MeasuredKind fast{.name = "Fast [GPU], 2nd", .memory = 80e9, .memory_rate = 3e12}, slow = fast;
   fast.products['d'] = {{256, 20e-6}, {512, 30e-6}, {1024, 100e-6}, {2048, 400e-6}};
@@ -58,6 +59,12 @@ TEST(MachineFile, TheLaboratoryReadsWhatWasMeasured) {
   EXPECT_DOUBLE_EQ(machine.kind_of(2).types.at('z'), 2);
   EXPECT_NEAR(fast.in->computing.seconds(4096), 4096 / 20e9, 1e-12);
   EXPECT_NEAR(fast.in->idle.seconds(4096), 4096 / 50e9, 1e-12);
+}
+
+TEST(MachineFile, SaysWhereTheGpusAre) {
+  const auto text = info::machine_file(three_gpus());
+  EXPECT_NE(text.find("GPU 0 is at 0000:19:00.0, near NUMA node 0."), text.npos) << text;
+  EXPECT_EQ(text.find("GPU 1 is"), text.npos) << "nobody knows";
 }
 
 TEST(MachineFile, LinksAreThoseOfTheMachine) {

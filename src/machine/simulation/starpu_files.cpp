@@ -188,6 +188,7 @@ void write_starpu_files(const Machine& machine, const std::filesystem::path& fol
   const Wires wires(machine, pageable);
   detail::Bus bus;
   bus.cores = machine.cores, bus.gpus = machine.gpu_count();
+  bus.nodes_of.assign(static_cast<std::size_t>(bus.gpus), {0});
   bus.rate = [&](int from, int to) {
     if (from == 0) return wires.at(to - 1).in;
     return to == 0 ? wires.at(from - 1).out : wires.peer_rate(from - 1, to - 1);

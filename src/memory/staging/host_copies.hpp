@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <stop_token>
 #include <system_error>
@@ -30,11 +31,17 @@ class HostCopies {
   /// @param threads  If the system refuses to create that many, there are fewer.
   /// @param queues   how many can be opened
   /// @param spin     how long a thread without work spins before it sleeps
-  HostCopies(std::size_t threads, std::size_t queues, std::chrono::microseconds spin = std::chrono::milliseconds(1))
+  /// @param begin    what each thread calls first; it throws nothing
+  HostCopies(
+      std::size_t threads, std::size_t queues, std::chrono::microseconds spin = std::chrono::milliseconds(1),
+      const std::function<void()>& begin = [] {})
       : spin_(spin), queues_(queues) {
     try {
       while (threads_.size() < threads)
-        threads_.emplace_back([this, i = threads_.size()](const std::stop_token& stop) { serve(stop, i); });
+        threads_.emplace_back([this, i = threads_.size(), begin](const std::stop_token& stop) {
+          begin();
+          serve(stop, i);
+        });
     } catch (const std::system_error&) {
     }
     count_ = threads_.size();

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -21,6 +23,7 @@
 #include "copier.hpp"
 #include "corners.hpp"
 #include "machine/copying_threads.hpp"
+#include "machine/device_places.hpp"
 #include "memory/partial_tile.hpp"
 #include "packed_columns.hpp"
 #include "posted_copies.hpp"
@@ -65,14 +68,19 @@ struct PostedCopy {
 /// Streams of the link for each GPU and direction.
 constexpr std::size_t streams_of_link = 2;
 
-/// Posts the copies of all GPUs.
+/// Posts the copies of GPUs that are attached to the same part of the host. The threads that copy run there. The
+/// buffers are there as well: the thread that drives a GPU makes them, and StarPU lets it run near the GPU.
 class Posting {
  public:
   /// @param buffers  of each GPU, in each direction
   /// @param threads  that copy; more than there are buffers would be of no use
-  Posting(const StreamCounters& stream_counters, std::size_t buffers, std::size_t threads)
+  /// @param gpus     how many
+  /// @param place    of one of them
+  Posting(const StreamCounters& stream_counters, std::size_t buffers, std::size_t threads, std::size_t gpus,
+          const Place& place)
       : stream_counters_(stream_counters), buffers_(buffers),
-        host_(threads, directions_.size() * directions_.front().size() * streams_of_link) {}
+        host_(threads, gpus * directions_.front().size() * streams_of_link, std::chrono::milliseconds(1),
+              [&place] { run_near(place); }) {}
 
   std::size_t threads() const { return host_.threads(); }
 
@@ -124,7 +132,7 @@ class Posting {
   std::array<std::array<Direction, 2>, STARPU_MAXCUDADEVS> directions_;  ///< by CUDA's number
   HostCopies<HostCopy> host_;  ///< last: its threads end before the buffers are freed
 };
-Posting* posting = nullptr;  ///< null: copies cannot be posted
+std::map<int, std::shared_ptr<Posting>>* posting = nullptr;  ///< by GPU; null: copies cannot be posted
 
 /// Copies a tile between host memory and a GPU. From pinned memory, panels are copied directly. To pinned memory, only
 /// their rectangles are: a kernel copies the corners, or they go through staging buffers if the GPU cannot write to
@@ -166,7 +174,9 @@ int copy(void* source, unsigned from, void* target, unsigned to, cudaStream_t st
       for_each_panel(host, direct);
     } else {
       for_each_panel(host, stage);
-      if (!pieces.empty() && (posting == nullptr || !posting->post(job()))) pool->run(job());
+      if (!pieces.empty() &&
+          (posting == nullptr || !posting->at(starpu_memory_node_get_devid(to_gpu ? to : from))->post(job())))
+        pool->run(job());
     }
   } catch (const std::exception& error) {
     codelets::report_failure(error.what());
@@ -205,6 +215,25 @@ double rate_of_links() {
   return rate > 0 ? rate : std::numeric_limits<double>::infinity();
 }
 
+/// Copies are posted if the system has threads for all GPUs. Those at the same part of the host share threads.
+void start_posting(const StreamCounters& stream_counters, std::size_t buffers, std::size_t threads) {
+  std::set<int> gpus;
+  for (unsigned i = 0; i < starpu_cuda_worker_get_count(); i++)
+    gpus.insert(starpu_worker_get_devid(starpu_worker_get_by_type(STARPU_CUDA_WORKER, static_cast<int>(i))));
+  const auto place = [](int gpu) -> const Place& { return gpu_places().at(static_cast<std::size_t>(gpu)); };
+  std::map<std::vector<int>, std::vector<int>> groups;
+  for (const int gpu : gpus) groups[place(gpu).processors].push_back(gpu);
+  std::map<int, std::shared_ptr<Posting>> by_gpu;
+  for (const auto& [processors, group] : groups) {
+    const auto share = std::max<std::size_t>(1, threads * group.size() / gpus.size());
+    const auto shared = std::make_shared<Posting>(stream_counters, buffers, std::min(share, 2 * group.size() * buffers),
+                                                  group.size(), place(group.front()));
+    if (shared->threads() == 0) return;
+    for (const int gpu : group) by_gpu.emplace(gpu, shared);
+  }
+  posting = new auto(std::move(by_gpu));
+}
+
 }  // namespace
 
 void start(std::size_t pinned_memory) {
@@ -212,8 +241,7 @@ void start(std::size_t pinned_memory) {
   const auto streams = StreamCounters::find();
   const auto threads = copying_threads(gpus, rate_of_links());
   if (const auto buffers = useful_buffers(pinned_memory, gpus); streams && buffers > 0)
-    posting = new Posting(*streams, buffers, std::min(threads, 2 * gpus * buffers));
-  if (posting != nullptr && posting->threads() == 0) delete std::exchange(posting, nullptr);
+    start_posting(*streams, buffers, threads);
   pool = new ThreadPool<Copier>(posting != nullptr ? 0 : threads_of_pool(threads, pinned_memory, Copier::bytes, gpus));
   corners = new Corners;
 }

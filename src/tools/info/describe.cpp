@@ -87,6 +87,15 @@ Links modelled_links() {
   return links;
 }
 
+HostNodes look_at_nodes() {
+  HostNodes host{detail::starpus_machine().nodes(), {}};
+  const auto add = [&](const char* kind, const std::vector<detail::Place>& places) {
+    for (std::size_t i = 0; i < places.size(); i++) host.devices.emplace_back(fmt::format("{} {}", kind, i), places[i]);
+  };
+  add("GPU", detail::gpu_places()), add("OpenCL", detail::opencl_places());
+  return host;
+}
+
 }  // namespace
 
 Software look_at_software() {
@@ -134,8 +143,8 @@ Links measure_links(const std::vector<gpu::Info>& devices) {
 
 Running look_at_runtime(const std::vector<std::string>& visible_gpus) {
   Running running{
-      devices(),       unused_devices(), detail::session()->cores(), policy(), tools::placement_name(placement()),
-      modelled_links()};
+      devices(),        unused_devices(), detail::session()->cores(), policy(), tools::placement_name(placement()),
+      modelled_links(), look_at_nodes()};
   for (std::size_t ordinal = 0; ordinal < visible_gpus.size(); ordinal++) {
     const auto name = fmt::format("GPU {}", ordinal);
     const bool used = std::ranges::any_of(running.devices, [&](const Device& device) {

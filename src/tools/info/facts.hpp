@@ -3,10 +3,12 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tessera/runtime.hpp>
 
+#include "machine/device_places.hpp"
 #include "machine/gpu.hpp"
 #include "tiling/plan.hpp"
 #include "tiling/process_blocks.hpp"
@@ -31,6 +33,12 @@ struct Links {
   double h2d_together = 0, d2h_together = 0;          ///< all links at once [bytes/s]; 0: unknown
 };
 
+/// The host's memories and what is attached to them.
+struct HostNodes {
+  std::vector<detail::Topology::Node> nodes;
+  std::vector<std::pair<std::string, detail::Place>> devices;  ///< with their names
+};
+
 /// What the Runtime reports after its start.
 struct Running {
   std::vector<Device> devices;
@@ -38,6 +46,7 @@ struct Running {
   std::string cores;  ///< what the cores do beside GPUs, and why; "": nothing to say
   std::string policy, placement;
   Links links;  ///< according to StarPU's model
+  HostNodes host;
 };
 
 /// The plan for C ← A B + C with n×n matrices.

@@ -2,11 +2,13 @@
 #include "info/machine_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include <tessera/types.hpp>
 
@@ -20,6 +22,12 @@ using Json = nlohmann::ordered_json;
 
 /// Four digits: measurements are not better than that.
 double rounded(double x) { return std::stod(fmt::format("{:.4g}", x)); }
+
+std::string where_is(const detail::Place& place) {
+  const auto near = std::span(place.nodes).first(place.near);
+  return fmt::format("{}{}", place.address.empty() ? "" : "at " + place.address + (near.empty() ? "" : ", "),
+                     near.empty() ? "" : fmt::format("near NUMA node {}", fmt::join(near, " and ")));
+}
 
 /// The characters that the file allows in names of GPUs.
 std::string plain(std::string name) {
@@ -99,6 +107,9 @@ std::string machine_file(const MeasuredMachine& machine) {
   json["source"] = {fmt::format("tessera-info --describe: {}.", machine.conditions),
                     "Products of tiles from n = 2048 on as they run while all GPUs of a kind compute.",
                     "Columns from the host, on the first GPU of a kind while it computes."};
+  for (std::size_t g = 0; g < machine.places.size(); g++)
+    if (auto where = where_is(machine.places[g]); !where.empty())
+      json["source"].push_back(fmt::format("GPU {} is {}.", g, where));
   json["assumed"] = {
       "task_overhead_us: that of an H200.",
       "Columns to the host: as from the host. On an idle GPU: at the rate of the link.",

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "machine/cost_curve.hpp"
+#include "machine/device_places.hpp"
 #include "machine/gpu.hpp"
 
 /// The description of this machine for the laboratory; docs/laboratory.md has the format.
@@ -30,7 +31,8 @@ struct MeasuredMachine {
   int cores = 0;
   double core_rate = 0;  ///< double precision [flop/s]
   std::vector<MeasuredKind> kinds;
-  std::vector<std::size_t> gpus;  ///< the kind of each GPU
+  std::vector<std::size_t> gpus;      ///< the kind of each GPU
+  std::vector<detail::Place> places;  ///< of the GPUs
   gpu::LinkRates links;
 };
 

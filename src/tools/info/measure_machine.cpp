@@ -64,6 +64,7 @@ MeasuredMachine measure_machine(int gpus) {
     }
     machine.gpus.push_back(kind), of_kind[kind].push_back(info.ordinal), ordinals.push_back(info.ordinal);
     link_bytes = std::min(link_bytes, info.memory / 8);
+    machine.places.push_back(detail::gpu_places().at(static_cast<std::size_t>(info.ordinal)));
   }
   machine.links = gpu::measure_links(ordinals, link_bytes);
   for (std::size_t k = 0; k < machine.kinds.size(); k++) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "info/facts.hpp"
 
@@ -31,6 +32,26 @@ void print_devices(const Facts& facts) {
                device.workers == 1 ? "worker" : "workers", static_cast<double>(device.memory) / gibibyte);
   if (!facts.running->cores.empty()) fmt::print("  cores: {}\n", facts.running->cores);
   for (const auto& why : facts.running->unused) fmt::print("  not used: {}\n", why);
+}
+
+/// Each NUMA node with the devices that are attached to it. A device of several nodes appears at all of them.
+void print_nodes(const HostNodes& host) {
+  fmt::print("\nMemory of the host\n");
+  std::set<std::string> placed;
+  for (std::size_t node = 0; node < host.nodes.size(); node++) {
+    std::string here;
+    for (const auto& [name, place] : host.devices)
+      if (const auto end = place.nodes.begin() + static_cast<std::ptrdiff_t>(place.near);
+          std::find(place.nodes.begin(), end, static_cast<int>(node)) != end) {
+        here += fmt::format("{}{}{}", here.empty() ? "" : ", ", name,
+                            place.address.empty() ? "" : " (" + place.address + ")");
+        placed.insert(name);
+      }
+    fmt::print("  {:<8} {:>4} core{} {:>8.1f} GiB   {}\n", fmt::format("NUMA {}", node), host.nodes[node].cores,
+               host.nodes[node].cores == 1 ? " " : "s", static_cast<double>(host.nodes[node].memory) / gibibyte, here);
+  }
+  for (const auto& [name, place] : host.devices)
+    if (!placed.contains(name)) fmt::print("  unknown  {:<24} {}\n", "", name);
 }
 
 void print_links(const char* source, const Links& links) {
@@ -127,6 +148,14 @@ Json to_json(const Links& links) {
   return json;
 }
 
+Json to_json(const HostNodes& host) {
+  auto nodes = Json::array(), devices = Json::array();
+  for (const auto& node : host.nodes) nodes.push_back({{"cores", node.cores}, {"memory", node.memory}});
+  for (const auto& [name, place] : host.devices)
+    devices.push_back({{"name", name}, {"pci", place.address}, {"nodes", place.nodes}, {"near", place.near}});
+  return {{"nodes", nodes}, {"devices", devices}};
+}
+
 Json to_json(const Device& device) {
   return {{"kind", device.kind == Device::Kind::Cpu ? "cpu" : "gpu"},
           {"id", device.id},
@@ -158,6 +187,7 @@ Json to_json(const PlannedProduct& product) {
 void print_text(const Facts& facts) {
   fmt::print("Tessera {}\n", facts.software.tessera);
   print_devices(facts);
+  if (facts.running) print_nodes(facts.running->host);
   if (facts.running) print_links("from StarPU's model", facts.running->links);
   if (facts.measured) print_links("measured now", *facts.measured);
   print_software(facts);
@@ -181,7 +211,7 @@ void print_json(const Facts& facts) {
     for (const auto& device : r->devices) json["devices"].push_back(to_json(device));
     json["cores"] = r->cores.empty() ? Json(nullptr) : Json(r->cores);
     json["unused"] = r->unused, json["policy"] = r->policy, json["placement"] = r->placement;
-    json["links"] = to_json(r->links);
+    json["links"] = to_json(r->links), json["host"] = to_json(r->host);
   }
   if (facts.measured) json["links_measured"] = to_json(*facts.measured);
   json["tiles"] = Json::array();

@@ -38,7 +38,7 @@ void report(const Options& options) {
   std::vector<Explained> runs;
   runs.push_back(explain(options.folders.front(), scratch.path()));
   const auto& explained = runs.front();
-  write_for_vite(output / "paje.trace", scratch.path() / "paje.trace", explained.run);
+  write_for_vite(output / "paje.trace", explained.run);
   write_page(output / "report.html", runs);
   write_svg(output / "report.svg", explained);
   write_png(output / "report.png", explained);

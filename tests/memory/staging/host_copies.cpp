@@ -121,6 +121,12 @@ TEST(HostCopies, WakeThreadsThatSleep) {
   }
 }
 
+TEST(HostCopies, LetEachThreadBeginFirst) {
+  std::atomic<int> begun = 0;
+  const HostCopies copies(3, 1, 0us, [&] { begun++; });
+  while (begun < 3) std::this_thread::yield();
+}
+
 // Each copy waits until all of them run.
 TEST(HostCopies, WakeAThreadForEachCopy) {
   constexpr std::size_t threads = 5;

@@ -102,6 +102,43 @@ TEST_F(Files, ChromeTraceOfAnEmptyRun) {
   EXPECT_TRUE(nlohmann::json::parse(read("trace.json")).at("traceEvents").is_array());
 }
 
+/// The events of a trace for ViTE of one kind, without their number and time.
+std::vector<std::string> events(const std::string& trace, int kind) {
+  std::vector<std::string> found;
+  std::istringstream lines(trace);
+  const auto begin = std::to_string(kind) + "\t";
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with(begin)) found.push_back(line.substr(line.find('\t', begin.size()) + 1));
+  return found;
+}
+
+TEST_F(Files, ForViTE) {
+  auto small = some_run();
+  small.run.memory = {{node_0, {0, 1}, {0, 3e8}}};
+  write_for_vite(folder / "paje.trace", small.run);
+  const auto trace = read("paje.trace");
+  using ::testing::Contains, ::testing::ElementsAre;
+  EXPECT_THAT(events(trace, 7),
+              ElementsAre("run\tRun\t0\t\"run\"", "memory0\tRow\trun\t\"host memory\"",
+                          "memory1\tRow\trun\t\"GPU 0 memory\"", "worker0\tRow\trun\t\"GPU 0\"",
+                          "link0to1\tRow\trun\t\"host → GPU 0\"", "link1to0\tRow\trun\t\"GPU 0 → host\""));
+  EXPECT_THAT(events(trace, 20), Contains("Does\tworker0\t\"gemm\"\t\"gemm C(3,5) k=7\""));
+  EXPECT_THAT(events(trace, 20), Contains("Does\tlink0to1\t\"tile of A\"\t\"A(3,7)\""));
+  EXPECT_THAT(events(trace, 13), Contains("Rate\tlink0to1\t0.2")) << "100 MB in half a second";
+  EXPECT_THAT(events(trace, 13), Contains("Arriving\tmemory1\t0.6")) << "with another copy of 100 MB in a quarter";
+  EXPECT_THAT(events(trace, 13), Contains("Memory\tmemory1\t0.3"));
+  EXPECT_THAT(events(trace, 18), Contains("Copy\trun\tmemory1\t\"tile of C\"\t2"));
+  EXPECT_THAT(events(trace, 19), Contains("Copy\trun\tmemory0\t\"tile of C\"\t2"));
+  double last = 0;
+  std::istringstream lines(trace.substr(trace.find("\n7\t")));
+  for (std::string line; std::getline(lines, line);)
+    if (!line.empty()) {
+      const double time = std::stod(line.substr(line.find('\t')));
+      EXPECT_GE(time, last) << line;
+      last = time;
+    }
+}
+
 TEST_F(Files, NoSuchFolder) {
   EXPECT_THAT(error_of([&] { write_tasks_csv(folder / "missing/tasks.csv", some_run().run); }),
               AllOf(HasSubstr("missing/tasks.csv"), HasSubstr("No such file or directory")));

@@ -4,7 +4,7 @@
 # complaints, the window shows containers and states, and the export to SVG draws them, too.
 # usage: tests/tools/trace/vite.sh PAJE_TRACE PICTURE.png
 set -euo pipefail
-size=(1600 1000)
+size=(1366 768)  # of a small laptop, on which names must be readable
 
 die() {
   printf 'vite.sh: %s\n' "$*" >&2

@@ -23,9 +23,8 @@ void write_page(const std::filesystem::path& file, const std::vector<Explained>&
 void write_svg(const std::filesystem::path& file, const Explained& run);
 void write_png(const std::filesystem::path& file, const Explained& run);
 
-/// Writes a trace for ViTE: StarPU's own trace `starpus` without the items that cover the tasks (arrows, events,
-/// bandwidths, states of drivers and memories), with our names and colours, and with the name of each task as a field.
-void write_for_vite(const std::filesystem::path& file, const std::filesystem::path& starpus, const Run& run);
+/// Writes a trace for ViTE: rows for memories, with arrows for copies between them, then for workers and for links.
+void write_for_vite(const std::filesystem::path& file, const Run& run);
 
 /// Columns: job,name,routine,operand,row,column,step,worker,node,submitted,ready,start,end,flops,after
 void write_tasks_csv(const std::filesystem::path& file, const Run& run);

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "device_places.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <set>
+#include <string>
+
+#include "common/environment.hpp"
+#include "gpu.hpp"
+#include "opencl.hpp"
+
+namespace tessera::detail {
+
+namespace {
+
+// Nothing here is destroyed, since a session may outlive it.
+
+Topology load(bool with_devices) {
+  if (const std::string file(environment("STARPU_HWLOC_INPUT")); !file.empty()) return Topology::from_file(file);
+  return with_devices ? Topology::with_devices() : Topology();
+}
+
+/// @param name  what hwloc calls the devices
+std::vector<Place> look_for(int count, const char* name, std::string (*address)(int)) {
+  if (count == 0) return {};
+  // To look for devices takes longer, and there may be nothing to choose.
+  static const auto& machine = starpus_machine().nodes().size() == 1 ? starpus_machine() : *new Topology(load(true));
+  std::vector<Place> places;
+  for (int i = 0; i < count; i++) places.push_back(machine.place(address(i), name + std::to_string(i)));
+  return places;
+}
+
+}  // namespace
+
+const Topology& starpus_machine() {
+  static const auto& machine = *new Topology(load(false));
+  return machine;
+}
+
+const std::vector<Place>& gpu_places() {
+  static const auto& places =
+      *new auto(look_for(static_cast<int>(gpu::visible_devices().size()), "cuda", gpu::pci_address));
+  return places;
+}
+
+const std::vector<Place>& opencl_places() {
+  static const auto& places = *new auto(look_for(opencl::device_count(), "opencl0d", opencl::pci_address));
+  return places;
+}
+
+std::vector<int> nodes_near(const std::vector<Place>& places) {
+  std::set<int> nodes;
+  for (const auto& place : places)
+    nodes.insert(place.nodes.begin(), place.nodes.begin() + static_cast<std::ptrdiff_t>(place.near));
+  return {nodes.begin(), nodes.end()};
+}
+
+void run_near(const Place& place) {
+  cpu_set_t allowed, near;
+  CPU_ZERO(&allowed);
+  CPU_ZERO(&near);
+  if (pthread_getaffinity_np(pthread_self(), sizeof allowed, &allowed) != 0) return;
+  for (const int processor : place.processors)
+    if (processor < CPU_SETSIZE && CPU_ISSET(processor, &allowed)) CPU_SET(processor, &near);
+  if (CPU_COUNT(&near) > 0) pthread_setaffinity_np(pthread_self(), sizeof near, &near);
+}
+
+}  // namespace tessera::detail

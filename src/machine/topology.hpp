@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+struct hwloc_topology;
+
+namespace tessera::detail {
+
+/// Where a device is attached to the host.
+struct Place {
+  std::string address;          ///< on the PCI bus, "0000:3b:00.0"; empty: not known
+  std::vector<int> nodes;       ///< all NUMA nodes by hwloc's logical numbers, the nearest first
+  std::size_t near = 0;         ///< how many of them, the first ones, the device is attached to; 0: not known
+  std::vector<int> processors;  ///< of the near nodes, by the system's numbers
+};
+
+/// A machine as hwloc sees it.
+class Topology {
+ public:
+  struct Node {
+    int cores = 0;
+    std::size_t memory = 0;  ///< [bytes]
+  };
+
+  /// This machine, without devices.
+  Topology();
+  /// This machine with its PCI devices. hwloc could ask their drivers as well, but that would start CUDA, OpenCL and X,
+  /// and change the environment.
+  static Topology with_devices();
+  /// The machine that hwloc has exported to an XML file, with all devices.
+  static Topology from_file(const std::filesystem::path& xml);
+
+  int cores() const;                ///< as StarPU counts them
+  int allowed_cores() const;        ///< those on which this process may run, however many threads each runs at a time
+  std::vector<Node> nodes() const;  ///< NUMA nodes; at least one
+  std::size_t memory() const;       ///< [bytes]
+  std::string processor() const;    ///< its model; empty: not known
+
+  /// Where a device is. Looks for its PCI address, then for the name that hwloc's plugins have given it in a file, and
+  /// then asks the system.
+  /// @param name        as "cuda0"
+  /// @param pci_devices  where the system lists them
+  Place place(const std::string& address, const std::string& name,
+              const std::filesystem::path& pci_devices = "/sys/bus/pci/devices") const;
+
+  /// Spreads memory that nobody has touched yet over NUMA nodes, page by page. Does nothing where the system refuses.
+  void spread(void* data, std::size_t bytes, const std::vector<int>& nodes) const;
+
+ private:
+  struct Free {
+    void operator()(hwloc_topology* topology) const;
+  };
+  explicit Topology(hwloc_topology* loaded) : topology_(loaded) {}
+
+  std::unique_ptr<hwloc_topology, Free> topology_;
+};
+
+}  // namespace tessera::detail

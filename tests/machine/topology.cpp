@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where devices are attached to the host.
+#include "machine/topology.hpp"
+
+#include <gmock/gmock.h>
+#include <pthread.h>
+#include <sched.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+#include <vector>
+
+#include "machine/device_places.hpp"
+#include "support/files.hpp"
+
+namespace tessera::detail::topology_cpp {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+const std::filesystem::path folder = TESSERA_MACHINES;
+
+/// Sets what hwloc is told in the environment, until the end of the test.
+class Synthetic {
+ public:
+  explicit Synthetic(const char* description) {
+    setenv("HWLOC_SYNTHETIC", description, 1), setenv("HWLOC_THISSYSTEM", "1", 1);
+  }
+  ~Synthetic() { unsetenv("HWLOC_SYNTHETIC"), unsetenv("HWLOC_THISSYSTEM"); }
+  Synthetic(const Synthetic&) = delete;
+  Synthetic& operator=(const Synthetic&) = delete;
+};
+
+TEST(Topology, KnowsTheSocketOfEachOfFourGpus) {
+  const auto machine = Topology::from_file(folder / "two_sockets.xml");
+  EXPECT_EQ(machine.cores(), 4);
+  ASSERT_EQ(machine.nodes().size(), 2U);
+  EXPECT_EQ(machine.nodes()[1].cores, 2);
+  EXPECT_EQ(machine.nodes()[1].memory, std::size_t{256} << 30);
+  for (const char* left : {"0000:19:00.0", "0000:43:00.0"})
+    EXPECT_THAT(machine.place(left, "").nodes, ElementsAre(0, 1)) << left;
+  for (const char* right : {"0000:9b:00.0", "0000:db:00.0"})
+    EXPECT_THAT(machine.place(right, "").nodes, ElementsAre(1, 0)) << right;
+  const auto place = machine.place("0000:9b:00.0", "");
+  EXPECT_EQ(place.near, 1U);
+  EXPECT_THAT(place.processors, ElementsAre(4, 5, 6, 7));
+}
+
+TEST(Topology, FindsADeviceByItsNameIfItsAddressIsNotThere) {
+  const auto machine = Topology::from_file(folder / "two_sockets.xml");
+  EXPECT_THAT(machine.place("", "cuda2").nodes, ElementsAre(1, 0));
+  EXPECT_THAT(machine.place("0000:01:00.0", "opencl0d3").nodes, ElementsAre(1, 0));
+  EXPECT_THAT(machine.place("0000:19:00.0", "cuda2").nodes, ElementsAre(0, 1)) << "the address is the better one";
+}
+
+TEST(Topology, OrdersSubNumaClustersByTheirDistances) {
+  const auto machine = Topology::from_file(folder / "sub_numa_clusters.xml");
+  const auto cluster = machine.place("0000:3b:00.0", "");
+  EXPECT_THAT(cluster.nodes, ElementsAre(1, 0, 3, 2));
+  EXPECT_EQ(cluster.near, 1U);
+  EXPECT_THAT(cluster.processors, ElementsAre(2, 3));
+  const auto socket = machine.place("0000:9b:00.0", "");
+  EXPECT_THAT(socket.nodes, ElementsAre(2, 3, 0, 1)) << "attached to the socket: both of its clusters are near";
+  EXPECT_EQ(socket.near, 2U);
+  EXPECT_THAT(socket.processors, ElementsAre(4, 5, 6, 7));
+}
+
+TEST(Topology, DoesNotGuess) {
+  const auto machine = Topology::from_file(folder / "sub_numa_clusters.xml");
+  for (const auto& place : {machine.place("0000:e1:00.0", ""), machine.place("", ""), machine.place("nonsense", "x")}) {
+    EXPECT_THAT(place.nodes, ElementsAre(0, 1, 2, 3)) << place.address;
+    EXPECT_EQ(place.near, 0U) << place.address;
+    EXPECT_THAT(place.processors, IsEmpty()) << place.address;
+  }
+  EXPECT_THROW(Topology::from_file(folder / "not there.xml"), std::runtime_error);
+}
+
+TEST(Topology, AsksTheSystemAboutDevicesThatHwlocDoesNotSee) {
+  const Synthetic machine("pack:2 group:2 [numa] core:1 pu:2");
+  const test::Scratch devices;
+  std::filesystem::create_directories(devices.path() / "0000:3b:00.0");
+  std::ofstream(devices.path() / "0000:3b:00.0" / "local_cpulist") << "4-5\n";
+  const auto place = Topology().place("0000:3b:00.0", "", devices.path());
+  EXPECT_THAT(place.nodes, ElementsAre(2, 3, 0, 1)) << "without distances, the same socket is nearer";
+  EXPECT_THAT(place.processors, ElementsAre(4, 5));
+  EXPECT_EQ(Topology().place("0000:3c:00.0", "", devices.path()).near, 0U);
+}
+
+TEST(Topology, HasNothingToChooseWithOneNode) {
+  const Synthetic machine("numa:1 core:2 pu:1");
+  const auto place = Topology::with_devices().place("", "");
+  EXPECT_THAT(place.nodes, ElementsAre(0));
+  EXPECT_EQ(place.near, 1U);
+}
+
+TEST(NodesNear, AreThoseOfAllDevices) {
+  const auto machine = Topology::from_file(folder / "two_sockets.xml");
+  const auto left = machine.place("0000:43:00.0", ""), right = machine.place("0000:9b:00.0", ""), unknown = Place{};
+  EXPECT_THAT(nodes_near({right, right}), ElementsAre(1));
+  EXPECT_THAT(nodes_near({right, unknown, left}), ElementsAre(0, 1));
+  EXPECT_THAT(nodes_near({unknown}), IsEmpty());
+}
+
+// The system may refuse: this machine need not have the nodes.
+TEST(Topology, LeavesMemoryUsableThatItSpreads) {
+  const Synthetic machine("numa:2 core:1 pu:1");
+  std::vector<char> memory(1 << 20);
+  Topology().spread(memory.data(), memory.size(), {0, 1});
+  memory.back() = 1;
+  EXPECT_EQ(memory.back(), 1);
+}
+
+TEST(RunNear, KeepsAThreadNearADevice) {
+  std::thread([] {
+    const auto allowed = [] {
+      cpu_set_t set;
+      pthread_getaffinity_np(pthread_self(), sizeof set, &set);
+      return set;
+    };
+    const auto before = allowed();
+    int first = 0;
+    while (!CPU_ISSET(first, &before)) first++;
+    Place place;
+    run_near(place);
+    const auto unknown = allowed();
+    EXPECT_TRUE(CPU_EQUAL(&before, &unknown)) << "nobody knows where";
+    place.processors = {first, CPU_SETSIZE};
+    run_near(place);
+    const auto after = allowed();
+    EXPECT_EQ(CPU_COUNT(&after), 1);
+    EXPECT_TRUE(CPU_ISSET(first, &after));
+  }).join();
+}
+
+}  // namespace
+}  // namespace tessera::detail::topology_cpp
