@@ -189,9 +189,9 @@ TEST(JumpOutOfACall, LeavesTheHostBlas) {
 const Scenario jumping_for_good{"a handler jumps out of a call that computes", []() -> int {
                                   require(product_is_right(150), "a product before");
                                   static std::atomic<int> begun = 0;
-                                  std::thread([main = pthread_self()] {
+                                  std::thread([main = pthread_self(), id = this_thread()] {
                                     while (begun == 0) usleep(1000);
-                                    usleep(50000);
+                                    wait_until_asleep(id);
                                     pthread_kill(main, SIGALRM);
                                   }).detach();
                                   leave([] { multiply(3000, begun); });
