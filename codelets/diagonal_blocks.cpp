@@ -10,6 +10,7 @@
 #include "triangular_blocks.hpp"
 
 #ifdef TESSERA_WITH_CUDA
+#include "device_inverse.hpp"
 #include "device_magnitude.hpp"
 #endif
 
@@ -49,8 +50,8 @@ class Inversion {
   /// Computes the inverses of the blocks. The lane's `taken` gets the Findings.
   /// @return  false if the tile is too large, which has been reported
   bool run() {
-    // Two pointers for each block, and five for each pair of blocks.
-    if (static_cast<std::size_t>(A_.n / diagonal_block + 1) * 5 > device::Lane::most_pointers) {
+    // Five pointers for each pair of blocks.
+    if (static_cast<std::size_t>(A_.n / (2 * diagonal_block) + 1) * 5 > device::Lane::most_pointers) {
       report_failure("diagonal_blocks on a GPU: a tile of order " + std::to_string(A_.n) + " is too large");
       return false;
     }
@@ -79,11 +80,6 @@ class Inversion {
           cudaMemsetAsync(V_.data, 0, static_cast<std::size_t>(V_.ld) * static_cast<std::size_t>(A_.n) * sizeof(T),
                           lane_.stream));
   }
-  void set_unit_diagonal() {
-    static_assert(DiagonalBlocks<T>::ld <= device::leaf);
-    for (int first = 0; first < A_.n; first += V_.ld)
-      device::set_unit_diagonal<T>(std::min(V_.ld, A_.n - first), V_.element(first, first), V_.ld);
-  }
 
   /// Writes arrays of pointers, see device::PointerArrays.
   void write_pointers(const device::PointerArrays& of, int arrays, int count) {
@@ -96,26 +92,12 @@ class Inversion {
     return reinterpret_cast<const std::byte*>(to) - reinterpret_cast<const std::byte*>(from);
   }
 
-  /// The inverses of the smallest blocks, by substitution. One batch computes all blocks of full size.
+  /// The inverses of the smallest blocks, by substitution.
   void invert_smallest() {
+    static_assert(device::inverted_order == diagonal_block);
     clear();
-    set_unit_diagonal();
-    const int whole = A_.n / diagonal_block, rest = A_.n % diagonal_block;
-    const auto first = [](int block) { return block * diagonal_block; };
-    if (whole > 0) {
-      // Two blocks are side by side in a square of V.
-      const std::ptrdiff_t a = bytes(A_.data, element(A_, diagonal_block, diagonal_block)),
-                           v = bytes(V_.data, V_.element(diagonal_block, diagonal_block)),
-                           square = bytes(V_.data, V_.element(2 * diagonal_block, 2 * diagonal_block));
-      write_pointers({{A_.data, V_.data}, {a, v}, {2 * a, square}}, 2, whole);
-      check("diagonal_blocks", device::trsm_batched<T>(lane_.handle, Side::Left, uplo_, Op::NoTrans, diag_,
-                                                       diagonal_block, diagonal_block, T(1), pointers(0, whole), A_.ld,
-                                                       const_cast<T* const*>(pointers(1, whole)), V_.ld, whole));
-    }
-    if (rest > 0)
-      check("diagonal_blocks", device::trsm<T>(lane_.handle, Side::Left, uplo_, Op::NoTrans, diag_, rest, rest, T(1),
-                                               element(A_, first(whole), first(whole)), A_.ld,
-                                               V_.element(first(whole), first(whole)), V_.ld));
+    check("diagonal_blocks", device::invert_triangles<T>(lane_.stream, uplo_ == Uplo::Lower, diag_ == Diag::Unit, A_.n,
+                                                         A_.data, A_.ld, V_.data, V_.ld));
   }
 
   /// Computes the inverses of blocks of twice the order. A block has two halves on its diagonal, whose inverses are

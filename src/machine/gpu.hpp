@@ -94,20 +94,17 @@ double product_seconds(char type, const std::vector<int>& devices, int n, double
 /// @throws RuntimeError if the device has not enough free memory
 double kernel_seconds(char type, int device, int n);
 
-/// Seconds of Cholesky factorizations by cuSOLVER on an idle device, measured in the same way.
-/// @throws RuntimeError if the device has not enough free memory, or cuSOLVER fails
-std::vector<double> potrf_seconds(char type, int device, const std::vector<int>& orders);
-
 /// The rate of a device's own memory: what a copy within it reads and writes [bytes/s].
 /// @throws RuntimeError if the device has no room for two blocks of that many bytes
 double memory_rate(int device, std::size_t bytes);
 
-/// Seconds to copy one column of a tile to a device, out of a larger matrix in pinned memory, while the device
-/// computes. Copies of less than 64 KiB then reach as little as 0.6 of the link's rate (H200).
-/// @param bytes  sizes of columns, at most 64 KiB each
+/// Seconds to copy one column of a tile to a device, out of a larger matrix in pinned memory. Copies of less than 64
+/// KiB reach as little as 0.6 of the link's rate while the device computes (H200).
+/// @param bytes            sizes of columns, at most 64 KiB each
+/// @param beside_products  whether the device computes meanwhile
 /// @returns the seconds for each size
 /// @throws RuntimeError if the device has not enough free memory
-std::vector<double> column_seconds(int device, const std::vector<std::size_t>& bytes);
+std::vector<double> column_seconds(int device, const std::vector<std::size_t>& bytes, bool beside_products);
 
 /// Whether the current GPU factorizes a panel while it multiplies, see device_lanes.hpp. On a simulated machine:
 /// whether the first GPU does.

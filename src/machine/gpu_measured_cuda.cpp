@@ -4,7 +4,6 @@
 #include <cstring>
 #include <limits>
 
-#include "codelets/device_solver.hpp"
 #include "gpu.hpp"
 #include "measured_product_cuda.hpp"
 
@@ -151,43 +150,6 @@ double kernel_seconds(int device, int n) {
   return best_seconds(nullptr, [&] { product.start(); });
 }
 
-struct DestroySolver {
-  void operator()(cusolverDnHandle_t handle) const { cusolverDnDestroy(handle); }
-};
-
-void require_factorized(cusolverStatus_t status) {
-  if (status != CUSOLVER_STATUS_SUCCESS) throw RuntimeError("cuSOLVER: a measured factorization failed");
-}
-
-/// Of identities, which are their own factors: a factorization can be repeated.
-template <Scalar T>
-std::vector<double> potrf_seconds(int device, const std::vector<int>& orders) {
-  const KeepCurrentDevice keep;
-  require(cudaSetDevice(device), "cudaSetDevice");
-  cusolverDnHandle_t handle = nullptr;
-  require_factorized(cusolverDnCreate(&handle));
-  const std::unique_ptr<std::remove_pointer_t<cusolverDnHandle_t>, DestroySolver> solver(handle);
-  const auto info = allocate(device, sizeof(int));
-  std::vector<double> seconds;
-  for (const int n : orders) {
-    const auto order = static_cast<std::size_t>(n), bytes = order * order * sizeof(T);
-    const auto memory = allocate(device, bytes);
-    auto* const A = static_cast<T*>(memory.get());
-    const std::vector<T> ones(order, T(1));
-    require(cudaMemset(A, 0, bytes), "a measured matrix");
-    require(cudaMemcpy2D(A, (order + 1) * sizeof(T), ones.data(), sizeof(T), sizeof(T), order, cudaMemcpyHostToDevice),
-            "a measured matrix");
-    int elements = 0;
-    require_factorized(device::potrf_workspace<T>(handle, Uplo::Lower, n, A, n, &elements));
-    const auto workspace = allocate(device, static_cast<std::size_t>(std::max(elements, 1)) * sizeof(T));
-    seconds.push_back(best_seconds(nullptr, [&] {
-      require_factorized(device::potrf<T>(handle, Uplo::Lower, n, A, n, static_cast<T*>(workspace.get()), elements,
-                                          static_cast<int*>(info.get())));
-    }));
-  }
-  return seconds;
-}
-
 }  // namespace
 
 double memory_rate(int device, std::size_t bytes) {
@@ -200,10 +162,6 @@ double memory_rate(int device, std::size_t bytes) {
          });
 }
 
-std::vector<double> potrf_seconds(char type, int device, const std::vector<int>& orders) {
-  return with_type(type, [&](auto zero) { return potrf_seconds<decltype(zero)>(device, orders); });
-}
-
 double product_seconds(char type, const std::vector<int>& devices, int n, double seconds) {
   return with_type(type, [&](auto zero) { return product_seconds<decltype(zero)>(devices, n, seconds); });
 }
@@ -212,7 +170,7 @@ double kernel_seconds(char type, int device, int n) {
   return with_type(type, [&](auto zero) { return kernel_seconds<decltype(zero)>(device, n); });
 }
 
-std::vector<double> column_seconds(int device, const std::vector<std::size_t>& bytes) {
+std::vector<double> column_seconds(int device, const std::vector<std::size_t>& bytes, bool beside_products) {
   const KeepCurrentDevice keep;
   constexpr std::size_t pitch = std::size_t{1} << 17, columns = 128, copies = 16;
   const auto host = allocate_host(pitch * columns);
@@ -239,13 +197,13 @@ std::vector<double> column_seconds(int device, const std::vector<std::size_t>& b
     require(cudaStreamSynchronize(stream.get()), "a measured copy");
     // Compute for twice as long as the copies take on an idle device. No device is known to need longer.
     const double computing = 2 * static_cast<double>(copies) * (now() - copy_begin);
-    const int products = 1 + static_cast<int>(computing / one_product);
+    const int products = beside_products ? 1 + static_cast<int>(computing / one_product) : 0;
     for (int i = 0; i < products; i++) product.start();
     require(cudaEventRecord(begin.get(), stream.get()), "cudaEventRecord");
     for (std::size_t i = 0; i < copies; i++) copy();
     require(cudaEventRecord(end.get(), stream.get()), "cudaEventRecord");
     require(cudaStreamSynchronize(stream.get()), "a measured copy");
-    product.wait();
+    if (beside_products) product.wait();
     float milliseconds = 0;
     require(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()), "cudaEventElapsedTime");
     seconds.push_back(1e-3 * static_cast<double>(milliseconds) / (columns * copies));

@@ -24,15 +24,12 @@ double product_seconds(char /*type*/, const std::vector<int>& /*devices*/, int /
 
 double kernel_seconds(char type, int device, int n) { return product_seconds(type, {device}, n, 0); }
 
-std::vector<double> potrf_seconds(char /*type*/, int /*device*/, const std::vector<int>& /*orders*/) {
-  throw RuntimeError("a GPU was to be measured, but this Tessera was built without CUDA");
-}
-
 double memory_rate(int /*device*/, std::size_t /*bytes*/) {
   throw RuntimeError("a GPU was to be measured, but this Tessera was built without CUDA");
 }
 
-std::vector<double> column_seconds(int /*device*/, const std::vector<std::size_t>& /*bytes*/) {
+std::vector<double> column_seconds(int /*device*/, const std::vector<std::size_t>& /*bytes*/,
+                                   bool /*beside_products*/) {
   throw RuntimeError("a GPU was to be measured, but this Tessera was built without CUDA");
 }
 

@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 #include <random>
+#include <string>
 #include <utility>
 
 #include "codelets/host_blas.hpp"
@@ -82,19 +83,8 @@ CostCurve measure_gpu(int device, double (*kernel_seconds)(char type, int device
   return CostCurve(std::move(points));
 }
 
-template <Scalar T>
-CostCurve measure_potrf(int device) {
-  const std::vector<int> orders(gpu_sizes.begin(), gpu_sizes.end());
-  const auto seconds = gpu::potrf_seconds(type_letter<T>, device, orders);
-  std::vector<CostCurve::Point> points;
-  for (std::size_t i = 0; i < orders.size(); i++) points.push_back({product_flops<T>(orders[i]) / 6, seconds[i]});
-  return CostCurve(std::move(points));
-}
-
-CostCurve measure_columns(int device) {
-  const std::vector<std::size_t> bytes{std::size_t{1} << 12, std::size_t{1} << 14, std::size_t{1} << 15,
-                                       std::size_t{1} << 16};
-  const auto seconds = gpu::column_seconds(device, bytes);
+CostCurve measure_columns(int device, const std::vector<std::size_t>& bytes, bool beside_products) {
+  const auto seconds = gpu::column_seconds(device, bytes, beside_products);
   std::vector<CostCurve::Point> points;
   for (std::size_t i = 0; i < bytes.size(); i++) points.push_back({static_cast<double>(bytes[i]), seconds[i]});
   return CostCurve(std::move(points));
@@ -123,6 +113,23 @@ class FirstGpu {
     curve = measure(device_);
     if (!state_.busy) cache_.keep(what, curve);
     return curve;
+  }
+  /// The same for all `timed_operations`, which are measured together.
+  template <typename Measure>
+  std::map<std::string, CostCurve> operations(char type, Measure measure) const {
+    const auto entry = [&](const std::string& operation) { return "task " + operation + ' ' + type; };
+    std::map<std::string, CostCurve> curves;
+    for (const char* const operation : timed_operations) {
+      auto curve = cache_.find(entry(operation));
+      if (curve.empty()) {
+        curves = measure();
+        if (!state_.busy)
+          for (const auto& [name, measured] : curves) cache_.keep(entry(name), measured);
+        return curves;
+      }
+      curves[operation] = std::move(curve);
+    }
+    return curves;
   }
 
  private:
@@ -160,11 +167,11 @@ std::mutex measuring;
 
 /// What has been measured of one GPU in this process.
 struct Measured {
-  std::map<char, CostCurve> curves;  ///< of products, by type
-  std::map<char, CostCurve> potrf;   ///< of CUDA
-  CostCurve memory;                  ///< what copies within a GPU of CUDA read and write
-  CostCurve column;                  ///< of CUDA; columns for OpenCL devices are taken to be as fast as the link
-  double link = 0;                   ///< host to GPU [bytes/s]; 0: not needed so far, since StarPU knows it
+  std::map<char, CostCurve> curves;                             ///< of products, by type
+  std::map<char, std::map<std::string, CostCurve>> operations;  ///< of CUDA
+  CostCurve memory;                                             ///< what copies within a GPU of CUDA read and write
+  CostCurve column, idle_column;  ///< of CUDA; columns for OpenCL devices are taken to be as fast as the link
+  double link = 0;                ///< host to GPU [bytes/s]; 0: not needed so far, since StarPU knows it
 };
 
 /// Of the first GPU of one kind. A later session may have another one.
@@ -177,22 +184,21 @@ void measure_cuda(const Machine& machine) {
   auto& known = measured(machine, false);
   if (!known.curves.empty()) return;
   const FirstGpu gpu(machine, false);
-  known.column = gpu.curve("column", measure_columns);
+  known.column = gpu.curve("column", [](int device) {
+    return measure_columns(device, {4096, 16384, 32768, 65536}, true);
+  });
+  known.idle_column = gpu.curve("column of an idle GPU", [](int device) {
+    return measure_columns(device, {256, 1024, 4096, 8192, 16384, 32768, 65536}, false);
+  });
   known.memory = gpu.curve("memory", measure_memory);
   const auto products = [&]<Scalar T>(T) {
     return gpu.curve(std::string(1, type_letter<T>),
                      [](int device) { return measure_gpu<T>(device, gpu::kernel_seconds); });
   };
-  const auto of_each_type = [](const auto& measure) -> std::map<char, CostCurve> {
-    return {{'s', measure(float{})},
-            {'d', measure(double{})},
-            {'c', measure(std::complex<float>{})},
-            {'z', measure(std::complex<double>{})}};
-  };
-  known.potrf = of_each_type([&]<Scalar T>(T) {
-    return gpu.curve(std::string("potrf ") + type_letter<T>, [](int device) { return measure_potrf<T>(device); });
-  });
-  known.curves = of_each_type(products);
+  known.curves = {{'s', products(float{})},
+                  {'d', products(double{})},
+                  {'c', products(std::complex<float>{})},
+                  {'z', products(std::complex<double>{})}};
 }
 
 /// Complex types are taken to have the rates of real ones: compiling kernels to measure them may take seconds.
@@ -227,7 +233,8 @@ void publish(const Machine& machine, double link) {
   rates.gpu = machine.has_cuda() ? measured(machine, false).curves[type_letter<T>] : rates.opencl;
   rates.others = mean_rate(rates, machine.cuda_gpus, machine.gpu_count() - machine.cuda_gpus);
   rates.column = machine.has_cuda() ? measured(machine, false).column : CostCurve();
-  rates.potrf = machine.has_cuda() ? measured(machine, false).potrf[type_letter<T>] : CostCurve();
+  rates.operations.clear();
+  rates.idle_column = machine.has_cuda() ? measured(machine, false).idle_column : CostCurve();
   rates.memory = machine.has_cuda() ? measured(machine, false).memory.best_rate() : 0;
   rates.link = link;
   published(type_letter<T>) = &rates;
@@ -257,6 +264,19 @@ void measure_gpu_rates(const Machine& machine) {
   publish<std::complex<double>>(machine, link);
   publish<double>(machine, link);
   published_for = gpus;
+}
+
+void measure_operations(const Machine& machine, TimeOperations time) {
+  if (!machine.has_cuda()) return;
+  const std::lock_guard lock(measuring);
+  const FirstGpu gpu(machine, false);
+  const auto of_type = [&]<Scalar T>(T) {
+    constexpr char type = type_letter<T>;
+    auto& known = measured(machine, false).operations[type];
+    if (known.empty()) known = gpu.operations(type, [&] { return time != nullptr ? time(machine, type) : known; });
+    rates_of<T>().operations = known;
+  };
+  of_type(float{}), of_type(double{}), of_type(std::complex<float>{}), of_type(std::complex<double>{});
 }
 
 template <Scalar T>

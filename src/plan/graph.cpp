@@ -3,18 +3,17 @@
 
 #include <algorithm>
 
+#include "memory/partial_tile.hpp"
 #include "tiling/split.hpp"
 
 namespace tessera::plan {
 
 namespace {
 
-/// The part of a tile on the diagonal that is copied: it is cut into stripes, of which each is copied down from the
-/// diagonal (memory/partial_tile.hpp).
-double part_of_diagonal(Index columns) {
-  constexpr Index stripe = 128, most = 8;
-  return 0.5 + 0.5 / static_cast<double>(std::clamp<Index>(columns / stripe, 1, most));
-}
+/// The panels into which a tile on the diagonal is cut, of which each is copied down from the diagonal.
+Index panels_of(Index columns) { return std::clamp<Index>(columns / detail::narrowest_panel, 1, detail::most_panels); }
+/// The part of such a tile that is copied.
+double part_of_diagonal(Index columns) { return 0.5 + 0.5 / static_cast<double>(panels_of(columns)); }
 
 }  // namespace
 
@@ -30,7 +29,7 @@ Outline::Outline(Graph& graph, Index m, Index n, Index mb, Index nb, double elem
       const double copied = diagonal ? rows - on_diagonal * (1 - part_of_diagonal(tile_n(j))) : rows,
                    column = element_size * copied, bytes = column * static_cast<double>(tile_n(j));
       const bool one_piece = mt_ == 1 && !diagonal;  // the matrix has no other rows
-      graph.add({bytes, one_piece ? bytes : column});
+      graph.add({bytes, one_piece ? bytes : column, false, diagonal ? static_cast<int>(panels_of(tile_n(j))) : 1});
     }
 }
 

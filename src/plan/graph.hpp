@@ -30,6 +30,7 @@ constexpr std::size_t index(int number) { return static_cast<std::size_t>(number
 struct TileSizes {
   double bytes, column;
   bool temporary = false;  ///< whether it has no memory of the caller
+  int calls = 1;           ///< of the driver, that begin a copy
 };
 
 /// One tile operation, as it would be submitted.
@@ -40,6 +41,7 @@ struct Operation {
   int output;  ///< the tile that it writes
   bool reads_output;
   std::array<int, 3> inputs{-1, -1, -1};
+  double products = 0;  ///< the flops of it that are products
 };
 
 /// The operations of a call in the order of submission.

@@ -14,10 +14,12 @@ int passes(std::string_view operation) {
 
 }  // namespace
 
-double Gpu::task_seconds(const char* operation, double flops, double element_size) const {
+double Gpu::task_seconds(const char* operation, double flops, double element_size, double products) const {
   if (const int count = passes(operation); count > 0) return overhead + count * element_size * flops / memory_rate;
+  const auto& product = kernels.find("gemm")->second;
   const auto own = kernels.find(operation);
-  return overhead + (own != kernels.end() ? own : kernels.find("gemm"))->second.seconds(flops);
+  if (own == kernels.end()) return overhead + product.seconds(flops);
+  return overhead + own->second.seconds(flops - products) + product.seconds(products);
 }
 
 }  // namespace tessera::plan

@@ -34,8 +34,9 @@ struct Gpu {
   bool alike_first = true;  ///< whether it is like GPU 0
 
   /// Seconds of a task.
-  /// @param elements  bytes of an element: operations on memory count elements as flops
-  double task_seconds(const char* operation, double flops, double element_size) const;
+  /// @param element_size  bytes: operations on memory count elements as flops
+  /// @param products      the flops of it that are products
+  double task_seconds(const char* operation, double flops, double element_size, double products = 0) const;
 };
 
 /// A link that copies to and from several GPUs share.

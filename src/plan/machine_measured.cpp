@@ -18,37 +18,15 @@ namespace {
 
 using detail::CostCurve;
 
-constexpr double orders[] = {256, 512, 1024, 2048, 4096};
-
-/// A curve of an operation on tiles of several orders.
-/// @param flops    (order) of the operation
-/// @param seconds  (order)
-template <typename Flops, typename Seconds>
-CostCurve curve_of(Flops flops, Seconds seconds) {
-  std::vector<CostCurve::Point> points;
-  for (const double order : orders) points.push_back({flops(order), seconds(order)});
-  return CostCurve(std::move(points));
-}
-
-/// Operations on triangles consist of products with blocks of the diagonal and below them, and wait for each block.
-std::map<std::string, CostCurve> kernels_of(const CostCurve& gemm, const CostCurve& potrf, double multiply_add) {
-  constexpr double block = codelets::diagonal_block;
-  const auto product = [&](double m, double n, double k) { return gemm.seconds(multiply_add * m * n * k); };
-  const auto by_blocks = [&](double order) {
-    double seconds = 0;
-    for (int i = 0; i * block < order; i++)
-      seconds += product(block, order, block) + product(std::max(block, order - (i + 1) * block), order, block);
-    return seconds;
-  };
-  const auto cube = [&](double part) {
-    return [=](double order) { return part * multiply_add * order * order * order; };
-  };
-  std::map<std::string, CostCurve> kernels{{"gemm", gemm}, {"potrf", potrf}};
-  kernels["trsm"] = kernels["trmm"] = curve_of(cube(0.5), by_blocks);
-  kernels["getrf_nopiv"] = curve_of(cube(1.0 / 3), [](double order) { return unmeasured.getrf_nopiv_row * order; });
-  kernels["diagonal_blocks"] =
-      curve_of([&](double order) { return multiply_add * order * block * block; },
-               [&](double order) { return unmeasured.diagonal_blocks + product(block, order, block); });
+/// Products, and what was measured of other operations. These are as long as products with as many flops where nothing
+/// was.
+std::map<std::string, CostCurve> kernels_of(const detail::MachineRates& rates) {
+  std::map<std::string, CostCurve> kernels{{"gemm", rates.gpu}};
+  for (const auto& [operation, tasks] : rates.operations) {
+    auto points = tasks.points();
+    for (auto& point : points) point.seconds -= std::min(unmeasured.task_overhead, point.seconds / 2);
+    if (!points.empty()) kernels[operation] = CostCurve(std::move(points));
+  }
   return kernels;
 }
 
@@ -66,11 +44,9 @@ Machine measured(const detail::Machine& machine) {
   model.element_size = sizeof(T), model.flops_per_multiply_add = flops_per_multiply_add<T>;
   model.runtime = unmeasured.runtime;
   Gpu gpu;
-  gpu.kernels = kernels_of(rates.gpu, rates.potrf, model.flops_per_multiply_add);
+  gpu.kernels = kernels_of(rates);
   gpu.overhead = unmeasured.task_overhead, gpu.memory_rate = rates.memory;
-  const double shortest = unmeasured.shortest_column;
-  const CostCurve idle({{1, shortest}, {shortest * rates.link, shortest}});
-  gpu.in = gpu.out = {idle, rates.column.empty() ? idle : rates.column};
+  gpu.in = gpu.out = {rates.idle_column, rates.column};
   std::vector<unsigned> nodes;
   for (const auto& workers : machine.gpu_workers)
     nodes.push_back(starpu_worker_get_memory_node(static_cast<unsigned>(workers.front())));

@@ -52,7 +52,8 @@ double Rehearsal::seconds(const Operation& operation, int gpu) {
   auto& known = known_[index(operation.kind)][index(gpu)];
   if (known.flops != operation.flops) {
     const auto* const name = graph_.kinds[index(operation.kind)].data();
-    known = {operation.flops, machine_.gpus[index(gpu)].task_seconds(name, operation.flops, machine_.element_size)};
+    known = {operation.flops,
+             machine_.gpus[index(gpu)].task_seconds(name, operation.flops, machine_.element_size, operation.products)};
   }
   return known.seconds;
 }
@@ -228,7 +229,7 @@ void Rehearsal::tiles_change(int gpu) {
 void Rehearsal::start_reserved(int gpu) {
   auto& state = of(gpu);
   const auto next = std::ranges::find_if(state.station, [&](int number) { return complete_[index(number)] <= now_; });
-  state.popped = *next, state.popped_at = now_;
+  state.popped = *next, state.popped_at = std::max(now_, state.thread_until);
   state.station.erase(next);
   tiles_change(gpu);
   if (state.running < 0) begin(gpu);

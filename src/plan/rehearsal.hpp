@@ -49,8 +49,9 @@ class Rehearsal {
   };
   struct GpuState {
     double busy_until = 0, busy = 0;
-    double in = 0, out = 0;  ///< when the link is free
-    double start = never;    ///< when it can be handed a reserved operation
+    double in = 0, out = 0;   ///< when the link is free
+    double thread_until = 0;  ///< when the thread that drives the GPU has begun the copies to the host
+    double start = never;     ///< when it can be handed a reserved operation
     double popped_at = 0;
     int running = -1, popped = -1;
     int unfinished = 0;             ///< operations on tiles whose home is here
@@ -74,6 +75,7 @@ class Rehearsal {
            never;
   }
   bool will_be_on(int tile, int gpu) const { return (requested_[static_cast<std::size_t>(tile)] >> gpu & 1U) != 0; }
+  double begins_copy(int tile) const;
   double copy_seconds(int tile, int gpu, bool in, double start) const;
   double through_shared(int gpu, bool in, double start, double end, double bytes);
   int sender_on_bus(int tile, int gpu) const;

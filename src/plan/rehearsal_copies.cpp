@@ -36,9 +36,13 @@ double Rehearsal::through_shared(int gpu, bool in, double start, double end, dou
   return end;
 }
 
+/// Seconds until a copy has been handed to the driver.
+double Rehearsal::begins_copy(int tile) const { return graph_.tiles[index(tile)].calls * machine_.runtime.copy; }
+
 void Rehearsal::copy_to_host(int tile, int gpu, double from) {
   const auto& device = machine_.gpus[index(gpu)];
   auto& state = of(gpu);
+  state.thread_until = std::max(state.thread_until, from) + begins_copy(tile);
   const double start = std::max({from, state.out, device.half_duplex ? state.in : 0});
   const double alone = start + device.latency + copy_seconds(tile, gpu, false, start);
   state.out = through_shared(gpu, false, start, alone, graph_.tiles[index(tile)].bytes);
@@ -59,7 +63,7 @@ void Rehearsal::copy_from_host(int tile, int gpu) {
   auto& state = of(gpu);
   const double bytes = graph_.tiles[index(tile)].bytes;
   // A copy that begins while the link rests was handed over just now.
-  const double handed = state.in < now_ ? machine_.runtime.push + machine_.runtime.notice : 0;
+  const double handed = state.in < now_ ? machine_.runtime.push + machine_.runtime.notice + begins_copy(tile) : 0;
   if (const int peer = sender_on_bus(tile, gpu); peer >= 0) {
     const auto& link = machine_.peer(peer, gpu);
     const double start = std::max({now_ + handed, at(tile, peer), of(peer).out});

@@ -22,7 +22,8 @@ class Rehearse {
               starpu_data_handle_t /*wanted_next*/ = nullptr) {
     if constexpr (requires { args.spreads; })
       if (args.blocked && !args.spreads) inspect(accesses[1].handle, owner, sizeof(args.alpha), is_panel<Args>);
-    Operation operation{kind_of(codelet.name), args.work.flops, owner, -1, false};
+    Operation operation{kind_of(name_of<Args>(codelet)), args.work.flops, owner, -1, false};
+    if constexpr (is_panel<Args>) operation.products = args.work.beside;
     std::size_t inputs = 0;
     for (const auto& access : accesses) {
       const int tile = as_tile(access.handle);
@@ -77,6 +78,12 @@ class Rehearse {
   static constexpr bool is_panel = requires(Args args) {
     args.next_sum;
   };
+  /// A step of panels is the operation on its triangle, and products.
+  template <typename Args>
+  static const char* name_of(const starpu_codelet& codelet) {
+    if constexpr (!is_panel<Args>) return codelet.name;
+    else return std::string_view(codelet.name) == "trsm_panel" ? "trsm" : "trmm";
+  }
 
   /// The task that sums a tile right before one that must know whether it is finite, see Ops::inspect. The steps on a
   /// panel do this for the next one: only the first has such a task.

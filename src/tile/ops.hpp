@@ -133,13 +133,14 @@ class Ops : public ProductOps<T, Sink> {
         blocked && next.count > 0 && sink_.runs(X.handle) ? codelets::sum_slots::take<T>() : nullptr;
     const auto order = static_cast<double>(A.tile.columns),
                others = static_cast<double>(A.uplo == Uplo::Lower ? A.tile.rows - first - A.tile.columns : first);
-    const double flops = flops_per_multiply_add<T> * (order / 2 + others) * order * static_cast<double>(X.columns);
-    const codelets::TriangularPanelArgs<T> args{
-        {work(flops), Side::Left, A.uplo, Op::NoTrans, A.diag, alpha, blocked, *sum},
-        static_cast<int>(first),
-        static_cast<int>(next.first),
-        static_cast<int>(next.count),
-        next_sum};
+    const double square = flops_per_multiply_add<T> * order * static_cast<double>(X.columns);
+    auto steps = work(square * (order / 2 + others));
+    steps.beside = square * others;
+    const codelets::TriangularPanelArgs<T> args{{steps, Side::Left, A.uplo, Op::NoTrans, A.diag, alpha, blocked, *sum},
+                                                static_cast<int>(first),
+                                                static_cast<int>(next.first),
+                                                static_cast<int>(next.count),
+                                                next_sum};
     const Access a = A.tile.read(), x{X.handle, STARPU_RW};
     auto& codelet = inverse ? codelets::trsm_panel<T>() : codelets::trmm_panel<T>();
     if (A.inverses.handle() != nullptr) sink_.submit(codelet, {a, x, {A.inverses.handle(), STARPU_R}}, args, X.owner);

@@ -45,6 +45,7 @@ MachineRates describe(const Machine& machine) {
 }  // namespace
 
 void measure_gpu_rates(const Machine& /*machine*/) {}  // a described GPU needs no measurement
+void measure_operations(const Machine& /*machine*/, TimeOperations /*time*/) {}
 
 template <Scalar T>
 const MachineRates& machine_rates(const Machine& machine) {

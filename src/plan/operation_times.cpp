@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "operation_times.hpp"
+
+#include <starpu.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <new>
+#include <vector>
+
+#include <tessera/error.hpp>
+
+#include "common/of_type.hpp"
+#include "sinks/submit.hpp"
+#include "tile/ops.hpp"
+
+namespace tessera::plan {
+
+namespace {
+
+constexpr Index smallest_timed = 256, largest_timed = 4096;
+
+/// The sink that runs operations on the first GPU, one after another.
+class OneGpu {
+ public:
+  explicit OneGpu(const detail::Machine& machine) : worker_(machine.gpu_workers.front().front()) {}
+
+  /// Whether `submit` waits until the operation has run.
+  void wait(bool wait) { wait_ = wait; }
+  double flops() const { return flops_; }  ///< of the last operation
+
+  using Temporary = sinks::TemporaryTile;
+  static Temporary temporary(const tile::Tile& /*stands_for*/, Index m, Index n, std::size_t element_size) {
+    return {m, n, element_size};
+  }
+  static void step(Index /*k*/) {}
+  static bool runs(starpu_data_handle_t /*tile*/) { return true; }
+
+  template <typename Args, std::size_t count>
+  void submit(starpu_codelet& codelet, const tile::Access (&accesses)[count], const Args& args, int /*owner*/) {
+    auto* const task = starpu_task_create();
+    task->cl = &codelet;
+    task->cl_arg = new (std::malloc(sizeof(Args))) Args(args);
+    task->cl_arg_size = sizeof(Args), task->cl_arg_free = 1;
+    task->nbuffers = codelet.nbuffers == STARPU_VARIABLE_NBUFFERS ? static_cast<int>(count) : 0;
+    for (std::size_t i = 0; i < count; i++) {
+      task->handles[i] = accesses[i].handle;
+      STARPU_TASK_SET_MODE(task, accesses[i].mode, i);
+    }
+    task->execute_on_a_specific_worker = 1, task->workerid = static_cast<unsigned>(worker_);
+    task->synchronous = wait_ ? 1 : 0;
+    flops_ = args.work.flops;
+    if (starpu_task_submit(task) != 0) throw RuntimeError("StarPU refuses a task that measures a GPU");
+  }
+
+ private:
+  int worker_;
+  bool wait_ = false;
+  double flops_ = 0;
+};
+
+/// A square tile, at first the identity: operations can be repeated on it without end.
+template <Scalar T>
+class Identity {
+ public:
+  explicit Identity(Index n) : memory_(static_cast<std::size_t>(n * n)), n_(n) {
+    for (Index i = 0; i < n; i++) memory_[static_cast<std::size_t>(i * (n + 1))] = T(1);
+    const auto order = static_cast<std::uint32_t>(n);
+    starpu_matrix_data_register(&handle_, STARPU_MAIN_RAM, reinterpret_cast<std::uintptr_t>(memory_.data()), order,
+                                order, order, sizeof(T));
+  }
+  ~Identity() { starpu_data_unregister_no_coherency(handle_); }
+  Identity(const Identity&) = delete;
+  Identity& operator=(const Identity&) = delete;
+
+  tile::Tile tile() const { return {handle_, nullptr, 0, 0, n_, n_, 0}; }
+
+ private:
+  std::vector<T> memory_;
+  Index n_;
+  starpu_data_handle_t handle_ = nullptr;
+};
+
+/// Seconds of `length` runs of an operation one after another: the least of a few attempts.
+template <typename Run>
+double chain(OneGpu& gpu, int length, Run run) {
+  constexpr int attempts = 4;  // the first one copies the tiles, and starts what the operation needs
+  double least = std::numeric_limits<double>::infinity();
+  for (int attempt = 0; attempt < attempts; attempt++) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 1; i <= length; i++) gpu.wait(i == length), run();
+    least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
+  return least;
+}
+
+/// Seconds of each operation on tiles of order n, and its flops.
+template <Scalar T>
+std::map<std::string, detail::CostCurve::Point> time_operations(const detail::Machine& machine, Index n) {
+  OneGpu gpu(machine);
+  tile::Ops<T, OneGpu> to(machine, gpu);
+  const Identity<T> first(n), second(n);
+  const auto A = first.tile(), B = second.tile();
+  codelets::InfoValue info;
+  std::map<std::string, detail::CostCurve::Point> times;
+  const auto time = [&](const char* operation, int length, auto run) {
+    const double seconds = chain(gpu, length, run) / length;
+    times[operation] = {gpu.flops(), seconds};
+  };
+  // On the diagonal, a task begins when nothing else runs. Of the others, the next one is handed over meanwhile.
+  constexpr int alone = 1, several = 8;
+  time("potrf", alone, [&] { to.potrf(A, Uplo::Lower, 0, &info); });
+  time("getrf_nopiv", alone, [&] { to.getrf_nopiv(A, Uplo::Lower, 0, &info); });
+  time("diagonal_blocks", alone, [&] { to.diagonal_blocks(A, 0, Uplo::Lower, Diag::NonUnit); });
+  time("trmm", several, [&] { to.trmm(Side::Left, Op::NoTrans, A, Uplo::Lower, Diag::NonUnit, T(1), B); });
+  const auto divisor = to.divisor(A, Uplo::Lower);
+  time("trsm", several, [&] { to.trsm(Side::Left, Op::NoTrans, divisor, T(1), B); });
+  return times;
+}
+
+template <Scalar T>
+std::map<std::string, detail::CostCurve> time_operations(const detail::Machine& machine) {
+  constexpr double long_enough = 0.01;  // [s]; the next order may take eight times as long
+  std::map<std::string, std::vector<detail::CostCurve::Point>> points;
+  double longest = 0;
+  for (Index n = smallest_timed; n <= largest_timed && longest < long_enough; n *= 2)
+    for (const auto& [operation, point] : time_operations<T>(machine, n)) {
+      points[operation].push_back(point);
+      longest = std::max(longest, point.seconds);
+    }
+  std::map<std::string, detail::CostCurve> curves;
+  for (auto& [operation, of_it] : points) curves[operation] = detail::CostCurve(std::move(of_it));
+  return curves;
+}
+
+}  // namespace
+
+std::map<std::string, detail::CostCurve> time_operations(const detail::Machine& machine, char type) {
+  return with_type(type, [&]<Scalar T>(T) { return time_operations<T>(machine); });
+}
+
+}  // namespace tessera::plan
