@@ -134,6 +134,7 @@ TEST(DeviceSystems, AreRefusedBySolves) {
 
 TEST(DeviceSystems, HaveTheirPivotsOnTheHost) {
   std::vector<double> A{1, 0, 0, 1}, B = A;
+  refused([&] { geqrf(2, 2, A.data(), 2, on_gpu()); }, "geqrf", 5, "tau");
   refused([&] { getrf(2, 2, A.data(), 2, on_gpu<std::int64_t>()); }, "getrf", 5, "ipiv");
   refused([&] { getri(2, A.data(), 2, on_gpu<std::int64_t>()); }, "getri", 4, "ipiv");
   refused([&] { getrs(Op::NoTrans, 2, 2, A.data(), 2, on_gpu<std::int64_t>(), B.data(), 2); }, "getrs", 6, "ipiv");

@@ -72,6 +72,7 @@ TEST_F(FailingSolvers, OnPointersTellTheirCaller) {
   const auto a = [&] { return A.data.data(); };  // each call has matrices of its own
   const auto b = [&] { return B.data.data(); };
   std::vector<Index> pivots(n);
+  std::vector<double> tau(n);
   const auto factorized = [&] {
     A = definite();
     std::swap_ranges(a(), a() + n, a() + n);  // so that rows are exchanged
@@ -101,6 +102,16 @@ TEST_F(FailingSolvers, OnPointersTellTheirCaller) {
          getri(n, a(), n, pivots.data());
        },
        {&panel_multiply<double>(), &panel_invert<double>(), &split_panel<double>(), &swap_columns<double>()}},
+      {"geqrf", [&] { geqrf(n, n, a(), n, tau.data()); }, {&codelets::geqrf<double>(), &larfb<double>()}},
+      {"unmqr",
+       [&] { unmqr(Side::Left, Op::NoTrans, n, nrhs, n, a(), n, tau.data(), b(), n); },
+       {&larft<double>(), &larfb<double>()}},
+      {"ungqr",
+       [&] { ungqr(n, n, n, a(), n, tau.data()); },
+       {&larft<double>(), &larfb<double>(), &codelets::ungqr<double>()}},
+      {"gels",
+       [&] { gels(Op::NoTrans, n, n, nrhs, a(), n, b(), n); },
+       {&codelets::geqrf<double>(), &larfb<double>(), &find_zero<double>(), &panel_solve<double>()}},
   };
   for (const auto& call : calls)
     for (auto* codelet : call.codelets) {
