@@ -119,16 +119,6 @@ cublasStatus_t trsm(cublasHandle_t handle, Side side, Uplo uplo, Op op, Diag dia
                                                                         lda, cublas(B), ldb);
 }
 
-/// trsm for `count` pairs of a triangular matrix and a right-hand side. The arrays of pointers are in device memory.
-template <Scalar T>
-cublasStatus_t trsm_batched(cublasHandle_t handle, Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha,
-                            const T* const* A, int lda, T* const* B, int ldb, int count) {
-  using U = std::remove_pointer_t<decltype(cublas(static_cast<T*>(nullptr)))>;
-  return of_type<T>(cublasStrsmBatched, cublasDtrsmBatched, cublasCtrsmBatched, cublasZtrsmBatched)(
-      handle, cublas(side), cublas(uplo), cublas(op), cublas(diag), m, n, cublas(&alpha),
-      reinterpret_cast<const U* const*>(A), lda, reinterpret_cast<U* const*>(B), ldb, count);
-}
-
 /// While it exists, a reduction on this handle writes its result to device or pinned memory in the order of the stream.
 /// Without it, a reduction waits for the stream. Only for reductions: operations with scalars would look for these in
 /// device memory.

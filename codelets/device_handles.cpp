@@ -13,6 +13,7 @@
 
 #include "codelet.hpp"
 #include "device_blas.hpp"
+#include "device_inverse.hpp"
 #include "device_magnitude.hpp"
 #include "kernel.hpp"
 #include "sum_slots.hpp"
@@ -89,9 +90,7 @@ void load_kernels() {
   constexpr auto apart = static_cast<std::ptrdiff_t>(square * sizeof(double));
   check("write_pointers", write_pointers(stream, {{A}, {apart}, {2 * apart}}, 1, matrices, my_worker().lane.pointers));
   constexpr int block = codelets::diagonal_block;
-  for (const auto uplo : {Uplo::Lower, Uplo::Upper})
-    check("trsm", trsm_batched<double>(handle, Side::Left, uplo, Op::NoTrans, Diag::Unit, block, block, 1, pointers, n,
-                                       pointers + 1, n, 1));
+  check("invert_triangles", invert_triangles<double>(stream, true, true, block, A, n, B, block));
   check("gemm",
         gemm_batched<double>(handle, block, block, block, 1, pointers, n, pointers + 1, n, 0, pointers + 2, n, 1));
   {

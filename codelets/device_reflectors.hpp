@@ -15,25 +15,4 @@ cudaError_t unit_lower(cudaStream_t stream, int k, const T* A, int lda, T* V, in
 template <typename T>
 cudaError_t scale_rows(cudaStream_t stream, int m, int n, const T* factors, T* C, int ldc);
 
-/// The largest |Re| + |Im| of the upper triangle of C − I, infinite if there is a NaN: it is the largest of these
-/// results.
-/// @param result  `parts_of_distance` numbers, in pinned memory
-inline constexpr int parts_of_distance = 16;
-template <typename T>
-cudaError_t distance_from_identity(cudaStream_t stream, int n, const T* C, int ldc, double* result);
-
-/// A − S = L U in place, where the diagonal of S has the signs ±1 with which the pivots are largest.
-/// @param n  the order, at most `leaf_with_signs`
-inline constexpr int leaf_with_signs = 32;
-template <typename T>
-cudaError_t factorize_leaf_with_signs(cudaStream_t stream, int n, T* A, int lda, T* signs);
-
-/// C ← the upper triangle of A, or if there are signs, of −A S, with zeros below.
-template <typename T>
-cudaError_t copy_upper(cudaStream_t stream, int n, const T* A, int lda, const T* signs, T* C, int ldc);
-
-/// The upper triangle of A ← that of S R.
-template <typename T>
-cudaError_t set_upper(cudaStream_t stream, int n, const T* signs, const T* R, int ldr, T* A, int lda);
-
 }  // namespace tessera::device

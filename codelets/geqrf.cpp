@@ -3,7 +3,6 @@
 #include <type_traits>
 
 #include "reflectors.hpp"
-#include "tall_panel.hpp"
 
 namespace tessera::codelets {
 
@@ -38,7 +37,6 @@ struct Geqrf : OnPanels<Geqrf<T>, T, ReflectorArgs> {
     const auto A = Geqrf::panel_in(buffers[0], args.first);
     T* const tau = tile<T>(buffers[1]).data;
     const auto block = tile<T>(buffers[2]);
-    if (is_tall(on, A) && factorize_tall(on, A, tau, block)) return;
     on.factorize(A, tau);
     make_block(on, A, tau, block);
   }

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
+#include <new>
+#include <string>
 #include <vector>
 
 #include "common/symmetry.hpp"
@@ -51,15 +52,22 @@ class PanelOnHost : public OnHost {
  public:
   explicit PanelOnHost(const OnHost& /*blas*/) {}
 
+  /// @return  null if there is no memory, which has been reported
   T* workspace(Index elements) {
-    memory_.resize(static_cast<std::size_t>(elements));
+    try {
+      memory_.resize(static_cast<std::size_t>(elements));
+    } catch (const std::bad_alloc&) {
+      report_failure("geqrf: no memory for " + std::to_string(elements) + " elements of workspace");
+      return nullptr;
+    }
     return memory_.data();
   }
   void factorize(const Tile<T>& A, T* tau) {
     T best{};
     host::geqrf(A.m, A.n, A.data, A.ld, tau, &best, -1);
     const int elements = std::max(A.n, static_cast<int>(std::real(best)));
-    host::geqrf(A.m, A.n, A.data, A.ld, tau, workspace(elements), elements);
+    if (T* const memory = workspace(elements); memory != nullptr)
+      host::geqrf(A.m, A.n, A.data, A.ld, tau, memory, elements);
   }
   /// B ← op(A)⁻¹ B, or B op(A)⁻¹
   void trsm(Side side, Uplo uplo, Op op, Diag diag, const Tile<const T>& A, const Tile<T>& B) const {
@@ -68,51 +76,6 @@ class PanelOnHost : public OnHost {
   /// B ← A B, or B A, with the upper triangle of A
   void trmm(Side side, const Tile<const T>& A, const Tile<T>& B) const {
     host::trmm<T>(side, Uplo::Upper, Op::NoTrans, Diag::NonUnit, B.m, B.n, T(1), A.data, A.ld, B.data, B.ld);
-  }
-  /// The upper triangle of C ← that of Aᴴ A
-  void gram(const Tile<const T>& A, const Tile<T>& C) const {
-    if constexpr (is_complex<T>)
-      herk(Uplo::Upper, Op::ConjTrans, C.n, A.m, Real<T>(1), A.data, A.ld, Real<T>{}, C.data, C.ld);
-    else syrk(Uplo::Upper, Op::Trans, C.n, A.m, T(1), A.data, A.ld, T{}, C.data, C.ld);
-  }
-  /// The elements of workspace that `cholesky` needs for a matrix with as many columns.
-  Index for_cholesky(const Tile<T>& /*A*/) const { return 0; }
-  /// The upper triangle of C ← its Cholesky factor. @return  whether there is one
-  bool cholesky(const Tile<T>& C, T* /*workspace*/) const { return host::potrf(Uplo::Upper, C.n, C.data, C.ld) == 0; }
-  /// The largest element of the upper triangle of C − I; not finite if one is not.
-  double distance_from_identity(const Tile<T>& C) const {
-    double most = 0;
-    for_each(C, [&](int i, int j, const T& c) {
-      const double distance = i > j ? 0 : static_cast<double>(std::abs(i == j ? c - T(1) : c));
-      if (!(distance <= most)) most = std::isnan(distance) ? std::numeric_limits<double>::infinity() : distance;
-    });
-    return most;
-  }
-  static constexpr int rows_of_tall_column = 16;  ///< see `is_tall`
-  static constexpr int leaf = 16;                 ///< the order up to which `factorize_leaf` factorizes
-  /// A − S = L U, where S has the signs on its diagonal.
-  void factorize_leaf(const Tile<T>& A, T* signs) const {
-    for (int k = 0; k < A.n; k++) {
-      T& pivot = *element(A, k, k);
-      signs[k] = T(std::real(pivot) < 0 ? 1 : -1);
-      pivot -= signs[k];
-      for (int i = k + 1; i < A.n; i++) *element(A, i, k) /= pivot;
-      for (int j = k + 1; j < A.n; j++)
-        for (int i = k + 1; i < A.n; i++) *element(A, i, j) -= *element(A, i, k) * *element(A, k, j);
-    }
-  }
-  /// C ← the upper triangle of A, or of −A S, with zeros below.
-  void copy_upper(const Tile<const T>& A, const T* signs, const Tile<T>& C) const {
-    for_each(C, [&](int i, int j, T& c) {
-      c = i > j ? T{} : signs == nullptr ? *element(A, i, j) : -signs[j] * *element(A, i, j);
-    });
-  }
-  /// The upper triangle of A ← that of S R.
-  void set_upper(const T* signs, const Tile<const T>& R, const Tile<T>& A) const {
-    for_each(A, [&](int i, int j, T& a) { a = i > j ? a : signs[i] * *element(R, i, j); });
-  }
-  void copy_diagonal(const Tile<const T>& A, T* diagonal) const {
-    for (int i = 0; i < A.n; i++) diagonal[i] = *element(A, i, i);
   }
   void unit_lower(const Tile<const T>& A, const Tile<T>& V) const {
     for_each(V, [&](int i, int j, T& v) { v = i > j ? *element(A, i, j) : i == j ? T(1) : T{}; });
@@ -168,47 +131,6 @@ class PanelOnDevice : public OnDevice {
     check("trmm", device::trmm<T>(handle, side, Uplo::Upper, Op::NoTrans, Diag::NonUnit, B.m, B.n, T(1), A.data, A.ld,
                                   B.data, B.ld));
   }
-  /// By a product: cuBLAS splits its long sums, unlike those of syrk.
-  void gram(const Tile<const T>& A, const Tile<T>& C) const {
-    multiply<T>(*this, T(1), adjoint_of<T>, A, Op::NoTrans, A, T{}, C);
-  }
-  Index for_cholesky(const Tile<T>& A) const {
-    const auto& solver = device::local_solver();
-    int elements = 0;
-    if (solver.handle != nullptr)
-      check("potrf", device::potrf_workspace(solver.handle, Uplo::Upper, A.n, A.data, A.ld, &elements));
-    return elements;
-  }
-  /// Waits for the stream.
-  bool cholesky(const Tile<T>& C, T* workspace) const {
-    const auto& solver = device::local_solver();
-    if (solver.handle == nullptr) return false;  // reported
-    const auto elements = static_cast<int>(for_cholesky(C));
-    check("potrf", device::potrf<T>(solver.handle, Uplo::Upper, C.n, C.data, C.ld, workspace, elements, solver.info));
-    return wait() && *solver.info == 0;
-  }
-  /// Waits for the stream.
-  double distance_from_identity(const Tile<T>& C) const {
-    auto* const result = static_cast<double*>(device::local_results());
-    check("distance", device::distance_from_identity(device::local_stream(), C.n, C.data, C.ld, result));
-    static_assert(device::parts_of_distance * sizeof(double) <= device::results_bytes);
-    if (!wait()) return std::numeric_limits<double>::infinity();
-    return *std::max_element(result, result + device::parts_of_distance);
-  }
-  static constexpr int rows_of_tall_column = 64;  ///< the columns of lower panels stay in the caches
-  static constexpr int leaf = device::leaf_with_signs;
-  void factorize_leaf(const Tile<T>& A, T* signs) const {
-    check("leaf", device::factorize_leaf_with_signs(device::local_stream(), A.n, A.data, A.ld, signs));
-  }
-  void copy_upper(const Tile<const T>& A, const T* signs, const Tile<T>& C) const {
-    check("copy_upper", device::copy_upper(device::local_stream(), C.n, A.data, A.ld, signs, C.data, C.ld));
-  }
-  void set_upper(const T* signs, const Tile<const T>& R, const Tile<T>& A) const {
-    check("set_upper", device::set_upper(device::local_stream(), R.n, signs, R.data, R.ld, A.data, A.ld));
-  }
-  void copy_diagonal(const Tile<const T>& A, T* diagonal) const {
-    check("copy", device::copy<T>(handle, A.n, A.data, A.ld + 1, diagonal));
-  }
   void unit_lower(const Tile<const T>& A, const Tile<T>& V) const {
     check("unit_lower", device::unit_lower(device::local_stream(), V.m, A.data, A.ld, V.data, V.ld));
   }
@@ -229,13 +151,6 @@ class PanelOnDevice : public OnDevice {
   }
   void copy(const Tile<const T>& A, const Tile<T>& C) const {
     check("copy", device::scale<T>(handle, C.m, C.n, T(1), A.data, A.ld, C.data, C.ld));
-  }
-
- private:
-  static bool wait() {
-    const auto status = cudaStreamSynchronize(device::local_stream());
-    check("cudaStreamSynchronize", status);
-    return status == cudaSuccess;
   }
 };
 #endif

@@ -46,6 +46,7 @@ class QrOps {
     sink_.submit(codelets::geqrf<T>(),
                  {{A_.handle(0, k), STARPU_RW}, {reflectors_.factors(k), STARPU_W}, {reflectors_.block(k), STARPU_W}},
                  args, owner(k));
+    if (zeros_ != nullptr) to_.find_zero(panel(k), first(k), first(k), zeros_);
   }
   /// Makes the block of panel k, which was factorized before.
   void make_block(Index k) {
@@ -82,10 +83,9 @@ class QrOps {
     sink_.submit(codelets::panel_solve<T>(), {{A_.handle(0, k), STARPU_R}, {B.handle(0, j), STARPU_RW}},
                  codelets::PanelSolveArgs{{flops, type_letter<T>}, first(k), 1, Uplo::Upper, op}, owner(j));
   }
-  /// Finds the first zero on the diagonal of R.
-  void find_zeros(codelets::InfoValue* value) {
-    for (Index k = 0; k < factors(); k++) to_.find_zero(panel(k), first(k), first(k), value);
-  }
+  /// From now on, `value` gets the first zero on the diagonal of R. Each panel is searched before others use it, so
+  /// that the last one waits for all.
+  void report_zeros_to(codelets::InfoValue* value) { zeros_ = value; }
   /// result ← value, when the last panel with reflectors has been searched for zeros.
   void outcome(starpu_data_handle_t result, codelets::OutcomeValue* value) {
     to_.outcome(panel(factors() - 1), result, value);
@@ -108,6 +108,7 @@ class QrOps {
 
   Sink& sink_;
   tile::Ops<T, Sink> to_;
+  codelets::InfoValue* zeros_ = nullptr;
   const Matrix<T>& A_;
   detail::ReflectorTiles& reflectors_;
   int gpus_;

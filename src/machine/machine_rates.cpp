@@ -122,9 +122,9 @@ class FirstGpu {
     for (const char* const operation : timed_operations) {
       auto curve = cache_.find(entry(operation));
       if (curve.empty()) {
+        if (state_.busy) return {};  // each session would measure, and each time something else
         curves = measure();
-        if (!state_.busy)
-          for (const auto& [name, measured] : curves) cache_.keep(entry(name), measured);
+        for (const auto& [name, measured] : curves) cache_.keep(entry(name), measured);
         return curves;
       }
       curves[operation] = std::move(curve);
@@ -164,6 +164,7 @@ MachineRates& rates_of() {
 }
 
 std::mutex measuring;
+TimeOperations operation_timer = nullptr;
 
 /// What has been measured of one GPU in this process.
 struct Measured {
@@ -266,14 +267,17 @@ void measure_gpu_rates(const Machine& machine) {
   published_for = gpus;
 }
 
-void measure_operations(const Machine& machine, TimeOperations time) {
+void set_operation_timer(TimeOperations time) { operation_timer = time; }
+
+void measure_operations(const Machine& machine, bool may_run) {
   if (!machine.has_cuda()) return;
   const std::lock_guard lock(measuring);
   const FirstGpu gpu(machine, false);
   const auto of_type = [&]<Scalar T>(T) {
     constexpr char type = type_letter<T>;
     auto& known = measured(machine, false).operations[type];
-    if (known.empty()) known = gpu.operations(type, [&] { return time != nullptr ? time(machine, type) : known; });
+    const bool measures = may_run && operation_timer != nullptr;
+    if (known.empty()) known = gpu.operations(type, [&] { return measures ? operation_timer(machine, type) : known; });
     rates_of<T>().operations = known;
   };
   of_type(float{}), of_type(double{}), of_type(std::complex<float>{}), of_type(std::complex<double>{});

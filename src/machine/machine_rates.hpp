@@ -40,11 +40,14 @@ inline constexpr std::array timed_operations{"potrf", "getrf_nopiv", "diagonal_b
 /// @return  the curves of `timed_operations`
 using TimeOperations = std::map<std::string, CostCurve> (*)(const Machine& machine, char type);
 
+/// The function that measures them. src/plan/operation_times.cpp sets it, since it knows the operations.
+void set_operation_timer(TimeOperations time);
+
 /// Adds tasks of the first GPU of CUDA to the rates of all types, unless they are known from an earlier session. Takes
 /// a few seconds, and as long as cuSOLVER needs to start.
-/// @param time  null: nothing is measured
+/// @param may_run  false: nothing is measured
 /// @pre  the rates of GPUs are measured, workers can run tasks, and none of Tessera's runs
-void measure_operations(const Machine& machine, TimeOperations time);
+void measure_operations(const Machine& machine, bool may_run);
 
 /// The rates for T. With GPUs, they were measured at the start of the session. Without GPUs, the first call for each
 /// type measures a CPU core, which takes a few milliseconds. On a simulated machine, they come from its description.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <tuple>
 #include <utility>
 
 #include "machine.hpp"
@@ -18,10 +19,27 @@ namespace {
 
 using detail::CostCurve;
 
-/// Products, and what was measured of other operations. These are as long as products with as many flops where nothing
-/// was.
-std::map<std::string, CostCurve> kernels_of(const detail::MachineRates& rates) {
-  std::map<std::string, CostCurve> kernels{{"gemm", rates.gpu}};
+/// An operation on the diagonal where no task was timed: its rows wait for each other.
+/// @param flops  (order)
+template <typename Flops>
+CostCurve by_rows(const CostCurve& gemm, Flops flops) {
+  std::vector<CostCurve::Point> points;
+  for (const double order : {256, 1024, 4096})
+    points.push_back({flops(order), gemm.seconds(flops(order)) + unmeasured.diagonal_row * order});
+  return CostCurve(std::move(points));
+}
+
+/// Products, and what was measured of other operations. trsm and trmm are as long as products where nothing was.
+std::map<std::string, CostCurve> kernels_of(const detail::MachineRates& rates, double multiply_add) {
+  const auto cube = [&](double part) {
+    return [=](double order) { return part * multiply_add * order * order * order; };
+  };
+  constexpr double block = codelets::diagonal_block;
+  std::map<std::string, CostCurve> kernels{
+      {"gemm", rates.gpu},
+      {"potrf", by_rows(rates.gpu, cube(1.0 / 6))},
+      {"getrf_nopiv", by_rows(rates.gpu, cube(1.0 / 3))},
+      {"diagonal_blocks", by_rows(rates.gpu, [=](double order) { return multiply_add * order * block * block; })}};
   for (const auto& [operation, tasks] : rates.operations) {
     auto points = tasks.points();
     for (auto& point : points) point.seconds -= std::min(unmeasured.task_overhead, point.seconds / 2);
@@ -44,7 +62,7 @@ Machine measured(const detail::Machine& machine) {
   model.element_size = sizeof(T), model.flops_per_multiply_add = flops_per_multiply_add<T>;
   model.runtime = unmeasured.runtime;
   Gpu gpu;
-  gpu.kernels = kernels_of(rates);
+  gpu.kernels = kernels_of(rates, model.flops_per_multiply_add);
   gpu.overhead = unmeasured.task_overhead, gpu.memory_rate = rates.memory;
   gpu.in = gpu.out = {rates.idle_column, rates.column};
   std::vector<unsigned> nodes;
@@ -71,9 +89,11 @@ Machine measured(const detail::Machine& machine) {
 template <Scalar T>
 const Machine& model_of(const detail::Machine& machine) {
   static std::mutex mutex;
-  static auto& models = *new std::map<std::pair<std::vector<int>, double>, Machine>;  // of earlier sessions, too
+  using Key = std::tuple<std::vector<int>, double, bool>;
+  static auto& models = *new std::map<Key, Machine>;  // of earlier sessions, too
   const std::lock_guard lock(mutex);
-  const auto [found, is_new] = models.try_emplace({machine.gpus, machine.gpu_memory});
+  const auto [found, is_new] =
+      models.try_emplace({machine.gpus, machine.gpu_memory, detail::machine_rates<T>(machine).operations.empty()});
   if (is_new) found->second = measured<T>(machine);
   return found->second;
 }

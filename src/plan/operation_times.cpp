@@ -4,6 +4,7 @@
 #include <starpu.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <limits>
@@ -13,7 +14,9 @@
 
 #include <tessera/error.hpp>
 
+#include "common/failure.hpp"
 #include "common/of_type.hpp"
+#include "machine/machine_rates.hpp"
 #include "sinks/submit.hpp"
 #include "tile/ops.hpp"
 
@@ -31,6 +34,7 @@ class OneGpu {
   /// Whether `submit` waits until the operation has run.
   void wait(bool wait) { wait_ = wait; }
   double flops() const { return flops_; }  ///< of the last operation
+  bool failed() const { return failed_; }  ///< whether one failed: then it took no time
 
   using Temporary = sinks::TemporaryTile;
   static Temporary temporary(const tile::Tile& /*stands_for*/, Index m, Index n, std::size_t element_size) {
@@ -55,6 +59,7 @@ class OneGpu {
     }
     task->execute_on_a_specific_worker = 1, task->workerid = static_cast<unsigned>(worker_);
     task->synchronous = wait_ ? 1 : 0;
+    task->epilogue_callback_func = note_failure, task->epilogue_callback_arg = &failed_;
     flops_ = args.work.flops;
     if (starpu_task_submit(task) == 0) return;
     starpu_task_destroy(task);
@@ -62,9 +67,14 @@ class OneGpu {
   }
 
  private:
+  static void note_failure(void* failed) {
+    if (codelets::failure_after(*starpu_task_get_current())) *static_cast<std::atomic<bool>*>(failed) = true;
+  }
+
   int worker_;
   bool wait_ = false;
   double flops_ = 0;
+  std::atomic<bool> failed_ = false;
 };
 
 /// The identity in host memory: operations can be repeated on it without end.
@@ -119,7 +129,7 @@ double chain(OneGpu& gpu, int length, Run run) {
   return least;
 }
 
-/// Seconds of each operation on tiles of order n, and its flops.
+/// Seconds of each operation on tiles of order n, and its flops; nothing if one failed.
 template <Scalar T>
 std::map<std::string, detail::CostCurve::Point> time_operations(const detail::Machine& machine, Index n) {
   OneGpu gpu(machine);
@@ -141,7 +151,9 @@ std::map<std::string, detail::CostCurve::Point> time_operations(const detail::Ma
   time("trmm", several, [&] { to.trmm(Side::Left, Op::NoTrans, A, Uplo::Lower, Diag::NonUnit, T(1), B); });
   const auto divisor = to.divisor(A, Uplo::Lower);
   time("trsm", several, [&] { to.trsm(Side::Left, Op::NoTrans, divisor, T(1), B); });
-  return times;
+  if (!gpu.failed()) return times;
+  codelets::take_failure(A.handle), codelets::take_failure(B.handle);
+  return {};
 }
 
 template <Scalar T>
@@ -149,15 +161,20 @@ std::map<std::string, detail::CostCurve> time_operations(const detail::Machine& 
   constexpr double long_enough = 0.01;  // [s]; the next order may take eight times as long
   std::map<std::string, std::vector<detail::CostCurve::Point>> points;
   double longest = 0;
-  for (Index n = smallest_timed; n <= largest_timed && longest < long_enough; n *= 2)
-    for (const auto& [operation, point] : time_operations<T>(machine, n)) {
+  for (Index n = smallest_timed; n <= largest_timed && longest < long_enough; n *= 2) {
+    const auto times = time_operations<T>(machine, n);
+    if (times.empty()) return {};
+    for (const auto& [operation, point] : times) {
       points[operation].push_back(point);
       longest = std::max(longest, point.seconds);
     }
+  }
   std::map<std::string, detail::CostCurve> curves;
   for (auto& [operation, of_it] : points) curves[operation] = detail::CostCurve(std::move(of_it));
   return curves;
 }
+
+[[maybe_unused]] const bool is_set = (detail::set_operation_timer(time_operations), true);
 
 }  // namespace
 

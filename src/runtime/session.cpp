@@ -32,7 +32,6 @@
 #include "machine/opencl.hpp"
 #include "machine/starpu_folder.hpp"
 #include "options.hpp"
-#include "plan/operation_times.hpp"
 #include "policy_names.hpp"
 #include "progress/display.hpp"
 #include "recording.hpp"
@@ -94,7 +93,7 @@ Session::Session(const RuntimeOptions& given)
   measure_gpu_rates(machine_);  // now: no call of ours uses them yet
   parts_->devices.emplace(static_cast<std::size_t>(options.pinned_memory) << 20);
   // Not where the program may have paused StarPU, which would never run the tasks.
-  measure_operations(machine_, joined_ ? nullptr : plan::time_operations);
+  measure_operations(machine_, !joined_);
   if (machine_.placement == Placement::Automatic) machine_.placement = Placement::Home;
   if (machine_.placement == Placement::Home && policy_ != our_policy)
     machine_.placement = Placement::Owner;  // it knows no homes

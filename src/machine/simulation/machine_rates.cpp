@@ -45,7 +45,8 @@ MachineRates describe(const Machine& machine) {
 }  // namespace
 
 void measure_gpu_rates(const Machine& /*machine*/) {}  // a described GPU needs no measurement
-void measure_operations(const Machine& /*machine*/, TimeOperations /*time*/) {}
+void measure_operations(const Machine& /*machine*/, bool /*may_run*/) {}
+void set_operation_timer(TimeOperations /*time*/) {}
 
 template <Scalar T>
 const MachineRates& machine_rates(const Machine& machine) {
