@@ -174,7 +174,7 @@ std::map<std::string, detail::CostCurve> time_operations(const detail::Machine& 
   return curves;
 }
 
-[[maybe_unused]] const bool is_set = (detail::set_operation_timer(time_operations), true);
+[[maybe_unused]] const bool is_set = (detail::set_operation_timer(plan::time_operations), true);
 
 }  // namespace
 
