@@ -18,7 +18,7 @@ double Gpu::task_seconds(const char* operation, double flops, double element_siz
   if (const int count = passes(operation); count > 0) return overhead + count * element_size * flops / memory_rate;
   const auto& product = kernels.find("gemm")->second;
   const auto own = kernels.find(operation);
-  if (own == kernels.end()) return overhead + product.seconds(flops);
+  if (own == kernels.end() || (products > 0 && !steps_have_parts)) return overhead + product.seconds(flops);
   return overhead + own->second.seconds(flops - products) + product.seconds(products);
 }
 

@@ -32,6 +32,8 @@ struct Gpu {
   bool half_duplex = false;                          ///< whether copies in both directions share the link
   ColumnTimes in, out;
   bool alike_first = true;  ///< whether it is like GPU 0
+  /// Whether a step of panels takes as long as its triangle and its products. Described GPUs take it for a product.
+  bool steps_have_parts = false;
 
   /// Seconds of a task.
   /// @param element_size  bytes: operations on memory count elements as flops

@@ -63,6 +63,7 @@ Machine measured(const detail::Machine& machine) {
   model.runtime = unmeasured.runtime;
   Gpu gpu;
   gpu.kernels = kernels_of(rates, model.flops_per_multiply_add);
+  gpu.steps_have_parts = true;
   gpu.overhead = unmeasured.task_overhead, gpu.memory_rate = rates.memory;
   gpu.in = gpu.out = {rates.idle_column, rates.column};
   std::vector<unsigned> nodes;
