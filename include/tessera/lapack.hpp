@@ -336,7 +336,8 @@ class Reflectors {
 /// A ← its factors, A = Q R: R, upper trapezoidal, on and above the diagonal, and below it the min(m, n) Householder
 /// vectors of Q, as LAPACK stores them. `tau` gets their scalar factors.
 /// @param A  m×n, of any rank
-/// @note     2n² (m − n/3) flops if m ≥ n. Right-looking on panels, with a look-ahead of one panel. The reflections of a
+/// @note     2n² (m − n/3) flops if m ≥ n. Right-looking on panels, with a look-ahead of one panel. The reflections of
+/// a
 ///           panel are applied together, as I − V T Vᴴ
 template <Scalar T>
 Reflectors geqrf(const Matrix<T>& A);
@@ -381,8 +382,8 @@ void ungqr(Layout layout, Index m, Index n, Index k, T* A, Index lda, const T* t
 /// @param op   NoTrans or ConjTrans; for real types Trans is the same as ConjTrans
 /// @param A    m×n. On matrices m ≥ n. If m < n, its adjoint is factorized in a copy
 /// @param B    max(m, n)×nrhs: the right-hand sides in its first rows, as many as op(A) has, and then X in as many rows
-///             as op(A) has columns. What is below X says how large op(A) X − B is. On matrices its tiles have all rows,
-///             and if op is not NoTrans, the rows from n on must be zero
+///             as op(A) has columns. What is below X says how large op(A) X − B is. On matrices its tiles have all
+///             rows, and if op is not NoTrans, the rows from n on must be zero
 /// @return     info: 0, or the first i, counted from 1, for which the diagonal of R or L has a zero: op(A) has not full
 ///             rank, and B is not defined
 /// @note       Matrices are not scaled, unlike LAPACK's: their norms must be far from overflow and underflow
