@@ -48,7 +48,7 @@ TEST(PolicyLibrary, CanBeNamedRelativeToTheFolder) {
   std::filesystem::current_path(before);
 }
 
-void expect_policy_refused(const std::string& arguments, const std::string& argument, const std::string& reason) {
+void expect_refused(const std::string& arguments, const std::string& argument, const std::string& reason) {
   const auto ended = simulate(problem + arguments);
   EXPECT_EQ(ended.status, 2) << arguments;
   EXPECT_THAT(ended.err, AllOf(HasSubstr("tessera-simulate: " + argument), HasSubstr(reason))) << arguments;
@@ -56,24 +56,23 @@ void expect_policy_refused(const std::string& arguments, const std::string& argu
 
 TEST(PolicyLibrary, WrongNamesAreRefusedWithThoseThatThereAre) {
   const auto own = " --policy-library " + library("TESSERA_TEST_FIFO");
-  expect_policy_refused("--policy fifu" + own, "--policy fifu", "must be one of tessera, fifo, ");
-  expect_policy_refused("--policy fifo", "--policy fifo", "must be one of tessera, ");
+  expect_refused("--policy fifu" + own, "--policy fifu", "must be one of tessera, fifo, ");
+  expect_refused("--policy fifo", "--policy fifo", "must be one of tessera, ");
 }
 
 TEST(PolicyLibrary, WhatCannotBeUsedIsRefused) {
-  expect_policy_refused("--policy-library /nonexistent/own.so", "--policy-library: '/nonexistent/own.so'",
-                        "is not a file");
-  expect_policy_refused("--policy-library /etc/passwd", "--policy-library /etc/passwd", "cannot be loaded");
+  expect_refused("--policy-library /nonexistent/own.so", "--policy-library: '/nonexistent/own.so'", "is not a file");
+  expect_refused("--policy-library /etc/passwd", "--policy-library /etc/passwd", "cannot be loaded");
   const auto other = library("TESSERA_TEST_COMPUTING_POLICY");
-  expect_policy_refused("--policy-library " + other, "--policy-library: '" + other,
-                        "was not compiled for a StarPU that simulates");
+  expect_refused("--policy-library " + other, "--policy-library: '" + other,
+                 "was not compiled for a StarPU that simulates");
 }
 
 TEST(PolicyLibrary, ACopyOfTheLibrarysOwnIsRefused) {
   const Scratch folder;
   const std::string own = row_of(problem).at("policy_library"), copy = folder.path() / "copy.so";
   std::filesystem::copy_file(own, copy);
-  expect_policy_refused("--policy-library " + copy, "--policy-library " + copy, "whose policy 'tessera' would not run");
+  expect_refused("--policy-library " + copy, "--policy-library " + copy, "whose policy 'tessera' would not run");
 }
 
 TEST(PolicyLibrary, PlacementOfTheEnvironmentMeansTheSameCores) {
