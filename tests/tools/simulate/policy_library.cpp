@@ -56,13 +56,13 @@ void expect_refused(const std::string& arguments, const std::string& argument, c
 
 TEST(PolicyLibrary, WrongNamesAreRefusedWithThoseThatThereAre) {
   const auto own = " --policy-library " + library("TESSERA_TEST_FIFO");
-  expect_refused("--policy fifu" + own, "--policy fifu", "must be one of tessera, fifo, ");
-  expect_refused("--policy fifo", "--policy fifo", "must be one of tessera, ");
+  expect_refused("--policy fifu" + own, "--policy is 'fifu'", "must be one of tessera, fifo, ");
+  expect_refused("--policy fifo", "--policy is 'fifo'", "must be one of tessera, ");
 }
 
 TEST(PolicyLibrary, WhatCannotBeUsedIsRefused) {
   expect_refused("--policy-library /nonexistent/own.so", "--policy-library: '/nonexistent/own.so'", "is not a file");
-  expect_refused("--policy-library /etc/passwd", "--policy-library /etc/passwd", "cannot be loaded");
+  expect_refused("--policy-library /etc/passwd", "--policy-library is '/etc/passwd'", "cannot be loaded");
   const auto other = library("TESSERA_TEST_COMPUTING_POLICY");
   expect_refused("--policy-library " + other, "--policy-library: '" + other,
                  "was not compiled for a StarPU that simulates");
@@ -72,7 +72,7 @@ TEST(PolicyLibrary, ACopyOfTheLibrarysOwnIsRefused) {
   const Scratch folder;
   const std::string own = row_of(problem).at("policy_library"), copy = folder.path() / "copy.so";
   std::filesystem::copy_file(own, copy);
-  expect_refused("--policy-library " + copy, "--policy-library " + copy, "whose policy 'tessera' would not run");
+  expect_refused("--policy-library " + copy, "--policy-library is '" + copy, "whose policy 'tessera' would not run");
 }
 
 TEST(PolicyLibrary, PlacementOfTheEnvironmentMeansTheSameCores) {
