@@ -20,6 +20,10 @@ namespace tessera::detail::staging {
 /// Lets streams wait for counters in pinned memory, and write them. CUDA has this on all devices since 12.0.
 class StreamCounters {
  public:
+  using Batch = decltype(&cuStreamBatchMemOp);
+
+  explicit StreamCounters(Batch batch) : batch_(batch) {}
+
   /// Nothing if the driver is older, or the toolkit older than 12.5, which finds functions of the driver by version.
   static std::optional<StreamCounters> find() {
 #if CUDART_VERSION >= 12050
@@ -38,7 +42,7 @@ class StreamCounters {
   /// Adds operations to a stream, in this order.
   /// @throws RuntimeError
   void add(cudaStream_t stream, std::span<const CounterOperation> operations) const {
-    constexpr std::size_t most = 256;  // of one call
+    constexpr std::size_t most = 255;  // CUDA takes fewer than 256 at once
     std::vector<CUstreamBatchMemOpParams> batch;
     for (; !operations.empty(); operations = operations.subspan(batch.size())) {
       batch.clear();
@@ -65,9 +69,6 @@ class StreamCounters {
   }
 
  private:
-  using Batch = decltype(&cuStreamBatchMemOp);
-  explicit StreamCounters(Batch batch) : batch_(batch) {}
-
   Batch batch_;
 };
 
