@@ -13,16 +13,16 @@
 #include "machine/machine.hpp"
 #include "rehearse.hpp"
 
-/// The calls that can be rehearsed: each writes the operations that it would submit into a graph.
+/// The calls that can be rehearsed. Each writes the operations that it would submit into a graph.
 namespace tessera::plan {
 
-/// How a call may be cut.
+/// One way to cut a call into tiles or panels.
 struct Candidate {
-  Index tile = 0;   ///< order of the tiles on the diagonal
-  Index width = 0;  ///< of the tiles of a matrix that a triangle is applied to, along its independent columns
-  int gpus = 1;     ///< that take part, the first ones
-  /// For a triangle on the left, if they exist: the matrix and the triangle are cut into panels, `width` and `tile`
-  /// wide.
+  Index tile = 0;   ///< order of the diagonal tiles
+  Index width = 0;  ///< of the tiles of B, across its independent columns; only for triangular calls
+  int gpus = 1;     ///< number of GPUs used, counted from GPU 0
+  /// Only for a triangle on the left. If panels exist, B is cut into panels `width` wide and the triangle into panels
+  /// `tile` wide.
   detail::Panels panels = {};
 };
 
@@ -68,7 +68,7 @@ struct LuNoPiv {
   }
 };
 
-/// B ← op(A) B, or the same with the inverse of A; A is a triangle. With A on the right, B is seen as its transpose.
+/// B ← op(A) B or B ← op(A)⁻¹ B with a triangular A. With A on the right, B is seen as its transpose.
 template <Scalar T>
 struct Triangular {
   Side side;
@@ -96,7 +96,7 @@ struct Triangular {
     if (inverse) algorithms::trsm(to, sweep, T(1));
     else algorithms::trmm(to, sweep, T(1));
   }
-  /// About what a candidate in tiles takes [s]: only good enough to begin with the right ones.
+  /// Rough time of a candidate in tiles [s]. It only decides which candidates are rehearsed first.
   double estimate(const Machine& model, const Candidate& chosen) const {
     const auto& gpu = model.gpus.front();
     const auto n = static_cast<double>(order()), wide = static_cast<double>(columns());

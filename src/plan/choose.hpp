@@ -11,16 +11,16 @@
 
 namespace tessera::plan {
 
-/// A candidate and what was predicted for it.
+/// A candidate with its predicted time.
 struct Choice {
   Candidate candidate;
   double seconds = never;
 };
 
-/// Finds the fastest of some candidates by rehearsing few of them: the most promising first, and none that a bound
-/// rules out. A rehearsal ends when it is slower than the best so far.
+/// Finds the fastest candidate while rehearsing only a few. The most promising are rehearsed first, and a lower bound
+/// rules out others. A rehearsal stops once it is slower than the best so far.
 ///
-/// What a search may spend is counted in operations, not by a clock: so the choice is the same each time.
+/// The search budget counts operations instead of elapsed time, so the choice is reproducible.
 /// @tparam Call  a call of calls.hpp
 template <typename Call>
 class Search {
@@ -28,7 +28,7 @@ class Search {
   Search(const Machine& model, const detail::Machine& machine, const Call& call)
       : model_(model), machine_(machine), call_(call) {}
 
-  /// @param estimate  seconds, by which candidates are ordered; 0: they are ordered by their operations
+  /// @param estimate  predicted seconds, the primary sort key; if 0 for all, the number of operations decides
   void add(const Candidate& candidate, double estimate = 0) {
     const double tile = static_cast<double>(std::min(candidate.tile, call_.order())),
                  width = static_cast<double>(std::min(candidate.width, call_.columns())),
@@ -51,12 +51,12 @@ class Search {
  private:
   struct Considered {
     Candidate candidate;
-    double bound;       ///< the time of the arithmetic, with the handicap
-    double operations;  ///< about how many there are
+    double bound;       ///< lower bound of the time: arithmetic alone, with the handicap
+    double operations;  ///< approximate number
     double estimate;
   };
 
-  /// What a candidate must gain by more GPUs.
+  /// The factor by which the time of a candidate counts as longer because it uses more GPUs.
   double handicap(int gpus) const {
     const auto first = model_.gpus.begin();
     const bool alike = std::all_of(first, first + gpus, [](const Gpu& gpu) { return gpu.alike_first; });

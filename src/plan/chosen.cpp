@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::array<Index, 5> tiles{4096, 2048, 1024, 512, 256};
 
-/// The model, if it covers a call: GPUs own tiles, and have room for all of them. Else null.
-/// @param bytes  of the operands
+/// The model if it covers a call: GPUs own tiles, and the operands fit into their memory. Otherwise null.
+/// @param bytes  size of the operands
 template <Scalar T>
 const Machine* model_for(const detail::Machine& machine, double bytes) {
   constexpr int most_gpus = 32;
@@ -31,12 +31,12 @@ bool fits(const Machine& model, const Candidate& candidate, double bytes) {
   return model.memory <= 0 || bytes <= detail::most_of_memory * model.memory * candidate.gpus;
 }
 
-/// What was chosen so far, by call and machine.
+/// Cache of choices, keyed by call and machine.
 class Memory {
  public:
   using Key = std::tuple<char, char, int, Index, Index, std::vector<int>, double>;
 
-  /// @return  nothing if no candidate could be rehearsed
+  /// @return  empty if no candidate could be rehearsed
   template <typename Make>
   std::optional<Choice> find(const Key& key, Make make) {
     {
@@ -51,17 +51,17 @@ class Memory {
   }
 
  private:
-  static constexpr std::size_t most = 1000;  ///< calls of more shapes than this hardly come again
+  static constexpr std::size_t most = 1000;  ///< programs hardly use calls of more shapes
   std::mutex mutex_;
   std::map<Key, Choice> choices_;
 };
 
 Memory& memory() {
-  static auto& all = *new Memory;  // other threads may plan while the process exits
+  static auto& all = *new Memory;  // never destroyed: other threads may plan while the process exits
   return all;
 }
 
-/// Whether a smaller tile is as good, since it has all of this extent, too.
+/// Whether half the tile size would also cover the whole extent.
 bool too_large(Index tile, Index extent) { return tile > tiles.back() && tile / 2 >= extent; }
 
 template <typename Call>
@@ -91,7 +91,9 @@ Choice search_triangular(const Machine& model, const detail::Machine& machine, c
         if ((cut && slim) || !fits(model, candidate, bytes)) continue;
         search.add(candidate, call.estimate(model, candidate));
       }
-  for (const auto& candidate : panels) search.add(candidate);  // these are rehearsed first: they are few
+  for (const auto& candidate : panels)
+    search.add(candidate);  // no estimate, so they are rehearsed first; there are
+                            // few
   return search.best();
 }
 

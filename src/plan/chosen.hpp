@@ -11,8 +11,8 @@ namespace tessera::detail {
 struct Machine;
 }
 
-/// The tiles and the number of GPUs with which a call is fastest, according to rehearsals. Nothing where the model does
-/// not cover the call: without owners of tiles, or out of core.
+/// The tiles and the number of GPUs that make a call fastest according to rehearsals. Empty if the model does not cover
+/// the call, that is, without owners of tiles or out of core.
 namespace tessera::plan {
 
 template <Scalar T>
@@ -20,7 +20,7 @@ std::optional<Choice> choose_cholesky(const detail::Machine& machine, Index n);
 template <Scalar T>
 std::optional<Choice> choose_lu_nopiv(const detail::Machine& machine, Index m, Index n);
 /// @param columns  of B, as if the triangle were on its left
-/// @param panels   candidates in panels
+/// @param panels   candidates that cut the call into panels
 template <Scalar T>
 std::optional<Choice> choose_triangular(const detail::Machine& machine, Side side, bool inverse, Index order,
                                         Index columns, std::span<const Candidate> panels = {});

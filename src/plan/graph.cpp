@@ -10,9 +10,9 @@ namespace tessera::plan {
 
 namespace {
 
-/// The panels into which a tile on the diagonal is cut, of which each is copied down from the diagonal.
+/// The number of panels that a diagonal tile is copied in. Each panel is copied from the diagonal down.
 Index panels_of(Index columns) { return std::clamp<Index>(columns / detail::narrowest_panel, 1, detail::most_panels); }
-/// The part of such a tile that is copied.
+/// The fraction of a diagonal tile that is copied.
 double part_of_diagonal(Index columns) { return 0.5 + 0.5 / static_cast<double>(panels_of(columns)); }
 
 }  // namespace
@@ -22,13 +22,13 @@ Outline::Outline(Graph& graph, Index m, Index n, Index mb, Index nb, double elem
       nt_(detail::divide_up(n, nb_)), first_(static_cast<int>(graph.tiles.size())) {
   for (Index j = 0; j < nt_; j++)
     for (Index i = 0; i < mt_; i++) {
-      const bool panels = triangle && mt_ == 1 && nt_ > 1;  // which are copied from the diagonal down
+      const bool panels = triangle && mt_ == 1 && nt_ > 1;  // copied from the diagonal down
       const bool diagonal = triangle && (i == j || panels);
       const auto on_diagonal = static_cast<double>(panels ? tile_n(j) : tile_m(i)),
                  rows = static_cast<double>(panels ? m_ - j * nb_ : tile_m(i));
       const double copied = diagonal ? rows - on_diagonal * (1 - part_of_diagonal(tile_n(j))) : rows,
                    column = element_size * copied, bytes = column * static_cast<double>(tile_n(j));
-      const bool one_piece = mt_ == 1 && !diagonal;  // the matrix has no other rows
+      const bool one_piece = mt_ == 1 && !diagonal;  // the tile holds all rows, so it is contiguous
       graph.add({bytes, one_piece ? bytes : column, false, diagonal ? static_cast<int>(panels_of(tile_n(j))) : 1});
     }
 }

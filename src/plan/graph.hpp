@@ -15,7 +15,7 @@
 
 namespace tessera::plan {
 
-/// A tile that does not exist yet. Its number takes the place of its handle.
+/// A tile that is not registered yet is identified by its number, which takes the place of a handle.
 inline starpu_data_handle_t as_handle(int tile) {
   return reinterpret_cast<starpu_data_handle_t>(static_cast<std::uintptr_t>(tile) + 1);
 }
@@ -23,25 +23,25 @@ inline int as_tile(starpu_data_handle_t handle) {
   return static_cast<int>(reinterpret_cast<std::uintptr_t>(handle)) - 1;
 }
 
-/// The place of a tile, an operation or a GPU in what has one entry for each.
+/// The index of a tile, an operation or a GPU in a container with one entry for each.
 constexpr std::size_t index(int number) { return static_cast<std::size_t>(number); }
 
-/// What copies of a tile take: bytes, and bytes of a column, which is one piece of host memory.
+/// What determines the cost of copying a tile. A column is one contiguous piece of host memory [bytes].
 struct TileSizes {
   double bytes, column;
-  bool temporary = false;  ///< whether it has no memory of the caller
-  int calls = 1;           ///< of the driver, that begin a copy
+  bool temporary = false;  ///< whether it exists only during the call, without memory of the caller
+  int calls = 1;           ///< number of driver calls that start a copy
 };
 
 /// One tile operation, as it would be submitted.
 struct Operation {
-  int kind;  ///< an index into Graph::kinds
+  int kind;  ///< index into Graph::kinds
   double flops;
-  int owner;   ///< the GPU that is to run it
+  int owner;   ///< the GPU that the algorithm assigns it to
   int output;  ///< the tile that it writes
   bool reads_output;
   std::array<int, 3> inputs{-1, -1, -1};
-  double products = 0;  ///< the flops of it that are products
+  double products = 0;  ///< flops of its matrix products
 };
 
 /// The operations of a call in the order of submission.
@@ -49,17 +49,17 @@ struct Graph {
   std::vector<TileSizes> tiles;
   std::vector<Operation> operations;
   std::vector<std::string_view> kinds;        ///< names of operations
-  std::vector<std::pair<int, int>> requests;  ///< tiles that are requested at the start, and the GPU of each
+  std::vector<std::pair<int, int>> requests;  ///< tiles requested at the start, each with its GPU
 
   int add(TileSizes tile) { return tiles.push_back(tile), static_cast<int>(tiles.size()) - 1; }
   void clear() { tiles.clear(), operations.clear(), kinds.clear(), requests.clear(); }
 };
 
-/// A matrix of which nothing is known but its extents, for algorithms that are rehearsed.
+/// A matrix without elements, of which only the extents are known, for rehearsals of algorithms.
 class Outline {
  public:
-  /// Adds its tiles to a graph.
-  /// @param triangle  only its lower triangle is used, and the part of a tile outside it is not copied
+  /// Adds the tiles of the matrix to a graph.
+  /// @param triangle  whether only the lower triangle is used and copied
   Outline(Graph& graph, Index m, Index n, Index mb, Index nb, double element_size, bool triangle = false);
 
   Index m() const noexcept { return m_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The model of the machine of a session, from what was measured when the session began.
+// Builds the model of a machine from what was measured when the session began.
 #include <starpu.h>
 
 #include <algorithm>
@@ -19,7 +19,8 @@ namespace {
 
 using detail::CostCurve;
 
-/// An operation on the diagonal where no task was timed: its rows wait for each other.
+/// Times of an operation on diagonal tiles that was not measured: a product, plus a delay for each row, since the rows
+/// depend on each other.
 /// @param flops  (order)
 template <typename Flops>
 CostCurve by_rows(const CostCurve& gemm, Flops flops) {
@@ -29,7 +30,7 @@ CostCurve by_rows(const CostCurve& gemm, Flops flops) {
   return CostCurve(std::move(points));
 }
 
-/// Products, and what was measured of other operations. trsm and trmm are as long as products where nothing was.
+/// Times of products and of all measured operations. If trsm and trmm were not measured, they are as fast as products.
 std::map<std::string, CostCurve> kernels_of(const detail::MachineRates& rates, double multiply_add) {
   const auto cube = [&](double part) {
     return [=](double order) { return part * multiply_add * order * order * order; };
@@ -48,7 +49,7 @@ std::map<std::string, CostCurve> kernels_of(const detail::MachineRates& rates, d
   return kernels;
 }
 
-/// Between two memory nodes, as StarPU knows it [bytes/s].
+/// Bandwidth between two memory nodes according to StarPU [bytes/s].
 double rate(unsigned from, unsigned to) { return 1e6 * starpu_transfer_bandwidth(from, to); }
 double latency(unsigned from, unsigned to) { return 1e-6 * starpu_transfer_latency(from, to); }
 
@@ -56,7 +57,7 @@ template <Scalar T>
 Machine measured(const detail::Machine& machine) {
   Machine model;
   const auto& rates = detail::machine_rates<T>(machine);
-  // The first GPU is measured, for all. OpenCL devices are not covered.
+  // Only the first GPU is measured and stands for all of them. OpenCL devices are not covered.
   if (machine.has_opencl() || !machine.has_cuda() || !machine.gpus_alike || rates.gpu.empty()) return model;
   model.memory = machine.gpu_memory;
   model.element_size = sizeof(T), model.flops_per_multiply_add = flops_per_multiply_add<T>;
@@ -72,7 +73,9 @@ Machine measured(const detail::Machine& machine) {
   for (const unsigned node : nodes) {
     gpu.in_rate = rate(STARPU_MAIN_RAM, node), gpu.out_rate = rate(node, STARPU_MAIN_RAM);
     gpu.latency = latency(STARPU_MAIN_RAM, node);
-    if (!(gpu.in_rate > 0) || !(gpu.out_rate > 0)) return {};  // StarPU uses bus files of others, and lacks a link
+    if (!(gpu.in_rate > 0) || !(gpu.out_rate > 0))
+      return {};  // StarPU's bus files are from another machine and lack a
+                  // link
     model.gpus.push_back(gpu);
     auto& row = model.peers.emplace_back();
     for (const unsigned other : nodes) {
@@ -91,7 +94,7 @@ template <Scalar T>
 const Machine& model_of(const detail::Machine& machine) {
   static std::mutex mutex;
   using Key = std::tuple<std::vector<int>, double, bool>;
-  static auto& models = *new std::map<Key, Machine>;  // of earlier sessions, too
+  static auto& models = *new std::map<Key, Machine>;  // also of earlier sessions
   const std::lock_guard lock(mutex);
   const auto [found, is_new] =
       models.try_emplace({machine.gpus, machine.gpu_memory, detail::machine_rates<T>(machine).operations.empty()});

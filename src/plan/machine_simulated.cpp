@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The model of a machine that a file describes.
+// Builds the model of a machine from its description in a file.
 #include "machine.hpp"
 #include "machine/machine.hpp"
 #include "machine/simulation/machine.hpp"
@@ -57,7 +57,7 @@ Machine describe(const simulation::Machine& machine, const std::vector<int>& gpu
 
 template <Scalar T>
 const Machine& model_of(const detail::Machine& machine) {
-  static const Machine model = [&] {  // a simulated process has one session
+  static const Machine model = [&] {  // a simulated process has only one session
     auto made =
         describe(simulation::described_machine(), machine.gpus, type_letter<T>, sizeof(T), flops_per_multiply_add<T>);
     made.memory = machine.gpu_memory;

@@ -26,7 +26,7 @@ namespace {
 
 constexpr Index smallest_timed = 256, largest_timed = 4096;
 
-/// The sink that runs operations on the first GPU, one after another.
+/// The sink that runs operations on the first GPU one after another.
 class OneGpu {
  public:
   explicit OneGpu(const detail::Machine& machine) : worker_(machine.gpu_workers.front().front()) {}
@@ -34,7 +34,7 @@ class OneGpu {
   /// Whether `submit` waits until the operation has run.
   void wait(bool wait) { wait_ = wait; }
   double flops() const { return flops_; }  ///< of the last operation
-  bool failed() const { return failed_; }  ///< whether one failed: then it took no time
+  bool failed() const { return failed_; }  ///< a failed operation took no time
 
   using Temporary = sinks::TemporaryTile;
   static Temporary temporary(const tile::Tile& /*stands_for*/, Index m, Index n, std::size_t element_size) {
@@ -46,7 +46,7 @@ class OneGpu {
   template <typename Args, std::size_t count>
   void submit(starpu_codelet& codelet, const tile::Access (&accesses)[count], const Args& args, int /*owner*/,
               starpu_data_handle_t /*wanted_next*/ = nullptr) {
-    void* const memory = std::malloc(sizeof(Args));  // StarPU frees it with the task, by free()
+    void* const memory = std::malloc(sizeof(Args));  // StarPU frees it together with the task by free()
     if (memory == nullptr) throw RuntimeError("no memory for the arguments of a task");
     auto* const task = starpu_task_create();
     task->cl = &codelet;
@@ -77,7 +77,7 @@ class OneGpu {
   std::atomic<bool> failed_ = false;
 };
 
-/// The identity in host memory: operations can be repeated on it without end.
+/// The identity in host memory. Operations can be repeated on it any number of times without overflow.
 template <Scalar T>
 class Identity {
  public:
@@ -99,7 +99,7 @@ class Identity {
   starpu_data_handle_t handle_ = nullptr;
 };
 
-/// A copy of it that the GPU has. The host has no place for it: or tasks would wait until it has been written back.
+/// A copy of the identity in the memory of the GPU. It has no home on the host, so tasks do not wait for a write-back.
 template <Scalar T>
 class OnGpu {
  public:
@@ -116,10 +116,10 @@ class OnGpu {
   tile::Tile tile_;
 };
 
-/// Seconds of `length` runs of an operation one after another: the least of a few attempts.
+/// Seconds of `length` consecutive runs of an operation, the minimum of a few attempts.
 template <typename Run>
 double chain(OneGpu& gpu, int length, Run run) {
-  constexpr int attempts = 4;  // the first one starts what the operation needs
+  constexpr int attempts = 4;  // the first one includes initialization
   double least = std::numeric_limits<double>::infinity();
   for (int attempt = 0; attempt < attempts; attempt++) {
     const auto begin = std::chrono::steady_clock::now();
@@ -129,7 +129,7 @@ double chain(OneGpu& gpu, int length, Run run) {
   return least;
 }
 
-/// Seconds of each operation on tiles of order n, and its flops; nothing if one failed.
+/// Seconds and flops of each operation on tiles of order n; empty if one failed.
 template <Scalar T>
 std::map<std::string, detail::CostCurve::Point> time_operations(const detail::Machine& machine, Index n) {
   OneGpu gpu(machine);
@@ -143,7 +143,7 @@ std::map<std::string, detail::CostCurve::Point> time_operations(const detail::Ma
     const double seconds = chain(gpu, length, run) / length;
     times[operation] = {gpu.flops(), seconds};
   };
-  // On the diagonal, a task begins when nothing else runs. Of the others, the next one is handed over meanwhile.
+  // A task on the diagonal starts on an idle GPU. For other operations, StarPU prepares the next task while one runs.
   constexpr int alone = 1, several = 8;
   time("potrf", alone, [&] { to.potrf(A, Uplo::Lower, 0, &info); });
   time("getrf_nopiv", alone, [&] { to.getrf_nopiv(A, Uplo::Lower, 0, &info); });
@@ -179,7 +179,7 @@ std::map<std::string, detail::CostCurve> time_operations(const detail::Machine& 
 }  // namespace
 
 std::map<std::string, detail::CostCurve> time_operations(const detail::Machine& machine, char type) {
-  // StarPU would wait for ever for room that a GPU with little memory does not have.
+  // StarPU would wait forever for memory that a small GPU does not have.
   constexpr double needed = 4.0 * largest_timed * largest_timed * sizeof(std::complex<double>);
   if (machine.gpu_memory > 0 && machine.gpu_memory < needed) return {};
   return with_type(type, [&]<Scalar T>(T) { return time_operations<T>(machine); });

@@ -9,11 +9,11 @@
 
 namespace tessera::plan {
 
-/// How long `detail::timed_operations` take, found out by running them on the first GPU of CUDA: as tasks one after
-/// another, on square tiles of several orders.
+/// Measures how long `detail::timed_operations` take on the first CUDA GPU, as consecutive tasks on square tiles of
+/// several orders.
 /// @param type  s, d, c or z
-/// @return  by operation: seconds of a task, with what StarPU takes from one to the next; nothing if a limit leaves the
-///          GPU too little memory for these tiles
+/// @return  by operation: seconds of a task, including StarPU's overhead between tasks; empty if a memory limit leaves
+///          no room for these tiles on the GPU
 std::map<std::string, detail::CostCurve> time_operations(const detail::Machine& machine, char type);
 
 }  // namespace tessera::plan

@@ -26,13 +26,13 @@ Plan plan_chosen_columns(const Machine& machine, Side side, Index m, Index n, co
   return plan;
 }
 
-/// What a rehearsal has chosen, for a triangle on the left.
+/// The tiles that a rehearsal chose, for a triangle on the left.
 ChosenTiles as_tiles(const plan::Choice& choice) {
   const auto& chosen = choice.candidate;
   return {chosen.tile, chosen.width, chosen.tile, choice.seconds, "", chosen.panels, chosen.gpus};
 }
 
-/// The candidates in panels: the best for each number of GPUs, as far as there are any.
+/// Candidates in panels: the best for each number of GPUs, if there is one.
 std::vector<plan::Candidate> triangular_panels(MachineModel model, bool inverse, Index order, Index free) {
   std::vector<plan::Candidate> panels;
   const int all = model.gpus;
@@ -42,9 +42,9 @@ std::vector<plan::Candidate> triangular_panels(MachineModel model, bool inverse,
   return panels;
 }
 
-/// What rehearsals choose, for a triangle on the left of a matrix with `free` columns; nothing if they do not cover the
-/// call.
-/// @param in_panels  whether panels are candidates, too. Cores share tiles only.
+/// The tiles that rehearsals choose for a triangle on the left of a matrix with `free` columns; empty if rehearsals do
+/// not cover the call.
+/// @param in_panels  whether panels are candidates, too. Cores can share only tiles.
 template <Scalar T>
 std::optional<ChosenTiles> rehearsed_triangular(const MachineModel& model, const Machine& machine, Side side,
                                                 bool inverse, Index order, Index free, bool in_panels) {
@@ -98,14 +98,15 @@ Plan plan_triangular(const Machine& machine, Side side, Op op, bool inverse, Ind
 template <Scalar T>
 Plan plan_solves(const Machine& machine, Side side, Index m, Index n) {
   auto model = machine_model<T>(machine);
-  model.sharing_cores = 0;  // the solves have one plan for the whole of B
-  const auto rehearsed = rehearsed_triangular<T>(model, machine, side, true, m, n, Op::Trans);  // in tiles
+  model.sharing_cores = 0;  // cores get no part of B: one plan serves all solves
+  const auto rehearsed = rehearsed_triangular<T>(model, machine, side, true, m, n, Op::Trans);  // transposed, which
+                                                                                                // rules out panels
   const auto tiles = rehearsed ? *rehearsed : choose_triangular_tiles(model, side, true, m, n, machine.tile);
   require_room(machine, model, {tiles.m, tiles.n, tiles.k}, m, n, side == Side::Left ? m : n);
   return plan_chosen_columns(machine, side, m, n, tiles);
 }
 
-/// @param bytes  of the matrix
+/// @param bytes  size of the matrix
 Plan plan_square_tiles(const Machine& machine, const ChosenTiles& chosen, double bytes) {
   auto plan = with_choice(plan_tiles(machine, chosen.n, chosen.gpus), chosen);
   const double room = most_of_memory * machine.gpu_memory * machine.gpu_count();
@@ -113,7 +114,7 @@ Plan plan_square_tiles(const Machine& machine, const ChosenTiles& chosen, double
   return plan;
 }
 
-/// The tiles of a factorization that a rehearsal has chosen; nothing if it does not cover the call.
+/// The tiles of a factorization that a rehearsal chose; empty if rehearsals do not cover the call.
 template <typename Choose, typename... Extents>
 std::optional<ChosenTiles> rehearsed_square(const Machine& machine, Choose choose, Extents... extents) {
   if (machine.tile > 0) return std::nullopt;

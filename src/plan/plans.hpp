@@ -3,18 +3,18 @@
 
 #include "tiling/plan.hpp"
 
-/// Plans for calls on pointers that are rehearsed. Where rehearsals do not cover a call, and on CPU workers, the tiles
-/// have the shortest time by a formula.
+/// Plans for calls on pointers, chosen by rehearsal. CPU workers, and calls that rehearsals do not cover, use the tiles
+/// with the shortest time according to a formula.
 namespace tessera::detail {
 
-/// A plan for an m×n matrix and a triangular one on its `side`. Tiles: m×n of the matrix; k×k of the triangular one, or
-/// in panels m×k.
-/// @param op       of the triangular matrix
-/// @param inverse  whether the triangular matrix is solved with
+/// A plan for an m×n matrix and a triangular matrix on its `side`. Tiles are m×n of the matrix and k×k of the triangle,
+/// or m×k if it is cut into panels.
+/// @param op       applied to the triangular matrix
+/// @param inverse  true: solves with the triangular matrix; false: multiplies by it
 template <Scalar T>
 Plan plan_triangular(const Machine& machine, Side side, Op op, bool inverse, Index m, Index n);
 
-/// A plan for solves of an m×n matrix with several triangular matrices on its `side`, in tiles.
+/// A plan, in tiles, for solves with several triangular matrices on one `side` of an m×n matrix.
 template <Scalar T>
 Plan plan_solves(const Machine& machine, Side side, Index m, Index n);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What GPUs reserve, run and steal.
+// How GPUs reserve, run and steal operations.
 #include "rehearsal.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ Rehearsal::Rehearsal(const Machine& machine, const Graph& graph, int gpus)
   known_.resize(graph.kinds.size());
   for (int gpu = 0; gpu < gpus; gpu++) alike_ = alike_ && machine.gpus[index(gpu)].alike_first;
   for (const auto& added : graph.operations) writes_left_[index(added.output)]++;
-  auto later = writes_left_;  // writes of a tile that have not been added
+  auto later = writes_left_;  // writes of each tile by operations that are not added yet
   for (int number = 0; number < static_cast<int>(operations); number++) {
     const auto& added = operation(number);
     for (const int tile : added.inputs) {
@@ -41,7 +41,7 @@ Rehearsal::Rehearsal(const Machine& machine, const Graph& graph, int gpus)
   }
 }
 
-/// An operation waits for one before it; -1: for none.
+/// Makes an operation depend on an earlier one; -1: on none.
 void Rehearsal::follows(int earlier, int number) {
   if (earlier < 0) return;
   followers_.emplace_back(number, std::exchange(first_follower_[index(earlier)], static_cast<int>(followers_.size())));
@@ -58,7 +58,7 @@ double Rehearsal::seconds(const Operation& operation, int gpu) {
   return known.seconds;
 }
 
-/// As the policy estimates it.
+/// Uses the estimate of the policy.
 double Rehearsal::seconds_to_fetch(const Operation& operation, int gpu) const {
   double seconds = 0;
   const auto add = [&](int tile) {
@@ -86,8 +86,8 @@ void Rehearsal::move(int tile, int gpu) {
   tile_home = gpu;
 }
 
-/// Whether a GPU leaves an operation to much faster ones, which will have finished it earlier.
-/// @param moves  gives it to one of them
+/// Whether a GPU leaves an operation to a much faster GPU that will finish it earlier.
+/// @param moves  whether the operation is moved to that GPU
 bool Rehearsal::leaves_to_faster(int number, int gpu, bool moves) {
   if (alike_) return false;
   constexpr double much_faster = 1.0 / 3, clearly = 0.5e-3, most_before = 64;
@@ -109,7 +109,7 @@ bool Rehearsal::leaves_to_faster(int number, int gpu, bool moves) {
   return true;
 }
 
-/// The first operations of the queue are compared by what they must fetch.
+/// Of the first few operations in the queue, picks the one that has the least to fetch.
 int Rehearsal::choose(int gpu) {
   auto& state = of(gpu);
   while (state.front.size() < index(window) && !state.ready.empty()) {
@@ -124,7 +124,7 @@ int Rehearsal::choose(int gpu) {
   for (auto i = state.front.begin(); i != state.front.end(); ++i) {
     const double fetch = seconds_to_fetch(operation(*i), gpu);
     if (best == state.front.end() || fetch < least) best = i, least = fetch;
-    if (fetch == 0) break;  // no later one is better
+    if (fetch == 0) break;  // nothing can be better
   }
   if (best == state.front.end()) return -1;
   const int number = *best;
@@ -132,7 +132,7 @@ int Rehearsal::choose(int gpu) {
   return number;
 }
 
-/// Whether the thief would be done clearly before the victim, with the chain of the operation moved.
+/// Whether the thief would finish clearly before the victim, if the chain of the operation moved to the thief.
 bool Rehearsal::pays(int victim, int gpu, const Operation& wanted, double fetch) {
   constexpr double clearly = 1.25;
   const auto& from = of(victim);
@@ -176,11 +176,11 @@ int Rehearsal::steal(int gpu) {
   return number;
 }
 
-/// Reserves one operation, and requests its tiles.
+/// Reserves one operation and requests its tiles.
 bool Rehearsal::reserve(int gpu) {
   auto& state = of(gpu);
   if (state.running < 0 && state.station.size() + (state.popped >= 0 ? 1 : 0) >= index(slots_at_rest)) return false;
-  if (state.station.size() >= index(slots)) {  // a full station still takes what is more urgent than its last one
+  if (state.station.size() >= index(slots)) {  // a full station still takes operations more urgent than its last one
     if (state.station.size() >= index(2 * slots)) return false;
     int first = state.ready.empty() ? std::numeric_limits<int>::max() : state.ready.front();
     for (const int number : state.front) first = std::min(first, number);
@@ -206,7 +206,7 @@ void Rehearsal::reserve_all() {
   }
 }
 
-/// When all that an operation reads is on a GPU, as far as that is known.
+/// When all inputs of an operation will be on a GPU, as far as is known.
 double Rehearsal::complete_at(const Operation& reserved, int gpu) {
   double last = 0;
   for (const int tile : reserved.inputs)
@@ -214,7 +214,7 @@ double Rehearsal::complete_at(const Operation& reserved, int gpu) {
   return reserved.reads_output ? std::max(last, at(reserved.output, gpu)) : last;
 }
 
-/// Computes anew when the reserved operations of a GPU can start.
+/// Updates when the reserved operations of a GPU can start.
 void Rehearsal::tiles_change(int gpu) {
   auto& state = of(gpu);
   state.start = never;
@@ -225,7 +225,7 @@ void Rehearsal::tiles_change(int gpu) {
   }
 }
 
-/// A GPU is handed one operation ahead of the one that it runs.
+/// A GPU is given its next operation while the current one still runs.
 void Rehearsal::start_reserved(int gpu) {
   auto& state = of(gpu);
   const auto next = std::ranges::find_if(state.station, [&](int number) { return complete_[index(number)] <= now_; });
@@ -260,7 +260,7 @@ void Rehearsal::end(int gpu) {
   if (state.popped >= 0) begin(gpu);
 }
 
-/// @return  whether the operation can start, as far as others are concerned
+/// @return  whether the operation no longer depends on others
 bool Rehearsal::submit_next() {
   const int number = static_cast<int>(submitted_++);
   if (--pending_[index(number)] > 0) return false;
@@ -268,7 +268,7 @@ bool Rehearsal::submit_next() {
   return true;
 }
 
-/// @return  false if there is none
+/// @return  false if no event is left
 bool Rehearsal::next_event() {
   enum { Ends, Copies, Starts } what = Ends;
   double first = never;
@@ -303,7 +303,7 @@ Forecast Rehearsal::run(double limit) {
   reserve_all();
   while (next_event())
     if (now_ > limit) return {};
-  if (finished_ != graph_.operations.size()) return {};  // the model is stuck: the candidate is not considered
+  if (finished_ != graph_.operations.size()) return {};  // the model is stuck, so the candidate is dropped
   double last = 0;
   for (const auto& state : state_) {
     last = std::max({last, state.busy_until, state.out});

@@ -13,35 +13,35 @@ namespace tessera::plan {
 
 inline constexpr double never = std::numeric_limits<double>::infinity();
 
-/// What a rehearsal found.
+/// The result of a rehearsal.
 struct Forecast {
-  double seconds = never;    ///< of the call; `never`: given up
-  double computing = 0;      ///< in which a GPU computes, on average
-  double bytes_in = 0;       ///< from the host
-  double bytes_between = 0;  ///< from GPU to GPU
+  double seconds = never;    ///< of the call; `never`: the rehearsal was abandoned
+  double computing = 0;      ///< average time that a GPU computes
+  double bytes_in = 0;       ///< copied from the host
+  double bytes_between = 0;  ///< copied from GPU to GPU
   int steals = 0;
 };
 
-/// Runs a graph on a model of a machine, one event after another: a GPU ends an operation, can start one, or can begin
-/// a copy from the host. The policy is followed where it matters: which tasks a GPU reserves, in which order their
-/// tiles are requested, from where these come, and who steals.
+/// Runs a graph on a model of a machine as a discrete-event simulation. In each event a GPU finishes an operation,
+/// starts one, or starts a copy from the host. The model follows the policy where it matters: which tasks a GPU
+/// reserves, in which order and from where it requests their tiles, and which GPU steals.
 ///
-/// Copies are served by priority, which is the place in the graph. When a copy begins, it is known when it ends.
+/// Copies are served by priority, which is the position in the graph. The end of a copy is known as soon as it starts.
 class Rehearsal {
  public:
-  /// @param gpus  how many take part, the first ones. At most 32.
+  /// @param gpus  number of GPUs that take part, counted from GPU 0; at most 32
   Rehearsal(const Machine& machine, const Graph& graph, int gpus);
 
-  /// @param limit  seconds after which the rehearsal is given up
+  /// @param limit  predicted seconds after which the rehearsal stops
   Forecast run(double limit = never);
-  std::size_t finished() const noexcept { return finished_; }  ///< operations, up to where it was given up
+  std::size_t finished() const noexcept { return finished_; }  ///< operations finished before the end or the limit
 
  private:
   struct Request {
     int priority, tile;
   };
   struct LaterRequest {
-    double time;  ///< when the tile will be where it is copied from
+    double time;  ///< when the source will have the tile
     Request request;
   };
   struct Waiter {
@@ -50,15 +50,15 @@ class Rehearsal {
   struct GpuState {
     double busy_until = 0, busy = 0;
     double in = 0, out = 0;   ///< when the link is free
-    double thread_until = 0;  ///< when the thread that drives the GPU has begun the copies to the host
-    double start = never;     ///< when it can be handed a reserved operation
+    double thread_until = 0;  ///< when the driving thread of the GPU has started the copies to the host
+    double start = never;     ///< when a reserved operation can be handed to the GPU
     double popped_at = 0;
     int running = -1, popped = -1;
     int unfinished = 0;             ///< operations on tiles whose home is here
-    std::vector<int> ready;         ///< heap of operations, the first in the graph on top
-    std::vector<int> front;         ///< the first few of these, out of the heap
+    std::vector<int> ready;         ///< min-heap of operations by position in the graph
+    std::vector<int> front;         ///< the first few, taken off the heap
     std::vector<int> station;       ///< reserved operations, in order
-    std::vector<Request> requests;  ///< heap of tiles that the host has
+    std::vector<Request> requests;  ///< heap of tiles that are on the host
     std::vector<LaterRequest> later;
     std::size_t backlog() const { return ready.size() + front.size() + station.size(); }
   };
@@ -121,14 +121,14 @@ class Rehearsal {
   std::vector<double> at_;           ///< when a tile is on a GPU
   std::vector<double> host_;         ///< when it is on the host
   std::vector<unsigned> requested_;  ///< GPUs to which a tile will be copied
-  std::vector<int> first_waiter_;    ///< of those that wait until a tile's copy has begun
+  std::vector<int> first_waiter_;    ///< head of a list: GPUs waiting until a copy of this tile has started
   std::vector<Waiter> waiters_;
   std::vector<double> shared_in_, shared_out_, pair_;
-  std::vector<int> home_, writes_left_, writer_, reader_;  ///< of tiles: the last ones
-  std::vector<int> pending_, first_follower_;  ///< of operations: what each waits for, its submission included
+  std::vector<int> home_, writes_left_, writer_, reader_;  ///< per tile; writer and reader: the last ones
+  std::vector<int> pending_, first_follower_;  ///< per operation; what it waits for, including its own submission
   std::vector<std::pair<int, int>> followers_, readers_;  ///< (operation, next in the list)
   std::size_t submitted_ = 0, finished_ = 0;
-  std::vector<double> complete_;              ///< when what a reserved operation reads is there
+  std::vector<double> complete_;              ///< when all inputs of a reserved operation have arrived
   std::vector<std::array<Known, 32>> known_;  ///< durations, by kind and GPU
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where tiles are, and how they travel.
+// Where tiles are and how they are copied.
 #include <algorithm>
 #include <functional>
 
@@ -7,8 +7,8 @@
 
 namespace tessera::plan {
 
-/// Short columns are copied slowly beside kernels. While a copy takes place, the GPU computes as long as its operation
-/// still runs, and after that for the part of the time in which it computed so far.
+/// Copies of short columns are slow while kernels run. During a copy the GPU is taken to compute until its current
+/// operation ends, and afterwards for the same fraction of time as before.
 double Rehearsal::copy_seconds(int tile, int gpu, bool in, double start) const {
   const auto& device = machine_.gpus[index(gpu)];
   const auto& sizes = graph_.tiles[index(tile)];
@@ -24,7 +24,7 @@ double Rehearsal::copy_seconds(int tile, int gpu, bool in, double start) const {
   return idle + (still + (1 - still) * so_far) * (computing - idle);
 }
 
-/// @return  the end of a copy, which shares links with those of other GPUs
+/// @return  the end of a copy, taking into account links that other GPUs share
 double Rehearsal::through_shared(int gpu, bool in, double start, double end, double bytes) {
   auto& clocks = in ? shared_in_ : shared_out_;
   for (std::size_t i = 0; i < machine_.shared.size(); i++) {
@@ -36,7 +36,7 @@ double Rehearsal::through_shared(int gpu, bool in, double start, double end, dou
   return end;
 }
 
-/// Seconds until a copy has been handed to the driver.
+/// Seconds until the driver has accepted a copy.
 double Rehearsal::begins_copy(int tile) const { return graph_.tiles[index(tile)].calls * machine_.runtime.copy; }
 
 void Rehearsal::copy_to_host(int tile, int gpu, double from) {
@@ -50,7 +50,7 @@ void Rehearsal::copy_to_host(int tile, int gpu, double from) {
   host_[index(tile)] = state.out;
 }
 
-/// A GPU that has a tile, and sends it over the links to the host; -1: none.
+/// A GPU that has the tile and sends it over the links to the host; -1: none.
 int Rehearsal::sender_on_bus(int tile, int gpu) const {
   for (int peer = 0; peer < gpus_; peer++)
     if (peer != gpu && is_on(tile, peer) && machine_.is_peer(peer, gpu) && machine_.peer(peer, gpu).bus) return peer;
@@ -62,7 +62,7 @@ void Rehearsal::copy_from_host(int tile, int gpu) {
   const auto& device = machine_.gpus[index(gpu)];
   auto& state = of(gpu);
   const double bytes = graph_.tiles[index(tile)].bytes;
-  // A copy that begins while the link rests was handed over just now.
+  // The link was idle, so the copy starts only after the request has been handed to the driver.
   const double handed = state.in < now_ ? machine_.runtime.push + machine_.runtime.notice + begins_copy(tile) : 0;
   if (const int peer = sender_on_bus(tile, gpu); peer >= 0) {
     const auto& link = machine_.peer(peer, gpu);
@@ -79,7 +79,7 @@ void Rehearsal::copy_from_host(int tile, int gpu) {
   arrives(tile, gpu, state.in);
 }
 
-/// A copy of a tile has begun. GPUs that wait for it can be told when it ends.
+/// A copy of a tile has started. Waiting GPUs can now learn when it ends.
 void Rehearsal::arrives(int tile, int gpu, double when) {
   at(tile, gpu) = when;
   requested_[index(tile)] &= ~(1U << gpu);
@@ -87,7 +87,7 @@ void Rehearsal::arrives(int tile, int gpu, double when) {
   ask_again(tile);
 }
 
-/// What those that wait for a copy of a tile should do can now be said.
+/// Decides again for all GPUs that waited for a copy of a tile to start.
 void Rehearsal::ask_again(int tile) {
   for (int next = std::exchange(first_waiter_[index(tile)], -1); next >= 0;) {
     const auto waiter = waiters_[index(next)];
@@ -96,7 +96,7 @@ void Rehearsal::ask_again(int tile) {
   }
 }
 
-/// Requests a tile from the GPU that can send it first, from one that will have it, or from the host.
+/// Requests a tile from the GPU that can send it first, from a GPU that will receive it, or from the host.
 void Rehearsal::request(int tile, int gpu, int priority) {
   if (is_on(tile, gpu) || will_be_on(tile, gpu)) return;
   int from = -1, holder = -1, receiver = -1;
@@ -125,7 +125,7 @@ void Rehearsal::request(int tile, int gpu, int priority) {
     first_waiter_[index(tile)] = static_cast<int>(waiters_.size()) - 1;
     return;
   }
-  if (holder < 0 && host_[index(tile)] == never) return;  // nobody has written it: another GPU has taken the operation
+  if (holder < 0 && host_[index(tile)] == never) return;  // not written yet: another GPU took over the operation
   requested_[index(tile)] |= 1U << gpu;
   if (from < 0 && host_[index(tile)] == never) copy_to_host(tile, holder, std::max(now_, at(tile, holder)));
   request_from_host({priority, tile}, gpu, from >= 0 ? at(tile, from) : host_[index(tile)]);
@@ -138,7 +138,7 @@ void Rehearsal::request_from_host(Request request, int gpu, double when) {
   std::ranges::push_heap(state.requests, std::greater<>(), &Request::priority);
 }
 
-/// When the link of a GPU can begin its next copy from the host.
+/// When the link of a GPU can start its next copy from the host.
 double Rehearsal::next_copy(const GpuState& gpu) const {
   if (!gpu.requests.empty()) return gpu.in;
   double first = never;
@@ -164,7 +164,7 @@ void Rehearsal::serve_link(int gpu) {
     state.requests.pop_back();
     if (is_on(tile, gpu)) continue;
     if (host_[index(tile)] < never || sender_on_bus(tile, gpu) >= 0) return copy_from_host(tile, gpu);
-    // The tile has been written since.
+    // The tile has been overwritten since the request.
     requested_[index(tile)] &= ~(1U << gpu);
     request(tile, gpu, priority);
     if (!will_be_on(tile, gpu)) ask_again(tile);

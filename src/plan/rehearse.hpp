@@ -14,7 +14,7 @@ namespace tessera::plan {
 /// The sink that writes operations into a graph, which a Rehearsal then runs on a model of the machine.
 class Rehearse {
  public:
-  /// @param loads_first  whether all inputs are requested at the start, in the order of their first use
+  /// @param loads_first  whether all inputs are requested at the start, in the order of first use
   Rehearse(Graph& graph, bool loads_first) : graph_(graph), loads_first_(loads_first) {}
 
   template <typename Args>
@@ -40,7 +40,7 @@ class Rehearse {
     submit(codelet, std::span<const tile::Access>(accesses), args, owner, wanted_next);
   }
   void step(Index /*k*/) {}
-  /// Requests a tile at the start, unless it was requested before.
+  /// Requests a tile at the start, unless it already was.
   void request(starpu_data_handle_t handle, int gpu) {
     const auto tile = index(as_tile(handle));
     requested_.resize(graph_.tiles.size());
@@ -48,7 +48,7 @@ class Rehearse {
     requested_[tile] = true;
     graph_.requests.emplace_back(as_tile(handle), gpu);
   }
-  /// False, so that nothing is prepared that only a task would give back.
+  /// Always false: nothing may be prepared that only a real task would release.
   static bool runs(starpu_data_handle_t /*tile*/) { return false; }
 
   class Temporary {
@@ -78,15 +78,15 @@ class Rehearse {
   static constexpr bool is_panel = requires(Args args) {
     args.next_sum;
   };
-  /// A step of panels is the operation on its triangle, and products.
+  /// The triangle's part of a panel step. Its products are counted separately.
   template <typename Args>
   static const char* name_of(const starpu_codelet& codelet) {
     if constexpr (!is_panel<Args>) return codelet.name;
     else return std::string_view(codelet.name) == "trsm_panel" ? "trsm" : "trmm";
   }
 
-  /// The task that sums a tile right before one that must know whether it is finite, see Ops::inspect. The steps on a
-  /// panel do this for the next one: only the first has such a task.
+  /// Adds the task that sums up a tile before an operation that must know whether the tile is finite, see Ops::inspect.
+  /// Each step on a panel does this for the next step, so only the first one needs such a task.
   void inspect(starpu_data_handle_t handle, int owner, double element_size, bool only_once) {
     const int tile = as_tile(handle);
     inspected_.resize(graph_.tiles.size());
@@ -98,7 +98,7 @@ class Rehearse {
 
   Graph& graph_;
   bool loads_first_;
-  std::vector<bool> requested_, inspected_;  ///< tiles
+  std::vector<bool> requested_, inspected_;  ///< by tile
 };
 
 }  // namespace tessera::plan

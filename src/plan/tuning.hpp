@@ -1,48 +1,48 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Numbers that no session can measure before its first call, and why each is as it is.
+/// Constants that no session can measure before its first call, with the reason for each value.
 namespace tessera::plan {
 
-/// What StarPU and the policy take for one step of a call [s].
+/// Overheads of StarPU and the policy at each stage of a call [s].
 struct RuntimeCosts {
-  double begin = 20e-6;  ///< from the call to its first copy: the operands are registered, the first tasks submitted
-  double submit = 0;     ///< to submit one more task; a simulated clock stands still meanwhile
-  double push = 10e-6;   ///< from the end of a task or copy to the start of what waited for it: three threads take part
-  double notice = 10e-6;  ///< until the thread that drives a GPU looks at its queues again
-  double copy = 0;        ///< in which the thread that drives a GPU begins a copy, for each call of the driver
+  double begin = 20e-6;   ///< from the call to its first copy: registers the operands and submits the first tasks
+  double submit = 0;      ///< per further task; a simulated clock does not advance in this time
+  double push = 10e-6;    ///< from the end of a task or copy to the start of a task that waited for it; involves three
+                          ///< threads
+  double notice = 10e-6;  ///< until the driving thread of a GPU looks at its queues again
+  double copy = 0;        ///< per driver call, for the driving thread of a GPU to start a copy
   double finish = 15e-6;  ///< from the end of the last copy to the end of the call
-  double tile = 4.7e-6;   ///< to unregister a tile at the end of the call
+  double tile = 4.7e-6;   ///< per tile, to unregister it at the end of the call
 };
 
-/// What is not measured of a real machine yet. It was seen on H100 and H200.
+/// Properties of real machines that are not measured yet. The values were observed on H100 and H200.
 struct Unmeasured {
-  double task_overhead = 12e-6;  ///< from a kernel to the next, while StarPU releases what waits for the first [s]
-  double diagonal_row = 0.4e-6;  ///< of a tile on the diagonal, in an operation that was not timed [s]
-  double own_link = 1.2;         ///< peers that are faster than the host by this factor have a link of their own
+  double task_overhead = 12e-6;  ///< between two kernels, while StarPU releases the dependents of the first [s]
+  double diagonal_row = 0.4e-6;  ///< per row of a diagonal tile, for operations that were not timed [s]
+  double own_link = 1.2;         ///< peers faster than the host by this factor have a direct link
   RuntimeCosts runtime = {.submit = 1.5e-6, .copy = 8e-6};
 };
 inline constexpr Unmeasured unmeasured;
 
-/// Tasks that a GPU reserves, and that it compares at the front of its queue: the policy's defaults.
+/// The number of tasks that a GPU reserves, and that it compares at the front of its queue: the policy's defaults.
 inline constexpr int slots = 16, window = 8;
-/// A GPU that runs nothing reserves only what it starts at once: more may be better placed when the first task runs.
+/// An idle GPU reserves only what it can start at once. Further tasks can be placed better once the first one runs.
 inline constexpr int slots_at_rest = 2;
 
-/// A candidate with twice as many GPUs must be faster by this factor: rehearsals err, most of all about how GPUs wait
-/// for each other, and the GPUs that are left out can serve others.
+/// A candidate with twice as many GPUs must be faster by this factor. Rehearsals are inexact, above all in how GPUs
+/// wait for each other, and unused GPUs are free for other work.
 inline constexpr double clear_gain = 1.015;
-/// The same for GPUs of different kinds, in addition: which tiles the fast ones steal depends on small differences.
+/// An additional factor for GPUs of different kinds, where small differences decide which tiles the fast ones steal.
 inline constexpr double clear_gain_of_unlike = 1.05;
 
-/// The part of the predicted time of a call that its planning may take, and what it may take in any case [s].
+/// The share of a call's predicted time that planning may take, and the minimum it may always take [s].
 inline constexpr double planning_share = 0.03, planning_least = 50e-6;
-/// What the rehearsal of an operation takes on a core of today [s]. Not measured: the choice must not vary with the
-/// load.
+/// Time to rehearse one operation on a current core [s]. A constant, because the choice must not depend on the load.
 inline constexpr double rehearsal_of_operation = 0.5e-6;
-/// What beginning a rehearsal takes, in operations.
+/// Fixed cost of a rehearsal, in operations.
 inline constexpr double rehearsal_itself = 10;
-/// Operations beyond which nothing is rehearsed.
+/// Larger calls are not rehearsed.
 inline constexpr double most_operations = 20000;
 
 }  // namespace tessera::plan
