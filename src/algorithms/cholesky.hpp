@@ -10,11 +10,11 @@ namespace tessera::algorithms {
 
 /// A = L Lᴴ, where L replaces the lower triangle of A.
 ///
-/// The factorization is left-looking. A tile gets all of its updates, and then its part of the factor, before the next
-/// tile: it arrives just before its first update, and is written back while others are computed. The order, which is
-/// that of priority, goes down one tile column after another, with one exception: the next tile on the diagonal comes
-/// as soon as the tile on its left is complete. Its factorization is slow, since it hardly fills a GPU, and all of the
-/// next column waits for it.
+/// The factorization is left-looking: each tile receives all its updates and then becomes final before the next tile
+/// starts. So a tile arrives just before its first update, and is written back while other tiles are computed.
+/// Submission order, which is also priority order, goes down one tile column after another. The next diagonal tile is
+/// an exception: it is submitted as soon as the tile on its left is complete, because its factorization hardly fills a
+/// GPU and the whole next column waits for it.
 template <Scalar T, typename Sink, typename Stored>
 void potrf(tile::Ops<T, Sink>& to, const tile::LowerView<T, Stored>& A, codelets::InfoValue* info) {
   using Divisor = typename tile::Ops<T, Sink>::Divisor;

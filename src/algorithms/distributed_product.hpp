@@ -17,8 +17,8 @@
 #include "tiling/dealt_columns.hpp"
 #include "tiling/process_blocks.hpp"
 
-/// A product over many processes in blocks of C and chunks of the sum, after Hérault et al. Each process goes through
-/// its own tasks, and through the tiles of A and B.
+/// A product distributed over many processes, in blocks of C and chunks of the sum, after Hérault et al. Each process
+/// handles its own tasks, and the tiles of A and B that it has or needs.
 namespace tessera::algorithms {
 
 /// Tiles [begin, end).
@@ -26,7 +26,7 @@ struct TileRange {
   Index begin, end;
 };
 
-/// Which ranks have tiles of C in some rows and columns of tiles.
+/// The ranks that own tiles of C in given rows and columns of tiles.
 class BlockOwners {
  public:
   template <Scalar T>
@@ -68,12 +68,12 @@ class BlockOwners {
   TileRange rows_, columns_;
 };
 
-/// The tiles of A and B that a process has or needs for a chunk.
+/// The tiles of A and B that this process has or needs for a chunk.
 class ChunkInputs {
  public:
   explicit ChunkInputs(sinks::Exchange& exchange) : exchange_(exchange) {}
 
-  /// A tile that goes with term k.
+  /// Adds a tile that term k uses.
   /// @param is_read        whether this process reads it
   /// @param for_each_user  (visit): calls visit(rank) for each process that reads it
   template <typename ForEachUser>
@@ -88,7 +88,7 @@ class ChunkInputs {
     });
   }
 
-  /// The first term of which this process has a tile, or 0.
+  /// The first term for which this process has a tile, or 0.
   Index first_own() const {
     const auto own = std::ranges::find(tiles_, exchange_.processes().rank(), &Tile::owner);
     return own == tiles_.end() ? 0 : own->k;
@@ -99,7 +99,7 @@ class ChunkInputs {
       all.push_back({tile.handle, tile.owner == exchange_.processes().rank() ? STARPU_RW : STARPU_W});
     return all;
   }
-  /// Sends and receives them, those of earlier terms first.
+  /// Sends and receives the tiles, earlier terms first.
   void travel(int priority) {
     const int me = exchange_.processes().rank();
     std::ranges::stable_sort(tiles_, {}, &Tile::k);
@@ -130,8 +130,8 @@ struct OwnedTile {
   int owner;
 };
 
-/// A process's tiles of a block, from the last column to the first. If the grid of GPUs has one row, its columns are
-/// dealt out. Those that are left over thus come first, which makes GPUs load less.
+/// The tiles of a block that a process owns, from the last column to the first. If the grid of GPUs has one row, its
+/// columns are dealt out. The columns left over then come first, so the GPUs load less.
 inline std::vector<OwnedTile> dealt_tiles(const std::vector<Index>& rows, const std::vector<Index>& columns,
                                           detail::OwnerGrid gpus, const Owners& owners) {
   const detail::DealtColumns dealt(gpus.q, std::ssize(rows), std::ssize(columns));
@@ -144,13 +144,15 @@ inline std::vector<OwnedTile> dealt_tiles(const std::vector<Index>& rows, const 
   return tiles;
 }
 
-/// While it exists, tasks are submitted that write a block of C. The block fills more of a GPU's memory than the policy
-/// would let incomplete results fill.
+/// Exists while the tasks that write a block of C are submitted. It marks the block's tiles as planned, because the
+/// block may fill more of a GPU's memory than the policy allows incomplete results to fill.
 class PlannedBlock {
  public:
   template <Scalar T>
   PlannedBlock(const detail::Session& session, const Matrix<T>& C, const std::vector<OwnedTile>& tiles) {
-    if (session.machine().placement != Placement::Home) return;  // then another policy may use what keeps the hint
+    if (session.machine().placement != Placement::Home)
+      return;  // another policy may use the field of the hint for
+               // itself
     for (const auto& tile : tiles) handles_.push_back(C.handle(tile.i, tile.j));
     set_planned(1);
   }
@@ -165,10 +167,10 @@ class PlannedBlock {
   std::vector<starpu_data_handle_t> handles_;
 };
 
-/// C ← Σ terms + β C, where the matrices are distributed.
-/// @param gpus        the grid of GPUs of a process; with one row, they compute whole columns where these suffice
-/// @param holds_back  whether inputs wait for the barrier, and are released with their chunk. A and B then share no
-///                    tiles
+/// C ← Σ terms + β C for distributed matrices.
+/// @param gpus        the grid of GPUs of a process; with one row, each GPU computes whole columns where there are
+///                    enough
+/// @param holds_back  whether inputs wait for the barrier and are released chunk by chunk; A and B then share no tiles
 /// @param A, B        the factors, as the terms see them
 /// @param add         see `accumulate`
 template <Scalar T, typename Term>
@@ -210,8 +212,8 @@ void accumulate_in_chunks(const detail::Session& session, const detail::ProcessB
         barrier.begin(std::move(new_inputs));
         a.travel(submitter.priority());
         b.travel(submitter.priority());
-        // Terms are added in the order in which their tiles arrive. At first nothing has arrived: of the terms that
-        // are sent first, a process begins with one of which it has the tiles of B.
+        // Terms are added in the order in which their tiles arrive. Nothing has arrived at the start, so each process
+        // begins with one of the terms sent first whose tiles of B it owns.
         const Index sent_first = i0 == 0 && j0 == 0 && k0 == 0 ? std::min<Index>(share.p, chunk.end) : 0,
                     turn = b.first_own();
         for (Index s = 0; s < chunk.end - chunk.begin; s++)

@@ -6,11 +6,11 @@
 #include "tile/ops.hpp"
 #include "tile/views.hpp"
 
-/// The inverse of a triangle, and its product with its adjoint. One after the other, they make the inverse of a matrix
-/// from its Cholesky factor: A⁻¹ = L⁻ᴴ L⁻¹.
+/// The inverse of a triangle, and its product with its adjoint. Together they invert a matrix given its Cholesky
+/// factor: A⁻¹ = L⁻ᴴ L⁻¹.
 ///
-/// Both are left-looking, row by row: a tile gets all of its terms before the next one. Every tile is overwritten when
-/// no later one needs its old value. Only GPUs need a temporary tile for each tile on the diagonal.
+/// Both are left-looking, row by row: each tile receives all its terms before the next one. A tile is overwritten only
+/// when no later tile needs its old value. Only GPUs need a temporary tile for each diagonal tile.
 namespace tessera::algorithms {
 
 /// Finds the first zero on the diagonal of L.
@@ -19,8 +19,8 @@ void find_zeros(tile::Ops<T, Sink>& to, const tile::LowerView<T, Stored>& L, cod
   for (Index k = 0; k < L.nt(); k++) to.find_zero(L(k, k), 0, L.first_row(k), info);
 }
 
-/// L ← W = L⁻¹: for i > k, W(i, k) = −L(i, i)⁻¹ Σ L(i, j) W(j, k) over k ≤ j < i. The term of j = k is L(i, k) L(k,
-/// k)⁻¹, since tiles on the diagonal are inverted last: until then all others are divided by them.
+/// L ← W = L⁻¹: for i > k, W(i, k) = −L(i, i)⁻¹ Σ L(i, j) W(j, k) over k ≤ j < i. The diagonal tiles divide all others
+/// before they are inverted themselves, so the term j = k is L(i, k) L(k, k)⁻¹.
 template <Scalar T, typename Sink, typename Stored>
 void trtri(tile::Ops<T, Sink>& to, const tile::LowerView<T, Stored>& L, Diag diag) {
   std::vector<typename tile::Ops<T, Sink>::Divisor> divisors;

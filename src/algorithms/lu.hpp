@@ -8,10 +8,10 @@
 #include "panel_ops.hpp"
 #include "panel_sweeps.hpp"
 
-/// LU factorization with partial pivoting, in panels of which the last tiles are all that a step changes.
+/// LU factorization with partial pivoting, in panels. A step changes only the last tiles of a panel.
 namespace tessera::algorithms {
 
-/// What a panel's factorization, and the updates that run beside it, take.
+/// Estimates how long the factorization of a panel and simultaneous updates take.
 template <Scalar T, typename Sink>
 class PanelTimes {
  public:
@@ -19,12 +19,12 @@ class PanelTimes {
       : to_(to), memory_(to.session().machine().gpu_memory),
         beside_(to.are_owned() && to.session().machine().has_cuda() && gpu::factorizes_beside_products()) {}
 
-  /// The panels before `end` that the GPU of panel `next` updates by panel k while it factorizes panel `next`: as many
-  /// as take that long on an H100, see device_lanes.hpp, and no more than half of a GPU holds. Not by measured times:
-  /// the same call on the same GPUs has the same result.
+  /// The panels before `end` that panel k updates on the GPU of panel `next` while that GPU factorizes panel `next`.
+  /// Their number is limited by the duration of the factorization on an H100 (see device_lanes.hpp) and by half of the
+  /// GPU's memory. Measured times are not used, because the same call on the same GPUs must give the same result.
   std::vector<Index> panels_beside(Index k, Index next, Index end) const {
-    constexpr double rate = 40e12;     // of products beside a panel [flop/s]
-    constexpr double shortest = 1e-4;  // update [s]: its kernels must be launched
+    constexpr double rate = 40e12;     // of products during a factorization [flop/s]
+    constexpr double shortest = 1e-4;  // update [s], because of the time to launch its kernels
     constexpr double of_memory = 0.5;
     std::vector<Index> panels;
     if (!beside_) return panels;
@@ -39,12 +39,12 @@ class PanelTimes {
     }
     return panels;
   }
-  /// What an H100 takes to factorize panel k beside products [s].
+  /// How long an H100 takes to factorize panel k while it also computes products [s].
   double seconds_of(Index k) const {
     constexpr double of_column = 5e-6, of_byte = 1.6e-11;
     return to_.columns(k) * (of_column + of_byte * to_.rows_from(k) * sizeof(T));
   }
-  /// The number of panels that have arrived after some time [s], over a link to each GPU.
+  /// The number of panels that have arrived after a given time [s] if each GPU has its own link.
   Index arrived(double seconds) const {
     constexpr double rate = 5e10;  // of the link of an H100 [B/s]
     return std::min(to_.panels(), static_cast<Index>(seconds * rate / to_.bytes(0)) * to_.gpus());
@@ -56,8 +56,8 @@ class PanelTimes {
   bool beside_;
 };
 
-/// If panel k ends a row of tiles: exchanges the rows of the panels before it, down to the last. Then this row of tiles
-/// is final, and is written back.
+/// If panel k ends a row of tiles, applies the row exchanges to all earlier panels. This row of tiles is then final and
+/// is written back.
 template <Scalar T, typename Sink>
 void finish_rows(PanelOps<T, Sink>& to, Index k) {
   const Index begin = to.first_of_row(k);
@@ -65,23 +65,23 @@ void finish_rows(PanelOps<T, Sink>& to, Index k) {
   for (Index j = 0; j < k; j++) to.exchange(j, std::max(j + 1, begin), k + 1);
 }
 
-/// A = P⁻¹ L U, right-looking: a factorized panel updates all others at once, and the next one first. So the rows above
-/// it are final: they are written back during the next steps.
+/// A = P⁻¹ L U, right-looking: a factorized panel updates all others at once, beginning with the next one. The rows
+/// above it are then final and are written back during the next steps.
 ///
-/// The first panels are an exception. While A arrives, few columns can be updated, and each of them should get as many
-/// updates as possible. Some of these run beside the factorization of the next panel.
+/// The first panels are an exception. While A still arrives, few columns can be updated, so each should get as many
+/// updates as possible. Some of these run concurrently with the factorization of the next panel.
 template <Scalar T, typename Sink>
 void getrf(PanelOps<T, Sink>& to, codelets::InfoValue* value) {
   const PanelTimes<T, Sink> times(to);
   const Index all = to.panels(), pivoted = to.pivoted(), first_ones = first_panels(to, pivoted);
   std::vector<typename Sink::Temporary> inverses(static_cast<std::size_t>(all));
-  std::vector<Index> updates(inverses.size());  // that each panel has got
+  std::vector<Index> updates(inverses.size());  // number of updates that each panel has received
   const auto of = [&](Index k) -> auto& { return inverses[static_cast<std::size_t>(k)]; };
   const auto updated = [&](Index j) -> auto& { return updates[static_cast<std::size_t>(j)]; };
   const auto update_up_to = [&](Index end, Index j) {
     for (auto& k = updated(j); k < end; k++) to.update(k, j, of(k));
   };
-  const auto factorize = [&](Index j, Index arrived) {  // panel j, beside updates of others by the one before it
+  const auto factorize = [&](Index j, Index arrived) {  // panel j, while the panel before it updates others
     const auto beside = j > 0 ? times.panels_beside(j - 1, j, arrived) : std::vector<Index>{};
     for (const auto i : beside) {
       update_up_to(j - 1, i);
@@ -107,8 +107,8 @@ void getrf(PanelOps<T, Sink>& to, codelets::InfoValue* value) {
   }
 }
 
-/// The same, left-looking. The exchanges of rows by later panels come last, since until then updates need L as it was
-/// when its panel was factorized.
+/// The same, left-looking. Exchanges by later panels come last, because updates need L with its rows as they were when
+/// its panel was factorized.
 /// @param together  see `left_looking`
 template <Scalar T, typename Sink>
 void getrf_out_of_core(PanelOps<T, Sink>& to, Index together, codelets::InfoValue* value) {
@@ -121,8 +121,8 @@ void getrf_out_of_core(PanelOps<T, Sink>& to, Index together, codelets::InfoValu
   for (Index j = 0; j < pivoted; j++) to.exchange(j, j + 1, pivoted);
 }
 
-/// B ← op(A)⁻¹ B, with the factors of A.
-/// @param B  its tiles have the rows of A's
+/// B ← op(A)⁻¹ B, given the factors of A.
+/// @param B  its rows are cut into tiles like those of A
 template <Scalar T, typename Sink>
 void getrs(PanelOps<T, Sink>& to, Op op, const Matrix<T>& B) {
   const Index count = to.pivoted();

@@ -14,16 +14,16 @@
 
 namespace tessera::algorithms {
 
-/// Replaces the factors P A = L U, in panels of full height, by the inverse of A. It is X P, where X L = U⁻¹. So U is
-/// inverted, X is computed from the last panel to the first, and its columns are exchanged.
+/// Replaces the factors P A = L U, in panels of full height, by the inverse A⁻¹ = X P, where X L = U⁻¹. U is inverted,
+/// X is computed from the last panel to the first, and finally the columns of X are exchanged.
 ///
-/// Both sums are left-looking: a panel gets all of its terms before the next one.
+/// Both sums are left-looking: each panel receives all its terms before the next one.
 /// @tparam Sink  see tile::Ops
 template <Scalar T, typename Sink>
 class LuInverse {
  public:
   /// @param A     as stored, n×n, in panels
-  /// @param gpus  that own its panels in turn, if the session assigns owners
+  /// @param gpus  number of GPUs that own the panels in turn, if the session assigns owners
   LuInverse(const detail::Session& session, Sink& sink, int gpus, const Matrix<T>& A)
       : sink_(sink), to_(session, sink), A_(A), gpus_(session.machine().has_owners() ? gpus : 0),
         blocked_(tile::is_blocked(session, A.tile_n(0))), has_gpus_(session.machine().has_cuda()) {}
@@ -33,7 +33,7 @@ class LuInverse {
     for (Index k = 0; k < A_.nt(); k++) to_.find_zero(panel(k), first(k), first(k), value);
   }
 
-  /// U ← U⁻¹. A panel is multiplied by the inverse of what is on its left, and divided by its triangle.
+  /// U ← U⁻¹. Each panel is multiplied by the inverse of the part on its left, and divided by its triangle.
   void invert() {
     for (Index j = 0; j < A_.nt(); j++) {
       for (Index k = 0; k < j; k++) {
@@ -46,8 +46,8 @@ class LuInverse {
     }
   }
 
-  /// X ← U⁻¹ L⁻¹, from the last panel to the first. Panel j is done when X(later panels) L(later panels, j) has been
-  /// subtracted, and it has been divided by L(j, j).
+  /// X ← U⁻¹ L⁻¹, from the last panel to the first. From panel j, the product of the later panels of X with their part
+  /// of L(·, j) is subtracted, and the result is divided by L(j, j).
   void solve() {
     for (Index j = A_.nt() - 1; j >= 0; j--) {
       auto L = panel(j);
@@ -58,7 +58,7 @@ class LuInverse {
         L.first_row = static_cast<int>(first(k) - first(j));
         to_.gemm(T(-1), panel(k), L, T(1), panel(j));
       }
-      L.rows = L.columns;  // its triangle is at the top
+      L.rows = L.columns;  // the triangle is at the top
       to_.trsm(Side::Right, Op::NoTrans, to_.divisor(L, Uplo::Lower, Diag::Unit), T(1), panel(j));
     }
   }
@@ -66,10 +66,10 @@ class LuInverse {
   /// The task that writes `info`. Call this after `solve`: the first panel depends on all others.
   void outcome(starpu_data_handle_t info, codelets::InfoValue* value) { to_.outcome(panel(0), info, value); }
 
-  /// Exchanges columns, in the opposite order of the exchanges of rows: those of panel j with each panel on its right,
-  /// and then within itself. Exchanges with different panels have no column in common, so their order does not matter.
-  /// An exchange within the panel, of column i with a later one, has no column in common with those of columns before
-  /// i, so it may follow them.
+  /// Exchanges columns, in the reverse order of the row exchanges: those of panel j with each panel on its right, and
+  /// then within itself. Exchanges with different panels have no column in common, so their order does not matter. An
+  /// exchange within the panel swaps column i with a later one. Exchanges of earlier columns with other panels do not
+  /// touch these columns, so it may follow them.
   void exchange(const detail::PivotTiles& pivots) {
     for (Index j = A_.nt() - 1; j >= 0; j--) {
       Index begin = j + 1;
@@ -82,8 +82,7 @@ class LuInverse {
   }
 
  private:
-  static constexpr Index most_targets =
-      STARPU_NMAXBUFS - 2;  ///< the other buffers are the pivots, and the panel itself
+  static constexpr Index most_targets = STARPU_NMAXBUFS - 2;  ///< the other buffers are the pivots and the panel itself
 
   void invert_panel(Index j) {
     typename Sink::Temporary workspace, inverses;
@@ -102,7 +101,7 @@ class LuInverse {
                  codelets::PanelInvertArgs{{flops, type_letter<T>}, first(j), blocked_}, panel(j).owner);
   }
 
-  /// Moves L(·, j) out of panel j, which then holds U⁻¹(·, j) alone.
+  /// Moves L(·, j) out of panel j, which then holds only U⁻¹(·, j).
   void split(Index j, starpu_data_handle_t L) {
     sink_.step(j);
     sink_.submit(codelets::split_panel<T>(), {access(j, STARPU_RW), {L, STARPU_W}},
@@ -110,7 +109,7 @@ class LuInverse {
                  panel(j).owner);
   }
 
-  /// Exchanges columns of panel j with panels [begin, end), and, if these are the last, within itself.
+  /// Exchanges columns of panel j with panels [begin, end), and also within panel j if these are the last panels.
   void exchange(const detail::PivotTiles& pivots, Index j, Index begin, Index end) {
     std::vector<tile::Access> accesses{{pivots.handle(j), STARPU_R}, access(j, STARPU_RW)};
     for (Index k = begin; k < end; k++) accesses.push_back(access(k, STARPU_RW));

@@ -8,17 +8,17 @@
 
 namespace tessera::algorithms {
 
-/// The growth of a factorization, where it is wanted.
+/// Where to report the growth of a factorization, if requested.
 struct MeasuredGrowth {
   codelets::GrowthValue* value = nullptr;
-  starpu_data_handle_t handle = nullptr;  ///< of an std::int64_t that exists
+  starpu_data_handle_t handle = nullptr;  ///< of an existing std::int64_t
 };
 
 /// A = L U on square tiles, without pivoting.
 ///
-/// The order is that of `potrf`, with a row of U for each column of L: left-looking, and the next tile on the diagonal
-/// comes as soon as the tile above it and that on its left are complete.
-/// @param unit  the factor with ones on its diagonal, of A as stored
+/// The order is that of `potrf`, with a row of U for each column of L: left-looking, and the next diagonal tile is
+/// submitted as soon as the tiles above it and on its left are complete.
+/// @param unit  the factor with a unit diagonal, of A as stored
 template <Scalar T, typename Sink, typename Stored>
 void getrf_nopiv(tile::Ops<T, Sink>& to, const tile::FullView<T, Stored>& A, Uplo unit, codelets::InfoValue* info,
                  const MeasuredGrowth& growth) {
@@ -30,7 +30,7 @@ void getrf_nopiv(tile::Ops<T, Sink>& to, const tile::FullView<T, Stored>& A, Upl
   };
   struct {
     typename tile::Ops<T, Sink>::Divisor lower, upper;
-  } divisors[2];  // tile (k, k) has those at k modulo 2: only two neighbours are needed at a time
+  } divisors[2];  // for tile (k, k) at index k modulo 2: only two neighbours are needed at a time
   const auto measure = [&](Of::Of of, Index i, Index j, codelets::Part part) {
     if (growth.value != nullptr) to.growth(A(i, j), part, of, growth.value, growth.handle);
   };

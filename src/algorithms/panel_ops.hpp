@@ -16,32 +16,35 @@
 
 namespace tessera::algorithms {
 
-/// The operations of an LU factorization with partial pivoting, and of solves with it. They work on panels: a column of
-/// tiles each, of which the last ones are all that a step changes. The tiles are as wide as a panel and may be several
+/// The operations of an LU factorization with partial pivoting, and of the solves that use it. They work on panels. A
+/// panel is a column of tiles, and a step changes only its last tiles. A tile is as wide as a panel and may be several
 /// times as tall.
 /// @tparam Sink  see tile::Ops
 template <Scalar T, typename Sink>
 class PanelOps {
  public:
-  using Inverses = typename Sink::Temporary;  ///< of the blocks on the diagonal of L; no tile where they are not used
+  using Inverses = typename Sink::Temporary;  ///< of the diagonal blocks of L; empty where they are not used
 
   /// @param A     as stored, in panels
-  /// @param gpus  that own its panels in turn, if the session assigns owners
+  /// @param gpus  number of GPUs that own the panels in turn, if the session assigns owners
   PanelOps(const detail::Session& session, Sink& sink, int gpus, const Matrix<T>& A, const detail::PivotTiles& pivots)
       : session_(session), sink_(sink), A_(A), pivots_(pivots), gpus_(gpus), owned_(session.machine().has_owners()),
         blocked_(tile::is_blocked(session, A.tile_n(0))) {}
 
   const detail::Session& session() const noexcept { return session_; }
   Index panels() const noexcept { return A_.nt(); }
-  Index pivoted() const noexcept { return pivots_.panels(); }  ///< the panels that have pivots
+  Index pivoted() const noexcept { return pivots_.panels(); }  ///< number of panels that have pivots
   int gpus() const noexcept { return gpus_; }
   bool are_owned() const noexcept { return owned_; }
   double columns(Index k) const { return static_cast<double>(A_.tile_n(k)); }
-  double rows_from(Index k) const { return static_cast<double>(A_.m() - first(k)); }  ///< of panel k, with its diagonal
+  double rows_from(Index k) const {
+    return static_cast<double>(A_.m() - first(k));
+  }  ///< of panel k, from its diagonal
+     ///< down
   double bytes(Index k) const { return static_cast<double>(A_.m()) * columns(k) * sizeof(T); }
   double update_flops(Index k, Index j) const { return update_args(k, j).work.flops; }
 
-  /// Requests all panels from the first to the last: `getrf` expects that they arrive in this order.
+  /// Requests all panels from first to last. `getrf` expects them to arrive in this order.
   void request(sinks::Loader& loader) const {
     for (Index j = 0; j < panels(); j++)
       for (Index i = 0; i < A_.mt(); i++) loader.load(A_.handle(i, j), owner(j));
@@ -56,7 +59,7 @@ class PanelOps {
     return inverses;
   }
 
-  /// The same, while panel `before` updates the panels `others`, by the GPU of panel k.
+  /// The same, while panel `before` updates the panels `others` on the GPU of panel k.
   Inverses factorize_beside(Index k, Index before, const Inverses& of_before, const std::vector<Index>& others,
                             codelets::InfoValue* value) {
     std::vector<tile::Access> accesses;
@@ -77,7 +80,7 @@ class PanelOps {
     return inverses;
   }
 
-  /// Panel j gets what follows from panel k.
+  /// Updates panel j by panel k.
   void update(Index k, Index j, const Inverses& inverses) {
     std::vector<tile::Access> accesses;
     add_tiles(accesses, A_, k, row_of(k), A_.mt(), STARPU_R);
@@ -95,13 +98,13 @@ class PanelOps {
   }
   void exchange_back(const Matrix<T>& X, Index j) { exchanges_.exchange_back(X, j, owner(j)); }
 
-  /// If panel k ends a row of tiles: the first panel in this row, else −1.
+  /// If panel k ends a row of tiles, the first panel in this row; otherwise −1.
   Index first_of_row(Index k) const {
     if (k + 1 < pivoted() && row_of(k + 1) == row_of(k)) return -1;
     return A_.mt() == 1 ? 0 : row_of(k) * A_.mb() / pivots_.panel();
   }
 
-  /// A step of a solve: column j of B, whose tiles have the rows of A's, and panel k.
+  /// A step of a solve with panel k on column j of B, whose rows are cut into tiles like those of A.
   void solve(Uplo uplo, Op op, Index k, const Matrix<T>& B, Index j) {
     const bool upper = uplo == Uplo::Upper;
     const Index begin = upper ? 0 : row_of(k), end = upper ? row_of(k) + 1 : A_.mt();
@@ -120,7 +123,7 @@ class PanelOps {
                  owner(j));
   }
 
-  /// result ← value, when the last panel with pivots is factorized.
+  /// result ← value, once the last panel with pivots is factorized.
   void outcome(starpu_data_handle_t result, codelets::OutcomeValue* value) {
     const Index last = pivoted() - 1;
     sink_.submit(codelets::outcome(), {{A_.handle(row_of(last), last), STARPU_R}, {result, STARPU_W}},
@@ -134,7 +137,7 @@ class PanelOps {
     for (Index i = begin; i < end; i++) accesses.push_back({X.handle(i, j), mode});
   }
 
-  /// Adds panel k, its pivots and the inverses of its diagonal blocks, which are returned, if updates use them.
+  /// Adds panel k, its pivots and, if updates use them, the inverses of its diagonal blocks, which are returned.
   Inverses add_factorized(std::vector<tile::Access>& accesses, Index k) const {
     add_tiles(accesses, A_, k, row_of(k), A_.mt(), STARPU_RW);
     accesses.push_back({pivots_.handle(k), STARPU_W});
@@ -158,7 +161,7 @@ class PanelOps {
   }
 
   Index first(Index k) const { return k * pivots_.panel(); }                     ///< row and column of the matrix
-  Index row_of(Index k) const { return A_.mt() == 1 ? 0 : first(k) / A_.mb(); }  ///< of the tile of the diagonal block
+  Index row_of(Index k) const { return A_.mt() == 1 ? 0 : first(k) / A_.mb(); }  ///< tile row of the diagonal block
   int first_in_tile(Index k) const { return static_cast<int>(first(k) - row_of(k) * A_.mb()); }
   int tiles_from(Index row) const { return static_cast<int>(A_.mt() - row); }
   int owner(Index j) const { return owned_ ? static_cast<int>(j % gpus_) : -1; }

@@ -12,12 +12,12 @@ namespace tessera::algorithms {
 
 /// All terms of the tiles of an mt×nt result with kt terms per tile, in submission order, for a call in panels.
 ///
-/// The first `ahead` panels of each GPU grow together while A arrives. If each needs a tile of B of its own, it begins
-/// when its share of A is there: so the GPU computes while the links are busy with A, and B does not delay A. Then one
-/// tile after another is completed, in squares that grow, so that each tile of A and B is used with all those before
-/// it.
+/// While A arrives, each GPU grows its first `ahead` panels together. If each of these needs its own tile of B, it
+/// begins when its share of A has arrived. The GPU thus computes while the links carry A, and B does not delay A.
+/// Afterwards one tile after another is completed, in growing squares, so each tile of A and B is combined with all
+/// earlier ones.
 ///
-/// GPUs own columns of C, or rows of which there are several each, and each GPU follows this order on what it owns.
+/// GPUs own columns of C, or rows if each GPU has several, and each GPU follows this order on the tiles that it owns.
 ///
 /// All sums are deferred: C arrives while they are computed.
 inline std::vector<Step> panel_order(Index mt, Index nt, Index kt, const detail::Panels& panels, const Owners& owners) {
@@ -29,7 +29,7 @@ inline std::vector<Step> panel_order(Index mt, Index nt, Index kt, const detail:
     for (Index i = 0; i < mt; i++)
       for (Index s = 0; s < kt; s++) steps.push_back({i, j, owners.term(i, j, s, kt), s, true});
   std::ranges::stable_sort(steps, {}, [&](const Step& step) {
-    const Index row = step.i / p, panel = step.j / q;  // counted by each GPU
+    const Index row = step.i / p, panel = step.j / q;  // numbered within each GPU
     const bool first = row == 0 && panel < ahead;
     const Index begin = panels.columns > 1 ? 0 : panel * kt / ahead;
     if (first) return std::tuple(Index{0}, std::max(step.term, begin));
@@ -38,13 +38,13 @@ inline std::vector<Step> panel_order(Index mt, Index nt, Index kt, const detail:
   return steps;
 }
 
-/// What panel s of A does to panel j of the result.
+/// The update of panel j of the result by panel s of A.
 struct PanelStep {
   Index j, s;
 };
 
-/// The steps of a call in which each panel of the result takes part in one task with each panel of A, in submission
-/// order: those of the first `ahead` panels of each GPU as A arrives, then one panel after another.
+/// The steps, in submission order, of a call that combines each panel of the result with each panel of A in one task.
+/// The first `ahead` panels of each GPU advance together as A arrives; then one panel follows another.
 inline std::vector<PanelStep> panel_steps(Index panels, Index steps, Index ahead, Index gpus) {
   std::vector<PanelStep> order;
   order.reserve(static_cast<std::size_t>(panels * steps));
@@ -53,7 +53,7 @@ inline std::vector<PanelStep> panel_steps(Index panels, Index steps, Index ahead
   std::ranges::stable_sort(order, {}, [&](const PanelStep& step) {
     const Index panel = step.j / gpus;
     if (panel >= ahead) return std::tuple(panel, Index{0});
-    return std::tuple(Index{0}, std::max(step.s, panel * steps / ahead));  // when its share of A is there
+    return std::tuple(Index{0}, std::max(step.s, panel * steps / ahead));  // when its share of A has arrived
   });
   return order;
 }

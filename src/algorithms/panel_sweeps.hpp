@@ -8,24 +8,23 @@
 
 namespace tessera::algorithms {
 
-/// The first panels of a right-looking factorization, which update each column while the next one arrives: few columns
-/// can be updated then, and each of them should get as many updates as possible.
-/// @param to  has panels(), are_owned(), bytes(k), and update_flops(k, j)
-/// @param factors  panels that are factorized
+/// The number of first panels in a right-looking factorization that update each column while the next one arrives. Few
+/// columns can be updated then, so each should get as many updates as possible.
+/// @param to       has panels(), are_owned(), bytes(k), and update_flops(k, j)
+/// @param factors  number of panels that are factorized
 template <typename Ops>
 Index first_panels(const Ops& to, Index factors) {
-  constexpr Index most = 4, without_gpus = 8;  // one of so many panels
-  constexpr double flops_of_byte = 1000;       // what an H100 computes while a byte crosses its link
+  constexpr Index most = 4, without_gpus = 8;  // at most this fraction of all panels
+  constexpr double flops_of_byte = 1000;       // flops of an H100 while its link transfers a byte
   const Index all = to.panels();
   if (!to.are_owned() || all < 2) return std::min(factors, std::max<Index>(1, all / without_gpus));
   const double wanted = std::round(to.bytes(1) * flops_of_byte / std::max(to.update_flops(0, 1), 1.0));
   return std::min(factors, std::clamp<Index>(static_cast<Index>(wanted), 1, std::max<Index>(1, all / most)));
 }
 
-/// A left-looking factorization, where the GPUs have no room for all of A: a panel arrives, gets the updates of all
-/// panels before it, and is factorized.
-/// @param together   panels that get the updates of an earlier panel one after another: that panel is fetched once for
-///                   all of them
+/// A left-looking factorization for an A that does not fit into the memory of the GPUs: each panel arrives, gets the
+/// updates of all panels before it, and is factorized.
+/// @param together   number of panels updated in turn by an earlier panel, which is fetched once for all of them
 /// @param update     (k, j): of panel j by panel k
 /// @param factorize  (j)
 template <typename Update, typename Factorize>

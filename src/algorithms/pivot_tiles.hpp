@@ -12,27 +12,27 @@ namespace tessera::detail {
 
 class Session;
 
-/// The pivots of a factorization, in one tile for each panel that has some.
+/// The pivots of a factorization, in one tile per panel that has pivots.
 class PivotTiles {
  public:
-  /// @param m, n   of the matrix
-  /// @param panel  columns of a panel
+  /// @param m, n   dimensions of the matrix
+  /// @param panel  columns per panel
   PivotTiles(std::shared_ptr<Session> session, Index m, Index n, Index panel);
 
   /// Sets the pivots. @pre no task uses them
-  /// @param pivots  counted from 1 in the matrix
+  /// @param pivots  1-based rows of the matrix
   void set(const std::vector<Index>& pivots);
-  /// Waits for them, and counts them from 1 in the matrix.
+  /// Waits for the pivots and returns them as 1-based rows of the matrix.
   std::vector<Index> wait() const;
 
-  Index panels() const noexcept { return static_cast<Index>(tiles_.size()); }  ///< that have pivots
+  Index panels() const noexcept { return static_cast<Index>(tiles_.size()); }  ///< number of panels with pivots
   Index panel() const noexcept { return panel_; }
   Index rows() const noexcept { return m_; }
   Index columns() const noexcept { return n_; }
   starpu_data_handle_t handle(Index k) const { return tiles_[static_cast<std::size_t>(k)].handle(); }
 
  private:
-  /// The pivots of panel k in host memory, for a function that may use them in this way.
+  /// Calls `use` with the pivots of panel k in host memory, acquired in the given mode.
   template <typename Use>
   void access(Index k, starpu_data_access_mode mode, Use use) const;
   Index count(Index k) const;

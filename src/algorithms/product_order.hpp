@@ -25,21 +25,21 @@ using tile::Owners;
 /// One term of the sum that makes up tile (i, j).
 struct Step {
   Index i, j;
-  Index k;        ///< index of the input tiles along the sum
-  Index term;     ///< number of terms of (i, j) submitted before this one
+  Index k;        ///< index of the input tiles in the sum
+  Index term;     ///< number of terms of (i, j) submitted before this term
   bool deferred;  ///< whether the sum starts from zero and β C is added at its end
 };
 
-/// A block size that cuts `tiles` into blocks of about the same size, a multiple of `gpus`. For tiles that cannot be
-/// distributed evenly: a small last block would hold too few tiles for GPUs that run out of work to steal.
+/// A block size, a multiple of `gpus`, that cuts `tiles` into blocks of about equal size. It is for tiles that cannot
+/// be distributed evenly: a small last block would leave too few tiles to steal for GPUs that run out of work.
 inline Index even_blocks(Index tiles, Index block, int gpus) {
   if (tiles == 0) return block;
   const Index each = detail::divide_up(tiles, detail::divide_up(tiles, block));
   return detail::divide_up(each, gpus) * gpus;
 }
 
-/// The last part of each sum, which a GPU computes tile by tile so that results leave one after another. The first
-/// terms give the links time to get ahead of the computation. If a sum has two terms, this part is both of them.
+/// The last part of each sum, which a GPU computes tile by tile so that results leave one after another. The terms
+/// before it let the links get ahead of the computation. If a sum has only two terms, both belong to this part.
 constexpr double finished_tile_by_tile = 0.75;
 
 namespace order {
@@ -47,9 +47,9 @@ namespace order {
 /// A tile of a block of C.
 struct Tile {
   Index i, j;
-  Index row, column;  ///< in the block, counting only tiles of its owner
-  /// The order of the smallest square that contains the tile, starts at the first tile of the tile's owner in this
-  /// block, and counts only tiles of that owner [elements].
+  Index row, column;  ///< in the block, counting only tiles of the same owner
+  /// The order of the smallest square that starts at the owner's first tile in the block and contains this tile. It
+  /// counts only tiles of that owner [elements].
   Index square;
 };
 
@@ -66,15 +66,15 @@ inline std::vector<Tile> tiles_of_block(Index i0, Index j0, Index i_end, Index j
   return tiles;
 }
 
-/// Layers: term `begin` of all tiles, then the next term of all tiles, up to term `end`.
+/// Layer by layer: term `begin` of all tiles, then the next term of all tiles, up to term `end`.
 template <typename Visit>
 void layers(std::span<const Tile> tiles, Index begin, Index end, Visit visit) {
   for (Index s = begin; s < end; s++)
     for (const auto& tile : tiles) visit(tile, s);
 }
 
-/// The first `terms` terms of all tiles in shells: a cube that grows in rows, columns and terms at once.
-/// @param depth  what one term adds to the cube's third dimension [elements]
+/// The first `terms` terms of all tiles in shells of a cube that grows in rows, columns and terms at once.
+/// @param depth  growth of the cube in its third dimension per term [elements]
 template <typename Visit>
 void shells(const std::vector<Tile>& tiles, Index terms, Index depth, Visit visit) {
   auto by_square = tiles;
@@ -94,7 +94,7 @@ void shells(const std::vector<Tile>& tiles, Index terms, Index depth, Visit visi
   }
 }
 
-/// Terms `begin` up to `end` of one tile of each owner after another, in squares that grow.
+/// Terms `begin` up to `end`, completing one tile of each owner after another, in growing squares.
 template <typename Visit>
 void tile_after_tile(std::vector<Tile> tiles, Index begin, Index end, Visit visit) {
   const auto place = [](const Tile& tile) { return std::tuple(tile.square, tile.row, tile.column); };
@@ -109,26 +109,25 @@ void tile_after_tile(std::vector<Tile> tiles, Index begin, Index end, Visit visi
 }  // namespace order
 
 /// Calls visit(step) for all terms of the tiles of a region of an mt×nt result with kt terms per tile, in submission
-/// order, one block of C after another. It sorts tiles, not terms: so the first of many tasks can run while the others
-/// are submitted.
+/// order, one block of C after another. It sorts tiles instead of terms, so the first of many tasks can run while the
+/// others are submitted.
 ///
-/// If the GPUs do not have memory for the inputs of a whole block, the blocks go down and up the columns of blocks in
-/// turn, and every other one takes its terms from the last to the first: so a block of a full matrix begins with inputs
-/// with which the one before it has ended, and which the GPUs still have. In simulations of one to four H200 with
-/// little memory, this makes gemm 5 % faster on average, symm, syrk and syr2k 3 %.
+/// If the GPUs have no memory for the inputs of a whole block, the traversal goes down one column of blocks and up the
+/// next, and every other block takes its terms from last to first. A block of a full matrix thus begins with the inputs
+/// that the block before it used last, which the GPUs still hold.
 ///
 /// The loop over the sum is outermost for the first terms of a block: all its tiles grow together, and each loaded
 /// input tile serves a whole row or column of them.
 ///
-/// The first block has no earlier work that could hide its loads. It grows as a cube in rows, columns and terms at once
-/// (in shells): 3r² loaded tiles allow r³ products, whereas whole layers would need all tiles of C first. For the same
-/// reason its sums are deferred: they start from zero, and C arrives while they are computed.
+/// No earlier work can hide the loads of the first block. It therefore grows as a cube in rows, columns and terms at
+/// once (in shells): 3r² loaded tiles allow r³ products, whereas whole layers would first need all tiles of C. For the
+/// same reason its sums are deferred: they start from zero, and C arrives while they are computed.
 ///
-/// The remaining terms are submitted tile by tile if the GPUs have memory for the inputs of all of them. The links are
-/// ahead by then, and results are written back while other tiles are computed. Unequal GPUs do not use this order:
-/// slower ones would be left with whole tiles, from which others can steal only one task at a time.
+/// The remaining terms are submitted tile by tile if the GPUs have memory for the inputs of all of them. By then the
+/// links are ahead, and results are written back while other tiles are computed. GPUs of unequal speed do not use this
+/// order, because the slower ones would be left with whole tiles, from which others can steal only one task at a time.
 ///
-/// Without owners the loop over the sum is outermost for all terms of every block.
+/// Without owners, the loop over the sum is outermost for all terms of every block.
 template <typename Visit>
 void for_each_product(Index mt, Index nt, Region region, Index kt, detail::Block block, const Owners& owners,
                       detail::TileExtents tile, Visit visit) {
@@ -140,12 +139,12 @@ void for_each_product(Index mt, Index nt, Region region, Index kt, detail::Block
     block.rows = even_blocks(mt, block.rows, grid.p);
     block.columns = even_blocks(nt, block.columns, grid.q);
   }
-  const bool few_stay = block.resident < kt;  // inputs of a block
+  const bool few_stay = block.resident < kt;  // whether the GPUs hold only part of a block's inputs
   const auto together = !owners.exist() || !block.tile_after_tile || few_stay
                             ? kt
                             : kt - static_cast<Index>(std::lround(finished_tile_by_tile * static_cast<double>(kt)));
   const Index block_rows = detail::divide_up(mt, block.rows);
-  Index visited = 0;  // blocks with tiles
+  Index visited = 0;  // number of blocks with tiles
   for (Index column = 0; column < detail::divide_up(nt, block.columns); column++)
     for (Index r = 0; r < block_rows; r++) {
       const Index row = few_stay && column % 2 == 1 ? block_rows - 1 - r : r, i0 = row * block.rows,

@@ -6,8 +6,8 @@
 #include "tile/views.hpp"
 #include "tiling/chosen_tiles.hpp"
 
-/// What a term of a sum is: one step adds to tile (i, j) of the result what tile k of a sum contributes. The order of
-/// the steps is that of a `Sum`.
+/// The terms of sums. One step adds, to tile (i, j) of the result, the contribution of tile k of the sum. `Sum` defines
+/// the order of the steps.
 namespace tessera::algorithms {
 
 /// C ← α A B + β C, or a triangle of it
@@ -15,7 +15,7 @@ template <Scalar T, typename Stored = Matrix<T>>
 struct Product {
   T alpha;
   tile::FactorView<T, Stored> A, B;
-  detail::Panels panels = {};     ///< if these exist, a tile of B is that of several terms or columns of C
+  detail::Panels panels = {};     ///< if they exist, a tile of B covers several terms or several columns of C
   detail::TileExtents tile = {};  ///< of a term
 
   template <typename Ops>
@@ -46,14 +46,14 @@ struct SymmetricProduct {
   }
 };
 
-/// A triangle of C ← α A Aᵀ + β C, or of C ← α A Bᵀ + α B Aᵀ + β C. Hermitian updates have ᴴ for ᵀ, and ᾱ in the second
-/// term.
+/// A triangle of C ← α A Aᵀ + β C, or of C ← α A Bᵀ + α B Aᵀ + β C. Hermitian updates use ᴴ instead of ᵀ, and ᾱ in the
+/// second term.
 template <Scalar T, bool hermitian, typename Stored = Matrix<T>>
 struct RankUpdate {
   T alpha;
-  bool two;  ///< rank 2k
+  bool two;  ///< rank-2k update
   tile::FactorView<T, Stored> A, B;
-  Index across;  ///< columns of tiles of C that have the same rows of B
+  Index across;  ///< number of columns of tiles of C that use the same rows of B
 
   template <typename Ops>
   void operator()(Ops& to, const Step& s, T beta, const tile::Tile& C) const {

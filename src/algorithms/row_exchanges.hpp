@@ -12,10 +12,10 @@
 
 namespace tessera::algorithms {
 
-/// The elements that change their row: each pivot moves two rows at most.
+/// An upper bound of the elements that change their row: each pivot moves at most two rows.
 inline double elements_moved(double pivots, Index columns) { return 2 * pivots * static_cast<double>(columns); }
 
-/// The tasks that exchange rows by the pivots of a factorization. Each changes one column of tiles.
+/// Tasks that exchange rows by the pivots of a factorization. Each task changes one column of tiles.
 template <Scalar T, typename Sink>
 class RowExchanges {
  public:
@@ -36,7 +36,7 @@ class RowExchanges {
   };
   void submit(const Matrix<T>& X, Index j, Walk walk, Index count, int owner) {
     const Index upper = std::min(walk.begin, walk.begin + (count - 1) * walk.step);
-    const Index top = X.mt() == 1 ? 0 : upper * pivots_.panel() / X.mb();  // the first tile whose rows move
+    const Index top = X.mt() == 1 ? 0 : upper * pivots_.panel() / X.mb();  // the first tile with rows that move
     std::vector<tile::Access> accesses;
     for (Index i = top; i < X.mt(); i++) accesses.push_back({X.handle(i, j), STARPU_RW});
     for (Index i = 0; i < count; i++) accesses.push_back({pivots_.handle(walk.begin + i * walk.step), STARPU_R});

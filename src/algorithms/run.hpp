@@ -5,7 +5,7 @@
 #include "sinks/submit.hpp"
 #include "tile/ops.hpp"
 
-/// How a routine lets an algorithm take effect.
+/// Ways to execute an algorithm: submit its tasks, or load its inputs.
 namespace tessera::algorithms {
 
 /// Submits the tasks of an algorithm.
@@ -16,10 +16,10 @@ void submit(const detail::Session& session, sinks::Submitter& submitter, const A
   algorithm(to);
 }
 
-/// Requests what an algorithm reads, in the order of its first use. Without that the links would wait for its first
-/// results: StarPU shows the policy only tasks whose inputs exist.
+/// Requests the tiles that an algorithm reads, in the order of first use. Without this the links would be idle until
+/// the first results exist, because StarPU shows the policy only tasks whose inputs exist.
 /// @param on, delay  see Loader
-/// @pre  the GPUs have room for all tiles, and no task writes one yet
+/// @pre  the GPUs have room for all tiles, and no submitted task writes one of them
 template <Scalar T, typename Algorithm>
 void load(const detail::Session& session, const Algorithm& algorithm, sinks::LoadOn on = sinks::LoadOn::FirstUser,
           Index delay = 0) {
@@ -29,7 +29,7 @@ void load(const detail::Session& session, const Algorithm& algorithm, sinks::Loa
   loader.finish();
 }
 
-/// Both, one after the other. Without owners, nothing is requested.
+/// Loads, then submits. Without owners, nothing is loaded.
 /// @param gpus  see Submitter
 template <Scalar T, typename Algorithm>
 void load_and_submit(const detail::Session& session, const Matrix<T>& output, const Algorithm& algorithm,
@@ -39,11 +39,11 @@ void load_and_submit(const detail::Session& session, const Matrix<T>& output, co
   submit<T>(session, submitter, algorithm);
 }
 
-/// Submits the task that hands over what the tasks of a factorization have found out, after the last of them that this
-/// process runs.
+/// Submits the task that delivers what a factorization has found out. It runs after the last diagonal tile that this
+/// process factorizes.
 /// @param A      (Index i, Index j): the factorized matrix
-/// @param steps  the tiles on its diagonal
-/// @return  false if this process factorizes no tile: then there is nothing to tell
+/// @param steps  number of diagonal tiles
+/// @return  false if this process factorizes no tile and has nothing to deliver
 template <Scalar T, typename View>
 bool submit_outcome(const detail::Session& session, sinks::Submitter& submitter, const View& A, Index steps,
                     starpu_data_handle_t result, codelets::OutcomeValue* value) {

@@ -15,14 +15,14 @@ namespace tessera::algorithms {
 
 using tile::tile_of;
 
-/// A triangular matrix A, applied in place to B. X denotes B, or with A on the right Bᵀ.
+/// A triangular matrix A, applied in place to B. X denotes B if A is on the left, and Bᵀ if A is on the right.
 ///
-/// All variants of side, uplo and op become one: tile rows s of X are numbered in the order in which trsm solves them,
-/// and row s depends only on rows t < s. Tile columns j of X are independent of each other.
+/// This class reduces all variants of side, uplo and op to one. The tile rows s of X are numbered in the order in which
+/// trsm solves them, and row s depends only on rows t < s. The tile columns j of X are independent of each other.
 ///
-/// Each column of X belongs to one GPU, so X never moves between GPUs. Rows are distributed as well only if there are
+/// Each column of X belongs to one GPU, so X never moves between GPUs. Rows are also distributed, but only if there are
 /// fewer columns than GPUs. All tasks of a row are submitted together, so each tile of X is finished early and is
-/// written back while the others are computed. The last columns may belong to cores instead.
+/// written back while others are computed. The last columns may belong to CPU cores instead.
 /// @tparam Stored  a Matrix<T>, or plan::Outline
 template <Scalar T, typename Stored = Matrix<T>>
 class Sweep {
@@ -36,7 +36,7 @@ class Sweep {
     own(plan.grid, is_left() ? MatrixAccess::first_column(B) : MatrixAccess::first_row(B),
         is_left() ? detail::OwnerGrid{share.p, share.q} : detail::OwnerGrid{share.q, share.p});
   }
-  /// For matrices that are whole, and not distributed.
+  /// For matrices that are not distributed.
   Sweep(const detail::Machine& machine, const detail::Plan& plan, Side side, Uplo uplo, Op op, Diag diag,
         const Stored& A, const Stored& B)
       : machine_(machine), A_(A), B_(B), side_(side), uplo_(uplo), op_(op), diag_(diag),
@@ -52,33 +52,33 @@ class Sweep {
   Index rows() const { return A_.mt(); }                           ///< tile rows of X
   Index columns() const { return is_left() ? B_.nt() : B_.mt(); }  ///< tile columns of X
 
-  /// Tile columns [begin, end), which are swept together.
+  /// Tile columns [begin, end) that are swept together.
   struct Group {
     Index begin, end;
   };
-  /// One group of all columns, with one exception: if GPUs have only a few columns left when all have the same number,
-  /// these form a second group, which is swept last. GPUs without such a column then steal tiles of these few columns.
-  /// That saves copies, since a tile needs all tiles before it in its column.
+  /// Usually one group of all columns. If the columns do not divide evenly among the GPUs and only a few are left over,
+  /// these form a second group, which is swept last. GPUs without such a column then steal its tiles. This ordering
+  /// saves copies, since a tile needs all earlier tiles of its column.
   std::vector<Group> groups() const {
     const Index all = cores_.first(), gpus = owners_.period().q, rest = all % gpus;
     if (machine_.placement != Placement::Home || rest == 0 || 2 * rest >= gpus || all < gpus) return {{0, columns()}};
     return {{0, all - rest}, {all - rest, columns()}};
   }
 
-  /// The product, in [0, count), that comes at place x of column j. The products belong to several rows or are the
-  /// terms of one. If every GPU needs all of A, each GPU has them in a different order.
+  /// Which product, in [0, count), is submitted at position x of column j. The products belong to several rows, or are
+  /// the terms of one row. If every GPU needs all of A, each GPU uses a different order.
   Index term(Index j, Index x, Index count) const {
     return owners_.exist() && owners_.grid().p == 1 && cores_.of(j) < 0 ? owners_.term(0, j, x, count) : x;
   }
 
-  /// The tile of op(A), or with A on the right of op(A)ᵀ, whose product with X(t, j) is a term of X(s, j): as it is
-  /// multiplied on its side.
+  /// The tile that multiplies X(t, j) in a term of X(s, j), with the op that it needs on its side. It is from op(A), or
+  /// from op(A)ᵀ if A is on the right.
   tile::Tile factor(Index s, Index t) const {
     const bool stored = is_left() != (op_ != Op::NoTrans);
     const Index i = stored ? at(s) : at(t), j = stored ? at(t) : at(s);
     return tile_of(A_, i, j, -1, op_);
   }
-  /// The tile on the diagonal of A that belongs to row s, as stored.
+  /// The diagonal tile of A for row s, as stored.
   tile::Tile diagonal(Index s) const { return tile_of(A_, at(s), at(s), owners_.of(s, s)); }
 
   tile::Tile operator()(Index s, Index j) const {
@@ -101,7 +101,7 @@ class Sweep {
   Diag diag_;
   bool forward_;
   CoreColumns cores_;
-  tile::Owners owners_;  ///< of the tiles of X; columns are counted in the registered matrix, of which B may be a view
+  tile::Owners owners_;  ///< of the tiles of X; columns are numbered in the registered matrix, of which B may be a view
 };
 
 }  // namespace tessera::algorithms

@@ -10,13 +10,14 @@
 
 namespace tessera::algorithms {
 
-/// C ← α A B + β C in tall panels, for a symmetric or Hermitian A on the left, of which a triangle is stored.
+/// C ← α A B + β C in tall panels, for a symmetric or Hermitian A on the left, of which one triangle is stored.
 ///
-/// A, B and C are cut into panels of all rows. A step is what one panel of A does to one of C: the symmetric part on
-/// its diagonal, the rest of the panel, and the transpose of the rest. So a panel of C is complete after one task for
-/// each panel of A, and only the stored triangle is copied. The panels come and go as in `triangular_panels`.
+/// A, B and C are cut into panels of all rows. Each step combines one panel of A with one panel of C: it multiplies by
+/// the symmetric part on the diagonal, by the rest of the panel, and by the transpose of the rest. A panel of C is thus
+/// complete after one task per panel of A, and only the stored triangle is copied. The panels are scheduled as in
+/// `triangular_panels`.
 /// @param B, C   in panels of the same width
-/// @param ahead  panels of C that each GPU begins while A arrives
+/// @param ahead  number of panels of C that each GPU starts while A arrives
 template <bool hermitian, Scalar T, typename Sink, typename Stored>
 void symmetric_panels(tile::Ops<T, Sink>& to, Uplo uplo, T alpha, const tile::PanelView<T, Stored>& A,
                       const tile::PanelView<T, Stored>& B, T beta, const tile::PanelView<T, Stored>& C, Index ahead,
@@ -25,12 +26,12 @@ void symmetric_panels(tile::Ops<T, Sink>& to, Uplo uplo, T alpha, const tile::Pa
   const Index steps = A.count();
   std::vector<std::optional<typename Sink::Temporary>> parts(static_cast<std::size_t>(C.count()));
   for (const auto& [j, s] : panel_steps(C.count(), steps, ahead, gpus)) {
-    // The first step writes all rows, so its panel of A has all rows of the triangle.
+    // The first step writes all rows, so it must use the panel of A that holds all rows of the triangle.
     const Index k = uplo == Uplo::Lower ? s : steps - 1 - s;
     const auto c = C(j);
     auto target = c;
     auto& part = parts[static_cast<std::size_t>(j)];
-    // A GPU begins its first panel before that of C is there, and adds it at the end.
+    // A GPU starts its first panel before C's panel has arrived, and adds that panel at the end.
     if (s == 0 && beta != T{} && j < gpus && steps > 1) part = to.partial_sum(c);
     if (part) target.handle = part->handle();
     to.template symm_panel<hermitian>(uplo, alpha, A(k), A.first(k), B(j), s > 0 ? T(1) : part ? T{} : beta, target);

@@ -16,8 +16,8 @@ void add_term(tile::Ops<T, Sink>& to, const Sweep<T, Stored>& X, Index s, Index 
   else to.gemm(alpha, x, a, beta, X(s, j));
 }
 
-/// X ← factor A⁻¹ X. Row s is solved after the solutions of all rows before it have been subtracted. No task waits for
-/// a whole row: each tile starts its sum with the solutions that are available.
+/// X ← factor A⁻¹ X. Row s is solved after the solutions of all earlier rows have been subtracted. No task waits for a
+/// whole row: each tile starts its sum with the solutions that are available.
 template <Scalar T, typename Sink, typename Stored>
 void trsm(tile::Ops<T, Sink>& to, const Sweep<T, Stored>& X, T factor) {
   for (const auto group : X.groups())
@@ -31,9 +31,9 @@ void trsm(tile::Ops<T, Sink>& to, const Sweep<T, Stored>& X, T factor) {
     }
 }
 
-/// X ← factor A X. Works in place, without a copy: rows are overwritten from the last to the first, each after all rows
-/// that need it have read it. A row t of the last half is used, once loaded, for all results at once. The terms of the
-/// other half are added result by result, so that results are written back one after another.
+/// X ← factor A X, in place without a copy. Rows are overwritten from last to first, each after all rows that need it
+/// have read it. Each row t of the last half, once loaded, is used for all results. The terms of the other half are
+/// added result by result, so results are written back one after another.
 template <Scalar T, typename Sink, typename Stored>
 void trmm(tile::Ops<T, Sink>& to, const Sweep<T, Stored>& X, T factor) {
   const Index rows = X.rows(), middle = rows / 2;
