@@ -16,7 +16,8 @@ std::string number(double value) {
   return std::to_string(digits) + (exponent < 0 ? "e" + std::to_string(exponent) : "");
 }
 
-/// A square table over all ends. StarPU ignores the last value of a line and the last line, so both are dummies.
+/// A square table over all endpoints. StarPU ignores the last value of each line and the last line, so both are
+/// dummies.
 std::string table(int ends, const std::function<double(int, int)>& cell) {
   std::string text = "# from (row) to (column): NUMA nodes, then GPUs\n";
   for (int from = 0; from < ends; from++) {
@@ -36,7 +37,7 @@ std::string config(const Bus& bus) {
   return text;
 }
 
-/// The NUMA nodes of each device, the nearest first. StarPU counts OpenCL devices from 0 again.
+/// The NUMA nodes of each device, nearest first. StarPU restarts the numbering for OpenCL devices at 0.
 std::string affinity(const Bus& bus) {
   std::string text = "# GPU\t";
   for (int node = 0; node < bus.numa_nodes; node++) text += "NUMA" + std::to_string(node) + "\t";

@@ -7,26 +7,26 @@
 
 namespace tessera::detail {
 
-/// A machine as StarPU's bus files describe it. The ends of its links are numbered from 0: first the host's NUMA nodes,
-/// then the GPUs, then OpenCL devices.
+/// A machine in the terms of StarPU's bus files. The endpoints of its links are numbered from 0: the NUMA nodes of the
+/// host, then the GPUs, then the OpenCL devices.
 struct Bus {
   int cores = 1, numa_nodes = 1, gpus = 0, opencl_devices = 0;
-  int most_ends = 1 << 16;  ///< for which StarPU has room; it takes the rates of others for unknown
-  /// Of the GPUs, then of the OpenCL devices: all NUMA nodes, the nearest first. StarPU runs a device's driver there.
+  int most_ends = 1 << 16;  ///< endpoints that StarPU has room for; it treats the rates of further ones as unknown
+  /// For each GPU, then each OpenCL device: all NUMA nodes, nearest first. StarPU runs the device's driver there.
   std::vector<std::vector<int>> nodes_of;
-  std::function<double(int from, int to)> rate;     ///< between two ends [bytes/s]
-  std::function<double(int from, int to)> latency;  ///< between two ends [s]
+  std::function<double(int from, int to)> rate;     ///< between two endpoints [bytes/s]
+  std::function<double(int from, int to)> latency;  ///< between two endpoints [s]
   /// XML. Only simulations read it, but StarPU calibrates if the file is missing.
   std::string platform = "<!-- measured without a calibration: no platform for simulation -->\n";
 };
 
 struct BusFile {
-  std::string ending;  ///< the file name after the host's name
+  std::string ending;  ///< the part of the file name after the host name
   std::string text;
 };
 
-/// The files that StarPU expects in the folder "bus" of its performance models. Write the last one last: StarPU looks
-/// only for this one. The numbers have no decimal point, since StarPU reads them in the program's locale.
+/// The files that StarPU expects in the folder "bus" of its performance models. Write the last file last, because
+/// StarPU checks only for that one. Numbers have no decimal point, because StarPU reads them in the program's locale.
 std::vector<BusFile> bus_files(const Bus& bus);
 
 }  // namespace tessera::detail

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-/// The first number of a file; nothing if there is no such file, or a word: "max".
+/// The number at the start of a file; empty if there is no such file, or it starts with a word such as "max".
 std::optional<double> number_in(const fs::path& path) {
   std::ifstream file(path);
   double number = 0;
@@ -24,7 +24,7 @@ std::optional<double> number_in(const fs::path& path) {
   return std::nullopt;
 }
 
-/// The number after a word at the beginning of a line; 0 if there is none.
+/// The number that follows `key` in a file; 0 if there is none.
 double number_after(const std::string& key, const fs::path& path) {
   std::ifstream file(path);
   double number = 0;
@@ -32,12 +32,12 @@ double number_after(const std::string& key, const fs::path& path) {
   return file >> number ? number : 0;
 }
 
-/// Whether `word` is in a list that is separated by commas.
+/// Whether `word` occurs in a comma-separated list.
 bool contains(const std::string& list, const std::string& word) {
   return ("," + list + ",").find("," + word + ",") != std::string::npos;
 }
 
-/// The part of the path `group` below `mounted`; "" if it is not there: it is then not known which groups are.
+/// The path of `group` relative to `mounted`; "" if it is not below it, since the enclosing groups are then unknown.
 fs::path below(const std::string& mounted, const std::string& group) {
   const auto path = fs::path(group).lexically_relative(mounted);
   if (path.empty() || path == "." || *path.begin() == "..") return {};
@@ -94,7 +94,7 @@ double ControlGroups::free_memory() const {
     }
   };
   for (const auto& folder : folders("memory", 2))
-    for (const char* limit : {"memory.max", "memory.high"})  // beyond the latter, processes are slowed down
+    for (const char* limit : {"memory.max", "memory.high"})  // above memory.high, the system slows processes down
       consider(folder, limit, "memory.current", "inactive_file");
   for (const auto& folder : folders("memory", 1))
     consider(folder, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file");
@@ -109,7 +109,7 @@ double ControlGroups::processors() const {
     if (file >> time >> period && period > 0) most = std::min(most, time / period);
   }
   for (const auto& folder : folders("cpu", 1)) {
-    const double time = number_in(folder / "cpu.cfs_quota_us").value_or(-1);  // -1: not limited
+    const double time = number_in(folder / "cpu.cfs_quota_us").value_or(-1);  // -1: unlimited
     const double period = number_in(folder / "cpu.cfs_period_us").value_or(0);
     if (time > 0 && period > 0) most = std::min(most, time / period);
   }

@@ -49,11 +49,11 @@ class Blocks {
         from_(std::make_unique_for_overwrite<std::byte[]>(bytes_)),
         to_(std::make_unique_for_overwrite<std::byte[]>(bytes_)) {}
 
-  /// @return the seconds until all is copied
+  /// @return  seconds until everything is copied
   double copy(std::size_t threads) {
     return run(threads, [this](std::size_t first) { std::memcpy(&to_[first], &from_[first], piece); });
   }
-  /// Makes the system provide the memory.
+  /// Makes the system allocate the pages.
   void touch(std::size_t threads) {
     run(threads,
         [this](std::size_t first) { std::memset(&to_[first], 1, piece), std::memset(&from_[first], 2, piece); });
@@ -64,7 +64,7 @@ class Blocks {
   bool busy() const { return busy_; }
 
  private:
-  /// If the system refuses threads, there are fewer.
+  /// Uses fewer threads if the system refuses to create them.
   template <typename Work>
   double run(std::size_t threads, Work work) {
     std::atomic<std::size_t> next = 0;
@@ -84,7 +84,7 @@ class Blocks {
       std::vector<std::jthread> others;
       try {
         while (others.size() + 1 < threads) others.emplace_back(serve);
-      } catch (const std::system_error&) {  // those that exist must not wait for the others
+      } catch (const std::system_error&) {  // the existing threads must not wait at the barrier for missing ones
         for (auto missing = threads - 1 - others.size(); missing > 0; missing--) together.arrive_and_drop();
       }
       serve();
@@ -99,7 +99,7 @@ class Blocks {
   bool busy_ = false;
 };
 
-/// The processor's name, as Linux knows it.
+/// The model name of the processor, as Linux reports it.
 std::string processor() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);)
@@ -134,7 +134,7 @@ HostCopyRates measure_host_copies(std::size_t most) {
 }
 
 std::size_t fewest_copying_threads(const CostCurve& by_threads, double wanted) {
-  constexpr double nearly = 0.95;  // within what two measurements differ by
+  constexpr double nearly = 0.95;  // two measurements may differ by this much
   const double enough = nearly * std::min(wanted, by_threads.best_rate());
   for (const auto& point : by_threads.points())
     if (point.amount / point.seconds >= enough) return static_cast<std::size_t>(point.amount);
@@ -163,7 +163,7 @@ std::size_t copying_threads(std::size_t drivers, double links) {
       auto [measured, busy] = measure_host_copies(most);
       if (!busy) cache.keep(name, measured);
       curve = std::move(measured);
-    } catch (const std::bad_alloc&) {  // there is no memory to measure with
+    } catch (const std::bad_alloc&) {  // not enough memory to measure
       return most;
     }
   }

@@ -20,8 +20,8 @@ class CostCurve {
 
   bool empty() const noexcept { return points_.empty(); }
   const std::vector<Point>& points() const noexcept { return points_; }
-  /// Interpolates linearly between the points. Outside their range, uses the rate of the first or last point. Returns 0
-  /// if there are no points.
+  /// Interpolates linearly between the points. Outside their range, the rate of the first or last point applies.
+  /// Returns 0 if there are no points.
   double seconds(double amount) const;
   /// The best rate of all points [amount per second].
   double best_rate() const;

@@ -22,10 +22,10 @@ Topology load(bool with_devices) {
   return with_devices ? Topology::with_devices() : Topology();
 }
 
-/// @param name  what hwloc calls the devices
+/// @param name  hwloc's name for the devices, without the number
 std::vector<Place> look_for(int count, const char* name, std::string (*address)(int)) {
   if (count == 0) return {};
-  // To look for devices takes longer, and there may be nothing to choose.
+  // Discovering devices takes longer, and with a single NUMA node there is nothing to choose.
   static const auto& machine = starpus_machine().nodes().size() == 1 ? starpus_machine() : *new Topology(load(true));
   std::vector<Place> places;
   for (int i = 0; i < count; i++) places.push_back(machine.place(address(i), name + std::to_string(i)));

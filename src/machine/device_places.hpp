@@ -7,18 +7,18 @@
 
 namespace tessera::detail {
 
-/// The machine as StarPU sees it: this one, or the one in the file that STARPU_HWLOC_INPUT names. It may lack devices.
+/// The machine that StarPU sees: this one, or the one in the file named by STARPU_HWLOC_INPUT. Devices may be missing.
 const Topology& starpus_machine();
 
-/// The places of all GPUs, by CUDA's numbers. Like the next one, it looks once in a process.
+/// The places of all GPUs, indexed by CUDA ordinal. This and `opencl_places` search only once per process.
 const std::vector<Place>& gpu_places();
-/// Those of all OpenCL devices, by StarPU's numbers.
+/// The places of all OpenCL devices, indexed by StarPU's number.
 const std::vector<Place>& opencl_places();
 
 /// The NUMA nodes near any of these devices.
 std::vector<int> nodes_near(const std::vector<Place>& places);
 
-/// Lets the calling thread run only on the processors near a device, if it may run on any of them.
+/// Binds the calling thread to the processors near a device, as far as it may run on them.
 void run_near(const Place& place);
 
 }  // namespace tessera::detail

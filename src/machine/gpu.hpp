@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-/// Tessera's use of CUDA outside the codelets. gpu_cuda.cpp implements it with CUDA, gpu_none.cpp without, and
+/// Tessera's use of CUDA outside the codelets. gpu_cuda.cpp implements it with CUDA, gpu_none.cpp without CUDA, and
 /// simulation/gpu_simulated.cpp for a described machine. No function changes the calling thread's current device.
 namespace tessera::gpu {
 
@@ -14,31 +14,30 @@ struct Info {
   std::string name;
   std::size_t memory = 0;  ///< bytes
   std::size_t free = 0;    ///< bytes that were free when the device was probed
-  bool opencl = false;     ///< an OpenCL device with StarPU's number `ordinal`; else CUDA drives it
-  bool of_nvidia = false;  ///< an OpenCL device that may be a GPU which CUDA drives as well
+  bool opencl = false;     ///< an OpenCL device with StarPU's number `ordinal`; otherwise a CUDA device
+  bool of_nvidia = false;  ///< an OpenCL device that may be a GPU that CUDA also drives
 };
 
-/// The devices that answer, and for each of the others the reason why it does not (one reason if there is no CUDA at
-/// all).
+/// The usable devices, and for each other device the reason why it is not usable (a single reason if there is no CUDA).
 struct Probe {
   std::vector<Info> usable;
   std::vector<std::string> unusable;
 };
-/// Asks the devices from `first` on until `wanted` have answered; -1: asks all. Creates a CUDA context on each of them.
+/// Probes devices from `first` on until `wanted` are usable; -1: probes all. Creates a CUDA context on each of them.
 Probe probe(int wanted, int first = 0);
 
-/// The names of all devices that the driver shows, whether they answer or not. Creates no context.
+/// The names of all devices that the driver lists, usable or not. Creates no context.
 std::vector<std::string> visible_devices();
 
-/// The address of a device on the PCI bus, as "0000:3b:00.0"; empty if it is not known. Creates no context.
+/// The PCI address of a device, such as "0000:3b:00.0"; empty if unknown. Creates no context.
 std::string pci_address(int device);
 
 /// The state of a device that affects measured rates.
 struct State {
-  /// Driver, CUDA, and the limits of clock and power, as far as they are known. For example
-  /// "driver 580.65.06, CUDA 13.0, 1980 MHz, 700 W"
+  /// Driver, CUDA version, and the clock and power limits, as far as they are known, such as "driver 580.65.06, CUDA
+  /// 13.0, 1980 MHz, 700 W"
   std::string conditions;
-  bool busy = false;  ///< another process computes on it: what is measured now must not be kept
+  bool busy = false;  ///< another process computes on it, so current measurements must not be cached
 };
 State state(int device);
 
@@ -56,61 +55,61 @@ class KeepCurrentDevice {
 
 /// Rates of copies between pinned host memory and the devices, and between devices [bytes/s].
 struct LinkRates {
-  std::vector<double> h2d, d2h;               ///< of each device while it copies alone
+  std::vector<double> h2d, d2h;               ///< of each device, copying alone
   std::vector<double> latency;                ///< seconds, host to device
   std::vector<std::vector<double>> peer;      ///< [from][to]
-  double h2d_together = 0, d2h_together = 0;  ///< total of all devices while they copy at the same time
+  double h2d_together = 0, d2h_together = 0;  ///< total while all devices copy at the same time
 };
 
 /// Measures the links with copies of `bytes` bytes. A few dozen MiB give a good estimate. Does not reset any device.
-/// @throws RuntimeError if a device has not enough free memory
+/// @throws RuntimeError if a device does not have enough free memory
 LinkRates measure_links(const std::vector<int>& devices, std::size_t bytes);
 
-/// Rates between pinned host memory and all devices together while all of them compute [bytes/s].
+/// Total rates between pinned host memory and all devices while all of them compute [bytes/s].
 struct BusyLinks {
   double in = 0, out = 0;  ///< in one direction
   double both = 0;         ///< the sum of both directions at once
 };
 
-/// Copies blocks of `bytes` bytes for `seconds` in each direction, then in both, while the devices multiply matrices of
-/// order n.
-/// @throws RuntimeError if a device has not enough free memory
+/// Copies blocks of `bytes` bytes for `seconds` in each direction, then in both directions, while the devices multiply
+/// matrices of order n.
+/// @throws RuntimeError if a device does not have enough free memory
 BusyLinks measure_busy_links(const std::vector<int>& devices, int n, std::size_t bytes, double seconds);
 
-/// Whether this host memory is pinned, by anyone: the devices then access it at full speed.
+/// Whether this host memory is pinned, no matter who pinned it. Devices access pinned memory at full speed.
 bool is_pinned(const void* data);
 
-/// Whether there is a device for which host memory can be pinned. Creates no context.
+/// Whether any device exists for which host memory can be pinned. Creates no context.
 bool can_pin();
 
 /// Seconds of one n×n×n product on data in device memory, while all `devices` compute at the same time. The average
-/// over about `seconds`, but at least one product, after one product that is not counted.
+/// over about `seconds`, and at least one product, after a warm-up.
 /// @param type  s, d, c or z
-/// @throws RuntimeError if a device has not enough free memory
+/// @throws RuntimeError if a device does not have enough free memory
 double product_seconds(char type, const std::vector<int>& devices, int n, double seconds);
 
-/// Seconds of the kernel of one n×n×n product on an idle device: the best of a few. The device's own clock measures
-/// them, so that load on the host does not matter.
-/// @throws RuntimeError if the device has not enough free memory
+/// Seconds of the kernel of one n×n×n product on an idle device, the minimum of a few runs. The device's own clock
+/// measures them, so load on the host does not matter.
+/// @throws RuntimeError if the device does not have enough free memory
 double kernel_seconds(char type, int device, int n);
 
-/// The rate of a device's own memory: what a copy within it reads and writes [bytes/s].
-/// @throws RuntimeError if the device has no room for two blocks of that many bytes
+/// The memory bandwidth of a device: bytes read plus bytes written by a copy within it [bytes/s].
+/// @throws RuntimeError if the device has no room for two blocks of `bytes` bytes
 double memory_rate(int device, std::size_t bytes);
 
-/// Seconds to copy one column of a tile to a device, out of a larger matrix in pinned memory. Copies of less than 64
-/// KiB reach as little as 0.6 of the link's rate while the device computes (H200).
+/// Seconds to copy one column of a tile to a device, out of a larger matrix in pinned memory. Copies of short columns
+/// are slower than the link, above all while the device computes.
 /// @param bytes            sizes of columns, at most 64 KiB each
-/// @param beside_products  whether the device computes meanwhile
+/// @param beside_products  whether the device computes at the same time
 /// @returns the seconds for each size
-/// @throws RuntimeError if the device has not enough free memory
+/// @throws RuntimeError if the device does not have enough free memory
 std::vector<double> column_seconds(int device, const std::vector<std::size_t>& bytes, bool beside_products);
 
-/// Whether the current GPU factorizes a panel while it multiplies, see device_lanes.hpp. On a simulated machine:
-/// whether the first GPU does.
+/// Whether the current GPU, or on a simulated machine the first one, can factorize a panel and compute products at the
+/// same time. See device_lanes.hpp.
 bool factorizes_beside_products();
 
-/// Pins host memory of the caller for as long as this object lives, so that the devices access it at full speed.
+/// Pins host memory of the caller during the lifetime of this object, so that devices access it at full speed.
 class PinnedMemory {
  public:
   PinnedMemory(void* data, std::size_t bytes);

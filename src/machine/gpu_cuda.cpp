@@ -13,7 +13,7 @@ namespace tessera::gpu {
 
 namespace {
 
-/// Why CUDA finds no device. Without a driver it complains of an old one.
+/// Why CUDA finds no device. If no driver is installed, CUDA misleadingly reports an old one.
 std::string why_none(cudaError_t status) {
   int driver = 0;
   if (status == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0)
@@ -28,7 +28,7 @@ Probe probe(int wanted, int first) {
   Probe found;
   int count = 0;
   if (const auto status = cudaGetDeviceCount(&count); status != cudaSuccess) {
-    cudaGetLastError();  // clears the error, so that it does not appear in a later call
+    cudaGetLastError();  // clears the error, or a later call would report it
     found.unusable.push_back("no CUDA device: " + why_none(status));
     return found;
   }
@@ -106,7 +106,7 @@ bool factorizes_beside_products() { return codelets::can_factorize_beside_update
 PinnedMemory::PinnedMemory(void* data, std::size_t bytes) : data_(data) {
   const detail::NoSignals in_threads_of_the_driver;  // this may be the first use of CUDA
   const auto status = cudaHostRegister(data, bytes, cudaHostRegisterPortable);
-  cudaGetLastError();  // clears the error, so that it does not appear in a later call
+  cudaGetLastError();  // clears the error, or a later call would report it
   require(status, "pinning host memory");
 }
 

@@ -11,7 +11,7 @@ namespace tessera::gpu {
 
 namespace {
 
-/// A device with the memory and the stream that a measured copy needs.
+/// A device with the memory and the stream for a measured copy.
 struct Endpoint {
   int device;
   DeviceMemory memory;
@@ -30,9 +30,9 @@ double seconds_of(const std::vector<Endpoint*>& endpoints, Start start) {
   return now() - begin;
 }
 
-/// Enables direct access of one device to another's memory for as long as this object lives. Access that was already
-/// enabled stays enabled. Disabling it at the end matters: StarPU treats a link as indirect if StarPU itself cannot
-/// enable it.
+/// Enables direct access of one device to another's memory during the lifetime of this object. Access that was already
+/// enabled stays enabled. The destructor must disable it again, because StarPU treats a link as indirect if it cannot
+/// enable the access itself.
 class PeerAccess {
  public:
   PeerAccess(int from, int to) : from_(from), to_(to) {
@@ -125,7 +125,7 @@ double product_seconds(const std::vector<int>& devices, int n, double seconds) {
   return run(std::max(1, static_cast<int>(seconds / run(1))));
 }
 
-/// Seconds on the device of what `start` begins on a stream of the current device: the best of a few.
+/// Seconds on the device for the work that `start` queues on a stream of the current device, the minimum of a few runs.
 template <typename Start>
 double best_seconds(cudaStream_t stream, Start start) {
   const auto begin = create_event(), end = create_event();
@@ -195,7 +195,7 @@ std::vector<double> column_seconds(int device, const std::vector<std::size_t>& b
     const double copy_begin = now();
     copy();
     require(cudaStreamSynchronize(stream.get()), "a measured copy");
-    // Compute for twice as long as the copies take on an idle device. No device is known to need longer.
+    // Compute for twice as long as the copies take on an idle device, so the products outlast the copies.
     const double computing = 2 * static_cast<double>(copies) * (now() - copy_begin);
     const int products = beside_products ? 1 + static_cast<int>(computing / one_product) : 0;
     for (int i = 0; i < products; i++) product.start();

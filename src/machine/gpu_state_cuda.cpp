@@ -11,8 +11,8 @@ namespace tessera::gpu {
 
 namespace {
 
-/// The driver's management library. CUDA works without it, and a container may lack it. Its functions return 0 on
-/// success.
+/// NVML, the management library of the driver. It is optional: CUDA works without it, and a container may lack it. Its
+/// functions return 0 on success.
 class Nvml {
  public:
   using Device = void*;
@@ -31,7 +31,7 @@ class Nvml {
 
   bool started() const noexcept { return started_; }
 
-  /// Calls a function of the library by name. Returns its status; not 0 if there is no such function.
+  /// Calls a function of the library by name and returns its status, which is not 0 if there is no such function.
   template <typename... Parameter>
   int ask(const char* function, Parameter... parameter) const {
     auto* const found = reinterpret_cast<int (*)(Parameter...)>(dlsym(library_.get(), function));
@@ -46,10 +46,10 @@ class Nvml {
   bool started_ = false;
 };
 
-/// Whether other processes have work on a GPU. The utilization of the last second includes this process and those that
-/// have ended, so it counts only while somebody else has a context there.
+/// Whether other processes compute on a GPU. The utilization of the last second includes this process and processes
+/// that have ended, so it counts only while another process has a context.
 bool used_by_others(const Nvml& nvml, Nvml::Device device) {
-  unsigned processes = 0;  // a list of this length is asked for; the answer is the length that it would have
+  unsigned processes = 0;  // capacity of the list; on return, the length that it would need
   nvml.ask<Nvml::Device, unsigned*, void*>("nvmlDeviceGetComputeRunningProcesses_v3", device, &processes, nullptr);
   Nvml::Utilization used{};
   return processes > 1 && nvml.ask("nvmlDeviceGetUtilizationRates", device, &used) == 0 && used.gpu > 5;
@@ -69,7 +69,7 @@ State state(int device) {
   if (cudaDriverGetVersion(&driver) == cudaSuccess) add("driver for CUDA " + version(driver));
   if (cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, device) == cudaSuccess)
     add(std::to_string(kilohertz / 1000) + " MHz");
-  cudaGetLastError();  // clears the error, so that it does not appear in a later call
+  cudaGetLastError();  // clears the error, or a later call would report it
 
   const Nvml nvml;
   std::array<char, 32> bus{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures what links carry while everything else is busy, too.
+// Measures the rates of links while the devices and all other links are busy.
 #include <array>
 #include <cstring>
 #include <functional>
@@ -22,7 +22,7 @@ class Repeated {
     for (auto& end : ends_) queue(end);
   }
   ~Repeated() {
-    if (cudaSetDevice(device_) == cudaSuccess) cudaStreamSynchronize(stream_);  // the work uses memory of others
+    if (cudaSetDevice(device_) == cudaSuccess) cudaStreamSynchronize(stream_);  // the work uses memory of its caller
   }
   Repeated(const Repeated&) = delete;
   Repeated& operator=(const Repeated&) = delete;
@@ -32,7 +32,7 @@ class Repeated {
     auto& oldest = ends_[ended_ % ends_.size()];
     const auto status = cudaEventQuery(oldest.get());
     if (status == cudaErrorNotReady) {
-      cudaGetLastError();  // it is no error
+      cudaGetLastError();  // not an error
       return;
     }
     require(status, "measured work");
@@ -55,7 +55,7 @@ class Repeated {
   std::size_t ended_ = 0;
 };
 
-/// Blocks of host memory that the copies of one device use in turn, so that they do not stay in a cache of the host.
+/// Host blocks that the copies of a device use in turn, so that they do not stay in a cache of the host.
 constexpr std::size_t host_blocks = 4;
 
 /// Buffers and a stream of one device for copies in one direction.

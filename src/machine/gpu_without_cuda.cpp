@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "gpu.hpp"
 
-/// Functions that do the same in all builds without CUDA, with and without the GPUs of a described machine.
+/// Functions that are the same in all builds without CUDA, with or without the GPUs of a described machine.
 namespace tessera::gpu {
 
 std::string pci_address(int /*device*/) { return {}; }

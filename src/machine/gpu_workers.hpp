@@ -9,16 +9,17 @@
 /// The workers of the running StarPU that drive GPUs for Tessera.
 namespace tessera::detail::gpu_workers {
 
-/// Whether OpenCL workers count beside those of CUDA: not in a StarPU of the program, which may drive a GPU by both.
+/// Whether OpenCL workers count in addition to CUDA workers. They do not in a StarPU started by the program, which may
+/// drive one GPU through both.
 inline std::atomic<bool> opencl_beside_cuda = false;
 
-/// Whether workers of this type drive GPUs for Tessera, if there are any.
+/// Whether Tessera uses workers of this type to drive GPUs.
 inline bool uses(starpu_worker_archtype type) {
   return type == STARPU_CUDA_WORKER ||
          (type == STARPU_OPENCL_WORKER && (opencl_beside_cuda || starpu_cuda_worker_get_count() == 0));
 }
 
-/// The workers of a type, if they drive GPUs for Tessera.
+/// The workers of a type, if Tessera uses them to drive GPUs; otherwise empty.
 inline std::vector<int> of(starpu_worker_archtype type) {
   if (!uses(type)) return {};
   std::vector<int> workers(static_cast<std::size_t>(starpu_worker_get_count_by_type(type)));
@@ -28,7 +29,7 @@ inline std::vector<int> of(starpu_worker_archtype type) {
 
 inline std::size_t count() { return of(STARPU_CUDA_WORKER).size() + of(STARPU_OPENCL_WORKER).size(); }
 
-/// Whether a worker or a memory node is one of a GPU.
+/// Whether a worker, or a memory node, belongs to a GPU.
 inline bool is_gpu(int worker) { return uses(starpu_worker_get_type(worker)); }
 inline bool is_gpu_memory(unsigned node) {
   const auto kind = starpu_node_get_kind(node);

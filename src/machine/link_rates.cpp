@@ -16,9 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double slowest = 1e9;  // for links that could not be measured [bytes/s]
+constexpr double slowest = 1e9;  // assumed for links that could not be measured [bytes/s]
 
-/// Extends the rates of the usable GPUs to all GPUs, since StarPU needs rates for all of them.
+/// Extends the rates of the usable GPUs to all GPUs, because StarPU needs a rate for each of them.
 gpu::LinkRates spread(const gpu::LinkRates& measured, const std::vector<int>& usable, int devices) {
   const auto place = [&](int device) {  // index of the device in `measured`; 0 if it is not usable
     const auto found = std::ranges::find(usable, device);

@@ -11,33 +11,34 @@
 
 namespace tessera::detail {
 
-/// What the calls of a session compute on, as a plain value. The session fills it in once, when StarPU has started.
+/// The resources that the calls of a session compute on, as a plain value. The session fills it in once, after StarPU
+/// has started.
 struct Machine {
   int cpu_workers = 0;
   std::vector<int> gpus;                      ///< CUDA ordinals, then StarPU's numbers of OpenCL devices
-  int cuda_gpus = 0;                          ///< how many of these GPUs CUDA drives, the first ones
-  std::vector<std::vector<int>> gpu_workers;  ///< for each of these GPUs, the StarPU workers that drive it
-  /// For each number of GPUs, the workers of the first ones as a set of bits: what StarPU is told if a call uses fewer
-  /// than all.
+  int cuda_gpus = 0;                          ///< how many of these GPUs, counted from the first, CUDA drives
+  std::vector<std::vector<int>> gpu_workers;  ///< for each GPU, the StarPU workers that drive it
+  /// For each number of GPUs, a bit mask of the workers of that many first GPUs. StarPU needs it for calls that use
+  /// only some of the GPUs.
   std::vector<std::vector<std::uint32_t>> first_workers;
-  std::vector<gpu::Info> gpu_info;  ///< of the GPUs that answered; empty if the program has started StarPU
+  std::vector<gpu::Info> gpu_info;  ///< of the usable GPUs; empty if the program has started StarPU
   bool gpus_alike = true;           ///< whether all GPUs have the same name
-  bool kinds_alike = true;          ///< whether those of CUDA have, and the OpenCL devices have
-  /// Bytes of each GPU, of the smallest if they differ, that tiles are chosen for: its limit, or most of what it has
-  /// even if others use some, but not more than half; 0: no GPU, or not known.
+  bool kinds_alike = true;          ///< whether all CUDA GPUs have the same name, and all OpenCL devices
+  /// Bytes per GPU that tile sizes are chosen for; the minimum if GPUs differ. This is the limit of the GPU, or most of
+  /// its memory even if others use up to half of it. 0: no GPU, or unknown.
   double gpu_memory = 0;
-  /// The StarPU workers of the cores that may compute tiles beside the GPUs; see `cores_are_worth_it`.
+  /// The StarPU workers of the CPU cores that may compute tiles alongside the GPUs; see `cores_are_worth_it`.
   std::vector<int> sharing_cores;
-  bool has_core_for_waiting = false;  ///< whether a caller that waits for GPUs may keep a core busy
+  bool has_core_for_waiting = false;  ///< whether a caller may busy-wait for GPUs on a core
   Placement placement = Placement::Scheduler;
-  Index tile = 0;                  ///< the tile size that the user has asked for; 0: none
-  std::optional<bool> even_edges;  ///< what the user has asked for where tiles do not divide a product
+  Index tile = 0;                  ///< the tile size requested by the user; 0: none
+  std::optional<bool> even_edges;  ///< how the user wants products cut that tiles do not divide evenly
 
   int gpu_count() const noexcept { return static_cast<int>(gpus.size()); }
   bool has_cuda() const noexcept { return cuda_gpus > 0; }
   bool has_opencl() const noexcept { return cuda_gpus < gpu_count(); }
   bool is_opencl(int gpu) const noexcept { return gpu >= cuda_gpus && gpu < gpu_count(); }
-  /// Whether each tile of a result has its GPU: for good, or as a suggestion to the policy.
+  /// Whether each tile of a result is assigned to a GPU, either for good or as a suggestion to the policy.
   bool has_owners() const noexcept { return placement == Placement::Owner || placement == Placement::Home; }
 };
 

@@ -42,7 +42,7 @@ double own_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// Seconds of an n×n×n product on one core: the best of a few runs, so that other load does not matter.
+/// Seconds of an n×n×n product on one core, the minimum of a few runs to exclude other load.
 template <Scalar T>
 double cpu_product_seconds(int n) {
   const auto elements = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
@@ -69,9 +69,9 @@ CostCurve measure_cpu() {
   return CostCurve(std::move(points));
 }
 
-/// Measures products of increasing size. Stops early on a GPU that is slow in this type; the curve then uses the rate
-/// of the last measured product for larger ones.
-/// @param kernel_seconds  that of CUDA or of OpenCL
+/// Measures products of increasing size. Stops early on a GPU that is slow in this type; larger products are then taken
+/// to have the rate of the last measured one.
+/// @param kernel_seconds  the function for CUDA or for OpenCL
 template <Scalar T>
 CostCurve measure_gpu(int device, double (*kernel_seconds)(char type, int device, int n)) {
   constexpr double long_enough = 0.01;  // [s]; the next size takes eight times as long
@@ -95,7 +95,7 @@ CostCurve measure_memory(int device) {
   return CostCurve({{static_cast<double>(bytes), static_cast<double>(bytes) / gpu::memory_rate(device, bytes)}});
 }
 
-/// Measurements of the first GPU of CUDA, or of the first OpenCL device. The first one of all decides the tile size.
+/// Measurements of the first CUDA GPU, or of the first OpenCL device.
 class FirstGpu {
  public:
   FirstGpu(const Machine& machine, bool opencl)
@@ -103,8 +103,8 @@ class FirstGpu {
         state_(opencl ? gpu::State{opencl::conditions(device_)} : gpu::state(device_)),
         cache_(cache_directory().value_or(std::filesystem::path()), name(machine), state_.conditions) {}
 
-  /// Returns the curve from the cache, or measures it. A measurement is not cached if another process used the GPU,
-  /// since that may have disturbed it.
+  /// Returns the curve from the cache, or measures it. The measurement is not cached if another process used the GPU at
+  /// the same time.
   /// @param measure  (int device)
   template <typename Measure>
   CostCurve curve(const std::string& what, Measure measure) const {
@@ -122,7 +122,7 @@ class FirstGpu {
     for (const char* const operation : timed_operations) {
       auto curve = cache_.find(entry(operation));
       if (curve.empty()) {
-        if (state_.busy) return {};  // each session would measure, and each time something else
+        if (state_.busy) return {};  // otherwise each session would measure again, with different results
         curves = measure();
         for (const auto& [name, measured] : curves) cache_.keep(entry(name), measured);
         return curves;
@@ -145,7 +145,7 @@ class FirstGpu {
   RatesCache cache_;
 };
 
-/// The rates of a type that other threads may use; null until they are complete.
+/// The published rates of a type, which other threads may read; null until they are complete.
 std::atomic<const MachineRates*>& published(char type) {
   static std::array<std::atomic<const MachineRates*>, 4> rates{};
   switch (type) {
@@ -166,16 +166,16 @@ MachineRates& rates_of() {
 std::mutex measuring;
 TimeOperations operation_timer = nullptr;
 
-/// What has been measured of one GPU in this process.
+/// Measurements of one GPU in this process.
 struct Measured {
   std::map<char, CostCurve> curves;                             ///< of products, by type
-  std::map<char, std::map<std::string, CostCurve>> operations;  ///< of CUDA
-  CostCurve memory;                                             ///< what copies within a GPU of CUDA read and write
-  CostCurve column, idle_column;  ///< of CUDA; columns for OpenCL devices are taken to be as fast as the link
-  double link = 0;                ///< host to GPU [bytes/s]; 0: not needed so far, since StarPU knows it
+  std::map<char, std::map<std::string, CostCurve>> operations;  ///< of the first CUDA GPU
+  CostCurve memory;                                             ///< memory bandwidth of a CUDA GPU
+  CostCurve column, idle_column;  ///< of CUDA; columns for OpenCL devices are assumed to be as fast as the link
+  double link = 0;                ///< host to GPU [bytes/s]; 0: not measured, usually because StarPU knows the rate
 };
 
-/// Of the first GPU of one kind. A later session may have another one.
+/// The measurements of the first GPU of its kind. A later session may have another one.
 Measured& measured(const Machine& machine, bool opencl) {
   static auto& all = *new std::map<std::pair<bool, int>, Measured>;
   return all[{opencl, machine.gpus[static_cast<std::size_t>(opencl ? machine.cuda_gpus : 0)]}];
@@ -202,7 +202,8 @@ void measure_cuda(const Machine& machine) {
                   {'z', products(std::complex<double>{})}};
 }
 
-/// Complex types are taken to have the rates of real ones: compiling kernels to measure them may take seconds.
+/// Complex types are assumed to have the rates of real ones, because compiling kernels to measure them may take
+/// seconds.
 void measure_opencl(const Machine& machine) {
   auto& known = measured(machine, true).curves;
   if (!known.empty()) return;
@@ -212,7 +213,7 @@ void measure_opencl(const Machine& machine) {
   known = {{'s', single}, {'d', full}, {'c', single}, {'z', full}};
 }
 
-/// From the host to the first GPU.
+/// The link rate from the host to the first GPU.
 double link_rate(const Machine& machine) {
   const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(machine.gpu_workers.front().front()));
   if (const double rate = 1e6 * starpu_transfer_bandwidth(STARPU_MAIN_RAM, node); rate > 0) return rate;
@@ -227,7 +228,7 @@ double link_rate(const Machine& machine) {
 
 template <Scalar T>
 void publish(const Machine& machine, double link) {
-  published(type_letter<T>) = nullptr;  // an earlier session with other devices may have published other rates
+  published(type_letter<T>) = nullptr;  // may point to rates of an earlier session with other devices
   auto& rates = rates_of<T>();
   if (rates.cpu.empty()) rates.cpu = measure_cpu<T>();
   rates.opencl = machine.has_opencl() ? measured(machine, true).curves[type_letter<T>] : CostCurve();
@@ -257,7 +258,7 @@ void measure_gpu_rates(const Machine& machine) {
   if (machine.has_opencl()) measure_opencl(machine);
   if (machine.has_cuda()) {
     measure_cuda(machine);
-    // Both are measured: one that other work on the machine disturbs makes the links look slow, and panels fast.
+    // Both are measured. A disturbed measurement would make the link look slow, and panels attractive.
     link = std::max(link, measured(machine, false).column.best_rate());
   }
   publish<float>(machine, link);
@@ -289,7 +290,7 @@ const MachineRates& machine_rates(const Machine& /*machine*/) {
   if (slot.load() == nullptr) {
     std::unique_lock lock(measuring);
     if (exit_gate::is_closed()) {
-      lock.unlock();  // the exit needs it
+      lock.unlock();  // the exit needs this lock
       exit_gate::stop_here();
     }
     if (auto& rates = rates_of<T>(); rates.cpu.empty()) rates.cpu = measure_cpu<T>();

@@ -17,36 +17,36 @@ struct Machine;
 /// The rates of this machine for one type. Tessera uses them to choose tiles and to predict costs.
 struct MachineRates {
   CostCurve cpu;  ///< one core
-  CostCurve gpu;  ///< one GPU, of CUDA if there is one; empty if there is none
-  /// Tasks of the same GPU of CUDA, by operation, with what StarPU takes from one to the next.
+  CostCurve gpu;  ///< one GPU, a CUDA GPU if there is one; empty if there is no GPU
+  /// Tasks on the same CUDA GPU, by operation, including StarPU's overhead between tasks.
   std::map<std::string, CostCurve> operations;
   CostCurve opencl;   ///< one OpenCL device; empty if there is none
-  double others = 1;  ///< the mean rate of all GPUs, relative to `gpu`; 0: not known, since they differ
+  double others = 1;  ///< the mean rate of all GPUs, relative to `gpu`; 0: unknown, because they differ
   double link = 0;    ///< host to one GPU [bytes/s]
-  double memory = 0;  ///< of the memory of a GPU of CUDA [bytes/s]; 0: not known
-  /// Copying one column of a tile between host and GPU while the GPU computes; empty: as fast as `link`.
+  double memory = 0;  ///< of the memory of a CUDA GPU [bytes/s]; 0: unknown
+  /// Seconds to copy one column of a tile between host and GPU while the GPU computes; empty: as fast as `link`.
   CostCurve column;
-  CostCurve idle_column;  ///< the same while the GPU computes nothing
+  CostCurve idle_column;  ///< the same while the GPU is idle
 };
 
 /// Measures the first GPU of each kind for all types, unless the rates are known from an earlier session of this
 /// process or from Tessera's cache. Takes about half a second.
 /// @pre  no task of Tessera runs on the GPU
-/// @throws RuntimeError if the GPU has not enough free memory for the measurement
+/// @throws RuntimeError if the GPU does not have enough free memory for the measurement
 void measure_gpu_rates(const Machine& machine);
 
-/// The operations on one tile that are no products of a few kernels.
+/// Tile operations that consist of more than a few products.
 inline constexpr std::array timed_operations{"potrf", "getrf_nopiv", "diagonal_blocks", "trsm", "trmm"};
 /// @return  the curves of `timed_operations`
 using TimeOperations = std::map<std::string, CostCurve> (*)(const Machine& machine, char type);
 
-/// The function that measures them. src/plan/operation_times.cpp sets it, since it knows the operations.
+/// Sets the function that measures them. src/plan/operation_times.cpp does this, because only it knows the operations.
 void set_operation_timer(TimeOperations time);
 
-/// Adds tasks of the first GPU of CUDA to the rates of all types, unless they are known from an earlier session. Takes
-/// a few seconds, and as long as cuSOLVER needs to start.
+/// Adds the times of tasks on the first CUDA GPU to the rates of all types, unless they are known from an earlier
+/// session. Takes a few seconds, plus the time that cuSOLVER needs to start.
 /// @param may_run  false: nothing is measured
-/// @pre  the rates of GPUs are measured, workers can run tasks, and none of Tessera's runs
+/// @pre  the GPU rates are measured, workers can run tasks, and no task of Tessera runs
 void measure_operations(const Machine& machine, bool may_run);
 
 /// The rates for T. With GPUs, they were measured at the start of the session. Without GPUs, the first call for each
@@ -54,20 +54,20 @@ void measure_operations(const Machine& machine, bool may_run);
 template <Scalar T>
 const MachineRates& machine_rates(const Machine& machine);
 
-/// The rates for T of a machine with OpenCL devices, before StarPU starts; without links.
+/// The rates for T of a machine with OpenCL devices before StarPU starts, without links.
 /// @pre  `machine.gpus` and `gpu_info` are known
 template <Scalar T>
 MachineRates rates_before_start(const Machine& machine);
 
-/// The mean rate of GPUs of CUDA and OpenCL devices, relative to `rates.gpu`.
+/// The mean rate of a number of CUDA GPUs and OpenCL devices, relative to `rates.gpu`.
 double mean_rate(const MachineRates& rates, int cuda, int opencl);
 
-/// The cores that this process may use; a core that runs two threads at a time counts once.
+/// The number of cores that this process may use; a core with two hardware threads counts once.
 int core_count();
-/// The same where control groups grant the process the time of fewer cores than there are; -1 elsewhere.
+/// The number of cores that control groups grant the process if that is less than the machine has; otherwise -1.
 int granted_cores();
 
-/// Waits for a measurement of another thread. Once the exit gate is closed, no other thread begins one.
+/// Waits until no other thread is measuring. Once the exit gate is closed, no other thread starts to measure.
 void finish_measuring();
 
 /// The cost function of the codelets: predicts the seconds of a task from the rates of its type; 0 if these have not

@@ -17,7 +17,7 @@
 #include "codelets/device_blas.hpp"
 #include "cuda_resources.hpp"
 
-/// What measurements of GPUs share.
+/// Shared parts of the measurements on GPUs.
 namespace tessera::gpu {
 
 inline void require(cublasStatus_t status, const char* what) {
@@ -53,9 +53,8 @@ struct DestroyHandle {
 };
 using Handle = std::unique_ptr<std::remove_pointer_t<cublasHandle_t>, DestroyHandle>;
 
-/// Fills device memory with numbers of both signs from one short random sequence. All bits of them are random, because
-/// the data affects the power that the arithmetic takes, and so the clock: on an H200, DGEMM reaches 58 TFLOP/s on 24
-/// random bits and 51 on 53.
+/// Fills device memory with numbers of both signs from one short random sequence. All their bits are random, because
+/// the data affects the power consumption of the arithmetic, and thereby the clock.
 template <Scalar T>
 void fill_random(void* device_data, std::size_t elements) {
   std::mt19937 engine(1);
@@ -69,7 +68,7 @@ void fill_random(void* device_data, std::size_t elements) {
             "filling a measured operand");
 }
 
-/// A product that can be repeated, on one device.
+/// A repeatable product on one device.
 template <Scalar T>
 class Product {
  public:

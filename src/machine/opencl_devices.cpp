@@ -24,7 +24,7 @@ constexpr cl_uint most_platforms = 4;  // StarPU's limit
 
 bool is_positive(const char* variable) { return detail::as_number<int>(detail::environment(variable)).value_or(0) > 0; }
 
-/// The list that StarPU makes with the same types of devices.
+/// Lists devices exactly as StarPU does for the same types.
 std::vector<cl_device_id> list(cl_device_type types) {
   const detail::KeptSignals until_drivers_have_started;
   const detail::NoSignals in_their_threads;

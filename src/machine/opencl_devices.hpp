@@ -8,10 +8,10 @@
 
 #include "opencl.hpp"
 
-/// The OpenCL devices of this process as StarPU lists them.
+/// The OpenCL devices of this process, as StarPU lists them.
 namespace tessera::opencl {
 
-/// The devices, in StarPU's order. The first call in a process decides whether processors are among them.
+/// The devices, in StarPU's order. The first call in a process decides whether processors are included.
 const std::vector<cl_device_id>& listed(Kinds kinds);
 
 /// The device with this number.
@@ -26,9 +26,9 @@ Value value_of(cl_device_id device, cl_device_info what) {
   return value;
 }
 
-/// Whether a device is better given data through pinned memory: not if the host's memory is its own.
+/// Whether a device gains from copies through pinned memory. It does not if it uses the host's memory.
 /// TESSERA_OPENCL_PINNED overrides this.
-/// @throws RuntimeError if the variable has another value than 0 or 1
+/// @throws RuntimeError if the variable is neither 0 nor 1
 bool gains_from_pinned_memory(cl_device_id device);
 
 inline bool is_processor(cl_device_id device) {

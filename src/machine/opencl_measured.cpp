@@ -13,7 +13,7 @@ namespace tessera::opencl {
 
 namespace {
 
-/// The least seconds that `work` takes until the queue is done with it, after a call that is not counted.
+/// Minimum seconds until the queue has finished `work`, after a warm-up.
 template <typename Work>
 double best_seconds(cl_command_queue queue, Work work) {
   using Clock = std::chrono::steady_clock;

@@ -7,11 +7,11 @@
 
 namespace tessera::opencl {
 
-/// What decides when a device is asked beside GPUs of CUDA.
+/// The kind of an OpenCL device, which decides its place in the order.
 enum class DeviceOf { OtherMaker, Nvidia, Processor };
 
-/// The order in which OpenCL devices are asked, by number. Beside GPUs of CUDA, those of other makers come first, then
-/// those of NVIDIA, and the last of them first: CUDA takes the first ones. Processors come last.
+/// The order in which OpenCL devices are tested, by number. If there are also CUDA GPUs, devices of other makers come
+/// first, then those of NVIDIA from last to first, because CUDA takes the first ones. Processors come last.
 inline std::vector<int> order_of_asking(const std::vector<DeviceOf>& devices, bool beside_cuda) {
   std::vector<int> order(devices.size());
   std::iota(order.begin(), order.end(), 0);

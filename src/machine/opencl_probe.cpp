@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which OpenCL devices can be used.
+// Finds out which OpenCL devices can be used.
 #include <starpu.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace tessera::opencl {
 
 namespace {
 
-/// Small whole numbers: products of them are exact in any order.
+/// Small whole numbers, whose products are exact in any order.
 template <Scalar T>
 std::vector<T> whole_numbers(std::size_t count, int step) {
   std::vector<T> values(count);
@@ -72,7 +72,7 @@ std::string fault(cl_device_id device) {
   return {};
 }
 
-/// The same, tested once in a process.
+/// The same, tested once per process.
 const std::string& known_fault(cl_device_id device) {
   static std::mutex mutex;
   static std::map<cl_device_id, std::string> faults;
@@ -81,14 +81,14 @@ const std::string& known_fault(cl_device_id device) {
   return known != faults.end() ? known->second : faults.emplace(device, fault(device)).first->second;
 }
 
-/// What tiles may use. A processor's device has the memory of the host, which its devices share with everybody.
+/// The memory that tiles may use. A processor shares the host's memory with everything else.
 std::size_t memory_of(cl_device_id device, std::size_t devices) {
   const auto bytes = static_cast<std::size_t>(value_of<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_SIZE));
   return is_processor(device) ? bytes / (2 * devices) : bytes;
 }
 
 bool is_of_nvidia(cl_device_id device) {
-  constexpr cl_uint nvidia = 0x10de;  // of PCI
+  constexpr cl_uint nvidia = 0x10de;  // PCI vendor ID
   return value_of<cl_uint>(device, CL_DEVICE_VENDOR_ID) == nvidia;
 }
 

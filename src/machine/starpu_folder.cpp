@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double rate_of_unused_link = 1e6;  // [bytes/s]; slow, so that the policy takes no device for a peer
+constexpr double rate_of_unused_link = 1e6;  // [bytes/s]; slow, so the policy does not regard the devices as peers
 
 /// Counts cores and NUMA nodes as StarPU does. If the counts differed, StarPU would calibrate.
 Bus describe_hardware() {
@@ -47,7 +47,7 @@ Bus describe_hardware() {
   return bus;
 }
 
-/// The host's name in StarPU's file names: STARPU_HOSTNAME, else the host's name up to the first dot.
+/// The host name in StarPU's file names: STARPU_HOSTNAME, or else the host name up to the first dot.
 std::string host_name() {
   constexpr std::size_t longest = 63;
   if (const std::string forced(environment("STARPU_HOSTNAME")); !forced.empty()) return forced.substr(0, longest);
@@ -59,14 +59,14 @@ std::string host_name() {
 
 /// Sets the rates of all links. A GPU gets the same rate to every NUMA node. StarPU uses the rates between NUMA nodes
 /// only with STARPU_USE_NUMA.
-/// @param opencl  by number of the device
+/// @param opencl  by device number
 void set_rates(Bus& bus, gpu::LinkRates rates, std::map<int, opencl::LinkRates> opencl) {
   constexpr double between_numa_nodes = 50e9, latency_of_host = 1e-6;
   const double latency = rates.latency.empty() ? latency_of_host : *std::ranges::max_element(rates.latency);
   bus.latency = [latency](int, int) { return latency; };
   bus.rate = [rates = std::move(rates), opencl = std::move(opencl), nodes = bus.numa_nodes,
               gpus_end = bus.numa_nodes + bus.gpus](int from, int to) {
-    if (from >= gpus_end || to >= gpus_end) {  // an OpenCL device, which copies from and to the host only
+    if (from >= gpus_end || to >= gpus_end) {  // an OpenCL device, which copies only from and to the host
       const auto known = opencl.find(std::max(from, to) - gpus_end);
       if (known == opencl.end() || std::min(from, to) >= nodes) return rate_of_unused_link;
       return from < to ? known->second.to_device : known->second.from_device;
@@ -77,7 +77,7 @@ void set_rates(Bus& bus, gpu::LinkRates rates, std::map<int, opencl::LinkRates> 
   };
 }
 
-/// The rates of the links of OpenCL devices. They are measured once for each kind of device.
+/// The rates of the links of OpenCL devices, measured once for each kind of device.
 std::map<int, opencl::LinkRates> opencl_rates(const std::vector<gpu::Info>& devices, const fs::path& cache) {
   std::map<int, opencl::LinkRates> rates;
   for (const auto& device : devices) {
@@ -102,8 +102,8 @@ bool holds(const fs::path& path, const std::string& text) {
   return found.str() == text;
 }
 
-/// Creates StarPU's folders and writes the files. StarPU ends the process if it cannot create its folders, even those
-/// that only the program's own performance models need.
+/// Creates StarPU's folders and writes the files. All folders are needed, even those for the program's own performance
+/// models: StarPU ends the process if it cannot create one.
 void fill(const fs::path& folder, const std::string& host, const std::vector<BusFile>& files) {
   constexpr std::size_t longest = 255;  // StarPU truncates longer paths
   for (const auto& file : files)

@@ -47,7 +47,7 @@ std::vector<hwloc_obj_t> numa_nodes(hwloc_topology_t topology) {
   return nodes;
 }
 
-/// The device with an address or a name, or null.
+/// The device with this address or name, or null.
 hwloc_obj_t find_device(hwloc_topology_t topology, const std::string& address, const std::string& name) {
   if (!address.empty())
     if (const auto device = hwloc_get_pcidev_by_busidstring(topology, address.c_str()); device != nullptr)
@@ -57,8 +57,8 @@ hwloc_obj_t find_device(hwloc_topology_t topology, const std::string& address, c
   return nullptr;
 }
 
-/// The processors beside a device: those of the part of the host that hwloc has attached it to, else those that the
-/// system names. Empty if nobody knows.
+/// The processors near a device: those of the part of the host that hwloc has attached it to, or else those that the
+/// system reports. Empty if unknown.
 Bitmap processors_near(hwloc_topology_t topology, const std::string& address, const std::string& name,
                        const fs::path& pci_devices) {
   Bitmap near(hwloc_bitmap_alloc());
@@ -74,8 +74,8 @@ Bitmap processors_near(hwloc_topology_t topology, const std::string& address, co
   return near;
 }
 
-/// How far each NUMA node is from the nearest of some nodes, by the system's table, or else by how much of the host one
-/// has to go up to find a part that holds both.
+/// The distance of each NUMA node from the nearest of the `near` nodes. Uses the system's table, or else how far up the
+/// topology the nearest common ancestor is.
 std::vector<double> distances(hwloc_topology_t topology, const std::vector<hwloc_obj_t>& nodes,
                               const std::vector<hwloc_obj_t>& near) {
   unsigned tables = 1;

@@ -13,9 +13,9 @@ namespace tessera::detail {
 
 /// Where a device is attached to the host.
 struct Place {
-  std::string address;          ///< on the PCI bus, "0000:3b:00.0"; empty: not known
-  std::vector<int> nodes;       ///< all NUMA nodes by hwloc's logical numbers, the nearest first
-  std::size_t near = 0;         ///< how many of them, the first ones, the device is attached to; 0: not known
+  std::string address;          ///< on the PCI bus, such as "0000:3b:00.0"; empty: unknown
+  std::vector<int> nodes;       ///< all NUMA nodes by hwloc's logical numbers, nearest first
+  std::size_t near = 0;         ///< how many of them, counted from the first, the device is attached to; 0: unknown
   std::vector<int> processors;  ///< of the near nodes, by the system's numbers
 };
 
@@ -29,26 +29,27 @@ class Topology {
 
   /// This machine, without devices.
   Topology();
-  /// This machine with its PCI devices. hwloc could ask their drivers as well, but that would start CUDA, OpenCL and X,
+  /// This machine with its PCI devices. hwloc does not ask their drivers, because that would start CUDA, OpenCL and X,
   /// and change the environment.
   static Topology with_devices();
   /// The machine that hwloc has exported to an XML file, with all devices.
   static Topology from_file(const std::filesystem::path& xml);
 
   int cores() const;                ///< as StarPU counts them
-  int allowed_cores() const;        ///< those on which this process may run, however many threads each runs at a time
+  int allowed_cores() const;        ///< cores on which this process may run, no matter how many hardware threads each
+                                    ///< has
   std::vector<Node> nodes() const;  ///< NUMA nodes; at least one
   std::size_t memory() const;       ///< [bytes]
-  std::string processor() const;    ///< its model; empty: not known
+  std::string processor() const;    ///< the processor's model; empty: unknown
 
-  /// Where a device is. Looks for its PCI address, then for the name that hwloc's plugins have given it in a file, and
-  /// then asks the system.
-  /// @param name        as "cuda0"
+  /// Where a device is. Looks for its PCI address, then for the name that hwloc's plugins gave it in a file, and then
+  /// asks the system.
+  /// @param name        such as "cuda0"
   /// @param pci_devices  where the system lists them
   Place place(const std::string& address, const std::string& name,
               const std::filesystem::path& pci_devices = "/sys/bus/pci/devices") const;
 
-  /// Spreads memory that nobody has touched yet over NUMA nodes, page by page. Does nothing where the system refuses.
+  /// Interleaves pages that have not been touched yet over NUMA nodes. Does nothing if the system refuses.
   void spread(void* data, std::size_t bytes, const std::vector<int>& nodes) const;
 
  private:

@@ -28,7 +28,7 @@ std::vector<std::string> visible_devices() {
 
 bool is_pinned(const void* /*data*/) { return true; }
 
-/// Returns the rates of the description. No bytes are copied.
+/// Returns the rates of the description without copying anything.
 LinkRates measure_links(const std::vector<int>& devices, std::size_t /*bytes*/) {
   const auto& machine = described_machine();
   LinkRates rates;
@@ -43,7 +43,7 @@ LinkRates measure_links(const std::vector<int>& devices, std::size_t /*bytes*/) 
   return rates;
 }
 
-/// Simulated copies of long columns are not slower beside kernels.
+/// Simulated copies of long columns do not slow down while kernels run.
 BusyLinks measure_busy_links(const std::vector<int>& devices, int /*n*/, std::size_t /*bytes*/, double /*seconds*/) {
   const auto& machine = described_machine();
   const auto count = static_cast<int>(devices.size());

@@ -11,7 +11,7 @@ namespace {
 
 double element_size(char type) { return type == 's' ? 4 : type == 'z' ? 16 : 8; }
 
-/// How often an operation that is bound by memory bandwidth reads or writes the tile; 0 for all others.
+/// For a memory-bound operation, the number of times it reads or writes its tile; 0 for all others.
 int passes(const std::string& operation) {
   return operation == "add" ? 3 : operation == "scale" ? 2 : operation == "inspect" || operation == "growth" ? 1 : 0;
 }
@@ -24,22 +24,24 @@ double GpuKind::product_seconds(const std::string& operation, char type, double 
   return types.at(type) * curve.seconds(flops);
 }
 
-/// @param seconds_beside  of the products beside the panel, if they had all of the GPU
+/// @param seconds_beside  of the concurrent products, if they had the whole GPU
 double GpuKind::factorization_seconds(const codelets::Work& work, double seconds_beside) const {
-  const auto of_panel = [&](const detail::CostCurve& column) {  // a short panel takes as long as the shortest measured
+  const auto of_panel = [&](const detail::CostCurve& column) {  // short panels take as long as the shortest measured
+                                                                // one
     return work.columns * column.seconds(std::max(work.rows, column.points().front().amount));
   };
   const double alone = of_panel(panels->alone);
   if (work.beside == 0) return alone;
   if (!panels->beside) return alone + seconds_beside;
   const double products = seconds_beside / panels->beside->products, beside = of_panel(panels->beside->columns);
-  return products >= beside ? products : products + (1 - products / beside) * alone;  // the rest without products
+  return products >= beside ? products : products + (1 - products / beside) * alone;  // the rest of the panel runs
+                                                                                      // alone
 }
 
 double GpuKind::task_seconds(const std::string& operation, const codelets::Work& work) const {
   if (const int count = passes(operation); count > 0)
     return task_overhead + count * element_size(work.type) * work.flops / memory_rate;
-  constexpr double sector = 32;  // bytes: what a GPU reads and writes for an element of a row
+  constexpr double sector = 32;  // bytes that a GPU reads and writes for a single element of a row
   const double exchanges = 2 * std::max(sector, element_size(work.type)) * work.moved / memory_rate;
   if (operation == "laswp") return task_overhead + exchanges;
   if (work.columns > 0 && panels)
@@ -62,7 +64,8 @@ double Machine::total_both(int count) const {
 double Machine::total(int count, double Gpu::*own, double SharedLink::*limit) const {
   std::vector<double> rates(static_cast<std::size_t>(count));
   std::ranges::transform(gpus.begin(), gpus.begin() + count, rates.begin(), [=](const Gpu& gpu) { return gpu.*own; });
-  for (const auto& link : shared) {  // the rates of a group are reduced in proportion if they exceed the shared link
+  for (const auto& link : shared) {  // if a group exceeds a shared link, the rates of its GPUs are reduced in
+                                     // proportion
     double wanted = 0;
     for (int g = 0; g < count; g++)
       if (link.contains(g)) wanted += rates[static_cast<std::size_t>(g)];

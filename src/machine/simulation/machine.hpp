@@ -10,21 +10,21 @@
 #include "codelets/codelet.hpp"
 #include "machine/cost_curve.hpp"
 
-/// A machine that is described in a file instead of measured, for simulations. docs/laboratory.md explains the format.
+/// A machine for simulations, described in a file instead of measured. docs/laboratory.md explains the format.
 namespace tessera::simulation {
 
-/// What copies of columns of a tile between host and GPU take, by the bytes of a column [s]. A column is one contiguous
-/// piece of host memory, and copies of short pieces are slow, in particular beside kernels.
+/// Seconds to copy a column of a tile between host and GPU, as a function of its bytes. A column is one contiguous
+/// piece of host memory. Copies of short columns are slow, in particular while kernels run.
 struct ColumnTimes {
-  detail::CostCurve idle, computing;  ///< while the GPU does nothing else, and while it computes
+  detail::CostCurve idle, computing;  ///< while the GPU is idle, and while it computes
 };
 
-/// What factorizations of panels with pivots take, in seconds for each column, by the rows of the panel.
+/// Factorizations of panels with pivoting: seconds per column, as a function of the panel's rows.
 struct PanelTimes {
-  /// While products run beside them, on a part of the GPU.
+  /// While products run concurrently on a part of the GPU.
   struct Beside {
     detail::CostCurve columns;
-    double products;  ///< the rate of these products, relative to that on all of the GPU
+    double products;  ///< the rate of these products, relative to their rate on the whole GPU
   };
   detail::CostCurve alone;
   std::optional<Beside> beside;  ///< none: the GPU does not do both at the same time
@@ -38,7 +38,8 @@ struct GpuKind {
   std::map<std::string, detail::CostCurve> kernels;   ///< by tile operation, in double precision; always contains gemm
   std::optional<ColumnTimes> in, out;                 ///< from and to the host; none: at the rate of the link
   std::optional<PanelTimes> panels;                   ///< none: as long as a gemm with as many flops
-  std::map<std::string, detail::CostCurve> codelets;  ///< of programs, by name: seconds over the bytes of a task's data
+  std::map<std::string, detail::CostCurve> codelets;  ///< of the program, by name: seconds as a function of the bytes
+                                                      ///< of a task's data
   std::map<char, double> types;                       ///< by type: time for the same number of flops, relative to d
 
   /// Seconds of a tile task. The flops of add, scale and laswp count elements.
@@ -51,7 +52,7 @@ struct GpuKind {
   double factorization_seconds(const codelets::Work& work, double seconds_beside) const;
 };
 
-/// A link that all copies to or from a group of GPUs share.
+/// A link shared by all copies to or from a group of GPUs.
 struct SharedLink {
   std::vector<int> gpus;
   double in = 0, out = 0;  ///< bytes/s
@@ -61,7 +62,7 @@ struct SharedLink {
 struct PeerLink {
   enum class Way {
     None,    ///< no direct access: copies go through the host
-    NvLink,  ///< a link of its own
+    NvLink,  ///< a direct link
     Bus      ///< the link to the host, as with PCIe
   };
   Way way = Way::None;
@@ -76,13 +77,13 @@ struct Gpu {
   bool half_duplex = false;  ///< whether copies in both directions share the link
 };
 
-/// What copies between pageable memory and staging buffers take on the host.
+/// Copies between pageable memory and staging buffers on the host.
 struct Staging {
   double rate = 0;       ///< of all copying threads together [bytes/s]
-  double core_rate = 0;  ///< of one of them [bytes/s]
+  double core_rate = 0;  ///< of one copying thread [bytes/s]
 };
 
-/// What connects processes of MPI, each of which has a machine.
+/// The network between MPI processes, each of which has its own machine.
 struct Network {
   int processes_per_node = 1;
   double in = 0, out = 0;  ///< of a node [bytes/s]
@@ -94,23 +95,23 @@ struct Machine {
   std::string name;
   int cores = 0;
   double core_rate = 0;                                    ///< double precision [flop/s]
-  std::map<std::string, detail::CostCurve> core_codelets;  ///< as `GpuKind::codelets`, of one core
+  std::map<std::string, detail::CostCurve> core_codelets;  ///< like `GpuKind::codelets`, for one core
   std::vector<GpuKind> kinds;
   std::vector<Gpu> gpus;
   std::vector<SharedLink> shared;
   std::optional<Staging> staging;            ///< none: operands in pageable memory cannot be simulated
   std::vector<std::vector<PeerLink>> peers;  ///< [from][to]
-  std::optional<Network> network;            ///< none: several processes cannot be simulated
+  std::optional<Network> network;            ///< none: only one process can be simulated
 
   int gpu_count() const { return static_cast<int>(gpus.size()); }
   const GpuKind& kind_of(int gpu) const { return kinds[gpus[static_cast<std::size_t>(gpu)].kind]; }
   const PeerLink& peer(int from, int to) const {
     return peers[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
   }
-  /// Total rate between the host and the first `count` GPUs, with all of them copying [bytes/s].
+  /// Total rate between the host and the first `count` GPUs while all of them copy [bytes/s].
   double total_in(int count) const { return total(count, &Gpu::in, &SharedLink::in); }
   double total_out(int count) const { return total(count, &Gpu::out, &SharedLink::out); }
-  /// The same in both directions at once. They do not slow down each other but on links in half-duplex.
+  /// The same in both directions at once. The directions slow each other down only on half-duplex links.
   double total_both(int count) const;
 
  private:

@@ -6,14 +6,14 @@
 #include "machine/machine.hpp"
 #include "machine/simulation/machine.hpp"
 
-/// Rates of a described machine. They do not depend on a clock, so simulations are repeatable.
+/// Rates of a described machine. No clock is involved, so simulations are repeatable.
 namespace tessera::detail {
 
 namespace {
 
 using simulation::described_machine;
 
-/// A core computes twice as fast in single precision. A complex flop takes as long as a real one.
+/// A core is twice as fast in single precision. A complex flop takes as long as a real one.
 double core_seconds(char type, double flops) {
   const bool single = type == 's' || type == 'c';
   return flops / (described_machine().core_rate * (single ? 2 : 1));

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A value of the file with its path, which messages name.
+/// A value of the file with its path, which appears in messages.
 class Field {
  public:
   Field(const std::string& file, std::string path, const Json& value)
@@ -29,14 +29,14 @@ class Field {
                        allowed);
   }
 
-  /// A member. `only` must have checked the names of the members before.
+  /// A member. Call `only` first to check the names of the members.
   Field operator[](const std::string& key) const {
     if (!value_.is_object()) refuse("an object");
     if (!value_.contains(key)) throw RuntimeError(file_ + ": " + inside(key) + " is missing");
     return {file_, inside(key), value_[key]};
   }
   bool has(const std::string& key) const { return value_.is_object() && value_.contains(key); }
-  /// Refuses members with other names, so that a misspelt field is not taken for an absent one.
+  /// Refuses unknown members, so that a misspelt field is not treated as absent.
   void only(const std::vector<std::string>& keys) const {
     if (!value_.is_object()) refuse("an object");
     for (const auto& [key, unused] : value_.items())
@@ -94,7 +94,7 @@ class Field {
   const Json& value_;
 };
 
-/// The flops that the codelet counts for an n×n tile of doubles, for the operations that may have their own times.
+/// The flops that the codelet counts for an n×n tile of doubles. Covers the operations that may have their own times.
 double tile_flops(const std::string& operation, double n) {
   const bool half = operation == "gemmt" || operation == "syrk" || operation == "trmm" || operation == "trsm";
   if (operation == "diagonal_blocks") return 2 * n * 256 * 256;
@@ -105,8 +105,8 @@ double tile_flops(const std::string& operation, double n) {
 const std::vector<std::string> operations{"gemm", "gemmt",           "symm",  "syrk",        "syr2k", "trmm",
                                           "trsm", "diagonal_blocks", "potrf", "getrf_nopiv", "trtri", "lauum"};
 
-/// Reads points in increasing order of their first number.
-/// @param point_of  makes a point of both numbers
+/// Reads points sorted by their first number.
+/// @param point_of  makes a point from the two numbers
 template <typename PointOf>
 detail::CostCurve read_curve(const Field& field, const char* names, PointOf point_of) {
   std::vector<detail::CostCurve::Point> points;
@@ -147,7 +147,7 @@ PanelTimes read_panels(const Field& field) {
   return panels;
 }
 
-/// The times of codelets of programs.
+/// The times of the program's codelets.
 std::map<std::string, detail::CostCurve> read_codelets(const Field& field) {
   std::map<std::string, detail::CostCurve> codelets;
   if (!field.has("codelets_ms")) return codelets;

@@ -20,7 +20,7 @@ struct Wire {
 /// The links that a copy uses, in order.
 using Route = std::vector<Wire>;
 
-/// The links of the machine. A link that several kinds of copies share has the same name in all their routes.
+/// The links of the machine. A link shared by several kinds of copies has the same name in all their routes.
 class Wires {
  public:
   Wires(const Machine& machine, bool pageable) : machine_(machine), pageable_(pageable) {}
@@ -43,8 +43,8 @@ class Wires {
     return route;
   }
 
-  /// A copy between GPUs without direct access goes to the host and from there to the other GPU. Its rate is half of
-  /// one hop's, so that StarPU prefers the host's own copy if there is one.
+  /// Without direct access, a copy between GPUs goes to the host and from there to the other GPU. It gets half the rate
+  /// of one hop, so StarPU prefers the host's own copy if there is one.
   Route peer(int from, int to) const {
     const auto& link = machine_.peer(from, to);
     Route route{{name(from) + "-" + name(to), peer_rate(from, to),
@@ -74,8 +74,8 @@ class Wires {
   static std::string name(int gpu) { return "CUDA" + std::to_string(gpu); }
 
  private:
-  /// The rate of the bus link that a GPU's copies to peers share with its copies to the host: that of the fastest of
-  /// these copies. 0 if the GPU has no peers over the bus.
+  /// The rate of the bus link that a GPU uses for copies to peers and to the host: the rate of the fastest of these
+  /// copies. 0 if the GPU has no peers over the bus.
   double bus_rate(int gpu) const {
     double rate = 0;
     for (int other = 0; other < machine_.gpu_count(); other++)
@@ -84,8 +84,8 @@ class Wires {
     return rate;
   }
 
-  /// Appends what copies in both directions share: a link in half-duplex, and the threads that copy to and from staging
-  /// buffers.
+  /// Appends the links that copies in both directions share: a half-duplex link, and the threads that copy to and from
+  /// staging buffers.
   void append_both_ways(Route& route, int gpu) const {
     const auto& g = at(gpu);
     if (g.half_duplex) route.push_back({name(gpu) + " both ways", std::max(g.in, g.out), 0});
@@ -108,7 +108,7 @@ class Wires {
 
 class Platform {
  public:
-  /// @param prefix  of the names of hosts and links
+  /// @param prefix  for the names of hosts and links
   Platform(const Machine& machine, bool pageable, std::string prefix = "")
       : machine_(machine), wires_(machine, pageable), prefix_(std::move(prefix)) {}
 
@@ -142,7 +142,7 @@ class Platform {
   }
 
  private:
-  /// SimGrid uses the links' full bandwidth, and copies in opposite directions do not slow each other down.
+  /// SimGrid uses the full bandwidth of the links, and copies in opposite directions do not slow each other down.
   static constexpr const char* head =
       R"(<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM 'http://simgrid.gforge.inria.fr/simgrid/simgrid.dtd'>
