@@ -8,14 +8,14 @@ namespace tessera::sinks {
 
 namespace {
 
-/// Children of a process in the tree. A flat tree has few steps, and no process has many messages.
+/// Children per process in the tree. A flat tree has few steps, yet no process exchanges many messages.
 constexpr int children = 4;
 
 }  // namespace
 
 ChunkBarrier::ChunkBarrier(Submitter& submitter, Index ahead, Index count)
     : submitter_(submitter), processes_(submitter.exchange().processes()), ahead_(ahead), count_(count) {
-  if (count <= ahead + 1) return;  // nothing waits
+  if (count <= ahead + 1) return;  // no chunk waits for another
   passed_.resize(static_cast<std::size_t>(std::min(ahead + 2, count)));
   for (auto& handle : passed_) {
     starpu_void_data_register(&handle);

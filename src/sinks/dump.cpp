@@ -76,7 +76,7 @@ void Dump::receive(starpu_data_handle_t tile, int priority) {
   line("receive " + name_of(tile) + "; priority " + std::to_string(priority));
 }
 
-/// What is neither a tile of a matrix nor temporary, such as the info of a factorization, gets a number.
+/// Data that are neither tiles of a matrix nor temporary tiles, such as the info of a factorization, get a number.
 const std::string& Dump::name_of(starpu_data_handle_t tile) {
   auto& name = names_[tile];
   if (name.empty()) name = "v" + std::to_string(unnamed_++);

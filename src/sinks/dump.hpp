@@ -15,31 +15,31 @@
 
 namespace tessera::sinks {
 
-/// Writes down what calls submit while it exists, as text: a line for each task, for each tile that is requested, and
-/// for each tile that is sent or received. Two versions of an algorithm that give the same text submit the same graph.
+/// During its lifetime, records what calls submit as text, with one line for each task, each requested tile, and each
+/// tile that is sent or received. Two versions of an algorithm with the same text submit the same graph.
 ///
 ///     zgemm N C (-1,0) (1,0) 0 0; flops 4.194e+06; A(2,0):r A(1,0):r A(2,1):rw; owner 1; priority -9; term 0
 ///     request A(2,0); gpu 1; priority -4
 ///
-/// An operation is followed by its arguments, in the order of its struct in codelet.hpp. A temporary tile is called by
-/// a number, and by the tile that it stands for: t3~C(1,0).
+/// The arguments follow the operation in the order of its struct in codelet.hpp. A temporary tile is named by a number
+/// and the tile that it stands for: t3~C(1,0).
 class Dump {
  public:
-  /// @pre  there is no other
+  /// @pre  there is no other Dump
   Dump();
   ~Dump();
   Dump(const Dump&) = delete;
   Dump& operator=(const Dump&) = delete;
 
-  /// The one that exists, or null.
+  /// The current Dump, or null.
   static Dump* active() noexcept;
 
-  /// What was submitted so far.
+  /// What has been submitted so far.
   std::string text() const;
 
-  /// Calls the tiles of a matrix by its letter.
+  /// Names the tiles of a matrix by its letter.
   void name(const detail::TileGrid& matrix);
-  /// A tile without memory of the caller begins to exist.
+  /// Registers a new temporary tile, which has no memory of the caller.
   void temporary(starpu_data_handle_t tile);
   void stands_for(starpu_data_handle_t temporary, char letter, Index i, Index j);
 

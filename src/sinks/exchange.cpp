@@ -17,7 +17,7 @@ bool Exchange::bring(std::span<const Access> accesses, int priority) {
     if ((access.mode & STARPU_W) != 0) runner = processes_->owner(access.handle);
   for (const auto& access : accesses) {
     auto* const tile = access.handle;
-    if ((access.mode & STARPU_W) != 0) {  // copies are stale
+    if ((access.mode & STARPU_W) != 0) {  // copies become stale
       if (runner == me) sent_.erase(tile);
       else if (!received_.empty()) received_.erase(tile);
       continue;

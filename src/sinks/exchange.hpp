@@ -16,13 +16,13 @@ namespace tessera::sinks {
 
 using tile::Access;
 
-/// The tiles that travel between processes for one call on a distributed matrix. The owner of a tile runs the tasks
-/// that write it. Every process sees every task, so owner and reader agree on each message without negotiation. A tile
-/// is sent to a process once, and again after it has been overwritten.
+/// The tiles that one call on a distributed matrix sends between processes. The owner of a tile runs the tasks that
+/// write it. Every process sees every task, so owner and reader agree on each message without negotiation. A tile is
+/// sent to a process once, and again after it has been overwritten.
 class Exchange {
  public:
   explicit Exchange(std::shared_ptr<detail::Processes> processes) : processes_(std::move(processes)) {}
-  /// Releases the copies of tiles of other processes when the tasks submitted so far have run.
+  /// Releases the copies of other processes' tiles once the tasks submitted so far have run.
   ~Exchange();
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
@@ -30,23 +30,23 @@ class Exchange {
   bool is_mine(starpu_data_handle_t tile) const { return processes_->owner(tile) == processes_->rank(); }
   detail::Processes& processes() const noexcept { return *processes_; }
 
-  /// Sends or receives what a task reads.
+  /// Sends or receives the tiles that a task reads.
   /// @return  whether this process runs the task
   bool bring(std::span<const Access> accesses, int priority);
 
   /// Sends or receives a tile before the tasks that read it are submitted.
   void send(starpu_data_handle_t tile, int to, int priority);
   void receive(starpu_data_handle_t tile, int priority);
-  /// Lets a tile travel again when a later task reads it. A received copy is released when the tasks submitted so far
+  /// Makes the tile travel again if a later task reads it. A received copy is released once the tasks submitted so far
   /// have run.
   void forget(starpu_data_handle_t tile);
 
-  /// Assigns a tile that exists only during this call to the owner of another one.
+  /// Assigns a tile that exists only during this call to the owner of another tile.
   void assign(starpu_data_handle_t temporary, starpu_data_handle_t owned_like);
 
  private:
   std::shared_ptr<detail::Processes> processes_;
-  std::unordered_map<starpu_data_handle_t, std::vector<bool>> sent_;  ///< tiles of this process, and to whom
+  std::unordered_map<starpu_data_handle_t, std::vector<bool>> sent_;  ///< tiles of this process and their recipients
   std::unordered_set<starpu_data_handle_t> received_;
   std::unordered_set<starpu_data_handle_t> temporaries_;  ///< they release themselves
 };

@@ -18,27 +18,27 @@
 
 namespace tessera::sinks {
 
-/// On which GPU a tile is requested that several use. The others find it there.
+/// Selects the GPU on which to request a tile that several GPUs use. The others then copy it from there.
 enum class LoadOn {
   FirstUser,
-  /// The one from whose link the fewest bytes have been requested so far. Tiles in pageable memory are not requested
-  /// where the thread that drives a GPU takes part in each of their copies.
+  /// The GPU over whose link the fewest bytes have been requested so far. Tiles in pageable memory are not requested if
+  /// the driving thread of a GPU takes part in each of their copies.
   LeastLoaded
 };
 
-/// Takes tasks where a Submitter would submit them, and requests what they read in the order of its first use. Tiles
-/// that a task writes first are not requested.
+/// A sink that, instead of submitting tasks, requests the tiles they read, in the order of first use. Tiles that a task
+/// writes first are not requested.
 ///
-/// StarPU shows the scheduling policy only ready tasks, which are the next tasks of each sum. The policy does not know
-/// what the sums need after that, and fetches the inputs of later sums too early. In a small call, it requests the
-/// tiles of a worker's next two tasks only, so the links are idle. If this matters, all loads are requested before the
-/// first task is submitted.
+/// StarPU shows the scheduling policy only ready tasks, which are the next tasks of each sum. The policy cannot know
+/// what the sums need afterwards, and fetches the inputs of later sums too early. In a small call, it requests the
+/// tiles of only the next two tasks of a worker, so the links are often idle. Where this matters, all loads are
+/// requested before the first task is submitted.
 /// @pre  the GPUs have memory for all requested tiles. If other calls or programs use this memory, requests evict tiles
-///       that were loaded and not yet used, which are then fetched again.
+///       before they are used, and these are then fetched again.
 class Loader {
  public:
-  /// @param delay  A task that reads a temporary tile, and does not write it, waits until others have. So its other
-  ///               tiles are needed later: they are requested after those of this many further such tasks.
+  /// @param delay  A task that reads, but does not write, a temporary tile waits for other tasks. Its other tiles are
+  ///               therefore needed later: they are requested after the tiles of this many further such tasks.
   explicit Loader(const detail::Session& session, LoadOn on = LoadOn::FirstUser, Index delay = 0)
       : session_(session), on_(on), delay_(delay), priority_(session.shares().first()) {}
 
@@ -57,7 +57,7 @@ class Loader {
   }
   void step(Index /*k*/) {}
   static bool runs(starpu_data_handle_t /*tile*/) { return false; }
-  /// Nothing is loaded of a temporary tile.
+  /// Temporary tiles are not loaded.
   struct Temporary {
     static starpu_data_handle_t handle() { return nullptr; }
   };
@@ -68,7 +68,7 @@ class Loader {
     return Temporary{};
   }
 
-  /// Requests a tile that the GPU `owner` reads, unless it was requested before.
+  /// Requests a tile that the GPU `owner` reads, unless it was already requested.
   void load(starpu_data_handle_t tile, int owner) {
     const auto [at, is_new] = users_.try_emplace(tile);
     if (on_ == LoadOn::FirstUser) {
@@ -80,7 +80,7 @@ class Loader {
     if (std::ranges::find(users, owner) == users.end()) users.push_back(owner);
   }
 
-  /// Requests what is left. Call this after the last task.
+  /// Requests the remaining tiles. Call this after the last task.
   void finish() {
     while (!waiting_.empty()) load_first_waiting();
     std::vector<std::size_t> bytes(session_.machine().gpus.size());
@@ -125,10 +125,10 @@ class Loader {
   const LoadOn on_;
   const Index delay_;
   std::deque<Waiting> waiting_;
-  std::vector<starpu_data_handle_t> order_;  ///< what `finish` requests
+  std::vector<starpu_data_handle_t> order_;  ///< tiles for `finish` to request
   std::map<starpu_data_handle_t, std::vector<int>> users_;
-  /// Different for each request: when a task asks for a tile as well, StarPU puts the request behind all others of the
-  /// same priority. They begin at the priority of the call's first task, since calls share the links, too.
+  /// Different for each request: when a task also asks for a tile, StarPU moves its request behind all others of the
+  /// same priority. Priorities start at that of the call's first task, because calls also share the links.
   int priority_;
 };
 

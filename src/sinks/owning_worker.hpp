@@ -9,7 +9,7 @@
 
 namespace tessera::sinks {
 
-/// The kinds of GPU of this machine that have a tile operation: STARPU_CUDA, STARPU_OPENCL, both, or 0 if none has.
+/// The kinds of GPU on this machine that implement a tile operation: STARPU_CUDA, STARPU_OPENCL, both, or 0 for none.
 inline std::uint32_t kinds_of_gpus(const starpu_codelet& codelet, const detail::Machine& machine) {
   std::uint32_t kinds = 0;
   if (machine.has_cuda() && codelet.cuda_funcs[0] != nullptr) kinds |= STARPU_CUDA;
@@ -17,10 +17,9 @@ inline std::uint32_t kinds_of_gpus(const starpu_codelet& codelet, const detail::
   return kinds;
 }
 
-/// The worker of an owner. If the owner is an OpenCL device, which does not have all operations, a GPU of CUDA stands
-/// in for it.
-/// @param owner  GPUs are counted first, then the cores that share results with them
-/// @param kinds  of GPUs that have the operation
+/// The worker of an owner. OpenCL devices lack some operations; a CUDA GPU then stands in for the owner.
+/// @param owner  GPUs are numbered first, then the cores that share results with them
+/// @param kinds  the kinds of GPU that implement the operation
 inline int worker_of(int owner, std::uint32_t kinds, const detail::Machine& machine) {
   if (const int core = owner - machine.gpu_count(); core >= 0)
     return machine.sharing_cores[static_cast<std::size_t>(core)];

@@ -18,7 +18,7 @@ namespace tessera::sinks {
 
 namespace {
 
-/// Prefetches a tile, with idle priority, to the memory node of the worker that ran the current task.
+/// Prefetches a tile, at idle priority, to the memory node of the worker that ran the current task.
 void fetch_when_idle(starpu_data_handle_t handle) {
   const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(starpu_worker_get_id_check()));
   starpu_data_idle_prefetch_on_node(handle, node, 1);
@@ -43,7 +43,7 @@ void set_accesses(starpu_task* task, std::span<const Access> accesses) {
   }
 }
 
-/// Without implementations: StarPU only waits for what its tasks access, and lets others wait for them.
+/// A codelet without implementations: StarPU only orders its tasks by their accesses.
 starpu_codelet& ordering_codelet() {
   static starpu_codelet codelet = [] {
     starpu_codelet cl{};
@@ -106,8 +106,8 @@ detail::float_mode::Bits Submitter::mode_of_caller(const detail::Machine& machin
   return mode;
 }
 
-/// StarPU's epilogue callback: it runs before tasks that depend on this one may, and so while the tile that is wanted
-/// next, which one of these writes, is registered.
+/// StarPU's epilogue callback. It runs before dependent tasks can run, so `wanted_next` is still registered: a
+/// dependent task writes it.
 void Submitter::task_has_run(void* end) {
   const auto [call, wanted_next, chunk] = *static_cast<const TaskEnd*>(end);
   const auto& task = *starpu_task_get_current();
@@ -145,16 +145,16 @@ void Submitter::submit(starpu_codelet& codelet, std::span<const Access> accesses
   task->priority = priority;
   const auto& machine = session_.machine();
   const auto gpus = kinds_of_gpus(codelet, machine);
-  // In a StarPU of the program, with workers of both kinds. Nothing is prepared for those of OpenCL.
+  // A StarPU started by the program may have workers of both kinds. Tessera does not use the OpenCL ones then.
   if (!machine.has_opencl() && starpu_opencl_worker_get_count() > 0) task->where = STARPU_CPU | STARPU_CUDA;
   if (owner >= 0 && gpus != 0) {
     const int worker = worker_of(owner, gpus, machine);
     if (machine.placement == Placement::Home) {
-      // GPUs take tiles of cores that are late. Without CPU workers on their own, identical GPUs give the same bits for
-      // the same call.
+      // GPUs may take over tiles of cores that are late. Otherwise only GPUs compute them, so identical GPUs give the
+      // same bits for the same call.
       task->where = static_cast<std::int32_t>(gpus);
       if (owner >= machine.gpu_count()) task->where |= STARPU_CPU;
-      else if (gpus_ > 0 && gpus_ < machine.gpu_count()) {  // GPUs that do not take part must not steal
+      else if (gpus_ > 0 && gpus_ < machine.gpu_count()) {  // other GPUs must not steal
         const auto& workers = machine.first_workers[static_cast<std::size_t>(gpus_ - 1)];
         task->workerids = const_cast<std::uint32_t*>(workers.data());  // StarPU only reads them
         task->workerids_len = static_cast<unsigned>(workers.size());
@@ -169,7 +169,7 @@ void Submitter::submit(starpu_codelet& codelet, std::span<const Access> accesses
   if (chunk_ != nullptr) starpu_task_end_dep_add(chunk_, 1);
   call_->task_begins();
   counted_.count(*task);
-  // StarPU remembers the workers of earlier sessions, and would keep such a task for ever.
+  // StarPU remembers the workers of earlier sessions, and would otherwise accept the task but never run it.
   const bool nowhere = gpus == 0 && machine.cpu_workers == 0;
   if (const int status = nowhere ? -ENODEV : starpu_task_submit(task); status != 0) {
     counted_.take_back(*task);
@@ -179,7 +179,7 @@ void Submitter::submit(starpu_codelet& codelet, std::span<const Access> accesses
                             : gpus != 0
                                 ? "no worker can run it"
                                 : "it runs on CPU workers only, of which there are none beside the OpenCL devices";
-    task->destroy = 0;  // or StarPU would refuse to
+    task->destroy = 0;  // StarPU refuses to destroy the task otherwise
     starpu_task_destroy(task);
     throw RuntimeError(std::string(codelet.name) + ": cannot submit a task: " + why);
   }

@@ -27,8 +27,8 @@
 
 namespace tessera::sinks {
 
-/// A tile without memory of the caller: StarPU allocates it where its tasks run. It exists until the tasks submitted
-/// before `release` are done.
+/// A tile without memory of the caller: StarPU allocates it where its tasks run. It exists until all tasks submitted
+/// before `release` have run.
 class TemporaryTile {
  public:
   TemporaryTile() = default;  ///< no tile
@@ -42,23 +42,24 @@ class TemporaryTile {
   }
 
   starpu_data_handle_t handle() const noexcept { return handle_; }
-  /// Gives it in traces the name and the coordinates of tile (i, j) of `matrix`.
+  /// In traces, shows this tile with the name and coordinates of tile (i, j) of `matrix`.
   void stand_for(const detail::TileGrid& matrix, Index i, Index j) const;
-  /// Promises that no further task uses it. Does not wait.
+  /// Promises that no further task uses the tile. Does not wait.
   void release() noexcept;
 
  private:
   starpu_data_handle_t handle_ = nullptr;
 };
 
-/// Submits the tile tasks of one call of a routine, earlier ones with higher priority. Running calls keep their share
-/// of the devices (runtime/fair_shares.hpp). While it exists, no other thread submits tile tasks, so calls take effect
-/// one after another on every tile that they share.
+/// Submits the tile tasks of one call of a routine, earlier tasks with higher priority. Calls that are already running
+/// keep their share of the devices (runtime/fair_shares.hpp). During the lifetime of this object, no other thread
+/// submits tile tasks, so calls take effect one after another on every tile that they share.
 class Submitter {
  public:
   /// @throws RuntimeError if the calling thread computes in a mode that GPUs do not have
-  /// @param output  if it is private, the call shares no tile that it writes, and other threads may submit, too
-  /// @param gpus    that take part, the first ones: owners of tiles are among these; 0: all
+  /// @param output  if it is private, no other call uses the tiles that this call writes, and other threads may also
+  ///                submit
+  /// @param gpus    number of GPUs that take part, counted from the first; they include all owners of tiles; 0: all
   template <Scalar T>
   Submitter(const detail::Session& session, const Matrix<T>& output, int gpus = 0)
       : session_(session), gpus_(gpus), mode_(mode_of_caller(session.machine())),
@@ -72,19 +73,19 @@ class Submitter {
   /// Sets the term that the tasks submitted next add to their tile. Traces show it as the task's tag.
   void step(Index k) { step_ = k; }
 
-  /// Whether this process runs the tasks that write a tile. Other tasks may be submitted all the same: they are not
-  /// built, but the tiles that they need from this process are sent.
+  /// Whether this process runs the tasks that write a tile. Other tasks may still be submitted: they are not created,
+  /// but the tiles that they need from this process are sent.
   bool runs(starpu_data_handle_t tile) const { return !exchange_ || exchange_->is_mine(tile); }
 
   using Temporary = TemporaryTile;
-  /// An m×n tile that stands for another one, and belongs to the same process. All processes call this.
+  /// An m×n tile that stands for another tile and belongs to the same process. All processes call this.
   TemporaryTile temporary(const tile::Tile& stands_for, Index m, Index n, std::size_t element_size) {
     TemporaryTile tile(m, n, element_size);
     tile.stand_for(*stands_for.grid, stands_for.i, stands_for.j);
     if (exchange_) exchange_->assign(tile.handle(), stands_for.handle);
     return tile;
   }
-  /// A tile for a part of a sum of C, which only this process uses; nothing if another process computes C.
+  /// A tile for a partial sum of C, used only by this process; empty if another process computes C.
   std::optional<TemporaryTile> partial_sum(const tile::Tile& C, std::size_t element_size) {
     if (!runs(C.handle)) return {};
     TemporaryTile tile(C.rows, C.columns, element_size);
@@ -93,22 +94,22 @@ class Submitter {
     return tile;
   }
 
-  /// The tiles that travel for this call. @pre  the output is distributed
+  /// The tiles that are sent and received for this call. @pre  the output is distributed
   Exchange& exchange() noexcept { return *exchange_; }
-  /// The priority of the task that is submitted next.
+  /// The priority of the next task.
   int priority() const noexcept { return call_->share().now(); }
 
-  /// Begins a chunk: the tasks submitted from now on belong to it.
+  /// Starts a chunk: all tasks submitted from now on belong to it.
   void begin_chunk();
-  /// Ends it, and submits an empty task that ends when the tasks of the chunk have run.
+  /// Ends the chunk, and submits an empty task that ends once the tasks of the chunk have run.
   /// @param accesses  of the empty task, which touches no data
   void end_chunk(std::span<const Access> accesses);
-  /// Submits a task that only orders others, by its accesses: it copies nothing, and runs nowhere.
+  /// Submits a task that only orders others by its accesses: it copies nothing, and has no code to run.
   void submit_empty(std::span<const Access> accesses);
 
   /// @param args         the codelet's argument struct of codelet.hpp; copied
-  /// @param owner        index of the GPU that runs the task, or -1: the scheduling policy decides
-  /// @param wanted_next  prefetched, when its link is idle, to the memory node where the task has run; may be null
+  /// @param owner        index of the GPU that runs the task; -1: the scheduling policy decides
+  /// @param wanted_next  prefetched, when the link is idle, to the memory node where the task has run; may be null
   /// @throws RuntimeError if there is no memory for the arguments, or StarPU refuses the task
   template <typename Args, std::size_t count>
   void submit(starpu_codelet& codelet, const Access (&accesses)[count], const Args& args, int owner,
@@ -117,22 +118,22 @@ class Submitter {
     submit(codelet, std::span<const Access>(accesses), args, owner, wanted_next);
   }
 
-  /// The same for a number of accesses that is not known in advance.
+  /// The same for a number of accesses known only at run time.
   template <typename Args>
   void submit(starpu_codelet& codelet, std::span<const Access> accesses, const Args& args, int owner,
               starpu_data_handle_t wanted_next = nullptr) {
-    // Tasks of other processes count, too: so priorities mean the same in all processes.
+    // Tasks of other processes count, too, so priorities mean the same in all processes.
     const int priority = call_->share().next(args.work.flops);
     if (exchange_ && !exchange_->bring(accesses, priority)) return;
     if (auto* const dump = Dump::active())
       dump->task({args.work.type + std::string(codelet.name), text_of(args), args.work.flops, accesses, owner, priority,
                   step_, wanted_next});
     struct Copy {
-      Args args;  // first: kernels see nothing else
+      Args args;  // first, because kernels expect the arguments at the start
       TaskEnd end;
     };
     static_assert(std::is_trivially_destructible_v<Copy>);
-    void* memory = std::malloc(sizeof(Copy));  // StarPU frees it with the task, by free()
+    void* memory = std::malloc(sizeof(Copy));  // StarPU frees it with the task by free()
     if (memory == nullptr) throw RuntimeError("no memory for the arguments of a task");
     auto* copy = new (memory) Copy{args, {call_.get(), wanted_next, chunk_}};
     copy->args.work.mode = mode_;
@@ -144,13 +145,13 @@ class Submitter {
   struct TaskEnd {
     detail::Call* call;
     starpu_data_handle_t wanted_next;
-    starpu_task* chunk;  ///< the empty task that waits for this one, or null
+    starpu_task* chunk;  ///< the empty task at the end of the task's chunk, or null
   };
   struct EndCall {
     void operator()(detail::Call* call) const noexcept { call->one_ends(); }
   };
 
-  /// How CPU workers must compute for the calling thread.
+  /// The floating-point mode of the calling thread, which CPU workers must use.
   static detail::float_mode::Bits mode_of_caller(const detail::Machine& machine);
   static void task_has_run(void* end);
   void submit(starpu_codelet& codelet, std::span<const Access> accesses, void* args, std::size_t args_size,
@@ -162,7 +163,7 @@ class Submitter {
   detail::CountedCall counted_;
   std::unique_ptr<detail::Call, EndCall> call_;
   std::unique_lock<std::mutex> alone_;
-  std::optional<Exchange> exchange_;  ///< nothing: this process owns all tiles
+  std::optional<Exchange> exchange_;  ///< empty: this process owns all tiles
   starpu_task* chunk_ = nullptr;
   Index step_ = 0;
 };
