@@ -42,7 +42,7 @@ template <Scalar T>
 std::shared_ptr<detail::TileGrid> make_grid(std::shared_ptr<detail::Session> session, const T* data, Index m, Index n,
                                             Index ld, TileSize tile, bool read_only, detail::EdgeTiles at_the_edges) {
   arguments::require_legal("Matrix", first_illegal(data, m, n, ld, tile, sizeof(T)));
-  const bool of_program = session == nullptr;  // routines on pointers have looked theirs up
+  const bool of_program = session == nullptr;  // for calls on pointers, the caller has already found the session
   if (of_program) {
     arguments::require_legal("Matrix", arguments::on_device({"data", "ld", 1, 4, m, n, ld, data, true, sizeof(T)}));
     session = detail::session_to_wait("Matrix");  // the destructor will have to wait
@@ -59,10 +59,11 @@ std::shared_ptr<detail::TileGrid> make_grid(std::shared_ptr<detail::Session> ses
   return grid;
 }
 
-/// @param name  'i' or 'j', whose first argument is at `position`
+/// @param name  'i' or 'j'
+/// @param position  the position of the first of the two arguments
 void require_range(char name, int position, Index i0, Index i1, Index count) {
   if (i0 >= 0 && i0 <= i1 && i1 <= count) return;
-  const int end = i0 >= 0 && i0 < count && i0 <= i1;  // 1: the range starts where it may
+  const int end = i0 >= 0 && i0 < count && i0 <= i1;  // which end is wrong; 1: the start is valid
   throw ArgumentError("Matrix::view", position + end, name + std::to_string(end),
                       std::string(end == 1 ? "ends" : "starts") + " the range [" + std::to_string(i0) + ", " +
                           std::to_string(i1) + "), which must lie within [0, " + std::to_string(count) + ")");
@@ -160,7 +161,7 @@ Matrix<T> Matrix<T>::conjugate_transposed() const {
 
 template <Scalar T>
 bool Matrix<T>::overlaps(const Matrix& other) const {
-  if (grid_ == other.grid_ && grid_->share().is_distributed())  // also where this process has no tile of both
+  if (grid_ == other.grid_ && grid_->share().is_distributed())  // also correct if this process owns no tile of either
     return i0_ < other.i0_ + other.mt_ && other.i0_ < i0_ + mt_ && j0_ < other.j0_ + other.nt_ && other.j0_ < j0_ + nt_;
   const auto memory = [](const Matrix& x) { return x.grid_->memory(x.i0_, x.i0_ + x.mt_, x.j0_, x.j0_ + x.nt_); };
   return detail::overlap(memory(*this), memory(other));

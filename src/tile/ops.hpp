@@ -16,18 +16,18 @@
 
 namespace tessera::tile {
 
-/// Where infinities and NaN of X may go in op(A) X: only into the sums that they are a part of, as in the BLAS, or into
-/// all of their column (of their row in X op(A)). A GPU that computes by blocks looks for them in the first case.
+/// Where infinities and NaN of X may spread in op(A) X: only into sums that contain them, as in the BLAS, or into their
+/// whole column (whole row in X op(A)). In the first case, a GPU that computes by blocks first checks for such values.
 enum class Spread { AsInBlas, Anywhere };
 
-/// Whether GPUs of CUDA solve with a triangle of this order by the inverses of its diagonal blocks. OpenCL devices
-/// solve with these blocks by substitution.
+/// Whether CUDA GPUs solve with a triangle of this order by multiplying with the inverses of its diagonal blocks.
+/// OpenCL devices solve with these blocks by substitution.
 inline bool is_blocked(const detail::Machine& machine, Index order) {
   return machine.has_cuda() && order > codelets::diagonal_block;
 }
 inline bool is_blocked(const detail::Session& session, Index order) { return is_blocked(session.machine(), order); }
 
-/// Rows of a matrix.
+/// A range of rows of a matrix.
 struct PanelRows {
   Index first, count;
 };
@@ -37,24 +37,24 @@ struct PanelRows {
 template <Scalar T, typename Sink>
 class Ops : public ProductOps<T, Sink> {
  public:
-  /// A tile on the diagonal of a triangular matrix, as a factor whose inverse is applied to others.
+  /// A diagonal tile of a triangular matrix, used as a factor whose inverse is applied to others.
   struct Divisor {
     Tile tile;
     Uplo uplo;  ///< of the tile as stored
     Diag diag;
-    typename Sink::Temporary inverses;  ///< of its diagonal blocks; no tile where they are not used
+    typename Sink::Temporary inverses;  ///< of its diagonal blocks; empty where they are not used
   };
 
   using ProductOps<T, Sink>::ProductOps;
 
-  /// The triangle of C that is stored ← α X Xᴴ + β C. C is on the diagonal.
+  /// The stored triangle of C ← α X Xᴴ + β C. C is on the diagonal.
   void herk(Real<T> alpha, const Tile& X, Real<T> beta, Tile C, Uplo stored) {
     C.part = codelets::part_of(stored);
     this->template rank_k<is_complex<T>>(T(alpha), X, T(beta), C);
   }
 
-  /// A ← its Cholesky factor, in the triangle that is stored.
-  /// @param first  the row of the matrix in which A begins
+  /// A ← its Cholesky factor, in the stored triangle.
+  /// @param first  the row of the matrix at which A begins
   void potrf(const Tile& A, Uplo stored, Index first, codelets::InfoValue* info) {
     sink_.step(A.i);
     sink_.submit(codelets::potrf<T>(), {{A.handle, STARPU_RW}},
@@ -62,8 +62,8 @@ class Ops : public ProductOps<T, Sink> {
   }
 
   /// A ← L U without pivoting.
-  /// @param unit   the factor with ones on its diagonal, of A as stored
-  /// @param first  the row of the matrix in which A begins
+  /// @param unit   the factor with a unit diagonal, of A as stored
+  /// @param first  the row of the matrix at which A begins
   void getrf_nopiv(const Tile& A, Uplo unit, Index first, codelets::InfoValue* info) {
     const auto rows = static_cast<double>(A.rows), columns = static_cast<double>(A.columns),
                order = std::min(rows, columns);
@@ -73,8 +73,8 @@ class Ops : public ProductOps<T, Sink> {
                  codelets::GetrfNopivArgs{work(flops_per_multiply_add<T> * products), unit, first, info}, A.owner);
   }
 
-  /// Makes a triangle of A a divisor. GPUs apply its inverse by products, for which they invert its diagonal blocks, if
-  /// A is square.
+  /// Makes a triangle of A a divisor. GPUs apply its inverse through products. For this they invert its diagonal
+  /// blocks, if A is square.
   Divisor divisor(const Tile& A, Uplo stored, Diag diag = Diag::NonUnit) {
     Divisor result{A, stored, diag, {}};
     if (!is_blocked(A)) return result;
@@ -82,8 +82,8 @@ class Ops : public ProductOps<T, Sink> {
     result.inverses = diagonal_blocks(A, 0, stored, diag);
     return result;
   }
-  /// Inverts the diagonal blocks of a triangle that has all columns of A.
-  /// @param first_row  row of the tile in which the diagonal enters it
+  /// Inverts the diagonal blocks of a triangle that spans all columns of A.
+  /// @param first_row  row of the tile at which the diagonal enters it
   typename Sink::Temporary diagonal_blocks(const Tile& A, Index first_row, Uplo stored, Diag diag) {
     constexpr Index block = codelets::diagonal_block;
     auto inverses = sink_.temporary(A, block, 2 * A.columns, sizeof(T));
@@ -104,7 +104,7 @@ class Ops : public ProductOps<T, Sink> {
     else sink_.submit(codelets::trsm<T>(), {diagonal, tile}, args, X.owner);
   }
 
-  /// X ← α op(A) X (Left), or α X op(A) (Right), where A is a triangle of a tile on the diagonal.
+  /// X ← α op(A) X (Left), or α X op(A) (Right), where A is a triangle of a diagonal tile.
   /// @pre  if X is an adjoint, α is real
   void trmm(Side side, Op op, const Tile& A, Uplo stored, Diag diag, T alpha, const Tile& X,
             Spread spread = Spread::Anywhere) {
@@ -113,18 +113,18 @@ class Ops : public ProductOps<T, Sink> {
     sink_.submit(codelets::trmm<T>(), {A.read(), {X.handle, STARPU_RW}}, args, X.owner);
   }
 
-  /// Makes a triangle in a panel of A, which has all of its rows, a divisor.
-  /// @param first  the row in which its diagonal begins
+  /// Makes the triangle in a panel of A, which has all rows of A, a divisor.
+  /// @param first  the row at which its diagonal begins
   Divisor panel_divisor(const Tile& A, Index first, Uplo stored, Diag diag, bool blocked) {
     return {A, stored, diag, blocked ? diagonal_blocks(A, first, stored, diag) : typename Sink::Temporary{}};
   }
-  /// What trsm or trmm with a triangular A on the left, in panels of full height, has of one of these and one of X: see
-  /// codelets::trsm_panel.
+  /// The step of trsm or trmm that applies one panel of a triangular A on the left to one panel of X, both of full
+  /// height: see codelets::trsm_panel.
   /// @param A        a panel; for a blocked trsm, with the inverses of its diagonal blocks
   /// @param blocked  whether GPUs compute by blocks, see `is_blocked`
-  /// @param first    the row of the matrix in which its diagonal begins
-  /// @param next     the rows of the step that comes next for X; none if this is the last one
-  /// @param sum      of the rows of this step of X, then of those of the next step; nothing before the first one
+  /// @param first    the row of the matrix at which its diagonal begins
+  /// @param next     the rows of the next step for X; empty if this is the last step
+  /// @param sum      in: of the rows of this step of X, empty before the first step; out: of the rows of the next step
   void triangular_panel(bool inverse, const Divisor& A, bool blocked, Index first, T alpha, const Tile& X,
                         PanelRows next, std::optional<Real<T>*>& sum) {
     sink_.step(A.tile.j);
@@ -160,24 +160,24 @@ class Ops : public ProductOps<T, Sink> {
     on_triangle(codelets::lauum<T>(), A, nullptr, codelets::LauumArgs<T>{work(sixth_of_cube(A)), stored});
   }
 
-  /// Finds the first zero on the diagonal of A. The tile is an output, so that whatever depends on it comes later.
-  /// @param row    the row of A in which its diagonal begins
-  /// @param first  that row, counted in the matrix
+  /// Finds the first zero on the diagonal of A. The tile is declared as an output, so dependent tasks come later.
+  /// @param row    the row of A at which its diagonal begins
+  /// @param first  the same row, counted in the matrix
   void find_zero(const Tile& A, Index row, Index first, codelets::InfoValue* info) {
     sink_.step(A.j);
     sink_.submit(codelets::find_zero<T>(), {{A.handle, STARPU_RW}},
                  codelets::FindZeroArgs{work(static_cast<double>(A.columns)), row, first, info}, A.owner);
   }
 
-  /// `value` ← the largest element of a part of A. The tile is an output, as for the tasks that write it: the policy
-  /// keeps them on one GPU.
+  /// `value` ← the largest element of a part of A. The tile is declared as an output, like for the tasks that write it,
+  /// because the policy keeps these on one GPU.
   void growth(const Tile& A, codelets::Part part, codelets::GrowthValue::Of of, codelets::GrowthValue* value,
               starpu_data_handle_t result) {
     sink_.submit(codelets::growth<T>(), {{A.handle, STARPU_RW}, {result, STARPU_R}},
                  codelets::GrowthArgs{work(A.elements()), part, of, value}, A.owner);
   }
 
-  /// result ← value, when the last task on A has run.
+  /// result ← value, once the last task on A has run.
   void outcome(const Tile& A, starpu_data_handle_t result, codelets::OutcomeValue* value) {
     sink_.submit(codelets::outcome(), {A.read(), {result, STARPU_W}}, codelets::OutcomeArgs{work(0), value}, A.owner);
   }
@@ -189,13 +189,13 @@ class Ops : public ProductOps<T, Sink> {
     const auto order = static_cast<double>(A.rows);
     return flops_per_multiply_add<T> / 6 * order * order * order;
   }
-  /// Only square tiles have diagonal blocks. A tile at the end of a rectangular matrix may not be square.
+  /// Only square tiles have diagonal blocks. A tile at the edge of a rectangular matrix may not be square.
   bool is_blocked(const Tile& A) const { return A.rows == A.columns && tile::is_blocked(machine_, A.rows); }
 
   codelets::TriangularArgs<T> triangular(Side side, Op op, const Tile& A, Uplo stored, Diag diag, T alpha,
                                          const Tile& X, bool blocked, Spread spread) {
     const bool transposed = X.op != Op::NoTrans;
-    blocked = blocked && !is_of_core(X);  // the host BLAS needs no such help
+    blocked = blocked && !is_of_core(X);  // the host BLAS solves directly
     if (transposed) side = side == Side::Left ? Side::Right : Side::Left;
     const double order = static_cast<double>(side == Side::Left ? X.rows : X.columns);
     op = composed(op, A.op);
@@ -210,10 +210,12 @@ class Ops : public ProductOps<T, Sink> {
             .spreads = spread == Spread::Anywhere};
   }
 
-  /// Sums a tile right before a task that must know whether all elements are finite. The sum only reads, but has the
-  /// access mode of that task. The policy then keeps it on the same GPU as the tasks that write the tile, and a failure
-  /// counts as one of the tile.
-  /// @return  where the sum will be; null if the task must inspect the tile itself, as OpenCL devices need not
+  /// Sums up a tile right before a task that must know whether all its elements are finite. The sum only reads the
+  /// tile, but uses the access mode of that task. The policy thus keeps it on the GPU of the tasks that write the tile,
+  /// and a failure counts as a failure of the tile.
+  /// @return  where the sum will be; null if the task must inspect the tile itself, or runs on an OpenCL device, which
+  ///          need
+  ///          not inspect it
   Real<T>* inspect(const Tile& X) {
     if (machine_.is_opencl(X.owner) || X.elements() > std::numeric_limits<int>::max() || !sink_.runs(X.handle))
       return nullptr;
@@ -223,10 +225,10 @@ class Ops : public ProductOps<T, Sink> {
                    X.owner);
     return sum;
   }
-  /// GPUs are counted first, then cores.
+  /// Owner numbers count GPUs first, then cores.
   bool is_of_core(const Tile& X) const { return X.owner >= 0 && X.owner >= machine_.gpu_count(); }
 
-  /// Replaces a triangle. A GPU computes that in another tile.
+  /// Replaces a triangle. GPUs compute the new triangle in a temporary tile.
   /// @param inverses  of its diagonal blocks, or null
   template <typename Args>
   void on_triangle(starpu_codelet& codelet, const Tile& A, starpu_data_handle_t inverses, const Args& args) {

@@ -16,19 +16,21 @@ namespace tessera::tile {
 using detail::Part;
 using detail::Region;
 
-/// Assigns each tile of an mt×nt result to the GPU that computes it, its owner: an index from 0.
+/// Assigns each tile of an mt×nt result to its owner, the GPU that computes it, as an index from 0.
 ///
-/// A full matrix is distributed cyclically in two dimensions over a grid of GPUs. A cyclic distribution of a triangle
-/// is unbalanced: GPUs get unequal numbers of tiles, and tiles on the diagonal are less work. In a triangle a GPU that
-/// has its share of the work is therefore skipped, and the tile goes to the GPU with the least work so far.
+/// A full matrix is distributed block-cyclically in two dimensions over a grid of GPUs. For a triangle, this
+/// distribution would be unbalanced: GPUs get unequal numbers of tiles, and diagonal tiles are less work. A GPU that
+/// already has its share of the work is therefore skipped in a triangle, and the tile goes to the GPU with the least
+/// work so far.
 class Owners {
  public:
   /// No tile has an owner: the scheduling policy decides.
   Owners() = default;
 
-  /// @param i0, j0     row and column of the first tile in the cyclic distribution: a view's place in its matrix
-  /// @param processes  the grid of processes over which the matrix is distributed first; the GPUs of each share its
-  /// tiles
+  /// @param i0, j0     row and column of the first tile in the cyclic distribution, for a view into a larger matrix
+  /// @param processes  the grid of processes over which the matrix is distributed first; each process distributes its
+  ///                   tiles
+  ///                   over its GPUs
   Owners(detail::OwnerGrid grid, Index mt, Index nt, Region region, Index i0 = 0, Index j0 = 0,
          detail::OwnerGrid processes = {1, 1})
       : grid_(grid), processes_(processes), mt_(mt), i0_(i0), j0_(j0), exists_(true) {
@@ -51,7 +53,7 @@ class Owners {
 
   bool exist() const noexcept { return exists_; }
   detail::OwnerGrid grid() const noexcept { return grid_; }
-  /// After this many tile rows and columns the same GPU of the same process owns a tile again.
+  /// The number of tile rows and columns after which the owners repeat, including the processes.
   detail::OwnerGrid period() const noexcept { return {grid_.p * processes_.p, grid_.q * processes_.q}; }
 
   /// The owner of tile (i, j), or -1.
@@ -60,12 +62,12 @@ class Owners {
     return table_.empty() ? chessboard(i, j) : table_[static_cast<std::size_t>(i + j * mt_)];
   }
 
-  /// The term, in [0, count), that the owner of tile (i, j) adds at place s of its sum.
+  /// The term, in [0, count), that the owner of tile (i, j) adds at position s of its sum.
   ///
   /// All owners in a row or column of the grid need the same input tiles. The terms form groups of max(p, q)
-  /// consecutive ones, and each of these owners starts a group at a different term. Each owner then fetches a different
-  /// tile from the host, and the others find it on a peer right after. In a triangle any owner may need a tile; owners
-  /// that start at the same term share what they fetch for it.
+  /// consecutive terms, and each of these owners starts a group at a different term. Each owner thus fetches a
+  /// different tile from the host, and the others soon find it on a peer. In a triangle any owner may need any tile;
+  /// owners that start at the same term share the tiles fetched for it.
   Index term(Index i, Index j, Index s, Index count) const {
     if (!exists_) return s;
     const int owner = of(i, j);

@@ -9,23 +9,23 @@
 
 #include "tiling/process_blocks.hpp"
 
-/// What tiles and tasks know of other processes. `libtessera_mpi.so` implements it, so that `libtessera.so` needs no
-/// MPI.
+/// The interface through which tiles and tasks use other processes. `libtessera_mpi.so` implements it, so
+/// `libtessera.so` needs no MPI.
 namespace tessera::detail {
 
-/// How products limit what travels: ProductControl in <tessera/distributed.hpp>.
+/// How products limit communication: ProductControl in <tessera/distributed.hpp>.
 struct ProcessControl {
   bool holds_back = true, by_columns = true;
   WantedBlocks blocks = {};
 };
 
-/// Data of one byte, two of each process, that tell processes how far others are.
+/// One-byte data, two for each process, that tell processes how far others are.
 struct Tokens {
   std::vector<starpu_data_handle_t> up, down;
 };
 
-/// The processes that share matrices. All of them unroll the same calls in the same order, so each knows, without
-/// asking, which tiles the others need and when.
+/// The processes that share matrices. All of them unroll the same calls in the same order, so each knows without
+/// communication which tiles the others need, and when.
 class Processes {
  public:
   virtual ~Processes() = default;
@@ -33,7 +33,7 @@ class Processes {
 
   /// Assigns a tile to the process `owner`. All processes call this for the same tiles in the same order.
   virtual void assign(starpu_data_handle_t tile, int owner) = 0;
-  /// Declares that only this process knows these data.
+  /// Declares that only this process uses these data.
   virtual void keep(starpu_data_handle_t data) = 0;
   /// @pre  `assign` or `keep` was called
   virtual int owner(starpu_data_handle_t tile) const = 0;
@@ -43,32 +43,32 @@ class Processes {
   virtual void send(starpu_data_handle_t tile, int to, int priority) = 0;
   /// Receives a tile from its owner. Tasks submitted later wait for it.
   virtual void receive(starpu_data_handle_t tile, int priority) = 0;
-  /// Forgets copies that tasks of the program's own have brought.
+  /// Drops copies that tasks submitted by the program itself have brought in.
   virtual void forget_copies(starpu_data_handle_t tile) = 0;
 
-  /// What all processes have, and how products use it: the same in all processes.
+  /// The resources that all processes have in common, and how products use them: the same in all processes.
   virtual ProcessModel model() const = 0;
   virtual ProcessControl control() const = 0;
   virtual const Tokens& tokens() = 0;
 
-  /// The least value of all processes that is not 0, or 0. All processes call this.
+  /// The smallest nonzero value of all processes, or 0. All processes call this.
   virtual std::int64_t least(std::int64_t value) = 0;
 
-  /// Called before the last matrix on some tiles waits for their tasks. If this process leaves them because of an
-  /// exception, it first makes sure that no task waits for other processes, which may not have the exception. Does not
-  /// return if one does.
+  /// Called before the last matrix on a set of tiles waits for their tasks. If an exception is in flight, other
+  /// processes may not make the same calls, so this function first makes sure that no task waits for them. If one does,
+  /// it ends all processes instead of returning.
   virtual void matrix_ends() noexcept = 0;
 };
 
-/// Which tiles of a block-cyclic matrix a process owns.
+/// The tiles of a block-cyclic matrix that a process owns.
 struct Share {
   std::shared_ptr<Processes> processes;  ///< null: one process owns everything
   int p = 1, q = 1;                      ///< the grid of processes
-  int row = 0, column = 0;               ///< this process's place in it
-  int first_row = 0, first_column = 0;   ///< the place of the owner of tile (0, 0)
-  int number = 0;                        ///< of the matrix, the same in all processes
-  std::shared_ptr<void> memory = {};     ///< what the library has allocated for the tiles
-  /// The rank of each process of the grid, row by row; null: the ranks go along the rows.
+  int row = 0, column = 0;               ///< this process's position in the grid
+  int first_row = 0, first_column = 0;   ///< the position of the owner of tile (0, 0)
+  int number = 0;                        ///< identifies the matrix, the same in all processes
+  std::shared_ptr<void> memory = {};     ///< memory that the library allocated for the tiles
+  /// The rank of each process of the grid, row by row; null: ranks are numbered row by row.
   std::shared_ptr<const std::vector<int>> ranks = {};
 
   bool is_distributed() const noexcept { return processes != nullptr; }

@@ -9,10 +9,10 @@
 
 namespace tessera::tile {
 
-/// The operations of products: what a term adds to a tile of the result, and what makes one sum of its parts. They
-/// compute the part of C that `C.part` names. With β = 0, C is not read.
+/// The operations of products: adding a term to a tile of the result, and combining partial sums. They compute only the
+/// part of C that `C.part` names. With β = 0, C is not read.
 ///
-/// An operation on the adjoint of a stored tile becomes the operation on the stored tile that has the same effect.
+/// If C is the adjoint of a stored tile, the operation is rewritten as an equivalent one on the stored tile.
 /// @tparam Sink  a Submitter, a Loader or plan::Rehearse. It has submit(codelet, accesses, args, owner, wanted_next),
 ///               step(k), runs(tile), and Temporary tiles: temporary(tile, m, n, element size) and partial_sum(tile,
 ///               element size)
@@ -39,8 +39,7 @@ class ProductOps {
                    C.wanted_next);
   }
 
-  /// C ← α S X + β C (Left), or α X S + β C (Right), where S is a tile on the diagonal of a symmetric or Hermitian
-  /// matrix.
+  /// C ← α S X + β C (Left), or α X S + β C (Right), where S is a diagonal tile of a symmetric or Hermitian matrix.
   template <bool hermitian>
   void symm(Side side, Uplo stored, T alpha, const Tile& S, const Tile& X, T beta, const Tile& C) {
     auto& codelet = [&]() -> starpu_codelet& {
@@ -52,7 +51,7 @@ class ProductOps {
                  codelets::SymmArgs<T>{term(S, C), side, stored, alpha, beta}, C.owner, C.wanted_next);
   }
 
-  /// C ← α X Xᵀ + β C, or with ᴴ for ᵀ and real factors. C is on the diagonal.
+  /// C ← α X Xᵀ + β C, or with ᴴ instead of ᵀ and real factors. C is on the diagonal.
   template <bool hermitian>
   void rank_k(T alpha, const Tile& X, T beta, const Tile& C) {
     auto& codelet = [&]() -> starpu_codelet& {
@@ -65,7 +64,7 @@ class ProductOps {
                  C.wanted_next);
   }
 
-  /// C ← α X Yᵀ + α Y Xᵀ + β C, or with ᴴ for ᵀ, ᾱ in the second term, and a real β. C is on the diagonal.
+  /// C ← α X Yᵀ + α Y Xᵀ + β C, or with ᴴ instead of ᵀ, ᾱ in the second term, and a real β. C is on the diagonal.
   template <bool hermitian>
   void rank_2k(T alpha, const Tile& X, const Tile& Y, T beta, const Tile& C) {
     auto& codelet = [&]() -> starpu_codelet& {
@@ -79,9 +78,9 @@ class ProductOps {
                  codelets::Syr2kArgs<T>{both, uplo_of(C.part), C.diagonal, X.op, alpha, beta}, C.owner, C.wanted_next);
   }
 
-  /// What symm or hemm with a matrix A on the left, in panels of full height, has of one of these and one of X: see
+  /// The step of symm or hemm that applies one panel of A on the left to one panel of X, both of full height: see
   /// codelets::symm_panel.
-  /// @param first  the row of A in which its diagonal begins
+  /// @param first  the row of A at which its diagonal begins
   template <bool hermitian>
   void symm_panel(Uplo stored, T alpha, const Tile& A, Index first, const Tile& X, T beta, const Tile& C) {
     auto& codelet = [&]() -> starpu_codelet& {
@@ -96,17 +95,17 @@ class ProductOps {
                  codelets::SymmPanelArgs<T>{work(flops), stored, static_cast<int>(first), alpha, beta}, C.owner);
   }
 
-  /// A tile for a partial sum of C, while C has not arrived or holds another sum; empty if another process computes C.
+  /// A tile for a partial sum of C, if C has not arrived or holds another sum; empty if another process computes C.
   std::optional<typename Sink::Temporary> partial_sum(const Tile& C) { return sink_.partial_sum(C, sizeof(T)); }
   /// C ← D + β C, where D is a partial sum.
-  /// @param real_diagonal  of C, whatever the imaginary parts of its diagonal are; only for a triangle
+  /// @param real_diagonal  whether to ignore the imaginary parts of the diagonal of C; only for a triangle
   void add(const typename Sink::Temporary& D, bool real_diagonal, T beta, const Tile& C) {
     sink_.submit(codelets::add<T>(), {{D.handle(), STARPU_R}, {C.handle, STARPU_RW}},
                  codelets::AddArgs<T>{work(C.elements()), C.part, C.diagonal, real_diagonal && !C.is_whole(), beta},
                  C.owner);
   }
   /// C ← β C
-  /// @param real_diagonal  whether the imaginary parts of the diagonal become 0
+  /// @param real_diagonal  whether to set the imaginary parts of the diagonal to 0
   void scale(T beta, bool real_diagonal, const Tile& C) {
     sink_.submit(codelets::scale<T>(), {output(C, beta)},
                  codelets::ScaleArgs<T>{work(C.elements()), C.part, C.diagonal, real_diagonal && !C.is_whole(), beta},
@@ -120,7 +119,7 @@ class ProductOps {
   Sink& sink_;
 
  private:
-  /// The work of a product with X that is added to C.
+  /// The work of adding a product with X to C.
   static codelets::Work term(const Tile& X, const Tile& C) {
     const double elements =
         C.is_whole() ? C.elements() : codelets::trapezoid_elements(uplo_of(C.part), C.rows, C.columns, C.diagonal);

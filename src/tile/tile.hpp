@@ -15,32 +15,34 @@ namespace tessera::tile {
 struct Access {
   starpu_data_handle_t handle;
   starpu_data_access_mode mode;
-  int owner = -1;  ///< the GPU that gets it if it is requested in advance; -1: the one that runs the task
+  int owner = -1;  ///< the GPU that gets the tile if it is requested in advance; -1: the GPU that runs the task
 };
 
-/// The operation that makes a matrix its adjoint: the transpose of a real one, the conjugate transpose of a complex
-/// one.
+/// The op that turns a matrix into its adjoint: transpose if real, conjugate transpose if complex.
 template <Scalar T>
 inline constexpr Op adjoint_op = codelets::symmetry<is_complex<T>>;
 
-/// A tile as an algorithm sees it: as it is stored, or its transpose, or its conjugate transpose. It is a value. What
-/// is said about it needs no registered memory.
+/// A tile as an algorithm sees it: as stored, its transpose, or its conjugate transpose. It is a plain value, and can
+/// describe a tile that is not registered.
 struct Tile {
   starpu_data_handle_t handle;
   const detail::TileGrid* grid;  ///< null: the tile is only rehearsed, and its handle is a number
-  Index i, j;                    ///< its place in the matrix, as stored
+  Index i, j;                    ///< position in the matrix, as stored
   Index rows, columns;           ///< as stored
   int owner;                     ///< index of the GPU that runs the tasks that write it, or -1
   Op op = Op::NoTrans;
-  int first_row = 0, first_column = 0;         ///< of a second factor: where the part of it begins that is multiplied
-  codelets::Part part = codelets::Part::All;   ///< of a result: what is computed of it
-  int diagonal = 0;                            ///< if that is a triangle: the row in which the diagonal enters the tile
+  int first_row = 0, first_column = 0;         ///< for the second factor of a product: where the part to multiply
+                                               ///< begins
+  codelets::Part part = codelets::Part::All;   ///< for a result: the part to compute
+  int diagonal = 0;                            ///< if that part is a triangle: the row in which the diagonal enters the
+                                               ///< tile
   bool keeps_rest = true;                      ///< whether elements outside this part must survive
-  starpu_data_handle_t wanted_next = nullptr;  ///< prefetched, when its link is idle, to where a task has written this
+  starpu_data_handle_t wanted_next = nullptr;  ///< prefetched, when the link is idle, to the node where a task has
+                                               ///< written this tile
 
   bool is_whole() const noexcept { return part == codelets::Part::All; }
   Index n() const noexcept { return op == Op::NoTrans ? columns : rows; }
-  /// Its tile column in the matrix as the algorithm sees it.
+  /// The tile column in the matrix as the algorithm sees it.
   Index column() const noexcept { return op == Op::NoTrans ? j : i; }
   double elements() const noexcept { return static_cast<double>(rows) * static_cast<double>(columns); }
   Access read() const noexcept { return {handle, STARPU_R, owner}; }
@@ -51,7 +53,7 @@ Tile tile_of(const Matrix<T>& A, Index i, Index j, int owner, Op op = Op::NoTran
   return {A.handle(i, j), &detail::MatrixAccess::grid(A), i, j, A.tile_m(i), A.tile_n(j), owner, op};
 }
 
-/// op1, then op2. If both transpose, they are the same.
+/// op1, then op2. If both transpose, they must be the same.
 constexpr Op composed(Op op1, Op op2) { return op1 == Op::NoTrans ? op2 : op1 == op2 ? Op::NoTrans : op1; }
 
 template <Scalar T>

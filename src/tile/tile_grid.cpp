@@ -25,10 +25,10 @@ namespace tessera::detail {
 
 namespace {
 
-/// Whether tiles can be copied to another memory: that of a GPU, or of a NUMA node if StarPU distinguishes NUMA nodes.
+/// Whether tiles may be copied to another memory node: a GPU, or a NUMA node if StarPU distinguishes NUMA nodes.
 bool has_several_memories() { return starpu_memory_nodes_get_count() > 1; }
 
-/// The StarPU interface that allocates tiles of this memory on GPUs and copies them: pinned or pageable.
+/// The StarPU data interface for tiles in this memory, which is pinned or pageable. It allocates and copies the tiles.
 /// @param column  bytes of a column of the largest tile
 starpu_data_interface_ops* interface_of(const TileGrid::Memory& memory, std::size_t column) {
   if (memory.columns == 0) return tile_interface::pinned();
@@ -37,7 +37,7 @@ starpu_data_interface_ops* interface_of(const TileGrid::Memory& memory, std::siz
   return pinned ? tile_interface::pinned() : tile_interface::pageable(column);
 }
 
-/// How many matrices of the program have each letter, from A to Z.
+/// Number of the program's matrices with each letter from A to Z.
 std::array<int, 26> with_letter;
 std::mutex with_letter_mutex;
 
@@ -54,18 +54,18 @@ bool has_value(starpu_data_handle_t tile) {
   return false;
 }
 
-/// Rows or columns of the memory of one process.
+/// A range of rows or columns in the memory of one process.
 struct Range {
   Index first, count;
 };
 
-/// Where the tiles [begin, end) of a process lie in its memory, in which its tiles are side by side.
-/// @param before  (Index i): how many of its tiles come before tile i of the matrix
+/// The range of the tiles [begin, end) in the memory of a process, which stores its tiles contiguously.
+/// @param before  (Index i): the number of the process's tiles before tile i of the matrix
 template <typename Before>
 Range local_range(const Edges& edges, Index begin, Index end, Before before) {
   const Index count = edges.count(), first = before(begin), last = before(end);
   if (last <= first) return {edges.begin(first), 0};
-  // If the process has the last tile of the matrix, but not all, that tile is shorter than those in its place.
+  // The last tile of the matrix may be shorter than the tile that would be in its place in the process's own order.
   const bool ends_short = end == count && last < count && before(count) > before(count - 1);
   const Index missing = ends_short ? count * edges.tile() - edges.whole() : 0;
   return {edges.begin(first), edges.begin(last) - missing - edges.begin(first)};
@@ -73,8 +73,8 @@ Range local_range(const Edges& edges, Index begin, Index end, Before before) {
 
 }  // namespace
 
-/// The argument of the callbacks of a tile that is being written back. They own it, since they may run after the caller
-/// has returned, if the caller's wait has failed.
+/// The argument of the callbacks for a tile that is being written back. The callbacks own it, because they may run
+/// after the caller has returned, if the caller's wait has failed.
 struct TileGrid::WriteBack {
   std::shared_ptr<Outstanding> all;
   Outstanding::One this_one;  // destroyed before `all`
@@ -85,13 +85,13 @@ struct TileGrid::WriteBack {
     return std::unique_ptr<WriteBack>(static_cast<WriteBack*>(argument));
   }
 
-  /// For a tile that has a value, or will have one: tasks that read it may do so while it is copied.
+  /// For a tile that has a value, or will have one. Tasks may read the tile while it is copied.
   static void begin(std::unique_ptr<WriteBack> one) {
     auto* const handle = one->handle;
     starpu_data_acquire_on_node_cb(handle, STARPU_MAIN_RAM, STARPU_R, arrived, one.release());
   }
-  /// For a tile that the program may have invalidated or deinitialized. To acquire it for reading would abort if it has
-  /// no value. Without an access mode, it only waits for its turn; tasks that are submitted later wait for it.
+  /// For a tile that the program may have invalidated or deinitialized. Acquiring it for reading would abort if it has
+  /// no value. An acquisition without an access mode only waits its turn, and tasks submitted later wait for it.
   static void begin_if_any(std::unique_ptr<WriteBack> one) {
     auto* const handle = one->handle;
     starpu_data_acquire_on_node_cb(handle, STARPU_ACQUIRE_NO_NODE, STARPU_NONE, its_turn, one.release());
@@ -122,15 +122,15 @@ void TileGrid::WriteBack::fetch(std::unique_ptr<WriteBack> one) {
     codelet.modes[0] = STARPU_R;
     codelet.specific_nodes = 1;
     codelet.nodes[0] = STARPU_MAIN_RAM;
-    codelet.flags = STARPU_CODELET_NOPLANS;  // pieces of a tile have been gathered before its turn
+    codelet.flags = STARPU_CODELET_NOPLANS;  // the pieces of a partitioned tile were gathered before its turn
     codelet.name = "write_back";
     return codelet;
   }();
   auto* const task = starpu_task_create();
   task->cl = &reader;
   task->handles[0] = one->handle;
-  task->sequential_consistency = 0;                  // its turn has come
-  task->priority = std::numeric_limits<int>::max();  // before the tasks that wait for theirs
+  task->sequential_consistency = 0;                  // its turn has already come
+  task->priority = std::numeric_limits<int>::max();  // before tasks that still wait for their data
   if (one->counts_other_tasks) task->sched_data = &tessera_sched_tile_task;
   task->callback_func = fetched, task->callback_arg = one.release();
   [[maybe_unused]] const int status = starpu_task_submit(task);
@@ -172,7 +172,7 @@ TileGrid::TileGrid(std::shared_ptr<Session> session, void* data, Index ld, std::
       starpu_data_register(&handle, mine ? STARPU_MAIN_RAM : -1, &matrix, mine ? interface : elsewhere);
       if (share_.is_distributed()) share_.processes->assign(handle, share_.owner(i, j));
       codelets::take_failure(handle);
-      starpu_data_set_sequential_consistency_flag(handle, 1);  // the program may have another default
+      starpu_data_set_sequential_consistency_flag(handle, 1);  // the program may have changed the default
       if (mine) tessera_sched_allow_fetching(handle);
       starpu_data_set_coordinates(handle, 2, static_cast<int>(i), static_cast<int>(j));
     }
@@ -186,7 +186,7 @@ TileGrid::~TileGrid() {
   }
   if (share_.is_distributed()) share_.processes->matrix_ends();
   require_can_wait("Matrix::~Matrix");          // prints the reason and ends the program
-  if (!read_only_) write_back(0, mt_, 0, nt_);  // all together: unregistering would fetch tiles one by one
+  if (!read_only_) write_back(0, mt_, 0, nt_);  // all at once: unregistering would fetch tiles one by one
   wait_until_written_back();
   for (Index j = 0; j < nt_; j++)
     for (Index i = 0; i < mt_; i++) {
@@ -210,7 +210,7 @@ void TileGrid::set_letter(char operand) noexcept {
 
 void TileGrid::use_only(Uplo uplo) {
   only_a_triangle_ = true;
-  if (!has_several_memories()) return;  // nothing is copied
+  if (!has_several_memories()) return;  // there is only one copy of each tile
   for (Index j = 0; j < nt_; j++)
     for (Index i = 0; i < mt_; i++) {
       const Index diagonal = columns_.begin(j) - rows_.begin(i);
@@ -225,7 +225,7 @@ void TileGrid::write_back(Index i0, Index i1, Index j0, Index j1) noexcept {
       if (!share_.is_mine(i, j)) continue;
       std::unique_ptr<WriteBack> one(
           new WriteBack{write_backs_, Outstanding::One(*write_backs_), handle(i, j), session_->counts_other_tasks()});
-      // The program has no handle of a private tile.
+      // The program has no handle of a private tile and cannot invalidate it.
       if (private_) WriteBack::begin(std::move(one));
       else WriteBack::begin_if_any(std::move(one));
     }
@@ -266,7 +266,8 @@ bool overlap(const TileGrid::Memory& a, const TileGrid::Memory& b) {
   const auto end = [&](const TileGrid::Memory& x) { return column(x, x.columns - 1) + x.height; };
   const std::less_equal<> before;  // a total order over any pointers
   if (before(end(a), b.first) || before(end(b), a.first)) return false;
-  // The columns of each are in order of address: walk through both lists, always past the column that ends first.
+  // The columns of each are sorted by address. Walk through both lists, always advancing past the column that ends
+  // first.
   for (Index i = 0, j = 0; i < a.columns && j < b.columns;) {
     if (before(column(a, i) + a.height, column(b, j))) i++;
     else if (before(column(b, j) + b.height, column(a, i))) j++;

@@ -24,7 +24,7 @@ class TileGrid {
   /// Registers the tiles. Arguments as for Matrix, already checked.
   TileGrid(std::shared_ptr<Session> session, void* data, Index m, Index n, Index ld, std::size_t element_size,
            TileSize tile, bool read_only, EdgeTiles at_the_edges = EdgeTiles::Ragged);
-  /// The same, with rows and columns that are cut in any way.
+  /// The same, with arbitrary boundaries between rows and columns of tiles.
   TileGrid(std::shared_ptr<Session> session, void* data, Index ld, std::size_t element_size, const Edges& rows,
            const Edges& columns, bool read_only, Share share = {});
   /// The same for a distributed matrix: registers the tiles of this process in its memory, and those of others without
@@ -54,31 +54,30 @@ class TileGrid {
   Session& session() const noexcept { return *session_; }
   const std::shared_ptr<Session>& shared_session() const noexcept { return session_; }
 
-  /// True if only one call uses the tiles. They then need no ordering with other calls.
+  /// True if only one call uses the tiles, so no ordering with other calls is needed.
   bool is_private() const noexcept { return private_; }
   void make_private() noexcept { private_ = true; }
-  /// Declares that the program made the matrix, and may use it in several calls.
+  /// Declares that the program created the matrix and may use it in several calls.
   void set_of_program() noexcept { of_program_ = true; }
-  /// Declares that only one triangle of the matrix is used. Copies from and to the host then leave the rest of the
-  /// tiles on the diagonal alone.
+  /// Declares that only one triangle of the matrix is used. Copies from and to the host then skip the other part of the
+  /// diagonal tiles.
   /// @pre  only one call uses the tiles, and it has not submitted a task
   void use_only(Uplo uplo);
-  /// Whether copies leave the part of a tile alone that is outside the triangle: `use_only` was called.
+  /// Whether copies skip the part of a tile outside the triangle, because `use_only` was called.
   bool copies_only_a_triangle() const noexcept { return only_a_triangle_; }
 
-  /// Sets the letter that names the tiles in traces. Only the first call has an effect. A matrix of the program gets a
-  /// later letter of the alphabet if another one has this letter already.
-  /// @param operand  'A', 'B' or 'C': what the matrix is in the routine
+  /// Sets the letter that names the tiles in traces. Only the first call has an effect. If another matrix of the
+  /// program already has the letter, a matrix of the program gets a later one of the alphabet.
+  /// @param operand  'A', 'B' or 'C': the role of the matrix in the routine
   void set_letter(char operand) noexcept;
   char letter() const noexcept { return letter_; }
 
-  /// Starts writing back the tiles [i0, i1) × [j0, j1), each as soon as the tasks submitted so far have finished with
-  /// it.
+  /// Starts writing back the tiles [i0, i1) × [j0, j1), each as soon as the tasks submitted so far no longer use it.
   void write_back(Index i0, Index i1, Index j0, Index j1) noexcept;
-  /// Waits until all tiles that `write_back` was called for are written back.
+  /// Waits for all tiles that `write_back` was called for.
   void wait_until_written_back();
-  /// @throws RuntimeError if a tile operation has failed that one of the tiles [i0, i1) × [j0, j1) depends on, and no
-  /// waiting thread has received that failure yet; or if there was a stray failure (see common/failure.hpp)
+  /// @throws RuntimeError if a tile operation failed that one of the tiles [i0, i1) × [j0, j1) depends on, and no
+  /// waiting thread has received that failure yet; or after a stray failure (see common/failure.hpp)
   void check(Index i0, Index i1, Index j0, Index j1);
 
   /// The memory of this process's tiles among [i0, i1) × [j0, j1), as columns.
@@ -117,7 +116,7 @@ struct MatrixAccess {
   static TileGrid& grid(const Matrix<T>& A) {
     return *A.grid_;
   }
-  /// The session that the tiles belong to: the one of the process, without another look-up.
+  /// The session of the tiles, which is that of the process. Saves a look-up.
   /// @throws RuntimeError in a forked child
   template <Scalar T>
   static Session& session(const Matrix<T>& A) {
@@ -135,7 +134,7 @@ struct MatrixAccess {
                           TileSize tile, EdgeTiles at_the_edges = EdgeTiles::Ragged) {
     return Matrix<T>(session, data, m, n, ld, tile, true, at_the_edges);
   }
-  /// A matrix on tiles that are registered.
+  /// A matrix on tiles that are already registered.
   template <Scalar T>
   static Matrix<T> matrix(std::shared_ptr<TileGrid> grid) {
     return Matrix<T>(std::move(grid));

@@ -11,10 +11,10 @@
 #include "tiling/region.hpp"
 #include "tiling/triangle_owners.hpp"
 
-/// A matrix as an algorithm sees it: its tiles, with their owners.
+/// A matrix as an algorithm sees it: its tiles with their owners.
 ///
-/// The views of a product take any stored matrix for which `tile_of` is defined: so an algorithm can be read before
-/// there is a registered one.
+/// The views of a product accept any stored matrix for which `tile_of` is defined, so algorithms also work on matrices
+/// that are not registered.
 namespace tessera::tile {
 
 /// A matrix as it is stored.
@@ -28,7 +28,7 @@ class FullView {
 
   Index mt() const noexcept { return A_.mt(); }
   Index nt() const noexcept { return A_.nt(); }
-  /// The row of the matrix in which tile row i begins.
+  /// The row of the matrix at which tile row i begins.
   Index first_row(Index i) const noexcept { return i * A_.mb(); }
   Tile operator()(Index i, Index j) const { return tile_of(A_, i, j, owners_.of(i, j)); }
 
@@ -53,7 +53,7 @@ class LowerView {
 
   Index nt() const noexcept { return A_.nt(); }
   Uplo stored() const noexcept { return stored_; }
-  /// The row of the matrix in which tile row i begins.
+  /// The row of the matrix at which tile row i begins.
   Index first_row(Index i) const noexcept { return i * A_.mb(); }
   /// @pre i ≥ j
   Tile operator()(Index i, Index j) const {
@@ -84,7 +84,7 @@ class FactorView {
   Op op_;
 };
 
-/// A symmetric or Hermitian matrix, of which a triangle is stored.
+/// A symmetric or Hermitian matrix of which one triangle is stored.
 template <Scalar T, bool hermitian, typename Stored = Matrix<T>>
 class SymmetricView {
  public:
@@ -101,18 +101,18 @@ class SymmetricView {
   Uplo stored_;
 };
 
-/// The tiles of a result that are computed: all, or those of a triangle.
+/// The tiles of a result to compute: all, or those of a triangle.
 template <Scalar T, typename Stored = Matrix<T>>
 class ResultView {
  public:
   /// @param C           as stored
-  /// @param keeps_rest  whether the elements outside the triangle must survive in tiles on the diagonal
+  /// @param keeps_rest  whether diagonal tiles must keep their elements outside the triangle
   ResultView(const Stored& C, Region region, Owners owners, bool keeps_rest)
       : C_(C), region_(region), owners_(std::move(owners)), keeps_rest_(keeps_rest) {}
   /// The same for a registered matrix.
   ResultView(const detail::Session& session, detail::OwnerGrid gpus, const Matrix<T>& C, Region region)
       : ResultView(C, region, tile::owners(session, gpus, C, region),
-                   !detail::MatrixAccess::grid(C).copies_only_a_triangle()) {}  // copies leave the rest alone
+                   !detail::MatrixAccess::grid(C).copies_only_a_triangle()) {}  // such copies skip these elements
 
   Index mt() const noexcept { return C_.mt(); }
   Index nt() const noexcept { return C_.nt(); }
@@ -133,7 +133,8 @@ class ResultView {
   bool keeps_rest_;
 };
 
-/// A matrix in panels of full height. GPUs own them in turn; in a triangle, such that all GPUs load equally much.
+/// A matrix in panels of full height. GPUs own them in turn; for a triangle, in an order that balances the bytes that
+/// GPUs load.
 template <Scalar T, typename Stored = Matrix<T>>
 class PanelView {
  public:
