@@ -36,7 +36,7 @@ Info factorize(const Plan& plan, Uplo uplo, const Matrix<T>& A) {
     const auto& session = MatrixAccess::session(A);
     const tile::LowerView<T> lower(A, uplo, plan.grid);
     sinks::Submitter submitter(session, A, plan.gpus);
-    // The last task deletes it. If a submission fails, tasks may still use it, and it is lost.
+    // The last task deletes this. If a submission fails, it is leaked, because tasks may still use it.
     auto* const reported = value.release();
     const auto algorithm = [&](auto& to) { algorithms::potrf(to, lower, reported); };
     if (plan.load_first && grid.is_private()) algorithms::load<T>(session, algorithm);
@@ -51,7 +51,7 @@ Info factorize(const Plan& plan, Uplo uplo, const Matrix<T>& A) {
 
 // --- on matrices -----------------------------------------------------------------------------------------------------
 
-/// @throws ArgumentError, ShapeError if A cannot be factorized, or is no factor
+/// @throws ArgumentError, ShapeError if A cannot be factorized, or cannot be a factor
 template <Scalar T>
 void require_factor(const char* routine, Uplo uplo, const Matrix<T>& A) {
   arguments::require_legal(routine, arguments::illegal_uplo(1, uplo));
@@ -68,14 +68,14 @@ void require_right_sides(const char* routine, const Matrix<T>& A, const Matrix<T
   if (B.m() == 0 || B.n() == 0) return;
   arguments::require_same_tiles(at_b, "rows", arguments::row_cut(B), "A", arguments::row_cut(A));
   arguments::require_disjoint(at_b, B, "A", A);
-  // One of the two solves is with Aᴴ.
+  // One of the two solves uses Aᴴ.
   if (is_complex<T> && A.op() == Op::Trans) refuse_conjugate(at_a);
   if (is_complex<T> && B.op() == Op::Trans) refuse_conjugate(at_b);
 }
 
 template <Scalar T>
 Info submit_potrf(Uplo uplo, const Matrix<T>& A) {
-  const auto stored = A.stored();  // the factor of Aᵀ or Aᴴ, in the other triangle, is the transposed factor
+  const auto stored = A.stored();  // factor of Aᵀ or Aᴴ: the transposed factor, in the other triangle
   return factorize(plan_tiles(MatrixAccess::session(A).machine(), stored.nb()), opposite_if(is_transposed(A), uplo),
                    stored);
 }
@@ -87,7 +87,7 @@ Uplo stored_uplo(const FactoredProblem<T>& p, Uplo uplo) {
   return opposite_if(p.by_rows(), uplo);
 }
 
-/// Checks the arguments of a routine that has B.
+/// Checks the arguments of a routine with right-hand sides B.
 /// @param reads_a  whether A is accessed
 template <Scalar T>
 void require_legal(const char* routine, const Layout* given, Uplo uplo, const FactoredProblem<T>& p, bool reads_a) {
@@ -125,7 +125,7 @@ Index compute_posv(Uplo uplo, const FactoredProblem<T>& p) {
   name_operand(b, 'B');
   const auto info = factorize(plan, stored, a);
   a.start_write_back();
-  // Without a factor, B must not change. The tiles of the factor are on the devices, and stay there for the solves.
+  // Without a factor, B must not change. The tiles of the factor stay on the devices for the solves.
   if (info.wait() == 0) {
     submit_solves(*session, solves, p, solves_with_cholesky(uplo), a, b);
     b.wait();

@@ -9,12 +9,12 @@
 #include "blas/call.hpp"
 #include "tiling/plan.hpp"
 
-/// What overloads.cpp calls, and the file of each family of routines implements.
+/// The functions that overloads.cpp calls. Each family of routines implements them in its own file.
 namespace tessera::detail {
 
 class Session;
 
-/// A call on matrices of tiles. Members that the routine does not have keep their default values.
+/// A call on tiled matrices. Members that the routine does not have keep their defaults.
 template <Scalar T>
 struct TileCall {
   blas::Routine routine;
@@ -26,20 +26,19 @@ struct TileCall {
   const Matrix<T>* A = nullptr;
   const Matrix<T>* B = nullptr;
   T beta{};
-  const Matrix<T>* C = nullptr;  ///< the output; the BLAS calls it B for trmm and trsm
+  const Matrix<T>* C = nullptr;  ///< the output; named B in the BLAS for trmm and trsm
 };
 
 // For each family of routines:
-// submit_product   checks a call on matrices, except its options, and submits its tasks.
-// compute_product  computes a legal call on column-major matrices that writes its output, with a given plan, and
-// returns
-//                  when the result is in the caller's memory.
+// - submit_product checks a call on matrices, except its options, and submits its tasks.
+// - compute_product computes a legal call on column-major matrices with a given plan. It returns when the result is in
+//   the caller's memory.
 #define FAMILY(name)                           \
   template <Scalar T>                          \
   void submit_##name(const TileCall<T>& call); \
   template <Scalar T>                          \
   void compute_##name(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call);
-FAMILY(product)     // gemm, and gemmt, which has no plans with panels
+FAMILY(product)     // gemm and gemmt; gemmt has no plans with panels
 FAMILY(symmetric)   // symm and hemm; with panels, A is on the left
 FAMILY(update)      // syrk, herk, syr2k and her2k; with panels, their factors are not transposed
 FAMILY(triangular)  // trmm and trsm; with panels, A is on the left and not transposed
@@ -60,7 +59,7 @@ void with_symmetry(blas::Routine routine, Visit visit) {
 }
 
 /// Computes a column-major call that obeys the rules of the BLAS.
-/// @throws ArgumentError if the call does not obey Tessera's own rules, ShapeError if the output overlaps an input
+/// @throws ArgumentError if the call violates Tessera's own rules, ShapeError if the output overlaps an input
 void compute_legal(const blas::Call& call);
 
 /// The values of alpha and beta.

@@ -9,7 +9,7 @@
 
 #include "blas/call.hpp"
 
-/// Checks that the matrices of a call fit together. Every check throws before anything is submitted.
+/// Checks that the matrices of a call are conformable. Every check throws before anything is submitted.
 namespace tessera::arguments {
 
 /// A matrix in the argument list of a routine on matrices, for error messages.
@@ -33,7 +33,7 @@ inline MatrixArgument matrix_argument(blas::Routine routine, blas::Member member
   return {known.name, 0, ""};
 }
 
-/// @throws ShapeError about the argument if its number of `what` ("rows") differs from that of `other` ("the
+/// @throws ShapeError about the argument if its number of `what` ("rows") differs from the number of `other` ("the
 ///                    columns of op(A)")
 inline void require_equal(const MatrixArgument& which, const char* what, Index value, const char* other, Index wanted) {
   if (value != wanted)
@@ -47,10 +47,10 @@ void require_square(const MatrixArgument& which, const Matrix<T>& A) {
   require_equal(which, "columns", A.n(), "rows", A.m());
 }
 
-/// One dimension of a matrix and the size of the tiles it is cut into.
+/// One dimension of a matrix and the size of its tiles.
 struct Cut {
   Index whole, tile;
-  /// Two cuts are the same if their tiles begin at the same places. A dimension of one tile is cut the same way
+  /// Two cuts are equal if their tiles start at the same positions. A dimension with only one tile is cut the same way
   /// whatever its tile size.
   friend bool operator==(const Cut& a, const Cut& b) {
     return a.whole == b.whole && std::min(a.whole, a.tile) == std::min(b.whole, b.tile);

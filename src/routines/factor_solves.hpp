@@ -17,7 +17,7 @@
 /// Solves with the two factors of a square matrix, as two sweeps over square tiles.
 namespace tessera::detail {
 
-/// A triangle of the matrix that has the factors, whose inverse is applied to the right-hand sides.
+/// A solve with one of the factors, a triangle of the factored matrix.
 struct FactorSolve {
   Uplo factor;
   Op op;
@@ -25,7 +25,7 @@ struct FactorSolve {
 };
 using FactorSolves = std::array<FactorSolve, 2>;
 
-/// op(L U)⁻¹ from the left, where the diagonal of L is ones.
+/// op(L U)⁻¹ from the left, where L has a unit diagonal.
 constexpr FactorSolves solves_with_lu(Op op) {
   const FactorSolve lower{Uplo::Lower, op, Diag::Unit}, upper{Uplo::Upper, op, Diag::NonUnit};
   return op == Op::NoTrans ? FactorSolves{lower, upper} : FactorSolves{upper, lower};
@@ -36,7 +36,7 @@ constexpr FactorSolves solves_with_cholesky(Uplo uplo) {
   return uplo == Uplo::Lower ? FactorSolves{as_stored, adjoint} : FactorSolves{adjoint, as_stored};
 }
 
-/// Submits both solves on matrices, which are checked.
+/// Submits both solves on matrices that have been checked.
 template <Scalar T>
 void submit_solves(const FactorSolves& solves, const Matrix<T>& A, const Matrix<T>& B) {
   for (const auto& [factor, op, diag] : solves)
@@ -44,8 +44,8 @@ void submit_solves(const FactorSolves& solves, const Matrix<T>& A, const Matrix<
         {.routine = blas::Routine::trsm, .uplo = factor, .op_a = op, .diag = diag, .alpha = T(1), .A = &A, .C = &B});
 }
 
-/// A problem on pointers. Row-major matrices are read as column-major ones: A as its transpose, whose factors are the
-/// transposed ones, in the other triangles, and B as its transpose, to which op(A)⁻ᵀ is applied from the right.
+/// A problem on pointers. Row-major matrices are read as the column-major transposes. The factors of Aᵀ are the
+/// transposed factors of A, in the other triangles, and op(A)⁻ᵀ is applied to Bᵀ from the right.
 template <Scalar T>
 struct FactoredProblem {
   Layout layout;
@@ -74,8 +74,8 @@ void submit_solves(const Session& session, const Plan& plan, const FactoredProbl
   }
 }
 
-/// Applies both solves to B. A has the factors and is only read. Waits.
-/// @param uplo  the triangle of A as stored that has them; without it, all of A
+/// Applies both solves to B, and waits. A holds the factors and is only read.
+/// @param uplo  the triangle of A, as stored, that holds the factors; if empty, all of A
 template <Scalar T>
 void solve_with_factors(const std::shared_ptr<Session>& session, const FactoredProblem<T>& p,
                         const FactorSolves& solves, std::optional<Uplo> uplo = {}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// gemm and gemmt: products, which differ in what is computed of a tile on the diagonal.
+// gemm and gemmt: products. They differ only in the part of a diagonal tile that is computed.
 #include <algorithm>
 #include <optional>
 #include <tuple>
@@ -20,7 +20,7 @@ namespace {
 
 using blas::Member;
 
-/// How a product over many processes is cut, from what they have and what the program wants.
+/// How a product over many processes is cut, given their resources and the options of the program.
 template <Scalar T>
 ProcessBlocks process_blocks(const Matrix<T>& P, const Matrix<T>& Q, const Matrix<T>& result) {
   const auto& share = MatrixAccess::grid(result).share();
@@ -34,7 +34,7 @@ ProcessBlocks process_blocks(const Matrix<T>& P, const Matrix<T>& Q, const Matri
 
 /// C ← α op(A) op(B) + β C
 /// @param plan  for the tiles of C
-/// @param uplo  the triangle of C that is computed, of the tiles `region`; without it, all of C
+/// @param uplo  the triangle of C to compute, in the tiles of `region`; if empty, all of C
 template <Scalar T>
 void unroll_product(const Session& session, const Plan& plan, std::optional<Uplo> uplo, T alpha, const Factor<T>& first,
                     const Factor<T>& second, T beta, const Matrix<T>& result, Region region) {
@@ -45,14 +45,14 @@ void unroll_product(const Session& session, const Plan& plan, std::optional<Uplo
   const auto P = first.view(), Q = second.view();
   const auto control = share.processes->control();
   const int gpus = session.machine().gpu_count();
-  // A tile that is sent as one of A and as one of B cannot be released by chunks.
+  // A tile that serves both as a tile of A and as a tile of B cannot be released chunk by chunk.
   const bool holds_back = control.holds_back && &MatrixAccess::grid(P) != &MatrixAccess::grid(Q);
   algorithms::accumulate_in_chunks(session, process_blocks(P, Q, result),
                                    control.by_columns ? OwnerGrid{1, std::max(gpus, 1)} : owner_grid(gpus), holds_back,
                                    P, Q, result, beta, add);
 }
 
-/// The triangle that gemmt computes; nothing for gemm.
+/// The triangle that gemmt computes; empty for gemm.
 std::optional<Uplo> computed_triangle(blas::Routine routine, Uplo uplo) {
   return routine == blas::Routine::gemmt ? std::optional(uplo) : std::nullopt;
 }
@@ -76,8 +76,8 @@ void submit_product(const TileCall<T>& call) {
   if (C.m() == 0 || C.n() == 0) return;
   const auto& session = MatrixAccess::session(C);
   name_operand(A, 'A'), name_operand(B, 'B'), name_operand(C, 'C');
-  // Cᵀ ← α A B + β Cᵀ is C ← α Bᵀ Aᵀ + β C, and with the conjugate transpose the scalars are conjugated, too. A
-  // triangle of Cᵀ is the opposite one of C.
+  // Cᵀ ← α A B + β Cᵀ is C ← α Bᵀ Aᵀ + β C. For the conjugate transpose, the scalars are conjugated, too. A triangle of
+  // Cᵀ is the opposite triangle of C.
   const bool transposed = is_transposed(C), conjugate = is_conjugated(C);
   const T alpha = conjugated_if<T>(conjugate, call.alpha), beta = conjugated_if<T>(conjugate, call.beta);
   const auto result = C.stored();
@@ -115,7 +115,8 @@ void compute_product(const std::shared_ptr<Session>& session, const Plan& plan, 
              b = stored_operand(session, op_b, static_cast<const T*>(call.B), k, n, call.ldb,
                                 {plan.panels.terms * plan.tile.k, plan.panels.columns * plan.tile.n},
                                 plan.at_the_edges);
-  name_operand(a, call.exchanged ? 'B' : 'A'), name_operand(b, call.exchanged ? 'A' : 'B');  // as the program does
+  name_operand(a, call.exchanged ? 'B' : 'A'), name_operand(b, call.exchanged ? 'A' : 'B');  // letters as in the
+                                                                                             // program
   unroll_product(*session, plan, uplo, alpha, Factor<T>(a, op_a), Factor<T>(b, op_b), beta, c, region);
   c.wait();
 }

@@ -29,7 +29,7 @@ std::int64_t& value_of(starpu_data_handle_t handle) {
 Outcome::Outcome(std::shared_ptr<Session> session, std::shared_ptr<Processes> processes)
     : session_(std::move(session)), processes_(std::move(processes)) {
   starpu_variable_data_register(&handle_, -1, 0, sizeof(std::int64_t));
-  starpu_data_set_sequential_consistency_flag(handle_, 1);  // the program may have another default
+  starpu_data_set_sequential_consistency_flag(handle_, 1);  // the program may have changed the default
   starpu_data_set_name(handle_, "info");
   codelets::take_failure(handle_);
   if (processes_) processes_->keep(handle_);

@@ -11,33 +11,33 @@ namespace tessera::detail {
 class Processes;
 class Session;
 
-/// The info of a factorization: a StarPU variable that its last task writes.
+/// The info of a factorization, a StarPU variable that the last task writes.
 class Outcome {
  public:
-  /// @param processes  those that share the matrix, each of which finds out about its own tiles; may be null
+  /// @param processes  the processes that share the matrix, each of which checks its own tiles; may be null
   explicit Outcome(std::shared_ptr<Session> session, std::shared_ptr<Processes> processes = {});
-  /// Does not wait: StarPU releases the variable when its tasks have run.
+  /// Does not wait: StarPU releases the variable once its tasks have run.
   ~Outcome();
   Outcome(const Outcome&) = delete;
   Outcome& operator=(const Outcome&) = delete;
 
   starpu_data_handle_t handle() const noexcept { return handle_; }
-  /// Sets it to 0, without a task. @pre no task uses it
+  /// Sets the info to 0 without a task. @pre no task uses it
   void succeed();
   /// If processes share the matrix, all of them call this.
-  /// @param caller  named by errors
+  /// @param caller  name for error messages
   Index wait(const char* caller = "Info::wait") const;
 
  private:
   std::shared_ptr<Session> session_;  // keeps StarPU running while the handle exists
   std::shared_ptr<Processes> processes_;
   starpu_data_handle_t handle_ = nullptr;
-  mutable std::optional<Index> of_all_;  ///< what the processes have agreed on
+  mutable std::optional<Index> of_all_;  ///< the value that the processes have agreed on
 };
 
 struct InfoAccess {
   static Info info(std::shared_ptr<Outcome> outcome) { return Info(std::move(outcome)); }
-  /// @param bits  of a double; null: there is nothing to measure
+  /// @param bits  of a double; null: nothing to measure
   static Growth growth(std::shared_ptr<Outcome> bits) { return Growth(std::move(bits)); }
 };
 

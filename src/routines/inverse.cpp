@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// trtri, lauum and potri: the inverse of a triangle, its product with its adjoint, and the inverse of a matrix from its
-// Cholesky factor.
+// trtri, lauum and potri: the inverse of a triangle, the product of a triangle with its adjoint, and the inverse of a
+// matrix from its Cholesky factor.
 #include <memory>
 
 #include <tessera/error.hpp>
@@ -24,7 +24,7 @@ namespace detail {
 
 namespace {
 
-/// What becomes of a triangle: its inverse, its product with its adjoint, or both, one after the other.
+/// What to do with a triangle: invert it, multiply it by its adjoint, or both, one after the other.
 struct TriangleTask {
   const char* routine;
   bool inverts, multiplies;
@@ -32,8 +32,8 @@ struct TriangleTask {
 constexpr TriangleTask trtri_task{"trtri", true, false}, lauum_task{"lauum", false, true},
     potri_task{"potri", true, true};
 
-/// Submits the tasks on a stored matrix with elements.
-/// @param outcome  gets the info; null: nobody asks
+/// Submits the tasks on a nonempty stored matrix.
+/// @param outcome  receives the info; null: not wanted
 template <Scalar T>
 void submit_inverse(const TriangleTask& task, const Plan& plan, Uplo uplo, Diag diag, const Matrix<T>& A,
                     const Outcome* outcome) {
@@ -47,12 +47,12 @@ void submit_inverse(const TriangleTask& task, const Plan& plan, Uplo uplo, Diag 
     if (task.inverts) algorithms::load<T>(session, invert);
     else algorithms::load<T>(session, multiply);
   }
-  // The last task deletes it. If a submission fails, tasks may still use it, and it is lost.
+  // The last task deletes this. If a submission fails, it is leaked, because tasks may still use it.
   auto* const value = outcome != nullptr ? new codelets::InfoValue : nullptr;
   if (value != nullptr && diag == Diag::NonUnit)
     algorithms::submit<T>(session, submitter, [&](auto& to) { algorithms::find_zeros(to, L, value); });
   if (task.inverts) algorithms::submit<T>(session, submitter, invert);
-  if (value != nullptr)  // the last tile of the first column depends on all tiles on the diagonal
+  if (value != nullptr)  // the last tile of the first column depends on all diagonal tiles
     algorithms::submit<T>(session, submitter,
                           [&](auto& to) { to.outcome(L(L.nt() - 1, 0), outcome->handle(), value); });
   if (task.multiplies) algorithms::submit<T>(session, submitter, multiply);
@@ -60,8 +60,9 @@ void submit_inverse(const TriangleTask& task, const Plan& plan, Uplo uplo, Diag 
 
 // --- on matrices -----------------------------------------------------------------------------------------------------
 
-/// The inverse of Aᵀ or Aᴴ is the transposed inverse, and the product with the adjoint of Lᵀ or Lᴴ, which is Uᵀ or Uᴴ,
-/// is that of U: a view is handled as the other triangle of the stored matrix.
+/// A transposed view is handled as the opposite triangle of the stored matrix. The inverse of Aᵀ or Aᴴ is the transposed
+/// inverse. The lower triangle L of a view is Uᵀ or Uᴴ of the stored matrix, and the product of L with its adjoint is the
+/// product for U.
 template <Scalar T>
 void submit_on_matrix(const TriangleTask& task, int at, Uplo uplo, Diag diag, const Matrix<T>& A,
                       const Outcome* outcome) {
@@ -85,7 +86,7 @@ Info submit_with_info(const TriangleTask& task, int at, Uplo uplo, Diag diag, co
 
 // --- on pointers -----------------------------------------------------------------------------------------------------
 
-/// Row-major triangles are the other triangles of column-major matrices, as for transposed views.
+/// Row-major triangles are the opposite triangles of column-major matrices, as for transposed views.
 template <Scalar T>
 Index compute_inverse(const TriangleTask& task, Layout layout, Uplo uplo, Diag diag, Index n, T* A, Index lda) {
   if (n == 0) return 0;

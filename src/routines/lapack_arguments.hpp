@@ -12,15 +12,15 @@
 #include "tiling/plan.hpp"
 #include "tiling/split.hpp"
 
-/// What the routines of LAPACK on pointers share.
+/// Shared parts of the LAPACK routines on pointers.
 namespace tessera::detail {
 
 constexpr Layout layout_of(const Layout* given) { return given != nullptr ? *given : Layout::ColMajor; }
 
-/// Checks the arguments of a routine of LAPACK on pointers. Its functions are called in the order of the arguments.
+/// Checks the arguments of a LAPACK routine on pointers. Call its functions in the order of the arguments.
 class LapackArguments {
  public:
-  /// @param layout  if the caller gave one: it is then argument 1
+  /// @param layout  argument 1, if the caller passed a layout; otherwise null
   LapackArguments(const char* routine, const Layout* layout) : routine_(routine) {
     if (layout == nullptr) return;
     arguments::require_legal(routine, arguments::illegal_layout(*layout));
@@ -31,7 +31,7 @@ class LapackArguments {
   void option(Diag diag) { arguments::require_legal(routine_, arguments::illegal_diag(++position_, diag)); }
   void option(Op op) { arguments::require_legal(routine_, arguments::illegal_op(++position_, "op", op)); }
   void option(Side side) { arguments::require_legal(routine_, arguments::illegal_side(++position_, side)); }
-  /// Of a unitary matrix of type T: its transpose is the adjoint, or is not an option.
+  /// The op of a unitary matrix of type T. A plain transpose is allowed only for real types, where it is the adjoint.
   template <Scalar T>
   void unitary_op(Op op) {
     const auto allowed = is_complex<T> ? arguments::Ops::Hermitian : arguments::Ops::All;
@@ -43,7 +43,7 @@ class LapackArguments {
     if (most && value > *most)
       arguments::require_legal(routine_, {position_, name, arguments::Problem::TooLarge, value, *most});
   }
-  /// Checks the leading dimension, and the memory if it is used.
+  /// Checks the leading dimension and, if the matrix is used, its memory.
   template <Scalar T>
   arguments::StoredMatrix matrix(const char* name, const char* ld_name, Index m, Index n, Index ld, const T* data,
                                  bool used) {
@@ -66,9 +66,9 @@ class LapackArguments {
     if (tau == nullptr && count > 0) throw ArgumentError(routine_, position_, "tau", "is null, but has elements");
     if (count > 0) require_on_host(position_, "tau", tau);
   }
-  /// The number behind the other arguments that the routine writes, if the caller wants it.
+  /// The optional output argument after all others.
   void growth(const double* value) { require_on_host(++position_, "growth", value); }
-  /// @param data  null: nothing is accessed
+  /// @param data  null: not accessed
   void require_on_host(int position, const char* name, const void* data) const {
     arguments::require_legal(routine_,
                              arguments::on_device({name, "", position, 0, 1, 1, 1, data, data != nullptr, 1}));
@@ -77,7 +77,7 @@ class LapackArguments {
     if (a.m > 0 && a.n > 0 && b.m > 0 && b.n > 0 && overlap(memory_of(a), memory_of(b)))
       throw ShapeError(routine_, b.position, b.name, std::string("shares memory with ") + a.name);
   }
-  /// @throws ArgumentError if a pivot names no row
+  /// @throws ArgumentError if a pivot is not a valid row
   template <typename Int>
   void require_rows(const Int* ipiv, Index n, int position) const {
     for (Index i = 0; i < n; i++)
@@ -94,7 +94,7 @@ class LapackArguments {
   int position_ = 0;
 };
 
-/// The width of the tiles of right-hand sides: narrow enough that all workers get some.
+/// The width of the tiles of right-hand sides: narrow enough to give every worker some.
 inline Index width_of_right_sides(const Machine& machine, Index nrhs, Index widest) {
   constexpr Index narrowest = 64, for_each_worker = 2;
   const Index workers = std::max(1, machine.gpu_count() > 0 ? machine.gpu_count() : machine.cpu_workers);
@@ -102,7 +102,7 @@ inline Index width_of_right_sides(const Machine& machine, Index nrhs, Index wide
 }
 
 /// The tiles of right-hand sides, which are at most as wide as the square tiles of the factor.
-/// @param side  of the right-hand sides on which the factor is
+/// @param side  of the right-hand sides at which the factor stands
 inline Plan plan_right_sides(const Machine& machine, const Plan& factor, Side side, Index nrhs) {
   const Index tile = factor.tile.n, width = width_of_right_sides(machine, nrhs, tile);
   return plan_columns(machine, side == Side::Left ? TileExtents{tile, width, tile} : TileExtents{width, tile, tile},

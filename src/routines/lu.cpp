@@ -45,7 +45,7 @@ Submitted factorize(const Plan& plan, const Matrix<T>& A) {
   }
   name_operand(A, 'A');
   sinks::Submitter submitter(*session, A);
-  // The last task deletes it. If a submission fails, tasks may still use it, and it is lost.
+  // The last task deletes this. If a submission fails, it is leaked, because tasks may still use it.
   auto* const value = new codelets::InfoValue;
   algorithms::PanelOps<T, sinks::Submitter> to(*session, submitter, plan.grid.size(), A, *result.pivots);
   if (plan.load_first && MatrixAccess::grid(A).is_private()) {
@@ -99,11 +99,11 @@ Matrix<T> right_sides(const std::shared_ptr<Session>& session, const Plan& of_a,
   return private_output(session, plan, B, n, nrhs, ldb);
 }
 
-/// Up to this number, the calling thread exchanges the rows of B, and the solves are sweeps over square tiles, which
-/// all workers share. With panels, a step on some columns of B is the task of one worker.
+/// Up to this number of right-hand sides, the calling thread exchanges the rows of B, and the solves are sweeps over
+/// square tiles, which all workers share. With panels, a single worker runs the step on a column of tiles of B.
 constexpr Index few_right_sides = 64;
 
-/// Factorizes, and if there are right-hand sides and a factor without zeros on the diagonal, solves.
+/// Factorizes. Then solves, if there are right-hand sides and the factor has no zero on its diagonal.
 template <Scalar T>
 Index compute(const char* routine, Index m, Index n, T* A, Index lda, std::vector<Index>& pivots, Index nrhs, T* B,
               Index ldb) {

@@ -27,8 +27,8 @@ namespace detail {
 
 namespace {
 
-/// Submits the tasks on a matrix with elements.
-/// @param outcome  gets the info; null: nobody asks
+/// Submits the tasks on a nonempty matrix.
+/// @param outcome  receives the info; null: not wanted
 template <Scalar T>
 void submit_lu_inverse(const Plan& plan, const Matrix<T>& A, const PivotTiles& pivots, const Outcome* outcome) {
   name_operand(A, 'A');
@@ -39,7 +39,7 @@ void submit_lu_inverse(const Plan& plan, const Matrix<T>& A, const PivotTiles& p
     sinks::Loader loader(session);
     algorithms::LuInverse<T, sinks::Loader>(session, loader, plan.grid.size(), A).invert();
   }
-  // The last task deletes it. If a submission fails, tasks may still use it, and it is lost.
+  // The last task deletes this. If a submission fails, it is leaked, because tasks may still use it.
   auto* const value = outcome != nullptr ? new codelets::InfoValue : nullptr;
   if (value != nullptr) inverse.find_zeros(value);
   inverse.invert();

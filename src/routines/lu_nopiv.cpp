@@ -27,10 +27,10 @@ namespace {
 
 /// A factorization without pivoting whose tasks have been submitted.
 struct Unpivoted {
-  std::shared_ptr<Outcome> info, growth;  ///< growth: null if nobody asks for it, or there is nothing to measure
+  std::shared_ptr<Outcome> info, growth;  ///< growth: null if not wanted, or there is nothing to measure
 };
 
-/// @param unit  the factor with ones on its diagonal, of A as stored
+/// @param unit  the factor with a unit diagonal, of A as stored
 template <Scalar T>
 Unpivoted factorize_unpivoted(const Plan& plan, Uplo unit, const Matrix<T>& A, bool with_growth) {
   const auto& grid = MatrixAccess::grid(A);
@@ -46,13 +46,13 @@ Unpivoted factorize_unpivoted(const Plan& plan, Uplo unit, const Matrix<T>& A, b
   algorithms::MeasuredGrowth measured;
   if (with_growth) {
     result.growth = std::make_shared<Outcome>(session);
-    result.growth->succeed();  // tasks that measure read it
+    result.growth->succeed();  // measuring tasks read it
     growth = std::make_unique<codelets::GrowthValue>();
     measured = {growth.get(), result.growth->handle()};
   }
   const tile::FullView<T> tiles(A, plan.grid);
   sinks::Submitter submitter(*session, A, plan.gpus);
-  // The last tasks delete them. If a submission fails, tasks may still use them, and they are lost.
+  // The last tasks delete these. If a submission fails, they are leaked, because tasks may still use them.
   auto* const reported = info.release();
   static_cast<void>(growth.release());
   const auto load = [&](auto& to) { algorithms::getrf_nopiv(to, tiles, unit, reported, {}); };
@@ -72,7 +72,7 @@ Unpivoted factorize_unpivoted(const Plan& plan, Uplo unit, const Matrix<T>& A, b
 
 // --- on matrices -----------------------------------------------------------------------------------------------------
 
-/// @throws ShapeError if a tile begins on the diagonal of A that is not square, apart from the last one
+/// @throws ShapeError if a tile that starts on the diagonal of A is not square, except the last one
 template <Scalar T>
 void require_square_tiles(const arguments::MatrixArgument& which, const Matrix<T>& A) {
   const bool high = A.mt() > 1, wide = A.nt() > 1;
@@ -97,7 +97,7 @@ void require_solvable(const char* routine, int at_a, Op op, const Matrix<T>& A, 
   require_operation(a, is_transposed(B) ? given.transposed(is_conjugated(B)) : given);
 }
 
-/// The factors of Aᵀ or Aᴴ are the transposed factors, of which the other one has the ones.
+/// The factors of Aᵀ or Aᴴ are the transposed factors. The unit diagonal then belongs to the other factor.
 template <Scalar T>
 Info submit_getrf_nopiv(const Matrix<T>& A, Growth* growth) {
   const auto stored = A.stored();
@@ -109,7 +109,7 @@ Info submit_getrf_nopiv(const Matrix<T>& A, Growth* growth) {
 
 // --- on pointers -----------------------------------------------------------------------------------------------------
 
-/// Factorizes, and if there are right-hand sides and no pivot is zero, solves.
+/// Factorizes. Then solves, if there are right-hand sides and no pivot is zero.
 template <Scalar T>
 Index compute_unpivoted(const char* routine, const FactoredProblem<T>& p, double* growth) {
   if (growth != nullptr) *growth = 1;

@@ -14,7 +14,7 @@
 #include "tile/tile_grid.hpp"
 #include "tiling/plan.hpp"
 
-/// What the routines on panels share.
+/// Shared parts of the routines on panels.
 namespace tessera::detail {
 
 /// @throws ArgumentError if A is transposed
@@ -24,7 +24,7 @@ void require_stored(const arguments::MatrixArgument& which, const Matrix<T>& A) 
     throw ArgumentError(which.routine, which.position, which.name, "is a transposed view, must be one as it is stored");
 }
 
-/// @throws ShapeError if a task cannot have a column of tiles of A
+/// @throws ShapeError if A has more rows of tiles than one task can access
 template <Scalar T>
 void require_few_rows_of_tiles(const arguments::MatrixArgument& which, const Matrix<T>& A) {
   static_assert(most_tiles_of_panel == codelets::most_tile_rows);
@@ -59,14 +59,14 @@ Plan panels_of(const Matrix<T>& A) {
   return plan_panels<T>(MatrixAccess::session(A).machine(), A.m(), A.n(), {A.mb(), A.nb(), A.nb()});
 }
 
-/// @throws ShapeError if the pivots are not those of a factorization of A
+/// @throws ShapeError if the pivots cannot belong to a factorization of A
 template <Scalar T>
 void require_pivots_of(const char* routine, int position, const PivotTiles& pivots, const Matrix<T>& A) {
   if (pivots.rows() != A.m() || pivots.columns() != A.n() || (A.n() > 0 && pivots.panel() != A.nb()))
     throw ShapeError(routine, position, "pivots", "belong to a matrix of another size, or in other panels");
 }
 
-/// A matrix on pointers as a column-major one. Only a row-major one is copied, and copied back.
+/// A column-major version of a matrix on pointers. A row-major matrix is copied, and copied back at the end.
 template <Scalar T>
 class ColumnMajorCopy {
  public:
@@ -84,7 +84,7 @@ class ColumnMajorCopy {
   }
 
  private:
-  /// Block by block, so that both sides stay in the cache.
+  /// Works block by block, so both sides stay in the cache.
   template <typename Copy>
   void for_each(Copy copy) {
     constexpr Index block = 32;

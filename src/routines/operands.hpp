@@ -17,7 +17,7 @@
 #include "tiling/plan.hpp"
 #include "tiling/region.hpp"
 
-/// Combines views with options: which stored tiles an operand has, and how a tile operation uses them.
+/// Combines views with options: which stored tiles an operand consists of, and how a tile operation uses them.
 namespace tessera::detail {
 
 /// The memory of a matrix argument on pointers.
@@ -26,7 +26,7 @@ inline TileGrid::Memory memory_of(const arguments::StoredMatrix& matrix) {
           static_cast<std::size_t>(matrix.ld * matrix.element_size), matrix.n};
 }
 
-/// The option that describes the transpose of a matrix, if it is transposed.
+/// The option for the transpose of a matrix if `transposed`, otherwise unchanged.
 constexpr Uplo opposite_if(bool transposed, Uplo uplo) { return transposed ? blas::opposite(uplo) : uplo; }
 constexpr Side opposite_if(bool transposed, Side side) { return transposed ? blas::opposite(side) : side; }
 
@@ -36,19 +36,19 @@ template <Scalar T>
 bool is_transposed(const Matrix<T>& A) {
   return A.op() != Op::NoTrans;
 }
-/// False for real types, for which a conjugate transpose is a transpose.
+/// False for real types, where a conjugate transpose is a plain transpose.
 template <Scalar T>
 bool is_conjugated(const Matrix<T>& A) {
   return is_complex<T> && A.op() == Op::ConjTrans;
 }
 
-/// Whether a view of a symmetric or Hermitian matrix is its conjugate: Aᴴ of a symmetric one, Aᵀ of a Hermitian one.
+/// Whether a view of a symmetric or Hermitian matrix equals its conjugate: Aᴴ if symmetric, Aᵀ if Hermitian.
 template <Scalar T, bool hermitian>
 bool conjugates(const Matrix<T>& A) {
   return is_complex<T> && A.op() == (hermitian ? Op::Trans : Op::ConjTrans);
 }
 
-/// A factor of a product: the stored tiles and the operation on them that a view and an option make together.
+/// A factor of a product: the stored tiles, and the combined operation of view and option.
 template <Scalar T>
 struct Factor {
   Matrix<T> tiles;
@@ -70,20 +70,20 @@ struct Factor {
   }
 };
 
-/// @throws ArgumentError in all cases
+/// Always throws ArgumentError.
 [[noreturn]] inline void refuse_conjugate(const arguments::MatrixArgument& which) {
   throw ArgumentError(which.routine, which.position, which.name,
                       "would have to be conjugated without being transposed, which is no operation of the BLAS");
 }
 
-/// @throws ArgumentError if the factor is conjugated but not transposed, which no tile operation does
+/// @throws ArgumentError if the factor is conjugated but not transposed, since no tile operation supports that
 template <Scalar T>
 void require_operation(const arguments::MatrixArgument& which, const Factor<T>& factor) {
   if (factor.conjugate && !factor.transpose) refuse_conjugate(which);
 }
 
-/// The tiles of C, or of one triangle of C, that are computed.
-/// @param uplo  the triangle of C as stored; without it, all of C
+/// The tiles of C, or of one triangle of C, to compute.
+/// @param uplo  the triangle of C as stored; if empty, all of C
 /// @throws ShapeError if, for a triangle, the rows of a tile are not a multiple of its columns
 template <Scalar T>
 Region computed_tiles(const arguments::MatrixArgument& which, std::optional<Uplo> uplo, const Matrix<T>& C) {
@@ -95,8 +95,7 @@ Region computed_tiles(const arguments::MatrixArgument& which, std::optional<Uplo
   return Region::triangle(*uplo, C.mt(), C.nt(), C.mb(), C.nb());
 }
 
-/// The plan of a sum whose tiles were given: a region of C as stored, and the factor that the sum runs along the
-/// columns of.
+/// The plan of a sum whose tiles are given: a region of C as stored, and the factor whose columns the sum runs along.
 template <Scalar T>
 Plan plan_of(const Machine& machine, const Matrix<T>& C, Region region, const Matrix<T>& factor) {
   const auto& share = MatrixAccess::grid(C).share();
@@ -113,7 +112,7 @@ void name_operand(const Matrix<T>& A, char letter) {
 }
 
 /// Registers the output of a pointer routine, in tiles of `plan`.
-/// @param uplo  the triangle that is used; without it, the whole matrix
+/// @param uplo  the triangle that is used; if empty, the whole matrix
 template <Scalar T>
 Matrix<T> private_output(const std::shared_ptr<Session>& session, const Plan& plan, T* data, Index m, Index n, Index ld,
                          std::optional<Uplo> uplo = {}) {
@@ -123,8 +122,8 @@ Matrix<T> private_output(const std::shared_ptr<Session>& session, const Plan& pl
   return C;
 }
 
-/// Registers a symmetric, Hermitian or triangular input of a pointer routine. It must exist until the caller has waited
-/// for the result.
+/// Registers a symmetric, Hermitian or triangular input of a pointer routine. Keep the matrix until the caller has
+/// waited for the result.
 template <Scalar T>
 Matrix<T> stored_triangle(const std::shared_ptr<Session>& session, Uplo uplo, const T* data, Index order, Index ld,
                           TileSize tile) {
@@ -133,7 +132,7 @@ Matrix<T> stored_triangle(const std::shared_ptr<Session>& session, Uplo uplo, co
   return A;
 }
 
-/// Registers an input A of a pointer routine so that op(A) is rows×columns, in tiles of size `tile`. It must exist
+/// Registers an input A of a pointer routine such that op(A) is rows×columns, in tiles of size `tile`. Keep the matrix
 /// until the caller has waited for the result: its destructor waits for the tasks, which would delay the write-back.
 template <Scalar T>
 Matrix<T> stored_operand(const std::shared_ptr<Session>& session, Op op, const T* data, Index rows, Index columns,

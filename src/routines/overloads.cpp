@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The public forms of every routine: on matrices, on pointers, and on pointers with a layout. Options and pointers are
-// checked here, and row-major calls become column-major ones.
+// The public forms of every routine: on matrices, on pointers, and on pointers with a layout. This file checks options
+// and pointers, and turns row-major calls into column-major ones.
 #include <optional>
 #include <span>
 #include <string>
@@ -34,7 +34,7 @@ void require_on_host(const Call& call, std::span<const arguments::StoredMatrix> 
     }
 }
 
-/// @param layout  the layout, if the caller gave one: it is then argument 1, and all other positions increase by one
+/// @param layout  the layout, if the caller passed one: it is then argument 1, and all other positions increase by one
 /// @throws ArgumentError, ShapeError
 void require_legal(const Call& call, std::optional<Layout> layout, blas::Rules rules) {
   if (layout) arguments::require_legal(call.name(), arguments::illegal_layout(*layout));
@@ -44,7 +44,7 @@ void require_legal(const Call& call, std::optional<Layout> layout, blas::Rules r
   if (illegal.position != 0) illegal.position += shift;
   arguments::require_legal(call.name(), illegal);
   const auto all = matrices(call, order);
-  if (rules == blas::Rules::All) require_on_host(call, all, shift);  // else the drop-in has looked them up
+  if (rules == blas::Rules::All) require_on_host(call, all, shift);  // the drop-in has already checked them
   const auto& output = all.back();
   if (output.m == 0 || output.n == 0) return;
   for (const auto& input : all)
@@ -130,14 +130,14 @@ void compute_legal(const Call& call) {
 
 using namespace blas;
 
-// The parameters on matrices of T, for alpha and beta of types Alpha and Beta.
+// Parameters of the functions on matrices of T, where alpha and beta have types Alpha and Beta.
 #define TILES_OPTION(Type, member, name, T, Alpha, Beta) Type name,
 #define TILES_SIZE(name, T, Alpha, Beta)
 #define TILES_FACTOR(Kind, name, T, Alpha, Beta) FACTOR_##Kind(Alpha, Beta) name,
 #define TILES_INPUT(name, ld, T, Alpha, Beta) const Matrix<T>&name,
 #define TILES_OUTPUT(name, ld, T, Alpha, Beta) const Matrix<T>& name
 
-// The parameters on pointers.
+// Parameters of the functions on pointers.
 #define POINTERS_OPTION(Type, member, name, T, Alpha, Beta) Type name,
 #define POINTERS_SIZE(name, T, Alpha, Beta) Index name,
 #define POINTERS_FACTOR(Kind, name, T, Alpha, Beta) FACTOR_##Kind(Alpha, Beta) name,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// symm and hemm: a product in which the tiles of A that are not stored are (conjugate) transposes of stored ones.
+// symm and hemm: a product in which the missing tiles of A are (conjugate) transposes of stored tiles.
 #include <memory>
 #include <tuple>
 
@@ -32,8 +32,8 @@ void submit_symmetric_of(const TileCall<T>& call) {
   require_equal(at_c, "columns", C.n(), "B", B.n());
   require_writable(at_c, C);
   if (C.m() == 0 || C.n() == 0) return;
-  // On a transposed view of C, Cᵀ ← α A Bᵀ + β Cᵀ, the stored C gets C ← α B A + β C if Aᵀ = A. If the view of A is its
-  // conjugate (Aᵀ of a Hermitian A, Aᴴ of a symmetric A), the view of C must be conjugated, too.
+  // On a transposed view of C, Cᵀ ← α A Bᵀ + β Cᵀ, the stored C receives C ← α B A + β C if Aᵀ = A. If the view of A
+  // equals its conjugate (Aᵀ of a Hermitian A, Aᴴ of a symmetric A), the view of C must be conjugated, too.
   if (conjugates<T, hermitian>(A) != conjugates<T, hermitian>(C)) refuse_conjugate(at_a);
   const auto& session = MatrixAccess::session(C);
   const T alpha = conjugated_if<T>(is_conjugated(C), call.alpha), beta = conjugated_if<T>(is_conjugated(C), call.beta);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// syrk, herk, syr2k and her2k: one triangle of the product of a matrix and its transpose, or conjugate transpose, or of
-// the sum of such a product of two matrices and its transpose.
+// syrk, herk, syr2k and her2k: one triangle of a matrix times its (conjugate) transpose, or of the sum of a product of
+// two matrices and the (conjugate) transpose of that product.
 #include <memory>
 #include <optional>
 #include <tuple>
@@ -35,8 +35,8 @@ void submit_update_of(const TileCall<T>& call) {
   require_equal(at_c, "rows", C.m(), "op(A)", P.m());
   require_writable(at_c, C);
   if (C.m() == 0) return;
-  // A transposed view of C names the opposite triangle of the stored C. If the view is the conjugate of the stored C,
-  // all operands are conjugated.
+  // A transposed view of C names the opposite triangle of the stored C. If the view equals the conjugate of the stored
+  // C, all operands are conjugated.
   const bool conjugate = conjugates<T, hermitian>(C);
   const T alpha = conjugated_if<T>(conjugate, call.alpha), beta = conjugated_if<T>(conjugate, call.beta);
   const Uplo triangle = opposite_if(is_transposed(C), call.uplo);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// trmm and trsm: a triangular matrix, or its inverse, applied to another one in place.
+// trmm and trsm: a triangular matrix, or its inverse, applied in place to another matrix.
 #include <memory>
 #include <utility>
 
@@ -18,7 +18,7 @@ namespace tessera::detail {
 namespace {
 
 /// Submits the tasks of trmm or trsm.
-/// @param B  which `sweep` overwrites
+/// @param B  overwritten by `sweep`
 template <Scalar T>
 void unroll_triangular(const Session& session, const Plan& plan, bool inverse, const algorithms::Sweep<T>& sweep,
                        T alpha, const Matrix<T>& B) {
@@ -29,7 +29,7 @@ void unroll_triangular(const Session& session, const Plan& plan, bool inverse, c
   });
 }
 
-/// Registers the output of a call on pointers, whose last columns (Left) or rows (Right) may be for cores.
+/// Registers the output of a call on pointers. Its last columns (Left) or rows (Right) may be for CPU cores.
 template <Scalar T>
 Matrix<T> private_output(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call) {
   auto* const data = static_cast<T*>(call.C);
@@ -57,7 +57,7 @@ void submit_triangular(const TileCall<T>& call) {
   require_writable(at_b, B);
   if (B.m() == 0 || B.n() == 0) return;
   const auto& session = MatrixAccess::session(B);
-  // On a transposed view of B, Bᵀ ← α op(A) Bᵀ, the stored B gets B ← α B op(A)ᵀ. With Bᴴ, α is conjugated as well.
+  // On a transposed view of B, Bᵀ ← α op(A) Bᵀ, the stored B receives B ← α B op(A)ᵀ. For Bᴴ, α is conjugated, too.
   const bool transposed = is_transposed(B), conjugate = is_conjugated(B);
   const T alpha = conjugated_if<T>(conjugate, call.alpha);
   const auto X = B.stored();
@@ -91,7 +91,7 @@ void compute_triangular(const std::shared_ptr<Session>& session, const Plan& pla
   name_operand(a, 'A');
   if (panels) {
     const Index gpus = plan.grid.size(), owners = session->machine().has_owners() ? gpus : 0;
-    const tile::PanelView<T> of_a(a, owners, call.uplo), of_b(b, owners);  // of several GPUs, each loads its share of A
+    const tile::PanelView<T> of_a(a, owners, call.uplo), of_b(b, owners);  // each of several GPUs loads its share of A
     const bool blocked = tile::is_blocked(*session, a.tile_n(0));
     const auto algorithm = [&](auto& to) {
       algorithms::triangular_panels(to, inverse, call.uplo, call.diag, blocked, alpha, of_a, of_b, plan.panels.ahead,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// trtrs: a system with a triangular matrix, on pointers: trsm, and the answer whether there is a solution.
+// trtrs: a triangular system on pointers: trsm, after checking that there is a solution.
 #include <tessera/lapack.hpp>
 
 #include "blas/call.hpp"
