@@ -9,10 +9,9 @@
 
 namespace tessera::detail {
 
-/// Memory of one device for tiles. It is allocated in slabs of 2 GiB and handed out in pieces. One empty slab is kept;
-/// other empty slabs are freed, so that other users of the device can have the memory.
-/// The driver needs as long for a small piece as for a slab, and synchronizes the device when memory is freed. Source
-/// of the idea: BLASX.
+/// Memory of one device for tiles. It is allocated in slabs of 2 GiB and handed out in pieces, because the driver takes
+/// as long to allocate a small piece as a slab, and synchronizes the device when memory is freed. One empty slab is
+/// kept. Other empty slabs are freed, so that other users of the device can have the memory. The idea is from BLASX.
 ///
 /// Not thread-safe.
 class DeviceHeap {
@@ -23,17 +22,18 @@ class DeviceHeap {
     std::function<void(void* slab)> give_back;
   };
 
-  /// @param limit  bytes of all slabs together. If the limit leaves no room for a new slab and fragmentation leaves no
-  ///               place for a piece, the piece gets a slab of its own beyond the limit, which is freed with it
+  /// @param limit  total bytes of all slabs. If the limit leaves no room for a new slab, and fragmentation leaves no
+  ///               space
+  ///               for a piece, the piece gets its own slab beyond the limit, which is freed together with the piece
   DeviceHeap(std::size_t limit, Source source);
   /// Frees all slabs, with all pieces in them.
   ~DeviceHeap();
   DeviceHeap(const DeviceHeap&) = delete;
   DeviceHeap& operator=(const DeviceHeap&) = delete;
 
-  /// The bytes that a piece of `bytes` bytes takes: a multiple of 512, at least 512.
+  /// The bytes that a piece of `bytes` bytes occupies: a multiple of 512, at least 512.
   static std::size_t aligned(std::size_t bytes);
-  /// Allocates the first slab, so that the first piece does not wait for it.
+  /// Allocates the first slab in advance, so that the first piece does not wait for it.
   void prepare();
   /// @returns a piece, at a multiple of 512 bytes from the start of its slab; null if there is not enough memory
   void* allocate(std::size_t bytes);
@@ -42,14 +42,14 @@ class DeviceHeap {
 
   /// True if no piece is allocated.
   bool all_free() const noexcept { return pieces_.empty(); }
-  /// Bytes of all slabs.
+  /// Total bytes of all slabs.
   std::size_t taken() const noexcept { return taken_; }
 
  private:
   struct Slab {
     std::byte* memory;
     std::size_t bytes;
-    bool kept;                                ///< counts towards the limit, and may be kept when it is empty
+    bool kept;                                ///< counts towards the limit, and may be kept when empty
     std::map<std::size_t, std::size_t> free;  ///< sizes of free spaces by offset; neighbours are merged
   };
   struct Piece {

@@ -28,16 +28,16 @@ struct Device : staging::OpenClDevice {
   bool staged = false;  ///< whether copies go through pinned staging buffers
 };
 
-/// By memory node. Not destroyed at exit, as the pool: a forked child has neither the threads nor the devices.
+/// By memory node. Not destroyed at exit, like the pool: a forked child has neither the threads nor the devices.
 auto& devices = *new std::array<Device, STARPU_MAXNODES>;
 
-/// Copies through staging buffers. Null if no device needs it.
+/// Threads for copies through staging buffers. Null if no device needs them.
 staging::ThreadPool<staging::OpenClCopier>* pool = nullptr;
 
 /// The commands that copy one tile.
 class Copy {
  public:
-  /// @param device, host  the tile on either side
+  /// @param device, host  the tile on each side
   Copy(cl_command_queue queue, const PartialTile& device, const PartialTile& host)
       : queue_(queue), device_(device.matrix), host_(host.matrix) {}
 
@@ -55,8 +55,8 @@ class Copy {
                                   pitch(host_), 0, host(), 0, nullptr, next_event()));
   }
 
-  /// Gives the event of the last command to the caller. The queue runs commands in order, so it is that of all.
-  /// @return  whether there is one
+  /// Hands the event of the last command to the caller. The queue is in order, so this event covers all commands.
+  /// @return  whether there is an event
   bool give_event(cl_event& event) {
     clFlush(queue_);
     event = last_.release();
@@ -64,7 +64,8 @@ class Copy {
   }
 
  private:
-  /// A rectangle as OpenCL wants it: the first byte and the row of a column-major tile, and their numbers.
+  /// A rectangle in the form that OpenCL expects, counting bytes and columns of a column-major tile: its origins on
+  /// both sides, and its size.
   struct Shape {
     std::array<std::size_t, 3> device_origin, host_origin, region;
     const std::size_t *device = device_origin.data(), *host = host_origin.data(), *size = region.data();
@@ -103,13 +104,13 @@ class Copy {
   opencl::Event last_;
 };
 
-/// Whether a tile goes through staging buffers: a column must fit one.
+/// Whether a tile goes through staging buffers. This requires that a column fits one buffer.
 bool is_staged(const PartialTile& tile, const Device& device) {
   return device.staged && tile.matrix.nx * tile.matrix.elemsize <= staging::buffer_bytes;
 }
 
-/// Copies a tile through staging buffers. From the device it is on the host at the return.
-/// @return  false if the tile must be copied directly, since there is nothing to copy or staging has failed
+/// Copies a tile through staging buffers. A copy from the device is complete on return.
+/// @return  false if the tile must be copied directly, because there is nothing to copy or staging has failed
 bool copy_staged(const PartialTile& host, const PartialTile& tile, bool to_device, const Device& device) {
   std::vector<Rectangle> pieces;
   try {
@@ -117,14 +118,14 @@ bool copy_staged(const PartialTile& host, const PartialTile& tile, bool to_devic
     for_each_panel(host, [&](const Rectangle& panel) { staging::cut(panel, host.matrix.elemsize, largest, pieces); });
     if (!pieces.empty()) pool->run({&host, &tile, pieces, to_device, &device});
     return !pieces.empty();
-  } catch (const std::exception& error) {  // must not pass through StarPU, and may be of an earlier tile
+  } catch (const std::exception& error) {  // must not propagate through StarPU; may stem from an earlier tile
     codelets::report_failure(error.what());
     return false;
   }
 }
 
-/// Gives the caller an event for the end of all that is in a queue.
-/// @return  false if there is none; then all has ended
+/// Gives the caller an event for the end of everything in a queue.
+/// @return  false if there is no event; then everything has already finished
 bool give_event_of_all(cl_command_queue queue, cl_event& event) {
   const auto status = clEnqueueMarkerWithWaitList(queue, 0, nullptr, &event);
   clFlush(queue);  // StarPU only polls the event
@@ -189,7 +190,8 @@ void start(std::size_t pinned_memory) {
     device.staged = opencl::gains_from_pinned_memory(id);
     if (!device.staged) continue;
     staged++;
-    gains_from_help |= !opencl::is_processor(id);  // and PoCL's can block threads that use their queues at a time
+    gains_from_help |= !opencl::is_processor(id);  // on processors, PoCL can block threads that use their queues at the
+                                                   // same time
   }
   if (staged == 0) return;
   pool = new staging::ThreadPool<staging::OpenClCopier>(

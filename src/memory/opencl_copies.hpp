@@ -5,10 +5,10 @@
 
 #include <cstddef>
 
-/// Copies of tiles between the host and OpenCL devices, exactly the triangle of a `PartialTile` on the way to the host.
-/// A device with memory of its own gets and gives tiles through pinned staging buffers, which several threads fill and
-/// empty. Other devices copy each rectangle of a tile in one command. The copies have queues of their own, beside the
-/// one that computes.
+/// Copies of tiles between the host and OpenCL devices. Copies to the host write exactly the triangle of a
+/// `PartialTile`. Tiles of a device with its own memory go through pinned staging buffers, which several threads fill
+/// and empty. Other devices copy each rectangle of a tile with one command. The copies have their own queues, separate
+/// from the computing queue.
 namespace tessera::detail::opencl_copies {
 
 /// Call this after StarPU has started, but not from a StarPU thread.

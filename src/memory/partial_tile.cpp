@@ -40,7 +40,7 @@ void register_whole(starpu_data_handle_t tile, int home, void* matrix) {
 
 std::size_t size(starpu_data_handle_t tile) { return on_node(tile, STARPU_MAIN_RAM).bytes; }
 
-/// The copy of a tile from one node to another that StarPU has requested, in one or more rectangles.
+/// A copy of a tile between two nodes, as requested by StarPU, in one or more rectangles.
 struct Transfer {
   const starpu_matrix_interface& source;
   unsigned from;

@@ -8,29 +8,29 @@
 
 #include "common/triangle.hpp"
 
-/// Partial copies of tiles. If only a triangle of a matrix is used, parts of the tiles on its diagonal are unused, and
-/// need not be copied. The other triangle in host memory may belong to another thread, so copies to the host write
-/// exactly the triangle. From pinned memory, a GPU also reads elements next to the diagonal, and does not use them.
+/// Partial copies of tiles. If only a triangle of a matrix is used, parts of its diagonal tiles need not be copied. The
+/// other triangle in host memory may belong to another thread, so copies to the host write exactly the triangle. Copies
+/// from pinned memory to a GPU may include unused elements next to the diagonal.
 namespace tessera::detail {
 
 using codelets::Part;
 using codelets::Rectangle;
 
-/// StarPU's matrix interface, extended by the part of the tile that is used.
+/// StarPU's matrix interface, extended by the used part of the tile.
 struct PartialTile {
   starpu_matrix_interface matrix;  // must be first: kernels see only this member
   Part part;
-  int diagonal;       ///< row in which the diagonal of the matrix crosses the first column; may be outside the tile
+  int diagonal;       ///< row in which the matrix diagonal crosses the first column; may lie outside the tile
   std::size_t bytes;  ///< bytes that a copy sends over a link
 };
 
-/// The most panels that a triangle is cut into, and the fewest columns of a panel. A copy to a GPU may send whole
-/// panels, which are rectangles: with eight of them, 1/16 of the tile is sent needlessly. Narrower panels are not worth
-/// separate copies.
+/// A triangle is cut into at most this many panels, each with at least this many columns. Copies to a GPU may send
+/// whole panels, which are rectangles. With eight of them, 1/16 of the tile is sent needlessly, and narrower panels are
+/// not worth separate copies.
 inline constexpr int most_panels = 8, narrowest_panel = 128;
 
-/// Calls on_panel(Rectangle) for each panel. Together, the panels cover the triangle, and also elements of the other
-/// triangle next to the diagonal.
+/// Calls on_panel(Rectangle) for each panel. Together, the panels cover the triangle, and also some elements of the
+/// other triangle next to the diagonal.
 template <typename OnPanel>
 void for_each_panel(const PartialTile& tile, OnPanel on_panel) {
   const int m = static_cast<int>(tile.matrix.nx), n = static_cast<int>(tile.matrix.ny);
@@ -45,8 +45,8 @@ void for_each_panel(const PartialTile& tile, OnPanel on_panel) {
 }
 
 /// Cuts each panel where the diagonal leaves it, into a rectangle that lies entirely in the triangle, and a square
-/// corner of which only `used_rows` lie in it.
-/// @param on_rectangle, on_corner  called with a Rectangle that is not empty
+/// corner of which only `used_rows` lie in the triangle.
+/// @param on_rectangle, on_corner  called with nonempty Rectangles
 template <typename OnRectangle, typename OnCorner>
 void for_each_part(const PartialTile& tile, OnRectangle on_rectangle, OnCorner on_corner) {
   for_each_panel(tile, [&](const Rectangle& panel) {
@@ -65,8 +65,8 @@ struct RowRange {
   int begin, end;
 };
 
-/// The rows of column j of a rectangle that belong to the triangle. Rows and columns count from the start of the tile.
-/// May be empty.
+/// The rows of column j of a rectangle that belong to the triangle; may be empty. Rows and columns count from the start
+/// of the tile.
 inline RowRange used_rows(const PartialTile& tile, const Rectangle& rectangle, int j) {
   RowRange rows{rectangle.i, rectangle.i + rectangle.m};
   const int diagonal = tile.diagonal + j;
@@ -80,11 +80,11 @@ inline std::size_t offset(const starpu_matrix_interface& tile, int i, int j) {
   return (static_cast<std::size_t>(i) + static_cast<std::size_t>(j) * tile.ld) * tile.elemsize;
 }
 
-/// The operations that StarPU needs to handle a PartialTile.
+/// The operations that StarPU needs for a PartialTile.
 const starpu_data_interface_ops& partial_tile_ops();
 
 /// Restricts the copies of a tile to a triangle of the matrix.
-/// @param diagonal  row in which the diagonal of the matrix crosses the first column of the tile
+/// @param diagonal  row in which the matrix diagonal crosses the first column of the tile
 /// @pre  the tile is registered with operations derived from `partial_tile_ops`, and no task has used it yet
 void use_triangle(starpu_data_handle_t tile, Uplo uplo, int diagonal);
 

@@ -18,7 +18,8 @@ namespace tessera {
 
 namespace {
 
-/// What `host_register` has been given, also on a machine that pins nothing: wrong calls fail on all machines.
+/// Memory passed to `host_register`. It is also recorded on machines that pin nothing, so that wrong calls fail
+/// everywhere.
 struct Registered {
   explicit Registered(std::size_t length) : bytes(length) {}
   std::size_t bytes;
@@ -27,10 +28,10 @@ struct Registered {
 
 struct Registry {
   std::mutex mutex;
-  std::map<std::uintptr_t, Registered> ranges;  ///< by where they begin; they do not overlap
+  std::map<std::uintptr_t, Registered> ranges;  ///< by start address; they do not overlap
 };
 
-/// Never destroyed: at exit, CUDA may have gone before.
+/// Never destroyed: at exit, CUDA may already be gone.
 Registry& registry() {
   static auto& the_one = *new Registry;
   return the_one;
@@ -91,7 +92,8 @@ PinnedPages::PinnedPages(Index size, std::size_t element_size) {
   PinnedPages made;
   made.data_ = data, made.bytes_ = bytes;
   if (bytes >= huge_page) madvise(data, bytes, MADV_HUGEPAGE);
-  // All GPUs read the buffer. On one node, its link to the other sockets would carry what their GPUs read.
+  // All GPUs read the buffer. If it were on one NUMA node, the GPUs of other sockets would all read over that node's
+  // links.
   if (const auto& machine = starpus_machine(); machine.nodes().size() > 1 && gpu::can_pin())
     if (const auto nodes = nodes_near(gpu_places()); !nodes.empty()) machine.spread(data, bytes, nodes);
   made.pinned_ = host_register(data, bytes);
@@ -100,7 +102,7 @@ PinnedPages::PinnedPages(Index size, std::size_t element_size) {
 
 PinnedPages::~PinnedPages() {
   if (data_ == nullptr) return;
-  // What was mapped here is registered, unless `host_register` failed in the constructor.
+  // The memory mapped here is registered, unless `host_register` failed in the constructor.
   auto& registered = registry();
   {
     const std::lock_guard lock(registered.mutex);

@@ -5,7 +5,7 @@
 
 struct starpu_data_interface_ops;
 
-/// The StarPU data interfaces of tiles: they allocate tiles on GPUs from a DeviceHeap, and copy them as a
+/// The StarPU data interfaces of tiles. They allocate tiles on GPUs from a DeviceHeap, and copy them as a
 /// `PartialTile`.
 namespace tessera::detail::tile_interface {
 
@@ -15,13 +15,13 @@ starpu_data_interface_ops* pinned();
 /// @param column  bytes of a column of the largest tile
 starpu_data_interface_ops* pageable(std::size_t column);
 
-/// Whether copies of tiles in pageable memory do not occupy the threads that drive GPUs.
+/// Whether tiles in pageable memory are copied without occupying the threads that drive GPUs.
 bool posts_copies();
 
 /// Call this after StarPU has started, but not from a StarPU thread.
 /// @param pinned_memory  limit of the staging buffers for pageable tiles [bytes]; 0: as much as is useful
 void start(std::size_t pinned_memory);
-/// Call this when no tile is in use any more. StarPU may still free tiles that it keeps on the GPUs later.
+/// Call this when no tile is in use any more. StarPU may still free cached tiles on the GPUs later.
 void stop();
 
 }  // namespace tessera::detail::tile_interface

@@ -29,7 +29,7 @@ DeviceHeap::Source source(int device) {
             const gpu::KeepCurrentDevice keep;
             void* slab = nullptr;
             if (cudaSetDevice(device) != cudaSuccess || cudaMalloc(&slab, bytes) != cudaSuccess) {
-              cudaGetLastError();  // others use the memory: StarPU then evicts tiles
+              cudaGetLastError();  // others use the memory; StarPU then evicts tiles
               return static_cast<void*>(nullptr);
             }
             return slab;
@@ -42,23 +42,24 @@ DeviceHeap::Source source(int device) {
           }};
 }
 
-/// Whether tiles come from the heap. Without it, the driver allocates and frees each tile: this shows what the heap is
-/// worth. The answer is the same for the whole process, since tiles outlive sessions.
+/// Whether tiles come from the heap. Without it, the driver allocates and frees each tile, to measure the benefit of
+/// the heap. The answer is the same for the whole process, because tiles outlive sessions.
 bool uses_heap() {
   static const bool uses = flag_in(variables::gpu_heap).value_or(true);
   return uses;
 }
 
-/// The heap of one GPU. It may outlive the session: StarPU keeps unused tiles in it for reuse, while it shuts down or
-/// if the program's StarPU continues. The heap is destroyed when StarPU frees the last tile.
+/// The heap of one GPU. It may outlive the session, because StarPU keeps unused tiles in it for reuse during its
+/// shutdown, or after the session if the program's StarPU continues. The heap is destroyed when StarPU frees the last
+/// tile.
 struct Heap {
   std::mutex mutex;
-  std::optional<DeviceHeap> heap;  // guarded by mutex, as is `ends`
+  std::optional<DeviceHeap> heap;  // guarded by mutex, like `ends`
   bool ends = false;
 
   DeviceHeap& get(unsigned node) {
     if (!heap) {
-      const auto limit = starpu_memory_get_total(node);  // -1: not known
+      const auto limit = starpu_memory_get_total(node);  // -1: unknown
       heap.emplace(limit < 0 ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(limit),
                    source(starpu_memory_node_get_devid(node)));
     }
@@ -77,7 +78,7 @@ void* take(unsigned node, std::size_t bytes) {
   const std::lock_guard lock(heap.mutex);
   try {
     return heap.get(node).allocate(bytes);
-  } catch (const std::bad_alloc&) {  // no host memory; an exception must not pass through StarPU
+  } catch (const std::bad_alloc&) {  // no host memory; an exception must not propagate through StarPU
     return nullptr;
   }
 }
@@ -116,8 +117,8 @@ void release(void* interface, unsigned node) noexcept {
   matrix.ptr = matrix.dev_handle = 0;
 }
 
-/// StarPU reuses an allocation for a tile with the same footprint. The value differs from that of StarPU's own matrix
-/// interface, whose allocations are not pieces of a heap.
+/// StarPU reuses an allocation for tiles with the same footprint. The value must differ from that of StarPU's own
+/// matrix interface, whose allocations are not from a heap.
 std::uint32_t footprint(starpu_data_handle_t tile) {
   constexpr std::uint32_t ours = 0x7e55e4a;
   return starpu_hash_crc32c_be(static_cast<std::uint32_t>(starpu_matrix_get_allocsize(tile) >> 3), ours);

@@ -60,9 +60,9 @@ void submit_inverse(const TriangleTask& task, const Plan& plan, Uplo uplo, Diag 
 
 // --- on matrices -----------------------------------------------------------------------------------------------------
 
-/// A transposed view is handled as the opposite triangle of the stored matrix. The inverse of Aᵀ or Aᴴ is the transposed
-/// inverse. The lower triangle L of a view is Uᵀ or Uᴴ of the stored matrix, and the product of L with its adjoint is the
-/// product for U.
+/// A transposed view is handled as the opposite triangle of the stored matrix. The inverse of Aᵀ or Aᴴ is the
+/// transposed inverse. The lower triangle L of a view is Uᵀ or Uᴴ of the stored matrix, and the product of L with its
+/// adjoint is the product for U.
 template <Scalar T>
 void submit_on_matrix(const TriangleTask& task, int at, Uplo uplo, Diag diag, const Matrix<T>& A,
                       const Outcome* outcome) {

@@ -18,17 +18,17 @@ namespace tessera::detail::staging {
 
 using gpu::require;
 
-/// A pinned buffer that knows whether the link still uses it.
+/// A pinned buffer that records whether the link still uses it.
 class StagingBuffer {
  public:
   void* data() const { return data_.get(); }
 
-  /// Waits for the marked copies.
+  /// Waits until the marked copies are done.
   void wait() {
     if (pending_ != nullptr) require(cudaEventSynchronize(pending_), "a copy through a pinned buffer");
     pending_ = nullptr;
   }
-  /// Marks all copies that are in `stream` now: they use the buffer.
+  /// Marks the copies now in `stream` as users of the buffer.
   /// @pre  `stream` belongs to `device`, the current device
   void mark(int device, cudaStream_t stream) {
     auto& event = events_[device];
@@ -36,7 +36,7 @@ class StagingBuffer {
     require(cudaEventRecord(event.get(), stream), "cudaEventRecord");
     pending_ = event.get();
   }
-  /// The event of the marked copies. Null: they are done.
+  /// The event of the marked copies; null: they are done.
   cudaEvent_t pending() const { return pending_; }
 
  private:
@@ -67,7 +67,7 @@ class Piece {
 
   bool to_gpu() const { return to_gpu_; }
 
-  /// The copy between the columns in host memory and the buffer: before the link's to the GPU, after it from the GPU.
+  /// The copy between host memory and the buffer. It precedes the link's copy to the GPU, or follows the copy from it.
   void copy_on_host() const { to_gpu_ ? columns_.pack() : columns_.unpack(); }
 
   /// Starts the copy between the buffer and the GPU.
@@ -95,8 +95,9 @@ class Piece {
   bool to_gpu_;
 };
 
-/// What one thread copies with: two staging buffers, and a stream for each GPU. The thread packs or unpacks one buffer
-/// while the link uses the other. Threads do not share streams, since they would wait for each other's copies.
+/// The resources with which one thread copies: two staging buffers, and a stream for each GPU. The thread packs or
+/// unpacks one buffer while the link uses the other. Threads do not share streams, or they would wait for each other's
+/// copies.
 class Copier {
  public:
   using Job = TileCopy;
@@ -107,7 +108,7 @@ class Copier {
     if (auto& stream = streams_[job.gpu]; stream == nullptr) stream = gpu::create_stream(job.gpu);
   }
 
-  /// Copies pieces until none is left. On return they are in host memory, or `job.stream` waits for the link.
+  /// Copies pieces until none are left. On return the pieces are in host memory, or `job.stream` waits for the link.
   /// @pre  `job.gpu` is the current device
   /// @throws RuntimeError
   void copy(const TileCopy& job, Pieces& pieces) {
@@ -129,12 +130,12 @@ class Copier {
   }
 
  private:
-  /// A piece whose copy on the link has begun.
+  /// A piece whose copy over the link has started.
   struct Begun {
     Piece piece;
     StagingBuffer* buffer;
 
-    /// From the GPU: waits for the link, and unpacks the columns.
+    /// From the GPU: waits for the link, then unpacks the columns.
     void end() const {
       if (piece.to_gpu()) return;  // StarPU waits for the link
       buffer->wait();

@@ -14,7 +14,7 @@
 
 namespace tessera::detail::staging {
 
-/// A value that a counter reaches. The counter is in memory that a GPU may write, too. It may overflow.
+/// A value that a counter will reach. The counter is in memory that a GPU can also write. It may overflow.
 struct Moment {
   std::uint32_t* counter;
   std::uint32_t value;
@@ -26,17 +26,17 @@ struct Moment {
   void reach() const { std::atomic_ref(*counter).store(value, std::memory_order_release); }
 };
 
-/// Copies that one thread posts, and that any thread takes. They may begin in the order in which they are posted, so
-/// only the first one can be ready. Threads that look for work read when it may begin without taking the lock: they do
-/// not disturb the thread that posts, however many they are.
+/// Copies that one thread posts and any thread takes. They become ready in the order in which they are posted, so only
+/// the first one needs to be checked. Threads that look for work check it without taking the lock, so they do not
+/// disturb the posting thread, however many they are.
 /// @pre  The counters of the copies outlive the threads that take them.
 template <typename Copy>
-class alignas(64) CopyQueue {  // cache lines of its own
+class alignas(64) CopyQueue {  // cache lines not shared with others
  public:
   struct Posted {
     Copy copy;
-    Moment begin, end;      ///< when it may begin; what is reached when it has ended
-    std::uint64_t job = 0;  ///< what it is a part of
+    Moment begin, end;      ///< `begin`: when it may start; `end`: reached when it has finished
+    std::uint64_t job = 0;  ///< the job that it is part of
   };
 
   void push(Posted copy) {
@@ -45,7 +45,7 @@ class alignas(64) CopyQueue {  // cache lines of its own
     if (posted_.size() == 1) show_first();
   }
 
-  /// The first copy, if it may begin and no other thread uses the queue. `ended` is due afterwards.
+  /// Takes the first copy if it may start and no other thread uses the queue. Call `ended` after running it.
   std::optional<Posted> take() {
     if (!seems_ready()) return std::nullopt;
     const std::unique_lock lock(mutex_, std::try_to_lock);
@@ -56,14 +56,14 @@ class alignas(64) CopyQueue {  // cache lines of its own
     show_first();
     return taken;
   }
-  /// Says that a copy of this job has ended.
+  /// Reports that a copy of this job has finished.
   void ended(std::uint64_t job) {
     const std::lock_guard lock(mutex_);
     running_.erase(std::ranges::find(running_, job));
   }
 
-  /// Takes back the copies of a job that have not begun, and waits for those that have: they wait for nothing.
-  /// @return how many have been taken back
+  /// Withdraws the copies of a job that have not started, and waits for those that have. The latter wait for nothing.
+  /// @return  the number of withdrawn copies
   std::size_t withdraw(std::uint64_t job) {
     std::unique_lock lock(mutex_);
     const auto withdrawn = std::erase_if(posted_, [job](const Posted& posted) { return posted.job == job; });
@@ -90,9 +90,9 @@ class alignas(64) CopyQueue {  // cache lines of its own
 
   std::atomic<std::uint32_t*> first_counter_ = nullptr;  ///< of posted_.front(); null: there is none
   std::atomic<std::uint32_t> first_value_ = 0;
-  alignas(64) std::mutex mutex_;        // apart from what threads read that look for work
+  alignas(64) std::mutex mutex_;        // not in a cache line that threads looking for work read
   std::deque<Posted> posted_;           // guarded by mutex_
-  std::vector<std::uint64_t> running_;  // guarded by mutex_: the jobs of copies that have begun
+  std::vector<std::uint64_t> running_;  // guarded by mutex_: the jobs of copies that have started
 };
 
 }  // namespace tessera::detail::staging

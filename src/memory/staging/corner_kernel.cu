@@ -11,8 +11,8 @@ constexpr int threads = 256;
 
 __device__ int clamp(int x, int least, int most) { return x < least ? least : x > most ? most : x; }
 
-/// A block copies a column of a corner, word by word: neighbouring threads write neighbouring words. Its rows are those
-/// that `used_rows` of partial_tile.hpp returns.
+/// Each block copies a column of a corner, word by word, and neighbouring threads write neighbouring words. The rows
+/// are those of `used_rows` in partial_tile.hpp.
 template <typename Word>
 __global__ void __launch_bounds__(threads) copy_corners_kernel(CornerCopy copy) {
   const auto corner = copy.corners[blockIdx.y];

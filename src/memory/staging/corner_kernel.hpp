@@ -5,10 +5,10 @@
 
 #include <cstddef>
 
-/// C++17: nvcc of CUDA 11 compiles the file that implements this.
+/// C++17, because nvcc of CUDA 11 compiles the file that implements this.
 namespace tessera::detail::staging {
 
-/// The used parts of the corners of a tile, on their way from a GPU to pinned memory.
+/// The used parts of the corners of a tile, for a copy from a GPU to pinned memory.
 struct CornerCopy {
   static constexpr int most = 8;
   struct Corner {
@@ -16,24 +16,24 @@ struct CornerCopy {
   };
   Corner corners[most];
   int count;  ///< number of corners
-  /// Whether the lower triangle is used: of column j, row `diagonal` + j and those below; else the rows down to that
-  /// one.
+  /// Whether the lower triangle is used, that is, the rows of column j from `diagonal` + j down. For an upper triangle,
+  /// the rows down to that one are used.
   bool lower;
   int diagonal;                              ///< row in which the diagonal crosses the first column of the tile
   std::size_t element;                       ///< bytes of an element
   const void* source;                        ///< the tile in the GPU's memory
-  void* target;                              ///< the tile in pinned memory, as the GPU sees it
+  void* target;                              ///< the tile in pinned memory, at its address on the GPU
   std::size_t source_column, target_column;  ///< bytes from one column to the next
 };
 
-/// Whether all addresses are multiples of the words that the kernels copy.
+/// Whether all addresses are multiples of the kernel's word size.
 bool has_whole_words(const CornerCopy& copy);
 
 /// Loads the kernels for the current device.
-/// @return  an error if there are none for it, which later calls of CUDA do not return again
+/// @return  an error if there are none for this device; CUDA's error state is cleared
 cudaError_t find_corner_kernels();
 
-/// Starts a kernel that writes the used elements, and nothing else, directly to pinned memory.
+/// Starts a kernel that writes exactly the used elements directly to pinned memory.
 /// @pre  has_whole_words(copy), and the kernels have been found
 cudaError_t copy_corners(cudaStream_t stream, const CornerCopy& copy);
 

@@ -13,18 +13,19 @@
 #include "machine/cuda_resources.hpp"
 #include "memory/partial_tile.hpp"
 
-/// How the corners of a triangle come from a GPU to pinned memory.
+/// Copies the corners of a triangle from a GPU to pinned memory.
 namespace tessera::detail::staging {
 
-/// Kernels that copy corners, on a stream of their own for each GPU. The stream has the highest priority. On an
-/// ordinary stream, a kernel would wait for products that fill the GPU, and later copies would wait for the kernel.
+/// Kernels that copy corners, on a separate high-priority stream for each GPU. On an ordinary stream, a kernel would
+/// wait for products that fill the GPU, and later copies would wait for the kernel.
 class Corners {
  public:
-  /// Starts to copy the corners of a tile. `stream` waits for them. Any number of threads may call this at a time.
+  /// Starts to copy the corners of a tile, and makes `stream` wait for them. Any number of threads may call this at a
+  /// time.
   /// @pre  `gpu` is the current device
-  /// @return  false if no kernel can write them: the GPU has none or does not see all of the memory, or an address is
-  /// not
-  ///          a multiple of 4. Then nothing has happened.
+  /// @return  false, without having done anything, if no kernel can write the corners: the GPU has no kernel or does
+  ///          not see
+  ///          all of the memory, or an address is not a multiple of 4
   /// @throws gpu::require's error; then no kernel writes to the memory
   bool copy(const PartialTile& host, const PartialTile& source, std::span<const Rectangle> corners, int gpu,
             cudaStream_t stream) {
@@ -46,7 +47,7 @@ class Corners {
     try {
       gpu::require(cudaEventRecord(device.copied.get(), device.stream.get()), "cudaEventRecord");
       gpu::require(cudaStreamWaitEvent(stream, device.copied.get()), "cudaStreamWaitEvent");
-    } catch (...) {  // the tile is released: no kernel may write to it afterwards
+    } catch (...) {  // the tile is released, so no kernel may write to it afterwards
       cudaStreamSynchronize(device.stream.get());
       throw;
     }
@@ -84,8 +85,8 @@ class Corners {
     gpu::require(cudaPointerGetAttributes(&known, address), "cudaPointerGetAttributes");
     return static_cast<const std::byte*>(known.devicePointer);
   }
-  /// The tile as the GPU sees it. Null if it does not see the corners from the first to the last byte in one piece: a
-  /// program may have pinned a part of its matrix, or two parts one by one.
+  /// The tile at its address on the GPU. Null if the GPU does not see all the corners as one contiguous range: a
+  /// program may have pinned only a part of its matrix, or two parts separately.
   static void* seen_by_gpu(const PartialTile& host, std::span<const Rectangle> corners) {
     const auto *const first = begin_of(host, corners.front()), *const last = end_of(host, corners.back()) - 1;
     const auto *const seen_first = seen_by_gpu(first), *const seen_last = seen_by_gpu(last);
@@ -94,7 +95,7 @@ class Corners {
   }
 
   std::mutex mutex_;
-  std::map<int, Device> devices_;  ///< guarded by mutex_, but not what is in a Device
+  std::map<int, Device> devices_;  ///< guarded by mutex_, except the contents of a Device
 };
 
 static_assert(most_panels <= CornerCopy::most);

@@ -9,7 +9,7 @@
 namespace tessera::detail::staging {
 
 /// An event count: a condition variable for conditions that change without a lock. If no thread waits, a notification
-/// costs one load. The condition and the number of waiting threads are sequentially consistent atomics: either the
+/// costs one load. The condition and the number of waiting threads are sequentially consistent atomics. So either the
 /// notifying thread sees that another one waits, or the waiting thread sees that the condition holds.
 class EventCount {
  public:
@@ -22,15 +22,15 @@ class EventCount {
     waiting_--;
   }
 
-  /// Wakes up all waiting threads.
-  /// @pre  the condition holds since before this call
+  /// Wakes all waiting threads.
+  /// @pre  the condition already held before this call
   void notify_all() {
     if (waiting_ == 0) return;
-    const std::lock_guard lock(mutex_);  // taken when a thread that has read the condition sleeps
+    const std::lock_guard lock(mutex_);  // acquired only once a thread that has checked the condition sleeps
     changed_.notify_all();
   }
 
-  /// Wakes up one thread that waits, if there is any.
+  /// Wakes one waiting thread, if there is any.
   /// @pre  as for `notify_all`
   void notify_one() {
     if (waiting_ == 0) return;
@@ -38,7 +38,7 @@ class EventCount {
     changed_.notify_one();
   }
 
-  /// The number of threads that wait.
+  /// The number of waiting threads.
   int waiting() const { return waiting_; }
 
  private:

@@ -19,9 +19,9 @@
 
 namespace tessera::detail::staging {
 
-/// Threads that run copies in host memory as soon as what each of them waits for has happened. Each thread that posts
-/// has queues of its own. No thread waits while the first copy of any queue may begin. They know nothing of GPUs.
-/// @tparam Copy  has operator(), which throws nothing
+/// Threads that run copies in host memory as soon as their preconditions hold. Each posting thread has its own queues.
+/// No thread stays idle while the first copy of any queue may start. This class knows nothing of GPUs.
+/// @tparam Copy  has operator(), which does not throw
 template <typename Copy>
 class HostCopies {
  public:
@@ -31,7 +31,7 @@ class HostCopies {
   /// @param threads  If the system refuses to create that many, there are fewer.
   /// @param queues   how many can be opened
   /// @param spin     how long a thread without work spins before it sleeps
-  /// @param begin    what each thread calls first; it throws nothing
+  /// @param begin    called first by each thread; does not throw
   HostCopies(
       std::size_t threads, std::size_t queues, std::chrono::microseconds spin = std::chrono::milliseconds(1),
       const std::function<void()>& begin = [] {})
@@ -46,14 +46,14 @@ class HostCopies {
     }
     count_ = threads_.size();
   }
-  /// Ends the threads. Copies that have not begun will not.
+  /// Ends the threads. Copies that have not started are dropped.
   ~HostCopies() {
     for (auto& thread : threads_) thread.request_stop();
   }
   HostCopies(const HostCopies&) = delete;
   HostCopies& operator=(const HostCopies&) = delete;
 
-  /// A queue for the calling thread. Any number of threads may call this at a time.
+  /// Opens a queue for the calling thread. Any number of threads may call this at a time.
   std::size_t open() {
     auto opened = opened_.load();
     do {
@@ -62,18 +62,18 @@ class HostCopies {
     return opened;
   }
 
-  /// @param queue  in which copies may begin in the order in which they are posted
+  /// @param queue  its copies become ready in the order in which they are posted
   void post(std::size_t queue, Posted copy) {
     const auto unended = ++unended_;
     queues_[queue].push(std::move(copy));
-    // A copy needs one thread. No more than that are woken, so that posting costs the same however many threads sleep.
+    // Each copy needs one thread. No more are woken, so the cost of posting does not depend on how many threads sleep.
     if (unended + static_cast<std::size_t>(asleep()) > count_) work_.notify_one();
   }
 
-  /// A name for a job that no other has.
+  /// A unique identifier for a job.
   std::uint64_t new_job() { return ++jobs_; }
 
-  /// Takes back the copies of a job that have not begun, and waits for those that have.
+  /// Withdraws the copies of a job that have not started, and waits for those that have.
   void withdraw(std::size_t queue, std::uint64_t job) { unended_ -= queues_[queue].withdraw(job); }
 
   std::size_t threads() const { return count_; }
@@ -81,7 +81,7 @@ class HostCopies {
   int asleep() const { return work_.waiting(); }
 
  private:
-  /// @param next  the queue where it looks first: another one for each thread, and each time
+  /// @param next  the queue to look at first, different for each thread and each time
   void serve(const std::stop_token& stop, std::size_t next) {
     auto last = std::chrono::steady_clock::now();
     while (!stop.stop_requested()) {
@@ -97,7 +97,7 @@ class HostCopies {
     }
   }
 
-  /// @return false if no copy may begin
+  /// @return  false if no copy may start
   bool run_one(std::size_t& next) {
     const std::size_t opened = opened_;
     for (std::size_t i = 0; i < opened; i++) {
@@ -116,7 +116,7 @@ class HostCopies {
   const std::chrono::microseconds spin_;
   std::atomic<std::uint64_t> jobs_ = 0;
   std::atomic<std::size_t> opened_ = 0;   ///< of queues_
-  std::atomic<std::size_t> unended_ = 0;  ///< copies: posted, but not ended
+  std::atomic<std::size_t> unended_ = 0;  ///< copies that were posted and have not ended
   std::size_t count_ = 0;                 ///< of threads_
   EventCount work_;
   std::vector<Queue> queues_;

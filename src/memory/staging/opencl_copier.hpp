@@ -14,14 +14,14 @@
 /// How one thread copies pieces of a tile between host memory and an OpenCL device, through pinned staging buffers.
 namespace tessera::detail::staging {
 
-/// A device as the copies see it. Any thread may use its queues.
+/// A device and its copy queues, which any thread may use.
 struct OpenClDevice {
   cl_context context = nullptr;
   opencl::Queue in, out;
 };
 
-/// Starts a copy between a rectangle of a tile on a device and memory where its columns lie without gaps.
-/// @return  the event of its end
+/// Starts a copy between a rectangle of a tile on a device and a packed buffer without gaps between the columns.
+/// @return  the event that signals its end
 inline opencl::Event copy_on_link(cl_command_queue queue, bool to_device, const starpu_matrix_interface& tile,
                                   const Rectangle& part, void* packed) {
   const std::size_t height = static_cast<std::size_t>(part.m) * tile.elemsize, pitch = tile.ld * tile.elemsize,
@@ -46,7 +46,7 @@ inline opencl::Event copy_on_link(cl_command_queue queue, bool to_device, const 
   return opencl::Event(event);
 }
 
-/// The copy of one tile between host memory and an OpenCL device, in pieces: a job for the thread pool.
+/// The copy of one tile between host memory and an OpenCL device in pieces, as a job for the thread pool.
 struct OpenClTileCopy {
   const PartialTile* host = nullptr;
   const PartialTile* tile = nullptr;  ///< on the device
@@ -58,8 +58,8 @@ struct OpenClTileCopy {
   void select_device() const {}  // each call of OpenCL names its device
 };
 
-/// What one thread copies with: two staging buffers for each device. The thread packs or unpacks one buffer while the
-/// link uses the other.
+/// The resources with which one thread copies: two staging buffers for each device. The thread packs or unpacks one
+/// buffer while the link uses the other.
 class OpenClCopier {
  public:
   using Job = OpenClTileCopy;
@@ -68,7 +68,7 @@ class OpenClCopier {
   /// @throws RuntimeError if there is no pinned memory left
   void prepare(const OpenClTileCopy& job) { buffers_.try_emplace(job.device, *job.device); }
 
-  /// Copies pieces until none is left. On return they are in host memory, or in the device's queue.
+  /// Copies pieces until none are left. On return the pieces are in host memory, or in the device's queue.
   /// @throws RuntimeError
   void copy(const OpenClTileCopy& job, Pieces& pieces) {
     auto& both = buffers_.at(job.device);
@@ -109,7 +109,7 @@ class OpenClCopier {
       opencl::require(status, "a copy through pinned memory");
     }
   };
-  /// A piece whose copy on the link has begun.
+  /// A piece whose copy over the link has started.
   struct Begun {
     PackedColumns columns;
     StagingBuffer* buffer;

@@ -12,42 +12,42 @@
 
 namespace tessera::detail::staging {
 
-/// What a stream does with a counter.
+/// An operation of a stream on a counter.
 struct CounterOperation {
   enum class Kind { Wait, Reach } kind;
   Moment moment;
 };
 
-/// How often a buffer has been filled, and how often it has been emptied, in a cache line of its own.
+/// How often a buffer has been filled and emptied. Each pair of counters has its own cache line.
 struct alignas(64) BufferCounters {
   std::uint32_t filled = 0, emptied = 0;
 };
 
-/// Copies of tiles through buffers, in one direction between the host and one GPU, that the thread that drives the GPU
-/// only posts: it puts the link's copies into streams, where they wait for counters, and threads of the host pack and
-/// unpack pieces as their counters allow.
+/// Copies of tiles through buffers, in one direction between the host and one GPU. The thread that drives the GPU only
+/// posts them. It puts the link's copies into streams, where they wait for counters, and host threads pack and unpack
+/// pieces as soon as their counters allow.
 ///
-/// Pieces take the buffers in turn, and each buffer belongs to one of the link's streams: while one stream copies, the
-/// next one gets ready. On the way to the GPU, a thread of the host fills a buffer when it is empty, and the link
-/// empties it when it is full; on the way back, it is the other way round. Whatever waits was posted after what it
-/// waits for. So nothing waits forever, even if the device runs several streams in one queue. The host's copies of one
-/// stream have a queue of their own: the stream gets to their buffers one after another, so they may begin in the order
-/// in which they are posted.
+/// Pieces use the buffers in turn, and each buffer belongs to one of the link's streams: while one stream copies, the
+/// next one gets ready. Towards the GPU, a host thread fills a buffer once it is empty, and the link empties it once it
+/// is full; in the other direction, the roles are reversed. Everything waits only for what was posted earlier, so
+/// nothing waits forever, even if the device runs several streams in one queue. The host's copies for one stream have
+/// their own queue. The stream uses its buffers in order, so these copies become ready in the order in which they are
+/// posted.
 ///
 /// @tparam Job  the copy of a tile. It has
 ///              - piece_count(), and to_gpu, which is the same for all jobs
-///              - on_host(piece, buffer): what copies between host memory and a buffer, a `HostCopy`
+///              - on_host(piece, buffer): the copy between host memory and a buffer, a `HostCopy`
 ///              - copy_on_link(i, piece, buffer): adds the copy between a buffer and the GPU to the link's stream i
 ///              - add_to_link(i, operations): adds operations to that stream; several at a time cost as much as one
 ///              - add(operations): adds them to the stream that waits for the job
-///              - synchronize(): waits for all streams of the link, which wait for nothing any more
+///              - synchronize(): waits for all streams of the link, which no longer wait for anything
 template <typename Job, typename HostCopy>
 class PostedCopies {
  public:
-  /// @param data      memory of `buffers` buffers of `bytes` each, which the GPU can access, like the counters
-  /// @param counters  one of each buffer, all 0
-  /// @param streams   of the link
-  /// @param host      runs the host's copies; each stream takes one of its queues for good
+  /// @param data      memory of `buffers` buffers of `bytes` each; like the counters, accessible to the GPU
+  /// @param counters  one for each buffer, all 0
+  /// @param streams   number of streams of the link
+  /// @param host      runs the host's copies; each stream permanently takes one of its queues
   /// @pre  there are at least two buffers; the buffers and their counters outlive the threads of `host`
   PostedCopies(std::byte* data, std::size_t bytes, BufferCounters* counters, std::size_t buffers, std::size_t streams,
                HostCopies<HostCopy>& host)
@@ -56,10 +56,10 @@ class PostedCopies {
   }
 
   /// Makes the job's stream wait for the copy.
-  /// @throws  what a function of the job throws. Nothing may be posted afterwards. The tile is not accessed any more,
-  /// and
+  /// @throws  any exception of the job's functions. Nothing may be posted afterwards. The tile is not accessed any more
+  ///          and
   ///          its stream does not wait, but the contents of the tile are wrong
-  /// @pre  no other thread is in here
+  /// @pre  no other thread is in this function
   void post(Job& job) {
     const auto name = host_.new_job();
     std::vector<Begun> begun;
@@ -76,12 +76,12 @@ class PostedCopies {
   }
 
  private:
-  /// What streams may wait for.
+  /// Counter values that streams may wait for.
   struct Begun {
     Moment earlier, last;
 
-    /// Reaches `last` after `earlier`, which another job may wait for.
-    /// @param limit  a device that has not got there by then has failed
+    /// Makes the counter reach `last`, after `earlier`, which another job may wait for.
+    /// @param limit  if the device has not reached `earlier` by then, it has failed
     void end(std::chrono::steady_clock::time_point limit) const {
       while (!earlier.is_reached() && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
       if (!last.is_reached()) last.reach();
@@ -117,7 +117,7 @@ class PostedCopies {
   HostCopies<HostCopy>& host_;
   std::vector<std::size_t> queues_;                  ///< of `host_`, by stream of the link
   std::vector<std::uint32_t> uses_;                  ///< by buffer
-  std::vector<std::vector<CounterOperation>> link_;  ///< by stream of the link: what is added to it next
+  std::vector<std::vector<CounterOperation>> link_;  ///< by stream of the link: operations to be added next
   std::size_t next_ = 0;
 };
 

@@ -38,13 +38,13 @@ namespace {
 ThreadPool<Copier>* pool = nullptr;
 Corners* corners = nullptr;
 
-/// The part of a piece's copy that the host does.
+/// The host's part of copying a piece.
 struct HostCopy {
   Piece piece;
   void operator()() const { piece.copy_on_host(); }
 };
 
-/// The copy of a tile that is posted.
+/// A posted copy of a tile.
 struct PostedCopy {
   const TileCopy& copy;
   const StreamCounters& stream_counters;
@@ -68,14 +68,14 @@ struct PostedCopy {
 /// Streams of the link for each GPU and direction.
 constexpr std::size_t streams_of_link = 2;
 
-/// Posts the copies of GPUs that are attached to the same part of the host. The threads that copy run there. The
-/// buffers are there as well: the thread that drives a GPU makes them, and StarPU lets it run near the GPU.
+/// Posts the copies of GPUs that are attached to the same part of the host. The copying threads run there. The buffers
+/// are also there, because they are allocated by the thread that drives a GPU, which StarPU lets run near the GPU.
 class Posting {
  public:
-  /// @param buffers  of each GPU, in each direction
-  /// @param threads  that copy; more than there are buffers would be of no use
-  /// @param gpus     how many
-  /// @param place    of one of them
+  /// @param buffers  number for each GPU and direction
+  /// @param threads  number of copying threads; more threads than buffers would be useless
+  /// @param gpus     number of GPUs
+  /// @param place    of one of the GPUs
   Posting(const StreamCounters& stream_counters, std::size_t buffers, std::size_t threads, std::size_t gpus,
           const Place& place)
       : stream_counters_(stream_counters), buffers_(buffers),
@@ -84,7 +84,7 @@ class Posting {
 
   std::size_t threads() const { return host_.threads(); }
 
-  /// @return  false if copies of this GPU in this direction cannot be posted, or not any more
+  /// @return  false if copies of this GPU in this direction cannot be posted, or no longer
   /// @throws RuntimeError
   bool post(const TileCopy& job) {
     job.select_device();
@@ -108,7 +108,7 @@ class Posting {
     std::optional<PostedCopies<PostedCopy, HostCopy>> copies;
   };
 
-  /// @return  false if the system pins no more memory, or if the device's streams have no counters
+  /// @return  false if the system does not pin more memory, or the device's streams do not support counters
   bool prepare(Direction& direction, int gpu) {
     try {
       direction.data = gpu::allocate_host(buffers_ * buffer_bytes);
@@ -122,22 +122,22 @@ class Posting {
       direction.copies.emplace(static_cast<std::byte*>(direction.data.get()), buffer_bytes, counters, buffers_,
                                direction.link.size(), host_);
     } catch (const RuntimeError&) {
-      cudaGetLastError();  // so that nobody else gets this error
+      cudaGetLastError();  // clears the error, or a later call would report it
     }
     return direction.copies.has_value();
   }
 
   const StreamCounters stream_counters_;
   const std::size_t buffers_;
-  std::array<std::array<Direction, 2>, STARPU_MAXCUDADEVS> directions_;  ///< by CUDA's number
+  std::array<std::array<Direction, 2>, STARPU_MAXCUDADEVS> directions_;  ///< by CUDA ordinal
   HostCopies<HostCopy> host_;  ///< last: its threads end before the buffers are freed
 };
 std::map<int, std::shared_ptr<Posting>>* posting = nullptr;  ///< by GPU; null: copies cannot be posted
 
 /// Copies a tile between host memory and a GPU. From pinned memory, panels are copied directly. To pinned memory, only
-/// their rectangles are: a kernel copies the corners, or they go through staging buffers if the GPU cannot write to
-/// that memory. Pageable memory has staging buffers for all panels. Their copies are posted if that is possible; else
-/// the calling thread takes part in them.
+/// their rectangles are copied directly. A kernel copies the corners; if the GPU cannot write to that memory, they go
+/// through staging buffers. In pageable memory, all panels go through staging buffers. These copies are posted if
+/// possible; otherwise the calling thread takes part in them.
 template <bool to_gpu, bool pinned>
 int copy(void* source, unsigned from, void* target, unsigned to, cudaStream_t stream) {
   const auto& s = *static_cast<const PartialTile*>(source);
@@ -203,7 +203,7 @@ const starpu_data_copy_methods* pageable_copies() { return methods_for<false>();
 
 namespace {
 
-/// What the links from the host carry to all GPUs together, as StarPU knows it [GB/s].
+/// The total rate of the links from the host to all GPUs, according to StarPU [GB/s].
 double rate_of_links() {
   double rate = 0;
   std::set<unsigned> nodes;  // a GPU may have several workers
@@ -215,7 +215,7 @@ double rate_of_links() {
   return rate > 0 ? rate : std::numeric_limits<double>::infinity();
 }
 
-/// Copies are posted if the system has threads for all GPUs. Those at the same part of the host share threads.
+/// Copies are posted if the system has threads for all GPUs. GPUs at the same part of the host share threads.
 void start_posting(const StreamCounters& stream_counters, std::size_t buffers, std::size_t threads) {
   std::set<int> gpus;
   for (unsigned i = 0; i < starpu_cuda_worker_get_count(); i++)

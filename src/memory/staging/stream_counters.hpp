@@ -17,14 +17,15 @@
 
 namespace tessera::detail::staging {
 
-/// Lets streams wait for counters in pinned memory, and write them. CUDA has this on all devices since 12.0.
+/// Lets streams wait for counters in pinned memory, and write them. CUDA supports this on all devices since 12.0.
 class StreamCounters {
  public:
   using Batch = decltype(&cuStreamBatchMemOp);
 
   explicit StreamCounters(Batch batch) : batch_(batch) {}
 
-  /// Nothing if the driver is older, or the toolkit older than 12.5, which finds functions of the driver by version.
+  /// Empty if the driver is older, or the toolkit is older than 12.5, the first that can look up driver functions by
+  /// version.
   static std::optional<StreamCounters> find() {
 #if CUDART_VERSION >= 12050
     constexpr unsigned version = 12000;
@@ -34,7 +35,7 @@ class StreamCounters {
         cudaGetDriverEntryPointByVersion("cuStreamBatchMemOp", &function, version, cudaEnableDefault, &result);
     if (status == cudaSuccess && result == cudaDriverEntryPointSuccess && function != nullptr)
       return StreamCounters(reinterpret_cast<Batch>(function));
-    cudaGetLastError();  // so that nobody else gets this error
+    cudaGetLastError();  // clears the error, or a later call would report it
 #endif
     return std::nullopt;
   }
@@ -48,7 +49,7 @@ class StreamCounters {
       batch.clear();
       for (const auto& [kind, moment] : operations.first(std::min(most, operations.size()))) {
         auto& added = batch.emplace_back();
-        // With unified addressing, a device's address of pinned memory is the host's.
+        // With unified addressing, pinned memory has the same address on device and host.
         const auto address = reinterpret_cast<CUdeviceptr>(moment.counter);
         if (kind == CounterOperation::Kind::Wait) {
           added.waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;

@@ -21,18 +21,18 @@
 
 namespace tessera::detail::staging {
 
-/// Tells the processor that this thread spins.
+/// Tells the processor that this thread is spinning.
 inline void pause() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
 #endif
 }
 
-/// How many threads a pool should have.
-/// @param useful   threads that copy, if memory is no limit
+/// The number of threads that a pool should have.
+/// @param useful   number of copying threads if memory is no limit
 /// @param memory   limit for the staging buffers of all threads [bytes]; 0: no limit
-/// @param copier   what one thread needs of it
-/// @param posters  threads that post jobs. They copy in any case, the pool gets the rest of the memory.
+/// @param copier   memory that one thread needs [bytes]
+/// @param posters  number of threads that post jobs. They always copy, and the pool gets the rest of the memory.
 inline std::size_t threads_of_pool(std::size_t useful, std::size_t memory, std::size_t copier, std::size_t posters) {
   if (memory == 0) return useful;
   const auto copiers = memory / copier;
@@ -47,10 +47,10 @@ class Pieces {
     count_ = count;
     left_ = count;  // from now on, other threads may take pieces
   }
-  /// From now on there are no pieces left.
+  /// No pieces can be taken any more.
   void close() { left_ = 0; }
   bool any_left() const { return left_ > 0; }
-  /// @return the index of a piece; nothing if none is left
+  /// @return  the index of a piece; empty if none is left
   std::optional<int> take() {
     if (const int left = left_--; left > 0) return count_ - left;
     return std::nullopt;
@@ -58,23 +58,23 @@ class Pieces {
 
  private:
   int count_ = 0;
-  std::atomic<int> left_ = 0;  ///< negative after calls of `take` that found none
+  std::atomic<int> left_ = 0;  ///< negative after calls of `take` that found nothing
 };
 
-/// What one thread copies with. A copier works for one thread and one job at a time.
+/// The resources with which one thread copies. A copier works for one thread and one job at a time.
 template <typename T>
 concept PieceCopier = std::default_initializable<T> && requires(T copier, const typename T::Job& job, Pieces& pieces) {
   { job.piece_count() } -> std::convertible_to<int>;
-  /// Prepares a pool thread for the job, before it makes or uses a copier.
+  /// Prepares a pool thread for the job, before it creates or uses a copier.
   job.select_device();
-  /// Makes what the copier needs for the job.
+  /// Creates what the copier needs for the job.
   copier.prepare(job);
-  /// Copies pieces until none is left. Pieces that it took have been copied when it returns.
+  /// Copies pieces until none are left. When it returns, the pieces that it took have been copied.
   copier.copy(job, pieces);
 };
 
-/// Threads that share the pieces of a job with the thread that posts it. The posting thread copies as well, so a job
-/// also ends if no pool thread has time for it.
+/// Threads that share the pieces of a job with the thread that posts it. The posting thread also copies, so a job ends
+/// even if no pool thread is free.
 template <PieceCopier Copier>
 class ThreadPool {
  public:
@@ -82,7 +82,8 @@ class ThreadPool {
   static constexpr std::size_t max_jobs = 16;  ///< at a time; further posting threads wait
 
   /// @param threads  If the system refuses to create that many, the pool has fewer.
-  /// @param spin     how long a thread without work spins before it sleeps. Tiles follow tiles, and waking up is slow.
+  /// @param spin     how long a thread without work spins before it sleeps. More tiles usually follow, and waking up is
+  ///                 slow.
   explicit ThreadPool(std::size_t threads, std::chrono::microseconds spin = std::chrono::milliseconds(1));
   /// Ends the threads.
   /// @pre  no thread is in `run`
@@ -93,9 +94,10 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   /// Copies all pieces. Any number of threads may call this at a time.
-  /// @throws  the exception of making, preparing or using a copier; the first one if several threads failed. After a
-  ///          failure, no thread begins another piece. A pool thread that cannot select the device, or make or prepare
-  ///          a copier, does not help, which is no failure.
+  /// @throws  the exception of creating, preparing or using a copier; the first one if several threads failed. After a
+  ///          failure, no thread starts another piece. If a pool thread cannot select the device, or cannot create or
+  ///          prepare
+  ///          a copier, it does not help; this is not a failure.
   void run(const Job& job);
 
   std::size_t threads() const { return threads_.size(); }
@@ -104,8 +106,9 @@ class ThreadPool {
 
  private:
   /// Where a thread posts a job. Slots are reused while pool threads look at them without a lock. A pool thread reads
-  /// the job only between `readers++` and `readers--`, and the slot gets no other job before `readers` is 0.
-  struct alignas(64) Slot {  // cache lines of its own
+  /// the job only between `readers++` and `readers--`, and the slot gets another job only after `readers` has dropped
+  /// to 0.
+  struct alignas(64) Slot {  // cache lines not shared with others
     std::atomic<bool> in_use = false;
     std::atomic<int> readers = 0;
     Pieces pieces;
@@ -131,10 +134,10 @@ class ThreadPool {
   }
 
   void serve(const std::stop_token& stop);
-  /// Copies pieces of the jobs that are posted now.
-  /// @return false if there was nothing to do
+  /// Copies pieces of the jobs that are currently posted.
+  /// @return  false if there was nothing to do
   bool help(std::unique_ptr<Copier>& copier);
-  /// @return false if this thread cannot help. The posting thread and the other pool threads copy all pieces then.
+  /// @return  false if this thread cannot help. The posting thread and the other pool threads then copy all pieces.
   bool prepare(const Job& job, std::unique_ptr<Copier>& copier);
   /// Returns when there is work, or when the pool ends.
   void rest(const std::stop_token& stop);
@@ -151,7 +154,7 @@ template <PieceCopier Copier>
 ThreadPool<Copier>::ThreadPool(std::size_t threads, std::chrono::microseconds spin) : spin_(spin) {
   try {
     while (threads_.size() < threads) threads_.emplace_back([this](const std::stop_token& stop) { serve(stop); });
-  } catch (const std::system_error&) {  // no more threads: the posting threads copy more pieces themselves
+  } catch (const std::system_error&) {  // fewer threads: the posting threads copy more pieces themselves
   }
 }
 
