@@ -13,11 +13,11 @@ namespace tessera {
 namespace detail {
 
 namespace {
-/// The scopes that the thread is in, the outermost first.
+/// The scopes of this thread, outermost first.
 thread_local std::vector<std::shared_ptr<Scope>> scopes;
 
-/// A call that begins, unless the process exits. It is counted first: the exit waits for what has been counted, or the
-/// gate was closed before.
+/// Starts a call unless the process is exiting. The call is counted before the gate is checked: either the exit waits
+/// for the counted call, or the gate was already closed.
 Outstanding::One begin_unless_exiting(Outstanding& unfinished) {
   {
     Outstanding::One call(unfinished);

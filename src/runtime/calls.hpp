@@ -38,24 +38,24 @@ class Scope : public CallGroup {
   std::shared_ptr<Session> session_;
 };
 
-/// A call of a routine on tiles. It ends when it has submitted all of its tasks and these have run: the last `one_ends`
+/// A call of a routine on tiles. It ends once it has submitted all of its tasks and they have run: the last `one_ends`
 /// destroys it.
 class Call {
  public:
   /// @param all         the calls of the session
-  /// @param shares      of the devices, of the calls that run
-  /// @param is_private  whether its caller waits for its tiles, and nobody else knows them
+  /// @param shares      how running calls share the devices
+  /// @param is_private  whether only this call uses the tiles, and its caller waits for them
   /// @param metered     whether its tasks are counted for `progress_now`
   Call(CallGroup& all, FairShares& shares, bool is_private, bool metered);
 
   void task_begins() noexcept { unfinished_.fetch_add(1, std::memory_order_relaxed); }
-  /// Call this for each task that has run, and once when all tasks have been submitted.
+  /// Call this once for each task that has run, and once when all tasks have been submitted.
   void one_ends() noexcept {
     if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
   void fails(const std::shared_ptr<codelets::Failure>& failure);
   bool metered() const noexcept { return metered_; }
-  /// For the thread that submits, except `has_run`.
+  /// Only for the submitting thread, except `has_run`.
   FairShares::Share& share() noexcept { return share_; }
 
  private:
@@ -65,7 +65,7 @@ class Call {
   const bool private_, metered_;
   CallGroup& all_;
   const Outstanding::One in_all_;
-  FairShares::Share share_;  // after in_all_, which may never return: the process exits
+  FairShares::Share share_;  // after in_all_, whose initialization never returns if the process exits
   std::vector<std::pair<std::shared_ptr<Scope>, Outstanding::One>> scopes_;
 };
 

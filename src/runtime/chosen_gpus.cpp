@@ -14,12 +14,12 @@ namespace tessera::detail {
 
 namespace {
 
-/// StarPU's variable for the memory of all GPUs of a kind, or of one.
+/// StarPU's variable for the memory limit of all GPUs of a kind, or of a single one.
 std::string starpu_limit(bool opencl, const std::string& number = "") {
   return std::string("STARPU_LIMIT_") + (opencl ? "OPENCL_" : "CUDA_") + (number.empty() ? "" : number + "_") + "MEM";
 }
 
-/// The GPUs of CUDA that this process asks.
+/// Probes the CUDA GPUs that fall to this process.
 /// @param wanted  -1: all of its share
 gpu::Probe probe_share(const RuntimeOptions& options, int wanted) {
   if (options.node_parts <= 1) return gpu::probe(wanted);
@@ -41,7 +41,7 @@ void require_allowed(const RuntimeOptions& options) {
 }
 
 /// Throws if fewer devices of a kind are found than the user has asked for.
-/// @param option  of that number in RuntimeOptions
+/// @param option  the name of that number in RuntimeOptions
 void require_found(int asked_for, const gpu::Probe& found, const char* option, const char* devices) {
   if (asked_for <= std::ssize(found.usable)) return;
   const std::string why = found.unusable.empty() ? "" : " (" + found.unusable.front() + ")";
@@ -57,7 +57,7 @@ gpu::Probe probe_cuda(const RuntimeOptions& options) {
 }
 
 /// The OpenCL devices that the user has asked for. All processes of a node take the same ones.
-/// @param cuda  GPUs of CUDA that the session has
+/// @param cuda  number of CUDA GPUs in the session
 gpu::Probe probe_opencl(const RuntimeOptions& options, int cuda) {
   const bool limited = options.gpus >= 0 && options.gpus - cuda < options.opencl;
   auto found = opencl::probe(limited ? options.gpus - cuda : options.opencl, opencl::Kinds::All, cuda > 0);
@@ -102,7 +102,7 @@ gpu::Probe find_gpus(const RuntimeOptions& options) {
       found.unusable.push_back(gpu +
                                ": GPUs of CUDA compute alone unless TESSERA_DEVICES=cuda=N,opencl=N asks for both");
   } else if (options.opencl < 0 && options.node_parts <= 1) {
-    // Several processes of a node would all take the same OpenCL devices.
+    // Only with a single process per node: otherwise all processes would take the same OpenCL devices.
     add(found, opencl::probe(options.gpus, opencl::Kinds::Gpus));
   }
   return found;
@@ -113,7 +113,7 @@ bool is_limited(Index memory, bool opencl) {
 }
 
 void limit_memory(const std::vector<gpu::Info>& gpus, Index memory, StarpuVariables& variables) {
-  constexpr double mebibyte = 1 << 20, workspace = 64 * mebibyte;  // the workspace: codelets/device_handles.hpp
+  constexpr double mebibyte = 1 << 20, workspace = 64 * mebibyte;  // for the workspace, see codelets/device_handles.hpp
   for (const auto& gpu : gpus) {
     if (static_cast<double>(memory) * mebibyte > static_cast<double>(gpu.memory))
       throw option_error("gpu_memory", "is " + std::to_string(memory) + " MiB, but GPU " + std::to_string(gpu.ordinal) +
@@ -121,7 +121,7 @@ void limit_memory(const std::vector<gpu::Info>& gpus, Index memory, StarpuVariab
     if (is_limited(memory, gpu.opencl)) continue;
     const auto most = static_cast<Index>(share_of_memory * (static_cast<double>(gpu.free) - workspace) / mebibyte);
     variables.set(starpu_limit(gpu.opencl, std::to_string(gpu.ordinal)),
-                  std::to_string(std::max<Index>(1, most)));  // 0 would be no limit
+                  std::to_string(std::max<Index>(1, most)));  // 0 would mean no limit
   }
   for (const bool opencl : {false, true})
     if (memory > 0) variables.set(starpu_limit(opencl), std::to_string(memory), StarpuVariables::IfSet::Replace);

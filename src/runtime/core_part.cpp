@@ -11,7 +11,7 @@ namespace tessera::detail {
 
 namespace {
 
-/// The first number in a file that describes a processor.
+/// The first number in a topology file of a processor.
 int topology(int processor, const char* file, int if_unknown) {
   std::ifstream stream("/sys/devices/system/cpu/cpu" + std::to_string(processor) + "/topology/" + file);
   int value = 0;
@@ -21,7 +21,7 @@ int topology(int processor, const char* file, int if_unknown) {
 std::vector<Processor> processors_of(const cpu_set_t& set) {
   std::vector<Processor> all;
   for (int number = 0; number < CPU_SETSIZE; number++)
-    if (CPU_ISSET(number, &set))  // a core is known by the first of its threads
+    if (CPU_ISSET(number, &set))  // a core is identified by the first of its threads
       all.push_back(
           {topology(number, "physical_package_id", 0), topology(number, "thread_siblings_list", number), number});
   return all;

@@ -7,18 +7,19 @@
 
 namespace tessera::detail {
 
-/// What Linux calls a CPU: a hardware thread, one of those of a core.
+/// A CPU in Linux's sense: a hardware thread of a core.
 struct Processor {
   int socket, core, number;
   auto operator<=>(const Processor&) const = default;
 };
 
-/// One of several parts of the processors: whole cores, which are neighbours. Cores are shared only if there are fewer
-/// cores than parts.
+/// One of several parts of the processors. A part consists of whole neighbouring cores. Parts share cores only if there
+/// are more parts than cores.
 std::vector<Processor> part_of(std::vector<Processor> all, int part, int parts);
 int cores_of(const std::vector<Processor>& processors);
 
-/// While it lives, this thread and those that it starts may run only on one of several parts of its cores.
+/// Restricts this thread, and those that it starts, to one of several parts of its cores during the lifetime of this
+/// object.
 class PartOfCores {
  public:
   /// @param parts  1: nothing changes

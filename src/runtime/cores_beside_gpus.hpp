@@ -9,17 +9,16 @@
 
 namespace tessera::detail {
 
-/// What the cores do in a session with GPUs.
+/// The role of the CPU cores in a session with GPUs.
 struct CoresBesideGpus {
-  int workers = 1;          ///< CPU workers; a single one runs the program's own tasks only
-  std::string reason = {};  ///< one sentence
+  int workers = 1;          ///< CPU workers; a single one runs only the program's own tasks
+  std::string reason = {};  ///< a sentence for the user
 };
 
-/// Decides whether the cores compute tiles beside the GPUs, by the rates that are known before StarPU starts.
+/// Decides whether CPU cores compute tiles alongside the GPUs, by the rates that are known before StarPU starts.
 ///
-/// They do if all of them together have 3 % of the rate of the GPUs in double or in single precision. Beside GPUs of
-/// CUDA, the user must also ask for CPU workers, because those that find no task slow down the threads that drive such
-/// GPUs.
+/// They do if all of them together have at least 3 % of the GPUs' rate in double or in single precision. With CUDA
+/// GPUs, the user must also ask for CPU workers, because idle workers slow down the threads that drive such GPUs.
 /// @param machine  with its GPUs, before StarPU starts
 CoresBesideGpus cores_beside_gpus(const Machine& machine, const RuntimeOptions& options);
 

@@ -16,9 +16,9 @@ namespace {
 
 std::atomic<std::uint64_t> submitted{0};
 
-/// The policy's counts between two readings.
+/// The difference between two readings of the policy's counts.
 PolicyStatistics since(const PolicyStatistics& before, const PolicyStatistics& now) {
-  if (now.tasks < before.tasks) return now;  // the policy has been restarted, and counts from zero
+  if (now.tasks < before.tasks) return now;  // the policy has been restarted and counts from zero
   return {now.tasks - before.tasks,
           now.own_tiles - before.own_tiles,
           now.peer_tiles - before.peer_tiles,
@@ -74,7 +74,7 @@ class Counters {
   }
 
  private:
-  /// Adds StarPU's counts to this object's. Reading sets StarPU's counts to zero.
+  /// Adds StarPU's counts to this object's counts. Reading resets StarPU's counts to zero.
   void collect_bytes() {
     for (int bus = 0; bus < starpu_bus_get_count(); bus++) {
       starpu_profiling_bus_info info{};
@@ -82,7 +82,7 @@ class Counters {
       const auto bytes = static_cast<std::uint64_t>(info.transferred_bytes);
       if (bytes > 0) by_node_[{starpu_bus_get_src(bus), starpu_bus_get_dst(bus)}] += bytes;
       const int from = device_at(starpu_bus_get_src(bus)), to = device_at(starpu_bus_get_dst(bus));
-      if (bytes > 0 && from != to) bytes_[{from, to}] += bytes;  // leaves out copies between NUMA nodes
+      if (bytes > 0 && from != to) bytes_[{from, to}] += bytes;  // excludes copies between NUMA nodes
     }
   }
 
@@ -94,7 +94,7 @@ class Counters {
   PolicyStatistics policy_before_{};
 };
 
-// Never destroyed: a session may end while the process exits, and its recording reads them.
+// Never destroyed: a session whose recording reads them may end while the process exits.
 auto& counters = *new Counters;
 
 }  // namespace

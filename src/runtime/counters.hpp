@@ -8,7 +8,7 @@
 
 #include <tessera/runtime.hpp>
 
-/// The counts behind `statistics`. All but `count_submitted` need a StarPU that runs.
+/// The counts behind `statistics`. All functions except `count_submitted` need a running StarPU.
 namespace tessera::detail {
 
 /// Counts a tile task.

@@ -11,7 +11,7 @@ FailureWatch::FailureWatch() : strays_seen_(codelets::stray_failures()) {}
 
 void FailureWatch::add(const std::shared_ptr<codelets::Failure>& failure) {
   const std::lock_guard lock(mutex_);
-  if (added_.empty() || added_.back() != failure) added_.push_back(failure);  // later tiles pass the same failure on
+  if (added_.empty() || added_.back() != failure) added_.push_back(failure);  // a failure spreads from tile to tile
 }
 
 void FailureWatch::forget_told() {

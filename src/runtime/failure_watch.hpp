@@ -13,16 +13,17 @@ struct Failure;
 
 namespace tessera::detail {
 
-/// Collects failures for a thread that will wait: those that are added, and stray ones, which belong to no known tile.
-/// Without the stray ones, a wrong result could be taken for a right one.
+/// Collects failures for a thread that will wait: failures that are added, and stray failures, which belong to no known
+/// tile. If stray failures were ignored, a wrong result could pass for a right one.
 class FailureWatch {
  public:
   FailureWatch();
   void add(const std::shared_ptr<codelets::Failure>& failure);
-  /// Forgets the failures that another wait has thrown.
+  /// Forgets failures that another wait has already thrown.
   void forget_told();
-  /// @throws RuntimeError with the first failure that was added, or else the last stray one, since this object was made
-  ///         or this was last called
+  /// @throws RuntimeError with the first added failure, or else the last stray one, since the construction or the last
+  /// call
+  ///         of this function
   void check();
 
  private:

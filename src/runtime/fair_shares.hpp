@@ -6,12 +6,12 @@
 #include <limits>
 #include <mutex>
 
-/// Priorities of tasks by which calls that run at the same time share the devices: start-time fair queueing.
+/// Task priorities by which concurrent calls share the devices: start-time fair queueing.
 namespace tessera::detail {
 
-/// The virtual time of all running calls. Each task of a call advances it, in proportion to the task's arithmetic;
-/// earlier tasks are more urgent. A new call begins at the time that the running calls have reached, so it neither
-/// jumps ahead nor starves. A call that runs alone begins at 0. Thread-safe.
+/// The virtual time of all running calls. Each task advances the time of its call in proportion to the task's
+/// arithmetic, and earlier tasks are more urgent. A new call starts at the time that the running calls have reached, so
+/// it neither jumps ahead nor starves. If nothing else runs, it starts at 0. Thread-safe.
 class FairShares {
  public:
   /// One call.
@@ -22,7 +22,7 @@ class FairShares {
     Share(const Share&) = delete;
     Share& operator=(const Share&) = delete;
 
-    /// The priority of the call's next task. Each one is lower than the one before.
+    /// The priority of the call's next task. Priorities decrease from task to task.
     int next(double flops) noexcept {
       const int priority = priority_at(next_);
       next_ += std::max<std::int64_t>(1, static_cast<std::int64_t>(flops / flops_of_unit));
@@ -45,7 +45,7 @@ class FairShares {
   }
 
  private:
-  /// A task with less arithmetic takes one unit. The range of priorities lasts for hours on several busy GPUs.
+  /// A task takes at least one unit. The range of priorities lasts for hours on several busy GPUs.
   static constexpr double flops_of_unit = 1e9;
   static constexpr std::int64_t last = std::numeric_limits<int>::max();
 
@@ -53,7 +53,8 @@ class FairShares {
 
   std::int64_t begin() noexcept {
     const std::lock_guard lock(mutex_);
-    // The time restarts if nothing runs, or before it reaches the end; in the latter case, the new call is first.
+    // The time restarts if nothing runs. It also restarts before it overflows; the new call is then more urgent than
+    // all others.
     if (calls_++ == 0 || reached_ > last / 2) reached_ = 0;
     return reached_;
   }

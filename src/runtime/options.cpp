@@ -29,7 +29,7 @@ void require_allowed(const char* field, Index value, Index unset, const Values& 
   throw option_error(field, "is " + std::to_string(value) + ", must be " + values.allowed());
 }
 
-/// These take a field that is not set from its variable.
+/// If a field is not set, take its value from its variable.
 template <std::integral Number>
 void take(const Option& option, Number unset, Number& field) {
   require_allowed(option.field, field, unset, option.variable.values);

@@ -11,7 +11,7 @@ namespace tessera::detail {
 
 struct Machine;
 
-/// The placement that a user means by "home", "owner" or "scheduler"; nothing for other names.
+/// The placement called "home", "owner" or "scheduler"; empty for other names.
 std::optional<Placement> placement_named(std::string_view name);
 
 /// The reverse; "automatic" for Placement::Automatic.
@@ -21,15 +21,15 @@ std::string_view name_of(Placement placement);
 /// @throws ArgumentError that names the field or variable, its value and what is allowed
 RuntimeOptions with_environment(RuntimeOptions options);
 
-/// Whether this machine has the devices. Throws ArgumentError, as do those below.
-/// @param gpus  that can be used
-/// @param why   why others cannot be used; "": there are none
+/// Checks that this machine has the devices. Like the following functions, throws ArgumentError.
+/// @param gpus  number of usable GPUs
+/// @param why   why others cannot be used; "": there are no others
 void require_devices(const RuntimeOptions& options, Index gpus, const std::string& why);
 
 void require_placement(Placement placement, const std::string& policy);
 
-/// Whether a Runtime could start with these options, which have the environment's values. Starts nothing.
-/// @param running  what the running session found: OpenCL devices are not counted again
+/// Checks whether a Runtime could start with these options, which include the environment's values. Starts nothing.
+/// @param running  the machine of the running session, so that OpenCL devices are not counted again
 void require_possible(const RuntimeOptions& options, const Machine& running);
 
 }  // namespace tessera::detail

@@ -7,11 +7,11 @@
 
 namespace tessera::detail {
 
-/// A thread that polls for the end instead of sleeping. Only one does at a time: more would take cores from the threads
-/// that they wait for.
+/// A thread that polls for the end instead of sleeping. Only one thread at a time does so: more would take cores from
+/// the threads that they wait for.
 ///
-/// A sleeping thread wakes some time after the end, which matters in short calls only. In long ones, polling would cost
-/// a core more.
+/// A sleeping thread takes some time to wake up, which matters only in short calls. In long ones, polling would waste a
+/// core.
 class Outstanding::Look {
   using Clock = std::chrono::steady_clock;
 
@@ -78,12 +78,14 @@ void Outstanding::wait([[maybe_unused]] bool awake) {
     older_.insert(std::move(entry));
     newest_++;
   }
-#ifndef STARPU_SIMGRID  // simulated time does not advance while a thread looks
+#ifndef STARPU_SIMGRID  // simulated time does not advance while a thread polls
   for (const Look look(awake); !has_ended(last) && look.goes_on();) {
     const auto seen = ended_.load();
     STARPU_PTHREAD_MUTEX_UNLOCK(&mutex_);
     while (ended_ == seen && look.goes_on()) std::this_thread::yield();
-    while (starpu_pthread_mutex_trylock(&mutex_) != 0) std::this_thread::yield();  // who has ended it still has it
+    while (starpu_pthread_mutex_trylock(&mutex_) != 0)
+      std::this_thread::yield();  // the thread that ended it still
+                                  // holds the lock
   }
 #endif
   while (!has_ended(last)) STARPU_PTHREAD_COND_WAIT(&generation_ended_, &mutex_);

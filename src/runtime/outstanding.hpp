@@ -12,8 +12,8 @@
 
 namespace tessera::detail {
 
-/// Counts what has begun and not ended. A wait covers what began before it; what begins later belongs to another
-/// generation. It uses StarPU's mutex and condition, since only these work in simulated time.
+/// Counts things that have begun and not ended. A wait covers everything that began before it; later ones belong to
+/// another generation. Uses StarPU's mutex and condition variable, because only these work in simulated time.
 class Outstanding {
   using Generation = std::uint64_t;
 
@@ -23,7 +23,7 @@ class Outstanding {
   Outstanding(const Outstanding&) = delete;
   Outstanding& operator=(const Outstanding&) = delete;
 
-  /// Something that has begun; it ends with this object.
+  /// Something that has begun and ends with this object.
   class One {
    public:
     explicit One(Outstanding& all) noexcept : all_(&all), generation_(all.begin()) {}
@@ -38,10 +38,10 @@ class Outstanding {
     Generation generation_;
   };
 
-  /// @param awake  whether the thread looks for the end for some milliseconds, before it sleeps
+  /// @param awake  whether the thread polls for some milliseconds before it sleeps
   void wait(bool awake = false);
 
-  /// Whether everything has ended. Does not wait, not even for the lock: false if somebody has it.
+  /// Whether everything has ended. Never waits, not even for the lock: false if another thread holds it.
   bool all_have_ended() noexcept;
 
  private:
@@ -54,9 +54,10 @@ class Outstanding {
   starpu_pthread_mutex_t mutex_;
   starpu_pthread_cond_t generation_ended_;
   Generation newest_ = 0;
-  Index of_newest_ = 0;                ///< how many of the newest have not ended
-  std::map<Generation, Index> older_;  ///< how many of each generation that is waited for have not ended
-  std::atomic<Index> ended_ = 0;       ///< generations; read without the mutex, which those who end something need
+  Index of_newest_ = 0;                ///< number of the newest generation that have not ended
+  std::map<Generation, Index> older_;  ///< by generation that is waited for: number that have not ended
+  std::atomic<Index> ended_ = 0;       ///< number of ended generations; atomic, so that polling does not hold up
+                                       ///< threads that need the mutex
 };
 
 }  // namespace tessera::detail

@@ -20,7 +20,7 @@ namespace tessera::detail {
 
 namespace {
 
-/// A library of scheduling policies, opened to read the names that it offers. StarPU opens it again when it starts.
+/// A library of scheduling policies, opened to read their names. StarPU opens it again when it starts.
 class PolicyLibrary {
  public:
   explicit PolicyLibrary(std::string file)
@@ -75,7 +75,7 @@ const char* why_not(const std::string& name) {
   return nullptr;
 }
 
-/// The file of the library, or program, that contains something.
+/// The file of the library or program that contains an address.
 std::string file_with(const void* address) {
   Dl_info info{};
   return dladdr(address, &info) != 0 ? info.dli_fname : "";

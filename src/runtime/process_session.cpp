@@ -32,12 +32,13 @@ namespace {
 auto& mutex = *new std::mutex;
 auto& ended = *new std::condition_variable;
 bool alive = false;                                // from the start until after the destructor; guarded by mutex
-bool joined = false;                               // the last session has joined the program's StarPU; likewise
+bool joined = false;                               // the last session has joined the program's StarPU; guarded by mutex
 auto& running = *new std::weak_ptr<Session>;       // guarded by mutex
 auto& until_exit = *new std::shared_ptr<Session>;  // guarded by mutex
-std::atomic<bool> in_use = false;                  // StarPU starts, runs or stops
+std::atomic<bool> in_use = false;                  // StarPU is starting, running or stopping
 std::atomic<bool> forked = false;
-/// This thread starts or ends a session. If StarPU or CUDA then calls exit(), the exit must not wait for this thread.
+/// Whether this thread is starting or ending a session. If StarPU or CUDA then calls exit(), the exit must not wait for
+/// this thread.
 thread_local bool busy = false;
 
 struct Busy {
@@ -45,7 +46,8 @@ struct Busy {
   ~Busy() { busy = false; }
 };
 
-/// In a forked child, which has none of the other threads. They may have held the locks, or have begun to exit.
+/// Called in a forked child, which has only the forking thread. Other threads may have held the locks, or started to
+/// exit.
 void begin_as_child() {
   if (in_use) forked = true;
   new (&mutex) std::mutex;
@@ -54,14 +56,14 @@ void begin_as_child() {
   host::OneThread::begin_as_child();
 }
 
-/// A session, and what is to be done when it has ended. A forked child keeps what it has inherited.
+/// A session, and what to do after it has ended. A forked child keeps what it has inherited.
 struct KeptSession {
   struct End {
     bool expected = false;
     End() { in_use = true; }
     ~End() {
       in_use = false;
-      if (!expected) return;  // the session has not started: whoever tried to start it holds the mutex
+      if (!expected) return;  // the session never started, and the thread that tried to start it holds the mutex
       {
         const std::lock_guard guard(mutex);
         alive = false;
@@ -75,7 +77,7 @@ struct KeptSession {
       if (!forked) delete session;
     }
   };
-  End end;  // after the session
+  End end;  // destroyed after the session
   std::unique_ptr<Session, UnlessForked> session;
   explicit KeptSession(const RuntimeOptions& options) {
     const Busy starts;
@@ -83,13 +85,13 @@ struct KeptSession {
   }
 };
 
-/// Waits for the calls of other threads, which end by themselves: their tasks run, and their threads submit the rest. A
-/// call that a signal handler has jumped out of never ends. It is given up if nothing is submitted for longer than a
-/// live call would take, or, if tasks are left, if none ends for longer than any task takes.
-/// @return false if a call has been given up
+/// Waits for the calls of other threads. They normally end by themselves: their tasks run, and their threads submit the
+/// rest. But a call that a signal handler has jumped out of never ends. A call is given up if nothing is submitted for
+/// longer than a live call would take, or, if tasks are left, if none ends for longer than any task takes.
+/// @return  false if a call has been given up
 bool calls_have_ended(Session& session) {
   auto& calls = session.calls().unfinished();
-#ifdef STARPU_SIMGRID  // no simulated time passes between two looks
+#ifdef STARPU_SIMGRID  // polling would not advance simulated time
   calls.wait();
 #else
   using namespace std::chrono_literals;
@@ -105,7 +107,7 @@ bool calls_have_ended(Session& session) {
   return true;
 }
 
-/// Called at the exit of the process. StarPU, CUDA and the BLAS end next, so nothing may use them any more: neither
+/// Called at the exit of the process. StarPU, CUDA and the BLAS end next, so nothing may use them any longer: neither
 /// calls of other threads, nor tasks on matrices that were never destroyed. A session that is still held then never
 /// ends.
 void end_of_process() {
@@ -123,28 +125,28 @@ void end_of_process() {
   if (calls_have_ended(*session)) {
     if (last != nullptr) last->wait_for_everything();
   } else {
-    static auto& never_ends = *new std::shared_ptr<Session>;  // its end would wait for that call
+    static auto& never_ends = *new std::shared_ptr<Session>;  // ending it would wait for that call
     never_ends = session;
   }
 }
 
-/// Once more when the library ends, for calls of other exit handlers.
+/// Calls it once more when the library is unloaded, to cover calls of other exit handlers.
 struct LastGuard {
   ~LastGuard() { end_of_process(); }
 } last_guard;
 
-/// Makes a session after the last one has shut StarPU down; earlier, it would join a StarPU that is about to stop. The
-/// mutex is held while StarPU starts: others need the session, and an exit must not end CUDA in that time.
+/// Starts a session, after the last one has shut StarPU down. Earlier, it would join a StarPU that is about to stop.
+/// The mutex is held while StarPU starts, because others need the session, and an exit must not end CUDA at that time.
 std::shared_ptr<Session> make_session(std::unique_lock<std::mutex>& lock, const RuntimeOptions& options) {
   require_can_wait("Runtime");
   static std::once_flag once;
   std::call_once(once, [] {
     pthread_atfork(nullptr, nullptr, begin_as_child);
-    std::atexit(end_of_process);  // an exit while StarPU starts waits until it has started
+    std::atexit(end_of_process);  // an exit during the start of StarPU waits until it has started
   });
   ended.wait(lock, [] { return !alive; });
   if (exit_gate::is_closed()) {
-    lock.unlock();  // the exit needs it
+    lock.unlock();  // the exit needs this lock
     exit_gate::stop_here();
   }
   const auto kept = std::make_shared<KeptSession>(options);
@@ -152,7 +154,7 @@ std::shared_ptr<Session> make_session(std::unique_lock<std::mutex>& lock, const 
   const std::shared_ptr<Session> fresh(kept, kept->session.get());
   running = fresh;
   joined = fresh->joined();
-  // Registered again after CUDA and StarPU have registered their handlers, since the last one runs first.
+  // Registered again after CUDA and StarPU have registered their handlers, because handlers run in reverse order.
   static std::once_flag with_gpus, without_gpus;
   std::call_once(fresh->machine().gpu_count() > 0 ? with_gpus : without_gpus, [] { std::atexit(end_of_process); });
   return fresh;
@@ -181,9 +183,9 @@ std::shared_ptr<Session> session_to_wait(const char* what) {
 
 std::shared_ptr<Session> session(const RuntimeOptions& options) {
   require_can_wait("Runtime");
-  std::shared_ptr<Session> existing;  // released after the mutex, under which no session may end
-  std::unique_lock lock(mutex);       // a session that starts changes the environment
-  // The options must be legal even if they are not used. A StarPU of the program's own decides what they would.
+  std::shared_ptr<Session> existing;  // declared before the lock: no session may end while the mutex is held
+  std::unique_lock lock(mutex);       // a starting session changes the environment
+  // The options must be legal even if they are not used. If the program runs its own StarPU, the options do not apply.
   const auto complete = with_environment(options);
   existing = running.lock();
   if (existing && !joined) require_possible(complete, existing->machine());
@@ -191,7 +193,7 @@ std::shared_ptr<Session> session(const RuntimeOptions& options) {
 }
 
 bool end_own_session() {
-  std::shared_ptr<Session> own;  // released after the mutex, under which no session may end
+  std::shared_ptr<Session> own;  // declared before the lock: no session may end while the mutex is held
   {
     const std::lock_guard lock(mutex);
     own.swap(until_exit);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* visible_gpus = "CUDA_VISIBLE_DEVICES";
 
-/// The variables by which launchers tell a process its rank on the node, and how many there are.
+/// The variables in which launchers tell a process its rank on the node and the number of ranks.
 struct Launcher {
   const char *rank, *count;
 };
@@ -30,16 +30,16 @@ constexpr Launcher launchers[] = {
     {"MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE"},    // MVAPICH
     {"PALS_LOCAL_RANKID", "PALS_LOCAL_SIZE"},                      // Cray
     {"PMI_LOCAL_RANK", "PMI_LOCAL_SIZE"},
-    {"SLURM_LOCALID", ""},  // last: it is also set for a batch script, which may call mpirun
+    {"SLURM_LOCALID", ""},  // last, because it is also set for a batch script, which may call mpirun
 };
 
-/// What a file of /proc has; "" if it cannot be read.
+/// The contents of a file in /proc; "" if it cannot be read.
 std::string content(pid_t process, const char* file) {
   std::ifstream stream("/proc/" + std::to_string(process) + "/" + file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// The value of a variable when the process started; nothing if it was not set, or may not be read.
+/// The value of a variable at the start of the process; empty if it was not set or may not be read.
 std::optional<std::string> variable_of(pid_t process, std::string_view name) {
   const auto all = content(process, "environ");
   for (std::string_view rest = all; !rest.empty();) {
@@ -53,7 +53,7 @@ std::optional<std::string> variable_of(pid_t process, std::string_view name) {
 
 pid_t parent_of(pid_t process) {
   const auto stat = content(process, "stat");
-  const auto name_end = stat.rfind(')');  // the name of a program may have spaces and parentheses
+  const auto name_end = stat.rfind(')');  // the program's name may contain spaces and parentheses
   int parent = 0;
   char state = 0;
   if (name_end == std::string::npos || std::sscanf(stat.c_str() + name_end + 1, " %c %d", &state, &parent) != 2)
@@ -80,7 +80,7 @@ pid_t started_by_launcher(const char* rank_variable) {
   return process;
 }
 
-/// Whether nobody has bound this process: it may run everywhere, or wherever the launcher may.
+/// Whether this process is not bound to cores: it may run everywhere, or wherever the launcher may.
 bool is_unbound(const cpu_set_t& cores, pid_t launcher) {
   if (CPU_COUNT(&cores) >= sysconf(_SC_NPROCESSORS_ONLN)) return true;
   cpu_set_t its;
@@ -120,7 +120,7 @@ SharedWithRanks shared_with_ranks_of_node() {
     LaunchedRank other{*its_rank, process, {}, variable_of(process, visible_gpus).value_or("")};
     if (sched_getaffinity(process, sizeof(other.cores), &other.cores) == 0) others.push_back(std::move(other));
   }
-  // Others may start later, and in a container of its own a process sees none.
+  // Others may start later, and in its own container a process sees no others.
   const auto count = as_number<int>(environment(launcher->count)).value_or(1);
   if (std::ssize(others) + 1 < count && *rank < count && is_unbound(mine.cores, its_parent))
     return {{*rank, count}, {*rank, count}};

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-/// The processes of an MPI program on this node, as the launcher's variables and /proc tell them. It needs no MPI: a
-/// program that knows nothing of Tessera may not have initialized it.
+/// The processes of an MPI program on this node, according to the launcher's variables and /proc. MPI itself is not
+/// used, because a program that knows nothing of Tessera may not have initialized it.
 namespace tessera::detail {
 
-/// A process that the launcher has started.
+/// A process started by the launcher.
 struct LaunchedRank {
   int rank = 0;  ///< on this node
   pid_t process = 0;
@@ -24,7 +24,7 @@ struct NodePart {
   int part = 0, parts = 1;
 };
 
-/// What this process has to share out with others of the node.
+/// What this process has to share with others on the node.
 struct SharedWithRanks {
   NodePart cores;  ///< with those that may run on the same cores: a launcher may have bound the processes
   NodePart gpus;   ///< with those that see the same GPUs
@@ -32,8 +32,8 @@ struct SharedWithRanks {
 
 SharedWithRanks shared_with(const LaunchedRank& mine, const std::vector<LaunchedRank>& others);
 
-/// The same, for this process. Without a launcher, or where the other processes cannot be seen and may have been bound,
-/// it shares nothing.
+/// The same, for this process. It shares nothing if there is no launcher, or if the other processes cannot be seen and
+/// may have been bound to other cores.
 SharedWithRanks shared_with_ranks_of_node();
 
 }  // namespace tessera::detail

@@ -26,21 +26,21 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-/// Name of StarPU's trace file until the trace is complete; `close` renames it. FxT appends the number of the process
-/// among those of MPI, else 0.
+/// Name of StarPU's trace file until the trace is complete and `close` renames it. FxT appends the MPI rank of the
+/// process, or 0.
 constexpr const char* unfinished = "prof_file.part";
 
-/// StarPU's trace file of the last recording, under its name before `close`. It needs no lock, since sessions start one
-/// after another. It is never destroyed, since a session may end while the process exits.
+/// StarPU's trace file of the last recording, under its name before `close`. Needs no lock, since sessions start one
+/// after another. Never destroyed, since a session may end while the process exits.
 auto& last_file = *new fs::path;
 
-/// Creates an empty file under the name of the last recording. When a further session of this process records, FxT
-/// moves it into the new folder, and complains if there is none.
+/// Creates an empty file under the name of the last recording. When a later session of this process records, FxT moves
+/// this file into the new folder, and complains if it is missing.
 void leave_something_to_move() {
   if (!last_file.empty()) std::ofstream(last_file).close();
 }
 
-/// The trace file that StarPU has written; its usual name if there is none.
+/// The trace file that StarPU has written, or its usual name if there is none.
 fs::path unfinished_file(const fs::path& folder) {
   const auto start = std::string(unfinished) + "_";
   std::error_code error;
@@ -61,7 +61,7 @@ bool holds_a_trace(const fs::path& folder) {
   return false;
 }
 
-/// Checks STARPU_TRACE_BUFFER_SIZE. StarPU accepts any value, and writes endlessly if the buffer has no room.
+/// Checks STARPU_TRACE_BUFFER_SIZE. StarPU accepts any value, but writes endlessly if the buffer is too small.
 void require_a_buffer() {
   if (std::getenv("STARPU_TRACE_BUFFER_SIZE") == nullptr) return;
   const auto text = environment("STARPU_TRACE_BUFFER_SIZE");
@@ -109,7 +109,7 @@ void Recording::announce_in(StarpuVariables& variables) const {
   name_file_in(variables);
   variables.set("STARPU_GENERATE_TRACE", "0", IfSet::Replace);
   // The events that tessera-trace needs, unless the user names others. Recording all events would give three times as
-  // many. StarPU cuts this text into pieces where it finds it, so it gets a copy of the user's.
+  // many. StarPU modifies this text in place, so it gets a copy of the user's.
   const std::string given(environment("STARPU_FXT_EVENTS"));
   const std::string needed = "TASK|TASK_VERBOSE|DATA|DSM|DSM_VERBOSE|SCHED";
   variables.set("STARPU_FXT_EVENTS", given.empty() ? needed : given, IfSet::Replace);
@@ -124,12 +124,12 @@ void Recording::name_file_in(StarpuVariables& variables) const {
 void Recording::choose_events() { starpu_fxt_autostart_profiling(1); }  // without it, StarPU records all events
 
 void Recording::begin(const Machine& machine, const std::string& policy) {
-  // Words of the command line need not be UTF-8.
+  // Words of the command line may not be valid UTF-8.
   json_ = run_json(machine, policy).dump(-1, ' ', false, ordered_json::error_handler_t::replace);
   tasks_.assign(starpu_worker_get_count(), 0);
   on_ = true;
   count(-1);
-  write(false);  // if this fails, close() fails as well and reports it
+  write(false);  // if this fails, close() also fails and reports it
 }
 
 void Recording::count(int sign) {
@@ -143,7 +143,7 @@ void Recording::count(int sign) {
 
 void Recording::pause() {
   if (!on_) return;
-  starpu_task_wait_for_all();  // StarPU's converter cannot handle the end of a task without its start
+  starpu_task_wait_for_all();  // StarPU's converter cannot handle a task that ends without having started
   starpu_fxt_stop_profiling();
   count(1);
   on_ = false;

@@ -15,7 +15,7 @@ namespace tessera::detail {
 struct Machine;
 
 /// Records a trace of everything that StarPU does, from its start to its shutdown. The folder gets two files:
-/// `prof_file_0`, which StarPU's FxT writes at shutdown, and `run.json`, which describes the run and holds StarPU's
+/// `prof_file_0`, which StarPU's FxT writes at shutdown, and `run.json`, which describes the run and contains StarPU's
 /// counts. tessera-trace reads both.
 class Recording {
  public:
@@ -26,7 +26,7 @@ class Recording {
 
   /// Adds the variables that StarPU reads when it starts.
   void announce_in(StarpuVariables& variables) const;
-  /// Adds those that name the trace file. StarPU-MPI lets FxT name it again when it starts.
+  /// Adds the variables that name the trace file. StarPU-MPI makes FxT name it again when it starts.
   void name_file_in(StarpuVariables& variables) const;
   /// Call this just before StarPU starts, with the variables in force.
   static void choose_events();
@@ -41,7 +41,8 @@ class Recording {
   void close();
 
  private:
-  /// Adds StarPU's current counts (sign 1), or subtracts the counts from before a recorded part of the run (sign −1).
+  /// Adds StarPU's current counts (sign 1), or subtracts counts that do not belong to a recorded part of the run (sign
+  /// −1).
   void count(int sign);
   /// Writes run.json.
   /// @return the reason why it could not be written, or ""
@@ -49,7 +50,7 @@ class Recording {
 
   std::filesystem::path folder_;
   bool on_ = false;
-  std::map<std::pair<int, int>, std::int64_t> bytes_;  ///< moved while recording, by source and target node
+  std::map<std::pair<int, int>, std::int64_t> bytes_;  ///< copied while recording, by source and target node
   std::vector<std::int64_t> tasks_;                    ///< executed while recording, by worker
   std::vector<std::size_t> used_;                      ///< bytes on each node when recording last resumed
   int interruptions_ = 0;                              ///< pauses between recorded tasks

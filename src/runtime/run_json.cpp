@@ -22,7 +22,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// The words of the program's command line. The first one is the file name of the program, without its folder.
+/// The words of the program's command line. The first one is the program's file name, without its folder.
 std::vector<std::string> command_line() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::vector<std::string> words;
@@ -31,7 +31,7 @@ std::vector<std::string> command_line() {
   return words;
 }
 
-/// The index of the GPU with a memory node among the machine's GPUs.
+/// The index, among the machine's GPUs, of the GPU with this memory node.
 std::size_t gpu_index(const Machine& machine, unsigned node) {
   const auto has_node = [node](const std::vector<int>& workers) {
     return starpu_worker_get_memory_node(static_cast<unsigned>(workers.front())) == node;

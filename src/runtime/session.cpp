@@ -42,8 +42,8 @@ namespace tessera::detail {
 
 namespace {
 
-/// The number of threads that StarPU, and the copies between GPUs and pageable memory, start.
-/// @param conf  with numbers of workers; -1 CPU workers: as many as there are cores
+/// The number of threads that StarPU starts, plus those that copy between GPUs and pageable memory.
+/// @param conf  with the numbers of workers; -1 CPU workers: as many as there are cores
 Index threads_of(const starpu_conf& conf) {
   const auto of_gpus = [](int gpus) -> Index {
     return gpus > 0 ? gpus + static_cast<Index>(most_copying_threads(static_cast<std::size_t>(gpus))) : 0;
@@ -54,13 +54,13 @@ Index threads_of(const starpu_conf& conf) {
 
 }  // namespace
 
-/// What a session consists of. Each part needs those before it.
+/// The parts of a session. Each part needs those before it.
 struct Session::Parts {
   FairShares shares;
   CallGroup calls;
-  /// Tasks of the program's own that the policy has counted and that have run.
+  /// The program's own tasks that the policy has counted and that have run.
   std::atomic<std::uint64_t> other_tasks_done = 0;
-  std::optional<StarpuFolder> starpu_folder;  ///< nothing: StarPU is the program's
+  std::optional<StarpuFolder> starpu_folder;  ///< empty: StarPU was started by the program
   std::optional<Recording> recording;
   std::optional<ShownProgress> progress;
   std::optional<RunningStarpu> starpu;
@@ -69,13 +69,13 @@ struct Session::Parts {
 
 Session::Session(const RuntimeOptions& given)
     : parts_(std::make_unique<Parts>()), joined_(starpu_is_initialized() != 0) {
-  const NoSignals in_our_threads;  // of StarPU, of drivers and of copies
+  const NoSignals in_our_threads;  // threads of StarPU, of drivers and for copies
   host::require_library();
   const gpu::KeepCurrentDevice keep;
   const auto options = with_environment(given);
   if (const auto edges = text_of(variables::tile_edges); !edges.empty()) machine_.even_edges = edges == "even";
 #ifndef STARPU_SIMGRID
-  // First: if it throws, nothing has started. Not where time is simulated.
+  // First, so that nothing has started yet if it throws. Not in simulated time.
   if (options.progress.value_or(false)) parts_->progress.emplace();
 #endif
   if (joined_) {
@@ -85,18 +85,18 @@ Session::Session(const RuntimeOptions& given)
                                       "start or not at all: set STARPU_FXT_TRACE=1 and STARPU_FXT_PREFIX instead");
     parts_->starpu.emplace(nullptr);
     machine_.placement = options.placement;
-    machine_.tile = options.tile;  // all else is the program's
+    machine_.tile = options.tile;  // the program decides everything else
   } else {
     start(options);
   }
   look_at_workers();
-  measure_gpu_rates(machine_);  // now: no call of ours uses them yet
+  measure_gpu_rates(machine_);  // before any call can use the GPUs
   parts_->devices.emplace(static_cast<std::size_t>(options.pinned_memory) << 20);
-  // Not where the program may have paused StarPU, which would never run the tasks.
+  // Not if the program may have paused StarPU, which would then never run the tasks.
   measure_operations(machine_, !joined_);
   if (machine_.placement == Placement::Automatic) machine_.placement = Placement::Home;
   if (machine_.placement == Placement::Home && policy_ != our_policy)
-    machine_.placement = Placement::Owner;  // it knows no homes
+    machine_.placement = Placement::Owner;  // other policies do not support homes
   if (machine_.gpu_count() == 0) machine_.placement = Placement::Scheduler;
   find_sharing_cores();
   codelets::set_cost_function(expected_seconds);
@@ -117,15 +117,15 @@ void Session::start(const RuntimeOptions& options) {
   if (machine_.placement == Placement::Automatic && policy_ != our_policy) machine_.placement = Placement::Scheduler;
 
   StarpuVariables variables;
-  variables.hide("STARPU_SCHED");  // StarPU would take that one instead
-  if (!options.trace.empty()) {    // first: it refuses a value with which StarPU would end the process
+  variables.hide("STARPU_SCHED");  // StarPU would otherwise use this one
+  if (!options.trace.empty()) {    // first, because it refuses a value with which StarPU would end the process
     parts_->recording.emplace(options.trace);
     parts_->recording->announce_in(variables);
   }
   starpu_conf conf;
   starpu_conf_init(&conf);
   conf.catch_signals = 0;
-  // Enough for 100,000 tasks. All workers wait while a full buffer is written. It takes memory as it fills.
+  // Enough for 100,000 tasks. All workers wait while a full buffer is written. Its memory is used only as it fills.
   if (!options.trace.empty() && environment("STARPU_TRACE_BUFFER_SIZE").empty())
     conf.trace_buffer_size = std::uint64_t{512} << 20;
   if (policy_ == our_policy) conf.sched_policy = tessera_sched_policy(), conf.sched_policy_name = nullptr;
@@ -141,10 +141,11 @@ void Session::start(const RuntimeOptions& options) {
   if (conf.ncuda > 0) conf.use_explicit_workers_cuda_gpuid = 1;
   if (conf.nopencl > 0) conf.use_explicit_workers_opencl_gpuid = 1;
   require_threads(threads_of(conf));
-  // StarPU must list the devices that Tessera has listed.
+  // StarPU must list the same devices as Tessera.
   if (opencl::counts_processors()) variables.set("STARPU_OPENCL_ON_CPUS", "1", StarpuVariables::IfSet::Replace);
   variables.set("STARPU_SILENT", "1");
-  // What is free may change from one run to the next, and tiles, and so the bits of results, should not.
+  // Based on total memory: free memory may change from run to run, but tile sizes, and thus the bits of results, must
+  // not.
   const auto limited = [&](const gpu::Info& gpu) { return is_limited(options.gpu_memory, gpu.opencl); };
   if (!machine_.gpu_info.empty() && std::ranges::none_of(machine_.gpu_info, limited))
     machine_.gpu_memory =
@@ -175,11 +176,12 @@ int Session::cpu_workers(const RuntimeOptions& options) {
   return policy_ == our_policy || options.cpus >= 0 ? cores.workers : 1;
 }
 
-/// Finds the CPU workers that may compute tiles beside the GPUs. A single one is left for the program's own tasks.
+/// Finds the CPU workers that may compute tiles alongside the GPUs. A single one is reserved for the program's own
+/// tasks.
 void Session::find_sharing_cores() {
   if (joined_ || policy_ != our_policy || !machine_.has_owners() || machine_.cpu_workers < 2) return;
 #ifndef STARPU_SIMGRID
-  if (!machine_.kinds_alike) return;  // only the first one of each kind is measured
+  if (!machine_.kinds_alike) return;  // only the first GPU of each kind is measured
 #endif
   machine_.sharing_cores.resize(static_cast<std::size_t>(machine_.cpu_workers));
   starpu_worker_get_ids_by_type(STARPU_CPU_WORKER, machine_.sharing_cores.data(),
@@ -224,7 +226,7 @@ void Session::look_at_workers() {
     smallest = smallest == 0 ? memory : std::min(smallest, memory);
   }
   if (machine_.gpu_memory == 0 || smallest < machine_.gpu_memory / 2)
-    machine_.gpu_memory = smallest;  // or tiles might not fit at all
+    machine_.gpu_memory = smallest;  // otherwise tiles might not fit at all
   std::vector<std::string> names;
   for (const auto& gpu : machine_.gpu_info) names.push_back(gpu.name);
   if (names.empty() && machine_.gpu_count() > 1 && machine_.has_cuda()) {
@@ -239,12 +241,12 @@ void Session::look_at_workers() {
   machine_.kinds_alike = alike(std::span(names).first(of_cuda)) && alike(std::span(names).subspan(of_cuda));
   if (const auto* policy = starpu_sched_get_sched_policy(); policy != nullptr) policy_ = policy->policy_name;
   counts_other_tasks_ = policy_ == our_policy;
-  if (!joined_) parts_->other_tasks_done = tessera_sched_other_tasks();  // of an earlier StarPU
+  if (!joined_) parts_->other_tasks_done = tessera_sched_other_tasks();  // includes those of an earlier StarPU
 }
 
 void Session::wait_for_everything() {
   parts_->calls.unfinished().wait();
-  // StarPU counts all tasks together, and would also wait for those that others submit later.
+  // StarPU counts all tasks together, so its wait also covers tasks that others submit later.
   const auto others = tessera_sched_other_tasks();
   if (counts_other_tasks_ && others == parts_->other_tasks_done) return;
   starpu_task_wait_for_all();

@@ -16,7 +16,7 @@ class CallGroup;
 class FairShares;
 class Recording;
 
-/// The StarPU that Tessera runs on, and what the routines need to know of it. One for the process at a time
+/// The StarPU that Tessera runs on, and what the routines need to know about it. There is one per process at a time
 /// (process_session.hpp), kept alive by every Runtime and every Matrix.
 class Session {
  public:
@@ -29,17 +29,18 @@ class Session {
   const Machine& machine() const noexcept { return machine_; }
   const std::string& policy() const noexcept { return policy_; }
   const std::vector<std::string>& unused_devices() const noexcept { return unused_; }
-  /// Why cores compute tiles beside the GPUs, or why not, in one sentence; "": there are no GPUs, or they own no tiles.
+  /// A sentence that says why CPU cores compute tiles alongside the GPUs, or why not; "": there are no GPUs, or they
+  /// own no tiles.
   const std::string& cores() const noexcept { return cores_; }
-  /// The trace that is recorded; null: none is.
+  /// The trace being recorded, or null.
   Recording* recording() noexcept;
   /// All calls on tiles.
   CallGroup& calls() const noexcept;
-  /// What these calls share the devices by.
+  /// How these calls share the devices.
   FairShares& shares() const noexcept;
-  /// Whether it is known how many tasks the program has submitted itself: the policy counts them.
+  /// Whether the number of tasks that the program itself has submitted is known, because the policy counts them.
   bool counts_other_tasks() const noexcept { return counts_other_tasks_; }
-  /// Waits for the calls that were made before, and for all tasks of the program's own, if there can be any.
+  /// Waits for all earlier calls and, if there can be any, for all of the program's own tasks.
   void wait_for_everything();
   /// Held while the tasks of one call are submitted.
   std::mutex& submission() const noexcept { return submission_; }

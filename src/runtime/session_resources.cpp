@@ -32,7 +32,7 @@ RunningStarpu::RunningStarpu(starpu_conf* conf) {
 
 RunningStarpu::~RunningStarpu() {
   const gpu::KeepCurrentDevice keep;
-  const NoFileSizeSignal no_signal;  // StarPU writes its performance models of the program's own tasks
+  const NoFileSizeSignal no_signal;  // StarPU writes performance models of the program's own tasks
   starpu_shutdown();
 }
 

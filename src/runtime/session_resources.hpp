@@ -5,8 +5,8 @@
 
 struct starpu_conf;
 
-/// The resources of a Session. Each destructor releases its resource, so that nothing is left behind if the constructor
-/// of Session throws.
+/// The resources of a Session. Each destructor releases its resource, so nothing leaks if the constructor of Session
+/// throws.
 namespace tessera::detail {
 
 /// A running StarPU, either started by Tessera or started by the program and joined.

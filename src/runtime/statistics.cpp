@@ -16,7 +16,7 @@ Statistics statistics() {
 }
 
 void reset_statistics() {
-  const auto session = detail::session();  // starts StarPU, which has the counts
+  const auto session = detail::session();  // starts StarPU, which keeps the counts
   detail::reset_counters();
 }
 

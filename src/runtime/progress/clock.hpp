@@ -5,10 +5,10 @@
 
 namespace tessera::detail {
 
-/// The clock that measures periods, and by which they are shown.
+/// The clock that measures periods and times the display.
 using ProgressClock = std::chrono::steady_clock;
 ProgressClock::time_point progress_time();
-/// Replaces that clock, so that a test can let time pass. Null: the steady clock again.
+/// Replaces the clock, so that tests control the time. Null: restores the steady clock.
 void set_progress_clock(ProgressClock::time_point (*clock)());
 
 }  // namespace tessera::detail

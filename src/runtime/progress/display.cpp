@@ -26,8 +26,8 @@ void ProgressDisplay::look() {
   if (const auto text = text_.say(); !text.empty()) line_.show("tessera: " + text, now);
 }
 
-/// Ends the display of a period. A terminal's line is erased. Elsewhere, if lines were printed, a last one gives the
-/// totals.
+/// Ends the display of a period. On a terminal, erases the line. Elsewhere, if lines were printed, prints a last one
+/// with the totals.
 void ProgressDisplay::finish() {
   const auto last = last_long_progress();
   if (!line_.in_place() && line_.shown() && last.period == period_) line_.print("tessera: " + say_end(last));

@@ -14,12 +14,12 @@ namespace tessera::detail {
 class ProgressDisplay {
  public:
   ProgressDisplay();
-  /// Looks for the last time.
+  /// Updates the display a last time.
   ~ProgressDisplay();
   ProgressDisplay(const ProgressDisplay&) = delete;
   ProgressDisplay& operator=(const ProgressDisplay&) = delete;
 
-  /// Shows the progress of this moment. Only one thread at a time may call it.
+  /// Shows the current progress. Only one thread at a time may call this.
   void look();
 
  private:
@@ -31,7 +31,7 @@ class ProgressDisplay {
   std::uint64_t period_ = 0;
 };
 
-/// Shows the progress while it exists, with a thread of its own.
+/// Shows the progress from its own thread during the lifetime of this object.
 class ShownProgress {
   ProgressDisplay display_;
   Ticker ticker_{[this] { display_.look(); }};

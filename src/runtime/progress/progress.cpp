@@ -20,8 +20,8 @@ struct HostBytes {
   std::uint64_t in = 0, out = 0;
 };
 
-/// Bytes since the session began. Reading resets StarPU's own counts, and a transfer that ends at that moment may go
-/// uncounted. Callers therefore read at most once a second.
+/// Bytes since the session began. Reading resets StarPU's own counts, and a transfer that ends at that moment may be
+/// missed. Callers therefore read at most once a second.
 HostBytes host_bytes() {
   HostBytes result;
   if (gpu_workers::count() == 0) return result;
@@ -82,7 +82,7 @@ class Meter {
     const std::lock_guard lock(mutex_);
     if (!running_) return last_;
     auto progress = read();
-    // host_bytes() needs a running StarPU. It is running, since the thread that ends the last task needs this lock.
+    // host_bytes() needs a running StarPU. It still runs, because the thread that ends the last task needs this lock.
     if (progress.seconds >= long_period && progress.seconds >= bytes_known_ + 1) {
       bytes_ = host_bytes();
       bytes_known_ = progress.seconds;
@@ -101,7 +101,7 @@ class Meter {
  private:
   Progress read() const {
     Progress progress{.period = period_, .running = true, .submitting = calls_ > 0};
-    // Finished counts are read before totals. A task joins the totals before it is submitted, so done ≤ total.
+    // Finished counts are read before totals. A task is added to the totals before it is submitted, so done ≤ total.
     progress.tasks_done = tasks_done_.load(std::memory_order_acquire) - tasks_before_;
     progress.flops_done = static_cast<double>(flops_done_.load(std::memory_order_acquire) - flops_before_);
     progress.tasks = tasks_ - tasks_before_;
@@ -117,8 +117,8 @@ class Meter {
     if (last_.seconds >= long_period) last_long_ = last_;
   }
 
-  // Flops are integers, to which one instruction adds; a double would need a compare-and-swap loop. They may wrap
-  // around, since only differences are used.
+  // Flops are integers, because a single instruction can add to them; doubles would need a compare-and-swap loop. They
+  // may wrap around, since only differences are used.
   std::atomic<std::uint64_t> tasks_{0}, flops_{0}, tasks_done_{0}, flops_done_{0};
   std::atomic<std::int64_t> outstanding_{0};  ///< unfinished tasks, and calls that are still submitting
 

@@ -7,8 +7,8 @@ struct starpu_task;
 
 namespace tessera::detail {
 
-/// The progress of Tessera's calls in one period. A period begins with a call that is made when no work is left, and
-/// ends when no work is left again. Only tile tasks are counted, not tasks that the program submits itself.
+/// The progress of Tessera's calls in one period. A period begins with a call made while no work is left, and ends when
+/// no work is left again. Only tile tasks are counted, not the program's own tasks.
 struct Progress {
   std::uint64_t period = 0;  ///< number of the period, counted from 1; 0: none has begun
   bool running = false;      ///< whether work is left
@@ -32,17 +32,18 @@ class ProgressWatch {
   ProgressWatch& operator=(const ProgressWatch&) = delete;
 };
 
-/// The current period, or the last one if none is running. Any thread may call it, whether or not StarPU is running.
+/// The current period, or the last one if none is running. May be called from any thread, even if StarPU is not
+/// running.
 Progress progress_now();
 
-/// The last period that has ended and lasted at least `long_period`.
+/// The last finished period that lasted at least `long_period`.
 Progress last_long_progress();
 
-/// Counts a task of a counted call that has run. Call this before the threads that wait for the task are told: when a
-/// call returns, all of its tasks have been counted.
+/// Counts a finished task of a counted call. Call this before threads waiting for the task are notified, so that all
+/// tasks of a call have been counted when it returns.
 void count_finished(const starpu_task& task);
 
-/// Counts the tasks of one call. Its lifetime is the time in which the call submits tasks.
+/// Counts the tasks of one call. It exists while the call submits tasks.
 class CountedCall {
  public:
   CountedCall();
@@ -52,7 +53,7 @@ class CountedCall {
 
   /// Whether `count_finished` must be called for the tasks of this call.
   bool counted() const noexcept { return counted_; }
-  /// Counts a task, with its flops, that is about to be submitted.
+  /// Counts a task and its flops, just before it is submitted.
   void count(const starpu_task& task) const;
   /// Uncounts a task that StarPU refused.
   void take_back(const starpu_task& task) const;

@@ -32,7 +32,7 @@ std::size_t StatusLine::width() const {
   if (!in_place_) return std::numeric_limits<std::size_t>::max();
   winsize window{};
   const bool known = ioctl(descriptor_, TIOCGWINSZ, &window) == 0 && window.ws_col > 1;
-  return (known ? window.ws_col : usual_width) - 1;  // a line that wraps cannot be overwritten
+  return (known ? window.ws_col : usual_width) - 1;  // a wrapped line cannot be overwritten
 }
 
 void StatusLine::start(Clock::time_point begin) {

@@ -12,7 +12,7 @@ class StatusLine {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// @param descriptor  an open file descriptor; stays the caller's
+  /// @param descriptor  an open file descriptor, still owned by the caller
   explicit StatusLine(int descriptor);
 
   /// Whether the descriptor is a terminal on which a line can be overwritten.

@@ -10,9 +10,9 @@ namespace tessera::detail {
 namespace {
 
 constexpr double rate_seconds = 0.5, forecast_seconds = 5;
-constexpr std::uint64_t rate_tasks = 20;  // with fewer tasks, the rate jumps each time one ends
+constexpr std::uint64_t rate_tasks = 20;  // with fewer tasks, the rate would jump whenever one ends
 
-/// Whether enough time and tasks lie between two observations to compute a rate.
+/// Whether two observations are far enough apart, in time and tasks, to compute a rate.
 bool reaches_back(const Progress& then, const Progress& now, double seconds) {
   return now.seconds - then.seconds >= seconds && now.tasks_done - then.tasks_done >= rate_tasks;
 }
@@ -58,7 +58,7 @@ std::optional<double> ProgressText::rate_over(double seconds) const {
                                           [&](const Progress& step) { return reaches_back(step, last, seconds); });
   const auto& then = since != steps_.rend() ? *since : steps_.front();
   const double span = last.seconds - then.seconds, silence = now_.seconds - last.seconds;
-  // If no task has ended for longer than the span, work has stalled: the time since then counts as well.
+  // If no task has ended for longer than the span, work has stalled, so the time since then counts as well.
   return (last.flops_done - then.flops_done) / (silence > span ? span + silence : span);
 }
 

@@ -12,12 +12,12 @@ namespace tessera::detail {
 /// Text about the running calls, computed from periodic observations of their progress.
 class ProgressText {
  public:
-  /// Adds an observation. One of a new period discards the earlier ones.
+  /// Adds an observation. The first one of a new period discards the earlier ones.
   void add(const Progress& now);
 
-  /// Rate over about the last half second [FLOP/s]; nothing: no task has ended yet.
+  /// Rate over about the last half second [FLOP/s]; empty: no task has ended yet.
   std::optional<double> rate() const;
-  /// Seconds until all submitted tasks are done; nothing: a call is still submitting, or the rate is not known.
+  /// Seconds until all submitted tasks are done; empty: a call is still submitting, or the rate is unknown.
   std::optional<double> seconds_left() const;
 
   /// "43 %, 12 s left, 45.3 TFLOP/s, 1234 of 2869 tasks, in 12.3 GB, out 4.10 GB";
@@ -25,13 +25,13 @@ class ProgressText {
   std::string say() const;
 
  private:
-  /// Rate of the tasks that ended last, over at least `seconds` [FLOP/s].
+  /// Rate of the most recently finished tasks, over at least `seconds` [FLOP/s].
   std::optional<double> rate_over(double seconds) const;
 
   Progress now_;
-  /// Observations: the begin of the period, and each one in which more tasks had ended. Others are left out. Otherwise
-  /// the time that a long task has been running would count against the tasks already done, and the rate would fall
-  /// until that task ends.
+  /// Observations: the start of the period, and each one in which more tasks had ended. Others are dropped. Otherwise
+  /// the running time of a long task would count against the finished tasks, and the rate would fall until that task
+  /// ends.
   std::deque<Progress> steps_;
 };
 

@@ -9,10 +9,10 @@
 
 namespace tessera::detail {
 
-/// Calls a function five times a second from its own thread, which takes no signals.
+/// Calls a function five times a second from its own thread, which blocks all signals.
 class Ticker {
  public:
-  /// Starts the thread, which calls `tick` at once for the first time. The destructor stops it.
+  /// Starts the thread, which first calls `tick` at once. The destructor stops it.
   explicit Ticker(std::function<void()> tick);
 
  private:
@@ -21,7 +21,7 @@ class Ticker {
   std::function<void()> tick_;
   std::mutex mutex_;
   std::condition_variable_any stopped_;
-  std::jthread thread_;  // the last member, so that it is destroyed, and joined, before the others
+  std::jthread thread_;  // last: destroyed, and thereby joined, before the other members
 };
 
 }  // namespace tessera::detail
