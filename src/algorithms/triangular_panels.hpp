@@ -29,8 +29,7 @@ void triangular_panels(tile::Ops<T, Sink>& to, bool inverse, Uplo uplo, Diag dia
   // trsm begins with the rows that depend on no others, trmm with the rows that no others need.
   const auto at = [&](Index s) { return inverse == (uplo == Uplo::Lower) ? s : steps - 1 - s; };
   std::vector<std::optional<typename tile::Ops<T, Sink>::Divisor>> divisors(static_cast<std::size_t>(steps));
-  std::vector<std::optional<Real<T>*>> sums(static_cast<std::size_t>(X.count()));  // of the rows that the next step
-                                                                                   // reads, by panel
+  std::vector<std::optional<Real<T>*>> sums(static_cast<std::size_t>(X.count()));  // of the next step's rows, by panel
   for (const auto& [j, s] : panel_steps(X.count(), steps, ahead, gpus)) {
     const Index k = at(s);
     auto& divisor = divisors[static_cast<std::size_t>(s)];

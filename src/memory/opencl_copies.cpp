@@ -190,8 +190,7 @@ void start(std::size_t pinned_memory) {
     device.staged = opencl::gains_from_pinned_memory(id);
     if (!device.staged) continue;
     staged++;
-    gains_from_help |= !opencl::is_processor(id);  // on processors, PoCL can block threads that use their queues at the
-                                                   // same time
+    gains_from_help |= !opencl::is_processor(id);  // PoCL's processor devices can block concurrent threads
   }
   if (staged == 0) return;
   pool = new staging::ThreadPool<staging::OpenClCopier>(

@@ -25,8 +25,7 @@ struct ColumnTimes {
 
 /// A GPU and its link to the host.
 struct Gpu {
-  std::map<std::string, detail::CostCurve> kernels;  ///< by tile operation: seconds as a function of flops; always
-                                                     ///< contains gemm
+  std::map<std::string, detail::CostCurve> kernels;  ///< by tile operation: seconds by flops; always has gemm
   double memory_rate = 0;                            ///< bandwidth of the GPU's memory [bytes/s]
   double overhead = 0;                               ///< of a task, on top of its kernel [s]
   double in_rate = 0, out_rate = 0;                  ///< [bytes/s]

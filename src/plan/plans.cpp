@@ -99,8 +99,7 @@ template <Scalar T>
 Plan plan_solves(const Machine& machine, Side side, Index m, Index n) {
   auto model = machine_model<T>(machine);
   model.sharing_cores = 0;  // cores get no part of B: one plan serves all solves
-  const auto rehearsed = rehearsed_triangular<T>(model, machine, side, true, m, n, Op::Trans);  // transposed, which
-                                                                                                // rules out panels
+  const auto rehearsed = rehearsed_triangular<T>(model, machine, side, true, m, n, Op::Trans);  // no panels
   const auto tiles = rehearsed ? *rehearsed : choose_triangular_tiles(model, side, true, m, n, machine.tile);
   require_room(machine, model, {tiles.m, tiles.n, tiles.k}, m, n, side == Side::Left ? m : n);
   return plan_chosen_columns(machine, side, m, n, tiles);

@@ -5,7 +5,7 @@
 
 namespace tessera::scheduler {
 
-/// The time by StarPU's clock [s]. In a simulation, that is simulated time.
+/// The current time of StarPU's clock [s], which is simulated time in a simulation.
 inline double now() { return 1e-6 * starpu_timing_now(); }
 
 }  // namespace tessera::scheduler

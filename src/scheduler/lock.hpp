@@ -8,7 +8,7 @@
 
 namespace tessera::scheduler {
 
-/// StarPU's mutex, which also works in simulated time. The standard one does not.
+/// StarPU's mutex, which also works in simulated time, unlike the standard one.
 class Mutex {
  public:
   Mutex() { STARPU_PTHREAD_MUTEX_INIT(&mutex_, NULL); }
@@ -19,10 +19,10 @@ class Mutex {
  private:
   friend class Lock;
   starpu_pthread_mutex_t mutex_;
-  std::atomic<bool> held_ = false;  ///< about: for those that spin
+  std::atomic<bool> held_ = false;  ///< approximate, for spinning threads
 };
 
-/// Tells the processor that this thread is spinning, so that the core's other thread runs faster.
+/// Tells the processor that this thread is spinning, so that the core's other hardware thread runs faster.
 inline void pause() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -48,9 +48,9 @@ class Lock {
   Lock& operator=(const Lock&) = delete;
 
  private:
-  /// Tries for a while. The holder releases the mutex within a few microseconds. Sleeping and being woken takes longer.
-  /// Only a mutex that seems free is tried: an attempt takes its cache line from the holder.
-  /// @returns whether this thread has it now
+  /// Tries for a while, because the holder usually releases the mutex within a few microseconds, and sleeping and
+  /// waking up takes longer. Tries only a mutex that seems free: an attempt takes its cache line from the holder.
+  /// @returns  whether this thread holds the mutex now
   bool spin() {
 #ifndef STARPU_SIMGRID  // simulated time does not advance while a thread spins
     for (int attempt = 0; attempt < 200; attempt++) {

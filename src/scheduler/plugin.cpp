@@ -36,8 +36,8 @@ void init(unsigned context) {
 
 void deinit(unsigned context) { delete &policy_of(context); }
 
-/// StarPU does not report the end of its internal tasks to the policy (`starpu_data_cpy` submits such tasks, a
-/// reduction has many), but calls the epilogue of every task. Only the program's tasks come with an epilogue.
+/// StarPU does not report the end of its internal tasks to the policy (`starpu_data_cpy` submits such a task, a
+/// reduction many), but calls the epilogue of every task. Only the program's tasks come with an epilogue.
 void epilogue(void*) {
   auto* const task = starpu_task_get_current();
   policy_of(task->sched_ctx).ends(task, starpu_worker_get_id());
@@ -57,7 +57,8 @@ std::atomic<std::uint64_t> other_tasks = 0;
 
 bool is_other(const starpu_task& task) {
   if (task.sched_data == &tessera_sched_tile_task || task.type != STARPU_TASK_TYPE_NORMAL) return false;
-  // To wait for several tasks, StarPU submits one that does nothing. Only its name tells it from the program's tasks.
+  // To wait for several tasks, StarPU submits an empty task, which only its name distinguishes from the program's
+  // tasks.
   return task.cl != nullptr || task.name == nullptr || !std::string_view(task.name).starts_with("_starpu_");
 }
 

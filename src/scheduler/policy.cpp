@@ -20,8 +20,8 @@ namespace tessera::scheduler {
 
 namespace {
 
-/// Whether StarPU's workers ask for tasks again and again, until they get one. Those of other builds of StarPU, and in
-/// simulated time, may sleep when they got none, and must be woken.
+/// Whether StarPU's workers ask for tasks again and again until they get one. In other builds of StarPU, and in
+/// simulated time, a worker that got none may sleep and must be woken.
 #ifdef STARPU_NON_BLOCKING_DRIVERS
 constexpr bool workers_poll = true;
 #else
@@ -36,9 +36,9 @@ void wake(const std::vector<int>& workers) {
   for (const int worker : workers) wake(worker);
 }
 
-/// Keeps a worker awake that found no task but must look again after some time, since nothing wakes it then. Workers
-/// that poll look anyway. In simulated time, the time must pass.
-/// @param seconds  until then
+/// Keeps a worker awake that found no task but must look again after some time, because nothing would wake it then.
+/// Workers that poll look again anyway. In simulated time, the time must pass.
+/// @param seconds  until it must look again
 void stay_awake([[maybe_unused]] int worker, [[maybe_unused]] double seconds) {
   if constexpr (workers_poll) return;
 #ifdef STARPU_SIMGRID
@@ -49,7 +49,7 @@ void stay_awake([[maybe_unused]] int worker, [[maybe_unused]] double seconds) {
   wake(worker);
 }
 
-/// Warns of a task that cannot fit: StarPU would look for room forever without a message.
+/// Warns of a task that cannot fit: StarPU would silently look for room forever.
 void warn_too_large(const Task& task, const Worker& worker) {
   constexpr double mib = 1024.0 * 1024.0;
   const char* name = starpu_task_get_name(task_of(task.id));
@@ -60,8 +60,8 @@ void warn_too_large(const Task& task, const Worker& worker) {
                static_cast<double>(distinct_memory(task)) / mib, worker.id, static_cast<double>(worker.memory) / mib);
 }
 
-/// Lets another thread have the core of a CPU worker that has nothing to do. StarPU's workers poll without a pause,
-/// which takes the cores from the threads that submit tasks. Drivers of GPUs poll for events, and keep their cores.
+/// Yields the core of an idle CPU worker to other threads. StarPU's workers poll without a pause, which takes the cores
+/// away from the threads that submit tasks. Drivers of GPUs poll for events, and keep their cores.
 void yield([[maybe_unused]] int worker) {
 #ifndef STARPU_SIMGRID
   if (starpu_worker_get_type(worker) != STARPU_CPU_WORKER) return;
@@ -125,7 +125,7 @@ starpu_task* Policy::pop(int id) {
   return task_of(turn.task);
 }
 
-/// Asks StarPU what it knows only after its drivers have started: the worker's device, its memory, and the links.
+/// Asks StarPU for the worker's device, its memory and the links, which it knows only after its drivers have started.
 void Policy::find_device(Worker& worker) {
   if (!std::exchange(links_known_, true)) {
     state_.cache.set_links(measured_links());
@@ -136,7 +136,7 @@ void Policy::find_device(Worker& worker) {
   set_device(state_, worker, name_of(worker.id));
 }
 
-/// Requests tiles without the lock: they belong to slots that no other worker may take in that time.
+/// Requests tiles without holding the lock. They belong to slots that no other worker may take in that time.
 void Policy::request(Worker& worker, const Prefetches& prefetches) {
   if (prefetches.tasks.empty() && prefetches.tiles.empty()) return;
   for (auto* const task : prefetches.tasks)

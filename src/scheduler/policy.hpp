@@ -11,8 +11,8 @@
 
 namespace tessera::scheduler {
 
-/// The policy in one scheduling context. It holds the lock, calls the ideas, and does what they return: requests tiles,
-/// wakes workers.
+/// The policy in one scheduling context. It holds the lock, calls the ideas, and acts on their results: it requests
+/// tiles and wakes workers.
 class Policy {
  public:
   Policy(unsigned context, const Options& options);

@@ -16,8 +16,8 @@ static_assert(host_node == STARPU_MAIN_RAM);
 
 bool is_gpu(unsigned node) { return starpu_node_get_kind(node) != STARPU_CPU_RAM; }
 
-/// Calls function(handle, mode) for the tiles that a task reads or writes, not for workspaces, nor for what it reads in
-/// host memory wherever it runs.
+/// Calls function(handle, mode) for the tiles that a task reads or writes, except workspaces and data that it always
+/// reads in host memory.
 template <typename Function>
 void for_each_tile(starpu_task* task, Function function) {
   const unsigned count = STARPU_TASK_GET_NBUFFERS(task);
@@ -30,16 +30,16 @@ void for_each_tile(starpu_task* task, Function function) {
   }
 }
 
-/// Whether the host has room for a tile, with or without a valid copy.
+/// Whether memory for a tile is allocated on the host, with or without a valid copy.
 bool host_has_room(starpu_data_handle_t tile) {
   int allocated = 0;
   starpu_data_query_status2(tile, STARPU_MAIN_RAM, &allocated, nullptr, nullptr, nullptr);
   return allocated != 0;
 }
 
-/// Calls request(task) for a task that is never submitted, and stands for a tile that it reads. StarPU's functions for
-/// single tiles are meant for the thread that submits tasks: called from a worker, they abort if the invalidation or
-/// the partition of the tile has been submitted. Its functions for tasks are meant for schedulers.
+/// Calls request(task) for a task that is never submitted, but only represents a reader of a tile. StarPU's functions
+/// for single tiles are meant for the thread that submits tasks: called from a worker, they abort if the invalidation
+/// or the partitioning of the tile has been submitted. Its functions for tasks are meant for schedulers.
 template <typename Request>
 void request_for_reader(TileId tile, Request request) {
   static starpu_codelet reader = [] {
@@ -161,8 +161,8 @@ Links measured_links() {
   return links;
 }
 
-/// StarPU assumes that all GPUs share the bandwidth of each link, and so prefers the host to a peer that is as fast.
-/// Here each pair of GPUs has a link of its own.
+/// StarPU assumes that all GPUs share the bandwidth of each link, and so prefers the host to an equally fast peer. Here
+/// each pair of GPUs has its own link.
 void prefer_peers(const std::vector<std::vector<unsigned>>& peers) {
   for (unsigned node = 0; node < peers.size(); node++)
     for (const unsigned source : peers[node])

@@ -14,7 +14,7 @@ inline TaskId id_of(starpu_task* task) { return reinterpret_cast<TaskId>(task); 
 inline starpu_data_handle_t handle_of(TileId tile) { return reinterpret_cast<starpu_data_handle_t>(tile); }
 inline starpu_task* task_of(TaskId task) { return reinterpret_cast<starpu_task*>(task); }
 
-/// Answers the policy's questions with what StarPU knows.
+/// Answers the policy's questions from StarPU's state.
 class StarpuBackend final : public Backend {
  public:
   /// @param context  the scheduling context
@@ -35,22 +35,22 @@ class StarpuBackend final : public Backend {
   unsigned context_;
 };
 
-/// What the policy needs to know of a task, except its place in the order of submission and who can execute it.
+/// Describes a task for the policy, except its position in the order of submission and which workers can execute it.
 TaskPtr describe(starpu_task* task);
 
-/// The same as `tiles_of` without sizes, which other threads may just be setting when a task is submitted.
+/// The same as `tiles_of` without sizes, which other threads may still be setting when a task is submitted.
 std::vector<TileUse> submitted_tiles(starpu_task* task);
 
-/// What a task does with its tiles, without workspaces.
+/// How a task uses its tiles, without workspaces.
 std::vector<TileUse> tiles_of(starpu_task* task);
 
-/// StarPU's name of a worker, of which the device is a part. It knows it only when the worker has started.
+/// StarPU's name of a worker, which includes its device. Known only after the worker has started.
 std::string name_of(int worker);
 
-/// The links as StarPU has measured them. StarPU knows them only when its workers have started.
+/// The links as StarPU has measured them. Known only after its workers have started.
 Links measured_links();
 
-/// Makes StarPU copy a tile from a peer rather than from the host if both have it and are equally fast.
+/// Makes StarPU copy a tile from a peer instead of from the host if both have it and are equally fast.
 /// @param peers  of each memory node
 void prefer_peers(const std::vector<std::vector<unsigned>>& peers);
 
@@ -58,8 +58,8 @@ void prefer_peers(const std::vector<std::vector<unsigned>>& peers);
 /// @pre  a ready task reads the tile
 void prefetch(TileId tile, unsigned node, int priority);
 
-/// Copies tiles to the host when the links have nothing else to do, but not temporary tiles: the host has no room for
-/// them. The tasks that wrote the tiles may still hold them.
+/// Copies tiles to the host when the links are idle, except temporary tiles, for which the host has no memory. The
+/// tasks that wrote the tiles may still hold them.
 void write_back(const std::vector<TileId>& tiles);
 
 }  // namespace tessera::scheduler

@@ -7,14 +7,13 @@
 
 #include "ideas/task.hpp"
 
-/// What the program tells the policy about a tile. The hints are kept in the pointer that StarPU reserves for
-/// schedulers in each handle, as bits, so there is nothing to allocate or free. They last until the tile is
-/// unregistered.
+/// Hints of the program to the policy about a tile. They are stored as bits in the pointer that StarPU reserves for
+/// schedulers in each handle, so nothing is allocated or freed. They last until the tile is unregistered.
 namespace tessera::scheduler {
 
 namespace tile_hints {
 
-/// The lowest bits. Those above them: the suggested home plus 1, or 0 for none.
+/// The lowest bits. The bits above them hold the suggested home plus 1, or 0 for none.
 constexpr std::intptr_t may_fetch_bit = 1, planned_bit = 2, home_unit = 4;
 
 inline std::intptr_t get(starpu_data_handle_t tile) {

@@ -31,14 +31,11 @@ struct Tile {
   Index rows, columns;           ///< as stored
   int owner;                     ///< index of the GPU that runs the tasks that write it, or -1
   Op op = Op::NoTrans;
-  int first_row = 0, first_column = 0;         ///< for the second factor of a product: where the part to multiply
-                                               ///< begins
+  int first_row = 0, first_column = 0;         ///< of a second factor: start of the part to multiply
   codelets::Part part = codelets::Part::All;   ///< for a result: the part to compute
-  int diagonal = 0;                            ///< if that part is a triangle: the row in which the diagonal enters the
-                                               ///< tile
+  int diagonal = 0;                            ///< of a triangle: row in which the diagonal enters the tile
   bool keeps_rest = true;                      ///< whether elements outside this part must survive
-  starpu_data_handle_t wanted_next = nullptr;  ///< prefetched, when the link is idle, to the node where a task has
-                                               ///< written this tile
+  starpu_data_handle_t wanted_next = nullptr;  ///< prefetched to where this tile was written
 
   bool is_whole() const noexcept { return part == codelets::Part::All; }
   Index n() const noexcept { return op == Op::NoTrans ? columns : rows; }

@@ -38,8 +38,7 @@ struct GpuKind {
   std::map<std::string, detail::CostCurve> kernels;   ///< by tile operation, in double precision; always contains gemm
   std::optional<ColumnTimes> in, out;                 ///< from and to the host; none: at the rate of the link
   std::optional<PanelTimes> panels;                   ///< none: as long as a gemm with as many flops
-  std::map<std::string, detail::CostCurve> codelets;  ///< of the program, by name: seconds as a function of the bytes
-                                                      ///< of a task's data
+  std::map<std::string, detail::CostCurve> codelets;  ///< of programs, by name: seconds by bytes of data
   std::map<char, double> types;                       ///< by type: time for the same number of flops, relative to d
 
   /// Seconds of a tile task. The flops of add, scale and laswp count elements.

@@ -8,10 +8,11 @@
 
 namespace tessera::scheduler {
 
-/// The chains: the tasks that write one tile, one after another. Each chain has a home: the worker that runs its tasks.
+/// The chains. A chain is the sequence of tasks that write one tile. Each chain has a home, the worker that runs its
+/// tasks.
 class Chains {
  public:
-  /// @param workers  numbers of workers are smaller than this
+  /// @param workers  exclusive upper bound of the worker numbers
   Chains(const Backend& backend, std::size_t workers)
       : backend_(backend), unfinished_(workers), incomplete_bytes_(workers) {}
 
@@ -20,17 +21,17 @@ class Chains {
   /// Call this when a task that writes the tile has been executed.
   void finished(TileId tile);
 
-  /// The home of the tile. Before the first task it is the one that the program suggests.
+  /// The home of the tile. Before the first task, this is the home that the program suggests.
   int home(TileId tile) const;
   void set_home(TileId tile, int worker);
-  /// Unfinished tasks whose home is a worker, ready or not.
+  /// Number of unfinished tasks, ready or not, whose home is this worker.
   std::size_t unfinished(int worker) const { return unfinished_[static_cast<std::size_t>(worker)]; }
-  /// Unfinished tasks that write the tile; 1 if none is known.
+  /// Number of unfinished tasks that write the tile; 1 if none is known.
   std::size_t length(TileId tile) const;
 
-  /// Call this when the home of the tile reserves a task of the chain: the tile counts as an incomplete result from now
-  /// on.
-  /// @param memory  what the tile occupies [bytes]
+  /// Call this when the home of the tile reserves a task of the chain. From then on, the tile counts as an incomplete
+  /// result.
+  /// @param memory  occupied by the tile [bytes]
   void begin(TileId tile, std::size_t memory);
   /// Whether the tile is an incomplete result of the worker.
   bool has_begun(TileId tile, int worker) const;
@@ -46,14 +47,14 @@ class Chains {
   struct Chain {
     std::size_t unfinished = 0;
     int home = no_worker;
-    std::size_t incomplete_bytes = 0;  ///< memory of the tile; 0: no task has been reserved
+    std::size_t incomplete_bytes = 0;  ///< memory of the tile; 0: no task has been reserved yet
     bool planned = false;
   };
   void move(Chain& chain, int worker);
   void end(Chain& chain);
 
   const Backend& backend_;
-  PointerMap<TileId, Chain> chains_;           ///< those that have unfinished tasks
+  PointerMap<TileId, Chain> chains_;           ///< chains with unfinished tasks
   std::vector<std::size_t> unfinished_;        ///< by home
   std::vector<std::size_t> incomplete_bytes_;  ///< by home
 };

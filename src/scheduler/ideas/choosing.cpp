@@ -19,13 +19,13 @@ namespace {
 struct Candidate {
   ReadyQueue* queue;
   ReadyQueue::Tasks::const_iterator position;
-  double seconds;  ///< to fetch what it reads
+  double seconds;  ///< to fetch the tiles that it reads
 };
 
 bool compares_fetches(const State& state) { return state.options.locality && state.cache.distributed(); }
 
 /// Compares the tasks at the front of a queue with the best candidate so far.
-/// @param skip_left  leaves out the tasks that faster workers should run
+/// @param skip_left  whether to skip tasks that should be left to faster workers
 void compare_front(const State& state, const Worker& worker, ReadyQueue& queue, bool skip_left,
                    std::optional<Candidate>& best) {
   const bool by_fetches = compares_fetches(state);
@@ -36,12 +36,12 @@ void compare_front(const State& state, const Worker& worker, ReadyQueue& queue, 
     const double seconds = by_fetches ? seconds_to_fetch(state, worker, task) : 0;
     if (!best || seconds < best->seconds || (seconds == best->seconds && RunsBefore{}(task, **best->position)))
       best = Candidate{&queue, position, seconds};
-    if (seconds == 0) return;  // no later task is better
+    if (seconds == 0) return;  // no later task can be better
   }
 }
 
-/// Compares the tasks at the end of a queue: those that faster workers would get to last. Stops at the first one that
-/// they should run.
+/// Compares the tasks at the end of a queue, which faster workers would reach last. Stops at the first task that should
+/// be left to them.
 void compare_end(const State& state, const Worker& worker, ReadyQueue& queue, std::optional<Candidate>& best) {
   const bool by_fetches = compares_fetches(state);
   int left = state.options.window;
@@ -56,14 +56,14 @@ void compare_end(const State& state, const Worker& worker, ReadyQueue& queue, st
   }
 }
 
-/// How many of the shared tasks a worker would run if all that can execute them worked on them to the end, each at its
-/// rate. If it reserved more, others would have to steal the rest. A core reserves one task only, so it takes next to
-/// nothing from a GPU while its rate is not known.
+/// The number of shared tasks that a worker would run if all workers that can execute them shared them in proportion to
+/// their rates. If it reserved more, others would have to steal the rest. A core reserves only one task, so while its
+/// rate is unknown it hardly takes anything from a GPU.
 /// @param task  one of the shared tasks
 double fair_share(const State& state, const Worker& worker, const Task& task) {
   const auto able = [&](const Worker* other) { return can_execute(*other, task); };
   const double own = predicted_seconds(state, worker, task);
-  double sharers = 0;  // in workers that are as fast as this one
+  double sharers = 0;  // in units of this worker's rate
   for (const auto& others : state.kinds) {
     const auto first = std::ranges::find_if(others, able);
     if (first == others.end()) continue;
@@ -75,7 +75,8 @@ double fair_share(const State& state, const Worker& worker, const Task& task) {
   return std::ceil(static_cast<double>(state.shared_tasks) / std::max(1.0, sharers));
 }
 
-/// @param skip_left  leaves out the tasks that faster workers should run, and looks at the end of the queues, too
+/// @param skip_left  whether to skip tasks that should be left to faster workers, and also look at the end of the
+///                   queues
 std::optional<Candidate> find_candidate(State& state, Worker& worker, bool skip_left) {
   std::optional<Candidate> best;
   const auto compare = [&](ReadyQueue& queue) {
@@ -106,10 +107,10 @@ TaskPtr choose_task(State& state, Worker& worker) {
 }
 
 void fill_station(State& state, Worker& worker) {
-  // A worker that computes in the host's memory has little to fetch, so it gains nothing from choosing early.
+  // A worker that computes in host memory has little to fetch, so choosing early brings it nothing.
   const bool fetches = state.cache.distributed() && worker.node != host_node;
   const std::size_t slots = fetches ? static_cast<std::size_t>(state.options.slots) : 1;
-  // A full station still takes a task that is more urgent than its last one, which may have to wait for long.
+  // A full station still accepts a task that is more urgent than its last one, which might wait a long time.
   const auto has_slot = [&] {
     if (worker.station.size() < slots) return true;
     return fetches && worker.station.size() < 2 * slots && !worker.bound.empty() &&

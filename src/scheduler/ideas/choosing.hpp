@@ -3,16 +3,16 @@
 
 #include "state.hpp"
 
-/// Which ready task a worker reserves next.
+/// Chooses the ready task that a worker reserves next.
 namespace tessera::scheduler {
 
-/// Takes the task that suits a worker best out of its own queue or a shared queue: the one whose missing tiles
-/// take the least time to fetch, and among equal ones, the first by priority and submission. If the worker should leave
-/// that one to faster ones, it declines it, and takes one that they would get to late, if there is one.
+/// Takes, from the worker's own queue or a shared queue, the task that suits the worker best. This is the task whose
+/// missing tiles take the least time to fetch; among equals, the first by priority and submission. If the worker should
+/// leave this task to faster workers, it declines it, and takes a task that they would reach late, if there is one.
 /// @returns null if there is none, or if it exceeds the worker's look-ahead limit
 TaskPtr choose_task(State& state, Worker& worker);
 
-/// Reserves tasks for a worker until its reservation station is full, or no task is left for it. A worker without any
+/// Reserves tasks for a worker until its reservation station is full or no task is left for it. A worker without any
 /// task steals.
 void fill_station(State& state, Worker& worker);
 

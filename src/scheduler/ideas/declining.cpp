@@ -13,18 +13,18 @@ namespace tessera::scheduler {
 
 namespace {
 
-/// The workers that execute a task much faster than another worker does.
+/// The workers that execute a given task much faster than another worker.
 struct Faster {
   Kinds kinds = 0;
   std::vector<const Worker*> workers;
-  double rate = 0;                                           ///< tasks of this kind that all of them execute [1/s]
-  double seconds = std::numeric_limits<double>::infinity();  ///< how long the fastest needs for the task
+  double rate = 0;                                           ///< total rate of these workers for such tasks [1/s]
+  double seconds = std::numeric_limits<double>::infinity();  ///< time that the fastest one needs for the task
 };
 
-/// @param own  how long the worker needs for the task [s]; 0: not known. Then every GPU counts as much faster than a
-/// core
+/// @param own  time that the worker needs for the task [s]; 0: unknown. Every GPU then counts as much faster than a
+///             core
 Faster faster_workers(const State& state, const Worker& worker, double own, const Task& task) {
-  constexpr double much_faster = 1.0 / 3;  // less may be noise: copies and waiting disturb what is measured
+  constexpr double much_faster = 1.0 / 3;  // smaller differences may be noise from copies and waiting
   Faster faster;
   const auto able = [&](const Worker* other) { return can_execute(*other, task); };
   for (std::size_t kind = 0; kind < state.kinds.size(); kind++) {
@@ -47,7 +47,7 @@ Faster faster_workers(const State& state, const Worker& worker, double own, cons
 std::size_t count_before(const State& state, const Faster& faster, const Task& task, std::size_t most) {
   std::size_t count = 0;
   for (const auto* worker : faster.workers) count += worker->popped.size();
-  if (count + state.waiting < most) return count;  // all that wait are too few, so that none has to be compared
+  if (count + state.waiting < most) return count;  // no need to compare: even all waiting tasks are too few
   const auto add = [&](const auto& tasks, auto task_in) {
     for (const auto& entry : tasks) {
       if (count >= most || !RunsBefore{}(task_in(entry), task)) return;
@@ -66,8 +66,8 @@ std::size_t count_before(const State& state, const Faster& faster, const Task& t
   return std::min(count, most);
 }
 
-/// Unfinished tasks that would wait for slower workers if one of them took the task: those of its chain, and of the
-/// chains that these workers have.
+/// The number of unfinished tasks that slower workers would hold up if one of them took the task: the tasks of its
+/// chain, and of all chains of these workers.
 std::size_t count_held(const State& state, const Faster& faster, const Worker& worker, const Task& task) {
   const bool has_chain = task.output == nullptr || state.chains.home(task.output) == worker.id;
   std::size_t count = has_chain ? 0 : state.chains.length(task.output);
@@ -76,7 +76,8 @@ std::size_t count_held(const State& state, const Faster& faster, const Worker& w
   return count;
 }
 
-/// Whether another worker of the same kind has a task that will take as long. Its end measures it.
+/// Whether another worker of the same kind already has a task of equal duration. When that task ends, the duration will
+/// be known.
 bool is_being_measured(const State& state, const Worker& worker, const Task& task) {
   return std::ranges::any_of(state.kinds[static_cast<std::size_t>(worker.kind)], [&](const Worker* other) {
     const auto is_alike = [&](const auto& entry) { return DurationModel::are_alike(*entry.task, task); };
@@ -89,26 +90,26 @@ bool is_being_measured(const State& state, const Worker& worker, const Task& tas
 
 bool leave_to_faster(const State& state, const Worker& worker, const Task& task) {
   if (!state.options.decline || state.kinds.size() < 2) return false;
-  // A program that suggests a core as the home of a tile has reckoned with what cores need.
+  // A program that suggests a core as the home of a tile has already accounted for the slowness of cores.
   if (worker.node == host_node && task.output != nullptr && state.backend.suggested_home(task.output) == worker.id)
     return false;
   const double own = predicted_seconds(state, worker, task);
   const auto faster = faster_workers(state, worker, own, task);
   if (faster.workers.empty()) return false;
-  // What is not known is measured once, and by a task that no faster worker is without.
+  // An unknown duration is measured once, and only if every faster worker still has a task.
   const auto each_has_one = faster.workers.size();
   if (own <= 0)
     return is_being_measured(state, worker, task) || count_before(state, faster, task, each_has_one) < each_has_one;
-  constexpr double worth_leaving = 0.5e-3;  // s. Waiting for memory may make a short task look this much longer
+  constexpr double worth_leaving = 0.5e-3;  // s; waiting for memory may make a short task look this much longer
   if (own - faster.seconds < worth_leaving) return false;
-  // If faster workers have fewer tasks than this, they wait for this one in the end.
+  // If faster workers have fewer tasks than this, they would wait for this task in the end.
   const double enough = (own - faster.seconds) * faster.rate;
   const auto held = count_held(state, faster, worker, task);
   if (static_cast<double>(state.order.size()) < enough + static_cast<double>(held)) return true;
-  // What waits for those that read the result cannot be counted. So there must be enough that is ready.
+  // The tasks that depend on readers of the result cannot be counted, so enough tasks must be ready.
   const auto* const result = task.output != nullptr ? state.results.tiles.find(task.output) : nullptr;
   const bool has_readers = result != nullptr && result->unfinished > result->writers;
-  const double most = has_readers ? 1024 : 64;  // to count more would take long: idle workers ask often
+  const double most = has_readers ? 1024 : 64;  // idle workers ask often, so counting must stay cheap
   const auto counted = static_cast<std::size_t>(std::ceil(std::min(enough, most)));
   return count_before(state, faster, task, counted) < counted;
 }

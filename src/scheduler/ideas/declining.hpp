@@ -3,18 +3,17 @@
 
 #include "state.hpp"
 
-/// Workers that are much slower than others leave tasks to them.
+/// Workers leave tasks to others that are much faster.
 namespace tessera::scheduler {
 
-/// Whether workers that are at least three times, and 0.5 ms, faster in a task will finish it before this worker would:
-/// after the ready tasks that come before it, or after everything that is submitted and does not wait for slower ones.
-/// How long a core needs for a task of a new kind is measured by one core. The others leave such tasks to GPUs until
-/// it is known.
+/// Whether workers that are at least three times and 0.5 ms faster would finish a task before this worker: after the
+/// ready tasks before it, or after all submitted tasks that do not wait for slower workers. If the duration on a core
+/// is unknown, one core measures it. The other cores leave such tasks to GPUs until it is known.
 bool leave_to_faster(const State& state, const Worker& worker, const Task& task);
 
-/// Moves the tasks at the front of a worker's queue that it should leave to faster workers to the shared queues. Notes
-/// that sleeping workers which are faster in a task must be woken.
-/// @param task  one that the worker should leave; in any queue
+/// Moves tasks that a worker should leave to faster workers from the front of its queue to the shared queues. Notes
+/// that sleeping workers that are faster must be woken.
+/// @param task  a task that the worker should leave; in any queue
 void decline(State& state, Worker& worker, const Task& task);
 
 }  // namespace tessera::scheduler

@@ -21,7 +21,7 @@ bool DurationModel::finished(const Task& task, int model, double seconds) {
   auto sorted = recent.last;
   const auto end = sorted.begin() + static_cast<std::ptrdiff_t>(std::min(recent.count, sorted.size()));
   std::sort(sorted.begin(), end);
-  recent.median = sorted[static_cast<std::size_t>(end - sorted.begin() - 1) / 2];  // the lower: spikes go up
+  recent.median = sorted[static_cast<std::size_t>(end - sorted.begin() - 1) / 2];  // the lower one: outliers are high
   return recent.count == 1;
 }
 

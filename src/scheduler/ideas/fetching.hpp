@@ -10,51 +10,53 @@
 
 /// Fetching tiles before their task starts.
 ///
-/// For each tile and memory, StarPU counts the tasks that the tile was prefetched for. No other prefetch evicts a tile
-/// whose count is not 0. Only one event lowers the count: a prefetched task that reads the tile starts in that memory.
+/// For each tile and memory node, StarPU counts the tasks that the tile was prefetched for. Other prefetches do not
+/// evict a tile whose count is not 0. The count drops only when a prefetched task that reads the tile starts in that
+/// memory.
 namespace tessera::scheduler {
 
 struct State;
 struct Worker;
 
-/// What a worker should request.
+/// The tiles that a worker should request.
 struct Prefetches {
   struct Tile {
     TileId tile;
     int priority;  ///< the priority of its task
   };
   std::vector<TaskId> tasks;  ///< prefetch all tiles of these tasks, and count them
-  std::vector<Tile> tiles;    ///< prefetch each of these tiles by itself, and count it
+  std::vector<Tile> tiles;    ///< prefetch each of these tiles on its own, and count it
 };
 
-/// How long the links take to bring what a task reads to a worker, if they have nothing else to do [s]. Tiles that the
-/// worker has, is getting, or will get for a task in its reservation station take no time. What a peer has, is getting,
-/// or will get comes from the fastest peer, all else from the host. Costs a few lookups for each tile and peer.
+/// The time that the links need to bring the tiles that a task reads to a worker, if they are otherwise idle [s]. Tiles
+/// that the worker has, is receiving, or will receive for a reserved task take no time. Tiles that a peer has, is
+/// receiving, or will receive come from the fastest peer, all others from the host. Costs a few lookups for each tile
+/// and peer.
 double seconds_to_fetch(const State& state, const Worker& worker, const Task& task);
 
-/// Marks the reserved tasks of a worker whose tiles should be fetched now, and returns what to request, in the order of
-/// the tasks. Of a task that overwrites a tile without reading it, only the tiles that it reads: StarPU would never
-/// lower the count of the other one. A task waits if one of its tiles is on its way to a peer. A task whose tiles have
-/// all arrived takes over abandoned tiles.
+/// Marks the reserved tasks of a worker whose tiles should be fetched now, and returns the requests in the order of the
+/// tasks. If a task overwrites a tile without reading it, only the tiles that it reads are requested, because StarPU
+/// would never lower the count of the overwritten tile. A task waits if one of its tiles is on its way to a peer. A
+/// task whose tiles have all arrived takes over abandoned tiles.
 Prefetches fetch_ahead(State& state, Worker& worker);
 
-/// Call this when what `fetch_ahead` returned has been requested.
+/// Call this after the tiles that `fetch_ahead` returned have been requested.
 void fetches_issued(Worker& worker);
 
-/// Takes a reserved task from a worker that will not run it. The tiles that StarPU counts for it are abandoned.
+/// Takes a reserved task from a worker that will not run it. The tiles that StarPU counts for the task are abandoned.
 TaskPtr take_reserved(State& state, Worker& worker, std::size_t slot);
 
-/// The same for a task that has left the reservation station.
+/// The same for a task that has already left the reservation station.
 /// @param node  the worker's memory
 TaskPtr give_up(State& state, ReservationStation::Slot slot, unsigned node);
 
-/// The tiles that StarPU still counts in a memory for tasks that will not run there, because they were stolen or their
-/// worker has left. A later task can lower the count, if it reads the tile in that memory and was not counted itself.
+/// Tiles that StarPU still counts in a memory for tasks that will not run there, because the tasks were stolen or their
+/// worker has left. A later task can lower the count if it reads the tile in that memory and was not counted itself.
 class AbandonedTiles {
  public:
   bool empty() const noexcept { return counts_.empty(); }
   void add(const std::vector<TileId>& tiles, unsigned node);
-  /// Removes the abandoned tiles that a task reads, once each, and returns them: the task will lower their counts.
+  /// Removes and returns the abandoned tiles that a task reads, once each. The task will lower their counts.
   std::vector<TileId> take_over(const Task& task, unsigned node);
 
  private:

@@ -12,7 +12,7 @@ namespace tessera::scheduler {
 
 namespace {
 
-/// The key of the shared queue of tasks that no worker can execute.
+/// The key of the shared queue for tasks that no worker can execute.
 const std::pair<Kinds, std::vector<int>> nobody;
 
 }  // namespace
@@ -25,7 +25,7 @@ void add_worker(State& state, int id, unsigned node, bool cpu) {
     worker->node = node;
     worker->kind = worker->model = cpu ? cpu_kind : 1 + static_cast<int>(node);
   } else if (worker->present) {
-    return;  // StarPU did not report that it had left
+    return;  // StarPU did not report that the worker had left
   }
   worker->present = true;
   state.members.push_back(worker.get());

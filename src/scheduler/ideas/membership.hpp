@@ -5,37 +5,38 @@
 
 #include "state.hpp"
 
-/// Workers that join a scheduling context and leave it.
+/// Workers that join and leave a scheduling context.
 namespace tessera::scheduler {
 
-/// Adds a worker, or one that has left and comes back.
+/// Adds a worker, which may have left before.
 /// @param node  the memory node where it computes
 /// @param cpu   whether it computes on a processor core
 void add_worker(State& state, int id, unsigned node, bool cpu);
 
-/// Sets the device that a worker drives. Workers of identical devices share measured times. Otherwise, a GPU on which a
-/// task happened to be slow would leave such tasks to the others, and never measure them again.
-/// @param name  of the worker, like "CUDA 0.0 (NVIDIA H200 139.8 GiB 1b:00.0)". The text in parentheses up to the size
-///              of the memory is the device. A worker with another form of name shares nothing
+/// Sets the device that a worker drives. Workers with identical devices share measured times. Otherwise a GPU on which
+/// a task happened to be slow would leave such tasks to the others, and never measure them again.
+/// @param name  of the worker, such as "CUDA 0.0 (NVIDIA H200 139.8 GiB 1b:00.0)". The text in parentheses, up to the
+///              size
+///              of the memory, identifies the device. A worker whose name has another form shares nothing
 void set_device(State& state, Worker& worker, std::string_view name);
 
 /// Removes a worker. Its chains lose their home, and its tasks go to other workers.
 void remove_worker(State& state, Worker& worker);
 
-/// Gives the tasks of a worker that has left to other workers, except those whose tiles its thread is just requesting.
+/// Gives the tasks of a worker that has left to other workers, except tasks whose tiles its thread is just requesting.
 void hand_back(State& state, Worker& worker);
 
-/// Places the tasks of the shared queues again. Call this when workers have joined that may execute them, too.
+/// Places the tasks of the shared queues again. Call this when workers have joined that may be able to execute them.
 void place_shared_again(State& state);
 
-/// Whether there are ready tasks that no worker could execute when they were last placed: their codelet refused.
+/// Whether there are ready tasks that no worker could execute when they were last placed, because their codelet
+/// refused.
 bool has_refused(const State& state);
 
 constexpr double look_interval = 0.01;  // s
 
-/// Finds out which workers have left the context, and places the refused tasks again, at most once in `look_interval`.
-/// StarPU reports neither that a worker leaves, nor that a codelet changes its mind, so workers without tasks call
-/// this.
+/// Detects workers that have left the context, and places refused tasks again, at most once per `look_interval`. StarPU
+/// reports neither that a worker leaves, nor that a codelet changes its answer, so workers without tasks call this.
 void look_around(State& state, double now);
 
 }  // namespace tessera::scheduler

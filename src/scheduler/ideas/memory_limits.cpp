@@ -8,8 +8,8 @@ namespace tessera::scheduler {
 
 namespace {
 
-/// Of a GPU's memory, in percent. The rest is for what these results are computed from, also if several calls have
-/// plans at a time.
+/// Share of a GPU's memory for planned results, in percent. The rest is for their inputs. The share also holds if
+/// several calls have plans at the same time.
 constexpr int share_of_planned_results = 75;
 
 std::size_t percent_of(std::size_t bytes, int percent) { return bytes / 100 * static_cast<std::size_t>(percent); }
@@ -18,7 +18,7 @@ std::size_t percent_of(std::size_t bytes, int percent) { return bytes / 100 * st
 
 bool has_room_for_result(const State& state, const Worker& worker, const Task& task) {
   if (task.output == nullptr || state.chains.has_begun(task.output, worker.id)) return true;
-  // Nothing that the worker could do now belongs to its incomplete results: they wait for other workers.
+  // The worker has nothing to do for its incomplete results, because they wait for other workers.
   if (worker.station.empty() && worker.popped.empty()) return true;
   const int share = state.chains.is_planned(task.output) ? std::max(state.options.results, share_of_planned_results)
                                                          : state.options.results;

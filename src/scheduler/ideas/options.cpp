@@ -19,7 +19,7 @@ namespace {
 struct Option {
   std::string_view name;
   std::variant<bool Options::*, int Options::*> member;
-  int least = 0, most = 0;  ///< of a number
+  int least = 0, most = 0;  ///< for a number
 };
 
 constexpr Option known[] = {{"slots", &Options::slots, 1, 1024},
@@ -47,8 +47,8 @@ const Option& option_named(std::string_view name, std::string_view word) {
   refuse(word, "which is no option of the policy; there are " + names);
 }
 
-/// Sets what one word asks for: `name` or `+name` switches on, `-name` off, `name=value` sets a number.
-/// @return the option
+/// Applies one word: `name` or `+name` switches an idea on, `-name` switches it off, `name=value` sets a number.
+/// @return  the option
 std::string_view set(Options& options, std::string_view word) {
   const bool sign = word.starts_with('+') || word.starts_with('-');
   const auto equals = std::min(word.find('='), word.size());

@@ -3,20 +3,20 @@
 
 namespace tessera::scheduler {
 
-/// The options of the policy. Each switches off or sizes one idea, so that its effect can be measured. The environment
-/// variable TESSERA_SCHED sets them: -steal,slots=8 for example.
+/// The options of the policy. Each switches one idea on or off, or sizes it, so that its effect can be measured. The
+/// environment variable TESSERA_SCHED sets them, for example: -steal,slots=8
 struct Options {
-  int slots = 16;          ///< how many tasks a GPU reserves; a CPU worker reserves one
-  int window = 8;          ///< how many tasks at the front of a queue are compared, or at its end may be stolen
-  bool locality = true;    ///< choose the task with the shortest fetches, not the first one
-  bool chains = true;      ///< the tasks that write one tile stay with the worker that has it
-  bool prefetch = true;    ///< fetch the tiles of reserved tasks ahead
-  int lookahead = 55;      ///< percent of the memory beside incomplete results, for reserved tasks
+  int slots = 16;          ///< number of tasks that a GPU reserves; a CPU worker reserves one
+  int window = 8;          ///< number of tasks compared at the front of a queue, or open to stealing at its end
+  bool locality = true;    ///< choose the task with the shortest fetches instead of the first one
+  bool chains = true;      ///< keep the tasks that write one tile with the worker that has it
+  bool prefetch = true;    ///< fetch the tiles of reserved tasks in advance
+  int lookahead = 55;      ///< percent of the memory not used by incomplete results, for reserved tasks
   int results = 40;        ///< percent of a GPU's memory for incomplete results
-  bool peers = true;       ///< copy from a peer that has the tile, not from a host that is as fast
-  bool wait = true;        ///< if a tile is on its way to a peer, copy it from there once it has arrived
-  bool steal = true;       ///< a worker without tasks takes some from others
-  bool decline = true;     ///< a worker leaves tasks to faster workers
+  bool peers = true;       ///< prefer copies from a peer to copies from a host that is as fast
+  bool wait = true;        ///< if a tile is on its way to a peer, copy it from there after it has arrived
+  bool steal = true;       ///< workers without tasks take some from others
+  bool decline = true;     ///< workers leave tasks to faster workers
   bool write_back = true;  ///< write a result back as soon as its last task has ended
 };
 

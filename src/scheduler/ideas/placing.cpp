@@ -19,7 +19,7 @@ void find_executors(const State& state, Task& task) {
         task.kinds |= bit(static_cast<int>(kind));
         if (task.restricted) task.workers.push_back(worker->id);
       }
-      if (!task.restricted) break;  // the answer is the same for all workers of the kind
+      if (!task.restricted) break;  // all workers of a kind give the same answer
     }
   std::ranges::sort(task.workers);
 }

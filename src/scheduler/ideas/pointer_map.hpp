@@ -11,8 +11,8 @@
 
 namespace tessera::scheduler {
 
-/// A hash table by pointers, which are not null. Linear probing in one array: it allocates only to grow, and finds a
-/// key with about one access to memory. References to values are valid until the table changes.
+/// A hash table keyed by non-null pointers. It uses linear probing in a single array: it allocates only to grow, and
+/// finds a key with about one memory access. References to values are valid until the table changes.
 template <typename Key, typename Value>
 class PointerMap {
  public:
@@ -33,7 +33,7 @@ class PointerMap {
     return *value;
   }
 
-  /// The value of a key, which is added if it is missing.
+  /// The value of a key. Adds the key if it is missing.
   Value& operator[](Key key) {
     assert(key != nullptr);
     if (2 * (size_ + 1) > entries_.size()) grow();
@@ -47,7 +47,7 @@ class PointerMap {
     if (size_ == 0) return;
     auto hole = place_of(key);
     if (entries_[hole].key == nullptr) return;
-    // Entries behind the hole that would not be found beyond it move into it.
+    // Entries behind the hole move into it if a search would otherwise stop at the hole and miss them.
     for (auto next = after(hole); entries_[next].key != nullptr; next = after(next)) {
       if (distance(home_of(entries_[next].key), next) < distance(hole, next)) continue;
       entries_[hole] = std::move(entries_[next]);
@@ -75,7 +75,7 @@ class PointerMap {
     return static_cast<std::size_t>((reinterpret_cast<std::uintptr_t>(key) * std::uint64_t{0x9E3779B97F4A7C15}) >>
                                     shift_);
   }
-  /// Where the key is, or where it would be put. One entry at least is free.
+  /// The position of the key, or where to insert it. There is always a free entry.
   std::size_t place_of(Key key) const noexcept {
     auto place = home_of(key);
     while (entries_[place].key != nullptr && entries_[place].key != key) place = after(place);
@@ -91,7 +91,7 @@ class PointerMap {
       if (entry.key != nullptr) entries_[place_of(entry.key)] = std::move(entry);
   }
 
-  std::vector<Entry> entries_;  ///< their number is a power of two; at most half of them are used
+  std::vector<Entry> entries_;  ///< a power of two; at most half of them are used
   std::size_t size_ = 0;
   int shift_ = 63;
 };

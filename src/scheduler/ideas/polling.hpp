@@ -5,15 +5,15 @@
 
 namespace tessera::scheduler {
 
-/// When a worker that has found no task looks for one again, although the policy has not woken it.
+/// Decides when a worker that has found no task looks again without having been woken by the policy.
 ///
-/// StarPU's drivers poll: they ask for a task again and again. Each look takes the policy's lock from workers that have
-/// tasks. The policy wakes a worker when there may be a new task for it, but nothing reports that a tile has arrived,
-/// or that a task has become worth stealing. So a worker looks again after a quarter of the time for which it has
-/// waited already, so that it waits at most that much longer than needed. Only the worker's own thread uses this.
+/// StarPU's drivers poll: they ask for a task again and again. Each look takes the policy's lock away from workers that
+/// have tasks. The policy wakes a worker when there may be a new task for it, but is not told when a tile arrives, or
+/// when stealing a task becomes worthwhile. A worker therefore looks again after a quarter of the time it has already
+/// waited, so it waits at most a quarter longer than necessary. Only the worker's own thread uses this class.
 class Polling {
  public:
-  static constexpr double with_reserved = 8e-6;  ///< how often a worker with reserved tasks looks at least [s]
+  static constexpr double with_reserved = 8e-6;  ///< longest pause for a worker with reserved tasks [s]
 
   bool is_due(double now) const { return now >= next_; }
 
@@ -21,15 +21,15 @@ class Polling {
   void found() { since_ = next_ = 0; }
 
   /// The worker has found no task that it can start.
-  /// @param has_reserved  whether it has reserved tasks, which may only wait for tiles
+  /// @param has_reserved  whether it has reserved tasks, which may only be waiting for tiles
   void found_none(double now, bool has_reserved) {
     if (since_ == 0) since_ = now;
     next_ = now + std::min(0.25 * (now - since_), has_reserved ? with_reserved : 100e-6);
   }
 
  private:
-  // Times by StarPU's clock [s].
-  double since_ = 0;  ///< when it first found no task; 0: it found one
+  // Times of StarPU's clock [s].
+  double since_ = 0;  ///< when it first found no task; 0: it has found one
   double next_ = 0;
 };
 

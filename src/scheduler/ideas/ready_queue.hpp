@@ -8,12 +8,12 @@
 
 namespace tessera::scheduler {
 
-/// Ready tasks, sorted by `RunsBefore`. Adding and taking a task cost O(log n).
+/// Ready tasks, sorted by `RunsBefore`. Adding or taking a task costs O(log n).
 class ReadyQueue {
  public:
   using Tasks = std::set<TaskPtr, RunsBefore>;
 
-  /// Most tasks become ready in about their order, so each is first tried at the end.
+  /// Most tasks become ready roughly in order, so insertion is first tried at the end.
   void add(TaskPtr task) { tasks_.insert(tasks_.end(), std::move(task)); }
   TaskPtr take(Tasks::const_iterator position) { return std::move(tasks_.extract(position).value()); }
 

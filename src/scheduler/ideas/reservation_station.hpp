@@ -16,7 +16,7 @@ class ReservationStation {
     TaskPtr task;
     bool prefetched = false;           ///< the task's tiles have been requested, and stay until it has run
     bool waits = false;                ///< a tile of the task is on its way to a peer, and will be copied from there
-    bool issuing = false;              ///< the worker is about to request tiles, so nobody else may take the task
+    bool issuing = false;              ///< the worker is about to request tiles, so no other worker may take the task
     bool large = false;                ///< the task's tiles occupy more than half of the worker's memory
     std::vector<TileId> counted = {};  ///< the tiles that StarPU counts as needed by the task; see fetching.hpp
   };
@@ -26,24 +26,24 @@ class ReservationStation {
   const std::deque<Slot>& slots() const noexcept { return slots_; }
   std::deque<Slot>& slots() noexcept { return slots_; }
 
-  /// The memory that the reserved tasks need [bytes]: each tile counts once, and results that were there already do not
+  /// The memory that the reserved tasks need [bytes]. Each tile counts once, and results that are already there do not
   /// count.
   std::size_t bytes() const noexcept { return bytes_; }
   /// Whether a reserved task uses a tile.
   bool uses(TileId tile) const { return uses_.contains(tile); }
 
-  /// The memory that one more task would need [bytes].
+  /// The additional memory for one more task [bytes].
   /// @param node  the worker's memory
   std::size_t additional_bytes(const Task& task, const TileCache& cache, unsigned node) const;
 
-  /// Puts a task in its place in the order.
+  /// Inserts a task at its place in the order.
   void reserve(TaskPtr task, const TileCache& cache, unsigned node, bool large);
   /// Takes a task out.
   Slot remove(std::size_t index);
 
  private:
   struct Use {
-    int tasks = 0;          ///< how many reserved tasks use the tile
+    int tasks = 0;          ///< number of reserved tasks that use the tile
     std::size_t bytes = 0;  ///< the memory that it needs
   };
 

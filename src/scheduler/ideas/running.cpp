@@ -80,7 +80,7 @@ std::vector<TileId> task_ends(State& state, TaskId task, const std::vector<TileU
   const auto popped = find_popped(*worker, task);
   if (popped != worker->popped.end()) {
     const double seconds = now - worker->started;
-    // Those that have left such tasks to faster ones until it was known how long they take may take them now.
+    // Workers that left such tasks to faster ones because the duration was unknown may take them now.
     if (state.durations.finished(*popped->task, worker->model, seconds)) state.declined_for |= bit(worker->kind);
     if (worker->node != host_node) note_duration(state, seconds);
     worker->popped.erase(popped);

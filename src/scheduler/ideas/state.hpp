@@ -22,22 +22,22 @@
 
 namespace tessera::scheduler {
 
-/// All that the policy knows in one scheduling context. The ideas are functions over it. The policy calls them under
-/// its lock.
+/// The complete state of the policy in one scheduling context. The ideas are functions on it. The policy calls them
+/// under its lock.
 struct State {
-  /// @param worker_numbers  numbers of workers are smaller than this
+  /// @param worker_numbers  exclusive upper bound of the worker numbers
   State(const Options& the_options, std::size_t worker_numbers, Backend& the_backend)
       : options(the_options), backend(the_backend), workers(worker_numbers), chains(backend, worker_numbers) {}
 
   Options options;
   Backend& backend;
 
-  std::vector<std::unique_ptr<Worker>> workers;   ///< by number; null: never was in this context
-  std::vector<Worker*> members;                   ///< the workers that are in the context now
+  std::vector<std::unique_ptr<Worker>> workers;   ///< by number; null: was never in this context
+  std::vector<Worker*> members;                   ///< the workers now in the context
   std::vector<std::vector<const Worker*>> kinds;  ///< the members of each kind
 
-  /// Ready tasks without a home. There is one queue for each set of workers that can execute its tasks, so that no
-  /// worker has to look through tasks that it cannot execute.
+  /// Ready tasks without a home. There is one queue for each set of workers that can execute its tasks, so workers
+  /// never look through tasks that they cannot execute.
   std::map<std::pair<Kinds, std::vector<int>>, ReadyQueue> shared;
   std::size_t shared_tasks = 0;
 
@@ -46,21 +46,22 @@ struct State {
   Results results;
   AbandonedTiles abandoned;
   DurationModel durations{backend};
-  PointerMap<TaskId, unsigned long> order;  ///< of submission, for the tasks that are not finished
+  PointerMap<TaskId, unsigned long> order;  ///< of submission, for unfinished tasks
   unsigned long submitted = 0;
-  std::atomic<std::size_t> waiting = 0;  ///< tasks in all queues and reservation stations; read without the lock
+  std::atomic<std::size_t> waiting = 0;  ///< tasks in all queues and stations; read without the lock
 
-  int large_fetcher = no_worker;  ///< the worker with a large task that fetches now; see `Worker::has_large_task`
-  int waiting_workers = 0;        ///< how many workers have `Worker::waits` set
-  Kinds declined_for = 0;         ///< kinds that tasks have been left or given back to. Those that sleep must be woken
-  double looked_around = 0;       ///< when `look_around` last did [s]
+  int large_fetcher = no_worker;  ///< the worker with a large task that is now fetching; see `Worker::has_large_task`
+  int waiting_workers = 0;        ///< number of workers with `Worker::waits` set
+  Kinds declined_for = 0;         ///< kinds to which tasks have been left or given back; their sleeping workers must be
+                                  ///< woken
+  double looked_around = 0;       ///< when `look_around` last worked [s]
   tessera_sched_counts counts{};
 };
 
-/// The worker of a number, or null if it never was in the context.
+/// The worker with this number, or null if it was never in the context.
 inline Worker* find_worker(const State& state, int id) { return state.workers[static_cast<std::size_t>(id)].get(); }
 
-/// The predicted time of a task on a worker [s]; 0: not known.
+/// The predicted duration of a task on a worker [s]; 0: unknown.
 inline double predicted_seconds(const State& state, const Worker& worker, const Task& task) {
   return state.durations.seconds(task, worker.model, worker.id);
 }

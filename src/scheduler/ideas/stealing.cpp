@@ -13,12 +13,12 @@ namespace tessera::scheduler {
 
 namespace {
 
-/// A large task would keep the thief from stealing more.
+/// A large task would prevent the thief from stealing more.
 bool may_take(const State& state, const Worker& thief, const Task& task) {
   return can_execute(thief, task) && !is_large(state, thief, task);
 }
 
-/// Whether a worker has a task that the thief may take. Of its queue, only the tasks at the end count.
+/// Whether a worker has a task that the thief may take. Only the tasks at the end of its queue count.
 bool has_task_for(const State& state, const Worker& thief, const Worker& worker) {
   int left = state.options.window;
   const auto& bound = worker.bound.tasks();
@@ -29,17 +29,17 @@ bool has_task_for(const State& state, const Worker& thief, const Worker& worker)
   });
 }
 
-/// A task of the victim, and how long its tiles take to move to the thief.
+/// A task of the victim, and the time to move its tiles to the thief.
 struct Loot {
   const Task* task = nullptr;
   double seconds_to_move = std::numeric_limits<double>::infinity();
   std::optional<ReadyQueue::Tasks::const_iterator>
-      queued;            ///< its place in the victim's queue; nothing: it is reserved
-  std::size_t slot = 0;  ///< if it is reserved: its place in the victim's station
+      queued;            ///< its position in the victim's queue; empty: it is reserved
+  std::size_t slot = 0;  ///< if it is reserved: its position in the victim's station
 };
 
-/// The task that costs least to move. Tasks in the queue come before reserved tasks. Reserved tasks whose tiles have
-/// been prefetched come last, since these tiles stay with the victim.
+/// The task that is cheapest to move. Queued tasks come before reserved tasks. Reserved tasks whose tiles have been
+/// prefetched come last, because these tiles stay with the victim.
 Loot find_cheapest(const State& state, const Worker& thief, const Worker& victim) {
   Loot best;
   const auto is_cheaper = [&](const Task& task) {
@@ -63,15 +63,15 @@ Loot find_cheapest(const State& state, const Worker& thief, const Worker& victim
   return best;
 }
 
-/// Whether the thief would be done clearly before the victim, with the chain of the task moved. If both were done at
-/// about the same time, the thief might only wait for tiles that others compute.
+/// Whether the thief would finish clearly before the victim if the task's chain moved. If both finished at about the
+/// same time, the thief might only wait for tiles that others compute.
 bool pays(const State& state, const Worker& thief, const Worker& victim, const Loot& loot) {
   if (!state.cache.distributed()) return true;
   const auto or_one = [](double seconds) { return seconds > 0 ? seconds : 1; };
   const double there = or_one(predicted_seconds(state, victim, *loot.task)),
                here = or_one(predicted_seconds(state, thief, *loot.task)), move = loot.seconds_to_move;
-  // A victim that runs nothing waits for its first tiles, and runs its ready tasks as soon as these arrive. Others may
-  // wait for this one.
+  // A victim that runs nothing waits for its first tiles, and runs its ready tasks as soon as they arrive. Other
+  // workers may depend on these tasks.
   if (!victim.runs() && static_cast<double>(victim.backlog()) * there <= move + here) return false;
   const auto stolen = state.options.chains ? state.chains.length(loot.task->output) : 1;
   const auto own = static_cast<double>(state.chains.unfinished(thief.id) + stolen),
@@ -96,7 +96,7 @@ Worker* find_victim(const State& state, const Worker& thief) {
 }
 
 TaskPtr steal(State& state, Worker& thief) {
-  // The tasks that the thief runs are about to release the next tasks of their chains.
+  // The thief's running tasks are about to release the next tasks of their chains.
   const auto running = thief.popped.size();
   if (state.cache.distributed() && running > 0 && state.chains.unfinished(thief.id) > running) return nullptr;
   auto* const victim = find_victim(state, thief);

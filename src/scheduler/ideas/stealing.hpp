@@ -3,15 +3,15 @@
 
 #include "state.hpp"
 
-/// What a worker without tasks takes from another worker.
+/// Work stealing by a worker without tasks.
 namespace tessera::scheduler {
 
-/// The worker that will be busy longest with its ready tasks, among those that have a task which the thief may take.
-/// Null: there is none.
+/// Of all workers with a task that the thief may take, the one whose ready tasks will last longest. Null: there is
+/// none.
 Worker* find_victim(const State& state, const Worker& thief);
 
-/// Takes the task that costs least to move from the victim, with the rest of its chain.
-/// @returns null if there is no victim, or if the thief would gain nothing
+/// Takes the task that is cheapest to move from the victim, together with the rest of its chain.
+/// @returns  null if there is no victim, or the thief would gain nothing
 TaskPtr steal(State& state, Worker& thief);
 
 }  // namespace tessera::scheduler

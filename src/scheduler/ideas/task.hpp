@@ -9,7 +9,7 @@
 
 namespace tessera::scheduler {
 
-/// Names of tiles, tasks and codelets. Only the backend knows what is behind them.
+/// Opaque identifiers of tiles, tasks and codelets. Only the backend knows what they stand for.
 using TileId = struct OpaqueTile*;
 using TaskId = struct OpaqueTask*;
 using CodeletId = const struct OpaqueCodelet*;
@@ -17,33 +17,33 @@ using CodeletId = const struct OpaqueCodelet*;
 constexpr int no_worker = -1;
 constexpr unsigned host_node = 0;  ///< the memory node of the host
 
-/// A set of kinds of workers, as bits. All CPU workers are one kind; each GPU is a kind of its own.
+/// A set of kinds of workers, as a bit mask. All CPU workers are one kind; each GPU is a separate kind.
 using Kinds = std::uint64_t;
 constexpr int cpu_kind = 0;
 constexpr Kinds bit(int kind) { return Kinds{1} << kind; }
 
-/// What a task does with one of its tiles.
+/// How a task uses one of its tiles.
 struct TileUse {
   TileId tile = nullptr;
-  std::size_t bytes = 0;   ///< what a copy of the tile moves
-  std::size_t memory = 0;  ///< what the tile occupies in a memory [bytes]
+  std::size_t bytes = 0;   ///< size of a copy of the tile
+  std::size_t memory = 0;  ///< memory that the tile occupies [bytes]
   bool reads = false;
   bool writes = false;
   bool only_reads = false;  ///< the access mode is a plain read, so the task does not lock the tile
 };
 
-/// What the policy knows of a task.
+/// The policy's description of a task.
 struct Task {
   TaskId id = nullptr;
   CodeletId codelet = nullptr;
   std::vector<TileUse> tiles;  ///< in the order of the arguments, without workspaces
-  TileId output = nullptr;     ///< the first tile that the task writes; null: none. The task belongs to its chain
+  TileId output = nullptr;     ///< the first tile that the task writes, whose chain it belongs to; null: none
   std::size_t output_memory = 0;
-  std::size_t memory = 0;         ///< what all tiles occupy [bytes]
+  std::size_t memory = 0;         ///< occupied by all tiles [bytes]
   int priority = 0;               ///< set by the program
   unsigned long order = 0;        ///< position in the order of submission
   bool restricted = false;        ///< workers of one kind may differ in whether and how they can execute the task
-  unsigned implementation = 0;    ///< if restricted: the one that a worker has chosen, as a number of the codelet
+  unsigned implementation = 0;    ///< if restricted: the number of the implementation that a worker has chosen
   Kinds kinds = 0;                ///< the kinds that can execute the task
   std::vector<int> workers = {};  ///< if restricted: the workers that can execute the task, sorted
 };

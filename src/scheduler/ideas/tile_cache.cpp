@@ -32,7 +32,7 @@ TileCache::Level TileCache::level(TileId tile, unsigned node) const {
 
 double TileCache::seconds(std::size_t from_peers, std::size_t from_host, unsigned node) const {
   const auto at = [](std::size_t bytes, double rate) {
-    constexpr double assumed = 1000;  // MB/s
+    constexpr double assumed = 1000;  // MB/s, if unknown
     return static_cast<double>(bytes) / (1e6 * (rate > 0 ? rate : assumed));
   };
   return at(from_peers, peer_rate_[node]) + at(from_host, links_.rate[host_node][node]);

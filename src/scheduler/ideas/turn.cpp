@@ -24,13 +24,13 @@ std::optional<Slot> take(State& state, Worker& worker, double now, Prefetches& p
   auto slot = next_task(state, worker, now);
   if (!slot) return std::nullopt;
   const auto task = slot->task->id;
-  std::erase(prefetches.tasks, task);  // StarPU fetches its tiles at once
+  std::erase(prefetches.tasks, task);  // StarPU fetches its tiles right away
   if (const auto number = state.backend.implementation(task, worker.id)) {
     state.backend.set_implementation(task, *number);
     if (slot->task->restricted) slot->task->implementation = *number;
     return slot;
   }
-  place_again(state, give_up(state, std::move(*slot), worker.node));  // the codelet has changed its mind
+  place_again(state, give_up(state, std::move(*slot), worker.node));  // the codelet has changed its answer
   return std::nullopt;
 }
 
@@ -38,8 +38,8 @@ std::optional<Slot> take(State& state, Worker& worker, double now, Prefetches& p
 
 Turn take_turn(State& state, Worker& worker, double now) {
   Turn turn;
-  // A CPU worker that asks for a task runs none. What it has popped and not ended is suspended (OpenMP), or will end
-  // when other tasks have ended. It must not wait for either.
+  // A CPU worker that asks for a task is not running any. Tasks that it has popped and not ended are suspended
+  // (OpenMP), or end together with other tasks. It must not wait for either.
   if (worker.kind == cpu_kind) worker.popped.clear();
   fill_station(state, worker);
   if (worker.station.empty() && state.waiting > 0) look_around(state, now);
@@ -56,7 +56,7 @@ Turn take_turn(State& state, Worker& worker, double now) {
     worker.polling.found();
   } else {
     worker.polling.found_none(now, !worker.station.empty());
-    if (worker.station.size() < reserved) turn.look_again = Polling::with_reserved;  // there may be another task for it
+    if (worker.station.size() < reserved) turn.look_again = Polling::with_reserved;  // there may be another task
     else if (worker.waits) turn.look_again = worker.postpones_until - now;
     else if (has_refused(state)) turn.look_again = look_interval;
   }

@@ -14,20 +14,20 @@ bool reads(const Task& task, TileId tile) {
   return std::ranges::any_of(task.tiles, [&](const TileUse& use) { return use.tile == tile && use.reads; });
 }
 
-/// Whether a peer awaits one of the tiles that a task reads and that its worker does not have.
+/// Whether a peer awaits a tile that the task reads and its worker does not have.
 bool has_awaited(const State& state, const Worker& worker, const Task& task) {
   return std::ranges::any_of(task.tiles, [&](const TileUse& use) {
     return use.reads && !state.cache.valid(use.tile, worker.node) && awaited_by_a_peer(state, worker, use.tile);
   });
 }
 
-/// Whether all tiles that a task misses have been requested.
+/// Whether all missing tiles of a task have been requested.
 bool arrives(const State& state, const Worker& worker, const Task& task) {
   return std::ranges::all_of(state.cache.missing(task, worker.node),
                              [&](TileId tile) { return state.cache.arriving(tile, worker.node); });
 }
 
-/// How long the link to the host needs for all that the reserved tasks miss [s].
+/// The time for the link to the host to bring all tiles that the reserved tasks miss [s].
 double seconds_until_all_have_arrived(const State& state, const Worker& worker) {
   std::size_t bytes = 0;
   std::set<TileId> counted;
@@ -37,9 +37,10 @@ double seconds_until_all_have_arrived(const State& state, const Worker& worker) 
   return state.cache.seconds(0, bytes, worker.node);
 }
 
-/// Whether the worker should pop nothing for now, rather than a task whose tiles are still on their way: once it has
-/// popped the task, it cannot start another one before these have arrived. Meanwhile a peer may get the tile that
-/// another of its tasks waits for. A request may find no room before its task is popped, so this ends after some time.
+/// Whether the worker should pop nothing for now, instead of a task whose tiles are still on their way. After popping
+/// it, the worker could not start another task before those tiles have arrived, and in that time a peer may receive the
+/// tile that another of its tasks waits for. The delay is limited, because a request may find no room until its task is
+/// popped.
 bool postpones(const State& state, Worker& worker, const Task& task, double now) {
   if (!std::ranges::any_of(worker.station.slots(), &Slot::waits) || !arrives(state, worker, task)) return false;
   if (worker.postpones_until == 0) worker.postpones_until = now + seconds_until_all_have_arrived(state, worker);
@@ -68,7 +69,7 @@ std::optional<Slot> next_task(const State& state, Worker& worker, double now) {
   }
   auto chosen = std::ranges::find_if(slots, [&](const Slot& s) { return state.cache.has_all(*s.task, worker.node); });
   if (chosen == slots.end()) {
-    if (!worker.popped.empty()) return std::nullopt;  // their ends may release tiles or tasks
+    if (!worker.popped.empty()) return std::nullopt;  // when they end, they may release tiles or tasks
     chosen = std::ranges::find(slots, false, &Slot::waits);
     if (chosen == slots.end()) {
       if (std::ranges::any_of(slots, [&](const Slot& s) { return has_awaited(state, worker, *s.task); }))

@@ -8,15 +8,16 @@
 /// Which reserved task a worker starts, and when it waits for tiles instead.
 namespace tessera::scheduler {
 
-/// Whether a tile is on its way to a peer of the worker for a task that will start there: one that the peer has popped,
-/// or reserved and prefetched. A tile that a peer requested for a task which was then stolen may never arrive: such a
-/// request finds no room where memory is short.
+/// Whether a tile is on its way to a peer of the worker for a task that will start there, because the peer has popped
+/// the task, or reserved and prefetched it. Other requests do not count: if the task was stolen and memory is short,
+/// the tile may never arrive.
 bool awaited_by_a_peer(const State& state, const Worker& worker, TileId tile);
 
-/// Takes the task that a worker runs next out of its reservation station: the first that has all its tiles. If there is
-/// none, and the worker is idle: the first that waits for no peer, but if another does and this one's tiles are on
-/// their way, only after some time. If all wait for peers, and no peer needs the tiles that are missing: the first.
-/// @returns nothing if the worker should wait
+/// Takes the task that a worker runs next out of its reservation station: the first one that has all its tiles. If
+/// there is none and the worker is idle, takes the first one that does not wait for a peer. If another one does wait
+/// for a peer, and the missing tiles of the first are on their way, this happens only after some time. If all wait for
+/// peers, and no peer needs the missing tiles, takes the first one.
+/// @returns  empty if the worker should wait
 std::optional<ReservationStation::Slot> next_task(const State& state, Worker& worker, double now);
 
 }  // namespace tessera::scheduler

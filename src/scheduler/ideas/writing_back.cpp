@@ -21,12 +21,12 @@ bool is_far_from_a_gpu(const State& state, TileId tile) {
   });
 }
 
-/// Whether the results that wait in a memory can be written back later. They must be a small part of the memory, so
-/// that most of what StarPU evicts is at the host. And the link must have the time to copy them before the submitted
-/// tasks end.
+/// Whether the results waiting in a memory can be written back later. They must be a small part of the memory, so that
+/// StarPU mostly evicts tiles that the host already has. The link must also have the time to copy them before the
+/// submitted tasks end.
 bool can_wait(const State& state, unsigned node) {
-  constexpr std::size_t least_memory = 20;  // times what waits
-  constexpr double least_time = 2;          // times what the copies take: the link has others to make
+  constexpr std::size_t least_memory = 20;  // memory size, as a multiple of the waiting bytes
+  constexpr double least_time = 2;          // remaining time, in copy times: other copies need the link, too
   const auto bytes = state.results.waiting[node];
   const auto on_gpu = [](const Worker* worker) { return worker->node != host_node; };
   const auto owner = std::ranges::find(state.members, node, &Worker::node);
@@ -36,7 +36,7 @@ bool can_wait(const State& state, unsigned node) {
   return least_time * state.cache.seconds_to_host(bytes, node) < left;
 }
 
-/// Whether a tile should be written back now. If so, this is asked again only when it has been written again.
+/// Whether a tile should be written back now. If so, the question is settled until the tile is written again.
 bool write_back_now(State& state, TileId tile, std::size_t bytes, Result& result) {
   if (!state.options.write_back || result.writers > 0 || result.node == host_node) return false;
   set_waiting(state.results, result, bytes);
@@ -59,7 +59,7 @@ void note_uses(State& state, const std::vector<TileUse>& tiles) {
 }
 
 void note_duration(State& state, double seconds) {
-  constexpr double weight = 0.1;  // of a new measurement
+  constexpr double weight = 0.1;  // weight of a new measurement
   state.results.task_seconds += weight * (seconds - state.results.task_seconds);
 }
 
