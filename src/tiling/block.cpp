@@ -10,11 +10,11 @@ namespace tessera::detail {
 
 namespace {
 
-/// The margin by which a block of C is larger than the minimum for the links, which do not always run at full rate.
+/// How much larger a block of C is than the minimum for the links, because these do not always reach their full rate.
 constexpr double block_margin = 2;
 
-/// The order, in elements, of the smallest square of C for which the links keep up, if each GPU of the grid holds such
-/// a square while it goes through k. With b×b on each GPU, every loaded row or column is used b times. This is Wu and
+/// The order, in elements, of the smallest square of C for which the links keep up if each GPU of the grid keeps such a
+/// square while it goes through k. With b×b on each GPU, every loaded row or column is used b times. This is Wu and
 /// JaJa's bound, 4 (1/bm + 1/bn) F < BW for 8-byte elements, applied to the grid as a whole.
 double smallest_block(const MachineModel& machine, OwnerGrid grid) {
   const double flops = machine.rates.gpu.best_rate() * grid.size();
@@ -39,7 +39,7 @@ Block choose_block(const MachineModel& machine, TileExtents tile) {
   const auto tiles_along = [&](Index extent) {
     return std::max<Index>(3, static_cast<Index>(std::ceil(side / static_cast<double>(extent))));
   };
-  struct OnOneGpu {  // tiles of the block
+  struct OnOneGpu {  // tiles of the block on one GPU
     Index rows, columns;
   };
   const auto inputs = [&](OnOneGpu p) {
@@ -57,8 +57,8 @@ Block choose_block(const MachineModel& machine, TileExtents tile) {
     return p;
   };
   OnOneGpu part{tiles_along(tile.m), tiles_along(tile.n)};
-  // A smaller block with memory for two copies starts sooner: sums then need not wait for C. Without its margin, the
-  // block is the least that the links need.
+  // A smaller block that fits twice starts sooner, because its sums need not wait for C. Without the margin, the block
+  // is the minimum that the links need.
   const auto half = [](Index tiles) { return std::max<Index>(1, divide_up(tiles, static_cast<Index>(block_margin))); };
   const OnOneGpu least{half(part.rows), half(part.columns)};
   auto smaller = part;

@@ -15,27 +15,29 @@ struct OwnerGrid {
   int size() const noexcept { return p * q; }
 };
 
-/// The grid of `gpus` devices that is closest to square, with p ≤ q. q of them need a tile of A, p of them a tile of B.
+/// The grid of `gpus` devices that is closest to square, with p ≤ q. A tile of A is needed by q of them, a tile of B by
+/// p.
 OwnerGrid owner_grid(int gpus);
 
-/// Rows and columns of a tile of C, and the terms of the sum that one task adds to it [elements].
+/// Rows and columns of a tile of C, and the length of the sum that one task adds to it [elements].
 struct TileExtents {
   Index m = 1, n = 1, k = 1;
 };
 
 constexpr Index unlimited = std::numeric_limits<Index>::max();
 
-/// A block of C: the tiles that are computed together before the next block begins.
+/// A block of C: tiles that are computed together before the next block begins.
 struct Block {
   Index rows = 0, columns = 0;  ///< in tiles; 0: all of C is one block
-  bool fits_twice = true;       ///< whether each GPU has memory for two copies of its part of the block
+  bool fits_twice = true;       ///< whether each GPU can hold two copies of its part of the block
   bool tile_after_tile = true;  ///< whether each GPU may finish one tile after another
-  Index resident = unlimited;   ///< terms whose input tiles fit in a GPU beside one copy of its part of the block
+  Index resident = unlimited;   ///< terms whose input tiles fit in a GPU's memory next to one copy of its part of the
+                                ///< block
 };
 
-/// The smallest block for which the links can feed the GPUs, enlarged by a margin. The margin is reduced if two copies
-/// of the block then fit the GPUs. If not even one copy fits with the margin, the block is the largest that fits once.
-/// CPU workers need no blocks.
+/// The smallest block for which the links can feed the GPUs, enlarged by a margin. The margin is reduced if the GPUs
+/// can then hold two copies of the block. If not even one copy fits with the margin, the block is the largest that fits
+/// once. CPU workers need no blocks.
 Block choose_block(const MachineModel& machine, TileExtents tile);
 
 }  // namespace tessera::detail

@@ -12,39 +12,39 @@ namespace tessera::detail {
 /// A product in tall panels. Copies of long columns are fast, so A, B and C are copied in panels that are as tall as
 /// possible, while each task multiplies only a chunk of k. All loads are requested at the start, in the order in which
 /// they are needed. There are these forms:
-/// - A B: a tile of B has several chunks of k, of which each task uses the rows of one. A arrives first, in chunks,
-///   together with the first panels of B. Then one panel after another of B and C arrives, and leaves as C.
-/// - A B with a triangular A, and A⁻¹ B, in place (trmm, trsm): the same, but a task uses a panel of A for a whole
-///   panel of B, rows of the triangle and all others, and panels of B become the result. With a symmetric A (symm), a
-///   task also uses the transpose of these others, and panels of C come and go beside those of B.
-/// - A Bᵀ: a tile of Bᵀ has several tile columns of C. Each chunk of A and B that arrives is used for all of C, and C
-///   arrives and leaves at the end. A Aᵀ and A Bᵀ + B Aᵀ (syrk, syr2k) are the same, and a task computes the part of a
-///   panel that is in the triangle.
+/// - A B: a tile of B spans several chunks of k, and each task uses the rows of one chunk. A arrives first, in
+///   chunks, together with the first panels of B. Then one panel after another of B and C arrives and leaves as C.
+/// - A B with a triangular A, and A⁻¹ B, in place (trmm, trsm): the same, except that a task applies a whole panel of
+///   A, its triangle and the other rows, to a panel of B. Panels of B become the result. With a symmetric A (symm), a
+///   task also applies the transpose of these other rows, and panels of C arrive and leave along with those of B.
+/// - A Bᵀ: a tile of Bᵀ spans several tile columns of C. Each chunk of A and B that arrives is used for all of C, and
+///   C arrives and leaves at the end. A Aᵀ and A Bᵀ + B Aᵀ (syrk, syr2k) are the same, but a task computes only the
+///   part of a panel that lies in the triangle.
 struct Panels {
   Index terms = 1;       ///< chunks of k in a tile of B
   Index columns = 1;     ///< tile columns of C in a tile of Bᵀ
-  Index ahead = 0;       ///< panels of C that each GPU begins while A arrives; 0: no panels
-  bool by_rows = false;  ///< GPUs have the rows of C among them, not the columns: B is shared, A is not
+  Index ahead = 0;       ///< panels of C that each GPU starts while A arrives; 0: no panels
+  bool by_rows = false;  ///< the rows of C are divided among the GPUs instead of its columns: they share B instead of A
   bool exist() const noexcept { return ahead > 0; }
 };
 
-/// Tiles for a result C, and what was expected of them.
+/// Tiles for a result C, and the prediction for them.
 struct ChosenTiles {
   Index m = 0, n = 0, k = 0;  ///< rows and columns of a tile of C, and the length of a chunk of k [elements]
-  double seconds = 0;         ///< predicted time of the call
-  std::string reason;         ///< one sentence for tessera-info
+  double seconds = 0;         ///< predicted for the call
+  std::string reason;         ///< a sentence for tessera-info
   Panels panels = {};
-  int gpus = 0;                      ///< that take part, the first ones; 0: all
-  LastTiles columns_for_cores = {};  ///< of a matrix that a triangular one is applied to: see Plan
+  int gpus = 0;                      ///< number of GPUs that take part, counted from the first; 0: all
+  LastTiles columns_for_cores = {};  ///< of the matrix that a triangle is applied to: see Plan
 };
 
-/// Whether the factors of a product are stored as their transposes. This matters for copies: their rate depends on the
-/// height of a tile in memory.
+/// Whether the factors of a product are stored transposed. Copy rates depend on the height of a tile in memory.
 struct Transposed {
   bool a = false, b = false;
 };
 
-/// The products of which a triangle is the sum: A B (gemmt), A Aᵀ (syrk, herk), or A Bᵀ and B Aᵀ (syr2k, her2k).
+/// The kind of products whose sum is computed in one triangle: A B (gemmt), A Aᵀ (syrk, herk), or A Bᵀ and B Aᵀ (syr2k,
+/// her2k).
 enum class TriangleOf { Product, RankK, Rank2k };
 constexpr int products(TriangleOf what) { return what == TriangleOf::Rank2k ? 2 : 1; }
 

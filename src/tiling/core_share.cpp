@@ -5,8 +5,8 @@ namespace tessera::detail {
 
 namespace {
 
-/// How much longer than predicted the tiles of a core may take. With 1, the described machines are up to 3 % faster on
-/// average, but cores that are late hold the last tiles more often.
+/// How much longer than predicted a core may take for its tiles. Without a margin, late cores would more often hold the
+/// last tiles.
 constexpr double margin = 1.1;
 
 }  // namespace
@@ -21,8 +21,8 @@ bool cores_end_first(const MachineModel& machine, double core, double gpus) {
 }
 
 Advantage least_advantage_in_columns(int gpus) {
-  // In simulations, calls whose predicted saving was smaller were up to 7 % slower with cores. On several GPUs, whose
-  // waiting for each other is not predicted, so were calls with predicted gains of up to 1.08.
+  // Smaller predicted gains are within the error of the predictions. On several GPUs the error is larger, because their
+  // waiting for each other is not predicted.
   return {gpus > 1 ? 1.1 : Advantage{}.gain, 100e-6};
 }
 

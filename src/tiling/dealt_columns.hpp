@@ -9,23 +9,23 @@
 
 namespace tessera::detail {
 
-/// Deals a process's tiles of a block of C over its GPUs: whole columns, as many to each GPU. A few columns may be
-/// left, fewer than GPUs. They are cut into a part for each GPU, one column after another, so that no GPU has more than
-/// one tile more than another, and few need the same column of B.
+/// Deals a process's tiles of a block of C over its GPUs: whole columns, the same number to each GPU. Columns left
+/// over, fewer than GPUs, are cut into equal parts, one column after another. The numbers of tiles per GPU then differ
+/// by at most one, and few GPUs need the same column of B.
 class DealtColumns {
  public:
-  /// @param rows, columns  tiles of the block that the process has
+  /// @param rows, columns  tiles of the block that the process owns
   DealtColumns(int gpus, Index rows, Index columns)
       : gpus_(gpus), rows_(rows), whole_(columns / gpus * gpus), left_(columns - whole_) {}
 
-  /// The GPU of a tile, by its place among those of the process.
+  /// The GPU of a tile, given the tile's position among those of the process.
   int of(Index row, Index column) const {
     if (column < whole_) return static_cast<int>(column % gpus_);
     return static_cast<int>(((column - whole_) * rows_ + row) * gpus_ / (left_ * rows_));
   }
 
-  /// What a GPU has: tiles of C, and the rows and columns in which they lie. For each term of the sum it reads a tile
-  /// of A for each row, and a tile of B for each column.
+  /// The share of a GPU: tiles of C, and the rows and columns in which they lie. For each term of the sum it reads one
+  /// tile of A per row, and one tile of B per column.
   struct Part {
     Index tiles = 0, rows = 0, columns = 0;
   };

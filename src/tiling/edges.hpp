@@ -9,14 +9,14 @@
 
 namespace tessera::detail {
 
-/// What happens where the extent of a tile does not divide a dimension.
+/// How a dimension is cut if the tile size does not divide it.
 enum class EdgeTiles {
-  Ragged,  ///< the last tile is what is left
-  Even,    ///< the last two tiles share equally what the last full tile and the rest have, as Bogdanov and Efremov do
-  NotLow   ///< even if the last tile would be less than half of a full one, else ragged
+  Ragged,  ///< the last tile is the remainder
+  Even,    ///< the last full tile and the remainder are divided into two equal tiles, after Bogdanov and Efremov
+  NotLow   ///< even if the remainder is less than half a tile, otherwise ragged
 };
 
-/// Tiles at the end of a dimension that differ from those before them.
+/// Tiles at the end of a dimension whose size differs from the others.
 struct LastTiles {
   Index count = 0, extent = 0;
   Index whole() const noexcept { return count * extent; }
@@ -35,15 +35,15 @@ class Edges {
   }
 
   /// Regular tiles, then the last ones.
-  /// @pre  there are last tiles, none is larger than a regular one, and they are not the whole dimension
+  /// @pre  there are last tiles, none is larger than a regular tile, and they do not fill the whole dimension
   Edges(Index whole, Index tile, LastTiles last)
       : whole_(whole), tile_(tile), regular_(divide_up(whole - last.whole(), tile)), count_(regular_ + last.count),
         last_(whole - last.whole()), last_extent_(last.extent) {}
 
   Index whole() const noexcept { return whole_; }
-  Index tile() const noexcept { return tile_; }    ///< extent of a full tile
+  Index tile() const noexcept { return tile_; }    ///< size of a full tile
   Index count() const noexcept { return count_; }  ///< number of tiles
-  /// Where tile i begins; for i = count(), where the last one ends.
+  /// The start of tile i; for i = count(), the end of the last tile.
   Index begin(Index i) const noexcept {
     return i >= count_ ? whole_ : i >= regular_ ? last_ + (i - regular_) * last_extent_ : i * tile_;
   }
@@ -53,10 +53,10 @@ class Edges {
   static constexpr Index grain = 32;  ///< kernels are faster on columns of whole vectors
 
   Index whole_, tile_;
-  Index regular_;  ///< tiles that begin at multiples of `tile_`
+  Index regular_;  ///< number of tiles that start at multiples of `tile_`
   Index count_;
-  Index last_;             ///< where the tiles after these begin
-  Index last_extent_ = 0;  ///< of each of them, if there are several
+  Index last_;             ///< start of the tiles after the regular ones
+  Index last_extent_ = 0;  ///< size of each of these tiles, if there are several
 };
 
 }  // namespace tessera::detail

@@ -7,11 +7,11 @@
 
 #include "machine_model.hpp"
 
-/// What tasks and copies cost on GPUs.
+/// Costs of tasks and copies on GPUs.
 namespace tessera::detail {
 
-/// Time of a tile task on a GPU besides its kernel [s]: between two kernels StarPU releases the successors and starts
-/// their transfers.
+/// Time of a tile task on a GPU in addition to its kernel [s]. Between two kernels, StarPU releases the successors and
+/// starts their transfers.
 inline constexpr double task_overhead = 20e-6;
 
 /// Larger tiles take too long to arrive before the first product and to be written back after the last.
@@ -24,12 +24,12 @@ inline double task_seconds(const MachineModel& machine, double flops) {
 
 inline double min(Index tile, Index extent) { return static_cast<double>(std::min(tile, extent)); }
 
-/// The least time of a column in a GPU's copy engine [s]. Without it, tiles would be chosen too small.
+/// The minimum time of a column in a GPU's copy engine [s]. Without it, the chosen tiles would be too small.
 inline constexpr double shortest_column = 0.12e-6;
 
-/// Seconds per byte on one host link. A stored column is one piece of memory, and copies of short pieces are slow, most
-/// of all while the GPU computes. A tile of fewer rows than any part of a matrix has is a whole one, whose columns
-/// usually follow each other.
+/// Seconds per byte on one host link. A stored column is one contiguous piece of memory, and copies of short pieces are
+/// slow, above all while the GPU computes. A tile with very few rows is probably a whole matrix, whose columns are
+/// usually contiguous.
 /// @param rows  rows of the tile as stored
 /// @param busy  fraction of the time in which the GPU computes
 inline double copy_cost(const MachineModel& machine, double rows, double busy) {
@@ -41,7 +41,7 @@ inline double copy_cost(const MachineModel& machine, double rows, double busy) {
 }
 
 /// The fraction of its copy time in which a GPU computes.
-/// @param compute  seconds that one GPU computes
+/// @param compute  computing time of one GPU [s]
 /// @param bytes    bytes that one GPU copies
 inline double busy_part(const MachineModel& machine, double compute, double bytes) {
   return std::min(1.0, compute * machine.rates.link / bytes);

@@ -9,9 +9,10 @@
 
 namespace tessera::detail {
 
-/// Whether the link of a GPU feeds a block of C (m×n), to which products with a common dimension k are added while it
-/// stays on the GPU. The bound of Wu and JaJa: 4 (1/m + 1/n + 1/k) F < BW in double precision, where F is the rate of
-/// the kernel [flop/s] and BW that of the link [bytes/s]. No other two dimensions help if one alone exceeds it.
+/// Whether the link of a GPU can feed a block of C (m×n) that stays on the GPU while products with a common dimension k
+/// are added to it. The bound of Wu and JaJa: 4 (1/m + 1/n + 1/k) F < BW in double precision, where F is the rate of
+/// the kernel [flop/s] and BW that of the link [bytes/s]. If a single dimension already exceeds the bound, larger
+/// values of the others do not help.
 struct LinkBound {
   double sum = 0;    ///< 1/m + 1/n + 1/k
   double least = 0;  ///< the sum must be below 1/least

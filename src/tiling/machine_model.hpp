@@ -7,17 +7,17 @@
 
 namespace tessera::detail {
 
-/// What the choice of tiles depends on besides the shape of a call: the machine and the element type.
+/// The parameters, besides the shape of a call, that determine the tiles: the machine and the element type.
 struct MachineModel {
   MachineRates rates;
   int cpu_workers = 1;
   int gpus = 0;
   double element_size = 8;
   double flops_per_multiply_add = 2;
-  double gpu_memory = 0;   ///< bytes of each GPU; 0: not known
+  double gpu_memory = 0;   ///< bytes of each GPU; 0: unknown
   bool gpus_alike = true;  ///< whether all GPUs are of the same kind
-  int sharing_cores = 0;   ///< CPU workers that compute tiles of the same result beside GPUs
-  bool owners = true;      ///< whether each tile of a result is assigned to a GPU, if there is one
+  int sharing_cores = 0;   ///< CPU workers that compute tiles of the same result as the GPUs
+  bool owners = true;      ///< whether each tile of a result is assigned to a GPU, provided there are GPUs
 
   bool has_owners() const noexcept { return owners && gpus > 0; }
   double bytes(Index rows, Index columns) const {

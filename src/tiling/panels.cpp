@@ -16,29 +16,29 @@ namespace tessera::detail {
 
 namespace {
 
-/// Narrow panels occupy only a part of a GPU. They are for results with so few columns that wider ones would be fewer
-/// than four.
+/// Narrow panels occupy only part of a GPU. They are for results with so few columns that there would be fewer than
+/// four wider panels.
 constexpr Index narrow = 256;
 constexpr std::array<Index, 4> widths{narrow, 512, 1024, 2048};
 constexpr std::array<Index, 3> chunks{512, 1024, 2048};
 
-/// Whether a sum over k is cut into chunks of this length. Short sums are not.
+/// Whether a sum over k is long enough for chunks of this length.
 bool enough_terms(Index k, Index chunk) { return 2 * chunk <= k || (chunk <= k && k <= 2 * chunks.front()); }
 
-/// Longer columns are not copied faster, and C should have several tiles if it is so tall.
+/// Longer columns are not copied faster, and a very tall C should have several tiles.
 constexpr Index tallest_panel = 16384;
 
-/// Lower panels were not measured. Their columns are not long.
+/// The limit of what was measured: shorter panels do not have long columns.
 constexpr Index lowest_panel = 1024;
 
-/// The ratio of height to width up to which kernels are fast. Twice the ratio is good enough if copies take twice as
+/// The ratio of height to width up to which kernels are fast. Twice this ratio is acceptable if copies take twice as
 /// long as arithmetic.
 constexpr Index narrowest_panel = 16;
 
-/// Panels that each GPU begins while A arrives.
+/// Panels that each GPU starts while A arrives.
 constexpr Index panels_ahead = 4;
 
-/// The fewest panels of C. With fewer, too little is computed while they arrive.
+/// The minimum number of panels of C. With fewer, too little is computed while they arrive.
 constexpr Index fewest_panels = 4;
 
 /// Whether a result of this many columns is cut into panels of this width.
@@ -46,38 +46,38 @@ bool is_cut(Index columns, Index width) {
   return divide_up(columns, width) >= fewest_panels && (width > narrow || columns <= fewest_panels * narrow);
 }
 
-/// How much a byte that leaves the GPU delays those that arrive at the same time, in bytes.
+/// How much a byte leaving the GPU delays the bytes arriving at the same time, in bytes.
 constexpr double interference = 0.08;
 
-/// The part of the first panels that is computed while A arrives, or of that time in which the GPU computes. The panels
-/// wait for the first chunks.
+/// While A arrives, the GPU computes in this fraction of the time, or completes this fraction of the first panels,
+/// because the panels must wait for the first chunks.
 constexpr double computed_meanwhile = 0.75;
 
-/// How much longer than the copies the computation may take. If arithmetic is the limit, large square tiles are better:
-/// their kernels are faster, and there are fewer of them.
+/// The maximum ratio of computation to copies. If arithmetic is the limit, large square tiles are better, because their
+/// kernels are faster and there are fewer of them.
 constexpr double most_arithmetic = 1.1, most_arithmetic_of_slow_kernels = most_arithmetic / 2;
 
 struct Prediction {
   double seconds;
-  double arithmetic;  ///< the time of the computation, relative to that of the copies
+  double arithmetic;  ///< time of the computation, relative to that of the copies
 };
 
-/// Of panels that are not considered.
+/// For panels that are not considered.
 constexpr Prediction unsuitable{0, std::numeric_limits<double>::infinity()};
 
-/// Panels need measured rates of columns, which are their reason, and GPUs that each load about the same. With more
-/// than two GPUs, each panel of A would have to travel on between them, and in simulations of four, tiles are faster.
+/// Panels need measured column rates, the reason for using them, and GPUs with about equal loads. With more than two
+/// GPUs, tiles are faster, because each panel of A would have to be passed on between the GPUs.
 bool possible(const MachineModel& machine) {
   return machine.has_owners() && machine.gpus_alike && machine.gpus <= 2 && !machine.rates.column.empty();
 }
 
-/// The leading dimension of a panel on a GPU is its height. Kernels may be slower where columns are not aligned.
+/// The leading dimension of a panel on a GPU is its height. Kernels may be slower if columns are not aligned.
 bool aligned(const MachineModel& machine, Index rows) {
   return static_cast<Index>(machine.element_size) * rows % 16 == 0;
 }
 
 /// The panels of C, `rows` high, with the shortest predicted time.
-/// @param inputs   bytes of A and B on each GPU, as a function of the columns of C that it owns
+/// @param inputs   bytes of A and B on each GPU, as a function of the number of columns of C that it owns
 ///                 (an upper bound if GPUs share rows, which are then more than twice as many as columns)
 /// @param predict  a function of the tile, which may set its `panels`
 template <typename Inputs, typename Predict>
@@ -110,7 +110,7 @@ std::optional<ChosenTiles> best_of(const MachineModel& machine, Index m, Index r
   return best;
 }
 
-/// The chunks of k in a tile of B: all, unless there are so many that a tile would be taller than copies need.
+/// The chunks of k in a tile of B: all of them, unless the tile would be taller than copies need.
 Index chunks_in_a_tile(Index k, const ChosenTiles& tile) {
   return std::min(divide_up(k, tile.k), std::max<Index>(1, tallest_panel / tile.k));
 }
@@ -139,12 +139,11 @@ Prediction predict(const MachineModel& machine, Index m, Index n, Index k, const
   return {std::max(in, begin + rest) + end, (begin + rest) / in};
 }
 
-/// The same for a product that uses each chunk of its inputs for all of C, while the next chunk arrives. C arrives
-/// after the last chunk, and leaves when the sums are complete, which they are not before the last chunk has been used
-/// for them.
-/// @param task    seconds of what one chunk adds to a panel of C, on average
+/// The same for a product that uses each chunk of its inputs for all of C while the next chunk arrives. C arrives after
+/// the last chunk. It leaves as its sums are completed, which starts only with the last chunk.
+/// @param task    average seconds to add one chunk to a panel of C
 /// @param inputs  elements in a column of all inputs
-/// @param rows    copied of a column of C, on average
+/// @param rows    average number of rows copied per column of C
 Prediction predict_chunks(const MachineModel& machine, const ChosenTiles& tile, double task, Index inputs, Index n,
                           Index k, double rows) {
   const Index nt = divide_up(n, tile.n), kt = divide_up(k, tile.k);
@@ -174,7 +173,7 @@ Prediction predict_update(const MachineModel& machine, Index n, Index k, int pro
   return predict_chunks(machine, tile, task, products * n, n, k, rows);
 }
 
-/// If a triangle is the result or an input, panels were measured to be faster in double precision only.
+/// If a triangle is the result or an input, panels are used only in double precision, where measurements showed a gain.
 bool double_precision(const MachineModel& machine) {
   const bool is_complex = machine.flops_per_multiply_add == flops_per_multiply_add<std::complex<double>>;
   return machine.element_size == (is_complex ? sizeof(std::complex<double>) : sizeof(double));
@@ -183,10 +182,10 @@ bool double_precision(const MachineModel& machine) {
 /// The widest panels of a result, if a triangle is the result or an input.
 constexpr Index widest_with_triangle = 1024;
 
-/// What each step costs in addition to a task [s], for trmm and symm, and for trsm, which has more kernels.
+/// Cost of each step in addition to a task [s], for trmm and symm, and for trsm, which has more kernels.
 constexpr double step_overhead = 40e-6, step_overhead_of_trsm = 60e-6;
 
-/// How much longer trsm takes than trmm for each row [s]: it waits for the inverses of diagonal blocks.
+/// Additional time of trsm per row, compared with trmm [s]: it waits for the inverses of diagonal blocks.
 constexpr double inversion = 0.2e-6;
 
 /// symm, trmm and trsm, with a stored triangle of A on the left.
@@ -194,10 +193,10 @@ struct WithTriangle {
   Index order, columns;
   bool symmetric, inverse;
 
-  /// Panels that arrive for each panel of the result. trmm and trsm have one matrix beside A.
+  /// Panels that arrive for each panel of the result. trmm and trsm have only one matrix besides A.
   double inputs() const { return symmetric ? 2 : 1; }
 
-  /// Seconds of all steps of a panel of the result.
+  /// Seconds of all steps of one panel of the result.
   double of_panel(const MachineModel& machine, const ChosenTiles& tile) const {
     const double width = min(tile.n, columns), depth = min(tile.k, order);
     double seconds = 0;
@@ -211,8 +210,8 @@ struct WithTriangle {
   }
 };
 
-/// All of A arrives together with the first panels. If the links are the limit, the last panel is computed when it has
-/// arrived; else the GPU computes all the time after the start. Sets the number of panels that are begun while A
+/// All of A arrives together with the first panels. If the links are the limit, the last panel is computed after it has
+/// arrived; otherwise the GPU computes continuously after the start. Sets the number of panels that start while A
 /// arrives.
 /// @return  whether panels may be faster than tiles
 bool predict_with_triangle(const MachineModel& machine, const WithTriangle& call, ChosenTiles& tile) {
@@ -277,7 +276,7 @@ ChosenTiles faster(const ChosenTiles& tiles, const std::optional<ChosenTiles>& p
 }
 
 std::optional<ChosenTiles> choose_panels(const MachineModel& machine, Index m, Index n, Index k) {
-  if (!aligned(machine, k)) return {};  // the height of a tile of B
+  if (!aligned(machine, k)) return {};  // k is the height of a tile of B
   const Index tall = divide_up(m, tallest_panel);
   const bool by_rows = machine.gpus > 1 && tall > 1 && m > 2 * n;
   const Index parts = by_rows ? divide_up(tall, machine.gpus) * machine.gpus : tall,
@@ -310,7 +309,7 @@ std::optional<ChosenTiles> choose_update_panels(const MachineModel& machine, Ind
   if (n > tallest_panel || !double_precision(machine)) return {};
   const int count = products(what);
   const auto inputs = [&](Index /*columns*/) { return count * machine.bytes(n, k); };
-  // With narrow panels, more of them are being copied at the end. Longer chunks were slower.
+  // Narrow panels mean that more of them are still being copied at the end. Longer chunks were slower.
   const bool wide = divide_up(n, widest_with_triangle) >= fewest_panels * machine.gpus;
   const Index widest = wide ? widest_with_triangle : widest_with_triangle / 2;
   auto best = best_of(machine, n, n, n, k, inputs, [&](const ChosenTiles& tile) {

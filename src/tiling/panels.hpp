@@ -10,9 +10,9 @@
 
 namespace tessera::detail {
 
-/// The fastest tall panels for a product of an m×k and a k×n matrix, none of them transposed. Nothing if there are not
-/// one or two GPUs, of one kind, with owners, if the operands and a second C do not fit in their memory, if C is too
-/// low or too narrow to be divided into panels, or if arithmetic is the limit.
+/// The fastest tall panels for a product of an m×k and a k×n matrix, neither of them transposed. Empty unless there are
+/// one or two GPUs of one kind, with owners, whose memory holds the operands and a second C. Also empty if C is too low
+/// or too narrow to be divided into panels, or if arithmetic is the limit.
 std::optional<ChosenTiles> choose_panels(const MachineModel& machine, Index m, Index n, Index k);
 
 /// The same for a product of an m×k matrix and the transpose of an n×k matrix.
@@ -22,7 +22,7 @@ std::optional<ChosenTiles> choose_panels_transposed(const MachineModel& machine,
 /// @param what  not a product
 std::optional<ChosenTiles> choose_update_panels(const MachineModel& machine, Index n, Index k, TriangleOf what);
 
-/// The same for a triangular matrix of this order on the left of an order×columns matrix, not transposed: the panels of
+/// The same for a non-transposed triangular matrix of this order on the left of an order×columns matrix: the panels of
 /// B, `tile.m` = order, and those of A, `tile.k` wide.
 /// @param inverse  true: trsm; false: trmm
 std::optional<ChosenTiles> choose_triangular_panels(const MachineModel& machine, bool inverse, Index order,
@@ -33,8 +33,8 @@ std::optional<ChosenTiles> choose_symmetric_panels(const MachineModel& machine, 
 
 inline constexpr double clearly_faster = 0.95;
 
-/// Panels if their predicted time is clearly shorter, else tiles.
-/// @param least_advantage  the time of panels, relative to that of tiles, up to which they are chosen
+/// Panels if their predicted time is clearly shorter, otherwise tiles.
+/// @param least_advantage  the maximum time of panels, relative to that of tiles, for which panels are chosen
 ChosenTiles faster(const ChosenTiles& tiles, const std::optional<ChosenTiles>& panels,
                    double least_advantage = clearly_faster);
 

@@ -37,7 +37,7 @@ Plan plan_of_sums(const MachineModel& machine, TileExtents tile, Index tiles, In
   return plan;
 }
 
-/// Completes the plan of a region of an m×n result.
+/// Completes the plan for a region of an m×n result.
 template <typename RegionOf>
 Plan plan_chosen(const MachineModel& machine, const ChosenTiles& chosen, Index m, Index n, Index k,
                  RegionOf region_of) {
@@ -117,12 +117,12 @@ Plan plan_panels(const Machine& machine, Index m, Index n, TileExtents tile) {
   plan.tile = tile;
   plan.together = 1;
   if (!machine.has_owners()) return plan;
-  // OpenCL devices have no operations on panels. Without GPUs of CUDA, cores execute the tasks of all.
+  // OpenCL devices have no operations on panels. If there are no CUDA GPUs, cores execute all tasks.
   const int gpus = machine.has_cuda() ? machine.cuda_gpus : machine.gpu_count();
   plan.grid = {1, gpus};
   const double room = most_of_memory * machine.gpu_memory * gpus;
   plan.load_first = machine.gpu_memory <= 0 || model.bytes(m, n) <= room;
-  // Out of core, half of the room is for the panels that are updated together.
+  // Out of core, half of the memory is for the panels that are updated together.
   if (!plan.load_first) plan.together = std::max<Index>(1, static_cast<Index>(room / 2 / model.bytes(m, tile.n)));
   return plan;
 }
@@ -133,14 +133,15 @@ Plan plan_lu(const Machine& machine, Index m, Index n) {
   const auto chosen = choose_lu_panel(model, m, std::min(m, n), machine.tile);
   require_room(machine, 2 * model.bytes(m, std::min(chosen.n, n)));  // a panel updates another
   auto plan = with_choice(plan_panels<T>(machine, m, n, {chosen.m, chosen.n, chosen.k}), chosen);
-  // Out of core, the rows of a panel become final together.
+  // Out of core, all rows of a panel become final together.
   if (!plan.load_first) plan.tile.m = std::max<Index>(1, m);
   return plan;
 }
 
 template <Scalar T>
 Plan plan_qr(const Machine& machine, Index m, Index n) {
-  // Half as wide as for LU: products with the block of a panel grow with its width, but are no part of the result.
+  // Half as wide as for LU, because the work for the block of a panel grows with its width without being part of the
+  // result.
   constexpr Index least = 256;
   auto plan = plan_lu<T>(machine, m, n);
   if (machine.tile == 0 && machine.gpu_count() > 0)

@@ -13,26 +13,27 @@
 
 namespace tessera::detail {
 
-/// How a call is cut into tasks. It is chosen once a call: the routines cut their matrices by it, the loops of
+/// How a call is cut into tasks. The plan is chosen once per call. The routines cut their matrices by it, the loops of
 /// src/algorithms follow it, and tessera-info prints it.
 struct Plan {
   TileExtents tile = {};  ///< rows and columns of a tile of C, and the length of a chunk of k [elements]
-  EdgeTiles at_the_edges = EdgeTiles::Ragged;  ///< how the last tiles in each direction are cut
-  Index k = 0;                                 ///< elements of the sum of each element of C
-  Index terms = 1;                             ///< chunks of k: tasks that add to a tile of C
-  Index sums = 1;                              ///< sums into which those tasks are divided for each tile
+  EdgeTiles at_the_edges = EdgeTiles::Ragged;  ///< how the last tiles in each dimension are cut
+  Index k = 0;                                 ///< length of the sum for each element of C
+  Index terms = 1;                             ///< number of chunks of k, and thus of tasks that add to a tile of C
+  Index sums = 1;                              ///< partial sums into which these are divided for each tile
   Block block = {};                            ///< tiles of C that are computed together
   Panels panels = {};                          ///< how tiles are copied if C is computed in tall panels
-  Index for_cores = 0;                         ///< tiles of C that cores compute, beside the GPUs
+  Index for_cores = 0;                         ///< number of tiles of C that cores compute
   LastTiles columns_for_cores = {};  ///< for a triangular matrix: the tile columns of X (see Sweep) that cores compute
-  int gpus = 0;                      ///< that take part, the first ones; 0: all
+  int gpus = 0;                      ///< number of GPUs that take part, counted from the first; 0: all
   OwnerGrid grid = {};               ///< the GPUs that own the tiles of C; 1×1 without owners
-  Index together = 0;                ///< panels of a factorization that get the updates of an earlier one together
-  bool load_first = false;  ///< whether all tiles of a factorization fit the GPUs: they are loaded at the start
-  double seconds = 0;       ///< predicted time of the call; 0: not predicted, since the tiles were given
-  std::string reason = {};  ///< one sentence for tessera-info; empty if the tiles were given
+  Index together = 0;                ///< number of panels of a factorization that are updated together by an earlier
+                                     ///< one
+  bool load_first = false;           ///< whether all tiles of a factorization fit the GPUs and are loaded at the start
+  double seconds = 0;                ///< predicted for the call; 0: not predicted, because the tiles were given
+  std::string reason = {};           ///< a sentence for tessera-info; empty if the tiles were given
 
-  /// Whether cores compute a part of the result beside the GPUs.
+  /// Whether cores compute a part of the result.
   bool has_cores() const noexcept { return for_cores > 0 || columns_for_cores.count > 0; }
 
   /// The mean extents of a task: chunks may be shorter than `tile.k`.
@@ -42,7 +43,8 @@ struct Plan {
 // Plans for the routines on pointers. The tiles have the shortest predicted time, unless `Machine::tile` is set.
 
 /// Chooses how edges are cut. One GPU computes two tiles of equal height faster than a full and a low one. On several
-/// GPUs, even edges unbalance the grid. Tiles for CPU workers are chosen such that the last one is hardly smaller.
+/// GPUs, even edges would unbalance the grid. Tiles for CPU workers are already chosen such that the last one is hardly
+/// smaller.
 EdgeTiles edges_of_products(const Machine& machine);
 
 /// A plan for a product op(A) (m×k) times op(B) (k×n).
@@ -53,8 +55,8 @@ Plan plan_product(const Machine& machine, Op op_a, Op op_b, Index m, Index n, In
 template <Scalar T>
 Plan plan_triangle(const Machine& machine, Uplo uplo, Op op_a, Op op_b, Index n, Index k, TriangleOf what);
 
-/// A plan for the product of an m×n matrix and a symmetric one on its `side`. Tiles: m×n of C, k×k of the symmetric
-/// matrix.
+/// A plan for the product of an m×n matrix and a symmetric matrix on one `side` of it. Tiles are m×n of C, and k×k of
+/// the symmetric matrix.
 template <Scalar T>
 Plan plan_symmetric(const Machine& machine, Side side, Index m, Index n);
 
@@ -66,27 +68,27 @@ Plan plan_lu(const Machine& machine, Index m, Index n);
 template <Scalar T>
 Plan plan_qr(const Machine& machine, Index m, Index n);
 
-// Plans for the routines on matrices, whose tiles are given.
+// Plans for the routines on matrices, which already have tiles.
 
 /// A plan for sums of k terms.
-/// @param tiles  tiles of C that are computed
+/// @param tiles  number of tiles of C to compute
 template <Scalar T>
 Plan plan_sums(const Machine& machine, TileExtents tile, Index tiles, Index k);
 
-/// A plan for a triangular matrix of tiles of order `tile.k`.
-/// @param columns  tile columns that are independent of each other
-/// @param gpus     that take part; 0: all
+/// A plan for a triangular matrix with tiles of order `tile.k`.
+/// @param columns  number of tile columns, which are independent of each other
+/// @param gpus     number of GPUs that take part; 0: all
 Plan plan_columns(const Machine& machine, TileExtents tile, Index columns, int gpus = 0);
 
 /// A plan for the factorization of a matrix of square tiles.
 Plan plan_tiles(const Machine& machine, Index tile, int gpus = 0);
 
 /// A plan for the factorization of an m×n matrix in panels.
-/// @param tile  its columns are those of a panel
+/// @param tile  as wide as a panel
 template <Scalar T>
 Plan plan_panels(const Machine& machine, Index m, Index n, TileExtents tile);
 
-/// Tile size for a matrix that is registered without one: `Machine::tile`, if it is set.
+/// Tile size for a matrix registered without one: `Machine::tile` if it is set.
 template <Scalar T>
 Index default_tile(const Machine& machine);
 

@@ -4,7 +4,7 @@
 #include "core_share.hpp"
 #include "plan.hpp"
 
-/// What all plans have in common.
+/// Shared parts of all plans.
 namespace tessera::detail {
 
 template <Scalar T>
@@ -22,10 +22,10 @@ MachineModel machine_model(const Machine& machine) {
   return model;
 }
 
-/// Refuses a tile size that was asked for if a task does not fit into the memory of a GPU: it would wait for ever.
+/// Refuses a requested tile size if a task would not fit into the memory of a GPU: it would wait forever.
 /// @param tiles  bytes of all tiles that a task uses
 void require_room(const Machine& machine, double tiles);
-/// The tiles of a product of tiles. At the edges of small matrices they are smaller.
+/// The same for a product of tiles. Tiles at the edges of small matrices are smaller.
 void require_room(const Machine& machine, const MachineModel& model, TileExtents tile, Index m, Index n, Index k);
 
 inline Plan with_choice(Plan plan, const ChosenTiles& chosen) {
@@ -34,9 +34,9 @@ inline Plan with_choice(Plan plan, const ChosenTiles& chosen) {
   return plan;
 }
 
-/// The plan in which cores compute a part of the result, if it is faster than the plan without them.
+/// The plan with a part of the result for cores, if it is faster than the plan without.
 /// @param planned  (const MachineModel&): the plan on a machine
-/// @param least    how much faster it must be
+/// @param least    minimum advantage
 template <typename Planned>
 Plan with_or_without_cores(MachineModel machine, Planned planned, Advantage least = {}) {
   auto with = planned(machine);
@@ -46,8 +46,8 @@ Plan with_or_without_cores(MachineModel machine, Planned planned, Advantage leas
   return with.has_cores() && least.is_reached(with.seconds, without.seconds) ? with : without;
 }
 
-/// The part of a GPU's memory that the tiles of a factorization may fill if all are loaded at the start. The rest is
-/// for workspace, and for tiles that GPUs get from each other.
+/// The fraction of a GPU's memory that the tiles of a factorization may fill if all are loaded at the start. The rest
+/// is for workspace, and for tiles from other GPUs.
 inline constexpr double most_of_memory = 0.8;
 
 }  // namespace tessera::detail

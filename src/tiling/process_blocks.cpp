@@ -13,13 +13,13 @@ namespace tessera::detail {
 
 namespace {
 
-/// The part of a GPU's memory that a block of C may fill.
+/// The fraction of a GPU's memory that a block of C may fill.
 constexpr double most_for_result = 0.75;
-/// The part of a process's free memory that copies of tiles of other processes may fill.
+/// The fraction of a process's free memory that copies of other processes' tiles may fill.
 constexpr double most_for_copies = 0.5;
-/// Look-ahead if all of C is one block, and if it is not.
+/// Look-ahead if all of C is one block, and otherwise.
 constexpr Index ahead_of_whole = 1, ahead_of_blocks = 2;
-/// The fewest terms of the look-ahead (traces/distributed.md).
+/// The minimum look-ahead in terms of the sum.
 constexpr Index least_terms_ahead = 3;
 
 double limit(double bytes) { return bytes > 0 ? bytes : std::numeric_limits<double>::infinity(); }
@@ -28,14 +28,15 @@ Index whole_tiles(double count, Index most) {
   return count >= static_cast<double>(most) ? most : std::max<Index>(1, static_cast<Index>(count));
 }
 
-/// The largest divisor of `terms` up to `most`; if that is less than half of it, parts that are about equal.
+/// The largest divisor of `terms` up to `most`. If that is less than half of `most`, parts of about equal size instead.
 Index chunk_of(Index terms, Index most) {
   Index divisor = most;
   while (terms % divisor != 0) divisor--;
   return 2 * divisor >= most ? divisor : divide_up(terms, divide_up(terms, most));
 }
 
-/// Parts of about the same size, none larger than `most`; a multiple of `unit` if that is not larger.
+/// Parts of about equal size, none larger than `most`; rounded up to a multiple of `unit` if that is still small
+/// enough.
 Index even_part(Index whole, Index most, Index unit) {
   const Index even = divide_up(whole, divide_up(whole, most)), rounded = divide_up(even, unit) * unit;
   return rounded <= most ? rounded : even;
@@ -50,19 +51,19 @@ std::vector<DealtColumns::Part> parts(int gpus, Index rows, Index columns) {
   return all;
 }
 
-/// What a GPU reads for a term.
+/// Bytes that a GPU reads for a term.
 double bytes_of_term(const DealtColumns::Part& part, const TiledProduct& product) {
   return bytes(part.rows, product.a) + bytes(part.columns, product.b);
 }
 
-/// How many pairs of a process and a block have this number of rows, or columns, of tiles.
+/// The number of (process, block) pairs with this many rows, or columns, of tiles.
 struct Extent {
   Index tiles;
   double pairs;
 };
 using Extents = std::vector<Extent>;
 
-/// Of blocks of `block` tiles a process.
+/// For blocks with `block` tiles per process.
 Extents extents(Index whole, Index processes, Index block) {
   const Index most = block * processes, full = whole / most, last = whole % most, more = last % processes;
   return {{block, static_cast<double>(full * processes)},
@@ -75,7 +76,7 @@ struct Inputs {
   double a = 0, b = 0;
 };
 
-/// What all GPUs of all processes read for a term, in blocks of these extents.
+/// The inputs of all GPUs of all processes for a term, in blocks of these extents.
 Inputs inputs_of_term(int gpus, const Extents& rows, const Extents& columns) {
   Inputs all;
   for (const auto& x : rows)
@@ -89,7 +90,7 @@ Inputs inputs_of_term(int gpus, const Extents& rows, const Extents& columns) {
   return all;
 }
 
-/// The paper's case, where its conditions hold for each GPU's part of a block.
+/// The case of the paper whose conditions hold for each GPU's part of a block.
 char memory_case(double memory, int gpus, const ProcessModel& processes, const TiledProduct& product,
                  const ProcessBlocks& blocks) {
   const double rows_of_a = bytes(product.mt * product.kt, product.a) / processes.p,
@@ -107,7 +108,7 @@ char memory_case(double memory, int gpus, const ProcessModel& processes, const T
   return memory_case;
 }
 
-/// What a GPU loads of A and B in the paper's model.
+/// The bytes of A and B that a GPU loads in the paper's model.
 double even_inputs(double memory, double gpus, const ProcessModel& processes, const TiledProduct& product,
                    const ProcessBlocks& blocks) {
   const double rows_of_a = bytes(product.mt * product.kt, product.a) / processes.p,
@@ -129,7 +130,7 @@ ProcessBlocks choose_process_blocks(const ProcessModel& processes, const TiledPr
   const double memory = limit(processes.gpus > 0 ? processes.gpu_memory : 0);
   const Index rows = std::max<Index>(1, divide_up(product.mt, processes.p)),
               columns = std::max<Index>(1, divide_up(product.nt, processes.q)), terms = std::max<Index>(1, product.kt);
-  const double room = std::floor(most_for_result * memory / product.c) * static_cast<double>(gpus);  // tiles of C
+  const double room = std::floor(most_for_result * memory / product.c) * static_cast<double>(gpus);  // in tiles of C
 
   ProcessBlocks blocks{.rows = rows, .columns = columns};
   if (static_cast<double>(rows) * static_cast<double>(columns) > room) {
@@ -153,7 +154,7 @@ ProcessBlocks choose_process_blocks(const ProcessModel& processes, const TiledPr
                            bytes(product.mt * product.nt, product.c)) /
                           (processes.p * processes.q);
   const double foreign = b * (1 - 1.0 / processes.q) * product.a + c * (1 - 1.0 / processes.p) * product.b;
-  // Terms whose copies fit a process: those of the chunk in use, and those ahead.
+  // The number of terms whose copies fit a process: those of the current chunk, and of the look-ahead.
   const double copied =
                    most_for_copies * std::max(0.0, limit(processes.host_memory) - matrices) / std::max(foreign, 1.0),
                on_host = copied / static_cast<double>(blocks.ahead + 1);
@@ -170,7 +171,7 @@ ProcessLoads predicted_loads(const ProcessModel& processes, const TiledProduct& 
   const int gpus = std::max(processes.gpus, 1);
   const double p = processes.p, q = processes.q, all_gpus = p * q * gpus;
   const double memory = limit(processes.gpus > 0 ? processes.gpu_memory : 0);
-  // What a process receives of the tiles of A, and of B, that it reads.
+  // The fractions of the tiles of A, and of B, that a process receives from others.
   const double from_row = 1 - 1 / q, from_column = 1 - 1 / p;
   ProcessLoads loads;
   loads.received = static_cast<double>(blocks.across) * bytes(product.mt * product.kt, product.a) / p * from_row +

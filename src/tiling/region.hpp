@@ -11,10 +11,10 @@ namespace tessera::detail {
 
 using codelets::Part;
 
-/// The tiles of a result that are computed: all, or those that intersect a triangle.
+/// The tiles of a result to compute: all, or those that intersect a triangle.
 struct Region {
   Part part;
-  Index across;  ///< for a triangle: tile columns that the diagonal crosses in one tile row
+  Index across;  ///< for a triangle: number of tile columns that the diagonal crosses in one tile row
 
   // NOLINTNEXTLINE: converts implicitly, since a Part is a region
   constexpr Region(Part which, Index tiles_across = 1) : part(which), across(tiles_across) {}
@@ -31,10 +31,10 @@ struct Region {
   /// Whether only a part of tile (i, j) is computed.
   constexpr bool on_diagonal(Index i, Index j) const { return part != Part::All && i == j / across; }
 
-  /// The row, within its tile, at which the diagonal enters tile column j; tiles are `width` columns wide.
+  /// The row, within its tile, at which the diagonal enters tile column j. Tiles are `width` columns wide.
   constexpr int first_row(Index j, Index width) const { return static_cast<int>(j % across * width); }
 
-  /// Size of the computed part of tile (i, j), as if it were a full tile of nb columns. Unit: nb²/2 elements.
+  /// Work on tile (i, j): the size of its computed part, assuming a full tile of nb columns. Unit: nb²/2 elements.
   constexpr Index work(Index i, Index j) const {
     if (!contains(i, j)) return 0;
     if (!on_diagonal(i, j)) return 2 * across;

@@ -11,7 +11,7 @@ namespace tessera::detail {
 
 namespace {
 
-/// The tiles that were chosen for A on the left of the transposed problem, if A is on the right.
+/// Converts tiles chosen for A on the left of the transposed problem, if A is on the right.
 ChosenTiles transposed_if_right(Side side, ChosenTiles tiles) {
   if (side == Side::Right) std::swap(tiles.m, tiles.n);
   return tiles;

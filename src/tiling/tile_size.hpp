@@ -6,7 +6,7 @@
 #include "chosen_tiles.hpp"
 #include "machine_model.hpp"
 
-/// The choice of tiles, on CPU workers or on GPUs.
+/// The choice of tiles on CPU workers or GPUs.
 namespace tessera::detail {
 
 /// The tiles with the shortest predicted time.
@@ -14,8 +14,7 @@ namespace tessera::detail {
 ChosenTiles choose_product_tiles(const MachineModel& machine, Transposed stored, Index m, Index n, Index k,
                                  Index fixed);
 
-/// The same for a triangle of an n×n result. The rows of a tile are a multiple of its columns: equal for CPUs, equal or
-/// more for GPUs.
+/// The same for a triangle of an n×n result. The rows of a tile are a multiple of its columns; on CPUs they are equal.
 ChosenTiles choose_triangle_tiles(const MachineModel& machine, Transposed stored, Index n, Index k, TriangleOf what,
                                   Index fixed);
 
@@ -34,13 +33,14 @@ ChosenTiles choose_cholesky_tiles(const MachineModel& machine, Index n, Index fi
 /// Square tiles for the LU factorization of an m×n matrix without pivoting.
 ChosenTiles choose_lu_nopiv_tiles(const MachineModel& machine, Index m, Index n, Index fixed);
 
-/// The width of panels for an LU factorization with partial pivoting, as `n`.
-/// @param rows   of the matrix, and so of a panel
+/// The panel width for an LU factorization with partial pivoting, returned as `n`.
+/// @param rows   of the matrix, and thus of a panel
 /// @param order  the smaller dimension of the matrix
 ChosenTiles choose_lu_panel(const MachineModel& machine, Index rows, Index order, Index fixed);
 
-/// The size of square tiles for matrices whose use is not known yet: on GPUs the smallest size at which the kernel runs
-/// at 0.9 of its best rate, on CPUs a constant. One machine and type have one size, so such matrices are conformable.
+/// The size of square tiles for matrices whose use is not known yet. On GPUs, this is the smallest size at which the
+/// kernel reaches 0.9 of its best rate; on CPUs, it is a constant. It depends only on machine and type, so such
+/// matrices are conformable.
 Index choose_default_tile(const MachineModel& machine);
 
 }  // namespace tessera::detail

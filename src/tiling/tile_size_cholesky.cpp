@@ -17,14 +17,14 @@ struct Tasks {
   double products, updates, solves, panels;  ///< gemm, syrk, trsm, and potrf or getrf_nopiv
 };
 
-/// What the two factorizations differ in.
+/// The differences between the two factorizations.
 struct Factorization {
   Index m, n;
   bool symmetric;
 
   Index order() const { return std::min(m, n); }
 
-  /// @param exact  whether a smaller tile at an edge counts for the part that it is, not as a whole one
+  /// @param exact  whether a smaller tile at an edge counts in proportion to its size instead of as a whole tile
   Tasks tasks(Index tile, bool exact) const {
     const auto count = [&](Index whole, Index part) {
       return exact ? static_cast<double>(whole) / min(part, whole) : static_cast<double>(divide_up(whole, part));
@@ -38,19 +38,18 @@ struct Factorization {
     return {products, 0, t * others - 2 * steps, t};
   }
   double bytes(const MachineModel& machine) const { return machine.bytes(m, n) / (symmetric ? 2 : 1); }
-  /// The arithmetic of a tile on the diagonal, relative to a product of that order.
+  /// The arithmetic on a diagonal tile, relative to a product of that order.
   double panel_work() const { return symmetric ? 1.0 / 6 : 1.0 / 3; }
-  /// Seconds that a factorization takes for each row of a tile.
+  /// Seconds per row of a tile that its factorization takes.
   double gpu_panel_row() const { return symmetric ? 0.45e-6 : 0.8e-6; }
-  /// The inverses of the diagonal blocks of one factor take as long as a few products of that order.
+  /// Seconds to invert the diagonal blocks of one factor: as long as a few products of that order.
   double gpu_panel() const { return symmetric ? 0.15e-3 : 0.3e-3; }
 };
 
-/// The time of the arithmetic, that of the panels, which one GPU does not overlap with anything, and the transfers; or
-/// the chain of panels, each of which waits for the one before.
+/// The sum of the arithmetic and the panels, or the transfers, or the chain of panels, whichever is longest. One GPU
+/// cannot overlap a panel with anything. In the chain, each panel waits for the one before.
 double predict_on_gpus(const MachineModel& machine, const Factorization& what, Index tile) {
-  // With several GPUs, the number of tiles matters for their balance: in simulations of two to six, small edges that
-  // count for what they are made some sizes a fifth faster and others up to 1.6 times slower.
+  // With several GPUs, the balance depends on the number of tiles, so small edges count as whole tiles.
   const auto tasks = what.tasks(tile, machine.gpus == 1);
   const double rows = min(tile, what.order()), flops = machine.flops_per_multiply_add * rows * rows * rows;
   const double product = task_seconds(machine, flops), half = task_seconds(machine, flops / 2);
@@ -66,11 +65,11 @@ double predict_on_gpus(const MachineModel& machine, const Factorization& what, I
   return std::max({compute, transfers, chain}) + std::min(compute, transfers) / 8 + start + one_tile;
 }
 
-/// OpenBLAS factorizes a tile at about this fraction of the rate of products.
+/// The rate at which OpenBLAS factorizes a tile, relative to that of products.
 constexpr double cpu_panel_rate = 0.6;
 constexpr double cpu_submission = 10e-6;
 
-/// Time to pack the operands of a product, relative to the arithmetic: this over the order of the tile.
+/// Time to pack the operands of a product, relative to the arithmetic: this number divided by the order of the tile.
 constexpr double cpu_packing = 80;
 
 double predict_on_cpus(const MachineModel& machine, const Factorization& what, Index tile) {
@@ -87,7 +86,7 @@ double predict_on_cpus(const MachineModel& machine, const Factorization& what, I
   return std::max(compute, tasks.panels * chain) + std::min<double>(machine.cpu_workers, tasks.panels) * chain / 2;
 }
 
-/// Whether a GPU has room for the tiles of two products and of those that are fetched for the next ones.
+/// Whether a GPU has room for the tiles of two products, and of those fetched for the next ones.
 bool tile_fits(const MachineModel& machine, Index tile) {
   constexpr double least_room = 8;
   const double bytes = machine.bytes(tile, tile);

@@ -28,12 +28,12 @@ struct Product {
   int products = 1;
   bool triangle = false;
   bool update =
-      false;  ///< whether the second factors are transposes of the first, so that both have tiles of one height
+      false;  ///< whether the second factors are transposes of the first, so tiles of both have the same height
   Transposed stored;
   bool stored_c = false;  ///< whether C is stored as its transpose
 };
 
-/// Whether the whole problem fits in the GPUs' memory.
+/// Whether the whole problem fits into the GPUs' memory.
 bool in_core(const MachineModel& machine, const Product& p) {
   const auto grid = owner_grid(machine.gpus);
   const double whole =
@@ -41,8 +41,8 @@ bool in_core(const MachineModel& machine, const Product& p) {
   return machine.gpu_memory <= 0 || whole <= machine.gpu_memory;
 }
 
-/// How often A and B are copied to the GPUs, all GPUs taken together: out of core, once for each block of C, less what
-/// the next block still finds there.
+/// How often A and B are copied to the GPUs in total. Out of core, this is once for each block of C, except for what is
+/// still there from the block before.
 struct Passes {
   double a = 1, b = 1;
   double blocks = 1;
@@ -58,10 +58,10 @@ Passes passes(const MachineModel& machine, const Product& p, TileExtents tile) {
   return {columns - (columns - 1) / (terms * rows), rows - (rows - 1) / terms, rows * columns};
 }
 
-/// Wide tiles slow down long calls on several GPUs: the GPUs reach their power limit and lower their clocks, more than
-/// with narrow tiles. All machines are assumed to behave in this way. Out of core, copies dominate, and narrow tiles
-/// need more of them.
-constexpr double wide_cost = 0.1, unlimited_for = 0.1;  // fraction of the time; seconds before the power limit applies
+/// Wide tiles slow down long calls on several GPUs: the GPUs reach their power limit, and lower their clocks more than
+/// with narrow tiles. All machines are assumed to behave this way. Out of core, copies dominate, and narrow tiles need
+/// more of them.
+constexpr double wide_cost = 0.1, unlimited_for = 0.1;  // fraction of the time; seconds before the limit
 double slowed_down(const MachineModel& machine, TileExtents tile, double compute, bool in_core) {
   const bool wide = narrowest * tile.n > tile.m;
   return machine.gpus > 1 && in_core && wide ? wide_cost * std::max(0.0, compute - unlimited_for) : 0;
@@ -71,8 +71,8 @@ double slowed_down(const MachineModel& machine, TileExtents tile, double compute
 /// one tile's sum.
 constexpr double unequal_ends = 0.14;
 
-/// Predicted seconds: the arithmetic of the busiest GPU and the transfers, which overlap, and the start and the end,
-/// which do not. The tiles of one product must arrive before it, and one tile must be written back after the last.
+/// Predicted seconds. The arithmetic of the busiest GPU and the transfers overlap; the start and the end do not. At the
+/// start, the tiles of one product must arrive; at the end, one tile must be written back.
 double predict(const MachineModel& machine, const Product& p, TileExtents tile) {
   const auto grid = owner_grid(machine.gpus);
   const auto mt = divide_up(p.m, tile.m), nt = divide_up(p.n, tile.n);
@@ -82,8 +82,8 @@ double predict(const MachineModel& machine, const Product& p, TileExtents tile) 
   const auto share = [&](Index whole, Index extent, int gpus) {
     return largest_share(whole, std::min(extent, whole), gpus, cost);
   };
-  // A tile on the diagonal of a triangle counts half. With several GPUs, the busiest one has tiles that are not at an
-  // edge. The last column counts as a full one.
+  // A diagonal tile of a triangle counts half. With several GPUs, the busiest one has no tiles at an edge. The last
+  // column counts as a full one.
   const auto of_triangle = [&] {
     const double height = grid.size() > 1 ? 1 : share(p.m, tile.m, 1) / static_cast<double>(mt);
     return std::max(0.5, std::ceil(static_cast<double>(mt * nt) / grid.size()) / 2) * height;
@@ -97,7 +97,7 @@ double predict(const MachineModel& machine, const Product& p, TileExtents tile) 
 
   const auto M = static_cast<double>(p.m), N = static_cast<double>(p.n), K = static_cast<double>(p.k);
   const auto again = passes(machine, p, tile);
-  const auto of_each_gpu = [&](double a, double b, double c) {  // a, b, c: the cost of an element of A, B and C
+  const auto of_each_gpu = [&](double a, double b, double c) {  // a, b, c: cost per element of A, B and C
     const double factors = p.update ? p.products * again.a * M * K * a : again.a * M * K * a + again.b * K * N * b;
     return (factors + (p.triangle ? M * N / 2 : M * N) * c) / grid.size();
   };
@@ -107,17 +107,17 @@ double predict(const MachineModel& machine, const Product& p, TileExtents tile) 
                b = element * copy_cost(machine, p.stored.b ? n : k, busy),
                c = element * copy_cost(machine, p.stored_c ? n : m, busy);
   const double in = of_each_gpu(a, b, c), last = m * n * c;
-  // A tile on the diagonal of an update needs one tile of each input.
+  // A diagonal tile of an update needs one tile of each input.
   const double first = p.update ? p.products * m * k * a : m * k * a + k * n * b;
-  // Out of core, each block of C waits for its first tiles. Empty blocks beside a triangle are counted as well: without
-  // them, the tiles of dsyr2k become larger, and in two of three cases slower.
+  // Out of core, each block of C waits for its first tiles. Empty blocks outside a triangle are also counted. Otherwise
+  // the tiles of syr2k would become too large.
   const double blocks = again.blocks;
   const double apart = p.triangle && machine.gpus > 1 ? unequal_ends * sum : 0;
   return overlapped(compute, in) + blocks * first + last + apart + slowed_down(machine, tile, compute, blocks == 1);
 }
 
 /// Out of core, the height of tiles whose columns of doubles are copied at the full rate while the GPU computes. Copies
-/// are the limit there, so these tiles may be twice as large as others, which arrive later, and twice as narrow.
+/// are the limit there, so although tall tiles arrive later, they may be twice as large as others and twice as narrow.
 constexpr Index tall_tile = 8192;
 bool is_tall(TileExtents tile) { return tile.m >= tall_tile; }
 
@@ -139,15 +139,15 @@ bool too_many(const MachineModel& machine, Index m, Index n, TileExtents tile) {
   return small && tile.m <= small_tile && tile.n < small_tile;
 }
 
-/// The shortest chunk of k. Chunks are at least as long as tiles of C are high, or the longest candidates: with more
-/// chunks, each tile of C waits longer for its next task. An update in core has chunks twice as long if there would be
-/// eight or more.
+/// The shortest chunk of k. Chunks are at least as long as tiles of C are high, up to the largest candidate: with more
+/// chunks, each tile of C waits longer for its next task. In core, an update that would have eight or more chunks has
+/// chunks twice as long.
 Index shortest_chunk(const MachineModel& machine, const Product& p, Index rows) {
   const bool twice = p.update && divide_up(p.k, rows) >= 8 && in_core(machine, p);
   return std::min(twice ? 2 * rows : rows, candidates.back());
 }
 
-/// The heights that are compared. Out of core, low tiles are loaded more often than predicted, and their short columns
+/// The tile heights to compare. Out of core, low tiles are loaded more often than predicted, and their short columns
 /// are copied slowly throughout the call.
 std::vector<Index> heights(const MachineModel& machine, const Product& p) {
   constexpr Index high = 2048;
@@ -159,8 +159,8 @@ std::vector<Index> heights(const MachineModel& machine, const Product& p) {
   return all;
 }
 
-/// The fastest tiles for which `allowed` is true. Tiles are wider than high only if B is stored transposed: the columns
-/// of its tiles are then as long as the tile is wide.
+/// The fastest tiles for which `allowed` is true. Tiles are wider than high only if B is stored transposed, because the
+/// columns of its tiles are then as long as the tile is wide.
 template <typename Allowed>
 ChosenTiles choose(const MachineModel& machine, const Product& p, Index fixed, Allowed allowed) {
   ChosenTiles best;
@@ -195,7 +195,7 @@ ChosenTiles choose(const MachineModel& machine, const Product& p, Index fixed, A
   return best;
 }
 
-/// The tiles, with what the links allow as a part of the reason. In core, C is one block.
+/// The tiles, with the limit of the links added to the reason. In core, C is one block.
 ChosenTiles with_bound(const MachineModel& machine, const Product& p, ChosenTiles tiles) {
   if (std::min({p.m, p.n, p.k}) < 1) return tiles;
   Index m = p.m, n = p.n;
@@ -210,8 +210,8 @@ ChosenTiles with_bound(const MachineModel& machine, const Product& p, ChosenTile
 
 }  // namespace
 
-/// The time of panels of a product, relative to that of tiles, up to which panels are chosen. If a panel has all rows
-/// of a matrix without padding, it is one piece of memory, which the prediction does not consider.
+/// The maximum time of panels of a product, relative to that of tiles, for which panels are chosen. A panel with all
+/// rows of a matrix without padding is contiguous in memory, which the prediction ignores.
 constexpr double contiguous_panels = 1.02;
 
 ChosenTiles choose_product_for_gpus(const MachineModel& machine, Transposed stored, Index m, Index n, Index k,
@@ -224,7 +224,7 @@ ChosenTiles choose_product_for_gpus(const MachineModel& machine, Transposed stor
                              : faster(tiles, choose_panels(machine, m, n, k), contiguous_panels));
 }
 
-/// The least number of tiles of a triangle per GPU, unless they are small. A GPU with fewer has nothing to compute
+/// The minimum number of tiles of a triangle per GPU, unless tiles are small. A GPU with fewer has nothing to compute
 /// while it waits for one. Of small tiles, fewer are better.
 constexpr Index least_tiles = 2;
 

@@ -9,7 +9,8 @@
 #include "chosen_tiles.hpp"
 #include "machine_model.hpp"
 
-/// The choice of tiles for GPUs. The links must feed them, and the first and last copies overlap with no computation.
+/// The choice of tiles for GPUs. The links must feed the GPUs, and the first and last copies do not overlap with
+/// computation.
 namespace tessera::detail {
 
 ChosenTiles choose_product_for_gpus(const MachineModel& machine, Transposed stored, Index m, Index n, Index k,
@@ -22,19 +23,19 @@ ChosenTiles choose_triangle_for_gpus(const MachineModel& machine, Transposed sto
 /// A symmetric or triangular matrix of order `order` on the left of a matrix with `free` columns. The result's m = k is
 /// the tile of the order, n that of the columns. For Side::Right the result is for the transposed problem.
 ChosenTiles choose_symmetric_for_gpus(const MachineModel& machine, Side side, Index order, Index free, Index fixed);
-/// For a triangular matrix, cores share the result if the machine has such cores.
+/// For a triangular matrix. CPU cores share the result if the machine has such cores.
 ChosenTiles choose_triangular_for_gpus(const MachineModel& machine, Side side, bool inverse, Index order, Index free,
                                        Index fixed);
 
-/// (Index columns): the tiles for so many columns of X; nothing if they cannot be told.
+/// (Index columns): the tiles for this number of columns of X; empty if they cannot be determined.
 using Rechoose = std::function<std::optional<ChosenTiles>(Index columns)>;
-/// Gives the last columns of X to cores, if the machine has such cores and the call is clearly faster so.
+/// Gives the last columns of X to cores, if the machine has such cores and this makes the call clearly faster.
 /// @param tiles     without cores, and their predicted time
 /// @param rechoose  the tiles for the columns that are left to the GPUs
 ChosenTiles share_columns_with_cores(MachineModel machine, ChosenTiles tiles, Index order, Index free,
                                      const Rechoose& rechoose);
 
-/// The smallest size of square tiles at which the kernel runs at 0.9 of its best rate.
+/// The smallest size of square tiles at which the kernel reaches 0.9 of its best rate.
 Index smallest_fast_tile(const MachineModel& machine);
 
 }  // namespace tessera::detail

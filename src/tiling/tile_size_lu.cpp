@@ -10,10 +10,11 @@ namespace tessera::detail {
 
 namespace {
 
-/// GPUs: wide panels have fewer and longer tasks, but the first and the last ones are factorized alone.
+/// GPUs: wide panels mean fewer and longer tasks, but nothing overlaps with the factorization of the first and last
+/// panels.
 constexpr Index widest_on_gpus = 2048, narrowest_on_gpus = 256, for_each_gpu = 4;
 
-/// Rows of a tile on GPUs, which are written back together when the last of them is final. Short columns are copied
+/// Rows of a tile on GPUs. They are written back together once the last of them is final. Short columns are copied
 /// slowly.
 constexpr Index most_rows_on_gpus = 4096, least_rows_on_gpus = 2048, tiles_below_one_another = 4;
 
@@ -28,9 +29,10 @@ Index width_for(const MachineModel& machine, Index order) {
   return width;
 }
 
-/// Panels for which a GPU must have room: the one that is updated, the one that updates it, and the next ones of both.
+/// Number of panels that must fit into a GPU's memory: the updated panel, the one that updates it, and the next ones of
+/// both.
 constexpr double panels_in_memory = 4;
-constexpr Index most_panel_elements = Index{1} << 31;  // of a panel: StarPU multiplies its sizes in 32 bits
+constexpr Index most_panel_elements = Index{1} << 31;  // per panel: StarPU multiplies its sizes in 32 bits
 
 bool panel_fits(const MachineModel& machine, Index rows, Index width) {
   const bool in_memory = machine.gpus == 0 || machine.gpu_memory <= 0 ||
@@ -45,7 +47,7 @@ ChosenTiles choose_lu_panel(const MachineModel& machine, Index rows, Index order
   while (fixed == 0 && width > 1 && !panel_fits(machine, rows, width)) width /= 2;
   ChosenTiles chosen;
   chosen.n = chosen.k = width;
-  // A tile has as many rows as a panel has columns, or a multiple, so that each diagonal block lies in one tile.
+  // The rows of a tile are a multiple of the columns of a panel, so that each diagonal block lies in one tile.
   const Index rows_on_gpus = std::clamp(rows / tiles_below_one_another, least_rows_on_gpus, most_rows_on_gpus);
   const Index rows_of_tile = std::max(rows_on_gpus, divide_up(rows, most_tiles_of_panel));
   chosen.m = machine.gpus > 0 ? divide_up(rows_of_tile, width) * width : std::max<Index>(1, rows);

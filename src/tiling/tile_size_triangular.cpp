@@ -12,17 +12,17 @@ namespace tessera::detail {
 
 namespace {
 
-/// Seconds that each row of a tile on the diagonal adds to the time of half a product: the diagonal blocks are small
-/// and are processed one after another.
+/// Seconds per row that a task on a diagonal tile takes longer than half a product, because the small diagonal blocks
+/// are processed one after another.
 constexpr double row_latency = 0.08e-6;
 
-/// The least number of tile columns of X per GPU. A GPU with fewer waits for the tiles of its columns. trsm needs more,
-/// since the rows of a column depend on each other. In long columns, waiting is a smaller part of the time.
+/// The minimum number of tile columns of X per GPU. A GPU with fewer waits for the tiles of its columns. trsm needs
+/// more, because the rows of a column depend on each other. In long columns, waiting is a smaller part of the time.
 Index columns_per_gpu(bool inverse, Index order) { return inverse && order < 8 * candidates.back() ? 4 : 2; }
 
 /// Seconds of the tasks on one tile column of X.
-/// @param product, diagonal  (double part): of a task with a part of the rows of a full tile of the triangle
-/// @param sharers            workers that share the products
+/// @param product, diagonal  (double part): of a task with a fraction of the rows of a full tile of the triangle
+/// @param sharers            number of workers that share the products
 template <typename Product, typename Diagonal>
 double column_seconds(Index order, Index tile, Product product, Diagonal diagonal, Index sharers) {
   const auto before_last = static_cast<double>(divide_up(order, tile) - 1);
@@ -36,7 +36,7 @@ double column_seconds(Index order, Index tile, Product product, Diagonal diagona
 /// @param order  order of the triangular matrix
 /// @param free   the other dimension of X
 /// @param tile   order of a tile of the triangular matrix
-/// @param width  extent of a tile of X along `free`
+/// @param width  size of a tile of X along `free`
 double predict_triangular(const MachineModel& machine, Side side, Index order, Index free, Index tile, Index width) {
   const double rows = min(tile, order), wide = min(width, free);
   const double flops = machine.flops_per_multiply_add * rows * rows * wide;
@@ -71,16 +71,16 @@ double seconds_on_core(const MachineModel& machine, Index order, Index tile, Ind
       order, tile, product, [&](double part) { return product(part * part / 2); }, 1);
 }
 
-/// Seconds that each tile of X for a core adds to the end of a call, when the tiles are unregistered one after another.
+/// Seconds that each of the cores' tiles of X adds to the end of a call, when tiles are unregistered one after another.
 constexpr double end_of_tile = 6e-6;
 
-/// The least number of tile columns of X for each of several GPUs beside cores. With fewer, in simulations of two GPUs
-/// at n = 600 to 1300, trmm and trsm were up to 15 % slower with cores than without.
+/// The minimum number of tile columns of X for each of several GPUs if cores take part. With fewer, cores would slow
+/// down the call.
 constexpr Index least_columns_beside_cores = 3;
 
-/// The most columns of X that cores compute while the GPUs compute the rest: the same number for each core, in tiles
-/// that are not wider than those of the GPUs.
-/// @param predict  (Index columns): seconds in which the GPUs compute so many columns of X
+/// The largest number of columns of X that cores can compute while the GPUs compute the rest. Each core gets the same
+/// number, in tiles that are not wider than those of the GPUs.
+/// @param predict  (Index columns): seconds in which the GPUs compute this number of columns of X
 template <typename Predict>
 LastTiles columns_for_cores(const MachineModel& machine, Index order, Index free, Index tile, Index width,
                             Predict predict) {
@@ -98,7 +98,7 @@ LastTiles columns_for_cores(const MachineModel& machine, Index order, Index free
     return cores_end_first(machine, static_cast<double>(each) * seconds_on_core(machine, order, tile, columns.extent),
                            predict(left));
   };
-  // Of several GPUs, each has few columns then, and how they share these is not predicted well.
+  // With several GPUs, each would have few columns, and the prediction of how they share these is inexact.
   const auto unbalanced = [&](LastTiles columns) {
     return machine.gpus > 1 && divide_up(free - columns.whole(), width) < least_columns_beside_cores * machine.gpus;
   };
@@ -129,9 +129,9 @@ std::string reason_of(const MachineModel& machine, const ChosenTiles& tiles, Ind
 ChosenTiles share_columns_with_cores(MachineModel machine, ChosenTiles tiles, Index order, Index free,
                                      const Rechoose& rechoose) {
   if (tiles.gpus > 0) machine.gpus = tiles.gpus;
-  machine.rates.others = 1;  // the prediction knows how fast each GPU is
+  machine.rates.others = 1;  // the prediction accounts for the speed of each GPU
   const double of_column = tiles.seconds / static_cast<double>(free);
-  Index width = tiles.n;  // with which each of several GPUs has enough columns left
+  Index width = tiles.n;  // narrow enough to leave each of several GPUs enough columns
   while (machine.gpus > 1 && width > candidates.front() &&
          divide_up(free, width) < 2 * least_columns_beside_cores * machine.gpus)
     width /= 2;
@@ -155,8 +155,7 @@ ChosenTiles share_columns_with_cores(MachineModel machine, ChosenTiles tiles, In
 
 ChosenTiles choose_triangular_for_gpus(const MachineModel& machine, Side side, bool inverse, Index order, Index free,
                                        Index fixed) {
-  // With cores, tiles have the order that is best without: so the prediction compares alike. With tiles chosen anew,
-  // one simulated GPU was up to 28 % slower at n = 400 to 700.
+  // With cores, tiles keep the order that is best without cores, so that the two predictions are comparable.
   const auto tiles = [&]() -> std::vector<Index> {
     if (machine.sharing_cores == 0) return {candidates.begin(), candidates.end()};
     auto alone = machine;

@@ -11,12 +11,12 @@
 
 namespace tessera::detail {
 
-/// Which GPU loads each panel of a stored triangle from host memory, so that all load about as much: the largest
-/// panel first, to the GPU that has least ("longest processing time first", Graham, 1969).
+/// Which GPU loads each panel of a stored triangle from host memory, so that all GPUs load about as much. The largest
+/// panel is assigned first, to the GPU with the least load ("longest processing time first", Graham, 1969).
 class TriangleOwners {
  public:
   /// @param order  of the triangle, at least 1
-  /// @param width  columns of a panel; the last may have fewer
+  /// @param width  columns of a panel; the last panel may have fewer
   TriangleOwners(Uplo uplo, Index order, Index width, Index gpus) : loads_(static_cast<std::size_t>(gpus)) {
     std::vector<double> elements;
     for (Index first = 0; first < order; first += width) {
@@ -37,7 +37,7 @@ class TriangleOwners {
 
   int of(Index panel) const { return owners_[static_cast<std::size_t>(panel)]; }
 
-  /// Elements that the GPU loads that loads most.
+  /// Elements loaded by the GPU that loads the most.
   double largest_share() const { return std::ranges::max(loads_); }
 
  private:
