@@ -17,10 +17,10 @@ struct Add {
       const int diagonal = first_row + j;
       const int first = part == Part::Lower ? diagonal : 0, end = part == Part::Upper ? diagonal + 1 : C.m;
       T* column = element(C, 0, j);
-      if (real_diagonal) column[diagonal] = std::real(column[diagonal]);  // what is there must not spread
+      if (real_diagonal) column[diagonal] = std::real(column[diagonal]);  // the old imaginary part must not spread
       if (beta != T(1)) host::scal(end - first, beta, column + first);
       const T* terms = element(D, 0, j);
-      for (int i = first; i < end; i++) column[i] += terms[i];            // complex axpy makes a NaN of an infinity
+      for (int i = first; i < end; i++) column[i] += terms[i];            // complex axpy turns an infinity into NaN
       if (real_diagonal) column[diagonal] = std::real(column[diagonal]);  // scaling may have left −0
     }
   }
@@ -36,7 +36,7 @@ struct Add {
       if constexpr (is_complex<T>)
         if (args.real_diagonal) device::clear_imaginary_diagonal(C.n, element(C, args.first_row, 0), C.ld);
     };
-    clear_imaginary_diagonal();  // before: what is there must not spread into the real part
+    clear_imaginary_diagonal();  // before scaling: it must not spread into the real part
     const auto uplo = uplo_of(part);
     const device::LeafWorkspace<T> workspace;
     cut_trapezoid(

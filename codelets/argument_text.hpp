@@ -11,11 +11,11 @@
 
 #include "codelet.hpp"
 
-/// The arguments of tile operations as text, for a Dump. What tasks find out, and where, is left out: an address is
-/// different in each run.
+/// The arguments of tile operations as text, for a Dump. Addresses where tasks store findings are left out, because
+/// they differ from run to run.
 namespace tessera::codelets {
 
-/// The shortest text that reads as the same number.
+/// The shortest text that is read back as the same number.
 inline std::string number_text(std::floating_point auto number) {
   std::array<char, 32> text;
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};

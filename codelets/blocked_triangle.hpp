@@ -6,14 +6,13 @@
 
 namespace tessera::codelets {
 
-/// Rows [first, first + count) of B if the triangle is on the left, columns if it is on the right; called "rows" below.
+/// Rows [first, first + count) of B if the triangle is on the left, columns if it is on the right. Called "rows" below.
 struct Range {
   int first, count;
 };
 
-/// trmm and trsm on one tile as operations with blocks on the diagonal of the triangle, and products between them. The
-/// products are as large as possible: the operation on a tile is cut into two halves with a product between them, and
-/// so on down to a block.
+/// trmm and trsm on one tile, as operations with diagonal blocks of the triangle and products between them. To make the
+/// products as large as possible, the tile is recursively halved, with one product between the halves, down to a block.
 /// @tparam Blas  has gemm
 template <Scalar T, typename Blas>
 class BlockedTriangle {
@@ -22,7 +21,7 @@ class BlockedTriangle {
       : blas_(blas), args_(args), A_(A), B_(B), left_(args.side == Side::Left),
         forward_(((args.uplo == Uplo::Lower) != (args.op != Op::NoTrans)) == left_) {}
 
-  /// Whether a row depends on the rows before it, else on those after it.
+  /// Whether a row depends on earlier rows; otherwise on later ones.
   bool forward() const { return forward_; }
 
   /// B ← α op(A)⁻¹ B
@@ -57,7 +56,7 @@ class BlockedTriangle {
   struct Halves {
     Range before, after;  ///< `after` depends on `before` in a product with A
   };
-  /// Cuts a range into a power of two of blocks and the rest.
+  /// Cuts a range into a power of two of blocks, and the rest.
   Halves halves(const Range& rows, int order) const {
     int count = order;
     while (2 * count < rows.count) count *= 2;
@@ -74,7 +73,7 @@ class BlockedTriangle {
     solve_rows(after, order, T(1), on_block);
   }
 
-  /// From the last block to the first: a block is overwritten only after all others that need it have read it.
+  /// From the last block to the first: a block is overwritten only after all blocks that need it have read it.
   template <typename OnBlock>
   void multiply_rows(const Range& rows, int order, const OnBlock& on_block) const {
     if (rows.count <= order) return on_block(rows, args_.alpha);

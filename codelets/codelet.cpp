@@ -19,14 +19,14 @@ double cost_in_microseconds(starpu_task* task, unsigned worker, unsigned /*imple
   return 1e6 * cost(task->cl->name, work_of(task), static_cast<int>(worker));
 }
 
-/// Hashes the type and the tile sizes, not α and β: StarPU treats tasks with equal footprints as equally expensive. In
-/// tall tiles on a diagonal, the hash does not contain how much of the tile is computed; the cost function takes that
-/// into account.
+/// Hashes the type and the tile sizes, but not α and β: StarPU treats tasks with equal footprints as equally expensive.
+/// For tall diagonal tiles, the hash does not reflect how much of the tile is computed; the cost function accounts for
+/// that.
 uint32_t footprint(starpu_task* task) {
   uint32_t hash = starpu_hash_crc32c_be(static_cast<uint32_t>(work_of(task).type), 0);
   for (int i = 0; i < task->nbuffers; i++) {
     auto* const tile = STARPU_TASK_GET_HANDLE(task, i);
-    if (starpu_data_get_interface_id(tile) == STARPU_VARIABLE_INTERFACE_ID) continue;  // no tile
+    if (starpu_data_get_interface_id(tile) == STARPU_VARIABLE_INTERFACE_ID) continue;  // not a tile
     const auto nx = starpu_matrix_get_nx(tile), ny = starpu_matrix_get_ny(tile);
     hash = starpu_hash_crc32c_be(static_cast<uint32_t>(nx), starpu_hash_crc32c_be(static_cast<uint32_t>(ny), hash));
   }

@@ -16,15 +16,16 @@
 /// The codelets of all tile operations: their arguments, their construction, and the cost of their tasks.
 namespace tessera::codelets {
 
-/// The amount of work of a task, for the performance model. First member of the arguments of every tile operation.
+/// The amount of work of a task, for the performance model. It is the first member of the arguments of every tile
+/// operation.
 struct Work {
   double flops;  ///< real floating-point operations
   char type;     ///< s, d, c or z
-  // What only simulated machines ask for:
+  // Used only by simulated machines:
   double rows = 0, columns = 0;  ///< of the panel that the task factorizes; 0: none
-  double beside = 0;             ///< flops of the products beside that, a part of `flops`
+  double beside = 0;             ///< flops of concurrent products, included in `flops`
   double moved = 0;              ///< elements that the task writes to other rows
-  /// How CPU workers compute it: as the thread that has called the routine.
+  /// The floating-point mode for CPU workers: that of the thread that has called the routine.
   detail::float_mode::Bits mode = detail::float_mode::usual;
 };
 
@@ -33,13 +34,13 @@ struct TileOperation {
   starpu_perfmodel model{};
   starpu_codelet codelet{};
 
-  /// @param name  shown in traces
-  /// @param cuda  asynchronous on the worker's stream; null if Tessera is built without CUDA
-  /// @param opencl  asynchronous in the worker's queue; null if there is none
+  /// @param name    shown in traces
+  /// @param cuda    asynchronous on the worker's stream; null if Tessera is built without CUDA
+  /// @param opencl  asynchronous in the worker's queue; null if not implemented
   TileOperation(const char* name, starpu_cpu_func_t cpu, starpu_cuda_func_t cuda, starpu_opencl_func_t opencl);
 };
 
-/// Returns the seconds that an operation takes on one worker. src/machine/machine_rates.cpp sets the function, since it
+/// Returns the seconds that an operation takes on a worker. src/machine/machine_rates.cpp sets the function, because it
 /// knows the rates of the machine.
 using CostFunction = double (*)(const char* operation, const Work& work, int worker);
 void set_cost_function(CostFunction function);
@@ -48,7 +49,7 @@ void set_cost_function(CostFunction function);
 // β is 0 as STARPU_W if it computes the whole tile. If it computes only a triangle, the other elements must keep their
 // values: the tile is STARPU_RW, unless copies leave them alone (see TileGrid::use_only).
 //
-// A tile on the diagonal of a matrix may be taller than wide. The diagonal of the matrix then enters the tile in row
+// A diagonal tile of a matrix may be taller than wide. The diagonal of the matrix then enters the tile in row
 // `first_row`, where a square begins. "A triangle" below means one triangle of that square, together with all rows of
 // the tile below the square (Lower) or above it (Upper).
 
@@ -59,7 +60,7 @@ struct GemmArgs {
   Op op_a, op_b;
   T alpha, beta;
   int first_column = 0;  ///< first column of op(B) to use; the number of columns is that of C
-  int first_term = 0;    ///< first row of op(B) to use; the number of rows is that of the columns of op(A)
+  int first_term = 0;    ///< first row of op(B) to use; op(A) has as many columns as rows are used
 };
 template <Scalar T>
 starpu_codelet& gemm();
@@ -89,10 +90,10 @@ starpu_codelet& symm();
 template <ComplexScalar T>
 starpu_codelet& hemm();
 
-/// A step of symm or hemm with A on the left, in panels: A has n columns of the stored triangle in full height, B and C
-/// have some columns in full height. Let k be the rows of the diagonal in A, [first, first + n), and r those below
-/// (Lower) or above it (Upper). C(k) ← α A(k) B(k) + α A(r)ᵀ B(r) + β C(k), C(r) ← α A(r) B(k) + β C(r); hemm has ᴴ for
-/// ᵀ. Buffers: A, B (read), C.
+/// A step of symm or hemm with A on the left, in panels. A has n columns of the stored triangle in full height; B and C
+/// have some columns in full height. Let k be the rows of the diagonal in A, [first, first + n), and r the rows below
+/// (Lower) or above them (Upper). C(k) ← α A(k) B(k) + α A(r)ᵀ B(r) + β C(k), C(r) ← α A(r) B(k) + β C(r); hemm has ᴴ
+/// instead of ᵀ. Buffers: A, B (read), C.
 template <Scalar T>
 struct SymmPanelArgs {
   Work work;
@@ -145,24 +146,25 @@ struct TriangularArgs {
   Diag diag;
   T alpha;
   bool blocked;
-  Real<T>* sum;  ///< the result of `inspect` for B; null: a blocked task on a GPU inspects B itself, and waits for that
-  bool spreads = false;  ///< infinities and NaN may spread to all of their row of B (right) or column (left): a blocked
-                         ///< task then does not look for them
+  Real<T>* sum;  ///< the result of `inspect` for B; null: a blocked task on a GPU inspects B itself, and waits for the
+                 ///< result
+  bool spreads = false;  ///< infinities and NaN may spread over their whole row of B (right) or column (left), so a
+                         ///< blocked task need not look for them
 };
 template <Scalar T>
 starpu_codelet& trmm();
 template <Scalar T>
 starpu_codelet& trsm();
 
-/// A step of trsm or trmm with a triangular A on the left, in panels: A has n columns of the triangle in full height, B
-/// some columns of B. Let k be the rows of the diagonal in A, [first, first + n), and r those below (Lower) or above it
-/// (Upper). trsm: B(k) ← α A(k)⁻¹ B(k), then B(r) ← α B(r) − A(r) B(k). trmm: B(r) ← B(r) + α A(r) B(k), then B(k) ← α
-/// A(k) B(k). Buffers: A (read), B. A blocked trsm also reads the result of `diagonal_blocks` for A(k). The task
-/// returns `sum`, which was computed for B(k), and writes that of the rows of the next step.
+/// A step of trsm or trmm with a triangular A on the left, in panels. A has n columns of the triangle in full height, B
+/// some columns of the other matrix. Let k be the rows of the diagonal in A, [first, first + n), and r the rows below
+/// (Lower) or above them (Upper). trsm: B(k) ← α A(k)⁻¹ B(k), then B(r) ← α B(r) − A(r) B(k). trmm: B(r) ← B(r) + α
+/// A(r) B(k), then B(k) ← α A(k) B(k). Buffers: A (read), B. A blocked trsm also reads the result of `diagonal_blocks`
+/// for A(k). The task returns `sum`, which was computed for B(k), and writes the sum of the rows of the next step.
 template <Scalar T>
 struct TriangularPanelArgs : TriangularArgs<T> {
   int first;
-  int next_first, next_rows;  ///< of the next step; no rows: this is the last one
+  int next_first, next_rows;  ///< of the next step; no rows: this is the last step
   Real<T>* next_sum;          ///< may be null
 };
 template <Scalar T>
@@ -170,10 +172,10 @@ starpu_codelet& trmm_panel();
 template <Scalar T>
 starpu_codelet& trsm_panel();
 
-/// D ← the inverses of the blocks of order 2 `diagonal_block` on the diagonal of a triangular A, side by side, as
-/// squares. D is registered with `diagonal_block` rows and two columns for each column of A. With D, trsm on a GPU
-/// consists of products (see triangular_blocks.hpp). A may be taller than wide: the diagonal then begins in row
-/// `first_row`. Runs only on GPUs. Buffers: A (read), D (write).
+/// D ← the inverses of the diagonal blocks of order 2 `diagonal_block` of a triangular A, side by side, as squares. D
+/// is registered with `diagonal_block` rows and two columns for each column of A. With D, trsm on a GPU consists of
+/// products (see triangular_blocks.hpp). A may be taller than wide: the diagonal then begins in row `first_row`. Runs
+/// only on GPUs. Buffers: A (read), D (write).
 inline constexpr int diagonal_block = 256;
 template <Scalar T>
 struct DiagonalBlocksArgs {
@@ -185,7 +187,7 @@ struct DiagonalBlocksArgs {
 template <Scalar T>
 starpu_codelet& diagonal_blocks();
 
-/// What the tasks of a factorization find out about it, besides the factors. The task `outcome` hands it over.
+/// What the tasks of a factorization find out, in addition to the factors. The task `outcome` delivers it.
 class OutcomeValue {
  public:
   OutcomeValue() = default;
@@ -195,16 +197,16 @@ class OutcomeValue {
   virtual std::int64_t bits() const noexcept = 0;
 };
 
-/// The info of a factorization while its tasks run: 0, or the first place at which one of them found the matrix unfit.
+/// The info of a factorization while its tasks run: 0, or the first place where a task found the matrix unsuitable.
 class InfoValue final : public OutcomeValue {
  public:
-  /// Call this in the order of the places. The first call counts.
+  /// Call this in the order of the places. Only the first call counts.
   void report(Index place) noexcept {
     std::int64_t none = 0;
     first_.compare_exchange_strong(none, place);
   }
   std::int64_t bits() const noexcept override { return first_; }
-  /// The same for calls in any order: the least place counts.
+  /// The same for calls in any order: the smallest place counts.
   void report_in_any_order(Index place) noexcept {
     std::int64_t before = first_;
     while ((before == 0 || place < before) && !first_.compare_exchange_weak(before, place)) {
@@ -216,41 +218,41 @@ class InfoValue final : public OutcomeValue {
 };
 
 /// A triangle of A ← its Cholesky factor: L with A = L Lᴴ (Lower), U with A = Uᴴ U (Upper). If a leading minor is not
-/// positive, or NaN, the rest of the factor is not defined. Buffers: A.
+/// positive, or NaN, the rest of the factor is undefined. Buffers: A.
 template <Scalar T>
 struct PotrfArgs {
   Work work;
   Uplo uplo;
   Index first;       ///< the row of the matrix at which A begins
-  InfoValue* value;  ///< gets the order of a leading minor that is not positive
+  InfoValue* value;  ///< receives the order of a leading minor that is not positive
 };
 template <Scalar T>
 starpu_codelet& potrf();
 
-// LU factorization with partial pivoting works on panels: some columns of a matrix in full height. The tiles of a panel
-// lie one below another, all but the last of the same height, and the diagonal block of a panel lies in one tile. A
-// task gets as buffers the tiles that contain its rows, at most `most_tile_rows` of a panel, and counts rows from the
-// first row of the first of them. A panel has its pivots in a tile of their own, see PivotTile: pivot i is the row,
-// counted from 1 at row `first` of the panel, that is exchanged with row `first` + i.
+// LU factorization with partial pivoting works on panels: some columns of a matrix in full height. A panel is a column
+// of tiles. All but the last have the same height, and the diagonal block of a panel lies in one tile. The buffers of a
+// task are the tiles that contain its rows, at most `most_tile_rows` per panel, and rows are counted from the first row
+// of the first of them. A separate tile holds the pivots of a panel, see PivotTile: pivot i is the row, counted from 1
+// at row `first` of the panel, that is exchanged with row `first` + i.
 
 inline constexpr int most_tile_rows = 128;
 
 /// Rows [first, m) of A ← L U with P A = L U, L unit lower and U upper trapezoidal. Buffers: `tiles` tiles of A, pivots
-/// (write). If `blocked`, also a tile for the inverses of the diagonal blocks of L (write), as `diagonal_blocks`
-/// computes them. Only GPUs compute them.
+/// (write). If `blocked`, also a tile for the inverses of the diagonal blocks of L (write), as in `diagonal_blocks`.
+/// Only GPUs compute these.
 struct GetrfArgs {
   Work work;
   int first, tiles;
   Index place;  ///< row `first`, counted in the matrix
   bool blocked;
-  InfoValue* value;  ///< gets the first i, counted from 1 in the matrix, with U(i, i) = 0
+  InfoValue* value;  ///< receives the first i, counted from 1 in the matrix, with U(i, i) = 0
 };
 template <Scalar T>
 starpu_codelet& getrf();
 
-/// What a factorized panel A does to another panel B: B ← P B on rows [first, m), then B(top) ← L⁻¹ B(top) on as many
-/// rows as there are pivots, and B(below) ← B(below) − L(below) B(top). Buffers: `tiles` tiles of A and pivots (read),
-/// as many tiles of B. If `blocked`, also the tile of the inverses (read), which are used if there are some.
+/// Updates a panel B by a factorized panel A: B ← P B on rows [first, m), then B(top) ← L⁻¹ B(top) on as many rows as
+/// there are pivots, and B(below) ← B(below) − L(below) B(top). Buffers: `tiles` tiles of A and pivots (read), as many
+/// tiles of B. If `blocked`, also the tile of the inverses (read), which are used if they exist.
 struct PanelUpdateArgs {
   Work work;
   int first, tiles;
@@ -259,8 +261,8 @@ struct PanelUpdateArgs {
 template <Scalar T>
 starpu_codelet& panel_update();
 
-/// Factorizes a panel while an earlier one updates some others; if the GPU has no memory for the second stream, one
-/// after the other. Buffers: those of `getrf` for the panel; of the earlier panel, as for `panel_update`, its tiles
+/// Factorizes a panel while an earlier panel updates others. If the GPU has no memory for the second stream, it does
+/// one after the other. Buffers: those of `getrf` for the panel; of the earlier panel, as for `panel_update`, its tiles
 /// (read), its pivots (read) and, if `update.blocked`, its inverses (read); then `update.tiles` tiles of each of the
 /// `columns` others. Only on GPUs.
 struct GetrfBesideUpdatesArgs {
@@ -274,20 +276,20 @@ starpu_codelet& getrf_beside_updates();
 /// Whether the current GPU can do both at the same time.
 bool can_factorize_beside_updates();
 
-/// Exchanges rows of B by the pivots of consecutive panels, the first of which begins at row `first`, the others `step`
-/// rows further each. Buffers: `tiles` tiles of B, then the pivots (read) in the order in which they apply.
+/// Exchanges rows of B by the pivots of consecutive panels. The first panel begins at row `first`, and each further one
+/// `step` rows later. Buffers: `tiles` tiles of B, then the pivots (read) in the order in which they apply.
 struct LaswpArgs {
   Work work;
   int first, step, tiles;
-  bool backwards;  ///< undoes the exchanges: the last one first. `step` is then negative
+  bool backwards;  ///< undoes the exchanges, last one first; `step` is then negative
 };
 template <Scalar T>
 starpu_codelet& laswp();
 
 /// A step of the solution with a factor A of order n, whose panel has rows and columns k = [first, first + columns) on
-/// the diagonal. X is U, or the unit lower L, and r are the other rows of X in these columns: above k, or below.
-/// NoTrans: B(k) ← X(k, k)⁻¹ B(k), then B(r) ← B(r) − X(r, k) B(k). Else: B(k) ← op(X(k, k))⁻¹ (B(k) − op(X(r, k))
-/// B(r)). Buffers: `tiles` tiles of A (read), as many of B.
+/// the diagonal. X is U, or the unit lower L, and r are the other rows of X in these columns: above k for U, below k
+/// for L. NoTrans: B(k) ← X(k, k)⁻¹ B(k), then B(r) ← B(r) − X(r, k) B(k). Otherwise: B(k) ← op(X(k, k))⁻¹ (B(k) −
+/// op(X(r, k)) B(r)). Buffers: `tiles` tiles of A (read), as many of B.
 struct PanelSolveArgs {
   Work work;
   int first, tiles;
@@ -297,19 +299,19 @@ struct PanelSolveArgs {
 template <Scalar T>
 starpu_codelet& panel_solve();
 
-/// A tile of a matrix A ← L U without pivoting, L lower and U upper trapezoidal, one of them with ones on its diagonal.
+/// A tile of a matrix A ← L U without pivoting, L lower and U upper trapezoidal, one of them with a unit diagonal.
 /// Buffers: A.
 struct GetrfNopivArgs {
   Work work;
-  Uplo unit;         ///< the factor with the ones; Upper if A is stored as its transpose
+  Uplo unit;         ///< the factor with the unit diagonal; Upper if A is stored as its transpose
   Index first;       ///< the row of the matrix at which A begins
-  InfoValue* value;  ///< gets the first i, counted from 1 in the matrix, with a zero on the other factor's diagonal
+  InfoValue* value;  ///< receives the first i, counted from 1 in the matrix, with a zero on the other factor's diagonal
 };
 template <Scalar T>
 starpu_codelet& getrf_nopiv();
 
 /// The growth of a factorization while its tasks run, as the bits of a double: the largest magnitude |Re| + |Im| of an
-/// element of the factor, relative to that of the matrix. NaN if one of the elements is.
+/// element of the factor, relative to that of the matrix. NaN if any element is NaN.
 class GrowthValue final : public OutcomeValue {
  public:
   enum Of { Matrix, Factor };
@@ -328,8 +330,8 @@ class GrowthValue final : public OutcomeValue {
   std::atomic<double> largest_[2] = {0, 0};
 };
 
-/// `value` ← the largest element of a tile, or of a trapezoid of it. Buffers: the tile, then what `outcome` will write
-/// (read): so that one runs after all of these.
+/// `value` ← the largest element of a tile, or of a trapezoid of it. Buffers: the tile, then the variable that
+/// `outcome` will write (read), so that `outcome` runs after all of these tasks.
 struct GrowthArgs {
   Work work;
   Part part;
@@ -339,9 +341,9 @@ struct GrowthArgs {
 template <Scalar T>
 starpu_codelet& growth();
 
-// On a machine with GPUs, some tile operations below have an additional output, W, a square tile of the order of the
-// triangle. GPUs compute in it with products, since cuBLAS neither inverts a triangle in place nor multiplies it by its
-// adjoint. Its contents are not used afterwards.
+// On a machine with GPUs, some tile operations below have an additional output W, a square tile of the order of the
+// triangle. GPUs use it as workspace for products, because cuBLAS neither inverts a triangle in place nor multiplies it
+// by its adjoint. Its contents are not used afterwards.
 
 /// A triangle of A ← its inverse. With Diag::Unit, the diagonal is neither read nor written. Buffers: A, W. If
 /// `blocked`, also the result of `diagonal_blocks` for A (read).
@@ -364,21 +366,21 @@ struct LauumArgs {
 template <Scalar T>
 starpu_codelet& lauum();
 
-/// Reports the zeros on a diagonal, which begins in row `row` of A. Buffers: A (read).
+/// Reports zeros on a diagonal that begins in row `row` of A. Buffers: A (read).
 struct FindZeroArgs {
   Work work;
   Index row;
   Index first;  ///< the place in the matrix at which the diagonal of A begins
   InfoValue*
-      value;  ///< gets the first i, counted from 1 in the matrix, with A(i, i) = 0. Tasks may report in any order
+      value;  ///< receives the first i, counted from 1 in the matrix, with A(i, i) = 0; tasks may report in any order
 };
 template <Scalar T>
 starpu_codelet& find_zero();
 
-// The inverse of a matrix of which LU factorization has left panels. A panel has its part of the diagonal in rows k =
+// The inverse of a matrix from the panels of its LU factorization. A panel has its part of the diagonal in rows k =
 // [first, first + columns).
 
-/// What an inverted panel A of U does to a later panel B of U: B(above k) ← B(above k) + A(above k) B(k), then B(k) ←
+/// Multiplies a later panel B of U by an inverted panel A of U: B(above k) ← B(above k) + A(above k) B(k), then B(k) ←
 /// A(k) B(k), where A(k) is upper triangular. Buffers: A (read), B.
 struct PanelMultiplyArgs {
   Work work;
@@ -397,8 +399,8 @@ struct PanelInvertArgs {
 template <Scalar T>
 starpu_codelet& panel_invert();
 
-/// L ← rows [first, m) of A, then what lies below the diagonal of A ← 0. Above the diagonal of L are elements that mean
-/// nothing. Buffers: A, L (write).
+/// L ← rows [first, m) of A, then the part of A below the diagonal ← 0. The elements above the diagonal of L are
+/// meaningless. Buffers: A, L (write).
 struct SplitPanelArgs {
   Work work;
   Index first;
@@ -406,10 +408,10 @@ struct SplitPanelArgs {
 template <Scalar T>
 starpu_codelet& split_panel();
 
-/// Exchanges columns of panels by the pivots of panel A, the last one first: pivot i names the column, counted from 1
-/// at the first one of A, that is exchanged with column i of A. Exchanges within A take place only if `within`, and
-/// others only with the panels that are given. Buffers: pivots (read, in host memory), A, then consecutive panels, the
-/// first of which begins `distance` columns after A.
+/// Exchanges columns of panels by the pivots of panel A, the last pivot first: pivot i names the column, counted from 1
+/// at the first column of A, that is exchanged with column i of A. Exchanges within A take place only if `within`, and
+/// others only with the given panels. Buffers: pivots (read, in host memory), A, then consecutive panels, the first of
+/// which begins `distance` columns after A.
 struct SwapColumnsArgs {
   Work work;
   Index distance;
@@ -455,17 +457,17 @@ starpu_codelet& larfb();
 template <Scalar T>
 starpu_codelet& ungqr();
 
-/// A variable ← `value`, which the task deletes. Runs as the last task of a factorization. Buffers: the last tile on
-/// the diagonal (read), the variable (write), an std::int64_t in host memory.
+/// A variable ← `value`, which the task deletes. Runs as the last task of a factorization. Buffers: the last diagonal
+/// tile (read), the variable (write), an std::int64_t in host memory.
 struct OutcomeArgs {
   Work work;
   OutcomeValue* value;
 };
 starpu_codelet& outcome();
 
-/// *sum ← Σ |Re| + |Im| over the elements of C. It is not finite if an element is infinite or NaN. Buffers: C (read). C
-/// has at most INT_MAX elements. Runs as the last task on C before a blocked trmm or trsm, which must know this sum
-/// when it starts.
+/// *sum ← Σ |Re| + |Im| over the elements of C. The sum is not finite if an element is infinite or NaN. Buffers: C
+/// (read). C has at most INT_MAX elements. Runs as the last task on C before a blocked trmm or trsm, which must know
+/// the sum when it starts.
 template <Scalar T>
 struct InspectArgs {
   Work work;
@@ -492,7 +494,7 @@ struct AddArgs {
   Work work;
   Part part;
   int first_row;
-  bool real_diagonal;  ///< the imaginary part of the diagonal of C is 0, whatever is there; only for a triangle
+  bool real_diagonal;  ///< treats the imaginary part of C's diagonal as 0; only for a triangle
   T beta;
 };
 template <Scalar T>

@@ -54,7 +54,7 @@ inline constexpr OperationColour operation_colours[] = {
     {"outcome", 0xbbbbbb},
 };
 
-/// The colour of an operation [0xRRGGBB]; 0 if the table does not contain it: StarPU then chooses one.
+/// The colour of an operation [0xRRGGBB]; 0 if it is not in the table: StarPU then chooses a colour.
 constexpr std::uint32_t colour_of(std::string_view operation) {
   for (const auto& entry : operation_colours)
     if (entry.operation == operation) return entry.rgb;

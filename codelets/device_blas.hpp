@@ -8,7 +8,7 @@
 
 #include "common/of_type.hpp"
 
-/// The only calls of cuBLAS: one overload set over the four types, column-major. Scalars are in host memory.
+/// The only calls of cuBLAS: one set of overloads for the four types, column-major. Scalars are in host memory.
 namespace tessera::device {
 
 inline cublasOperation_t cublas(Op op) {
@@ -101,8 +101,8 @@ cublasStatus_t trmm(cublasHandle_t handle, Side side, Uplo uplo, Op op, Diag dia
                                                                         lda, cublas(B), ldb, cublas(B), ldb);
 }
 
-/// C ← α op(A) B or α B op(A), where C is not B. Several times as fast as in place, where
-/// cuBLAS must compute the rows one after another.
+/// C ← α op(A) B or α B op(A), where C is not B. This is several times as fast as in place, where cuBLAS must compute
+/// the rows one after another.
 template <Scalar T>
 cublasStatus_t trmm(cublasHandle_t handle, Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, const T* A,
                     int lda, const T* B, int ldb, T* C, int ldc) {
@@ -119,9 +119,9 @@ cublasStatus_t trsm(cublasHandle_t handle, Side side, Uplo uplo, Op op, Diag dia
                                                                         lda, cublas(B), ldb);
 }
 
-/// While it exists, a reduction on this handle writes its result to device or pinned memory in the order of the stream.
-/// Without it, a reduction waits for the stream. Only for reductions: operations with scalars would look for these in
-/// device memory.
+/// While this object exists, reductions on the handle write their results to device or pinned memory in the order of
+/// the stream. Otherwise a reduction waits for the stream. Only for reductions: other operations would look for their
+/// scalars in device memory.
 class ResultsInMemory {
  public:
   explicit ResultsInMemory(cublasHandle_t handle) : handle_(handle) {

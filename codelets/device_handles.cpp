@@ -30,7 +30,8 @@ struct Worker {
 std::array<Worker, STARPU_NMAXWORKERS> workers{};
 thread_local Lane* lane_in_use = nullptr;
 
-/// Slots for each worker. A trmm or trsm has up to one task per tile of B in flight; without a slot, it waits.
+/// Number of slots for each worker. A trmm or trsm has up to one task per tile of B in flight. A task without a slot
+/// waits.
 constexpr std::size_t slots = 1 << 14;
 
 Worker& my_worker() { return workers[static_cast<std::size_t>(starpu_worker_get_id_check())]; }
@@ -57,8 +58,8 @@ void write_all_ones() {
   write_ones<std::complex<double>>();
 }
 
-/// Runs the operations once in double precision, the most common type, so that a program's first call is not slower
-/// than later ones: CUDA loads a kernel at its first launch. The order of the matrices is `leaf`, because cuBLAS has
+/// Runs the operations once in double precision, the most common type, because CUDA loads a kernel at its first launch.
+/// The first call of a program is then as fast as later ones. The order of the matrices is `leaf`, because cuBLAS uses
 /// other kernels for small matrices. All operands are zeros.
 void load_kernels() {
   constexpr int n = leaf;
@@ -135,7 +136,7 @@ constexpr std::size_t offset_of_pointers = workspace_bytes,
 }  // namespace
 
 void create_handles() {
-  const auto before = codelets::stray_failures();  // failures that belong to no tile
+  const auto before = codelets::stray_failures();  // failures without a tile
   starpu_execute_on_each_worker(create, nullptr, STARPU_CUDA);
   if (codelets::stray_failures() != before) throw RuntimeError(codelets::last_stray_failure());
   for (const auto& worker : workers)

@@ -9,17 +9,16 @@
 
 #include <tessera/types.hpp>
 
-/// A cuBLAS handle on the worker's stream, some device memory and some pinned host memory for each CUDA worker.
-/// StarPU's own handles are not used: they belong to the program that started StarPU, and remain as dangling pointers
-/// after its shutdown.
+/// A cuBLAS handle on the worker's stream, device memory and pinned host memory for each CUDA worker. StarPU's own
+/// handles are not used, because they belong to the program that started StarPU, and dangle after its shutdown.
 namespace tessera::device {
 
 /// Creates the handles and the memory of all CUDA workers, and adds slots to `sum_slots`.
-/// @throws RuntimeError if cuBLAS cannot start and compute on a device, or if the device has no memory left
+/// @throws RuntimeError if cuBLAS cannot start and compute on a device, or the device is out of memory
 void create_handles();
 void destroy_handles();
 
-/// What operations use: a stream, and a handle and memory of this stream, which operations use in its order.
+/// The resources of operations: a stream, and the handle and memory that operations on this stream use in order.
 struct Lane {
   static constexpr int most_values = 8;
   static constexpr std::size_t most_pointers = 8192;
@@ -28,22 +27,21 @@ struct Lane {
   cublasHandle_t handle = nullptr;
   void* workspace = nullptr;        ///< device memory
   const void** pointers = nullptr;  ///< device memory for the pointers of batched operations
-  double* values = nullptr;  ///< device memory for what `take_values` moves to `taken`. Between operations: zeros
+  double* values = nullptr;  ///< device memory for values that `take_values` moves to `taken`; zeros between operations
   void* results = nullptr;   ///< pinned memory for results that a task waits for
   double* taken = nullptr;   ///< pinned memory for values that a host function of the stream reads
-  int multiprocessors = 0;   ///< that its kernels may count on
+  int multiprocessors = 0;   ///< number available to its kernels
 };
 
-/// Gives a lane its handle and its memory. It has its stream.
-/// @return  what failed, or nothing; stop_lane destroys what there is
+/// Creates the handle and the memory of a lane that already has its stream.
+/// @return  a description of what failed, or ""; stop_lane destroys what has been created
 std::string start_lane(Lane& lane);
 void stop_lane(Lane& lane);
 
-/// The lane of the calling CUDA worker: the one of its StarPU stream, or while a UseLane exists, the lane that it
-/// names.
+/// The lane of the calling CUDA worker: that of its StarPU stream, or the lane named by a UseLane, while one exists.
 Lane& local_lane();
 
-/// Directs the operations of the calling worker to another lane.
+/// Redirects the operations of the calling worker to another lane.
 class UseLane {
  public:
   explicit UseLane(Lane& lane);
@@ -58,10 +56,10 @@ class UseLane {
 inline cudaStream_t local_stream() { return local_lane().stream; }
 inline cublasHandle_t local_handle() { return local_lane().handle; }
 
-/// Order of the blocks on a diagonal that are computed as squares where an operation has no triangular form.
+/// Order of the diagonal blocks that are computed as squares if an operation has no triangular form.
 inline constexpr int leaf = 512;
 
-/// Device memory of the calling CUDA worker. Its tasks use the memory one after another, in the order of its stream.
+/// Device memory of the calling CUDA worker. Its tasks use the memory one after another, in stream order.
 inline void* local_workspace() { return local_lane().workspace; }
 
 /// The local workspace, split into a square of order `leaf` and a packed triangle of the same order.
@@ -70,7 +68,7 @@ struct LeafWorkspace {
   T* square = static_cast<T*>(local_workspace());
   T* packed = square + static_cast<std::size_t>(leaf) * leaf;
 };
-/// Holds a few thousand columns of a block of trmm or trsm.
+/// Enough for a few thousand columns of a block of trmm or trsm.
 inline constexpr std::size_t workspace_bytes = std::size_t{64} << 20;
 
 /// Pinned host memory of the calling CUDA worker for results that a task waits for.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The inverses of small triangles, by substitution. A warp computes a column of the inverse, and each of its threads
-// every 32nd row of that, in registers.
+// The inverses of small triangles, by substitution. A warp computes a column of the inverse in registers. Each of its
+// threads holds every 32nd row.
 #include <complex>
 #include <cstddef>
 
@@ -11,9 +11,9 @@ namespace tessera::device {
 
 namespace {
 
-constexpr int order = inverted_order, lanes = 32, rows = order / lanes;  // of a thread
+constexpr int order = inverted_order, lanes = 32, rows = order / lanes;  // rows: per thread
 constexpr int warps = 8, threads = warps * lanes;
-constexpr int staged = 8;  // columns of the triangle that are in shared memory
+constexpr int staged = 8;  // columns of the triangle held in shared memory
 
 template <typename R>
 __device__ R from_lane(R x, int lane) {
@@ -31,7 +31,7 @@ __device__ N one() {
   return x;
 }
 
-/// A triangle, seen as a lower one: an upper one backwards.
+/// A triangle, treated as a lower one: an upper triangle is read backwards.
 template <typename N>
 struct Triangle {
   const N* A;

@@ -3,17 +3,18 @@
 
 #include <cuda_runtime.h>
 
-/// The inverses of small triangles. C++17: nvcc of CUDA 11 compiles the file that implements them.
+/// The inverses of small triangles. C++17, because nvcc of CUDA 11 compiles the file that implements them.
 namespace tessera::device {
 
 /// The order of the triangles that `invert_triangles` inverts.
 inline constexpr int inverted_order = 256;
 
-/// Inverts the triangles of order `inverted_order` on the diagonal of a triangle A of order n, the last of which may be
-/// smaller. Each lies in a square of V, of which all elements are written. Asynchronous. cuBLAS's trsm_batched takes
-/// several times as long for blocks of this order: it works on few rows at a time, and waits for memory in between.
+/// Inverts the diagonal triangles of order `inverted_order` of a triangle A of order n; the last one may be smaller.
+/// Each inverse is stored in a square of V, and all elements of the square are written. Asynchronous. cuBLAS's
+/// trsm_batched is several times slower for this order: it works on few rows at a time, and waits for memory in
+/// between.
 /// @param unit  the diagonal of A is not read: its elements are 1
-/// @param ldv   a multiple of `inverted_order`: V has this many rows, and element (i, j) of the inverse is in its row
+/// @param ldv   a multiple of `inverted_order` and the number of rows of V; element (i, j) of the inverse is in row
 ///              i modulo ldv
 template <typename T>
 cudaError_t invert_triangles(cudaStream_t stream, bool lower, bool unit, int n, const T* A, int lda, T* V, int ldv);

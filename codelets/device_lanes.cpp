@@ -17,11 +17,11 @@ namespace tessera::device {
 namespace {
 
 #if CUDA_VERSION >= 12080
-/// Products leave one of `share_of_panel` multiprocessors free, in groups of `group`.
+/// Products leave one in `share_of_panel` multiprocessors free, in groups of `group`.
 constexpr int share_of_panel = 4, group = 8;
 
-/// The driver's functions for green contexts. Programs are not linked with the driver: machines without a GPU have
-/// none.
+/// The driver's functions for green contexts, looked up at run time. Programs are not linked with the driver, because
+/// machines without a GPU lack it.
 struct Driver {
   decltype(&cuDeviceGetDevResource) get_resource = find<decltype(&cuDeviceGetDevResource)>("cuDeviceGetDevResource");
   decltype(&cuDevSmResourceSplitByCount) split =
@@ -54,7 +54,7 @@ const Driver& driver() {
 }
 #endif
 
-/// The lanes of the workers. Never destroyed: at the exit of a process there may be no CUDA any more.
+/// The lanes of the workers. Never destroyed: CUDA may be gone when the process exits.
 std::unique_ptr<Lanes>& my_lanes() {
   static auto& all = *new std::array<std::unique_ptr<Lanes>, STARPU_NMAXWORKERS>;
   return all[static_cast<std::size_t>(starpu_worker_get_id_check())];
@@ -75,7 +75,7 @@ bool can_set_multiprocessors_aside() {
 
 Lanes::~Lanes() {
   const auto streams = {products_.stream, panel_.stream};
-  if (products_.handle != nullptr) cublasDestroy(products_.handle);  // its memory is the worker's
+  if (products_.handle != nullptr) cublasDestroy(products_.handle);  // its memory belongs to the worker
   stop_lane(panel_);
   for (auto* const stream : streams)
     if (stream != nullptr) cudaStreamDestroy(stream);
@@ -148,7 +148,7 @@ Lanes* local_lanes() {
   if (lanes != nullptr) return lanes.get();
   auto created = std::make_unique<Lanes>();
   if (created->create()) lanes = std::move(created);
-  else cudaGetLastError();  // the next check would find it
+  else cudaGetLastError();  // the next check would report it
   return lanes.get();
 }
 

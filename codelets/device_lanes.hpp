@@ -5,10 +5,10 @@
 
 #include "device_handles.hpp"
 
-/// Two lanes of a CUDA worker that compute at the same time: the factorization of a panel beside products.
+/// Two lanes of a CUDA worker for concurrent work: the factorization of a panel, and products.
 ///
-/// A factorization is a long chain of short kernels. Beside products that may use all of a GPU, each of them waits for
-/// a block of a product to end. So products leave some multiprocessors free.
+/// A factorization is a long chain of short kernels. If products could use the whole GPU, each of these kernels would
+/// wait for a block of a product to end. Products therefore leave some multiprocessors free.
 namespace tessera::device {
 
 /// The two lanes. Work on them is part of the worker's stream between `fork` and `join`.
@@ -19,17 +19,18 @@ class Lanes {
   Lanes& operator=(const Lanes&) = delete;
   ~Lanes();
 
-  /// @return  whether the GPU and its driver can set multiprocessors aside, and there is memory
+  /// @return  whether the GPU and its driver can set multiprocessors aside, and there is enough memory
   bool create();
 
   Lane& products() { return products_; }
-  /// @param rows  of the panel. A tall one counts on more multiprocessors than are free, and waits for them: with more
-  ///              than two rows, a thread would have registers for few columns.
+  /// @param rows  of the panel. The kernels for a tall panel use more multiprocessors than are free, and wait for them.
+  ///              On
+  ///              fewer, threads would need more than two rows each, and have registers for only a few columns.
   Lane& panel(int rows);
 
-  /// Both lanes wait for what the worker's stream has been given.
+  /// Makes both lanes wait for the work submitted to the worker's stream so far.
   void fork() const;
-  /// The worker's stream waits for both lanes.
+  /// Makes the worker's stream wait for both lanes.
   void join() const;
 
  private:
@@ -44,8 +45,8 @@ class Lanes {
 /// Whether the current GPU and its driver can leave multiprocessors free.
 bool can_set_multiprocessors_aside();
 
-/// The lanes of the calling CUDA worker, which are created in the first call; null if that is not possible. If there
-/// was no memory, the next call tries again.
+/// The lanes of the calling CUDA worker, created by the first call; null if that is impossible. If memory was missing,
+/// the next call tries again.
 Lanes* local_lanes();
 
 /// Destroys the lanes of the calling CUDA worker.

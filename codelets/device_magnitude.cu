@@ -12,8 +12,8 @@ namespace {
 
 constexpr int threads = 256, most_blocks = 1024;
 
-/// *result ← max(*result, x of all threads of the block). The bits of doubles that are not negative have the order of
-/// the values.
+/// *result ← max(*result, x of all threads of the block). The bits of nonnegative doubles have the same order as their
+/// values.
 __device__ void add_to(double* result, double x) {
   __shared__ unsigned long long largest;
   if (threadIdx.x == 0) largest = 0;

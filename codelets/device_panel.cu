@@ -13,25 +13,25 @@ namespace tessera::device {
 namespace {
 
 constexpr int leaf_threads = 512, warp = 32, warps = leaf_threads / warp, most_blocks = 256;
-constexpr int row_bytes = 256;                       ///< of a row of a leaf in registers, if a thread has one
-constexpr int most_rows = 8;                         ///< of a thread
+constexpr int row_bytes = 256;                       ///< of a row of a leaf in registers, for a thread with one row
+constexpr int most_rows = 8;                         ///< per thread
 constexpr int row_words = row_bytes / 4 + 1;         ///< the values of a row, and its origin
-constexpr int row_stride = (row_words + 3) / 4 * 4;  ///< words of a row in shared memory: values are aligned there
+constexpr int row_stride = (row_words + 3) / 4 * 4;  ///< words of a row in shared memory, padded for alignment
 constexpr unsigned all_lanes = 0xffffffffU;
 
 }  // namespace
 
-/// How blocks agree on a pivot row without a barrier for all: each writes its candidate, and reads those of all others.
-/// A word has 32 bits of data, and the epoch in its upper half: a reader waits until the epoch is right, so that no
-/// fence is needed, which would take longer than all the rest.
+/// How blocks agree on a pivot row without a global barrier: each writes its candidate, and reads those of all others.
+/// A word has 32 bits of data in its lower half, and the epoch in its upper half. A reader waits until the epoch
+/// matches, so no fence is needed, which would take longer than everything else.
 ///
-/// The two sets take turns. A block that writes to one of them for the second time has read candidates from the other,
-/// and so knows that all blocks have finished with the first.
+/// Two sets are used alternately. A block that writes to a set for the second time has read the candidates in the other
+/// set, and thus knows that all blocks have finished with the first set.
 struct LeafExchange {
   using Word = unsigned long long;
   Word candidates[2][3][most_blocks];  ///< magnitude in two halves, row
   Word rows[2][most_blocks][row_words];
-  Word top[2][row_words];  ///< the row that changes places with the pivot row
+  Word top[2][row_words];  ///< the row exchanged with the pivot row
 };
 
 std::size_t leaf_exchange_bytes() { return sizeof(LeafExchange); }
@@ -63,7 +63,7 @@ __device__ unsigned warp_max(unsigned x) {
 }
 __device__ unsigned warp_min(unsigned x) { return ~warp_max(~x); }
 
-/// A row that may become the pivot row. Magnitudes are compared by their bits, which have the order of the values.
+/// A row that may become the pivot row. Magnitudes are compared by their bits, which have the same order as the values.
 struct Candidate {
   unsigned high, low;  ///< the magnitude
   unsigned row;
@@ -98,18 +98,19 @@ struct LeafArguments {
   std::uint32_t epoch;
 };
 
-/// Each thread holds `rows` rows of `width` columns in registers, which it reads and writes once. After each step the
-/// columns move one place to the front, and the finished one to the end: the next one is always in front.
+/// Each thread holds `rows` rows of `width` columns in registers, and reads and writes them only once. After each step
+/// the columns rotate by one place, so the next column is always in front, and the finished column moves to the end.
 ///
-/// A step takes little more than the way of a candidate and of a row through the L2 cache. One warp alone waits for
-/// them: more warps that poll take longer. It is the last one, since the first sends the rows on the diagonal. The next
-/// column is computed first, so that its candidates are on their way while the others are computed.
+/// A step takes little longer than a candidate and a row need to pass through the L2 cache. Only one warp polls for
+/// them, because polling by more warps takes longer. It is the last warp, because the first one sends the diagonal
+/// rows. The next column is computed first, so that its candidates are already on their way while the other columns are
+/// computed.
 template <typename N, int width, int rows>
 __global__ void __launch_bounds__(leaf_threads, 1) factorize_leaf_kernel(LeafArguments<N> args) {
   constexpr int words_of_number = sizeof(N) / 4, words = width * words_of_number + 1;
   static_assert(words <= row_words && width <= warp && width > 1);
   constexpr int speaker = warps - 1;  // the warp that sends candidates and receives
-  /// What it has received for a step. Two take turns: others may still read the one before.
+  /// The data received for a step. Two copies alternate, because other warps may still read that of the step before.
   struct Step {
     alignas(16) unsigned pivot_row[row_stride];  ///< zeros in finished columns
     unsigned whole_pivot_row[row_stride];        ///< only where row j is
@@ -132,7 +133,7 @@ __global__ void __launch_bounds__(leaf_threads, 1) factorize_leaf_kernel(LeafArg
       a[r][k] = row[r] < args.m && k < args.n ? args.A[row[r] + static_cast<std::ptrdiff_t>(k) * args.ld] : N{};
   }
 
-  // Sends this block's candidate for column j, which is in front. Returns its row.
+  // Sends this block's candidate for column j, which is in front. Returns the candidate's row.
   const auto propose = [&](int j) {
     const std::uint32_t epoch = args.epoch + j;
     Candidate mine{0, 0, no_row};
@@ -152,7 +153,7 @@ __global__ void __launch_bounds__(leaf_threads, 1) factorize_leaf_kernel(LeafArg
                        : mine.row);
     return mine.row;
   };
-  // Sends the row in place `place` to other blocks, if this warp has it.
+  // Sends the row at place `place` to other blocks, if this warp holds it.
   const auto send_row = [&](std::uint32_t epoch, unsigned place, unsigned* own, Word* to) {
     bool found = false;
 #pragma unroll
@@ -167,13 +168,13 @@ __global__ void __launch_bounds__(leaf_threads, 1) factorize_leaf_kernel(LeafArg
     __syncwarp();
     for (int i = lane; i < words; i += warp) send(to + i, epoch, own[i]);
   };
-  // Sends the candidate's row, and the row that may change places with it.
+  // Sends the candidate's row, and the row that it may be exchanged with.
   const auto send_rows = [&](int j, unsigned proposed) {
     const std::uint32_t epoch = args.epoch + j;
     if (proposed != no_row) send_row(epoch, proposed, own_rows[1], args.exchange->rows[epoch % 2][blockIdx.x]);
     send_row(epoch, j, own_rows[0], args.exchange->top[epoch % 2]);
   };
-  // The best candidate of all blocks. All words are on their way before the first is awaited, as for the rows.
+  // The best candidate of all blocks. As for the rows, all words are requested before the first one is awaited.
   const auto receive_best = [&](std::uint32_t epoch) {
     constexpr int together = 2;
     const auto& from = args.exchange->candidates[epoch % 2];
@@ -224,8 +225,8 @@ __global__ void __launch_bounds__(leaf_threads, 1) factorize_leaf_kernel(LeafArg
 #pragma unroll
     for (int q = 0; q < each; q++) {
       const int i = min(lane + q * warp, words - 1);
-      // Zeros for finished columns: other rows keep their elements there, unless the factor of the row is infinite or
-      // NaN, which then spreads over the row
+      // Finished columns get zeros, so other rows keep their elements there. If the factor of the row is infinite or
+      // NaN, it spreads over the whole row.
       step.pivot_row[i] = i / words_of_number < width - j ? data_of(got[q]) : 0;
       if (has_top_row) step.whole_pivot_row[i] = data_of(got[q]);
       if (has_pivot_row) step.top_row[i] = data_of(got_top[q]);
@@ -280,7 +281,7 @@ __global__ void __launch_bounds__(leaf_threads, 1) factorize_leaf_kernel(LeafArg
 #pragma unroll
     for (int r = 0; r < rows; r++) {
       if (eliminates[r]) {
-        constexpr int together = 16 / sizeof(N) < width ? 16 / sizeof(N) : width;  // numbers of one access
+        constexpr int together = 16 / sizeof(N) < width ? 16 / sizeof(N) : width;  // numbers per access
 #pragma unroll
         for (int k0 = 0; k0 < width; k0 += together) {
           struct alignas(together * sizeof(N)) Some {
@@ -315,14 +316,14 @@ __global__ void __launch_bounds__(leaf_threads, 1) factorize_leaf_kernel(LeafArg
   }
 }
 
-/// Moves the rows of all columns except those of a leaf, and their origins.
+/// Moves the rows, and their origins, in all columns except those of a leaf.
 template <typename N>
 __global__ void __launch_bounds__(2 * warp)
     move_other_columns(N* A, int ld, int columns, int begin, int n, const int* moves, int* origin) {
   const int thread = threadIdx.x;
   const bool moves_one = thread < *moves;
   const int to = moves_one ? begin + moves[1 + thread] : 0, from = moves_one ? begin + moves[1 + 2 * n + thread] : 0;
-  // A block moves what its threads have all read: at most 2 n elements of a column.
+  // A block writes only after all its threads have read: at most 2 n elements of a column.
   const auto move = [&](auto* x) {
     auto moved = *x;
     if (moves_one) moved = x[from];
@@ -335,7 +336,8 @@ __global__ void __launch_bounds__(2 * warp)
   if (origin != nullptr && blockIdx.x == 0) move(origin);
 }
 
-/// Calls body(rows, width) with constants: the rows of a thread, and the columns for which it then has registers.
+/// Calls body(rows, width) with compile-time constants: the rows per thread, and the number of columns that then fit
+/// into its registers.
 /// @return  false if the multiprocessors have no room for m rows
 template <typename N, int rows = 1, typename Body>
 bool with_shape(int m, int multiprocessors, Body body) {
@@ -378,7 +380,7 @@ cudaError_t factorize_leaf(cudaStream_t stream, const Leaf<T>& leaf, LeafExchang
   cudaError_t status = cudaErrorInvalidValue;
   with_shape<N>(args.m, multiprocessors, [&](auto rows, auto columns) {
     void* arguments[] = {&args};
-    // Blocks wait for one another: all must run at the same time.
+    // Blocks wait for one another, so all must run at the same time.
     status = cudaLaunchCooperativeKernel(reinterpret_cast<void*>(factorize_leaf_kernel<N, columns(), rows()>),
                                          blocks_for(args.m, leaf_threads * rows()), leaf_threads, arguments, 0, stream);
   });

@@ -5,11 +5,11 @@
 
 #include <cstdint>
 
-/// The kernels of LU factorization that neither cuBLAS nor cuSOLVER has in this form. They are asynchronous.
-/// C++17: nvcc of CUDA 11 compiles the files that implement them.
+/// The kernels of LU factorization that neither cuBLAS nor cuSOLVER offers in this form. They are asynchronous. C++17,
+/// because nvcc of CUDA 11 compiles the files that implement them.
 namespace tessera::device {
 
-/// Tiles one below another, all but the last of `tile_m` rows.
+/// A column of tiles; all but the last have `tile_m` rows.
 template <typename T>
 struct TileColumn {
   static constexpr int most_tiles = 128;
@@ -18,27 +18,27 @@ struct TileColumn {
   int tile_m;
 };
 
-/// The number of moves, and from where to where they move rows, in device memory.
+/// Moves of rows in device memory: their number, and the source and destination of each.
 struct RowMoves {
   const int *count, *destination, *source;
-  int capacity;  ///< no more moves than this
+  int capacity;  ///< upper bound of the number of moves
 };
 
 /// Moves rows of a column of tiles, all at once. The moves count rows from row `first` of the first tile.
-/// @param n          columns of the tiles
-/// @param backwards  from the destinations to the sources
+/// @param n          number of columns of the tiles
+/// @param backwards  moves from the destinations to the sources
 template <typename T>
 cudaError_t move_rows(cudaStream_t stream, const TileColumn<T>& A, int first, int n, const RowMoves& moves,
                       bool backwards);
 
-/// What the columns of a leaf need in device memory. Contents: zeros before the first use.
+/// Communication between the blocks that factorize a leaf, in device memory. Must be zero before the first use.
 struct LeafExchange;
 std::size_t leaf_exchange_bytes();
 
 inline constexpr std::uint32_t epochs_of_a_leaf = 64;
 
-/// The columns that one call of `factorize_leaf` factorizes: as many as the registers of all multiprocessors hold.
-/// 0 if they cannot hold even one.
+/// The number of columns that one call of `factorize_leaf` factorizes: as many as fit into the registers of all
+/// multiprocessors. 0 if not even one fits.
 template <typename T>
 int leaf_width(int m, int multiprocessors);
 
@@ -52,12 +52,12 @@ struct Leaf {
   int n;        ///< n ≤ leaf_width, n ≤ m - begin
   int* pivots;  ///< of the panel, counted from 1
   int* origin;  ///< moves with the rows, may be null
-  int* moves;   ///< workspace: 1 + 4 n ints, of which the first is 0
+  int* moves;   ///< workspace: 1 + 4 n ints, the first of which is 0
   int* info;    ///< in pinned memory; the first column (from 1) whose pivot is zero. The leaf at column 0 sets it to 0
 };
 
-/// Factorizes columns of a panel, P A = L U with partial pivoting, and exchanges the rows of all its other columns.
-/// @param epoch  not 0; at least `epochs_of_a_leaf` more than at the call before with this exchange
+/// Factorizes columns of a panel, P A = L U with partial pivoting, and exchanges rows in all its other columns.
+/// @param epoch  not 0; at least `epochs_of_a_leaf` more than in the previous call with this exchange
 template <typename T>
 cudaError_t factorize_leaf(cudaStream_t stream, const Leaf<T>& leaf, LeafExchange* exchange, std::uint32_t epoch,
                            int multiprocessors);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Moves of rows.
+// Kernels that move rows.
 #include <complex>
 #include <cstddef>
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int move_threads = 256;
 
-/// A block takes one column at a time through shared memory.
+/// A block processes one column at a time in shared memory.
 template <typename N>
 __global__ void __launch_bounds__(move_threads)
     move_rows_kernel(TileColumn<N> A, int first, int n, const int* count, const int* destination, const int* source) {

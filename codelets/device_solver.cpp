@@ -17,7 +17,7 @@ namespace {
 
 std::array<Solver, STARPU_NMAXWORKERS> solvers{};
 
-/// Workspace of a factorization that needs more than the worker has anyway.
+/// Additional workspace for factorizations.
 struct Workspace {
   void* data = nullptr;
   std::size_t bytes = 0;
@@ -42,14 +42,14 @@ void destroy_local_solver(void* /*unused*/) {
   stop(my_solver());
 }
 
-/// @return  whether it succeeded; if not, that has been reported
+/// Reports a failure. @return  whether the call succeeded
 template <typename Status>
 bool succeeds(const char* what, Status status) {
   codelets::check(what, status);
   return status == Status{};  // 0 in both libraries
 }
 
-/// On the stream in use, which does not wait for the default stream.
+/// Uses the current stream, which does not wait for the default stream.
 bool clear_exchange(Solver& solver) {
   solver.epoch = 0;
   return succeeds("cudaMemset", cudaMemsetAsync(solver.exchange, 0, leaf_exchange_bytes(), local_stream()));
@@ -71,7 +71,7 @@ bool start(Solver& solver) {
 
 Solver& local_solver() {
   auto& solver = my_solver();
-  if (solver.handle == nullptr && !start(solver)) stop(solver);  // the next task tries again
+  if (solver.handle == nullptr && !start(solver)) stop(solver);  // the next task will try again
   return solver;
 }
 

@@ -12,27 +12,27 @@
 #include "device_blas.hpp"
 #include "device_panel.hpp"
 
-/// cuSOLVER on the stream of a CUDA worker. A worker starts it in its first factorization: programs that only multiply
-/// do not wait for it, and give it no memory.
+/// cuSOLVER on the stream of a CUDA worker. A worker starts it for its first factorization, so programs that only
+/// multiply neither wait for it nor spend memory on it.
 namespace tessera::device {
 
-/// What a worker needs to factorize tiles.
+/// The resources of a worker for the factorization of tiles.
 struct Solver {
   cusolverDnHandle_t handle = nullptr;
-  int* info = nullptr;        ///< pinned: what cuSOLVER reports of a factorization
-  int* not_finite = nullptr;  ///< pinned: what first_not_finite finds in a tile
+  int* info = nullptr;        ///< pinned: the result that cuSOLVER reports for a factorization
+  int* not_finite = nullptr;  ///< pinned: the result of first_not_finite for a tile
   void* diagonal = nullptr;   ///< pinned: room for `longest_diagonal` elements of any type
   LeafExchange* exchange = nullptr;
   std::uint32_t epoch = 0;  ///< of the last leaf
 };
 inline constexpr int longest_diagonal = 4096;
 
-/// Device memory of the calling CUDA worker for its next factorization; null if there is too little, which has been
-/// reported.
+/// Device memory of the calling CUDA worker for its next factorization; null if there is too little, after reporting a
+/// failure.
 void* solver_workspace(std::size_t bytes);
 
-/// The solver of the calling CUDA worker. Starts it, if it is not started.
-/// @return  with null members if that failed, which has been reported
+/// The solver of the calling CUDA worker. Starts it if necessary.
+/// @return  with null members if that failed, after reporting the failure
 Solver& local_solver();
 
 /// The epoch of the next leaf with this solver.
@@ -41,7 +41,7 @@ std::uint32_t next_epoch(Solver& solver);
 /// Stops the solvers of all CUDA workers.
 void destroy_solvers();
 
-/// The elements of workspace that `potrf` needs.
+/// The number of workspace elements that `potrf` needs.
 template <Scalar T>
 cusolverStatus_t potrf_workspace(cusolverDnHandle_t handle, Uplo uplo, int n, T* A, int lda, int* elements) {
   return of_type<T>(cusolverDnSpotrf_bufferSize, cusolverDnDpotrf_bufferSize, cusolverDnCpotrf_bufferSize,
@@ -56,7 +56,7 @@ cusolverStatus_t potrf(cusolverDnHandle_t handle, Uplo uplo, int n, T* A, int ld
       handle, cublas(uplo), n, cublas(A), lda, cublas(workspace), elements, info);
 }
 
-/// The elements of workspace that `getrf` needs.
+/// The number of workspace elements that `getrf` needs.
 template <Scalar T>
 cusolverStatus_t getrf_workspace(cusolverDnHandle_t handle, int m, int n, T* A, int lda, int* elements) {
   return of_type<T>(cusolverDnSgetrf_bufferSize, cusolverDnDgetrf_bufferSize, cusolverDnCgetrf_bufferSize,
@@ -70,14 +70,14 @@ cusolverStatus_t getrf(cusolverDnHandle_t handle, int m, int n, T* A, int lda, T
       handle, m, n, cublas(A), lda, cublas(workspace), pivots, info);
 }
 
-/// The elements of workspace that `geqrf` needs.
+/// The number of workspace elements that `geqrf` needs.
 template <Scalar T>
 cusolverStatus_t geqrf_workspace(cusolverDnHandle_t handle, int m, int n, T* A, int lda, int* elements) {
   return of_type<T>(cusolverDnSgeqrf_bufferSize, cusolverDnDgeqrf_bufferSize, cusolverDnCgeqrf_bufferSize,
                     cusolverDnZgeqrf_bufferSize)(handle, m, n, cublas(A), lda, elements);
 }
 
-/// A ← R on and above the diagonal, and the reflectors below it, of which tau has the scalar factors.
+/// A ← R on and above the diagonal, and the reflectors below it; tau ← their scalar factors.
 template <Scalar T>
 cusolverStatus_t geqrf(cusolverDnHandle_t handle, int m, int n, T* A, int lda, T* tau, T* workspace, int elements,
                        int* info) {
@@ -119,7 +119,7 @@ cusolverStatus_t trtri(cusolverDnHandle_t handle, Uplo uplo, Diag diag, int n, T
                           on_host, host_bytes, info);
 }
 
-/// The elements of workspace that `lauum` needs.
+/// The number of workspace elements that `lauum` needs.
 template <Scalar T>
 cusolverStatus_t lauum_workspace(cusolverDnHandle_t handle, Uplo uplo, int n, T* A, int lda, int* elements) {
   return of_type<T>(cusolverDnSlauum_bufferSize, cusolverDnDlauum_bufferSize, cusolverDnClauum_bufferSize,
@@ -134,14 +134,14 @@ cusolverStatus_t lauum(cusolverDnHandle_t handle, Uplo uplo, int n, T* A, int ld
       handle, cublas(uplo), n, cublas(A), lda, cublas(workspace), elements, info);
 }
 
-/// The elements of workspace that `potri` needs.
+/// The number of workspace elements that `potri` needs.
 template <Scalar T>
 cusolverStatus_t potri_workspace(cusolverDnHandle_t handle, Uplo uplo, int n, T* A, int lda, int* elements) {
   return of_type<T>(cusolverDnSpotri_bufferSize, cusolverDnDpotri_bufferSize, cusolverDnCpotri_bufferSize,
                     cusolverDnZpotri_bufferSize)(handle, cublas(uplo), n, cublas(A), lda, elements);
 }
 
-/// A triangle of A ← that of the inverse of the matrix whose factor `potrf` has computed.
+/// A triangle of A ← the inverse of the matrix whose factor `potrf` has computed.
 template <Scalar T>
 cusolverStatus_t potri(cusolverDnHandle_t handle, Uplo uplo, int n, T* A, int lda, T* workspace, int elements,
                        int* info) {

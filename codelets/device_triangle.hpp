@@ -11,7 +11,7 @@
 #include "kernel.hpp"
 #include "triangular_blocks.hpp"
 
-/// The triangle of a tile on a GPU: copied, inverted, and solved with.
+/// Operations with the triangle of a tile on a GPU: copy, inverse, solve.
 namespace tessera::codelets {
 
 /// C ← 0

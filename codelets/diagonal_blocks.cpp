@@ -20,9 +20,9 @@ namespace {
 
 #ifdef TESSERA_WITH_CUDA
 
-/// Magnitudes |Re| + |Im| of the largest elements; infinite or NaN if an element is.
+/// Magnitudes |Re| + |Im| of the largest elements; infinite or NaN if any element is.
 struct Findings {
-  double blocks = 0;        ///< of the triangle in the blocks of twice the order
+  double blocks = 0;        ///< of the triangle, within the blocks of double order
   double rest = 0;          ///< of the rest of the triangle
   double inverses[2] = {};  ///< of the inverses of each order
 };
@@ -47,8 +47,8 @@ class Inversion {
   Inversion(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag)
       : A_(A), V_{D.data}, uplo_(uplo), diag_(diag) {}
 
-  /// Computes the inverses of the blocks. The lane's `taken` gets the Findings.
-  /// @return  false if the tile is too large, which has been reported
+  /// Computes the inverses of the blocks. The lane's `taken` receives the Findings.
+  /// @return  false if the tile is too large, after reporting a failure
   bool run() {
     // Five pointers for each pair of blocks.
     if (static_cast<std::size_t>(A_.n / (2 * diagonal_block) + 1) * 5 > device::Lane::most_pointers) {
@@ -69,7 +69,7 @@ class Inversion {
 
  private:
   static constexpr std::size_t inverses = offsetof(Findings, inverses) / sizeof(double);
-  /// Of the current contents of D.
+  /// Adds the current contents of D.
   void add_magnitude(std::size_t order) {
     check("diagonal_blocks",
           device::add_magnitude<T>(lane_.stream, V_.ld, A_.n, V_.data, V_.ld, lane_.values + inverses + order));
@@ -100,11 +100,11 @@ class Inversion {
                                                          A_.data, A_.ld, V_.data, V_.ld));
   }
 
-  /// Computes the inverses of blocks of twice the order. A block has two halves on its diagonal, whose inverses are
-  /// known, and a square A(r, c) beside them: V(r, c) = −V(r, r) A(r, c) V(c, c).
+  /// Computes the inverses of blocks of double order. The two diagonal halves of a block already have inverses, and the
+  /// square A(r, c) off the diagonal gives V(r, c) = −V(r, r) A(r, c) V(c, c).
   void double_order() {
     constexpr int order = diagonal_block;
-    const int all = A_.n / (2 * order), rest = A_.n - all * 2 * order - order;  // of the second half of the last block
+    const int all = A_.n / (2 * order), rest = A_.n - all * 2 * order - order;  // of the last second half
     const auto square = static_cast<std::size_t>(order) * order;
     const int fit = static_cast<int>(device::workspace_bytes / (square * sizeof(T)));
     for (int begin = 0; begin < all; begin += fit) {
@@ -148,7 +148,7 @@ class Inversion {
   device::Lane& lane_ = device::local_lane();
 };
 
-/// Judges the findings as a host function of the stream.
+/// Judges the findings in a host function of the stream.
 struct Judgement {
   const Findings* found;
   Inverses (*judge)(const Findings&);

@@ -14,7 +14,7 @@ namespace tessera::codelets {
 namespace {
 
 /// @param diagonal  `count` elements, `stride` apart
-/// @param first     the place of the first one in the matrix
+/// @param first     the place of the first element in the matrix
 template <Scalar T>
 void report_zeros(const T* diagonal, std::ptrdiff_t stride, int count, Index first, InfoValue& value) {
   for (int i = 0; i < count; i++)
@@ -22,7 +22,7 @@ void report_zeros(const T* diagonal, std::ptrdiff_t stride, int count, Index fir
 }
 
 #ifdef TESSERA_WITH_CUDA
-/// Looks at a diagonal that a GPU has copied, as a host function of its stream.
+/// Searches a diagonal that a GPU has copied, in a host function of its stream.
 template <Scalar T>
 struct Search {
   const T* diagonal;

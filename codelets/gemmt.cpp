@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Neither CBLAS nor cuBLAS has all variants of the triangle of a product. gemm computes the rectangles off the
-// diagonal. The blocks on the diagonal are computed as squares in a workspace, from which the triangle is copied.
+// CBLAS and cuBLAS lack some variants of a product that computes only a triangle. gemm computes the rectangles off the
+// diagonal. The diagonal blocks are computed as squares in a workspace, from which the triangle is copied.
 #include <algorithm>
 #include <vector>
 

@@ -47,7 +47,7 @@ struct PanelSolve {
     const TileStack<T> B(buffers + args.tiles, args.tiles);
     const bool upper = args.uplo == Uplo::Upper;
     const int begin = upper ? 0 : args.first + A.n(),
-              end = upper ? args.first : A.m();  // of the rows beside the triangle
+              end = upper ? args.first : A.m();  // of the rows outside the triangle
     const auto triangle = A.rows(args.first, args.first + A.n());
     const auto own = B.rows(args.first, args.first + A.n());
     const auto diagonal = [&] {

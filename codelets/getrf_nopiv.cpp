@@ -34,8 +34,8 @@ void eliminate(Uplo unit, const Tile<T>& A) {
   }
 }
 
-/// Factorizes by halves, so that nearly all of the work is in products.
-/// @param unit  the factor with ones on its diagonal
+/// Factorizes recursively by halves, so that nearly all of the work is in products.
+/// @param unit  the factor with the unit diagonal
 template <Scalar T>
 void factorize_by_halves(Uplo unit, const Tile<T>& A) {
   constexpr int small = 16;
@@ -55,7 +55,7 @@ void factorize_by_halves(Uplo unit, const Tile<T>& A) {
 }
 
 #ifdef TESSERA_WITH_CUDA
-/// Looks for zeros on the diagonal of a factor that a GPU has computed, as a host function of its stream.
+/// Searches for zeros on the diagonal of a factor that a GPU has computed, in a host function of its stream.
 template <Scalar T>
 struct SearchForZeros {
   const T* diagonal;
@@ -87,7 +87,7 @@ struct GetrfNopiv {
     const auto A = tile<T>(buffers[0]);
     const auto& solver = device::local_solver();
     if (solver.handle == nullptr) return;  // reported
-    // cuSOLVER's lower factor has the ones. For the upper one, it gets the transpose.
+    // cuSOLVER's lower factor has the unit diagonal. If the upper one must have it, cuSOLVER gets the transpose.
     const bool transposed = args.unit == Uplo::Upper;
     const int m = transposed ? A.n : A.m, n = transposed ? A.m : A.n, ld = transposed ? A.n : A.ld;
     int elements = 0;
@@ -110,7 +110,7 @@ struct GetrfNopiv {
     const int all = std::min(A.m, A.n);
     for (int first = 0; first < all; first += device::longest_diagonal) {
       const int count = std::min(device::longest_diagonal, all - first);
-      // A copy would queue behind the tiles that are written back.
+      // A copy would have to queue behind tiles that are being written back.
       check("copy",
             device::copy<T>(on.handle, count, element(A, first, first), A.ld + 1, static_cast<T*>(solver.diagonal)));
       std::unique_ptr<SearchForZeros<T>> search(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tile operations that invert a matrix of which LU factorization has left panels.
+// The tile operations that invert a matrix from the panels of its LU factorization.
 #include <algorithm>
 
 #include "device_triangle.hpp"
@@ -17,7 +17,7 @@ template <typename T>
 struct UpperPanel {
   Tile<T> above, square;
 
-  /// @param columns  of the panel whose part of the diagonal is meant
+  /// @param columns  of the panel whose diagonal square is meant
   UpperPanel(const Tile<T>& panel, Index first, int columns)
       : above{panel.data, static_cast<int>(first), panel.n, panel.ld}, square{panel.data + first, columns, panel.n,
                                                                               panel.ld} {}
@@ -175,7 +175,7 @@ starpu_codelet& split_panel() {
 }
 INSTANTIATE_FOR_ALL_TYPES(split_panel)
 
-/// The thread that drives a GPU reads the pivots, to submit an operation for each exchange.
+/// The thread that drives a GPU reads the pivots, because it submits an operation for each exchange.
 template <Scalar T>
 starpu_codelet& swap_columns() {
   static auto& codelet = []() -> starpu_codelet& {

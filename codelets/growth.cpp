@@ -21,7 +21,7 @@ template <Scalar T>
 struct Growth {
   using Args = GrowthArgs;
 
-  /// @param sum  of all magnitudes: the largest element does not show whether another one is NaN
+  /// @param sum  of all magnitudes, because the largest element does not reveal whether another one is NaN
   static void add(const Args& args, T largest, Real<T> sum) {
     args.value->add(args.of, std::isnan(sum) ? std::numeric_limits<double>::quiet_NaN() : magnitude(largest));
   }
@@ -39,7 +39,7 @@ struct Growth {
 #ifdef TESSERA_WITH_CUDA
   static constexpr Index most = Index{1} << 30;  // cuBLAS counts in int
 
-  /// In pinned memory.
+  /// Located in pinned memory.
   struct Findings {
     Real<T> sum;
     int index;  ///< of the largest element, from 1
@@ -49,7 +49,7 @@ struct Growth {
   static void run(const OnDevice& on, void* buffers[], const Args& args) {
     const auto A = tile<const T>(buffers[0]);
     if (args.part == Part::All) return examine(on, static_cast<Index>(A.m) * A.n, A.data, args);
-    // The trapezoid in a row: the triangle, and the rows below it or the columns beside it.
+    // The trapezoid, in this order: the triangle, then the rows below it or the columns beside it.
     const int order = std::min(A.m, A.n);
     const bool lower = args.part == Part::Lower;
     const Tile<const T> rest{lower ? A.data + order : element(A, 0, order), lower ? A.m - order : A.m,
@@ -65,11 +65,11 @@ struct Growth {
     examine(on, elements, packed, args);
   }
 
-  /// Waits for the stream twice: an element can be read only when its index is known.
+  /// Waits for the stream twice, because an element can be read only after its index is known.
   static void examine(const OnDevice& on, Index elements, const T* x, const Args& args) {
     static_assert(sizeof(Findings) <= device::results_bytes);
     auto& found = *static_cast<Findings*>(device::local_results());
-    constexpr auto unknown = std::numeric_limits<Real<T>>::quiet_NaN();  // if a kernel fails
+    constexpr auto unknown = std::numeric_limits<Real<T>>::quiet_NaN();  // initial value, in case a kernel fails
     for (Index first = 0; first < elements; first += most) {
       const int count = static_cast<int>(std::min(most, elements - first));
       found = {unknown, 1, T(unknown)};
@@ -80,7 +80,7 @@ struct Growth {
       }
       wait();
       const int index = std::clamp(found.index, 1, count) - 1;
-      // A copy would queue behind the tiles that are written back.
+      // A copy would have to queue behind tiles that are being written back.
       check("growth", device::copy<T>(on.handle, 1, x + first + index, 1, &found.element));
       wait();
       add(args, found.element, found.sum);

@@ -7,7 +7,7 @@ namespace tessera::host {
 
 namespace {
 
-/// A function that every OpenBLAS has, and other implementations of CBLAS have not. Null: this one is another.
+/// A function that every OpenBLAS has, and other CBLAS implementations lack. Null: the library is not OpenBLAS.
 template <typename Function>
 Function* of_openblas(const char* name) {
   return reinterpret_cast<Function*>(symbol(name));

@@ -10,11 +10,11 @@
 #include "common/of_type.hpp"
 #include "host_library.hpp"
 
-/// The only calls of CBLAS: one overload set over the four types, column-major.
+/// The only calls of CBLAS: one set of overloads for the four types, column-major.
 namespace tessera::host {
 
-// They have the names of CBLAS, but are addresses of functions of the OpenBLAS that Tessera was built with. Functions
-// below find these names first.
+// These have the names of CBLAS, but are addresses of functions of the OpenBLAS that Tessera was built with. The
+// functions below find these names first.
 #define FUNCTION(name) extern decltype(&::name) name;
 #include "host_blas.def"
 #undef FUNCTION
@@ -26,7 +26,7 @@ inline CBLAS_UPLO cblas(Uplo uplo) { return uplo == Uplo::Lower ? CblasLower : C
 inline CBLAS_SIDE cblas(Side side) { return side == Side::Left ? CblasLeft : CblasRight; }
 inline CBLAS_DIAG cblas(Diag diag) { return diag == Diag::Unit ? CblasUnit : CblasNonUnit; }
 
-/// A scalar as CBLAS takes it: real by value, complex by address.
+/// A scalar in the form that CBLAS takes it: real by value, complex by address.
 template <Scalar T>
 auto cblas(const T& x) {
   if constexpr (is_complex<T>) return &x;
@@ -100,7 +100,7 @@ void scal(int n, T alpha, T* x) {
 template <Scalar T>
 int largest(int n, const T* x) {
   const auto index = of_type<T>(cblas_isamax, cblas_idamax, cblas_icamax, cblas_izamax)(n, x, 1);
-  return std::min(static_cast<int>(index), n - 1);  // what it is beside a NaN depends on the BLAS
+  return std::min(static_cast<int>(index), n - 1);  // next to NaN, the index depends on the BLAS
 }
 
 /// Σ |Re| + |Im|
@@ -109,8 +109,7 @@ Real<T> sum_of_magnitudes(int n, const T* x) {
   return of_type<T>(cblas_sasum, cblas_dasum, cblas_scasum, cblas_dzasum)(n, x, 1);
 }
 
-/// The number of threads that one call of the host BLAS uses. Both functions do nothing on a CBLAS that is not
-/// OpenBLAS.
+/// The number of threads that a call of the host BLAS uses. Both functions do nothing if the CBLAS is not OpenBLAS.
 int threads();
 void set_threads(int count);
 

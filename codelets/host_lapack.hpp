@@ -70,7 +70,7 @@ void zgels_(const char* op, const int* m, const int* n, const int* nrhs, std::co
             std::complex<double>* B, const int* ldb, std::complex<double>* work, const int* lwork, int* info);
 }
 
-/// The only calls of LAPACK: one overload set over the four types, column-major.
+/// The only calls of LAPACK: one set of overloads for the four types, column-major.
 namespace tessera::host {
 
 // As in host_blas.hpp: addresses of functions of the OpenBLAS that Tessera was built with.
@@ -88,7 +88,7 @@ int potrf(Uplo uplo, int n, T* A, int lda) {
   return info;
 }
 
-/// As `potrf`, and B ← A⁻¹ B if A has a factor.
+/// Like `potrf`, and also B ← A⁻¹ B if A has a factor.
 template <Scalar T>
 int posv(Uplo uplo, int n, int nrhs, T* A, int lda, T* B, int ldb) {
   const char triangle = uplo == Uplo::Lower ? 'L' : 'U';
@@ -106,14 +106,14 @@ int getrf(int m, int n, T* A, int lda, int* pivots) {
   return info;
 }
 
-/// Exchanges rows 1 to `count` of A with those that the pivots name; in the other order if `step` is -1.
+/// Exchanges rows 1 to `count` of A with the rows that the pivots name; in reverse order if `step` is -1.
 template <Scalar T>
 void laswp(int n, T* A, int lda, int count, const int* pivots, int step) {
   const int first = 1;
   of_type<T>(slaswp_, dlaswp_, claswp_, zlaswp_)(&n, A, &lda, &first, &count, pivots, &step);
 }
 
-/// As `getrf` of order n, and B ← A⁻¹ B if U is not singular.
+/// Like `getrf` of order n, and also B ← A⁻¹ B if U is not singular.
 template <Scalar T>
 int gesv(int n, int nrhs, T* A, int lda, int* pivots, T* B, int ldb) {
   int info = 0;
@@ -139,8 +139,8 @@ void lauum(Uplo uplo, int n, T* A, int lda) {
   of_type<T>(slauum_, dlauum_, clauum_, zlauum_)(&triangle, &n, A, &lda, &info);
 }
 
-/// A triangle of A ← that of the inverse of the matrix whose factor `potrf` has computed.
-/// @return  as `trtri`
+/// A triangle of A ← the inverse of the matrix whose factor `potrf` has computed.
+/// @return  as for `trtri`
 template <Scalar T>
 int potri(Uplo uplo, int n, T* A, int lda) {
   const char triangle = uplo == Uplo::Lower ? 'L' : 'U';
@@ -159,7 +159,7 @@ int getri(int n, T* A, int lda, const int* pivots, T* work, int elements) {
   return info;
 }
 
-/// A ← R on and above the diagonal, and the reflectors below it, of which tau has the scalar factors.
+/// A ← R on and above the diagonal, and the reflectors below it; tau ← their scalar factors.
 /// @param work  of `elements` elements; n is enough, more is faster. If `elements` is -1, work[0] ← the best number
 template <Scalar T>
 void geqrf(int m, int n, T* A, int lda, T* tau, T* work, int elements) {
@@ -167,9 +167,9 @@ void geqrf(int m, int n, T* A, int lda, T* tau, T* work, int elements) {
   of_type<T>(sgeqrf_, dgeqrf_, cgeqrf_, zgeqrf_)(&m, &n, A, &lda, tau, work, &elements, &info);
 }
 
-/// B ← X, where op(A) X − B is as small as possible, or X is, by a factorization of A, which has full rank.
-/// @param op    not the transpose of a complex A, but the adjoint
-/// @param work  as of `geqrf`
+/// B ← X, the solution with the smallest op(A) X − B, or the smallest X, by a factorization of A, which has full rank.
+/// @param op    for a complex A the adjoint, not the transpose
+/// @param work  as for `geqrf`
 /// @return      0, or the first i for which the triangular factor of A has a zero at (i, i)
 template <Scalar T>
 int gels(Op op, int m, int n, int nrhs, T* A, int lda, T* B, int ldb, T* work, int elements) {

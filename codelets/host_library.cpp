@@ -20,11 +20,11 @@ namespace tessera::host {
 
 namespace {
 
-/// The names are those of a routine of the BLAS that no drop-in has, and of a part of OpenBLAS.
+/// The names are a BLAS routine that the drop-in does not define, and an internal function of OpenBLAS.
 void* load() { return detail::open_isolated(TESSERA_OPENBLAS, {"dswap_", "exec_blas"}); }
 
-/// The library, loaded together with this one: the threads that it starts then belong to the thread that loads Tessera,
-/// and not to a worker that is bound to a core. It stays loaded as long as the process lives.
+/// The library, loaded together with this one. The threads that it starts thus belong to the thread that loads Tessera,
+/// not to a worker that is bound to a core. It stays loaded until the process ends.
 class Library {
  public:
   Library() : handle_(load()) {
@@ -49,7 +49,7 @@ class Library {
 
  private:
   void* handle_;
-  std::string trouble_;  ///< "": none
+  std::string trouble_;  ///< "": no error
 };
 
 /// Never destroyed: tasks may still run while the process exits.

@@ -3,18 +3,19 @@
 
 #include <string>
 
-/// The OpenBLAS that Tessera was built with. Its functions are looked up in its own file. A program may have another
-/// BLAS and LAPACK under the same names, for example with 64-bit integers, and a lookup by name in the program finds
-/// that one.
+/// The OpenBLAS that Tessera was built with. Its functions are looked up in its own file. A program may contain another
+/// BLAS and LAPACK with the same names, for example with 64-bit integers, and a global lookup by name would find that
+/// one.
 namespace tessera::host {
 
-/// The address of any symbol of the library; null if it has none of that name, or cannot be loaded.
+/// The address of any symbol of the library; null if there is no such symbol, or the library cannot be loaded.
 void* symbol(const char* name);
 
 /// The path of its file; "" if it cannot be loaded.
 std::string library();
 
-/// @throws RuntimeError if it cannot be loaded, or lacks a function. Nothing else in this namespace may then be called.
+/// @throws RuntimeError if the library cannot be loaded, or lacks a function. Nothing else in this namespace may then
+/// be called.
 void require_library();
 
 }  // namespace tessera::host

@@ -21,8 +21,8 @@
 #include "on_opencl.hpp"
 #endif
 
-/// What the implementations of tile operations share: how one becomes a codelet, and the BLAS of the processor it runs
-/// on.
+/// Shared parts of the implementations of tile operations: how they become codelets, and the BLAS of each kind of
+/// worker.
 namespace tessera::codelets {
 
 /// The BLAS of a CPU worker.
@@ -71,7 +71,7 @@ inline void check(const char* operation, cusolverStatus_t status) {
 inline void check(const char* operation, cudaError_t status) {
   if (status == cudaSuccess) return;
   report_failure(std::string(operation) + " on a GPU: " + cudaGetErrorString(status));
-  cudaGetLastError();  // or the next check of cuBLAS or StarPU would find it
+  cudaGetLastError();  // otherwise the next check of cuBLAS or StarPU would report it
 }
 
 /// The BLAS of a CUDA worker. Its operations are asynchronous on the worker's stream.
@@ -112,9 +112,9 @@ struct OnDevice {
 };
 #endif
 
-// A kernel is a type with the type of its arguments, `Args`, and a static function `run(blas, buffers, args)`. That is
-// a template over OnHost, OnDevice and OnOpenCl, or overloads if devices compute the operation in another way. A kernel
-// without a `run` for OpenCL runs on other workers only. A kernel that takes indices from a tile declares
+// A kernel is a type with the type of its arguments, `Args`, and a static function `run(blas, buffers, args)`. `run` is
+// a template over OnHost, OnDevice and OnOpenCl, or has overloads if devices compute the operation differently. A
+// kernel without a `run` for OpenCL runs only on other workers. A kernel that takes indices from a tile declares
 // `reads_indices`, and does not run if a tile that it reads has failed.
 
 template <typename Kernel>
@@ -132,8 +132,8 @@ void on_cpu(void* buffers[], void* args) {
   Kernel::run(OnHost{}, buffers, known);
 }
 
-/// The CUDA implementation. Without CUDA it is null, so that tasks run on CPUs only. Simulated GPUs need a value that
-/// is not null, but never call it.
+/// The CUDA implementation. Null without CUDA, so that tasks run only on CPUs. Simulated GPUs need a non-null value,
+/// but never call it.
 #ifdef TESSERA_WITH_CUDA
 template <typename Kernel>
 void on_gpu(void* buffers[], void* args) {
@@ -188,7 +188,7 @@ starpu_codelet& codelet_for_gpus(const char* name) {
   return operation.codelet;
 }
 
-// The codelets that other files need, at the end of a file.
+// For the end of a file: instantiates the codelets that other files need.
 #define INSTANTIATE_FOR_COMPLEX_TYPES(codelet)             \
   template starpu_codelet& codelet<std::complex<float>>(); \
   template starpu_codelet& codelet<std::complex<double>>();

@@ -14,19 +14,19 @@
 
 #include "tile.hpp"
 
-/// Factorizations of tiles in which an element is infinite or NaN. An optimized LAPACK loses some of them: it may
-/// multiply by 1/∞ = 0 without looking at the other factor, or choose a pivot by instructions that treat NaN in a way
-/// of their own. What becomes of them, and with it the info, would then depend on the tiles.
+/// Factorizations of tiles with infinite or NaN elements. An optimized LAPACK may lose such values: it may multiply by
+/// 1/∞ = 0 without looking at the other factor, or choose pivots with instructions that handle NaN in a special way.
+/// The result, and the info, would then depend on the tiles.
 namespace tessera::codelets {
 
-/// Whether none of `count` neighbouring elements is infinite or NaN.
+/// Whether none of `count` contiguous elements is infinite or NaN.
 template <Scalar T>
 bool all_finite(Index count, const T* x) {
   using Bits = std::conditional_t<sizeof(Real<T>) == sizeof(float), std::uint32_t, std::uint64_t>;
   constexpr auto exponent = std::bit_cast<Bits>(std::numeric_limits<Real<T>>::infinity());
   constexpr Bits one = exponent & (~exponent + 1);  // its lowest bit
   const auto* const parts = reinterpret_cast<const Real<T>*>(x);
-  Bits all = 0;  // the sum reaches the sign only if all bits of the exponent are set; without a branch, for vectors
+  Bits all = 0;  // the sum reaches the sign bit only if all exponent bits are set; branch-free, for vectorization
   for (Index i = 0; i < count * static_cast<Index>(sizeof(T) / sizeof(Real<T>)); i++)
     all |= (std::bit_cast<Bits>(parts[i]) & exponent) + one;
   return all >> (sizeof(Bits) * 8 - 1) == 0;
@@ -39,9 +39,9 @@ bool all_finite(const Tile<const T>& A) {
   return true;
 }
 
-/// The first row of a triangle, with its diagonal, that has an infinite element or NaN beside the diagonal; of an upper
-/// triangle the first such column. `n` if there is none. The leading minor of that order is not positive: the square of
-/// such an element is subtracted from its diagonal. Elements on the diagonal may be infinite.
+/// The first row of a lower triangle, including its diagonal, that has an infinite element or NaN off the diagonal; for
+/// an upper triangle, the first such column. `n` if there is none. The leading minor of that order is not positive,
+/// because the square of such an element is subtracted from its diagonal. Elements on the diagonal may be infinite.
 template <Scalar T>
 int first_not_finite(Uplo uplo, const Tile<const T>& A) {
   int first = A.n;
@@ -56,7 +56,7 @@ int first_not_finite(Uplo uplo, const Tile<const T>& A) {
   return first;
 }
 
-/// a b and a / b by the textbook, as in Fortran. The operators of C++ make infinities of some NaN.
+/// a b and a / b by the textbook formulas, as in Fortran. The operators of C++ turn some NaN into infinities.
 template <Scalar T>
 T product(T a, T b) {
   if constexpr (is_complex<T>)
@@ -83,7 +83,8 @@ Real<T> pivot_magnitude(T x) {
   return std::abs(std::real(x)) + std::abs(std::imag(x));
 }
 
-/// What a pivot that is NaN, or has no other inverse, makes of the rows and columns from `first` on, and their pivots.
+/// Spreads a pivot that is NaN, or has no other inverse, over the rows and columns from `first` on, and sets their
+/// pivots.
 template <Scalar T>
 void spread_nan(const Tile<T>& A, int first, int* pivots) {
   constexpr auto nan = std::numeric_limits<Real<T>>::quiet_NaN();
@@ -96,8 +97,8 @@ void spread_nan(const Tile<T>& A, int first, int* pivots) {
   for (int i = first; i < std::min(A.m, A.n); i++) pivots[i] = i + 1;
 }
 
-/// A ← L U with P A = L U, as `host::getrf`, column by column: every product is computed, and NaN becomes the pivot
-/// only if it is in place.
+/// A ← L U with P A = L U, like `host::getrf`, but column by column: every product is computed, and NaN becomes the
+/// pivot only if it is in place.
 template <Scalar T>
 int factorize_not_finite(const Tile<T>& A, int* pivots) {
   int info = 0;

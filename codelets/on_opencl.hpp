@@ -23,8 +23,8 @@ inline void check_opencl(const char* operation, cl_int status) {
     report_failure(std::string(operation) + " on an OpenCL device: OpenCL's error " + std::to_string(status));
 }
 
-/// The tiles of a task. Kernels calculate with addresses of elements, but OpenCL knows buffers and offsets. So each
-/// tile gets a range of numbers as its addresses, which `place` translates.
+/// The tiles of a task. Kernels calculate with addresses of elements, but OpenCL has buffers and offsets. Each tile is
+/// therefore given a range of numbers as its addresses, which `place` translates.
 class OpenClTiles {
  public:
   OpenClTiles(void* const buffers[], int count) : interfaces_(static_cast<std::size_t>(count)) {
@@ -37,7 +37,7 @@ class OpenClTiles {
   OpenClTiles(const OpenClTiles&) = delete;
   OpenClTiles& operator=(const OpenClTiles&) = delete;
 
-  /// The tiles for a kernel.
+  /// The tiles in the form that kernels expect.
   void** buffers() { return buffers_.data(); }
 
   template <typename T>
@@ -49,7 +49,7 @@ class OpenClTiles {
   }
 
  private:
-  static constexpr int range_bits = 44;  // more bytes than a tile has
+  static constexpr int range_bits = 44;  // exceeds the bytes of any tile
   std::vector<starpu_matrix_interface> interfaces_;
   std::vector<void*> buffers_;
 };
@@ -97,7 +97,7 @@ struct OnOpenCl {
   void herk(Uplo uplo, Op op, int n, int k, Real<T> alpha, const T* A, int lda, Real<T> beta, T* C, int ldc) const {
     if (beta != 0) clear_imaginary_diagonal(n, C, ldc);  // CLBlast would read the imaginary part
     check("herk", opencl::herk<T>(worker.queue, uplo, op, n, k, alpha, place(A, lda), beta, place(C, ldc)));
-    clear_imaginary_diagonal(n, C, ldc);  // and rounding leaves one
+    clear_imaginary_diagonal(n, C, ldc);  // because rounding leaves one
   }
   template <Scalar T>
   void syr2k(Uplo uplo, Op op, int n, int k, T alpha, const T* A, int lda, const T* B, int ldb, T beta, T* C,
@@ -113,7 +113,7 @@ struct OnOpenCl {
           opencl::her2k<T>(worker.queue, uplo, op, n, k, alpha, place(A, lda), place(B, ldb), beta, place(C, ldc)));
     clear_imaginary_diagonal(n, C, ldc);
   }
-  /// B ← α op(A) B or α B op(A), or with the inverse of A, for a triangle of order opencl::largest_triangle at most
+  /// B ← α op(A) B or α B op(A), or with the inverse of A, for a triangle of order at most opencl::largest_triangle
   template <Scalar T>
   void apply(const opencl::TriangleOf& triangle, T alpha, const T* A, int lda, T* B, int ldb) const {
     check_opencl("triangle", kernels<T>().apply(worker.queue, triangle, alpha, place(A, lda), place(B, ldb)));

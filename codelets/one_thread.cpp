@@ -12,7 +12,7 @@ namespace tessera::host {
 
 namespace {
 
-/// Where OpenBLAS computes with OpenMP, OpenMP has the number of threads, one for each thread that calls.
+/// If OpenBLAS computes with OpenMP, OpenMP holds the number of threads, separately for each calling thread.
 struct OpenMp {
   int (*threads)() = nullptr;
   void (*set_threads)(int) = nullptr;
@@ -34,19 +34,19 @@ struct OpenMp {
 };
 
 // Never destroyed: tasks may run while the process exits.
-auto& changing = *new std::mutex;  // held while the number of threads is changed, and `users` with it from or to 0
+auto& changing = *new std::mutex;  // held while the number of threads changes, and while `users` changes from or to 0
 std::atomic<int> users = 0;        // objects of OneThread
 int number_before = 0;             // guarded by `changing`
 
-/// Sets the number without starting threads: a worker's would be bound to its core. OpenBLAS's own function does start
-/// them if a fork has stopped them.
+/// Sets the number without starting threads, because those that a worker starts would be bound to its core. OpenBLAS's
+/// own function starts them if a fork has stopped them.
 void change(int count) {
   static int* const number = static_cast<int*>(symbol("blas_cpu_number"));
   if (number != nullptr) __atomic_store_n(number, count, __ATOMIC_RELAXED);
   else set_threads(count);
 }
 
-/// Joins the users if there are some: the number of threads is 1 then.
+/// Joins the current users, if there are any. The number of threads is then already 1.
 bool join_users() {
   int now = users.load();
   while (now > 0 && !users.compare_exchange_weak(now, now + 1)) {
@@ -54,7 +54,7 @@ bool join_users() {
   return now > 0;
 }
 
-/// Leaves the users if others remain.
+/// Leaves the users, if others remain.
 bool leave_users() {
   int now = users.load();
   while (now > 1 && !users.compare_exchange_weak(now, now - 1)) {
@@ -85,7 +85,7 @@ OneThread::~OneThread() {
   }
   if (leave_users()) return;
   const std::lock_guard lock(changing);
-  if (users.fetch_sub(1) > 1) return;  // others have joined; from 0, they need the lock
+  if (users.fetch_sub(1) > 1) return;  // others have joined; a change from 0 needs the lock
   if (number_before != 1 && threads() == 1) change(number_before);
 }
 

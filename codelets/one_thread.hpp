@@ -3,9 +3,10 @@
 
 namespace tessera::host {
 
-/// While any of these lives, a call of the host BLAS uses one thread: StarPU's workers are the parallelism. One for
-/// each task, since the number of threads is the program's between tasks. OpenBLAS has one number for all threads of
-/// the process, so the first of these sets it, and the last one restores it unless the program has set it meanwhile.
+/// While any object of this class exists, a call of the host BLAS uses one thread, because StarPU's workers already
+/// provide the parallelism. Each task has one, because between tasks the program controls the number of threads.
+/// OpenBLAS has one number for all threads of the process. The first object therefore sets it, and the last one
+/// restores it, unless the program has changed it in the meantime.
 class OneThread {
  public:
   OneThread();
@@ -13,11 +14,11 @@ class OneThread {
   OneThread(const OneThread&) = delete;
   OneThread& operator=(const OneThread&) = delete;
 
-  /// In a forked child, which has none of the threads that these lived on.
+  /// Called in a forked child, which lacks the threads that owned such objects.
   static void begin_as_child() noexcept;
 
  private:
-  int before_ = 0;  ///< of the calling thread, where each has its own number; else unused
+  int before_ = 0;  ///< number of the calling thread, if each thread has its own; otherwise unused
 };
 
 }  // namespace tessera::host

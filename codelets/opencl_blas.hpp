@@ -7,7 +7,7 @@
 
 #include <tessera/types.hpp>
 
-/// The only calls of CLBlast: one overload set over the four types, column-major. Each puts its kernels in a queue.
+/// The only calls of CLBlast: one set of overloads for the four types, column-major. Each enqueues its kernels.
 namespace tessera::opencl {
 
 inline clblast::Side clblast_of(Side side) { return side == Side::Left ? clblast::Side::kLeft : clblast::Side::kRight; }
@@ -34,7 +34,7 @@ struct Place {
 constexpr auto by_columns = clblast::Layout::kColMajor;
 constexpr auto length(int n) { return static_cast<std::size_t>(n); }
 
-/// The bytes of the workspace of `gemm`.
+/// Bytes of workspace that `gemm` needs.
 template <Scalar T>
 std::size_t workspace_of_gemm(cl_command_queue queue, Op op_a, Op op_b, int m, int n, int k, Place A, Place B,
                               Place C) {
@@ -44,8 +44,9 @@ std::size_t workspace_of_gemm(cl_command_queue queue, Op op_a, Op op_b, int m, i
   return bytes;
 }
 
-/// @param workspace  of `workspace_of_gemm` bytes, if it needs some. If null, CLBlast allocates it, and waits in the
-///                   call until the kernels have ended, which also delays copies in other queues
+/// @param workspace  `workspace_of_gemm` bytes, if it needs any. If null, CLBlast allocates it, and waits in the call
+///                   until
+///                   the kernels have ended, which also delays copies in other queues
 template <Scalar T>
 clblast::StatusCode gemm(cl_command_queue queue, Op op_a, Op op_b, int m, int n, int k, T alpha, Place A, Place B,
                          T beta, Place C, cl_mem workspace = nullptr) {

@@ -5,12 +5,12 @@
 
 namespace tessera::opencl {
 
-/// The text of opencl_kernels.cl. CMakeLists.txt makes a source file of it.
+/// The text of opencl_kernels.cl. CMakeLists.txt turns it into a source file.
 extern const char* const kernel_source;
 
 namespace {
 
-/// The columns that a group of apply_triangle computes: what a work item keeps of them fits its registers.
+/// The number of columns that a group of apply_triangle computes, limited by the registers of a work item.
 template <Scalar T>
 constexpr int columns = 64 / sizeof(T);
 
@@ -48,7 +48,7 @@ Kernel kernel(const Program& program, const char* name) {
   return kernel;
 }
 
-/// Sets all arguments of a kernel. The first error counts.
+/// Sets all arguments of a kernel. Returns the first error.
 template <typename... Args>
 cl_int set_arguments(const Kernel& kernel, const Args&... args) {
   cl_uint index = 0;
@@ -61,8 +61,8 @@ cl_int set_arguments(const Kernel& kernel, const Args&... args) {
   return first;
 }
 
-/// Runs a kernel with at least m×n work items, always in groups of the same size: some drivers compile a kernel again
-/// for every other size.
+/// Runs a kernel with at least m×n work items. Groups always have the same size, because some drivers recompile a
+/// kernel for every other size.
 cl_int run(cl_command_queue queue, const Kernel& kernel, int m, int n) {
   constexpr std::size_t group[] = {64, 1};
   const std::size_t size[] = {(static_cast<std::size_t>(m) + group[0] - 1) / group[0] * group[0],
@@ -107,7 +107,7 @@ cl_int Kernels<T>::apply(cl_command_queue queue, const TriangleOf& triangle, T a
                          const Place& B) const {
   const auto& [side, uplo, op, diag, m, n, inverse] = triangle;
   if (m == 0 || n == 0) return CL_SUCCESS;
-  // On the right: the transpose of the triangle is applied to the transpose of B.
+  // On the right, the transposed triangle is applied to the transposed B.
   const bool left = side == Side::Left, as_stored = (op == Op::NoTrans) == left,
              forward = ((uplo == Uplo::Lower) != (op != Op::NoTrans)) == left;
   const int count = left ? n : m;

@@ -15,23 +15,23 @@ struct PartOf {
   int m, n;
   codelets::Part part = codelets::Part::All;
   int first = 0;
-  bool real_diagonal = false;  ///< the imaginary part of the diagonal is taken for 0, and becomes 0
+  bool real_diagonal = false;  ///< treats the imaginary part of the diagonal as 0, and sets it to 0
 };
 
-/// A triangle of order n and how it is applied to the m×n or n×m matrix beside it.
+/// A triangle of order n, and how it is applied to the m×n or n×m matrix.
 struct TriangleOf {
   Side side;
   Uplo uplo;
   Op op;
   Diag diag;
-  int m, n;      ///< of the matrix beside it
-  bool inverse;  ///< its inverse is applied
-  /// @return  its order
+  int m, n;      ///< of the matrix it is applied to
+  bool inverse;  ///< whether its inverse is applied
+  /// @return  the order of the triangle
   int order() const { return side == Side::Left ? m : n; }
 };
 
-/// The largest order of a triangle that `Kernels::apply` takes. A larger one makes fewer products of a tile, and more
-/// work of the kernel, which is slower.
+/// The largest order of a triangle for `Kernels::apply`. A larger value means fewer products per tile, but more work
+/// for the kernel, which is slower.
 inline constexpr int largest_triangle = 128;
 
 /// The kernels for one type.
@@ -39,7 +39,7 @@ template <Scalar T>
 class Kernels {
  public:
   /// Compiles them.
-  /// @throws RuntimeError with what the compiler says
+  /// @throws RuntimeError with the compiler's messages
   Kernels(cl_context context, cl_device_id device);
 
   /// C ← β C. With β = 0, C is not read.

@@ -30,7 +30,7 @@ using Program = Owned<cl_program, clReleaseProgram>;
 using Kernel = Owned<cl_kernel, clReleaseKernel>;
 using Event = Owned<cl_event, clReleaseEvent>;
 
-/// @param what  that the error says of what failed
+/// @param what  the failed operation, for the error message
 inline void require(cl_int status, const std::string& what) {
   if (status != CL_SUCCESS) throw RuntimeError(what + ": OpenCL's error " + std::to_string(status));
 }
@@ -42,7 +42,7 @@ inline Context new_context(cl_device_id device) {
   return context;
 }
 
-/// A queue that runs commands in their order.
+/// A queue that runs commands in order.
 inline Queue new_queue(cl_context context, cl_device_id device, cl_command_queue_properties properties = 0) {
   cl_int status = CL_SUCCESS;
   Queue queue(clCreateCommandQueue(context, device, properties, &status));
@@ -57,11 +57,11 @@ inline Buffer new_buffer(cl_context context, std::size_t bytes) {
   return buffer;
 }
 
-/// Host memory that OpenCL has allocated so that a device copies from and to it at the link's full rate. Drivers pin
-/// what they map of such a buffer.
+/// Host memory allocated by OpenCL such that a device copies from and to it at the full rate of the link. Drivers pin
+/// the memory when such a buffer is mapped.
 class PinnedMemory {
  public:
-  /// @param queue  of the device; it must outlive this
+  /// @param queue  of the device; must outlive this object
   PinnedMemory(cl_context context, cl_command_queue queue, std::size_t bytes) : queue_(queue) {
     cl_int status = CL_SUCCESS;
     buffer_.reset(clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, nullptr, &status));

@@ -7,10 +7,10 @@
 #include "kernel.hpp"
 #include "sum_slots.hpp"
 
-/// trmm and trsm on one tile of an OpenCL device: products by CLBlast, and a kernel of ours for the blocks on the
-/// diagonal, which multiplies or substitutes row by row. So nothing that lies in the other triangle is read, zeros are
-/// not multiplied, and errors are those of substitution. CLBlast's own trmm and trsm allocate memory in each call, and
-/// wait for kernels, which delays the copies of other threads.
+/// trmm and trsm on one tile of an OpenCL device: products by CLBlast, and a kernel of Tessera for the diagonal blocks,
+/// which multiplies or substitutes row by row. Nothing in the other triangle is read, zeros are not multiplied, and
+/// errors are those of substitution. CLBlast's own trmm and trsm allocate memory in each call, and wait for kernels,
+/// which delays the copies of other threads.
 namespace tessera::codelets {
 
 template <Scalar T>

@@ -22,7 +22,7 @@ std::unique_ptr<Worker>& mine() { return workers[static_cast<std::size_t>(starpu
 void create(void* /*unused*/) {
   try {
     mine() = std::make_unique<Worker>(starpu_worker_get_devid(starpu_worker_get_id_check()));
-  } catch (const std::exception& error) {  // must not pass through StarPU
+  } catch (const std::exception& error) {  // must not propagate through StarPU
     codelets::report_failure(error.what());
   }
 }
@@ -48,7 +48,7 @@ cl_command_queue queue_of(int device) {
 /// Whether PoCL drives the device.
 bool is_of_pocl(cl_device_id device) {
   cl_platform_id platform = nullptr;
-  char name[64] = "";  // a longer one is not PoCL's, and leaves this as it is
+  char name[64] = "";  // a longer name is not PoCL's, and leaves this empty
   return clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof(cl_platform_id), static_cast<void*>(&platform), nullptr) ==
              CL_SUCCESS &&
          clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, nullptr) == CL_SUCCESS &&
@@ -72,7 +72,7 @@ Worker::Worker(int device)
 cl_mem Worker::workspace(std::size_t bytes) const {
   if (bytes == 0) return nullptr;
   if (bytes > workspace_bytes_) {
-    workspace_.reset();  // not both at a time
+    workspace_.reset();  // so that only one exists at a time
     workspace_.reset(clCreateBuffer(context_, CL_MEM_READ_WRITE, bytes, nullptr, nullptr));
     workspace_bytes_ = workspace_ == nullptr ? 0 : bytes;
   }

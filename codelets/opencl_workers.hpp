@@ -7,28 +7,28 @@
 
 #include "opencl_kernels.hpp"
 
-/// What the tile operations of OpenCL workers need, made at the start of a session.
+/// Resources of OpenCL workers for tile operations, created at the start of a session.
 namespace tessera::opencl {
 
-/// Order of the blocks on a diagonal that `gemmt` computes as squares.
+/// Order of the diagonal blocks that `gemmt` computes as squares.
 inline constexpr int leaf = 256;
 
-/// Of one worker. Its operations use all of this in the order of its queue.
+/// The resources of one worker. Its operations use them in the order of its queue.
 struct Worker {
-  cl_command_queue queue;  ///< StarPU's: a task has ended when the queue is done with its commands
+  cl_command_queue queue;  ///< StarPU's: a task ends when the queue has finished its commands
   std::tuple<Kernels<float>, Kernels<double>, Kernels<std::complex<float>>, Kernels<std::complex<double>>> kernels;
   Buffer square;  ///< of order `leaf`
 
-  /// @param device  as StarPU counts
+  /// @param device  StarPU's number
   explicit Worker(int device);
 
   /// Memory for one operation, valid until the next call. It grows as needed and is kept.
-  /// @return  null for 0 bytes, or if the device has no such memory left
+  /// @return  null for 0 bytes, or if the device cannot allocate so much
   cl_mem workspace(std::size_t bytes) const;
 
-  /// To be held while a task enqueues kernels. Locks nothing, except on a processor of PoCL, which runs kernels in that
-  /// call: PoCL 3 to 5 miscounts the users of a kernel that two devices load for different numbers of work items at a
-  /// time, and then ends the process.
+  /// A lock to hold while a task enqueues kernels. Locks nothing, except on a processor driven by PoCL, which runs
+  /// kernels in that call. PoCL 3 to 5 miscounts the users of a kernel that two devices concurrently load for different
+  /// numbers of work items, and then ends the process.
   std::unique_lock<std::mutex> turn() const;
 
  private:
@@ -38,12 +38,12 @@ struct Worker {
   mutable std::size_t workspace_bytes_ = 0;
 };
 
-/// Makes what the OpenCL workers need.
+/// Creates the resources of the OpenCL workers.
 /// @throws RuntimeError if a device refuses
 void create_workers();
 void destroy_workers();
 
-/// Of the calling OpenCL worker.
+/// The resources of the calling OpenCL worker.
 const Worker& local_worker();
 
 template <Scalar T>

@@ -18,7 +18,7 @@ namespace tessera::codelets {
 template <Scalar T>
 class PanelFactorization {
  public:
-  /// @param A       begins at the first row of the diagonal block; its memory is not used yet
+  /// @param A       starts at the first row of the diagonal block; its memory is not used yet
   /// @param pivots  a PivotTile
   /// @pre  local_solver() has started
   PanelFactorization(const Tile<T>& A, int* pivots) : A_(A), pivots_(pivots) {
@@ -67,7 +67,7 @@ class PanelFactorization {
     check("collect_moves", device::collect_moves(stream_, origin_, A_.m, moves.count, moves.destination, moves.source));
   }
 
-  /// What columns [begin, begin + n) do to the `others` columns after them.
+  /// Updates the `others` columns after columns [begin, begin + n).
   void update(int begin, int n, int others) {
     const T* const L = at(begin, begin);
     T* const U = at(begin, begin + n);

@@ -15,15 +15,15 @@
 #include "tile_stack.hpp"
 #include "triangular_blocks.hpp"
 
-/// The kernels of panels that several codelets have: the factorization, and what it does to another panel.
+/// Kernels on panels that several codelets share: the factorization, and the update of another panel.
 namespace tessera::codelets {
 
-/// The buffers of a task that uses pivots, after the tiles of its first panel.
+/// The pivot buffer of a task, which follows the tiles of its first panel.
 inline int* pivots_in(void* buffers[], int tiles) { return tile<int>(buffers[tiles]).data; }
 
 inline starpu_data_handle_t handle_of(int buffer) { return STARPU_TASK_GET_HANDLE(starpu_task_get_current(), buffer); }
 
-/// Exchanges rows `first` + i and `first` + pivots[i] − 1 of B; in the other order if `step` is -1.
+/// Exchanges rows `first` + i and `first` + pivots[i] − 1 of B; in reverse order if `step` is -1.
 template <typename T>
 void exchange_rows(const TileStack<T>& B, int first, const int* pivots, int count, int step) {
   if (B.count() == 1) return host::laswp<T>(B.n(), &B.at(first, 0), B.tile(0).ld, count, pivots, step);
@@ -85,7 +85,7 @@ struct Getrf {
   }
 
 #ifdef TESSERA_WITH_CUDA
-  /// Reads the solver's info, as a host function of the stream.
+  /// Reads the solver's info, in a host function of the stream.
   struct Report {
     const int* info;
     Index place;
@@ -103,7 +103,7 @@ struct Getrf {
     const auto& solver = device::local_solver();
     if (solver.handle == nullptr) return;  // reported
     const int m = A.m() - args.first;
-    // Several tiles are gathered: a panel in one piece takes fewer and larger products.
+    // Several tiles are gathered, because a contiguous panel takes fewer and larger products.
     const std::size_t gathered =
         args.tiles == 1 ? 0 : aligned(static_cast<std::size_t>(m) * static_cast<std::size_t>(A.n()) * sizeof(T));
     Tile<T> panel{A.tile(0).data + args.first, m, A.n(), args.tiles == 1 ? A.tile(0).ld : m};
@@ -134,7 +134,7 @@ struct Getrf {
     return (bytes + alignment - 1) / alignment * alignment;
   }
 
-  /// Calls body(part of a tile of A, its place in the panel), for all tiles.
+  /// Calls body(part of a tile of A, its position in the panel) for all tiles.
   static void for_each_part(const TileStack<T>& A, int first, const Tile<T>& panel, auto body) {
     int row = 0;
     for (int i = 0; i < A.count(); i++) {
@@ -158,7 +158,7 @@ struct PanelUpdate {
   using Args = PanelUpdateArgs;
   static constexpr bool reads_indices = true;
 
-  /// The panels of a task and the blocks that its parts work on.
+  /// The panels of a task, and the blocks that its steps work on.
   struct Panels {
     TileStack<const T> A;
     int* pivots;

@@ -17,8 +17,8 @@ namespace tessera::codelets {
 
 namespace {
 
-/// The first of `count` diagonal elements of a factor that is not positive, or `count`. LAPACK reports a NaN, too, but
-/// neither OpenBLAS nor cuSOLVER looks for one.
+/// The first of `count` diagonal elements of a factor that is not positive, or `count`. Reference LAPACK also reports a
+/// NaN, but neither OpenBLAS nor cuSOLVER checks for one.
 template <Scalar T>
 int first_not_positive(const T* diagonal, std::ptrdiff_t stride, int count) {
   int i = 0;
@@ -27,7 +27,7 @@ int first_not_positive(const T* diagonal, std::ptrdiff_t stride, int count) {
 }
 
 #ifdef TESSERA_WITH_CUDA
-/// Looks at a factor that a GPU has computed, as a host function of its stream.
+/// Examines a factor that a GPU has computed, in a host function of its stream.
 template <Scalar T>
 struct Examination {
   const int *info, *not_finite;
@@ -76,7 +76,7 @@ struct Potrf {
     const auto stream = device::local_stream();
     for (int first = 0; first < A.n; first += device::longest_diagonal) {
       const int count = std::min(device::longest_diagonal, A.n - first);
-      // A copy would queue behind the tiles that are written back.
+      // A copy would have to queue behind tiles that are being written back.
       check("copy",
             device::copy<T>(on.handle, count, element(A, first, first), A.ld + 1, static_cast<T*>(solver.diagonal)));
       std::unique_ptr<Examination<T>> examination(new Examination<T>{solver.info, solver.not_finite,
@@ -100,7 +100,7 @@ INSTANTIATE_FOR_ALL_TYPES(potrf)
 
 namespace {
 
-/// On a GPU worker as well, since there may be no other.
+/// Also implemented for GPU workers, since there may be no others.
 void write_outcome(void* buffers[], void* args) {
   const std::unique_ptr<OutcomeValue> value(static_cast<const OutcomeArgs*>(args)->value);
   *reinterpret_cast<std::int64_t*>(STARPU_VARIABLE_GET_PTR(buffers[1])) = value->bits();

@@ -8,15 +8,15 @@
 
 namespace tessera::codelets {
 
-/// The tile of the pivots of a panel: the pivots, and then what they do to the rows.
+/// The tile for the pivots of a panel. It contains the pivots, followed by their combined effect on the rows.
 ///
-/// To exchange rows one pair after another takes a GPU half a microsecond for each pivot, since each exchange waits for
-/// the one before. So the pivots come with the moves that `batch` consecutive ones amount to: row source[i] goes to
-/// destination[i], all at once. Rows are counted from 0 at the first row of the panel's diagonal block.
+/// Exchanging pairs of rows one after another is slow on a GPU, since each exchange waits for the one before. The tile
+/// therefore also contains the moves that `batch` consecutive pivots amount to: row source[i] goes to destination[i],
+/// all at once. Rows are counted from 0 at the first row of the panel's diagonal block.
 class PivotTile {
  public:
   static constexpr int batch = 1024;
-  static constexpr int capacity(int pivots) { return 2 * pivots; }  ///< each pivot moves two rows at most
+  static constexpr int capacity(int pivots) { return 2 * pivots; }  ///< each pivot moves at most two rows
 
   /// The moves of a batch.
   template <typename Int>
@@ -24,21 +24,21 @@ class PivotTile {
     Int *count, *destination, *source;
   };
 
-  /// Elements of the tile of `count` pivots.
+  /// The number of elements in a tile for `count` pivots.
   static Index elements(Index count) {
     return count + (count + batch - 1) / batch * (1 + 2 * capacity(static_cast<int>(std::min<Index>(count, batch))));
   }
 
-  /// The number of pivots in a tile of so many elements.
+  /// The number of pivots in a tile with this number of elements.
   static int count(int elements) {
-    constexpr int of_batch = 1 + 2 * capacity(batch);  // besides the pivots
+    constexpr int of_batch = 1 + 2 * capacity(batch);  // without the pivots
     const int batches = (elements + batch + of_batch - 1) / (batch + of_batch);
     return batches > 1 ? elements - batches * of_batch : (elements - 1) / (1 + 2 * capacity(1));
   }
 
   static int batches(int count) { return (count + batch - 1) / batch; }
 
-  /// The moves of batch b in the tile of `count` pivots.
+  /// The moves of batch b in a tile for `count` pivots.
   template <typename Int>
   static Moves<Int> moves(Int* tile, int count, int b) {
     const int room = capacity(std::min(count, batch));
@@ -46,10 +46,10 @@ class PivotTile {
     return {begin, begin + 1, begin + 1 + room};
   }
 
-  /// Writes the moves for the pivots that the tile has.
+  /// Computes the moves from the pivots already in the tile.
   static void write_moves(int* tile, int count) {
     for (int b = 0; b < batches(count); b++) {
-      std::map<int, int> origin;  // of the rows that have moved
+      std::map<int, int> origin;  // of rows that have moved
       const auto at = [&](int row) -> int& { return origin.try_emplace(row, row).first->second; };
       for (int i = b * batch; i < std::min(count, (b + 1) * batch); i++) {
         at(i);

@@ -44,7 +44,7 @@ struct Scale {
       if constexpr (is_complex<T>)
         if (real_diagonal) device::clear_imaginary_diagonal(C.n, element(C, args.first_row, 0), C.ld);
     };
-    clear_imaginary_diagonal();  // before: what is there must not spread into the real part
+    clear_imaginary_diagonal();  // before scaling: it must not spread into the real part
     const auto uplo = uplo_of(part);
     const device::LeafWorkspace<T> workspace;
     cut_trapezoid(

@@ -16,7 +16,7 @@ std::mutex mutex;
 std::vector<void*> unused;  // guarded by mutex
 
 #ifdef STARPU_SIMGRID
-/// Simulated tasks read and write no memory, and return no slot: they all have the same one.
+/// Simulated tasks access no memory and return no slot, so all of them share one.
 void* take_any() {
   static double slot;
   return &slot;

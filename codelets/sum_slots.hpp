@@ -5,11 +5,11 @@
 
 #include <tessera/types.hpp>
 
-/// A pool of places in pinned host memory for the results of `inspect`. A kernel writes the result directly to its
-/// slot: a copy would queue behind the tiles that the GPU writes back.
+/// A pool of slots in pinned host memory for the results of `inspect`. A kernel writes the result directly to its slot,
+/// because a copy would have to queue behind tiles that the GPU writes back.
 ///
-/// A slot is taken when an `inspect` and the trmm or trsm after it are submitted. The latter returns the slot to the
-/// pool, on whatever worker it runs. If its submission fails, the slot is lost until the session ends, since the
+/// A slot is taken when an `inspect` and the following trmm or trsm are submitted. The latter returns the slot to the
+/// pool, no matter on which worker it runs. If its submission fails, the slot is lost until the session ends, since the
 /// `inspect` may still write to it.
 namespace tessera::codelets::sum_slots {
 
@@ -19,8 +19,8 @@ void add(std::span<double> memory);
 /// @pre  no slot is in use
 void clear();
 
-/// Takes a slot and sets it to NaN, so that an `inspect` that fails makes its tile count as not finite.
-/// @return null if all slots are in use
+/// Takes a slot and sets it to NaN, so that a tile whose `inspect` fails is treated as not finite.
+/// @return  null if all slots are in use
 template <Scalar T>
 Real<T>* take();
 /// @param slot  may be null

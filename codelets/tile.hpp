@@ -7,7 +7,7 @@
 
 namespace tessera::codelets {
 
-/// One tile as kernels see it: column-major, in the memory of the worker that runs the task.
+/// A tile as kernels see it: column-major, in the memory of the worker that runs the task.
 template <typename T>
 struct Tile {
   T* data;

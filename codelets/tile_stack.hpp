@@ -8,8 +8,7 @@
 
 namespace tessera::codelets {
 
-/// Tiles that lie one below another, all but the last of the same height. Rows are counted from the first row of the
-/// first tile.
+/// A column of tiles, all but the last of the same height. Rows are counted from the first row of the first tile.
 template <typename T>
 class TileStack {
  public:
@@ -24,13 +23,13 @@ class TileStack {
   int count() const { return static_cast<int>(tiles_.size()); }
   const Tile<T>& tile(int i) const { return tiles_[static_cast<std::size_t>(i)]; }
 
-  /// The part of rows [begin, end) that lies in tile i; may have no rows.
+  /// The part of rows [begin, end) that lies in tile i; may be empty.
   Tile<T> part(int i, int begin, int end) const {
     const auto& [data, m, n, ld] = tile(i);
     const int from = std::clamp(begin - i * tile_m(), 0, m), to = std::clamp(end - i * tile_m(), from, m);
     return {data + from, to - from, n, ld};
   }
-  /// Rows [begin, end), which lie in one tile.
+  /// Rows [begin, end), which must lie in one tile.
   Tile<T> rows(int begin, int end) const { return part(begin / tile_m(), begin, end); }
 
   T& at(int i, int j) const { return *element(tile(i / tile_m()), i % tile_m(), j); }

@@ -11,30 +11,27 @@
 #include "kernel.hpp"
 #include "sum_slots.hpp"
 
-/// trmm and trsm on one tile of a GPU as a sequence of products.
-/// cuBLAS works through the diagonal of a triangle row by row, unless the result of trmm is not one of its operands.
-/// Here, trmm copies a block of B and multiplies the copy. trsm multiplies by the inverses of the blocks on the
-/// diagonal of A, which `diagonal_blocks` computes once for a row of tiles of B. Larger blocks are faster in trsm, but
-/// their inverses take longer.
+/// trmm and trsm on one tile of a GPU as a sequence of products. cuBLAS works through the diagonal of a triangle row by
+/// row, unless the result of trmm is separate from its operands. Here, trmm copies a block of B and multiplies the
+/// copy. trsm multiplies by the inverses of the diagonal blocks of A, which `diagonal_blocks` computes once for a row
+/// of tiles of B. Larger blocks make trsm faster, but their inverses take longer.
 ///
 /// The error of trsm: let V be the computed inverse of a block, with |A V − I| ≤ c u |A||V|. The residual of the rows
-/// of the block is bounded by c u |A||V||B|, instead of c u |A||X| (Higham, Accuracy and Stability, 2nd ed.,
-/// section 14.2). The ratio of the two depends on the growth max|A| max|V| over all blocks of a tile, which
-/// `diagonal_blocks` computes for blocks of each order. Its max|A| is that of the larger blocks: for the smaller ones,
-/// the growth is an upper bound.
+/// of the block is bounded by c u |A||V||B|, instead of c u |A||X| (Higham, Accuracy and Stability, 2nd ed., section
+/// 14.2). The ratio of the two depends on the growth max|A| max|V| over all blocks of a tile, which `diagonal_blocks`
+/// computes for blocks of each order. Its max|A| is that of the larger blocks: for the smaller ones, the growth is an
+/// upper bound.
 ///
-/// - Growth up to `accurate_growth`: the residual is near that of substitution. trsm uses the largest blocks whose
-/// growth
-///   is that small: the inverse of a block contains the inverses of the blocks on its own diagonal. If op(V) has the
+/// - Growth up to `accurate_growth`: the residual is close to that of substitution. trsm uses the largest blocks with
+///   so small a growth: the inverse of a block contains the inverses of its own diagonal blocks. If op(V) has the
 ///   diagonal term of a row first (`forward` is false), all later additions round a sum as large as that term, and the
-///   residual grows like the root of the order. Then trsm uses the smallest blocks.
-/// - Growth up to `refinable_growth`: one step of refinement, X ← X + V (B − A X), leaves a residual of c u |A||X|
-/// while
-///   u growth² is small. It takes two more products for each of the smallest blocks.
+///   residual grows like the square root of the order. trsm then uses the smallest blocks.
+/// - Growth up to `refinable_growth`: one step of refinement, X ← X + V (B − A X), leaves a residual of c u |A||X| as
+///   long as u growth² is small. It takes two more products for each of the smallest blocks.
 /// - Larger growth: substitution solves the tile.
 ///
-/// Values that are not finite: the products multiply by explicit zeros, and a zero times an infinity is NaN, also in
-/// rows that do not depend on the infinity. Tiles with such values are computed row by row.
+/// Values that are not finite: the products multiply by explicit zeros, and zero times infinity is NaN, even in rows
+/// that do not depend on the infinity. Tiles with such values are computed row by row.
 namespace tessera::codelets {
 
 /// How trsm may use the inverses of a tile's diagonal blocks.
@@ -43,7 +40,8 @@ struct Inverses {
   int order;  ///< of the blocks; only if accurate or to refine
 };
 
-/// The largest growth at which products with an inverse are accurate, for blocks of `diagonal_block` and of twice that.
+/// The largest growth at which products with an inverse are accurate, for blocks of order `diagonal_block` and twice
+/// that.
 inline constexpr double accurate_growth[] = {4, 2};
 template <Scalar T>
 inline const double refinable_growth = 1 / std::sqrt(std::numeric_limits<Real<T>>::epsilon() / 2);
@@ -58,13 +56,13 @@ inline Inverses inverses_of(starpu_data_handle_t blocks) {
   return {static_cast<Inverses::Use>(value % 4), static_cast<int>(value / 4)};
 }
 
-/// The result of `diagonal_blocks`: squares on the diagonal of a triangle, side by side.
+/// The result of `diagonal_blocks`: diagonal squares of a triangle, side by side.
 template <typename T>
 struct DiagonalBlocks {
   static constexpr int ld = 2 * diagonal_block;  ///< order of the squares; the last one may be smaller
   T* data;
 
-  /// Row i and column j of the triangle lie in the same square.
+  /// @pre row i and column j of the triangle lie in the same square
   T* element(int i, int j) const { return data + i % ld + static_cast<Index>(j) * ld; }
 };
 
@@ -86,12 +84,12 @@ bool all_finite(const Tile<T>& A) {
   return true;
 }
 
-/// Whether all elements of B are finite before a blocked trmm or trsm, which returns its slot here. The task that wrote
-/// the sum precedes it on B, so B has not changed since, and StarPU starts it only when the sum has arrived in host
-/// memory. If there is no slot, waits for the stream.
+/// Whether all elements of B are finite before a blocked trmm or trsm. Returns the task's slot to the pool. The task
+/// that wrote the sum precedes this task on B, so B has not changed since, and StarPU starts this task only after the
+/// sum has arrived in host memory. If there is no slot, waits for the stream.
 template <Scalar T>
 bool output_is_finite(const Tile<T>& B, const TriangularArgs<T>& args) {
-  if (args.spreads) return true;  // or it does not matter
+  if (args.spreads) return true;  // nothing to check
   if (args.sum == nullptr) return all_finite<T>(B);
   const bool finite = std::isfinite(*args.sum);
   sum_slots::give_back(args.sum);
@@ -115,7 +113,7 @@ class TriangularBlocks : public BlockedTriangle<T, OnDevice> {
   using Base::forward, Base::solve, Base::multiply;
 
   /// B ← α op(A)⁻¹ B, if the inverses may be used.
-  /// @return  whether they may
+  /// @return  whether they were used
   bool solve_by(const Tile<const T>& inverses, const Inverses& found) const {
     if (found.use == Inverses::Refused || found.use == Inverses::NotFinite) return false;
     const DiagonalBlocks<const T> blocks{inverses.data};
@@ -127,7 +125,7 @@ class TriangularBlocks : public BlockedTriangle<T, OnDevice> {
 
   /// B ← α op(A) B, on copies of blocks of B.
   void multiply_copies() const {
-    constexpr int copied_rows = 2048;  // at a time. For tiles of 4096, the fastest of 256, 512, 1024 and 2048
+    constexpr int copied_rows = 2048;  // at a time
     multiply(copied_rows, [&](const Range& rows, T alpha) { multiply_by_triangle(rows, alpha); });
   }
 
@@ -176,7 +174,8 @@ class TriangularBlocks : public BlockedTriangle<T, OnDevice> {
             device::gemm<T>(handle_, Op::NoTrans, args_.op, m, n, n, alpha, X, m, V, inverses.ld, beta, Y, B_.ld));
   }
 
-  /// Cuts B(rows) into parts of which the workspace holds some copies. Calls body(part, m, n, workspace) for each.
+  /// Cuts B(rows) into parts small enough that the workspace holds `copies` copies. Calls body(part, m, n, workspace)
+  /// for each.
   template <typename Body>
   void for_each_chunk(const Range& rows, int copies, Body body) const {
     const int others = left_ ? B_.n : B_.m;
@@ -194,7 +193,7 @@ class TriangularBlocks : public BlockedTriangle<T, OnDevice> {
   cublasHandle_t handle_ = this->blas_.handle;
 };
 
-/// B ← α op(A)⁻¹ B, by products where the inverses of the diagonal blocks allow it, and by rows where values are not
+/// B ← α op(A)⁻¹ B, by products if the inverses of the diagonal blocks allow it, and row by row if values are not
 /// finite.
 /// @param blocks  the handle of the inverses; null: the task is not blocked
 template <Scalar T>
@@ -213,7 +212,7 @@ void solve_on_device(const TriangularArgs<T>& args, const Tile<const T>& A, cons
                                 A.data, A.ld, B.data, B.ld));
 }
 
-/// B ← α op(A) B, on copies of blocks of B if the task is blocked, and by rows where values are not finite.
+/// B ← α op(A) B, on copies of blocks of B if the task is blocked, and row by row if values are not finite.
 template <Scalar T>
 void multiply_on_device(const TriangularArgs<T>& args, const Tile<const T>& A, const Tile<T>& B) {
   if (args.blocked) {
@@ -226,13 +225,13 @@ void multiply_on_device(const TriangularArgs<T>& args, const Tile<const T>& A, c
                                 A.data, A.ld, B.data, B.ld));
 }
 
-/// D ← the inverses of the blocks on the diagonal of A, a tile registered as `diagonal_blocks` says.
-/// @param blocks  the handle of D, to which `set_inverses` attaches how trsm may use them before the task ends
+/// D ← the inverses of the diagonal blocks of A, in a tile registered as for `diagonal_blocks`.
+/// @param blocks  the handle of D. Before the task ends, `set_inverses` records in it how trsm may use the inverses
 template <Scalar T>
 void invert_diagonal_blocks(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag,
                             starpu_data_handle_t blocks);
 
-/// The same for the task itself. Waits for the stream.
+/// The same for use within the task itself. Waits for the stream.
 /// @return  how trsm may use the inverses
 template <Scalar T>
 Inverses inverted_diagonal_blocks(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag);

@@ -70,7 +70,7 @@ struct TriangularPanel {
       else solve_on_device(args, p.triangle, p.own, nullptr, {});
     });
     if (args.next_sum == nullptr) return;
-    // The largest magnitude is not finite either if an element is not.
+    // The largest magnitude also shows whether an element is not finite.
     const auto& lane = device::local_lane();
     const auto B = tile<const T>(buffers[1]);
     check("inspection of a panel", device::add_magnitude<T>(lane.stream, args.next_rows, B.n,

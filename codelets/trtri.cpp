@@ -18,7 +18,7 @@ struct Trtri {
   }
 
 #ifdef TESSERA_WITH_CUDA
-  /// Solves with the identity: with the inverses of the diagonal blocks, that takes a few products.
+  /// Solves with the identity, which takes only a few products if the inverses of the diagonal blocks can be used.
   static void run(const OnDevice& on, void* buffers[], const Args& args) {
     FoundInverses<T> inverses;
     if (args.blocked) inverses = {tile<const T>(buffers[2]), inverses_of(starpu_task_get_current()->handles[2])};
