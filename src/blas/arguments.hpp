@@ -13,7 +13,7 @@
 /// Checks of single arguments. Positions are the ones that `xerbla` reports.
 namespace tessera::arguments {
 
-/// The host BLAS and cuBLAS take sizes as int: leading dimensions and tile sizes must fit.
+/// The host BLAS and cuBLAS take sizes as int, so leading dimensions and tile sizes must fit.
 inline constexpr Index largest_int = std::numeric_limits<int>::max();
 
 enum class Problem {
@@ -32,7 +32,7 @@ enum class Problem {
   TooManyBytes,
 };
 
-/// The first illegal argument; position 0: there is none.
+/// The first illegal argument; position 0: all are legal.
 struct Argument {
   int position = 0;
   const char* name = "";
@@ -110,7 +110,7 @@ constexpr Argument illegal_memory(const StoredMatrix& matrix) {
   return {};
 }
 
-/// Looks up where the memory is. Apart from `illegal_memory`, so that each operand is looked up once.
+/// Checks the location of the memory. Separate from `illegal_memory`, so that each operand is looked up only once.
 /// @pre  `illegal_memory` is legal
 inline Argument on_device(const StoredMatrix& matrix) {
   if (matrix.m == 0 || matrix.n == 0 || !matrix.used) return {};

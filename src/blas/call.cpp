@@ -21,7 +21,7 @@ double number(Index x) { return static_cast<double>(x); }
 /// Elements of a triangle of order n, with its diagonal.
 double half(Index n) { return number(n) * number(n + 1) / 2; }
 
-/// Whether the scalar x is 0. Null, which an empty call may pass, counts as 0.
+/// Whether the scalar x is 0. A null pointer, which an empty call may pass, counts as 0.
 bool is_zero(const Call& c, const void* x, FactorKind kind) {
   if (x == nullptr) return true;
   return with_type(c.type, [&]<Scalar T>(T) {
@@ -29,7 +29,7 @@ bool is_zero(const Call& c, const void* x, FactorKind kind) {
   });
 }
 
-/// The argument if it is an option, or a size, that is illegal.
+/// The argument, if it is an illegal option or size.
 Argument illegal_option(const Call& c, const Parameter& parameter, int position) {
   using namespace arguments;
   switch (parameter.member) {
@@ -57,8 +57,6 @@ bool is_transposed(const Operand& operand, Layout layout) {
 
 /// Whether the call obeys the rules of the BLAS: a fast check for small calls of the drop-in, which needs no positions.
 /// Arguments that the routine does not have are legal.
-/// A, B and C as they are stored.
-/// @param reads  whether A and B are accessed
 std::array<StoredMatrix, 3> stored_matrices(const Call& c, Layout layout, bool reads) {
   const auto all = operands(c);
   const auto stored = [&](int which, const void* data, Index ld, bool used) -> StoredMatrix {
@@ -160,7 +158,7 @@ Argument first_illegal(const Call& c, Layout layout, Rules rules) {
       if (const auto illegal = illegal_size(c, parameter, position); illegal.position != 0) return illegal;
     }
   }
-  for (const auto& matrix : stored_matrices(c, layout, false))  // α of an illegal call may not be readable
+  for (const auto& matrix : stored_matrices(c, layout, false))  // α of an illegal call may be unreadable
     if (const auto illegal = illegal_leading_dimension(matrix); illegal.position != 0)
       if (rules == Rules::All || (rules == Rules::Ours) == (illegal.problem == Problem::TooLarge)) return illegal;
   if (rules == Rules::Blas) return {};

@@ -11,8 +11,8 @@
 #include "arguments.hpp"
 #include "shapes.hpp"
 
-/// One call of a level-3 routine on pointers, as a value: what it means, whether it is legal, and what it costs. The
-/// C++ routines, the drop-in, the tools and the tests all use it. It needs neither StarPU nor Tessera's library.
+/// One call of a level-3 routine on pointers, as a value: its meaning, whether it is legal, and its cost. The C++
+/// routines, the drop-in, the tools and the tests all use it. It needs neither StarPU nor Tessera's library.
 namespace tessera::blas {
 
 enum class Routine : int {
@@ -36,7 +36,7 @@ struct Properties {
 
   /// Whether the routine exists for the type with this letter.
   constexpr bool exists(char type) const { return types == Types::SDCZ || type == 'c' || type == 'z'; }
-  /// Tells hemm from symm, herk from syrk and her2k from syr2k.
+  /// Distinguishes hemm from symm, herk from syrk, and her2k from syr2k.
   constexpr bool is_hermitian() const { return name[0] == 'h' && name[1] == 'e'; }
 };
 inline constexpr Properties routines[] = {
@@ -51,10 +51,10 @@ constexpr const Properties& properties(Routine routine) { return routines[static
 /// The index of a type in a table with an entry for each type.
 constexpr int type_index(char type) { return type == 's' ? 0 : type == 'd' ? 1 : type == 'c' ? 2 : 3; }
 
-/// A member of Call that an argument list may have.
+/// A member of Call that can appear in an argument list.
 enum class Member { side, uplo, op_a, op_b, diag, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc };
 
-/// An argument of a shape, and its name in the BLAS: members C and ldc are B and ldb of trmm and trsm.
+/// An argument of a shape, and its name in the BLAS. For trmm and trsm, the members C and ldc are called B and ldb.
 struct Parameter {
   Member member;
   const char* name;
@@ -99,7 +99,7 @@ struct Call {
   char type;  ///< s, d, c, z
   Side side = Side::Left;
   Uplo uplo = Uplo::Lower;
-  Op op_a = Op::NoTrans;  ///< also the only op of a routine
+  Op op_a = Op::NoTrans;  ///< also used if the routine has only one op
   Op op_b = Op::NoTrans;
   Diag diag = Diag::NonUnit;
   Index m = 0, n = 0, k = 0;  ///< 0 if the routine does not have this size
@@ -109,7 +109,7 @@ struct Call {
   const void* B = nullptr;
   Index ldb = 1;
   const void* beta = nullptr;
-  void* C = nullptr;  ///< the matrix that is overwritten; the BLAS calls it B for trmm and trsm
+  void* C = nullptr;  ///< the matrix that is overwritten; called B in the BLAS for trmm and trsm
   Index ldc = 1;
   bool exchanged = false;  ///< A is what the program calls B: see ByColumns
 
@@ -134,7 +134,7 @@ arguments::Ops legal_ops(Routine routine, bool complex);
 enum class Extent { m, n, k, order };
 Index extent(const Call& call, Extent which);
 
-/// What a routine does with a matrix X: op(X) is rows×columns. If it is a triangle, the other part is neither read nor
+/// How a routine uses a matrix X: op(X) is rows×columns. If X is a triangle, the other triangle is neither read nor
 /// written.
 struct Operand {
   bool exists = false;
@@ -145,32 +145,32 @@ struct Operand {
 /// A, B and C.
 std::array<Operand, 3> operands(const Call& call);
 
-/// A, B and C as they are stored. A row-major matrix is described as its transpose, a column-major one. Positions are
-/// those without a layout; 0: the routine does not have B.
+/// A, B and C as they are stored. A row-major matrix is described as its transpose, which is column-major. Positions
+/// are those without a layout; 0: the routine does not have B.
 std::array<arguments::StoredMatrix, 3> matrices(const Call& call, Layout layout = Layout::ColMajor);
 
 /// Which rules a call must obey.
 enum class Rules {
   Blas,  ///< those of the reference BLAS
-  Ours,  ///< those that only Tessera has: no null pointers to matrices that are accessed, and sizes within its limits
+  Ours,  ///< those that only Tessera has: no null pointers to accessed matrices, and sizes within its limits
   All,
 };
-/// The first illegal argument, other than matrices in the memory of a GPU. The position is that of the form without a
-/// layout, as `xerbla` counts.
-/// @pre  layout is a legal one; it determines which leading dimensions are legal
+/// The first illegal argument, not considering matrices in the memory of a GPU. Its position is that in the form
+/// without a layout, as `xerbla` counts.
+/// @pre  the layout is legal; it determines which leading dimensions are legal
 arguments::Argument first_illegal(const Call& call, Layout layout, Rules rules);
 /// The first illegal option.
 arguments::Argument first_illegal_option(const Call& call);
 
-/// Whether all sizes and leading dimensions fit into integers of 32 bits.
+/// Whether all sizes and leading dimensions fit into 32-bit integers.
 bool fits(const Call& call);
 
-/// The number of real floating-point operations: one multiplication and one addition for each term of each element that
-/// is computed, four times as many for complex types. Operations with alpha and beta are not counted. trmm and trsm
-/// count half of the product with a full matrix.
+/// The number of real floating-point operations: one multiplication and one addition for each term of each computed
+/// element, four times as many for complex types. Operations with alpha and beta are not counted. trmm and trsm count
+/// half of the product with a full matrix.
 double flops(const Call& call);
 
-/// Compulsory bytes: each operand that is read is read once, and the result is written once.
+/// Compulsory bytes: each input operand is read once, and the result is written once.
 struct Traffic {
   double in, out;
 };
@@ -186,9 +186,9 @@ constexpr Side opposite(Side side) { return side == Side::Left ? Side::Right : S
 
 /// A call in column-major form. Row-major matrices, read as column-major ones, are transposed; an equivalent call
 /// computes the transposed result:
-/// - gemm and gemmt: from the operands in the other order (`Call::exchanged`), for gemmt in the other triangle;
+/// - gemm and gemmt: with the operands exchanged (`Call::exchanged`), for gemmt in the other triangle;
 /// - symm, hemm, trmm, trsm: with A on the other side and in the other triangle. op(A) stays, since op(A)ᵀ is op(Aᵀ).
-///   A Hermitian Aᵀ is the conjugate of A, which is what the memory holds;
+///   For a Hermitian A, Aᵀ is the conjugate of A, which is what the memory holds;
 /// - syrk, herk, syr2k, her2k: in the other triangle, with the other op, and for her2k with the conjugate of α.
 class ByColumns {
  public:
@@ -199,7 +199,7 @@ class ByColumns {
 
  private:
   Call call_;
-  alignas(16) std::byte alpha_[16];  ///< the conjugate, if it is needed
+  alignas(16) std::byte alpha_[16];  ///< the conjugate, if needed
 };
 
 }  // namespace tessera::blas

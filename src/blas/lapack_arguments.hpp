@@ -69,7 +69,7 @@
   USE##_SIZE(m, __VA_ARGS__) USE##_SIZE(n, __VA_ARGS__)                                 \
   USE##_MATRIX(A, lda, __VA_ARGS__) USE##_TAU(__VA_ARGS__) USE##_WORK(__VA_ARGS__)
 
-/// ormqr, unmqr: B is what LAPACK calls C
+/// ormqr, unmqr: B is called C in LAPACK
 #define LAPACK_unitary_product(USE, ...)                                                \
   USE##_OPTION(Side, side, __VA_ARGS__) USE##_OPTION(Op, op, __VA_ARGS__)               \
   USE##_SIZE(m, __VA_ARGS__) USE##_SIZE(n, __VA_ARGS__) USE##_SIZE(k, __VA_ARGS__)      \
@@ -90,7 +90,7 @@
 
 // clang-format on
 
-// One DEFINE(letter, type, ...) for each type that lapack.def calls SD; shapes.hpp has the others.
+// One DEFINE(letter, type, ...) for each type that SD in lapack.def stands for; shapes.hpp has the others.
 #define FOR_SD(DEFINE, ...)     \
   DEFINE(s, float, __VA_ARGS__) \
   DEFINE(d, double, __VA_ARGS__)

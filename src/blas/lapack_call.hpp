@@ -11,7 +11,7 @@
 #include "call.hpp"
 #include "lapack_arguments.hpp"
 
-/// One call of a routine of LAPACK on pointers, as a value: what it means, whether it is legal, and what it costs. The
+/// One call of a LAPACK routine on pointers, as a value: its meaning, whether it is legal, and its cost. The
 /// counterpart of call.hpp for factorizations, solves and inverses.
 namespace tessera::blas {
 
@@ -21,7 +21,7 @@ enum class LapackRoutine : int {
 #undef LAPACK
 };
 
-/// What a routine does with an operand.
+/// How a routine uses an operand.
 enum class Use { None, Read, Overwritten };
 
 #define LIST(name) name,
@@ -43,7 +43,7 @@ struct LapackProperties {
     return types == LapackTypes::SDCZ || complex == (types == LapackTypes::CZ);
   }
 
-  /// Whether A is a triangle, of which the other one is neither read nor written.
+  /// Whether A is a triangle, and the other triangle is neither read nor written.
   constexpr bool has_triangle() const {
     return arguments == LapackArguments::factor || arguments == LapackArguments::triangle ||
            arguments == LapackArguments::triangular_system || arguments == LapackArguments::definite_system;
@@ -70,7 +70,7 @@ inline constexpr int lapack_routine_count = static_cast<int>(std::size(lapack_ro
 struct LapackCall {
   LapackRoutine routine;
   char type;          ///< s, d, c, z
-  bool wide = false;  ///< pivots, and the program's other integers, have 64 bits
+  bool wide = false;  ///< whether pivots, and the program's other integers, have 64 bits
   Layout layout = Layout::ColMajor;
   Uplo uplo = Uplo::Lower;
   Side side = Side::Left;
@@ -83,10 +83,10 @@ struct LapackCall {
   void* tau = nullptr;   ///< the same
   void* B = nullptr;
   Index ldb = 1;
-  void* work = nullptr;  ///< null: the program has none
+  void* work = nullptr;  ///< null: not provided
   Index lwork = 0;
 
-  static constexpr Index enough_work = arguments::largest_int;  ///< as `lwork` of a call without a work
+  static constexpr Index enough_work = arguments::largest_int;  ///< `lwork` of a call without a work
 
   const LapackProperties& properties() const { return lapack_routines[static_cast<int>(routine)]; }
   const char* name() const { return properties().name; }
@@ -100,11 +100,11 @@ struct LapackCall {
   Index right_columns() const;  ///< of B
 };
 
-/// A matrix as it is stored, described as a column-major one.
+/// A matrix as it is stored, described as column-major.
 struct StoredOperand {
   void* data = nullptr;
   Index m = 0, n = 0, ld = 1;
-  std::optional<Uplo> triangle;  ///< nothing: the whole matrix
+  std::optional<Uplo> triangle;  ///< empty: the whole matrix
   Use use = Use::None;           ///< None: there is no such operand
 
   /// The number of elements that the routine uses.
@@ -113,24 +113,24 @@ struct StoredOperand {
 /// A and B.
 std::array<StoredOperand, 2> operands(const LapackCall& call);
 
-/// Whether LAPACK accepts the call, and it is no query for the size of a workspace.
-/// @pre  the layout is a legal one
+/// Whether LAPACK accepts the call, and it is not a query for the size of the workspace.
+/// @pre  the layout is legal
 bool is_legal(const LapackCall& call);
 
-/// The position of the first illegal argument as `info` counts, without a layout; 0: there is none.
+/// The position of the first illegal argument as counted by `info`, without a layout; 0: all are legal.
 int first_illegal(const LapackCall& call);
 
 /// The positions of the arguments A, B and ipiv, without a layout.
 int position_of(const LapackCall& call, const char* argument);
 
-/// Whether all sizes and leading dimensions fit into integers of 32 bits.
+/// Whether all sizes and leading dimensions fit into 32-bit integers.
 bool fits(const LapackCall& call);
 
-/// The number of real floating-point operations to the leading order, as LAPACK's users count. 0 if there is nothing
-/// to compute.
+/// The number of real floating-point operations to leading order, as is customary for LAPACK. 0 if there is nothing to
+/// compute.
 double flops(const LapackCall& call);
 
-/// Compulsory bytes: each operand that is read is read once, and each result is written once.
+/// Compulsory bytes: each input operand is read once, and each result is written once.
 Traffic traffic(const LapackCall& call);
 
 }  // namespace tessera::blas

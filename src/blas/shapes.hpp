@@ -90,7 +90,7 @@
 #define PASS_INPUT(name, ld, ...) name, ld,
 #define PASS_OUTPUT(name, ld, ...) name, ld
 
-// One DEFINE(letter, type, ...) for each type that routines.def calls SDCZ, or CZ.
+// One DEFINE(letter, type, ...) for each type that SDCZ or CZ in routines.def stands for.
 #define FOR_CZ(DEFINE, ...)                   \
   DEFINE(c, std::complex<float>, __VA_ARGS__) \
   DEFINE(z, std::complex<double>, __VA_ARGS__)
@@ -109,11 +109,11 @@ constexpr bool exists(Types types) {
   return types == Types::SDCZ || is_complex<T>;
 }
 
-// The type of alpha or beta by its kind in routines.def.
+// The type of alpha or beta, by its kind in routines.def.
 template <Scalar T>
 using Full = std::type_identity_t<T>;
 using tessera::Real;
 template <Scalar T>
-using None = T;  ///< of a factor that no argument list has
+using None = T;  ///< for a factor that does not appear in the argument list
 
 }  // namespace tessera::blas
