@@ -18,18 +18,19 @@ namespace {
 
 thread_local std::string last_error;
 
-/// One Runtime for each `tessera_init` without a `tessera_finalize` yet.
+/// One Runtime for each `tessera_init` without a matching `tessera_finalize` so far.
 std::mutex mutex;
 std::vector<std::unique_ptr<Runtime>> runtimes;
 
-/// Maps an argument of a member function of Matrix, or an option, to the argument of the C function that it comes from.
+/// Maps an argument of a member function of Matrix, or an option, to the corresponding argument of the C function.
 struct Origin {
   std::string_view argument;
   int position;
   const char* name;
 };
 
-/// Returns the result of `call`. An ArgumentError from Matrix or Runtime is changed to name the C function's argument.
+/// Returns the result of `call`. If Matrix or Runtime throws an ArgumentError, it is changed to name the C function's
+/// argument.
 template <typename Call>
 auto with_origins(std::initializer_list<Origin> origins, Call call) {
   try {
@@ -72,7 +73,7 @@ tessera_status failure_of(const char* function) noexcept {
   try {
     throw;
   } catch (const ArgumentError& error) {
-    const bool ours = error.position() > 0;  // not an option of the runtime that the function happens to start
+    const bool ours = error.position() > 0;  // 0: an option of the runtime, which the function happens to start
     last_error =
         ours ? ArgumentError(function, error.position(), error.argument(), error.problem()).what() : error.what();
     return ours ? -error.position() : TESSERA_RUNTIME_FAILURE;
@@ -210,7 +211,7 @@ tessera_status tessera_matrix_destroy(tessera_matrix* matrix) {
     if (matrix->family->members == 1) detail::require_can_wait(function);
     const std::unique_ptr<tessera_matrix> owned(matrix);
     if (--matrix->family->members == 0)
-      wait_for(matrix->family->whole);  // waits so that a failure is reported; a destructor could not
+      wait_for(matrix->family->whole);  // waits here so that a failure is reported; a destructor could not
   });
 }
 

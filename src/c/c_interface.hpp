@@ -45,8 +45,8 @@ struct tessera_matrix {
 
 namespace tessera::c {
 
-/// The status for the exception that is being handled. Its message, under the name of `function`, becomes the thread's
-/// last error.
+/// The status for the exception being handled. Its message, under the name of `function`, becomes the thread's last
+/// error.
 tessera_status failure_of(const char* function) noexcept;
 
 /// Calls `call` and turns an exception into a status.
@@ -92,7 +92,7 @@ inline constexpr Option<tessera_diag, Diag> diags[] = {{TESSERA_NON_UNIT, Diag::
 inline constexpr Option<tessera_side, Side> sides[] = {{TESSERA_LEFT, Side::Left, "TESSERA_LEFT"},
                                                        {TESSERA_RIGHT, Side::Right, "TESSERA_RIGHT"}};
 
-// The types of options by their names in shapes.hpp.
+// The types of options, by their names in shapes.hpp.
 using COp = tessera_op;
 using CUplo = tessera_uplo;
 using CSide = tessera_side;

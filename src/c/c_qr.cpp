@@ -14,7 +14,8 @@ struct tessera_reflectors {
   Reflectors reflectors;
 };
 
-// Complex arrays are void pointers, as in c_routines.cpp. The unitary factor of a real matrix has names of its own.
+// Complex arrays are void pointers, as in c_routines.cpp. For real matrices, the unitary factor has its own routine
+// names.
 #define DEFINE_QR(letter, T, Element, mqr, gqr)                                                                       \
   tessera_status tessera_##letter##geqrf(tessera_layout layout, int64_t m, int64_t n, Element* A, int64_t lda,        \
                                          Element* tau) {                                                              \

@@ -17,8 +17,8 @@ struct tessera_growth {
 
 namespace {
 
-/// Calls a factorization without pivoting, which returns an info, and hands over its results.
-/// @param routine  (Growth*), null if nobody asks for it
+/// Calls a factorization without pivoting, which returns an info, and passes on its results.
+/// @param routine  (Growth*), null if the growth is not wanted
 template <typename Routine>
 void give_unpivoted(Routine routine, tessera_growth** growth, tessera_info** info) {
   auto owned = growth != nullptr ? std::make_unique<tessera_growth>() : nullptr;

@@ -7,7 +7,7 @@
 
 #include "c_interface.hpp"
 
-/// What factorizations on matrices leave in C besides the factors.
+/// C handles for the results of factorizations on matrices, besides the factors.
 
 struct tessera_info {
   tessera::Info info;
@@ -23,7 +23,7 @@ template <Scalar T, typename Routine, typename... Arguments>
 tessera_status solve(const char* function, Routine routine, Arguments... arguments) {
   return status_of(function, [&] { call<T>(function, routine, arguments...); });
 }
-/// Calls a routine on pointers, and gives the info that it returns. That is its last argument.
+/// Calls a routine on pointers that returns an info, and stores it. `info` is the last argument of the C function.
 template <Scalar T, typename Routine, typename... Arguments>
 tessera_status solve(const char* function, int64_t* info, Routine routine, Arguments... arguments) {
   const auto routine_with_info = [&](auto... x) {
