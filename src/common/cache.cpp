@@ -19,7 +19,7 @@ std::optional<fs::path> cache_directory() {
     const char* value = std::getenv(variable);
     if (value == nullptr || *value == '\0') return {};
     std::error_code error;
-    const auto whole = fs::absolute(value, error);  // the program may change its current folder later
+    const auto whole = fs::absolute(value, error);  // the program may change its working directory later
     return (error ? fs::path(value) : whole) / below;
   };
   if (const auto given = in("TESSERA_CACHE_DIR", "")) return given;

@@ -13,7 +13,7 @@ namespace tessera::detail {
 /// Empty if none of these variables is set, or if HOME is not a folder.
 std::optional<std::filesystem::path> cache_directory();
 
-/// Makes the folder if there is none. @return why no file can be made in it, in one sentence; "" if some can
+/// Creates the folder if necessary. @return  why no file can be created in it, in one sentence; "" if it is possible
 std::string why_not_writable(const std::filesystem::path& folder);
 
 /// A folder that only this user can enter. The destructor removes it, except in a forked child.

@@ -7,7 +7,7 @@
 
 namespace tessera::detail {
 
-/// The devices that TESSERA_DEVICES asks for. The numbers are those of RuntimeOptions; -1: it does not say.
+/// The devices that TESSERA_DEVICES asks for. The numbers are those of RuntimeOptions; -1: not specified.
 struct DeviceChoice {
   int gpus = -1, cuda = -1, opencl = -1;
   bool cpu_only = false;  ///< CPU workers compute, also for the drop-in

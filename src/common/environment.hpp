@@ -14,7 +14,7 @@ inline std::string_view environment(const char* variable) {
   return value == nullptr ? "" : value;
 }
 
-/// Parses the whole text as a number; empty on failure, also if the type cannot hold it.
+/// Parses the whole text as a number; empty on failure, including overflow.
 template <typename Number>
 std::optional<Number> as_number(std::string_view text) {
   Number value{};

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Stops calls of other threads while the process exits: StarPU, CUDA and the BLAS end next.
+/// Stops calls of other threads while the process exits, because StarPU, CUDA and the BLAS end next.
 namespace tessera::detail::exit_gate {
 
-/// Closes the gate. The thread that runs the exit handlers calls this; it may pass a closed gate.
+/// Closes the gate. The thread that runs the exit handlers calls this, and may itself pass a closed gate.
 void close() noexcept;
 
-/// Opens it again: in a forked child, which does not exit.
+/// Opens it again, in a forked child, which is not exiting.
 void open() noexcept;
 
 /// Whether the calling thread must stop.

@@ -18,7 +18,7 @@ std::string last_stray;
 std::atomic<std::uint64_t> strays{0};
 std::unordered_map<starpu_data_handle_t, FailedTile> failed;
 
-/// Calls on_tile(handle, mode) for each data handle of the task, which may be one of the program's own tasks.
+/// Calls on_tile(handle, mode) for each data handle of the task, which may be a task of the program itself.
 template <typename OnTile>
 void for_each_tile(const starpu_task& task, OnTile on_tile) {
   if (task.cl == nullptr) return;

@@ -9,8 +9,7 @@
 #include <string>
 
 /// Failures of tile operations, which cannot throw. A failure is recorded for the tiles that the task writes. It
-/// spreads to every tile that is computed from a failed tile, until a thread waits for such a tile and gets the
-/// exception.
+/// spreads to every tile computed from a failed tile, until a thread waits for such a tile and receives the exception.
 namespace tessera::codelets {
 
 struct Failure {
@@ -29,7 +28,7 @@ std::string last_stray_failure();
 
 namespace failed_tiles {
 
-inline std::atomic<bool> exist = false;  // makes the checks below cheap while nothing has failed
+inline std::atomic<bool> exist = false;  // keeps the checks below cheap as long as nothing has failed
 
 /// The slow paths of `reads_failed_tile`, `failure_after` and `take_failure`.
 bool are_read(const starpu_task& task);
@@ -38,19 +37,18 @@ std::shared_ptr<Failure> take(starpu_data_handle_t tile);
 
 }  // namespace failed_tiles
 
-/// Whether a task reads a failed tile. The values of such a tile may be anything: indices may lie outside of all
-/// memory.
+/// Whether a task reads a failed tile. The values of such a tile are arbitrary, so indices may be out of bounds.
 inline bool reads_failed_tile(const starpu_task& task) { return failed_tiles::exist && failed_tiles::are_read(task); }
 
-/// Call this after a task has run, before its dependent tasks may start. The tiles that it has written fail if it
-/// reported a failure or has read a failed tile; otherwise they are good again.
-/// @return the failure of the written tiles, or null
+/// Call this after a task has run, before its dependent tasks may start. The tiles that it has written fail if the task
+/// reported a failure or read a failed tile; otherwise they are good again.
+/// @return  the failure of the written tiles, or null
 inline std::shared_ptr<Failure> failure_after(const starpu_task& task) {
   return failed_tiles::exist ? failed_tiles::after(task) : nullptr;
 }
 
-/// Returns the failure of a tile, or null, and marks the tile as good. Call this also for a new tile: StarPU may reuse
-/// the handle of an earlier one.
+/// Returns the failure of a tile, or null, and marks the tile as good. Also call this for a new tile, because StarPU
+/// may reuse the handle of an earlier one.
 inline std::shared_ptr<Failure> take_failure(starpu_data_handle_t tile) {
   return failed_tiles::exist ? failed_tiles::take(tile) : nullptr;
 }

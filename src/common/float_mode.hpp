@@ -9,15 +9,15 @@
 #include <xmmintrin.h>
 #endif
 
-/// How a thread computes: how it rounds, and what becomes of denormals. A thread inherits the mode of the thread that
-/// has created it, and keeps it when that one changes its own. So workers must be told.
+/// The floating-point mode of a thread: rounding, and the treatment of denormals. A thread inherits the mode of the
+/// thread that creates it, and keeps it even if that thread changes its own. Workers must therefore be told.
 ///
-/// What signals an exception, and which exceptions were signalled, is no part of the mode.
+/// Traps and exception flags are not part of the mode.
 namespace tessera::detail::float_mode {
 
 using Bits = std::uint64_t;
 
-/// To nearest, with denormals: how a program computes unless it asks for something else, and how GPUs do.
+/// Round to nearest, with denormals: the default of programs, and the mode of GPUs.
 inline constexpr Bits usual = 0;
 
 #if defined(__SSE__)
@@ -45,7 +45,7 @@ inline void set(Bits mode) {
   asm volatile("msr fpcr, %0" : : "r"(other | mode));
 }
 
-#else  // only what the language knows: rounding, with nearest as 0
+#else  // only what the language offers: rounding, with nearest as 0
 
 inline constexpr Bits denormals_are_zero = 0, flush_to_zero = 0, rounding = ~Bits{0};
 inline constexpr Bits upward = FE_UPWARD ^ FE_TONEAREST, downward = FE_DOWNWARD ^ FE_TONEAREST;
@@ -54,7 +54,7 @@ inline void set(Bits mode) { std::fesetround(static_cast<int>(mode ^ static_cast
 
 #endif
 
-/// What differs from the usual mode, in words: "rounds upward and flushes denormals to zero".
+/// The differences from the usual mode, in words: "rounds upward and flushes denormals to zero".
 inline std::string text(Bits mode) {
   std::string words;
   if (const Bits direction = mode & rounding; direction != 0)
@@ -64,7 +64,7 @@ inline std::string text(Bits mode) {
   return words;
 }
 
-/// Lets the calling thread compute in a mode for as long as this object lives.
+/// Sets the mode of the calling thread during the lifetime of this object.
 class Within {
  public:
   explicit Within(Bits mode) : before_(current()), changed_(mode != before_) {

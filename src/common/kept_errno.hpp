@@ -5,8 +5,8 @@
 
 namespace tessera::detail {
 
-/// Restores errno at the end of a scope. Programs that look at errno after a call do not expect that the call has
-/// opened files, as the start of the devices does.
+/// Restores errno at the end of a scope. Programs that check errno after a call do not expect the call to open files,
+/// as the start of the devices does.
 class KeptErrno {
  public:
   KeptErrno() : before_(errno) {}

@@ -12,9 +12,9 @@
 
 namespace tessera::detail {
 
-/// Restores the handlers of signals at the end of a scope, where a library that was loaded meanwhile has replaced them.
-/// The LLVM in some OpenCL drivers does that when the driver starts. What the program itself sets meanwhile, in another
-/// thread, stays.
+/// Restores signal handlers at the end of a scope if a library that was loaded within the scope has replaced them. The
+/// LLVM in some OpenCL drivers does that when the driver starts. Handlers that the program itself sets during this
+/// time, in another thread, stay.
 class KeptSignals {
  public:
   KeptSignals() {
@@ -33,7 +33,7 @@ class KeptSignals {
   KeptSignals& operator=(const KeptSignals&) = delete;
 
  private:
-  using Addresses = std::set<std::uintptr_t>;  ///< where objects begin
+  using Addresses = std::set<std::uintptr_t>;  ///< start addresses of loaded objects
 
   static int remember(dl_phdr_info* object, std::size_t /*size*/, void* addresses) {
     for (int i = 0; i < object->dlpi_phnum; i++)

@@ -6,12 +6,12 @@
 
 namespace tessera::detail {
 
-/// Blocks the signals of the calling thread for as long as this object lives. A new thread inherits the mask of the
-/// thread that starts it. Around everything that starts threads, ours or those of a library, this makes them leave the
-/// program's signals to the program's threads: its handlers run there, and its `sigwait` gets what it waits for.
+/// Blocks signals in the calling thread during the lifetime of this object. A new thread inherits the signal mask of
+/// the thread that starts it. Use this around everything that starts threads, of Tessera or of a library. Signals are
+/// then delivered only to the program's own threads: its handlers run there, and its `sigwait` receives them.
 ///
-/// Faults stay unblocked. They are signals of the thread that causes them, and the kernel ends a process where they are
-/// blocked, even if the program has a handler that repairs what was wrong.
+/// Faults stay unblocked. They are delivered to the thread that causes them, and if they are blocked, the kernel ends
+/// the process, even if the program has a handler that would repair the cause.
 class NoSignals {
  public:
   NoSignals() {

@@ -8,7 +8,8 @@
 
 namespace tessera::detail {
 
-/// An environment variable of an earlier version. It is refused: without an effect, it would change what a run means.
+/// An environment variable of an earlier version. It is refused, because silently ignoring it would change the meaning
+/// of a run.
 struct OldVariable {
   std::string_view name, now;
   std::string problem() const { return "is no longer read: use " + std::string(now); }
@@ -39,7 +40,7 @@ constexpr OldVariable old_variables[] = {
     {"TESSERA_SIMULATION_TYPE", "tessera-simulate --type"},
 };
 
-/// The first of them that is set and whose name starts with `prefix`; null if there is none.
+/// The first old variable that is set and whose name starts with `prefix`; null if there is none.
 inline const OldVariable* old_variable_in_use(std::string_view prefix) {
   for (const auto& old : old_variables)
     if (old.name.starts_with(prefix) && !environment(old.name.data()).empty()) return &old;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Announces that host memory of a call's results is about to be overwritten, so that a listener can save its content.
+/// Announces that host memory for a call's results is about to be overwritten, so that a listener can save its
+/// contents.
 namespace tessera::detail::overwrites {
 
 struct Listener {
   /// Called by a thread before it writes between `first` and `last`; several threads may call at once. The range may
-  /// contain other data, and need not concern the listener. After the return, it may be overwritten.
+  /// contain other data, and may be irrelevant to the listener. After the return, the range may be overwritten.
   void (*before)(void* self, const void* first, const void* last) noexcept;
   void* self;
 };
 
-/// While this object exists, its listener is called before all overwrites.
+/// During the lifetime of this object, its listener is called before all overwrites.
 class Listening {
  public:
   /// @param listener  null: none

@@ -13,7 +13,8 @@ namespace tessera::detail {
 
 namespace {
 
-/// Everything that was ever in an environment of ours. Sessions of a process mostly want the same, and share it.
+/// Everything that was ever in an environment made here. Sessions of a process usually want the same entries, and share
+/// them.
 struct Kept {
   std::mutex mutex;
   std::list<std::string> entries;  // StarPU writes into some

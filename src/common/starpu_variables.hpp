@@ -8,22 +8,24 @@
 
 namespace tessera::detail {
 
-/// What StarPU must find in the environment, the only source of some of its settings.
+/// Variables for StarPU's environment, the only source of some of its settings.
 class StarpuVariables {
  public:
   enum class IfSet { Keep, Replace };  ///< whether to keep or replace a value that the user has set
 
   void set(std::string name, const std::string& value, IfSet if_set = IfSet::Keep);
-  /// Lets StarPU not find a variable that the user may have set.
+  /// Hides a variable that the user may have set from StarPU.
   void hide(std::string name) { wanted_.emplace_back(std::move(name), std::nullopt); }
 
-  /// While it lives, the process has an environment with these variables. `setenv` would free or move the program's
-  /// environment, which its other threads may be reading. This one is a table of its own, which the program's refers to
-  /// neither before nor afterwards, and nothing in it is ever freed: another thread may hold what `getenv` returned.
+  /// During the lifetime of this object, the process has an environment with these variables. `setenv` would free or
+  /// move the program's environment, which its other threads may be reading. Therefore this environment is a separate
+  /// table, which the program's environment does not refer to before or afterwards. Nothing in it is ever freed,
+  /// because another thread may hold a result of `getenv`.
   class InForce {
    public:
     explicit InForce(const StarpuVariables& variables);
-    /// If the program has changed the environment meanwhile, its changes stay, and the variables are taken out of it.
+    /// If the program has changed the environment in the meantime, its changes stay, and the variables are removed from
+    /// it.
     ~InForce();
     InForce(const InForce&) = delete;
     InForce& operator=(const InForce&) = delete;
@@ -41,7 +43,7 @@ class StarpuVariables {
     char** before_;
     std::vector<Change> changes_;
     const std::vector<char*>* table_ = nullptr;
-    std::vector<char*> content_;  ///< of the table, as it was made
+    std::vector<char*> content_;  ///< of the table, as created
   };
 
  private:

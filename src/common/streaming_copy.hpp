@@ -11,8 +11,8 @@
 
 namespace tessera::detail {
 
-/// Copies memory that is too large for the caches. Where the processor can, it does not read the target before it
-/// writes it, which saves a third of the traffic, and it leaves the caches to others. Other threads see the copy after
+/// Copies memory that is too large for the caches. If the processor supports it, the target is not read before it is
+/// written, which saves a third of the traffic and leaves the caches to others. Other threads see the copy after
 /// `end_streaming`.
 inline void copy_streaming(std::byte* to, const std::byte* from, std::size_t count) noexcept {
 #ifdef __SSE2__
@@ -29,7 +29,7 @@ inline void copy_streaming(std::byte* to, const std::byte* from, std::size_t cou
   std::memcpy(to, from, count);
 }
 
-/// Other threads see what this thread writes next only after its streaming copies.
+/// Orders this thread's later writes after its streaming copies, as seen by other threads.
 inline void end_streaming() noexcept {
 #ifdef __SSE2__
   _mm_sfence();

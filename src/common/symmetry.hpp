@@ -7,7 +7,7 @@
 
 namespace tessera::codelets {
 
-/// The operation that maps a symmetric or Hermitian matrix to itself: it makes one triangle of the other one.
+/// The operation that maps a symmetric or Hermitian matrix to itself. It converts one triangle into the other.
 template <bool hermitian>
 inline constexpr Op symmetry = hermitian ? Op::ConjTrans : Op::Trans;
 

@@ -21,7 +21,7 @@ struct Rectangle {
 constexpr Rectangle rest_of_trapezoid(Uplo uplo, int m, int n, int first) {
   return uplo == Uplo::Lower ? Rectangle{first + n, 0, m - first - n, n} : Rectangle{0, 0, first, n};
 }
-/// The number of elements of the trapezoid. The triangle counts as n²/2, as in counts of flops.
+/// The number of elements of the trapezoid. The triangle counts as n²/2, as in flop counts.
 constexpr double trapezoid_elements(Uplo uplo, Index m, Index n, Index first) {
   const auto width = static_cast<double>(n);
   return width * (width / 2 + static_cast<double>(uplo == Uplo::Lower ? m - first - n : first));
@@ -31,7 +31,7 @@ constexpr double trapezoid_elements(Uplo uplo, Index m, Index n, Index first) {
 /// triangles are no larger than `leaf`. An operation without a triangular form then does most of its work on
 /// rectangles.
 /// @param on_rectangle  called with a Rectangle
-/// @param on_leaf       called with the first row and the order of a triangle on the diagonal
+/// @param on_leaf       called with the first row and the order of a diagonal triangle
 template <typename OnRectangle, typename OnLeaf>
 void cut_triangle(Uplo uplo, int n, int leaf, OnRectangle on_rectangle, OnLeaf on_leaf, int first = 0) {
   if (n <= leaf) return on_leaf(first, n);

@@ -15,10 +15,10 @@
 #include "environment.hpp"
 #include "old_variables.hpp"
 
-/// What the table of environment variables says, and the readers that go by it.
+/// The table of environment variables, and functions that read them accordingly.
 namespace tessera::detail {
 
-/// What a variable may be: one of the words of a list, a number, or another text, which is described.
+/// The allowed values of a variable: the words of a list, numbers in a range, or other text, which is described.
 struct Values {
   std::string_view words = {}, text = {};
   std::int64_t least = 0, most = 0;
@@ -32,7 +32,7 @@ struct Values {
     return list;
   }
 };
-namespace values {  // as the table names them
+namespace values {  // as named in the table
 constexpr Values text(std::string_view what) { return {.text = what}; }
 constexpr Values words(std::string_view list) { return {.words = list}; }
 constexpr Values numbers(std::int64_t least, std::int64_t most) { return {.least = least, .most = most}; }
@@ -44,7 +44,7 @@ struct Variable {
   Values values;
 };
 
-/// Those without a field in RuntimeOptions; src/runtime/options.cpp reads the others.
+/// Variables without a field in RuntimeOptions; src/runtime/options.cpp reads the others.
 namespace variables {
 using namespace values;
 #define FIELD(...)
@@ -88,14 +88,13 @@ inline std::optional<std::int64_t> number_in(const Variable& variable) {
   return number;
 }
 
-/// Whether it is 1; nothing if it is not set.
+/// Whether the variable is 1; empty if it is not set.
 inline std::optional<bool> flag_in(const Variable& variable) {
   const auto text = text_of(variable);
   return text.empty() ? std::nullopt : std::optional(text == "1");
 }
 
-/// One sentence that names unknown TESSERA_ variables; "" if there are none. Otherwise a mistyped name would go
-/// unnoticed.
+/// A sentence that names unknown TESSERA_ variables; "" if there are none. Mistyped names would otherwise go unnoticed.
 inline std::string remark_on_unknown_variables() {
   constexpr std::string_view known[] = {
 #define FIELD(name, variable, ...) variable,

@@ -18,8 +18,8 @@
 
 namespace tessera::detail {
 
-/// Blocks SIGXFSZ in the calling thread while this object lives. A write beyond the process's limit on file sizes then
-/// fails with EFBIG instead of ending the process.
+/// Blocks SIGXFSZ in the calling thread during the lifetime of this object. A write beyond the process's file size
+/// limit then fails with EFBIG instead of ending the process.
 class NoFileSizeSignal {
  public:
   NoFileSizeSignal() {
@@ -47,8 +47,8 @@ class NoFileSizeSignal {
 };
 
 /// A file that appears under its name only when it is complete. It is written next to its destination and then renamed.
-/// All members throw RuntimeError with the file and the reason. Without commit() nothing remains.
-/// The thread that makes this object must also destroy it.
+/// All members throw RuntimeError with the file and the reason. Without commit(), nothing remains. The thread that
+/// creates this object must also destroy it.
 class WholeFile {
  public:
   explicit WholeFile(std::filesystem::path file)
@@ -79,7 +79,7 @@ class WholeFile {
   }
 
  private:
-  /// Remembers errno of the first failed write. By the time of the report, errno has changed.
+  /// Remembers errno of the first failed write, because errno has changed by the time of the report.
   struct Buffer : std::filebuf {
     int reason = 0;
 
@@ -106,7 +106,7 @@ class WholeFile {
   }
 
   NoFileSizeSignal no_signal_;
-  std::filesystem::path file_, partial_;  ///< partial_ is random: processes on other hosts may write the same file
+  std::filesystem::path file_, partial_;  ///< partial_ has a random name: other hosts may write the same file
   Buffer buffer_;
   std::ostream stream_{&buffer_};
   bool committed_ = false;
@@ -118,8 +118,8 @@ inline void write_whole(const std::filesystem::path& file, std::string_view text
   whole.commit();
 }
 
-/// Writes a file whose content can be measured or computed again. Errors are ignored: a missing file only costs time at
-/// the next start.
+/// Writes a file whose contents can be measured or computed again. Errors are ignored: a missing file only costs time
+/// at the next start.
 /// @param file  empty: does nothing
 inline void keep_if_possible(const std::filesystem::path& file, std::string_view text) {
   if (file.empty()) return;
