@@ -17,7 +17,7 @@ namespace tessera::detail {
 
 namespace {
 
-/// FNV-1a: the same in all processes.
+/// The FNV-1a hash, which is the same in all processes.
 std::uint64_t hash_of(const std::string& text) {
   std::uint64_t hash = 14695981039346656037ULL;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
@@ -36,7 +36,7 @@ void end_all_processes(const std::string& why) noexcept {
 void wait_for_a_better_message() { std::this_thread::sleep_for(std::chrono::seconds(1)); }
 
 Agreement::Agreement(MPI_Comm comm) : comm_(comm) {
-#ifndef STARPU_SIMGRID  // a thread that polls would stop the simulation
+#ifndef STARPU_SIMGRID  // a polling thread would stop the simulation
   MPI_Comm_rank(comm, &rank_);
   MPI_Comm_size(comm, &size_);
 #endif
@@ -49,7 +49,8 @@ Agreement::Agreement(MPI_Comm comm) : comm_(comm) {
 Agreement::~Agreement() {
   if (size_ == 1) return;
   begin_end();
-  // Process 0 goes on watching until all are here: one that still makes calls would wait for this one forever.
+  // Process 0 keeps watching until all processes are here. Otherwise a process that still makes calls would wait
+  // forever.
   while (!all_are_here()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   ends_ = true;
   if (watcher_.joinable()) watcher_.join();
@@ -81,7 +82,7 @@ void Agreement::post(const std::string& deed) {
   if (size_ == 1) return;
   Record record{hash_of(deed), {}};
   std::copy_n(deed.begin(), std::min(deed.size(), sizeof(record.text) - 1), record.text);
-  if (rank_ != 0) {  // so short that MPI does not wait for the receiver
+  if (rank_ != 0) {  // too short for MPI to wait for the receiver
     MPI_Send(&record, sizeof(record), MPI_BYTE, 0, 0, comm_);
     return;
   }

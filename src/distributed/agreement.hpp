@@ -18,56 +18,56 @@ namespace tessera::detail {
 /// Ends all processes of the program: one message on standard error, then MPI_Abort.
 [[noreturn]] void end_all_processes(const std::string& why) noexcept;
 
-/// Gives another process time to report the cause of an error: that the processes have not made the same calls, or that
-/// it ends because of an exception.
+/// Gives another process time to report the cause of an error: the processes have not made the same calls, or one of
+/// them ends because of an exception.
 void wait_for_a_better_message();
 
-/// How long a process with an exception may take to reach the handler, whose message is more useful than ours. The wait
-/// is shorter if the handler ends the program.
+/// The time that a process with an exception may take to reach the handler, whose message is more useful than
+/// Tessera's. The wait is shorter if the handler ends the program.
 inline constexpr std::chrono::seconds time_for_the_handler(5);
-/// How long it waits for the others, which may have the same exception.
+/// The time to wait for the other processes, which may have the same exception.
 inline constexpr std::chrono::milliseconds time_for_others(300);
 
 /// Detects processes that do not make the same calls. Each sends process 0 a record of every call, without waiting. A
 /// thread of process 0 compares the records with its own.
 class Agreement {
  public:
-  /// Collective over `comm`, which nothing else uses.
+  /// Collective over `comm`, which must not be used for anything else.
   explicit Agreement(MPI_Comm comm);
   /// Waits until all processes are here.
   ~Agreement();
   Agreement(const Agreement&) = delete;
   Agreement& operator=(const Agreement&) = delete;
 
-  /// @param deed  what this process does, with all that must be the same: "calls …", "leaves …"
+  /// @param deed  what this process does, with everything that must be the same: "calls …", "leaves …"
   void post(const std::string& deed);
-  /// Whether the processes end together: all call this, or the destructor, in time.
+  /// Whether the processes end together, that is, all call this or the destructor in time.
   bool all_end_within(std::chrono::milliseconds time);
 
  private:
   struct Record {
     std::uint64_t hash;
-    char text[248];  ///< the beginning of the deed, for the message
+    char text[248];  ///< the beginning of the deed, for messages
   };
 
   void watch();
-  /// Process `rank` does something else than this one: all processes end, at once unless one of them is on its way to
+  /// Process `rank` does something different: all processes end. They end at once, unless one of them is on its way to
   /// the handler of an exception. @pre  mutex_ is held
   void differ(int rank, const Record& mine, const Record& other);
-  /// Begins to wait for the others, unless it has begun.
+  /// Starts to wait for the others, unless already started.
   void begin_end();
   bool all_are_here();
-  /// Compares the calls that are known of a process and of this one. @pre  mutex_ is held
+  /// Compares the known calls of another process with those of this one. @pre  mutex_ is held
   void compare(int rank);
 
   MPI_Comm comm_;
   int rank_ = 0, size_ = 1;
   std::mutex mutex_;
-  std::deque<Record> own_;                  ///< calls that some process has not made yet
-  std::uint64_t first_ = 0;                 ///< the number of the first of them
-  std::vector<std::deque<Record>> theirs_;  ///< calls that this process has not made yet, of each
-  std::vector<std::uint64_t> compared_;     ///< calls of each
-  std::string difference_;                  ///< what the watcher will say at `time_to_say_so_`
+  std::deque<Record> own_;                  ///< calls that at least one process has not made yet
+  std::uint64_t first_ = 0;                 ///< number of the first of these calls
+  std::vector<std::deque<Record>> theirs_;  ///< by process: calls that this process has not made yet
+  std::vector<std::uint64_t> compared_;     ///< number of compared calls, by process
+  std::string difference_;                  ///< the message that the watcher will print at `time_to_say_so_`
   std::chrono::steady_clock::time_point time_to_say_so_;
   MPI_Request all_here_ = MPI_REQUEST_NULL;
   bool has_begun_to_end_ = false;

@@ -6,7 +6,7 @@
 
 #include <tessera/error.hpp>
 
-// The BLACS of the program. They are looked up when a program with a ScaLAPACK is loaded: others do not need them.
+// The program's BLACS. They are resolved when a program with ScaLAPACK is loaded; other programs do not need them.
 extern "C" {
 [[gnu::weak]] void Cblacs_gridinfo(int context, int* p, int* q, int* row, int* column);
 [[gnu::weak]] void Cblacs_get(int context, int what, int* value);
@@ -18,7 +18,7 @@ namespace tessera::detail {
 
 namespace {
 
-/// A group that is freed.
+/// A group that is freed by the destructor.
 struct Group {
   MPI_Group group = MPI_GROUP_NULL;
   Group() = default;
@@ -41,7 +41,7 @@ bool same(MPI_Group a, MPI_Group b) {
   return result == MPI_IDENT;
 }
 
-/// How many processes two groups have in common.
+/// The number of processes that two groups have in common.
 int common(MPI_Group a, MPI_Group b) {
   Group both;
   MPI_Group_intersection(a, b, &both.group);
@@ -104,7 +104,7 @@ void BlacsGrids::make_room(MPI_Group processes) {
                        std::to_string(size_of(ours) - shared) +
                        " are not in this one: a process can go on with the same processes, in grids of any shape and "
                        "order, or with all of them and more");
-  clear();  // all processes that have these grids are here
+  clear();  // all processes of these grids are here
 }
 
 void BlacsGrids::clear() {

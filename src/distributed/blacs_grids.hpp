@@ -9,16 +9,16 @@
 
 namespace tessera::detail {
 
-/// The grids of BLACS contexts. They live until MPI_Finalize, since starting StarPU takes longer than most calls.
+/// The grids of BLACS contexts. They live until MPI_Finalize, because starting StarPU takes longer than most calls.
 ///
-/// The BLACS give the number of a context that has ended to the next one, which may have other processes, another shape
-/// or another order. So a grid is known by its processes and their places.
+/// The BLACS reuse the number of a context that has ended, and the new context may have other processes, another shape
+/// or another order. A grid is therefore identified by its processes and their positions.
 class BlacsGrids {
  public:
   static BlacsGrids& of_process();
   /// The grid of a context. The first call for a grid is collective over its processes.
-  /// @throws RuntimeError if the context has ended or this process is not in it; if this process has grids with
-  ///                      processes that are not in this one; or if the program has no BLACS
+  /// @throws RuntimeError if the context has ended or this process is not in it; if this process has grids that include
+  ///                      processes outside this one; or if the program has no BLACS
   const Grid& of(int context);
 
  private:
@@ -26,7 +26,7 @@ class BlacsGrids {
     MPI_Group processes;  ///< row by row
     Grid grid;
   };
-  /// Lets go of grids of other processes, whose network would be in the way.
+  /// Releases grids of other processes, whose network would be in the way.
   void make_room(MPI_Group processes);
   void clear();
   void clear_in_finalize();

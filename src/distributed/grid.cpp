@@ -17,7 +17,7 @@ Grid::Grid(int p, int q, MPI_Comm comm, const RuntimeOptions& options) : p_(p), 
   detail::initialize_mpi();
   if (comm == MPI_COMM_NULL) throw ArgumentError("Grid", 3, "comm", "is MPI_COMM_NULL: this process is not in it");
   int size = 0;
-#ifndef STARPU_SIMGRID  // whose MPI has no intercommunicators
+#ifndef STARPU_SIMGRID  // SimGrid's MPI has no intercommunicators
   int is_inter = 0;
   MPI_Comm_test_inter(comm, &is_inter);
   if (is_inter != 0) throw ArgumentError("Grid", 3, "comm", "is an intercommunicator: merge its two groups first");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A process leaves matrices or grids because of an exception, which the others may not have.
+// Handles a process that leaves matrices or grids because of an exception, which the other processes may not have.
 #include <starpu.h>
 
 #include <chrono>
@@ -16,7 +16,7 @@ void Network::End::operator()(Network* network) const {
   const bool leaves = std::uncaught_exceptions() > 0 && network->size_ > 1;
   if (leaves) {
     network->leave("leaves a grid because of an exception");
-    // If all processes have the exception, they are here about now.
+    // If all processes have the exception, they arrive here at about the same time.
     if (!network->agreement_->all_end_within(time_for_others))
       return end_all_later("process " + std::to_string(network->rank_) +
                            " leaves a grid because of an exception, and the others would wait for it");
@@ -37,8 +37,8 @@ void Network::matrix_ends() noexcept {
 #ifndef STARPU_SIMGRID
   if (size_ == 1) return;
   leave("leaves a distributed matrix because of an exception");
-  // The handler of the exception has its message. It is reached unless tiles of this process wait for others, which may
-  // not make the calls that this one has made.
+  // The handler of the exception has the more useful message. It is reached unless tiles of this process wait for other
+  // processes, which may not make the matching calls.
   for (const auto last = std::chrono::steady_clock::now() + time_for_the_handler; !is_idle();) {
     if (std::chrono::steady_clock::now() > last)
       end_all_processes("process " + std::to_string(rank_) +

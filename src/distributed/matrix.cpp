@@ -22,7 +22,7 @@ namespace {
 using arguments::Argument;
 using arguments::Problem;
 
-/// What a process has of a distributed matrix.
+/// The extent of a distributed matrix on this process.
 struct Extent {
   Index m, n;
   TileSize tile;
@@ -51,7 +51,7 @@ void require_extent(const Extent& extent, int position_of_tile) {
 
 Index tiles_of(Index whole, Index tile) { return whole == 0 ? 0 : (whole - 1) / tile + 1; }
 
-/// Elements of this process in one dimension of which it has `mine` tiles.
+/// The number of elements of this process in one dimension, if it has `mine` tiles.
 Index local_extent(Index whole, Index tile, Index before_last, Index mine) {
   if (mine == 0) return 0;
   const bool has_last = mine > before_last;
@@ -77,7 +77,7 @@ detail::Share share_of(const Grid& grid, std::shared_ptr<detail::Processes> proc
   return share;
 }
 
-/// The grid of processes, for the agreement: "2x2 processes", and their ranks where they do not go along the rows.
+/// The grid of processes as text for the agreement: "2x2 processes", followed by the ranks unless they are row by row.
 std::string text_of(const detail::Share& share) {
   auto text = std::to_string(share.p) + "x" + std::to_string(share.q) + " processes";
   if (!share.ranks) return text;
@@ -86,7 +86,7 @@ std::string text_of(const detail::Share& share) {
   return text;
 }
 
-/// Memory that GPUs copy from directly.
+/// Memory that GPUs can copy from directly.
 std::shared_ptr<void> pinned_memory(std::size_t bytes) {
   if (bytes == 0) return {};
   void* memory = nullptr;
@@ -106,7 +106,7 @@ Matrix<T> make_tiles(detail::Network& network, T* data, const Extent& x, Index l
       network.session(), data, x.m, x.n, ld, sizeof(T), x.tile, false, std::move(share)));
 }
 
-/// The element of the whole matrix that is the i-th of this process, in one dimension.
+/// The global index of the i-th element of this process, in one dimension.
 Index global_index(Index i, Index tile, int processes, int mine, int first) {
   const Index block = i / tile;
   return (block * processes + (mine - first + processes) % processes) * tile + i % tile;
@@ -175,7 +175,7 @@ DistributedMatrix<T>::DistributedMatrix(const Grid& grid, T* data, const int* de
 template <Scalar T>
 void DistributedMatrix<T>::wait() const {
   tiles_.wait();
-  // GPUs that still have a tile would not see what the host writes.
+  // GPUs that still have a copy of a tile would not see what the host writes.
   for (Index j = 0; j < nt(); j++)
     for (Index i = 0; i < mt(); i++)
       if (is_mine(i, j)) {

@@ -18,7 +18,7 @@ namespace tessera::detail {
 
 namespace {
 
-/// Shorter tiles take MPI less time than two messages and a thread that wakes up.
+/// For shorter tiles, MPI takes less time than two messages and waking a thread.
 constexpr std::size_t usual_least_bytes = std::size_t{64} << 10;
 constexpr std::size_t never = ~std::size_t{0};
 
@@ -74,7 +74,7 @@ bool Neighbours::start_threads(int readers) {
   try {
     courier_ = std::thread([this] { serve_messages(); });
     for (int i = 0; i < readers; i++) readers_.emplace_back([this] { read_pieces(); });
-  } catch (const std::system_error&) {  // the system allows no more threads
+  } catch (const std::system_error&) {  // the system allows no further threads
   }
   return !readers_.empty();
 }
@@ -232,7 +232,7 @@ void Neighbours::serve_messages() {
     const auto messages = std::exchange(messages_, {});
     lock.unlock();
     int read = 0;
-    for (const auto& [to, message] : messages) {  // so short that MPI waits for no receiver, unless it lacks room
+    for (const auto& [to, message] : messages) {  // too short for MPI to wait for the receiver, unless it lacks space
       MPI_Send(&message, sizeof(message), MPI_BYTE, to, 0, comm_);
       read += message.kind == Message::Kind::Read;
     }

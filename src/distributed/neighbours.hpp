@@ -21,29 +21,29 @@
 namespace tessera::detail {
 
 /// Reads tiles from the memory of other processes on this node. With MPI, one thread per process would copy messages,
-/// and pack columns first. Here, several threads read columns into their places. Only short messages go over MPI: the
-/// owner announces a tile that is in its host memory, and leaves it unchanged until the reader confirms.
+/// and would first have to pack columns. Here, several threads read columns directly into place. Only short messages
+/// use MPI: the owner announces a tile that is in its host memory, and leaves it unchanged until the reader confirms.
 class Neighbours {
  public:
-  /// The bytes from which a tile goes this way, from the environment.
-  /// @throws RuntimeError if that is no number
+  /// The minimum bytes of a tile to be read this way, from the environment.
+  /// @throws RuntimeError if it is not a number
   static std::size_t least_bytes_asked_for();
 
-  /// Collective over `comm`, which nothing else uses.
+  /// Collective over `comm`, which must not be used for anything else.
   /// @param least_bytes  the largest value of all processes counts
-  /// @param readers      threads that copy
+  /// @param readers      number of copying threads
   Neighbours(MPI_Comm comm, std::size_t least_bytes, int readers);
   /// @pre  `wait` has returned, and no tile has been sent or received since
   ~Neighbours();
   Neighbours(const Neighbours&) = delete;
   Neighbours& operator=(const Neighbours&) = delete;
 
-  /// Whether the tile goes this way, to or from that process. The answer is the same in both.
+  /// Whether a tile to or from that process is read this way. Both processes get the same answer.
   bool carry(starpu_data_handle_t tile, int rank) const;
 
-  /// Sends a tile as soon as the tasks submitted so far have written it.
+  /// Sends a tile once the tasks submitted so far have written it.
   /// @param tag    of the tile, the same in all processes
-  /// @param sent   grows by `bytes` when it has arrived
+  /// @param sent   increased by `bytes` when the tile has arrived
   void send(starpu_data_handle_t tile, int to, std::int64_t tag, int priority, std::atomic<std::uint64_t>& sent,
             std::uint64_t bytes);
   /// Receives a tile. Tasks submitted later wait for it.
@@ -55,12 +55,12 @@ class Neighbours {
   bool is_idle();
 
  private:
-  /// What a process says to another one.
+  /// A message from one process to another.
   struct Message {
     enum class Kind : std::uint64_t { Announced, Read } kind;
-    std::uint64_t number;  ///< of what the sender of the tile has announced
+    std::uint64_t number;  ///< of the sender's announcement
     std::int64_t tag;      ///< of an announced tile
-    Columns columns;       ///< likewise, in the memory of the sender
+    Columns columns;       ///< of an announced tile, in the memory of the sender
   };
   struct Outgoing {
     Neighbours& of;
@@ -77,16 +77,16 @@ class Neighbours {
     std::int64_t tag;
     int priority;
     Message announced;
-    std::size_t left;  ///< pieces that have not been read
+    std::size_t left;  ///< number of pieces not read yet
   };
   /// Some columns of a tile that one thread reads.
   struct Piece {
     Incoming* tile;
     Columns source, target;
   };
-  using Sender = std::pair<int, std::int64_t>;  ///< the rank, and the tag of a tile
+  using Sender = std::pair<int, std::int64_t>;  ///< the sender's rank, and the tag of a tile
 
-  /// @return  whether there are enough to copy tiles
+  /// @return  whether there are enough threads to copy tiles
   bool start_threads(int readers);
   void announce(Outgoing* tile);
   void allocated(Incoming* tile);
@@ -101,17 +101,17 @@ class Neighbours {
   MPI_Comm comm_;
   ReadableProcesses readable_;
   std::vector<pid_t> process_of_;  ///< by rank; 0: this process reads nothing from it
-  std::size_t least_bytes_ = 0;    ///< of a tile that goes this way
+  std::size_t least_bytes_ = 0;    ///< minimum size of a tile that is read this way
   std::mutex mutex_;
   std::condition_variable something_to_do_, pieces_to_read_, all_arrived_;
-  // All that follows is guarded by mutex_.
-  int sends_ = 0, receives_ = 0;  ///< of tiles that have not arrived
+  // The following members are guarded by mutex_.
+  int sends_ = 0, receives_ = 0;  ///< number of tiles that have not arrived
   bool ends_ = false;
   std::uint64_t announcements_ = 0;
   std::deque<std::pair<int, Message>> messages_;
   std::unordered_map<std::uint64_t, Outgoing*> announced_;
-  std::map<Sender, std::deque<Incoming*>> wanted_;    ///< have memory here, and are not announced
-  std::map<Sender, std::deque<Message>> not_wanted_;  ///< are announced, and have no memory here yet
+  std::map<Sender, std::deque<Incoming*>> wanted_;    ///< have memory here, but are not announced
+  std::map<Sender, std::deque<Message>> not_wanted_;  ///< are announced, but have no memory here yet
   std::multimap<int, Piece, std::greater<>> pieces_;  ///< by priority
   std::thread courier_;
   std::vector<std::thread> readers_;

@@ -31,10 +31,10 @@ namespace {
 
 std::weak_ptr<Network> of_process;
 
-/// Options with the folder that this process records in, if it records.
+/// The options, with the folder that this process records in if traces are recorded.
 RuntimeOptions with_trace(RuntimeOptions options) {
   if (options.trace.empty()) options.trace = environment("TESSERA_TRACE");
-  int in_world = 0, world = 1;  // other groups of processes may record, too
+  int in_world = 0, world = 1;  // other groups of processes may also record
   MPI_Comm_rank(MPI_COMM_WORLD, &in_world);
   MPI_Comm_size(MPI_COMM_WORLD, &world);
   if (!options.trace.empty() && world > 1) options.trace += "/process-" + std::to_string(in_world);
@@ -61,7 +61,7 @@ std::shared_ptr<Network> Network::over(MPI_Comm comm, const RuntimeOptions& opti
 
 Network::Network(MPI_Comm comm, const RuntimeOptions& options) {
 #ifdef STARPU_SIMGRID
-  // StarPU accepts no other communicator than MPI_COMM_WORLD, and knows who this thread belongs to.
+  // StarPU accepts only MPI_COMM_WORLD, and knows which process this thread belongs to.
   comm_ = comm_of_calls_ = comm_of_values_ = comm;
   rank_ = starpu_mpi_world_rank(), size_ = starpu_mpi_world_size();
 #else
@@ -84,7 +84,7 @@ void Network::start(const RuntimeOptions& options) {
   {
     const ShareOfNode share(comm_);
     on_node = share.on_node();
-    // StarPU binds the thread that polls the network to a core of its own, or to one that a worker has.
+    // StarPU would bind the thread that polls the network to a separate core, or to the core of a worker.
     StarpuVariables variables;
     variables.set("STARPU_MPI_NOBIND", "1");
     variables.set("STARPU_SILENT", "1");
@@ -98,7 +98,7 @@ void Network::start(const RuntimeOptions& options) {
     const StarpuVariables::InForce until_started(variables);
     const NoSignals in_threads;  // of StarPU-MPI, and of copies between processes
     if (starpu_mpi_init_comm(nullptr, nullptr, 0, comm_) != 0) throw RuntimeError("StarPU-MPI cannot start");
-#ifndef STARPU_SIMGRID  // there, processes share an address space, and no time passes while a thread copies
+#ifndef STARPU_SIMGRID  // in a simulation, processes share an address space, and copying takes no time
     constexpr int most_readers = 8;
     neighbours_.emplace(comm_of_tiles_, least_bytes, std::clamp(share.cores() / 2, 1, most_readers));
 #endif
@@ -114,7 +114,7 @@ void Network::start(const RuntimeOptions& options) {
 
 std::shared_ptr<const std::vector<int>> Network::ranks_of(MPI_Comm comm) const {
 #ifdef STARPU_SIMGRID
-  static_cast<void>(comm);  // StarPU accepts one communicator only
+  static_cast<void>(comm);  // StarPU accepts only one communicator
   return nullptr;
 #else
   std::vector<int> places(static_cast<std::size_t>(size_)), ranks(places.size());
@@ -143,7 +143,7 @@ Network::~Network() {
 }
 
 void Network::free_communicators() {
-#ifndef STARPU_SIMGRID  // there, StarPU finalizes MPI
+#ifndef STARPU_SIMGRID  // in a simulation, StarPU finalizes MPI
   for (auto* comm : {&comm_, &comm_of_calls_, &comm_of_values_, &comm_of_tiles_}) MPI_Comm_free(comm);
 #endif
 }
@@ -238,7 +238,7 @@ std::int64_t Network::least(std::int64_t value) {
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     if (done == 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
-  MPI_Wait(&request, MPI_STATUS_IGNORE);  // it is over: for checkers, which do not count MPI_Test
+  MPI_Wait(&request, MPI_STATUS_IGNORE);  // already complete; for checkers that do not accept MPI_Test as completion
 #endif
   return all == none ? 0 : all;
 }

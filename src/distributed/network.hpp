@@ -31,24 +31,24 @@ struct GridAccess {
 /// StarPU-MPI over one group of processes, shared by all grids and matrices of this process.
 class Network final : public Processes {
  public:
-  /// The one that lives, if it is over the same group in any order, or a new one. Collective.
+  /// The existing network, if it is over the same group in any order, or a new one. Collective.
   static std::shared_ptr<Network> over(MPI_Comm comm, const RuntimeOptions& options);
-  static bool exists() noexcept;  ///< whether one lives
+  static bool exists() noexcept;  ///< whether there is a network
   ~Network() override;
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
   MPI_Comm comm() const noexcept { return comm_; }
-  /// The ranks here of the processes of another communicator over the same group, in its order; null: the order is the
-  /// same.
+  /// The ranks in this network of the processes of another communicator over the same group, in its order; null: the
+  /// order is the same.
   std::shared_ptr<const std::vector<int>> ranks_of(MPI_Comm comm) const;
   const std::shared_ptr<Session>& session() const noexcept { return session_; }
-  /// Tells the other processes of a call that all must make.
+  /// Announces a call that all processes must make.
   void agree(const std::string& call) {
     leaves_ = false;
     agreement_->post("calls " + call);
   }
-  /// A number that names a matrix in all processes.
+  /// A number that identifies a matrix in all processes.
   int next_matrix() noexcept { return ++matrices_; }
   void set_control(const ProcessControl& control) noexcept { control_ = control; }
   void wait();
@@ -68,8 +68,8 @@ class Network final : public Processes {
   void matrix_ends() noexcept override;
 
  private:
-  /// Deletes a network, or abandons it: an exception must reach its handler although other processes, which may not
-  /// have it, still use the network. An abandoned one ends all processes when this one exits, finalizes MPI or makes
+  /// Deletes a network, or abandons it: an exception must reach its handler even if other processes, which may not have
+  /// it, still use the network. An abandoned network ends all processes when this process exits, finalizes MPI or makes
   /// another grid.
   struct End {
     void operator()(Network* network) const;
@@ -78,11 +78,11 @@ class Network final : public Processes {
   /// Starts Tessera on this process's share of the node.
   void start(const RuntimeOptions& options);
   void free_communicators();
-  /// Tells the others that this process leaves because of an exception.
+  /// Tells the other processes that this one leaves because of an exception.
   void leave(const std::string& deed);
-  /// Whether no task or message is on its way.
+  /// Whether no task or message is in flight.
   bool is_idle();
-  /// Finds out what all processes have.
+  /// Determines the resources that all processes have in common.
   void agree_on_model(const NodePart& on_node);
 
   MPI_Comm comm_ = MPI_COMM_NULL, comm_of_calls_ = MPI_COMM_NULL, comm_of_values_ = MPI_COMM_NULL,
@@ -91,13 +91,13 @@ class Network final : public Processes {
   int matrices_ = 0;
   std::int64_t next_tag_ = 0;
   OwnerTable owners_;
-  std::vector<std::atomic<std::uint64_t>> sent_;  ///< bytes that MPI has taken or the receiver has read, by receiver
+  std::vector<std::atomic<std::uint64_t>> sent_;  ///< by receiver: bytes that MPI has taken or the receiver has read
   std::optional<Runtime> runtime_;
   std::shared_ptr<Session> session_;
   std::optional<Agreement> agreement_;
   std::atomic<int> sends_ = 0;            ///< tiles that MPI has not taken yet
-  std::atomic<bool> leaves_ = false;      ///< this process leaves matrices because of an exception, and has said so
-  std::optional<Neighbours> neighbours_;  ///< takes tiles from and to processes of this node
+  std::atomic<bool> leaves_ = false;      ///< leaving matrices because of an exception, and announced
+  std::optional<Neighbours> neighbours_;  ///< transfers tiles between processes of this node
   ProcessModel model_;
   ProcessControl control_;
   Tokens tokens_;

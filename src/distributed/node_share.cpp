@@ -14,14 +14,14 @@
 namespace tessera::detail {
 
 ShareOfNode::ShareOfNode(MPI_Comm comm) {
-#ifndef STARPU_SIMGRID  // there, every process has a described machine for itself
+#ifndef STARPU_SIMGRID  // in a simulation, every process has a described machine for itself
   MPI_Comm node = MPI_COMM_NULL;
   MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
   MPI_Comm_rank(node, &on_node_.part);
   MPI_Comm_size(node, &on_node_.parts);
   struct Process {
     cpu_set_t cores;
-    std::uint64_t gpus;  ///< stands for the list of those that it sees
+    std::uint64_t gpus;  ///< hash of the list of visible GPUs
   } mine{};
   sched_getaffinity(0, sizeof(mine.cores), &mine.cores);
   mine.gpus = std::hash<std::string_view>()(environment("CUDA_VISIBLE_DEVICES"));
@@ -44,7 +44,7 @@ RuntimeOptions with_share(const RuntimeOptions& given, const ShareOfNode& share)
   auto options = given;
   options.node_part = share.gpus().part;
   options.node_parts = share.gpus().parts;
-  // StarPU-MPI has a thread that polls. Where there are a few cores, it gets one.
+  // StarPU-MPI has a polling thread. If there are more than a few cores, one is reserved for it.
   constexpr int few = 3;
   if (options.cpus_without_gpus < 0)
     options.cpus_without_gpus = share.cores() > few ? share.cores() - 1 : share.cores();

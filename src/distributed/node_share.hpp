@@ -12,17 +12,17 @@
 
 namespace tessera::detail {
 
-/// While it lives, this thread and those that it starts may run only on this process's share of the cores that
-/// processes of the node have in common.
+/// During the lifetime of this object, this thread and those that it starts may run only on this process's share of the
+/// cores that processes of the node have in common.
 class ShareOfNode {
  public:
   /// Collective.
   explicit ShareOfNode(MPI_Comm comm);
 
   int cores() const noexcept { return cores_ ? cores_->cores() : 1; }
-  /// This process's place among those of the node.
+  /// This process's position among those of the node.
   NodePart on_node() const noexcept { return on_node_; }
-  /// Its place among those that see the same GPUs. A batch system may give each process its own.
+  /// Its position among those that see the same GPUs. A batch system may give each process its own GPUs.
   NodePart gpus() const noexcept { return gpus_; }
 
  private:
@@ -30,7 +30,7 @@ class ShareOfNode {
   std::optional<PartOfCores> cores_;
 };
 
-/// Options with this process's share of the node, where neither they nor the environment say otherwise.
+/// Options with this process's share of the node, unless they or the environment say otherwise.
 RuntimeOptions with_share(const RuntimeOptions& given, const ShareOfNode& share);
 
 }  // namespace tessera::detail

@@ -9,16 +9,16 @@
 
 namespace tessera::detail {
 
-/// The owners of tiles, in memory that stays in the cache. A process looks up several for each task of all processes,
-/// and StarPU keeps its own record of a tile some KiB from the next.
+/// The owners of tiles, in a compact table that stays in the cache. A process looks up several owners for each task of
+/// all processes, and StarPU's own records of tiles are some KiB apart.
 class OwnerTable {
  public:
-  /// Also replaces the owner of an earlier tile, since StarPU reuses handles.
+  /// Also replaces the owner of an earlier tile, because StarPU reuses handles.
   void assign(starpu_data_handle_t tile, int owner) {
     if (2 * (count_ + 1) > entries_.size()) grow();
     insert({tile, owner});
   }
-  /// @pre  it was assigned
+  /// @pre  an owner was assigned
   int of(starpu_data_handle_t tile) const {
     auto i = place(tile);
     while (entries_[i].tile != tile) i = (i + 1) & (entries_.size() - 1);

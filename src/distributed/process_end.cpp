@@ -21,7 +21,7 @@ namespace tessera::detail {
 
 #ifdef STARPU_SIMGRID
 
-/// StarPU has initialized MPI, in another simulated thread, and finalizes it.
+/// StarPU has initialized MPI in another simulated thread, and will finalize it.
 void initialize_mpi() { SMPI_thread_create(); }
 
 void end_all_later(const std::string& why) { end_all_processes(why); }
@@ -72,7 +72,7 @@ void initialize_mpi() {
 
 void end_all_later(const std::string& why) {
   why_all_end = new std::string(why);
-  // MPI_Finalize would wait for threads of the others. It deletes the attributes of MPI_COMM_SELF first.
+  // MPI_Finalize would wait for threads of the other processes. It first deletes the attributes of MPI_COMM_SELF.
   const auto finalizes = [](MPI_Comm, int, void*, void*) {
     end_all_if_left();
     return MPI_SUCCESS;

@@ -7,10 +7,10 @@
 namespace tessera::detail {
 
 /// Initializes MPI unless the program has. From then on, a process that exits while it has a grid ends all processes.
-/// @throws RuntimeError if several threads cannot use it
+/// @throws RuntimeError if MPI does not support several threads
 void initialize_mpi();
 
-/// Called when an exception has left the scope of this process's grids, while others may wait for the process. The
+/// Called when an exception has left the scope of this process's grids while others may wait for the process. The
 /// program continues to the handler. All processes end when this one then exits, finalizes MPI or makes another grid.
 /// @param why  the message
 void end_all_later(const std::string& why);

@@ -14,7 +14,7 @@
 namespace tessera::detail {
 
 int read_columns(pid_t process, const Columns& source, const Columns& target) noexcept {
-  constexpr std::size_t most = 256;  // columns of one call; the system allows 1024
+  constexpr std::size_t most = 256;  // columns per call; the system allows 1024
   std::array<iovec, most> from, to;
   for (std::size_t first = 0; first < source.count; first += most) {
     const std::size_t columns = std::min(most, source.count - first);
@@ -35,10 +35,11 @@ namespace {
 struct Known {
   pid_t process, parent;
   std::uintptr_t address;
-  std::uint64_t value;  ///< at that address; a process of the same number in another container has another one
+  std::uint64_t value;  ///< random value at that address, to recognize the process: numbers are per container
+                        ///< containers
 };
 
-/// Whether all processes can read the values of all. Collective, also as a barrier.
+/// Whether every process can read the values of all others. Collective; also acts as a barrier.
 bool all_readable(MPI_Comm node, const std::vector<Known>& known) {
   int mine = 1, all = 0;
   for (const auto& other : known) {

@@ -10,7 +10,7 @@
 
 namespace tessera::detail {
 
-/// Columns of a tile in the memory of some process.
+/// Columns of a tile in the memory of a process.
 struct Columns {
   std::uintptr_t address;
   std::size_t bytes;     ///< of a column
@@ -23,8 +23,8 @@ struct Columns {
 };
 
 /// Copies columns from another process of this node.
-/// @param target  memory of this process, for as many columns of as many bytes
-/// @return        0, or the reason why the system refuses, as `errno`
+/// @param target  memory of this process, with the same number and size of columns
+/// @return        0, or `errno` if the system refuses
 int read_columns(pid_t process, const Columns& source, const Columns& target) noexcept;
 
 /// The processes of a node, if they may read each other's memory.
@@ -35,12 +35,13 @@ class ReadableProcesses {
   ReadableProcesses(const ReadableProcesses&) = delete;
   ReadableProcesses& operator=(const ReadableProcesses&) = delete;
 
-  /// Finds them. Some systems let only an ancestor read, unless a process names another one: then this process names
-  /// the one that has started all of them, with all that it starts, or anyone if there is none.
+  /// Finds them. Some systems let only an ancestor read, unless a process permits another one. This process then
+  /// permits the ancestor that has started all of them, including all descendants, or any process if there is no such
+  /// ancestor.
   /// @param node  all processes of the node. Collective
   void find(MPI_Comm node);
-  /// Their process numbers, in the order of their ranks; none if one of them may not read from another one, or there is
-  /// only one.
+  /// Their process numbers, in the order of their ranks. Empty if any of them may not read from another, or there is
+  /// only one process.
   const std::vector<pid_t>& processes() const noexcept { return processes_; }
 
  private:

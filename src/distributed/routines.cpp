@@ -18,7 +18,7 @@ namespace detail {
 
 namespace {
 
-/// A call as text: for the agreement of the processes, and for a message if there is none.
+/// A call as text, for the agreement of the processes, and for the message if they disagree.
 class CallText {
  public:
   CallText(char type, const char* routine) : text_(std::string(1, type) + routine + "(") {}
@@ -63,7 +63,7 @@ void prepare(const std::shared_ptr<Processes>& processes, const DistributedMatri
   if (grid.share().processes != processes) throw RuntimeError("matrices of different groups of processes in one call");
   const Index i0 = MatrixAccess::first_row(A.tiles()), j0 = MatrixAccess::first_column(A.tiles());
   const bool plain = A.op() == Op::NoTrans;
-  // What tasks of the program's own have sent may change now.
+  // Copies that tasks of the program have sent may now become stale.
   for (Index j = j0; j < j0 + (plain ? A.nt() : A.mt()); j++)
     for (Index i = i0; i < i0 + (plain ? A.mt() : A.nt()); i++) processes->forget_copies(grid.handle(i, j));
 }
@@ -80,7 +80,7 @@ void agree(const char* routine, const DistributedMatrix<T>& output, const Argume
   (prepare(processes, arguments), ...);
 }
 
-/// What the routine on matrices takes for an argument.
+/// Converts an argument to what the routine on matrices takes.
 template <Scalar T>
 const Matrix<T>& tiles_of(const DistributedMatrix<T>& A) {
   return A.tiles();

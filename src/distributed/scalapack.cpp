@@ -16,10 +16,10 @@ namespace tessera {
 
 namespace {
 
-/// As in ScaLAPACK, an illegal call ends the program. An exception must not leave a function of C, nor a block with
-/// matrices: other processes use their tiles.
+/// As in ScaLAPACK, an illegal call ends the program. An exception must leave neither a C function nor a block with
+/// matrices, whose tiles other processes use.
 /// @param what  the routine, or the routine and its operand
-/// @return      what `function` returns
+/// @return      the result of `function`
 template <typename Function>
 auto guarded(const std::string& what, Function function) {
   try {
@@ -27,12 +27,12 @@ auto guarded(const std::string& what, Function function) {
   } catch (const std::exception& error) {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank != 0) detail::wait_for_a_better_message();  // mostly all processes have the same error: one says so
+    if (rank != 0) detail::wait_for_a_better_message();  // mostly all have the same error: one message is enough
     detail::end_all_processes("tessera_" + what + ": " + error.what());
   }
 }
 
-/// The part of a matrix that a routine works on, in the argument list of ScaLAPACK.
+/// The part of a matrix that a routine works on, as in ScaLAPACK's argument list.
 struct Part {
   const int *i, *j, *desc;
   int m, n;
@@ -57,7 +57,8 @@ class Operand {
   /// @param routine, name  for the message: "pdgemm", "A"
   Operand(const char* routine, const char* name, const Grid& grid, const double* a, const Part& part)
       : part_(guarded(std::string(routine) + ": " + name, [&] {
-          // The matrix first: it checks the descriptor. Both are known here before a process waits for another one.
+          // The matrix comes first, because it checks the descriptor. Both are checked here before a process waits for
+          // another.
           const DistributedMatrix<double> whole(grid, const_cast<double*>(a), part.desc);  // inputs are only read
           return guarded(std::string(routine) + ": " + name, [&] {
             const auto [i0, i1] = tiles_of_part("rows", Index{*part.i} - 1, part.m, whole.mb(), whole.m());
@@ -72,7 +73,7 @@ class Operand {
   DistributedMatrix<double> part_;
 };
 
-/// The grid that the operands of a call are on.
+/// The grid of the operands of a call.
 template <typename... Others>
 const Grid& grid_of(const int* desc, const Others*... others) {
   auto& grids = detail::BlacsGrids::of_process();

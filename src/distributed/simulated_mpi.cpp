@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collective calls of MPI in simulated time. Only the simulated thread in which StarPU polls belongs to SimGrid's MPI,
-// so that other threads send through StarPU. The linker replaces MPI's functions by those here.
+// Collective MPI calls in simulated time. Only the simulated thread in which StarPU polls belongs to SimGrid's MPI, so
+// other threads send through StarPU. The linker replaces MPI's functions by the functions in this file.
 #include <mpi.h>
 #include <starpu_mpi.h>
 

@@ -10,12 +10,12 @@
 
 namespace tessera::detail {
 
-/// Calls `start` in all processes of `comm`. If it throws in one, it throws in all: the others would wait for that one
-/// in the next call that all must make. Collective.
+/// Calls `start` in all processes of `comm`. If it throws in one process, it throws in all; otherwise the others would
+/// wait for that process in the next collective call. Collective.
 /// @throws  what `start` throws here; RuntimeError with the message of another process
 template <typename Start>
 void together(MPI_Comm comm, Start start) {
-#ifdef STARPU_SIMGRID  // all processes are alike
+#ifdef STARPU_SIMGRID  // all processes are identical
   static_cast<void>(comm);
   start();
 #else
