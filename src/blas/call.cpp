@@ -55,8 +55,8 @@ bool is_transposed(const Operand& operand, Layout layout) {
   return (operand.op != Op::NoTrans) != (layout == Layout::RowMajor);
 }
 
-/// Whether the call obeys the rules of the BLAS: a fast check for small calls of the drop-in, which needs no positions.
-/// Arguments that the routine does not have are legal.
+/// A, B and C as they are stored.
+/// @param reads  whether A and B are accessed
 std::array<StoredMatrix, 3> stored_matrices(const Call& c, Layout layout, bool reads) {
   const auto all = operands(c);
   const auto stored = [&](int which, const void* data, Index ld, bool used) -> StoredMatrix {
@@ -83,6 +83,8 @@ std::array<StoredMatrix, 3> stored_matrices(const Call& c, Layout layout, bool r
   return result;
 }
 
+/// Whether the call obeys the rules of the BLAS: a fast check for small calls of the drop-in, which needs no positions.
+/// Arguments that the routine does not have are legal.
 bool obeys_the_blas(const Call& c, Layout layout) {
   using namespace arguments;
   const auto legal = [](const Argument& argument) { return argument.position == 0; };
