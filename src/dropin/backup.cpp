@@ -14,12 +14,12 @@ namespace tessera::dropin {
 
 namespace {
 
-/// A part is some columns of an operand: large enough that threads seldom collide, small enough for short waits.
+/// A part is some columns of an operand: large enough that threads seldom collide, small enough to keep waits short.
 constexpr double bytes_of_part = 4e6;
-/// Threads for smaller copies take longer to create than to copy.
+/// Below these sizes, creating threads takes longer than copying.
 constexpr double worth_threads = 8e6, worth_a_thread = 32e6;
-/// One core cannot use the whole rate of the host's memory. While the devices compute, fewer threads copy, so that
-/// those that stage tiles keep their share.
+/// A single core cannot saturate the host's memory. While the devices compute, fewer threads copy, so that the staging
+/// threads keep their share.
 constexpr Index most_threads = 8, most_meanwhile = 3;
 
 }  // namespace
@@ -51,7 +51,7 @@ Backup::Backup(const Job& job, bool meanwhile)
   try {
     const detail::NoSignals in_the_threads;
     for (Index t = 0; t < threads; t++) copying_.emplace_back([this] { save_missing(); });
-  } catch (const std::exception&) {  // no more threads: this one copies, or whoever overwrites
+  } catch (const std::exception&) {  // fewer threads: this one copies, or whoever overwrites
   }
   if (meanwhile_) return;
   save_missing();
@@ -108,7 +108,7 @@ void Backup::end_copying() {
 
 void Backup::restore() {
   end_copying();
-  // What is missing has not been overwritten.
+  // Missing parts have not been overwritten.
   const auto restore_parts = [&](Index first, Index last) {
     for (Index part = first; part < last; part++)
       if (parts_[static_cast<std::size_t>(part)] == Part::Copied)

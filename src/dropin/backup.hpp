@@ -14,24 +14,25 @@
 
 namespace tessera::dropin {
 
-/// A copy of the operands that a call overwrites. It allows the host to repeat a call that fails half-way. Contains
-/// only elements that the routine reads: only the triangle if the result is one, and nothing if β is 0.
+/// A copy of the operands that a call overwrites, so the host can repeat a call that fails halfway. It contains only
+/// elements that the routine reads: only the triangle if the result is one, and nothing if β is 0.
 ///
-/// Separate threads may make a large copy while the devices compute. A thread that is about to overwrite a part that
-/// has not been copied yet copies it first.
+/// A large copy may be made by separate threads while the devices compute. A thread that is about to overwrite a part
+/// that has not been copied yet copies it first.
 class Backup {
  public:
-  /// @param meanwhile  the devices announce what they overwrite, so the copy may be made while they compute
+  /// @param meanwhile  whether the devices announce what they overwrite, so that the copy can be made while they
+  ///                   compute
   Backup(const Job& job, bool meanwhile);
   ~Backup() { end_copying(); }
   Backup(const Backup&) = delete;
   Backup& operator=(const Backup&) = delete;
 
-  /// False if there was not enough memory for a copy that is needed. The call must then not be tried on the devices.
+  /// False if there was not enough memory for a necessary copy. The call must then not run on the devices.
   bool complete() const noexcept { return complete_; }
-  /// Who must hear of overwrites. Null: the copy is there already.
+  /// The listener to notify of overwrites. Null: the copy is already complete.
   const detail::overwrites::Listener* listener() const noexcept { return meanwhile_ ? &listener_ : nullptr; }
-  /// @pre  the devices do not write any more
+  /// @pre  the devices no longer write
   void restore();
 
  private:
@@ -45,7 +46,7 @@ class Backup {
   enum class Part : int { Missing, BeingCopied, Copied };
 
   bool map(Copy& copy, const blas::StoredOperand& operand) const;
-  /// Copies one part, or waits for the thread that does.
+  /// Copies a part, or waits for the thread that is copying it.
   void save(Index part) noexcept;
   void save_missing() noexcept;
   void save_before_overwriting(const std::byte* first, const std::byte* last) noexcept;
@@ -59,7 +60,7 @@ class Backup {
   std::array<Copy, 2> copies_;
   Index part_count_ = 0;
   std::unique_ptr<std::atomic<Part>[]> parts_;
-  std::atomic<Index> next_ = 0;      ///< the next part that a thread of this copies
+  std::atomic<Index> next_ = 0;      ///< the next part that one of the threads will copy
   std::atomic<bool> needed_ = true;  ///< false: the threads may stop
   std::vector<std::jthread> copying_;
   detail::overwrites::Listener listener_;

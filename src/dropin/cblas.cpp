@@ -47,7 +47,7 @@ Side option(int x) {
 }
 
 /// Computes a legal call, or refuses its operands.
-/// @return false if the call must go to the host with the program's own arguments
+/// @return  false if the call must go to the host with the program's own arguments
 bool done(Layout layout, const Call& call, const Entry& entry) {
   if (layout != Layout::ColMajor && layout != Layout::RowMajor) return false;
   if (first_illegal(call, layout, blas::Rules::Blas).position != 0) return false;

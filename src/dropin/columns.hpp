@@ -12,14 +12,14 @@
 
 namespace tessera::dropin {
 
-/// Calls `columns(first, last)` for ranges of n columns. Uses several threads if the columns have many bytes, since one
-/// core cannot use the whole rate of the host's memory.
+/// Calls `columns(first, last)` for ranges of n columns. Uses several threads if the columns are large, since a single
+/// core cannot saturate the host's memory.
 template <typename Columns>
 void for_columns(Index n, double bytes, Columns columns) {
   constexpr double worth_a_thread = 32e6;
   const auto most = std::min<Index>({8, std::max(1U, std::thread::hardware_concurrency()), std::max<Index>(1, n)});
   const auto threads = std::clamp<Index>(static_cast<Index>(bytes / worth_a_thread), 1, most);
-  Index done = 0;  // columns that another thread copies
+  Index done = 0;  // columns handed to other threads
   std::vector<std::jthread> others;
   try {
     const detail::NoSignals in_the_threads;

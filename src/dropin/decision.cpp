@@ -17,37 +17,37 @@ namespace {
 
 int size_class(double flops) { return std::clamp(static_cast<int>(std::log2(std::max(1.0, flops)) / 2), 0, 31); }
 
-/// Flops below which no device pays off, because matrices must be copied from and to the host.
+/// Number of flops below which no device pays off, because matrices must be copied between host and devices.
 constexpr double smallest_that_can_pay = 1e8;
 
 /// Cautious assumptions about devices that have not started yet.
 constexpr double seconds_to_start = 1.5;
 
-/// What calls must lose by running on the host before the devices start [s].
+/// Time that calls must have lost on the host before the devices start [s].
 constexpr double worth_a_start = seconds_to_start / 4;
 
-/// Calls that lose more than this by running on the host wait for a start that pays. On the host, such calls would keep
-/// all cores busy and delay the start.
+/// Calls that would lose more than this on the host wait for a start that pays off. On the host, they would keep all
+/// cores busy and delay the start.
 constexpr double longest_beside = 0.06;
 
-/// Once calls have lost this, they wait for the start, however short they are: many of them can delay it as much. What
-/// this limit alone gains was not measured.
+/// Once calls have lost this much during the start, all calls wait for it, however short they are, because many short
+/// calls also delay the start.
 constexpr double most_lost_beside = 2 * worth_a_start;
 
 constexpr DeviceRates assumed_rates{5e12, 10e9};
 
-/// The assumed ratio of actual to predicted time while no similar call has been timed: for pageable memory, which goes
-/// through staging buffers, and for pinned memory.
+/// The assumed ratio of actual to predicted time before any similar call has been timed: for pageable memory, which
+/// goes through staging buffers, and for pinned memory.
 constexpr double unknown_slowness[2] = {1.5, 1.2};
 
-/// The same for the routines of LAPACK, whose panels run slower than products.
+/// The same for LAPACK routines, whose panels are slower than products.
 constexpr double unknown_slowness_of_lapack[2] = {6, 4};
 double unknown_slowness_of(const Job& job, bool pinned) {
   return (job.is_lapack() ? unknown_slowness_of_lapack : unknown_slowness)[pinned];
 }
 
-/// Assumed rates of one core with 512-bit vectors in double precision and of host memory, until a call has been timed
-/// [flop/s, bytes/s].
+/// Rates assumed before any call has been timed: of a core with 512-bit vectors in double precision [flop/s], and of
+/// host memory [bytes/s].
 constexpr double assumed_core_flops = 30e9, assumed_memory_bytes = 20e9;
 
 double assumed_host_seconds(const Job& job) {
@@ -57,7 +57,7 @@ double assumed_host_seconds(const Job& job) {
                   (job.traffic.in + job.traffic.out) / assumed_memory_bytes);
 }
 
-/// Assumed time of a call on the devices in addition to its copies and arithmetic, until calls have been timed [s].
+/// Time of a call on the devices in addition to its copies and arithmetic, assumed before any call has been timed [s].
 constexpr double seconds_of_a_call = 1e-3;
 
 double predicted_seconds(const Job& job, const DeviceRates& rates) {
@@ -99,7 +99,7 @@ Decision::Decision(const Settings& settings) : forced_(settings.min_flops.has_va
   if (none) smallest_ = std::numeric_limits<double>::infinity();
   else if (forced_) smallest_ = *settings.min_flops;
   else if (settings.devices.cpu_only || devices_in_sight(settings.devices) > 0) smallest_ = smallest_that_can_pay;
-  else smallest_ = std::numeric_limits<double>::infinity();  // without GPUs, the host BLAS is as fast as Tessera
+  else smallest_ = std::numeric_limits<double>::infinity();  // without GPUs, Tessera is no faster than the host BLAS
 }
 
 Start Decision::start_for(const Job& job) {

@@ -9,26 +9,26 @@
 #include "job.hpp"
 #include "settings.hpp"
 
-/// Decides whether a call runs on the devices or on the host: wherever it is expected to take less time. The expected
-/// times are learned from earlier calls on the devices and on the host, by type and size. Calls of several threads at a
-/// time take turns, and each of them counts for its share of the time only. Otherwise each thread would flee to the
-/// host from the queue of the others, and slow down their copies.
+/// Decides whether a call runs on the devices or on the host, wherever it is expected to take less time. The
+/// expectations are learned from earlier calls on the devices and on the host, by type and size. Concurrent calls of
+/// several threads share the time, so each counts only for its share. Otherwise each thread would flee from the others'
+/// queue to the host, and slow down their copies.
 namespace tessera::dropin {
 
 enum class Place { Host, Devices };
 
-/// What a call does about devices that have not started.
+/// What a call does if the devices have not started.
 enum class Start {
   Later,   ///< nothing: the call runs on the host
-  Beside,  ///< lets them start in a thread of their own, and runs on the host meanwhile
+  Beside,  ///< starts them in a separate thread, and runs on the host in the meantime
   Inside,  ///< waits until they have started, and runs there
 };
 
 /// Correction factors for predicted times: moving averages, by kind of routine, type, and powers of four of the flops.
-/// Thread-safe; concurrent observations may overwrite each other, so that one is lost.
+/// Thread-safe, but concurrent observations may overwrite each other.
 class Learned {
  public:
-  /// The factor of the nearest size that is known; empty if none is.
+  /// The factor for the nearest known size; empty if none is known.
   std::optional<double> operator()(const Job& job) const;
   void observe(const Job& job, double value);
   /// Moves the factor slightly towards `usual`. A single observation may be an outlier; without new ones, repeated
@@ -40,24 +40,24 @@ class Learned {
   std::atomic<float> values_[kind_count][4][sizes] = {};  ///< 0: unknown
 };
 
-/// One of the calls that run at a time in one place.
+/// One of the concurrent calls in one place, host or devices.
 class ConcurrentCall {
  public:
-  /// @param is_part  whether another call of this thread contains it, which counts already
+  /// @param is_part  whether another call of this thread contains this call, which then is not counted again
   ConcurrentCall(std::atomic<int>& calls, bool is_part)
       : calls_(calls), counted_(is_part ? 0 : 1), at_first_(calls.fetch_add(counted_) + counted_) {}
   ~ConcurrentCall() { calls_ -= counted_; }
   ConcurrentCall(const ConcurrentCall&) = delete;
   ConcurrentCall& operator=(const ConcurrentCall&) = delete;
 
-  /// The part of the time until now that this call accounts for.
-  /// @param seconds  since its beginning
+  /// The share of the elapsed time that counts for this call.
+  /// @param seconds  since the start of the call
   double share_of(double seconds) const { return 2 * seconds / std::max(2, at_first_ + calls_.load()); }
 
  private:
   std::atomic<int>& calls_;
   int counted_;   ///< 1, or 0 for a part
-  int at_first_;  ///< the number of calls at the beginning, with this one
+  int at_first_;  ///< number of calls at the start, including this one
 };
 
 class Decision {
@@ -67,14 +67,15 @@ class Decision {
   /// Whether a call certainly stays on the host. Takes a few nanoseconds, and needs no devices.
   bool stays(double flops) const noexcept { return flops < smallest_; }
 
-  /// Whether to start the devices now: the ski-rental rule, with a quarter of the start-up time as the price. Short
-  /// calls stay on the host while the devices start, until they have lost the same amount again. A long call waits.
+  /// Whether to start the devices now. This is the ski-rental rule, with a quarter of the start-up time as the price.
+  /// Short calls stay on the host while the devices start, until they have lost the same amount again. A long call
+  /// waits.
   Start start_for(const Job& job);
 
   /// @pre  the devices have started
   Place choose(const Job& job, const Engine& engine);
 
-  /// A call begins on the host, or on the devices. What is observed of it is its share of its time.
+  /// A call starts on the host, or on the devices. Observations count only its share of the time.
   ConcurrentCall on_host(bool is_part) { return {on_host_, is_part}; }
   ConcurrentCall on_devices() { return {on_devices_, false}; }
   void observe_host(const Job& job, double seconds);
@@ -86,15 +87,15 @@ class Decision {
  private:
   double expected_on_host(const Job& job) const;
 
-  bool forced_;                   ///< the user has set the smallest number of flops
+  bool forced_;                   ///< whether the user has set the minimum number of flops
   double smallest_;               ///< calls with fewer flops stay on the host
   Learned host_slowness_;         ///< ratio of measured to assumed seconds
   Learned slowness_[2];           ///< of the devices, for [pageable, pinned] memory: measured to predicted seconds
   std::atomic<double> lost_ = 0;  ///< seconds that an earlier start would have saved
-  std::atomic<int> on_host_ = 0, on_devices_ = 0;  ///< calls that run now; of those on the host, the timed ones
+  std::atomic<int> on_host_ = 0, on_devices_ = 0;  ///< current number of calls; on the host, only timed calls
 };
 
-/// The number of NVIDIA GPUs of this machine, found without starting CUDA, and of the OpenCL devices that the user asks
+/// The number of NVIDIA GPUs of this machine, found without starting CUDA, plus the OpenCL devices that the user asks
 /// for.
 int devices_in_sight(const detail::DeviceChoice& choice);
 

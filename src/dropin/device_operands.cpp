@@ -16,13 +16,13 @@ namespace {
 
 namespace device_memory = detail::device_memory;
 
-/// A separate function, so that no frame that an exception may cross has strings to destroy.
+/// A separate function, so that frames which an exception may cross have no strings to destroy.
 [[gnu::noinline]] void say_refused(const char* routine, const PointerArgument& argument) {
   say_now(std::string(routine) + ": argument " + std::to_string(argument.position) + " (" + argument.name + ") " +
           device_memory::problem);
 }
 
-/// Whether operands are to be looked up. Calls from Tessera's own tasks compute tiles in host memory.
+/// Whether to look up operands. Calls from Tessera's own tasks compute on tiles in host memory.
 bool looks_up(double flops) {
   auto& guest = Guest::of_process();
   const auto look = guest.decision().stays(flops) ? device_memory::Look::Seldom : device_memory::Look::Always;

@@ -20,18 +20,19 @@ namespace float_mode = detail::float_mode;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-/// Whether to time a call on the host. Calls that could also run on the devices are timed; for the log, also all calls
-/// of LAPACK, and one in 64 of the others. Reading the clock twice takes as long as a very small product.
+/// Whether to time a call on the host. Calls that could also run on the devices are timed. For the log, this also
+/// includes all calls of LAPACK, and one in 64 of the others. Reading the clock twice takes as long as a very small
+/// product.
 bool is_timed(Guest& guest, double operations, bool lapack) {
   const unsigned one_of = lapack ? 1 : 64;
   [[gnu::tls_model("initial-exec")]] thread_local unsigned small_calls = 0;
   return !guest.decision().stays(operations) || (guest.log().on() && small_calls++ % one_of == 0);
 }
 
-/// What the calling thread has computed for the call of LAPACK that it runs on the host.
+/// What the calling thread has computed within the LAPACK call that it runs on the host.
 struct OfLapack {
-  int depth = 0;                  ///< 0: it runs none
-  double flops = 0, seconds = 0;  ///< of calls of the BLAS on the devices, which have lines of their own in the log
+  int depth = 0;                  ///< 0: no such call
+  double flops = 0, seconds = 0;  ///< of BLAS calls on the devices, which have separate lines in the log
 };
 [[gnu::tls_model("initial-exec")]] thread_local OfLapack of_lapack;
 
@@ -39,7 +40,7 @@ struct OfLapack {
 struct BlasWork {
   const Call& call;
   static constexpr bool is_lapack = false;
-  bool is_part() const { return of_lapack.depth > 0; }  ///< of a call that is counted as a whole
+  bool is_part() const { return of_lapack.depth > 0; }  ///< whether it belongs to a call that is counted as a whole
   bool on_host(Guest& guest) const { return guest.host()(call); }
   bool is_announced() const { return true; }
   Outcome on_devices(const Engine& engine, const Listener* listener) const { return engine.run(&call, listener); }
@@ -57,7 +58,7 @@ struct LapackWork {
     of_lapack.depth--;
     return done;
   }
-  /// Some routines also write to their operands before or after their tasks.
+  /// Some routines also write to their operands outside their tasks.
   bool is_announced() const {
     using enum blas::LapackRoutine;
     return call.layout == Layout::ColMajor && call.routine != getrs && call.routine != orgqr && call.routine != ungqr &&
@@ -91,8 +92,8 @@ bool on_host(Guest& guest, const Work& work, double operations) {
   return true;
 }
 
-/// Disables the cancellation of the calling thread for as long as this object lives. StarPU's waits are cancellation
-/// points, and a cancelled call would leave its state inconsistent.
+/// Disables cancellation of the calling thread during the lifetime of this object. StarPU's waits are cancellation
+/// points, and a cancelled call would leave inconsistent state.
 class NoCancellation {
  public:
   NoCancellation() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
@@ -105,7 +106,7 @@ class NoCancellation {
 };
 
 /// Computes a call on the devices.
-/// @return false if the host must compute it; the operands then have their original values
+/// @return  false if the host must compute it; the operands then have their original values
 template <typename Work>
 bool on_devices(Guest& guest, const Engine& engine, const Work& work, const Job& job) {
   const auto concurrent = guest.decision().on_devices();
@@ -133,8 +134,8 @@ bool on_devices(Guest& guest, const Engine& engine, const Work& work, const Job&
   return true;
 }
 
-/// Computes a call of a thread whose floating-point mode is not the usual one: on this thread, since all others may
-/// compute in another mode. Its time says nothing of calls that the host computes on all of its cores.
+/// Computes a call of a thread with an unusual floating-point mode. It runs on this thread, because all others may have
+/// another mode. Its time says nothing about calls that the host computes on all cores.
 template <typename Work>
 bool in_this_mode(Guest& guest, const Work& work, double operations, float_mode::Bits mode) {
   if (!guest.decision().stays(operations))

@@ -11,13 +11,13 @@ using blas::LapackCall;
 
 /// Computes a legal, column-major call on the devices or on the host, wherever it is expected to finish first. If the
 /// devices fail, restores the operands and repeats the call on the host. Empty calls go to the host.
-/// @return false if nothing was done: there is no host BLAS, or a host BLAS with 32-bit integers would need copies of
-/// operands for which there is no memory
+/// @return  false if nothing was done: there is no host BLAS, or a host BLAS with 32-bit integers would need copies of
+///          operands for which there is no memory
 bool dispatch(const Call& call) noexcept;
 
-/// The same for a legal call of LAPACK in either layout. Calls of LAPACK that the host's LAPACK makes in turn stay on
-/// the host and are not counted; its calls of the BLAS are dispatched, and counted if the devices compute them.
-/// @param info  gets what the routine says
+/// The same for a legal call of LAPACK in either layout. LAPACK calls that the host's LAPACK makes internally stay on
+/// the host and are not counted; its BLAS calls are dispatched, and counted if the devices compute them.
+/// @param info  receives the routine's info
 bool dispatch(const LapackCall& call, Index& info) noexcept;
 
 }  // namespace tessera::dropin

@@ -35,13 +35,13 @@ namespace tessera::dropin {
 
 namespace {
 
-thread_local bool ours = false;  ///< this thread submits tasks of a drop-in call
+thread_local bool ours = false;  ///< this thread is submitting tasks of a drop-in call
 
-/// Lets StarPU's workers run during calls, and pauses them between calls: idle workers poll, which would take cores
+/// Lets StarPU's workers run during calls, and pauses them between calls, because idle workers poll and take cores away
 /// from the program.
 class Activity {
  public:
-  /// @param pauses  whether to pause the workers between calls; false if the program uses them, too
+  /// @param pauses  whether to pause the workers between calls; false if the program also uses them
   void begin(bool pauses) {
     pauses_ = pauses;
     if (pauses_) starpu_pause(), paused_ = true;
@@ -57,7 +57,7 @@ class Activity {
     if (pauses_) starpu_pause(), paused_ = true;
   }
 
-  /// Resumes the workers for good. StarPU cannot shut down while they are paused.
+  /// Resumes the workers permanently. StarPU cannot shut down while they are paused.
   void end() {
     const std::lock_guard lock(mutex_);
     pauses_ = false;
@@ -65,7 +65,7 @@ class Activity {
   }
 
   /// Called when any task is submitted. If the program submits its own tasks to the StarPU that the drop-in has
-  /// started, the workers never pause again. Tasks that workers submit do not count, since they follow from other
+  /// started, the workers are never paused again. Tasks submitted by workers do not count, since they follow from other
   /// tasks.
   void submitted() {
     if (ours || !pauses_ || starpu_worker_get_id() >= 0) return;
@@ -98,7 +98,7 @@ Started& started() {
   return only;
 }
 
-/// An upper estimate of the number of threads that a Runtime starts.
+/// An upper bound of the number of threads that a Runtime starts.
 int thread_count(bool need_gpus) {
   const int cpus = detail::with_environment({}).cpus;
   const int usual = need_gpus ? 1 : static_cast<int>(std::thread::hardware_concurrency());
@@ -112,7 +112,7 @@ bool user_binds_workers() {
   return std::ranges::any_of(variables, [](const char* name) { return !detail::environment(name).empty(); });
 }
 
-/// Starts Tessera on this process's share of the node, if it is one of several of an MPI program.
+/// Starts Tessera on this process's share of the node, if it is one of several processes of an MPI program.
 std::unique_ptr<Runtime> start_on_share(const detail::DeviceChoice& devices) {
   RuntimeOptions options;
   options.gpus = devices.gpus, options.cuda = devices.cuda, options.opencl = devices.opencl;
@@ -120,7 +120,7 @@ std::unique_ptr<Runtime> start_on_share(const detail::DeviceChoice& devices) {
   options.node_part = shared.gpus.part, options.node_parts = shared.gpus.parts;
   if (shared.cores.parts <= 1 || user_binds_workers() || starpu_is_initialized() != 0)
     return std::make_unique<Runtime>(options);
-  // In a thread of its own: others of the node look at where the program's threads may run.
+  // In a separate thread, because other processes of the node look at the affinity of the program's threads.
   return std::async(std::launch::async,
                     [&] {
                       const detail::PartOfCores part(shared.cores.part, shared.cores.parts);
@@ -175,7 +175,7 @@ Outcome on_the_devices(const Listener* listener, Compute compute) {
     outcome = Outcome::Declined;
   } catch (const std::exception& error) {
     const std::lock_guard lock(s.failing);
-    if (s.failure.empty()) s.failure = error.what();  // only the first one is reported
+    if (s.failure.empty()) s.failure = error.what();  // only the first failure is reported
     outcome = Outcome::Failed;
   }
   ours = false;
@@ -206,7 +206,7 @@ void settle() {
     std::this_thread::sleep_for(1ms);
     const auto now = std::chrono::steady_clock::now();
     if (const int count = starpu_task_nsubmitted(); count != left) left = count, changed = now;
-    if (now - changed > longest_task) break;  // the remaining tasks wait for the task of the calling thread
+    if (now - changed > longest_task) break;  // the remaining tasks wait for the calling thread's task
   }
 }
 

@@ -14,7 +14,7 @@ using blas::Call;
 using blas::LapackCall;
 using detail::overwrites::Listener;
 
-/// The best total rates of all devices.
+/// The best rates of all devices together.
 struct DeviceRates {
   double flops;  ///< per second
   double link;   ///< bytes per second in each direction between host and devices
@@ -29,9 +29,9 @@ enum class Outcome {
 struct Engine {
   static constexpr int current_version = 6;
   int version;
-  /// Starts the devices, and pauses them. Returns null, or the reason why they cannot be used. Call it only once.
-  /// @param devices    what the drop-in has read from the environment, which the program may have changed since then
-  /// @param need_gpus  it is an error if no GPU can be used
+  /// Starts the devices, and pauses them. Returns null, or the reason why they cannot be used. Call this only once.
+  /// @param devices    what the drop-in has read from the environment, which the program may have changed since
+  /// @param need_gpus  whether it is an error if no GPU can be used
   const char* (*start)(const detail::DeviceChoice& devices, bool need_gpus);
   /// The devices in words: "4 NVIDIA H200, 1 CPU worker".
   const char* (*devices)();
@@ -40,21 +40,22 @@ struct Engine {
   bool (*is_pinned)(const void* data);
   /// Whether the calling thread runs a StarPU task. It must then not wait for tasks, since that would block its worker.
   bool (*in_a_task)();
-  /// Whether `run` and `solve` announce what they overwrite. Where CPU workers compute tiles, they do not.
+  /// Whether `run` and `solve` announce what they overwrite. They do not if CPU workers compute tiles.
   bool (*announces)();
   /// Computes a legal, column-major call, and returns when the result is in the caller's memory. Thread-safe.
-  /// @param listener  hears of memory that is about to be overwritten; null: nobody does
+  /// @param listener  notified before memory is overwritten; may be null
   Outcome (*run)(const Call* call, const Listener* listener);
   /// The same for a call of LAPACK.
-  /// @param info      gets what the routine says of its matrix
-  /// @param listener  only for calls in column-major layout, and not for getrs: the calling thread overwrites there
+  /// @param info      receives the routine's info
+  /// @param listener  only for calls in column-major layout, and not for getrs, where the calling thread overwrites
+  ///                  memory
   Outcome (*solve)(const LapackCall* call, Index* info, const Listener* listener);
-  /// The reason of the first failure of a call.
+  /// The reason for the first failure of a call.
   const char* (*failure)();
   /// Stops the devices.
   /// @pre  no call is running
   void (*stop)();
-  /// Waits until the workers are idle. For a thread that is itself inside a call, which can therefore not end.
+  /// Waits until the workers are idle. For a thread that is itself inside a call, so the call cannot end.
   void (*settle)();
 };
 

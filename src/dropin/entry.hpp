@@ -23,23 +23,23 @@ enum class Interface {
 };
 
 /// The function that one of the drop-in's symbols hides: the next definition of the same symbol in the program's
-/// libraries, else that of the host BLAS.
+/// libraries, or else that of the host BLAS.
 ///
-/// Calls that Tessera does not compute go to this function with the program's own arguments. They are therefore as
-/// legal as without the drop-in, and end in the same way, also by an exception or a longjmp from the program's xerbla.
-/// No frame on this path has objects to destroy, so exceptions pass through it safely.
+/// Calls that Tessera does not compute go to this function with the program's own arguments. They are thus as legal as
+/// without the drop-in, and end in the same way, including an exception or a longjmp from the program's xerbla. No
+/// frame on this path has objects to destroy, so exceptions pass through it safely.
 class Entry {
  public:
-  /// @param routine  name with the letter of the type: "dgemm"
+  /// @param routine  name including the type letter: "dgemm"
   constexpr Entry(Interface interface, const char* routine) : interface_(interface), routine_(routine) {}
 
-  /// Whether a legal call was refused, since an operand is in the memory of a GPU.
+  /// Whether a legal call was refused, because an operand is in the memory of a GPU.
   bool refuses_operands(const Call& call, Layout layout) const {
     return refused(call, layout, routine_, interface_ == Interface::Fortran64 || interface_ == Interface::Cblas64) > 0;
   }
 
   /// @param call, layout  the same call, for the report if there is no such function
-  /// @param arguments     the arguments as the program has passed them
+  /// @param arguments     the arguments as passed by the program
   template <typename... X>
   void operator()(const Call& call, Layout layout, X... arguments) {
     if (void* const function = same_.find(interface_, routine_); function != nullptr)
@@ -69,7 +69,7 @@ class Entry {
     std::atomic<void*> address_ = nullptr;
   };
 
-  /// Converts an argument for a function with integers of 32 bits.
+  /// Converts an argument for a function with 32-bit integers.
   template <typename X>
   struct As32Bits {
     explicit As32Bits(X x) : value(x) {}
@@ -82,8 +82,8 @@ class Entry {
   }
   static void* look_up(Interface interface, const char* routine);
 
-  /// Handles a call that no BLAS takes: reports the illegal argument through `xerbla_`. Aborts the program if there is
-  /// no host BLAS.
+  /// Handles a call that no BLAS accepts: reports the illegal argument through `xerbla_`. Aborts the program if there
+  /// is no host BLAS.
   void refuse(const Call& call, Layout layout) const;
 
   Interface interface_;

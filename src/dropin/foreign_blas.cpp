@@ -10,7 +10,7 @@ namespace tessera::dropin {
 
 namespace {
 
-/// The tools that make wheels put the libraries of PACKAGE into the folder PACKAGE.libs.
+/// Wheel-building tools put the libraries of PACKAGE into the folder PACKAGE.libs.
 bool is_blas_of_a_wheel(std::string_view path) {
   const auto slash = path.rfind('/');
   if (slash == path.npos || slash == 0) return false;

@@ -5,9 +5,9 @@
 
 namespace tessera::dropin {
 
-/// The files of libraries in this process that are a BLAS of its own for one Python package, as wheels from PyPI have
-/// them (numpy.libs/libscipy_openblas64_-….so), separated by commas; "" if there are none. Their symbols have names of
-/// their own, so that no call of theirs comes through the drop-in.
+/// The BLAS libraries in this process that belong to a single Python package, as in wheels from PyPI
+/// (numpy.libs/libscipy_openblas64_-….so), separated by commas; "" if there are none. Their symbols have private names,
+/// so their calls bypass the drop-in.
 std::string foreign_blas();
 
 }  // namespace tessera::dropin

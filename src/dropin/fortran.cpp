@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The Fortran symbols of every routine of the table and every type: dgemm_, dgemm for compilers that add no underscore,
-// and dgemm_64_ with 64-bit integers. gemmt has a second name, gemmtr, which is the reference BLAS's.
+// and dgemm_64_ with 64-bit integers. gemmt has a second name, gemmtr, as in the reference BLAS.
 #include <cstdint>
 
 #include "blas/call.hpp"
@@ -16,7 +16,7 @@ using Letter = const char*;
 using Data = const void*;
 
 /// Computes a legal call, or refuses its operands.
-/// @return false if the call must go to the host with the program's own arguments
+/// @return  false if the call must go to the host with the program's own arguments
 bool done(const Call& call, const Entry& entry) {
   return first_illegal(call, Layout::ColMajor, blas::Rules::Blas).position == 0 &&
          (entry.refuses_operands(call, Layout::ColMajor) || dispatch(call));

@@ -7,7 +7,7 @@
 
 namespace tessera::dropin {
 
-/// Calls a BLAS function with the arguments x. Fortran passes the length of each character argument after all
+/// Calls a BLAS function with the arguments x. Fortran passes the lengths of all character arguments after the other
 /// arguments.
 template <typename... X>
 void call_function(void* function, X... x) {

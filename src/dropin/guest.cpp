@@ -29,15 +29,15 @@ namespace {
 
 using detail::environment;
 
-/// The call on the devices that the calling thread has begun and not ended.
+/// The unfinished call on the devices of the calling thread.
 [[gnu::tls_model("initial-exec")]] thread_local const DeviceCall* call_here = nullptr;
 /// True while the calling thread is in a call on the devices, or starts them.
 [[gnu::tls_model("initial-exec")]] thread_local bool inside = false;       // initial-exec: access takes a nanosecond
 [[gnu::tls_model("initial-exec")]] thread_local bool starts_here = false;  ///< the calling thread starts the devices
 
-/// Whether a signal handler has jumped out of the function that `call` is a variable of: the stack, which grows towards
-/// lower addresses, is no longer as deep. A handler with a stack of its own has not jumped yet.
-/// @param frame  of a function that runs now
+/// Whether a signal handler has jumped out of the function in which `call` is a variable: the stack, which grows
+/// towards lower addresses, is then less deep. A handler with a separate stack has not jumped yet.
+/// @param frame  of a function that is running now
 bool has_been_left(const DeviceCall* call, const void* frame) {
   stack_t stack{};
   if (sigaltstack(nullptr, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0) return false;
@@ -48,9 +48,9 @@ void stop_at_exit() {
   std::atexit([] { Guest::of_process().stop_devices(); });
 }
 
-/// While it lives, an exit waits for the start of the devices before CUDA's exit handlers run. They are registered at
-/// moments of the start that CUDA does not announce, and run before all handlers that are registered earlier. So this
-/// registers one after another.
+/// During its lifetime, an exit waits for the start of the devices before CUDA's exit handlers run. CUDA registers its
+/// handlers at unannounced moments during the start, and they run before all handlers registered earlier. This class
+/// therefore keeps registering new ones.
 class ExitsWait {
  public:
   ExitsWait() {
@@ -59,7 +59,7 @@ class ExitsWait {
         for (; !stop.stop_requested(); std::this_thread::sleep_for(interval)) stop_at_exit();
       });
     } catch (const std::system_error&) {
-      // Without this thread there will be none for the devices either, and the engine says so.
+      // Without this thread there will be none for the devices either, and the engine reports that.
     }
   }
 
@@ -68,8 +68,8 @@ class ExitsWait {
   std::jthread registering_;
 };
 
-/// The folder of this library. Must be called first when the library is loaded: its path may be relative to the current
-/// folder of that moment.
+/// The folder of this library. Must be called first when the library is loaded, because its path may be relative to the
+/// working directory at that time.
 const std::filesystem::path& own_folder() {
   static const auto& folder = *new std::filesystem::path([]() -> std::filesystem::path {
     Dl_info info{};
@@ -89,8 +89,8 @@ class StayLoaded {
     if (dladdr(reinterpret_cast<const void*>(&own_folder), &info) != 0)
       library_ = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
   }
-  /// For a thread that the program does not know: it runs code of this library, so another one closes it, which runs
-  /// none.
+  /// For a thread that the program does not know. It runs code of this library, so another thread, which runs none,
+  /// closes the library.
   void release() const {
     const detail::NoSignals in_the_thread;
     thrd_t closing{};
@@ -108,9 +108,9 @@ class StayLoaded {
 std::mutex making;
 std::atomic<Guest*> only = nullptr;  // created under `making`
 
-/// The log of a process that never called this library, because its BLAS is another one.
+/// The log of a process that never called this library because its BLAS is a different one.
 void log_foreign_blas() {
-  if (only != nullptr) return;  // it writes the log
+  if (only != nullptr) return;  // the guest writes the log
   const auto settings = settings_from_environment();
   Log log(settings.log);
   if (!log.on()) return;
@@ -118,8 +118,8 @@ void log_foreign_blas() {
     say_once(settings, Subject::Log, error);
 }
 
-/// Registers the fork handlers when the library is loaded. Handlers that are registered later would miss a fork that is
-/// in progress.
+/// Registers the fork handlers when the library is loaded. Handlers registered later would miss a fork that is in
+/// progress.
 [[gnu::constructor]] void loaded() {
   own_folder();
   if (!environment("TESSERA_BLAS_LOG").empty()) std::atexit(log_foreign_blas);
@@ -162,7 +162,7 @@ Guest::Guest()
 const Engine* Guest::load() {
   std::filesystem::path path = TESSERA_SONAME;  // found by the system's search path
   std::error_code error;
-  for (const auto& folder : {own_folder(), own_folder().parent_path()})  // the parent: for tessera-blas/libblas.so.3
+  for (const auto& folder : {own_folder(), own_folder().parent_path()})  // the parent is for tessera-blas/libblas.so.3
     if (std::filesystem::exists(folder / TESSERA_SONAME, error)) {
       path = folder / TESSERA_SONAME;
       break;
@@ -176,7 +176,7 @@ const Engine* Guest::load() {
 }
 
 const Engine* Guest::running(std::unique_lock<std::mutex>& lock) {
-  // A worker must not wait for a start that may need it. The library that is being loaded can tell.
+  // A worker must not wait for a start that may need it. Once the library is loaded, it can tell.
   changed_.wait(lock, [&] { return state_ != State::Starting || loaded_ != nullptr; });
   if (state_ == State::Starting && loaded_->in_a_task()) return nullptr;
   changed_.wait(lock, [&] { return state_ != State::Starting; });
@@ -191,7 +191,7 @@ const Engine* Guest::running(std::unique_lock<std::mutex>& lock) {
 
 bool Guest::start_beside() {
   if (state_ != State::NotStarted) return true;
-  const StayLoaded until_started;  // before the new thread runs, the program may close the library
+  const StayLoaded until_started;  // the program may close the library before the new thread runs
   bool possible = true;
   {
     const std::lock_guard lock(mutex_);
@@ -228,10 +228,10 @@ std::unique_lock<std::mutex> Guest::start() {
       const std::lock_guard lock(mutex_);
       loaded_ = engine;
     }
-    stop_at_exit();  // the handlers of the libraries that have just been loaded run later than this one
+    stop_at_exit();  // the handlers of the libraries that have just been loaded then run later
     changed_.notify_all();
     if (engine->in_a_task()) {
-      next = State::NotStarted;  // a task of the program; other threads may start the devices
+      next = State::NotStarted;  // this is a task of the program; other threads may start the devices
     } else {
       const bool before = std::exchange(starts_here, true);
       if (const char* refusal = engine->start(settings_.devices, need_gpus); refusal != nullptr) why = refusal;
@@ -267,7 +267,7 @@ void Guest::give_up_call_that_was_left(const void* frame) {
   if (call_here == nullptr || !has_been_left(call_here, frame)) return;
   const detail::NoSignals with_the_lock;
   call_here = nullptr;
-  engine_.load()->settle();  // what is left of the call writes to the program's memory
+  engine_.load()->settle();  // the rest of the call still writes to the program's memory
   give_up("a signal handler has jumped out of a call on the devices: all further calls stay on the host BLAS");
   {
     const std::lock_guard lock(mutex_);
@@ -382,8 +382,8 @@ DeviceCall::DeviceCall(Guest& guest, const Job& job) : guest_(guest) {
   }
   case Guest::State::Running: break;
   }
-  // A handler that jumped out of a start would leave it unfinished for ever, and lock out all other threads. Threads
-  // that start must not take the program's signals either.
+  // A handler that jumps out of a start would leave it unfinished forever, and lock out all other threads. Threads
+  // created by the start must not receive the program's signals either.
   const detail::NoSignals until_begun;
   inside = true;
   {

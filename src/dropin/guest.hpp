@@ -18,9 +18,9 @@
 
 namespace tessera::dropin {
 
-/// The state of the drop-in in a process. The first BLAS call creates it, with the host BLAS only; the devices start
-/// when calls pay off, mostly in a thread of their own. They stop at `dlclose` and at exit, and a forked child does not
-/// use them. An exit or a fork in the middle of a start waits for its end.
+/// The state of the drop-in in a process. The first BLAS call creates it, with only the host BLAS; the devices start
+/// when calls pay off, usually in a separate thread. They stop at `dlclose` and at exit, and a forked child does not
+/// use them. An exit or a fork during the start waits until the start has finished.
 class Guest {
  public:
   /// The only instance. Never destroyed, since other threads may still compute while the process exits.
@@ -33,39 +33,38 @@ class Guest {
   Log& log() noexcept { return log_; }
 
   /// Whether the calling thread runs a StarPU task or is in a call on the devices. BLAS calls from there mostly compute
-  /// Tessera's own tiles; they go to the host, and do not count as calls of the program.
+  /// Tessera's own tiles. They go to the host, and do not count as calls of the program.
   bool is_inside() const noexcept;
 
-  /// If a signal handler has jumped out of the calling thread's call on the devices: waits until nothing of it runs any
-  /// more, and turns off the devices. What the call had on its stack is lost, so it can never end, nor the devices
-  /// stop.
+  /// If a signal handler has jumped out of the calling thread's call on the devices, waits until nothing of the call is
+  /// running any more, and turns off the devices. The call's stack is lost, so it can never end, and the devices can
+  /// never stop.
   /// @param frame  of the function that the program calls now
   void give_up_call_that_was_left(const void* frame);
 
-  /// Turns off the devices: all later calls stay on the host. Tells the user the reason.
+  /// Turns off the devices: all later calls stay on the host. Prints the reason.
   void give_up(const std::string& why);
 
   /// Call this after every call that ran on the devices. Libraries such as cuBLAS allocate resources at the first call
   /// of each kind, and destroy them at exit. The devices must stop before that, so this registers a new exit handler.
-  /// @return whether the call was the first one of its routine and type
+  /// @return  whether the call was the first one of its routine and type
   bool computed(const Job& job);
 
-  /// Puts a sentence into the log, unless there is one.
+  /// Adds a sentence to the log, unless it already has one.
   void remark(const std::string& sentence);
 
   /// Ends the program, because there is no host BLAS, or no LAPACK, at all.
   [[noreturn]] void abort_without_host(const char* what = "BLAS") const;
 
-  /// Called when the process exits or closes the library. Waits for devices that start and for the calls of other
-  /// threads, then stops the devices.
-  /// If the calling thread is itself inside a call (a signal handler that exits), that call never ends; this then only
-  /// waits until the devices are idle.
+  /// Called when the process exits or closes the library. Waits for devices that are starting and for the calls of
+  /// other threads, then stops the devices. If the calling thread is itself inside a call (a signal handler that
+  /// exits), that call never ends, so this only waits until the devices are idle.
   void stop_devices();
   void write_log();
 
-  /// Handlers of fork. A fork waits for a start and for the calls on the devices, and new calls wait for the fork.
-  /// Otherwise, workers could hold locks of the host BLAS in the middle of a tile, and these would stay locked in the
-  /// child. A thread that forks inside such a call does not wait.
+  /// Fork handlers. A fork waits for a start and for calls on the devices, and new calls wait for the fork. Otherwise
+  /// workers could hold locks of the host BLAS in the middle of a tile, and the locks would stay locked in the child. A
+  /// thread that forks inside such a call does not wait.
   void before_fork();
   void after_fork();
   void after_fork_in_child();
@@ -79,11 +78,11 @@ class Guest {
   /// Starts the devices, or waits for the thread that does. Returns null if they cannot or must not be used.
   /// @param lock  holds mutex_
   const Engine* running(std::unique_lock<std::mutex>& lock);
-  /// Starts the devices in a separate thread, unless they are starting already.
-  /// @return false if the thread cannot be created
+  /// Starts the devices in a separate thread, unless they are already starting.
+  /// @return  false if the thread cannot be created
   bool start_beside();
   /// Starts the devices. `state_` is Starting, and has another value afterwards.
-  /// @return holds mutex_, so that the caller's call begins before an exit that waits for the start continues
+  /// @return  holds mutex_, so that the caller's call starts before an exit that waits for the start continues
   std::unique_lock<std::mutex> start();
   static const Engine* load();
 
@@ -98,13 +97,13 @@ class Guest {
   std::condition_variable changed_;  ///< signals changes of state_, loaded_, calls_ and forking_
   std::atomic<State> state_ = State::NotStarted;
   std::atomic<bool> computed_[all_routines][4] = {};  ///< calls, by routine and type
-  int calls_ = 0;                                     ///< now on the devices; guarded by mutex_
+  int calls_ = 0;                                     ///< number of calls on the devices; guarded by mutex_
   bool forking_ = false;                              ///< new calls must wait; guarded by mutex_
   bool broken_ = false;             ///< the devices have failed, and must not even be stopped; guarded by mutex_
-  bool forked_ = false;             ///< a child of a process that had started devices; guarded by mutex_
+  bool forked_ = false;             ///< child of a process that had started devices; guarded by mutex_
   const Engine* loaded_ = nullptr;  ///< guarded by mutex_
   std::thread starter_;             ///< the thread that starts the devices, or has started them
-  std::atomic<bool> start_is_over_ = false;      ///< true a moment before state_ says so
+  std::atomic<bool> start_is_over_ = false;      ///< true a moment before state_ changes
   std::atomic<const Engine*> engine_ = nullptr;  ///< equals loaded_ once the devices run
   std::string devices_, trouble_;                // guarded by mutex_
 };

@@ -26,7 +26,7 @@ using blas::routines;
 using blas::Shape;
 using blas::type_index;
 
-// The arguments of a Call as Fortran takes them: by address.
+// The arguments of a Call in the form that Fortran takes: by address.
 #define GIVE_OPTION(Type, member, name, ...) &member,
 #define GIVE_SIZE(name, ...) &name,
 #define GIVE_FACTOR(Kind, name, ...) c.name,
@@ -47,7 +47,7 @@ void call_fortran(void* function, const Call& c) {
   }
 }
 
-/// The paths of all libraries of the process, also of those that it has opened for itself only.
+/// The paths of all libraries of the process, including those opened privately.
 std::vector<std::string> loaded_libraries() {
   std::vector<std::string> paths;
   const auto add = [](dl_phdr_info* library, std::size_t, void* all) {
@@ -76,8 +76,8 @@ HostBlas::HostBlas(const std::string& name) {
 }
 
 std::string HostBlas::load(const std::string& name) {
-  // A part of OpenBLAS shows whether the program has another build of it, for example with 64-bit integers. Routines of
-  // the BLAS are those of the drop-in, which the host's LAPACK shall find.
+  // An internal function of OpenBLAS shows whether the program has another build of it, for example with 64-bit
+  // integers. BLAS routines are those of the drop-in, which the host's LAPACK is supposed to find.
   void* const library = detail::open_isolated(name.c_str(), {"exec_blas"});
   if (library == nullptr) return std::string("cannot be loaded: ") + dlerror();
   const auto why = use(library, name);
@@ -100,7 +100,7 @@ std::string HostBlas::use(void* library, const std::string& name) {
       if (functions_64_[r][t] == nullptr)  // the program's own BLAS, which the drop-in precedes
         functions_64_[r][t] = dlsym(RTLD_NEXT, (base + "_64_").c_str());
       if (routines[r].shape == Shape::triangle_product && functions_[r][t] == nullptr)
-        functions_[r][t] = find(base + "r_");  // the reference BLAS's name
+        functions_[r][t] = find(base + "r_");  // name in the reference BLAS
     }
   void* const gemm = functions_[static_cast<int>(Routine::gemm)][type_index('d')];
   library_ = library;

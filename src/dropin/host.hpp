@@ -5,8 +5,8 @@
 
 #include "blas/call.hpp"
 
-/// The BLAS that computes all calls that stay on the host. Its functions are looked up in its own file, since a lookup
-/// by name in the program would find the drop-in.
+/// The BLAS that computes all calls that stay on the host. Its functions are looked up in its own file, because a
+/// global lookup by name would find the drop-in.
 namespace tessera::dropin {
 
 using blas::Call;
@@ -16,26 +16,26 @@ bool is_the_dropin(void* library);
 
 class HostBlas {
  public:
-  /// Loads the library `name`: a path, or a file name that the dynamic linker looks up. "": OpenBLAS, else the system's
-  /// libblas.so.3, else a BLAS that the program has loaded, for itself only or for all. If `name` cannot be used, loads
-  /// the default, and `trouble` returns the reason.
+  /// Loads the library `name`, a path or a file name that the dynamic linker looks up. If it is "", loads OpenBLAS, or
+  /// else the system's libblas.so.3, or else a BLAS that the program has loaded, privately or globally. If `name`
+  /// cannot be used, loads the default, and `trouble` returns the reason.
   explicit HostBlas(const std::string& name);
 
   bool loaded() const noexcept { return library_ != nullptr; }
   const std::string& path() const noexcept { return path_; }
   const std::string& trouble() const noexcept { return trouble_; }
 
-  /// Computes a column-major call. If the host BLAS has no gemmt, uses its gemm. If sizes exceed 32 bits and the host
-  /// BLAS has no 64-bit functions, uses smaller calls.
-  /// @return false if it cannot compute the call; nothing was done
+  /// Computes a column-major call. If the host BLAS lacks gemmt, uses its gemm. If sizes exceed 32 bits and the host
+  /// BLAS has no 64-bit functions, splits the call.
+  /// @return  false if it cannot compute the call; nothing was done
   bool operator()(const Call& call) const;
 
   /// The address of any symbol of the library, or null.
   void* symbol(const char* name) const;
 
  private:
-  /// Both return why a library cannot serve as the host BLAS, as the end of a sentence that begins with its name; "" if
-  /// it does from now on.
+  /// Both return why a library cannot serve as the host BLAS, as the end of a sentence that begins with its name; "" on
+  /// success.
   std::string load(const std::string& name);
   std::string use(void* library, const std::string& name);
 

@@ -10,7 +10,7 @@ using blas::Call;
 class HostBlas;
 
 /// Computes gemmt on a host BLAS without that routine. gemm computes the rectangles off the diagonal directly, and
-/// small squares on the diagonal in a buffer, whose triangle is added to C.
+/// small diagonal squares in a buffer, whose triangle is added to C.
 void gemmt_by_gemm(const HostBlas& host, const Call& call);
 
 }  // namespace tessera::dropin

@@ -50,7 +50,7 @@ template <Scalar T>
 class Pieces {
  public:
   Pieces(const HostBlas& host, const Call& call) : host_(host), call_(call) {
-    if (!reads_inputs(call)) call_.k = 0;  // OpenBLAS may look at A and B even if alpha is 0
+    if (!reads_inputs(call)) call_.k = 0;  // OpenBLAS may access A and B even if alpha is 0
     if (has(call.shape(), Member::k)) k_ = std::clamp<Index>(call_.k, 1, longest);
     if (can_cut(Extent::n)) n_ = std::min(n_, longest);
     if (can_cut(Extent::m)) m_ = std::min(m_, longest);
@@ -65,7 +65,7 @@ class Pieces {
         if (copies_[x] == nullptr) return false;
       }
     for (const auto& operand : operands) operand.ld = std::max<Index>(1, operand.m);
-    if (!fits(first)) return false;  // a triangle of this size fits into no memory
+    if (!fits(first)) return false;  // such a large triangle fits into no memory
     for (Index l = 0; l == 0 || l < call_.k; l += k_)
       for (Index j = 0; j < call_.n; j += n_)
         for (Index i = 0; i == 0 || i < call_.m; i += m_) compute(piece(i, j, l));
@@ -73,12 +73,12 @@ class Pieces {
   }
 
  private:
-  /// The piece that begins in row i and column j of the result, and at index l of the sum.
+  /// The piece that starts in row i and column j of the result, and at index l of the sum.
   Call piece(Index i, Index j, Index l) const {
     static constexpr T one{1};
     auto p = call_;
     p.m = std::min(m_, call_.m - i), p.n = std::min(n_, call_.n - j), p.k = std::min(k_, call_.k - l);
-    const auto begin = [&](Extent which) {  // of the piece; a triangle is never cut
+    const auto begin = [&](Extent which) {  // start of the piece; a triangle is never cut
       return which == Extent::m ? i : which == Extent::n ? j : which == Extent::k ? l : 0;
     };
     const auto first = [&](const void* data, const blas::Operand& operand, Index ld) {
@@ -91,7 +91,7 @@ class Pieces {
     return p;
   }
 
-  /// Whether a size may be cut: no triangle extends along it.
+  /// Whether a size may be cut, because no triangle extends along it.
   bool can_cut(Extent which) const {
     const auto along = call_.side == Side::Left ? Extent::m : Extent::n;
     return std::ranges::none_of(operands(call_), [&](const blas::Operand& operand) {
@@ -131,9 +131,9 @@ class Pieces {
 
   const HostBlas& host_;
   Call call_;
-  /// The largest sizes of a piece.
+  /// Maximum sizes of a piece.
   Index m_ = std::max<Index>(1, call_.m), n_ = std::max<Index>(1, call_.n), k_ = 1;
-  std::unique_ptr<T[]> copies_[3];  ///< of operands whose columns lie too far apart
+  std::unique_ptr<T[]> copies_[3];  ///< of operands whose leading dimension is too large
 };
 
 }  // namespace

@@ -9,9 +9,9 @@ using blas::Call;
 
 class HostBlas;
 
-/// Computes a call with sizes or leading dimensions of 2³¹ and more on a host BLAS with 32-bit integers. Cuts the call
+/// Computes a call with sizes or leading dimensions of 2³¹ or more on a host BLAS with 32-bit integers. Cuts the call
 /// into pieces along the dimensions that allow it, and copies operands whose leading dimension is too large.
-/// @return false if there is no memory for the copies; nothing was done
+/// @return  false if there is no memory for the copies; nothing was done
 bool compute_large(const HostBlas& host, const Call& call);
 
 }  // namespace tessera::dropin

@@ -20,12 +20,12 @@ void HostThreads::hold() {
 
 void HostThreads::release() {
   const std::lock_guard lock(mutex_);
-  if (holders_ == 0 || --holders_ > 0) return;    // 0: forked meanwhile
-  if (before_ > 1 && get_() == 1) set_(before_);  // otherwise the program has set another number
+  if (holders_ == 0 || --holders_ > 0) return;    // 0: the process has forked in the meantime
+  if (before_ > 1 && get_() == 1) set_(before_);  // otherwise the program has changed the number
 }
 
 void HostThreads::after_fork_in_child(bool locked) {
-  if (!locked) new (&mutex_) std::mutex;  // whoever has locked it does not exist in the child
+  if (!locked) new (&mutex_) std::mutex;  // the thread that locked it does not exist in the child
   if (holders_ > 0 && before_ > 1) set_(before_);
   holders_ = 0;
   if (locked) mutex_.unlock();

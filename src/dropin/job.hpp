@@ -6,15 +6,15 @@
 #include "blas/call.hpp"
 #include "blas/lapack_call.hpp"
 
-/// What the decision, the backup and the log must know of a call, whether it is one of the BLAS or one of LAPACK.
+/// The properties of a BLAS or LAPACK call that the decision, the backup and the log need.
 namespace tessera::dropin {
 
 using blas::Call;
 using blas::LapackCall;
 
-/// The routines of the BLAS and of LAPACK, numbered one after the other.
+/// The number of BLAS and LAPACK routines, which are numbered consecutively.
 inline constexpr int all_routines = blas::routine_count + blas::lapack_routine_count;
-/// All routines of the BLAS count as one kind, since their rates are similar. Each routine of LAPACK is its own kind.
+/// All BLAS routines count as one kind, because their rates are similar. Each LAPACK routine is a separate kind.
 inline constexpr int kind_count = 1 + blas::lapack_routine_count;
 
 struct Job {
@@ -26,15 +26,15 @@ struct Job {
   static constexpr const char* size_names[] = {"m", "n", "k", "nrhs"};
   static constexpr Index any = -1, absent = -2;
   std::array<Index, 4> sizes{absent, absent, absent, absent};
-  std::array<const void*, 3> operands{};           ///< null: there is no such operand
-  std::array<blas::StoredOperand, 2> overwritten;  ///< those that are also read; Use::None: there is no such operand
+  std::array<const void*, 3> operands{};           ///< null: no such operand
+  std::array<blas::StoredOperand, 2> overwritten;  ///< read and overwritten; Use::None: no such operand
   Index element_size = 8;
 
   bool is_lapack() const { return routine >= blas::routine_count; }
   int kind() const { return is_lapack() ? 1 + routine - blas::routine_count : 0; }
-  /// Without the letter of the type: "gemm".
+  /// Without the type letter: "gemm".
   const char* name() const;
-  /// The bytes that must be copied before the devices may overwrite them.
+  /// The number of bytes to copy before the devices may overwrite them.
   double backup_bytes() const;
 };
 

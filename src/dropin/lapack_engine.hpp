@@ -7,7 +7,9 @@ namespace tessera::dropin {
 
 /// Computes a legal call on the devices.
 /// @return  info
-/// @throws ArgumentError if Tessera does not take the call, as its operands overlap or its pivots name no rows
+/// @throws ArgumentError if Tessera does not accept the call, for example if its operands overlap or a pivot is not a
+/// valid
+///         row
 Index compute(const blas::LapackCall& call);
 
 }  // namespace tessera::dropin

@@ -17,8 +17,8 @@ namespace {
 
 using blas::LapackRoutine;
 
-/// Handles a call that no LAPACK takes: reports the illegal argument through `xerbla_`. Aborts the program if there is
-/// no LAPACK.
+/// Handles a call that no LAPACK accepts: reports the illegal argument through `xerbla_`. Aborts the program if there
+/// is no LAPACK.
 template <typename Int>
 void refuse(const LapackCall& call, const char* routine, Int* info) {
   auto& guest = Guest::of_process();
@@ -30,8 +30,8 @@ void refuse(const LapackCall& call, const char* routine, Int* info) {
   report_illegal(routine, call.wide, position);
 }
 
-/// Makes a call for the program. Legal calls that compute something are dispatched. All others reach the host's LAPACK
-/// as they came, and end as without the drop-in. No frame on that path has objects to destroy.
+/// Handles a call of the program. Legal calls that compute something are dispatched. All others reach the host's LAPACK
+/// unchanged, and end as without the drop-in. No frame on that path has objects to destroy.
 template <typename Int>
 void make(const LapackCall& call, const char* routine, Int* info) {
   if (is_legal(call) && flops(call) > 0) {
@@ -46,7 +46,7 @@ void make(const LapackCall& call, const char* routine, Int* info) {
     }
   } else if (Guest::of_process().lapack().pass_on(call, info)) {
     return;
-  } else if (first_illegal(call) == 0 && fits(call)) {  // 64-bit integers, and a host that has none
+  } else if (first_illegal(call) == 0 && fits(call)) {  // 64-bit integers, but the host has no such functions
     Index result = 0;
     if (Guest::of_process().lapack()(call, result)) {
       *info = static_cast<Int>(result);

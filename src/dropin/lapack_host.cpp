@@ -36,7 +36,7 @@ bool is_ours(void* function) {
   return ours;
 }
 
-// The arguments of a LapackCall as Fortran takes them: by address.
+// The arguments of a LapackCall in the form that Fortran takes: by address.
 #define GIVE_OPTION(Type, name, ...) &name,
 #define GIVE_SIZE(name, ...) &name,
 #define GIVE_MATRIX(name, ld, ...) c.name, &ld,
@@ -59,7 +59,7 @@ void call_fortran(void* function, const LapackCall& c, void* info) {
   }
 }
 
-/// A matrix as the transpose of a row-major one, in memory of its own.
+/// The transpose of a row-major matrix, in separate memory.
 template <Scalar T>
 class Transposed {
  public:
@@ -68,7 +68,7 @@ class Transposed {
         copy_(new (std::nothrow) T[static_cast<std::size_t>(std::max<Index>(1, m * n))]) {
     if (copy_ != nullptr) for_each([this](T& row_major, T& copy) { copy = value(row_major); });
   }
-  T* data() const { return copy_.get(); }  ///< null: there is no memory for it
+  T* data() const { return copy_.get(); }  ///< null: not enough memory
   void copy_back() const {
     for_each([this](T& row_major, T& copy) { row_major = value(copy); });
   }
@@ -78,7 +78,7 @@ class Transposed {
     if constexpr (is_complex<T>) return conjugated_ ? std::conj(x) : x;
     else return x;
   }
-  /// Block by block, so that both sides stay in the cache.
+  /// Works block by block, so both sides stay in the cache.
   template <typename Copy>
   void for_each(Copy copy) const {
     constexpr Index block = 32;
@@ -97,9 +97,9 @@ class Transposed {
 /// Calls compute(column-major call), and returns its result.
 ///
 /// A triangle, read as column-major, is the other triangle of the transpose. Its factor, its inverse and its product
-/// with its adjoint are then the transposed ones, so that only right-hand sides are copied: conjugated, since the
-/// transpose of a Hermitian matrix is its conjugate. With the transpose itself, trtrs solves in the other op, and with
-/// conjugated right-hand sides if it is the adjoint.
+/// with its adjoint are then the transposed ones, so only right-hand sides are copied. They are conjugated, because the
+/// transpose of a Hermitian matrix is its conjugate. trtrs solves with the transpose itself, using the other op, with
+/// conjugated right-hand sides if the op is the adjoint.
 template <Scalar T, typename Compute>
 bool compute_by_rows(const LapackCall& call, Compute compute) {
   const auto& known = call.properties();

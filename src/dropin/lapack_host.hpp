@@ -30,12 +30,12 @@ class KnownSymbol {
   std::atomic<void*> address_ = nullptr;
 };
 
-/// Looks for a symbol behind the drop-in in the program's libraries, else in liblapack.so.3 (LAPACKE_…:
-/// liblapacke.so.3), else in the host BLAS. Null if no library has it. A function of the drop-in itself, or of a copy
-/// of it, is never found.
+/// Looks for a symbol after the drop-in in the program's libraries, or else in liblapack.so.3 (LAPACKE_…:
+/// liblapacke.so.3), or else in the host BLAS. Null if no library has it. Functions of the drop-in itself, or of a copy
+/// of it, are skipped.
 void* find_lapack(const HostBlas& blas, const char* symbol);
 
-/// The call that asks for the best size of the workspace, in columns.
+/// The call that queries the best size of the workspace, in columns.
 LapackCall query_of(const LapackCall& call);
 
 class HostLapack {
@@ -44,19 +44,19 @@ class HostLapack {
 
   /// Computes a legal call. Row-major matrices that are not triangles are copied. If there are only functions with
   /// 32-bit integers, 64-bit pivots are copied.
-  /// @param info  gets what the routine says, as does the work
-  /// @return false if there is no such function, or no memory for a copy; nothing was done
+  /// @param info  receives the routine's info, like the call's workspace
+  /// @return  false if there is no such function, or no memory for a copy; nothing was done
   bool operator()(const LapackCall& call, Index& info);
 
-  /// Makes a column-major call of any kind, legal or not, which the function then judges: the program's arguments reach
-  /// it as they are. An exception, or a longjmp, of the program's xerbla may leave this function.
-  /// @return false if there is no function with integers as wide
+  /// Makes a column-major call of any kind, legal or not. The function judges it and receives the program's arguments
+  /// unchanged. An exception or a longjmp of the program's xerbla may leave this function.
+  /// @return  false if there is no function with integers of this width
   bool pass_on(const LapackCall& call, void* info);
 
   /// Whether there is a function for the call, with integers of any width.
   bool has(const LapackCall& call);
 
-  /// Stores the best size of the workspace in the work, as LAPACK does.
+  /// Stores the best size of the workspace in `work`, as LAPACK does.
   void set_best_work(const LapackCall& call);
 
  private:

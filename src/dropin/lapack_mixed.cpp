@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// dsgesv, zcgesv, dsposv and zcposv: LU or Cholesky in single precision, and refinement to double precision. Where the
-// solution does not become as accurate as that of gesv or posv, a factorization in double precision. The algorithm,
-// ITER and INFO are LAPACK's (Buttari et al., ACM TOMS 34(4), 2008); each factorization, solve and product is a call of
-// its own.
+// dsgesv, zcgesv, dsposv and zcposv: LU or Cholesky in single precision, with refinement to double precision. If the
+// solution does not become as accurate as that of gesv or posv, the matrix is factorized in double precision. The
+// algorithm, ITER and INFO are those of LAPACK (Buttari et al., ACM TOMS 34(4), 2008). Each factorization, solve and
+// product is a separate call.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -30,7 +30,7 @@ using blas::LapackRoutine;
 /// The arguments of dsgesv, dsposv and their complex counterparts. A, X and work hold T, swork holds Low.
 template <typename T, typename Low, typename Int>
 struct Mixed {
-  const char* uplo;  ///< of a positive definite matrix; null: it is a general one, with pivots
+  const char* uplo;  ///< of a positive definite matrix; null: a general matrix, with pivots
   const Int *n, *nrhs;
   T* A;
   const Int* lda;
@@ -54,14 +54,14 @@ constexpr char letter(const std::complex<double>* /*type*/) { return 'z'; }
 
 double part(const double& x, int index) { return index == 0 ? x : 0; }
 double part(const std::complex<double>& x, int index) { return index == 0 ? x.real() : x.imag(); }
-/// The sum of the magnitudes of real and imaginary part.
+/// The sum of the magnitudes of the real and imaginary parts.
 template <typename T>
 double magnitude(const T& x) {
   return std::abs(part(x, 0)) + std::abs(part(x, 1));
 }
 
 /// Copies an m×n matrix, or a triangle of it, to another precision.
-/// @return whether all elements fit it
+/// @return  whether all elements are in range
 template <typename From, typename To>
 bool convert(Index m, Index n, const From* A, Index lda, To* C, Index ldc, std::optional<Uplo> uplo = {}) {
   std::atomic<bool> fits = true;
@@ -98,8 +98,9 @@ class Solver {
   }
 
  private:
-  /// @return ITER: the number of iterations; -2: an element is too large for single precision; -3: the factorization
-  /// failed; -31: no convergence
+  /// @return  ITER: the number of iterations; -2: an element is too large for single precision; -3: the factorization
+  ///          failed;
+  ///          -31: no convergence
   int refine() {
     auto* const factors = c_.swork;
     auto* const low = factors + n_ * n_;
@@ -129,7 +130,7 @@ class Solver {
     const auto& x = c_.A[i + j * lda_];
     return uplo_ && i == j ? std::abs(part(x, 0)) : std::abs(x);
   }
-  /// Adds the magnitudes of rows [first, last), as far as they are stored, to rwork.
+  /// Adds the magnitudes of the stored parts of rows [first, last) to rwork.
   void add_rows(Index first, Index last) {
     for (Index j = 0; j < n_; j++) {
       const Index begin = uplo_ == Uplo::Lower ? std::max(first, j) : first,
@@ -137,14 +138,14 @@ class Solver {
       for (Index i = begin; i < end; i++) c_.rwork[i] += size(i, j);
     }
   }
-  /// Adds those of rows that are stored as columns.
+  /// Adds the magnitudes of the parts of these rows that are stored as columns.
   void add_mirrored_rows(Index first, Index last) {
     for (Index i = first; i < last; i++) {
       const Index begin = *uplo_ == Uplo::Lower ? i + 1 : 0, end = *uplo_ == Uplo::Lower ? n_ : i;
       for (Index j = begin; j < end; j++) c_.rwork[i] += size(j, i);
     }
   }
-  /// The largest sum of the magnitudes of a row of A, or NaN.
+  /// The largest row sum of the magnitudes of A, or NaN.
   double norm() {
     for_columns(n_, static_cast<double>(n_ * n_) * sizeof(T), [&](Index first, Index last) {
       std::fill(c_.rwork + first, c_.rwork + last, 0.0);
@@ -254,8 +255,8 @@ int first_illegal(const Mixed<T, Low, Int>& c) {
   return 0;
 }
 
-/// What the call accesses. The complex routines have `rwork` as an argument of its own, and those behind it come one
-/// later; those with `uplo` have no pivots.
+/// The pointers that the call accesses. The complex routines have an additional argument `rwork`, which shifts the
+/// arguments after it; the routines with `uplo` have no pivots.
 template <typename T, typename Low, typename Int>
 std::array<PointerArgument, 9> pointers(const Mixed<T, Low, Int>& c) {
   const int more = is_complex<T> ? 1 : 0;
@@ -270,9 +271,9 @@ std::array<PointerArgument, 9> pointers(const Mixed<T, Low, Int>& c) {
            {13 + more, "info", c.info}}};
 }
 
-/// Makes a call for the program. Calls that stay on the host, compute nothing or are illegal reach the host's LAPACK as
-/// they came, if it has the routine.
-/// @param on_host  calls this function of the host's
+/// Handles a call of the program. Calls that stay on the host, compute nothing or are illegal reach the host's LAPACK
+/// unchanged, if it has the routine.
+/// @param on_host  calls the given function of the host
 template <typename T, typename Low, typename Int, typename OnHost>
 void make(const char* routine, const char* suffix, KnownSymbol& known, const Mixed<T, Low, Int>& c, OnHost on_host) {
   auto& guest = Guest::of_process();

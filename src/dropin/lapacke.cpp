@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The LAPACKE symbols of every routine of lapack.def and every type: LAPACKE_dgetrf and LAPACKE_dgetrf_work, and two
-// names of each with 64-bit integers: OpenBLAS's …64_ and the reference LAPACKE's …_64.
+// names for each with 64-bit integers: OpenBLAS's …64_ and the reference LAPACKE's …_64.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +28,7 @@ enum class Level {
 constexpr bool is_legal_layout(int layout) { return layout == 101 || layout == 102; }
 
 /// The function that a symbol of the drop-in hides; null if there is none.
-/// @param name  without the suffix of 64-bit integers
+/// @param name  without the suffix for 64-bit integers
 void* hidden(KnownSymbol& known, const char* name, bool wide) {
   return known.find([&]() -> void* {
     const auto& blas = Guest::of_process().host();
@@ -38,8 +38,8 @@ void* hidden(KnownSymbol& known, const char* name, bool wide) {
   });
 }
 
-/// A call that must not be dispatched, in a program without a LAPACKE: it gets the info that LAPACKE documents, from
-/// LAPACK where that decides.
+/// Handles a call that must not be dispatched in a program without LAPACKE. Returns the info that LAPACKE documents,
+/// taking it from LAPACK where LAPACK decides.
 Index without_lapacke(const LapackCall& call, int layout, Level level, const char* name) {
   auto& lapack = Guest::of_process().lapack();
   const auto say_illegal = [&](int position) {
@@ -50,7 +50,7 @@ Index without_lapacke(const LapackCall& call, int layout, Level level, const cha
   if (const int position = first_illegal(call); position > 0) {
     if (call.by_rows()) return say_illegal(position + 1);
     auto columns = call;
-    alignas(16) std::byte work[16];  // LAPACK writes the best size of its workspace before it looks at its arguments
+    alignas(16) std::byte work[16];  // LAPACK stores the best workspace size before it checks its arguments
     if (columns.work == nullptr) columns.work = work;
     std::int64_t info = 0;  // enough for either width
     if (!lapack.pass_on(columns, &info)) return say_illegal(position + 1);
@@ -69,8 +69,8 @@ Index without_lapacke(const LapackCall& call, int layout, Level level, const cha
   return info;
 }
 
-/// Makes a call for the program. Legal calls that compute something are dispatched. All others reach the LAPACKE of the
-/// host as they came. No frame on that path has objects to destroy.
+/// Handles a call of the program. Legal calls that compute something are dispatched. All others reach the host's
+/// LAPACKE unchanged. No frame on that path has objects to destroy.
 /// @param forward  calls the host's function with the program's arguments
 template <typename Int, typename Forward>
 Int make(const LapackCall& call, int layout, Level level, KnownSymbol& known, const char* name, Forward forward) {
@@ -94,7 +94,7 @@ using tessera::Op;
 using tessera::Side;
 using tessera::Uplo;
 
-// The parameters after the layout, with integers of type Int; those of the workspace only at level `low`.
+// The parameters after the layout, with integers of type Int; workspace parameters only at level `low`.
 #define DECLARE_OPTION(Type, name, ...) , char name
 #define DECLARE_SIZE(name, Int, level) , Int name
 #define DECLARE_MATRIX(name, ld, Int, level) , void *name, Int ld

@@ -22,13 +22,13 @@ std::string program() {
   return std::filesystem::read_symlink("/proc/self/exe", error).filename().string();
 }
 
-/// Scales a sum over some calls to all calls; null if `some` is 0.
+/// Extrapolates a sum over some calls to all calls; null if `some` is 0.
 ordered_json of_all(double sum, std::uint64_t some, std::uint64_t all) {
   if (some == 0) return {};
   return sum * static_cast<double>(all) / static_cast<double>(some);
 }
 
-/// One line of the log. Replaces bytes that are not UTF-8 (a program's name may contain them), so that they cause no
+/// One line of the log. Replaces bytes that are not valid UTF-8, for example in a program's name, so that they cause no
 /// error.
 std::string line_of(const ordered_json& json) {
   return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";

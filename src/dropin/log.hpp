@@ -21,23 +21,24 @@ class Log {
   explicit Log(std::string path) : path_(std::move(path)) {}
   bool on() const noexcept { return !path_.empty(); }
 
-  /// @param seconds       its share of the time, see ConcurrentCall; empty: the call was not timed; it counts as the
-  /// average of the timed calls of its kind
+  /// @param seconds       its share of the time, see ConcurrentCall; empty: not timed, so it counts as the average of
+  ///                      the
+  ///                       timed calls of its kind
   /// @param host_seconds  the measured or predicted time on the host, if known
   void count(const Job& job, Place place, std::optional<double> seconds, std::optional<double> host_seconds);
 
-  /// What the first line of a process says.
+  /// The contents of the first line of a process.
   struct Header {
     std::string host_blas, devices;
-    std::string trouble;  ///< "": none
-    std::string foreign;  ///< a BLAS whose calls do not come through the drop-in; "": none
+    std::string trouble;  ///< "": no error
+    std::string foreign;  ///< a BLAS whose calls bypass the drop-in; "": none
   };
-  /// Appends the statistics to the file, and clears them. Without calls, writes the header only if there is trouble or
+  /// Appends the statistics to the file, and clears them. Without calls, writes the header only if there is an error or
   /// a foreign BLAS.
-  /// @return the reason why they could not be written, or ""
+  /// @return  the reason why they could not be written, or ""
   std::string write(const Header& header);
 
-  /// Handlers of fork. A forked child starts with an empty log.
+  /// Fork handlers. A forked child starts with an empty log.
   void before_fork() { mutex_.lock(); }
   void after_fork() { mutex_.unlock(); }
   void after_fork_in_child(bool locked);
@@ -60,7 +61,7 @@ class Log {
   std::string path_;
   std::mutex mutex_;
   std::map<Key, Sums> sums_;                    // guarded by mutex_
-  std::pair<const Key, Sums>* last_ = nullptr;  ///< of the last call, as most calls repeat it; guarded by mutex_
+  std::pair<const Key, Sums>* last_ = nullptr;  ///< entry of the last call, since most calls repeat; guarded by mutex_
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 

@@ -16,7 +16,7 @@ namespace tessera::dropin {
 
 namespace {
 
-/// @param diagonal  false: the diagonal of a triangle is not read
+/// @param diagonal  whether the diagonal of a triangle is read
 template <Scalar T>
 bool has_nan(const blas::StoredOperand& x, bool diagonal) {
   std::atomic<bool> found = false;
@@ -26,7 +26,7 @@ bool has_nan(const blas::StoredOperand& x, bool diagonal) {
       const T* const column = static_cast<const T*>(x.data) + j * x.ld;
       const Index begin = x.triangle == Uplo::Lower ? j + skipped : 0,
                   end = x.triangle == Uplo::Upper ? j + 1 - skipped : x.m;
-      bool nan = false;  // without a branch in the loop, which the compiler can then vectorize
+      bool nan = false;  // branch-free, so the compiler can vectorize the loop
       for (Index i = begin; i < end; i++) {
         nan |= std::isnan(std::real(column[i]));
         if constexpr (is_complex<T>) nan |= std::isnan(std::imag(column[i]));

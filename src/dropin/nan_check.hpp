@@ -5,11 +5,12 @@
 
 namespace tessera::dropin {
 
-/// Whether the high-level functions of LAPACKE look for NaN in their operands: what the program's LAPACKE says
-/// (LAPACKE_set_nancheck), else the environment variable LAPACKE_NANCHECK, else yes.
+/// Whether the high-level functions of LAPACKE check their operands for NaN, according to the program's LAPACKE
+/// (LAPACKE_set_nancheck), or else the environment variable LAPACKE_NANCHECK. The default is yes.
 bool checks_nan();
 
-/// "A" or "B" if the part of it that the routine uses contains NaN, else null. Several threads read large operands.
+/// "A" or "B" if the part of it that the routine uses contains NaN, otherwise null. Several threads read large
+/// operands.
 const char* operand_with_nan(const blas::LapackCall& call);
 
 }  // namespace tessera::dropin

@@ -3,7 +3,7 @@
 
 namespace tessera::dropin {
 
-/// Converts the letter of an option to upper case: both cases are legal. Other characters stay illegal.
+/// Converts the letter of an option to upper case, because both cases are legal. Other characters stay illegal.
 template <typename Option>
 Option option(char letter) {
   return Option{static_cast<char>(letter & ~0x20)};

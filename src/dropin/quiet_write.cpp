@@ -18,7 +18,9 @@ bool write_quietly(int file, std::string_view text) {
   const bool whole = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   const int error = errno;
   for (const int signal : {SIGPIPE, SIGXFSZ})
-    if (sigismember(&pending, signal) == 1) sigdelset(&raised, signal);  // was pending before: the program's own
+    if (sigismember(&pending, signal) == 1)
+      sigdelset(&raised, signal);  // was already pending, and belongs to the
+                                   // program
   constexpr timespec at_once{};
   while (!whole && (sigtimedwait(&raised, nullptr, &at_once) > 0 || errno == EINTR)) {
   }

@@ -5,9 +5,9 @@
 
 namespace tessera::dropin {
 
-/// Writes `text` with one write(2). A pipe without a reader, or the limit on file sizes, causes an ordinary error: the
-/// program does not get SIGPIPE or SIGXFSZ.
-/// @return false if not all of `text` has been written; errno holds the reason
+/// Writes `text` with one write(2). If a pipe has no reader, or a file exceeds its size limit, that is an ordinary
+/// error: the program receives neither SIGPIPE nor SIGXFSZ.
+/// @return  false if `text` was not written completely; errno holds the reason
 bool write_quietly(int file, std::string_view text);
 
 }  // namespace tessera::dropin

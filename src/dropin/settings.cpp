@@ -12,7 +12,7 @@ namespace tessera::dropin {
 Settings settings_from_environment() {
   using namespace detail;
   Settings settings;
-  // One mistake does not keep the others from being read: whether to write nothing, above all.
+  // A mistake in one setting must not prevent reading the others, above all whether to print anything.
   const auto read = [&](auto setting) {
     try {
       setting();
@@ -35,7 +35,7 @@ Settings settings_from_environment() {
 }
 
 void say_now(const std::string& sentence) {
-  write_quietly(STDERR_FILENO, "tessera: " + sentence + "\n");  // there is no place to report an error
+  write_quietly(STDERR_FILENO, "tessera: " + sentence + "\n");  // errors cannot be reported anywhere
 }
 
 void say_once(const Settings& settings, Subject subject, const std::string& sentence) {

@@ -6,7 +6,7 @@
 
 #include "common/device_choice.hpp"
 
-/// The user's settings of the drop-in, all of them environment variables.
+/// The user's settings of the drop-in, all of which are environment variables.
 namespace tessera::dropin {
 
 struct Settings {
@@ -15,7 +15,7 @@ struct Settings {
   std::string host_blas;            ///< TESSERA_HOST_BLAS: file name or path; "": the default
   std::string log;                  ///< TESSERA_BLAS_LOG: a file; "": no log
   bool quiet = false;               ///< TESSERA_QUIET=1
-  std::string mistake;              ///< the error in a setting, in one sentence; no device is used then. "": no error
+  std::string mistake;              ///< the error in a setting, in one sentence; then no device is used. "": no error
 };
 
 /// Reads the environment.

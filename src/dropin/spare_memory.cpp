@@ -18,16 +18,16 @@ namespace {
 
 using Mapping = SpareMemory::Mapping;
 
-/// Smaller mappings are as fast to make as to keep.
+/// Creating smaller mappings is as fast as keeping them.
 constexpr std::size_t worth_keeping = std::size_t{8} << 20;
 /// Two for the operands of a call, and two for another caller's.
 constexpr std::size_t most_kept = 4;
-/// What is kept may have at most this share of the memory that is available.
+/// The maximum share of the available memory for kept mappings.
 constexpr double share_kept = 1.0 / 8;
 
 /// Never destroyed: a thread may be in a call while the process exits.
 struct Kept {
-  Kept() { mappings.reserve(most_kept); }  // to keep one allocates nothing
+  Kept() { mappings.reserve(most_kept); }  // so that keeping a mapping never allocates
   std::mutex mutex;
   std::vector<Mapping> mappings;  ///< guarded by mutex
 };
@@ -38,7 +38,7 @@ Kept& kept() {
 
 void unmap(const Mapping& mapping) { munmap(mapping.data, mapping.bytes); }
 
-/// A mapping with huge pages. Page faults on small pages take several times as long as the copy.
+/// A mapping with huge pages. With small pages, page faults take several times as long as the copy.
 Mapping map(std::size_t bytes) {
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return {};
@@ -46,7 +46,7 @@ Mapping map(std::size_t bytes) {
   return {static_cast<std::byte*>(memory), bytes};
 }
 
-/// The least kept mapping that is large enough, and not more than twice as large.
+/// The smallest kept mapping that is large enough, and not more than twice as large.
 Mapping take_kept(std::size_t bytes) {
   auto& k = kept();
   const std::lock_guard lock(k.mutex);
@@ -60,8 +60,8 @@ Mapping take_kept(std::size_t bytes) {
   return found;
 }
 
-/// Bytes that may be kept: none if it is not known what is available, or if a limit of this process (`ulimit -v`) makes
-/// address space scarce.
+/// The number of bytes that may be kept: none if the available memory is unknown, or if a limit of this process
+/// (`ulimit -v`) makes address space scarce.
 double most_bytes() {
   rlimit space{};
   if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur != RLIM_INFINITY) return 0;
@@ -69,18 +69,18 @@ double most_bytes() {
   return available < std::numeric_limits<double>::infinity() ? share_kept * available : 0;
 }
 
-/// @return  false if it would be too much
+/// @return  false if that would exceed the limit
 /// @throws std::bad_alloc
 bool keep(const Mapping& mapping) {
   if (mapping.bytes < worth_keeping) return false;
   const double most = most_bytes();
   double sum = static_cast<double>(mapping.bytes);
   if (sum > most) return false;
-  madvise(mapping.data, mapping.bytes, MADV_FREE);  // where the system cannot reclaim pages, it keeps them
+  madvise(mapping.data, mapping.bytes, MADV_FREE);  // if the system cannot reclaim the pages, they are simply kept
   auto& k = kept();
   const std::lock_guard lock(k.mutex);
   for (const auto& other : k.mappings) sum += static_cast<double>(other.bytes);
-  while (sum > most || k.mappings.size() == most_kept) {  // the oldest one fitted no recent call
+  while (sum > most || k.mappings.size() == most_kept) {  // the oldest mapping fitted no recent call
     sum -= static_cast<double>(k.mappings.front().bytes);
     unmap(k.mappings.front());
     k.mappings.erase(k.mappings.begin());
@@ -89,7 +89,7 @@ bool keep(const Mapping& mapping) {
   return true;
 }
 
-/// The same if there is memory to find out.
+/// The same, unless there is not even enough memory to find out.
 bool keep_if_possible(const Mapping& mapping) noexcept {
   try {
     return keep(mapping);
@@ -110,7 +110,7 @@ SpareMemory::~SpareMemory() {
 
 void SpareMemory::release_kept() {
   auto& k = kept();
-  // In a child that was forked during another thread's call, it would stay locked.
+  // In a child that was forked during another thread's call, the mutex stays locked.
   const std::unique_lock lock(k.mutex, std::try_to_lock);
   if (!lock) return;
   for (const auto& mapping : k.mappings) unmap(mapping);

@@ -6,8 +6,9 @@
 
 namespace tessera::dropin {
 
-/// Memory for the copy of an operand. A large one is kept for the next call: to get the pages of a new mapping from the
-/// system takes longer than to copy. The system may take back the pages of kept memory when it needs them.
+/// Memory for the copy of an operand. A large mapping is kept for the next call, because obtaining the pages of a new
+/// mapping from the system takes longer than the copy. The system may reclaim the pages of kept memory when it needs
+/// them.
 class SpareMemory {
  public:
   SpareMemory() = default;

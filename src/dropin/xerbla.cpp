@@ -16,7 +16,7 @@ namespace {
 
 template <typename Int>
 bool tell(const char* symbol, const char* name, std::size_t length, int position) {
-  void* address = dlsym(RTLD_DEFAULT, symbol);  // a function of the program comes first
+  void* address = dlsym(RTLD_DEFAULT, symbol);  // a function of the program takes precedence
   if (address == nullptr) address = Guest::of_process().host().symbol(symbol);
   if (address == nullptr) return false;
   const Int info = position;
@@ -24,7 +24,7 @@ bool tell(const char* symbol, const char* name, std::size_t length, int position
   return true;
 }
 
-/// A separate function, so that no frame that an exception may cross has strings to destroy.
+/// A separate function, so that frames which an exception may cross have no strings to destroy.
 [[gnu::noinline]] void say_illegal(const char* name, int position) {
   say_now("argument " + std::to_string(position) + " of " + name + " is illegal");
 }

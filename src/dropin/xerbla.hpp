@@ -3,10 +3,10 @@
 
 namespace tessera::dropin {
 
-/// Reports an illegal argument through the program's `xerbla_`, else through that of the host BLAS, else on standard
-/// error. An exception, or a longjmp, of the program's xerbla may leave this function.
-/// @param routine  name with the letter of the type: "dgemm"
-/// @param wide     tries `xerbla_64_` first
+/// Reports an illegal argument through the program's `xerbla_`, or else through that of the host BLAS, or else on
+/// standard error. An exception or a longjmp of the program's xerbla may leave this function.
+/// @param routine  name including the type letter: "dgemm"
+/// @param wide     whether to try `xerbla_64_` first
 void report_illegal(const char* routine, bool wide, int position);
 
 }  // namespace tessera::dropin
