@@ -25,7 +25,7 @@ namespace tessera::bench {
 
 namespace {
 
-/// The settings of a Runtime that several measurements share.
+/// The settings that measurements with the same Runtime share.
 struct Configuration {
   int gpus;
   std::string policy;
@@ -102,8 +102,8 @@ class Campaign {
     operands_->fill_result(result.problem, result.routine->shapes(result.problem));
   }
 
-  /// What is done before each call. Each call overwrites the C of the one before. C is restored where its values could
-  /// overflow the type, or where a second call needs the old ones.
+  /// What to do before each call. Each call overwrites the C of the one before. C is restored if its values could
+  /// overflow the type, or if a second call needs the old ones.
   std::function<void()> preparation(const Result& result) const {
     constexpr double too_large = 1e30;
     if (std::pow(result.routine->growth(result.problem), 1 + options_.warmup + options_.repeat) <= too_large) return {};
@@ -115,7 +115,7 @@ class Campaign {
     result.timing = measure({run, preparation(result), counted}, {options_.warmup, options_.repeat}, progress_);
   }
 
-  /// Checks one more call, on the C that the oracle expects.
+  /// Checks one more call, applied to the C that the oracle expects.
   void check(Result& result, const std::function<void()>& run) {
     if (!options_.check) return;
     progress_.show("checking");
@@ -161,7 +161,7 @@ class Campaign {
     }
   }
 
-  /// Records one more warm call in a Runtime of its own. Recording would slow down the measured calls.
+  /// Records one more warm call in a separate Runtime, because recording would slow down the measured calls.
   void record(const Result& result, const Configuration& configuration, const std::function<void()>& call) {
     if (options_.trace.empty()) return;
     progress_.show("recording");
@@ -207,9 +207,9 @@ class Campaign {
     results_.push_back(std::move(result));
   }
 
-  /// Measures another library with each of some block sizes, and reports the fastest. A row without a time says that it
-  /// takes none of them.
-  /// @param prepare  (block) → what a call does
+  /// Measures another library with each of several block sizes, and reports the fastest. A row without a time means
+  /// that the library accepts none of them.
+  /// @param prepare  (block) → the call
   void run_in_blocks(const Routine& routine, const Problem& problem, const char* library, int gpus,
                      const std::vector<Index>& blocks,
                      const std::function<std::function<void()>(Index block)>& prepare) {

@@ -102,7 +102,7 @@ std::string explain(const std::vector<Result>& results, const Machine& machine) 
       text += "Both are far from the limit: other programs seem to use the cores. ";
   }
   text += say_check(ours) + " ";
-  // As this program was called, which may not be found in PATH.
+  // As this program was called, because the programs may not be in PATH.
   const std::filesystem::path bench = program_invocation_name;
   const auto info = std::filesystem::path(bench).replace_filename("tessera-info");
   text +=

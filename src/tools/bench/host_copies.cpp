@@ -35,8 +35,8 @@ constexpr std::uint32_t buffers = 24, ahead = 2 * buffers;
 
 using Counters = std::array<BufferCounters, buffers>;
 
-/// Posts copies that do nothing, each of which fills a buffer, and empties the buffers as a link would. Half of the
-/// copies that are posted at a time wait until their buffer is empty.
+/// Posts empty copies, each of which fills a buffer, and empties the buffers as a link would. At any time, half of the
+/// posted copies wait until their buffer is empty.
 void feed(Queues& copies, Counters& counters, std::uint32_t count) {
   const auto queue = copies.open();
   for (std::uint32_t i = 0; i < count + ahead; i++) {
@@ -51,7 +51,7 @@ void feed(Queues& copies, Counters& counters, std::uint32_t count) {
   }
 }
 
-/// Copies a second.
+/// Copies per second.
 double queue_rate(std::size_t feeders, std::size_t threads, std::uint32_t count) {
   std::vector<Counters> counters(feeders);
   Queues copies(threads, feeders);

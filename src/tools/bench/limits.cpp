@@ -29,7 +29,7 @@ constexpr double warmup_seconds = 0.3, measured_seconds = 0.3;
 constexpr std::size_t link_bytes = std::size_t{512} << 20;  // per GPU
 // Power limits the clock only after some tenths of a second.
 constexpr double sustained_seconds = 1, busy_seconds = 0.5;
-constexpr std::size_t busy_bytes = std::size_t{64} << 20;  // of a copy
+constexpr std::size_t busy_bytes = std::size_t{64} << 20;  // per copy
 
 double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
@@ -46,8 +46,8 @@ double core_product_seconds(int n, const std::vector<T>& A, const std::vector<T>
   return best;
 }
 
-/// The rate of one core on its own data while all other cores do the same [flop/s]. Long products run a few percent
-/// faster, but on a busy machine hardly one of them is undisturbed. The better rate of both sizes counts.
+/// The rate of one core on its own data while all other cores do the same [flop/s]. Long products are a few percent
+/// faster, but on a busy machine hardly any of them is undisturbed, so the better rate of both sizes counts.
 template <Scalar T>
 double core_rate(int n, std::barrier<>& together) {
   const auto elements = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
@@ -84,7 +84,7 @@ double cores_rate(int cores, int n) {
   return std::accumulate(rates.begin(), rates.end(), 0.0);
 }
 
-/// The order of a product, n or less, whose operands take a tenth of the smallest GPU's memory. This leaves room for
+/// The order of a product, at most n, whose operands take a tenth of the smallest GPU's memory. This leaves room for
 /// other programs.
 int fitting(const Machine& machine, int gpus, std::size_t element, int n) {
   for (int i = 0; i < gpus; i++)
@@ -140,7 +140,7 @@ void Limits::measure(char type, int gpus, Index n) {
   rates.in = busy.in, rates.out = busy.out, rates.both = busy.both;
 }
 
-/// The sums of what each OpenCL device copies alone, in one direction and while nothing computes.
+/// The sums of the rates at which each OpenCL device copies alone, in one direction, while nothing computes.
 gpu::BusyLinks Limits::opencl_links(int gpus) const {
   gpu::BusyLinks sum;
   for (const int device : machine_.ordinals(gpus, true)) {

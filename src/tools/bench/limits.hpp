@@ -20,23 +20,23 @@ class Limits {
   /// @pre   no Runtime exists: nothing else may use the devices
   Limits(const Machine& machine, int cpus, Progress& progress) : machine_(machine), cpus_(cpus), progress_(progress) {}
 
-  /// Measures the rates that `seconds` needs: products of order n or less in GPU memory, and the GPUs' links. OpenCL
-  /// devices are measured one after another, and their rates added up.
+  /// Measures the rates that `seconds` needs: products of order at most n in GPU memory, and the GPUs' links. OpenCL
+  /// devices are measured one after another, and their rates are added up.
   void measure(char type, int gpus, Index n);
 
-  /// A lower bound of a call's time: the longest of its arithmetic, its compulsory copies to the GPUs and those to the
+  /// A lower bound of a call's time: the longest of its arithmetic, its compulsory copies to the GPUs, and those to the
   /// host.
   double seconds(const Routine& routine, const Problem& problem, int gpus) const;
 
-  /// The same by parts, with rates that are measured at once: the arithmetic at the rate that power allows for a
+  /// The same in parts, with rates measured under simultaneous load: the arithmetic at the rate that power allows for a
   /// second, and the copies while all GPUs compute, in one direction and in both.
   LimitParts parts(const Routine& routine, const Problem& problem, int gpus) const;
-  /// The rates for that.
+  /// The rates for `parts`.
   const DeviceRates& at_once(char type, int gpus) const { return at_once_.at({gpus, type}); }
 
-  /// All devices together [flop/s]: the GPUs, or the cores if gpus is 0.
+  /// Total rate of all devices [flop/s]: the GPUs, or the cores if gpus is 0.
   double rate(char type, int gpus) const { return rates_.at({gpus, type}); }
-  /// Host to GPUs and back, over all links together [bytes/s].
+  /// Total rates of all links, from host to GPUs and back [bytes/s].
   std::pair<double, double> links(int gpus) const { return links_.at(gpus); }
 
  private:

@@ -12,7 +12,7 @@ namespace tessera::bench {
 struct Machine {
   int cores = 1;                  ///< cores that this process may use
   int blas_threads = 1;           ///< threads of the host BLAS, by its own choice
-  double free_memory = 0;         ///< bytes; the least of what the system and the control group report
+  double free_memory = 0;         ///< bytes; the minimum of what the system and the control group report
   std::vector<gpu::Info> gpus;    ///< the GPUs that respond
   std::string why_not_more_gpus;  ///< "" if all GPUs respond
 

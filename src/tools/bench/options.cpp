@@ -81,7 +81,7 @@ void require_no_routine(const CLI::App& app, const std::string& mode) {
       throw BadArgument(option->get_name() + ": cannot be used with " + mode + ", which runs no routine");
 }
 
-/// Refuses what the schedule in slices does not have.
+/// Refuses options that do not apply to the schedule in slices.
 void require_plain_product(const CLI::App& app, const Options& options) {
   for (const char* other : {"--against", "--check", "--trace", "--statistics", "--demo", "--overhead", "--beta",
                             "--gpus", "--policy", "--placement", "--trans-a", "--trans-b"})

@@ -23,15 +23,14 @@ struct Options : ChosenProblems {
   std::vector<Index> xt_blocks;
   int repeat = 5, warmup = 1;
   bool check = false, demo = false, statistics = false;
-  std::vector<int>
-      slices;        ///< numbers of slices to measure the schedule of Itu et al. with; empty: no such measurement
-  int overhead = 0;  ///< number of empty tasks to measure instead of a routine; 0: none
+  std::vector<int> slices;   ///< numbers of slices to measure the schedule of Itu et al. with; empty: not measured
+  int overhead = 0;          ///< number of empty tasks to measure instead of a routine; 0: none
   bool host_copies = false;  ///< measure copies in host memory instead of a routine
   std::string json;          ///< "": no file, "-": standard output
   std::string trace;         ///< folder for the trace of one more call; "": no trace
 };
 
-/// @return nothing if --help was given, after printing the help
+/// @return  empty if --help was given, after printing the help
 /// @throws BadArgument
 std::optional<Options> parse_options(int argc, char** argv);
 

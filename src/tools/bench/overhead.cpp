@@ -26,7 +26,7 @@ namespace tessera::bench {
 
 namespace {
 
-/// The data of the tasks. Each task writes a tile of its own and reads two tiles that it shares with others, as in a
+/// The data of the tasks. Each task writes its own tile and reads two tiles that it shares with others, as in a
 /// product. The policy then computes its scores as for real tasks, and no task waits for another.
 class Tiles {
  public:
@@ -100,7 +100,7 @@ void submit(const std::array<starpu_data_handle_t, 3>& handles, int home) {
 /// Microseconds per task.
 struct Overhead {
   double submission = 0, drain = 0;
-  std::optional<double> push, pop;  ///< nothing: only the policy `tessera` counts them
+  std::optional<double> push, pop;  ///< empty: only the policy `tessera` counts them
 };
 
 /// @param homes  workers that the tasks suggest to the policy in turn; may be empty

@@ -15,7 +15,7 @@ namespace tessera::bench {
 /// The status line of this program: the current measurement and, during long calls of Tessera, their progress.
 class Progress {
  public:
-  /// @param wanted  nothing: only on a terminal
+  /// @param wanted  empty: only on a terminal
   explicit Progress(std::optional<bool> wanted);
   ~Progress();
   Progress(const Progress&) = delete;
@@ -23,8 +23,8 @@ class Progress {
 
   /// Names the measurement that starts now.
   void begin(std::string what) { what_ = std::move(what); }
-  /// Shows the line with `detail` until the next call of this or of `clear`.
-  /// @param more  left out if the line is too narrow
+  /// Shows the line with `detail` until the next call of this function or of `clear`.
+  /// @param more  omitted if the line is too narrow
   void show(const std::string& detail, const std::string& more = "");
   /// Removes the line, so that other text can be printed there.
   void clear();

@@ -28,7 +28,7 @@ std::string describe_devices(const Result& r) {
                                                    : some(r.gpus, "GPU") + "+" + some(r.cpus, "CPU");
 }
 
-/// A share of a limit. A doubtful one is no result.
+/// A fraction of a limit, or "doubtful".
 std::string share(double fraction, bool doubtful) { return doubtful ? "doubtful" : percent(fraction); }
 
 }  // namespace
@@ -116,7 +116,7 @@ std::string say_limits(const std::string& types, const Limits& limits, int gpus)
   return text + fmt::format("; in {:.1f} GB/s, out {:.1f} GB/s", in * 1e-9, out * 1e-9);
 }
 
-/// The rates of the limit at once. They are the same for all cores as those of the other limit.
+/// The rates measured under simultaneous load, without cores, for which they equal those of the other limit.
 std::string say_at_once(const std::string& types, const Limits& limits, int gpus) {
   std::string text = "at once:";
   for (const char type : types)

@@ -36,7 +36,7 @@ using gpu::require;
 void record(const gpu::Event& event, const gpu::Stream& stream) {
   require(cudaEventRecord(event.get(), stream.get()), "an event");
 }
-/// Makes a stream wait for an event of another one.
+/// Makes a stream wait for an event of another stream.
 void hold(const gpu::Event& event, const gpu::Stream& stream) {
   require(cudaStreamWaitEvent(stream.get(), event.get(), 0), "waiting for an event");
 }
@@ -87,7 +87,7 @@ class Schedule {
         second_(gpu::create_stream(device)), A_(p_.m * p_.k), B_(p_.k * p_.n), C_(p_.m * p_.n),
         has_a_(create_events(slices)), has_b_(create_events(slices)), row_done_(create_events(slices)) {}
 
-  /// All of it, as in the paper.
+  /// The whole schedule, as in the paper.
   void run() {
     copy_a(0, first_), copy_b(0, first_);
     for (int j = 1; j < slices_; j++) copy_b(j, second_), record(at(has_b_, j), second_);
@@ -177,7 +177,7 @@ class Schedule {
   const std::vector<gpu::Event> has_a_, has_b_, row_done_;
 };
 
-/// Seconds. Without parts, the result is Tessera's.
+/// Times in seconds. A row without parts is Tessera's.
 struct Row {
   Problem problem;
   int slices = 0;
@@ -205,7 +205,7 @@ std::vector<tools::Column<Row>> columns() {
           {"real GFLOPS", 11, [](const Row& r) { return tools::significant(1e-9 * r.flops / r.total, 4); }}};
 }
 
-/// C of the two libraries may differ by what rounding explains.
+/// The results of the two libraries may differ by rounding only.
 template <Scalar T>
 void compare(const Problem& problem, const Shape& C, const T* ours, const std::vector<T>& theirs) {
   double worst = 0, greatest = 0;

@@ -11,7 +11,7 @@ namespace tessera::bench {
 
 /// Numbers of calls.
 struct Repetitions {
-  int warmup = 1;  ///< calls after the first one that are not measured
+  int warmup = 1;  ///< unmeasured calls after the first one
   int repeat = 5;
 };
 

@@ -71,7 +71,7 @@ std::string blas_json(const BlasReport& report) {
                          {"calls", array(summed(report.log))},
                          {"totals", to_json(totals(report.log))},
                          {"damaged", array(report.log.damaged)}};
-  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);  // a word of the command need not be UTF-8
+  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);  // words may not be UTF-8
 }
 
 }  // namespace tessera::blas_profile

@@ -15,8 +15,8 @@ namespace tessera::blas_profile {
 
 enum class Place { Host, Devices };
 
-/// m, n, k and nrhs, as far as the routine has them; no routine has both k and nrhs. A row with none of them counts
-/// calls of many shapes.
+/// m, n, k and nrhs, as far as the routine has them; no routine has both k and nrhs. A row without sizes sums up calls
+/// of many shapes.
 using Shape = std::array<std::optional<std::int64_t>, 4>;
 
 /// Totals of the calls of one routine with one shape in one place.
@@ -25,9 +25,9 @@ struct Calls {
   Shape shape;
   Place place = Place::Host;
   std::uint64_t calls = 0;
-  std::optional<double> seconds;  ///< nothing: no such call was timed
+  std::optional<double> seconds;  ///< empty: no such call was timed
   double flops = 0, bytes = 0;
-  std::optional<double> host_seconds;  ///< measured on the host or estimated for it; nothing: unknown
+  std::optional<double> host_seconds;  ///< measured or estimated time on the host; empty: unknown
 };
 
 struct Process {
@@ -35,7 +35,7 @@ struct Process {
   std::string program, host_blas;
   std::string devices;  ///< "": the devices were not started
   std::string trouble;  ///< "": none
-  std::string foreign;  ///< a BLAS whose calls do not come through; "": none
+  std::string foreign;  ///< a BLAS whose calls bypass the drop-in; "": none
   double seconds = 0;   ///< from the first call to the end of the process
   std::vector<Calls> calls;
 };
@@ -55,7 +55,7 @@ struct Log {
 Log read_log(std::string_view text, std::size_t first_line = 1);
 
 /// Sums the calls of all processes by routine, shape and place; the longest time comes first. A sum of times is known
-/// only if every summand is.
+/// only if all its terms are.
 std::vector<Calls> summed(const Log& log);
 
 /// Adds the numbers of `more` to `sum`.

@@ -16,7 +16,8 @@ namespace tessera::blas_profile {
 
 namespace {
 
-// The signal handler uses only these. Signals cannot be blocked instead, because OpenBLAS's threads do not block them.
+// The signal handler uses only these variables. Blocking signals instead would not work, because OpenBLAS's threads do
+// not block them.
 volatile std::sig_atomic_t program = 0, asked_to_end = 0;
 
 void hand_on(int signal) {

@@ -22,7 +22,7 @@ void submit(const Steps& steps) {
 
 Lengths equal(const Size& size) { return Lengths(static_cast<std::size_t>(size.tiles), size.tile); }
 
-/// Lengths from a quarter of a tile to a whole one, as many elements in all as `equal`.
+/// Lengths from a quarter of a tile to a whole tile, with the same total as `equal`.
 Lengths unequal(const Size& size) {
   constexpr std::array quarters{4, 1, 2, 3, 1, 4, 2};
   Lengths lengths;
@@ -43,7 +43,7 @@ struct Product {
   void step(int i, int j, int l) const {
     gemm(2.0 * C.height(i) * C.width(j) * A.width(l), {A(i, l), B(l, j), C(i, j)});
   }
-  /// Sum after sum, row after row.
+  /// One sum after another, row by row.
   Steps by_rows() const {
     Steps steps;
     for (int i = 0; i < C.rows(); i++)
@@ -63,7 +63,7 @@ struct Cholesky {
     if (i == j) syrk(cube(A.width(k)), {A(i, k), A(i, i)});
     else gemm(2 * cube(A.width(k)), {A(i, k), A(j, k), A(i, j)});
   }
-  /// After each column, all that is right of it.
+  /// After each column, updates everything to its right.
   Steps right_looking() const {
     Steps steps;
     for (int k = 0; k < A.columns(); k++) {
@@ -74,7 +74,7 @@ struct Cholesky {
     }
     return steps;
   }
-  /// Before each column, all that is left of it.
+  /// Before each column, applies the updates of everything to its left.
   Steps left_looking() const {
     Steps steps;
     for (int j = 0; j < A.columns(); j++) {
@@ -135,7 +135,7 @@ void lu(const Size& size) {
   starpu_task_wait_for_all();
 }
 
-/// Tiled QR with a flat tree: each column is eliminated from the top to the bottom.
+/// Tiled QR with a flat tree: each column is eliminated from top to bottom.
 void qr(const Size& size) {
   const Tiles A(equal(size), equal(size));
   const double n3 = cube(size.tile);
@@ -150,7 +150,7 @@ void qr(const Size& size) {
   starpu_task_wait_for_all();
 }
 
-/// A product and a factorization that have nothing in common, task by task in turn.
+/// An unrelated product and factorization, with their tasks alternating.
 void two_at_once(const Size& size) {
   const Product product(equal(size), equal(size), equal(size));
   const Cholesky cholesky(equal(size));
@@ -162,7 +162,7 @@ void two_at_once(const Size& size) {
   starpu_task_wait_for_all();
 }
 
-/// As many chains as there are tiles in a row, each on a tile of its own. Their tasks read the same tiles at different
+/// As many chains as there are tiles in a row, each on a separate tile. Their tasks read the same tiles at different
 /// times.
 void chains(const Size& size) {
   const Tiles own(equal(size), {size.tile}), shared(equal(size), {size.tile, size.tile});

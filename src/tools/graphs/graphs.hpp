@@ -6,17 +6,17 @@
 
 namespace graphs {
 
-/// What all graphs have in common.
+/// The size parameters of all graphs.
 struct Size {
-  int tiles;      ///< tiles in a row or column of a matrix
+  int tiles;      ///< number of tiles in a row or column of a matrix
   int tile;       ///< order of a tile [elements]
-  unsigned seed;  ///< of graphs with a random order
+  unsigned seed;  ///< for graphs with a random order
 };
 
 /// A graph of tasks.
 struct Graph {
   std::string name, text;
-  void (*run)(const Size& size);  ///< submits all tasks, waits, and brings the results to the host
+  void (*run)(const Size& size);  ///< submits all tasks, waits, and copies the results to the host
 };
 
 const std::vector<Graph>& all();

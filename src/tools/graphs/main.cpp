@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Graphs of tasks to judge scheduling policies by. The program knows StarPU, and nothing of Tessera:
-// `tessera-simulate --program` runs it on described machines. It is a main program of StarPU, which renames `main`.
+// Task graphs for comparing scheduling policies. The program uses StarPU, but not Tessera: `tessera-simulate --program`
+// runs it on described machines. It is the main program in StarPU's sense, which renames `main`.
 #include <fmt/format.h>
 #include <starpu.h>
 

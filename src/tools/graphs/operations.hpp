@@ -5,7 +5,7 @@
 
 #include <initializer_list>
 
-/// The tasks of the graphs. They say how many flops they are, and no more of how long they take.
+/// The tasks of the graphs. They provide their number of flops, but no other information about their duration.
 namespace graphs {
 
 /// A codelet for CPU workers and GPUs. In simulated time, its functions are never called.
@@ -36,7 +36,7 @@ class Operation {
 
 inline Operation gemm{"gemm", {STARPU_R, STARPU_R, STARPU_RW}}, syrk{"syrk", {STARPU_R, STARPU_RW}},
     trsm{"trsm", {STARPU_R, STARPU_RW}}, potrf{"potrf", {STARPU_RW}}, getrf{"getrf_nopiv", {STARPU_RW}};
-// The tiles of a QR factorization, with the numbers of flops of Bouwmeester et al. (2011).
+// The tiles of a QR factorization, with the flop counts of Bouwmeester et al. (2011).
 inline Operation geqrt{"geqrt", {STARPU_RW}}, unmqr{"unmqr", {STARPU_R, STARPU_RW}},
     tsqrt{"tsqrt", {STARPU_RW, STARPU_RW}}, tsmqr{"tsmqr", {STARPU_R, STARPU_RW, STARPU_RW}};
 

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
-/// Matrices and tasks as any StarPU program has them. Nothing here knows Tessera.
+/// Matrices and tasks as in any StarPU program, independent of Tessera.
 namespace graphs {
 
 /// The heights of rows of tiles, or the widths of columns [elements].

@@ -7,17 +7,17 @@
 
 namespace tessera::hpl {
 
-/// What solves the systems.
+/// The solver of the systems.
 struct Solver {
-  /// Prepares for a system of order n, not timed. @param wanted  `panel_for` NB @return the columns of a panel
+  /// Prepares for a system of order n, not timed. @param wanted  `panel_for` NB @return  the number of columns per
+  /// panel
   std::function<Index(Index n, Index wanted)> prepare;
   /// A (n×n, leading dimension n) ← its factors, b ← the solution. @return info
   std::function<Index(Index n, double* A, double* b)> solve;
 };
 
-/// The columns of a panel that are asked for where the file has an NB: NB, but at least n/1024. The number of tasks
-/// grows with the square of the number of panels; 1024 panels make half a million tasks. 0 leaves the choice to the
-/// library.
+/// The requested panel width if the file has an NB: NB, but at least n/1024, because the number of tasks grows with the
+/// square of the number of panels. 0 leaves the choice to the library.
 Index panel_for(Index n, Index nb);
 
 /// Solves every system of the input with every NB, in HPL's order, and reports.

@@ -16,13 +16,13 @@ namespace tessera::hpl {
 
 namespace {
 
-/// The lines of an HPL.dat. Each has its values first, and then words that explain them.
+/// The lines of an HPL.dat. Each line starts with its values, followed by explanatory words.
 class Lines {
  public:
   Lines(std::istream& file, const std::string& name) : file_(file), name_(name) {}
 
-  /// Goes on by some lines.
-  /// @param what  is in the last of them, for messages
+  /// Advances by some lines.
+  /// @param what  contents of the last one, for messages
   void advance(const char* what, int count = 1) {
     for (what_ = what; count > 0; count--) {
       std::string line;
@@ -70,7 +70,7 @@ class Lines {
 
 constexpr Index largest_order = std::numeric_limits<int>::max();  // HPL's own sizes have 32 bits
 
-/// A line with a number of values, as many as HPL reads at most, and a line with these values.
+/// Reads a line with the number of values, at most as many as HPL accepts, and a line with these values.
 std::vector<Index> read_list(Lines& lines, const char* count_of, const char* what, Index least) {
   constexpr Index most = 20;
   lines.advance(count_of);

@@ -9,7 +9,7 @@
 
 namespace tessera::hpl {
 
-/// What an HPL.dat says. Lines 9 to 12 and 14 to 31 describe process grids and variants of HPL's algorithm, which
+/// The contents of an HPL.dat. Lines 9 to 12 and 14 to 31 describe process grids and variants of HPL's algorithm that
 /// Tessera's LU does not have; they are not read.
 struct Input {
   enum class Device { StandardOutput, StandardError, File };
@@ -20,7 +20,7 @@ struct Input {
   double threshold = 16;           ///< of the scaled residual; 0 or less: nothing is checked
 };
 
-/// What `Input` leaves out, by the names in HPL.dat.
+/// The parameters that `Input` leaves out, by their names in HPL.dat.
 constexpr const char* ignored_parameters =
     "PMAP, P, Q, PFACT, NBMIN, NDIV, RFACT, BCAST, DEPTH, SWAP, L1, U, equilibration, alignment";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tessera-hpl solves the systems of an HPL.dat, and prints what HPL prints.
+// tessera-hpl solves the systems of an HPL.dat and prints HPL's output.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ void require_memory(Index n, const bench::Machine& machine) {
                                   bytes(n) * 1e-9, machine.free_memory * 1e-9));
 }
 
-/// Replaces the number of GPUs that was left open.
+/// Fills in the number of GPUs if it was not given.
 void resolve(Options& options, const bench::Machine& machine) {
   const int found = static_cast<int>(machine.gpus.size());
   const auto because = machine.why_not_more_gpus.empty() ? "" : " (" + machine.why_not_more_gpus + ")";
@@ -81,7 +81,7 @@ File open_output(const Input& input) {
   return file;
 }
 
-/// gesv of the library, in a Runtime for each number of columns in a panel.
+/// The library's gesv, with a new Runtime for each panel width.
 class Gesv {
  public:
   Gesv(RuntimeOptions options, Index largest, bool pinned)

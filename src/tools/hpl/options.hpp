@@ -12,10 +12,10 @@ namespace tessera::hpl {
 struct Options {
   std::string file = "HPL.dat";
   RuntimeOptions runtime;      ///< `tile`, if it is not 0, replaces every NB
-  std::optional<bool> pinned;  ///< nothing: pinned if there are GPUs
+  std::optional<bool> pinned;  ///< empty: pinned if there are GPUs
 };
 
-/// @return nothing if --help or --version was given, after printing what it asks for
+/// @return  empty if --help or --version was given, after printing the text
 /// @throws BadArgument
 std::optional<Options> parse_options(int argc, char** argv);
 

@@ -9,7 +9,7 @@ namespace tessera::hpl {
 
 namespace {
 
-/// X → factor X + increment modulo 2^64: some steps of the sequence.
+/// X → factor X + increment modulo 2^64: several steps of the sequence at once.
 struct Jump {
   std::uint64_t factor, increment;
 

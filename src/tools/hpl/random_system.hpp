@@ -7,13 +7,13 @@ namespace tessera::hpl {
 
 /// The random system A x = b that HPL 2 solves: the columns of the n×(n+1) matrix [A b] follow each other in one
 /// sequence of numbers in (-0.5, 0.5], X(k+1) = 6364136223846793005 X(k) + 1 modulo 2^64 from X(0) = 100. Any part can
-/// be generated again by itself, by any thread.
+/// be regenerated independently, by any thread.
 class RandomSystem {
  public:
   explicit RandomSystem(Index n) : n_(n) {}
   Index order() const noexcept { return n_; }
 
-  /// Rows [begin, end) of column j of [A b], to `to`; column n is b.
+  /// Writes rows [begin, end) of column j of [A b] to `to`; column n is b.
   void generate(Index j, Index begin, Index end, double* to) const;
 
   /// Writes A (n×n, leading dimension n) and b (n) on all cores.

@@ -8,28 +8,28 @@
 
 namespace tessera::hpl {
 
-/// A system that was solved.
+/// A solved system.
 struct Solved {
   Index n = 0;
   Index asked = 0;      ///< NB of the file
   Index panel = 0;      ///< columns of a panel
   double seconds = 0;   ///< of factorization and solve
   Index info = 0;       ///< of gesv
-  double residual = 0;  ///< scaled; unless nothing is checked
+  double residual = 0;  ///< scaled; unset if nothing is checked
 
   double gigaflops() const;  ///< as HPL counts: 2/3 n³ + 3/2 n² flops
 };
 
-/// Writes HPL's table and residual checks in HPL's format, and counts them.
+/// Writes HPL's table and residual checks in HPL's format, and counts the checks.
 class Report {
  public:
-  /// @param output  stays open
+  /// @param output  not closed
   Report(std::FILE* output, double threshold) : output_(output), threshold_(threshold) {}
 
   bool checks() const { return threshold_ > 0; }
   void begin(const Input& input, const std::string& machine);
   void add(const Solved& solved);
-  /// @throws RuntimeError if something could not be written
+  /// @throws RuntimeError if some output could not be written
   void end();
 
   /// Success, or CheckFailed if a residual reaches the threshold or a matrix was singular.

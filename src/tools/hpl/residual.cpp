@@ -11,10 +11,10 @@ namespace tessera::hpl {
 
 namespace {
 
-/// Rows that are checked together: three vectors of them stay in a core's first cache.
+/// Number of rows that are checked together: three vectors of them stay in a core's L1 cache.
 constexpr Index rows_together = 1024;
 
-/// The largest magnitude. A NaN stays.
+/// The largest magnitude, or NaN if there is one.
 double norm(const double* values, Index count) {
   double largest = 0;
   for (Index i = 0; i < count; i++) {

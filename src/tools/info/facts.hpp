@@ -15,12 +15,12 @@
 
 namespace tessera::info {
 
-/// What is known before anything is started.
+/// Facts that are known before anything is started.
 struct Software {
   std::string tessera, starpu, starpu_library, starpu_features;
   std::string blas, blas_library;
   int blas_threads = 1;              ///< by its own choice
-  std::string cache, cache_trouble;  ///< why measurements cannot be kept; "": they can
+  std::string cache, cache_trouble;  ///< cache_trouble: why measurements cannot be kept; "": they can
   std::vector<std::string> visible_gpus;
   bool with_cuda = false, with_opencl = false;  ///< Tessera was built with them
 };
@@ -43,7 +43,7 @@ struct HostNodes {
 struct Running {
   std::vector<Device> devices;
   std::vector<std::string> unused;
-  std::string cores;  ///< what the cores do beside GPUs, and why; "": nothing to say
+  std::string cores;  ///< how the cores are used along with GPUs, and why; "": nothing to report
   std::string policy, placement;
   Links links;  ///< according to StarPU's model
   HostNodes host;
@@ -56,13 +56,13 @@ struct PlannedProduct {
   detail::Plan plan;
 };
 
-/// A product over a grid of processes that are as this one.
+/// A product over a grid of processes with this machine's devices.
 struct DistributedProduct {
   int p = 1, q = 1;
   Index m = 0, n = 0, k = 0;
 };
 
-/// How such a product is cut, and what the paper's model says of it.
+/// How such a product is cut, and the prediction of the paper's model.
 struct PlannedDistributedProduct {
   char type = 'd';
   DistributedProduct product;
@@ -83,7 +83,7 @@ struct Facts {
 
 Software look_at_software();
 
-/// Measures copies between the host and `devices`, some hundred MiB each. @pre no Runtime exists
+/// Measures copies between the host and `devices`, several hundred MiB each. @pre no Runtime exists
 Links measure_links(const std::vector<gpu::Info>& devices);
 
 /// @pre a Runtime exists

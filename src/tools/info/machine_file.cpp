@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Four digits: measurements are not better than that.
+/// Four digits, because measurements are not more accurate.
 double rounded(double x) { return std::stod(fmt::format("{:.4g}", x)); }
 
 std::string where_is(const detail::Place& place) {
@@ -40,7 +40,7 @@ double flops(char type, double n) {
   return tools::with_type(type, [&]<Scalar T>(T) { return flops_per_multiply_add<T> * n * n * n; });
 }
 
-/// Seconds for the same number of flops, compared with double precision, in the largest product of that type.
+/// Time for the same number of flops, relative to double precision, in the largest measured product of that type.
 double relative_time(const MeasuredKind& kind, char type) {
   const auto& own = kind.products.at(type).back();
   const auto seconds_per_flop = [](char t, const MeasuredProduct& p) { return p.seconds / flops(t, p.n); };
@@ -67,7 +67,8 @@ Json kind_json(const MeasuredKind& kind, double in, double out) {
   return json;
 }
 
-/// Direct access between GPUs, pair by pair. What is much faster than a link to the host has wires of its own.
+/// Direct access between GPUs, pair by pair. If it is much faster than a link to the host, it is assumed to have its
+/// own wires.
 Json peer_links(const MeasuredMachine& machine) {
   auto links = Json::array();
   const auto& rates = machine.links;
@@ -75,7 +76,7 @@ Json peer_links(const MeasuredMachine& machine) {
     for (std::size_t b = a + 1; b < machine.gpus.size(); b++) {
       const double rate = std::min(rates.peer[a][b], rates.peer[b][a]);
       const double host = std::max(rates.h2d[a], rates.h2d[b]);
-      if (rate < 0.75 * host) continue;  // the copy goes through the memory of the host
+      if (rate < 0.75 * host) continue;  // the copy goes through host memory
       links.push_back({{"gpus", {a}},
                        {"with", {b}},
                        {"gbps", rounded(1e-9 * rate)},

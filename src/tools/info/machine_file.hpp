@@ -9,7 +9,7 @@
 #include "machine/device_places.hpp"
 #include "machine/gpu.hpp"
 
-/// The description of this machine for the laboratory; docs/laboratory.md has the format.
+/// The description of this machine for the laboratory; docs/laboratory.md explains the format.
 namespace tessera::info {
 
 /// A product of tiles.
@@ -18,12 +18,12 @@ struct MeasuredProduct {
   double seconds = 0;
 };
 
-/// The GPUs with one name.
+/// The GPUs with the same name.
 struct MeasuredKind {
   std::string name;
   double memory = 0, memory_rate = 0;                          ///< bytes, and bytes/s
   std::map<char, std::vector<MeasuredProduct>> products = {};  ///< by type, in order of n; always contains d
-  detail::CostCurve columns = {};                              ///< from the host, by bytes, while the GPU computes [s]
+  detail::CostCurve columns = {};                              ///< [s] by bytes, from the host while the GPU computes
 };
 
 struct MeasuredMachine {
@@ -36,13 +36,13 @@ struct MeasuredMachine {
   gpu::LinkRates links;
 };
 
-/// Measures links, memory and products, which takes some seconds for each GPU.
-/// @param gpus  how many; -1: all
+/// Measures links, memory and products, which takes a few seconds for each GPU.
+/// @param gpus  number of GPUs; -1: all
 /// @pre no Runtime exists
-/// @throws RuntimeError if there is no GPU, or one has not enough free memory
+/// @throws RuntimeError if there is no GPU, or one does not have enough free memory
 MeasuredMachine measure_machine(int gpus);
 
-/// The text of the file: JSON, with what was measured and what is assumed.
+/// The text of the file: JSON, with both the measured and the assumed values.
 std::string machine_file(const MeasuredMachine& machine);
 
 }  // namespace tessera::info

@@ -31,7 +31,7 @@ struct Options {
   std::optional<std::vector<std::string>> program;  ///< the program for --blas, and its arguments
 };
 
-/// The arguments, divided at --blas. CLI11 does not see those after it: they belong to the program.
+/// The arguments, split at --blas. CLI11 does not see those after it, because they belong to the program.
 struct Split {
   int own = 0;
   std::optional<std::vector<std::string>> program;
@@ -62,7 +62,7 @@ void check_describe(const CLI::App& app) {
                                ": cannot be used with --describe, which measures the whole machine");
 }
 
-/// The options of a product over many processes.
+/// The options for a product over many processes.
 struct TypedProduct {
   std::string grid;
   Index m = 0, n = 0, k = 0;
@@ -98,7 +98,7 @@ std::optional<DistributedProduct> parse_product(const TypedProduct& typed) {
   return product;
 }
 
-/// @return nothing if --help was given
+/// @return  empty if --help was given
 std::optional<Options> parse(int argc, char** argv) {
   CLI::App app("Shows the devices that Tessera uses, their links, and the tiles that it would choose.", "tessera-info");
   Options options;
@@ -141,7 +141,7 @@ std::optional<Options> parse(int argc, char** argv) {
   return options;
 }
 
-/// A machine on which no runtime starts is part of the output, not an error.
+/// If no runtime can start on a machine, that is part of the output, not an error.
 void look(const Options& options, Facts& facts) {
   try {
     if (options.measure && options.runtime.gpus != 0)

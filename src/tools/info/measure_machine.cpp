@@ -34,7 +34,7 @@ detail::CostCurve measure_columns(int device) {
   return detail::CostCurve(std::move(points));
 }
 
-/// Double precision, as the library measures it on one core.
+/// The rate in double precision, as the library measures it on one core.
 double measure_core() {
   RuntimeOptions options;
   options.cpus = 1, options.gpus = 0, options.policy = "tessera";

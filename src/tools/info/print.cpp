@@ -34,7 +34,7 @@ void print_devices(const Facts& facts) {
   for (const auto& why : facts.running->unused) fmt::print("  not used: {}\n", why);
 }
 
-/// Each NUMA node with the devices that are attached to it. A device of several nodes appears at all of them.
+/// Each NUMA node with the devices attached to it. A device attached to several nodes appears at all of them.
 void print_nodes(const HostNodes& host) {
   fmt::print("\nMemory of the host\n");
   std::set<std::string> placed;

@@ -7,20 +7,20 @@
 
 namespace tessera::mpi_bench {
 
-/// The memories, besides the one that MPI sends from, in which workers of this process compute: those of GPUs, or of
-/// NUMA nodes if StarPU distinguishes them.
+/// The memory nodes, other than the one that MPI sends from, in which workers of this process compute: those of GPUs,
+/// or of NUMA nodes if StarPU distinguishes them.
 struct Devices {
   std::vector<int> nodes;  ///< StarPU's memory nodes
-  double memory = 0;       ///< bytes of the smallest that tiles may take; 0: no limit known
+  double memory = 0;       ///< bytes for tiles on the smallest one; 0: no known limit
 };
 /// @pre StarPU runs
 Devices devices_of_process();
 
-/// Lets only workers with such a memory run what this thread submits from now on.
-/// @throws BadArgument if there is no other worker
+/// Restricts everything that this thread submits from now on to workers with such a memory.
+/// @throws BadArgument if there is no such worker
 void use_devices_only();
 
-/// Bytes that went over the buses between two counts, for each device on average.
+/// Bytes transferred over the buses between two counts, averaged over the devices.
 struct BusLoads {
   double from_host = 0, from_peers = 0, to_host = 0;
 };

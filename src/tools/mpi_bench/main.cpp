@@ -49,10 +49,10 @@ int unroll(const Options& options) {
   return tools::Success;
 }
 
-/// Errors of sums are far below the bound that this is relative to.
+/// Actual errors are far below the bound that the residual is relative to.
 constexpr double largest_residual = 1;
 
-/// Prints one measurement. @return whether its result is right
+/// Prints one measurement. @return  whether its result is correct
 bool report(tools::JsonLines& json, const Options& options, const std::string& name, Index n, const Problem& problem,
             const Result& result) {
   const bool right = !result.residual || *result.residual <= largest_residual;

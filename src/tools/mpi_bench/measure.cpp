@@ -54,7 +54,7 @@ Result measure(const Grid& grid, Problem& problem, int repeat, bool check) {
     const double mine = 1e-6 * (starpu_timing_now() - start);
     const double slowest = combined(grid, mine, MPI_MAX);
     if (call > 0) seconds.push_back(slowest);
-    grid.wait();  // all messages are counted
+    grid.wait();  // so that all messages are counted
     result.received = bytes_received(grid, before);
     result.loads = mean_of_processes(grid, loads_between(devices, buses, detail::bytes_by_link()));
   }

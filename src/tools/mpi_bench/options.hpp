@@ -19,16 +19,17 @@ struct Options {
   Index tile = 256;
   int repeat = 3;
   bool check = false;
-  bool numa_as_gpu = false;        ///< whether only workers compute whose memory is not the one that MPI sends from
-  int unroll_as = -1;              ///< the process as which a call is unrolled; -1: calls are measured
-  std::string dump;                ///< folder for what these calls submit; "": none
+  bool numa_as_gpu = false;        ///< whether only workers compute whose memory differs from the one that MPI sends
+                                   ///< from
+  int unroll_as = -1;              ///< the process as which a call is unrolled; -1: calls are measured instead
+  std::string dump;                ///< folder for lists of what these calls submit; "": none
   detail::ProcessControl control;  ///< of gemm
   std::string json;                ///< "": none, "-": standard output
 
   std::string grid() const { return std::to_string(p) + "x" + std::to_string(q); }
 };
 
-/// @return nothing if --help or --version was given
+/// @return  empty if --help or --version was given
 /// @throws BadArgument
 std::optional<Options> parse_options(int argc, char** argv);
 

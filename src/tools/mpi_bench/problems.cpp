@@ -17,7 +17,7 @@ namespace tessera::mpi_bench {
 
 namespace {
 
-/// A number in [-1, 1] that follows from a seed and a place (SplitMix64).
+/// A number in [-1, 1] determined by a seed and a position (SplitMix64).
 double random_value(std::uint64_t seed, Index i, Index j) {
   std::uint64_t x =
       seed * 0x9e3779b97f4a7c15ULL + (static_cast<std::uint64_t>(i) << 32) + static_cast<std::uint64_t>(j);
@@ -42,7 +42,7 @@ Vector random_vector(Index n) {
   return x;
 }
 
-/// The rows of a whole matrix that a process has.
+/// The rows of the whole matrix that a process owns.
 template <Scalar T>
 std::vector<Index> own_rows(const DistributedMatrix<T>& A) {
   std::vector<Index> rows(static_cast<std::size_t>(A.local_m()));
@@ -50,8 +50,7 @@ std::vector<Index> own_rows(const DistributedMatrix<T>& A) {
   return rows;
 }
 
-/// Gives all elements of this process the values value(i, j). Devices forget their copies, so that every call loads
-/// them.
+/// Sets all elements of this process to value(i, j). Devices drop their copies, so every call loads them.
 template <Scalar T, typename Value>
 void set_elements(const DistributedMatrix<T>& A, Value value) {
   A.wait();
@@ -82,7 +81,7 @@ Vector sum_of_processes(const Grid& grid, Vector x) {
   return x;
 }
 
-/// op(A) x, where `element` says what the product sees of an element of A.
+/// op(A) x, where `element` maps a stored element of A to the one that the product uses.
 template <Scalar T, typename Element>
 Vector times(const DistributedMatrix<T>& A, bool adjoint, const Vector& x, Element element) {
   Vector y(static_cast<std::size_t>(adjoint ? A.n() : A.m()));
@@ -111,7 +110,8 @@ class ProblemOf : public Problem {
   ProblemOf(const Grid& grid, Index n, Index tile) : grid_(grid), n_(n), tile_{tile, tile} {}
 
   DistributedMatrix<T> matrix() const { return {grid_, n_, n_, tile_}; }
-  /// Random, with a diagonal that makes triangles well conditioned, and if `hermitian` the matrix positive definite.
+  /// Random elements with a dominant diagonal, so that triangles are well conditioned and, if `hermitian`, the matrix
+  /// is positive definite.
   T dominant(Index i, Index j, bool hermitian) const {
     if (i == j) return static_cast<T>(static_cast<Real<T>>(2 * n_));
     if (!hermitian || i > j) return random_element<T>(1, i, j);
@@ -224,7 +224,7 @@ class Potrf final : public ProblemOf<T> {
     const auto wanted = times(A_, false, x, [&](const T&, Index i, Index j) { return this->dominant(i, j, true); });
     return relative_error<T>(times(A_, false, times(A_, true, x, this->lower), this->lower), wanted, this->n_);
   }
-  /// Tiles that a process needs both in its row and in its column arrive once: in fact it is somewhat less.
+  /// An upper estimate: a tile that a process needs both in its row and in its column arrives only once.
   double model_bytes() const override { return (this->along_rows() + this->along_columns()) / 2; }
   double flops() const override { return this->cube() / 6; }
 

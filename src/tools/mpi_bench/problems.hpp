@@ -13,7 +13,8 @@
 
 namespace tessera::mpi_bench {
 
-/// A routine on distributed matrices of random elements, which no process stores twice: they follow from their places.
+/// A routine on distributed matrices. Their random elements are determined by their positions, so no process stores
+/// them twice.
 class Problem {
  public:
   virtual ~Problem() = default;
@@ -24,8 +25,8 @@ class Problem {
   /// The error of the result times a random vector, relative to the unit roundoff, the length of the sums and the size
   /// of the exact product. Collective.
   virtual double residual() = 0;
-  /// Bytes of tiles that a process receives, on average, as the paper counts them: each process gets its rows of the
-  /// left factor and its columns of the right one, as far as it does not own them.
+  /// Average bytes of tiles that a process receives, as the paper counts them: each process gets its rows of the left
+  /// factor and its columns of the right one, except those that it owns.
   virtual double model_bytes() const = 0;
   virtual double flops() const = 0;
 
@@ -39,7 +40,7 @@ class Problem {
 
 /// @param routine  gemm, trsm or potrf
 /// @param type     s, d, c or z
-/// @param control  how gemm limits what travels. Sizes that it leaves open are chosen for the process's devices
+/// @param control  how gemm limits communication. Sizes that it leaves open are chosen for the process's devices
 /// @throws BadArgument if there is no such routine or type
 std::unique_ptr<Problem> make_problem(const std::string& routine, char type, const Grid& grid, Index n, Index tile,
                                       const detail::ProcessControl& control);

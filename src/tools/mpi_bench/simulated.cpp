@@ -12,12 +12,13 @@ namespace tessera::mpi_bench {
 
 namespace {
 
-/// More than any message that is not a tile: numbers that the processes add up, and what StarPU says of its messages.
+/// Larger than any message that is not a tile: numbers that the processes add up, and StarPU's information about its
+/// messages.
 constexpr std::size_t largest_read = 4096;
 
 void copy_small(simgrid::kernel::activity::ActivityImpl* message, void* data, std::size_t bytes) {
   if (bytes > largest_read) return;
-  // SimGrid hands the callback a message under the type of its base.
+  // SimGrid passes a message to the callback as a pointer to its base class.
   smpi_comm_copy_buffer_callback(reinterpret_cast<simgrid::kernel::activity::CommImpl*>(message), data, bytes);
 }
 
@@ -29,7 +30,8 @@ void tell_of_machine() { simulate::tell_of_nvlink(simulation::described_machine(
 
 }  // namespace tessera::mpi_bench
 
-// The linker lets StarPU call this. MPI would gather the rows of a tile in a buffer, and the tile has no memory.
+// The linker redirects StarPU's call to this function. MPI would gather the rows of a tile in a buffer, and the tile
+// has no memory.
 extern "C" int __wrap_MPI_Type_vector(int count, int block, int /*stride*/, MPI_Datatype element, MPI_Datatype* type) {
   return MPI_Type_contiguous(count * block, element, type);
 }

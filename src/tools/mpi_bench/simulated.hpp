@@ -5,12 +5,12 @@
 
 namespace tessera::mpi_bench {
 
-/// Whether time is simulated. Then matrices have addresses, but no elements.
+/// Whether time is simulated. Matrices then have addresses, but no elements.
 #ifdef STARPU_SIMGRID
 constexpr bool simulated = true;
-/// From now on, messages of tiles take their time, but copy nothing.
+/// From now on, messages with tiles take time, but copy nothing.
 void send_sizes_only();
-/// Tells StarPU what it would find out on the described machine.
+/// Tells StarPU what it would detect on the real machine.
 /// @pre StarPU runs
 void tell_of_machine();
 #else

@@ -23,7 +23,7 @@ namespace tessera::mpi_bench {
 
 namespace {
 
-/// The other processes, of which there is none.
+/// Stands for the other processes, none of which exists.
 class Nobody final : public detail::Processes {
  public:
   Nobody(int rank, int size, const detail::ProcessControl& control) : rank_(rank), control_(control) {
@@ -49,7 +49,7 @@ class Nobody final : public detail::Processes {
   void assign(starpu_data_handle_t tile, int owner) override { owners_.assign(tile, owner); }
   void keep(starpu_data_handle_t data) override { assign(data, rank_); }
   int owner(starpu_data_handle_t tile) const override { return owners_.of(tile); }
-  // As StarPU-MPI does, these wait for the tile and release it when the message would be through.
+  // Like StarPU-MPI, these functions wait for the tile, and release it when the message would be complete.
   void send(starpu_data_handle_t tile, int /*to*/, int /*priority*/) override {
     sent_++;
     starpu_data_acquire_on_node_cb(tile, STARPU_MAIN_RAM, STARPU_R, release, tile);
@@ -78,7 +78,7 @@ class Nobody final : public detail::Processes {
   std::uint64_t sent_ = 0, received_ = 0;
 };
 
-/// CPU time of this thread, which other programs on the machine do not change.
+/// CPU time of this thread, which is independent of other programs on the machine.
 double cpu_seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

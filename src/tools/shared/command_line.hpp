@@ -10,7 +10,7 @@
 
 namespace tessera::tools {
 
-/// --help in lines of at most 100 characters. CLI11 does not wrap.
+/// Wraps --help at 100 characters, which CLI11 does not.
 class WrappedHelp : public CLI::Formatter {
   static constexpr std::size_t width = 100;
 
@@ -26,8 +26,8 @@ class WrappedHelp : public CLI::Formatter {
   }
 };
 
-/// Adds --version, and parses. Refuses variables of earlier versions, and says which have no meaning.
-/// @return false if --help or --version was given, after printing what it asks for
+/// Adds --version, and parses. Refuses variables of earlier versions, and reports unknown ones.
+/// @return  false if --help or --version was given, after printing the text
 /// @throws BadArgument, ArgumentError
 inline bool parse_command_line(CLI::App& app, int argc, char** argv) {
   app.formatter(std::make_shared<WrappedHelp>());

@@ -11,7 +11,7 @@
 namespace tessera::tools {
 
 /// Calls `run` and returns its exit code. An exception is printed after the program's name and becomes its exit code.
-/// Output that is lost, for example on a full disk, is reported, and turns success into failure.
+/// Lost output, for example on a full disk, is reported and turns success into failure.
 template <typename Run>
 int exit_code_of(const char* program, Run run) {
   const auto complain = [&](const std::exception& error) { std::fprintf(stderr, "%s: %s\n", program, error.what()); };

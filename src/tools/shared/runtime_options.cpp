@@ -25,7 +25,7 @@ auto checked(const std::string& option, const std::string& value, Check check) {
   }
 }
 
-/// StarPU gets the absolute name: the loader would look for a name without a slash in the system's folders.
+/// StarPU gets an absolute path, because the loader would search the system's folders for a name without a slash.
 void use_policy_library(const std::string& file) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(file, error)) throw BadArgument("--policy-library", file, "is not a file");

@@ -30,7 +30,7 @@ std::size_t character_length(std::string_view text) {
   const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
   for (std::size_t i = 1; i < length; i++)
     if ((byte(i) & 0xc0) != 0x80) return 0;
-  // Longer forms of shorter characters, halves of UTF-16 pairs, and numbers above the last one are no characters.
+  // Overlong encodings, surrogates and numbers above the last code point are invalid.
   const bool invalid = lead < 0xc2 || lead > 0xf4 || (lead == 0xe0 && second < 0xa0) ||
                        (lead == 0xed && second > 0x9f) || (lead == 0xf0 && second < 0x90) ||
                        (lead == 0xf4 && second > 0x8f);

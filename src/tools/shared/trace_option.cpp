@@ -24,7 +24,7 @@ void require_empty_folder(const std::string& option, const fs::path& folder) {
     throw BadArgument(
         fmt::format("{}: cannot be used while TESSERA_TRACE={} records all calls: unset it", option, all));
   std::error_code error;
-  if (!fs::exists(folder, error)) {  // made now, and not after everything has been measured
+  if (!fs::exists(folder, error)) {  // created now rather than after all measurements
     fs::create_directories(folder, error);
     if (error) throw BadArgument(option, folder, "cannot be made: " + error.message());
     return;

@@ -9,12 +9,12 @@
 /// The option `--trace FOLDER` of the programs that run routines.
 namespace tessera::tools {
 
-/// Makes the folder, if there is none.
-/// @throws BadArgument if it cannot be made or written; if it is not empty, as nothing is overwritten; or if
-/// TESSERA_TRACE is set and would record every call
+/// Creates the folder if necessary.
+/// @throws BadArgument if it cannot be created or written; if it is not empty, since nothing is overwritten; or if
+///         TESSERA_TRACE is set, which would record every call
 void require_empty_folder(const std::string& option, const std::filesystem::path& folder);
 
-/// The folders of the recorded runs: `folder` itself for a single run, else one subfolder per run.
+/// The folders of the recorded runs: `folder` itself for a single run, otherwise one subfolder per run.
 class RecordingFolders {
  public:
   RecordingFolders(std::filesystem::path folder, std::size_t runs) : folder_(std::move(folder)), runs_(runs) {}
@@ -27,8 +27,8 @@ class RecordingFolders {
   std::map<std::string, int> named_;
 };
 
-/// Runs the tessera-trace that is installed beside this program on the recording in `folder`.
-/// @return the report
+/// Runs the tessera-trace installed next to this program on the recording in `folder`.
+/// @return  the report
 /// @throws RuntimeError if tessera-trace cannot be started or fails
 std::filesystem::path explain_recording(const std::filesystem::path& folder);
 

@@ -18,7 +18,7 @@ std::string link(const std::string& name, double rate, double latency) {
   return fmt::format("   <link id=\"{}\" bandwidth=\"{}Bps\" latency=\"{:.9f}s\"/>\n", name, rate, latency);
 }
 
-/// The processes, and the routes of their messages: inside a node, or out of one and into another.
+/// The processes, and the routes of their messages: within a node, or from node to node.
 std::string network_zone(const simulation::Network& network, int processes) {
   const auto node_of = [&](int process) { return process / network.processes_per_node; };
   std::string text = " <AS id=\"network\" routing=\"Full\">\n";

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Simulated copies between host and GPU take as long as the columns of the tile demand.
+// Makes simulated copies between host and GPU take as long as the columns of the tile require.
 //
-// StarPU tells SimGrid the bytes of a copy and the two ends, but not the tile. Three functions that it calls are
-// therefore replaced here: one notes the columns of a copy that StarPU begins, one executes copies, one executes
-// kernels. The latter two change the rate of the link whenever a copy or a kernel starts or ends. All three call the
-// function that they replace.
+// StarPU tells SimGrid the bytes of a copy and its two ends, but not the tile. Three functions that it calls are
+// therefore replaced here: one records the columns of each copy that StarPU starts, one executes copies, and one
+// executes kernels. The latter two change the rate of the link whenever a copy or a kernel starts or ends. All three
+// call the function that they replace.
 #include <dlfcn.h>
 #include <starpu.h>
 
@@ -42,14 +42,14 @@ struct Copy {
   double column;  ///< bytes of a contiguous piece of host memory
 };
 
-/// A link between host and GPU in one direction. StarPU lets it carry one copy at a time.
+/// A link between host and GPU in one direction. StarPU runs one copy on it at a time.
 struct Link {
-  std::deque<Copy> waiting;  ///< copies that StarPU has begun and SimGrid has not, in order
-  double column = 0;         ///< of the copy that SimGrid executes; 0: none, or not known
+  std::deque<Copy> waiting;  ///< copies that StarPU has started, but SimGrid has not, in order
+  double column = 0;         ///< of the copy that SimGrid is executing; 0: none, or unknown
 };
 
 std::map<Way, Link> links;
-std::map<int, int> kernels;  ///< that each GPU executes now
+std::map<int, int> kernels;  ///< number of kernels that each GPU is executing
 
 /// The average over the columns if they differ, as in a triangle.
 double column_bytes(const PartialTile& tile) {
@@ -73,9 +73,9 @@ int gpu_of(const simgrid::s4u::Host& host) {
   return name.starts_with("CUDA") ? std::stoi(name.substr(4)) : -1;
 }
 
-/// The columns of the next copy of this size; 0: not known, since the copy is not a tile of Tessera's.
+/// The columns of the next copy of this size; 0: unknown, because the copy is not a tile of Tessera.
 double next_column(Link& link, double bytes) {
-  // A size that StarPU asked for long before a copy of other data may have been noted for that copy: it is left out.
+  // If StarPU queried a size long before a copy of other data, the copy's entry may be an older one, which is skipped.
   const auto found = std::ranges::find(link.waiting, bytes, &Copy::bytes);
   if (found == link.waiting.end()) return 0;
   const double column = found->column;
@@ -83,7 +83,7 @@ double next_column(Link& link, double bytes) {
   return column;
 }
 
-/// Sets the rate of the link for what it carries now. Does nothing if the machine has no times of columns.
+/// Sets the rate of the link for its current copy. Does nothing if the machine has no column times.
 void set_rate(Way way) {
   const auto& machine = tessera::simulation::described_machine();
   const auto& kind = machine.kind_of(way.gpu);
@@ -102,7 +102,7 @@ void add_kernels(int gpu, int count) {
     if (links[{gpu, in}].column > 0) set_rate({gpu, in});
 }
 
-/// The function that would be called if this program did not have one of the same name.
+/// The function that would be called if this program did not define one with the same name.
 template <typename Function>
 Function* replaced(Function* /*replacement*/, const char* name) {
   auto* const found = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));

@@ -37,7 +37,7 @@ constexpr const char* host = "simulated";
 struct Options {
   std::string platform, grid;
   int nodes = 0, gpu_memory = 0;
-  std::vector<std::string> others;  ///< of tessera-mpi-bench
+  std::vector<std::string> others;  ///< options of tessera-mpi-bench
 };
 
 std::optional<Options> parse(int argc, char** argv) {
@@ -66,7 +66,7 @@ std::optional<Options> parse(int argc, char** argv) {
   return options;
 }
 
-/// The processes of a grid that is as large as the nodes.
+/// The number of processes of the grid, which must fill the nodes.
 int processes_of(const Options& options, const simulation::Network& network) {
   int p = 0, q = 0, end = 0;
   if (std::sscanf(options.grid.c_str(), "%dx%d%n", &p, &q, &end) != 2 ||
@@ -89,7 +89,7 @@ void put_environment(const Options& options, const fs::path& platform, const fs:
   put("STARPU_SILENT", "1");
   put("STARPU_NWORKER_PER_CUDA", "1");
   put("STARPU_SIMGRID_CUDA_MALLOC_COST", "0");  // as in a warm call
-  put("STARPU_MALLOC_SIMULATION_FOLD", "64");   // MiB: few mappings, of which a process may have 65530
+  put("STARPU_MALLOC_SIMULATION_FOLD", "64");   // MiB: few mappings, because a process may have at most 65530
   if (options.gpu_memory > 0) {
     put("STARPU_LIMIT_CUDA_MEM", std::to_string(options.gpu_memory));
     put("STARPU_SUBALLOCATOR", "0");  // it allocates 32 MiB at a time, or fails

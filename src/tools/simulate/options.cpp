@@ -78,7 +78,7 @@ void add_options(CLI::App& app, Options& options, Typed& typed) {
     option->group("How it is reported");
 }
 
-/// Why a routine cannot be simulated on the GPUs of the machine that are used; "" if it can.
+/// Why a routine cannot be simulated on the machine's GPUs that are used; "" if it can.
 std::string why_not_simulated(const bench::Routine& routine, const Options& options) {
   if (!routine.can_be_simulated()) return "cannot be simulated: no machine says how long its tile operations take";
   if (!routine.factorizes_panels()) return "";
@@ -108,8 +108,9 @@ void require_plain_product(const CLI::App& app, const Options& options) {
       throw BadArgument("--slices", std::to_string(options.slices), "is more than the matrix has rows or columns");
 }
 
-/// Refuses a policy that was compiled for the StarPU that computes: its locks stop the only thread of a simulation. The
-/// headers of that StarPU call the locks of the C library by their names, those of the StarPU that simulates do not.
+/// Refuses a policy that was compiled for the StarPU for real machines: its locks would stop the only thread of a
+/// simulation. The headers of that StarPU call the C library's lock functions directly, those of the simulating StarPU
+/// do not.
 void require_simulating(const std::string& policy_library) {
   std::ifstream file(policy_library, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
@@ -119,7 +120,7 @@ void require_simulating(const std::string& policy_library) {
                       "docs/own-policy.md");
 }
 
-/// @throws BadArgument if the program cannot be run, or if there are options that only calls of the library have
+/// @throws BadArgument if the program cannot be run, or if options are given that only apply to calls of the library
 void parse_program(const CLI::App& app, const Typed& typed, Options& options) {
   if (typed.program.empty()) {
     if (!typed.arguments.empty()) throw BadArgument("'" + typed.arguments.front() + "': there is no --program for it");
@@ -175,8 +176,8 @@ void parse(const CLI::App& app, const Typed& typed, Options& options) {
   if (app.count("--dump") > 0) tools::require_empty_folder("--dump", options.dump);
 }
 
-/// The policy `tessera` uses the library's default placement. StarPU's policies have nothing to decide unless they
-/// place the tasks themselves.
+/// The policy `tessera` uses the library's default placement. StarPU's policies would have nothing to decide unless
+/// they place the tasks themselves.
 Placement suitable_placement(const std::string& policy) {
   return policy.empty() || policy == "tessera" ? Placement::Automatic : Placement::Scheduler;
 }
@@ -206,7 +207,7 @@ std::vector<Run> runs_of(const Options& options) {
   const auto cpus_beside = [&](int gpus) {
     return options.cpus >= 0 ? options.cpus : gpus > 0 ? 0 : options.machine.cores;
   };
-  // The library decides itself where its own policy and placement are simulated.
+  // The library decides itself if its own policy and placement are simulated.
   const auto cpus_of_call = [&](int gpus, const std::string& policy, Placement placement) {
     const bool decides =
         options.cpus < 0 && gpus > 0 && (policy.empty() || policy == "tessera") && placement != Placement::Scheduler;

@@ -21,10 +21,10 @@ struct Options : bench::ChosenProblems {
   Index tile = 0;  ///< 0: the library's choice
   std::vector<std::string> policies;
   std::vector<Placement> placements;  ///< empty: the placement that suits the policy
-  Index slices = 0;                   ///< gemm in so many slices of A and of B; 0: in tiles
-  Index beside = 0;                   ///< order of the problems of a loop of calls beside each; 0: no such loop
+  Index slices = 0;                   ///< gemm in this many slices of A and of B; 0: in tiles
+  Index beside = 0;                   ///< order of the problems of a concurrent loop of calls; 0: no such loop
   int gpu_memory = 0;                 ///< MiB of each GPU; 0: all of its memory
-  int jobs = 1;                       ///< simulations that run at the same time
+  int jobs = 1;                       ///< number of concurrent simulations
   bool brief = false;
   std::vector<std::string> program;  ///< a program to simulate, and its arguments; empty: calls of the library
   std::string json;                  ///< "": none, "-": standard output
@@ -34,7 +34,7 @@ struct Options : bench::ChosenProblems {
 
 /// One simulation.
 struct Run {
-  const bench::Routine* routine;  ///< null: of a program
+  const bench::Routine* routine;  ///< null: a program is simulated
   bench::Problem problem;
   int gpus, cpus;
   std::string policy;
@@ -43,7 +43,7 @@ struct Run {
   std::filesystem::path dump;   ///< the file for its tasks; "": none
 };
 
-/// @return nothing if --help was given, after printing the help
+/// @return  empty if --help was given, after printing the help
 /// @throws BadArgument
 std::optional<Options> parse_options(int argc, char** argv);
 

@@ -32,11 +32,11 @@ struct Outcome {
 void to_json(nlohmann::json& json, const Outcome& outcome);
 void from_json(const nlohmann::json& json, Outcome& outcome);
 
-/// The share of the time in which a GPU ran no task.
+/// The fraction of the time in which a GPU ran tasks.
 double computing_share(const GpuUse& gpu, double seconds);
-/// The average over all GPUs, of which there is at least one.
+/// The average over all GPUs, of which there must be at least one.
 double average_computing(const Outcome& outcome);
-/// The time between the ends of the first and the last GPU, as a fraction of the whole.
+/// The time between the ends of the first and the last GPU, as a fraction of the total time.
 double imbalance(const Outcome& outcome);
 
 }  // namespace tessera::simulate

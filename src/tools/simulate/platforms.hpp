@@ -7,7 +7,7 @@
 namespace tessera::simulate {
 
 /// The file of a described machine.
-/// @param name  of a machine in traces/platforms, or a file
+/// @param name  a machine in traces/platforms, or a file
 /// @throws BadArgument if there is none
 std::filesystem::path find_platform(const std::string& name);
 

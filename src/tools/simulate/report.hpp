@@ -12,11 +12,11 @@
 
 namespace tessera::simulate {
 
-// What reports on calls and on programs share.
+// Shared parts of the reports on calls and on programs.
 
 /// The machine, in one line.
 std::string describe_machine(const simulation::Machine& machine);
-/// The library that each policy is in, in one line.
+/// The library that contains each policy, in one line.
 std::string describe_policies(const Options& options);
 /// The statistics of each GPU, of the links and of the policy, as lines of text.
 std::vector<std::string> describe_gpus(const Outcome& outcome);

@@ -45,8 +45,8 @@ class AddressRange {
   void* data_;
 };
 
-/// A thread that repeats calls of a routine as long as this object lives. The first one has ended when it is
-/// constructed.
+/// A thread that repeats calls of a routine during the lifetime of this object. The constructor returns after the first
+/// call has ended.
 class EndlessLoop {
  public:
   EndlessLoop(const bench::Routine& routine, const bench::Problem& problem)
@@ -98,8 +98,8 @@ void multiply_in_slices(const bench::Problem& p, Index slices, const bench::Oper
   });
 }
 
-/// Why the tasks of a call do not fit into the memory of this machine; "" if they may. All of them are submitted before
-/// the first one ends in simulated time.
+/// Why the tasks of a call do not fit into the memory of this machine; "" if they may fit. All of them are submitted
+/// before the first one ends in simulated time.
 std::string why_too_large(const Run& run, const detail::TileExtents& tile) {
   constexpr double bytes_of_task = 2.2e3;  // measured: dgemm of order 8192 and 11264 in tiles of 128
   const double multiply_adds =
@@ -182,7 +182,7 @@ void become_simulation(const Options& options, const Run& run, const Scratch& sc
   put_environment(options, scratch);
   job = {&options, &run, result};
   if (!*options.pinned) stage_copies();
-  // StarPU defines a main of its own, which starts SimGrid and calls starpu_main in a simulated thread.
+  // StarPU defines its own main, which starts SimGrid and calls starpu_main in a simulated thread.
   const auto starpus_main = reinterpret_cast<int (*)(int, char**)>(dlsym(RTLD_NEXT, "main"));
   if (starpus_main == nullptr) _exit(1);
   std::string words[] = {"tessera-simulate", "--log=root.thresh:warning"};

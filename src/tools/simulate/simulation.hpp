@@ -16,11 +16,12 @@ struct Scratch {
   static constexpr const char* host = "simulated";
 };
 
-/// Sets what StarPU reads: the files of the machine, and the memory that may be used.
+/// Sets the variables that StarPU reads: the files of the machine, and the memory limits.
 void put_environment(const Options& options, const Scratch& scratch);
 
-/// From now on, copies between host and GPU go through staging buffers. The columns of tiles do not count, since the
-/// buffers are contiguous. No transfer of a tile hides the time in which one core fills or empties the first buffer.
+/// From now on, copies between host and GPU go through staging buffers. The columns of tiles do not matter then,
+/// because the buffers are contiguous. Each copy also takes the time in which one core fills or empties the first
+/// buffer, which no transfer of the tile hides.
 void stage_copies();
 
 /// Turns this process into the simulation of one call and writes its Outcome as JSON to `result`. StarPU and SimGrid

@@ -9,11 +9,11 @@
 #include "machine/simulation/machine.hpp"
 #include "simulate/outcome.hpp"
 
-/// What a simulating process sees of StarPU.
+/// Observation of StarPU in a simulating process.
 namespace tessera::simulate {
 
-/// Adds up the tasks of each GPU, and counts those of all cores. The scheduling policy's hook for finished tasks is
-/// wrapped for that.
+/// Adds up the tasks of each GPU, and counts those of all cores, by wrapping the scheduling policy's hook for finished
+/// tasks.
 class TaskWatch {
  public:
   explicit TaskWatch(int gpus) {
@@ -57,7 +57,7 @@ class TaskWatch {
   static inline void (*next)(starpu_task*, unsigned) = nullptr;
 };
 
-/// Tells StarPU which peer links are NVLink. On a real machine StarPU asks NVML and then does not divide such a link
+/// Tells StarPU which peer links are NVLink. On a real machine, StarPU asks NVML, and then does not divide such a link
 /// among the GPUs, which affects its choice between a peer's copy and the host's.
 inline void tell_of_nvlink(const simulation::Machine& machine) {
   const auto gpu_at = [](int node) {

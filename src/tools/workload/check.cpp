@@ -140,7 +140,7 @@ std::vector<Wide<T>> gather(const Equation<T>& e, const std::vector<Index>& indi
   return all;
 }
 
-/// The error of the elements where some rows and some columns of C cross.
+/// The error of the elements at which selected rows and columns of C cross.
 template <Scalar T>
 double error_of_elements(const Equation<T>& e) {
   const Index k = e.k * std::ssize(e.terms);

@@ -26,7 +26,7 @@ struct Equation {
   T beta;
   Operand<T> before, result;
   const T* C;                         ///< the output
-  std::optional<Uplo> triangle = {};  ///< the part of C that is computed; nothing: all of C
+  std::optional<Uplo> triangle = {};  ///< the part of C that is computed; empty: all of C
 
   /// The computed rows of column j: the first one, and the one after the last.
   std::pair<Index, Index> rows(Index j) const {
@@ -35,9 +35,9 @@ struct Equation {
   }
 };
 
-/// Compares both sides of the equation. Small equations: every element, using products of the host BLAS. Large ones use
-/// a wider arithmetic and compare one element of each block of C, which detects a tile without a part of its sum, and
-/// both sides times a random vector t, which covers all elements.
+/// Compares both sides of the equation. For small equations: every element, using products of the host BLAS. For large
+/// ones, in wider arithmetic: one element of each block of C, which detects a tile with an incomplete sum, and both
+/// sides times a random vector t, which covers all elements.
 ///
 /// The error is the largest |difference| / (Σ |factor| |left| |right| + |β| |before|) of an element. With t, numerator
 /// and denominator are multiplied by |t|. The error is infinite if the other triangle or the padding between columns

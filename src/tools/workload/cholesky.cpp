@@ -16,7 +16,7 @@ namespace tessera::bench {
 
 namespace {
 
-/// potrf: the triangle of C ← its factor. posv: that of A, and C ← A⁻¹ C with k right-hand sides.
+/// potrf: the triangle of C ← its factor. posv: the triangle of A ← its factor, and C ← A⁻¹ C with k right-hand sides.
 class Cholesky final : public Routine {
  public:
   explicit Cholesky(bool solves) : Routine(solves ? "posv" : "potrf"), solves_(solves) {}
@@ -84,7 +84,7 @@ class Cholesky final : public Routine {
 #endif
   }
 
-  /// From a tile on the diagonal to the next one, trsm and syrk have tile³ / 2 multiply-adds each.
+  /// From one diagonal tile to the next, trsm and syrk have tile³ / 2 multiply-adds each.
   double critical_path(const Problem& p, const Operands& /*o*/, double rate) const override {
     const auto plan = plan_of(p);
     return tools::with_type(p.type, [&]<Scalar T>(T) {

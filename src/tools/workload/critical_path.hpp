@@ -13,15 +13,15 @@
 #include "codelets/codelet.hpp"
 #include "machine/cost_curve.hpp"
 
-/// The critical path of a factorization: the longest chain of its tasks each of which needs the one before. It consists
-/// of the factorizations of its panels, or of its tiles on the diagonal, which are measured, and of what each of them
-/// does to the next one, at the rate of a device.
+/// The critical path of a factorization: its longest chain of dependent tasks. It consists of the factorizations of its
+/// panels or diagonal tiles, which are measured, and of the updates that each of them applies to the next one, at the
+/// rate of a device.
 namespace tessera::bench {
 
-/// Seconds of one of several factorizations in a row, each of the result of the one before. So the data stays where it
-/// is factorized. The shortest of some measurements counts: this is a part of a lower bound, and what else happens,
-/// such as the copy back to the host, only makes them longer.
-/// @param run  (int count): factorizes that often, and returns when the result is there
+/// Seconds of one factorization in a row of several, each applied to the result of the one before, so the data stays
+/// where it is factorized. The minimum of several measurements counts, because this is a part of a lower bound, and
+/// other events, such as the copy back to the host, only make a measurement longer.
+/// @param run  (int count): factorizes that often, and returns when the result is available
 template <typename Run>
 double seconds_in_a_row(Run run) {
   constexpr int counted = 5, measurements = 3;
@@ -34,10 +34,10 @@ double seconds_in_a_row(Run run) {
   double one = seconds_of(1), many = seconds_of(1 + counted);
   for (int i = 1; i < measurements; i++)
     one = std::min(one, seconds_of(1)), many = std::min(many, seconds_of(1 + counted));
-  return many > one ? (many - one) / counted : many / (1 + counted);  // without what a wait takes, unless disturbed
+  return many > one ? (many - one) / counted : many / (1 + counted);  // subtracts a wait, unless disturbed
 }
 
-/// LU with partial pivoting, whose panels are the columns of tiles of m×n elements at A.
+/// LU with partial pivoting, whose panels are columns of tiles of m×n elements at A.
 /// @param rate  of a device [flop/s]
 template <Scalar T>
 double lu_path(Index m, Index n, T* A, Index ld, TileSize tile, double rate) {
@@ -67,15 +67,15 @@ double lu_path(Index m, Index n, T* A, Index ld, TileSize tile, double rate) {
   return seconds;
 }
 
-/// A factorization of order n in square tiles. Only the tasks that factorize a tile are in a row, as in the call: a
-/// whole call of a routine for each of them would add the task that writes its `info`, which may run on another worker.
-/// @param updates  multiply-adds of what a tile on the diagonal does to the next one, in units of tile³
+/// A factorization of order n in square tiles. Only the tasks that factorize a tile are repeated, as in the call. Whole
+/// calls of a routine would add the task that writes the `info`, which may run on another worker.
+/// @param updates  multiply-adds of the updates from one diagonal tile to the next, in units of tile³
 /// @param submit   (a tile, InfoValue*, int count): submits that many factorizations of the tile
 template <Scalar T, typename Submit>
 double tile_path(Index n, Index tile, double updates, double rate, Submit submit) {
   if (n == 0) return 0;
   const Index order = std::min(tile, n);
-  // Its factors can be factorized again, also if the diagonal becomes its root each time.
+  // The factors can be factorized repeatedly, even if each time the diagonal is replaced by its square root.
   std::vector<T> A(static_cast<std::size_t>(order * order), T(1));
   for (Index i = 0; i < order; i++) A[static_cast<std::size_t>(i * (order + 1))] = static_cast<Real<T>>(0x1p100);
   const Matrix<T> diagonal(A.data(), order, order, order, {order, order});

@@ -26,7 +26,7 @@ void require(cusolverStatus_t status, const char* what) {
     throw RuntimeError(std::string(what) + ": cuSOLVER's status " + std::to_string(status));
 }
 
-/// The elements of workspace that `unmqr` needs.
+/// The number of workspace elements that `unmqr` needs.
 template <Scalar T>
 cusolverStatus_t unmqr_workspace(cusolverDnHandle_t handle, int m, int n, int k, const T* A, int lda, const T* tau,
                                  const T* C, int ldc, int* elements) {

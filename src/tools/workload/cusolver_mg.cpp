@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// cuSOLVERMg, which factorizes a matrix on several GPUs. It is loaded when it is asked for: it has 100 MB, and CUDA's
-// toolkit may lack it.
+// cuSOLVERMg, which factorizes a matrix on several GPUs. It is loaded only on request, because it is large and may be
+// missing from CUDA's toolkit.
 #include <cuda_runtime.h>
 #include <dlfcn.h>
 
@@ -91,7 +91,7 @@ class Memory {
   Memory& operator=(const Memory&) = delete;
   Memory(Memory&& other) noexcept : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_) {}
   ~Memory() { cudaFree(data_); }
-  /// On the current device, which is the same in all calls.
+  /// Memory on the current device, which must be the same in all calls.
   void* at_least(std::size_t bytes) {
     if (bytes > bytes_) {
       cudaFree(data_);
@@ -115,7 +115,7 @@ struct Device {
 
 }  // namespace
 
-/// Blocks of columns are dealt out to the GPUs in turn. A GPU keeps its blocks side by side, in full height.
+/// Blocks of columns are dealt out to the GPUs in turn. A GPU stores its blocks side by side, in full height.
 struct CuSolverMg::State {
   const Functions& functions = Functions::loaded();
   Index block;
@@ -158,7 +158,7 @@ struct CuSolverMg::State {
   }
   Index columns_of_each(Index n) const { return ((n + block - 1) / block + count() - 1) / count() * block; }
 
-  /// For each device, memory of some bytes, which `which` names.
+  /// For each device, `bytes` bytes of the memory that `which` selects.
   std::vector<void*> memory(Memory Device::*which, std::size_t bytes) {
     std::vector<void*> all;
     for (auto& device : devices) {
@@ -173,8 +173,8 @@ struct CuSolverMg::State {
   }
 
   /// Copies A to the devices, calls factorize(descriptor, addresses of the blocks), and copies A back. All devices copy
-  /// at the same time. The library takes and returns whole matrices, so nothing is computed meanwhile.
-  /// @param lower  only the lower triangle is copied
+  /// at the same time. The library takes and returns whole matrices, so copies do not overlap with computation.
+  /// @param lower  whether only the lower triangle is copied
   template <Scalar T, typename Factorize>
   void run(Index m, Index n, T* A, Index lda, bool lower, Factorize factorize) {
     const auto bytes = [](Index elements) { return static_cast<std::size_t>(elements) * sizeof(T); };

@@ -166,7 +166,7 @@ class Inverse final : public Routine {
     return pivots;
   }
 
-  /// C as it was generated.
+  /// C, as generated.
   template <Scalar T>
   Operand<T> before(const Problem& p) const {
     return {.ld = shapes(p).C.ld, .seed = p.seed, .well_conditioned = p.n};
@@ -190,7 +190,7 @@ class Inverse final : public Routine {
     return X;
   }
 
-  /// A t, where the factors are those of A. lauum: Lᴴ L t, or U Uᴴ t.
+  /// A t, where A is given by its factors. lauum: Lᴴ L t, or U Uᴴ t.
   template <Scalar T>
   BoundedVector<T> multiply_by_factors(const Problem& p, const BoundedVector<T>& t) const {
     if (which_ == Inversion::Getri) {
@@ -209,7 +209,7 @@ class Inverse final : public Routine {
     return adjoint_first ? apply<T>(L, p.n, apply<T>(adjoint, p.n, t)) : apply<T>(adjoint, p.n, apply<T>(L, p.n, t));
   }
 
-  /// Whether the other triangle, the padding and a unit diagonal are as before.
+  /// Whether the other triangle, the padding and a unit diagonal are unchanged.
   template <Scalar T>
   bool rest_is_intact(const Problem& p, const T* C) const {
     const auto old = before<T>(p);

@@ -10,14 +10,14 @@
 
 namespace tessera::bench {
 
-/// What the devices do in a second, all together and with all of them busy.
+/// The rates of all devices together, with all of them busy [per second].
 struct DeviceRates {
   double flops = 0;
   double in = 0, out = 0;  ///< bytes in one direction; 0: nothing is copied
   double both = 0;         ///< bytes in both directions at once
 };
 
-/// Lower bounds of a call's time, by what it needs [s].
+/// Lower bounds of a call's time, by resource [s].
 struct LimitParts {
   double arithmetic = 0;
   double in = 0, out = 0;  ///< the compulsory bytes to the GPUs, and to the host
@@ -25,7 +25,7 @@ struct LimitParts {
   double chain = 0;        ///< the critical path of a factorization by Tessera
 
   double longest() const { return std::max({arithmetic, in, out, both, chain}); }
-  /// The name of the part that is the longest.
+  /// The name of the longest part.
   std::string bound() const {
     const std::array<std::pair<double, const char*>, 5> parts{
         {{arithmetic, "arithmetic"}, {in, "in"}, {out, "out"}, {both, "both"}, {chain, "chain"}}};

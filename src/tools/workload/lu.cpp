@@ -100,7 +100,7 @@ class Lu final : public Routine {
     });
   }
 
-  /// gesv, by its residual: 0 = A X − B. getrf, by a solution with the factors: they are multiplied with a vector.
+  /// gesv, by its residual: 0 = A X − B. getrf: the factors are multiplied with a vector.
   Verdict check(const Problem& p, const Operands& o) const override {
     return tools::with_type(p.type, [&]<Scalar T>(T) {
       const auto s = shapes(p);

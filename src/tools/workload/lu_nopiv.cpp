@@ -15,14 +15,14 @@ namespace tessera::bench {
 
 namespace {
 
-/// getrf_nopiv: C, n×n, ← its factors. C is a well-conditioned matrix: since its Hermitian part is positive definite
-/// and larger than the rest, it needs no pivots.
+/// getrf_nopiv: C, n×n, ← its factors. C is a well-conditioned matrix that needs no pivoting, because its Hermitian
+/// part is positive definite and dominates the rest.
 class LuNopiv final : public Routine {
  public:
   LuNopiv() : Routine("getrf_nopiv") {}
 
   Takes takes() const override { return {.beta = false}; }
-  /// OpenBLAS always exchanges rows.
+  /// OpenBLAS always pivots.
   Peers peers() const override { return {.openblas = false, .cublasxt = false, .cusolver = true}; }
   std::string why_not(const Problem& /*p*/) const override { return ""; }
 
@@ -54,7 +54,7 @@ class LuNopiv final : public Routine {
         p.type, [&]<Scalar T>(T) { return getrf_nopiv(p.n, p.n, static_cast<T*>(o.C), shapes(p).C.ld); });
     if (info != 0) throw RuntimeError(name() + ": a pivot is zero, info = " + std::to_string(info));
   }
-  /// From a tile on the diagonal to the next one, trsm has tile³ / 2 multiply-adds, and gemm tile³.
+  /// From one diagonal tile to the next, trsm has tile³ / 2 multiply-adds, and gemm tile³.
   double critical_path(const Problem& p, const Operands& /*o*/, double rate) const override {
     const auto plan = plan_of(p);
     return tools::with_type(p.type, [&]<Scalar T>(T) {

@@ -11,7 +11,7 @@ namespace tessera::bench {
 
 namespace {
 
-/// Waits until StarPU's workers and OpenBLAS's threads have gone to sleep, which they do not do at once.
+/// Waits until StarPU's workers and OpenBLAS's threads are asleep, which takes them a moment.
 void let_them_sleep() { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 namespace tessera::bench {
 
-/// Which elements of a matrix differ from the stored ones.
+/// How the elements of a matrix differ from the stored ones.
 enum class Form {
   General,     ///< none
   Symmetric,   ///< the triangle that is not stored mirrors the one that is
@@ -30,14 +30,14 @@ T conjugated(T x) {
 template <Scalar T>
 struct Operand {
   Op op = Op::NoTrans;
-  const T* data = nullptr;  ///< null: as it was generated
+  const T* data = nullptr;  ///< null: as generated
   Index ld = 1;
   std::uint64_t seed = 0;
   Form form = Form::General;
   Uplo uplo = Uplo::Lower;  ///< the stored triangle
   Diagonal diagonal = Diagonal::Stored;
   int operand = 2;             ///< without data: the operand that is generated again
-  Index well_conditioned = 0;  ///< without data: the order of the well-conditioned matrix that it is; 0: it is none
+  Index well_conditioned = 0;  ///< without data: the order of the well-conditioned matrix; 0: not such a matrix
 
   Operand transposed(bool conjugate) const {
     auto result = *this;

@@ -15,7 +15,7 @@ namespace tessera::bench {
 
 enum class Inversion;
 
-/// Pauses StarPU's workers while this object lives, because idle workers poll on their cores.
+/// Pauses StarPU's workers during the lifetime of this object, because idle workers poll on their cores.
 class PauseWorkers {
  public:
   PauseWorkers();
@@ -27,7 +27,7 @@ class PauseWorkers {
   bool paused_ = false;
 };
 
-/// Runs OpenBLAS with `threads` threads while this object lives. StarPU is paused.
+/// Runs OpenBLAS with `threads` threads during the lifetime of this object. StarPU is paused.
 class OpenBlas {
  public:
   explicit OpenBlas(int threads);
@@ -40,7 +40,7 @@ class OpenBlas {
   int before_;
 };
 
-/// Runs cuBLAS-XT on some GPUs while this object lives. StarPU is paused.
+/// Runs cuBLAS-XT on some GPUs during the lifetime of this object. StarPU is paused.
 class CublasXt {
  public:
   /// False if this program is built without CUDA.
@@ -60,7 +60,8 @@ class CublasXt {
   cublasXtContext* handle_ = nullptr;
 };
 
-/// Runs cuSOLVER on one GPU while this object lives. StarPU is paused. The GPU's memory is kept for the next call.
+/// Runs cuSOLVER on one GPU during the lifetime of this object. StarPU is paused. The GPU's memory is kept for the next
+/// call.
 class CuSolver {
  public:
   /// @param device  CUDA ordinal
@@ -93,25 +94,25 @@ class CuSolver {
   std::unique_ptr<State> state_;
 };
 
-/// cuSOLVERMg does not take blocks of this size for a call. Its documentation does not say which it takes: potrf takes
-/// 256, 512 and 1024 columns, getrf not all of them.
+/// Thrown if cuSOLVERMg does not accept blocks of this size for a call. Its documentation does not say which sizes it
+/// accepts: potrf accepts 256, 512 and 1024 columns, getrf not all of these.
 class RefusedBlock : public RuntimeError {
   using RuntimeError::RuntimeError;
 };
 
-/// Runs cuSOLVERMg on several GPUs while this object lives. StarPU is paused. The GPUs' memory is kept for the next
-/// call.
+/// Runs cuSOLVERMg on several GPUs during the lifetime of this object. StarPU is paused. The GPUs' memory is kept for
+/// the next call.
 class CuSolverMg {
  public:
   /// @param devices  CUDA ordinals
-  /// @param block    columns of a block, the unit that the GPUs share out
+  /// @param block    columns per block, the unit that is distributed over the GPUs
   /// @throws RuntimeError if the library cannot be loaded or started
   CuSolverMg(const std::vector<int>& devices, Index block);
   ~CuSolverMg();
   CuSolverMg(const CuSolverMg&) = delete;
   CuSolverMg& operator=(const CuSolverMg&) = delete;
 
-  /// The lower triangle of A, n×n in host memory, ← its Cholesky factor. The library has no other triangle.
+  /// The lower triangle of A, n×n in host memory, ← its Cholesky factor. The library supports only the lower triangle.
   /// @throws RuntimeError if A has no factor
   /// @throws RefusedBlock
   void factorize(char type, Index n, void* A, Index lda);

@@ -24,8 +24,8 @@ struct Problem {
 /// A stored matrix [elements].
 struct Shape {
   Index rows = 0, columns = 0, ld = 1;
-  bool well_conditioned = false;  ///< solves with it are stable, see generated.hpp
-  bool overwritten = false;       ///< the routine writes it, although it is not C
+  bool well_conditioned = false;  ///< such that solves with it are stable, see generated.hpp
+  bool overwritten = false;       ///< written by the routine, although it is not C
   Index elements() const noexcept { return ld * columns; }
 };
 

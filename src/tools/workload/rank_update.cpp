@@ -6,8 +6,8 @@ namespace tessera::bench {
 
 namespace {
 
-/// A triangle of C ← α op(A) op(A)ᵀ + β C, or of C ← α op(A) op(B)ᵀ + α op(B) op(A)ᵀ + β C. Hermitian updates have ᴴ
-/// for ᵀ, and ᾱ in the second term.
+/// A triangle of C ← α op(A) op(A)ᵀ + β C, or of C ← α op(A) op(B)ᵀ + α op(B) op(A)ᵀ + β C. Hermitian updates use ᴴ
+/// instead of ᵀ, and ᾱ in the second term.
 class RankUpdate final : public TypedRoutine<RankUpdate> {
  public:
   using TypedRoutine::TypedRoutine;

@@ -27,10 +27,10 @@ struct Result {
   Index tile_m = 0, tile_n = 0, tile_k = 0;  ///< 0: the library has no tiles
   std::string policy, placement;             ///< "" for other libraries
   int repeat = 0;
-  std::optional<Timing> timing;             ///< nothing: the library lacks the routine
+  std::optional<Timing> timing;             ///< empty: the library lacks the routine
   double limit = 0;                         ///< seconds, with rates measured one after another
   LimitParts parts;                         ///< with rates measured at once
-  std::optional<tools::Activity> activity;  ///< of the measured calls; nothing for other libraries
+  std::optional<tools::Activity> activity;  ///< of the measured calls; empty for other libraries
   double bytes_min_h2d = 0;
   std::optional<Verdict> check;
 
@@ -44,12 +44,12 @@ struct Result {
   double fraction_of_limit() const { return limit / timing->median; }
   double fraction_of_parts() const { return parts.longest() / timing->median; }
 
-  /// No call is faster than a lower bound, except by errors of measurement. A share above this means that the bound
-  /// was measured wrongly.
+  /// No call is faster than a lower bound, except for measurement errors. A share above this means that the bound was
+  /// measured wrongly.
   static constexpr double most_of_a_limit = 1.05;
   bool limit_is_doubtful() const { return fraction_of_limit() > most_of_a_limit; }
-  /// A short call may be faster than the rates at once, which power allows for a second, and which links have while all
-  /// GPUs compute. But it is not faster than the rates of the other limit, and nothing makes the chain shorter.
+  /// A short call may exceed the rates under simultaneous load, which power allows for a second, and which links reach
+  /// while all GPUs compute. But it cannot exceed the rates of the other limit, nor be shorter than the chain.
   bool parts_are_doubtful() const {
     return fraction_of_parts() > most_of_a_limit &&
            (limit_is_doubtful() || parts.chain > most_of_a_limit * timing->median);

@@ -19,12 +19,12 @@ namespace tessera::bench {
 class CuSolver;
 class CuSolverMg;
 
-/// Command line options that not every routine takes.
+/// Command line options that not all routines accept.
 struct Takes {
   bool trans_a = false, trans_b = false, side = false, uplo = false, diag = false, m = false, k = false, beta = true;
 };
 
-/// The routines that invert a matrix from its factors, or take a part in that.
+/// The routines that invert a matrix given its factors, or are part of such an inversion.
 enum class Inversion { Trtri, Lauum, Potri, Getri };
 
 /// Which other libraries have the routine.
@@ -47,9 +47,9 @@ class Routine {
   /// Why the routine does not support the problem: a sentence that starts with the option at fault. "" if it does.
   virtual std::string why_not(const Problem& problem) const = 0;
 
-  /// Whether described machines say how long the tile operations take.
+  /// Whether described machines specify how long the tile operations take.
   virtual bool can_be_simulated() const { return true; }
-  /// Whether it factorizes panels of full height, whose times a described machine may lack.
+  /// Whether it factorizes panels of full height, whose times may be missing from a described machine.
   virtual bool factorizes_panels() const { return false; }
 
   /// As blas::flops, but 0 if α = 0.
@@ -64,7 +64,7 @@ class Routine {
   /// The plan that Tessera makes. @pre a Runtime exists
   virtual detail::Plan plan_of(const Problem& problem) const = 0;
 
-  /// Seconds of the longest chain of tasks, measured; 0: the routine is no factorization. @pre a Runtime exists
+  /// Measured seconds of the longest chain of tasks; 0: the routine is not a factorization. @pre a Runtime exists
   /// @param operands  of a call that has ended. They may change, as in a call
   /// @param rate      of products on one device [flop/s]
   virtual double critical_path(const Problem& /*problem*/, const Operands& /*operands*/, double /*rate*/) const {
@@ -128,11 +128,11 @@ SHAPES(SHAPE)
 #undef SHAPE
 }  // namespace shapes
 
-/// potrf, or posv, which solves as well.
+/// potrf, or posv if it solves as well.
 std::unique_ptr<Routine> cholesky(bool solves);
-/// getrf, or gesv, which solves as well.
+/// getrf, or gesv if it solves as well.
 std::unique_ptr<Routine> lu(bool solves);
-/// geqrf, or gels, which solves as well.
+/// geqrf, or gels if it solves as well.
 std::unique_ptr<Routine> qr(bool solves);
 /// trtrs.
 std::unique_ptr<Routine> triangular_system();

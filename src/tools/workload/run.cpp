@@ -9,7 +9,7 @@ namespace {
 
 using namespace blas;
 
-/// A factor as a routine takes it: herk and her2k have real ones.
+/// A factor in the form that a routine takes: real for herk and her2k.
 template <typename To, Scalar T>
 To factor(T x) {
   if constexpr (std::same_as<To, T>) return x;

@@ -10,7 +10,7 @@ namespace tessera::bench {
 
 namespace {
 
-/// trtrs: C, n×k, ← op(A)⁻¹ C. It is trsm, which knows everything else.
+/// trtrs: C, n×k, ← op(A)⁻¹ C. Everything else is as for trsm.
 class Trtrs final : public Routine {
  public:
   Trtrs() : Routine("trtrs"), trsm_(shapes::triangular(blas::Routine::trsm)) {}

@@ -9,7 +9,7 @@
 
 #include "workload/parallel.hpp"
 
-/// Products in a wider arithmetic than the type that is checked.
+/// Products in wider arithmetic than the type being checked.
 namespace tessera::bench {
 
 template <Scalar T>
@@ -67,9 +67,9 @@ BoundedVector<T> apply(const Matrix& M, Index rows, const BoundedVector<T>& v) {
   return result;
 }
 
-/// The triangle of L R, times v, at the cost of L (R v). Row i of L is multiplied by the sum of the columns of R that
-/// the triangle has in row i, weighted by v. From one row to the next, the sum gains one column (Lower) or loses one
-/// (Upper).
+/// The triangle of L R, times v, at the cost of L (R v). Row i of L is multiplied by the sum, weighted by v, of the
+/// columns of R that the triangle includes in row i. From one row to the next, the sum gains one column (Lower) or
+/// loses one (Upper).
 template <Scalar T, typename Left, typename Right>
 BoundedVector<T> apply_triangle(Uplo uplo, const Left& L, const Right& R, Index k, const BoundedVector<T>& v) {
   constexpr Index slice = 256;  // terms of a sum per slice; a thread's partial sums then stay in its cache

@@ -17,8 +17,8 @@ namespace {
 
 using simulation::described_machine;
 
-/// The models that codelets of the program have from here, and the names of their first task, in lower case. A codelet
-/// may be copied, and another may take its place in memory, so it is known by its model.
+/// The models that have replaced those of the program's codelets, with the lower-case names of the first task. Codelets
+/// are identified by their model, because a codelet may be copied, and another may take its place in memory.
 std::map<const starpu_perfmodel*, std::string> names_by_model;
 std::deque<starpu_perfmodel> models;
 
@@ -27,7 +27,7 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-/// The names that the program has given to a codelet, its model and its task, one after another.
+/// The concatenated names that the program has given to a codelet, its model and its task.
 std::string names_of(const starpu_task& task) {
   std::string names;
   const auto* model = task.cl->model;
@@ -44,7 +44,7 @@ double bytes_of(starpu_task* task) {
   return bytes;
 }
 
-/// The times of a codelet whose name the names contain; null: the table has none.
+/// The times of a codelet whose name the names contain; null: none in the table.
 const detail::CostCurve* find(const std::map<std::string, detail::CostCurve>& table, const std::string& names) {
   const detail::CostCurve* found = nullptr;
   std::size_t longest = 0;
@@ -54,7 +54,7 @@ const detail::CostCurve* find(const std::map<std::string, detail::CostCurve>& ta
   return found;
 }
 
-/// The tile operation that the names contain, for example `potrf` in `chol_model_potrf`; else `gemm`.
+/// The tile operation that the names contain, for example `potrf` in `chol_model_potrf`; otherwise `gemm`.
 std::string operation_in(const std::string& names, const simulation::GpuKind& kind) {
   std::string operation = "gemm";
   for (const auto& [name, curve] : kind.kernels)
@@ -84,7 +84,7 @@ double duration(starpu_task* task, unsigned worker, unsigned /*implementation*/)
   const auto& names = names_by_model.at(task->cl->model);
   const double bytes = bytes_of(task);
   const int id = static_cast<int>(worker);
-  constexpr double least = 1e-7;  // StarPU takes 0 for not known
+  constexpr double least = 1e-7;  // 0 would mean unknown to StarPU
   const double seconds =
       starpu_worker_get_type(id) == STARPU_CUDA_WORKER
           ? seconds_on_gpu(described_machine().kind_of(starpu_worker_get_devid(id)), names, task->flops, bytes)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libtessera_observer.so is loaded before a program that tessera-simulate runs. It replaces three functions of StarPU:
-// when StarPU has started, it begins to count; each task that is submitted gets a duration; before StarPU stops, it
-// sends the result to tessera-simulate.
+// libtessera_observer.so is loaded before a program that tessera-simulate runs. It replaces three functions of StarPU.
+// Once StarPU has started, it begins to count; each submitted task gets a duration; before StarPU stops, the result is
+// sent to tessera-simulate.
 #include <dlfcn.h>
 #include <starpu.h>
 #include <sys/socket.h>
@@ -30,12 +30,12 @@ using namespace tessera;
 /// What is observed while StarPU runs.
 struct Observation {
   simulate::TaskWatch watch{static_cast<int>(starpu_cuda_worker_get_count())};
-  double begin = 0;  ///< µs: when the first task is submitted; 0: none has been
+  double begin = 0;  ///< µs, when the first task is submitted; 0: no task so far
 };
 std::optional<Observation> observation;
-bool has_started = false;  ///< what StarPU submits itself while it starts is left alone
+bool has_started = false;  ///< false: tasks that StarPU itself submits during its start are ignored
 
-/// The next function of this name: StarPU's.
+/// The next function of this name, which is StarPU's.
 template <typename Function>
 Function* replaced(Function* /*replacement*/, const char* name) {
   auto* const found = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
@@ -46,7 +46,8 @@ Function* replaced(Function* /*replacement*/, const char* name) {
   return found;
 }
 
-/// Ends the program with a message. The functions below are called by C programs, which catch no exceptions.
+/// Ends the program with a message if an exception occurs. The functions below are called by C programs, which cannot
+/// catch exceptions.
 template <typename Function>
 void guarded(Function function) {
   try {
@@ -85,19 +86,19 @@ void send(const simulate::Outcome& outcome) {
   const auto text = nlohmann::json(outcome).dump();
   const auto written = write(simulate::hand_over, text.data(), text.size());
   if (written != static_cast<ssize_t>(text.size())) throw std::runtime_error("the result cannot be written");
-  // tessera-simulate reads to the end, which would not come while a process that the program leaves behind has the
-  // socket.
+  // tessera-simulate reads to the end of the stream, which would not come as long as a process that the program leaves
+  // behind has the socket.
   shutdown(simulate::hand_over, SHUT_RDWR);
 }
 
-/// Only once: a program may start StarPU again.
+/// Sends it only once, because a program may start StarPU again.
 void send_outcome() {
   if (!observation) return;
   send(outcome());
   observation.reset();
 }
 
-/// Ends the program if its StarPU computes: that one would find no GPU, and say nothing.
+/// Ends the program if its StarPU is not a simulating one: it would find no GPU, without a message.
 /// @param of_starpu  one of its functions
 void require_simulation(void* of_starpu) {
   Dl_info info{};

@@ -37,12 +37,12 @@ fs::path library_folder() {
   _exit(whole ? 0 : 1);
 }
 
-/// What the program's StarPU reads, and the library that is loaded before it.
+/// Sets the variables for the program's StarPU, and the library to load before the program.
 void put_program_environment(const Run& run) {
   const auto libraries = library_folder();
   const auto put = [](const char* name, const std::string& value) { setenv(name, value.c_str(), 1); };
   put("STARPU_SCHED", run.policy);
-  // Other policies are StarPU's, or those of --policy-library, which is in this variable already.
+  // Other policies are StarPU's, or those of --policy-library, which already is in this variable.
   if (run.policy == "tessera") put("STARPU_SCHED_LIB", libraries / TESSERA_SCHED);
   put("STARPU_NCUDA", std::to_string(run.gpus));
   put("STARPU_NCPU", std::to_string(run.cpus));
@@ -57,11 +57,11 @@ void put_program_environment(const Run& run) {
 void become_program(const Options& options, const Run& run, const Scratch& scratch, int result) {
   put_environment(options, scratch);
   put_program_environment(run);
-  // Without the flag that closes it. dup2 would leave the flag if both were the same.
+  // Without the close-on-exec flag. dup2 would leave the flag if both descriptors were the same.
   if ((result == hand_over ? fcntl(result, F_SETFD, 0) : dup2(result, hand_over)) < 0)
     fail(fmt::format("no descriptor {} for the program: {}", hand_over, std::strerror(errno)), false, result);
   auto words = options.program;
-  words.emplace_back("--log=root.thresh:warning");  // SimGrid takes this argument away
+  words.emplace_back("--log=root.thresh:warning");  // SimGrid removes this argument
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);
   for (auto& word : words) arguments.push_back(word.data());

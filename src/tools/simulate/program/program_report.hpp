@@ -9,7 +9,7 @@
 
 namespace tessera::simulate {
 
-/// Writes the outcome of each run of a program, as `Report` does for calls of the library.
+/// Writes the outcome of each run of a program, like `Report` for calls of the library.
 class ProgramReport {
  public:
   /// @throws BadArgument if the file for JSON cannot be written

@@ -11,21 +11,21 @@ namespace tessera::trace {
 
 /// How a worker spent its time, in seconds. The parts add up to the span of the run.
 ///
-/// The time between two tasks of a worker is divided by the history of the second task. The worker was idle until that
-/// task was ready: submitted, all its dependencies done, and none of its tiles in use by a task that it may not run
-/// beside (STARPU_COMMUTE). It then waited for data until the last of the task's
-/// tiles had arrived at its node. The rest is overhead: the scheduler, StarPU, the launch. The time from the end of the
-/// last dependency until StarPU marks the task as ready is overhead, too. After its last task a worker is idle. Tiles
-/// that arrived before the previous task ended cost nothing. Overlapping tasks count once.
+/// The time between two tasks of a worker is divided according to the history of the second task. The worker was idle
+/// until that task was ready: submitted, all its dependencies done, and none of its tiles in use by a task that
+/// excludes it (STARPU_COMMUTE). It then waited for data until the last of the task's tiles had arrived at its node.
+/// The rest is overhead: the scheduler, StarPU, the launch. The time from the end of the last dependency until StarPU
+/// marks the task as ready is also overhead. After its last task a worker is idle. Tiles that arrived before the
+/// previous task ended cost nothing. Overlapping tasks count once.
 struct Shares {
   double computing = 0, data = 0, overhead = 0, idle = 0;
 };
 
 /// A time in which a worker computed nothing, with its main cause.
 ///
-/// A worker is idle because of a Dependency if a task that `next` depends on, or that had a tile of `next` for itself,
-/// ended after the submission of `next`, else because of the Submission. After the last task the cause is NothingLeft.
-/// It is Data if results were copied from the worker's node to the host for most of that time.
+/// A worker is idle because of a Dependency if a task that `next` depends on, or that had exclusive access to a tile of
+/// `next`, ended after the submission of `next`; otherwise because of the Submission. After the last task the cause is
+/// NothingLeft, or Data if results were copied from the worker's node to the host for most of that time.
 struct Gap {
   enum class Cause { Data, Dependency, Submission, Overhead, NothingLeft };
   int worker = 0;
@@ -48,7 +48,7 @@ struct LinkUse {
 
 /// Bytes of one operand for all GPUs together, with the compulsory minimum of any schedule: each tile that GPUs read
 /// before it is written enters once, and each tile that they write leaves once. Temporary tiles need neither. Without
-/// GPUs all counts are 0. A tile that is used as several operands counts as the first of them.
+/// GPUs all counts are 0. A tile used as several operands counts as the first of them.
 struct OperandTraffic {
   char operand = '-';
   std::uint64_t in = 0, least_in = 0, out = 0, least_out = 0, between_gpus = 0;
@@ -59,15 +59,16 @@ struct Hits {
   std::size_t own = 0, peer = 0, host = 0;  ///< own: on the GPU (L1); peer: from another GPU (L2); host: from the host
 };
 
-/// The critical path: the last event of the run, followed back through what each event waited for. The times add up to
-/// the span.
+/// The critical path: the chain of events found by starting at the last event of the run and going back, each time, to
+/// the event that it waited for. The times add up to the span.
 ///
 /// A task waited for the latest of these: the end of the previous task on its worker, the arrival of a tile, the end of
-/// a dependency or of a task that had one of its tiles for itself, its submission. A transfer waited for the latest of
-/// these: the previous transfer on its link, if that had just ended; the arrival or the computation of its tile at its
-/// source; whatever made its task ready; the worker, unless the transfer was a prefetch; and where no task wanted it
-/// and none of these was just before it, the arrival of an earlier result at the host, which a program that fetches its
-/// results one by one waited for. A submission waited for all tasks submitted before it, if they had ended by then.
+/// a dependency or of a task that had exclusive access to one of its tiles, its submission. A transfer waited for the
+/// latest of these: the previous transfer on its link, if that had just ended; the arrival or the computation of its
+/// tile at its source; whatever made its task ready; and the worker, unless the transfer was a prefetch. If no task
+/// wanted the transfer and none of these was just before it, it waited for the arrival of an earlier result at the
+/// host, as in a program that fetches its results one by one. A submission waited for all tasks submitted before it, if
+/// they had ended by then.
 struct Path {
   std::vector<int> tasks;  ///< in the order of time
   Shares parts;  ///< data includes copies of results to the host; idle is the time before the program submitted
@@ -75,8 +76,8 @@ struct Path {
   std::string text;          ///< a sentence: what limited the run
 };
 
-/// Lower bounds of the run's time for its given placement of tasks and transfers, the largest first. Links count with
-/// the rate of StarPU's model or, without one, with the highest observed rate. A link's bound never exceeds the time in
+/// Lower bounds of the run's time for its given placement of tasks and transfers, largest first. Links count with the
+/// rate of StarPU's model or, without one, with the highest observed rate. A link's bound never exceeds the time in
 /// which the link was busy.
 struct Bound {
   std::string name;  ///< "computing on the GPUs", "host → GPU 1", "the longest chain of tasks"

@@ -11,8 +11,8 @@ struct Gaps {
   std::vector<Gap> worst;  ///< without their texts
 };
 
-/// Computes the shares of all workers and the `most` longest gaps. Gaps of cores that hardly help the GPUs are left
-/// out: they would fill the list.
+/// Computes the shares of all workers and the `most` longest gaps. Gaps of cores that contribute little are left out,
+/// because they would fill the list.
 Gaps find_gaps(const Lookups& lookups, std::size_t most);
 
 /// Describes the gap in a sentence.

@@ -30,10 +30,10 @@ class Lookups {
   double submitted(const Task& task) const { return std::clamp(task.submitted, 0.0, start(task)); }
   /// The time recorded by StarPU, but at most the start.
   double ready(const Task& task) const { return std::clamp(std::max(task.submitted, task.ready), 0.0, start(task)); }
-  /// The time when the task was submitted, all its dependencies had ended, and no other task had its tiles for itself.
-  /// StarPU marks it as ready later.
+  /// The time when the task was submitted, all its dependencies had ended, and no other task had exclusive access to
+  /// its tiles. StarPU marks it as ready later.
   double unblocked(const Task& task) const;
-  /// The task that ended last among its dependencies and those that kept it out, if it had been submitted by then.
+  /// The task that ended last among its dependencies and those that excluded it, if it had been submitted by then.
   int made_ready_by(const Task& task) const;
 
   /// Tasks of a worker in the order of their starts.
@@ -61,8 +61,8 @@ class Lookups {
 
  private:
   void find_uses();
-  /// The last task that had one of the task's tiles for itself before the task was ready.
-  /// Tasks with accesses that commute (STARPU_COMMUTE) do not depend on each other, but exclude each other.
+  /// The last task that had exclusive access to one of the task's tiles before the task was ready. Tasks with accesses
+  /// that commute (STARPU_COMMUTE) do not depend on each other, but exclude each other.
   int kept_out_by(const Task& task) const;
 
   Ended users_;  ///< tasks, by tile

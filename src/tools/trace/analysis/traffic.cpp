@@ -28,7 +28,7 @@ namespace {
 
 using ByOperand = std::map<char, OperandTraffic>;
 
-/// Adds the compulsory bytes: what must enter the GPUs, wherever it is used there, and what must leave them.
+/// Adds the compulsory bytes: what must enter the GPUs as a whole, and what must leave them.
 void add_least(ByOperand& operands, const Lookups& lookups) {
   const auto& run = lookups.run;
   struct Seen {

@@ -19,8 +19,8 @@ std::optional<Number> number(std::string_view text, auto... format) {
   return value;
 }
 
-/// The number of a worker or a memory node. A larger one than any StarPU has is damage, and must not become the size of
-/// a list.
+/// The number of a worker or a memory node. A number beyond StarPU's limits indicates damage, and must not become the
+/// size of a list.
 inline std::optional<int> place(std::string_view text) {
   constexpr int most = 1 << 12;
   const auto value = number<int>(text);

@@ -24,7 +24,7 @@ std::string_view without_quotes(std::string_view text) {
   return quoted ? text.substr(1, text.size() - 2) : text;
 }
 
-/// What else a line may have that is not UTF-8: descriptions of data, or damage.
+/// Repairs other parts of a line that are not valid UTF-8, such as descriptions of data, or damage.
 void repair_characters(std::string& line) {
   if (std::ranges::all_of(line, [](char c) { return static_cast<unsigned char>(c) < 0x80; })) return;
   std::string repaired;
@@ -83,7 +83,7 @@ void PajeLines::define() {
   kind.columns++;
 }
 
-/// The kind of event that begins here; null if none does. StarPU puts a tab or several blanks between columns.
+/// The kind of event that begins here; null if none does. StarPU separates columns by a tab or several spaces.
 const PajeLines::Kind* PajeLines::kind_of(std::string_view line) const {
   const auto digits = std::min(line.size(), line.find_first_not_of("0123456789"));
   const auto blanks = line.substr(digits);
@@ -96,7 +96,7 @@ const PajeLines::Kind* PajeLines::kind_of(std::string_view line) const {
   return trace::number<double>(line.substr(begin, end - begin)) ? &known->second : nullptr;
 }
 
-/// What is too many for the columns belongs to the name.
+/// Surplus columns belong to the name.
 void PajeLines::repair(const Kind& kind) {
   const std::string_view line = line_;
   std::vector<std::size_t> tabs;
@@ -111,8 +111,8 @@ void PajeLines::repair(const Kind& kind) {
       std::string(line.substr(0, begin)) + '"' + in_quotes(without_quotes(name)) + '"' + std::string(line.substr(end));
 }
 
-/// A value is defined by an alias, a type, its name, and a colour in quotes. The alias is the name, and for the type of
-/// a scheduling context has the context's number at its end.
+/// A value is defined by an alias, a type, its name, and a colour in quotes. The alias is the name; if the type belongs
+/// to a scheduling context, the context's number is appended.
 void PajeLines::repair_twice() {
   const std::string_view line = line_;
   const auto begin = std::min(line.size(), line.find_first_of(" \t")) + 1, last = line.find_last_of('"');

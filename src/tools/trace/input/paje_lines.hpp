@@ -9,12 +9,12 @@
 
 namespace tessera::trace {
 
-/// A name as StarPU's trace for ViTE can carry it: readable, and without the quotes that would end it.
+/// A name in the form that StarPU's trace for ViTE can carry: readable, and without the quotes that would end it.
 std::string in_quotes(std::string_view name);
 
-/// The lines of StarPU's trace for ViTE. StarPU writes the names of codelets, tasks, data and events into it as they
-/// are, although a name may contain line breaks, tabs and quotes, or be empty. This class puts such lines together
-/// again, and quotes the names.
+/// The lines of StarPU's trace for ViTE. StarPU writes the names of codelets, tasks, data and events without escaping,
+/// although a name may contain line breaks, tabs and quotes, or be empty. This class joins such lines, and quotes the
+/// names.
 class PajeLines {
  public:
   explicit PajeLines(std::istream& in) : in_(in) {}
@@ -29,7 +29,7 @@ class PajeLines {
   /// A kind of event that has a name.
   struct Kind {
     enum class Name { None, Once, Twice } name = Name::None;
-    std::size_t columns = 1;  ///< with the event's number
+    std::size_t columns = 1;  ///< including the event's number
     std::size_t place = 0;    ///< of the name; 0: not among the columns
     bool timed = false;       ///< the first column after the number is the time
   };

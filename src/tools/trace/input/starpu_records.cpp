@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What may follow a name. StarPU writes names without escapes.
+/// Whether this key may follow a name. StarPU writes names without escapes.
 bool comes_after_a_name(std::string_view key) {
   constexpr std::array<std::string_view, 10> keys = {"Name", "Model", "File",        "Line",     "JobId",
                                                      "Tag",  "Size",  "SubmitOrder", "Priority", "Control"};

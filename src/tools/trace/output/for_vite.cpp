@@ -46,7 +46,7 @@ constexpr const char *idle = "idle", *waits = "waiting for data", *overhead = "o
 
 std::string paje_name(std::string_view name) { return fmt::format("\"{}\"", in_quotes(name)); }
 
-/// What a row does at a time, and how fast.
+/// The state of a row at a time, and its rate.
 struct Span {
   double start = 0, end = 0;
   std::string value, name;
@@ -139,8 +139,7 @@ void define_values(Paje& paje, const Run& run) {
   paje.variable("Speed", "Tflop/s"), paje.variable("Rate", "GB/s");
 }
 
-/// A row for each memory: what is in use, and what arrives. The arrows are between these rows, where they cover no
-/// task.
+/// A row for each memory: the bytes in use, and arrivals. The arrows connect these rows, where they do not cover tasks.
 void add_memories(Paje& paje, const Lookups& lookups) {
   const auto& run = lookups.run;
   std::vector<std::vector<std::pair<double, double>>> changes(run.nodes.size());
