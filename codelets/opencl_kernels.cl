@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What tile operations need besides CLBlast. opencl_kernels.cpp compiles this for each type, with these macros:
+// The kernels that tile operations need in addition to CLBlast. opencl_kernels.cpp compiles them for each type, with
+// these macros:
 //   REAL     float or double
 //   COMPLEX  defined for complex types
 //   DOUBLE   defined for double precision
 //   ORDER    the largest triangle of apply_triangle
-//   COLUMNS  the columns that a group of it computes
-// Unless a kernel says otherwise, a work item is one element (i, j) of a tile. `part` is 0 for all of the tile, 1 for
-// its lower and 2 for its upper triangle; the diagonal enters the tile in row `first`.
+//   COLUMNS  the number of columns that a group of apply_triangle computes
+// Unless a kernel says otherwise, a work item handles one element (i, j) of a tile. `part` is 0 for all of the tile, 1
+// for its lower and 2 for its upper triangle; the diagonal enters the tile in row `first`.
 #ifdef DOUBLE
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
@@ -44,7 +45,7 @@ Number plus_product(Number c, Number a, Number b) {
   c.im = fma(a.re, b.im, fma(a.im, b.re, c.im));
   return c;
 }
-// 1 / a, by Smith's method, which has no squares that overflow.
+// 1 / a, by Smith's method, which avoids squares that overflow.
 Number reciprocal(Number a) {
   const int wide = fabs(a.re) >= fabs(a.im);
   const REAL ratio = wide ? a.im / a.re : a.re / a.im;
@@ -65,8 +66,9 @@ Number plus_product(Number c, Number a, Number b) { return fma(a, b, c); }
 Number reciprocal(Number a) { return 1 / a; }
 #endif
 
-// β as it is passed: its real and its imaginary part, and whether it is exactly 0 or 1. Real factors scale both parts
-// of a complex number separately, as the BLAS does: a product with an imaginary part of 0 would make NaN of infinity.
+// β in the form in which it is passed: its real and imaginary parts, and whether it is exactly 0 or 1. Real factors
+// scale both parts of a complex number separately, as the BLAS does: multiplying by an imaginary part of 0 would turn
+// infinity into NaN.
 Number scaled(Number x, REAL re, REAL im) {
 #ifdef COMPLEX
   if (im == 0) {
@@ -82,8 +84,8 @@ Number scaled(Number x, REAL re, REAL im) {
 
 int in_part(int part, int first, int i, int j) { return part == 0 || (part == 1 ? i >= first + j : i <= first + j); }
 
-// C ← β C in a part of C. With β = 0, C is not read. `real_diagonal`: the imaginary part of the diagonal is and stays
-// 0.
+// C ← β C in a part of C. With β = 0, C is not read. `real_diagonal`: the imaginary part of the diagonal is treated as
+// 0, and set to 0.
 __kernel void scale(int m, int n, int part, int first, int real_diagonal, REAL re, REAL im, __global Number* C,
                     ulong offset, int ld) {
   const int i = get_global_id(0), j = get_global_id(1);
@@ -117,10 +119,10 @@ __kernel void real_diagonal(int n, __global Number* C, ulong offset, int ld) {
 }
 
 // X ← α T X, or X ← α T⁻¹ X if `solve`, for a triangle T of order n ≤ ORDER. Element (i, j) of T and of X is i rows and
-// j columns from the first one, so that either may be a transpose. `forward`: row i of T X needs the rows of X up to i,
-// else those from i on.
-// A group computes some columns of X, and each of its work items a row of them. Row after row becomes known: its item
-// publishes it, and the items of all rows that need it add their products with it.
+// j columns from the first one, so either may be a transpose. `forward`: row i of T X needs the rows of X up to i;
+// otherwise the rows from i on.
+// A group computes some columns of X, and each of its work items one row of them. The rows are completed one after
+// another: the item of a row publishes it, and the items of all rows that need it add their products with it.
 __kernel __attribute__((reqd_work_group_size(ORDER, 1, 1))) void apply_triangle(
     int solve, int forward, int unit, int conjugated, int n, int count, REAL re, REAL im, const __global Number* T,
     ulong offset_t, ulong row_t, ulong column_t, __global Number* X, ulong offset_x, ulong row_x, ulong column_x) {
@@ -145,7 +147,7 @@ __kernel __attribute__((reqd_work_group_size(ORDER, 1, 1))) void apply_triangle(
   for (int k = 0; k < n; k++) {
     const int needs = mine && p > k;
     Number t = ZERO;
-    if (needs) {  // on its way while row k is published
+    if (needs) {  // loaded while row k is published
       t = T[(ulong)(forward ? k : n - 1 - k) * column_t];
       if (conjugated) t = conjugate(t);
       if (solve) t = negative(t);
