@@ -112,7 +112,7 @@ TEST(ProductOrder, GrowsTheFirstBlockAsACube) {
 }
 
 /// Tiles are four times as high as wide: a shell has four tile columns for each tile row.
-TEST(ProductOrder, GrowsInElementsAlsoWhereTilesAreNotSquare) {
+TEST(ProductOrder, GrowsInElementsEvenIfTilesAreNotSquare) {
   const auto steps = product_order(2, 8, Part::All, 8, {}, {{1, 1}, 2, 8, Part::All}, {4, 1, 4});
   for (std::size_t s = 0; s < 4; s++) EXPECT_TRUE(steps[s].i == 0 && steps[s].j < 4 && steps[s].term == 0) << s;
 }
@@ -158,7 +158,7 @@ TEST(ProductOrder, BeginsABlockWithInputsThatTheLastOneHasUsed) {
   }
 }
 
-TEST(ProductOrder, KeepsToLayersWhereTheInputsOfASumHaveNoRoomOrGpusAreUnequal) {
+TEST(ProductOrder, UsesLayersIfInputsDoNotFitOrGpusAreUnequal) {
   detail::Block little_memory{4, 4}, unequal{4, 4};
   little_memory.resident = 7, unequal.tile_after_tile = false;
   for (const auto& block : {little_memory, unequal}) {
@@ -203,7 +203,7 @@ std::vector<Step> sorted_terms(const Shape& shape, const Region& region, OwnerGr
   return steps;
 }
 
-TEST(ProductOrder, OfTheFirstBlockIsThatOfASortByShellAndThenByTile) {
+TEST(ProductOrder, OfTheFirstBlockSortsByShellThenByTile) {
   const auto fields = [](const Step& step) { return std::tuple(step.i, step.j, step.k, step.term, step.deferred); };
   for (const auto& shape : {Shape{6, 12, 9}, {12, 6, 1}, {12, 12, 16}, {6, 6, 40}})
     for (const auto& region : regions(shape))
@@ -287,7 +287,7 @@ TEST(Owners, OfATriangleHaveTheSameWork) {
 
 /// If all owners advance at the same rate, each needs at step s of its sum one tile of a row of A and one of a column
 /// of B.
-TEST(Owners, OfAnInputTileWantItAtDifferentTimes) {
+TEST(Owners, OfOneRowUseAnInputTileAtDifferentTimes) {
   for (const auto& grid : {OwnerGrid{2, 2}, OwnerGrid{1, 3}, OwnerGrid{2, 4}})
     for (Index kt = std::max(grid.p, grid.q); kt < 20; kt++) {
       const Owners owners(grid, grid.p, grid.q, Part::All);

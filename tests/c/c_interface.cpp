@@ -76,7 +76,7 @@ TEST(CInterfaceErrors, NoMatrix) {
   EXPECT_EQ(tessera_matrix_handle(nullptr, 0, 0), nullptr);
 }
 
-TEST(CInterfaceErrors, AreThoseOfTheThread) {
+TEST(CInterfaceErrors, ArePerThread) {
   EXPECT_EQ(tessera_matrix_wait(nullptr), -1);
   const std::string mine = tessera_last_error();
   std::thread([] {

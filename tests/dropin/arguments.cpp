@@ -178,7 +178,7 @@ TEST_P(DropInArguments, MayBeNullIfTheResultIsEmpty) {
   });
 }
 
-TEST_P(DropInArguments, MayHaveNothingToSumUp) {
+TEST_P(DropInArguments, MayHaveEmptySums) {
   run([]<Scalar T>(const Routine<T>& routine) {
     if (!routine.has("k") || routine.name == "gemmt") return;
     for_all_symbols(routine, [&](const std::string& name, const Family& family, Layout layout) {

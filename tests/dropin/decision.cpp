@@ -49,7 +49,7 @@ Place after_sixteen_callers(bool shared) {
 
 TEST(Decision, ManyCallersStayOnTheDevices) { EXPECT_EQ(after_sixteen_callers(true), Place::Devices); }
 
-TEST(Decision, WouldLeaveDevicesThatAreThatSlow) { EXPECT_EQ(after_sixteen_callers(false), Place::Host); }
+TEST(Decision, AvoidsDevicesThatAreSoSlow) { EXPECT_EQ(after_sixteen_callers(false), Place::Host); }
 
 TEST(Decision, OfAFasterHostIsForgottenSlowly) {
   const auto engine = fast_devices();

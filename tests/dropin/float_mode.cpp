@@ -122,7 +122,7 @@ const Scenario with_errno{"errno", [] {
                             return 0;
                           }};
 
-TEST(Errno, IsThatOfTheProgram) {
+TEST(Errno, IsPreserved) {
   for (const char* devices : {"cpu", "0"})
     EXPECT_TRUE(has_ended_silently(with_errno.run({{"TESSERA_DEVICES", devices}})));
 }

@@ -68,7 +68,7 @@ const Scenario silent{"fork after a call, no calls in the child", [] {
                         return 0;
                       }};
 
-TEST(Fork, AChildWithoutCallsHasNothingToSay) {
+TEST(Fork, AChildWithoutCallsIsSilent) {
   const auto ended = silent.run(three);
   EXPECT_TRUE(has_ended_silently(ended));
   EXPECT_EQ(ended.calls("devices"), 2) << ended;
@@ -167,7 +167,7 @@ const Scenario during{"the first call comes during a fork", [] {
 
 /// Uses one OpenBLAS thread. With several threads, a fork while another thread computes leaves OpenBLAS's lock locked
 /// in the child.
-TEST(Fork, DuringWhichAnotherThreadMakesTheFirstCall) {
+TEST(Fork, WhileAnotherThreadMakesTheFirstCall) {
   auto variables = quiet;
   variables["TEST_OPENBLAS_THREADS"] = "1";
   EXPECT_TRUE(has_ended_silently(run_with_fake("start at a word, decline", during, variables)));

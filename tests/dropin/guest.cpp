@@ -64,7 +64,7 @@ const Scenario no_call{"no call of a BLAS", [] {
                          return 0;
                        }};
 
-TEST(Guest, HasNothingToSayOfAProgramWithoutCalls) {
+TEST(Guest, IsSilentAboutAProgramWithoutCalls) {
   const auto ended = no_call.run({{"TESSERA_DEVICES", "nonsense"}});
   EXPECT_TRUE(has_ended_silently(ended));
   EXPECT_TRUE(ended.log.empty()) << ended;
@@ -138,7 +138,7 @@ const Scenario settings{"what belongs to the program", [] {
                           return 0;
                         }};
 
-TEST(Guest, LeavesTheProgramsThingsAlone) {
+TEST(Guest, LeavesTheProgramsStateAlone) {
   const auto ended = settings.run();
   EXPECT_TRUE(has_ended_silently(ended));
   EXPECT_EQ(ended.calls("devices"), 6) << ended;

@@ -36,7 +36,7 @@ const Scenario for_itself{"a BLAS for itself", [] {
                             return call_gemm();
                           }};
 
-TEST(OwnBlas, IsFoundAlthoughNobodyElseSeesIt) {
+TEST(OwnBlas, IsFoundAlthoughItIsPrivate) {
   const Broken folder;
   const auto ended = for_itself.run(folder.variables());
   EXPECT_TRUE(has_ended_silently(ended));

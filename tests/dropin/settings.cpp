@@ -45,7 +45,7 @@ TEST(Settings, OfEarlierVersionsLeaveAllToTheHost) {
                 std::string(old) + " is no longer read: use " + now + "; all calls stay on the host BLAS");
 }
 
-TEST(Settings, ThatAreWrongDoNotKeepTheDropInFromBeingQuiet) {
+TEST(Settings, ThatAreWrongDoNotOverrideQuiet) {
   const auto ended = calls.run({{"TESSERA_BLAS_DEVICES", "cpu"}, {"TESSERA_QUIET", "1"}});
   EXPECT_TRUE(has_ended_silently(ended));
   EXPECT_EQ(ended.calls("host"), 3) << ended;
@@ -65,7 +65,7 @@ void expect_devices(const Variables& variables, const std::string& words) {
   EXPECT_THAT(ended.said("host_blas"), ::testing::HasSubstr("libopenblas"));
 }
 
-TEST(HostBlas, ThatIsNotThereIsReplaced) {
+TEST(HostBlas, ThatIsMissingIsReplaced) {
   expect_devices({{"TESSERA_HOST_BLAS", "/proc/nonexistent"}}, "/proc/nonexistent");
 }
 
@@ -115,7 +115,7 @@ TEST(HostBlas, MayBeAnother) {
   }
 }
 
-TEST(Log, ThatCannotBeWrittenIsSaidOnce) {
+TEST(Log, ThatCannotBeWrittenIsReportedOnce) {
   for (const char* place : {"/proc/nonexistent/log", "/proc/version", "/"}) {
     const auto ended = calls.run({{"TESSERA_BLAS_LOG", place}});
     EXPECT_TRUE(has_ended(ended));
@@ -123,7 +123,7 @@ TEST(Log, ThatCannotBeWrittenIsSaidOnce) {
   }
 }
 
-TEST(Variables, ThatNothingReadsAreNamedOnce) {
+TEST(Variables, ThatAreUnknownAreReportedOnce) {
   const auto ended = calls.run({{"TESSERA_DEVICE", "cpu"}, {"TESSERA_QUITE", "1"}});
   EXPECT_TRUE(has_ended(ended));
   EXPECT_TRUE(says(ended, "TESSERA_DEVICE"));

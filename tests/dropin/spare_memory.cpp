@@ -36,7 +36,7 @@ TEST_F(SpareMemoryTest, TheNextCallGetsTheSameMemory) {
   EXPECT_FALSE(is_mapped(first));
 }
 
-TEST_F(SpareMemoryTest, MuchSmallerOrLargerCallsDoNot) {
+TEST_F(SpareMemoryTest, MuchSmallerOrLargerCallsGetOtherMemory) {
   auto* const first = use(2 * large + page);
   const SpareMemory smaller(large), larger(4 * large);
   EXPECT_NE(smaller.data(), first);

@@ -26,7 +26,7 @@ std::map<std::string, std::string> files_of(int numa_nodes, int gpus) {
   return files;
 }
 
-TEST(BusFiles, HaveNoDecimalPointWhichTheLocaleMightReadOtherwise) {
+TEST(BusFiles, HaveNoDecimalPointsThatALocaleCouldMisread) {
   auto files = files_of(1, 2);
   EXPECT_EQ(files[".bandwidth"],
             "# from (row) to (column): NUMA nodes, then GPUs\n"
@@ -60,7 +60,7 @@ TEST(BusFiles, HaveOpenClDevicesBehindTheGpus) {
   EXPECT_THAT(files[".bandwidth"], HasSubstr("\n30\t31\t32\t0\tnan\nnan\tnan\n"));
 }
 
-TEST(BusFiles, LeaveOutWhatStarpuHasNoRoomFor) {
+TEST(BusFiles, OmitEndpointsBeyondStarpusLimit) {
   Bus bus;
   bus.numa_nodes = 2, bus.gpus = 1, bus.opencl_devices = 4, bus.most_ends = 3;
   bus.nodes_of.assign(5, {0, 1});
@@ -70,7 +70,7 @@ TEST(BusFiles, LeaveOutWhatStarpuHasNoRoomFor) {
       "# from (row) to (column): NUMA nodes, then GPUs\n0\t1\t2\tnan\n10\t0\t12\tnan\n20\t21\t0\tnan\nnan\tnan\n");
 }
 
-TEST(BusFiles, EndWithTheOneThatStarpuLooksFor) {
+TEST(BusFiles, EndWithTheFileThatStarpuChecks) {
   Bus bus;
   EXPECT_EQ(bus_files(bus).back().ending, ".config");
   EXPECT_THAT(bus_files(bus).front().text, Not(HasSubstr("inf")));

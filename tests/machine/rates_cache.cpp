@@ -38,7 +38,7 @@ TEST_F(Rates, AreFoundAgain) {
   EXPECT_TRUE(cache().find("z").empty());
 }
 
-TEST_F(Rates, OfOtherConditionsAreOthers) {
+TEST_F(Rates, DependOnTheConditions) {
   cache().keep("d", curve_);
   for (const char* other : {"driver 2, CUDA 13.0, 700 W", "driver 1, CUDA 13.1, 700 W", "driver 1, CUDA 13.0, 350 W"}) {
     EXPECT_TRUE(cache(other).find("d").empty());
@@ -47,7 +47,7 @@ TEST_F(Rates, OfOtherConditionsAreOthers) {
   EXPECT_EQ(cache().find("d").points().size(), 2U) << "still there";
 }
 
-TEST_F(Rates, ThatMakeNoSenseAreNone) {
+TEST_F(Rates, ThatMakeNoSenseAreIgnored) {
   std::vector<std::string> damaged{"", "{", std::string(3, '\0'), "[1]", R"({"d": [[1, 1]]})"};
   for (const char* curves : {"3", R"({"d": 3})", R"({"d": [3]})", R"({"d": [[1]]})", R"({"d": [[1, "x"]]})",
                              R"({"d": [[1, 0]]})", R"({"d": [[1, -1]]})", R"({"d": [[2, 1], [1, 1]]})", R"({"d": []})"})

@@ -104,7 +104,7 @@ TEST(NodesNear, AreThoseOfAllDevices) {
 }
 
 // The system may refuse: this machine need not have the nodes.
-TEST(Topology, LeavesMemoryUsableThatItSpreads) {
+TEST(Topology, KeepsSpreadMemoryUsable) {
   const Synthetic machine("numa:2 core:1 pu:1");
   std::vector<char> memory(1 << 20);
   Topology().spread(memory.data(), memory.size(), {0, 1});

@@ -124,7 +124,7 @@ TEST(DeviceHeap, JoinsFreePieces) {
 }
 
 /// There is enough free memory, but not in one piece. One slab beyond the limit is better than a tile that never fits.
-TEST(DeviceHeap, GivesASlabOfItsOwnToWhatFindsNoPlace) {
+TEST(DeviceHeap, GivesAPieceWithoutSpaceItsOwnSlab) {
   Device device(10 * GiB);
   DeviceHeap heap(GiB, device.source());
   std::vector<void*> pieces(4);

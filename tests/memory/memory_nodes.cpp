@@ -123,7 +123,7 @@ TYPED_TEST(MemoryNodes, AreBothUsed) {
 }
 
 // StarPU copies a triangle to node 1 and back. Meanwhile the host writes the other triangle.
-TEST(FarNode, GivesBackATriangleAndNothingElse) {
+TEST(FarNode, ReturnsOnlyTheTriangle) {
   constexpr int n = 300, ld = n + 7;
   const Runtime runtime;
   for (const Uplo uplo : {Uplo::Lower, Uplo::Upper}) {

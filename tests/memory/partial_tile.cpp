@@ -60,7 +60,7 @@ bool in_triangle(Uplo uplo, int i, int j, int diagonal) {
   return uplo == Uplo::Lower ? i >= diagonal + j : i <= diagonal + j;
 }
 
-TEST(PartialTile, GivesTheHostTheTriangleAndNothingElse) {
+TEST(PartialTile, WritesOnlyTheTriangleToTheHost) {
   constexpr int ld = 701, columns = 640;
   constexpr double nothing = -1;
   std::vector<double> source(static_cast<std::size_t>(ld) * columns);
@@ -122,7 +122,7 @@ TEST(PartialTile, IsCutIntoRectanglesAndCorners) {
     }
 }
 
-TEST(PartialTile, IsWholeUntilSomebodySaysOtherwise) {
+TEST(PartialTile, IsWholeByDefault) {
   std::vector<double> memory(std::size_t{700} * 300);
   auto ops = detail::partial_tile_ops();
   auto tile = tile_at(memory, 700, 300, 700);

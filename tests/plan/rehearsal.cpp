@@ -64,7 +64,7 @@ TEST(Rehearsal, KeepsTilesOnTheGpu) {
   EXPECT_DOUBLE_EQ(seconds(machine_with(1), graph), 5 + 1 + 4 * 10 + 1);
 }
 
-TEST(Rehearsal, TakesWhatTasksAndCallsTake) {
+TEST(Rehearsal, CountsTheOverheadOfTasksAndCalls) {
   auto machine = machine_with(1);
   machine.gpus[0].overhead = 0.5, machine.gpus[0].latency = 0.25;
   machine.runtime.begin = 1, machine.runtime.finish = 2, machine.runtime.tile = 4;

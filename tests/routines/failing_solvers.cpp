@@ -66,7 +66,7 @@ class FailingSolvers : public ::testing::Test {
   void TearDown() override { EXPECT_NO_THROW(wait()) << "a failure is left"; }
 };
 
-TEST_F(FailingSolvers, OnPointersTellTheirCaller) {
+TEST_F(FailingSolvers, OnPointersReportToTheirCaller) {
   const auto lower = Uplo::Lower;
   Dense<double> A(n, n), B(n, nrhs);
   const auto a = [&] { return A.data.data(); };  // each call has matrices of its own
@@ -126,7 +126,7 @@ TEST_F(FailingSolvers, OnPointersTellTheirCaller) {
     }
 }
 
-TEST_F(FailingSolvers, OnMatricesTellWhoeverAsks) {
+TEST_F(FailingSolvers, OnMatricesReportToEveryWaiter) {
   auto A = definite(), unrelated = A;
   const Matrix<double> a(A.data.data(), n, n, n, {n, panel}), other(unrelated.data.data(), n, n, n, {n, panel});
   const FailsOnce failing(codelets::getrf<double>());

@@ -22,7 +22,7 @@ TEST(ChosenGpus, OpenClDevicesAreAskedInTheirOrder) {
   EXPECT_THAT(opencl::order_of_asking({Nvidia, OtherMaker, Processor}, false), ElementsAre(0, 1, 2));
 }
 
-TEST(ChosenGpus, BesideCudaThoseOfOtherMakersAreTheFirstAndProcessorsTheLast) {
+TEST(ChosenGpus, WithCudaDevicesOfOtherMakersComeFirstAndProcessorsLast) {
   EXPECT_THAT(opencl::order_of_asking({Processor, Nvidia, OtherMaker, Nvidia, OtherMaker}, true),
               ElementsAre(2, 4, 3, 1, 0));
   EXPECT_THAT(opencl::order_of_asking({Nvidia, Nvidia, Nvidia}, true), ElementsAre(2, 1, 0));

@@ -126,7 +126,7 @@ class Variables : public ::testing::Test {
   StarpuVariables variables_;
 };
 
-TEST_F(Variables, AreInForceAndGoneAgain) {
+TEST_F(Variables, AreInForceTemporarily) {
   {
     const StarpuVariables::InForce now(variables_);
     EXPECT_EQ(value_of("TEST_GIVEN"), "ours");
@@ -160,7 +160,7 @@ TEST_F(Variables, MayBeNested) {
 }
 
 /// A thread that walks through the table, or holds what getenv returned, finds the same there afterwards.
-TEST_F(Variables, StayWhereTheyAreForWhoeverReadsThem) {
+TEST_F(Variables, StayValidForReaders) {
   char** table = nullptr;
   const char* value = nullptr;
   {

@@ -45,7 +45,7 @@ TEST(FairShares, ACallAloneHasItsTasksInOrderFromZero) {
   EXPECT_EQ(all.first(), 0);
 }
 
-TEST(FairShares, ANewCallBeginsWhereOlderOnesHaveGotTo) {
+TEST(FairShares, ANewCallStartsAtTheTimeOfRunningCalls) {
   FairShares all;
   Backlog old(all, 100, unit);
   for (int i = 0; i < 41; i++) old.run_one();
@@ -57,7 +57,7 @@ TEST(FairShares, ANewCallBeginsWhereOlderOnesHaveGotTo) {
 
 /// The most urgent task runs next. A long call and an endless row of short ones, with smaller tasks, get the same
 /// arithmetic done.
-TEST(FairShares, ALongCallGetsHalfBesideAnEndlessRowOfShortOnes) {
+TEST(FairShares, ALongCallGetsHalfDespiteEndlessShortCalls) {
   FairShares all;
   Backlog longer(all, 100, 16 * unit);
   double others = 0, own = 0;

@@ -123,7 +123,7 @@ TEST(OpenCl, TwoDevicesMayRunAKernelOnMoreAndMoreElements) {
   for (std::size_t i = 0; i < calls.size(); i++) EXPECT_TRUE(result_is_exact(calls[i], after[i])) << i;
 }
 
-TEST(OpenCl, PinnedMemoryIsAYesOrANo) {
+TEST(OpenCl, PinnedMemoryIsSetByZeroOrOne) {
   const Environment environment{{"TESSERA_OPENCL_PINNED", "yes"}};
   EXPECT_THAT(error_of([] { const Runtime runtime(alone()); }),
               ::testing::HasSubstr("TESSERA_OPENCL_PINNED is 'yes', must be 0 or 1"));

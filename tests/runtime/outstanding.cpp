@@ -53,9 +53,9 @@ TEST(Waits, DoNotSleepIfTheEndIsNear) {
 
 TEST(Waits, SleepAfterSomeMilliseconds) { EXPECT_LT(wait(200ms, true).computed, 50e-3); }
 
-TEST(Waits, SleepIfTheyAreNotToLook) { EXPECT_GT(wait(20ms, false).sleeps, 0); }
+TEST(Waits, SleepIfTheyAreNotToPoll) { EXPECT_GT(wait(20ms, false).sleeps, 0); }
 
-TEST(Waits, LookOneAtATime) {
+TEST(Waits, PollOneAtATime) {
   long most = 0;
   for (int attempt = 0; attempt < 10; attempt++) {
     Outstanding first;

@@ -120,7 +120,7 @@ TEST_P(ThreadsOfOpenBlas, AreTheProgramsWheneverNoTaskRuns) {
   EXPECT_EQ(host::threads(), GetParam()) << "after the Runtime";
 }
 
-TEST_P(ThreadsOfOpenBlas, AreTheProgramsAfterAStartThatNobodyAskedFor) {
+TEST_P(ThreadsOfOpenBlas, AreTheProgramsAfterAnAutomaticStart) {
   compute<double>(1, 50);
   EXPECT_EQ(host::threads(), GetParam());
   EXPECT_EQ(tessera_finalize(), TESSERA_SUCCESS) << tessera_last_error();
@@ -216,7 +216,7 @@ TEST(CleanGuest, JoinsAStarpuThatRunsAndLeavesItRunning) {
   EXPECT_EQ(starpu_is_initialized(), 0);
 }
 
-TEST(CleanGuest, LetsGoOfAStarpuThatItCouldNotJoin) {
+TEST(CleanGuest, ReleasesAStarpuThatItCouldNotJoin) {
   if (std::getenv("TESSERA_TEST_NEEDS_GPUS")) GTEST_SKIP() << "StarPU would calibrate the GPUs for itself";
   start_starpu();
   RuntimeOptions options;

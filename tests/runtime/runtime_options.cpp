@@ -224,7 +224,7 @@ TEST(RuntimeEnvironment, UnknownPolicyIsRefused) {
   expect_no_start({}, "policy", "'best'");
 }
 
-TEST(RuntimeEnvironment, IsUsedForWhatTheOptionsLeaveAlone) {
+TEST(RuntimeEnvironment, FillsInUnsetOptions) {
   const Environment environment{{"TESSERA_CPUS", "1"}, {"TESSERA_DEVICES", "none"}, {"TESSERA_POLICY", "eager"}};
   const Runtime runtime;
   EXPECT_EQ(cpu_workers(), 1);
@@ -353,7 +353,7 @@ TEST(Runtime, CountsTileTasks) {
   EXPECT_EQ(statistics().tasks, 0);
 }
 
-TEST(Runtime, TellsWhatItsPolicyDidSinceTheReset) {
+TEST(Runtime, CountsThePolicysActionsSinceTheReset) {
   auto options = cpus(1);
   options.tile = 10;
   const Runtime runtime(options);
@@ -371,7 +371,7 @@ TEST(Runtime, TellsWhatItsPolicyDidSinceTheReset) {
   EXPECT_EQ(statistics().policy->tasks, 0);
 }
 
-TEST(Runtime, KnowsNotWhatAnotherPolicyDid) {
+TEST(Runtime, HasNoCountsOfAnotherPolicy) {
   auto options = cpus(1);
   options.policy = "eager";
   const Runtime runtime(options);

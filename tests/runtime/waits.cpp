@@ -68,7 +68,7 @@ HostMatrix<double> poisoned() {
   return C;
 }
 
-TEST_F(Waits, ACallOnPointersTellsItsCallerAndNobodyElse) {
+TEST_F(Waits, ACallOnPointersReportsOnlyToItsCaller) {
   auto good = integer_matrix<double>(1, size, size), bad = poisoned(), unrelated = good;
   const auto u = tiled(unrelated, {tile, tile});
   Submissions mine;
@@ -79,7 +79,7 @@ TEST_F(Waits, ACallOnPointersTellsItsCallerAndNobodyElse) {
   EXPECT_NO_THROW(wait());
 }
 
-TEST_F(Waits, AMatrixTellsOfItsOwnTilesOnce) {
+TEST_F(Waits, AMatrixReportsFailuresOfItsTilesOnce) {
   auto B = poisoned(), G = integer_matrix<double>(1, size, size);
   const auto bad = tiled(B, {tile, tile}), good = tiled(G, {tile, tile});
   scale(bad), scale(good);
@@ -101,7 +101,7 @@ TEST_F(Waits, WhatIsComputedFromAWrongTileIsWrong) {
   EXPECT_NO_THROW(bad.wait());
 }
 
-TEST_F(Waits, WhatNobodyWasToldOfIsToldByWait) {
+TEST_F(Waits, WaitReportsFailuresThatNoOneHasReceived) {
   {
     auto B = poisoned();
     scale(tiled(B, {tile, tile}));
@@ -112,7 +112,7 @@ TEST_F(Waits, WhatNobodyWasToldOfIsToldByWait) {
   EXPECT_NO_THROW(tiled(later, {tile, tile}).wait());
 }
 
-TEST_F(Waits, AScopeTellsOfItsCalls) {
+TEST_F(Waits, AScopeReportsFailuresOfItsCalls) {
   auto B = poisoned(), G = integer_matrix<double>(1, size, size);
   const auto bad = tiled(B, {tile, tile}), good = tiled(G, {tile, tile});
   Submissions outer;

@@ -116,7 +116,7 @@ bool all_done_soon() {
 
 // The other workers must run the tasks that a worker has reserved, or is the home of, when it leaves or later. They
 // must do so without stealing, too.
-TEST(PolicyContexts, DoWhatWorkersThatLeftWereToDo) {
+TEST(PolicyContexts, TakeOverTheTasksOfWorkersThatLeft) {
   for (const char* steal : {"+steal", "-steal"}) {
     SCOPED_TRACE(steal);
     const Environment environment{{"TESSERA_SCHED", steal}};

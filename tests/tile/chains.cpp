@@ -80,7 +80,7 @@ TYPED_TEST(Chains, PartsOfOneMatrixFeedOtherParts) {
   EXPECT_TRUE(C.equals(expected));
 }
 
-TYPED_TEST(Chains, WaitBringsOneResultHomeWhileOthersGoOn) {
+TYPED_TEST(Chains, WaitDeliversOneResultWhileOthersContinue) {
   using T = TypeParam;
   auto C = this->C_, expected = this->C_, D = this->D_;
   const auto a = tiled(this->A_, tile), bb = tiled(this->B_, tile), c = tiled(C, tile), d = tiled(D, tile);

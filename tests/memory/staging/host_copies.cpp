@@ -76,7 +76,7 @@ TEST(HostCopies, BeginInTheOrderOfTheirQueue) {
 }
 
 // One thread is busy with a copy. Another feeder's copy runs beside it, also if it is posted while nobody sleeps.
-TEST(HostCopies, OfOneFeederDoNotWaitForAnothers) {
+TEST(HostCopies, OfOneFeederDoNotWaitForOtherFeeders) {
   std::uint32_t begin = 1, first = 0, second = 0;
   HostCopies copies(2, 2, 0us);
   const auto one = copies.open(), other = copies.open();

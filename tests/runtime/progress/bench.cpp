@@ -62,7 +62,7 @@ TEST_F(ProgressOfTheBench, IsOneLineWithItsOwn) {
   for (const auto& line : on_screen(written)) EXPECT_LE(line.size(), 200);
 }
 
-TEST_F(ProgressOfTheBench, LeavesOutWhatHasNoRoom) {
+TEST_F(ProgressOfTheBench, OmitsWhatDoesNotFit) {
   Terminal terminal(72);
   const auto written = on_terminal(slow, terminal);
   EXPECT_THAT(said(written), Contains(HasSubstr("repetition 1/1; ")));

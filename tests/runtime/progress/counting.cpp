@@ -54,7 +54,7 @@ TEST(Progress, CountsACall) {
   EXPECT_EQ(progress_now().seconds, 7) << "the period ends with the last task";
 }
 
-TEST(Progress, TakesCallsThatOverlapForOnePeriod) {
+TEST(Progress, TreatsOverlappingCallsAsOnePeriod) {
   const auto runtime = started();
   const ProgressWatch watch;
   HeldProduct first;
@@ -78,7 +78,7 @@ TEST(Progress, StartsAnewWhenNothingWasLeft) {
   EXPECT_EQ(progress_now().tasks, HeldProduct::tasks);
 }
 
-TEST(Progress, IsNotCountedForNobody) {
+TEST(Progress, IsNotCountedUnlessWatched) {
   const auto runtime = started();
   const auto before = progress_now();
   HeldProduct product;
@@ -142,7 +142,7 @@ TEST(Progress, RemembersTheLastLongPeriod) {
   EXPECT_EQ(last.seconds, 1);
 }
 
-TEST(Progress, IsNeverMoreThanThereIs) {
+TEST(Progress, NeverExceedsTheTotal) {
   const auto runtime = started();
   const ProgressWatch watch;
   constexpr Index n = 30;  // 27 tasks

@@ -95,7 +95,7 @@ TEST(StatusLineOnADumbTerminal, IsNotWrittenOver) {
 }
 
 /// The destructor waits for a tick, and what a tick uses is gone when it returns: no other one can follow.
-TEST(Ticker, TicksUntilItGoes) {
+TEST(Ticker, TicksUntilItIsDestroyed) {
   const auto ticks = std::make_shared<std::atomic<int>>(0);
   Gate last_tick;
   std::optional<detail::Ticker> ticker(std::in_place, [ticks, &last_tick] {
@@ -111,7 +111,7 @@ TEST(Ticker, TicksUntilItGoes) {
   EXPECT_EQ(ticks.use_count(), 1);
 }
 
-TEST(Ticker, SurvivesThatNobodyReads) {
+TEST(Ticker, SurvivesAClosedOutput) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   close(ends[0]);

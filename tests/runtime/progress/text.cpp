@@ -22,7 +22,7 @@ Progress at(double seconds, std::uint64_t done, std::uint64_t tasks = 1000) {
           .seconds = seconds};
 }
 
-TEST(ProgressText, SaysNothingOfNothing) {
+TEST(ProgressText, IsEmptyWithoutCalls) {
   ProgressText text;
   EXPECT_EQ(text.say(), "");
   EXPECT_FALSE(text.rate());
@@ -31,7 +31,7 @@ TEST(ProgressText, SaysNothingOfNothing) {
   EXPECT_EQ(text.say(), "");
 }
 
-TEST(ProgressText, SaysNothingOfShortCalls) {
+TEST(ProgressText, IsEmptyForShortCalls) {
   ProgressText text;
   text.add(at(0.99, 500));
   EXPECT_EQ(text.say(), "");
@@ -39,7 +39,7 @@ TEST(ProgressText, SaysNothingOfShortCalls) {
   EXPECT_NE(text.say(), "");
 }
 
-TEST(ProgressText, SaysNothingOnceAllIsDone) {
+TEST(ProgressText, IsEmptyOnceAllIsDone) {
   ProgressText text;
   text.add(at(2, 900));
   auto end = at(3, 1000);
@@ -74,7 +74,7 @@ TEST(ProgressText, IsAtAHundredPercentOnlyAtTheEnd) {
   EXPECT_THAT(text.say(), HasSubstr("1 s left"));
 }
 
-TEST(ProgressText, DoesNotForetellWhileMoreIsSubmitted) {
+TEST(ProgressText, HasNoForecastWhileMoreIsSubmitted) {
   ProgressText text;
   auto now = at(2, 250);
   now.submitting = true;
@@ -109,7 +109,7 @@ TEST(ProgressText, DoesNotSlowDownWhileALongTaskRuns) {
   EXPECT_THAT(text.seconds_left(), Optional(8));
 }
 
-TEST(ProgressText, TellsThatNothingEndsAnyMore) {
+TEST(ProgressText, ShowsThatWorkHasStalled) {
   ProgressText text;
   for (int tick = 1; tick <= 20; tick++) text.add(at(0.2 * tick, static_cast<std::uint64_t>(20 * tick)));
   text.add(at(104, 400));

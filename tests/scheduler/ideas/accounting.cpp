@@ -12,7 +12,7 @@ class Accounting : public IdeaTest {
   Worker &gpu_ = add_gpu(1), &peer_ = add_gpu(2);
 };
 
-TEST_F(Accounting, CountsWhereTheTilesAreThatATaskReads) {
+TEST_F(Accounting, CountsTheLocationsOfInputTiles) {
   backend.where = {{tile(1), 1}, {tile(2), 2}, {tile(3), 2}};
   count_hits(state, gpu_, *submit({reads(1), reads(2), updates(3), reads(4), reads(5), reads(6), overwrites(7)}));
   EXPECT_EQ(state.counts.own_tiles, 1);

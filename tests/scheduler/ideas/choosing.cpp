@@ -52,7 +52,7 @@ TEST_F(Choosing, ReservedTasksBringTheirTiles) {
   EXPECT_EQ(id_of(choose_task(state, gpu_)), brought);
 }
 
-TEST_F(Choosing, WhatAPeerHasReservedComesFromThere) {
+TEST_F(Choosing, TilesReservedByAPeerComeFromThatPeer) {
   reserve(peer_, {reads(1)});
   push({reads(2)});
   const auto at_peer = push({reads(1)});

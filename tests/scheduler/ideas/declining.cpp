@@ -59,7 +59,7 @@ TEST_F(Declining, OnlyReadyTasksThatComeFirstCount) {
   EXPECT_FALSE(leaves());
 }
 
-TEST_F(Declining, WhatFasterWorkersHaveCounts) {
+TEST_F(Declining, TasksOfFasterWorkersCount) {
   backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
   backend.homes = {{tile(1), gpu_.id}};
   set_unfinished(30);
@@ -134,7 +134,7 @@ TEST_F(Declining, ReadersAreKnownWithoutWritingBack) {
   EXPECT_EQ(state.results.tiles.find(tile(2)), nullptr);
 }
 
-TEST_F(Declining, OneCoreMeasuresWhatIsNotKnown) {
+TEST_F(Declining, OneCoreMeasuresUnknownDurations) {
   backend.seconds = {{1, 1.0}, {2, 1.0}};
   auto& other_cpu = add_cpu(3);
   place_shared_again(state);

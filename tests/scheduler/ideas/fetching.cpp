@@ -34,7 +34,7 @@ TEST_F(Fetching, RequestsEachTaskOnceInTheirOrder) {
 }
 
 // StarPU would count the tile that is overwritten, and never lower its count.
-TEST_F(Fetching, RequestsWhatATaskReadsThatOverwritesAnotherTile) {
+TEST_F(Fetching, RequestsOnlyTheInputsOfATaskThatOverwritesATile) {
   const auto task = reserve(gpu_, {reads(1), updates(2), overwrites(3)}, -7);
   const auto prefetches = fetch_ahead(state, gpu_);
   EXPECT_THAT(prefetches.tasks, IsEmpty());

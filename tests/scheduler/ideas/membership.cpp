@@ -55,7 +55,7 @@ TEST_F(Membership, TheTilesOfALeavingWorkerAreAbandoned) {
   EXPECT_THAT(state.abandoned.take_over(*submit({reads(1)}), a_.node), ElementsAre(tile(1)));
 }
 
-TEST_F(Membership, ATaskThatNobodyMayExecuteIsOfferedAgain) {
+TEST_F(Membership, ARefusedTaskIsOfferedAgain) {
   bool refused = true;
   backend.cannot = [&](TaskId, int) { return refused; };
   auto task = submit({}, 0, true);

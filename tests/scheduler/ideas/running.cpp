@@ -77,7 +77,7 @@ TEST_F(Running, ANewTaskWakesNobodyWhoCannotExecuteIt) {
   EXPECT_EQ(task_ready(state, submit({})), a_.id);
 }
 
-TEST_F(Running, AChangeWakesThoseThatWaitForTilesOrHaveBeenLeftATask) {
+TEST_F(Running, AChangeWakesWorkersThatWaitForTilesOrWereLeftATask) {
   auto& c = add_gpu(3);
   a_.asleep = b_.asleep = c.asleep = true;
   set_waits(state, b_, true);

@@ -78,7 +78,7 @@ TEST_F(Turns, ATaskThatItsCodeletRefusesGoesToOthers) {
   EXPECT_NE(turn(peer_).task, nullptr);
 }
 
-TEST_F(Turns, AWorkerLooksAgainForWhatNobodyMayExecute) {
+TEST_F(Turns, AWorkerLooksAgainForRefusedTasks) {
   backend.cannot = [](TaskId, int) { return true; };
   push({reads(1)});
   EXPECT_EQ(turn(gpu_).look_again, look_interval);

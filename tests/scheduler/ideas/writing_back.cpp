@@ -34,7 +34,7 @@ TEST_F(WritingBack, EveryTileGoesWithItsLastTask) {
   EXPECT_TRUE(state.results.tiles.empty());
 }
 
-TEST_F(WritingBack, WhatIsOnlyReadIsNoResult) {
+TEST_F(WritingBack, ATileThatIsOnlyReadIsNotAResult) {
   EXPECT_THAT(executed({reads(1), updates(2)}, 1), ElementsAre(tile(2)));
 }
 

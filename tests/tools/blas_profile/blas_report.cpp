@@ -123,7 +123,7 @@ TEST(BlasReport, ShowsDamagedLines) {
   EXPECT_THAT(text_of(read_log("a letter")), Not(HasSubstr("No BLAS call")));
 }
 
-TEST(BlasReport, SaysWhyNothingMayHaveCome) {
+TEST(BlasReport, ExplainsWhyNoCallsArrived) {
   auto report = report_of({});
   EXPECT_THAT(blas_text(report),
               AllOf(HasSubstr("No BLAS call came through libtessera_blas.so"), HasSubstr("./solver"),

@@ -10,7 +10,7 @@ double seconds(const std::string& call, const std::string& others) {
   return row_of("--platform h200x4 --brief " + call + " " + others).at("median_s").get<double>();
 }
 
-TEST(Fairness, GivesALongCallHalfOfTheGpusBesideAnEndlessLoopOfShorterOnes) {
+TEST(Fairness, GivesALongCallHalfOfTheGpusDespiteEndlessShorterCalls) {
   const double alone = seconds("--size 32768", ""), together = seconds("--size 32768", "--beside 16384");
   EXPECT_GT(together, 1.2 * alone) << "they do run at the same time";
   EXPECT_LT(together, 2 * alone);

@@ -24,7 +24,7 @@ TEST(HalfDuplex, IsSharedByBothDirections) {
 }
 
 // The last tile is computed when all have come, and goes out.
-TEST(SmallCalls, LeaveTheLinkNoTimeBetweenTheirTiles) {
+TEST(SmallCalls, KeepTheLinkBusy) {
   constexpr double elements = 512 * 512, tile = 8 * elements / 10e9, kernel = 0.001 / 8;
   const double in = 2 * 1024 * 512 * 8 / 10e9 + 2.5 * tile;  // of the tiles on the diagonal, a half
   const double took = row_on(machine(1), "--routine syrk --size 1024 --tile 512").at("median_s");

@@ -54,7 +54,7 @@ void expect_refused(const std::string& arguments, const std::string& argument, c
   EXPECT_THAT(ended.err, AllOf(HasSubstr("tessera-simulate: " + argument), HasSubstr(reason))) << arguments;
 }
 
-TEST(PolicyLibrary, WrongNamesAreRefusedWithThoseThatThereAre) {
+TEST(PolicyLibrary, WrongNamesAreRefusedWithTheKnownOnes) {
   const auto own = " --policy-library " + library("TESSERA_TEST_FIFO");
   expect_refused("--policy fifu" + own, "--policy is 'fifu'", "must be one of tessera, fifo, ");
   expect_refused("--policy fifo", "--policy is 'fifo'", "must be one of tessera, ");

@@ -36,7 +36,7 @@ TEST(Programs, AreComparedUnderSeveralPolicies) {
   EXPECT_TRUE(rows[1].at("scheduling").is_null());
 }
 
-TEST(Programs, RunUnderAPolicyOfOnesOwn) {
+TEST(Programs, RunUnderAUsersPolicy) {
   const auto row = row_of("--policy-library " + std::string(std::getenv("TESSERA_TEST_FIFO")) + " --policy fifo " +
                           on("everest", "chains --tiles 4"));
   EXPECT_EQ(row.at("policy"), "fifo");

@@ -13,7 +13,7 @@ double from_host(const std::string& arguments) {
 
 // Products in panels: B has one tile of several chunks, or is shared by all of C. With nine panels, two GPUs have
 // unequal shares.
-TEST(Traffic, OfPanelsIsTheLeast) {
+TEST(Traffic, OfPanelsIsMinimal) {
   for (const std::string gpus : {"1", "2"})
     for (const std::string columns : {"4096", "4608"})
       for (const std::string op : {"n", "t"})

@@ -125,7 +125,7 @@ TEST(Gaps, ATaskThatMayNotRunBesideAnotherOneWaitsForIt) {
   EXPECT_EQ(analysis.path.tasks, (std::vector<int>{first, one, other}));
 }
 
-TEST(Gaps, TasksThatReadATileKeepNobodyOut) {
+TEST(Gaps, ReadersOfATileDoNotExcludeOthers) {
   SmallRun small(2);
   const int a = small.tile('A', 0, 0);
   const int first = small.task(gpu_0, 0, 1, {small.write(a)});

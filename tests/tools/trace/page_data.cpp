@@ -138,7 +138,7 @@ TEST(Differences, OfTwoRunsOnGpus) {
   EXPECT_EQ(row(rows, "tiles brought from the host")["second"], nullptr);
 }
 
-TEST(Differences, WithoutGpusNothingAboutThem) {
+TEST(Differences, WithoutGpusOmitThem) {
   SmallRun first(0, 1), second(0, 1);
   first.task(0, 0, 1), second.task(0, 0, 2);
   const auto rows = differences(first.run, analyse(first.run), second.run, analyse(second.run));

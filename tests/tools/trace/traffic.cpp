@@ -142,7 +142,7 @@ TEST(Hits, EvictedTilesCountAgain) {
   expect_hits(analyse(small.run).hits, 0, 0, 2);
 }
 
-TEST(Hits, ATransferForNobody) {
+TEST(Hits, ATransferWithoutAUser) {
   SmallRun small(1);
   const int a = small.tile('A', 0, 0);
   small.transfer(a, host, node_0, 0, 1);
