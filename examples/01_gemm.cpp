@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The smallest program: one product on pointers. The call uses all cores or all GPUs, and returns when the result is in
-// place.
+// The smallest program: one product of matrices given by pointers. The call uses all cores or all GPUs, and returns
+// when the result is in place.
 #include <cmath>
 #include <cstdio>
 #include <tessera/blas.hpp>

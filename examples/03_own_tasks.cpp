@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The program's own StarPU codelet between two products, on the same tiles and without a wait: StarPU orders all three
-// by the tiles that they access. Together they compute a layer of a neural network, Y = W2 max(0, W1 X).
+// Tasks of the program's own StarPU codelet run between two products, on the same tiles and without a wait: StarPU
+// orders everything by the tiles that are accessed. Together they compute a layer of a neural network, Y = W2 max(0, W1
+// X).
 #include <starpu.h>
 #include <algorithm>
 #include <cmath>
@@ -50,7 +51,7 @@ int main() {
     gemm(Op::NoTrans, Op::NoTrans, 1.0, W2, H, 0.0, Y);
     Y.wait();
   }
-  const double expected = 3.0 * n / 2;  // would be 0 without the tasks between the products
+  const double expected = 3.0 * n / 2;  // would be 0 without the tasks in between
   for (const double value : y)
     if (std::abs(value - expected) > 1e-10 * expected) return std::puts("wrong result"), 1;
   std::printf("Y(i, j) = %g everywhere, as it should be\n", expected);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program that does not use Tessera: it calls dgemm of the BLAS that it is linked to, several times, on plain memory.
+/* A program that knows nothing of Tessera. It calls dgemm of the BLAS with which it is linked several times, on memory
+ * from malloc.
  *
  *   ./04_plain_blas 16384                                   # on the host
- *   LD_PRELOAD=libtessera_blas.so ./04_plain_blas 16384     # on every GPU
+ *   LD_PRELOAD=libtessera_blas.so ./04_plain_blas 16384     # on all GPUs
  *
  * Arguments: the size n and the number of calls (default 1000 and 5). Exits with 1 if the result is wrong. */
 #include <math.h>

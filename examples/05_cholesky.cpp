@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tessera between the program's own StarPU tasks: they generate the tiles of a positive definite matrix A, Tessera
-// computes B = A X, factorizes A = L Lᵀ and solves A Y = B, and further tasks of the program compare Y with X. There is
-// one wait, at the end. StarPU derives the order from the tiles that each task reads and writes, so the first panel is
-// factorized while other tiles of A do not exist yet.
-//
-//   05_cholesky [n [tile]]
+// Tessera between the program's own StarPU tasks. They generate the tiles of a positive definite matrix A, Tessera
+// computes B = A X, factorizes A = L Lᵀ and solves A Y = B, and further tasks compare Y with X. The program waits only
+// once, at the end. StarPU derives the order from the tiles that each task reads and writes, so the first panel is
+// factorized before all tiles of A have been generated. ~ ~   05_cholesky [n [tile]]
 #include <starpu.h>
 #include <algorithm>
 #include <chrono>
@@ -31,7 +29,7 @@ struct Tile {
   double& operator()(Index i, Index j) const { return data[i + j * ld]; }
 };
 
-/// Element (i, j) of A falls convexly with the distance from the diagonal, which makes A positive definite.
+/// The elements of A decrease convexly with the distance from the diagonal, which makes A positive definite.
 double element(Index i, Index j) { return 1.0 / static_cast<double>(1 + std::abs(i - j)); }
 
 void generate(void* buffers[], void* arguments) {
@@ -49,7 +47,7 @@ void compare(void* buffers[], void* /*unused*/) {
   for (Index j = 0; j < X.n; j++)
     for (Index i = 0; i < X.m; i++) {
       const double difference = std::abs(X(i, j) - Y(i, j));
-      worst = difference <= worst ? worst : difference;  // a NaN stays
+      worst = difference <= worst ? worst : difference;  // NaN is kept
     }
 }
 
@@ -104,7 +102,7 @@ int main(int argc, char** argv) {
     const auto factorized = potrf(Uplo::Lower, A);
     potrs(Uplo::Lower, A, Y);
     submit_compare(comparison, X, Y, worst_handle);
-    starpu_data_unregister(worst_handle);  // waits for the comparisons, and so for everything before them
+    starpu_data_unregister(worst_handle);  // waits for the comparisons, and thus for all tasks before them
     info = factorized.wait();
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }

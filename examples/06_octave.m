@@ -2,10 +2,10 @@
 % Operations of an unchanged Octave that call the BLAS and LAPACK, each with a check of its result. With the drop-in
 % loaded, large products and solves run on all devices:
 %   LD_PRELOAD=/path/to/libtessera_blas.so octave 06_octave.m [SIZE [FILE]]
-% The results are written to FILE, so that two runs can be compared. `\`, inv, chol, lu and det come through the
-% drop-in. QR and SVD stay with the program's LAPACK. OpenBLAS's LAPACK calls its own BLAS internally for many products,
-% which the drop-in never sees. With reference LAPACK (package liblapack3) loaded before OpenBLAS, the drop-in gets these
-% products, too.
+% The results are written to FILE, so that two runs can be compared. `\`, inv, chol, lu and det pass through the drop-in.
+% QR and SVD stay with the program's LAPACK. OpenBLAS's LAPACK computes most products with its own kernels, which bypasses
+% the drop-in. If the reference LAPACK (package liblapack3) is loaded before OpenBLAS, these products reach the drop-in,
+% too.
 1;  % not a function file
 
 % Prints a line, and records a failure if the computed values differ from the expected ones by more than `bound`.
@@ -62,4 +62,4 @@ m = min(n, 1000);     % takes long
 check("svd", U * (D * (V' * s)), A(1:m, 1:m) * s, bound(U, D * V', s), diag(D));
 
 if file > 0, fclose(file); end
-if ! right, error("a result is wrong"); end  % and so exit with 1
+if ! right, error("a result is wrong"); end  % Octave then exits with 1

@@ -3,10 +3,10 @@
 drop-in loaded, large products and solves run on all devices:
   LD_PRELOAD=/path/to/libtessera_blas.so /usr/bin/python3 07_numpy.py [SIZE [FILE]]
 The results are written to FILE, so that two runs can be compared. NumPy must use the system's BLAS, as Debian's package
-does; wheels contain an OpenBLAS with renamed symbols. Solves, inverses, determinants, LU and Cholesky come through the
-drop-in. QR and SVD stay with the program's LAPACK. OpenBLAS's LAPACK calls its own BLAS internally for many products,
-which the drop-in never sees. With reference LAPACK (package liblapack3) loaded before OpenBLAS, the drop-in gets these
-products, too."""
+does; wheels contain an OpenBLAS with renamed symbols. Solves, inverses, determinants, LU and Cholesky pass through the
+drop-in. QR and SVD stay with the program's LAPACK. OpenBLAS's LAPACK computes most products with its own kernels, which
+bypasses the drop-in. If the reference LAPACK (package liblapack3) is loaded before OpenBLAS, these products reach the
+drop-in, too."""
 import sys
 
 import numpy as np
@@ -32,7 +32,7 @@ def check(name, computed, expected, bound, result=None):
 
 def bound(F, G, t):
     """The bound for a check of a product F G by its effect on a vector, F (G t), which needs no level-3 BLAS. The check
-    sums n terms three times, the product once. The error is at most 2 n eps, relative to the sum of the moduli."""
+    adds n terms three times, the product once. The error is at most 2 n eps, relative to the sum of the moduli."""
     return 2 * len(t) * np.finfo(F.dtype).eps * np.max(abs(F) @ (abs(G) @ abs(t)))
 
 

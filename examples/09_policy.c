@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A scheduling policy of one's own: one queue for all workers, first in, first out. docs/own-policy.md says how to
- * compile it, and how to run Tessera under it. */
+/* Your own scheduling policy: a single queue for all workers, first in, first out. docs/own-policy.md explains how to
+ * compile it and how to run Tessera with it. */
 #include <starpu.h>
 #include <starpu_scheduler.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static struct fifo* lock(unsigned context) {
   return fifo;
 }
 
-/* A task is ready: all that it depends on is done. */
+/* StarPU calls this when all dependencies of a task are fulfilled. */
 static int push(struct starpu_task* task) {
   struct fifo* fifo = lock(task->sched_ctx);
   starpu_task_list_push_back(&fifo->tasks, task);
@@ -38,7 +38,7 @@ static int push(struct starpu_task* task) {
   return 0;
 }
 
-/* A worker asks for a task: the first one that it can execute, or NULL. */
+/* A worker asks for a task. Returns the first that it can execute, or NULL. */
 static struct starpu_task* pop(unsigned context) {
   const unsigned worker = starpu_worker_get_id_check();
   struct fifo* fifo = lock(context);
@@ -59,7 +59,7 @@ static struct starpu_sched_policy policy = {
     .worker_type = STARPU_WORKER_LIST,
 };
 
-/* StarPU looks for these in the library. */
+/* StarPU looks up these two functions in the library. */
 struct starpu_sched_policy* starpu_get_sched_lib_policy(const char* name) {
   return strcmp(name, policy.policy_name) == 0 ? &policy : NULL;
 }

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Fortran: a product, and a system of linear equations. The calls use all cores or all GPUs, and return when the results
-! are in place. The arguments are those of the BLAS and of LAPACK.
+! are in place. The arguments are the same as in the BLAS and LAPACK.
 program fortran_example
   use, intrinsic :: iso_fortran_env, only: real64
   use tessera

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Python: products on NumPy arrays, and a system of linear equations. The calls use all cores or all GPUs, and return when
-the results are in place. Any NumPy will do, also one whose own BLAS cannot be replaced:
+the results are in place. This works with every NumPy, even if its own BLAS cannot be replaced:
   PYTHONPATH=PREFIX/lib/tessera/python python3 11_python.py"""
 import sys
 
@@ -30,7 +30,7 @@ C = whole[1:, 1:]
 tessera.gemm(A, B, C, alpha=0.5, beta=2)
 check("product in place", C, 0.5 * (A @ B) + 2)
 
-# Arrays in C's and in Fortran's order need no copies. The lower triangle of the result is computed.
+# Neither C order nor Fortran order needs copies. Only the lower triangle of the result is computed.
 Z = np.asfortranarray(B + 1j * B[::-1])
 check("Hermitian product", tessera.herk(Z), np.tril(Z @ Z.conj().T))
 

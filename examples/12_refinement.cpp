@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A x = b to double precision from a factorization in float: the factors give x a few digits, and each step of the
-// iteration solves for the residual b - A x, which is computed in double. On processors, float is twice as fast, and
-// the iteration costs a few products with a vector. GPUs gain if their rate in float is the higher one. A must not be
-// too ill-conditioned: from a condition number of about 10^7 on, float has no correct digit, and it does not converge.
-//
-//   12_refinement [n]
+// Solves A x = b to double precision with a factorization in float. The factors give the first digits of x. Each
+// iteration computes the residual b - A x in double and uses the factors to correct x. On CPUs, float is twice as fast,
+// and the iterations cost a few matrix-vector products. GPUs gain only if they are faster in float than in double. A
+// must not be too ill-conditioned: from a condition number of about 10^7 on, the factors have no correct digits, and
+// the iteration does not converge. ~ ~   12_refinement [n]
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -26,11 +25,11 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 double norm(const std::vector<double>& x) {
   double largest = 0;
   for (const double xi : x)
-    if (!(std::abs(xi) <= largest)) largest = std::abs(xi);  // NaN, too
+    if (!(std::abs(xi) <= largest)) largest = std::abs(xi);  // or NaN
   return largest;
 }
 
-/// The system, and how its matrices are cut into panels.
+/// The system, and the panels into which its matrices are divided.
 struct System {
   Index n;
   tessera::TileSize panels;
@@ -46,12 +45,12 @@ struct System {
     };
     std::ranges::generate(A, random), std::ranges::generate(b, random);
   }
-  /// An n×1 matrix with tiles that fit those of the factors.
+  /// An n×1 matrix whose tiles match those of the factors.
   template <typename T>
   Matrix<T> column(std::vector<T>& x) const {
     return {x.data(), n, 1, n, {panels.rows, 1}};
   }
-  /// A bound of the largest sum of a row.
+  /// A bound on the largest row sum.
   double norm_a() const { return static_cast<double>(n) * norm(A); }
 };
 
@@ -84,7 +83,7 @@ Solution solve_in_float_and_refine(const System& system) {
   std::vector<float> memory(system.A.begin(), system.A.end());
   const Matrix<float> factors(memory.data(), n, n, n, system.panels);
   const auto lu = getrf(factors);
-  const Matrix<double> A(system.A.data(), n, n, n, system.panels);  // its tiles stay where they are needed
+  const Matrix<double> A(system.A.data(), n, n, n, system.panels);  // its tiles stay on the devices between iterations
   auto residual = system.b;
   do {
     std::vector<float> correction(residual.begin(), residual.end());
@@ -95,7 +94,7 @@ Solution solve_in_float_and_refine(const System& system) {
     }
     for (Index i = 0; i < n; i++) result.x[i] += correction[i];
     residual = system.b;
-    // The rows of X are cut as the columns of A.
+    // The rows of X are divided like the columns of A.
     const Matrix<double> X(result.x.data(), n, 1, n, {system.panels.columns, 1}), R = system.column(residual);
     gemm(Op::NoTrans, Op::NoTrans, -1.0, A, X, 1.0, R);  // residual = b - A x
     R.wait();

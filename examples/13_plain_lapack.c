@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program that does not use Tessera: it solves systems by dgesv and dposv of the LAPACK that it is linked to, several
- * times, on plain memory. 04_plain_blas.c does the same with dgemm.
+/* A program that knows nothing of Tessera. It solves systems several times with dgesv and dposv of the LAPACK with
+ * which it is linked, on memory from malloc. 04_plain_blas.c does the same with dgemm.
  *
  *   ./13_plain_lapack 16384                                   # on the host
  *   LD_PRELOAD=libtessera_blas.so ./13_plain_lapack 16384     # with the drop-in
@@ -30,8 +30,8 @@ static void* allocate(size_t elements, size_t size) {
   return memory;
 }
 
-/* A symmetric, positive definite matrix: random values, of which the norm is at most about 0.6 sqrt(n), and more than
- * that on the diagonal. */
+/* A symmetric positive definite matrix: random elements, whose matrix has a norm of at most about 0.6 sqrt(n), plus
+ * more than that on the diagonal. */
 static double* positive_matrix(int n) {
   const size_t rows = (size_t)n;
   double* const A = allocate(rows * rows, sizeof *A);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A matrix over many processes: mpirun -n 4 14_distributed. The program's own StarPU codelet runs between two products,
-// as in 03_own_tasks.cpp, in the process that has the tile.
+// A matrix distributed over processes: mpirun -n 4 14_distributed. As in 03_own_tasks.cpp, the program's own StarPU
+// codelet runs between two products, in the process that owns the tile.
 #include <tessera/distributed.hpp>
 
 #include <starpu_mpi.h>
@@ -20,13 +20,13 @@ void rectify(void* buffers[], void* /*arg*/) {
     for (size_t i = 0; i < rows; i++) tile[i + j * ld] = std::max(0.0, tile[i + j * ld]);
 }
 
-/// first <- first + second(0, 0), of tiles that may belong to different processes
+/// first <- first + second(0, 0). The tiles may belong to different processes.
 void add_corner(void* buffers[], void* /*arg*/) {
   auto* first = reinterpret_cast<double*>(STARPU_MATRIX_GET_PTR(buffers[0]));
   first[0] += *reinterpret_cast<const double*>(STARPU_MATRIX_GET_PTR(buffers[1]));
 }
 
-/// Gives each process its elements.
+/// Sets the elements that this process owns.
 template <typename Value>
 void fill(const tessera::DistributedMatrix<double>& A, Value value) {
   for (tessera::Index j = 0; j < A.local_n(); j++)
@@ -62,14 +62,14 @@ int run() {
   adder.name = "add_corner", adder.cpu_funcs[0] = add_corner, adder.nbuffers = 2;
   adder.modes[0] = STARPU_RW, adder.modes[1] = STARPU_R;
 
-  // All processes make all of these calls. None waits for another.
+  // All processes make all of these calls. None of the calls waits.
   gemm(Op::NoTrans, Op::NoTrans, 1.0, W1, X, 0.0, H);
   for (tessera::Index j = 0; j < H.nt(); j++)
     for (tessera::Index i = 0; i < H.mt(); i++)
       starpu_mpi_task_insert(grid.comm(), &rectifier, STARPU_RW, H.handle(i, j), 0);
   gemm(Op::NoTrans, Op::NoTrans, 1.0, W2, H, 0.0, Y);
   starpu_mpi_task_insert(grid.comm(), &adder, STARPU_RW, Y.handle(0, 0), STARPU_R, Y.handle(1, 1), 0);
-  gemm(Op::NoTrans, Op::NoTrans, 1.0, W1, X, 1.0, Y);  // sends its tiles anew, as Y(1, 1) changes
+  gemm(Op::NoTrans, Op::NoTrans, 1.0, W1, X, 1.0, Y);  // sends the tiles of this product again, since Y(1, 1) changes
   starpu_mpi_task_insert(grid.comm(), &adder, STARPU_RW, Y.handle(0, 0), STARPU_R, Y.handle(1, 1), 0);
   Y.wait();
   grid.wait();
@@ -90,7 +90,7 @@ int run() {
 }  // namespace
 
 int main() {
-  const int status = run();  // grid and matrices are gone after it
+  const int status = run();  // grid and matrices are gone when it returns
   MPI_Finalize();
   return status;
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Trains a dense network on generated data, as one graph of tasks: Tessera's products, and the program's own codelets
-// between them, which GPUs and CPU workers can run. Forward pass, backward pass and update of all batches of an epoch
-// are submitted without a wait. The result is compared with a plain implementation if the network is small.
-//
-//   15_training [--network 64,128,128,10] [--batch N] [--batches N] [--epochs N] [--tile N] [--compare]
-//
-// --compare also trains with plain cuBLAS on one GPU that holds everything, and compares times and results. The network
-// of BLASX's paper: 15_training --network 3072,16384,16384,10 --batch 4096 --batches 4 --epochs 4 --compare
+// Trains a dense network on generated data as a single task graph: Tessera's products, and between them the program's
+// own codelets, which run on GPUs and on CPU workers. The forward pass, the backward pass and the update of all batches
+// of an epoch are submitted without a wait. For small networks, the result is compared with that of a plain
+// implementation. ~ ~   15_training [--network 64,128,128,10] [--batch N] [--batches N] [--epochs N] [--tile N]
+// [--compare] ~ ~ --compare also trains with plain cuBLAS on one GPU, which must hold all data, and compares times and
+// results. The network of the BLASX paper: 15_training --network 3072,16384,16384,10 --batch 4096 --batches 4 --epochs
+// 4 --compare
 #include "15_training.hpp"
 
 #include <starpu.h>
@@ -40,8 +39,8 @@ void activate(Tile Z, const float* bias) {
     for (int i = 0; i < Z.m; i++) Z.data[i + j * Z.ld] = std::max(0.0F, Z.data[i + j * Z.ld] + bias[i]);
 }
 
-/// Adds the loss of Z + bias, the logarithms of the classes' probabilities but for a constant in each column, to
-/// `loss`, and replaces Z by the gradient of the loss. Z has all rows.
+/// Adds the cross-entropy loss of Z + bias to `loss`, and replaces Z by the gradient of the loss. Each column of Z +
+/// bias contains the logarithms of the classes' probabilities, up to a constant. Z has all rows of the matrix.
 void softmax(Tile Z, const float* bias, Tile classes, float scale, float* loss) {
   for (int j = 0; j < Z.n; j++) {
     float *z = Z.data + j * Z.ld, largest = z[0] + bias[0], total = 0;
@@ -84,7 +83,7 @@ float number_in(void* arguments) {
   return number;
 }
 
-/// Each calls its operation on the tiles of a task. `stream` is empty on a CPU worker.
+/// Each function applies its operation to the tiles of a task. `stream` is empty on a CPU worker.
 struct Operations {
   static void activate(auto operation, void** tiles, void* /*arguments*/, auto... stream) {
     operation(tile_of(tiles[0]), tile_of(tiles[1]).data, stream...);
@@ -109,7 +108,7 @@ starpu_codelet make_codelet(const char* name, starpu_cpu_func_t on_cpu, [[maybe_
 #ifdef TRAINING_WITH_CUDA
   codelet.cuda_funcs[0] = on_gpu;
   codelet.cuda_flags[0] = STARPU_CUDA_ASYNC;
-  if (tessera::gpu_count() > 0) codelet.where = STARPU_CUDA;  // where the products leave the tiles
+  if (tessera::gpu_count() > 0) codelet.where = STARPU_CUDA;  // the products leave the tiles there
 #endif
   return codelet;
 }
@@ -126,7 +125,7 @@ starpu_codelet make_codelet(const char* name, starpu_cpu_func_t on_cpu, [[maybe_
   make_codelet(       \
       #name, [](void* tiles[], void* arguments) { Operations::name(host::name, tiles, arguments); }, ON_GPU(name))
 
-/// They must exist until their tasks have run.
+/// The codelets must exist until their tasks have run.
 struct Codelets {
   starpu_codelet activate = CODELET(activate), softmax = CODELET(softmax), pass_back = CODELET(pass_back),
                  update_bias = CODELET(update_bias);
@@ -209,7 +208,7 @@ class Graph {
   Codelets codelets_;
   std::vector<std::vector<float>> memory_;  // of A and D
   std::vector<Matrix> features_, classes_;  // of each batch
-  std::vector<Matrix> W_, b_, A_, D_;       // of each layer: D has the gradient of what it returns
+  std::vector<Matrix> W_, b_, A_, D_;       // of each layer; D is the gradient with respect to the layer's output
 };
 
 Trained train(const Settings& settings, const Model& start, const Data& data) {
@@ -221,7 +220,7 @@ Trained train(const Settings& settings, const Model& start, const Data& data) {
       starpu_variable_data_register(&handle, STARPU_MAIN_RAM, reinterpret_cast<std::uintptr_t>(&loss), sizeof loss);
       const auto begin = std::chrono::steady_clock::now();
       for (Index batch = 0; batch < settings.batches; batch++) graph.submit(batch, handle);
-      tessera::wait();  // the weights stay where they are
+      tessera::wait();  // the weights stay on the devices
       result.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
       starpu_data_unregister(handle);
       loss /= static_cast<float>(settings.batches);
@@ -230,7 +229,7 @@ Trained train(const Settings& settings, const Model& start, const Data& data) {
   return result;
 }
 
-// --- What it is compared with
+// --- The reference implementations
 
 /// Trains in plain loops, in double precision.
 Trained train_plainly(const Settings& settings, const Model& start, const Data& data) {
@@ -285,7 +284,7 @@ Trained train_plainly(const Settings& settings, const Model& start, const Data& 
   return result;
 }
 
-/// The largest difference of two trainings, relative to the largest weight or loss; NaN if there is one.
+/// The largest difference between two trainings, relative to the largest weight or loss. NaN if either contains a NaN.
 double difference(const Trained& one, const Trained& other) {
   double worst = 0;
   const auto compare = [&](const std::vector<float>& x, const std::vector<float>& y) {
@@ -352,7 +351,7 @@ Data make_data(const Settings& settings) {
   return data;
 }
 
-/// Of an epoch. The gradient of the features is not needed.
+/// The flops of an epoch. The gradient with respect to the features is not needed.
 double flops(const Settings& settings) {
   double sum = 0;
   for (std::size_t l = 0; l + 1 < settings.sizes.size(); l++)
@@ -360,7 +359,7 @@ double flops(const Settings& settings) {
   return sum * static_cast<double>(settings.batch * settings.batches);
 }
 
-/// The median of the epochs after the first, which loads kernels and copies the weights.
+/// The median over the epochs except the first, which loads kernels and copies the weights.
 double typical_seconds(const Trained& trained) {
   auto seconds = trained.seconds;
   if (seconds.size() > 1) seconds.erase(seconds.begin());
@@ -404,7 +403,7 @@ int run(const Settings& settings, bool compare) {
   return right ? 0 : 1;
 }
 
-/// @return the whole numbers of a list, all above 0
+/// @return the integers of a comma-separated list, all of them positive
 std::vector<std::ptrdiff_t> numbers(const std::string& text) {
   std::vector<std::ptrdiff_t> all;
   for (std::size_t begin = 0; begin <= text.size();) {

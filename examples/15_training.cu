@@ -22,7 +22,7 @@ __global__ void pass_back_kernel(Tile D, Tile A) {
   if (i < D.m && !(A.data[i + blockIdx.y * A.ld] > 0)) D.data[i + blockIdx.y * D.ld] = 0;
 }
 
-/// One block: the losses are added in the same order each time.
+/// A single block adds the losses, so their order is always the same.
 __global__ void softmax_kernel(Tile Z, const float* bias, Tile classes, float scale, float* loss) {
   __shared__ float sums[threads];
   float sum = 0;
@@ -44,7 +44,7 @@ __global__ void softmax_kernel(Tile Z, const float* bias, Tile classes, float sc
   *loss += scale * sum;
 }
 
-/// Each block adds up 32 rows, in 16 lanes.
+/// Each block sums 32 rows, in 16 lanes.
 __global__ void update_bias_kernel(float* bias, Tile D, float rate) {
   __shared__ float sums[lanes][rows_at_once];
   const int i = static_cast<int>(blockIdx.x * rows_at_once + threadIdx.x);

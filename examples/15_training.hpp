@@ -13,13 +13,13 @@
 
 namespace training {
 
-/// What is trained, and on how much data.
+/// The network to train, and the amount of data.
 struct Settings {
   std::vector<std::ptrdiff_t> sizes{64, 128, 128, 10};  ///< features, hidden layers, classes
-  std::ptrdiff_t batch = 64;                            ///< samples between two updates
-  std::ptrdiff_t batches = 8;                           ///< of an epoch
+  std::ptrdiff_t batch = 64;                            ///< samples per update
+  std::ptrdiff_t batches = 8;                           ///< per epoch
   int epochs = 5;
-  std::ptrdiff_t tile = 0;  ///< rows and columns of a tile; 0: chosen by the size of the network
+  std::ptrdiff_t tile = 0;  ///< rows and columns of a tile; 0: depends on the size of the network
   float rate = 0.1F;        ///< the step along the gradient
 };
 
@@ -33,7 +33,7 @@ struct Data {
   std::vector<float> features, classes;
 };
 
-/// What a training has come to.
+/// The result of a training.
 struct Trained {
   Model model;
   std::vector<float> losses;    ///< the mean loss of each epoch
@@ -48,7 +48,7 @@ struct Tile {
 };
 
 #ifdef TRAINING_WITH_CUDA
-/// The element-wise operations on a GPU; see those of the same names in 15_training.cpp.
+/// The element-wise operations on a GPU, documented at their namesakes in 15_training.cpp.
 namespace device {
 void activate(Tile Z, const float* bias, cudaStream_t stream);
 void softmax(Tile Z, const float* bias, Tile classes, float scale, float* loss, cudaStream_t stream);
@@ -56,7 +56,7 @@ void pass_back(Tile D, Tile A, cudaStream_t stream);
 void update_bias(float* bias, Tile D, float rate, cudaStream_t stream);
 }  // namespace device
 
-/// Trains with cuBLAS on one GPU, with all data in its memory. The clock runs while the GPU computes.
+/// Trains with cuBLAS on one GPU, with all data in its memory. Only the time in which the GPU computes is measured.
 Trained train_with_cublas(const Settings& settings, const Model& start, const Data& data);
 #endif
 

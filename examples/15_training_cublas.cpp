@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What 15_training.cpp is compared with: the same network in plain cuBLAS, on one GPU that holds everything.
+// The reference for 15_training.cpp: the same network in plain cuBLAS, on one GPU that holds all data.
 #include <cublas_v2.h>
 
 #include <algorithm>
@@ -85,7 +85,7 @@ Trained train_with_cublas(const Settings& settings, const Model& start, const Da
   const Gpu gpu;
   const DeviceMatrix features(data.features, sizes.front()), classes(data.classes, sizes.back()),
       losses(settings.epochs, 1);
-  std::vector<DeviceMatrix> W, b, A, D;  // D[l] has the gradient of what layer l returns
+  std::vector<DeviceMatrix> W, b, A, D;  // D[l] is the gradient with respect to the output of layer l
   for (std::size_t l = 0; l < layers; l++) {
     W.emplace_back(start.weights[l], sizes[l + 1]), b.emplace_back(start.biases[l], sizes[l + 1]);
     A.emplace_back(sizes[l + 1], settings.batch), D.emplace_back(sizes[l + 1], settings.batch);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* 02_overlap.cpp in C: routines on tiles return at once, and the program waits once, at the end.
+/* 02_overlap.cpp in C: routines on tiled matrices return at once, and the program waits once, at the end.
  *
  *   cc 16_tiles.c $(pkg-config --cflags --libs tessera) && ./a.out */
 #include <math.h>
@@ -15,7 +15,7 @@ static void require(tessera_status status) {
   exit(1);
 }
 
-/* The tiles of an n×n matrix in the program's memory, column-major. */
+/* Divides a column-major n×n matrix in the program's memory into tiles. */
 static tessera_matrix* tiles_of(double* values) {
   tessera_matrix* result = NULL;
   require(tessera_matrix_create('d', values, n, n, n, tile, tile, &result));
@@ -30,7 +30,7 @@ int main(void) {
   for (int i = 0; i < n * n; i++) b[i] = 1;
   tessera_matrix *A = tiles_of(a), *B = tiles_of(b), *C = tiles_of(c), *D = tiles_of(d);
 
-  /* C = A B = 2 everywhere, and D = A C = 4, which begins with the first tiles of C that are ready. */
+  /* C = A B = 2 everywhere, and D = A C = 4, which starts as soon as the first tiles of C are ready. */
   require(tessera_gemm_submit(TESSERA_NO_TRANS, TESSERA_NO_TRANS, &one, A, B, &zero, C));
   require(tessera_gemm_submit(TESSERA_NO_TRANS, TESSERA_NO_TRANS, &one, A, C, &zero, D));
   puts("two products submitted");

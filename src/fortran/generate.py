@@ -62,7 +62,7 @@ class Argument:
 
 
 def wrapped(text, indent):
-    """A statement in lines that every compiler accepts."""
+    """A statement, wrapped to lines that every compiler accepts."""
     lines = textwrap.wrap(text, 112 - len(indent), break_long_words=False, break_on_hyphens=False)
     return (" &\n" + indent + "  ").join([indent + lines[0]] + lines[1:])
 
@@ -169,7 +169,7 @@ def narrow_procedure(routine, arguments):
 
 
 def options(values):
-    """The functions that make an enumerator of a letter."""
+    """The functions that convert a letter to an enumerator."""
     for c_type, letters in LETTERS.items():
         name = c_type.removeprefix("tessera_") + "_of"
         yield from [f"  pure integer(c_int) function {name}(letter)", "    character, intent(in) :: letter",

@@ -6,15 +6,16 @@
     tessera.gemm(A, B, C, alpha=0.5, beta=2)             # C <- 0.5 A B + 2 C, in place
     X = tessera.solve(A, B)
 
-The functions call libtessera.so, which works on the arrays where they are: with columns or rows that are contiguous, in
-C's order or Fortran's, also mixed, and as parts of larger arrays. An array is copied if it has another type, if its
-elements are further apart in both directions, or if the BLAS has no operation for its order: a conjugate transpose of
-an array that has not the order of the result, for example. An output that must be copied is copied back.
+The functions call libtessera.so, which works on the arrays in place if their rows or columns are contiguous. C order and
+Fortran order may be mixed, and arrays may be parts of larger ones. An array is copied if it has another type, if its
+elements are not adjacent in either direction, or if the BLAS has no operation for its order, for example a conjugate
+transpose of an array whose order is not that of the result. If an output had to be copied, the result is copied back.
 
 The type of a result is that of NumPy's `a @ b`: float32, float64, complex64 or complex128. Integers become float64.
 
-Other threads run during a call, but must not change its arrays. Errors are `ArgumentError` with the argument's name,
-`RuntimeFailure` if the machine or StarPU failed, and NumPy's `LinAlgError` for matrices that cannot be factorized."""
+Other threads may run during a call, but must not change its arrays. The functions raise `ArgumentError`, which names the
+argument, `RuntimeFailure` if the machine or StarPU failed, and NumPy's `LinAlgError` for matrices that cannot be
+factorized."""
 from ._arrays import pinned
 from ._blas import gemm, gemmt, hemm, her2k, herk, symm, syr2k, syrk, trmm, trsm
 from ._library import ArgumentError, Error, RuntimeFailure, finalize, init, version

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""NumPy arrays as matrices of the BLAS: an order, a leading dimension, and a copy where there is neither."""
+"""NumPy arrays as BLAS matrices with an order and a leading dimension. Arrays that have neither are copied."""
 import contextlib
 
 import numpy as np
@@ -12,7 +12,7 @@ FLIPPED_UPLO = {"U": "L", "L": "U"}
 
 
 def letters(routine, **options):
-    """The letters of options in capitals, by their names in Python."""
+    """The options' letters in upper case. Each option is named as in Python."""
     for name, value in options.items():
         allowed = OPTIONS["op" if name.startswith("trans") else name]
         if not isinstance(value, str) or value.upper() not in allowed:
@@ -33,14 +33,14 @@ def common_type(routine, *arrays):
 
 
 def unmasked(routine, name, x):
-    """x as an array. A mask would be lost."""
+    """x as an array. Masked arrays are refused, because their mask would be lost."""
     if isinstance(x, np.ma.MaskedArray):
         raise ArgumentError(routine, name, "is a masked array, which has no values where it is masked: use x.filled(value)")
     return np.asarray(x)
 
 
 def matrix(routine, name, x, shape=(None, None)):
-    """x as an array of rank 2. None in `shape` is any size."""
+    """x as a two-dimensional array of this shape. None in `shape` allows any size."""
     x = unmasked(routine, name, x)
     if x.ndim != 2:
         raise ArgumentError(routine, name, f"has {x.ndim} dimensions, must have 2")
@@ -56,7 +56,7 @@ def square(routine, name, x):
 
 
 def extent(x):
-    """The address of an array's first byte in memory, and the bytes from there to its end."""
+    """The address of the array's first byte in memory, and the number of bytes from there to the array's end."""
     reaches = [(size - 1) * step for size, step in zip(x.shape, x.strides)]
     first = sum(reach for reach in reaches if reach < 0)
     return x.ctypes.data + first, sum(map(abs, reaches)) + x.itemsize
@@ -65,8 +65,8 @@ def extent(x):
 @contextlib.contextmanager
 def pinned(*arrays):
     """Within `with tessera.pinned(A, B, C):`, GPUs copy from and to these arrays directly, which is faster. Pinning takes
-    about as long as touching all of their memory, so several calls should use it. Without a GPU this does nothing.
-    Arrays must not share memory."""
+    about as long as touching all of their memory, so it pays off only over several calls. Without a GPU it does nothing.
+    The arrays must not share memory."""
     with contextlib.ExitStack() as stack:
         for x in arrays:
             if not isinstance(x, np.ndarray):
@@ -79,7 +79,7 @@ def pinned(*arrays):
 
 
 def leading_dimension(x, order):
-    """The leading dimension of x in an order, "C" or "F"; or 0 if x is not stored as a matrix of that order."""
+    """The leading dimension of x in order "C" or "F", or 0 if x is not stored in this order."""
     (outer, inner), (step, inner_step) = (x.shape, x.strides) if order == "C" else (x.shape[::-1], x.strides[::-1])
     least = max(1, inner)
     if x.size == 0:
@@ -92,13 +92,13 @@ def leading_dimension(x, order):
 
 
 def order_of(x, otherwise="C"):
-    """The order in which x is stored. An array in both orders, or in none, counts as `otherwise`."""
+    """The order in which x is stored; `otherwise` if it fits both orders or neither."""
     orders = [order for order in "CF" if leading_dimension(x, order)]
     return orders[0] if len(orders) == 1 else otherwise
 
 
 def stored(x, kind, order):
-    """x in that type and order, which is x itself if possible; and its leading dimension."""
+    """x in this type and order, without a copy if possible, and its leading dimension."""
     if x.dtype != kind or not leading_dimension(x, order):
         x = np.array(x, dtype=kind, order=order)
     return x, leading_dimension(x, order)
@@ -109,8 +109,8 @@ def fits(x, kind, order):
 
 
 def factors(xs, trans, kind, order, allowed="NTC"):
-    """The factors op(x) of a product: matrices in `order`, and the op that they share. A matrix in the other order is the
-    transpose of one in `order`, so that another op makes a copy needless, if that op is `allowed`."""
+    """The factors op(x) of a product: matrices in `order`, and their common op. Matrices in the other order are transposes
+    of matrices in `order`, so the opposite op avoids a copy, if it is `allowed`."""
     trans = real_op(trans, kind)
     flipped = FLIPPED_OP.get(trans, "")
     transposed = all(fits(x.T, kind, order) for x in xs) and not all(fits(x, kind, order) for x in xs)
@@ -120,8 +120,8 @@ def factors(xs, trans, kind, order, allowed="NTC"):
 
 
 def triangle(x, uplo, kind, order, trans="N", conjugated=False):
-    """A matrix of which one triangle is used, its triangle, and its op. The transpose has the other triangle.
-    `conjugated`: the matrix is Hermitian, so that its transpose is another matrix."""
+    """A matrix of which one triangle is used, the triangle, and the op. Transposing swaps the triangles. `conjugated`: the
+    matrix is Hermitian, so its transpose is a different matrix."""
     trans = real_op(trans, kind)
     transposed = fits(x.T, kind, order) and not fits(x, kind, order)
     if transposed and trans in FLIPPED_OP and not conjugated:
@@ -130,7 +130,7 @@ def triangle(x, uplo, kind, order, trans="N", conjugated=False):
 
 
 def real_op(trans, kind):
-    """The op without a conjugate that means nothing to real matrices."""
+    """The op, without the conjugation for real matrices."""
     return "T" if trans == "C" and kind.kind == "f" else trans
 
 
@@ -161,8 +161,8 @@ class Output:
 
 
 def working_copy(x, kind, overwrite, order=None, copied="F"):
-    """A matrix that a routine changes, and its order: x itself if it may be overwritten and is stored in `order`, or in
-    any order if that is None. Otherwise a copy, in `order` or in the order `copied`."""
+    """A matrix that a routine changes, and its order: x itself if it may be overwritten and is stored in `order` (None: in
+    either order). Otherwise a copy, in `order` or, if this is None, in the order `copied`."""
     own = order or order_of(x, copied)
     if overwrite and x.flags.writeable and fits(x, kind, own):
         return x, own

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Level 3 of the BLAS. A function with an output `c` changes c in place and returns it; without c it returns a new array.
-Triangular updates leave the triangle of c that `uplo` does not name; in a new array it is zero."""
+"""Level 3 of the BLAS. If an output `c` is given, a function changes it in place and returns it. Otherwise it returns a
+new array. Updates of one triangle leave the other triangle of c as it was, or zero in a new array."""
 import numpy as np
 
 from ._arrays import (LETTERS, Output, common_type, dimensions, factors, letters, matrix, order_of, square, stored,
@@ -9,7 +9,7 @@ from ._library import ArgumentError, call
 
 
 def new_or_given(routine, c, beta, shape, kind, like):
-    """The output, and beta for it. A new array is stored as `like`, so that no input need be copied."""
+    """The output, and beta for it. A new array has the order of `like`, to avoid a copy of the inputs."""
     if c is not None:
         return Output(routine, "c", c, shape, kind), beta
     if beta != 0:
@@ -50,7 +50,7 @@ def gemmt(a, b, c=None, *, alpha=1, beta=0, trans_a="N", trans_b="N", uplo="L"):
 
 
 def _beside(routine, a, b, side):
-    """A square matrix, and one that it is multiplied with from that side."""
+    """Checks a square matrix a, and a matrix b that a multiplies from that side."""
     a = square(routine, "a", a)
     return a, matrix(routine, "b", b, (len(a), None) if side == "L" else (None, len(a)))
 
@@ -68,17 +68,17 @@ def _symmetric(routine, a, b, c, alpha, beta, side, uplo):
 
 
 def symm(a, b, c=None, *, alpha=1, beta=0, side="L", uplo="L"):
-    """c <- alpha a b + beta c (side "L") or alpha b a + beta c ("R"), a symmetric: only its triangle `uplo` is read."""
+    """c <- alpha a b + beta c (side "L") or alpha b a + beta c ("R") with a symmetric a, whose triangle `uplo` is read."""
     return _symmetric("symm", a, b, c, alpha, beta, side, uplo)
 
 
 def hemm(a, b, c=None, *, alpha=1, beta=0, side="L", uplo="L"):
-    """As `symm`, a Hermitian."""
+    """Like `symm`, with a Hermitian a."""
     return _symmetric("hemm", a, b, c, alpha, beta, side, uplo)
 
 
 def _update(routine, xs, c, alpha, beta, trans, uplo):
-    """An update with one matrix, or with two. For real matrices, a Hermitian update is a symmetric one."""
+    """A rank-k update with one matrix, or a rank-2k update with two. For real matrices, Hermitian means symmetric."""
     trans, uplo = letters(routine, trans=trans, uplo=uplo)
     xs = [matrix(routine, name, x) for name, x in zip("ab", xs)]
     kind = common_type(routine, *xs)
@@ -128,11 +128,11 @@ def _triangular(routine, a, b, alpha, side, uplo, trans, diag, overwrite_b):
 
 
 def trmm(a, b, *, alpha=1, side="L", uplo="L", trans="N", diag="N", overwrite_b=False):
-    """Returns alpha op(a) b (side "L") or alpha b op(a) ("R"), a triangular; with diag "U", its diagonal counts as 1. With
-    overwrite_b, the result is in b if b has its type and a leading dimension."""
+    """Returns alpha op(a) b (side "L") or alpha b op(a) ("R") with a triangular a. With diag "U", its diagonal is taken as 1.
+    With overwrite_b, the result is stored in b if b has the type of the result and contiguous rows or columns."""
     return _triangular("trmm", a, b, alpha, side, uplo, trans, diag, overwrite_b)
 
 
 def trsm(a, b, *, alpha=1, side="L", uplo="L", trans="N", diag="N", overwrite_b=False):
-    """Returns alpha op(a)^-1 b (side "L") or alpha b op(a)^-1 ("R"). The arguments are those of `trmm`."""
+    """Returns alpha op(a)^-1 b (side "L") or alpha b op(a)^-1 ("R"), with the arguments of `trmm`."""
     return _triangular("trsm", a, b, alpha, side, uplo, trans, diag, overwrite_b)

@@ -8,8 +8,8 @@ import signal
 
 SONAME = "libtessera.so.0"
 
-# The functions of tessera.h on pointers: types and arguments, by the header's names. `real` marks what is a real number
-# for complex matrices, too.
+# The functions of tessera.h on pointers: their types and arguments, named as in the header. `real` marks scalars that are
+# real for complex matrices, too.
 ROUTINES = {
     "gemm": ("sdcz", "layout op_a op_b m n k alpha A lda B ldb beta C ldc"),
     "gemmt": ("sdcz", "layout uplo op_a op_b n k alpha A lda B ldb beta C ldc"),
@@ -60,8 +60,7 @@ class Error(Exception):
 
 
 class ArgumentError(Error, ValueError):
-    """An argument is illegal, and nothing has been touched. `routine`, `argument` and `problem` are the parts of the
-    message."""
+    """An argument is illegal, and nothing was changed. `routine`, `argument` and `problem` are the parts of the message."""
 
     def __init__(self, routine, argument, problem):
         super().__init__(f"{routine}: {argument} {problem}")
@@ -73,8 +72,8 @@ class RuntimeFailure(Error, RuntimeError):
 
 
 def without_signals(start):
-    """Calls a function with the signals of this thread blocked. The threads that it starts inherit that, and leave the
-    program's signals to the program's threads. Faults stay unblocked, as in the library."""
+    """Calls a function with the signals of this thread blocked. Threads that it starts inherit the mask, so signals for the
+    program reach the program's own threads. Faults stay unblocked, as in the library."""
     faults = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGSYS}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals() - faults)
     try:
@@ -84,8 +83,8 @@ def without_signals(start):
 
 
 def load():
-    """Opens the library that TESSERA_LIBRARY names; else the one of the prefix in which this package is installed; else
-    what the loader finds."""
+    """Opens the library that TESSERA_LIBRARY names, otherwise the one in the prefix in which this package is installed,
+    otherwise the one that the loader finds."""
     named = os.environ.get("TESSERA_LIBRARY")
     beside = pathlib.Path(__file__).resolve().parents[3] / SONAME  # PREFIX/lib, from PREFIX/lib/tessera/python/tessera
     place = named or (str(beside) if beside.exists() else SONAME)
@@ -97,7 +96,7 @@ def load():
 
 
 def argument_types(routine, letter):
-    """The C types of the arguments of a routine for one type of elements."""
+    """The C types of a routine's arguments for one type of elements."""
     real = ctypes.c_float if letter in "sc" else ctypes.c_double
     for argument in ROUTINES[routine][1].split():
         if argument in OPTIONS:
@@ -113,7 +112,7 @@ def argument_types(routine, letter):
 
 
 def functions():
-    """The functions by routine and type, as far as this library has them."""
+    """The functions of this library, by routine and type. An older library may lack some."""
     found = {}
     for routine, (letters, _) in ROUTINES.items():
         for letter in letters:
@@ -126,8 +125,8 @@ def functions():
 
 
 def explain(status, routine):
-    """Raises the exception for a status. The library's message has the C function, and the argument by its position and
-    name."""
+    """Raises the exception for a status. The library's message contains the C function, and the position and name of the
+    argument."""
     message = library.tessera_last_error().decode()
     parts = re.fullmatch(r"\w+: argument \d+ \((\w+)\) (.*)", message, re.DOTALL)
     if status < 0 and parts:
@@ -136,7 +135,7 @@ def explain(status, routine):
 
 
 def number(routine, name, value, letter, c_type):
-    """alpha or beta as the C function takes it: a complex number by its address."""
+    """alpha or beta as the C function takes it: complex numbers are passed by address."""
     by_address = c_type is ctypes.c_void_p
     try:
         z = complex(value)
@@ -150,8 +149,8 @@ def number(routine, name, value, letter, c_type):
 
 
 def call(routine, letter, **values):
-    """Calls the function of that name and type. `values` are its arguments by the header's names: letters for options, an
-    array and its leading dimension for a matrix. Returns info, or 0 if the function has none."""
+    """Calls the function of this name and type. `values` are its arguments, named as in the header: a letter for an option,
+    an array and its leading dimension for a matrix. Returns info, or 0 if the function has none."""
     function = functions_by_type.get((routine, letter))
     if function is None:
         raise RuntimeFailure(f"{routine}: this libtessera.so has no tessera_{letter}{routine}")
@@ -179,30 +178,30 @@ def call(routine, letter, **values):
 
 
 def init(cpus=-1, gpus=-1):
-    """Starts StarPU or joins it. Optional: the first routine starts what is needed. Each call needs its own
-    `finalize`. -1: what TESSERA_CPUS and TESSERA_DEVICES say, else all that is useful."""
+    """Starts StarPU, or joins it if it runs. Optional, since the first routine starts what it needs. Each call needs a call
+    of `finalize`. -1 stands for the number in TESSERA_CPUS or TESSERA_DEVICES, or if these are not set, for all useful ones."""
     status = library.tessera_init(cpus, gpus)
     if status != 0:
         explain(status, "init")
 
 
 def finalize():
-    """Waits for everything submitted; the last call stops what the first `init` started. Without `init`, it stops what
-    the first routine has started by itself."""
+    """Waits for all submitted work. The last call stops what the first `init` started. Without `init`, it stops what the
+    first routine started."""
     status = library.tessera_finalize()
     if status != 0:
         explain(status, "finalize")
 
 
 def host_register(address, size):
-    """Pins memory, so that GPUs copy from it directly. `tessera.pinned` does so for arrays."""
+    """Pins memory, so GPUs can copy from and to it directly. `tessera.pinned` does this for arrays."""
     status = library.tessera_host_register(address, size)
     if status != 0:
         explain(status, "host_register")
 
 
 def host_unregister(address):
-    """Ends what `host_register` did."""
+    """Undoes `host_register`."""
     status = library.tessera_host_unregister(address)
     if status != 0:
         explain(status, "host_unregister")

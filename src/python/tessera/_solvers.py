@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Factorizations and linear equations. A right-hand side b is a vector or a matrix; the result has its shape. With
-overwrite_a or overwrite_b, an array is used as working memory if it is stored as needed: its content is then lost, and
-the result may share its memory."""
+overwrite_a or overwrite_b, an array of suitable type and order is used as working memory: its content is lost, and the
+result may share its memory."""
 import numpy as np
 
 from ._arrays import (LETTERS, common_type, letters, matrix, order_of, square, stored, unmasked,
@@ -30,8 +30,8 @@ def singular(info):
 
 
 def changed_triangle(routine, a, uplo, overwrite_a, name=None, argument="a", **options):
-    """Calls a routine that changes one triangle of a. Returns that triangle, with zeros in the other one, and the info.
-    `name` and `argument`: what errors call the routine and a."""
+    """Calls a routine that changes one triangle of a. Returns this triangle, with zeros in the other one, and the info.
+    `name` and `argument` are the names of the routine and of a in error messages."""
     name = name or routine
     uplo, = letters(name, uplo=uplo)
     a = square(name, argument, a)
@@ -44,7 +44,7 @@ def changed_triangle(routine, a, uplo, overwrite_a, name=None, argument="a", **o
 
 
 def cholesky(a, *, uplo="L", overwrite_a=False):
-    """Returns the Cholesky factor: L with a = L L^H (uplo "L") or U with a = U^H U ("U"). Only that triangle of a is read;
+    """Returns the Cholesky factor: L with a = L L^H (uplo "L") or U with a = U^H U ("U"). Only this triangle of a is read;
     the other one is zero in the result. Raises LinAlgError if a is not positive definite."""
     factor, info = changed_triangle("potrf", a, uplo, overwrite_a, name="cholesky")
     if info:
@@ -53,7 +53,7 @@ def cholesky(a, *, uplo="L", overwrite_a=False):
 
 
 def cho_solve(factor, b, *, uplo="L", overwrite_b=False):
-    """Returns x with a x = b, from the factor that `cholesky` has computed with the same `uplo`."""
+    """Returns x with a x = b, from the factor that `cholesky` returned for the same `uplo`."""
     uplo, = letters("cho_solve", uplo=uplo)
     factor = square("cho_solve", "factor", factor)
     B = right_hand_side("cho_solve", b, len(factor))
@@ -65,8 +65,8 @@ def cho_solve(factor, b, *, uplo="L", overwrite_b=False):
 
 
 def lu_factor(a, *, overwrite_a=False):
-    """Returns (lu, pivots): L without its unit diagonal and U, with P a = L U, in one array; row i, counted from 0, was
-    exchanged with row pivots[i], one after another. A singular a is no error: U then has a zero on its diagonal."""
+    """Returns (lu, pivots) with P a = L U. The array lu contains L without its unit diagonal, and U. Row i was exchanged with
+    row pivots[i], for i = 0, 1, ... in this order. A singular a is not an error: U then has a zero on its diagonal."""
     a = matrix("lu_factor", "a", a)
     kind = common_type("lu_factor", a)
     lu, order = working_copy(a, kind, overwrite_a)
@@ -95,8 +95,8 @@ def lu_solve(lu_and_pivots, b, *, trans="N", overwrite_b=False):
 
 
 def laswp(a, pivots, *, inverse=False, overwrite_a=False):
-    """Returns a with row i exchanged with row pivots[i], both counted from 0, one pair after another, as `lu_factor` has
-    done. With `inverse` the last pair comes first, which undoes the exchanges."""
+    """Returns a with row i exchanged with row pivots[i], for i = 0, 1, ... in this order, as in `lu_factor`. `inverse`
+    reverses the order, which undoes the exchanges."""
     a = matrix("laswp", "a", a)
     kind = common_type("laswp", a)
     pivots = np.asarray(pivots, dtype=np.int64) + 1
@@ -109,9 +109,9 @@ def laswp(a, pivots, *, inverse=False, overwrite_a=False):
 
 
 def lu_factor_nopiv(a, *, overwrite_a=False):
-    """Returns (lu, growth): L without its unit diagonal and U, with a = L U, in one array; and the largest element of U
-    relative to that of a. Only for matrices that are known to need no pivots, diagonally dominant ones for example: a
-    large growth means that the factors have few correct digits. Raises LinAlgError if a pivot is zero."""
+    """Returns (lu, growth) with a = L U. The array lu contains L without its unit diagonal, and U; growth is the largest
+    element of U relative to that of a. Only for matrices that need no pivoting, such as diagonally dominant ones. A large
+    growth means that the factors have few correct digits. Raises LinAlgError if a pivot is zero."""
     a = matrix("lu_factor_nopiv", "a", a)
     kind = common_type("lu_factor_nopiv", a)
     lu, order = working_copy(a, kind, overwrite_a, copied=order_of(a))
@@ -136,7 +136,7 @@ def lu_solve_nopiv(lu, b, *, trans="N", overwrite_b=False):
 
 
 def solve_nopiv(a, b, *, overwrite_a=False, overwrite_b=False):
-    """Returns (x, growth) with a x = b: `lu_factor_nopiv` and `lu_solve_nopiv` in one call."""
+    """Returns (x, growth) with a x = b; `lu_factor_nopiv` and `lu_solve_nopiv` in one call."""
     a = square("solve_nopiv", "a", a)
     B = right_hand_side("solve_nopiv", b, len(a))
     kind = common_type("solve_nopiv", a, B)
@@ -151,8 +151,8 @@ def solve_nopiv(a, b, *, overwrite_a=False, overwrite_b=False):
 
 
 def trtri(a, *, uplo="L", diag="N", overwrite_a=False):
-    """Returns the inverse of the triangle `uplo` of a; the other one is zero in the result. With diag "U", the diagonal
-    counts as 1, and is 1 in the result. Raises LinAlgError if an element of the diagonal is zero."""
+    """Returns the inverse of the triangle `uplo` of a; the other triangle of the result is zero. With diag "U", the diagonal
+    is taken as 1, and is 1 in the result. Raises LinAlgError if an element of the diagonal is zero."""
     diag, = letters("trtri", diag=diag)
     x, info = changed_triangle("trtri", a, uplo, overwrite_a, diag=diag)
     if info:
@@ -163,8 +163,8 @@ def trtri(a, *, uplo="L", diag="N", overwrite_a=False):
 
 
 def solve_triangular(a, b, *, uplo="L", trans="N", diag="N", overwrite_b=False):
-    """Returns x with op(a) x = b, where only the triangle `uplo` of a is read, and with diag "U" not its diagonal, which
-    counts as 1. Raises LinAlgError if an element of the diagonal is zero."""
+    """Returns x with op(a) x = b. Only the triangle `uplo` of a is read. With diag "U", its diagonal is not read either, and
+    is taken as 1. Raises LinAlgError if an element of the diagonal is zero."""
     uplo, trans, diag = letters("solve_triangular", uplo=uplo, trans=trans, diag=diag)
     a = square("solve_triangular", "a", a)
     B = right_hand_side("solve_triangular", b, len(a))
@@ -193,8 +193,8 @@ def qr(a, *, overwrite_a=False):
 
 
 def lstsq(a, b, *, overwrite_a=False, overwrite_b=False):
-    """Returns the x for which the norm of a x - b is smallest, in each column of b; if there are many, the x of the
-    smallest norm. Raises LinAlgError if a has a rank below min(m, n), as far as a zero in its triangular factor tells."""
+    """Returns, for each column of b, the x that minimizes the norm of a x - b; if there are many, the x of the smallest norm.
+    Raises LinAlgError if the triangular factor of a has a zero on its diagonal, so that the rank of a is below min(m, n)."""
     a = matrix("lstsq", "a", a)
     m, n = a.shape
     B = right_hand_side("lstsq", b, m)
@@ -213,14 +213,14 @@ def lstsq(a, b, *, overwrite_a=False, overwrite_b=False):
 
 
 def lauum(a, *, uplo="L", overwrite_a=False):
-    """Returns the triangle `uplo` of L^H L, where L is that triangle of a ("L"), or of U U^H ("U"); the other one is zero
-    in the result. The diagonal of a must be real."""
+    """Returns the triangle `uplo` of L^H L ("L") or U U^H ("U"), where L or U is this triangle of a. The other triangle of the
+    result is zero. The diagonal of a must be real."""
     return changed_triangle("lauum", a, uplo, overwrite_a)[0]
 
 
 def potri(factor, *, uplo="L", overwrite_factor=False):
-    """Returns the triangle `uplo` of the inverse of a positive definite matrix, from the factor that `cholesky` has computed
-    with the same `uplo`; the other one is zero in the result."""
+    """Returns the triangle `uplo` of the inverse of a positive definite matrix, from the factor that `cholesky` returned for
+    the same `uplo`. The other triangle of the result is zero."""
     x, info = changed_triangle("potri", factor, uplo, overwrite_factor, argument="factor")
     if info:
         raise np.linalg.LinAlgError(f"the factor is singular: element {info - 1} of its diagonal is zero")
@@ -241,7 +241,7 @@ def inv(a, *, overwrite_a=False):
 
 
 def solve(a, b, *, assume_a="gen", uplo="L", overwrite_a=False, overwrite_b=False):
-    """Returns x with a x = b: by LU with partial pivoting, or with assume_a="pos" by Cholesky, which reads only the triangle
+    """Returns x with a x = b, by LU with partial pivoting or, with assume_a="pos", by Cholesky, which reads only the triangle
     `uplo` of a. Raises LinAlgError if a is singular, or not positive definite."""
     uplo, = letters("solve", uplo=uplo)
     if assume_a not in ("gen", "pos"):
