@@ -41,7 +41,7 @@ std::string why_not_writable(const fs::path& folder) {
 PrivateFolder::PrivateFolder(const fs::path& parent) : owner_(getpid()) {
   auto name = (parent / "tessera-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr)
-    throw RuntimeError("no folder can be made in " + parent.string() + ": " + std::strerror(errno));
+    throw RuntimeError("cannot create a folder in " + parent.string() + ": " + std::strerror(errno));
   path_ = name;
 }
 

@@ -57,7 +57,7 @@ BlacsGrids& BlacsGrids::of_process() {
 
 const Grid& BlacsGrids::of(int context) {
   if (Cblacs_gridinfo == nullptr || Cblacs_get == nullptr || Cblacs_pnum == nullptr || Cblacs2sys_handle == nullptr)
-    throw RuntimeError("the program has no BLACS, whose context the descriptor names");
+    throw RuntimeError("the descriptor names a BLACS context, but the program has no BLACS");
   int p = 0, q = 0, row = -1, column = -1;
   Cblacs_gridinfo(context, &p, &q, &row, &column);
   if (row < 0)
@@ -73,7 +73,7 @@ const Grid& BlacsGrids::of(int context) {
   int mine = -1;
   MPI_Comm_rank(all, &mine);
   if (mine != ranks[static_cast<std::size_t>(row * q + column)])
-    throw RuntimeError("the BLACS of the program number processes in a way that is not known");
+    throw RuntimeError("the program's BLACS number the processes in an unknown way");
   Group group, of_context;
   MPI_Comm_group(all, &group.group);
   MPI_Group_incl(group.group, p * q, ranks.data(), &of_context.group);

@@ -155,7 +155,7 @@ void Neighbours::divide(Incoming* tile) {
   if (target.bytes != source.bytes || target.count != source.count) {
     wait_for_a_better_message();
     end_all_processes("a tile of process " + std::to_string(tile->from) +
-                      " has other sizes there: the processes have not made the same calls");
+                      " has a different size there: the processes have not made the same calls");
   }
   const auto columns = std::max<std::size_t>(1, piece_bytes / std::max<std::size_t>(source.bytes, 1));
   for (std::size_t first = 0; first < source.count; first += columns) {

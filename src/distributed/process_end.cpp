@@ -67,7 +67,7 @@ void initialize_mpi() {
     MPI_Query_thread(&level);
   }
   if (level < MPI_THREAD_MULTIPLE)
-    throw RuntimeError("MPI was initialized for fewer threads than a Grid has: MPI_THREAD_MULTIPLE is needed");
+    throw RuntimeError("MPI was initialized with a lower thread level than MPI_THREAD_MULTIPLE, which a Grid needs");
 }
 
 void end_all_later(const std::string& why) {

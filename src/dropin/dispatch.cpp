@@ -113,7 +113,7 @@ bool on_devices(Guest& guest, const Engine& engine, const Work& work, const Job&
   const double begin = now();
   Backup backup(job, engine.announces() && work.is_announced());
   if (!backup.complete()) {
-    guest.remark(std::string("there was no memory for a copy of what ") + job.type + job.name() +
+    guest.remark(std::string("there was no memory for a copy of the operands that ") + job.type + job.name() +
                  " overwrites: the call stayed on the host");
     return false;
   }
@@ -121,8 +121,9 @@ bool on_devices(Guest& guest, const Engine& engine, const Work& work, const Job&
   case Outcome::Done: break;
   case Outcome::Declined: return false;
   case Outcome::Failed:
-    guest.give_up(std::string("the devices have failed, the host BLAS does this call again and all that follow: ") +
-                  engine.failure());
+    guest.give_up(
+        std::string("the devices have failed; the host BLAS repeats this call and computes all later ones: ") +
+        engine.failure());
     backup.restore();
     return false;
   }

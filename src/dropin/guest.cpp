@@ -367,7 +367,8 @@ void Guest::after_fork_in_child() {
 void Guest::explain_if_forked() {
   const std::lock_guard lock(mutex_);
   if (!forked_ || !trouble_.empty()) return;
-  trouble_ = "this process was forked from one that uses the devices, and cannot: its calls stay on the host BLAS";
+  trouble_ =
+      "this process was forked from one that uses the devices, so it cannot use them: its calls stay on the host BLAS";
   say_once(settings_, Subject::Devices, trouble_);
 }
 

@@ -90,7 +90,7 @@ std::string HostBlas::use(void* library, const std::string& name) {
   if (dlsym(library, "dgemm_") == nullptr) return "has no dgemm_";
   if (auto* const config = reinterpret_cast<const char* (*)()>(dlsym(library, "openblas_get_config"));
       config != nullptr && std::string_view(config()).find("USE64BITINT") != std::string_view::npos)
-    return "takes integers of 64 bits under the names of those of 32";
+    return "takes 64-bit integers under the names of the 32-bit routines";
   for (int r = 0; r < routine_count; r++)
     for (int t = 0; t < 4; t++) {
       const auto base = std::string(1, "sdcz"[t]) + routines[r].name;

@@ -104,7 +104,7 @@ gpu::Probe probe(int wanted, Kinds kinds, bool beside_cuda) {
   gpu::Probe found;
   const auto& devices = listed(kinds);
   if (kinds == Kinds::All && !counts_processors())
-    found.unusable.emplace_back("StarPU has listed the OpenCL devices of this process without its processors");
+    found.unusable.emplace_back("StarPU has listed the OpenCL devices of this process without the CPUs");
   else if (kinds == Kinds::All && devices.empty()) found.unusable.emplace_back("no OpenCL platform has a device");
   std::vector<DeviceOf> makers;
   for (auto* const device : devices)

@@ -54,11 +54,12 @@ bool host_register(void* data, std::size_t bytes) {
   if (bytes == 0) throw ArgumentError("host_register", 2, "bytes", "is 0, must be at least 1");
   const auto begin = reinterpret_cast<std::uintptr_t>(data);
   if (bytes > std::numeric_limits<std::uintptr_t>::max() - begin)
-    throw ArgumentError("host_register", 2, "bytes", "is " + std::to_string(bytes) + ", which no memory has");
+    throw ArgumentError("host_register", 2, "bytes",
+                        "is " + std::to_string(bytes) + ", more than the address space holds");
   auto& registered = registry();
   const std::lock_guard lock(registered.mutex);
   if (overlaps(registered, begin, bytes))
-    throw ArgumentError("host_register", 1, "data", "begins a range that overlaps memory which is registered already");
+    throw ArgumentError("host_register", 1, "data", "begins a range that overlaps registered memory");
   const auto [place, added] = registered.ranges.try_emplace(begin, bytes);
   if (!gpu::can_pin()) return false;
   try {

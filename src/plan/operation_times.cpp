@@ -63,7 +63,7 @@ class OneGpu {
     flops_ = args.work.flops;
     if (starpu_task_submit(task) == 0) return;
     starpu_task_destroy(task);
-    throw RuntimeError("StarPU refuses a task that measures a GPU");
+    throw RuntimeError("StarPU refused a task that measures a GPU");
   }
 
  private:

@@ -73,7 +73,7 @@ void laswp(const Matrix<T>& A, const Pivots& pivots, Index incx) {
   detail::require_few_rows_of_tiles(at_a, A);
   arguments::require_writable(at_a, A);
   const auto& tiles = detail::PivotsAccess::tiles(pivots);
-  arguments::require_equal({"laswp", 2, "pivots"}, "rows in the matrix that they belong to", tiles.rows(), "A", A.m());
+  arguments::require_equal({"laswp", 2, "pivots"}, "rows in their matrix", tiles.rows(), "A", A.m());
   if (incx != 1 && incx != -1)
     throw ArgumentError("laswp", 3, "incx", "is " + std::to_string(incx) + ", must be 1 or -1");
   if (A.m() == 0 || A.n() == 0) return;

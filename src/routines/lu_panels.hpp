@@ -63,7 +63,7 @@ Plan panels_of(const Matrix<T>& A) {
 template <Scalar T>
 void require_pivots_of(const char* routine, int position, const PivotTiles& pivots, const Matrix<T>& A) {
   if (pivots.rows() != A.m() || pivots.columns() != A.n() || (A.n() > 0 && pivots.panel() != A.nb()))
-    throw ShapeError(routine, position, "pivots", "belong to a matrix of another size, or in other panels");
+    throw ShapeError(routine, position, "pivots", "belong to a matrix of another size or with other panels");
 }
 
 /// A column-major version of a matrix on pointers. A row-major matrix is copied, and copied back at the end.

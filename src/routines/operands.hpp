@@ -73,7 +73,7 @@ struct Factor {
 /// Always throws ArgumentError.
 [[noreturn]] inline void refuse_conjugate(const arguments::MatrixArgument& which) {
   throw ArgumentError(which.routine, which.position, which.name,
-                      "would have to be conjugated without being transposed, which is no operation of the BLAS");
+                      "would have to be conjugated without being transposed, which the BLAS does not support");
 }
 
 /// @throws ArgumentError if the factor is conjugated but not transposed, since no tile operation supports that

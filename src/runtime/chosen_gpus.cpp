@@ -100,7 +100,7 @@ gpu::Probe find_gpus(const RuntimeOptions& options) {
   } else if (options.opencl < 0 && cuda > 0) {
     for (const auto& gpu : opencl::gpus_of_other_makers())
       found.unusable.push_back(gpu +
-                               ": GPUs of CUDA compute alone unless TESSERA_DEVICES=cuda=N,opencl=N asks for both");
+                               ": only the CUDA GPUs compute unless TESSERA_DEVICES=cuda=N,opencl=N asks for both");
   } else if (options.opencl < 0 && options.node_parts <= 1) {
     // Only with a single process per node: otherwise all processes would take the same OpenCL devices.
     add(found, opencl::probe(options.gpus, opencl::Kinds::Gpus));

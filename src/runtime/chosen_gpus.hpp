@@ -24,7 +24,7 @@ void share_memory_of_twins(std::vector<gpu::Info>& gpus);
 
 /// The error if the session needs packaging/starpu/patches/opencl-beside-cuda.patch and StarPU lacks it.
 inline constexpr const char* starpu_leaves_out_opencl =
-    "this StarPU drives no OpenCL device whose number is that of a GPU of CUDA: use one that ./run has built";
+    "this StarPU skips OpenCL devices that have the number of a CUDA GPU: use the StarPU that ./run builds";
 
 /// The share of a GPU's memory that is used by default.
 inline constexpr double share_of_memory = 0.9;

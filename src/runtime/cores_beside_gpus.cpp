@@ -32,7 +32,7 @@ std::string why_out(const Machine& machine, const RuntimeOptions& options, int c
   if (options.cpus_without_gpus >= 0) return "several processes share the cores";
   if (cores < 1) return "each core drives a GPU";
   if (simulated) return "";
-  if (!machine.gpu_info.front().opencl) return "beside GPUs of CUDA they do so only if TESSERA_CPUS asks for it";
+  if (!machine.gpu_info.front().opencl) return "alongside CUDA GPUs they do so only if TESSERA_CPUS asks for it";
   if (opencl::counts_processors()) return "the OpenCL devices may be the cores themselves";
   const auto differs = [&](const gpu::Info& gpu) { return gpu.name != machine.gpu_info.front().name; };
   if (std::ranges::any_of(machine.gpu_info, differs)) return "the GPUs differ, and only the first is measured";

@@ -68,10 +68,11 @@ std::unique_ptr<PolicyLibrary> policy_library() {
 /// Policies of StarPU that cannot run Tessera's tasks, and why; null for all others.
 const char* why_not(const std::string& name) {
   if (name == "graph_test") return "which waits for a call of starpu_do_schedule that only its own test makes";
-  if (name == "pheft") return "which is for tasks that several workers run together; no operation on tiles is";
-  if (name == "dmdasd") return "which asks how long a task takes on no worker in particular, and ends the program";
+  if (name == "pheft") return "which schedules only tasks that several workers run together; Tessera has none";
+  if (name == "dmdasd")
+    return "which asks for the duration of a task on an unspecified worker, and thereby ends the program";
   if (name.starts_with("modular-heteroprio"))
-    return "which needs priorities for each kind of worker that Tessera's tasks do not have";
+    return "which needs priorities for each kind of worker; Tessera's tasks have none";
   return nullptr;
 }
 

@@ -181,7 +181,7 @@ void Recording::end() {
 
 void Recording::close() {
   const auto complain = [](const std::string& what) {
-    std::fprintf(stderr, "tessera: %s; the trace there will be taken for unfinished\n", what.c_str());
+    std::fprintf(stderr, "tessera: %s; the trace there will be considered unfinished\n", what.c_str());
   };
   last_file = unfinished_file(folder_);
   std::error_code error;

@@ -51,7 +51,7 @@ std::string say_check(const Result& r) {
   if (!r.check) return "";
   if (!r.check->passed())
     return fmt::format(
-        "But the result is WRONG: its error is {:.1e}, and rounding explains {:.1e} at most. Please report "
+        "But the result is WRONG: its error is {:.1e}, but rounding explains at most {:.1e}. Please report "
         "this.",
         r.check->error, r.check->bound);
   return fmt::format(

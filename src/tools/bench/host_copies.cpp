@@ -77,7 +77,7 @@ void measure_host_copies(const Options& options, Progress& progress) {
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
   const auto [curve, busy] = detail::measure_host_copies(cores);
   print(fmt::format("Copies in host memory by the number of threads{}\n",
-                    busy ? "; other work had the cores for some of the time" : ""));
+                    busy ? "; other programs used the cores part of the time" : ""));
   print(aligned("threads", 7) + "   GB/s");
   for (const auto& [threads, seconds] : curve.points()) {
     print(aligned(fmt::format("{}", threads), 7) + aligned(significant(threads / seconds, 3), 6));

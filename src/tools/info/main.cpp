@@ -71,7 +71,7 @@ struct TypedProduct {
 void add_product_options(CLI::App& app, TypedProduct& typed) {
   for (auto* option :
        {app.add_option("--grid", typed.grid,
-                       "also show how a product is cut over PxQ processes, each with what this one finds")
+                       "also show how a product is divided among PxQ processes, each with the devices of this machine")
             ->type_name("PxQ"),
         app.add_option("--m", typed.m, "rows of C, with --grid")
             ->type_name("M")

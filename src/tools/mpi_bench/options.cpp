@@ -45,20 +45,20 @@ std::optional<Options> parse_options(int argc, char** argv) {
   app.add_option("--repeat", options.repeat, "measured calls, after one that is not (3)")->type_name("N");
   app.add_flag("--check", options.check, "check the results; exit status 1 if one is wrong");
   app.add_flag("--numa-as-gpu", options.numa_as_gpu,
-               "let only workers on NUMA nodes other than the first compute, so that tiles are copied as to a GPU; "
+               "compute only on NUMA nodes other than the first, so tiles are copied as they would be to a GPU; "
                "needs STARPU_USE_NUMA=1");
   for (auto* option :
        {app.add_option("--block", block, "tiles of a block of C that each process has, as 4x4 (chosen from the memory)")
             ->type_name("BxC"),
         app.add_option("--chunk", blocks.chunk, "terms of a chunk (chosen from the memory)")->type_name("D"),
         app.add_option("--look-ahead", blocks.ahead,
-                       "chunks by which inputs may be ahead (1 if C is one block, else 2)")
+                       "chunks by which inputs may be sent ahead (1 if C is one block, otherwise 2)")
             ->type_name("L"),
         app.add_flag("--send-early", early, "send inputs as soon as they are ready, instead of holding them back"),
         app.add_flag("--gpu-grid", gpu_grid, "GPUs of a process form a grid, instead of owning columns of C")})
-    option->group("What gemm limits");
+    option->group("Limits of gemm");
   app.add_option("--unroll-as", options.unroll_as,
-                 "measure only what it costs process RANK to go through a call on matrices of --size tiles in each "
+                 "measure only how long process RANK takes to submit a call on matrices of --size tiles in each "
                  "direction. Without mpirun: the other processes do not exist")
       ->type_name("RANK");
   app.add_option("--dump", options.dump,
@@ -76,7 +76,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
   if (app.count("--look-ahead") > 0) require_at_least_1("--look-ahead", blocks.ahead);
   for (const Index n : options.sizes) require_at_least_1("--size", n);
   for (const auto& type : options.types)
-    if (type.size() != 1) throw BadArgument("--type", type, "is none of s, d, c, z");
+    if (type.size() != 1) throw BadArgument("--type", type, "is not one of s, d, c, z");
   if (app.count("--unroll-as") > 0 && (options.unroll_as < 0 || options.unroll_as >= options.p * options.q))
     throw BadArgument("--unroll-as", std::to_string(options.unroll_as), "must be one of the grid's processes");
   if (app.count("--dump") > 0 && options.unroll_as < 0) throw BadArgument("--dump", options.dump, "needs --unroll-as");

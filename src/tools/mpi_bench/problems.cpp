@@ -239,7 +239,7 @@ std::unique_ptr<Problem> problem_of(const std::string& routine, const Grid& grid
   if (routine == "gemm") return std::make_unique<Gemm<T>>(grid, n, tile, control);
   if (routine == "trsm") return std::make_unique<Trsm<T>>(grid, n, tile);
   if (routine == "potrf") return std::make_unique<Potrf<T>>(grid, n, tile);
-  throw tools::BadArgument("--routine", routine, "is none of gemm, trsm, potrf");
+  throw tools::BadArgument("--routine", routine, "is not one of gemm, trsm, potrf");
 }
 
 }  // namespace
@@ -247,7 +247,7 @@ std::unique_ptr<Problem> problem_of(const std::string& routine, const Grid& grid
 std::unique_ptr<Problem> make_problem(const std::string& routine, char type, const Grid& grid, Index n, Index tile,
                                       const detail::ProcessControl& control) {
   if (std::string("sdcz").find(type) == std::string::npos)
-    throw tools::BadArgument("--type", std::string(1, type), "is none of s, d, c, z");
+    throw tools::BadArgument("--type", std::string(1, type), "is not one of s, d, c, z");
   return with_type(type, [&]<Scalar T>(T) { return problem_of<T>(routine, grid, n, tile, control); });
 }
 

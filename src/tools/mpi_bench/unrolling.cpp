@@ -96,7 +96,7 @@ void submit(const std::string& routine, const Matrix<double>& A, const Matrix<do
 Unrolling unroll_alone(const std::string& routine, int p, int q, int rank, Index tiles,
                        const detail::ProcessControl& control, bool dumps) {
   if (routine != "gemm" && routine != "trsm" && routine != "potrf")
-    throw tools::BadArgument("--routine", routine, "is none of gemm, trsm, potrf");
+    throw tools::BadArgument("--routine", routine, "is not one of gemm, trsm, potrf");
   constexpr Index tile = 2;  // tasks take no time
   const Runtime runtime;
   const auto nobody = std::make_shared<Nobody>(rank, p * q, control);

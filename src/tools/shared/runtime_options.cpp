@@ -59,7 +59,7 @@ void add_runtime_options(CLI::App& app, TypedRuntime& typed, bool several) {
         list("--policy", typed.policies, "NAME",
              "tessera, lws, dmdas, eager, or another policy of StarPU (the library's choice)"),
         app.add_option("--policy-library", typed.policy_library,
-                       "a library with scheduling policies of your own, which --policy names (the first of them)")
+                       "a library with your own scheduling policies; --policy selects one (the first)")
             ->type_name("FILE"),
         list("--placement", typed.placements, "NAME", "home, owner or scheduler (the library's choice)")})
     option->group("What it runs on");

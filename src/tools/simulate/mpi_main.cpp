@@ -46,8 +46,9 @@ std::optional<Options> parse(int argc, char** argv) {
       "Simulates routines on matrices over many processes. All other options are those of tessera-mpi-bench, which "
       "prints the results: times are simulated, bytes are counted.",
       "tessera-simulate-mpi");
-  app.add_option("--platform", options.platform,
-                 "what a process has, and the network: a name from traces/platforms, or a file in the same format")
+  app.add_option(
+         "--platform", options.platform,
+         "the machine of each process, and the network: a name from traces/platforms, or a file in the same format")
       ->type_name("NAME|FILE")
       ->required();
   app.add_option("--nodes", options.nodes, "nodes of the machine")
@@ -106,7 +107,7 @@ const std::vector<std::string> settings = {"--cfg=smpi/bw-factor:0:1",       "--
 int wait_for_smpirun(std::vector<std::string> words) {
   std::fflush(stdout);
   const pid_t child = fork();
-  if (child < 0) throw RuntimeError(std::string("no process for the simulation: ") + std::strerror(errno));
+  if (child < 0) throw RuntimeError(std::string("cannot start a process for the simulation: ") + std::strerror(errno));
   if (child == 0) {
     std::vector<char*> arguments;
     for (auto& word : words) arguments.push_back(word.data());

@@ -58,7 +58,7 @@ void add_options(CLI::App& app, Options& options, Typed& typed) {
             ->check(tools::whole_number(1, 1024)),
         app.add_option(
                "--beside", options.beside,
-               "simulate each call beside an endless loop of calls of the same routine and this size, which the "
+               "simulate each call alongside an endless loop of calls of the same routine and this size, which the "
                "work of the GPUs includes")
             ->type_name("N")
             ->check(tools::whole_number(1, 1 << 20)),

@@ -32,7 +32,7 @@ class Child {
     if (!options.program.empty()) send(ends[0], &options.problems.front().type, 1, 0);
     const pid_t parent = getpid();
     const pid_t child = fork();
-    if (child < 0) throw RuntimeError(std::string("no process for a simulation: ") + std::strerror(errno));
+    if (child < 0) throw RuntimeError(std::string("cannot start a process for a simulation: ") + std::strerror(errno));
     if (child == 0) {
       close(ends[0]);
       prctl(PR_SET_PDEATHSIG, SIGKILL);  // without the parent, the result would not be read
@@ -66,8 +66,8 @@ class Child {
     Outcome outcome;
     outcome.error =
         WIFSIGNALED(status)
-            ? std::string("the simulation was ended by ") + strsignal(WTERMSIG(status))
-            : "the simulation ended without a result; if StarPU, SimGrid or the program said why, it is above";
+            ? std::string("the simulation was killed by ") + strsignal(WTERMSIG(status))
+            : "the simulation ended without a result; any explanation from StarPU, SimGrid or the program is above";
     return outcome;
   }
 

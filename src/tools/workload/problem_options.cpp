@@ -126,7 +126,7 @@ void require_taken(const CLI::App& app, const std::vector<const Routine*>& routi
     if (app.count(name) == 0 || std::ranges::any_of(routines, is_taken)) continue;
     std::string names;
     for (const auto* routine : routines) names += (names.empty() ? "" : ", ") + routine->name();
-    throw BadArgument(fmt::format("{}: none of the chosen routines takes it ({})", name, names));
+    throw BadArgument(fmt::format("{}: not used by any of the chosen routines ({})", name, names));
   }
 }
 

@@ -126,7 +126,7 @@ class Qr final : public Routine {
                    static_cast<T*>(solves_ ? o.A : o.C), static_cast<Size>((solves_ ? s.A : s.C).ld),
                    static_cast<T*>(o.C), static_cast<Size>(s.C.ld));
     });
-    if (info != 0) throw RuntimeError(name() + ": the matrix has not full rank, info = " + std::to_string(info));
+    if (info != 0) throw RuntimeError(name() + ": the matrix does not have full rank, info = " + std::to_string(info));
   }
 
   template <Scalar T>

@@ -59,7 +59,7 @@ void become_program(const Options& options, const Run& run, const Scratch& scrat
   put_program_environment(run);
   // Without the close-on-exec flag. dup2 would leave the flag if both descriptors were the same.
   if ((result == hand_over ? fcntl(result, F_SETFD, 0) : dup2(result, hand_over)) < 0)
-    fail(fmt::format("no descriptor {} for the program: {}", hand_over, std::strerror(errno)), false, result);
+    fail(fmt::format("cannot pass descriptor {} to the program: {}", hand_over, std::strerror(errno)), false, result);
   auto words = options.program;
   words.emplace_back("--log=root.thresh:warning");  // SimGrid removes this argument
   std::vector<char*> arguments;

@@ -56,7 +56,7 @@ class Output {
   explicit Output(fs::path file) : file_(std::move(file)) {
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0)
-      throw RuntimeError(std::string("no pipe can be made: ") + std::strerror(errno));
+      throw RuntimeError(std::string("cannot create a pipe: ") + std::strerror(errno));
     reading_ = Descriptor(ends[0]), writing_ = Descriptor(ends[1]);
     into_ = Descriptor(open(file_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
     if (*into_ < 0) fail();
@@ -134,7 +134,7 @@ void forward(Outputs& outputs) {
   std::vector<char> buffer(1 << 16);
   for (auto left = all.size(); left > 0;) {
     if (poll(polled.data(), polled.size(), -1) < 0 && errno != EINTR)
-      throw RuntimeError(std::string("StarPU cannot be listened to: ") + std::strerror(errno));
+      throw RuntimeError(std::string("cannot read StarPU's messages: ") + std::strerror(errno));
     for (std::size_t i = 0; i < all.size(); i++)
       if (polled[i].revents != 0 && !all[i]->forward(buffer)) polled[i].fd = -1, polled[i].revents = 0, left--;
   }
@@ -189,7 +189,7 @@ std::vector<std::string> convert(const fs::path& folder, const fs::path& records
                   Output(records / "sched_tasks.rec"), Output(records / "messages")};
   const auto id = fork();
   if (id == 0) let_starpu_convert(trace, outputs);
-  if (id < 0) throw RuntimeError(std::string("no process can be started: ") + std::strerror(errno));
+  if (id < 0) throw RuntimeError(std::string("cannot start a process: ") + std::strerror(errno));
   tools::ChildProcess child(id);
   for (auto* one : outputs.all()) one->started();
   forward(outputs);
