@@ -2,7 +2,9 @@
 // Tessera between the program's own StarPU tasks. They generate the tiles of a positive definite matrix A, Tessera
 // computes B = A X, factorizes A = L Lᵀ and solves A Y = B, and further tasks compare Y with X. The program waits only
 // once, at the end. StarPU derives the order from the tiles that each task reads and writes, so the first panel is
-// factorized before all tiles of A have been generated. ~ ~   05_cholesky [n [tile]]
+// factorized before all tiles of A have been generated.
+//
+//   05_cholesky [n [tile]]
 #include <starpu.h>
 #include <algorithm>
 #include <chrono>

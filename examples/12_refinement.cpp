@@ -3,7 +3,9 @@
 // iteration computes the residual b - A x in double and uses the factors to correct x. On CPUs, float is twice as fast,
 // and the iterations cost a few matrix-vector products. GPUs gain only if they are faster in float than in double. A
 // must not be too ill-conditioned: from a condition number of about 10^7 on, the factors have no correct digits, and
-// the iteration does not converge. ~ ~   12_refinement [n]
+// the iteration does not converge.
+//
+//   12_refinement [n]
 #include <algorithm>
 #include <chrono>
 #include <cmath>

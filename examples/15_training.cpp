@@ -2,10 +2,12 @@
 // Trains a dense network on generated data as a single task graph: Tessera's products, and between them the program's
 // own codelets, which run on GPUs and on CPU workers. The forward pass, the backward pass and the update of all batches
 // of an epoch are submitted without a wait. For small networks, the result is compared with that of a plain
-// implementation. ~ ~   15_training [--network 64,128,128,10] [--batch N] [--batches N] [--epochs N] [--tile N]
-// [--compare] ~ ~ --compare also trains with plain cuBLAS on one GPU, which must hold all data, and compares times and
-// results. The network of the BLASX paper: 15_training --network 3072,16384,16384,10 --batch 4096 --batches 4 --epochs
-// 4 --compare
+// implementation.
+//
+//   15_training [--network 64,128,128,10] [--batch N] [--batches N] [--epochs N] [--tile N] [--compare]
+//
+// --compare also trains with plain cuBLAS on one GPU, which must hold all data, and compares times and results. The
+// network of the BLASX paper: 15_training --network 3072,16384,16384,10 --batch 4096 --batches 4 --epochs 4 --compare
 #include "15_training.hpp"
 
 #include <starpu.h>

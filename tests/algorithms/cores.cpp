@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which tile columns of a matrix belong to cores beside GPUs.
+// Which tile columns of a matrix the cores compute when there are GPUs as well.
 #include "algorithms/cores.hpp"
 
 #include <gmock/gmock.h>

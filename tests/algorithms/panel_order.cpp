@@ -53,7 +53,7 @@ TEST(PanelOrder, CountsTheTermsOfEachTileInOrder) {
   });
 }
 
-/// GPUs that own rows begin with a row each.
+/// GPUs that own rows start with one row each.
 TEST(PanelOrder, BeginsWithARowForEachGpu) {
   const auto steps = panel_order(4, 2, 2, {2, 1, 2}, {{2, 1}, 4, 2, Part::All});
   for (std::size_t s = 0; s < 8; s++) EXPECT_LT(steps[s].i, 2) << s;
@@ -78,7 +78,7 @@ TEST(PanelOrder, CompletesOnePanelAfterAnother) {
   for (std::size_t s = 2 * 4; s < steps.size(); s++) EXPECT_EQ(steps[s].j, static_cast<Index>(s / 4)) << s;
 }
 
-/// If all of C uses one tile of B, each chunk is used for all of C before the next.
+/// If all of C uses the same tile of B, each chunk of A is used for all of C before the next.
 TEST(PanelOrder, UsesEachChunkForAllOfCIfBIsShared) {
   const auto steps = panel_order(1, 8, 4, {1, 8, 8}, {{1, 1}, 1, 8, Part::All});
   for (std::size_t s = 0; s < steps.size(); s++) EXPECT_EQ(steps[s].k, static_cast<Index>(s / 8)) << s;

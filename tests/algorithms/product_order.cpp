@@ -35,7 +35,7 @@ struct Shape {
 };
 constexpr std::array<Shape, 6> shapes{{{1, 1, 1}, {1, 1, 5}, {4, 1, 3}, {3, 5, 1}, {5, 4, 7}, {7, 7, 2}}};
 
-/// The region of all tiles and those of triangles. The last tile row may cover fewer tile columns than the others.
+/// All tiles, and those of triangles. The last tile row may span fewer tile columns than the others.
 std::vector<Region> regions(const Shape& shape) {
   std::vector<Region> result{Part::All};
   for (const Index across : {1, 2, 4})
@@ -44,7 +44,7 @@ std::vector<Region> regions(const Shape& shape) {
   return result;
 }
 
-/// The last two have memory for no inputs beside a block.
+/// In the last two cases, memory has no room for inputs in addition to a block.
 constexpr std::array<detail::Block, 6> blocks{
     {{0, 0}, {1, 1}, {2, 3}, {100, 2}, {1, 1, true, true, 0}, {2, 3, true, true, 0}}};
 
@@ -134,8 +134,8 @@ TEST(ProductOrder, FinishesOneResultAfterAnother) {
   }
 }
 
-/// Without memory for the inputs of a block, each owner begins it with the term with which it has ended the one before,
-/// beside or below or above it.
+/// If there is no memory for a block's inputs, each owner starts the block with the last term of the previous block,
+/// which is a neighbour.
 TEST(ProductOrder, BeginsABlockWithInputsThatTheLastOneHasUsed) {
   for (const auto& grid : {OwnerGrid{1, 1}, OwnerGrid{2, 2}}) {
     constexpr detail::Block block{2, 4, true, true, 0};
@@ -264,7 +264,7 @@ TEST(Region, HasTheTilesWithAPartOfTheTriangle) {
       }
 }
 
-/// No owner has more than one tile above the mean, which may be a fraction.
+/// No owner has more than one tile above the mean, which need not be an integer.
 TEST(Owners, OfATriangleHaveTheSameWork) {
   for (const auto& grid : grids)
     for (const auto part : {Part::Lower, Part::Upper})
@@ -285,8 +285,8 @@ TEST(Owners, OfATriangleHaveTheSameWork) {
         }
 }
 
-/// If all owners advance at the same rate, each needs at step s of its sum one tile of a row of A and one of a column
-/// of B.
+/// If all owners advance at the same rate, each needs, at step s of its sum, a tile from a row of A and a tile from a
+/// column of B.
 TEST(Owners, OfOneRowUseAnInputTileAtDifferentTimes) {
   for (const auto& grid : {OwnerGrid{2, 2}, OwnerGrid{1, 3}, OwnerGrid{2, 4}})
     for (Index kt = std::max(grid.p, grid.q); kt < 20; kt++) {

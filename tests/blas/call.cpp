@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a blas::Call says of itself: the first illegal argument in the order of the BLAS, the equivalent column-major
-// call, flops and compulsory bytes.
+// What a blas::Call reports: the first illegal argument in the order of the BLAS, the equivalent column-major call,
+// flops and compulsory bytes.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exchanges of rows in C.
+// Row exchanges in C.
 #include <gmock/gmock.h>
 
 #include <complex>
@@ -58,7 +58,7 @@ TYPED_TEST(CExchanges, OfRowsOnPointers) {
   for (int j = 0; j < n; j++) EXPECT_EQ(X[j + 1 * n], A[j + 8 * n]);
 }
 
-/// The diagonal of A, from the lower left to the upper right, dominates: so its rows are exchanged.
+/// The antidiagonal of A dominates, so its rows are exchanged.
 TYPED_TEST(CExchanges, OfRowsOnMatrices) {
   constexpr char type = Exchanges<TypeParam>::type;
   std::vector<TypeParam> A(n * n), X = numbered<TypeParam>();

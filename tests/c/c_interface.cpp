@@ -88,7 +88,7 @@ TEST(CInterfaceErrors, ArePerThread) {
   EXPECT_EQ(tessera_last_error(), mine);
 }
 
-/// One step of a Cholesky factorization on views, which exist longer than the handle of the whole matrix.
+/// A step of a Cholesky factorization on views, which outlive the handle of the whole matrix.
 TEST(CInterfaceViews, ShareTheTiles) {
   using T = std::complex<double>;
   constexpr Index n = 2 * tile + 3;
@@ -107,7 +107,7 @@ TEST(CInterfaceViews, ShareTheTiles) {
             TESSERA_SUCCESS);
   EXPECT_EQ(tessera_herk_submit(TESSERA_LOWER, TESSERA_CONJ_TRANS, &minus_one, panel_h, &one, rest), TESSERA_SUCCESS);
   for (auto* matrix : {a, corner, panel, panel_h}) EXPECT_EQ(tessera_matrix_destroy(matrix), TESSERA_SUCCESS);
-  EXPECT_EQ(tessera_matrix_destroy(rest), TESSERA_SUCCESS);  // the last one, so it waits for all tiles
+  EXPECT_EQ(tessera_matrix_destroy(rest), TESSERA_SUCCESS);  // the last view, so it waits for all tiles
 
   const auto m = static_cast<int>(n - tile), k = static_cast<int>(tile), ld = static_cast<int>(expected.ld());
   host::trsm<T>(Side::Right, Uplo::Lower, Op::ConjTrans, Diag::Unit, m, k, one, expected.data(), ld, &expected(tile, 0),

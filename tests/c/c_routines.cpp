@@ -19,7 +19,7 @@ using ::testing::StartsWith;
 
 constexpr Index tile = 8;  // the tile size of the runtime in c_interface.cpp
 
-// The C values of C++ arguments. An illegal option becomes 0, which is illegal in C as well.
+// The C values of C++ arguments. An illegal option becomes 0, which is illegal in C, too.
 tessera_layout in_c(Layout x) { return x == Layout::RowMajor ? TESSERA_ROW_MAJOR : TESSERA_COL_MAJOR; }
 tessera_side in_c(Side x) {
   return x == Side::Left ? TESSERA_LEFT : x == Side::Right ? TESSERA_RIGHT : static_cast<tessera_side>(0);
@@ -41,7 +41,7 @@ X in_c(X x) {
   return x;
 }
 
-/// A factor that converts to a value or to an address, as the C function needs.
+/// A factor that converts to a value or to an address, whichever the C function takes.
 template <Scalar T>
 struct Number : Factor<T> {
   operator const void*() const { return &this->value; }  // NOLINT(google-explicit-constructor)
@@ -151,7 +151,7 @@ TEST_P(CRoutines, ComputesOnMatrices) {
   });
 }
 
-/// Gives an illegal value to one argument that is not a number. The output B of trmm and trsm is C here.
+/// Sets one argument that is not a number to an illegal value. The output B of trmm and trsm is C here.
 template <typename AnyArguments>
 bool spoil(const std::string& name, bool has_c, AnyArguments& x) {
   if (name == "side") x.options.side = Side('?');

@@ -48,7 +48,7 @@ FUNCTIONS(d, double, ormqr, orgqr)
 FUNCTIONS(c, std::complex<float>, unmqr, ungqr)
 FUNCTIONS(z, std::complex<double>, unmqr, ungqr)
 
-/// A has 4 on the diagonal and 1 beside it; X is the matrix of ones, and B = A X.
+/// A has 4 on the diagonal and 1 elsewhere; X is a matrix of ones, and B = A X.
 template <typename T>
 struct Problem {
   std::vector<T> A = std::vector<T>(n * n), B = std::vector<T>(n * nrhs);
@@ -199,7 +199,8 @@ TYPED_TEST(CSolvers, SolveWithoutPivotsOnMatrices) {
   EXPECT_LT(q.error(), 1e-5);
 }
 
-/// The largest error of an element of X B, which is the matrix of ones. X is the inverse of the matrix of a problem.
+/// The largest error of an element of X B, which should be a matrix of ones. X is the inverse of the matrix of a
+/// problem.
 /// @param lower_only  whether only the lower triangle of X is stored
 template <typename T>
 double error_of_inverse(const std::vector<T>& X, bool lower_only) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The codelet `add`, called directly: C <- D + beta C on a tile or on a triangle of one. It joins the parts of a sum.
+// The codelet `add`, called directly: C <- D + beta C on a tile or on a triangle of one. It joins the partial sums of a
+// result.
 #include <limits>
 
 #include "codelets/codelet.hpp"
@@ -40,7 +41,7 @@ TYPED_TEST(Add, IsExactOnIntegers) {
   EXPECT_TRUE(C.equals(expected));
 }
 
-/// Tiles that the diagonal enters at row `first_row`.
+/// Tiles whose row `first_row` contains the first diagonal element.
 TYPED_TEST(Add, LeavesTheOtherTriangleAlone) {
   using T = TypeParam;
   struct Shape {
@@ -67,7 +68,7 @@ TYPED_TEST(Add, LeavesTheOtherTriangleAlone) {
       }
 }
 
-/// The diagonal of a Hermitian C may have any imaginary parts.
+/// The imaginary parts of a Hermitian C's diagonal may have any value.
 TYPED_TEST(Add, IgnoresTheImaginaryPartsOfARealDiagonal) {
   using T = TypeParam;
   if constexpr (is_complex<T>) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The codelet `inspect`, called directly, and the slots that trmm and trsm on GPUs take for its results.
+// The codelet `inspect`, called directly, and the slots for its results that trmm and trsm take on GPUs.
 #include <cmath>
 #include <limits>
 
@@ -18,7 +18,7 @@ namespace {
 
 namespace sum_slots = codelets::sum_slots;
 
-/// Takes all slots that are left; returns them in the end. A session without GPUs has none.
+/// Takes all slots that are left, and returns them at the end. A session without GPUs has none.
 template <Scalar T>
 class AllSlots {
  public:
@@ -36,7 +36,7 @@ class AllSlots {
   std::vector<Real<T>*> slots_;
 };
 
-/// The sum that `inspect` computes for a matrix as one tile.
+/// The sum that `inspect` computes for a matrix as a single tile.
 template <Scalar T>
 Real<T> inspected(HostMatrix<T>& C) {
   const auto session = detail::session();
@@ -120,7 +120,7 @@ TYPED_TEST(Inspect, IsNotNeeded) {
       const auto x = inspected(i, j), y = without(i, j);
       const bool finite = std::isfinite(std::abs(x));
       ASSERT_EQ(finite, std::isfinite(std::abs(y))) << i << ", " << j;
-      // The host BLAS may spread the value to a few rows above, products would to all.
+      // The host BLAS may spread the value to a few rows above; products would spread it to all of them.
       ASSERT_TRUE(finite || (j == 7 && i >= 300)) << i << ", " << j;
       if (!finite) continue;
       ASSERT_NEAR(std::abs(x - y), 0, 100 * std::numeric_limits<Real<T>>::epsilon()) << i << ", " << j;

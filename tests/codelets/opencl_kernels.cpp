@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernels of our own for OpenCL, called directly on parts of a matrix.
+// Tessera's own OpenCL kernels, called directly on parts of a matrix.
 #include "codelets/opencl_kernels.hpp"
 
 #include <cmath>
@@ -45,7 +45,7 @@ class OpenClKernels : public ::testing::Test {
 };
 TYPED_TEST_SUITE(OpenClKernels, ScalarTypes);
 
-/// Calls body(part, is_in(i, j)) for tiles that the diagonal enters at row `first`.
+/// Calls body(part, is_in(i, j)) for tiles whose row `first` contains the first diagonal element.
 template <typename Body>
 void for_all_parts(Body body) {
   struct Shape {
@@ -118,7 +118,7 @@ void for_all_triangles(Body body) {
             }
 }
 
-/// Integers in the triangle, and powers of two on its diagonal, so that nothing is rounded; NaN in what is not used.
+/// Integers in the triangle, and powers of two on its diagonal, so that nothing is rounded; NaN in the unused elements.
 template <Scalar T>
 HostMatrix<T> exact_triangle(const opencl::TriangleOf& triangle) {
   const int order = triangle.order();

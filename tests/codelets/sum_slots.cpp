@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The pool of places for the results of `inspect`.
+// The pool of slots for the results of `inspect`.
 #include "codelets/sum_slots.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program of a user: it includes public headers, links the exported library, and computes one product.
+// A user's program: it includes public headers, links the exported library, and computes a product.
 #include <cstdlib>
 #include <iostream>
 #include <vector>

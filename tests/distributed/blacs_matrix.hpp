@@ -30,11 +30,11 @@ void pdtrsm_(const char*, const char*, const char*, const char*, const int*, con
 void pdpotrf_(const char*, const int*, double*, const int*, const int*, const int*, int*);
 }
 
-/// The grid of the BLACS that matrices are on, and this process's place in it.
+/// The BLACS grid on which the matrices are distributed, and this process's position in it.
 inline int context = 0, p = 1, q = 1, row = 0, column = 0;
 inline bool all_right = true;
 
-/// A matrix as ScaLAPACK has it, whose first block is in another process than the first.
+/// A matrix as ScaLAPACK stores it. Its first block is not in the first process.
 struct Matrix {
   int desc[9];
   std::vector<double> local;
@@ -65,7 +65,7 @@ inline void compare(const char* what, const Matrix& got, const Matrix& wanted) {
   double error = 0;
   for (std::size_t i = 0; i < got.local.size(); i++) {
     const double difference = std::abs(got.local[i] - wanted.local[i]);
-    if (!(difference <= error)) error = difference;  // also NaN
+    if (!(difference <= error)) error = difference;  // or NaN
   }
   if (error < 1e-12) return;
   all_right = false;

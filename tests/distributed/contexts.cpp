@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// usage: mpirun -n N test-contexts PxQ: BLACS contexts that end, whose numbers others get, with other processes, shapes
-// and orders.
+// usage: mpirun -n N test-contexts PxQ: BLACS contexts that end, and whose numbers are reused for contexts with other
+// processes, shapes and orders.
 #include <cstdlib>
 #include <numeric>
 #include <set>
@@ -12,7 +12,7 @@ namespace {
 
 int processes = 1, rank = 0, grid_p = 1, grid_q = 1;
 std::set<int> numbers;  ///< of all contexts so far
-int numbers_again = 0;  ///< contexts that had the number of an earlier one
+int numbers_again = 0;  ///< contexts that got the number of an earlier context
 
 void use(int of) {
   context = of;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// gemm in blocks and chunks: results, and what travels.
+// gemm in blocks and chunks: its results and its traffic.
 #include <tessera/blas.hpp>
 #include <tessera/error.hpp>
 
@@ -21,7 +21,7 @@ constexpr ProductControl some_controls[] = {
     {.holds_back = false, .block_rows = 1, .block_columns = 2, .chunk = 2, .look_ahead = 1},
 };
 
-/// Sets the control of a test, and the default at its end.
+/// Sets the control for a test, and restores the default at its end.
 class Controlled {
  public:
   Controlled(const Grid& grid, const ProductControl& control) : grid_(grid) { grid.control(control); }
@@ -36,9 +36,9 @@ class Controlled {
 /// Tiles that all processes have sent.
 class TilesSent {
  public:
-  explicit TilesSent(const Grid& grid) : grid_(grid), before_(bytes()) {}  // messages count when they have arrived
+  explicit TilesSent(const Grid& grid) : grid_(grid), before_(bytes()) {}  // messages are counted when they arrive
   std::uint64_t so_far() const {
-    // The messages of one byte that hold inputs back are fewer than the bytes of a tile.
+    // The one-byte messages that hold inputs back add up to less than the size of a tile.
     return (bytes() - before_) / (tile * tile * sizeof(double));
   }
 
@@ -61,8 +61,8 @@ TEST(ControlledGemm, IsRight) {
     const Controlled controlled(g, control);
     Whole<double> c(m, n, 3);
     const auto A = distributed(g, a, square), B = distributed(g, b, square), C = distributed(g, c, square);
-    gemm(Op::Trans, Op::NoTrans, 0.7, A, B, -0.4, C);  // tiles of Aᵀ do not lie in the rows of their readers
-    gemm(Op::Trans, Op::NoTrans, 0.7, A, B, 1., C);    // while the first one runs
+    gemm(Op::Trans, Op::NoTrans, 0.7, A, B, -0.4, C);  // tiles of Aᵀ are not in the process rows of their readers
+    gemm(Op::Trans, Op::NoTrans, 0.7, A, B, 1., C);    // while the first product runs
     for (const double beta : {-0.4, 1.})
       gemm(Op::Trans, Op::NoTrans, m, n, k, 0.7, a.data.data(), k, b.data.data(), k, beta, c.data.data(), m);
     expect_near(C, c, 2 * k);
@@ -103,7 +103,7 @@ TEST(ControlledGemm, SendsWhatTheModelSays) {
   const DistributedMatrix<double> A(g, order, order, square), B(g, order, order, square), C(g, order, order, square);
   for (const auto* x : {&A, &B, &C}) std::fill_n(x->local(), x->local_m() * x->local_n(), 1.0);
   const detail::ProcessModel processes{.p = g.p(), .q = g.q(), .gpus = 0, .gpu_memory = 0, .host_memory = 0};
-  for (const Index chunk : {1, 2}) {  // 12 and 6 chunks: tiles come again for each block
+  for (const Index chunk : {1, 2}) {  // 12 and 6 chunks: tiles are sent again for each block
     const Controlled controlled(
         g, {.holds_back = true, .block_rows = 2, .block_columns = 3, .chunk = chunk, .look_ahead = 1});
     const detail::TiledProduct product{tiles, tiles, tiles, 1, 1, 1};
@@ -112,7 +112,7 @@ TEST(ControlledGemm, SendsWhatTheModelSays) {
     gemm(Op::NoTrans, Op::NoTrans, 1., A, B, 1., C);
     EXPECT_EQ(sent.so_far(), static_cast<std::uint64_t>(std::llround(loads.received * g.p() * g.q())));
   }
-  // With a look-ahead of all chunks, or without control, each tile comes once.
+  // With a look-ahead of all chunks, or without control, each tile is sent once.
   for (const bool holds_back : {true, false}) {
     const Controlled controlled(
         g, {.holds_back = holds_back, .block_rows = 2, .block_columns = 3, .chunk = 1, .look_ahead = 1000});

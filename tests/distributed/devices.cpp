@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// In a grid with GPUs there is one CPU worker, as in a single process: others would slow down the threads that drive
-// them.
+// A grid with GPUs has a single CPU worker, as a single process has: more would slow down the threads that drive the
+// GPUs.
 #include <starpu.h>
 
 #include <cstdio>

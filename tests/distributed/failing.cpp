@@ -28,7 +28,7 @@ void compute(const std::string& how) {
   C.wait();
 }
 
-/// What the handler of the exception must see, if both processes have one.
+/// What the exception handler must see if both processes get the exception.
 bool is_expected(const std::string& how, const std::string& what, int rank) {
   const auto has = [&](const char* text) { return what.find(text) != std::string::npos; };
   if (how == "all") return has("a failure of the program");
@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
     std::printf("handler: %s\n", error.what());
     std::fflush(stdout);
     reached = is_expected(how, error.what(), rank);
-    if (!reached) return 5;  // as programs do that print an error and leave
+    if (!reached) return 5;  // as programs do after printing an error
   }
   MPI_Finalize();
   return reached ? EXIT_SUCCESS : EXIT_FAILURE;

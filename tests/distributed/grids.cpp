@@ -11,7 +11,7 @@ namespace {
 
 constexpr TileSize square{8, 8};
 
-/// The processes of a grid, backwards.
+/// The processes of a grid in reverse order.
 class Backwards {
  public:
   explicit Backwards(const Grid& grid) { MPI_Comm_split(grid.comm(), 0, -grid.rank(), &comm_); }
@@ -59,7 +59,7 @@ TEST(GridInAnotherOrder, Computes) {  // also with matrices in the usual order
 
 TEST(Grid, RefusesCommunicatorsItCannotUse) {
   EXPECT_THROW(Grid(1, 1, MPI_COMM_NULL), ArgumentError);
-  EXPECT_THROW(Grid(1 << 16, 1 << 16), ArgumentError);  // whose product is no int
+  EXPECT_THROW(Grid(1 << 16, 1 << 16), ArgumentError);  // whose product does not fit into an int
   const auto g = grid();
   const int size = g.p() * g.q();
   if (size == 1) return;

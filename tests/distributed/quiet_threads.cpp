@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The threads that start with a Grid take no signals of the program: those of StarPU, StarPU-MPI, MPI and ours.
+// The threads that start with a Grid, those of StarPU, StarPU-MPI, MPI and Tessera, take no signals meant for the
+// program.
 #include <string>
 #include <vector>
 

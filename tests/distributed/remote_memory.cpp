@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Columns that a process reads from another one's memory, or from its own.
+// Columns that a process reads from the memory of another process, or from its own.
 #include "distributed/remote_memory.hpp"
 
 #include <unistd.h>
@@ -14,13 +14,13 @@ namespace {
 
 using detail::Columns;
 
-constexpr std::size_t rows = 5, columns = 600, source_ld = 9, target_ld = 7;  // more columns than one call reads
+constexpr std::size_t rows = 5, columns = 600, source_ld = 9, target_ld = 7;  // more columns than a single call reads
 
 Columns columns_at(const std::vector<double>& memory, std::size_t ld) {
   return {reinterpret_cast<std::uintptr_t>(memory.data()), rows * sizeof(double), ld * sizeof(double), columns};
 }
 
-/// What element i of the memory of a rank is.
+/// The value of element i in the memory of a rank.
 double element(int rank, std::size_t i) { return static_cast<double>(i) + 100000.0 * rank; }
 
 TEST(RemoteMemory, IsReadByColumns) {
@@ -46,7 +46,7 @@ TEST(RemoteMemory, IsReadByColumns) {
       for (std::size_t i = 0; i < target_ld; i++)
         ASSERT_EQ(target[i + j * target_ld], i < rows ? element(its, i + j * source_ld) : -1) << i << ", " << j;
   }
-  MPI_Barrier(comm);  // the memory exists until all have read it
+  MPI_Barrier(comm);  // the memory must exist until all have read it
   if (processes.size() < static_cast<std::size_t>(grid_rows * grid_columns))
     GTEST_SKIP() << "here, a process may not read another one's memory: MPI sends all tiles";
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each routine against the same routine of one process, on ragged sizes and views.
+// Each routine compared with the same routine in a single process, on ragged sizes and views.
 #include <tessera/blas.hpp>
 #include <tessera/blas3.hpp>
 #include <tessera/error.hpp>
@@ -172,7 +172,7 @@ TYPED_TEST(DistributedRoutines, Cholesky) {
 TYPED_TEST(DistributedRoutines, CholeskyTellsAllProcessesOfAMinor) {
   using T = TypeParam;
   auto a = Whole<T>(n, n, 1).dominant();
-  a(20, 20) = T(-1);  // the tile (2, 2), of one process
+  a(20, 20) = T(-1);  // the tile (2, 2), which one process owns
   const auto A = distributed(this->grid_, a, square);
   const Info info = potrf(Uplo::Lower, A);
   EXPECT_EQ(info.wait(), 21);
@@ -197,7 +197,7 @@ TYPED_TEST(DistributedRoutines, LuWithoutPivoting) {
   }
 }
 
-TYPED_TEST(DistributedRoutines, ScalapackMemory) {  // blocks from another process than the first, and a padded array
+TYPED_TEST(DistributedRoutines, ScalapackMemory) {  // another first process, and padding
   using T = TypeParam;
   const Grid& g = this->grid_;
   const Whole<T> a(m, m, 1), b(m, n, 2);

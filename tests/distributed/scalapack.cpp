@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// usage: mpirun -n N test-scalapack PxQ: the routines on ScaLAPACK's arrays, against ScaLAPACK.
+// usage: mpirun -n N test-scalapack PxQ: the routines on ScaLAPACK's arrays, compared with ScaLAPACK.
 #include <cstdlib>
 
 #include "blacs_matrix.hpp"

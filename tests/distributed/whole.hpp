@@ -14,17 +14,17 @@
 
 namespace tessera::test {
 
-/// The grid that the test program was started for.
+/// The grid for which the test program was started.
 inline int grid_rows = 1, grid_columns = 1;
 inline Grid grid() { return {grid_rows, grid_columns}; }
 
-/// A matrix of which every process has all elements, the same in all.
+/// A matrix of which every process stores all elements.
 template <Scalar T>
 struct Whole {
   Index m, n;
   std::vector<T> data;
 
-  /// Elements in [-1, 1], in a complex matrix also their imaginary parts.
+  /// Elements in [-1, 1]; in a complex matrix, so are the imaginary parts.
   Whole(Index rows, Index columns, unsigned seed)
       : m(rows), n(columns), data(static_cast<std::size_t>(rows * columns)) {
     std::mt19937 random(seed);
@@ -47,7 +47,7 @@ struct Whole {
   }
 };
 
-/// Gives each process its elements.
+/// Sets the elements that this process owns.
 template <Scalar T>
 void scatter(const Whole<T>& from, const DistributedMatrix<T>& to) {
   for (Index j = 0; j < to.local_n(); j++)

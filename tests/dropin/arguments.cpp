@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Illegal and empty calls have the same effect as without the drop-in: the same reports to the program's own xerbla,
-// and the same memory. The expected effect is that of OpenBLAS, called by its own address. This process itself runs
-// under the drop-in.
+// and the same memory contents. The expected effect is that of OpenBLAS, called directly by address. This process
+// itself runs under the drop-in.
 #include <starpu.h>
 
 #include "dropin/symbols.hpp"
@@ -46,8 +46,8 @@ std::string text(const std::vector<Report>& all) {
   return text.empty() ? "nothing" : text;
 }
 
-/// The expected effect. Old versions of OpenBLAS have no gemmt; the position is then the reference BLAS's, reported in
-/// OpenBLAS's form.
+/// The expected effect. Old versions of OpenBLAS have no gemmt; the position is then that of the reference BLAS,
+/// reported in OpenBLAS's form.
 template <Scalar T, typename Spoil>
 Outcome<T> expected(const Routine<T>& routine, const std::string& name, const Family& family, Layout layout,
                     int position, Spoil spoil) {

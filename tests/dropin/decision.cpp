@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a call is expected to be faster, from times that the test makes up.
+// Where a call is expected to be faster, according to invented times.
 #include "dropin/decision.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 using namespace dropin;
 
-/// Devices on which the calls of this test cost nothing but their fixed time.
+/// Devices on which the calls of this test cost only their fixed time.
 Engine fast_devices() {
   Engine engine{};
   engine.rates = [](char) { return DeviceRates{1e15, 1e15}; };
@@ -31,8 +31,8 @@ Settings with_cpu_workers() {
   return settings;
 }
 
-/// After a call that took a tenth of a second on the host, sixteen at a time take turns on the devices.
-/// @param shared  whether each counts for its share of the time only
+/// After a call that took a tenth of a second on the host, sixteen calls at a time take turns on the devices.
+/// @param shared  whether each call is charged only its share of the time
 Place after_sixteen_callers(bool shared) {
   const auto engine = fast_devices();
   const auto job = product();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operands in the memory of a GPU: a sentence says which argument it is, and xerbla gets its position. That of OpenBLAS
-// returns, so the program goes on.
+// Operands in the memory of a GPU: a message says which argument it is, and xerbla receives its position. OpenBLAS's
+// xerbla returns, so the program continues.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -27,7 +27,7 @@ void dsgesv_(const int*, const int*, double*, const int*, int*, const double*, c
 namespace tessera::test::device_operands_cpp {
 namespace {
 
-/// A call with one argument on a GPU, and what is said of it.
+/// A call with one argument on a GPU, and the expected message.
 struct Refused {
   const char* says;
   std::function<int(double* gpu)> call;  ///< @return info; 7 if there is none

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program that is not linked to a BLAS, but opens one and closes it again. No thread of Tessera keeps running.
+// A program that is not linked with a BLAS, but opens one and closes it again. No thread of Tessera is left running.
 #include <dlfcn.h>
 
 #include <thread>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program that ends in the middle of a call, in each possible way. It ends soon, with its own status, and without a
-// crash. Each thread makes only one call, since OpenBLAS itself crashes or hangs if it is called during the exit.
+// A program that ends in the middle of a call, in every possible way. It ends soon, with its own status, and without a
+// crash. Each thread makes only one call, since OpenBLAS itself crashes or hangs if it is called during exit.
 #include <atomic>
 #include <csetjmp>
 #include <csignal>
@@ -26,7 +26,7 @@ const Talk& talk() {
   return only;
 }
 
-/// From the begin of the exit on, calls may end: they cannot have ended before.
+/// Calls may end once the exit has begun. They cannot have ended before.
 void end_calls_in_the_exit() {
   require(std::atexit([] {
             for (int call = 0; call < 3; call++) talk().go();
@@ -157,7 +157,7 @@ sigjmp_buf before_the_call;
 
 void jump_out(int) { siglongjmp(before_the_call, 1); }
 
-/// Jumps out of a call, as a time limit of an interpreter may do. The session goes on.
+/// Jumps out of a call, as an interpreter's time limit may do. The session continues.
 template <typename Call>
 void leave(Call call) {
   std::signal(SIGALRM, jump_out);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Devices that cannot start, or that fail in the middle of a call. Every result is right, one sentence reports the
-// failure, and the host computes all later calls. The tests put another library in the place of libtessera.so, beside a
-// copy of libtessera_blas.so.
+// Devices that cannot start, or that fail in the middle of a call. Every result is right, one line reports the failure,
+// and the host computes all later calls. The tests place another library instead of libtessera.so next to a copy of
+// libtessera_blas.so.
 #include <thread>
 
 #include "beside.hpp"
@@ -39,7 +39,7 @@ TEST(Failures, DevicesThatFailInACall) {
   }
 }
 
-constexpr int large = 1500;  // the copies of what is overwritten are made by threads beside the call
+constexpr int large = 1500;  // large enough that threads copy the overwritten operands during the call
 const Scenario late[] = {{"a large product", [] { return require(product_is_right(large), "the product"), 0; }},
                          {"a large update", [] { return require(update_is_right(large), "the update"), 0; }},
                          {"a large solution", [] { return require(solution_is_right(large), "the solution"), 0; }}};
@@ -61,7 +61,7 @@ const Scenario after_another{"a large product after another", [] {
                                return 0;
                              }};
 
-/// The copy is in memory that has the copy of an earlier call.
+/// The copy is in memory that held the copy of an earlier call.
 TEST(Failures, LateInALargeCallAfterAnother) {
   const auto ended = run_with_fake("1", after_another);
   EXPECT_TRUE(has_ended(ended));

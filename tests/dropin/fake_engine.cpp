@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A replacement of libtessera.so. The environment variable FAKE_ENGINE says what its devices do.
+// A replacement for libtessera.so. The environment variable FAKE_ENGINE selects what its devices do.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -28,20 +28,20 @@ const struct Whole {
 
 thread_local bool in_a_task = false;
 
-/// Tells the test a letter, and whether it listens.
+/// Sends a letter to the test, and returns whether the test listens.
 bool say(char letter) {
   const char* file = std::getenv("FAKE_SAYS");
   return file != nullptr && write(std::atoi(file), &letter, 1) == 1;
 }
 
-/// Waits for a word of the test.
+/// Waits for a word from the test.
 void hear(const char* what) {
   char word = 0;
   if (read(std::atoi(std::getenv("FAKE_HEARS")), &word, 1) != 1) std::printf("nobody waits for %s\n", what);
 }
 
-/// Overwrites what a failing device could have written: some columns of the elements that belong to an operand. From
-/// the last one to the first, as threads that copy them meanwhile expect it least.
+/// Overwrites some columns of an operand, as a failing device could have done. Starts with the last column, which the
+/// threads that copy the operand at the same time expect least.
 void overwrite(const tessera::blas::StoredOperand& x, tessera::Index element_size, const Listener* listener) {
   for (tessera::Index j = x.n - 1; j >= 0; j--) {
     const auto begin = x.triangle == tessera::Uplo::Lower ? j : 0,
@@ -76,7 +76,7 @@ Outcome run(const Call* call, const Listener* listener) {
   return Outcome::Failed;
 }
 
-/// The same for calls of LAPACK.
+/// The same for LAPACK calls.
 Outcome solve(const LapackCall* call, tessera::Index* info, const Listener* listener) {
   if (fake().ends_with("decline")) return Outcome::Declined;
   *info = 77;
@@ -98,7 +98,7 @@ const char* start(const tessera::detail::DeviceChoice& /*devices*/, bool /*need_
   return fake() == "refuse" ? "they are on strike" : nullptr;
 }
 
-/// The true library, whose calls say when they begin, and do not end before a word of the test.
+/// The real library. Its calls report when they begin, and do not end until the test sends a word.
 const Engine* true_engine() {
   static const Engine* const truth = [] {
     void* const library = dlopen(std::getenv("FAKE_FORWARDS"), RTLD_NOW | RTLD_LOCAL);
@@ -123,7 +123,7 @@ extern "C" const Engine* tessera_dropin_engine() {
   engine.version = Engine::current_version + (fake() == "version" ? 1 : 0);
   engine.start = start;
   engine.devices = [] { return "1 fake"; };
-  engine.rates = [](auto...) { return DeviceRates{1e15, 1e13}; };  // calls that are not forced go there, too
+  engine.rates = [](auto...) { return DeviceRates{1e15, 1e13}; };  // so calls that are not forced run there, too
   engine.is_pinned = [](auto...) { return false; };
   engine.in_a_task = [] { return in_a_task; };
   engine.announces = [] { return true; };

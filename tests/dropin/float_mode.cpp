@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs that do not compute in the usual floating-point mode. Only the calling thread has their mode.
+// Programs that do not compute in the usual floating-point mode. Only the calling thread is in their mode.
 #include <cerrno>
 #include <cfenv>
 #include <thread>
@@ -49,7 +49,7 @@ Matrix factor(Matrix A, int rounding) {
   return A;
 }
 
-/// Sums of n rounded terms are never exact, so that each element tells how it was rounded.
+/// Sums of n rounded terms are never exact, so each element shows how it was rounded.
 const Scenario rounding{"directed rounding", [] {
                           openblas_set_num_threads(2);
                           const auto A = fractions(1), B = fractions(2);
@@ -92,7 +92,7 @@ TEST(FloatMode, FlushedDenormalsStayOnTheCallingThread) {
   EXPECT_THAT(ended.said("trouble"), ::testing::HasSubstr("flushes denormals to zero")) << ended;
 }
 
-/// Threads of a program may have different modes at a time.
+/// Threads of a program may be in different modes at the same time.
 const Scenario threads{"modes of threads", [] {
                          openblas_set_num_threads(2);
                          const auto A = fractions(1), B = fractions(2);

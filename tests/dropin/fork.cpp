@@ -143,8 +143,8 @@ TEST(Fork, WhileAnotherThreadStartsTheDevices) {
   for (int repeat = 0; repeat < 3; repeat++) ASSERT_TRUE(has_ended_silently(starting.run(quiet)));
 }
 
-/// The first BLAS call of the process comes while a fork handler of the program runs. The fork then waits for the
-/// devices, which start meanwhile.
+/// The first BLAS call of the process is made while a fork handler of the program runs. The fork then waits until the
+/// devices have started.
 const Scenario during{"the first call comes during a fork", [] {
                         static const Talk talk;
                         static std::atomic<bool> forking = false;

@@ -144,7 +144,7 @@ TEST(Guest, LeavesTheProgramsStateAlone) {
   EXPECT_EQ(ended.calls("devices"), 6) << ended;
 }
 
-/// The pattern of a server: compute something, then let one thread wait for the signal that ends it.
+/// The usual structure of a server: compute something, then let one thread wait for the signal that ends it.
 const Scenario waiting{"a signal is waited for", [] {
                          require(product_is_right(300), "a product");
                          require_same({}, threads_that_take_signals(), "a thread takes the program's signals");
@@ -191,7 +191,7 @@ const Scenario illegal{"an illegal argument", [] {
                          return 3;
                        }};
 
-/// In a program without its own xerbla_, OpenBLAS's prints a message and returns.
+/// In a program without its own xerbla_, that of OpenBLAS prints a message and returns.
 TEST(Guest, LeavesIllegalArgumentsToTheHosts) {
   const auto under_us = illegal.run(), alone = illegal.run({{"LD_PRELOAD", {}}});
   EXPECT_EQ(under_us.status, 3) << under_us;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Julia's libblastrampoline accepts the companion library, and takes its calls from there.
+// Julia's libblastrampoline accepts the companion library and forwards calls to it.
 #include <dlfcn.h>
 
 #include <complex>
@@ -35,7 +35,7 @@ class Forwarded {
   std::string suffix_;
 };
 
-/// What libblastrampoline asks a library before it takes anything from it.
+/// What libblastrampoline checks in a library before it uses it.
 /// @param bits  the width of integers that it must find
 void recognize(const Forwarded& library, int bits) {
   const auto n = static_cast<std::int64_t>(0xffffffff00000003), one = std::int64_t{1};  // 3, or less than 0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One rank of an MPI program, under the drop-in: multiplies, and prints the cores on which the threads of StarPU's CPU
-// workers may run, each on a line.
+// A rank of an MPI program under the drop-in: multiplies matrices, and prints, one per line, the cores on which the
+// threads of StarPU's CPU workers may run.
 #include <sched.h>
 
 #include <cstdio>
@@ -21,7 +21,7 @@ std::set<int> cores_of_workers() {
   for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
     std::string name;
     std::getline(std::ifstream(thread.path() / "comm"), name);
-    if (!name.starts_with("CPU")) continue;  // as StarPU calls them
+    if (!name.starts_with("CPU")) continue;  // StarPU's names
     cpu_set_t its;
     CPU_ZERO(&its);
     sched_getaffinity(std::atoi(thread.path().filename().c_str()), sizeof(its), &its);

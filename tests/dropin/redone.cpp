@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Devices that fail in the middle of a call, for every routine and option. The host repeats the call with the original
-// operands. Each call runs in a process of its own, since devices fail only once per process.
+// operands. Each call runs in a separate process, since devices fail only once per process.
 #include "beside.hpp"
 #include "symbols.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs that make illegal and empty calls, and have no xerbla of their own. Their output, memory and exit status are
-// the same with and without the drop-in.
+// Programs that make illegal and empty calls, and have no xerbla. Their output, memory and exit status are the same
+// with and without the drop-in.
 #include "scenario.hpp"
 #include "support/argument.hpp"
 #include "symbols.hpp"
@@ -18,7 +18,8 @@ void print(const std::string& symbol, const HostMatrix<T>& C) {
   std::fprintf(stderr, "%s: %016llx\n", symbol.c_str(), static_cast<unsigned long long>(sum));
 }
 
-/// Makes a call with each argument illegal, and with each size zero, also with leading dimensions of zero.
+/// Calls a routine once with each argument illegal, and once with each size zero, the latter also with leading
+/// dimensions of zero.
 template <Scalar T, typename Make>
 void for_all_mistakes(const Routine<T>& routine, Make make) {
   for (const auto& argument : routine.arguments) {

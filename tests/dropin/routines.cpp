@@ -89,7 +89,7 @@ TEST_P(DropIn, IsRightForSizesAroundATile) {
 class DropInBeta : public EachRoutine {};
 INSTANTIATE_TEST_SUITE_P(, DropInBeta, each_routine([](const auto& r) { return r.has("beta"); }), its_name);
 
-/// C is full of NaN with different payloads, also outside the part that is overwritten.
+/// C is full of NaN with different payloads, including the part that is not overwritten.
 TEST_P(DropInBeta, ZeroNeverReadsC) {
   run([]<Scalar T>(const Routine<T>& routine) {
     std::uint64_t seed = 0;
@@ -117,7 +117,7 @@ TEST_P(DropIn, AlphaZeroNeverReadsItsInputs) {
   });
 }
 
-/// OpenBLAS's own op 'R', the conjugate without a transpose. Other BLAS do not have it, so these calls go to the host.
+/// OpenBLAS's op 'R', the conjugate without a transpose. No other BLAS has it, so these calls go to the host.
 TEST(DropInBeyondTheStandard, OpR) {
   const int n = 3;
   using Z = std::complex<double>;

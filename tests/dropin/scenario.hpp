@@ -24,8 +24,8 @@
 #include <string>
 #include <vector>
 
-/// Programs under the drop-in. The drop-in starts its devices only once per process, so each scenario runs in a process
-/// of its own: the test program, started again with LD_PRELOAD and other environment variables.
+/// Programs under the drop-in. The drop-in starts its devices only once per process, so each scenario runs in a
+/// separate process: the test program, started again with LD_PRELOAD and other environment variables.
 namespace tessera::test {
 
 /// The outcome of a process and of all processes that it forked.
@@ -45,7 +45,7 @@ struct Ended {
         sum += line["calls"].get<int>();
     return sum;
   }
-  /// The seconds that the calls of all routines in a place count for.
+  /// The seconds with which the calls of all routines in a place are charged.
   double seconds_on(const std::string& place) const {
     double sum = 0;
     for (const auto& line : log)
@@ -91,7 +91,8 @@ inline void require(bool holds, const char* what) {
   _exit(98);
 }
 
-/// Checks that two sorted lists are equal. If not, writes `what` and what only one of them has to standard output.
+/// Checks that two sorted lists are equal. If not, writes `what` and the elements that are in only one of them to
+/// standard output.
 inline void require_same(const std::vector<std::string>& before, const std::vector<std::string>& now,
                          const char* what) {
   std::vector<std::string> gone, come;
@@ -133,7 +134,8 @@ inline std::string place_of(const char* variable) {
 /// Environment variables of a process. A variable without a value is removed.
 using Variables = std::map<std::string, std::optional<std::string>>;
 
-/// Variables that send every call to the devices in small tiles: to GPUs if the test needs them, else to CPU workers.
+/// Variables that send every call to the devices, in small tiles: to GPUs if the test needs them, otherwise to CPU
+/// workers.
 inline Variables forced() {
   Variables all{
       {"LD_PRELOAD", place_of("TESSERA_TEST_DROPIN")}, {"TESSERA_BLAS_MIN_FLOPS", "0"}, {"TESSERA_TILE", "32"}};

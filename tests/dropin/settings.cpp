@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Invalid settings, and files that cannot serve as the host BLAS: results are right, and one sentence names the cause.
+// Invalid settings, and files that cannot serve as the host BLAS: results are right, and one line names the cause.
 #include "products.hpp"
 
 namespace tessera::test::settings_cpp {
@@ -81,7 +81,7 @@ TEST(HostBlas, ThatHasNoRoutinesIsReplaced) {
   expect_devices({{"TESSERA_HOST_BLAS", place_of("TESSERA_TEST_EMPTY_LIBRARY")}}, "no dgemm_");
 }
 
-/// A copy of the drop-in, for example from another installation, would call the drop-in again.
+/// A copy of the drop-in, for example from another installation, which would call the drop-in again.
 TEST(HostBlas, IsNoCopyOfTheDropIn) {
   const Folder folder;
   const auto copy = folder / "libcopy.so";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every routine of lapack.def through every symbol, with all layouts and options, beside the host's own function. This
-// process itself runs under the drop-in. With TESSERA_DEVICES=0, the host computes everything, and the drop-in
+// Every routine of lapack.def through every symbol, with all layouts and options, compared with the host's function.
+// This process itself runs under the drop-in. With TESSERA_DEVICES=0, the host computes everything, and the drop-in
 // adds what its functions lack: row-major matrices, and 64-bit integers.
 #include <starpu.h>
 
@@ -72,7 +72,7 @@ TYPED_TEST(DropInLapack, IsRightForWideAndSmallMatrices) {
       });
 }
 
-/// A matrix without a factor, or without an inverse. Where a factorization stops, only info and B are defined.
+/// A matrix without a factor or without an inverse. If a factorization stops early, only info and B are defined.
 TYPED_TEST(DropInLapack, SaysWhatIsWrongWithAMatrix) {
   using T = TypeParam;
   constexpr Index bad = tile + 2;
@@ -101,7 +101,7 @@ TYPED_TEST(DropInLapack, SaysWhatIsWrongWithAMatrix) {
 
 // --- calls that do not compute ---------------------------------------------------------------------------------------
 
-/// Spoils one argument. @return false if the routine does not have it
+/// Makes one argument illegal. @return false if the routine does not have it
 bool spoil(LapackCall& call, const std::string& argument) {
   if (blas::position_of(call, argument.c_str()) == 0) return false;
   if (argument == "uplo") call.uplo = Uplo{'X'};
@@ -118,7 +118,7 @@ bool spoil(LapackCall& call, const std::string& argument) {
   return true;
 }
 
-/// Names may be padded with spaces, and OpenBLAS's end with a zero byte in places.
+/// Names may be padded with spaces. Some of OpenBLAS's end with a zero byte.
 std::string text(const std::vector<Report>& all) {
   std::string text;
   for (const auto& [by, name, position] : all)
@@ -145,7 +145,7 @@ TYPED_TEST(DropInLapack, ReportsIllegalArgumentsAsTheHost) {
       reports.clear();
       Index info = call_lapack(host_function(call), lapack_families[0], in_columns);
       const auto expected = text(reports);
-      const bool forgets_info = info == untouched_info;  // OpenBLAS 0.3.21 in getrs; LAPACKE then returns anything
+      const bool forgets_info = info == untouched_info;  // as in OpenBLAS 0.3.21's getrs
       if (forgets_info && family.in_c()) continue;
       if (forgets_info && family.wide) info = -static_cast<Index>(reports.at(0).position);
       ASSERT_LT(info, 0) << call << ' ' << argument;
@@ -176,7 +176,7 @@ TYPED_TEST(DropInLapack, HasALegalLayout) {
 
 TYPED_TEST(DropInLapack, MayBeEmpty) {
   for_all<TypeParam>(0, 0, 0, [&](const LapackFamily& family, LapackCall call) {
-    // The high-level getri of LAPACKE 3.11 asks for the workspace, which is 0, and is then refused.
+    // The high-level getri of LAPACKE 3.11 queries the workspace size, gets 0, and is then refused.
     if (call.routine == LapackRoutine::getri && !family.has_work()) return;
     typename LapackOperands<TypeParam>::Memory memory;
     LapackOperands<TypeParam> operands{Dense<TypeParam>(0, 0), Dense<TypeParam>(0, 0), {}};
@@ -185,7 +185,7 @@ TYPED_TEST(DropInLapack, MayBeEmpty) {
   });
 }
 
-/// The high-level functions of LAPACKE look for NaN where the routine reads.
+/// LAPACKE's high-level functions check for NaN in the elements that the routine reads.
 TYPED_TEST(DropInLapack, FindsNan) {
   using T = TypeParam;
   for_all<T>(order, order, right_sides, [&](const LapackFamily& family, const LapackCall& call) {
@@ -201,7 +201,7 @@ TYPED_TEST(DropInLapack, FindsNan) {
   });
 }
 
-/// getri says how much workspace it needs, if it is asked and when it has run.
+/// getri returns the size of its workspace after a query and after a computation.
 TYPED_TEST(DropInLapack, SaysHowMuchWorkspaceIsNeeded) {
   using T = TypeParam;
   for (const auto& family : lapack_families) {
@@ -220,7 +220,7 @@ TYPED_TEST(DropInLapack, SaysHowMuchWorkspaceIsNeeded) {
   }
 }
 
-/// Pivots that name no row end as on the host: Tessera does not take them.
+/// Pivots that are not valid row numbers have the same effect as on the host, because Tessera leaves these calls to it.
 TEST(DropInGetrs, TakesPivotsInAnyOrder) {
   LapackCall call{.routine = LapackRoutine::getrs, .type = 'd', .n = order, .nrhs = 2};
   auto ours = legal_operands<double>(call, 5);

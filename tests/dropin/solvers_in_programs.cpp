@@ -6,14 +6,14 @@
 namespace tessera::test::solvers_in_programs_cpp {
 namespace {
 
-/// The function that the program finds under this name.
+/// The function that the program gets under this name.
 void* program_function(const LapackFamily& family, const LapackCall& call) {
   void* const address = dlsym(RTLD_DEFAULT, symbol_of(family, call).c_str());
   require(address != nullptr, "a symbol");
   return address;
 }
 
-/// Makes a call, and compares it with the host's.
+/// Makes a call, and compares the result with the host's.
 template <Scalar T>
 bool is_right(const LapackFamily& family, const LapackCall& call, std::uint64_t seed) {
   auto ours = legal_operands<T>(call, seed);
@@ -28,7 +28,7 @@ LapackCall system_of(Index n, Index nrhs) {
 
 // --- devices that fail -----------------------------------------------------------------------------------------------
 
-/// Each call runs in a process of its own, since devices fail only once per process.
+/// Each call runs in a separate process, since devices fail only once per process.
 template <Scalar T>
 int all_calls() {
   std::uint64_t seed = 0;
@@ -148,7 +148,7 @@ const Scenario mixed{"dsposv", [] {
                        return 0;
                      }};
 
-/// Its factorization in single precision comes through.
+/// Its factorization in single precision reaches the drop-in.
 TEST(SolversInPrograms, ServeOtherRoutinesOfLapack) {
   const auto ended = mixed.run();
   EXPECT_TRUE(has_ended_silently(ended));
@@ -156,7 +156,7 @@ TEST(SolversInPrograms, ServeOtherRoutinesOfLapack) {
   EXPECT_GE(ended.calls("devices", "spotrs"), 2) << ended;
 }
 
-/// The reference LAPACK calls itself and the BLAS through symbols. A call that it computes is one call.
+/// The reference LAPACK calls itself and the BLAS through symbols. A call that it computes counts once.
 TEST(SolversInPrograms, CountOnceOnTheReferenceLapack) {
   const char* reference = std::getenv("TESSERA_TEST_REFERENCE_LAPACK");
   if (reference == nullptr || !std::filesystem::exists(reference)) GTEST_SKIP() << "install liblapack3";
@@ -168,7 +168,7 @@ TEST(SolversInPrograms, CountOnceOnTheReferenceLapack) {
   const auto devices = one_solve.run({{"LD_PRELOAD", preload}});
   EXPECT_TRUE(has_ended_silently(devices));
   EXPECT_EQ(devices.calls("devices", "dgesv"), 1) << devices;
-  // dgesvx and the like are not in the drop-in: what they call is.
+  // dgesvx and the like are not in the drop-in, but the routines that they call are.
   const auto through = mixed.run({{"LD_PRELOAD", preload}});
   EXPECT_TRUE(has_ended_silently(through));
   EXPECT_EQ(through.calls("devices", "spotrf"), 1) << through;

@@ -16,7 +16,7 @@ constexpr std::size_t page = 4096, large = (std::size_t{8} << 20) + 16 * page;
 
 bool is_mapped(std::byte* address) { return msync(address, page, MS_ASYNC) == 0; }
 
-/// Where a memory of this size was, after it was used and given back.
+/// The address of memory of this size after it was used and returned.
 std::byte* use(std::size_t bytes) {
   const SpareMemory memory(bytes);
   std::memset(memory.data(), 1, bytes);
@@ -31,7 +31,7 @@ TEST_F(SpareMemoryTest, TheNextCallGetsTheSameMemory) {
   auto* const first = use(large);
   EXPECT_TRUE(is_mapped(first));
   EXPECT_EQ(use(large), first);
-  EXPECT_EQ(use(large - page), first);  // smaller, but not by half
+  EXPECT_EQ(use(large - page), first);  // smaller, but by less than half
   SpareMemory::release_kept();
   EXPECT_FALSE(is_mapped(first));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program that itself uses StarPU and does not know Tessera. It starts StarPU before or after its first BLAS call.
+// A program that uses StarPU itself and knows nothing of Tessera. It starts StarPU before or after its first BLAS call.
 #include <starpu.h>
 
 #include <atomic>
@@ -12,7 +12,7 @@ namespace {
 constexpr int size = 150;
 
 void start_starpu() {
-  setenv("STARPU_SILENT", "1", 1);  // else StarPU warns if two workers share a core
+  setenv("STARPU_SILENT", "1", 1);  // otherwise StarPU warns if two workers share a core
   starpu_conf conf;
   starpu_conf_init(&conf);
   conf.ncpus = 2;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Devices that start in a thread of their own, while calls go on on the host. The fake's start begins, says so through
-// a pipe, and does not end before a word comes through another one.
+// Devices that start in a separate thread while calls run on the host. The fake engine reports through a pipe that its
+// start has begun, and does not finish it before a word arrives through another pipe.
 #include <dlfcn.h>
 
 #include <atomic>
@@ -23,7 +23,7 @@ constexpr int size = 600;
 
 bool compute(unsigned i) { return product_is_right(size, i); }
 
-/// Every call decides where it runs.
+/// Each call decides where to run.
 const Variables undecided{{"TESSERA_BLAS_MIN_FLOPS", {}}, {"OPENBLAS_NUM_THREADS", "1"}};
 
 Ended run_slowly(const Scenario& scenario, Variables variables = {}) {
@@ -47,7 +47,7 @@ TEST(Start, LetsCallsGoOn) {
   EXPECT_GE(ended.calls("host"), 5) << ended;
 }
 
-/// The start goes on when no call has ended for a while.
+/// The start continues when no call has ended for a while.
 const Scenario delaying{"calls that delay the start", [] {
                           const Talk talk;
                           talk.compute_until('s', compute);
@@ -95,7 +95,7 @@ const Scenario exiting{"exit while the devices start", []() -> int {
                          std::exit(7);
                        }};
 
-/// The fake says so if it is torn down while it starts.
+/// The fake reports if it is torn down while it starts.
 TEST(Start, AnExitInItsMiddleWaitsForItsEnd) { EXPECT_TRUE(has_ended_silently(run_slowly(exiting), 7)); }
 
 /// The threads of this process that a signal could interrupt.
@@ -137,7 +137,8 @@ TEST(Start, TakesNoSignals) { EXPECT_TRUE(has_ended_silently(run_slowly(signalle
 
 using Gemm = decltype(dgemm_);
 
-/// dlclose cannot wait for the start, which may need the loader's lock. The library goes away when the start has ended.
+/// dlclose cannot wait for the start, which may need the loader's lock. The library is unloaded when the start has
+/// ended.
 const Scenario closing{"dlclose while the devices start", [] {
                          const Talk talk;
                          const char* const name = std::getenv("TESSERA_TEST_DROPIN");
@@ -171,7 +172,7 @@ TEST(Start, OutlivesDlclose) { EXPECT_TRUE(has_ended_silently(run_slowly(closing
 
 constexpr int crowd = 16;
 
-/// All calls are on the devices at a time, for as long as the process has lived before.
+/// All calls are on the devices at the same time, for as long as the process has existed so far.
 const Scenario crowded{"many threads call at a time", [] {
                          const auto begin = std::chrono::steady_clock::now();
                          const Talk talk;
@@ -185,7 +186,7 @@ const Scenario crowded{"many threads call at a time", [] {
                          return 0;
                        }};
 
-/// If each of them counted for all of its time, their sum would be sixteen times the time that they were held.
+/// If each call were charged all of its time, the sum would be sixteen times the time during which they were held.
 TEST(Start, ManyCallersShareTheTime) {
   const auto ended = run_with_fake("hold calls", crowded);
   EXPECT_TRUE(has_ended_silently(ended));
@@ -193,7 +194,7 @@ TEST(Start, ManyCallersShareTheTime) {
   EXPECT_LT(ended.seconds_on("devices"), 4 * ended.seconds) << ended;
 }
 
-/// With the true library, whose CPU workers use OpenBLAS, too.
+/// With the real library, whose CPU workers use OpenBLAS, too.
 const Scenario earnest{"StarPU starts while calls go on", [] {
                          constexpr int threads = 3;  // independent of the number of cores
                          openblas_set_num_threads(threads);

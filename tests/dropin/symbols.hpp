@@ -15,7 +15,7 @@
 /// Calls of all routines of src/blas/routines.def through each of their symbols.
 namespace tessera::test {
 
-/// A naming scheme of symbols, and the way to pass arguments to them.
+/// A naming scheme of symbols, and the convention for passing arguments to them.
 struct Family {
   const char* prefix;
   const char* suffix;
@@ -38,7 +38,7 @@ std::string symbol_of(const Family& family, const std::string& name) {
   return std::string(family.prefix) + type_letter<T> + name + family.suffix;
 }
 
-/// The address of a symbol in a program that has libtessera_blas.so before its own BLAS.
+/// The address of a symbol in a program that loads libtessera_blas.so before its own BLAS.
 inline void* address_of(const std::string& symbol) {
   void* const address = dlsym(RTLD_DEFAULT, symbol.c_str());
   Dl_info info{};
@@ -157,7 +157,7 @@ inline std::vector<Layout> layouts_of(const Family& family) {
   return {Layout::ColMajor};
 }
 
-/// Whether the call through that symbol gives the right result, and changes no other memory.
+/// Whether the call through this symbol gives the right result, and changes no other memory.
 template <Scalar T>
 ::testing::AssertionResult symbol_is_right(const std::string& symbol, const Family& family, Layout layout,
                                            const Call<T>& before) {

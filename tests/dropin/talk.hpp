@@ -9,7 +9,7 @@
 
 #include "beside.hpp"
 
-/// Scenarios that talk with the fake engine, so that they know where a call is and how long it stays there.
+/// Scenarios that communicate with the fake engine, to control when a call starts and how long it runs.
 namespace tessera::test {
 
 /// Whether a thread of this process waits for something.
@@ -23,7 +23,7 @@ inline bool is_asleep(pid_t thread) {
 
 inline pid_t this_thread() { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
-/// Returns when a thread has waited for some time: not for a lock that another thread holds for a moment.
+/// Returns once a thread has waited for some time, to exclude short waits for a lock.
 inline void wait_until_asleep(pid_t thread) {
   for (int looks = 0; looks < 20; usleep(1000)) looks = is_asleep(thread) ? looks + 1 : 0;
 }
@@ -38,7 +38,7 @@ class Talk {
     setenv("FAKE_HEARS", std::to_string(hears[0]).c_str(), 1);
     says_ = says[0], hears_ = hears[1];
   }
-  /// Whether the fake has said this letter: s when its start begins, r when it runs a call.
+  /// Whether the fake has sent this letter: s when its start begins, r when it runs a call.
   bool heard(char letter) const {
     for (char c = 0; read(says_, &c, 1) == 1;)
       if (c == letter) return true;
@@ -47,9 +47,9 @@ class Talk {
   void wait_for(char letter) const {
     while (!heard(letter)) usleep(1000);  // the time limit of the scenario ends this
   }
-  /// What the fake waits for: each word lets one start, or one call, go on.
+  /// Sends the fake a word, which lets a start or a call continue.
   void go() const { require(write(hears_, "g", 1) == 1, "write"); }
-  /// Lets the fake go on when the calling thread sleeps, as it does in a fork, an exit or a call that waits.
+  /// Lets the fake continue once the calling thread sleeps, as it does in a fork, an exit or a call that waits.
   std::thread go_later() const {
     return std::thread([this, caller = this_thread()] {
       wait_until_asleep(caller);
@@ -61,7 +61,7 @@ class Talk {
     for (unsigned i = 0; i < 1000; i++) {
       require(compute(i), "a product");
       if (heard(letter)) return;
-      usleep(5000);  // while the devices start, only a limited time of calls runs on the host
+      usleep(5000);  // while the devices start, calls run on the host only for a limited time
     }
     require(false, "no call was enough");
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs whose own xerbla exits through a C++ exception or longjmp. Both pass through the drop-in's symbols to the
+// Programs whose own xerbla exits through a C++ exception or longjmp. Both pass through the drop-in's functions to the
 // program's own frames, and all later results are right.
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -117,7 +117,7 @@ const Scenario out_of_memory{"no memory for a copy", [] {
                              }};
 
 TEST(LongColumns, AreRefusedIfThereIsNoMemory) {
-  // A thread of OpenBLAS that found no memory for its buffer would try for ever, and the exit would wait for it.
+  // A thread of OpenBLAS that found no memory for its buffer would retry forever, and the exit would wait for it.
   const auto ended = out_of_memory.run({{"TESSERA_DEVICES", "0"}, {"OPENBLAS_NUM_THREADS", "1"}});
   EXPECT_TRUE(has_ended_silently(ended, 5));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bus files that describe the links to StarPU.
+// The bus files, which describe the links to StarPU.
 #include "machine/bus_files.hpp"
 
 #include <gmock/gmock.h>

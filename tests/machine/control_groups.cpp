@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Limits of control groups, on trees of files that look like those of several systems.
+// Limits of control groups, on trees of files that imitate several systems.
 #include "machine/control_groups.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ struct Tree : test::Scratch {
     std::filesystem::create_directories((path() / name).parent_path());
     test::write_file(path() / name, text);
   }
-  /// The limit of a group of version 2, and what its processes use.
+  /// The limit of a version 2 group, and the usage of its processes.
   void memory(const std::string& group, const std::string& most, int used, int cached) const {
     file(group + "/memory.max", most + "\n");
     file(group + "/memory.current", std::to_string(used) + "\n");
@@ -84,7 +84,7 @@ TEST(ControlGroups, OfVersion2ShareOutCores) {
   EXPECT_EQ(tree.processors(), 0.5);
 }
 
-/// A system in transition: memory is limited by version 1, and version 2 is there without resources.
+/// A hybrid system: version 1 limits memory, and version 2 exists without controllers.
 TEST(ControlGroups, MayBeOfBothVersions) {
   const Tree tree;
   tree.file("proc/self/mountinfo",
@@ -95,7 +95,7 @@ TEST(ControlGroups, MayBeOfBothVersions) {
   EXPECT_EQ(tree.free_memory(), 300);
 }
 
-/// A container may see its own group as the root, whatever the name of the group is outside.
+/// A container may see its own group as the root, whatever the group's name is outside.
 TEST(ControlGroups, AreFoundInContainers) {
   const Tree tree;
   tree.file("sys/fs/cgroup/memory.max", "800\n"), tree.file("sys/fs/cgroup/memory.current", "100\n");

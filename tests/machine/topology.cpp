@@ -22,7 +22,7 @@ using ::testing::IsEmpty;
 
 const std::filesystem::path folder = TESSERA_MACHINES;
 
-/// Sets what hwloc is told in the environment, until the end of the test.
+/// Sets environment variables for hwloc until the end of the test.
 class Synthetic {
  public:
   explicit Synthetic(const char* description) {
@@ -103,7 +103,7 @@ TEST(NodesNear, AreThoseOfAllDevices) {
   EXPECT_THAT(nodes_near({unknown}), IsEmpty());
 }
 
-// The system may refuse: this machine need not have the nodes.
+// The system may refuse: this machine may not have the nodes.
 TEST(Topology, KeepsSpreadMemoryUsable) {
   const Synthetic machine("numa:2 core:1 pu:1");
   std::vector<char> memory(1 << 20);

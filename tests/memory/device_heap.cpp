@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pieces of device memory lie within slabs, do not overlap, and leave all memory free again when they are released.
+// Pieces of device memory lie within slabs and do not overlap, and all memory is free again when they are released.
 #include "memory/device_heap.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ using detail::DeviceHeap;
 
 constexpr std::size_t MiB = std::size_t{1} << 20, GiB = MiB << 10;
 
-/// A device of a given memory size, whose addresses are numbers without memory behind them.
+/// A device with a given memory size, whose addresses are numbers without memory behind them.
 class Device {
  public:
   explicit Device(std::size_t bytes) : left_(bytes) {}
@@ -123,7 +123,8 @@ TEST(DeviceHeap, JoinsFreePieces) {
   EXPECT_EQ(device.slabs(), 1U);
 }
 
-/// There is enough free memory, but not in one piece. One slab beyond the limit is better than a tile that never fits.
+/// There is enough free memory, but it is not contiguous. A slab beyond the limit is better than a tile that never
+/// fits.
 TEST(DeviceHeap, GivesAPieceWithoutSpaceItsOwnSlab) {
   Device device(10 * GiB);
   DeviceHeap heap(GiB, device.source());

@@ -30,7 +30,7 @@ struct Traffic {
   std::size_t to_far_node = 0, from_far_node = 0;
 };
 
-/// Bytes copied since the last call. StarPU resets its counts when they are read.
+/// Bytes copied since the last call. StarPU resets its counters when they are read.
 Traffic traffic() {
   Traffic sum;
   for (int bus = 0; bus < starpu_bus_get_count(); bus++) {
@@ -42,7 +42,7 @@ Traffic traffic() {
   return sum;
 }
 
-/// Watches the memory in use on a node while this object lives, and remembers the maximum.
+/// Watches the memory in use on a node during its lifetime, and records the maximum.
 class HighWaterMark {
  public:
   explicit HighWaterMark(unsigned node)
@@ -82,7 +82,7 @@ void expect_right_chain() {
   EXPECT_TRUE(D.equals(d));
 }
 
-/// While this object lives, tasks that this thread submits run only on the workers of one memory node: a StarPU
+/// During its lifetime, tasks that this thread submits run only on the workers of one memory node, by means of a StarPU
 /// scheduling context.
 class OnlyOnNode {
  public:
@@ -122,7 +122,7 @@ TYPED_TEST(MemoryNodes, AreBothUsed) {
   EXPECT_GT(copied.from_far_node, 0);
 }
 
-// StarPU copies a triangle to node 1 and back. Meanwhile the host writes the other triangle.
+// StarPU copies a triangle to node 1 and back while the host writes the other triangle.
 TEST(FarNode, ReturnsOnlyTheTriangle) {
   constexpr int n = 300, ld = n + 7;
   const Runtime runtime;
@@ -178,12 +178,12 @@ TYPED_TEST(MemoryNodes, EvictWhatDoesNotFit) {
   const auto copied = traffic();
   EXPECT_GT(memory.finish(), 0);
   EXPECT_LE(memory.finish(), limit);
-  EXPECT_GT(copied.to_far_node, 4 * operand);  // each operand, and parts of them again
+  EXPECT_GT(copied.to_far_node, 4 * operand);  // each operand, and parts of them repeatedly
   EXPECT_GE(copied.from_far_node, 2 * operand);
 }
 
-/// A tile that a task overwrites is not copied to the node, so its old content is lost there. A wrong access mode shows
-/// only with several memory nodes.
+/// A tile that a task overwrites is not copied to the node, so its old content is lost there. A wrong access mode is
+/// visible only with several memory nodes.
 class MemoryNodesOf : public EachRoutine {};
 INSTANTIATE_TEST_SUITE_P(, MemoryNodesOf, each_routine(), its_name);
 

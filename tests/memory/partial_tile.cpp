@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies of tiles on the diagonal of a triangle. The used elements are copied, no other element changes on the host,
-// and few others go over a link.
+// Copies of tiles on the diagonal of a triangle. The used elements are copied, no other elements change on the host,
+// and few others cross a link.
 #include "memory/partial_tile.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pinned memory. Without a GPU nothing is pinned, and wrong calls are refused as on a machine with one.
+// Pinned memory. Without a GPU nothing is pinned, but wrong calls are refused as on a machine with a GPU.
 #include <gmock/gmock.h>
 
 #include <limits>
@@ -58,7 +58,7 @@ TEST(PinnedBuffer, RefusesWhatNoMemoryHas) {
   EXPECT_THROW(PinnedBuffer<float>(Index{1} << 50), RuntimeError);
 }
 
-/// Registered again after it has gone: its destructor forgets it.
+/// Memory that is registered again after its destructor has unregistered it.
 TEST(PinnedBuffer, UnregistersItsMemory) {
   for (int i = 0; i < 3; i++) {
     const PinnedBuffer<double> buffer(1 << 16);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What calls write into a graph, and which of some candidates is chosen.
+// What calls record into a graph, and which candidate is chosen.
 #include "plan/choose.hpp"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ using plan::Machine;
 using plan::Search;
 using plan::Triangular;
 
-/// What the algorithms ask of a machine.
+/// The machine properties that the algorithms query.
 detail::Machine gpus(int count) {
   detail::Machine machine;
   for (int gpu = 0; gpu < count; gpu++) machine.gpus.push_back(gpu);
@@ -28,7 +28,7 @@ detail::Machine gpus(int count) {
   return machine;
 }
 
-/// GPUs of 10 TFLOP/s with links of 20 GB/s to the host, and of another rate to each other.
+/// GPUs of 10 TFLOP/s with links of 20 GB/s to the host, and links of another rate to each other.
 Machine model_of(int count, double peer_rate) {
   Machine model;
   plan::Gpu gpu;

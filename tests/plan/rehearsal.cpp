@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rehearsals of small graphs, whose times are easily computed.
+// Rehearsals of small graphs whose times are easy to compute by hand.
 #include "plan/rehearsal.hpp"
 
 #include <gtest/gtest.h>

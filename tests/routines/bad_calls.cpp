@@ -37,8 +37,9 @@ class LegalCall {
 
   const std::vector<Operand<T>>& operands() const { return operands_; }
 
-  /// Calls `body(operand, rows, sharing)` for each dimension, rows or columns, of an operand that another operand has
-  /// as well, or that the operand has twice because it is square. `sharing` are the names of all these operands.
+  /// Calls `body(operand, rows, sharing)` for each dimension, rows or columns, of an operand that another operand
+  /// shares, or that occurs twice because the operand is square. `sharing` are the names of all operands with this
+  /// dimension.
   template <typename Body>
   void for_all_shared_dimensions(Body body) const {
     for (const auto& operand : operands_)
@@ -182,7 +183,7 @@ TEST_P(BadCalls, HaveAnOutputThatIsAnInput) {
     };
     const auto corner = [&](const Matrix<T>& X, Index first) { return X.view(first, first + 3, first, first + 3); };
     refused(s, r, s);
-    refused(corner(s, 0), corner(r, 0), corner(s, 2));  // one tile in common
+    refused(corner(s, 0), corner(r, 0), corner(s, 2));  // they have one tile in common
     if (routine.has_b()) refused(r, s, s);
     if (routine.has_b()) refused(corner(r, 0), corner(s, 0), corner(s, 2));
     EXPECT_TRUE(S == before);

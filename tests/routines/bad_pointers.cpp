@@ -49,7 +49,7 @@ class LegalCall {
     }
   }
 
-  /// The same in row-major, where the bounds of leading dimensions are different.
+  /// The same in row-major layout, where the bounds of leading dimensions are different.
   template <typename Spoil>
   void refused_in_row_major(Spoil spoil, const std::string& argument, const std::string& problem) {
     auto call = call_;
@@ -231,7 +231,7 @@ TEST_P(BadPointers, IsAnOutputThatIsAnInput) {
       }
     };
     refused(S.data(), R.data(), S.data());
-    refused(S.data(), R.data(), &S(3, 3));  // one element in common
+    refused(S.data(), R.data(), &S(3, 3));  // they have one element in common
     refused(&S(3, 3), R.data(), S.data());
     if (routine.has_b()) refused(R.data(), S.data(), S.data());
     EXPECT_TRUE(S == S_before && R == R_before);

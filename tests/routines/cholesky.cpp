@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// potrf, potrs and posv, on pointers and on matrices: residuals as LAPACK's testers define them, against the host's
-// LAPACK, and what goes wrong.
+// potrf, potrs and posv, on pointers and on matrices: residuals as LAPACK's testers define them, results compared with
+// the host's LAPACK, and bad input.
 #include <starpu.h>
 
 #include <algorithm>
@@ -28,12 +28,12 @@ namespace {
 constexpr Index tile = 16;
 const auto* const runtime = share_runtime(with_tile(tile));
 
-/// Sizes with no tile, one, several, and ragged ones.
+/// No tile, one tile, several tiles, and ragged sizes.
 constexpr Index sizes[] = {0, 1, 5, tile, tile + 1, 3 * tile - 1, 5 * tile + 3};
 constexpr Uplo triangles[] = {Uplo::Lower, Uplo::Upper};
 constexpr Layout layouts[] = {Layout::ColMajor, Layout::RowMajor};
 
-/// A Hermitian matrix L Lᴴ. The diagonal of L falls from 1 to `last`, so the condition number is about 1/last².
+/// A Hermitian matrix L Lᴴ. The diagonal of L decreases from 1 to `last`, so the condition number is about 1/last².
 template <Scalar T>
 Dense<T> positive_matrix(Index n, std::uint64_t seed, double last = 0.5, Layout layout = Layout::ColMajor,
                          Index pad = 0) {
@@ -63,7 +63,7 @@ Dense<T> without_other_triangle(Dense<T> A, Uplo uplo) {
   return A;
 }
 
-/// Whether everything outside the triangle is the same to the bit.
+/// Whether everything outside the triangle is bitwise unchanged.
 template <Scalar T>
 bool rest_is_unchanged(const Dense<T>& before, Dense<T> after, Uplo uplo) {
   for (Index j = 0; j < after.n; j++)
@@ -111,7 +111,7 @@ TYPED_TEST(Cholesky, FactorizesIllConditionedAndGradedMatrices) {
   auto factor = A;
   ASSERT_EQ(potrf(Uplo::Lower, n, factor.data.data(), n), 0);
   EXPECT_LE(residual(A, factor, Uplo::Lower), threshold);
-  for (Index j = 0; j < n; j++)  // rows and columns of very unlike sizes
+  for (Index j = 0; j < n; j++)  // rows and columns of very different magnitudes
     for (Index i = 0; i < n; i++) A(i, j) *= static_cast<Real<T>>(std::ldexp(1.0, static_cast<int>(-(i / 8 + j / 8))));
   factor = A;
   ASSERT_EQ(potrf(Uplo::Lower, n, factor.data.data(), n), 0);
@@ -176,7 +176,7 @@ TYPED_TEST(Cholesky, SolvesInAllLayoutsAndTriangles) {
         }
 }
 
-/// Tiles that GPUs solve with by inverses of diagonal blocks.
+/// Tiles that GPUs solve with inverses of diagonal blocks.
 TYPED_TEST(Cholesky, FactorizesLargeTiles) {
   using T = TypeParam;
   constexpr Index large = 320, n = 3 * large - 40, nrhs = 33;

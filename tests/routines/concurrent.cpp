@@ -13,16 +13,16 @@ namespace tessera::test {
 namespace {
 
 constexpr Index tile = 8;
-#ifdef __SANITIZE_THREAD__  // takes ten times as long
+#ifdef __SANITIZE_THREAD__  // ten times slower
 constexpr std::uint64_t every = 4, rounds = 25;
-#elif defined(__SANITIZE_ADDRESS__)  // four times
+#elif defined(__SANITIZE_ADDRESS__)  // four times slower
 constexpr std::uint64_t every = 2, rounds = 50;
 #else
 constexpr std::uint64_t every = 1, rounds = 100;
 #endif
 const auto* const runtime = share_runtime(with_tile(tile));
 
-/// Runs `body(thread)` in `count` threads, which start together. Rethrows an exception of any of them.
+/// Runs `body(thread)` in `count` threads that start together. Rethrows an exception of any of them.
 template <typename Body>
 void in_threads(int count, Body body) {
   std::barrier start(count);
@@ -66,7 +66,7 @@ TEST_P(Concurrent, CallsOnPointersShareInputs) {
   });
 }
 
-/// All results that C may have after two threads have each made their call `repeats` times: one for each order of the
+/// All values that C may have after two threads have each made their call `repeats` times: one for each order of the
 /// calls.
 template <Scalar T>
 std::vector<HostMatrix<T>> possible_results(const Call<T>& first, const Call<T>& second, std::size_t repeats) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Real memory of a GPU as an operand: what device_operands.cpp checks with a stand-in for CUDA's driver.
+// Real GPU memory as an operand. device_operands.cpp checks the same with a stand-in for CUDA's driver.
 #include "common/device_memory.hpp"
 
 #include <cuda_runtime.h>
@@ -27,7 +27,7 @@ namespace device_memory = detail::device_memory;
 constexpr Index n = 64;
 constexpr std::size_t bytes = n * n * sizeof(double);
 
-/// Memory that CUDA has allocated, with what frees it.
+/// Memory that CUDA has allocated, and its deleter.
 struct Memory {
   std::string name;
   bool of_gpu_alone;
@@ -72,7 +72,7 @@ TEST(DeviceMemory, IsNotWhatTheHostHas) {
   EXPECT_FALSE(device_memory::contains(&stack));
 }
 
-// Prints what a look-up costs. There is no limit, since other programs may run.
+// Prints the cost of a look-up. It is not checked, since other programs may be running.
 TEST(DeviceMemory, IsLookedUp) {
   const std::vector<double> heap(n * n);
   constexpr int count = 100000;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operands in the memory of a GPU are refused before anything is accessed, in C++ and in C. Those in managed memory are
-// not.
+// Operands in the memory of a GPU are refused before anything is accessed, in C++ and in C. Operands in managed memory
+// are accepted.
 #include <tessera/tessera.h>
 #include <tessera/lapack.hpp>
 
@@ -63,7 +63,7 @@ TEST_P(DeviceOperands, AreRefusedWhereverTheyStand) {
   });
 }
 
-// α = 0: A and B are not read, and may be anywhere.
+// α = 0: A and B are not read, so they may be anywhere.
 TEST_P(DeviceOperands, AreNotLookedAtIfTheyAreNotRead) {
   run([]<Scalar T>(const Routine<T>& routine) {
     auto call = random_call(routine, {}, size, 0);
@@ -142,7 +142,7 @@ TEST(DeviceSystems, HaveTheirPivotsOnTheHost) {
   refused([&] { getrf_nopiv(2, 2, A.data(), 2, on_gpu()); }, "getrf_nopiv", 5, "growth");
 }
 
-/// Expects that a call in C failed since its argument is on a GPU.
+/// Expects that a call in C fails because this argument is on a GPU.
 void refused_in_c(tessera_status status, int position, const std::string& argument) {
   EXPECT_EQ(status, -position);
   EXPECT_THAT(tessera_last_error(), testing::HasSubstr("(" + argument + ") " + problem));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// gemm in tiles whose last two rows and columns are split evenly. The plan is given, since only GPUs have such plans.
+// gemm in tiles whose last two rows and columns are split evenly. The plan is given, since only GPUs choose such plans.
 #include "routines/compute.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
@@ -11,7 +11,7 @@ namespace tessera::test::edges_cpp {
 namespace {
 
 constexpr std::array<Extent, 3> sizes{{
-    {193, 129, 70},  // one row and one column more than whole tiles, and a short chunk of k
+    {193, 129, 70},  // one row and one column more than a multiple of the tile, and a short chunk of k
     {200, 96, 130},  // less than two tiles along n
     {10, 250, 65},   // one tile along m
 }};

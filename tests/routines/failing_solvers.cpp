@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A task of a solver that fails, as on a device that is lost: whoever waits for the result is told, and the next call
-// works.
+// A task of a solver fails, as it would on a lost device. Every wait for the result reports the failure, and the next
+// call works.
 #include <atomic>
 #include <functional>
 #include <vector>
@@ -20,7 +20,7 @@ namespace {
 constexpr Index panel = 16, n = 4 * panel + 3, nrhs = 5;
 const auto* const runtime = share_runtime(with_tile(panel));
 
-/// The first task of a codelet fails while this object lives.
+/// The first task of a codelet fails during its lifetime.
 class FailsOnce {
  public:
   explicit FailsOnce(starpu_codelet& codelet) : codelet_(codelet) {
@@ -41,7 +41,7 @@ class FailsOnce {
   starpu_codelet& codelet_;
 };
 
-/// A positive definite matrix, which all solvers accept.
+/// A positive definite matrix, which suits all solvers.
 Dense<double> definite() {
   auto A = random_matrix<double>(n, n, 1);
   for (Index i = 0; i < n; i++) {
@@ -51,7 +51,7 @@ Dense<double> definite() {
   return A;
 }
 
-/// A call on pointers, and the codelets whose tasks it has.
+/// A call on pointers, and the codelets of its tasks.
 struct Call {
   const char* name;
   std::function<void()> run;
@@ -69,13 +69,13 @@ class FailingSolvers : public ::testing::Test {
 TEST_F(FailingSolvers, OnPointersReportToTheirCaller) {
   const auto lower = Uplo::Lower;
   Dense<double> A(n, n), B(n, nrhs);
-  const auto a = [&] { return A.data.data(); };  // each call has matrices of its own
+  const auto a = [&] { return A.data.data(); };  // each call has separate matrices
   const auto b = [&] { return B.data.data(); };
   std::vector<Index> pivots(n);
   std::vector<double> tau(n);
   const auto factorized = [&] {
     A = definite();
-    std::swap_ranges(a(), a() + n, a() + n);  // so that rows are exchanged
+    std::swap_ranges(a(), a() + n, a() + n);  // to make row exchanges necessary
     static_cast<void>(getrf(n, n, a(), n, pivots.data()));
   };
   using namespace codelets;

@@ -41,7 +41,7 @@ std::vector<double> product(const std::vector<double>& A, const std::vector<doub
   return C;
 }
 
-/// Sums of n rounded terms are never exact, so that each element tells how it was rounded.
+/// Sums of n rounded terms are never exact, so each element shows how it was rounded.
 TEST(FloatMode, OfTheCallerIsThatOfCpuWorkers) {
   if (on_gpus()) GTEST_SKIP() << "GPUs have one mode";
   const auto A = fractions(1), B = fractions(2), nearest = product(A, B);

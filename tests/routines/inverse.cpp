@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // trtri, lauum, potri and getri, on pointers and on matrices, and trtrs: residuals as LAPACK's testers define them,
-// against the host's LAPACK, and what goes wrong.
+// results compared with the host's LAPACK, and bad input.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -24,13 +24,13 @@ namespace {
 constexpr Index tile = 16;
 const auto* const runtime = share_runtime(with_tile(tile));
 
-/// Sizes with no tile, one, several, and ragged ones. The last one has more panels than a task takes.
+/// No tile, one tile, several tiles, and ragged sizes. The largest has more panels than a task takes.
 constexpr Index sizes[] = {0, 1, 5, tile, tile + 1, 3 * tile - 1, 9 * tile + 3};
 constexpr Uplo triangles[] = {Uplo::Lower, Uplo::Upper};
 constexpr Diag diagonals[] = {Diag::NonUnit, Diag::Unit};
 constexpr Layout layouts[] = {Layout::ColMajor, Layout::RowMajor};
 
-/// A matrix of which both triangles are well-conditioned, as factors: the diagonal is real, from 1 to 2.
+/// A matrix whose triangles are well conditioned as factors: the diagonal is real, from 1 to 2.
 template <Scalar T>
 Dense<T> factor(Index n, std::uint64_t seed, Layout layout = Layout::ColMajor, Index pad = 0) {
   auto A = random_matrix<T>(n, n, seed, layout, pad);
@@ -75,7 +75,7 @@ double difference(const Dense<T>& ours, const Dense<T>& theirs, Uplo uplo) {
   return scale > 0 ? largest(A) / scale : largest(A);
 }
 
-/// Fills what a call does not name with NaN: it must be neither read nor written.
+/// Fills the elements that a call does not name with NaN: they must be neither read nor written.
 template <Scalar T>
 Dense<T> without_rest(Dense<T> A, Uplo uplo, Diag diag = Diag::NonUnit) {
   for (Index j = 0; j < A.n; j++)
@@ -84,7 +84,7 @@ Dense<T> without_rest(Dense<T> A, Uplo uplo, Diag diag = Diag::NonUnit) {
   return A;
 }
 
-/// Whether everything that a call does not name is the same to the bit.
+/// Whether all elements that a call does not name are bitwise unchanged.
 template <Scalar T>
 bool rest_is_unchanged(const Dense<T>& before, Dense<T> after, Uplo uplo, Diag diag = Diag::NonUnit) {
   for (Index j = 0; j < after.n; j++)
@@ -259,7 +259,7 @@ TYPED_TEST(Inverse, OfIllConditionedTriangles) {
   const Index n = 5 * tile + 3;
   const double last = std::is_same_v<Real<T>, float> ? 1e-3 : 1e-9;
   auto A = factor<T>(n, 14);
-  for (Index j = 0; j < n; j++)  // rows and columns of very unlike sizes
+  for (Index j = 0; j < n; j++)  // rows and columns of very different magnitudes
     for (Index i = 0; i < n; i++)
       A(i, j) *= static_cast<Real<T>>(std::pow(last, static_cast<double>(i) / static_cast<double>(n)));
   for (const auto uplo : triangles) {
@@ -326,7 +326,7 @@ TYPED_TEST(Inverse, SpreadsNotANumberAndEnds) {
     }
 }
 
-/// Tiles that GPUs invert and solve with by inverses of diagonal blocks.
+/// Tiles that GPUs invert and solve with inverses of diagonal blocks.
 TYPED_TEST(Inverse, OfLargeTiles) {
   using T = TypeParam;
   constexpr Index large = 288, n = 2 * large + 20;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Factorizations, their solves and inverses, of the kinds of matrices that LAPACK's testers have, in sizes around those
-// of tiles: every residual is below LAPACK's threshold, and `info` names the singular column.
+// Factorizations, solves and inverses of the kinds of matrices that LAPACK's testers use, in sizes around those of
+// tiles: every residual is below LAPACK's threshold, and `info` names the singular column.
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace {
 constexpr Index tile = 16;
 const auto* const runtime = share_runtime(with_tile(tile));
 
-/// The condition number that ill-conditioned matrices have. The one in single precision leaves as many digits.
+/// The condition number of ill-conditioned matrices. That of single precision leaves as many digits.
 template <Scalar T>
 constexpr double ill_condition = std::is_same_v<Real<T>, float> ? 1e4 : 1e12;
 
@@ -43,7 +43,7 @@ void reflect(Side side, const std::vector<T>& v, Dense<T>& A) {
   }
 }
 
-/// An m×n matrix with given singular values; if it is to be Hermitian, they are its eigenvalues.
+/// An m×n matrix with given singular values. If it is to be Hermitian, they are its eigenvalues.
 template <Scalar T>
 Dense<T> with_singular_values(Index m, Index n, bool hermitian, const std::function<double(Index)>& value) {
   std::mt19937_64 engine(static_cast<std::uint64_t>(1000 * m + n));
@@ -65,8 +65,8 @@ Dense<T> with_singular_values(Index m, Index n, bool hermitian, const std::funct
 struct Kind {
   const char* name;
   double (*value)(Index i, Index order, double condition);  ///< singular value i
-  bool graded = false;      ///< rows and columns are scaled, over 12 binary orders of magnitude each
-  double singular_at = -1;  ///< the place of a column of zeros, as a fraction of the order; < 0: none
+  bool graded = false;      ///< rows and columns are scaled, each over 12 binary orders of magnitude
+  double singular_at = -1;  ///< position of a column of zeros, as a fraction of the order; < 0: none
 };
 
 double between_one_and_two(Index i, Index order, double /*condition*/) {
@@ -85,7 +85,7 @@ constexpr Kind kinds[] = {
     {"with a last column of zeros", between_one_and_two, false, 1},
 };
 
-/// None, one, less and more than a tile, and several with a ragged last one.
+/// No tile, one tile, less and more than a tile, and several with a ragged last one.
 constexpr Index sizes[] = {0, 1, tile - 1, tile, tile + 1, 3 * tile + 5};
 
 /// The column of zeros, counted from 0.
@@ -112,7 +112,7 @@ Dense<T> matrix_of(const Kind& kind, Index m, Index n, bool hermitian) {
   return A;
 }
 
-/// Whether the elements between the rows of A and the leading dimension are as they were.
+/// Whether the padding of A is unchanged.
 template <Scalar T>
 bool padding_is_intact(const Dense<T>& A) {
   for (Index j = 0; j < A.n; j++)
@@ -158,7 +158,7 @@ class LapackResiduals : public ::testing::Test {
     const Index info = getrf(m, n, factors.data.data(), factors.ld, pivots.data());
     const auto zero = zero_column(kind, std::min(m, n));
     EXPECT_EQ(info, zero ? *zero + 1 : 0) << "getrf";
-    expect_small("getrf", residual(A, factors, pivots), factors);  // singular factorizations are completed
+    expect_small("getrf", residual(A, factors, pivots), factors);  // singular matrices are factorized to the end
     if (m != n) return;
     if (zero) {
       EXPECT_EQ(getri(n, factors.data.data(), factors.ld, pivots.data()), *zero + 1) << "getri";
@@ -172,7 +172,7 @@ class LapackResiduals : public ::testing::Test {
     expect_small("getri", residual_of_inverse(packed(A), packed(factors)), factors);
   }
 
-  /// trtri, of a triangle of a factor, which is as ill-conditioned as its matrix.
+  /// trtri of a triangle of a factor, which is as ill-conditioned as its matrix.
   static void check_triangle(const Kind& kind, Index n, Uplo uplo) {
     auto A = matrix_of<T>(kind, n, n, false);
     if (const auto zero = zero_column(kind, n)) {

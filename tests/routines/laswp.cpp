@@ -29,7 +29,7 @@ void swap_rows(Dense<T>& A, Index i, Index k) {
   for (Index j = 0; j < A.n; j++) std::swap(A(i, j), A(k, j));
 }
 
-/// Where each row comes from, after all exchanges of a factorization.
+/// The original position of each row, after all exchanges of a factorization.
 std::vector<Index> origins(Index m, const std::vector<Index>& pivots) {
   std::vector<Index> rows(static_cast<std::size_t>(m));
   std::iota(rows.begin(), rows.end(), 0);
@@ -79,7 +79,7 @@ TYPED_TEST(Laswp, AgreesWithTheHostsLapack) {
   }
 }
 
-/// One graph: the factorization of A, the exchanges on B and their end.
+/// A single graph: the factorization of A, the exchanges on B, and the end of both.
 TYPED_TEST(Laswp, ExchangesRowsOnMatrices) {
   using T = TypeParam;
   for (const auto& [m, n] : {std::pair<Index, Index>{70, 70}, {90, 40}, {40, 90}})
@@ -105,7 +105,7 @@ TYPED_TEST(Laswp, ExchangesRowsOnMatrices) {
     }
 }
 
-/// More pivots than one batch of moves, see PivotTile.
+/// More pivots than a batch of moves has, see PivotTile.
 TEST(LaswpOfWidePanels, ExchangesAndUndoes) {
   constexpr Index n = 1300, wide = 1100;
   auto A = random_matrix<double>(n, n, 5);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// getrf, getrs and gesv, on pointers and on matrices: residuals as LAPACK's testers define them, pivots as the host's
-// LAPACK chooses them, and what goes wrong.
+// getrf, getrs and gesv, on pointers and on matrices: residuals as LAPACK's testers define them, the same pivots as the
+// host's LAPACK, and bad input.
 #include <complex>
 #include <cstdint>
 #include <vector>
@@ -78,7 +78,7 @@ TYPED_TEST(Lu, FactorizesBadlyScaledMatrices) {
   using T = TypeParam;
   const Index n = 5 * panel + 3;
   auto A = random_matrix<T>(n, n, 5);
-  for (Index j = 0; j < n; j++)  // rows of very unlike sizes, and nearly dependent columns
+  for (Index j = 0; j < n; j++)  // rows of very different magnitudes, and nearly dependent columns
     for (Index i = 0; i < n; i++) {
       if (j > 0) A(i, j) = A(i, 0) + A(i, j) * static_cast<Real<T>>(1e-3);
       A(i, j) *= static_cast<Real<T>>(std::ldexp(1.0, static_cast<int>(-(i % 11))));
@@ -144,8 +144,8 @@ TYPED_TEST(Lu, SolvesWithAllOperations) {
       }
 }
 
-/// Panels whose triangles GPUs solve with by inverses of diagonal blocks, whose leaves are more than one, and whose
-/// pivots are more than one batch.
+/// Panels whose triangles GPUs solve with inverses of diagonal blocks, which have more than one leaf, and whose pivots
+/// fill more than one batch.
 TYPED_TEST(Lu, FactorizesWidePanels) {
   using T = TypeParam;
   constexpr Index wide = 1100, n = 1300, nrhs = 33;
@@ -209,8 +209,7 @@ TYPED_TEST(Lu, WorksOnAllTilesAndInBothOrders) {
       }
 }
 
-/// More rows than the leaves of a panel take on a GPU, see PanelFactorization, and more than as many tiles have as a
-/// panel may have.
+/// More rows than the leaves of a panel take on a GPU, see PanelFactorization, and more tiles than a panel may have.
 TEST(LuOfTallPanels, HasASmallResidual) {
   constexpr Index m = 545000, n = panel + 1;
   const auto A = random_matrix<double>(m, n, 16);

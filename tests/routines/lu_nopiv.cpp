@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // getrf_nopiv, getrs_nopiv and gesv_nopiv, on pointers and on matrices: residuals as LAPACK's testers define them, a
-// plain factorization, its growth, and what goes wrong.
+// plain factorization, its growth, and bad input.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -26,7 +26,7 @@ constexpr Index sizes[] = {0, 1, 5, tile - 1, tile, tile + 1, 5 * tile + 3};
 constexpr Layout layouts[] = {Layout::ColMajor, Layout::RowMajor};
 constexpr Op ops[] = {Op::NoTrans, Op::Trans, Op::ConjTrans};
 
-/// A matrix whose diagonal is larger than the sums of the other elements of its column and of its row.
+/// A matrix that is diagonally dominant by rows and by columns.
 template <Scalar T>
 Dense<T> dominant_matrix(Index m, Index n, std::uint64_t seed, Layout layout = Layout::ColMajor, Index pad = 0) {
   auto A = random_matrix<T>(m, n, seed, layout, pad);
@@ -80,7 +80,7 @@ Dense<T> applied(Op op, const Dense<T>& A) {
   return result;
 }
 
-/// A zero in front of the diagonal and on it, so that pivot `zero` is exactly zero.
+/// Zeros left of the diagonal and on it, so pivot `zero` is exactly zero.
 template <Scalar T>
 void make_pivot_zero(Dense<T>& A, Index zero) {
   for (Index j = 0; j <= zero; j++) A(zero, j) = T{};
@@ -204,7 +204,7 @@ TYPED_TEST(LuNopiv, SolvesWithAllOperations) {
       }
 }
 
-/// Tiles that GPUs solve with by inverses of diagonal blocks, also above and below a last tile that is not square.
+/// Tiles that GPUs solve with inverses of diagonal blocks, also above and below a last tile that is not square.
 TYPED_TEST(LuNopiv, FactorizesLargeTiles) {
   using T = TypeParam;
   constexpr Index large = 320, nrhs = 33;
@@ -269,7 +269,7 @@ TYPED_TEST(LuNopiv, WorksOnMatricesWithoutAWait) {
     auto X = B;
     {
       const Matrix<T> a(factors.data.data(), n, n, n, {tile, tile}), b(X.data.data(), n, 5, n, {tile, 2});
-      Growth growth;  // is destroyed before it is known, and so is the info
+      Growth growth;  // is destroyed before it is known, like the info
       static_cast<void>(getrf_nopiv(a, &growth));
       getrs_nopiv(op, a, b);
     }

@@ -12,10 +12,10 @@ namespace {
 
 const auto* const runtime = share_runtime();
 
-/// Tile sizes of m, n and k without a common divisor: tiles are rectangular where the routine allows it.
+/// Tile sizes of m, n and k without a common divisor, so tiles are rectangular where the routine allows it.
 constexpr Extent cut{5, 7, 4};
 
-/// Sizes of a dimension: 1, a tile, a tile and one, and two tiles and a ragged one.
+/// Sizes of a dimension: 1, a tile, a tile and one more, and two tiles and a ragged one.
 constexpr std::array<Index, 4> in_tiles_of(Index tile) { return {1, tile, tile + 1, 2 * tile + 3}; }
 constexpr Extent ragged{2 * 5 + 3, 2 * 7 + 3, 2 * 4 + 3}, full{2 * 5, 2 * 7, 3 * 4};
 
@@ -113,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(, TriangleOnMatrices, each_routine([](const auto& r) { 
 
 TEST_P(TriangleOnMatrices, MayHaveTilesThatAreHigherThanWide) {
   struct Shape {
-    Index rows, across;  // rows of a tile, and how many times as high as wide it is
+    Index rows, across;  // rows of a tile, and the ratio of its rows to its columns
   };
   run([]<Scalar T>(const Routine<T>& routine) {
     Random random(1);
@@ -122,7 +122,7 @@ TEST_P(TriangleOnMatrices, MayHaveTilesThatAreHigherThanWide) {
       const auto views = computable_views(routine, options);
       for (const Index n : {1, 7, 8, 9, 19, 24})
         for (const auto& [rows, across] :
-             {Shape{8, 2}, {8, 4}, {8, 8}, {25, 3}}) {  // the last one has one tile row, which allows any width
+             {Shape{8, 2}, {8, 4}, {8, 8}, {25, 3}}) {  // the last has a single tile row, which allows any width
           seed++;
           auto tiling = random.one_of(views);
           tiling.cut = {rows, rows, 4}, tiling.across = across, tiling.ranges = random.integer(0, 2) == 0;

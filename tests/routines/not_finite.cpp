@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An infinity in an operand of trmm or trsm reaches exactly the elements that depend on it. It is not multiplied by
-// zeros of the triangle that are not stored.
+// An infinity in an operand of trmm or trsm reaches exactly the elements that depend on it. It is not multiplied by the
+// zeros of the triangle that is not stored.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -30,7 +30,7 @@ struct Triangular {
   Op op;
 
   bool left() const { return side == Side::Left; }
-  /// Whether row i of the result depends on rows k < i of B, else on rows k > i. With side Right, columns instead of
+  /// Whether row i of the result depends on rows k < i of B, or on rows k > i. With side Right, columns instead of
   /// rows.
   bool forward() const { return ((uplo == Uplo::Lower) != (op != Op::NoTrans)) == left(); }
 
@@ -81,8 +81,8 @@ bool is_finite(const T& x) {
 /// blocks as large as its kernels.
 Index host_excuse(bool solve) { return solve || gpu_count() > 0 ? 0 : 64; }
 
-/// Expects row `first` of the result to be not finite, and all rows that do not depend on it to be as without the
-/// infinity. With side Right, columns instead of rows.
+/// Expects row `first` of the result not to be finite, and all rows that do not depend on it to be the same as without
+/// the infinity. With side Right, columns instead of rows.
 /// @param element  the only column (Left) or row (Right) that the infinity reaches; empty: it reaches all of them
 template <Scalar T>
 void expect_spread(const Triangular<T>& variant, const HostMatrix<T>& after, const HostMatrix<T>& clean, Index first,
@@ -122,8 +122,8 @@ TYPED_TEST(NotFinite, ElementOfBReachesOnlyWhatDependsOnIt) {
 TYPED_TEST(NotFinite, ElementOfAReachesOnlyWhatDependsOnIt) {
   using T = TypeParam;
   const auto regular = well_conditioned_triangle<T>();
-  // The value lies in a diagonal block of a GPU; in a tile on the diagonal, outside these blocks; in a tile off the
-  // diagonal.
+  // The value lies in a diagonal block of a GPU, in a tile on the diagonal but outside these blocks, or in a tile off
+  // the diagonal.
   for (const Index distance : {40, 200, 400})
     for (const auto value : {std::numeric_limits<Real<T>>::infinity(), std::numeric_limits<Real<T>>::quiet_NaN()})
       for_all_variants<T>([&](const Triangular<T>& variant) {

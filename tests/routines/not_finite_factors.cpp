@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The info of factorizations of matrices with infinities and NaN is that of the textbook's algorithm, and so of the
-// reference LAPACK, whatever the tiles are.
+// For matrices with infinities and NaN, the info of factorizations is that of the textbook algorithm, and thus of the
+// reference LAPACK, for any tiles.
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -26,7 +26,7 @@ constexpr R infinity = std::numeric_limits<R>::infinity();
 template <typename R>
 constexpr R nan = std::numeric_limits<R>::quiet_NaN();
 
-/// Products and quotients of complex numbers as in Fortran: those of C++ make infinities of some NaN.
+/// Complex products and quotients as in Fortran: those of C++ turn some NaN into infinities.
 template <Scalar T>
 T times(T a, T b) {
   if constexpr (is_complex<T>)
@@ -80,7 +80,7 @@ Index info_of_lu(Dense<T> A, bool pivoting) {
   return 0;
 }
 
-/// A Hermitian matrix that is positive definite, but for a few rows and columns with an infinity or NaN.
+/// A Hermitian matrix that is positive definite, except for a few rows and columns with an infinity or NaN.
 template <Scalar T>
 Dense<T> hermitian(std::uint64_t seed) {
   auto A = random_matrix<T>(n, n, seed);
@@ -100,7 +100,8 @@ Dense<T> hermitian(std::uint64_t seed) {
   return A;
 }
 
-/// A matrix of few powers of two, so that nothing is rounded, and a few infinities or NaN. Some have a column of zeros.
+/// A matrix of powers of two, few enough that nothing is rounded, and a few infinities or NaN. Some matrices have a
+/// column of zeros.
 template <Scalar T>
 Dense<T> with_zeros(std::uint64_t seed) {
   auto A = random_matrix<T>(n, n, seed);
@@ -152,7 +153,7 @@ TYPED_TEST(NotFiniteFactors, AllInfinite) {
   }
 }
 
-/// An infinity becomes NaN where a row has another one, also if all else is zero.
+/// An infinity becomes NaN if its row has another infinity, even if all other elements are zero.
 TYPED_TEST(NotFiniteFactors, AColumnOfInfinities) {
   using T = TypeParam;
   for (const Index column : {Index{0}, Index{5}, n - 2}) {
@@ -166,7 +167,7 @@ TYPED_TEST(NotFiniteFactors, AColumnOfInfinities) {
   }
 }
 
-/// An infinite pivot is a pivot: what is finite in its row and column counts as nothing beside it.
+/// An infinite pivot is accepted: the finite elements of its row and column are negligible.
 TYPED_TEST(NotFiniteFactors, InfinitiesOnTheDiagonal) {
   using T = TypeParam;
   auto A = hermitian<T>(0);

@@ -75,7 +75,7 @@ void clear_on_gpu(starpu_data_handle_t handle, unsigned node) {
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
 }
 
-/// Copies a triangle to a GPU, sets it to zero there, and copies it back. Meanwhile the host writes the other triangle.
+/// Copies a triangle to a GPU, sets it to zero there, and copies it back while the host writes the other triangle.
 void expect_only_a_triangle_comes_back(starpu_data_interface_ops* ops, std::vector<double>& memory, int n, int ld,
                                        Uplo uplo) {
   const unsigned gpu = some_gpu();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls in tall panels: tiles of B that several products share, sums that all start before C is there, and steps of
-// trmm and trsm on whole panels. The panels are given, so that machines on which none would be chosen compute with
-// them, too.
+// Calls in tall panels: tiles of B that several products share, sums that all start before C has arrived, and steps of
+// trmm and trsm on whole panels. The panels are given, so these paths are tested even on machines that would choose no
+// panels.
 #include "routines/compute.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
@@ -22,7 +22,7 @@ struct Case {
   bool by_rows = false;  ///< several GPUs own rows of C, not columns
 };
 constexpr std::array<Case, 8> cases{{
-    {{64, 160, 96}, {64, 16, 16}, 6},         // one panel of rows, and a tile of B for all of k
+    {{64, 160, 96}, {64, 16, 16}, 6},         // one panel of rows, and one tile of B for all of k
     {{70, 165, 101}, {70, 16, 16}, 7},        // ragged
     {{70, 165, 101}, {32, 16, 16}, 7},        // several tiles of rows
     {{70, 165, 101}, {32, 16, 16}, 3, true},  // three tiles of B, the last with fewer chunks
@@ -32,7 +32,7 @@ constexpr std::array<Case, 8> cases{{
     {{40, 40, 7}, {40, 8, 8}, 1},  // one chunk
 }};
 
-/// The plan of a call with that tile, in panels.
+/// The plan of a call with this tile, in panels.
 template <Scalar T>
 detail::Plan plan_in_panels(const detail::Machine& machine, const blas::Call& call, const Case& shape, Index ahead) {
   const auto& tile = shape.tile;
@@ -140,7 +140,7 @@ bool is_triangular(const Routine<std::complex<double>>& routine) {
   return routine.name == "trmm" || routine.name == "trsm";
 }
 
-/// Computes a call with a triangle on the left in panels, and compares with the host.
+/// Computes a call with a triangle on the left in panels, and compares the result with the host's.
 template <Scalar T, typename Compute>
 void compare_in_panels(const Routine<T>& routine, const Options& options, const TriangularCase& shape, Index ahead,
                        T alpha, T beta, std::uint64_t seed, Compute compute) {

@@ -90,8 +90,8 @@ TEST_P(OnPointers, IsExactOnIntegers) {
   });
 }
 
-/// Each computed tile of the output has a task for each term of its sum, and at most one more: for β, or to invert a
-/// block of A.
+/// Each computed tile of the output has a task for each term of its sum, and at most one more: for β, or for the
+/// inverse of a block of A.
 TEST_P(OnPointers, IsCutIntoTheTilesAskedFor) {
   run([]<Scalar T>(const Routine<T>& routine) {
     auto call = random_call(routine, {}, few_tiles, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The same call gives the same bits, whatever the order in which its tasks run.
+// The same call gives bitwise the same result, in whatever order its tasks run.
 #include "support/reference.hpp"
 #include "support/runtime.hpp"
 #include "support/tiling.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ill-conditioned triangular systems. The residual is at most ten times as large as that of the host BLAS, or ten unit
-// roundoffs where that of the host is below one: then it depends on how its few rounding errors cancel.
+// Ill-conditioned triangular systems. The residual is at most ten times that of the host BLAS, which counts as at least
+// one unit roundoff: below, it depends on how a few rounding errors cancel.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -69,7 +69,7 @@ HostMatrix<T> triangle(const Family& family, Uplo uplo) {
   return A;
 }
 
-/// Random right-hand sides. The second half of them have small solutions, so that products with an inverse cancel.
+/// Random right-hand sides. The second half have small solutions, so products with an inverse cancel.
 template <Scalar T>
 HostMatrix<T> right_hand_sides(Side side, Uplo uplo, Op op, const HostMatrix<T>& A) {
   const bool left = side == Side::Left;
@@ -128,7 +128,7 @@ double residual(const System<T>& system, const HostMatrix<T>& X) {
   long double result = 0;
   for (std::size_t x = 0; x < others; x++) {
     const auto ratio = worst[x] / (u * (norm * largest_x[x] + largest_b[x]));
-    result = ratio <= result ? result : ratio;  // also keeps a NaN
+    result = ratio <= result ? result : ratio;  // also keeps NaN
   }
   return static_cast<double>(result);
 }
@@ -139,7 +139,7 @@ TYPED_TEST_SUITE(Residuals, ScalarTypes);
 
 TYPED_TEST(Residuals, AreNearThoseOfTheHost) {
   using T = TypeParam;
-  constexpr double largest_ratio = 10, smallest = 1;  // smallest: what the host's residual counts as at least [u]
+  constexpr double largest_ratio = 10, smallest = 1;  // the host's residual counts as this at least [u]
   for (const auto& family : families(std::same_as<Real<T>, float> ? 1e6 : 1e12)) {
     double worst = 0, worst_residual = 0;
     for (const Uplo uplo : {Uplo::Lower, Uplo::Upper}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Elements that the BLAS does not read or write according to its specification are not read or written. The operands of
-// the other tests have NaN in these places, too; here each place has its own test.
+// Elements that the BLAS must not read or write are not read or written. The other tests have NaN in these places, too;
+// here each place has its own test.
 #include <cmath>
 
 #include "support/reference.hpp"
@@ -229,7 +229,7 @@ TEST_P(Unread, EverythingIfTheResultIsEmpty) {
   });
 }
 
-/// No product is skipped because it seems to be zero: a NaN reaches every element that depends on its row or column.
+/// No product is skipped because a factor is zero: a NaN reaches every element that depends on its row or column.
 class ReadInputs : public EachRoutine {};
 INSTANTIATE_TEST_SUITE_P(, ReadInputs, each_routine([](const auto& r) { return !r.solves(); }), its_name);
 

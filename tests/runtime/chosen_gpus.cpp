@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How GPUs of CUDA and OpenCL devices are chosen for one session, without a device.
+// How CUDA GPUs and OpenCL devices are chosen for a session, without any device.
 #include "runtime/chosen_gpus.hpp"
 
 #include <gmock/gmock.h>
@@ -57,7 +57,7 @@ TEST(ChosenGpus, TwinsShareTheirMemory) {
 }
 
 TEST(ChosenGpus, OthersHaveAllTheirMemory) {
-  for (const bool nvidia : {false, true}) {  // a GPU of CUDA and one of another maker; two of NVIDIA by OpenCL
+  for (const bool nvidia : {false, true}) {  // a CUDA GPU and a GPU of another vendor; two NVIDIA GPUs through OpenCL
     std::vector gpus{gpu_with(100, nvidia, nvidia), gpu_with(100, true, nvidia)};
     detail::share_memory_of_twins(gpus);
     for (const auto& gpu : gpus) EXPECT_EQ(gpu.memory, 100u);

@@ -7,8 +7,8 @@ namespace tessera::detail {
 
 namespace {
 
-/// Two sockets with two cores of two threads each. As on many machines, the second threads of all cores come after the
-/// first ones, and sockets alternate.
+/// Two sockets with two cores of two threads each. As on many machines, the second threads of all cores are numbered
+/// after the first ones, and sockets alternate.
 const std::vector<Processor> machine = {{0, 0, 0}, {1, 1, 1}, {0, 2, 2}, {1, 3, 3},
                                         {0, 0, 4}, {1, 1, 5}, {0, 2, 6}, {1, 3, 7}};
 

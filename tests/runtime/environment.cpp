@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What StarPU finds in the environment reaches it without a change of the program's. `setenv` and its like, which may
-// free what `getenv` of another thread reads, are counted: the functions of this program precede those of the C
-// library.
+// Environment variables reach StarPU without changes to the program's environment. Calls of `setenv` and the like,
+// which may free a string that another thread got from `getenv`, are counted: the functions of this program take
+// precedence over those of the C library.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -57,7 +57,7 @@ std::string value_of(const char* name) {
   return value == nullptr ? "(none)" : value;
 }
 
-/// The table and its entries, by address: the program may hold any of these.
+/// The environment table and its entries, by address: the program may hold any of these pointers.
 std::vector<char*> addresses() {
   std::vector<char*> all;
   for (char** entry = environ; *entry != nullptr; entry++) all.push_back(*entry);
@@ -85,7 +85,7 @@ TEST(Environment, IsNotChangedByASession) {
 
 TEST(Environment, IsNotChangedByARecording) {
   const test::Scratch folder;
-  setenv("STARPU_FXT_EVENTS", "TASK|DATA", 1);  // StarPU writes into what it finds
+  setenv("STARPU_FXT_EVENTS", "TASK|DATA", 1);  // StarPU writes into the string
   const auto entries = addresses();
   const int before = changes;
   {
@@ -95,7 +95,7 @@ TEST(Environment, IsNotChangedByARecording) {
       const Runtime runtime(options);
       EXPECT_EQ(addresses(), entries);
     } catch (const ArgumentError& error) {
-      GTEST_SKIP() << error.what();  // this StarPU cannot record
+      GTEST_SKIP() << error.what();  // this StarPU cannot record traces
     }
   }
   EXPECT_EQ(changes, before);
@@ -159,7 +159,7 @@ TEST_F(Variables, MayBeNested) {
   expect_theirs();
 }
 
-/// A thread that walks through the table, or holds what getenv returned, finds the same there afterwards.
+/// A thread that walks through the table, or holds a pointer from getenv, still finds the same contents afterwards.
 TEST_F(Variables, StayValidForReaders) {
   char** table = nullptr;
   const char* value = nullptr;

@@ -55,8 +55,8 @@ TEST(FairShares, ANewCallStartsAtTheTimeOfRunningCalls) {
   EXPECT_EQ(old.waiting.front(), -41);
 }
 
-/// The most urgent task runs next. A long call and an endless row of short ones, with smaller tasks, get the same
-/// arithmetic done.
+/// The most urgent task runs next. A long call and an endless sequence of short ones, with smaller tasks, get equal
+/// shares of the flops.
 TEST(FairShares, ALongCallGetsHalfDespiteEndlessShortCalls) {
   FairShares all;
   Backlog longer(all, 100, 16 * unit);

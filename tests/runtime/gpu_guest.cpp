@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What Tessera must do on GPUs, and what it must not change there.
+// What Tessera must do on GPUs, and what it must leave unchanged there.
 #include <starpu.h>
 
 #include <cmath>

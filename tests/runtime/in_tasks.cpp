@@ -41,7 +41,7 @@ std::string error_in_task(std::function<void()> body) {
 
 class InATask : public ::testing::Test {
  protected:
-  /// The refused calls have not changed C, and the same call is right outside of a task.
+  /// The refused calls have not changed C, and the same call outside of a task gives the right result.
   void TearDown() override {
     EXPECT_TRUE(C.equals(before)) << "it has been touched";
     product(A, C);

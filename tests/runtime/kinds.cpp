@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sessions with a GPU of CUDA, an OpenCL device and cores. CMakeLists.txt asks for one of each kind of GPU, which may
-// be the same GPU twice.
+// Sessions with a CUDA GPU, an OpenCL device and cores. CMakeLists.txt asks for one of each kind of GPU, which may be
+// the same GPU twice.
 #include <starpu.h>
 
 #include <gmock/gmock.h>
@@ -37,7 +37,7 @@ struct TasksByKind {
   TasksOf cuda{STARPU_CUDA_WORKER}, opencl{STARPU_OPENCL_WORKER}, cores{STARPU_CPU_WORKER};
 };
 
-/// One call over tiles of which each device gets several.
+/// A single call with enough tiles that each device gets several.
 template <Scalar T>
 void expect_right_result(const char* name, Index size, TileSize tile) {
   auto before = integer_call(routine<T>(name), {}, {size, size, size}, 1), after = before;
@@ -109,7 +109,7 @@ TEST(Kinds, HaveRatesOfTheirOwn) {
   EXPECT_DOUBLE_EQ(rates.others, (1 + rates.opencl.best_rate() / rates.gpu.best_rate()) / 2);
 }
 
-/// A diagonally dominant matrix, and the solution of a system with it that is exact.
+/// A diagonally dominant matrix, and a right-hand side for which the solution is exact.
 void expect_right_solution(Index n, bool cholesky) {
   std::vector<double> A(static_cast<std::size_t>(n * n), 1.0), b(static_cast<std::size_t>(n));
   for (Index i = 0; i < n; i++) A[static_cast<std::size_t>(i + i * n)] = static_cast<double>(n + 1);
@@ -123,7 +123,7 @@ void expect_right_solution(Index n, bool cholesky) {
   for (const double x : b) ASSERT_NEAR(x, 1, 1e-12);
 }
 
-// Large enough for tiles whose diagonal blocks GPUs of CUDA invert.
+// Large enough for tiles whose diagonal blocks CUDA GPUs invert.
 TEST(Kinds, SolveTogether) {
   for (const auto placement : {Placement::Home, Placement::Owner, Placement::Scheduler}) {
     auto options = with(1, placement);

@@ -37,10 +37,10 @@ void operator delete[](void* memory, std::size_t /*size*/) noexcept { std::free(
 namespace tessera::test {
 namespace {
 
-/// Whether a Runtime starts if only that many allocations succeed after StarPU has started.
+/// Whether a Runtime starts if only this many allocations succeed after StarPU has started.
 bool starts_with(int allocations) {
   RuntimeOptions options;
-  options.policy = "eager";  // StarPU's own: it allocates nothing in C++ while StarPU starts
+  options.policy = "eager";  // StarPU's own policy: it makes no C++ allocations while StarPU starts
   failed = false;
   allocations_left = allocations;
   try {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program without a Runtime object. The first routine starts the runtime, and the program exits with status 0, even
-// if a matrix is a global object that is destroyed after main, or is never destroyed, in a forked child, if threads
-// call routines until the process has gone or start the runtime meanwhile, or if a Runtime is never destroyed.
+// - if a matrix is a global object that is destroyed after main, or is never destroyed,
+// - in a forked child,
+// - if threads call routines until the process has ended, or start the runtime during the exit,
+// - if a Runtime is never destroyed.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,7 +34,7 @@ bool product_is_right() {
   return C == std::vector<double>(n * n, 301.0);
 }
 
-/// In a child that has inherited a matrix: a routine is refused, and the child exits as it wants to.
+/// In a child that has inherited a matrix, a routine is refused, and the child exits normally.
 bool child_is_well() {
   outlives_main = std::make_unique<tessera::Matrix<double>>(memory.data(), 64, 64, 64, tessera::TileSize{16, 16});
   std::cout.flush();
@@ -50,9 +52,9 @@ bool child_is_well() {
   return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 7 && product_is_right();
 }
 
-/// Keeps the process alive for a while after the exit has ended all libraries.
+/// Keeps the process alive for a while after the exit handlers of all libraries have run.
 void linger(int /*status*/, void* /*unused*/) { std::this_thread::sleep_for(std::chrono::milliseconds(200)); }
-/// Runs before the libraries start. What is registered then runs after they have ended.
+/// Runs before the libraries are initialized. Handlers registered here run after those of the libraries.
 [[gnu::section(".preinit_array"), gnu::used]] void (*const before_all)() = [] { on_exit(linger, nullptr); };
 
 /// Submits tasks that run for a while, on matrices that are never destroyed.
@@ -96,7 +98,7 @@ int main(int argc, char** argv) {
   }
   if (global_matrix || submitted) {
     outlives_main = std::make_unique<tessera::Matrix<double>>(memory.data(), 64, 64, 64, tessera::TileSize{16, 16});
-    if (submitted)  // and does not wait
+    if (submitted)  // without waiting
       tessera::gemm<double>(tessera::Op::NoTrans, tessera::Op::NoTrans, 0, *outlives_main, *outlives_main, 2,
                             *outlives_main);
   }

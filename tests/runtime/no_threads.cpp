@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A process that may have few threads: a Runtime that does not get enough is refused, and leaves nothing behind.
+// A process with a limit on threads: a Runtime that does not get enough of them is refused, and leaves nothing behind.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <pthread.h>
@@ -15,11 +15,11 @@
 
 namespace {
 
-std::atomic<int> threads_left = 1000;  ///< that this process may make
+std::atomic<int> threads_left = 1000;  ///< that this process may create
 
 }  // namespace
 
-/// In place of the C library's, for all libraries of this process: a limit that holds for root, too.
+/// Replaces the C library's function for all libraries of this process, to impose a limit that also holds for root.
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
                               void* argument) {
   using Create = int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);

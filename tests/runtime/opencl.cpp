@@ -70,8 +70,8 @@ TEST(OpenCl, EachDeviceComputesAPart) {
       })) << device;
 }
 
-/// An update of a triangle of large tiles. Those on the diagonal are copied in parts; the other triangle stays as it
-/// is.
+/// An update of a triangle of large tiles. Tiles on the diagonal are copied in parts; the other triangle does not
+/// change.
 void expect_right_triangle() {
   auto before = integer_call(routine<double>("syrk"), {}, {700, 700, 100}, 1, 1.0, 2.0), after = before;
   syrk<double>(Uplo::Lower, Op::NoTrans, 700, 100, 1.0, after.A.data(), after.A.ld(), 2.0, after.C.data(),
@@ -81,7 +81,7 @@ void expect_right_triangle() {
 
 TEST(OpenCl, CopiesMayGoThroughPinnedMemory) {
   for (const char* pinned : {"0", "1"})
-    for (const char* limit : {"0", "1"}) {  // MiB: too little for more than the threads that drive the devices
+    for (const char* limit : {"0", "1"}) {  // MiB: enough only for the threads that drive the devices
       const Environment environment{{"TESSERA_OPENCL_PINNED", pinned}, {"TESSERA_PINNED_MEMORY", limit}};
       auto options = alone();
       options.tile = 300;
@@ -105,7 +105,7 @@ TEST(OpenCl, AColumnMayBeLargerThanAPinnedBuffer) {
   EXPECT_TRUE(result_is_exact(before, after));
 }
 
-/// Without turns, PoCL ends the process.
+/// If the devices did not take turns, PoCL would end the process.
 TEST(OpenCl, TwoDevicesMayRunAKernelOnMoreAndMoreElements) {
   const Runtime runtime(alone());
   constexpr int count = 40;
@@ -153,7 +153,7 @@ TEST(OpenCl, AndCpuWorkersShareACallIfThePolicyMay) {
 
 TEST(OpenCl, OperandsMayBeLargerThanTheMemory) {
   auto options = alone();
-  options.gpu_memory = 1;  // MiB, of 12 that the operands need
+  options.gpu_memory = 1;  // MiB, while the operands need 12
   const Runtime runtime(options);
   for (unsigned node = 0; node < starpu_memory_nodes_get_count(); node++) {
     if (detail::gpu_workers::is_gpu_memory(node)) {

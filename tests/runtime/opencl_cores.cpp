@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cores that compute tiles beside OpenCL devices. PoCL's devices are much slower than the cores.
+// Cores that compute tiles alongside OpenCL devices. PoCL's devices are much slower than the cores.
 #include <starpu.h>
 
 #include <gmock/gmock.h>
@@ -65,7 +65,8 @@ TEST(OpenClAndCores, ASingleCpuWorkerComputesNoTiles) {
   EXPECT_GT(devices.count(), 0);
 }
 
-/// Computes a call of trmm or trsm, whose last `columns` (right: rows) are for cores, and compares with the host.
+/// Computes a call of trmm or trsm whose last `columns` (side Right: rows) the cores compute, and compares the result
+/// with the host's.
 void expect_right_result(const Routine<double>& routine, const Options& options, const Extent& size,
                          detail::LastTiles columns) {
   const auto session = detail::session();
@@ -94,7 +95,7 @@ TEST(OpenClAndCores, ShareTheColumnsOfTriangularRoutines) {
   }
 }
 
-// The devices are so slow that the plan has columns for cores.
+// The devices are so slow that the plan assigns columns to the cores.
 TEST(OpenClAndCores, ShareLongCallsOfTriangularRoutines) {
   const Runtime runtime(with_cores(2));
   const auto plan =
@@ -111,7 +112,7 @@ TEST(OpenClAndCores, CoresStayOutOfDevicesThatMayBeThem) {
   EXPECT_THAT(detail::session()->cores(), ::testing::StartsWith("compute no tiles: "));
 }
 
-/// C ← A B with values that rounding differs for.
+/// C ← A B with values whose products are rounded.
 std::vector<double> product_of_fractions() {
   constexpr Index n = 250;
   std::minstd_rand engine(1);
@@ -124,7 +125,7 @@ std::vector<double> product_of_fractions() {
   return C;
 }
 
-// Which tiles cores compute is then fixed by the plan, or there are none.
+// The plan then fixes which tiles the cores compute, if any.
 TEST(OpenClAndCores, GiveTheSameBitsWithOwnersOrWithoutCores) {
   for (const auto& options : {with_cores(2, Placement::Owner), with_cores(1)}) {
     auto fixed = options;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Waits that look for the end, and that sleep.
+// Waits that poll for the end, and waits that sleep.
 #include "runtime/outstanding.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 using detail::Outstanding;
 using namespace std::chrono_literals;
 
-/// What a wait takes of this thread.
+/// What a wait costs this thread.
 struct Spent {
   double computed;  ///< [s]
   long sleeps;      ///< yielding does not count
@@ -31,7 +31,7 @@ Spent spent() {
   return {seconds(used.ru_utime) + seconds(used.ru_stime), used.ru_nvcsw};
 }
 
-/// What a wait for something that takes this long takes.
+/// The cost of a wait for something that takes this long.
 Spent wait(std::chrono::microseconds duration, bool awake) {
   Outstanding all;
   std::optional<Outstanding::One> one(std::in_place, all);
@@ -62,7 +62,7 @@ TEST(Waits, PollOneAtATime) {
     std::optional<Outstanding::One> one(std::in_place, first);
     std::jthread looks([&] { first.wait(true); });
     std::this_thread::sleep_for(1ms);
-    most = std::max(most, wait(3ms, true).sleeps);  // the first one looks all the time
+    most = std::max(most, wait(3ms, true).sleeps);  // the first one polls all the time
     one.reset();
   }
   EXPECT_GT(most, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// No thread that starts on Tessera's behalf takes the program's signals.
+// No thread that Tessera or its libraries start takes the program's signals.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ namespace {
 using test::threads_now;
 using test::threads_that_take_signals;
 
-/// What the loader has started, before anything of this program runs.
+/// The threads that the loader has started before any code of this program runs.
 const auto threads_at_load = threads_that_take_signals();
 
 void compute() {
@@ -63,14 +63,14 @@ TEST(QuietThreads, AreThoseOfDriversThatListDevices) {
   EXPECT_THAT(threads_that_take_signals(), ::testing::IsEmpty());
 }
 
-/// The pattern of a server: compute something, then let one thread wait for the signal that ends it.
+/// The usual structure of a server: compute something, then let one thread wait for the signal that ends it.
 TEST(QuietThreads, LeaveASignalToTheThreadThatWaitsForIt) {
   compute();
   sigset_t end, before;
   sigemptyset(&end), sigaddset(&end, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &end, &before);
   EXPECT_THAT(threads_that_take_signals(), ::testing::IsEmpty());
-  if (!HasFailure()) {  // or it would end this process
+  if (!HasFailure()) {  // otherwise it would end this process
     kill(getpid(), SIGTERM);
     int got = 0;
     sigwait(&end, &got);
@@ -79,7 +79,7 @@ TEST(QuietThreads, LeaveASignalToTheThreadThatWaitsForIt) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-/// A fault is the business of the thread that causes it: the program may have a handler that repairs it.
+/// A fault concerns the thread that causes it, for which the program may have a handler.
 TEST(QuietThreads, KeepTheirFaults) {
   compute();
   for (const pid_t thread : threads_now()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The files in the folder of a trace, and folders that are refused before anything starts.
+// The files in a trace folder, and folders that are refused before anything starts.
 #include <gmock/gmock.h>
 #include <starpu.h>
 #include <sys/resource.h>

@@ -85,7 +85,7 @@ TEST(CleanGuest, LeavesTheEnvironmentAlone) {
   EXPECT_THAT(variables(), ::testing::UnorderedElementsAreArray(before));
 }
 
-/// A call that a signal handler has jumped out of while it submitted tasks.
+/// A call from which a signal handler jumped out while it submitted tasks.
 TEST(Exit, IsNotHeldUpByACallThatNeverEnds) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
@@ -130,7 +130,7 @@ TEST_P(ThreadsOfOpenBlas, AreTheProgramsAfterAnAutomaticStart) {
 
 INSTANTIATE_TEST_SUITE_P(Several, ThreadsOfOpenBlas, ::testing::Values(2, 3));
 
-/// What a tile sees, and what the program sees that sets the number while a tile is computed.
+/// The number of threads that a tile sees, and that the program sees if it sets the number while a tile is computed.
 TEST(OneThread, IsForAsLongAsAnyoneNeedsIt) {
   const int before = host::threads();
   host::set_threads(3);

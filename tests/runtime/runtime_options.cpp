@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Starting a Runtime: options, environment variables, and error messages for wrong ones. Many Runtimes start one after
+// Starting a Runtime: options, environment variables, and messages about wrong ones. Many Runtimes start one after
 // another.
 #include <dlfcn.h>
 #include <starpu.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who waits for what, and who is told of which failure.
+// Which tasks a wait waits for, and which waits report a failure.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -24,7 +24,7 @@ namespace {
 constexpr Index tile = 8, size = 2 * tile + 1;
 const auto* const runtime = share_runtime(with_tile(tile));
 
-/// Makes the codelet `scale` fail on elements of this value: until the end of the block, it reports a failure instead.
+/// Until the end of the block, `scale` reports a failure on elements with this value.
 class FailingScale {
  public:
   static constexpr double poison = -1234.5;
@@ -153,7 +153,7 @@ TEST_F(Waits, AScopeInC) {
   EXPECT_EQ(tessera_submissions_wait(nullptr), -1);
 }
 
-/// Threads that submit until the end of the block: StarPU is never without a task for long.
+/// Threads that submit tasks until the end of the block, so StarPU is never idle for long.
 class SteadyLoad {
  public:
   explicit SteadyLoad(int threads) {
@@ -185,7 +185,7 @@ class SteadyLoad {
 };
 
 TEST(WaitsUnderLoad, EachWaitReturns) {
-  wait();  // for what the program has submitted itself
+  wait();  // for tasks that the program itself has submitted
   const SteadyLoad load(3);
   auto C = integer_matrix<double>(1, size, size), expected = C;
   const auto c = tiled(C, {tile, tile});
@@ -222,7 +222,7 @@ TEST(WaitsUnderLoad, SharedTilesAreWaitedForByTheirSubmitterOnly) {
   for (auto& other : others) other.join();
 }
 
-// One thread submits, another one waits: also for tasks that are not Tessera's.
+// One thread submits tasks, including tasks that are not Tessera's, and another waits.
 TEST(WaitsUnderLoad, TheProgramsOwnTasksAreWaitedFor) {
   for (int repeat = 0; repeat < 5; repeat++) {
     std::atomic<bool> run = false, done = false;

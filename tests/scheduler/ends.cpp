@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the policy waits for comes, whatever kind of task it is. The environment in CMakeLists.txt provides two memory
-// nodes without a GPU, the second with 1 MiB. A wait that nobody ends is a test that runs until its time is over.
+// Everything that the policy waits for happens, whatever kind of task it is. The environment in CMakeLists.txt provides
+// two memory nodes without a GPU, the second with 1 MiB. If a wait never ended, the test would run into its time limit.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -33,7 +33,7 @@ starpu_task* write(const Numbers& tile) {
                  {{tile.handle(), STARPU_W}});
 }
 
-// StarPU does not tell the policy when such a task has ended.
+// StarPU does not tell the policy when a task of this kind has ended.
 TEST(Ends, OfACopyThatStarpuMakes) {
   const Environment environment{{"TESSERA_SCHED", "-steal"}};
   const Starpu starpu;
@@ -47,7 +47,7 @@ TEST(Ends, OfACopyThatStarpuMakes) {
   EXPECT_EQ(copy.value(), source.value());
 }
 
-// The first task of the worker has run, but has not ended before the second one has.
+// The first task of the worker has run, but does not end before the second one has.
 TEST(Ends, OfATaskThatWaitsForALaterOne) {
   const Starpu starpu;
   const int far = worker_at(far_node);
@@ -97,8 +97,8 @@ TEST(Ends, OfATaskThatIsSubmittedAgainAndAgain) {
   EXPECT_EQ(tile.value(), expected);
 }
 
-/// A program of many kinds of tasks on tiles that do not fit in the second memory all together. The host's copy of each
-/// tile is computed along with it.
+/// A program of many kinds of tasks on tiles that do not all fit into the second memory. The expected values are
+/// computed on the host at the same time.
 class RandomProgram {
  public:
   explicit RandomProgram(unsigned seed) : random_(seed), expected_(tiles) {

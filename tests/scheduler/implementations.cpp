@@ -20,13 +20,13 @@ using ::testing::ElementsAre;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
-/// A codelet with two implementations. A test says which of them each worker accepts.
+/// A codelet with two implementations. A test sets which of them each worker accepts.
 class TwoImplementations : public ::testing::Test {
  protected:
   TwoImplementations() { current_ = this; }
   ~TwoImplementations() override { current_ = nullptr; }
 
-  /// A task that notes which implementation ran on which worker, then does the work.
+  /// A task that records which implementation ran on which worker, then does its work.
   starpu_task* task(
       const Numbers& tile, Work work = [](void**) {}) {
     static starpu_codelet codelet = [] {
@@ -84,7 +84,7 @@ TEST_F(TwoImplementations, ARefusedOneNeverRuns) {
   EXPECT_THAT(ran(), ElementsAre(Pair(a(), ElementsAre(1U))));
 }
 
-// Each worker accepts another one, and half of the tasks are stolen.
+// Each worker accepts a different one, and half of the tasks are stolen.
 TEST_F(TwoImplementations, AStolenTaskRunsTheOneThatTheThiefAccepts) {
   const Starpu starpu;
   const int first = a(), last = b();
@@ -138,7 +138,7 @@ TEST_F(TwoImplementations, ATaskRunsOnceItsCodeletNoLongerRefusesItEverywhere) {
   submit(task(tile));
   refusing = true;
   refuses.open();
-  constexpr int of_a_push = 4;  // each worker is asked for each implementation
+  constexpr int of_a_push = 4;  // each worker is asked about each implementation
   while (asked < of_a_push) usleep(100);
   refusing = false;
   EXPECT_THAT(ran(), SizeIs(1));

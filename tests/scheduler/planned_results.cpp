@@ -16,7 +16,8 @@ namespace {
 constexpr unsigned far_node = 1;
 constexpr std::size_t tiles = 4, numbers = 2048;  // in a tile, which has 16 KiB
 
-/// How many results a worker has begun and not completed, at most. Its share for them is less than one.
+/// The largest number of results that a worker has begun and not completed. The share of the memory for them holds less
+/// than one.
 std::size_t most_incomplete(bool planned) {
   const Environment environment{{"TESSERA_SCHED", "results=1,-steal"}};
   const Starpu starpu;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The scheduling policy in StarPU programs that do not use Tessera.
+// The scheduling policy in StarPU programs without Tessera.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ TEST(Policy, IsTheOneThatRuns) {
   EXPECT_STREQ(starpu_sched_get_sched_policy()->policy_name, "tessera");
 }
 
-// StarPU programs use STARPU_MAX_PRIO as a priority. It equals STARPU_MIN_PRIO if the policy sets no range.
+// StarPU programs use STARPU_MAX_PRIO as a priority. It equals STARPU_MIN_PRIO if the policy does not set a range.
 TEST(Policy, OffersARangeOfPriorities) {
   const Starpu starpu;
   EXPECT_GT(STARPU_MAX_PRIO, STARPU_MIN_PRIO);
@@ -49,7 +49,7 @@ TEST(Policy, RunsHundredThousandTinyTasks) {
   EXPECT_EQ(counts().tasks, tasks);
 }
 
-// No worker executes these tasks, but others depend on them, and their callbacks are called.
+// No worker executes these tasks, but others depend on them, and their callbacks run.
 TEST(Policy, KnowsTasksThatNobodyExecutes) {
   static starpu_codelet nowhere = [] {
     starpu_codelet codelet{};
@@ -115,7 +115,7 @@ TEST(Policy, ObeysTheWorkerOfATask) {
       task->execute_on_a_specific_worker = 1;
       task->workerid = static_cast<unsigned>(worker);
       submit(task);
-      submit(link_of(chain, i));  // between those, one that may run anywhere
+      submit(link_of(chain, i));  // between these, a task that may run anywhere
       expected = appended(appended(expected, i), i);
     }
     EXPECT_EQ(chain.value(), expected);
@@ -170,7 +170,7 @@ TEST(Policy, RunsTheMostUrgentFirstThenTheEarliest) {
   constexpr std::array priorities{0, 5, -3, 5, 1000, 0, -3, 7, 1, 5, 0, -1000, 2, 2, 7, 3, 4, -1, 6, 0};
   const Starpu starpu(1);
   std::vector<int> order, expected(priorities.size());
-  starpu_pause();  // or the first would run before there is another to choose
+  starpu_pause();  // otherwise the first would run before there is another to choose from
   for (std::size_t i = 0; i < priorities.size(); i++) {
     expected[i] = static_cast<int>(i);
     auto* task = task_of([&, i](void**) { order.push_back(static_cast<int>(i)); });
@@ -183,7 +183,7 @@ TEST(Policy, RunsTheMostUrgentFirstThenTheEarliest) {
   EXPECT_THAT(order, ElementsAreArray(expected));
 }
 
-/// Several chains, whose tasks also read the tile of the next chain, and their expected results.
+/// Several chains whose tasks also read the tile of the next chain, and their expected results.
 class Chains {
  public:
   explicit Chains(std::size_t count, std::size_t numbers = 16) : expected_(count) {

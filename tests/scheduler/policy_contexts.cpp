@@ -9,7 +9,7 @@
 #include "support/environment.hpp"
 #include "support/starpu.hpp"
 
-/// Called by the address sanitizer. StarPU 1.4 does not free the list of tasks that were pushed to a worker which has
+/// Called by the address sanitizer. StarPU 1.4 does not free the list of tasks that were pushed to a worker that has
 /// left a context.
 // NOLINTNEXTLINE(bugprone-reserved-identifier)
 extern "C" const char* __lsan_default_suppressions() { return "leak:_starpu_push_local_task\n"; }
@@ -17,7 +17,7 @@ extern "C" const char* __lsan_default_suppressions() { return "leak:_starpu_push
 namespace tessera::test::policy_contexts_cpp {
 namespace {
 
-/// A scheduling context under the policy.
+/// A scheduling context with the policy.
 class Context {
  public:
   explicit Context(std::vector<int> workers)
@@ -114,8 +114,8 @@ bool all_done_soon() {
   return starpu_task_nsubmitted() == 0;
 }
 
-// The other workers must run the tasks that a worker has reserved, or is the home of, when it leaves or later. They
-// must do so without stealing, too.
+// When a worker leaves, the other workers must run the tasks that it has reserved, and the tasks that have it as their
+// home, also those submitted later and also without stealing.
 TEST(PolicyContexts, TakeOverTheTasksOfWorkersThatLeft) {
   for (const char* steal : {"+steal", "-steal"}) {
     SCOPED_TRACE(steal);
@@ -141,7 +141,7 @@ TEST(PolicyContexts, TakeOverTheTasksOfWorkersThatLeft) {
   }
 }
 
-// Tasks that were submitted to a context without workers run when it has one.
+// Tasks submitted to a context without workers run once it has one.
 TEST(PolicyContexts, WaitForTheirFirstWorker) {
   const Starpu starpu;
   const auto cpus = cpus_of_starpu();

@@ -35,11 +35,11 @@ TEST(PolicyOptions, ThatAreWrongStopTheRuntime) {
     EXPECT_THAT(error.what(), HasSubstr("TESSERA_SCHED has 'slots=0', must be slots=N"));
   }
   EXPECT_EQ(starpu_is_initialized(), 0);
-  options.policy = "lws";  // that one does not read them
+  options.policy = "lws";  // this policy does not read them
   EXPECT_NO_THROW(Runtime{options});
 }
 
-/// A StarPU program whose environment chooses its scheduling policy. Ends the process, with 0 if that policy is
+/// A StarPU program whose environment selects its scheduling policy. Ends the process, with status 0 if that policy is
 /// `policy`.
 [[noreturn]] void run_any_program(const char* policy, std::initializer_list<std::pair<const char*, const char*>> more) {
   Dl_info library{};

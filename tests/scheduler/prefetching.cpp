@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tiles that the policy prefetches become evictable again. The environment in CMakeLists.txt provides two memory
-// nodes without a GPU.
+// Tiles that the policy prefetches become evictable again. The environment in CMakeLists.txt provides two memory nodes
+// without a GPU.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class Prefetching : public ::testing::Test {
 
 /// Whether StarPU refuses to evict the tile for a prefetch, although no task needs it.
 bool is_kept(const Numbers& tile) {
-  starpu_data_acquire(tile.handle(), STARPU_RW);  // when all requests are done
+  starpu_data_acquire(tile.handle(), STARPU_RW);  // when all requests are completed
   starpu_data_release(tile.handle());
   return starpu_data_can_evict(tile.handle(), far_node, STARPU_FETCH) != 0 &&
          starpu_data_can_evict(tile.handle(), far_node, STARPU_PREFETCH) == 0;
@@ -79,7 +79,7 @@ void submit_readers(const Tiles& tiles, int worker) {
         worker, task_of([](void**) {}, {{tiles.inputs[i].handle(), STARPU_R}, {tiles.outputs[i].handle(), STARPU_W}})));
 }
 
-// When the worker fetches the inputs, their invalidation has been submitted.
+// Their invalidation has been submitted by the time the worker fetches the inputs.
 TEST_F(Prefetching, FetchesWhatIsToBeInvalidated) {
   Tiles tiles;
   for (const auto& tile : tiles.inputs) tessera_sched_allow_fetching(tile.handle());
@@ -117,7 +117,7 @@ TEST_F(Prefetching, FetchesWhatIsToBePartitioned) {
 }
 
 // Tasks are stolen after their tiles were prefetched for the victim. The next tasks that read these tiles there take
-// them over.
+// the prefetches over.
 TEST_F(Prefetching, KeepsNoStolenTileAfterTheNextTasksThatReadIt) {
   const Tiles tiles;
   Gate reserved, stolen;
@@ -128,7 +128,7 @@ TEST_F(Prefetching, KeepsNoStolenTileAfterTheNextTasksThatReadIt) {
     submit(task_of(
         [&](void**) {
           if (starpu_worker_get_id() == near_) return;
-          reserved.open();  // with its first task, it has reserved all
+          reserved.open();  // with its first task, it has reserved all of them
           stolen.wait();
         },
         {{tiles.inputs[i].handle(), STARPU_R}, {tiles.outputs[i].handle(), STARPU_RW}}));
@@ -137,7 +137,7 @@ TEST_F(Prefetching, KeepsNoStolenTileAfterTheNextTasksThatReadIt) {
   stolen.open();
   starpu_task_wait_for_all();
   ASSERT_GT(counts().steals, 0);
-  for (int round = 0; round < 3; round++) {  // the first ones fetch what is not there
+  for (int round = 0; round < 3; round++) {  // the first rounds fetch the missing tiles
     for (std::size_t i = 0; i < tasks; i++)
       submit(only_on(far_, task_of([](void**) {},
                                    {{tiles.inputs[i].handle(), STARPU_R}, {tiles.outputs[i].handle(), STARPU_RW}})));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whom a worker without tasks steals from. The environment in CMakeLists.txt provides three workers on one memory.
+// From whom a worker without tasks steals. The environment in CMakeLists.txt provides three workers with a common
+// memory.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -23,7 +24,7 @@ class Homes {
     int home, worker;
   };
 
-  /// @param then  what each task does after it has recorded its worker
+  /// @param then  what each task does after recording its worker
   void submit_tasks(int count, int home, bool only_there, std::function<void(int worker)> then) {
     for (int i = 0; i < count; i++) {
       tessera_sched_suggest_home(tiles_.emplace_back().handle(), home);
@@ -64,11 +65,11 @@ class Stealing : public ::testing::Test {
   std::vector<int> cpus_;
 };
 
-// The other two workers stay in their first task until the thief has stolen as many tasks as one has more than the
-// other.
+// The other two workers stay in their first task until the thief has stolen as many tasks as one queue has more than
+// the other.
 TEST_F(Stealing, TakesFromTheFullest) {
   const int thief = cpus_[0], fuller = cpus_[1], other = cpus_[2];
-  constexpr int in_fuller = 30, in_other = 5, difference = in_fuller - in_other - 2;  // each has begun with one at most
+  constexpr int in_fuller = 30, in_other = 5, difference = in_fuller - in_other - 2;  // each has begun at most one
   Gate stolen;
   std::atomic<int> by_thief = 0;
   const auto run = [&](int worker) {
@@ -77,7 +78,7 @@ TEST_F(Stealing, TakesFromTheFullest) {
   };
   Homes homes;
   starpu_pause();
-  homes.submit_tasks(in_fuller, fuller, false, run);  // first: workers may begin before they pause
+  homes.submit_tasks(in_fuller, fuller, false, run);  // first, since workers may begin before they pause
   homes.submit_tasks(in_other, other, false, run);
   starpu_resume();
   starpu_task_wait_for_all();

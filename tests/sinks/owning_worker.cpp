@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which GPUs execute a task on a machine with GPUs of CUDA and OpenCL devices.
+// Which GPUs execute a task on a machine with CUDA GPUs and OpenCL devices.
 #include "sinks/owning_worker.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ starpu_codelet with(bool cuda, bool opencl) {
   return codelet;
 }
 
-/// GPUs of CUDA with workers 10, 11, …; OpenCL devices with 20, 21, …; and two cores, 30 and 31.
+/// CUDA GPUs with workers 10, 11, …; OpenCL devices with workers 20, 21, …; and two cores, 30 and 31.
 detail::Machine machine_with(int cuda, int opencl) {
   detail::Machine machine;
   machine.cuda_gpus = cuda;

@@ -53,7 +53,7 @@ class Argument {
   Arguments<T>& all_;
 };
 
-/// The argument list of a routine on matrices: that on pointers without sizes and leading dimensions.
+/// The argument list of a routine on matrices: the list on pointers without sizes and leading dimensions.
 template <Scalar T>
 std::vector<std::string> arguments_on_matrices(const Routine<T>& routine) {
   auto names = routine.arguments;

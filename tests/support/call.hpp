@@ -115,7 +115,7 @@ struct Call {
 template <Scalar T>
 std::ostream& operator<<(std::ostream& out, const Call<T>& call);
 
-/// Runs `function`, which makes that call. The message of an exception is prefixed with the call.
+/// Runs `function`, which makes this call. The message of an exception is prefixed with the call.
 template <Scalar T>
 void run_as(const Call<T>& call, const std::function<void()>& function);
 

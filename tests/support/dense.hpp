@@ -19,10 +19,10 @@
 /// Dense matrices and residuals for tests of factorizations.
 namespace tessera::test {
 
-/// LAPACK's testers accept residuals up to this.
+/// The largest residual that LAPACK's testers accept.
 inline constexpr double threshold = 30;
 
-/// A dense matrix. Elements outside it, up to the leading dimension, hold `padding`.
+/// A dense matrix. The elements between its rows or columns and the leading dimension are `padding`.
 template <Scalar T>
 struct Dense {
   Layout layout;
@@ -92,7 +92,7 @@ double largest(const Dense<T>& A) {
   double most = 0;
   for (Index j = 0; j < A.n; j++)
     for (Index i = 0; i < A.m; i++)
-      if (!(std::abs(A(i, j)) <= most) && !std::isnan(most)) most = std::abs(A(i, j));  // NaN stays
+      if (!(std::abs(A(i, j)) <= most) && !std::isnan(most)) most = std::abs(A(i, j));  // NaN is kept
   return most;
 }
 

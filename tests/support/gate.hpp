@@ -7,7 +7,7 @@
 
 namespace tessera::test {
 
-/// Holds up who waits until somebody opens it. After ten seconds it opens by itself: then what should open it is
+/// Makes threads wait until one of them opens it. After ten seconds it opens by itself, since the opener must be
 /// broken.
 class Gate {
  public:

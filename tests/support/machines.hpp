@@ -22,7 +22,7 @@ inline CostCurve curve(std::initializer_list<std::pair<double, double>> rates) {
   return CostCurve(points);
 }
 
-/// A machine like one with `gpus` H200 on PCIe 5: only large tiles run at full speed.
+/// A machine with `gpus` GPUs like H200 on PCIe 5: only large tiles run at full speed.
 inline MachineModel gpu_machine(int gpus) {
   MachineModel machine;
   machine.rates.cpu = curve({{64, 0.02}, {256, 0.04}});

@@ -14,7 +14,7 @@
 
 namespace {
 
-/// Whether fewer devices can be used than the variable asks for. Says so.
+/// Whether fewer devices can be used than the variable asks for. If so, prints this.
 /// @param probe  (int wanted)
 template <typename Probe>
 bool lacks(const char* variable, const char* devices, Probe probe) {
@@ -28,7 +28,7 @@ bool lacks(const char* variable, const char* devices, Probe probe) {
   return true;
 }
 
-/// Whether StarPU does not drive both kinds of GPU that the environment asks for. Says so.
+/// Whether StarPU does not drive both kinds of GPU that the environment asks for. If so, prints this.
 bool lacks_both_kinds() {
   if (std::getenv("TESSERA_TEST_NEEDS_GPUS") == nullptr || std::getenv("TESSERA_TEST_NEEDS_OPENCL") == nullptr)
     return false;
@@ -44,8 +44,8 @@ bool lacks_both_kinds() {
 
 }  // namespace
 
-/// Runs the tests. If TESSERA_TEST_NEEDS_GPUS or TESSERA_TEST_NEEDS_OPENCL asks for more devices than can be used,
-/// or for both kinds of a StarPU that does not drive both, returns the status that ctest reports as skipped.
+/// Runs the tests. If TESSERA_TEST_NEEDS_GPUS or TESSERA_TEST_NEEDS_OPENCL asks for more devices than can be used, or
+/// for both kinds when StarPU drives only one, returns the status that ctest reports as skipped.
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   constexpr int skipped = 77;

@@ -30,7 +30,7 @@ void hide_unread(Structure structure, const Options& options, HostMatrix<T>& A);
 template <Scalar T>
 void hide(HostMatrix<T>& A);
 
-/// Sets the factors of a call, and puts NaN into operands that it does not read because of them.
+/// Sets the factors of a call, and fills operands with NaN that it does not read because of them.
 template <Scalar T>
 void set_factors(Call<T>& call, T alpha, T beta);
 
@@ -77,7 +77,7 @@ template <Scalar T>
 Call<T> integer_call(const Routine<T>& routine, const Options& options, const Extent& size, std::uint64_t seed,
                      std::type_identity_t<T> alpha = T(-2), std::type_identity_t<T> beta = T(3), Index largest = 4);
 
-/// The same with integer factors, which have both parts where the routine takes complex factors.
+/// The same with integer factors, which have real and imaginary parts if the routine takes complex factors.
 template <Scalar T>
 Call<T> integer_call_with_factors(const Routine<T>& routine, const Options& options, const Extent& size,
                                   std::uint64_t seed);

@@ -51,8 +51,8 @@ bool is_exact(long double x) {
   return x < std::ldexp(1.0L, std::numeric_limits<Real<T>>::digits - 1);
 }
 
-/// Whether every sum in a call is exact, in any order of additions, and so is the inverse of a triangular matrix, which
-/// a BLAS may use to solve.
+/// Whether every sum in a call is exact in any order of additions, and so is the inverse of a triangular matrix, with
+/// which a BLAS may solve.
 /// @param after  the call with the result of the host BLAS
 template <Scalar T>
 bool stays_exact(const Call<T>& before, const Call<T>& after) {
@@ -167,7 +167,7 @@ class RandomProgram {
   }
 
  private:
-  /// Invertible matrices are never outputs. Their diagonals are units, with few elements beside them.
+  /// Invertible matrices are never outputs. Their diagonals are units, and few other elements are nonzero.
   enum class Kind { Any, Invertible };
   enum class As { Input, Output };
   /// The dimensions of a matrix.
@@ -247,7 +247,7 @@ class RandomProgram {
                                                  x.columns.first + x.columns.count));
   }
 
-  /// Whether views and options together may ask for an operation that no BLAS routine has; see <tessera/blas3.hpp>.
+  /// Whether views and options together may require an operation that no BLAS routine has; see <tessera/blas3.hpp>.
   static bool may_be_refused(const Routine<T>& routine, const Operand& a, const Operand& b, const Operand& c) {
     const auto transposed = [](const Operand& x) { return x.view != Op::NoTrans; };
     if (routine.a != Structure::General && routine.has_b() && transposed(b) != transposed(c))
@@ -281,7 +281,7 @@ class RandomProgram {
   std::vector<Kind> kinds_;
   std::vector<HostMatrix<T>> memory_, expected_;
   std::string log_;
-  std::vector<Matrix<T>> tiled_;  // the last member, so that it is destroyed before the memory
+  std::vector<Matrix<T>> tiled_;  // last, so that it is destroyed before the memory
 };
 
 }  // namespace tessera::test

@@ -16,19 +16,19 @@
 #include "support/tiled.hpp"
 
 /// Random programs of products, factorizations and solves on a few matrices, without waits. All numbers are integers,
-/// halves or quarters, of which factorizations and solves are exact, so the results are known without an oracle.
+/// halves or quarters that factorizations and solves compute exactly, so the results are known without an oracle.
 namespace tessera::test {
 
-/// A matrix whose factors are known. In the triangles beside the diagonal, only odd rows of L and even rows of U have
-/// elements, which are all in columns of the other kind. Therefore their inverses have no larger elements.
+/// A matrix whose factors are known. Off the diagonal, only odd rows of L and even rows of U have nonzero elements, all
+/// of them in columns of the other parity. Therefore the elements of their inverses are not larger.
 template <Scalar T>
 struct FactoredMatrix {
   enum class Kind { Cholesky, Lu, LuNopiv };
   static constexpr std::array kinds{Kind::Cholesky, Kind::Lu, Kind::LuNopiv};
 
   Kind kind;
-  Uplo uplo = Uplo::Lower;    ///< where potrf finds and leaves it
-  HostMatrix<T> A, factors;   ///< the matrix, and what its factorization makes of it
+  Uplo uplo = Uplo::Lower;    ///< where potrf reads the matrix and leaves its factor
+  HostMatrix<T> A, factors;   ///< the matrix, and the result of its factorization
   std::vector<Index> pivots;  ///< of Kind::Lu, counted from 1
 
   FactoredMatrix(Kind which, Index n, Random& random) : kind(which), A(n, n), factors(n, n) {
@@ -112,7 +112,7 @@ class RandomSolves {
     }
   }
 
-  /// Waits, then compares everything with what it should be.
+  /// Waits, then compares all matrices with their expected values.
   ::testing::AssertionResult finish() {
     for (auto& slot : slots_) {
       const auto pivots = slot->pivots ? slot->pivots->wait() : std::vector<Index>();
@@ -137,7 +137,7 @@ class RandomSolves {
     Matrix<T> matrix(Index tile) const { return tiled(values, {tile, tile}); }
   };
 
-  /// A matrix that routines write: a view of a larger one, if there is a border of tiles before it.
+  /// A matrix that routines write: a view of a larger matrix if it has a border of tiles.
   struct Output {
     HostMatrix<T> memory, expected;
     Index border;
@@ -166,7 +166,7 @@ class RandomSolves {
   /// A matrix to factorize.
   struct Slot : Output {
     using Output::Output;
-    std::optional<std::size_t> known;  ///< the matrix in it
+    std::optional<std::size_t> known;  ///< the matrix stored in it
     bool factored = false;
     std::optional<Pivots> pivots;
     std::optional<Info> info;
@@ -175,7 +175,7 @@ class RandomSolves {
   /// Right-hand sides. Each product with a known matrix can be undone by a solve.
   struct RightSides : Output {
     using Output::Output;
-    List before;  ///< the matrices multiplied with, and what was there before
+    List before;  ///< the matrices multiplied with, and the contents before each product
   };
 
   auto& one_of(auto& list) { return *list[static_cast<std::size_t>(random_.integer(0, std::ssize(list) - 1))]; }
@@ -220,7 +220,7 @@ class RandomSolves {
     note("factorize " + std::to_string(*slot.known));
   }
 
-  /// C ← A B, where B are other right-hand sides, unless numbers become too large to be exact.
+  /// C ← A B, where B is another right-hand side, unless the numbers become too large to be exact.
   void multiply(RightSides& side) {
     const auto& other = one_of(sides_);
     const auto index = static_cast<std::size_t>(random_.integer(0, std::ssize(known_) - 1));
@@ -245,7 +245,7 @@ class RandomSolves {
     else symm(Side::Left, uplo, T(1), A, B, T(0), C);
   }
 
-  /// Undoes the last product, with a factorization if the factors are nowhere.
+  /// Undoes the last product, with a factorization if the factors are not available.
   void solve(RightSides& side, std::map<std::string, Index>& counts) {
     if (side.before.empty()) return multiply(side);
     const auto [index, before] = side.before.back();

@@ -14,7 +14,7 @@ using Vector = std::vector<Wide<T>>;
 template <Scalar T>
 Vector<T> times(const Values<T>& A, const Vector<T>& x) {
   Vector<T> y(static_cast<std::size_t>(A.m()));
-  const bool by_columns = A.op == Op::NoTrans;  // goes through the memory in order
+  const bool by_columns = A.op == Op::NoTrans;  // to traverse memory in order
   const Index outer = by_columns ? A.n() : A.m(), inner = by_columns ? A.m() : A.n();
   for (Index s = 0; s < outer; s++)
     for (Index r = 0; r < inner; r++) {

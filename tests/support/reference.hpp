@@ -26,7 +26,7 @@ struct Deviation {
 };
 
 /// The error of element (i, j) of the output; for trsm, the residual.
-/// @param terms  the terms of the call before; for trsm, those of the call after
+/// @param terms  the terms of the call before it is made; for trsm, after it
 template <Scalar T>
 Deviation deviation(const std::vector<Term<T>>& terms, const Call<T>& before, const Call<T>& after, Index i, Index j);
 
@@ -51,7 +51,7 @@ template <Scalar T>
 ::testing::AssertionResult result_is(const HostMatrix<T>& expected, const Call<T>& before, const Call<T>& after);
 
 /// On integers: whether the output equals that of the host BLAS. For complex trsm on GPUs: whether it is within the
-/// error bound. cuBLAS rounds there although all terms are exact; an error in the last bit was seen at order 150.
+/// error bound, since cuBLAS rounds there although all terms are exact. At order 150, the last bit was wrong.
 template <Scalar T>
 ::testing::AssertionResult result_is_that_of_the_host(const Call<T>& before, const Call<T>& after);
 

@@ -15,7 +15,7 @@ namespace tessera::test {
 /// Expects that `call` throws an `Error` with the routine, the position and name of an argument, and the problem, and
 /// that it submits no task.
 /// @param arguments  names of the routine's arguments, in order; "" for an argument that no error names
-/// @param blamed     arguments that the error may name: of two operands that do not fit together, either may be wrong
+/// @param blamed     arguments that the error may name: if two operands do not fit together, either may be wrong
 template <typename Error, typename Call>
 void expect_refused(Call call, const std::string& routine, const std::vector<std::string>& arguments,
                     const std::vector<std::string>& blamed, const std::string& problem) {

@@ -10,7 +10,7 @@
 /// Residuals of factorizations and inverses, as LAPACK's testers define them. u is the unit roundoff.
 namespace tessera::test {
 
-/// 0 if the difference is, also of an empty or a zero matrix.
+/// Returns 0 if the difference is 0, including empty and zero matrices.
 inline double relative(double difference, double scale) { return difference == 0 ? 0 : difference / scale; }
 
 /// max|P A − L U| / (n ‖A‖ u)
@@ -30,7 +30,7 @@ double residual(const Dense<T>& before, const Dense<T>& factors, const std::vect
   return relative(largest(permuted), static_cast<double>(std::max(m, n)) * norm(before) * unit<T>);
 }
 
-/// max|A − L Lᴴ| / (n ‖A‖ u), where the factor is in a triangle of `factor`, which `before` held.
+/// max|A − L Lᴴ| / (n ‖A‖ u), where `factor` contains the factor in the triangle that `before` had in its place.
 template <Scalar T>
 double residual(const Dense<T>& before, const Dense<T>& factor, Uplo uplo) {
   const Index n = before.n;
@@ -44,7 +44,7 @@ double residual(const Dense<T>& before, const Dense<T>& factor, Uplo uplo) {
 
 inline bool inside(Uplo uplo, Index i, Index j) { return uplo == Uplo::Lower ? i >= j : i <= j; }
 
-/// The triangle alone, column-major: zeros in the other one, and ones on a unit diagonal.
+/// Only the triangle, column-major: the other triangle is zero, and a unit diagonal is ones.
 template <Scalar T>
 Dense<T> triangle_of(const Dense<T>& A, Uplo uplo, Diag diag = Diag::NonUnit) {
   Dense<T> result(A.n, A.n);
@@ -54,7 +54,7 @@ Dense<T> triangle_of(const Dense<T>& A, Uplo uplo, Diag diag = Diag::NonUnit) {
   return result;
 }
 
-/// The Hermitian matrix of which a triangle is stored.
+/// The Hermitian matrix of which one triangle is stored.
 template <Scalar T>
 Dense<T> hermitian(const Dense<T>& A, Uplo uplo) {
   Dense<T> result(A.n, A.n);

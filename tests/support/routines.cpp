@@ -9,12 +9,12 @@
 
 namespace tessera::test {
 
-/// The host BLAS, with a gemmt of its own: old versions of OpenBLAS have none.
+/// The host BLAS, with our own gemmt, since old versions of OpenBLAS have none.
 namespace host_blas {
 
 using namespace tessera::host;
 
-/// Where alpha is 0 there is nothing to sum up: OpenBLAS's kernels for small matrices look at A and B nevertheless, on
+/// If alpha is 0, the sums are skipped: OpenBLAS's kernels for small matrices would read A and B nevertheless on
 /// processors with 512-bit vectors.
 template <Scalar T>
 void gemm(Op op_a, Op op_b, int m, int n, int k, T alpha, const T* A, int lda, const T* B, int ldb, T beta, T* C,

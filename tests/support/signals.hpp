@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-/// Who takes the signals of a process. For programs with and without GoogleTest.
+/// Which threads take the signals of a process. For programs with and without GoogleTest.
 namespace tessera::test {
 
 /// The signals that a program may wait for or handle, as bits of the masks in /proc. Faults are not among them.
@@ -24,7 +24,7 @@ inline std::uint64_t signals_of_programs() {
   return bits;
 }
 
-/// The threads of this process by number.
+/// The threads of this process, by number.
 inline std::vector<pid_t> threads_now() {
   std::vector<pid_t> threads;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task"))
@@ -32,7 +32,7 @@ inline std::vector<pid_t> threads_now() {
   return threads;
 }
 
-/// The threads that do not block all of these signals: name and mask of each.
+/// The threads that do not block all of these signals, with their names and masks.
 /// @param own  threads of the program itself
 inline std::vector<std::string> threads_that_take_signals(const std::vector<pid_t>& own = {getpid()}) {
   std::vector<std::string> found;

@@ -9,7 +9,7 @@
 
 namespace tessera::test {
 
-/// The library of stand_in_driver.c, loaded as a program that uses CUDA loads the driver.
+/// The library of stand_in_driver.c, loaded in the same way as a program that uses CUDA loads the driver.
 class StandInDriver {
  public:
   StandInDriver() {
@@ -18,12 +18,12 @@ class StandInDriver {
     if (library_ == nullptr) throw std::runtime_error(place != nullptr ? dlerror() : "TESSERA_TEST_CUDA_DRIVER");
   }
 
-  /// A MiB that belongs to a GPU.
+  /// A MiB of GPU memory.
   template <typename T>
   T* device_memory() const {
     return static_cast<T*>(function<void*()>("stand_in_device_memory")());
   }
-  /// A MiB that GPUs and the host share.
+  /// A MiB of managed memory.
   template <typename T>
   T* managed_memory() const {
     return static_cast<T*>(function<void*()>("stand_in_managed_memory")());

@@ -17,7 +17,7 @@
 
 #include <tessera/sched.h>
 
-/// StarPU as a program uses it without Tessera.
+/// StarPU as programs without Tessera use it.
 namespace tessera::test {
 
 /// Runs StarPU during its lifetime. Uses GPUs only in tests that need them.
@@ -96,7 +96,8 @@ inline starpu_task* task_of(Work work, std::initializer_list<Access> tiles = {})
   return task;
 }
 
-/// Restricts a task to one worker, by a list: with `execute_on_a_specific_worker` StarPU asks no policy.
+/// Restricts a task to one worker by a list of workers: with `execute_on_a_specific_worker`, StarPU would not ask the
+/// policy.
 inline starpu_task* only_on(int worker, starpu_task* task) {
   using List = std::array<std::uint32_t, (STARPU_NMAXWORKERS + 31) / 32>;
   static std::array<List, STARPU_NMAXWORKERS> lists{};  // they must outlive their tasks

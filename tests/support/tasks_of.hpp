@@ -8,7 +8,7 @@
 
 namespace tessera::test {
 
-/// Tasks that workers of one kind run while this object lives.
+/// The tasks that workers of one kind run during its lifetime.
 class TasksOf {
  public:
   explicit TasksOf(starpu_worker_archtype type)
@@ -21,7 +21,7 @@ class TasksOf {
   TasksOf(const TasksOf&) = delete;
   TasksOf& operator=(const TasksOf&) = delete;
 
-  /// Those since the last call.
+  /// The tasks since the last call.
   int count() {
     int sum = 0;
     for (const int worker : workers_) {

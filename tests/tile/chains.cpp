@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Several asynchronous products without a wait between them take effect on each tile in the order of the calls.
+// Several asynchronous products without a wait in between take effect on each tile in the order of the calls.
 #include <starpu.h>
 
 #include <tessera/blas3.hpp>
@@ -107,7 +107,7 @@ TYPED_TEST(Chains, ATransposedOutputFeedsTheNextProduct) {
   EXPECT_TRUE(D.equals(d));
 }
 
-/// An operation of the user: adds (1 + row) · (2 + column), counted in the tile, to each element.
+/// A user's operation: adds (1 + row) · (2 + column) to each element, with row and column counted within the tile.
 template <Scalar T>
 void add_pattern(void* buffers[], void* /*arg*/) {
   auto* data = reinterpret_cast<T*>(STARPU_MATRIX_GET_PTR(buffers[0]));

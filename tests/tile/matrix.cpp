@@ -23,7 +23,7 @@ namespace {
 
 constexpr Index mb = 5, nb = 3, m = 3 * mb + 2, n = 4 * nb + 1;  // 4×5 tiles, ragged in both directions
 
-/// Traces name tiles by letters. Two results of a program are not both "C".
+/// Traces name matrices by letters. Two results of a program are never both "C".
 TEST(MatrixLetters, DifferWhileMatricesExist) {
   const Runtime runtime;
   const HostMatrix<double> a(4, 4), b(4, 4);
@@ -40,14 +40,14 @@ TEST(MatrixLetters, DifferWhileMatricesExist) {
   const auto E = tiled(e, {4, 4});
   gemm(Op::NoTrans, Op::NoTrans, 1.0, A, B, 0.0, E);
   E.wait();
-  EXPECT_EQ(letter(E), 'D');  // which no matrix has any more
+  EXPECT_EQ(letter(E), 'D');  // which no other matrix has any more
 }
 
 template <Scalar T>
 class MatrixTiles : public ::testing::Test {};
 TYPED_TEST_SUITE(MatrixTiles, ScalarTypes);
 
-/// Expects that the tiles of `view` cover rows [i0, …) and columns [j0, …) of A, or the transpose, each at its place.
+/// Expects that the tiles of `view` cover rows [i0, …) and columns [j0, …) of A, or the transpose, each in its place.
 template <Scalar T>
 void expect_tiles(const Matrix<T>& view, const HostMatrix<T>& A, Index i0, Index j0, Op op) {
   Index i = 0;
@@ -147,7 +147,7 @@ TYPED_TEST(MatrixTiles, AreUnregisteredWithoutTouchingTheMemory) {
   EXPECT_TRUE(C == before);
 }
 
-// A tile operation cannot throw. Instead, every matrix that exists at that time throws at its next wait, once.
+// A tile operation cannot throw. Instead, every matrix that exists at that time throws once, at its next wait.
 TEST(Failure, IsThrownByTheNextWait) {
   const Runtime runtime;
   HostMatrix<double> A(m, n), B(m, n);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The test whether two pieces of memory overlap, compared with sets of bytes.
+// The test of whether two pieces of memory overlap, compared with sets of bytes.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tiles whose value the program has given up, as StarPU allows it for its temporaries. In CMakeLists.txt, the same
-// tests run with a second memory, where tiles have to be copied back.
+// Tiles whose value the program has discarded, as StarPU allows for temporaries. In CMakeLists.txt, the same tests run
+// with a second memory, from which tiles have to be copied back.
 #include <starpu.h>
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ using ::testing::Each;
 constexpr Index n = 32;
 constexpr TileSize tile{16, 16};
 
-/// A way to give up the value of a tile, once the tasks submitted before have finished with it.
+/// A way to discard the value of a tile once the tasks submitted so far have finished with it.
 using GiveUp = void (*)(starpu_data_handle_t);
 
 class TilesWithoutValue : public ::testing::TestWithParam<GiveUp> {
@@ -78,7 +78,7 @@ TEST_P(TilesWithoutValue, CanGetOneAgain) {
   EXPECT_THAT(temporary_, Each(n * n * n));
 }
 
-// A value is written back that is given up afterwards.
+// A value is written back and discarded afterwards.
 TEST_P(TilesWithoutValue, MayHaveHadOne) {
   const auto T = tiled(temporary_);
   for (int i = 0; i < 20; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many tiles cores get beside GPUs.
+// How many tiles the cores get when there are GPUs as well.
 #include "tiling/core_share.hpp"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ TEST(CoreShare, RateIsThatOfAllCoresOverThatOfAllGpus) {
   EXPECT_DOUBLE_EQ(relative_rate_of_cores(unlike, 16, 4), 0.4);
 }
 
-// One GPU of CUDA with 4 TFLOP/s and three OpenCL devices with 1.
+// One CUDA GPU with 4 TFLOP/s, and three OpenCL devices with 1.
 TEST(CoreShare, MeanRateIsThatOfAllKinds) {
   auto both = rates(60e9, 4e12);
   both.opencl = rates(0, 1e12).gpu;
@@ -59,7 +59,7 @@ TEST(CoreShare, UnknownRatesAreNotWorthIt) {
   EXPECT_FALSE(cores_are_worth_it(rates(60e9, 1e12), 16, 0));
 }
 
-// The GPU computes 100 tiles in 100 s. Each of four cores takes 10 s for a tile, and 11 are allowed for.
+// The GPU computes 100 tiles in 100 s. Each of four cores takes 10 s for a tile; the share assumes 11.
 TEST(CoreShare, CoresEndBeforeGpus) {
   const auto share = share_of_cores(machine_with(4), 100, 100, 10);
   EXPECT_EQ(share.tiles, 4 * 6);  // 66 s on the cores; the GPU computes 76 tiles. With seven: 77 s, and 72 tiles

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which GPU computes which tile of a block, when each has whole columns.
+// Which GPU computes which tile of a block if each has whole columns.
 #include "tiling/dealt_columns.hpp"
 
 #include <gmock/gmock.h>
@@ -42,7 +42,7 @@ TEST(DealtColumns, AreTheSameWorkForAllGpus) {
         std::vector<Index> tiles(static_cast<std::size_t>(gpus));
         std::vector<std::set<Index>> its_rows(tiles.size()), its_columns(tiles.size());
         const Index left = columns % gpus;
-        Index pairs = 0;  // of a GPU and a column that is left, of which it has tiles
+        Index pairs = 0;  // pairs of a GPU and a remaining column in which the GPU has tiles
         for (Index j = 0; j < columns; j++) {
           const auto owners = column(dealt, rows, j);
           for (Index i = 0; i < rows; i++) {

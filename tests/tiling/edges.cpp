@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a dimension is cut into tiles: by hand, and for many sizes the properties that both kinds of edges have.
+// How a dimension is cut into tiles: some cases by hand, and the properties of both kinds of edges for many sizes.
 #include "tiling/edges.hpp"
 
 #include <gmock/gmock.h>

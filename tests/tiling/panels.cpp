@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When a product is computed in tall panels, and in which.
+// When a product is computed in tall panels, and in which ones.
 #include "tiling/panels.hpp"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(Panels, NeedAnAThatIsNotTransposed) {
   }
 }
 
-/// All panels of C use one tile of the transposed B, and each chunk is used for all of C.
+/// All panels of C use the same tile of the transposed B, and each chunk is used for all of C.
 TEST(Panels, ShareATransposedB) {
   const auto panels = detail::choose_panels_transposed(gpu_machine(1), 8192, 8192, 8192);
   ASSERT_TRUE(panels);
@@ -92,7 +92,7 @@ TEST(Panels, NeedMemoryForTheLargestShare) {
   EXPECT_FALSE(choose_panels(machine, m, n, k));
 }
 
-/// All loads are requested at the start: if they did not fit, the last would evict the first.
+/// All loads are requested at the start. If they did not fit, the last would evict the first.
 TEST(Panels, NeedMemoryForAllOperandsAndASecondResult) {
   auto machine = gpu_machine(1);
   const double matrix = machine.bytes(8192, 8192);
@@ -113,7 +113,7 @@ TEST(Panels, AreTallAndShareATileOfB) {
     }
 }
 
-/// A tile of B is no taller than copies need, so a long sum has several of them.
+/// A tile of B is no taller than copies require, so a long sum has several of them.
 TEST(Panels, OfLongSumsHaveSeveralTilesOfB) {
   for (const int gpus : {1, 2}) {
     const Index k = 130000;
@@ -125,7 +125,7 @@ TEST(Panels, OfLongSumsHaveSeveralTilesOfB) {
   }
 }
 
-/// If C is much taller than wide, each GPU has rows of it, the same number.
+/// If C is much taller than wide, each GPU gets the same number of rows.
 TEST(Panels, OfTallResultsAreSharedByRows) {
   const auto one = choose_panels(gpu_machine(1), 100000, 2000, 2000),
              two = choose_panels(gpu_machine(2), 100000, 2000, 2000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plans: those of given tiles agree with those that choose the tiles, and owners' grids fit the columns.
+// Plans: those with given tiles agree with those that choose the tiles, and owners' grids fit the columns.
 #include "plan/plans.hpp"
 
 #include <gmock/gmock.h>
@@ -29,7 +29,7 @@ Machine machine_with(int cpu_workers, int gpus, Placement placement) {
   return machine;
 }
 
-/// While it lives, GPUs have invented rates, without which no tiles are chosen for them.
+/// During its lifetime, GPUs have invented rates, without which no tiles would be chosen for them.
 class InventedRates {
  public:
   InventedRates() : rates_(const_cast<detail::MachineRates&>(detail::machine_rates<double>({}))), before_(rates_) {
@@ -84,7 +84,7 @@ TEST(Plan, RefusesAGivenTileWhoseTasksDoNotFitIntoAGpu) {
   EXPECT_THAT(plan_all(0, 1000), testing::IsEmpty());  // not known
 }
 
-// A tile that is larger than the matrix is as small as the matrix.
+// A tile that is larger than the matrix is reduced to the size of the matrix.
 TEST(Plan, TakesALargeTileForASmallMatrix) {
   const InventedRates rates;
   EXPECT_NO_THROW(

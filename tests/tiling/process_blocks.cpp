@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocks, chunks and predicted loads of products over many processes, against numbers worked out by hand. The unit of
-// memory is a tile.
+// Blocks, chunks and predicted loads of products over many processes, compared with numbers worked out by hand. Memory
+// is counted in tiles.
 #include "tiling/process_blocks.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ TEST(ProcessBlocks, TakeAllOfCIfItFits) {  // 72 tiles of C on each GPU are belo
   EXPECT_EQ(blocks.rows, 12);
   EXPECT_EQ(blocks.columns, 12);
   EXPECT_EQ(blocks.ahead, 3);
-  EXPECT_EQ(blocks.chunk, 1);  // 28 tiles are left, a term takes 12 + 6
+  EXPECT_EQ(blocks.chunk, 1);  // 28 tiles remain, and a term takes 12 + 6
   EXPECT_EQ(blocks.count(), 30);
   const auto loads = predicted_loads(processes, product, blocks);
   EXPECT_EQ(loads.received, 360 * 2 / 3 + 360 / 2);  // rows of A from two of three, columns of B from one of two
@@ -57,7 +57,7 @@ TEST(ProcessBlocks,
   EXPECT_EQ(blocks.rows, 6);
   EXPECT_EQ(blocks.columns, 6);
   EXPECT_EQ(blocks.ahead, 2);
-  EXPECT_EQ(blocks.chunk, 2);  // 22 tiles are left, a term takes 6 + 3
+  EXPECT_EQ(blocks.chunk, 2);  // 22 tiles remain, and a term takes 6 + 3
   EXPECT_EQ(blocks.count(), 4 * 15);
   const auto loads = predicted_loads(processes, product, blocks);
   EXPECT_EQ(loads.received, 2 * (360 * 2 / 3 + 360 / 2));
@@ -70,7 +70,7 @@ TEST(ProcessBlocks, LoadEachTileOnceIfTheGpuHasMemoryForIt) {
   const auto loads_of_all = predicted_loads(all, product, choose_process_blocks(all, product, {6, 6, 2, 1}));
   EXPECT_EQ(loads_of_all.memory_case, 'a');
   EXPECT_EQ(loads_of_all.even_inputs, 360 + 180);
-  EXPECT_EQ(loads_of_all.inputs, 360 + 180 + 360 * 2 / 3 + 180 / 2);  // what was received returns, and is loaded again
+  EXPECT_EQ(loads_of_all.inputs, 360 + 180 + 360 * 2 / 3 + 180 / 2);  // received tiles are loaded again
   const auto columns = with_gpu_memory(150);                          // 18 of C, 12 of A, 90 of B
   const auto loads_of_columns =
       predicted_loads(columns, product, choose_process_blocks(columns, product, {6, 6, 2, 1}));
@@ -84,7 +84,7 @@ TEST(ProcessBlocks, CountWhatCutColumnsTake) {  // 4×4 tiles for 3 GPUs: 6 or 5
   constexpr TiledProduct few{8, 8, 8, 1, 1, 1};
   const auto blocks = choose_process_blocks(processes, few);
   EXPECT_TRUE(blocks.whole);
-  EXPECT_EQ(blocks.chunk, 2);  // 22 tiles are left, a term takes 4 + 2: 3 of 8 fit
+  EXPECT_EQ(blocks.chunk, 2);  // 22 tiles remain, and a term takes 4 + 2: 3 of 8 fit
   const auto loads = predicted_loads(processes, few, blocks);
   EXPECT_EQ(loads.memory_case, 'c');
   EXPECT_EQ(loads.inputs, 8 * (4 + 2));
@@ -99,8 +99,8 @@ TEST(ProcessBlocks, CountBlocksThatAreNotFull) {  // of 7 and 6 rows of tiles, a
   EXPECT_EQ(blocks.across, 2);
   const auto loads = predicted_loads(processes, ragged, blocks);
   EXPECT_EQ(loads.memory_case, 'c');
-  // In the block of 4×3, a GPU reads 4 rows and 2 columns, and so with 3 and 2 rows. If there is one column, GPUs have
-  // 2 and 2, 2 and 1, or 1 and 1 rows.
+  // In the block of 4×3, a GPU reads 4 rows and 2 columns; likewise with 3 and 2 rows. If there is a single column, the
+  // GPUs have 2 and 2, 2 and 1, or 1 and 1 rows.
   const double rows = 2 * (8 + 4) + (6 + 3) + (4 + 2), columns = 2 * (4 + 2) + 2 * (4 + 2);
   EXPECT_DOUBLE_EQ(loads.inputs, 10 * (rows + columns) / 4);
 }
@@ -111,7 +111,7 @@ TEST(ProcessBlocks, FillNoGpuWithMoreThanThreeQuarters) {  // 10 of 14 tiles
   EXPECT_FALSE(choose_process_blocks(processes, {1, 31, 4, 1, 1, 1}).whole);  // a GPU would have 11
 }
 
-TEST(ProcessBlocks, LeaveMemoryOfTheHost) {  // 444 tiles of a process's matrices; half of the rest for 2 × 14 a term
+TEST(ProcessBlocks, LeaveMemoryOfTheHost) {  // 444 tiles in use; half of the rest for 2 × 14 per term
   ProcessModel processes{.p = 2, .q = 3, .gpus = 0, .gpu_memory = 0, .host_memory = 444 + 2 * 28 * 10};
   EXPECT_EQ(choose_process_blocks(processes, product).chunk, 10);
   processes.host_memory = 1;
@@ -124,7 +124,7 @@ TEST(ProcessBlocks, LeaveMemoryOfTheHost) {  // 444 tiles of a process's matrice
 
 TEST(ProcessBlocks, CutAPrimeNumberOfTermsEvenly) {
   ProcessModel processes{.p = 1, .q = 2, .gpus = 1, .gpu_memory = 30, .host_memory = 0};
-  // 4×4 tiles of C leave 14; a term takes 8, so that 1 fits. With one row and column of tiles 14 terms do.
+  // 4×4 tiles of C leave 14; a term takes 8, so 1 fits. With one row and column of tiles, 14 terms fit.
   EXPECT_EQ(choose_process_blocks(processes, {4, 8, 29, 1, 1, 1}).chunk, 1);
   EXPECT_EQ(choose_process_blocks(processes, {1, 2, 29, 1, 1, 1}).chunk, 10);  // of 29 terms, 14 fit: 10, 10 and 9
   EXPECT_EQ(choose_process_blocks(processes, {1, 2, 28, 1, 1, 1}).chunk, 14);

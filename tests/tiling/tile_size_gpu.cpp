@@ -40,7 +40,7 @@ TEST(GpuTiles, GrowWithTheProblem) {
   }
 }
 
-// Tiles that are hardly filled must not count as full ones: all tiles would have to be small.
+// Partly filled tiles must not count as full ones: all tiles would have to be small.
 TEST(GpuTiles, HardlyDependOnAFewMoreRows) {
   for (const int gpus : {1, 4, 6})
     for (const Index n : {8192, 12288, 16384}) {
@@ -63,17 +63,17 @@ TEST(GpuTiles, OfTrianglesHardlyDependOnAFewMoreRows) {
         EXPECT_GE(more.m, exact.m) << n << " on " << gpus << ", inverse: " << inverse;
         EXPECT_LT(more.seconds, 1.1 * exact.seconds) << n << " on " << gpus << ", inverse: " << inverse;
       }
-      if (gpus > 1) continue;  // the number of tiles for each of them decides
+      if (gpus > 1) continue;  // the number of tiles per GPU decides
       for (const auto what : {TriangleOf::RankK, TriangleOf::Rank2k}) {
         const auto exact = choose_triangle_tiles(machine, {}, n, n, what, 0),
                    more = choose_triangle_tiles(machine, {}, n + 64, n + 64, what, 0);
         EXPECT_GE(more.m, exact.m) << n;
-        EXPECT_LT(more.seconds, 1.15 * exact.seconds) << n;  // the last column counts as a full one
+        EXPECT_LT(more.seconds, 1.15 * exact.seconds) << n;  // the last column counts as a full column
       }
     }
 }
 
-// Wu and JaJa give 1/688 for their K20. Their rate of the link is one of GiB.
+// Wu and JaJa give 1/688 for their K20. Their link rate is in GiB/s.
 TEST(LinkBound, IsThatOfWuAndJaJa) {
   auto machine = gpu_machine(1);
   machine.rates.link = std::ldexp(5.7, 30);
@@ -96,7 +96,7 @@ TEST(LinkBound, IsPartOfTheReason) {
   EXPECT_NE(reason(16384, 16384, 64).find("not below the link's"), std::string::npos) << reason(16384, 16384, 64);
 }
 
-/// Memory of a GPU in MiB, from too little for anything but small tiles to more than any problem here needs.
+/// Memory of a GPU in MiB, from enough only for small tiles to more than any problem here needs.
 constexpr std::array memories{96, 160, 384, 512, 800, 1536, 8192, 1'000'000};
 
 MachineModel machine_with_memory(int gpus, int mebibytes) {
@@ -133,7 +133,7 @@ TEST(GpuTiles, AreLargeEnoughForFastKernelsInLargeProblems) {
 
 constexpr std::array updates{TriangleOf::RankK, TriangleOf::Rank2k};
 
-/// Square tiles with columns of that length would be too few for several GPUs.
+/// Square tiles with columns of this length would be too few for several GPUs.
 TEST(GpuTiles, OfAnUpdateAreHigherThanWide) {
   for (const auto& [gpus, n] : {std::pair{2, 8192}, {2, 16384}, {4, 16384}})
     for (const auto what : updates) {
@@ -143,7 +143,7 @@ TEST(GpuTiles, OfAnUpdateAreHigherThanWide) {
     }
 }
 
-/// With shorter chunks there would be more tasks, each of which waits for the one before it on the same tile of C.
+/// Shorter chunks would mean more tasks, each of which waits for the previous one on the same tile of C.
 TEST(GpuTiles, OfAnUpdateWithManyChunksHaveLongOnes) {
   for (const Index n : {8000, 8192})
     for (const auto what : updates) {
@@ -173,7 +173,7 @@ TEST(GpuTiles, FitIntoTheMemoryThreeTimes) {
       }
 }
 
-/// Out of core, each block of C waits for its first tiles of A and B, which arrive sooner if they are smaller.
+/// Out of core, each block of C waits for its first tiles of A and B, which arrive sooner if they are small.
 TEST(GpuTiles, AreSmallerThanTheLargestThatFitOutOfCore) {
   const auto machine = machine_with_memory(4, 2048);
   const double largest = machine.bytes(4096, 4096);
@@ -191,7 +191,7 @@ TEST(GpuTiles, AreWideIfTheirWidthIsStoredAsColumns) {
             choose_product_tiles(machine, {}, n, n, n, 0).n);
 }
 
-/// Also a GPU that waits for its first tiles gets short columns slowly.
+/// A GPU that waits for its first tiles also receives short columns slowly.
 TEST(GpuTiles, AreHighIfTheLinksAreTheLimit) {
   for (const int gpus : {3, 4})
     EXPECT_GE(choose_product_tiles(gpu_machine(gpus), {}, 4096, 4096, 4096, 0).m, 1024) << gpus;
@@ -221,7 +221,7 @@ TEST(GpuTiles, GiveEveryGpuWork) {
       EXPECT_GE(tiles_of_c(choose_product_tiles(machine, {}, n, n, n, 0)), gpus) << gpus << " GPUs, " << n;
       EXPECT_GE(tiles_of_c(choose_symmetric_tiles(machine, Side::Left, n, n, 0)), gpus) << gpus << " GPUs, " << n;
       for (const auto what : {TriangleOf::Product, TriangleOf::RankK, TriangleOf::Rank2k})
-        // Of a small triangle, few tiles of 512×512 are faster than more that are smaller.
+        // For a small triangle, a few tiles of 512×512 are faster than more, smaller ones.
         if (n >= 2048) {
           EXPECT_GE(tiles_of_c(choose_triangle_tiles(machine, {}, n, n, what, 0)), 2 * gpus) << gpus << " GPUs, " << n;
         }
@@ -247,8 +247,8 @@ TEST(GpuTiles, PredictNoFasterThanTheKernelsOrTheLinks) {
     }
 }
 
-/// Out of core, A is copied once for each column of blocks of C, and B once for each row of them, but for what a block
-/// has left to the next one.
+/// Out of core, A is copied once for each column of blocks of C, and B once for each row of them, except for what one
+/// block leaves to the next.
 TEST(GpuTiles, PredictTheCopiesForAllBlocks) {
   constexpr Index n = 32768;
   for (const int gpus : {1, 4})
@@ -265,7 +265,8 @@ TEST(GpuTiles, PredictTheCopiesForAllBlocks) {
     }
 }
 
-/// Tiles of 8192 rows are only for products that do not fit, and whose first factor and result have such long columns.
+/// Tiles of 8192 rows are used only for products that do not fit, and whose first factor and result have columns of
+/// this length.
 TEST(GpuTiles, AreTallOutOfCore) {
   constexpr Index n = 16384, tall = 8192;
   const auto little = machine_with_memory(1, 1536);
@@ -279,8 +280,8 @@ TEST(GpuTiles, AreTallOutOfCore) {
 }
 
 TEST(GpuTiles, MakeBlocksThatTheLinksCanFeed) {
-  // Wu and JaJa's bound: each loaded element must be used often enough. With an r×c block of tiles of order t, one
-  // term is 2 r c t³ flops on (r + c) t² elements of 8 bytes.
+  // Wu and JaJa's bound: each loaded element must be used often enough. With an r×c block of tiles of order t, a term
+  // has 2 r c t³ flops on (r + c) t² elements of 8 bytes.
   for (const int gpus : {1, 4, 8})
     for (const Index tile : {512, 2048, 4096}) {
       const auto machine = gpu_machine(gpus);

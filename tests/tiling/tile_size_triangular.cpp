@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The columns that cores compute beside GPUs, of a matrix that a triangular one is applied to.
+// The columns that cores compute alongside GPUs in trmm and trsm.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -70,7 +70,8 @@ TEST(ColumnsForCores, LeaveThreeTilesToEachOfSeveralGpus) {
   EXPECT_EQ(choose_triangular_tiles(machine_with(2, 7), Side::Left, true, 700, 700, 0).columns_for_cores.count, 0);
 }
 
-// 15 cores have as many tiles of X of 16 columns and 512 rows. They save less than handing these tiles back costs.
+// 15 cores have as many tiles of X with 16 columns and 512 rows. They save less time than handing these tiles back
+// costs.
 TEST(ColumnsForCores, CountTheirTiles) {
   auto machine = machine_with(1, 15);
   const auto seconds = [&](int cores) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The description of a machine that tessera-info --describe prints: the laboratory reads it, and finds in it what was
-// measured.
+// The machine description that tessera-info --describe prints: the laboratory reads it, and finds the measured values
+// in it.
 #include "info/machine_file.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace tessera::test {
 namespace {
 
-/// Two fast GPUs with wires between them, and a slow one on the bus. All three share a link to the host.
+/// Two fast GPUs connected by NVLink, and a slow one on the bus. All three share a link to the host.
 info::MeasuredMachine three_gpus() {
   info::MeasuredMachine machine;
   machine.conditions = "driver 1, CUDA 13.0";

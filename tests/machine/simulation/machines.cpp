@@ -100,7 +100,7 @@ nlohmann::json with_panels(nlohmann::json panels) {
 
 TEST(MachineFile, GivesTheTimesOfPanels) {
   const nlohmann::json alone{{1000, 4}, {2000, 6}};
-  const double products = 2.0 * 1024 * 1024 * 1024;  // 0.4 ms on all of the GPU
+  const double products = 2.0 * 1024 * 1024 * 1024;  // 0.4 ms on the whole GPU
   const auto seconds = [](const Machine& machine, double rows, double beside) {
     return machine.kind_of(0).task_seconds(
         beside > 0 ? "getrf_beside_updates" : "getrf",
@@ -114,7 +114,7 @@ TEST(MachineFile, GivesTheTimesOfPanels) {
   EXPECT_DOUBLE_EQ(seconds(without, 1000, products), 5e-6 + 100 * 4e-6 + 0.4e-3) << "one after the other";
   const auto both = read(with_panels({{"alone", alone}, {"beside_products", {{1000, 10}}}, {"products", 0.8}}).dump());
   EXPECT_DOUBLE_EQ(seconds(both, 1000, 0), 5e-6 + 100 * 4e-6);
-  // Half of the panel, 0.5 ms, beside products that take as long; the rest alone.
+  // Half of the panel, 0.5 ms, overlaps products that take as long; the rest runs alone.
   EXPECT_DOUBLE_EQ(seconds(both, 1000, products), 5e-6 + 0.5e-3 + 0.5 * 100 * 4e-6);
   EXPECT_DOUBLE_EQ(seconds(both, 1000, 4 * products), 5e-6 + 4 * 0.5e-3) << "the products take longer";
   EXPECT_FALSE(both.kind_of(2).panels);
@@ -222,7 +222,7 @@ TEST(MachineFile, IsNamedIfItDoesNotExist) {
               HasSubstr("/nowhere/machine.json cannot be read"));
 }
 
-/// The files written for StarPU about a machine.
+/// The files that describe a machine to StarPU.
 class StarpuFiles : public ::testing::Test {
  protected:
   void SetUp() override { simulation::write_starpu_files(read(good.dump()), folder_.path(), "here"); }

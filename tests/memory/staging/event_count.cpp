@@ -14,7 +14,7 @@ namespace {
 
 using detail::staging::EventCount;
 
-// A notification comes after a thread has found that the condition does not hold, and before the thread sleeps.
+// A notification arrives after a thread has found the condition false, and before the thread sleeps.
 TEST(EventCount, NotifiesThreadsThatFallAsleep) {
   EventCount event;
   std::atomic<bool> holds = false, notified = false;

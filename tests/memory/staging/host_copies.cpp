@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies that threads of the host begin when a counter has reached a value.
+// Copies that host threads start when a counter has reached a value.
 #include "memory/staging/host_copies.hpp"
 
 #include <gmock/gmock.h>
@@ -50,7 +50,7 @@ HostCopies::Posted copy(std::function<void()> work, std::uint32_t& begin, std::u
   return {std::move(work), {&begin, 1}, {&end, 1}};
 }
 
-// The first copy of a queue has to wait. Those behind it wait as well, those in another queue do not.
+// The first copy of a queue has to wait. The copies behind it wait as well; those in another queue do not.
 TEST(HostCopies, BeginInTheOrderOfTheirQueue) {
   std::array<std::uint32_t, 4> begin{0, 1, 1, 1}, end{};
   std::vector<int> order;
@@ -75,7 +75,7 @@ TEST(HostCopies, BeginInTheOrderOfTheirQueue) {
   EXPECT_THAT(order, ElementsAre(2, 3, 0, 1));
 }
 
-// One thread is busy with a copy. Another feeder's copy runs beside it, also if it is posted while nobody sleeps.
+// One thread is busy with a copy. Another feeder's copy runs concurrently, even if it is posted while no thread sleeps.
 TEST(HostCopies, OfOneFeederDoNotWaitForOtherFeeders) {
   std::uint32_t begin = 1, first = 0, second = 0;
   HostCopies copies(2, 2, 0us);
@@ -86,7 +86,7 @@ TEST(HostCopies, OfOneFeederDoNotWaitForOtherFeeders) {
   EXPECT_EQ(second, 1);
 }
 
-// A thread serves the queues in turn: it does not stay with one that always has work.
+// A thread serves the queues in turn, and does not stay with a queue that always has work.
 TEST(HostCopies, ServeAllQueues) {
   constexpr int each = 4;
   std::uint32_t begin = 0;
@@ -151,7 +151,7 @@ TEST(HostCopies, EndWithCopiesThatMayNeverBegin) {
   copies.post(copies.open(), copy([] { FAIL(); }, never, end));
 }
 
-// Copies of other jobs in the queue are kept, in front and behind.
+// Copies of other jobs stay in the queue, before and after the removed ones.
 TEST(HostCopies, AreWithdrawnByJob) {
   std::uint32_t begin = 0, go = 0;
   std::array<std::uint32_t, 4> ends{};
@@ -168,7 +168,7 @@ TEST(HostCopies, AreWithdrawnByJob) {
   EXPECT_THAT(ends, ElementsAre(1, 0, 1, 0));
 }
 
-// As the copies of a tile: a thread stands for the link, which empties the buffers that the host's threads have filled.
+// Like the copies of a tile: a thread plays the link, which empties the buffers that the host's threads have filled.
 // Each buffer is used many times.
 TEST(HostCopies, FillBuffersInTurn) {
   constexpr std::size_t buffers = 4;

@@ -8,11 +8,11 @@
 
 namespace tessera::test {
 
-/// Threads wait here until all that are expected have come; later ones do not wait.
+/// Threads wait here until all expected threads have arrived; later ones do not wait.
 class Meeting {
  public:
   explicit Meeting(int expected) : expected_(expected) {}
-  /// @throws std::runtime_error if the others never come
+  /// @throws std::runtime_error if the others never arrive
   void arrive() {
     std::unique_lock lock(mutex_);
     came_++;

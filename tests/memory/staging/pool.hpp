@@ -11,8 +11,8 @@
 #include "meeting.hpp"
 #include "memory/staging/thread_pool.hpp"
 
-/// What the tests of the thread pool share: jobs, and a copier that counts copies. The counters are not atomic, so the
-/// thread sanitizer reports pieces that are copied twice or that are not complete when `run` returns.
+/// Shared by the tests of the thread pool: jobs, and a copier that counts copies. The counters are not atomic, so the
+/// thread sanitizer reports pieces that are copied twice or that are incomplete when `run` returns.
 namespace tessera::test {
 
 struct Job {
@@ -61,7 +61,7 @@ struct Copier {
 using ThreadPool = detail::staging::ThreadPool<Copier>;
 
 /// Posts a job.
-/// @return what the exception says; empty: there was none
+/// @return the message of the exception; empty if there was none
 inline std::string failure_of(ThreadPool& pool, const Job& job) {
   try {
     pool.run(job);
@@ -81,7 +81,7 @@ inline void expect_all_help(ThreadPool& pool) {
   EXPECT_THAT(job.copies, testing::Each(1));
 }
 
-/// Calls work(0), ..., work(count - 1), each in a thread of its own.
+/// Calls work(0), ..., work(count - 1), each in a separate thread.
 template <typename Work>
 void in_threads(int count, Work work) {
   std::vector<std::jthread> threads(static_cast<std::size_t>(count));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies through buffers that are only posted: threads stand for the streams of a GPU.
+// Copies through buffers that are only posted. Threads play the streams of a GPU.
 #include "memory/staging/posted_copies.hpp"
 
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ using namespace std::chrono_literals;
 using HostCopy = std::function<void()>;
 using HostCopies = detail::staging::HostCopies<HostCopy>;
 
-/// Runs what is added, one after another.
+/// Runs the added functions one after another.
 class Stream {
  public:
   void add(std::function<void()> work) {
@@ -36,7 +36,7 @@ class Stream {
     work_.push_back(std::move(work));
     added_++;
   }
-  /// Returns when all that has been added has ended.
+  /// Returns when all functions added so far have ended.
   void synchronize() {
     while (done_ < added_) std::this_thread::yield();
   }
@@ -137,7 +137,7 @@ TEST_P(Posted, AreThereWhenTheStreamIs) {
   EXPECT_EQ(host, gpu);
 }
 
-// The stream ends, and threads of the host touch nothing any more, wherever it fails. What was posted before is right.
+// Wherever it fails, the stream ends, and host threads touch nothing afterwards. Everything posted before is right.
 TEST_P(Posted, FailAtOnce) {
   constexpr std::size_t pieces = 8;
   for (int call = 0; call <= 2 * static_cast<int>(pieces) + 2; call++) {

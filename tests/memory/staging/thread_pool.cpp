@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The thread pool of the staging buffers: each piece is copied once, before `run` returns. Sleeping threads wake up.
-// The pool can end at any time.
+// The pool can be destroyed at any time.
 #include <pthread.h>
 
 #include "pool.hpp"
@@ -42,7 +42,7 @@ TEST_F(StagingPool, CopiesEachPieceOnce) {
   }
 }
 
-// As several threads that drive GPUs do. Every third job fails.
+// Like several threads that drive GPUs. Every third job fails.
 TEST_F(StagingPool, ThreadsPostAtTheSameTime) {
   ThreadPool pool(3, 0us);
   const auto post = [&](int poster) {
@@ -86,7 +86,7 @@ TEST_F(StagingPool, MoreJobsThanSlotsWaitForOneAnother) {
 }
 
 TEST_F(StagingPool, RunWaitsForPiecesOfPoolThreads) {
-  std::vector<std::unique_ptr<Job>> jobs;  // longer than the pool: a copy that ends too late is to be seen
+  std::vector<std::unique_ptr<Job>> jobs;  // outlive the pool, to detect a copy that ends too late
   ThreadPool pool(2);
   for (int round = 0; round < 10 && !HasFailure(); round++) {
     Meeting meeting(3);
@@ -132,7 +132,7 @@ TEST_F(StagingPool, EndsAtAnyTime) {
   }
 }
 
-/// Makes the system refuse further threads: with a default stack that no address space holds.
+/// Makes the system refuse further threads, with a default stack that no address space can hold.
 class NoMoreThreads {
  public:
   NoMoreThreads() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Failures in the thread pool of the staging buffers: each reaches the thread that posted the job, once, and no other
-// thread. The pool goes on.
+// thread. The pool keeps working.
 #include <cstdint>
 
 #include "pool.hpp"
@@ -59,7 +59,7 @@ TEST_F(StagingPool, NoPieceIsTakenAfterAFailure) {
 }
 
 TEST_F(StagingPool, FailureOfThePostingThreadWhileOthersCopy) {
-  std::vector<std::unique_ptr<Job>> jobs;  // longer than the pool, as above
+  std::vector<std::unique_ptr<Job>> jobs;  // outlive the pool, as above
   ThreadPool pool(2, 0us);
   for (int round = 0; round < 10 && !HasFailure(); round++) {
     Meeting meeting(3);

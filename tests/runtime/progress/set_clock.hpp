@@ -8,7 +8,7 @@
 
 namespace tessera::test {
 
-/// The clock of the progress while this object lives: it stands still, except when the test moves it.
+/// Replaces the clock of the progress during its lifetime. It stands still unless the test moves it.
 class SetClock {
  public:
   SetClock() {

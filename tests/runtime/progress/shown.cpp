@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The progress that is shown on standard error if the program asks for it.
+// The progress on standard error, which is shown if the program asks for it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ RuntimeOptions options(std::optional<bool> progress) {
 
 const std::string waiting = "tessera: 0 %, 0 of 8 tasks";
 
-/// Time passes only when a test says so.
+/// Time passes only when a test advances it.
 class ProgressLine : public ::testing::Test {
  protected:
   SetClock clock_;
@@ -99,7 +99,7 @@ TEST_F(ProgressLine, IsNotShownForShortCalls) {
   EXPECT_EQ(terminal.all(), "");
 }
 
-/// What shows progress counts calls, and nothing else does.
+/// Calls are counted if the progress is shown, and not otherwise.
 bool is_counted(std::optional<bool> progress) {
   const Runtime runtime(options(progress));
   const auto before = detail::progress_now().period;

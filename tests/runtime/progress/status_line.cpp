@@ -94,7 +94,8 @@ TEST(StatusLineOnADumbTerminal, IsNotWrittenOver) {
   EXPECT_FALSE(StatusLine(terminal.descriptor()).in_place());
 }
 
-/// The destructor waits for a tick, and what a tick uses is gone when it returns: no other one can follow.
+/// The destructor waits for a running tick, and no other tick follows: the objects that a tick uses are destroyed when
+/// it returns.
 TEST(Ticker, TicksUntilItIsDestroyed) {
   const auto ticks = std::make_shared<std::atomic<int>>(0);
   Gate last_tick;

@@ -62,7 +62,7 @@ TEST(ProgressText, CountsFlopsAndNotTasks) {
   now.flops_done = 0.9 * now.flops;
   text.add(now);
   EXPECT_THAT(text.say(), HasSubstr("90 %"));
-  now.flops = now.flops_done = 0;  // as for scaling
+  now.flops = now.flops_done = 0;  // as in a scaling
   text.add(now);
   EXPECT_THAT(text.say(), HasSubstr("50 %"));
 }

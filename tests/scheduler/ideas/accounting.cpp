@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where tiles were, and why workers were idle.
+// Where tiles were found, and why workers were idle.
 #include "scheduler/ideas/accounting.hpp"
 
 #include "fixture.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which task a worker reserves next: the one with least to fetch, over which links, then by priority.
+// Which task a worker reserves next: the one with the least to fetch, by link, then by priority.
 #include "fixture.hpp"
 
 namespace tessera::scheduler {
@@ -37,7 +37,7 @@ TEST_F(Choosing, ManyBytesFromAPeerTakeLongerThanFewFromTheHost) {
   EXPECT_EQ(id_of(choose_task(state, gpu_)), from_host);
 }
 
-// A task that only writes a tile has no advantage over one whose tiles are all there.
+// A task that only writes a tile has no advantage over a task whose tiles are all present.
 TEST_F(Choosing, TilesThatAreOnlyWrittenDoNotCount) {
   backend.where = {{tile(1), 1}, {tile(2), 1}};
   const auto first = push({reads(1)});
@@ -120,9 +120,9 @@ TEST_F(Choosing, ItsShareIsByRate) {
     while (choose_task(state, peer_)) continue;
     return tasks;
   };
-  EXPECT_EQ(reserves(), 10);  // what cores need is not known
+  EXPECT_EQ(reserves(), 10);  // the cores' durations are not known
   backend.seconds = {{1, 1.0}, {2, 1.0}, {5, 100.0}};
-  EXPECT_EQ(reserves(), 10);  // of 30 tasks, a share of 1 in 2.04 of those that are left
+  EXPECT_EQ(reserves(), 10);  // of 30 tasks; its share of the remaining ones is 1 in 2.04
   backend.seconds = {{1, 1.0}, {2, 1.0}, {5, 2.0}};
   EXPECT_EQ(reserves(), 6);  // 1 in 4
   backend.seconds = {{1, 2.0}, {2, 1.0}, {5, 100.0}};
@@ -135,7 +135,7 @@ TEST_F(Choosing, OnlyThoseThatMayRunARestrictedTaskShareIt) {
   backend.cannot = [](TaskId, int worker) { return worker != 1 && worker != 6; };
   for (int i = 0; i < 12; i++) task_ready(state, submit({reads(1)}, 0, true));
   fill_station(state, gpu_);
-  EXPECT_THAT(gpu_.station.slots(), SizeIs(4));  // of 12 tasks, half of those that are left: one core shares them
+  EXPECT_THAT(gpu_.station.slots(), SizeIs(4));  // of 12 tasks, half of the remaining ones: a core shares them
 }
 
 TEST_F(Choosing, FillsTheStationAndGoesOnForMoreUrgentTasks) {

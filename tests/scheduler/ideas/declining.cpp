@@ -36,7 +36,7 @@ TEST_F(Declining, ASlowWorkerHelpsWithManyTasks) {
   EXPECT_FALSE(leaves());
 }
 
-// The program has reckoned with what a core needs.
+// The program's plan has taken the core's durations into account.
 TEST_F(Declining, ACoreKeepsTheTilesThatTheProgramGivesIt) {
   backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
   EXPECT_TRUE(leave_to_faster(state, cpu_, *submit({updates(1)})));
@@ -94,9 +94,9 @@ TEST_F(Declining, ShortTasksAreNotLeft) {
   EXPECT_TRUE(leaves());
 }
 
-// The ready tasks are as many as are counted. Those that are not ready may wait for slow workers.
+// There are as many ready tasks as are counted. Tasks that are not ready may depend on slow workers.
 TEST_F(Declining, TasksThatWaitForSlowWorkersDoNotCount) {
-  backend.seconds = {{0, 51.0}, {1, 1.0}, {2, 1.0}};  // the GPUs finish 100 tasks meanwhile
+  backend.seconds = {{0, 51.0}, {1, 1.0}, {2, 1.0}};  // in this time, the GPUs finish 100 tasks
   for (int i = 0; i < 70; i++) push({});
   for (int i = 0; i < 40; i++) submit({updates(1)});
   EXPECT_FALSE(leaves());
@@ -107,7 +107,7 @@ TEST_F(Declining, TasksThatWaitForSlowWorkersDoNotCount) {
   EXPECT_TRUE(leaves());
 }
 
-// Whole chains may wait for each of those that read it.
+// Whole chains may wait for each of the tasks that read it.
 TEST_F(Declining, ForAResultThatIsReadEnoughTasksMustBeReady) {
   backend.seconds = {{0, 51.0}, {1, 1.0}, {2, 1.0}};
   set_unfinished(200);
@@ -166,7 +166,7 @@ TEST_F(Declining, AGpuMeasuresAtOnce) {
   EXPECT_FALSE(leave_to_faster(state, gpu_, *submit({})));
 }
 
-// A driver that was held up once makes a short task look long. It must not cost a GPU all tasks of this kind.
+// A driver that was held up once makes a short task look long. This must not make a GPU lose all tasks of this kind.
 TEST_F(Declining, IdenticalGpusDoNotLeaveTasksToEachOther) {
   const auto measure = [&](const Worker& worker, double seconds) {
     state.durations.finished(*submit({updates(1)}), worker.model, seconds);
@@ -176,7 +176,7 @@ TEST_F(Declining, IdenticalGpusDoNotLeaveTasksToEachOther) {
     for (int i = 0; i < 3; i++) measure(gpu_, 5e-3);
     return leave_to_faster(state, gpu_, *submit({updates(1)}));
   };
-  EXPECT_TRUE(leaves_after_a_stall());  // they may differ
+  EXPECT_TRUE(leaves_after_a_stall());  // the durations may differ
   set_device(state, gpu_, "CUDA 0.0 (NVIDIA H200 139.8 GiB 1b:00.0)");
   set_device(state, other_gpu_, "CUDA 1.0 (NVIDIA H200 139.8 GiB 43:00.0)");
   EXPECT_FALSE(leaves_after_a_stall());
@@ -229,7 +229,7 @@ TEST_F(Declining, DeclinedTasksAreSharedAndLoseTheirHome) {
   EXPECT_NE(choose_task(state, other_gpu_), nullptr);
 }
 
-// All tasks are in one queue. What the worker computes as fast as others may be anywhere at its front.
+// All tasks are in one queue. A task that the worker computes as fast as others do may be anywhere near its front.
 TEST_F(Declining, ASlowWorkerFindsATaskInWhichItIsNotSlow) {
   backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
   push({reads(1)});

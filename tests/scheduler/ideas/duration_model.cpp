@@ -15,7 +15,7 @@ class Durations : public IdeaTest {
 
 TEST_F(Durations, TheFirstMeasurementDoesNotCount) {
   EXPECT_EQ(seconds(1000, 1), 0);
-  measure(1000, 1, 99);  // may have loaded a library
+  measure(1000, 1, 99);  // may have included loading a library
   EXPECT_EQ(seconds(1000, 1), 0);
   measure(1000, 1, 2);
   EXPECT_DOUBLE_EQ(seconds(1000, 1), 2);
@@ -23,7 +23,7 @@ TEST_F(Durations, TheFirstMeasurementDoesNotCount) {
 
 TEST_F(Durations, AreTheMedianOfTheLastMeasurements) {
   for (const double measured : {99.0, 2.0, 6.0}) measure(1000, 1, measured);
-  EXPECT_DOUBLE_EQ(seconds(1000, 1), 2);  // the other one may be a spike
+  EXPECT_DOUBLE_EQ(seconds(1000, 1), 2);  // the other measurement may be an outlier
   for (const double measured : {5.0, 900.0, 4.0}) measure(1000, 1, measured);
   EXPECT_DOUBLE_EQ(seconds(1000, 1), 5);
   for (int i = 0; i < 3; i++) measure(1000, 1, 7);
@@ -47,7 +47,7 @@ TEST_F(Durations, AreKnownByKindSizeAndCodelet) {
   for (int i = 0; i < 2; i++) measure(1000, 1, 2);
   EXPECT_EQ(seconds(1000, 2), 0);
   EXPECT_EQ(seconds(3000, 1), 0);
-  EXPECT_EQ(seconds(1001, 1), 2);  // about the same size
+  EXPECT_EQ(seconds(1001, 1), 2);  // nearly the same size
   auto other = submit({reads(1, 1000)});
   other->codelet = reinterpret_cast<CodeletId>(1);
   EXPECT_EQ(state.durations.seconds(*other, 1, 3), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a worker requests ahead, and which tiles StarPU counts.
+// What a worker requests in advance, and which tiles StarPU counts.
 #include "fixture.hpp"
 
 namespace tessera::scheduler {
@@ -10,7 +10,7 @@ using ::testing::IsEmpty;
 
 class Fetching : public IdeaTest {
  protected:
-  /// The tiles that are to be fetched by themselves.
+  /// The tiles that are to be fetched individually.
   static std::vector<TileId> tiles_of(const Prefetches& prefetches) {
     std::vector<TileId> tiles;
     for (const auto& [tile, priority] : prefetches.tiles) tiles.push_back(tile);
@@ -33,7 +33,7 @@ TEST_F(Fetching, RequestsEachTaskOnceInTheirOrder) {
   EXPECT_THAT(fetch_ahead(state, gpu_).tasks, IsEmpty());
 }
 
-// StarPU would count the tile that is overwritten, and never lower its count.
+// StarPU would count the overwritten tile, and never decrement its count.
 TEST_F(Fetching, RequestsOnlyTheInputsOfATaskThatOverwritesATile) {
   const auto task = reserve(gpu_, {reads(1), updates(2), overwrites(3)}, -7);
   const auto prefetches = fetch_ahead(state, gpu_);
@@ -71,7 +71,7 @@ TEST_F(Fetching, FetchesTheOtherTilesOfATaskThatWaits) {
   reserve(gpu_, {reads(1), reads(2), reads(3), reads(4)});
   EXPECT_THAT(tiles_of(fetch_ahead(state, gpu_)), ElementsAre(tile(2)));
   EXPECT_THAT(tiles_of(fetch_ahead(state, gpu_)), IsEmpty());
-  backend.where.insert({tile(1), 2});  // the peer has it: now the rest, and each tile is counted once
+  backend.where.insert({tile(1), 2});  // the peer has it, so the rest is fetched, and each tile is counted once
   const auto rest = fetch_ahead(state, gpu_);
   EXPECT_THAT(rest.tasks, IsEmpty());
   EXPECT_THAT(tiles_of(rest), ElementsAre(tile(1), tile(3), tile(4)));

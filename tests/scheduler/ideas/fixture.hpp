@@ -15,7 +15,7 @@
 #include "scheduler/ideas/running.hpp"
 #include "scheduler/ideas/state.hpp"
 
-/// What the tests of the policy's ideas share: a machine that consists of tables. No runtime is started.
+/// Shared by the tests of the policy's ideas: a machine that consists of tables. No runtime is started.
 namespace tessera::scheduler {
 
 constexpr std::size_t tile_bytes = 1000;
@@ -68,8 +68,8 @@ class FakeBackend final : public Backend {
   std::map<TaskId, unsigned> chosen;
 };
 
-/// A host and up to four GPUs, in memory nodes 1 to 4. GPUs 1 and 2 are peers, and so are 3 and 4. The number of a
-/// GPU's worker is its node's.
+/// A host and up to four GPUs, in memory nodes 1 to 4. GPUs 1 and 2 are peers, and so are 3 and 4. The worker of a GPU
+/// has the number of its node.
 class IdeaTest : public ::testing::Test {
  protected:
   IdeaTest() {
@@ -93,7 +93,7 @@ class IdeaTest : public ::testing::Test {
     return worker;
   }
 
-  /// A task that has been submitted, and is ready, but in no queue.
+  /// A task that has been submitted and is ready, but is not in a queue.
   TaskPtr submit(std::vector<TileUse> tiles, int priority = 0, bool restricted = false) {
     auto task = std::make_unique<Task>();
     task->id = reinterpret_cast<TaskId>(++tasks_);
@@ -109,7 +109,7 @@ class IdeaTest : public ::testing::Test {
     find_executors(state, *task);
     return task;
   }
-  /// A task that has been submitted, and is ready, in the queue where it belongs.
+  /// A task that has been submitted, is ready, and is in the queue where it belongs.
   TaskId push(std::vector<TileUse> tiles, int priority = 0) {
     auto task = submit(std::move(tiles), priority);
     const auto id = task->id;

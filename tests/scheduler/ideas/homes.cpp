@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chains of tasks that write one tile, and the worker that they stay with.
+// Chains of tasks that write the same tile, and the worker on which they stay.
 #include "fixture.hpp"
 
 namespace tessera::scheduler {
@@ -70,7 +70,7 @@ TEST_F(Homes, UnfinishedTasksAreCountedAtTheirHome) {
     chains.finished(tile(1));
     EXPECT_EQ(chains.unfinished(b_.id), left);
   }
-  chains.finished(tile(1));  // there is no chain any more
+  chains.finished(tile(1));  // the chain has ended
   EXPECT_EQ(chains.unfinished(b_.id), 0);
   EXPECT_EQ(chains.length(tile(1)), 1);
 }
@@ -97,7 +97,7 @@ TEST_F(Homes, AnIncompleteResultCountsAtItsHome) {
   EXPECT_FALSE(chains.has_begun(tile(1), b_.id));
   chains.finished(tile(1));
   EXPECT_EQ(chains.incomplete_bytes(a_.id), 20);
-  chains.set_home(tile(2), b_.id);  // nobody has begun there
+  chains.set_home(tile(2), b_.id);  // no task has begun there
   EXPECT_EQ(chains.incomplete_bytes(a_.id), 0);
   EXPECT_EQ(chains.incomplete_bytes(b_.id), 0);
 }

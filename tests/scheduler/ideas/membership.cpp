@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What becomes of tasks when workers join or leave.
+// What happens to tasks when workers join or leave.
 #include "fixture.hpp"
 
 namespace tessera::scheduler {

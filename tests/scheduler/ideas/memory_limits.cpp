@@ -71,7 +71,7 @@ TEST_F(MemoryLimits, TheLookaheadLimitIsAShareOfWhatResultsLeave) {
   EXPECT_EQ(lookahead_limit(state, gpu_), 50'000);
   begin(1, 30'000);
   EXPECT_EQ(lookahead_limit(state, gpu_), 35'000);
-  begin(2, 90'000);  // more than there is
+  begin(2, 90'000);  // more than the memory has
   EXPECT_EQ(lookahead_limit(state, gpu_), 0);
 }
 
@@ -86,7 +86,7 @@ TEST_F(MemoryLimits, ATaskMayExceedTheLimitByHalf) {
 TEST_F(MemoryLimits, ATaskFitsIfItsTilesDoEachCountedOnce) {
   EXPECT_TRUE(fits(state, gpu_, *submit({reads(1, 50'000), reads(1, 50'000), updates(2, 50'000)})));
   EXPECT_FALSE(fits(state, gpu_, *submit({reads(1, 50'000), updates(2, 50'001)})));
-  EXPECT_TRUE(fits(state, add_cpu(0), *submit({reads(1, 50'000), updates(2, 50'001)})));  // they are there
+  EXPECT_TRUE(fits(state, add_cpu(0), *submit({reads(1, 50'000), updates(2, 50'001)})));  // the tiles are present
 }
 
 TEST_F(MemoryLimits, ChoosingKeepsToTheShareOfResults) {

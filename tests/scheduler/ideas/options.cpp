@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options of the policy: what TESSERA_SCHED may say, and the messages about what it may not.
+// The options of the policy: the values that TESSERA_SCHED may have, and the messages about others.
 #include "scheduler/ideas/options.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The hash table by pointers does what the standard one does.
+// The hash table for pointers behaves like the standard one.
 #include "scheduler/ideas/pointer_map.hpp"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ std::map<Key, int> entries_of(PointerMap<Key, int>& map) {
   return entries;
 }
 
-/// @param step  distance of the keys: some make long runs of entries that all want the same places
+/// @param step  distance of the keys: with some distances, long runs of entries have the same preferred slots
 void compare_with_standard_map(std::uintptr_t step) {
   std::mt19937 random(1);
   PointerMap<Key, int> map;
@@ -48,7 +48,7 @@ TEST(PointerMap, HoldsWhatAStandardMapHolds) {
 }
 
 TEST(PointerMap, HoldsWhatAStandardMapHoldsIfKeysCollide) {
-  // The multiplier's inverse modulo 2^64 times n hashes to n: all of these keys want the first place.
+  // The multiplier's inverse modulo 2^64 times n hashes to n, so all of these keys prefer the first slot.
   std::uint64_t inverse = 1;
   for (int i = 0; i < 6; i++) inverse *= 2 - std::uint64_t{0x9E3779B97F4A7C15} * inverse;
   ASSERT_EQ(inverse * std::uint64_t{0x9E3779B97F4A7C15}, 1);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double start = 1000;  // s
 
-/// The time of the next look after one that found nothing.
+/// The time of the next look after an unsuccessful one.
 double next_look(const Polling& polling, double now) {
   constexpr double step = 1e-7;
   while (!polling.is_due(now)) now += step;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the policy notes when tasks start and end, and whom it wakes.
+// What the policy records when tasks start and end, and which workers it wakes.
 #include "fixture.hpp"
 
 namespace tessera::scheduler {
@@ -32,7 +32,7 @@ TEST_F(Running, DurationsAreMeasured) {
   EXPECT_DOUBLE_EQ(predicted_seconds(state, a_, *submit({updates(1)})), 2.5);
 }
 
-// The end of such a task may depend on tasks that the worker would not begin beside it.
+// Such a task may end only after tasks that the worker would not start in parallel with it.
 TEST_F(Running, AWorkerDoesNotWaitForATaskThatOutlivesIt) {
   const auto task = pop(a_, {updates(1)});
   EXPECT_TRUE(task_starts(state, task, a_.id, 1, true));

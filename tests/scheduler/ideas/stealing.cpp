@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whom a worker without tasks steals from, and what.
+// From whom a worker without tasks steals, and which tasks.
 #include "scheduler/ideas/stealing.hpp"
 
 #include "fixture.hpp"
@@ -116,7 +116,7 @@ TEST_F(Stealing, AbandonsTheTilesThatWereCountedForTheVictim) {
   EXPECT_THAT(state.abandoned.take_over(*submit({reads(1), reads(2)}), a_.node), ElementsAre(tile(1)));
 }
 
-// The thief would be done at about the same time as the victim.
+// The thief would finish at about the same time as the victim.
 TEST_F(Stealing, LeavesTheOnlyTaskOfAWorker) {
   backend.seconds = {{1, 1.0}, {2, 1.0}};
   push_to(a_, 1);
@@ -125,7 +125,7 @@ TEST_F(Stealing, LeavesTheOnlyTaskOfAWorker) {
   EXPECT_NE(steal(state, thief_), nullptr);
 }
 
-// It seems to pay, since many tasks of the victim wait for this one. But the victim runs it as soon as its tiles
+// Stealing seems to pay, since many tasks of the victim wait for this one. But the victim runs it as soon as its tiles
 // arrive.
 TEST_F(Stealing, LeavesTheFirstTaskOfAWorker) {
   for (int i = 0; i < 9; i++) submit({updates(50)});
@@ -160,7 +160,7 @@ TEST_F(Stealing, TakesNothingWhileItsOwnTasksReleaseMore) {
   push_to(a_, 9);
   pop(thief_, {updates(1)});
   EXPECT_NE(steal(state, thief_), nullptr);
-  submit({updates(1)});  // the next one of its chain
+  submit({updates(1)});  // the next task of its chain
   EXPECT_EQ(steal(state, thief_), nullptr);
 }
 

@@ -79,7 +79,7 @@ TEST_F(TileCacheTest, ATileIsOnItsWayToAPeerUntilOneHasIt) {
   EXPECT_FALSE(state.cache.on_its_way_to_a_peer(tile(1), 1));
   backend.on_the_way = {{tile(1), 2}};
   EXPECT_TRUE(state.cache.on_its_way_to_a_peer(tile(1), 1));
-  EXPECT_FALSE(state.cache.on_its_way_to_a_peer(tile(1), 3));  // 2 is no peer of 3
+  EXPECT_FALSE(state.cache.on_its_way_to_a_peer(tile(1), 3));  // 2 is not a peer of 3
   backend.where = {{tile(1), 2}};
   EXPECT_FALSE(state.cache.on_its_way_to_a_peer(tile(1), 1));
   backend.where.clear();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a worker does when it asks for a task.
+// What happens when a worker asks for a task.
 #include "scheduler/ideas/turn.hpp"
 
 #include "fixture.hpp"
@@ -24,7 +24,7 @@ TEST_F(Turns, AWorkerStartsItsFirstTaskAndPrefetchesForTheOthers) {
   const auto first = push({reads(1), updates(11)}), second = push({reads(2), updates(12)});
   const auto taken = turn(gpu_);
   EXPECT_EQ(taken.task, first);
-  EXPECT_THAT(taken.prefetches.tasks, ElementsAre(second));  // StarPU itself fetches for the one that starts
+  EXPECT_THAT(taken.prefetches.tasks, ElementsAre(second));  // StarPU itself fetches the tiles of the task that starts
   EXPECT_EQ(taken.look_again, 0);
   EXPECT_FALSE(gpu_.asleep);
   EXPECT_EQ(state.waiting, 1);
@@ -53,7 +53,7 @@ TEST_F(Turns, AWorkerWithoutTasksSleeps) {
   EXPECT_FALSE(gpu_.waits);
 }
 
-// Nothing reports that the tile has arrived at the peer or that the link has had its time.
+// Nothing reports that the tile has arrived at the peer, or that the time of the link has passed.
 TEST_F(Turns, AWorkerThatPostponesItsTasksLooksAgainInTime) {
   backend.homes = {{tile(11), gpu_.id}, {tile(12), gpu_.id}};
   backend.on_the_way = {{tile(1), 2}, {tile(2), 1}};
@@ -110,7 +110,7 @@ TEST_F(Turns, ACoreThatAsksForATaskRunsNone) {
   task_starts(state, suspended, core.id, 1);
   turn(core);
   EXPECT_FALSE(core.runs());
-  EXPECT_EQ(state.chains.unfinished(core.id), 1);  // it will go on
+  EXPECT_EQ(state.chains.unfinished(core.id), 1);  // it will continue
   EXPECT_TRUE(state.order.contains(suspended));
 }
 

@@ -12,7 +12,7 @@ using ::testing::IsEmpty;
 
 class WritingBack : public IdeaTest {
  protected:
-  WritingBack() { state.results.task_seconds = 1; }  // the links have a lot of time
+  WritingBack() { state.results.task_seconds = 1; }  // the links have plenty of time
 
   /// Submits a task.
   std::vector<TileUse> submitted(std::vector<TileUse> tiles) {
@@ -103,7 +103,7 @@ TEST_F(WritingBack, NoResultWaitsIfTheLinkNeedsTheTime) {
   const auto writer = submitted({updates(1)}), reader = submitted({reads(1)});
   backend.where = {{tile(1), 1}};
   const double copy = state.cache.seconds_to_host(tile_bytes, 1);
-  // The tasks take their time divided by the number of GPUs, and must take twice as long as the copy.
+  // The tasks take their time divided by the number of GPUs, which must be twice as long as the copy.
   const auto tasks = static_cast<double>(state.order.size());
   state.results.task_seconds = 1.9 * copy * 3 / tasks;
   EXPECT_THAT(results_of_ended(state, writer, 1), ElementsAre(tile(1)));

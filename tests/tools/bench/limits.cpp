@@ -71,7 +71,7 @@ TEST(Shares, AreDoubtfulAboveTheLimit) {
   EXPECT_TRUE(result(1, 1.1, 1.1, 0).parts_are_doubtful());
 }
 
-// For a short time, power allows a higher rate than for a second.
+// For a short time, the power limit allows a higher rate than for a second.
 TEST(Shares, OfTheRatesAtOnceMayBeAboveThem) { EXPECT_FALSE(result(1, 0.95, 1.2, 0).parts_are_doubtful()); }
 
 TEST(Shares, OfTheChainMayNot) {
@@ -98,7 +98,7 @@ void expect_both_limits(const nlohmann::json& row) {
   for (const auto& [limit, fraction] :
        {std::pair{"limit_s", "fraction_of_limit"}, {"limit_at_once_s", "fraction_of_limit_at_once"}}) {
     EXPECT_GT(row.at(limit), 0);
-    const std::string doubtful = std::string(fraction) + "_doubtful";  // where other programs have slowed it down
+    const std::string doubtful = std::string(fraction) + "_doubtful";  // true if other programs have slowed it down
     EXPECT_EQ(row.contains(doubtful), row.at(fraction).is_null());
     EXPECT_DOUBLE_EQ(row.contains(doubtful) ? row.at(doubtful) : row.at(fraction),
                      row.at(limit).get<double>() / row.at("median_s").get<double>());

@@ -52,7 +52,7 @@ TEST(BlasLibrary, IsReportedAsText) {
   EXPECT_THAT(ended.out, HasSubstr("\ndgemm        200     200     200  ")) << ended.out;
 }
 
-/// A library where the wheels of PyPI put NumPy's BLAS. Its calls would go to functions with other names.
+/// A library in the place where wheels from PyPI put NumPy's BLAS. Its calls would go to functions with other names.
 class BlasOfAWheel : public ::testing::Test {
  protected:
   void SetUp() override {

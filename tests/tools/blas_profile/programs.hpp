@@ -33,7 +33,7 @@ inline std::string libraries_of_info() {
   return (place_of("TEST_INFO").parent_path() / "../lib").string() + (given == nullptr ? "" : std::string(":") + given);
 }
 
-/// A copy of tessera-info with the stand-in for the library, and the client program to run.
+/// A copy of tessera-info next to the stand-in for the library, and the client program to run.
 class BlasProgram : public ::testing::Test {
  protected:
   void SetUp() override {

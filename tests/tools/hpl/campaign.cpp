@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The random system of tessera-hpl, its residuals, and what becomes of solutions that are right or wrong.
+// The random system of tessera-hpl, its residuals, and the verdicts on right and wrong solutions.
 #include "tools/hpl/campaign.hpp"
 
 #include <gmock/gmock.h>
@@ -87,7 +87,7 @@ TEST(HplSystem, CanBeGeneratedInParts) {
   for (std::size_t i = 0; i < part.size(); i++) ASSERT_NEAR(part[i], expected[23 * n + 17 + i], 0x1p-53) << i;
 }
 
-/// Matrices of order 46341 and larger have elements whose place needs more than 32 bits.
+/// Matrices of order 46341 and larger have elements whose index needs more than 32 bits.
 TEST(HplSystem, IsLargerThan32Bits) {
   const Index n = 50000, column = 49999, row = 49990;
   double part = 0, whole = 0;
@@ -135,7 +135,7 @@ TEST(HplResidual, IsSmallForARightSolutionOnly) {
   EXPECT_TRUE(std::isnan(hpl::scaled_residual(system, x.data())));
 }
 
-/// A report, and the exit code that it means.
+/// A report, and the resulting exit code.
 struct Reported {
   std::string text;
   int code;

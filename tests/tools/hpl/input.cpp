@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What tessera-hpl understands of an HPL.dat, and what it refuses.
+// What tessera-hpl accepts in an HPL.dat, and what it refuses.
 #include "tools/hpl/input.hpp"
 
 #include <gmock/gmock.h>
@@ -47,7 +47,7 @@ TEST(HplInput, ChoosesTheOutput) {
   EXPECT_EQ(device("8"), hpl::Input::Device::File);
 }
 
-// As HPL, which looks at the name only if it opens the file.
+// HPL, too, looks at the name only if it opens the file.
 TEST(HplInput, NeedsNoNameOfAFileThatIsNotWritten) {
   const auto with = [](const char* line, const char* number) {
     const auto text = replaced(sample_input, "HPL.out      output file name (if any)", line);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies in simulated time depend on the length of the columns that they read or write in host memory.
+// Simulated copies depend on the length of the columns in host memory.
 #include "one_gpu.hpp"
 
 namespace tessera::test {
 namespace {
 
-/// Rates of columns of 8 KiB in GB/s, on links of 10 GB/s. Pieces of 1 MiB are as fast as the link.
+/// Rates of columns of 8 KiB in GB/s, on links of 10 GB/s. Pieces of 1 MiB reach the rate of the link.
 struct Rates {
   double idle, computing;
 };
@@ -27,7 +27,7 @@ TEST(Columns, AreCopiedAtTheirRate) {
   EXPECT_LT(seconds(fast, 1024), 0.7 * by_columns);
 }
 
-// A tile as high as the matrix is one piece.
+// A tile as tall as the matrix is a single piece.
 TEST(Columns, OfAContiguousTileAreOnePiece) {
   const auto fast = machine(0.001);
   EXPECT_DOUBLE_EQ(seconds(with_columns(fast, "in", {5, 5}), 2048), seconds(fast, 2048));
@@ -42,7 +42,7 @@ TEST(Columns, HaveRatesOfTheirOwnInEachDirection) {
   EXPECT_LT(out, 3 * operand / 2e9);
 }
 
-// Kernels of 1 ms take about as long as the copies: the GPU computes for a part of the time.
+// Kernels of 1 ms take about as long as the copies, so the GPU computes part of the time.
 TEST(Columns, AreSlowOnlyWhileTheGPUComputes) {
   const auto often = machine(1), hardly = machine(0.001);
   const Rates beside{10, 2};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cores compute tiles beside GPUs where that pays, and nowhere else.
+// Cores compute tiles alongside GPUs where this pays, and nowhere else.
 #include <gmock/gmock.h>
 
 #include "laboratory.hpp"
@@ -13,10 +13,10 @@ int core_tasks(const nlohmann::json& row) { return row.at("core_tasks"); }
 struct Gain {
   const char* machine;
   const char* routines;
-  double least;  ///< how many times faster than without cores
+  double least;  ///< speedup compared with no cores
 };
 
-// Consumer GPUs have 1/64 of their rate in double precision.
+// Consumer GPUs compute double precision at 1/64 of their rate.
 TEST(Cores, SpeedUpSlowGpus) {
   for (const auto& [machine, routines, least] : {Gain{"consumer", "gemm,symm", 1.45},
                                                  {"consumer", "syrk,syr2k", 1.4},
@@ -49,7 +49,7 @@ TEST(Cores, StayOutOfFastGpus) {
   }
 }
 
-// Small calls, and those in which the time of a tile on a core is a large part of the whole.
+// Small calls, and calls in which a tile on a core takes a large part of the whole time.
 TEST(Cores, NeverCostMoreThanOnePercent) {
   for (const auto* machine : {"makalu", "sandy-kepler", "hd-6990", "nehalem-tesla", "gtx-260", "consumer"}) {
     const auto arguments = std::string("--platform ") + machine + " --size 1000,2048,4096,5000 --routine gemm,syr2k";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies in simulated time over links in half-duplex, and through staging buffers.
+// Simulated copies over half-duplex links, and through staging buffers.
 #include "one_gpu.hpp"
 
 namespace tessera::test {
@@ -15,7 +15,7 @@ nlohmann::json with_staging(nlohmann::json machine, double rate, double core_rat
   return machine;
 }
 
-// Three operands come in and one goes out. On the other link most of it goes out while others come in.
+// Three operands come in and one goes out. On the full-duplex link, most of it goes out while others come in.
 TEST(HalfDuplex, IsSharedByBothDirections) {
   const auto fast = machine(0.001);
   EXPECT_GT(seconds(in_half_duplex(fast), 512), 4 * operand / 10e9);
@@ -23,10 +23,10 @@ TEST(HalfDuplex, IsSharedByBothDirections) {
   EXPECT_LT(seconds(fast, 512), 0.95 * 4 * operand / 10e9);
 }
 
-// The last tile is computed when all have come, and goes out.
+// The last tile is computed when all inputs have arrived, and then goes out.
 TEST(SmallCalls, KeepTheLinkBusy) {
   constexpr double elements = 512 * 512, tile = 8 * elements / 10e9, kernel = 0.001 / 8;
-  const double in = 2 * 1024 * 512 * 8 / 10e9 + 2.5 * tile;  // of the tiles on the diagonal, a half
+  const double in = 2 * 1024 * 512 * 8 / 10e9 + 2.5 * tile;  // half of each tile on the diagonal
   const double took = row_on(machine(1), "--routine syrk --size 1024 --tile 512").at("median_s");
   EXPECT_GT(took, in + kernel + tile / 2);
   EXPECT_LT(took, 1.1 * (in + kernel + tile));

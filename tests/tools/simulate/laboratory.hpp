@@ -24,7 +24,7 @@ inline Ended simulate(const std::string& arguments, unsigned seconds = 30) {
   return run_program(words, seconds);
 }
 
-/// The JSON rows of some simulations. All of them must succeed.
+/// The JSON rows of several simulations, all of which must succeed.
 inline std::vector<nlohmann::json> rows_of(const std::string& arguments, unsigned seconds = 30) {
   const auto ended = simulate("--json - " + arguments, seconds);
   EXPECT_EQ(ended.status, 0) << arguments << '\n' << ended.err;

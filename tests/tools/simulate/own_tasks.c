@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A StarPU program whose tasks are of kinds that a policy may get wrong. Usage:
-//   own_tasks refused      ten tasks whose first implementation the codelet refuses. It would take 1 s, the second
-//   takes 1 ms own_tasks copies SEED  a random program on more tiles than a small memory holds, a fifth of it StarPU's
-//   own copies
+// A StarPU program with kinds of tasks that a policy may handle wrongly. Usage:
+//   own_tasks refused      ten tasks whose codelet refuses its first implementation, which would take 1 s; the second
+//                          takes 1 ms
+//   own_tasks copies SEED  a random program on more tiles than a small memory holds; a fifth of its tasks are StarPU's
+//                          own copies
 #include <starpu.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +74,7 @@ static void submit_with_copies(unsigned seed) {
     default: starpu_task_insert(&update, STARPU_RW, tile[to], STARPU_R, tile[from], STARPU_PRIORITY, priority, 0);
     }
   }
-  // Waits for what the policy has requested of them: StarPU cannot shut down before.
+  // Waits until the policy's requests for them are completed: StarPU cannot shut down before.
   for (int i = 0; i < tiles; i++) starpu_data_unregister(tile[i]);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Traffic, balance and utilisation under the policies on described machines, with the program tessera-simulate.
+// Traffic, balance and utilization under several policies on described machines, with the program tessera-simulate.
 #include <map>
 #include <numeric>
 #include <string>
@@ -78,7 +78,7 @@ double bytes_over_host_links(const nlohmann::json& row) {
   return bytes;
 }
 
-// Table V of BLASX's paper has the megabytes of its own runs on this machine, over host links in both directions.
+// Table V of the BLASX paper lists the megabytes of its own runs on this machine, over host links in both directions.
 TEST(Traffic, OnEverestIsThreeQuartersOfThatOfBlasx) {
   const std::map<std::string, double> blasx{{"gemm", 16125}, {"trsm", 9948},  {"syr2k", 16155},
                                             {"symm", 14704}, {"trmm", 11684}, {"syrk", 10224}};
@@ -93,7 +93,7 @@ TEST(Traffic, OnEverestIsThreeQuartersOfThatOfBlasx) {
     EXPECT_GT(from_gpus[1], 0.1e9) << routine;
     EXPECT_GT(from_gpus[2], 0.1e9) << routine;
   }
-  // GPU 0 has no peer. It gets results of other GPUs through the host: none in a product.
+  // GPU 0 has no peer. It gets other GPUs' results through the host; a product has none.
   EXPECT_EQ(per_gpu(rows[0], "d2d_in")[0], 0);
 }
 
@@ -104,7 +104,7 @@ TEST(OutOfCore, GPUsComputeFourFifthsOfTheTime) {
   EXPECT_GE(sum(busy) / 4, 0.8 * row.at("median_s").get<double>()) << ::testing::PrintToString(busy);
 }
 
-// A result that is only written must not stay on a GPU for longer than one that is read, too.
+// A result that is only written must not stay on a GPU longer than a result that is also read.
 TEST(OutOfCore, ResultsThatAreNotReadCostNoMore) {
   for (const char* machine : {"--platform h200x4 --gpus 1 --size 16384 --gpu-memory 1536",
                               "--platform h200x4 --gpus 1 --size 32768 --gpu-memory 6144",
@@ -116,7 +116,7 @@ TEST(OutOfCore, ResultsThatAreNotReadCostNoMore) {
   }
 }
 
-// In a solve, tasks that become ready late are the most urgent. GPUs that run all previously reserved tasks first are
+// In a solve, tasks that become ready late are the most urgent. GPUs that first ran all tasks reserved before would be
 // idle for a quarter of the time.
 TEST(Urgency, UrgentTasksOfASolvePassReservedOnes) {
   const auto row = row_of("--platform h200x4 --routine trsm --size 32768 --tile 4096 --policy tessera");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tessera-simulate with a scheduling policy of one's own: examples/09_policy.c, which TESSERA_TEST_FIFO names.
+// tessera-simulate with a user's scheduling policy: examples/09_policy.c, which TESSERA_TEST_FIFO names.
 #include <filesystem>
 
 #include "laboratory.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// StarPU programs that do not know Tessera, on described machines.
+// StarPU programs without Tessera, on described machines.
 #include <fstream>
 
 #include "laboratory.hpp"
@@ -11,7 +11,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-/// The program with graphs that are not ours.
+/// The program with task graphs that are not Tessera's.
 std::string graphs() {
   const char* program = std::getenv("TESSERA_TEST_GRAPHS");
   if (program == nullptr) throw std::runtime_error("TESSERA_TEST_GRAPHS must name the program graphs");
@@ -50,7 +50,7 @@ TEST(Programs, HaveElementsOfTheTypeThatIsAskedFor) {
   EXPECT_LT(seconds("s"), seconds("d"));
 }
 
-// One task after another: the time is known.
+// The tasks run one after another, so the time is known.
 TEST(Programs, TakeWhatTheTableOfCodeletsSays) {
   const Scratch folder;
   const auto machine = folder.path() / "table.json";
@@ -78,7 +78,7 @@ TEST(Programs, RunTheImplementationsThatTheirCodeletsAccept) {
   EXPECT_LT(row_of(own_tasks("refused")).at("median_s"), 0.1);
 }
 
-// StarPU does not tell the policy when its own copies have ended, and nobody tells a worker that a time has passed.
+// StarPU does not tell the policy when its own copies have ended, and nothing tells a worker that a time has passed.
 TEST(Programs, WithStarpusOwnCopiesEndInLittleMemory) {
   for (const int memory : {60, 90, 200})
     for (int seed = 1; seed <= 7; seed++) {

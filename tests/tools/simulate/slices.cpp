@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products in slices, as in the paper of Itu et al., on the machine that is described from it.
+// Products in slices, as in the paper of Itu et al., on the machine that the paper describes.
 #include "laboratory.hpp"
 
 namespace tessera::test {
@@ -17,7 +17,7 @@ TEST(Slices, TakeAsLongAsInThePaper) {
     const auto row = row_of(product + "--slices " + std::to_string(slices));
     EXPECT_NEAR(row.at("median_s"), seconds, 0.05 * seconds) << slices;
     EXPECT_EQ(row.at("scheduling").at("tasks"), slices * slices);
-    EXPECT_EQ(row.at("bytes_h2d"), 2 * 4.0 * 2048 * 2048) << slices;  // each slice of A and B comes once
+    EXPECT_EQ(row.at("bytes_h2d"), 2 * 4.0 * 2048 * 2048) << slices;  // each slice of A and B is copied once
   }
 }
 

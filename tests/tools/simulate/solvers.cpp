@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LU with partial pivoting in simulated time: what its panels take, alone and beside products, and what it copies.
+// LU with partial pivoting in simulated time: the times of its panels, alone and during products, and its copies.
 #include "one_gpu.hpp"
 
 namespace tessera::test {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bytes that simulated calls copy: where the operands fit, each is copied once.
+// Bytes that simulated calls copy: if the operands fit, each is copied once.
 #include "laboratory.hpp"
 
 namespace tessera::test {
 namespace {
 
-/// Bytes from the host, relative to the least.
+/// Bytes from the host, relative to the minimum.
 double from_host(const std::string& arguments) {
   const auto row = row_of("--platform h200x4 --type d " + arguments);
   return row.at("bytes_h2d").get<double>() / row.at("bytes_min_h2d").get<double>();
@@ -25,7 +25,7 @@ TEST(Traffic, OfPanelsIsMinimal) {
         }
 }
 
-// Without β, tiles on the diagonal are not read: copies back to the host write only the triangle.
+// Without β, tiles on the diagonal are not read, and copies back to the host write only the triangle.
 TEST(Traffic, OfUpdatesWithoutBetaHasNoC) {
   for (const std::string routine : {"syrk", "syr2k"})
     for (const std::string uplo : {"l", "u"}) {
@@ -34,7 +34,7 @@ TEST(Traffic, OfUpdatesWithoutBetaHasNoC) {
     }
 }
 
-// A triangle travels once, in tiles of which those on the diagonal are nearly whole.
+// A triangle is copied once, in tiles of which those on the diagonal are copied almost completely.
 TEST(Traffic, OfFactorizationsIsTheTriangle) {
   for (const std::string uplo : {"l", "u"}) {
     EXPECT_LE(from_host("--routine potrf --uplo " + uplo + " --size 16384 --gpus 1"), 1.05);
@@ -42,7 +42,7 @@ TEST(Traffic, OfFactorizationsIsTheTriangle) {
   }
 }
 
-// Without pivoting, so does a whole matrix.
+// Without pivoting, so is a whole matrix.
 TEST(Traffic, OfLuWithoutPivotingIsTheMatrix) {
   for (const std::string gpus : {"1", "2"})
     EXPECT_LE(from_host("--routine getrf_nopiv --size 16384 --gpus " + gpus), 1.001) << gpus;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Converting StarPU's recordings, and files that are none.
+// Converting StarPU's recordings, and files that are not recordings.
 #include "recorded_trace.hpp"
 #include "trace/input/read_run.hpp"
 #include "trace/output/outputs.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A StarPU program without Tessera, to be recorded: 40 tasks in chains of four.
-// Arguments: the names of the codelet, of a datum, of a task and of an event, all optional. The codelet has no name if
-// it is -.
+//
+// Arguments: the names of the codelet, of a datum, of a task and of an event, all optional. "-" leaves the codelet
+// without a name.
 #include <starpu.h>
 #include <starpu_fxt.h>
 

@@ -98,7 +98,7 @@ TEST(Path, TheResultsWayHome) {
   const int c = small.tile('C', 0, 0), a = small.tile('A', 0, 0);
   const int task = small.task(gpu_0, 0, 4, {small.write(c)});
   small.transfer(c, node_0, host, 4, 7);
-  small.transfer(a, host, node_0, 6, 8);  // without a purpose: neither a result nor for a task
+  small.transfer(a, host, node_0, 6, 8);  // without a purpose: not a result, and not needed by a task
   expect_path(small.run, {task}, shares(4, 3, 1, 0));
 }
 
@@ -108,7 +108,7 @@ TEST(Path, AProgramThatAskedForAResultWhenItHadAnother) {
   const int first = small.task(gpu_0, 0, 1, {small.write(p)});
   const int second = small.task(gpu_1, 1, 5, {small.write(c)}, {first});
   small.transfer(c, node_1, host, 5, 7);
-  small.transfer(p, node_0, host, 8, 9);  // there since 1
+  small.transfer(p, node_0, host, 8, 9);  // present since 1
   expect_path(small.run, {first, second}, shares(5, 3, 1, 0));
 }
 

@@ -23,7 +23,7 @@ class Picture : public testing::Test {
     return value;
   }
 
-  /// Draws on a surface of size 0, which counts the rectangles all the same.
+  /// Draws on a surface of size 0, on which rectangles are still counted.
   static Drawn drawn(const Explained& run) {
     const Chart chart(run);
     auto* surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1, 1);
@@ -119,7 +119,7 @@ TEST_F(Picture, IsWholeOrNotThere) {
 }
 
 TEST(Bars, ThoseTooNarrowShareColumnsByTheirTime) {
-  // The column from 10 to 11 holds half gemm, a quarter add and a quarter nothing.
+  // The column from 10 to 11 is half gemm, a quarter add and a quarter idle.
   const std::vector<Span> spans = {{0, 5, 1}, {10, 10.25, 1}, {10.25, 10.5, 2}, {10.75, 11, 1}, {20.25, 20.5, 2}};
   const auto result = bars(spans, 0, 8, 1);
   ASSERT_EQ(result.size(), 4u);

@@ -55,7 +55,7 @@ TEST_F(Program, WritesAReport) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder()), {}), 1 + std::ssize(outputs));
 }
 
-// StarPU records names as they are. Whatever they hold, every output is valid and has them in a form of its own.
+// StarPU records names unchanged. Whatever they contain, every output is valid and represents them in its own way.
 TEST_F(Program, ShowsOddNames) {
   struct Case {
     std::vector<std::string> names;

@@ -49,7 +49,7 @@ TEST_F(Tiny, IsDescribed) {
   EXPECT_EQ(run.counted.links[0].bytes, 3145728u);
 }
 
-// Only the tasks tell that a part of a tile is copied; its registration does not.
+// Only the tasks show that part of a tile is copied; its registration does not.
 TEST_F(Tiny, TakesTheSizesOfTilesFromTheirTasks) {
   replace("data.rec", "Size: 2097152", "Size: 9000000");
   const auto run = read_tiny();
@@ -76,9 +76,9 @@ TEST_F(Tiny, HasTheProgramsTasks) {
   EXPECT_NEAR(first.ready, 0.51e-3, 1e-12);
   EXPECT_NEAR(first.start, 3.5e-3, 1e-12);
   EXPECT_NEAR(first.end, 5.5e-3, 1e-12);
-  EXPECT_NEAR(third.ready, 8.7e-3, 1e-12);  // by the clocks it was pushed before its submission
+  EXPECT_NEAR(third.ready, 8.7e-3, 1e-12);  // according to the clocks, it was pushed before its submission
   EXPECT_THAT(first.after, IsEmpty());
-  EXPECT_THAT(second.after, ElementsAre(0));  // through a task that only synchronises
+  EXPECT_THAT(second.after, ElementsAre(0));  // through a task that only synchronizes
   EXPECT_THAT(third.after, ElementsAre(0, 1));
   EXPECT_DOUBLE_EQ(first.flops, 1e9);
 }
@@ -212,7 +212,7 @@ TEST_F(Tiny, LeavesOutNodesThatTheTraceLacks) {
   EXPECT_EQ(run.command, "two\\nlines \\x1b[2J ");
 }
 
-// They would be the sizes of lists.
+// The numbers would become the sizes of lists.
 TEST_F(Tiny, RefusesNumbersThatNoWorkerOrNodeHas) {
   const auto complaint = [&] { return error_of([&] { read_tiny(); }); };
   for (const char* number : {"1999999999", "-2"}) {

@@ -107,7 +107,7 @@ TEST(Records, TakeNamesWithSeveralLines) {
 
 class PajeNames : public ::testing::Test {
  protected:
-  /// The lines of these events, put together and quoted.
+  /// The lines of these events, concatenated and quoted.
   static std::vector<std::string> lines(const std::string& events) {
     std::istringstream in(
         "%EventDef PajeDefineEntityValue 6\n%\tAlias string\n%\tType string\n%\tName string\n%\tColor color\n"
@@ -194,7 +194,7 @@ TEST(Paje, ReadsThePartsThatTheRecordsLack) {
   EXPECT_NEAR(trace.flushing, 0.25e-3, 1e-9);
   EXPECT_EQ(trace.registrations.size(), 7u);
   EXPECT_DOUBLE_EQ(trace.end, 0.12);
-  ASSERT_EQ(trace.transfers.size(), 7u);  // without those that lack a start or an end
+  ASSERT_EQ(trace.transfers.size(), 7u);  // without those that have no start or no end
   EXPECT_EQ(trace.transfers[1].kind, "PF");
   EXPECT_FALSE(trace.transfers[1].evicts);
   EXPECT_TRUE(trace.transfers[4].evicts);  // also within a nested state

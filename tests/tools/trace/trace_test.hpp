@@ -10,7 +10,7 @@
 #include "support/files.hpp"
 #include "support/process.hpp"
 
-/// The common part of the tests that read and write files of traces.
+/// The common base of the tests that read and write trace files.
 namespace tessera::trace {
 
 namespace fs = std::filesystem;

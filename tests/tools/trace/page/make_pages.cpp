@@ -108,7 +108,7 @@ class Story {
     run_.tasks.push_back(std::move(task));
   }
 
-  /// When the tile arrives at the node. It comes from another GPU if one has it, but only every second time.
+  /// Returns when the tile arrives at the node. It comes from another GPU if one has it, but only every second time.
   double arrival(int tile, char operand, int node, double asked) {
     auto& copies = copies_[tile];
     if (const auto here = copies.find(node); here != copies.end()) return here->second;
@@ -123,7 +123,7 @@ class Story {
     const double start = whole_microseconds(std::max(free, not_before));
     const double end = whole_microseconds(start + static_cast<double>(tile_bytes) / machine_.link);
     run_.transfers.push_back({from, to, tile, operand, reason, tile_bytes, start, end});
-    // Two transfers overlap: the next one starts when this one is half done.
+    // Two transfers overlap: the next starts when this one is half done.
     free = (start + end) / 2;
     if (to > 0) {
       auto& use = run_.memory[to - 1];
