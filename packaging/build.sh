@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# shellcheck shell=bash disable=SC2154,SC2164  # set -e is the one of ./run
-# How ./run configures and builds a preset, and starts a program of it. To be sourced by ./run, after packages.sh.
+# shellcheck shell=bash disable=SC2154,SC2164  # ./run has set -e
+# How ./run configures and builds a preset, and starts its programs. To be sourced by ./run, after packages.sh.
 
 tests=ON  # whether to configure the tests: OFF if only a program is built and started, QUICK without packages for all of them
 own_pkg_config_path=${PKG_CONFIG_PATH:-}
@@ -27,8 +27,8 @@ set_up() {  # preset
   done
 }
 
-# CMake caches the packages that it found, so this starts with a fresh cache if another StarPU or CUDA is to be used.
-# It keeps the cache if it only adds tests, since --fresh also removes object files of the library.
+# CMake caches the packages that it found, so this starts with a fresh cache if another StarPU or CUDA is to be used. It
+# keeps the cache if it only adds tests, since --fresh also removes the library's object files.
 #
 # The compiler gets several files at a time (a unity build), which halves its work, except in preset alone. A developer
 # who changes single files configures without: cmake --preset PRESET -D CMAKE_UNITY_BUILD=OFF.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# What ./run and the scripts in packaging/ share: messages, Debian packages, CUDA, and the cache. To be sourced.
+# Shared by ./run and the scripts in packaging/: messages, Debian packages, CUDA, and the cache. To be sourced.
 
 # shellcheck disable=SC2034  # for those who source this
 cache=${XDG_CACHE_HOME:-~/.cache}/tessera
@@ -13,9 +13,9 @@ die() {  # message, further lines
   exit "${status:-1}"
 }
 
-refuse() { status=2 die "$@"; }  # as die: an argument or a variable is not allowed
+refuse() { status=2 die "$@"; }  # like die, for arguments and variables that are not allowed
 
-# Dies if a variable of an earlier version is set, with what to use instead.
+# Dies if a variable of an earlier version is set, and names its replacement.
 refuse_old_variables() {
   local name now
   while IFS=$'\t' read -r name now; do

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# What `./run --dry-run COMMAND` says: the packages that COMMAND would install and the StarPU that it would use or build.
-# To be sourced by ./run.
+# The output of `./run --dry-run COMMAND`: the packages that COMMAND would install, and the StarPU that it would use or
+# build. To be sourced by ./run.
 
 # shellcheck disable=SC2154  # the lists of packages are in packages.sh
 dry_run() {  # command, arguments

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2034
-# The Debian packages that ./run installs, by what needs them. To be sourced, after common.sh.
+# The Debian packages that ./run installs, by purpose. To be sourced, after common.sh.
 
 build_packages=(g++ cmake ninja-build make pkg-config
   libopenblas-dev libhwloc-dev libfxt-dev
   libopenmpi-dev                                   # StarPU's MPI layer, and ours
-  ocl-icd-opencl-dev libclblast-dev                # GPUs of any maker
+  ocl-icd-opencl-dev libclblast-dev                # GPUs of any vendor
   python3-minimal                                  # makes the Fortran module
   nlohmann-json3-dev libcli11-dev libfmt-dev       # tools
   libcairo2-dev fonts-dejavu-core)                 # pictures of traces
 quick_test_packages=(libgtest-dev libgmock-dev     # to build the tests
   python3)                                         # tests of the documents
 other_test_packages=(gfortran                      # to build the tests of the Fortran module
-  openmpi-bin libscalapack-openmpi-dev)            # to start those of distributed matrices, and what they compare with
+  openmpi-bin libscalapack-openmpi-dev)            # to start the tests of distributed matrices, and to compare results
 source_packages=(xz-utils debian-archive-keyring patch)  # to unpack StarPU's source, check its signature, and change it
 simgrid_packages=(libsimgrid-dev)
 docs_packages=(doxygen)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What surrounds the tests and the examples.
+# The environment of the tests and the examples.
 
 # Tests and examples write only to the build folder. StarPU's measurements of the machine's links go there, too.
 set(TESSERA_TEST_SCRATCH ${PROJECT_BINARY_DIR}/scratch)
 set(TESSERA_TEST_ENVIRONMENT TESSERA_CACHE_DIR=${TESSERA_TEST_SCRATCH}/cache)
-# They see no OpenCL device, since loading PoCL takes longer than many of them. Tests on OpenCL devices replace this.
+# They see no OpenCL device, since loading PoCL takes longer than many tests. Tests on OpenCL devices override this.
 file(MAKE_DIRECTORY ${TESSERA_TEST_SCRATCH}/no-opencl)
 list(APPEND TESSERA_TEST_ENVIRONMENT OCL_ICD_VENDORS=${TESSERA_TEST_SCRATCH}/no-opencl OCL_ICD_FILENAMES=)
 set(TESSERA_SANITIZED OFF)
@@ -16,8 +16,8 @@ if("${CMAKE_CXX_FLAGS}" MATCHES "-fsanitize=")
        "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/races.supp:print_suppressions=0")
 endif()
 
-# Tests that see no GPU. StarPU loads CUDA's libraries all the same, and their start takes half a second of each process:
-# stand-ins take their place. A program that calls one of them ends. The tests of the installation load the real ones.
+# Tests that see no GPU. StarPU loads CUDA's libraries nevertheless, which would take half a second per process, so these
+# tests load stand-ins. A program that calls one of them ends. The tests of the installation load the real libraries.
 set(TESSERA_WITHOUT_GPUS CUDA_VISIBLE_DEVICES=-1)
 if(TESSERA_TESTS AND BUILD_TESTING AND NOT TESSERA_SIMULATED)
   set(stand_ins ${TESSERA_TEST_SCRATCH}/cuda-stand-ins)
@@ -33,7 +33,7 @@ if(TESSERA_TESTS AND BUILD_TESTING AND NOT TESSERA_SIMULATED)
   list(APPEND TESSERA_WITHOUT_GPUS LD_LIBRARY_PATH=${stand_ins})
 endif()
 
-# The label `full`: `./run test` neither runs such tests nor compiles what only they need.
+# The label `full`: `./run test` neither runs these tests nor compiles what only they need.
 function(run_only_in_full)  # test...
   set_property(TEST ${ARGN} APPEND PROPERTY LABELS full)
 endfunction()

@@ -1,5 +1,5 @@
-# Tests on a GPU of CUDA, an OpenCL device and cores in one session. With NVIDIA's OpenCL alone, both may be the same GPU,
-# whose memory they share.
+# Tests on a CUDA GPU, an OpenCL device and cores in one session. If NVIDIA's is the only OpenCL, the CUDA GPU and the
+# OpenCL device may be the same GPU, whose memory they share.
 if(NOT TESSERA_HAS_CUDA)
   return()
 endif()

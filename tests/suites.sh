@@ -14,8 +14,8 @@ run_ctest() {  # preset, labels to leave out, ctest's arguments
     --label-exclude "^($(IFS='|' && echo "${labels[*]}"))\$" "$@"
 }
 
-# Builds in the background, with the time that the tests beside it leave of the cores: most tests wait more than they
-# compute. The log is shown only if the build fails.
+# Builds in the background, with the CPU time that the running tests leave: most tests wait more than they compute. The log
+# is shown only if the build fails.
 build_beside() {  # function, arguments
   mkdir -p build
   set -m  # in a process group, which the end of this script can stop
@@ -40,12 +40,12 @@ print_results() {  # presets
   done
 }
 
-# Prints the labels of the tests that need more GPUs than there are.
+# Prints the labels of tests that need more GPUs than this machine has.
 labels_without_gpus() {
   case $(gpu_count) in 0) echo "gpu multi-gpu" ;; 1) echo multi-gpu ;; esac
 }
 
-# What most mistakes break. Another StarPU, for simulated time, would take too long for these.
+# The tests that most mistakes break. Building another StarPU for simulated time would take too long here.
 quick_tests() {  # ctest's arguments
   local failed=0
   tests=QUICK

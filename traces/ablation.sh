@@ -66,7 +66,7 @@ add "summit-node gemm" "--platform summit-node --routine gemm"
 add "h200x4 gemm, out of core" "--platform h200x4 --routine gemm --tile 2048 --gpu-memory 412"
 table "${options[@]}" TESSERA_PLACEMENT=scheduler
 
-# Programs that are not Tessera's.
+# Programs without Tessera.
 add_graph() {  # machine, graph, MiB of a GPU or nothing
   names+=("$2${3:+, out of core}")
   cases+=("--platform $1 --program $graphs ${3:+--gpu-memory $3} -- $2 --tiles 12 --tile 1024")

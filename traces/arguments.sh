@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2034
-# What the scripts of this folder share: arguments that name programs. To be sourced.
+# Shared by the scripts in this folder: arguments that name programs. To be sourced.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 # shellcheck source=packaging/common.sh
 . "$here/../packaging/common.sh"

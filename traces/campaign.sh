@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Measures the table of traces/h200.md on this machine: the six routines in double precision and three sizes, compared with
-# cuBLAS-XT, on all GPUs and on one; pageable memory; and GPUs with memory for a quarter of the operands.
+# Measures the table of traces/h200.md on this machine: six routines in double precision and three sizes, compared with
+# cuBLAS-XT, on all GPUs and on a single one; pageable memory; and GPUs with memory for a quarter of the operands.
 # usage: traces/campaign.sh [--bench PROGRAM] FOLDER    a new folder for the JSON of traces/plot_campaign.py and for the printed tables
 #   --bench PROGRAM    uses this tessera-bench instead of the one that `./run bench` builds
 #   CAMPAIGN_SIZES="8192 16384 32768"    measures these sizes
@@ -19,7 +19,7 @@ routines=gemm,symm,syrk,syr2k,trmm,trsm
 gpus=$({ nvidia-smi --list-gpus || true; } | wc -l)
 ((gpus > 0)) || { die "nvidia-smi lists no GPU"; }
 
-# Each n is measured by a process of its own.
+# Each n is measured in a separate process.
 measure() {  # name, arguments of tessera-bench
   local name=$1
   shift

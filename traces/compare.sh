@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Compares `tessera` with the best of StarPU's dmdar, dmdas and lws on simulated machines: on all machines with the tile and
-# the CPU workers that are best for each of these; then with the same tiles for all, and without homes, also with dmda and
-# eager. Prints the tables of traces/policy.md.
+# Compares `tessera` with the best of StarPU's dmdar, dmdas and lws on simulated machines: first on all machines, where each
+# policy gets its best tile and number of CPU workers; then with the same tiles for all, and without homes, also with dmda
+# and eager. Prints the tables of traces/policy.md.
 # usage: traces/compare.sh [--simulate PROGRAM] [all-machines|h200x4|summit-node|out-of-core|without-homes]...
 #   --simulate PROGRAM    uses this tessera-simulate instead of building one
 set -euo pipefail
@@ -14,14 +14,14 @@ find_simulate
 
 routines=(gemm symm syrk syr2k trmm trsm)
 
-# Prints how many cores are left if each GPU has one to itself, as in StarPU.
+# Prints how many cores remain if each GPU occupies one, as in StarPU.
 cores_beside_gpus() {  # machine
   python3 -c 'import json, sys; m = json.load(open(sys.argv[1])); print(m["cpu"]["cores"] - len(m["gpus"]))' \
     "$here/platforms/$1.json"
 }
 
-# One problem under all policies. `tessera` runs as the library starts it. StarPU's policies run with the library's tiles and
-# with tiles of n/16, n/8 and n/4, each without CPU workers and with one on every core that drives no GPU.
+# One problem under all policies. `tessera` runs with the library's defaults. StarPU's policies run with the library's tiles
+# and with tiles of n/16, n/8 and n/4, each without CPU workers and with a CPU worker on every core that drives no GPU.
 own_tiles() {  # machine, routine, n
   local cpus tile common=(--platform "$1" --routine "$2" --size "$3" --json -)
   "$simulate" "${common[@]}" --policy tessera 2>/dev/null || true
@@ -57,7 +57,7 @@ out_of_core() {  # the operands, as a multiple of the memory of one GPU
   done
 }
 
-# As under a program that suggests no homes: tasks are submitted in the plain order, and the policy alone places them.
+# As in a program that suggests no homes: tasks are submitted in the plain order, and the policy alone places them.
 without_homes() {  # arguments
   "$simulate" --policy tessera,eager,lws,dmda,dmdar,dmdas --placement scheduler --size 16384 "$@" --json - 2>/dev/null || true
 }

@@ -5,8 +5,8 @@
 usage: traces/distributed.py PROGRAM FOLDER [bytes | long | GRID...]
 
 distributed.sh starts it. PROGRAM is tessera-simulate-mpi. Writes FOLDER/distributed.json, and for grids FOLDER/rate.svg.
-bytes: counted bytes beside predicted ones. long: products of many chunks. Results that are in the folder are not simulated
-again.
+bytes: counted bytes next to the predicted ones. long: products of many chunks. Results that are already in the folder are
+not simulated again.
 """
 import json
 import os
@@ -34,7 +34,7 @@ LONG = [("3x3", 58, 12), ("4x4", 58, 8), ("5x5", 58, 10)]
 
 
 class Results:
-    """Rows of a file. What it lacks is simulated."""
+    """Rows of a file. Missing rows are simulated."""
 
     def __init__(self, file):
         self.file = file

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Compares the policy `tessera` with StarPU's own policies on graphs that are not Tessera's, on simulated machines. Prints
+# Compares the policy `tessera` with StarPU's own policies on task graphs of other programs, on simulated machines. Prints
 # the tables of traces/policy.md. Every policy runs each graph with each tile and number of CPU workers below, and its
 # fastest run counts.
 # usage: traces/graphs.sh [--simulate PROGRAM] [--graphs PROGRAM] [--quick] [MACHINE]...
@@ -24,7 +24,7 @@ runs() {  # machine, graph, memory of a GPU [MiB] or 0
   local machine=$1 graph=$2 memory=$3 count cores options=()
   [[ $memory == 0 ]] || options=(--gpu-memory "$memory")
   for count in "${tiles[@]}"; do
-    # A task needs three tiles. With less memory than that, StarPU tries to allocate for ever; four leave room to prefetch.
+    # A task needs three tiles. With less memory, StarPU would retry allocations forever; four tiles leave room for prefetches.
     if [[ $memory != 0 && $memory -lt $((4 * 8 * (order / count) ** 2 >> 20)) ]]; then continue; fi
     for cores in "${cpus[@]}"; do
       if [[ $machine == two-cores ]]; then options=(--gpus 0) && cores=2; fi

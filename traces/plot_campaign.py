@@ -4,8 +4,9 @@
 
 usage: traces/plot_campaign.py FOLDER... --pictures DIR
 
-FOLDER is the output of campaign.sh, one per machine. DIR/ROUTINE.png shows the TFLOP/s of Tessera, of cuBLAS-XT and of
-the limit of all at once over n, all on the same number of GPUs. With several machines, points are medians and bars show the range.
+FOLDER is the output of campaign.sh, one per machine. DIR/ROUTINE.png plots TFLOP/s over n for Tessera, for cuBLAS-XT and for
+the limit of all resources at once, all on the same number of GPUs. With several machines, points are medians, and bars
+show the range.
 """
 
 import argparse

@@ -18,10 +18,10 @@ command_of() {  # name
     pcie) echo simulate --platform h200x4 --routine gemm --size 8192 ;;
     # The operands are three times as large as the available GPU memory, so tiles are fetched repeatedly.
     out-of-core) echo simulate --platform h200x4 --routine gemm --size 16384 --tile 2048 --gpu-memory 512 ;;
-    # The factorizations of tiles on the diagonal, and of panels, beside products.
+    # The factorizations of diagonal tiles and of panels run concurrently with products.
     cholesky) echo simulate --platform h200x4 --gpus 2 --routine potrf --size 32768 ;;
     lu) echo simulate --platform h200x4 --gpus 2 --routine getrf --size 32768 ;;
-    # This run measures the machine at hand, which should be idle otherwise.
+    # This run measures this machine, which should otherwise be idle.
     two-cores) echo bench --routine gemm --size 4096 --tile 1024 --gpus 0 --cpus 2 ;;
     h200-gemm) echo bench --routine gemm --size 32768 --gpus 4 ;;
     *)
@@ -45,7 +45,7 @@ record() {  # name, folder
   (cd "$(dirname "$folder")" && "$here/../run" "${words[@]}" --trace "$(basename "$folder")") >&2
   mkdir -p "$kept"
   "$here/../build/$preset/bin/tessera-trace" "$folder" >"$folder/summary.txt"
-  {  # the command for users instead of the program's, and without the last line, which names a folder of this machine
+  {  # the user's command instead of the program's, and without the last line, which names a folder of this machine
     printf '$ ./run %s --trace %s\n\n' "$line" "$name"
     grep -v '^ *tessera-\(bench\|simulate\) \|^report: ' "$folder/summary.txt"
   } | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' >"$kept/summary.txt"

@@ -12,12 +12,12 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 file=${1:-}
 cd "$here/../.."
 
-# Libraries that the bundle does not contain, since the node has its own: the C and C++ runtimes (at least as new as
-# Debian 12's), CUDA, and MPI, which is configured for the node's network.
+# Libraries that the bundle does not contain, since it uses the node's: the C and C++ runtimes (at least as new as those of
+# Debian 12), CUDA, and MPI, which is configured for the node's network.
 of_the_node='^(ld-linux.*|lib(c|m|dl|pthread|rt|resolv|util|stdc\+\+|gcc_s|cuda|cudart|cublas|cublasLt|cusparse'
 of_the_node+='|cusolver|curand|cufft|nvJitLink|nvrtc|nvidia-ml|mpi|mpi_cxx|open-rte|open-pal|pmix)\.so.*)$'
 
-copied_libraries=()  # the originals of those that the bundle has copies of
+copied_libraries=()  # the originals of the libraries in the bundle
 
 # Copies the libraries that these files need into the bundle's lib folder, recursively.
 add_dependencies() {  # stage, files
@@ -46,7 +46,7 @@ relocate() {  # stage, files
   done
 }
 
-# What programs and tests contain without loading it: headers, and libraries that are linked statically.
+# What programs and tests contain without loading it: headers, and statically linked libraries.
 contained_packages=(nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev libstdc++6)
 
 # Prints the Debian package of a file. Since /lib is a link to /usr/lib, the package may know it by either name.

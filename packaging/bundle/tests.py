@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """usage: tests.py LIST SOURCE STAGE
 
-Reads ctest's list of the tests of preset release, copies the test programs into the bundle that is made in STAGE, and
-prints one line of bash for each test, for run-tests.
+Reads ctest's list of the tests of preset release, copies the test programs into the bundle in STAGE, and prints, for
+run-tests, a line of bash for each test.
 
 The bundle contains a test if its command is a program from the build folder, and if it names no file outside that folder.
 Paths in the build folder that are neither programs nor libraries become paths in a scratch folder. Tests that need a
-compiler or the source tree are left out. The loader's path stays the node's, which may lead to CUDA."""
+compiler or the source tree are left out. The loader's search path is not changed, since it may lead to CUDA."""
 import json
 import os
 import re

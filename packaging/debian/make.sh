@@ -19,7 +19,7 @@ rm -rf build/packages
 mkdir -p "$source"
 cp -r packaging/debian "$source"
 rm "$source/debian/make.sh"
-# lintian refuses overrides that match nothing, as those of CUDA's run path do without CUDA.
+# lintian refuses overrides that match nothing, such as those for CUDA's run path without CUDA.
 [[ -n $(cuda_dir) ]] || sed -i '\,/usr/local/cuda,d' "$source"/debian/*.lintian-overrides
 printf '%s\n' "tessera ($version) unstable; urgency=medium" '' '  * CHANGELOG.md has the changes.' '' \
   " -- $(sed -n 's/^Maintainer: //p' packaging/debian/control)  $(date --rfc-email)" >"$source/debian/changelog"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # usage: fetch.sh FOLDER
-# Writes StarPU's source to FOLDER, which must not exist, and changes it as the files in patches/ say. The source is
-# $TESSERA_STARPU_SOURCE. If that is not set, it is the newest 1.4.x in Debian, which stays in the cache.
+# Writes StarPU's source to FOLDER, which must not exist, and applies the files in patches/. The source is
+# $TESSERA_STARPU_SOURCE. If that is not set, it is the newest 1.4.x in Debian, which is kept in the cache.
 set -euo pipefail
 shopt -s inherit_errexit nullglob
 

@@ -2,16 +2,16 @@
 # shellcheck shell=bash
 # How StarPU is built for a preset. To be sourced, after ../common.sh.
 
-# True if StarPU is built with OpenCL for this preset: a simulation has no use for it.
+# True if StarPU is built with OpenCL for this preset. Simulations do not need it.
 has_opencl() { ! simulates "$1" && pkg-config --exists OpenCL; }  # preset
 
 # Prints the arguments for StarPU's configure. The limits are explicit because the defaults depend on the machine that
 # builds StarPU, and a bundle runs on other machines. 16 memory nodes are enough for 8 NUMA nodes and 8 GPUs. Each
 # additional node makes every handle larger and slower to register.
 #
-# In simulated MPI, all processes are threads of one process. Each has a copy of the program with its global variables,
-# StarPU's among them, so that StarPU is linked statically. It then records no traces: Debian's static FxT is not compiled
-# as position-independent code.
+# In simulated MPI, all processes are threads of one process. Each has a copy of the program with its global variables.
+# These must include StarPU's, so StarPU is linked statically. It then records no traces: Debian's static FxT is not
+# compiled as position-independent code.
 starpu_options() {  # preset
   local cuda linking=(--disable-static) fxt=--with-fxt
   if [[ $1 == simgrid-mpi ]]; then linking=(--disable-shared --enable-static --with-pic) fxt=--without-fxt; fi

@@ -28,7 +28,7 @@ is_for() {  # preset
   [[ $simulated == "$(simulates "$1" && echo yes || echo no)" ]]
 }
 
-# The same of the StarPU with this prefix.
+# The same for the StarPU with this prefix.
 prefix_is_for() {  # prefix, preset
   local folders=("$1"/{lib/*-linux-*,lib64,lib}/pkgconfig)
   PKG_CONFIG_PATH=$(IFS=: && echo "${folders[*]}")${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH} is_for "$2"
@@ -67,7 +67,7 @@ source_key() {
   fi
 }
 
-# Prints the prefix of the newest suitable StarPU in the cache, or nothing. It is complete, since a rename put it there.
+# Prints the prefix of the newest suitable StarPU in the cache, or nothing. Since it was renamed into place, it is complete.
 cached() {  # preset
   local prefix key
   key=$(key_of "$1")
@@ -77,7 +77,7 @@ cached() {  # preset
   done | sort -V | tail -n 1
 }
 
-# Prints those of the presets that have no StarPU.
+# Prints the presets that have no StarPU.
 missing_of() {  # presets
   local preset
   [[ -z ${STARPU_DIR:-} ]] || return 0

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # usage: installed.sh CMAKE BUILD SOURCE CXX [STARPU]
-# Installs BUILD as a packager does, moves the prefix, and uses it as somebody else does: without HOME, without
-# variables, and, if root runs this, from another account. STARPU is the prefix that the installation has a copy of.
+# Installs BUILD as a packager does, moves the prefix, and uses it as another user: without HOME, without environment
+# variables, and, if root runs this, from another account. STARPU is the prefix of which the installation has a copy.
 set -euo pipefail
 
 cmake=$1 build=$2 source=$3 cxx=$4 starpu=${5:-}
@@ -10,7 +10,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 chmod 755 "$scratch"
 
-# The manifest of the last installation from this build stays what it was, since `uninstall` reads it.
+# The manifest of the last installation from this build must not change, since `uninstall` reads it.
 manifest=$build/install_manifest.txt
 [[ ! -e $manifest ]] || cp "$manifest" "$scratch/manifest-before"
 DESTDIR=$scratch/stage "$cmake" --install "$build" >"$scratch/log"
@@ -23,7 +23,7 @@ failed=0
 
 fail() { echo "FAILED: $*" >&2; failed=1; }
 
-# --- uninstall: what others put there stays
+# --- uninstall: files of others stay
 touch "$built/lib/of-somebody-else"
 DESTDIR=$scratch/stage "$cmake" -D MANIFEST="$scratch/manifest" -P "$source/src/package/uninstall.cmake" >/dev/null
 left=$(find "$scratch/stage" ! -type d)
@@ -32,7 +32,7 @@ left=$(find "$scratch/stage" -type d -name '*tessera*' | grep -v "^$built\$" || 
 [[ -z $left ]] || fail "uninstall left the folder $left"
 rm -r "$scratch/stage"
 
-# --- nothing names the builder's folders
+# --- no file names the builder's folders
 patterns=(-e "$source/" -e "$build/")
 [[ -z $starpu ]] || patterns+=(-e "$starpu")
 if named=$(grep -rlaF "${patterns[@]}" "$prefix"); then fail "these name folders of the build: $named"; fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# usage: trace.sh TESSERA_TRACE COMMAND...: COMMAND starts two processes; each records a trace of its own, and nothing
-# beside it.
+# usage: trace.sh TESSERA_TRACE COMMAND...: COMMAND starts two processes; each records a separate trace, and writes no
+# other files.
 set -euo pipefail
 explain=$1
 shift

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares the tables of docs/environment.md with src/common/variables.def, whose variables the sources read, both ways; and
-the options in docs/policy.md with those of the policy.
+"""Checks that the tables of docs/environment.md agree with src/common/variables.def, that the sources read exactly the
+variables in it, and that docs/policy.md lists the options of the policy.
 usage: environment.py [--write] SOURCE_FOLDER    --write: changes the tables of docs/environment.md"""
 import pathlib
 import re
@@ -20,7 +20,7 @@ def text_of(*patterns):
 
 
 def in_table():
-    """The rows of the table by the headings of their parts: macro, name of the field or the constant, variable, and row of the page."""
+    """The rows of the table by heading: macro, name of the field or constant, variable, and row of the page."""
     parts = {}
     for part in re.split(r"^// ## ", (root / "src/common/variables.def").read_text(), flags=re.MULTILINE)[1:]:
         title, entries = part.split("\n", 1)
@@ -47,8 +47,8 @@ def values(kind, arguments):
 
 
 def in_code(rows):
-    """Variables whose names are string literals, but for the enumerators of the C interface, which messages print; those whose
-    constants are used; and those with a field of RuntimeOptions, all of which src/runtime/options.cpp reads."""
+    """Variables whose names are string literals (except the enumerators of the C interface, which messages print), variables
+    whose constants are used, and variables with a field of RuntimeOptions, all of which src/runtime/options.cpp reads."""
     code = text_of("src/**/*.[ch]pp", "codelets/**/*.[ch]pp")
     names = set(re.findall(r'"(TESSERA_[A-Z_]*[A-Z])"', code + text_of("src/python/**/*.py")))
     names -= set(re.findall(r"\b(TESSERA_[A-Z_]+) =", text_of("include/tessera/*.h")))
@@ -57,7 +57,7 @@ def in_code(rows):
 
 
 def in_scripts():
-    """Variables that a script expands; none of its own start with TESSERA_."""
+    """Variables that a script expands. No script defines variables that start with TESSERA_."""
     return set(re.findall(r"\$\{?(TESSERA_[A-Z_]*[A-Z])\b", text_of("run", "packaging/**/*.sh", "traces/*.sh")))
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks that no file includes one of a room above its own, that no files include each other in a cycle, and that no
-translation units need each other's symbols in a cycle. In a unity build, an object has several files of a room, so that
-then no rooms may need each other's symbols in a cycle.
+"""Checks that no file includes a file from a room above its own, that there are no cycles of includes, and that there are
+no cycles of translation units that need each other's symbols. In a unity build, an object contains several files of a
+room, so the last check applies to rooms.
 usage: includes.py SOURCE_FOLDER OBJECT_FILE..."""
 import os
 import pathlib
@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 
-# From top to bottom, as in CONTRIBUTING.md. Rooms of one line do not include each other.
+# From top to bottom, as in CONTRIBUTING.md. Rooms on the same level do not include each other.
 ROOMS = [("c", "dropin", "tools"), ("distributed",), ("routines",), ("plan",), ("algorithms",), ("sinks",), ("tile",),
          ("runtime",), ("tiling",), ("memory",), ("machine",), ("codelets",), ("scheduler",), ("blas",), ("common",)]
 DEPTH = {room: depth for depth, rooms in enumerate(ROOMS) for room in rooms}
@@ -40,7 +40,7 @@ def included(path):
 
 
 def cycles(edges):
-    """The groups of nodes of which each leads to each other (Tarjan's algorithm)."""
+    """The strongly connected components (Tarjan's algorithm)."""
     order, low, stack, groups = {}, {}, [], []
 
     def visit(node):
@@ -64,12 +64,12 @@ def cycles(edges):
 
 
 def room_of_object(path):
-    """CMakeLists.txt names what a unity build compiles together after the room."""
+    """The room of an object of a unity build. CMakeLists.txt names the groups of files after their room."""
     return re.split("[/_]", re.sub("^(Unity/unity_|src/)", "", path))[0]
 
 
 def symbols_needed(objects):
-    """For each translation unit, or each room in a unity build, those that define the symbols that it does not."""
+    """For each translation unit (in a unity build: each room), the others that define symbols that it needs."""
     unity = any("/Unity/" in path for path in objects)
     unit_of = room_of_object if unity else str
     defined, needed = {}, {}

@@ -23,7 +23,7 @@ def without_code(text):
 
 
 def anchors(page):
-    """The anchors of its headings, as GitHub and GitLab make them."""
+    """The anchors of a page's headings, as GitHub and GitLab generate them."""
     found = set()
     for heading in re.findall(r"^#+ +(.*?) *$", without_code(page.read_text()), re.MULTILINE):
         heading = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()

@@ -45,7 +45,7 @@ expect 2 "papers: --simulate: '/nonexistent' is not a program" papers --quick --
 expect 2 "papers: --bench: '' is not a program" papers --bench
 [[ -z $(ls -A) ]] || fail "files were left: $(ls -A)"
 
-# What takes the place of tessera-simulate: it writes down how it was called, and always has the same result.
+# Replaces tessera-simulate: records its arguments, and always prints the same result.
 cat >simulate <<'END'
 #!/usr/bin/env bash
 echo "$*" >>calls

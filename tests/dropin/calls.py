@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints the calls in a log of TESSERA_BLAS_LOG, and fails if they are not the expected ones. Right results alone prove
-nothing, since they could come from the host BLAS.
+"""Prints the calls in a log of TESSERA_BLAS_LOG, and fails if they are not the expected ones. Right results alone would
+prove nothing, since they could come from the host BLAS.
 usage: calls.py LOG devices|host ROUTINE[=CALLS]...
   expects that each ROUTINE was called, exactly CALLS times if given (several numbers for one routine are added up), and
   that all calls that compute anything ran at the given place"""

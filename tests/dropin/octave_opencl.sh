@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Runs Octave without the drop-in, and with every call on the OpenCL devices that the environment names. Fails unless
-# the results are equal within the bounds, and the drop-in had the calls. Skipped without Octave.
+# the results are equal within the bounds, and the calls reached the drop-in. Skipped without Octave.
 # usage: tests/dropin/octave_opencl.sh LIBRARY
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/support.sh"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Runs the tests that come with a module, numpy.linalg or scipy.linalg, and sends every call to the devices.
-# Fails if a test ends otherwise than without the drop-in, or if a ROUTINE was not called. `system` uses the LAPACK of
+# Fails if the outcome of a test differs from that without the drop-in, or if a ROUTINE was not called. `system` uses the LAPACK of
 # Debian's alternatives system; `reference` uses the reference LAPACK, which calls the BLAS for everything. `few` leaves
 # out the tests of NumPy with thousands of matrices of order 1 to 8.
 # usage: tests/dropin/python_linalg.sh LIBRARY MODULE system|reference all|few ROUTINE...

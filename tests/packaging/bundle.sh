@@ -29,7 +29,7 @@ if named=$(grep -rlaF -e "$source/" "$bundle/bin" "$bundle/lib" "$bundle/include
   fail "these name folders of the build: $named"
 fi
 
-# --- all that the loader needs is here or belongs to the node, and what is here has its licence
+# --- the loader finds everything here or on the node, and the bundled libraries have their licences
 ours='^lib(tessera|starpu)'
 while read -r library; do
   name=${library##*/}

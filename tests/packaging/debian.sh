@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # usage: debian.sh SOURCE
-# Builds the Debian packages without CUDA, which is no Debian package, installs them in a new Debian, uses them there as
-# another account, and purges them. Needs root, debootstrap and the system's Debian mirror. Exit code 77: not root.
+# Builds the Debian packages without CUDA, which Debian does not package, installs them in a new Debian, uses them there
+# from another account, and purges them. Needs root, debootstrap and the system's Debian mirror. Exit code 77: not root.
 set -euo pipefail
 shopt -s inherit_errexit
 

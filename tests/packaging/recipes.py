@@ -23,7 +23,7 @@ SPACK_NAMES = {"PkgConfig": "pkgconfig", "Threads": None, "nlohmann_json": "nloh
 
 
 class Recipe:
-    """What a recipe says, as it is read and for one choice of variants."""
+    """The content of a recipe, for one choice of variants."""
 
     def __init__(self):
         self.versions, self.variants, self.dependencies, self.conditions = [], {}, {}, []
@@ -74,7 +74,7 @@ class Recipe:
 
 
 class Spec(str):
-    """A package as it is to be built, for example "tessera +mpi ~cuda"."""
+    """A package with its variants, for example "tessera +mpi ~cuda"."""
     variants = {"cuda_arch": types.SimpleNamespace(value=("80", "90"))}
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# usage: starpu_source.sh SOURCE: how packaging/starpu/fetch.sh changes a source of StarPU, or says that it cannot. The
-# sources here have just the lines that the patches name.
+# usage: starpu_source.sh SOURCE: packaging/starpu/fetch.sh patches a source of StarPU, or reports that it cannot. The
+# sources here contain only the lines to which the patches apply.
 set -euo pipefail
 
 starpu=$1/packaging/starpu
@@ -41,7 +41,7 @@ done
 tar --create --gzip --file all.tar.gz all
 fetch '^1\.4\.10$' all.tar.gz || fail "it does not accept a tarball"
 
-# Only as far as it is needed: later versions ask CUDA 13 in its own way.
+# Only where it is needed: later versions support CUDA 13 themselves.
 make_source later 1.4.99
 sed -i 's/props\[devid\]\.computeMode/compute_mode/' later/src/drivers/cuda/*.c
 fetch '^1\.4\.99$' later || fail "it does not accept a version that needs no change for CUDA 13"

@@ -25,7 +25,7 @@ random = np.random.default_rng(1)
 
 
 def make(rows, columns, kind, storage="C"):
-    """A random matrix, stored in one of the ways of STORAGE."""
+    """A random matrix, stored in one of the ways in STORAGE."""
     x = random.standard_normal((2 * rows, 2 * columns)) + 1j * random.standard_normal((2 * rows, 2 * columns))
     x = np.array(x if kind.kind == "c" else x.real, dtype=kind, order="F" if storage.endswith("F") else "C")
     if storage in ("C", "F"):
@@ -48,7 +48,7 @@ class Case(unittest.TestCase):
         self.assertLessEqual(np.max(np.abs(computed - expected), initial=0), bound, message)
 
     def triangle_near(self, computed, expected, uplo, before, message=None):
-        """One triangle is as expected, the other as before."""
+        """One triangle has the expected values, and the other is unchanged."""
         mine = np.tri(len(expected), dtype=bool) if uplo == "L" else np.tri(len(expected), dtype=bool).T
         self.near(np.where(mine, computed, 0), np.where(mine, expected, 0), message)
         self.assertTrue(np.array_equal(computed[~mine], before[~mine]), message)
@@ -468,7 +468,7 @@ class Library(Case):
                 tessera.finalize()
 
     def test_threads_take_no_signals(self):
-        """In a process of its own. Threads of NumPy's BLAS would belong to the program, so there are none."""
+        """Runs in a separate process without threads of NumPy's BLAS, since these would belong to the program."""
         child = subprocess.run([sys.executable, "-B", "-s", "-c", SIGNALS], capture_output=True, text=True,
                                env=dict(os.environ, OPENBLAS_NUM_THREADS="1"))
         self.assertEqual((child.stdout, child.stderr), ("got SIGTERM\n", ""))

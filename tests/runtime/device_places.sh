@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # usage: device_places.sh tessera-info far_device.xml
-# On a machine of two NUMA nodes, whose first OpenCL device is at the second node: tessera-info shows that, and StarPU is told.
+# On a machine with two NUMA nodes whose first OpenCL device is at the second node, tessera-info and StarPU's files show this.
 set -euo pipefail
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

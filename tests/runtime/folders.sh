@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # usage: folders.sh 01_gemm 04_plain_blas libtessera_blas.so
-# A program of the library and one under the drop-in, where HOME cannot be written, fills up, holds damaged files or is
-# not there. They compute, end with 0, and leave nothing in StarPU's own folder.
+# A program with the library and a program under the drop-in, where HOME is not writable, fills up, contains damaged files
+# or does not exist. They compute, end with status 0, and leave nothing in StarPU's own folder.
 set -euo pipefail
 
 scratch=$(mktemp -d)
@@ -11,7 +11,7 @@ mkdir "$scratch"/{programs,tmp}
 chmod 755 "$scratch"
 chmod 1777 "$scratch/tmp"
 
-# Copies, which any user can run, of what is built and of StarPU.
+# Copies of the build and of StarPU, which any user can run.
 cp "$@" "$scratch/programs"
 ldd "$1" | sed -n 's,.* => \(/.*\) (.*,\1,p' | grep -v -e '^/usr/' -e '^/lib' | xargs cp -t "$scratch/programs"
 gemm=$scratch/programs/${1##*/} plain=$scratch/programs/${2##*/} dropin=$scratch/programs/${3##*/}
@@ -23,7 +23,7 @@ failed=0
 
 fail() { echo "FAILED: $*" >&2; failed=1; }
 
-# A call under the drop-in, on tiles that CPU workers compute.
+# A call under the drop-in that CPU workers compute in tiles.
 under=(env LD_PRELOAD="$dropin" TESSERA_BLAS_MIN_FLOPS=0)
 
 # Both programs, after the words that come before a command: env, setpriv, prlimit.
@@ -39,7 +39,7 @@ both() {  # what, words
   [[ -z $(ls -A "$TMPDIR") ]] || fail "$what: left behind: $(ls -A "$TMPDIR")"
 }
 
-# An empty HOME, and where StarPU's files on the machine's links are then.
+# An empty HOME, and the place of StarPU's files about the machine's links in this case.
 home() { rm -rf "$scratch/home" && mkdir "$scratch/home"; }
 bus() { echo "$scratch"/home/.cache/tessera/starpu/*/bus; }
 
@@ -61,7 +61,7 @@ else
 fi
 chmod 700 "$scratch/home"
 
-# A full disk, where this user may mount one.
+# A full disk, if this user may mount one.
 home
 full=(unshare --map-root-user --mount bash -c)
 if "${full[@]}" 'mount -t tmpfs -o size=4k,nr_inodes=64 none "$0"' "$scratch/home" 2>/dev/null; then
@@ -81,7 +81,7 @@ for damage in 'truncate -s 0' 'truncate -s 7' 'rm' 'cp /bin/true'; do
   [[ $(cat "$(bus)"/* | tr -d '\0') == "$before" ]] || fail "files after $damage: not made anew"
 done
 
-# With no file at all, StarPU cannot start: that is said, and no signal ends the program.
+# If no file can be written, StarPU cannot start: a message says so, and no signal ends the program.
 home
 status=0
 text=$(prlimit --fsize=0 env HOME="$scratch/home" "$gemm" 2>&1 | cat; exit "${PIPESTATUS[0]}") || status=$?

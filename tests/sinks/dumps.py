@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares what calls submit with the texts that are kept: operations, tiles, owners, priorities, requests, messages.
+"""Compares what calls submit with reference texts: operations, tiles, owners, priorities, requests, messages.
 
 usage: dumps.py [--write] PROGRAM CALLS FOLDER
 
 CALLS has a line for each call: its name, and the arguments of PROGRAM, which has an option --dump. The text of call NAME
-is FOLDER/NAME.txt. Where a change of an algorithm is wanted, --write keeps the texts of now.
+is FOLDER/NAME.txt. After an intended change of an algorithm, --write replaces the texts.
 """
 import difflib
 import pathlib

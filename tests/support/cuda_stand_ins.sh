@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # usage: cuda_stand_ins.sh COMPILER FOLDER LIBRARY
-# Writes to FOLDER a stand-in for each large library of CUDA that LIBRARY loads: it has the same symbols, and a call of any
-# of them ends the program.
+# Writes to FOLDER a stand-in for each large CUDA library that LIBRARY loads. It has the same symbols, and calling any of
+# them ends the program.
 set -euo pipefail
 
 compiler=$1 folder=$2 library=$3

@@ -4,8 +4,8 @@
 
 usage: figures.py [--line TEXT NUMBER...]... -- PROGRAM ARGUMENT...
 
-For each --line, one line of the output contains TEXT. The numbers that follow TEXT in this line are those given, as far
-as they are given. A number may differ by a unit of its last decimal; a word in its place is not compared.
+For each --line, a single line of the output must contain TEXT, followed by the given NUMBERs; further numbers on this line
+are ignored. A number may differ by a unit of its last decimal. A word in place of a NUMBER matches anything.
 """
 import re
 import subprocess
@@ -24,7 +24,7 @@ def close(expected, found):
 
 
 def mistake(output, text, expected):
-    """What is wrong with the line that contains the text, or nothing."""
+    """The error in the line that contains the text, or nothing."""
     lines = [line for line in output.splitlines() if text in line]
     if len(lines) != 1:
         return f"{len(lines)} lines contain '{text}', must be one"

@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2154,SC2034
 # `./run papers`. To be sourced by ./run, which has `build`.
 
-# A failed script does not stop the others. Each preset is built in a subshell, since it has a StarPU of its own.
+# A failed script does not stop the others. Each preset is built in a subshell, since it has its own StarPU.
 papers() {  # options, names
   local names=() known=(blasx wu-jaja itu bogdanov herault) how=() runs=0 simulate='' bench='' name failed=()
   while [[ $# -gt 0 ]]; do

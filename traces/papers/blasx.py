@@ -203,7 +203,7 @@ def figure_9():
 
 
 def share_of_gpus(row):
-    """The part of a DGEMM that the GPUs of makalu computed, up to a constant: the tasks of each in its time in tasks."""
+    """The relative speeds of makalu's GPUs in a DGEMM, up to a constant: each GPU's tasks per time spent in tasks."""
     tasks_per_second = [1 / 1.88e-3] * 2 + [1 / 11.33e-3] * 2  # tiles of 1024, with the overhead of a task
     return sum(busy * rate for busy, rate in zip(per_gpu(row, "busy"), tasks_per_second))
 

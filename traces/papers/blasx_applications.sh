@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs blasx_applications.m in Octave, or the same calls from C, without and with the drop-in. Prints a table: seconds, how many
-# times as fast it is with the drop-in, and by how much the results differ.
+# Runs blasx_applications.m in Octave, or the same calls from C, without and with the drop-in. Prints a table: seconds, the
+# speedup by the drop-in, and the difference of the results.
 # usage: traces/papers/blasx_applications.sh [--c] [--blas libtessera_blas.so] [N [NAME...]]      N: 8192 by default
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)

@@ -15,7 +15,7 @@ EDGES = ("ragged", "even")
 
 
 def largest_drop(rate):
-    """How much slower a size is than its neighbour below, at most, and that size."""
+    """The largest slowdown of a size compared with the next smaller one, and this size."""
     sizes = sorted(rate)
     return max((1 - rate[n] / rate[before], n) for before, n in zip(sizes, sizes[1:]))
 
@@ -82,7 +82,7 @@ def inverses():
 
 
 def solves():
-    """DTRSM beside DGEMM."""
+    """DTRSM compared with DGEMM."""
     sizes = paper.sizes([4096], [4096, 8192, 12288, 16384, 24576, 32768, 49152],
                         [4096 * i for i in range(1, 15)])
     rate = {(r["routine"], r["n"]): r["tflops"]

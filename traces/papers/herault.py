@@ -39,7 +39,7 @@ def model(tile, gpus):
 
 
 def simulated():
-    """Rows by tile and number of GPUs. Small tiles have many tasks, so that they are simulated on fewer numbers."""
+    """Rows by tile and number of GPUs. Small tiles mean many tasks, so they are simulated for fewer numbers of GPUs."""
     plan = paper.sizes({4096: [6]},
                        {1024: [1, 3, 6], 1536: range(1, 7), 2048: range(1, 7), 3072: range(1, 7), 4096: range(1, 7)},
                        {t: range(1, 7) for t in (1024, 1280, 1536, 2048, 3072, 4096)})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the scripts of the papers share: arguments, simulations, tables in Markdown, and charts in SVG.
+"""Shared by the scripts of the papers: arguments, simulations, tables in Markdown, and charts in SVG.
 
 Each script is called as SCRIPT [--quick|--full] [--runs] [--simulate PROGRAM] [--trace PROGRAM] [--bench PROGRAM] OUTPUT. It
 prints its tables, writes OUTPUT/PAPER-*.csv and OUTPUT/PAPER-*.svg, and fails if a simulation fails.
@@ -20,7 +20,7 @@ MEGABYTE = 1e6
 
 
 class Paper:
-    """One run of a script: its name, how much it shall do, and where its files go."""
+    """A run of a script: its name, how much it does, and where it writes its files."""
 
     def __init__(self, name, description):
         parser = argparse.ArgumentParser(prog=f"{name}.py", description=description)
@@ -42,7 +42,7 @@ class Paper:
         self.output.mkdir(parents=True, exist_ok=True)
 
     def do(self, parts, on_gpu=()):
-        """Calls the functions of all parts. Those of `on_gpu` need one."""
+        """Calls the functions of all parts. Those in `on_gpu` need a GPU."""
         for part in () if self.runs else parts:
             part()
         if self.bench:

@@ -74,7 +74,7 @@ def bounds():
 
 
 def on_a_gpu():
-    """The curve from malloc'ed memory on one GPU of this machine, as share of the in-core rate."""
+    """The curve from malloc'ed memory on one GPU of this machine, as a share of the in-core rate."""
     orders = paper.sizes([8], [2, 4, 8, 16, 24, 32], [1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 28, 32])
     runs = {memory: {row["m"]: row for row in paper.measure({}, gpus=1, memory=memory, repeat=3,
                                                             size=[1024 * n for n in orders])}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A simulated program prints the same if the policy limits other results than planned ones more or less.
+# A simulated program prints the same, however strictly the policy limits results that are not planned.
 # usage: same_without_limit.sh PROGRAM ARGUMENT...
 set -euo pipefail
 limited=$(TESSERA_SCHED=results=10 "$@")

@@ -18,7 +18,7 @@ done
 trace=$(realpath "$1") picture=$(realpath "$2")
 [[ -s $trace ]] || die "$1 does not exist or is empty"
 
-# ViTE writes to the settings of its user, and a log.txt to the folder in which it starts.
+# ViTE writes to the user's settings, and a log.txt to the folder in which it starts.
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir -m 700 "$scratch/home" "$scratch/runtime"
@@ -45,7 +45,7 @@ show() {
   wait "$vite" 2>/dev/null || true
 }
 
-# Containers are dark blue, states right of them are coloured; widget and axis are grey, black, white and blue.
+# Containers are dark blue, and the states to their right are coloured; widgets and axis are grey, black, white and blue.
 seen() {
   local blue coloured
   blue=$(convert "$1" -crop 25%x80%+0+150 -depth 8 -format %c histogram:info:- |

@@ -49,7 +49,7 @@ class Tessera(CMakePackage, CudaPackage):
             self.define_from_variant("TESSERA_TOOLS", "tools"),
             self.define("TESSERA_EXAMPLES", False),
             self.define("TESSERA_TESTS", self.run_tests),
-            self.define("TESSERA_INSTALL_STARPU", False),  # Spack's stays where it is
+            self.define("TESSERA_INSTALL_STARPU", False),  # Spack's StarPU is not copied
             self.define("TESSERA_SIMULATION_BUILD", ""),
         ]
         if cuda:

@@ -29,7 +29,7 @@ def program(name, package):
 
 @functools.cache
 def the_browser():
-    """One browser for all pages, since its start takes seconds."""
+    """A single browser for all pages, since starting one takes seconds."""
     profile = tempfile.mkdtemp(prefix="tessera-chromium-")
     atexit.register(shutil.rmtree, profile, ignore_errors=True)
     options = webdriver.ChromeOptions()
@@ -89,7 +89,7 @@ class Page:
         self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
     def resize(self, width, height):
-        """The window shows that many CSS pixels until the end of the test. The browser's own windows are 500 wide or wider."""
+        """Makes the window show this many CSS pixels until the end of the test. Real windows are at least 500 wide."""
         self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
                                      {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
         self.addCleanup(self.browser.execute_cdp_cmd, "Emulation.clearDeviceMetricsOverride", {})
@@ -98,7 +98,7 @@ class Page:
         return self.browser.execute_script(script, *arguments)
 
     def drawn(self):
-        """The numbers of visible things after the next frame."""
+        """The numbers of visible objects after the next frame."""
         self.browser.execute_async_script(
             "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()))")
         return self.js("return tesseraReport.chart.drawn")
@@ -117,7 +117,7 @@ class Page:
         return self.element(selector).text
 
     def table(self, name):
-        """Rows as {head of the column: what is shown}, and with "#" before the head the number behind it."""
+        """Rows as {heading of the column: text}; a heading with the prefix "#" gives the number behind the text."""
         return self.js("""
             const table = document.getElementById(arguments[0]);
             const heads = [...table.tHead.rows[0].cells].map(cell => cell.firstChild?.textContent ?? '');

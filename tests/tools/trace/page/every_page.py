@@ -6,7 +6,7 @@ from browser import Page, requests_in, rows_of, seconds, sums
 
 SIZES = [(1400, 1000), (1366, 650), (820, 1180), (390, 844)]
 
-# Keeps a line of pixels of each row of the whole chart.
+# Stores a line of pixels from each row of the whole chart.
 WHOLE_CHART = """
     const { chart } = tesseraReport;
     const pixels = row => chart.gantt.getContext('2d', { willReadFrequently: true })
@@ -32,7 +32,7 @@ ROWS_IN_WINDOW = """
     return [inside, inside.filter(i => line(chart.rows[i]) !== whole[i]).map(i => chart.rows[i].label)];
 """
 
-# Texts of tables and figures that reach out of their box or of the window.
+# Texts in tables and figures that extend beyond their box or the window.
 CUT_OFF = """
     const boxes = [...document.querySelectorAll('.table, .figures, .verdict, .toolbar, #details, #keys')];
     const cells = [...document.querySelectorAll('.table td, .table th, .table caption, .figures dd')];
@@ -127,10 +127,10 @@ class EveryPage(Page):
 
 
 class AnyWindow:
-    """Tests of a page in small and large windows. They take a while, so not every page has them."""
+    """Tests of a page in small and large windows. They take long, so not every page has them."""
 
     def test_windows_of_all_sizes_show_the_chart_wherever_they_are_scrolled(self):
-        """The rows in the window look as on paper, where all rows are drawn."""
+        """The rows in the window look like those on paper, where all rows are drawn."""
         for width, height in SIZES:
             with self.subTest(width=width, height=height):
                 self.resize(width, height)

@@ -82,7 +82,7 @@ class Speed(Page, unittest.TestCase):
     name = "large"
 
     def test_speed_is_measured(self):
-        """Prints the speed without checking it: other work on the machine must not fail the test."""
+        """Prints the speed, but does not check it, since other work on the machine must not make the test fail."""
         begin = time.monotonic()
         self.browser.get((self.folder / "report.html").resolve().as_uri())
         self.drawn()
