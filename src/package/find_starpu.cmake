@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Finds StarPU as the target PkgConfig::STARPU, without any variable if the system has one or `./run` has built one.
-# Says whether an installation brings it along: TESSERA_INSTALL_STARPU.
+# Sets TESSERA_INSTALL_STARPU: whether an installation contains a copy of it.
 set(STARPU_DIR "$ENV{STARPU_DIR}" CACHE PATH "Prefix of an installed StarPU >= 1.4 (default: pkg-config, then ./run's)")
 
 # Sets `result` to the newest StarPU that `./run` has built for real machines, with CUDA if there is one.
@@ -48,7 +48,7 @@ if(NOT STARPU_FOUND)
     "  - PKG_CONFIG_PATH   contains the folder of its starpu-1.4.pc\n"
     "  - the Debian package libstarpu-dev, where it is at least 1.4")
 endif()
-# Cached like the rest, since pkg-config is not asked again when CMake runs again.
+# Cached like the rest, since CMake does not ask pkg-config again in later runs.
 find_path(STARPU_HEADERS starpu.h HINTS ${STARPU_INCLUDE_DIRS} NO_DEFAULT_PATH REQUIRED)
 
 # The loader finds the system's StarPU by itself. Other StarPUs may be in a folder that only this account can read.

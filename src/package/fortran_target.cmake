@@ -8,7 +8,7 @@ function(tessera_fortran_target source)
   add_library(tessera_fortran STATIC EXCLUDE_FROM_ALL ${source})
   set_target_properties(tessera_fortran PROPERTIES Fortran_MODULE_DIRECTORY ${modules} POSITION_INDEPENDENT_CODE ON)
   target_include_directories(tessera_fortran INTERFACE ${modules})
-  # Only to link: what the library requires of C++ compilers is nothing to a project in Fortran.
+  # Only to link: the library's requirements on C++ compilers do not concern a Fortran project.
   target_link_libraries(tessera_fortran INTERFACE $<LINK_ONLY:tessera::tessera>)
   add_library(tessera::fortran ALIAS tessera_fortran)
 endfunction()

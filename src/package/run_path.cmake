@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Where installed programs and libraries find each other, wherever the prefix is.
 
-# A simulating Tessera, and its StarPU, have a folder of their own, so that both flavours fit into one prefix.
+# The simulating Tessera and its StarPU have a separate folder, so both flavours fit into one prefix.
 set(TESSERA_STARPU_LIBDIR ${CMAKE_INSTALL_LIBDIR}/tessera)
 set(TESSERA_LIBDIR ${CMAKE_INSTALL_LIBDIR})
 if(TESSERA_SIMULATED)

@@ -12,7 +12,7 @@ foreach(file IN LISTS files)
   endif()
   cmake_path(GET file PARENT_PATH folder)
   if(file MATCHES "[.]py$")
-    file(REMOVE_RECURSE ${folder}/__pycache__)  # what Python has made of it
+    file(REMOVE_RECURSE ${folder}/__pycache__)  # written by Python
   endif()
   while(IS_DIRECTORY ${folder} AND folder MATCHES "/[^/]*tessera[^/]*(/|$)")  # Tessera's own, not lib or bin
     file(GLOB rest LIST_DIRECTORIES ON ${folder}/* ${folder}/.*)

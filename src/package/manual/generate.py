@@ -23,13 +23,13 @@ class Option(NamedTuple):
 
 
 def escaped(text):
-    """Text as groff takes it. Hyphens are minus signs, so that they can be copied to a command line."""
+    """Text in groff's syntax. Hyphens become minus signs, which can be copied to a command line."""
     text = text.replace("\\", r"\e").replace("-", r"\-")
     return PLAIN.get(text[:1], text[:1]) + text[1:]
 
 
 def wrapped(text):
-    """A paragraph in lines of groff: it does not like long ones."""
+    """A paragraph, wrapped since groff warns about long lines."""
     lines, line = [], ""
     for word in text.split():
         if line and len(line) + len(word) > 100:
@@ -92,7 +92,7 @@ def cells(line):
 
 
 def see_also(docs, name):
-    """The other pages."""
+    """The names of the other pages."""
     programs = table_after((docs / "programs.md").read_text(), "# The programs")
     pages = [(cell.strip("`"), 1) for cell, _ in programs] + [("tessera-environment", 7)]
     others = [f".BR {escaped(page)} ({section})" for page, section in pages if page != name]
@@ -156,7 +156,7 @@ def completion(name, text):
 # --- the environment ---------------------------------------------------------------------------------------------------
 
 def as_text(markdown):
-    """Markdown without links and marks. A link into the same page becomes its text."""
+    """Markdown without links and markup. A link within the page becomes its text."""
     text = re.sub(r"\[`?([^]]*?)`?\]\([^)]*\)", r"\1", markdown)
     return text.replace("`", "").replace("**", "")
 
