@@ -185,6 +185,27 @@ TYPED_TEST(DropInLapack, MayBeEmpty) {
   });
 }
 
+/// No reflector, no row or no column: Q is the identity, and the solution is zero.
+TYPED_TEST(DropInLapack, WritesWithoutFlops) {
+  using enum LapackRoutine;
+  const auto expect = [](LapackCall call, std::initializer_list<LapackRoutine> routines) {
+    for (const auto& family : lapack_families)
+      for (const auto layout : layouts_of(family))
+        for (const auto routine : routines) {
+          call.routine = routine, call.layout = layout;
+          if (!call.properties().exists(call.type)) continue;
+          auto ours = legal_operands<TypeParam>(call, 1), hosts = ours;
+          ASSERT_EQ(make_on_host(hosts, call), 0) << call;
+          ASSERT_EQ(call_with(ours, address_of(symbol_of(family, call)), family, call), 0) << call;
+          EXPECT_TRUE(same_results(ours, hosts)) << symbol_of(family, call) << ": " << call;
+        }
+  };
+  const char type = of_type<TypeParam>('s', 'd', 'c', 'z');
+  expect({.routine = orgqr, .type = type, .m = 7, .n = 4}, {orgqr, ungqr});
+  expect({.routine = gels, .type = type, .m = 7, .nrhs = 2}, {gels});
+  expect({.routine = gels, .type = type, .n = 5, .nrhs = 2}, {gels});
+}
+
 /// The high-level functions of LAPACKE look for NaN where the routine reads.
 TYPED_TEST(DropInLapack, FindsNan) {
   using T = TypeParam;
