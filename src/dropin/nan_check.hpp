@@ -9,7 +9,8 @@ namespace tessera::dropin {
 /// (LAPACKE_set_nancheck), else the environment variable LAPACKE_NANCHECK, else yes.
 bool checks_nan();
 
-/// "A" or "B" if the part of it that the routine uses contains NaN, else null. Several threads read large operands.
+/// "A", "B" or "tau" if the part of it that the routine reads contains NaN, else null. Several threads read large
+/// operands.
 const char* operand_with_nan(const blas::LapackCall& call);
 
 }  // namespace tessera::dropin
