@@ -104,12 +104,16 @@ void for_each_in_blocks([[maybe_unused]] Index m, [[maybe_unused]] Index n, [[ma
 /// With m < n, the adjoint of A is factorized, whose factors are the adjoints of L and Q in LAPACK's LQ factorization.
 template <Scalar T>
 Index solve_by_adjoint(Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
-  std::vector<T> adjoint(static_cast<std::size_t>(m) * static_cast<std::size_t>(n));
-  const auto at = [&](Index i, Index j) -> T& { return adjoint[static_cast<std::size_t>(j + i * n)]; };
+  T* adjoint = A;  // its place where matrices have no elements
+#ifndef STARPU_SIMGRID
+  std::vector<T> copy(static_cast<std::size_t>(m) * static_cast<std::size_t>(n));
+  adjoint = copy.data();
+#endif
+  const auto at = [&](Index i, Index j) -> T& { return adjoint[j + i * n]; };
   const auto conjugate = [](T x) { return conjugated_if(true, x); };
   for_each_in_blocks(m, n, [&](Index i, Index j) { at(i, j) = conjugate(A[i + j * lda]); });
   const Op other = op == Op::NoTrans ? Op::ConjTrans : Op::NoTrans;
-  const Index info = solve_tall(other, n, m, nrhs, adjoint.data(), n, B, ldb);
+  const Index info = solve_tall(other, n, m, nrhs, adjoint, n, B, ldb);
   for_each_in_blocks(m, n, [&](Index i, Index j) { A[i + j * lda] = conjugate(at(i, j)); });
   return info;
 }
