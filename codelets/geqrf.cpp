@@ -2,7 +2,7 @@
 // The tile operations of QR factorization, on panels of full height.
 #include <type_traits>
 
-#include "reflectors.hpp"
+#include "tall_panel.hpp"
 
 namespace tessera::codelets {
 
@@ -37,6 +37,7 @@ struct Geqrf : OnPanels<Geqrf<T>, T, ReflectorArgs> {
     const auto A = Geqrf::panel_in(buffers[0], args.first);
     T* const tau = tile<T>(buffers[1]).data;
     const auto block = tile<T>(buffers[2]);
+    if (is_tall(on, A) && factorize_tall(on, A, tau, block)) return;
     on.factorize(A, tau);
     make_block(on, A, tau, block);
   }

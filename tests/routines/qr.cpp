@@ -15,6 +15,7 @@
 #include "runtime/process_session.hpp"
 #include "support/residuals.hpp"
 #include "support/runtime.hpp"
+#include "support/tall_panels.hpp"
 #include "support/tested_types.hpp"
 
 namespace tessera::test {
@@ -57,6 +58,11 @@ struct Factors {
       : A(before), tau(static_cast<std::size_t>(std::min(before.m, before.n)), T(-77)) {
     geqrf(A.layout, A.m, A.n, A.data.data(), A.ld, tau.data());
   }
+  /// In panels of this width.
+  Factors(const Dense<T>& before, Index width) : A(before), tau(static_cast<std::size_t>(before.n)) {
+    const Matrix<T> a(A.data.data(), A.m, A.n, A.m, {A.m, width});
+    geqrf(a).wait(tau.data());
+  }
   Index count() const { return std::ssize(tau); }
   Dense<T> R() const {
     Dense<T> R(count(), A.n);
@@ -85,11 +91,14 @@ double loss_of_orthogonality(const Dense<T>& Q) {
   return relative(largest(difference(product(adjoint(Q), Q), identity<T>(Q.n))), static_cast<double>(Q.m) * unit<T>);
 }
 template <Scalar T>
-void expect_factors(const Dense<T>& A) {
-  const Factors<T> f(A);
+void expect_factors(const Dense<T>& A, const Factors<T>& f) {
   const auto Q = f.Q(f.count());
   EXPECT_LE(residual(A, Q, f.R()), threshold) << A.m << "x" << A.n;
   EXPECT_LE(loss_of_orthogonality(Q), threshold) << A.m << "x" << A.n;
+}
+template <Scalar T>
+void expect_factors(const Dense<T>& A) {
+  expect_factors(A, Factors<T>(A));
 }
 /// Whether two results of the same well-conditioned problem differ only by rounding errors.
 template <Scalar T>
@@ -157,6 +166,21 @@ TYPED_TEST(Qr, FactorizesHardMatrices) {
     expect_factors(make(m, n, [](auto& A, Index i, Index j) { A(i, j) = T{}; }));
     for (const double size : {1e-30, 1e30})
       expect_factors(make(m, n, [&](auto& A, Index i, Index j) { A(i, j) *= scale(size); }));
+  }
+}
+
+/// In one panel, which is much taller than wide, and in several.
+TYPED_TEST(Qr, FactorizesTallPanelsOfAnyCondition) {
+  using T = TypeParam;
+  for (const auto& [name, A] : tall_panels<T>(1500, 40)) {
+    SCOPED_TRACE(name);
+    if (std::isfinite(largest(A)))
+      for (const Index width : {A.n, panel}) expect_factors(A, Factors<T>(A, width));
+    else EXPECT_FALSE(std::isfinite(largest(Factors<T>(A, A.n).A)));
+  }
+  for (const double condition : {1.0, 1e8, 1e12}) {
+    const auto A = with_condition<T>(20000, 64, condition, 3);
+    expect_factors(A, Factors<T>(A, A.n));
   }
 }
 
