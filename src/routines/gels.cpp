@@ -90,32 +90,21 @@ Index solve_tall(Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Ind
   return info;
 }
 
-/// Calls visit(i, j) block by block, so that both matrices stay in the cache.
-void for_each_in_blocks([[maybe_unused]] Index m, [[maybe_unused]] Index n, [[maybe_unused]] auto visit) {
-#ifndef STARPU_SIMGRID  // simulated matrices have no elements
-  constexpr Index block = 32;
-  for (Index j0 = 0; j0 < n; j0 += block)
-    for (Index i0 = 0; i0 < m; i0 += block)
-      for (Index j = j0; j < std::min(n, j0 + block); j++)
-        for (Index i = i0; i < std::min(m, i0 + block); i++) visit(i, j);
-#endif
-}
-
 /// With m < n, the adjoint of A is factorized, whose factors are the adjoints of L and Q in LAPACK's LQ factorization.
 template <Scalar T>
 Index solve_by_adjoint(Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
-  T* adjoint = A;  // its place where matrices have no elements
-#ifndef STARPU_SIMGRID
-  std::vector<T> copy(static_cast<std::size_t>(m) * static_cast<std::size_t>(n));
-  adjoint = copy.data();
-#endif
-  const auto at = [&](Index i, Index j) -> T& { return adjoint[j + i * n]; };
+  const Op other = op == Op::NoTrans ? Op::ConjTrans : Op::NoTrans;
+#ifdef STARPU_SIMGRID  // simulated matrices have no elements: the adjoint may be where A is
+  return solve_tall(other, n, m, nrhs, A, n, B, ldb);
+#else
+  std::vector<T> adjoint(static_cast<std::size_t>(m) * static_cast<std::size_t>(n));
+  const auto at = [&](Index i, Index j) -> T& { return adjoint[static_cast<std::size_t>(j + i * n)]; };
   const auto conjugate = [](T x) { return conjugated_if(true, x); };
   for_each_in_blocks(m, n, [&](Index i, Index j) { at(i, j) = conjugate(A[i + j * lda]); });
-  const Op other = op == Op::NoTrans ? Op::ConjTrans : Op::NoTrans;
-  const Index info = solve_tall(other, n, m, nrhs, adjoint, n, B, ldb);
+  const Index info = solve_tall(other, n, m, nrhs, adjoint.data(), n, B, ldb);
   for_each_in_blocks(m, n, [&](Index i, Index j) { A[i + j * lda] = conjugate(at(i, j)); });
   return info;
+#endif
 }
 
 /// With A and B far from overflow and underflow, as in LAPACK. The factors are those of the scaled A.
