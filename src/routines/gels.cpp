@@ -2,11 +2,12 @@
 // gels: least squares, and smallest solutions, by QR factorization.
 #include <algorithm>
 #include <memory>
-#include <vector>
 
 #include <tessera/error.hpp>
 #include <tessera/lapack.hpp>
 
+#include "common/blocks.hpp"
+#include "common/columns.hpp"
 #include "conformable.hpp"
 #include "info.hpp"
 #include "qr_panels.hpp"
@@ -97,12 +98,16 @@ Index solve_by_adjoint(Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* 
 #ifdef STARPU_SIMGRID  // simulated matrices have no elements: the adjoint may be where A is
   return solve_tall(other, n, m, nrhs, A, n, B, ldb);
 #else
-  std::vector<T> adjoint(static_cast<std::size_t>(m) * static_cast<std::size_t>(n));
-  const auto at = [&](Index i, Index j) -> T& { return adjoint[static_cast<std::size_t>(j + i * n)]; };
-  const auto conjugate = [](T x) { return conjugated_if(true, x); };
-  for_each_in_blocks(m, n, [&](Index i, Index j) { at(i, j) = conjugate(A[i + j * lda]); });
-  const Index info = solve_tall(other, n, m, nrhs, adjoint.data(), n, B, ldb);
-  for_each_in_blocks(m, n, [&](Index i, Index j) { A[i + j * lda] = conjugate(at(i, j)); });
+  const auto adjoint = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(m * n));
+  const auto for_each = [&](auto visit) {
+    for_columns(n, static_cast<double>(m) * static_cast<double>(n) * sizeof(T), [&](Index first, Index last) {
+      for_each_in_blocks(m, last - first,
+                         [&](Index i, Index j) { visit(A[i + (first + j) * lda], adjoint[first + j + i * n]); });
+    });
+  };
+  for_each([](const T& a, T& x) { x = conjugated_if(true, a); });
+  const Index info = solve_tall(other, n, m, nrhs, adjoint.get(), n, B, ldb);
+  for_each([](T& a, const T& x) { a = conjugated_if(true, x); });
   return info;
 #endif
 }
