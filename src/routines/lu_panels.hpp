@@ -10,6 +10,7 @@
 
 #include "algorithms/pivot_tiles.hpp"
 #include "codelets/codelet.hpp"
+#include "common/blocks.hpp"
 #include "conformable.hpp"
 #include "tile/tile_grid.hpp"
 #include "tiling/plan.hpp"
@@ -84,15 +85,9 @@ class ColumnMajorCopy {
   }
 
  private:
-  /// Works block by block, so both sides stay in the cache.
-  template <typename Copy>
-  void for_each(Copy copy) {
-    constexpr Index block = 32;
-    for (Index i0 = 0; i0 < m_; i0 += block)
-      for (Index j0 = 0; j0 < n_; j0 += block)
-        for (Index i = i0; i < std::min(m_, i0 + block); i++)
-          for (Index j = j0; j < std::min(n_, j0 + block); j++)
-            copy(data_[i * ld_ + j], copy_[static_cast<std::size_t>(i + j * m_)]);
+  void for_each(auto copy) {
+    for_each_in_blocks(
+        m_, n_, [&](Index i, Index j) { copy(data_[i * ld_ + j], copy_[static_cast<std::size_t>(i + j * m_)]); });
   }
 
   T* data_;

@@ -9,6 +9,7 @@
 #include "gpu_costs.hpp"
 #include "planning.hpp"
 #include "region.hpp"
+#include "split.hpp"
 #include "tile_size.hpp"
 
 namespace tessera::detail {
@@ -56,6 +57,14 @@ Plan plan_chosen(const MachineModel& machine, const ChosenTiles& chosen, Index m
 }
 
 Region whole(Index /*mt*/, Index /*nt*/) { return Part::All; }
+
+/// Copies are the limit of a matrix that is much taller than wide. Its panels leave while later ones arrive, so that
+/// only the time of one panel is added. The width is a multiple of that of a warp.
+Index widest_qr_panel(Index m, Index n) {
+  constexpr Index rows_of_column = 64, panels = 8, warp = 32;
+  if (m / rows_of_column < n) return n;
+  return divide_up(divide_up(n, panels), warp) * warp;
+}
 
 }  // namespace
 
@@ -145,7 +154,7 @@ Plan plan_qr(const Machine& machine, Index m, Index n) {
   constexpr Index least = 256;
   auto plan = plan_lu<T>(machine, m, n);
   if (machine.tile == 0 && machine.gpu_count() > 0)
-    plan.tile.n = std::min(plan.tile.n, std::max(plan.tile.n / 2, least));
+    plan.tile.n = std::min({plan.tile.n, std::max(plan.tile.n / 2, least), std::max<Index>(1, widest_qr_panel(m, n))});
   plan.tile.m = std::max<Index>(1, m), plan.tile.k = plan.tile.n;
   return plan;
 }
