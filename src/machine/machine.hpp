@@ -32,6 +32,7 @@ struct Machine {
   Placement placement = Placement::Scheduler;
   Index tile = 0;                  ///< the tile size that the user has asked for; 0: none
   std::optional<bool> even_edges;  ///< what the user has asked for where tiles do not divide a product
+  bool copies = true;              ///< false, for a plan: all operands are in the memory of the only GPU
 
   int gpu_count() const noexcept { return static_cast<int>(gpus.size()); }
   bool has_cuda() const noexcept { return cuda_gpus > 0; }

@@ -9,8 +9,9 @@
 #include "common/triangle.hpp"
 
 /// Partial copies of tiles. If only a triangle of a matrix is used, parts of the tiles on its diagonal are unused, and
-/// need not be copied. The other triangle in host memory may belong to another thread, so copies to the host write
-/// exactly the triangle. From pinned memory, a GPU also reads elements next to the diagonal, and does not use them.
+/// need not be copied. The other triangle in the caller's memory may belong to another thread, so copies to the host
+/// and to that memory write exactly the triangle. From pinned memory and from its own, a GPU also reads elements next
+/// to the diagonal, and does not use them.
 namespace tessera::detail {
 
 using codelets::Part;
@@ -22,6 +23,7 @@ struct PartialTile {
   Part part;
   int diagonal;       ///< row in which the diagonal of the matrix crosses the first column; may be outside the tile
   std::size_t bytes;  ///< bytes that a copy sends over a link
+  int home;           ///< the memory node of the caller's memory; -1: there is none
 };
 
 /// The most panels that a triangle is cut into, and the fewest columns of a panel. A copy to a GPU may send whole

@@ -55,14 +55,17 @@ class LeastSquares {
 
 template <Scalar T>
 bool is_zero(Index m, Index n, const T* A, Index lda) {
+  OnHost<const T> a(A, m, n, lda, HostUse::Reads);
   for (Index j = 0; j < n; j++)
-    if (!std::all_of(A + j * lda, A + j * lda + m, [](T x) { return x == T{}; })) return false;
+    if (!std::all_of(a.data() + j * a.ld(), a.data() + j * a.ld() + m, [](T x) { return x == T{}; })) return false;
   return true;
 }
 template <Scalar T>
 void clear_rows(Index begin, Index end, Index n, T* B, Index ldb) {
 #ifndef STARPU_SIMGRID  // simulated matrices have no elements
-  for (Index j = 0; j < n; j++) std::fill(B + begin + j * ldb, B + end + j * ldb, T{});
+  OnHost<T> rows(B + begin, end - begin, n, ldb, HostUse::Writes);
+  for (Index j = 0; j < n; j++) std::fill_n(rows.data() + j * rows.ld(), end - begin, T{});
+  rows.finish();
 #endif
 }
 
@@ -70,7 +73,7 @@ void clear_rows(Index begin, Index end, Index n, T* B, Index ldb) {
 template <Scalar T>
 Index solve_tall(Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
   const auto session = session_to_wait("gels");
-  const auto plan = plan_qr<T>(session->machine(), m, n);
+  const auto plan = plan_qr<T>(machine_for(*session, {A, B}), m, n);
   if (op != Op::NoTrans) clear_rows(n, m, nrhs, B, ldb);
   const auto a = private_output(session, plan, A, m, n, lda);
   const auto b = reflected_panels(session, plan, Side::Left, B, m, nrhs, ldb);
@@ -105,10 +108,12 @@ Index solve_by_adjoint(Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* 
   std::vector<T> adjoint(static_cast<std::size_t>(m) * static_cast<std::size_t>(n));
   const auto at = [&](Index i, Index j) -> T& { return adjoint[static_cast<std::size_t>(j + i * n)]; };
   const auto conjugate = [](T x) { return conjugated_if(true, x); };
-  for_each_in_blocks(m, n, [&](Index i, Index j) { at(i, j) = conjugate(A[i + j * lda]); });
+  OnHost<T> a(A, m, n, lda, HostUse::Both);
+  for_each_in_blocks(m, n, [&](Index i, Index j) { at(i, j) = conjugate(a.data()[i + j * a.ld()]); });
   const Op other = op == Op::NoTrans ? Op::ConjTrans : Op::NoTrans;
   const Index info = solve_tall(other, n, m, nrhs, adjoint.data(), n, B, ldb);
-  for_each_in_blocks(m, n, [&](Index i, Index j) { A[i + j * lda] = conjugate(at(i, j)); });
+  for_each_in_blocks(m, n, [&](Index i, Index j) { a.data()[i + j * a.ld()] = conjugate(at(i, j)); });
+  a.finish();
   return info;
 }
 
