@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <string>
 
 #include "backup.hpp"
@@ -111,7 +112,7 @@ template <typename Work>
 bool on_devices(Guest& guest, const Engine& engine, const Work& work, const Job& job) {
   const auto concurrent = guest.decision().on_devices();
   const double begin = now();
-  Backup backup(job, engine.announces() && work.is_announced());
+  Backup backup(job.on_gpu ? Job{} : job, engine.announces() && work.is_announced());
   if (!backup.complete()) {
     guest.remark(std::string("there was no memory for a copy of the operands that ") + job.type + job.name() +
                  " overwrites: the call stayed on the host");
@@ -121,9 +122,10 @@ bool on_devices(Guest& guest, const Engine& engine, const Work& work, const Job&
   case Outcome::Done: break;
   case Outcome::Declined: return false;
   case Outcome::Failed:
-    guest.give_up(
-        std::string("the devices have failed; the host BLAS repeats this call and computes all later ones: ") +
-        engine.failure());
+    guest.give_up(std::string(job.on_gpu ? "the devices have failed, the host BLAS does all calls that follow: "
+                                         : "the devices have failed, the host BLAS does this call again and all that "
+                                           "follow: ") +
+                  engine.failure());
     backup.restore();
     return false;
   }
@@ -164,7 +166,30 @@ bool dispatch_work(Guest& guest, const Work& work) {
   return on_host(guest, work, operations);
 }
 
+/// Computes a call that the host cannot.
+template <typename Work>
+std::string on_devices_only(const Work& work) {
+  const detail::KeptErrno kept;
+  auto& guest = Guest::of_process();
+  if (const auto mode = float_mode::current(); mode != float_mode::usual)
+    return "the calling thread " + float_mode::text(mode) + ", which GPUs do not";
+  if (guest.decision().stays(std::numeric_limits<double>::max())) return "all calls stay on the host";
+  const NoCancellation until_done;
+  auto job = job_of(work.call, flops(work.call));
+  job.on_gpu = true;
+  const DeviceCall devices(guest, job);
+  if (!devices) return "no device can be used";
+  if (on_devices(guest, devices.engine(), work, job)) return {};
+  return devices.engine().objection();
+}
+
 }  // namespace
+
+std::string dispatch_from_gpu(const Call& call) noexcept { return on_devices_only(BlasWork{call}); }
+
+std::string dispatch_from_gpu(const LapackCall& call, Index& info) noexcept {
+  return on_devices_only(LapackWork{call, info});
+}
 
 bool dispatch(const Call& call) noexcept {
   const detail::KeptErrno kept;

@@ -31,8 +31,9 @@ struct Machine {
   std::vector<int> sharing_cores;
   bool has_core_for_waiting = false;  ///< whether a caller may busy-wait for GPUs on a core
   Placement placement = Placement::Scheduler;
-  Index tile = 0;                  ///< the tile size requested by the user; 0: none
-  std::optional<bool> even_edges;  ///< how the user wants products cut that tiles do not divide evenly
+  Index tile = 0;                  ///< the tile size that the user has asked for; 0: none
+  std::optional<bool> even_edges;  ///< what the user has asked for where tiles do not divide a product
+  bool copies = true;              ///< false, for a plan: all operands are in the memory of the only GPU
 
   int gpu_count() const noexcept { return static_cast<int>(gpus.size()); }
   bool has_cuda() const noexcept { return cuda_gpus > 0; }

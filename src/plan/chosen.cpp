@@ -34,7 +34,7 @@ bool fits(const Machine& model, const Candidate& candidate, double bytes) {
 /// Cache of choices, keyed by call and machine.
 class Memory {
  public:
-  using Key = std::tuple<char, char, int, Index, Index, std::vector<int>, double>;
+  using Key = std::tuple<char, char, int, Index, Index, std::vector<int>, double, bool>;
 
   /// @return  empty if no candidate could be rehearsed
   template <typename Make>
@@ -104,7 +104,7 @@ std::optional<Choice> choose_cholesky(const detail::Machine& machine, Index n) {
   const double bytes = sizeof(T) / 2.0 * static_cast<double>(n) * static_cast<double>(n);
   const auto* const model = model_for<T>(machine, bytes);
   if (model == nullptr) return std::nullopt;
-  return memory().find({'c', type_letter<T>, 0, n, n, machine.gpus, machine.gpu_memory},
+  return memory().find({'c', type_letter<T>, 0, n, n, machine.gpus, machine.gpu_memory, machine.copies},
                        [&] { return choose_square(*model, machine, Cholesky<T>{n}, n, bytes); });
 }
 
@@ -113,7 +113,7 @@ std::optional<Choice> choose_lu_nopiv(const detail::Machine& machine, Index m, I
   const double bytes = sizeof(T) * static_cast<double>(m) * static_cast<double>(n);
   const auto* const model = model_for<T>(machine, bytes);
   if (model == nullptr) return std::nullopt;
-  return memory().find({'l', type_letter<T>, 0, m, n, machine.gpus, machine.gpu_memory}, [&] {
+  return memory().find({'l', type_letter<T>, 0, m, n, machine.gpus, machine.gpu_memory, machine.copies}, [&] {
     return choose_square(*model, machine, LuNoPiv<T>{m, n}, std::max(m, n), bytes);
   });
 }
@@ -126,9 +126,10 @@ std::optional<Choice> choose_triangular(const detail::Machine& machine, Side sid
   const auto* const model = model_for<T>(machine, bytes);
   if (model == nullptr || columns < 1) return std::nullopt;
   const int which = (side == Side::Left ? 1 : 0) + (inverse ? 2 : 0) + (panels.empty() ? 0 : 4);
-  return memory().find({'t', type_letter<T>, which, order, columns, machine.gpus, machine.gpu_memory}, [&] {
-    return search_triangular<T>(*model, machine, Triangular<T>{side, inverse, order, columns}, panels, bytes);
-  });
+  return memory().find(
+      {'t', type_letter<T>, which, order, columns, machine.gpus, machine.gpu_memory, machine.copies}, [&] {
+        return search_triangular<T>(*model, machine, Triangular<T>{side, inverse, order, columns}, panels, bytes);
+      });
 }
 
 #define INSTANTIATE(T)                                                                                  \

@@ -64,9 +64,18 @@ class LeastSquares {
 };
 
 template <Scalar T>
-void clear([[maybe_unused]] Index m, [[maybe_unused]] Index n, [[maybe_unused]] T* B, [[maybe_unused]] Index ldb) {
+bool is_zero(Index m, Index n, const T* A, Index lda) {
+  OnHost<const T> a(A, m, n, lda, HostUse::Reads);
+  for (Index j = 0; j < n; j++)
+    if (!std::all_of(a.data() + j * a.ld(), a.data() + j * a.ld() + m, [](T x) { return x == T{}; })) return false;
+  return true;
+}
+template <Scalar T>
+void clear_rows(Index begin, Index end, Index n, T* B, Index ldb) {
 #ifndef STARPU_SIMGRID  // simulated matrices have no elements
-  for (Index j = 0; j < n; j++) std::fill_n(B + j * ldb, m, T{});
+  OnHost<T> rows(B + begin, end - begin, n, ldb, HostUse::Writes);
+  for (Index j = 0; j < n; j++) std::fill_n(rows.data() + j * rows.ld(), end - begin, T{});
+  rows.finish();
 #endif
 }
 
@@ -74,7 +83,8 @@ void clear([[maybe_unused]] Index m, [[maybe_unused]] Index n, [[maybe_unused]] 
 template <Scalar T>
 Index solve_tall(Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
   const auto session = session_to_wait("gels");
-  const auto plan = plan_qr<T>(session->machine(), m, n);
+  const auto plan = plan_qr<T>(machine_for(*session, {A, B}), m, n);
+  if (op != Op::NoTrans) clear_rows(n, m, nrhs, B, ldb);
   const auto a = private_output(session, plan, A, m, n, lda);
   const auto b = reflected_panels(session, plan, Side::Left, B, m, nrhs, ldb);
   const Outcome outcome(session);
@@ -94,20 +104,15 @@ Index solve_tall(Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Ind
 /// With m < n, the adjoint of A is factorized, whose factors are the adjoints of L and Q in LAPACK's LQ factorization.
 template <Scalar T>
 Index solve_by_adjoint(Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
+  std::vector<T> adjoint(static_cast<std::size_t>(m) * static_cast<std::size_t>(n));
+  const auto at = [&](Index i, Index j) -> T& { return adjoint[static_cast<std::size_t>(j + i * n)]; };
+  const auto conjugate = [](T x) { return conjugated_if(true, x); };
+  OnHost<T> a(A, m, n, lda, HostUse::Both);
+  for_each_in_blocks(m, n, [&](Index i, Index j) { at(i, j) = conjugate(a.data()[i + j * a.ld()]); });
   const Op other = op == Op::NoTrans ? Op::ConjTrans : Op::NoTrans;
-#ifdef STARPU_SIMGRID  // simulated matrices have no elements: the adjoint may be where A is
-  return solve_tall(other, n, m, nrhs, A, n, B, ldb);
-#else
-  const auto adjoint = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(m * n));
-  const auto for_each = [&](auto visit) {
-    for_columns(n, static_cast<double>(m) * static_cast<double>(n) * sizeof(T), [&](Index first, Index last) {
-      for_each_in_blocks(m, last - first,
-                         [&](Index i, Index j) { visit(A[i + (first + j) * lda], adjoint[first + j + i * n]); });
-    });
-  };
-  for_each([](const T& a, T& x) { x = conjugated_if(true, a); });
-  const Index info = solve_tall(other, n, m, nrhs, adjoint.get(), n, B, ldb);
-  for_each([](T& a, const T& x) { a = conjugated_if(true, x); });
+  const Index info = solve_tall(other, n, m, nrhs, adjoint.data(), n, B, ldb);
+  for_each_in_blocks(m, n, [&](Index i, Index j) { a.data()[i + j * a.ld()] = conjugate(at(i, j)); });
+  a.finish();
   return info;
 #endif
 }

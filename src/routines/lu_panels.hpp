@@ -12,6 +12,7 @@
 #include "codelets/codelet.hpp"
 #include "common/blocks.hpp"
 #include "conformable.hpp"
+#include "on_host.hpp"
 #include "tile/tile_grid.hpp"
 #include "tiling/plan.hpp"
 
@@ -75,19 +76,29 @@ class ColumnMajorCopy {
       : data_(data), m_(m), n_(n), ld_(ld), copied_(layout == Layout::RowMajor) {
     if (!copied_) return;
     copy_.resize(static_cast<std::size_t>(m * n));
-    for_each([](T& row_major, T& column_major) { column_major = row_major; });
+    for_each(HostUse::Reads, [](T& row_major, T& column_major) { column_major = row_major; });
   }
 
   T* data() { return copied_ ? copy_.data() : data_; }
   Index ld() const { return copied_ ? std::max<Index>(1, m_) : ld_; }
   void copy_back() {
-    if (copied_) for_each([](T& row_major, T& column_major) { row_major = column_major; });
+    if (copied_) for_each(HostUse::Writes, [](T& row_major, T& column_major) { row_major = column_major; });
   }
 
  private:
-  void for_each(auto copy) {
-    for_each_in_blocks(
-        m_, n_, [&](Index i, Index j) { copy(data_[i * ld_ + j], copy_[static_cast<std::size_t>(i + j * m_)]); });
+  /// Block by block, so that both sides stay in the cache.
+  template <typename Copy>
+  void for_each(HostUse use, Copy copy) {
+    OnHost<T> rows(data_, n_, m_, ld_, use);
+    T* const data = rows.data();
+    const Index ld = rows.ld();
+    constexpr Index block = 32;
+    for (Index i0 = 0; i0 < m_; i0 += block)
+      for (Index j0 = 0; j0 < n_; j0 += block)
+        for (Index i = i0; i < std::min(m_, i0 + block); i++)
+          for (Index j = j0; j < std::min(n_, j0 + block); j++)
+            copy(data[i * ld + j], copy_[static_cast<std::size_t>(i + j * m_)]);
+    rows.finish();
   }
 
   T* data_;

@@ -16,8 +16,9 @@ struct MachineModel {
   double flops_per_multiply_add = 2;
   double gpu_memory = 0;   ///< bytes of each GPU; 0: unknown
   bool gpus_alike = true;  ///< whether all GPUs are of the same kind
-  int sharing_cores = 0;   ///< CPU workers that compute tiles of the same result as the GPUs
-  bool owners = true;      ///< whether each tile of a result is assigned to a GPU, provided there are GPUs
+  int sharing_cores = 0;   ///< CPU workers that compute tiles of the same result beside GPUs
+  bool copies = true;      ///< false: all operands are where they are used
+  bool owners = true;      ///< whether each tile of a result is assigned to a GPU, if there is one
 
   bool has_owners() const noexcept { return owners && gpus > 0; }
   double bytes(Index rows, Index columns) const {

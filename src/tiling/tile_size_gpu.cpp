@@ -187,17 +187,20 @@ ChosenTiles choose(const MachineModel& machine, const Product& p, Index fixed, A
   reason.precision(3);
   reason << (fixed > 0 ? "asked for" : "shortest predicted time") << ": kernel at "
          << 1e-12 * flops / machine.rates.gpu.seconds(flops) << " of " << machine.rates.gpu.best_rate() * 1e-12
-         << " TFLOP/s, columns of a tile of A copied at "
-         << 1e-9 / copy_cost(machine, min(p.stored.a ? best.k : best.m, p.stored.a ? p.k : p.m), 1) << " of "
-         << machine.rates.link * 1e-9 << " GB/s, " << divide_up(p.m, best.m) << "x" << divide_up(p.n, best.n)
-         << " tiles of C for " << machine.gpus << " GPU" << (machine.gpus > 1 ? "s" : "");
+         << " TFLOP/s, ";
+  if (machine.copies)
+    reason << "columns of a tile of A copied at "
+           << 1e-9 / copy_cost(machine, min(p.stored.a ? best.k : best.m, p.stored.a ? p.k : p.m), 1) << " of "
+           << machine.rates.link * 1e-9 << " GB/s, ";
+  reason << divide_up(p.m, best.m) << "x" << divide_up(p.n, best.n) << " tiles of C for " << machine.gpus << " GPU"
+         << (machine.gpus > 1 ? "s" : "");
   best.reason = reason.str();
   return best;
 }
 
 /// The tiles, with the limit of the links added to the reason. In core, C is one block.
 ChosenTiles with_bound(const MachineModel& machine, const Product& p, ChosenTiles tiles) {
-  if (std::min({p.m, p.n, p.k}) < 1) return tiles;
+  if (!machine.copies || std::min({p.m, p.n, p.k}) < 1) return tiles;
   Index m = p.m, n = p.n;
   if (!in_core(machine, p)) {
     const auto block = choose_block(machine, {tiles.m, tiles.n, tiles.k});

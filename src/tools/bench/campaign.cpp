@@ -65,7 +65,8 @@ class Campaign {
                                machine_.free_memory * 1e-9));
     progress_.begin("allocating the operands");
     progress_.show(fmt::format("{:.3g} GB", gigabytes));
-    operands_.emplace(bytes[0], bytes[1], bytes[2], *options_.pinned);
+    operands_.emplace(bytes, *options_.pinned,
+                      options_.on_gpu ? std::optional(machine_.ordinals(1).front()) : std::nullopt);
   }
 
   void run_problem(const Routine& routine, const Problem& problem) {
@@ -88,7 +89,7 @@ class Campaign {
   Result start(const Routine& routine, const Problem& problem, std::string library, int gpus, int limit_gpus) {
     Result result;
     result.routine = &routine, result.problem = problem, result.library = std::move(library);
-    result.pinned = *options_.pinned, result.gpus = gpus, result.repeat = options_.repeat;
+    result.memory = options_.memory(), result.gpus = gpus, result.repeat = options_.repeat;
     result.limit = limits_.seconds(routine, problem, limit_gpus);
     result.parts = limits_.parts(routine, problem, limit_gpus);
     result.bytes_min_h2d = gpus > 0 ? routine.compulsory(problem).in : 0;
@@ -122,7 +123,7 @@ class Campaign {
     restore_result(result);
     run();
     const PauseWorkers pause;
-    result.check = result.routine->check(result.problem, operands_->get());
+    result.check = result.routine->check(result.problem, operands_->on_host());
   }
 
   void finish(Result result) {
@@ -200,7 +201,7 @@ class Campaign {
     time(result, call, [] { reset_statistics(); });
     result.activity = tools::activity(options_.repeat);
     result.parts.chain =
-        routine.critical_path(problem, operands_->get(), rate_of_a_device(problem.type, configuration.gpus));
+        routine.critical_path(problem, operands_->on_host(), rate_of_a_device(problem.type, configuration.gpus));
     check(result, call);
     report_.add(result);
     record(result, configuration, call);

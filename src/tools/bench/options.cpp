@@ -88,7 +88,8 @@ void require_plain_product(const CLI::App& app, const Options& options) {
     if (app.count(other) > 0) throw BadArgument(std::string(other) + ": cannot be used with --slices");
   if (options.routines.size() != 1 || options.routines.front()->name() != "gemm")
     throw BadArgument("--routine: --slices is for gemm only");
-  if (!options.pinned.value_or(true)) throw BadArgument("--memory: --slices is for pinned memory only");
+  if (!options.pinned.value_or(true) || options.on_gpu)
+    throw BadArgument("--memory: --slices is for pinned memory only");
   for (const auto& problem : options.problems)
     for (const int slices : options.slices)
       if (problem.k < 1 || slices > std::min(problem.m, problem.n))
@@ -156,7 +157,9 @@ void resolve(Options& options, const Machine& machine) {
       throw BadArgument(fmt::format("--against: {} needs a GPU of CUDA, but none is used{}", name, because));
   }
   if (options.pinned.value_or(false) && !machine.has_cuda())
-    throw BadArgument("--memory", "pinned", "needs a GPU that CUDA drives, but there is none" + because);
+    throw BadArgument("--memory", options.memory(), "needs a GPU that CUDA drives, but there is none" + because);
+  if (options.on_gpu && (options.against_openblas || std::ranges::find(options.gpus, 0) != options.gpus.end()))
+    throw BadArgument("--memory", "device", "is nothing that OpenBLAS or cores alone can access");
   if (options.cpus == 0 && std::ranges::find(options.gpus, 0) != options.gpus.end())
     throw BadArgument("--cpus", "0", "leaves no device: there is no GPU either" + because);
   if (!options.pinned) options.pinned = any && machine.has_cuda();

@@ -96,8 +96,7 @@ std::string say_calls(const Options& options) {
     if (std::ranges::any_of(options.routines, [takes = takes](const auto* r) { return r->takes().*takes; }))
       text += word + ", ";
   return text + fmt::format("alpha {}, beta {}, padding {}, {} memory; first call + {} + {} calls", number(p.alpha),
-                            number(p.beta), p.ld_pad, *options.pinned ? "pinned" : "pageable", options.warmup,
-                            options.repeat);
+                            number(p.beta), p.ld_pad, options.memory(), options.warmup, options.repeat);
 }
 
 std::string say_flops(double rate) {

@@ -17,6 +17,7 @@
 
 #include "common/whole_file.hpp"
 #include "machine/free_memory.hpp"
+#include "machine/simulation/machine.hpp"
 #include "shared/runtime_options.hpp"
 #include "shared/types.hpp"
 #include "simulate/task_watch.hpp"
@@ -182,7 +183,8 @@ void become_simulation(const Options& options, const Run& run, const Scratch& sc
   put_environment(options, scratch);
   job = {&options, &run, result};
   if (!*options.pinned) stage_copies();
-  // StarPU defines its own main, which starts SimGrid and calls starpu_main in a simulated thread.
+  simulation::operands_are_on_a_gpu = options.on_gpu;
+  // StarPU defines a main of its own, which starts SimGrid and calls starpu_main in a simulated thread.
   const auto starpus_main = reinterpret_cast<int (*)(int, char**)>(dlsym(RTLD_NEXT, "main"));
   if (starpus_main == nullptr) _exit(1);
   std::string words[] = {"tessera-simulate", "--log=root.thresh:warning"};

@@ -32,7 +32,7 @@ class Cholesky final : public Routine {
   }
 
   /// The triangle and the right-hand sides, in and out.
-  blas::Traffic compulsory(const Problem& p) const override {
+  blas::Traffic traffic(const Problem& p) const override {
     const auto n = static_cast<double>(p.n), nrhs = solves_ ? static_cast<double>(p.k) : 0;
     const double bytes = tools::with_type(
         p.type, [&]<Scalar T>(T) { return (n * (n + 1) / 2 + n * nrhs) * static_cast<double>(sizeof(T)); });
@@ -52,7 +52,8 @@ class Cholesky final : public Routine {
 
   detail::Plan plan_of(const Problem& p) const override {
     const auto session = detail::session();
-    return tools::with_type(p.type, [&]<Scalar T>(T) { return detail::plan_cholesky<T>(session->machine(), p.n); });
+    return tools::with_type(
+        p.type, [&]<Scalar T>(T) { return detail::plan_cholesky<T>(session->machine_for_plan(!p.on_gpu), p.n); });
   }
 
   void run_tessera(const Problem& p, const Operands& o) const override {

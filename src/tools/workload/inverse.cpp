@@ -48,7 +48,7 @@ class Inverse final : public Routine {
     return tools::with_type(p.type, [&]<Scalar T>(T) { return flops_per_multiply_add<T> * cubes * (n * n * n / 6); });
   }
 
-  blas::Traffic compulsory(const Problem& p) const override {
+  blas::Traffic traffic(const Problem& p) const override {
     const auto n = static_cast<double>(p.n), elements = in_triangle() ? n * (n + 1) / 2 : n * n;
     const double bytes =
         tools::with_type(p.type, [&]<Scalar T>(T) { return elements * static_cast<double>(sizeof(T)); });
@@ -64,8 +64,8 @@ class Inverse final : public Routine {
   detail::Plan plan_of(const Problem& p) const override {
     const auto session = detail::session();
     return tools::with_type(p.type, [&]<Scalar T>(T) {
-      return in_triangle() ? detail::plan_cholesky<T>(session->machine(), p.n)
-                           : detail::plan_lu<T>(session->machine(), p.n, p.n);
+      return in_triangle() ? detail::plan_cholesky<T>(session->machine_for_plan(!p.on_gpu), p.n)
+                           : detail::plan_lu<T>(session->machine_for_plan(!p.on_gpu), p.n, p.n);
     });
   }
 

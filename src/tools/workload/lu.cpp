@@ -34,7 +34,7 @@ class Lu final : public Routine {
     });
   }
 
-  blas::Traffic compulsory(const Problem& p) const override {
+  blas::Traffic traffic(const Problem& p) const override {
     const auto n = static_cast<double>(p.n), nrhs = solves_ ? static_cast<double>(p.k) : 0;
     const double bytes = tools::with_type(p.type, [&]<Scalar T>(T) {
       return (static_cast<double>(rows(p)) * n + n * nrhs) * static_cast<double>(sizeof(T));
@@ -56,7 +56,8 @@ class Lu final : public Routine {
 
   detail::Plan plan_of(const Problem& p) const override {
     const auto session = detail::session();
-    return tools::with_type(p.type, [&]<Scalar T>(T) { return detail::plan_lu<T>(session->machine(), rows(p), p.n); });
+    return tools::with_type(
+        p.type, [&]<Scalar T>(T) { return detail::plan_lu<T>(session->machine_for_plan(!p.on_gpu), rows(p), p.n); });
   }
 
   void run_tessera(const Problem& p, const Operands& o) const override {

@@ -37,7 +37,9 @@ void add_problem_options(CLI::App& app, TypedProblem& typed) {
   app.add_option("--alpha", typed.alpha, "a number, or RE,IM (1.1)")->type_name("X");
   app.add_option("--beta", typed.beta, "a number, or RE,IM (0.3)")->type_name("X");
   app.add_option("--ld-pad", typed.ld_pad, "elements of padding between columns (0)")->type_name("P")->check(size);
-  app.add_option("--memory", typed.memory, "pinned or pageable (pinned if there are GPUs)")->type_name("KIND");
+  app.add_option("--memory", typed.memory,
+                 "pinned, pageable, or device: that of the first GPU (pinned if there are GPUs)")
+      ->type_name("KIND");
   app.add_option("--seed", typed.seed, "seed of the random operands (1)")->type_name("N");
 }
 
@@ -137,7 +139,7 @@ std::vector<Problem> parse_problems(const CLI::App& app, const TypedProblem& typ
   common.uplo = one_of("--uplo", typed.uplo, "ul") == 'l' ? Uplo::Lower : Uplo::Upper;
   common.diag = one_of("--diag", typed.diag, "un") == 'n' ? Diag::NonUnit : Diag::Unit;
   common.alpha = parse_scalar("--alpha", typed.alpha), common.beta = parse_scalar("--beta", typed.beta);
-  common.ld_pad = typed.ld_pad, common.seed = typed.seed;
+  common.ld_pad = typed.ld_pad, common.seed = typed.seed, common.on_gpu = chosen.on_gpu;
 
   std::vector<Problem> shapes;
   if (app.count("--m") + app.count("--n") + app.count("--k") > 0) {
@@ -172,13 +174,15 @@ std::vector<Problem> parse_problems(const CLI::App& app, const TypedProblem& typ
 void parse_problem_options(const CLI::App& app, const TypedProblem& typed, ChosenProblems& chosen) {
   chosen.routines = parse_routines(typed.routines);
   require_taken(app, chosen.routines);
+  chosen.on_gpu = typed.memory == "device";
   chosen.problems = parse_problems(app, typed, chosen);
   keep_what_exists(typed, chosen);
   for (const auto* routine : chosen.routines)
     for (const auto& problem : chosen.problems) operand_bytes(*routine, problem);
-  if (!typed.memory.empty() && typed.memory != "pinned" && typed.memory != "pageable")
-    throw BadArgument("--memory", typed.memory, "is not one of pinned, pageable");
-  if (!typed.memory.empty()) chosen.pinned = typed.memory == "pinned";
+  if (typed.memory.empty()) return;
+  chosen.pinned = typed.memory != "pageable";
+  if (typed.memory != chosen.memory())
+    throw BadArgument("--memory", typed.memory, "is not one of pinned, pageable, device");
 }
 
 }  // namespace tessera::bench

@@ -36,7 +36,7 @@ class Qr final : public Routine {
     return tools::with_type(p.type, [&]<Scalar T>(T) { return flops_per_multiply_add<T> * (factor + solve); });
   }
 
-  blas::Traffic compulsory(const Problem& p) const override {
+  blas::Traffic traffic(const Problem& p) const override {
     const auto rows = static_cast<double>(std::max(p.m, p.n)), nrhs = solves_ ? static_cast<double>(p.k) : 0;
     const double elements = static_cast<double>(p.m) * static_cast<double>(p.n) + rows * nrhs;
     const double bytes =
@@ -59,7 +59,7 @@ class Qr final : public Routine {
   detail::Plan plan_of(const Problem& p) const override {
     const auto session = detail::session();
     return tools::with_type(p.type, [&]<Scalar T>(T) {
-      return detail::plan_qr<T>(session->machine(), solves_ ? std::max(p.m, p.n) : p.m,
+      return detail::plan_qr<T>(session->machine_for_plan(!p.on_gpu), solves_ ? std::max(p.m, p.n) : p.m,
                                 solves_ ? std::min(p.m, p.n) : p.n);
     });
   }

@@ -40,7 +40,7 @@ nlohmann::ordered_json to_json(const Result& r) {
   nlohmann::ordered_json json;
   json["routine"] = r.routine->name(), json["type"] = std::string(1, p.type);
   json["m"] = known(p.m, takes.m), json["n"] = p.n, json["k"] = known(p.k, takes.k);
-  json["memory"] = r.pinned ? "pinned" : "pageable";
+  json["memory"] = r.memory;
   json["gpus"] = r.gpus, json["cpus"] = r.cpus;
   json["tile"] = known(r.tile_m, r.tile_m > 0);
   json["policy"] = known(r.policy, !r.policy.empty());

@@ -21,7 +21,7 @@ struct Timing {
 struct Result {
   const Routine* routine = nullptr;
   Problem problem;
-  bool pinned = false;
+  const char* memory = "";
   std::string library;  ///< tessera, openblas, cublasxt or cusolver
   int gpus = 0, cpus = 0;
   Index tile_m = 0, tile_n = 0, tile_k = 0;  ///< 0: the library has no tiles

@@ -61,8 +61,8 @@ double BlasRoutine::flops(const Problem& p) const {
   return with_call(which_, p, [](const blas::Call& call) { return blas::flops(call); });
 }
 
-blas::Traffic BlasRoutine::compulsory(const Problem& p) const {
-  return with_call(which_, p, [](const blas::Call& call) { return traffic(call); });
+blas::Traffic BlasRoutine::traffic(const Problem& p) const {
+  return with_call(which_, p, [](const blas::Call& call) { return blas::traffic(call); });
 }
 
 Shapes BlasRoutine::shapes(const Problem& p) const {

@@ -19,7 +19,7 @@ class Trtrs final : public Routine {
   Peers peers() const override { return {.openblas = true, .cublasxt = true}; }
   std::string why_not(const Problem& p) const override { return trsm_->why_not(of_trsm(p)); }
   double flops(const Problem& p) const override { return trsm_->flops(of_trsm(p)); }
-  blas::Traffic compulsory(const Problem& p) const override { return trsm_->compulsory(of_trsm(p)); }
+  blas::Traffic traffic(const Problem& p) const override { return trsm_->compulsory(of_trsm(p)); }
   Shapes shapes(const Problem& p) const override { return trsm_->shapes(of_trsm(p)); }
   double growth(const Problem& p) const override { return trsm_->growth(of_trsm(p)); }
   detail::Plan plan_of(const Problem& p) const override { return trsm_->plan_of(of_trsm(p)); }

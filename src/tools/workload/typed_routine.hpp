@@ -57,7 +57,8 @@ class TypedRoutine : public BlasRoutine {
 
   detail::Plan plan_of(const Problem& p) const final {
     const auto session = detail::session();
-    return tools::with_type(p.type, [&]<Scalar T>(T) { return derived().template plan<T>(session->machine(), p); });
+    return tools::with_type(
+        p.type, [&]<Scalar T>(T) { return derived().template plan<T>(session->machine_for_plan(!p.on_gpu), p); });
   }
 
   Verdict check(const Problem& p, const Operands& o) const final {
