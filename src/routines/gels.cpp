@@ -10,6 +10,7 @@
 #include "common/columns.hpp"
 #include "conformable.hpp"
 #include "info.hpp"
+#include "on_host.hpp"
 #include "qr_panels.hpp"
 #include "range.hpp"
 #include "runtime/process_session.hpp"
@@ -64,18 +65,9 @@ class LeastSquares {
 };
 
 template <Scalar T>
-bool is_zero(Index m, Index n, const T* A, Index lda) {
-  OnHost<const T> a(A, m, n, lda, HostUse::Reads);
-  for (Index j = 0; j < n; j++)
-    if (!std::all_of(a.data() + j * a.ld(), a.data() + j * a.ld() + m, [](T x) { return x == T{}; })) return false;
-  return true;
-}
-template <Scalar T>
-void clear_rows(Index begin, Index end, Index n, T* B, Index ldb) {
+void clear([[maybe_unused]] Index m, [[maybe_unused]] Index n, [[maybe_unused]] T* B, [[maybe_unused]] Index ldb) {
 #ifndef STARPU_SIMGRID  // simulated matrices have no elements
-  OnHost<T> rows(B + begin, end - begin, n, ldb, HostUse::Writes);
-  for (Index j = 0; j < n; j++) std::fill_n(rows.data() + j * rows.ld(), end - begin, T{});
-  rows.finish();
+  for (Index j = 0; j < n; j++) std::fill_n(B + j * ldb, m, T{});
 #endif
 }
 
@@ -84,7 +76,6 @@ template <Scalar T>
 Index solve_tall(Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
   const auto session = session_to_wait("gels");
   const auto plan = plan_qr<T>(machine_for(*session, {A, B}), m, n);
-  if (op != Op::NoTrans) clear_rows(n, m, nrhs, B, ldb);
   const auto a = private_output(session, plan, A, m, n, lda);
   const auto b = reflected_panels(session, plan, Side::Left, B, m, nrhs, ldb);
   const Outcome outcome(session);
@@ -104,15 +95,20 @@ Index solve_tall(Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Ind
 /// With m < n, the adjoint of A is factorized, whose factors are the adjoints of L and Q in LAPACK's LQ factorization.
 template <Scalar T>
 Index solve_by_adjoint(Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
-  std::vector<T> adjoint(static_cast<std::size_t>(m) * static_cast<std::size_t>(n));
-  const auto at = [&](Index i, Index j) -> T& { return adjoint[static_cast<std::size_t>(j + i * n)]; };
-  const auto conjugate = [](T x) { return conjugated_if(true, x); };
-  OnHost<T> a(A, m, n, lda, HostUse::Both);
-  for_each_in_blocks(m, n, [&](Index i, Index j) { at(i, j) = conjugate(a.data()[i + j * a.ld()]); });
   const Op other = op == Op::NoTrans ? Op::ConjTrans : Op::NoTrans;
-  const Index info = solve_tall(other, n, m, nrhs, adjoint.data(), n, B, ldb);
-  for_each_in_blocks(m, n, [&](Index i, Index j) { a.data()[i + j * a.ld()] = conjugate(at(i, j)); });
-  a.finish();
+#ifdef STARPU_SIMGRID  // simulated matrices have no elements: the adjoint may be where A is
+  return solve_tall(other, n, m, nrhs, A, n, B, ldb);
+#else
+  const auto adjoint = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(m * n));
+  const auto for_each = [&](auto visit) {
+    for_columns(n, static_cast<double>(m) * static_cast<double>(n) * sizeof(T), [&](Index first, Index last) {
+      for_each_in_blocks(m, last - first,
+                         [&](Index i, Index j) { visit(A[i + (first + j) * lda], adjoint[first + j + i * n]); });
+    });
+  };
+  for_each([](const T& a, T& x) { x = conjugated_if(true, a); });
+  const Index info = solve_tall(other, n, m, nrhs, adjoint.get(), n, B, ldb);
+  for_each([](T& a, const T& x) { a = conjugated_if(true, x); });
   return info;
 #endif
 }
@@ -147,14 +143,19 @@ Index gels_on_pointers(const Layout* given, Op op, Index m, Index n, Index nrhs,
   const auto a = check.matrix("A", "lda", m, n, lda, A, used);
   check.require_disjoint(a, check.matrix("B", "ldb", rows, nrhs, ldb, B, true));
   const auto layout = layout_of(given);
-  ColumnMajorCopy<T> right(layout, B, rows, nrhs, ldb);
+  const bool by_rows = layout == Layout::RowMajor;
+  OnHost<T> stored_b(B, by_rows ? nrhs : rows, by_rows ? rows : nrhs, ldb, HostUse::Both);  // it is scaled there
+  ColumnMajorCopy<T> right(layout, stored_b.data(), rows, nrhs, stored_b.ld());
   Index info = 0;
   if (used) {
-    ColumnMajorCopy<T> columns(layout, A, m, n, lda);
+    OnHost<T> stored_a(A, by_rows ? n : m, by_rows ? m : n, lda, HostUse::Both);
+    ColumnMajorCopy<T> columns(layout, stored_a.data(), m, n, stored_a.ld());
     info = solve_scaled(op, m, n, nrhs, columns.data(), columns.ld(), right.data(), right.ld());
     columns.copy_back();
+    stored_a.finish();
   } else clear(rows, nrhs, right.data(), right.ld());
   right.copy_back();
+  stored_b.finish();
   return info;
 }
 
