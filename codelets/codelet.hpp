@@ -45,13 +45,14 @@ struct TileOperation {
 using CostFunction = double (*)(const char* operation, const Work& work, int worker);
 void set_cost_function(CostFunction function);
 
-// Each struct below documents what its tile operation computes, and its buffers. A task may pass an output whose factor
-// β is 0 as STARPU_W if it computes the whole tile. If it computes only a triangle, the other elements must keep their
-// values: the tile is STARPU_RW, unless copies leave them alone (see TileGrid::use_only).
+// Each struct below documents what its tile operation computes, and the buffers of its tasks. If β is 0 and a task
+// computes the whole output tile, the task may access the tile as STARPU_W. If a task computes only a triangle, the
+// other elements must keep their values, so the access is STARPU_RW, unless copies of the tile leave those elements out
+// (see TileGrid::use_only).
 //
-// A diagonal tile of a matrix may be taller than wide. The diagonal of the matrix then enters the tile in row
-// `first_row`, where a square begins. "A triangle" below means one triangle of that square, together with all rows of
-// the tile below the square (Lower) or above it (Upper).
+// A diagonal tile of a matrix may have more rows than columns. The diagonal of the matrix then enters the tile in row
+// `first_row`, the first row of a square. "A triangle" below means one triangle of that square, together with all rows
+// of the tile below the square (Lower) or above it (Upper).
 
 /// C ← α op(A) op(B) + β C. Buffers: A, B (read), C.
 template <Scalar T>

@@ -24,8 +24,7 @@ class Lanes {
 
   Lane& products() { return products_; }
   /// @param rows  of the panel. The kernels for a tall panel use more multiprocessors than are free, and wait for them.
-  ///              On
-  ///              fewer, threads would need more than two rows each, and have registers for only a few columns.
+  ///              On fewer, threads would need more than two rows each, and have registers for only a few columns.
   Lane& panel(int rows);
 
   /// Makes both lanes wait for the work submitted to the worker's stream so far.

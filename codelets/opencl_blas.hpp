@@ -45,8 +45,7 @@ std::size_t workspace_of_gemm(cl_command_queue queue, Op op_a, Op op_b, int m, i
 }
 
 /// @param workspace  `workspace_of_gemm` bytes, if it needs any. If null, CLBlast allocates it, and waits in the call
-///                   until
-///                   the kernels have ended, which also delays copies in other queues
+///                   until the kernels have ended, which also delays copies in other queues
 template <Scalar T>
 clblast::StatusCode gemm(cl_command_queue queue, Op op_a, Op op_b, int m, int n, int k, T alpha, Place A, Place B,
                          T beta, Place C, cl_mem workspace = nullptr) {

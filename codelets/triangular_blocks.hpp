@@ -11,27 +11,28 @@
 #include "kernel.hpp"
 #include "sum_slots.hpp"
 
-/// trmm and trsm on one tile of a GPU as a sequence of products. cuBLAS works through the diagonal of a triangle row by
-/// row, unless the result of trmm is separate from its operands. Here, trmm copies a block of B and multiplies the
-/// copy. trsm multiplies by the inverses of the diagonal blocks of A, which `diagonal_blocks` computes once for a row
-/// of tiles of B. Larger blocks make trsm faster, but their inverses take longer.
+/// trmm and trsm on one tile, on a GPU, as a sequence of products. cuBLAS would work through the diagonal of the
+/// triangle row by row, except in a trmm whose result is separate from its operands. Here, trmm copies a block of B and
+/// multiplies the copy. trsm multiplies by the inverses of the diagonal blocks of A, which `diagonal_blocks` computes
+/// once for a row of tiles of B. Larger blocks make trsm faster, but it takes longer to invert them.
 ///
-/// The error of trsm: let V be the computed inverse of a block, with |A V − I| ≤ c u |A||V|. The residual of the rows
-/// of the block is bounded by c u |A||V||B|, instead of c u |A||X| (Higham, Accuracy and Stability, 2nd ed., section
-/// 14.2). The ratio of the two depends on the growth max|A| max|V| over all blocks of a tile, which `diagonal_blocks`
-/// computes for blocks of each order. Its max|A| is that of the larger blocks: for the smaller ones, the growth is an
-/// upper bound.
+/// The error of trsm: let V be the computed inverse of a block, with |A V − I| ≤ c u |A||V|. In the rows of the block,
+/// the residual is bounded by c u |A||V||B|; for substitution, the bound is c u |A||X| (Higham, Accuracy and Stability,
+/// 2nd ed., section 14.2). The ratio of the two bounds depends on the growth, max|A| max|V| over all blocks of a tile,
+/// which `diagonal_blocks` computes for blocks of each order. It takes max|A| over the larger blocks, so the growth is
+/// only an upper bound for the smaller ones. How trsm uses the inverses depends on the growth:
 ///
-/// - Growth up to `accurate_growth`: the residual is close to that of substitution. trsm uses the largest blocks with
-///   so small a growth: the inverse of a block contains the inverses of its own diagonal blocks. If op(V) has the
-///   diagonal term of a row first (`forward` is false), all later additions round a sum as large as that term, and the
-///   residual grows like the square root of the order. trsm then uses the smallest blocks.
-/// - Growth up to `refinable_growth`: one step of refinement, X ← X + V (B − A X), leaves a residual of c u |A||X| as
-///   long as u growth² is small. It takes two more products for each of the smallest blocks.
-/// - Larger growth: substitution solves the tile.
+/// - Up to `accurate_growth`, the residual is close to that of substitution. trsm uses the largest blocks with such a
+///   growth; smaller blocks need no inverses of their own, because the inverse of a block contains those of its
+///   diagonal blocks. If the sums of a row of op(V) begin with the diagonal term (`forward` is false), every later
+///   addition rounds a sum as large as that term, and the residual grows like the square root of the order. trsm then
+///   uses the smallest blocks.
+/// - Up to `refinable_growth`, one step of refinement, X ← X + V (B − A X), leaves a residual of c u |A||X| as long as
+///   u growth² is small. This step takes two more products for each of the smallest blocks.
+/// - With larger growth, the tile is solved by substitution.
 ///
-/// Values that are not finite: the products multiply by explicit zeros, and zero times infinity is NaN, even in rows
-/// that do not depend on the infinity. Tiles with such values are computed row by row.
+/// Tiles with infinities or NaNs are computed row by row, because the products multiply by explicit zeros: zero times
+/// infinity is NaN, even in rows that do not depend on the infinity.
 namespace tessera::codelets {
 
 /// How trsm may use the inverses of a tile's diagonal blocks.

@@ -128,8 +128,9 @@ Index getrf_nopiv(Layout layout, Index m, Index n, T* A, Index lda, double* grow
 
 /// @{
 /// B ← op(A)⁻¹ B, with the factors of A that `getrf_nopiv` has computed.
-/// @param A  the factors, n×n. On matrices its tiles are square, and cut like the rows of B
-/// @param B  n×nrhs. Of complex matrices, no view may have to be conjugated without being transposed
+/// @param A  the factors, n×n. A `Matrix` A must have square tiles, cut like the rows of B
+/// @param B  n×nrhs. If A or B is a view of a complex `Matrix`, op(A)⁻¹ B must not need a matrix that is conjugated
+///           without being transposed
 /// @note     2n² nrhs flops
 template <Scalar T>
 void getrs_nopiv(Op op, const Matrix<T>& A, const Matrix<T>& B);
@@ -337,8 +338,7 @@ class Reflectors {
 /// vectors of Q, as LAPACK stores them. `tau` gets their scalar factors.
 /// @param A  m×n, of any rank
 /// @note     2n² (m − n/3) flops if m ≥ n. Right-looking on panels, with a look-ahead of one panel. The reflections of
-/// a
-///           panel are applied together, as I − V T Vᴴ
+///           a panel are applied together, as I − V T Vᴴ
 template <Scalar T>
 Reflectors geqrf(const Matrix<T>& A);
 template <Scalar T>

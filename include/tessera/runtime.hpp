@@ -38,9 +38,9 @@ struct RuntimeOptions {
   int gpus = -1;                               ///< GPUs; TESSERA_DEVICES=N; default: all. 0: no OpenCL device either
   std::string policy;                          ///< scheduling policy: tessera, one of StarPU's, or one of the library
                                                ///< that STARPU_SCHED_LIB names; TESSERA_POLICY, then STARPU_SCHED;
-                                               ///< default: tessera. With another policy, placement
-                                               ///< Automatic means Scheduler, but in a StarPU that the program has
-                                               ///< started, Automatic and Home mean Owner
+                                               ///< default: tessera. With another policy, placement Automatic means
+                                               ///< Scheduler, but in a StarPU that the program has started, Automatic
+                                               ///< and Home mean Owner
   Placement placement = Placement::Automatic;  ///< TESSERA_PLACEMENT=home|owner|scheduler
   Index tile = 0;                              ///< tile size [elements]; TESSERA_TILE; 0: chosen for each call
   std::string trace;                           ///< folder to record a trace in; TESSERA_TRACE; "": none
@@ -56,7 +56,7 @@ struct RuntimeOptions {
 
   /// OpenCL devices to compute on, including processors; TESSERA_DEVICES=opencl=N. 0: none. They replace the GPUs that
   /// CUDA drives, unless `cuda` asks for some of these, too. Default: the GPUs that OpenCL finds, if CUDA finds none.
-  /// `gpus` limits the sum of both kinds; GPUs of CUDA come first.
+  /// `gpus` limits the sum of both kinds; CUDA GPUs come first.
   int opencl = -1;
 
   /// This process's share of the GPUs of its node: one of `node_parts`. If there are fewer GPUs than parts, several
@@ -114,14 +114,13 @@ struct Statistics {
 /// A Runtime installs no signal handlers, prints nothing unless `progress` asks for it, and does not change the
 /// caller's current CUDA device. StarPU's own calibration of links would reset the GPUs, so Tessera measures the links
 /// itself, once. The measured rates and all of StarPU's files are in `TESSERA_CACHE_DIR`, else
-/// `$XDG_CACHE_HOME/tessera`, else
-/// `~/.cache/tessera`. If that folder cannot be written, StarPU's files are in a private temporary folder, which is
-/// removed with the Runtime. If STARPU_PERF_MODEL_DIR is set, StarPU's files are there, and StarPU calibrates as usual.
+/// `$XDG_CACHE_HOME/tessera`, else `~/.cache/tessera`. If that folder cannot be written, StarPU's files are in a
+/// private temporary folder, which is removed with the Runtime. If STARPU_PERF_MODEL_DIR is set, StarPU's files are
+/// there, and StarPU calibrates as usual.
 ///
 /// A process that is forked while a Runtime exists cannot use Tessera, since StarPU has no threads there. Functions
 /// that would wait throw RuntimeError, and inherited objects are not cleaned up. The process may call `exec`, `exit`
-/// and
-/// `_exit`.
+/// and `_exit`.
 ///
 /// While a CPU worker computes a tile, OpenBLAS uses one thread per call; at all other times, as many as the program
 /// has set. The threads of a Runtime do not receive the program's signals.

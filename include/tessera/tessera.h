@@ -418,9 +418,8 @@ tessera_status tessera_zungqr(tessera_layout layout, int64_t m, int64_t n, int64
 /**@}*/
 
 /**@{*/
-/** B <- X, where op(A) has full rank: the X for which op(A) X - B is smallest, or the smallest of all solutions. A, m x
- * n,
- *  <- its QR factors, or if m < n its LQ factors. B has max(m, n) rows.
+/** B <- X, where op(A) has full rank: the X for which op(A) X - B is smallest, or the smallest of all solutions.
+ *  A, m x n, <- its QR factors, or if m < n its LQ factors. B has max(m, n) rows.
  *  @param op    not TESSERA_TRANS for complex matrices
  *  @param info  set to 0, or to the first i for which the triangular factor has a zero at (i, i): B is then not defined
  */

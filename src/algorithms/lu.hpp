@@ -65,11 +65,12 @@ void finish_rows(PanelOps<T, Sink>& to, Index k) {
   for (Index j = 0; j < k; j++) to.exchange(j, std::max(j + 1, begin), k + 1);
 }
 
-/// A = P⁻¹ L U, right-looking: a factorized panel updates all others at once, beginning with the next one. The rows
-/// above it are then final and are written back during the next steps.
+/// A = P⁻¹ L U, right-looking: as soon as a panel is factorized, it updates all later panels, beginning with the next
+/// one. Rows of tiles that have become final are written back during the next steps.
 ///
-/// The first panels are an exception. While A still arrives, few columns can be updated, so each should get as many
-/// updates as possible. Some of these run concurrently with the factorization of the next panel.
+/// The first panels are an exception: they are factorized while A is still arriving. Few columns can be updated then,
+/// so each column that has arrived gets as many updates as possible. Some of these updates run while the next panel is
+/// being factorized.
 template <Scalar T, typename Sink>
 void getrf(PanelOps<T, Sink>& to, codelets::InfoValue* value) {
   const PanelTimes<T, Sink> times(to);

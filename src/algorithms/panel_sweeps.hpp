@@ -8,8 +8,8 @@
 
 namespace tessera::algorithms {
 
-/// The number of first panels in a right-looking factorization that update each column while the next one arrives. Few
-/// columns can be updated then, so each should get as many updates as possible.
+/// The number of panels at the start of a right-looking factorization that update each column while the next column is
+/// still arriving. Few columns can be updated then, so each should get as many updates as possible.
 /// @param to       has panels(), are_owned(), bytes(k), and update_flops(k, j)
 /// @param factors  number of panels that are factorized
 template <typename Ops>
@@ -22,11 +22,11 @@ Index first_panels(const Ops& to, Index factors) {
   return std::min(factors, std::clamp<Index>(static_cast<Index>(wanted), 1, std::max<Index>(1, all / most)));
 }
 
-/// A left-looking factorization for an A that does not fit into the memory of the GPUs: each panel arrives, gets the
-/// updates of all panels before it, and is factorized.
-/// @param together   number of panels updated in turn by an earlier panel, which is fetched once for all of them
-/// @param update     (k, j): of panel j by panel k
-/// @param factorize  (j)
+/// A left-looking factorization, for an A that does not fit into the memory of the GPUs: each panel arrives, is updated
+/// by all panels before it, and is factorized.
+/// @param together   size of a group of panels: each earlier panel is fetched once per group, and updates all of it
+/// @param update     (k, j): updates panel j by panel k
+/// @param factorize  (j): factorizes panel j
 template <typename Update, typename Factorize>
 void left_looking(Index all, Index factors, Index together, Update update, Factorize factorize) {
   for (Index begin = 0; begin < all; begin += together) {

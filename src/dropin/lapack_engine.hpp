@@ -8,8 +8,7 @@ namespace tessera::dropin {
 /// Computes a legal call on the devices.
 /// @return  info
 /// @throws ArgumentError if Tessera does not accept the call, for example if its operands overlap or a pivot is not a
-/// valid
-///         row
+///         valid row
 Index compute(const blas::LapackCall& call);
 
 }  // namespace tessera::dropin

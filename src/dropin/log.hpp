@@ -22,8 +22,7 @@ class Log {
   bool on() const noexcept { return !path_.empty(); }
 
   /// @param seconds       its share of the time, see ConcurrentCall; empty: not timed, so it counts as the average of
-  ///                      the
-  ///                       timed calls of its kind
+  ///                      the timed calls of its kind
   /// @param host_seconds  the measured or predicted time on the host, if known
   void count(const Job& job, Place place, std::optional<double> seconds, std::optional<double> host_seconds);
 

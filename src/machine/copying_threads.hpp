@@ -26,8 +26,8 @@ HostCopyRates measure_host_copies(std::size_t most);
 std::size_t fewest_copying_threads(const CostCurve& by_threads,
                                    double wanted = std::numeric_limits<double>::infinity());
 
-/// The maximum number of threads for copies. This is the number that the process may run at a time, minus the caller,
-/// the threads that drive devices, and at least a quarter. Copies on all cores would delay the threads that feed them.
+/// The maximum number of threads for copies. They leave free one core for the caller and one for each thread that
+/// drives a device, but at least a quarter of all cores: copies on all cores would delay the threads that feed them.
 std::size_t most_copying_threads(std::size_t drivers, std::size_t cores = std::thread::hardware_concurrency());
 
 /// The number of threads that should copy: the smallest number that nearly saturates the links or the host's memory, if

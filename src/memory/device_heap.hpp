@@ -23,8 +23,8 @@ class DeviceHeap {
   };
 
   /// @param limit  total bytes of all slabs. If the limit leaves no room for a new slab, and fragmentation leaves no
-  ///               space
-  ///               for a piece, the piece gets its own slab beyond the limit, which is freed together with the piece
+  ///               space for a piece, the piece gets its own slab beyond the limit, which is freed together with the
+  ///               piece
   DeviceHeap(std::size_t limit, Source source);
   /// Frees all slabs, with all pieces in them.
   ~DeviceHeap();

@@ -63,8 +63,8 @@ gpu::Probe probe_opencl(const RuntimeOptions& options, int cuda) {
   auto found = opencl::probe(limited ? options.gpus - cuda : options.opencl, opencl::Kinds::All, cuda > 0);
   if (!limited) require_found(options.opencl, found, "opencl", "OpenCL devices");
   if (const int room = STARPU_MAXNODES - 1 - cuda; std::ssize(found.usable) > room)
-    throw option_error("opencl", "is " + std::to_string(options.opencl) + ", but beside " + std::to_string(cuda) +
-                                     " GPUs of CUDA this StarPU has room for " + std::to_string(room) +
+    throw option_error("opencl", "is " + std::to_string(options.opencl) + ", but with " + std::to_string(cuda) +
+                                     " CUDA GPUs this StarPU has room for only " + std::to_string(room) +
                                      " OpenCL devices");
   for (auto& gpu : found.usable) share_memory(gpu, std::max(1, options.node_parts));
   return found;

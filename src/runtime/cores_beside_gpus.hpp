@@ -15,10 +15,10 @@ struct CoresBesideGpus {
   std::string reason = {};  ///< a sentence for the user
 };
 
-/// Decides whether CPU cores compute tiles alongside the GPUs, by the rates that are known before StarPU starts.
+/// Decides from the rates that are known before StarPU starts whether CPU cores compute tiles alongside the GPUs.
 ///
-/// They do if all of them together have at least 3 % of the GPUs' rate in double or in single precision. With CUDA
-/// GPUs, the user must also ask for CPU workers, because idle workers slow down the threads that drive such GPUs.
+/// The cores do if together they reach at least 3 % of the GPUs' rate in double or in single precision. With CUDA GPUs,
+/// the user must also ask for CPU workers, because idle CPU workers slow down the threads that drive such GPUs.
 /// @param machine  with its GPUs, before StarPU starts
 CoresBesideGpus cores_beside_gpus(const Machine& machine, const RuntimeOptions& options);
 

@@ -22,8 +22,7 @@ class FailureWatch {
   /// Forgets failures that another wait has already thrown.
   void forget_told();
   /// @throws RuntimeError with the first added failure, or else the last stray one, since the construction or the last
-  /// call
-  ///         of this function
+  ///         call of this function
   void check();
 
  private:

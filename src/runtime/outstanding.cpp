@@ -7,11 +7,9 @@
 
 namespace tessera::detail {
 
-/// A thread that polls for the end instead of sleeping. Only one thread at a time does so: more would take cores from
-/// the threads that they wait for.
-///
-/// A sleeping thread takes some time to wake up, which matters only in short calls. In long ones, polling would waste a
-/// core.
+/// Lets a waiting thread poll for the end instead of sleeping, for a limited time: waking up delays short calls
+/// noticeably, and during long calls, polling would waste a core. Only one thread polls at a time, because more would
+/// take cores from the threads that they wait for.
 class Outstanding::Look {
   using Clock = std::chrono::steady_clock;
 

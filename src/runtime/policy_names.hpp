@@ -11,8 +11,7 @@ constexpr const char* our_policy = "tessera";
 /// Checks the name of a policy before StarPU starts. StarPU itself would replace an unknown name by its default policy,
 /// with only a warning.
 /// @throws ArgumentError if no such policy exists in Tessera, in StarPU, or in the library that STARPU_SCHED_LIB names;
-/// if
-///         that library cannot be used; or if the options of Tessera's policy are wrong
+///         if that library cannot be used; or if the options of Tessera's policy are wrong
 void require_policy(const std::string& name);
 
 /// The first policy of the library that STARPU_SCHED_LIB names.

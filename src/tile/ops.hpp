@@ -214,8 +214,7 @@ class Ops : public ProductOps<T, Sink> {
   /// tile, but uses the access mode of that task. The policy thus keeps it on the GPU of the tasks that write the tile,
   /// and a failure counts as a failure of the tile.
   /// @return  where the sum will be; null if the task must inspect the tile itself, or runs on an OpenCL device, which
-  ///          need
-  ///          not inspect it
+  ///          need not inspect it
   Real<T>* inspect(const Tile& X) {
     if (machine_.is_opencl(X.owner) || X.elements() > std::numeric_limits<int>::max() || !sink_.runs(X.handle))
       return nullptr;

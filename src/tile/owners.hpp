@@ -29,8 +29,7 @@ class Owners {
 
   /// @param i0, j0     row and column of the first tile in the cyclic distribution, for a view into a larger matrix
   /// @param processes  the grid of processes over which the matrix is distributed first; each process distributes its
-  ///                   tiles
-  ///                   over its GPUs
+  ///                   tiles over its GPUs
   Owners(detail::OwnerGrid grid, Index mt, Index nt, Region region, Index i0 = 0, Index j0 = 0,
          detail::OwnerGrid processes = {1, 1})
       : grid_(grid), processes_(processes), mt_(mt), i0_(i0), j0_(j0), exists_(true) {

@@ -13,9 +13,9 @@ namespace tessera::tile {
 /// part of C that `C.part` names. With β = 0, C is not read.
 ///
 /// If C is the adjoint of a stored tile, the operation is rewritten as an equivalent one on the stored tile.
-/// @tparam Sink  a Submitter, a Loader or plan::Rehearse. It has submit(codelet, accesses, args, owner, wanted_next),
-///               step(k), runs(tile), and Temporary tiles: temporary(tile, m, n, element size) and partial_sum(tile,
-///               element size)
+/// @tparam Sink  a Submitter, a Loader or plan::Rehearse, with the functions submit(codelet, accesses, args, owner,
+///               wanted_next), step(k) and runs(tile), and with temporary(tile, m, n, element size) and
+///               partial_sum(tile, element size), which return a Temporary
 template <Scalar T, typename Sink>
 class ProductOps {
  public:

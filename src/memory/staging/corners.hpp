@@ -20,13 +20,12 @@ namespace tessera::detail::staging {
 /// wait for products that fill the GPU, and later copies would wait for the kernel.
 class Corners {
  public:
-  /// Starts to copy the corners of a tile, and makes `stream` wait for them. Any number of threads may call this at a
+  /// Starts to copy the corners of a tile, and makes `stream` wait for the copies. Several threads may call this at a
   /// time.
   /// @pre  `gpu` is the current device
-  /// @return  false, without having done anything, if no kernel can write the corners: the GPU has no kernel or does
-  ///          not see
-  ///          all of the memory, or an address is not a multiple of 4
-  /// @throws gpu::require's error; then no kernel writes to the memory
+  /// @return  whether a kernel writes the corners. If not, nothing has been done: there is no kernel for this GPU, the
+  ///          GPU cannot access all of the memory, or an address is not a multiple of 4
+  /// @throws  the error of gpu::require; no kernel writes to the memory then
   bool copy(const PartialTile& host, const PartialTile& source, std::span<const Rectangle> corners, int gpu,
             cudaStream_t stream) {
     CornerCopy copy{};

@@ -57,8 +57,7 @@ class PostedCopies {
 
   /// Makes the job's stream wait for the copy.
   /// @throws  any exception of the job's functions. Nothing may be posted afterwards. The tile is not accessed any more
-  ///          and
-  ///          its stream does not wait, but the contents of the tile are wrong
+  ///          and its stream does not wait, but the contents of the tile are wrong
   /// @pre  no other thread is in this function
   void post(Job& job) {
     const auto name = host_.new_job();

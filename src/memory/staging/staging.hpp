@@ -20,8 +20,7 @@ const starpu_data_copy_methods* pageable_copies();
 /// Starts the copying threads. They inherit the CPU affinity of the calling thread, so do not call this from a StarPU
 /// thread, which is bound to one core. Staging buffers are allocated when a thread first needs them.
 /// @param pinned_memory  limit for all staging buffers [bytes]; 0: no limit. If it is too small to post copies, the
-///                       threads
-///                       that drive the GPUs always get buffers, and other threads share the rest.
+///                       threads that drive the GPUs always get buffers, and other threads share the rest.
 void start(std::size_t pinned_memory);
 
 /// Whether tiles in pageable memory are copied without occupying the threads that drive GPUs.

@@ -94,10 +94,9 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   /// Copies all pieces. Any number of threads may call this at a time.
-  /// @throws  the exception of creating, preparing or using a copier; the first one if several threads failed. After a
-  ///          failure, no thread starts another piece. If a pool thread cannot select the device, or cannot create or
-  ///          prepare
-  ///          a copier, it does not help; this is not a failure.
+  /// @throws  the first exception of the calling thread's copier (when created, prepared or used), or of a pool thread
+  ///          while it copies a piece. After such a failure, no thread starts another piece. It is not a failure if a
+  ///          pool thread cannot select the device, or cannot create or prepare a copier: that thread does not help.
   void run(const Job& job);
 
   std::size_t threads() const { return threads_.size(); }

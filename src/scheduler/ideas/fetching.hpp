@@ -10,9 +10,9 @@
 
 /// Fetching tiles before their task starts.
 ///
-/// For each tile and memory node, StarPU counts the tasks that the tile was prefetched for. Other prefetches do not
-/// evict a tile whose count is not 0. The count drops only when a prefetched task that reads the tile starts in that
-/// memory.
+/// For each tile and memory node, StarPU counts the tasks for which the tile was prefetched. It decrements the count
+/// when such a task starts in that memory, provided that the task reads the tile. While the count is above 0, no other
+/// prefetch evicts the tile.
 namespace tessera::scheduler {
 
 struct State;

@@ -20,8 +20,7 @@ void task_popped(State& state, Worker& worker, ReservationStation::Slot slot);
 
 /// A task starts, because its tiles have arrived.
 /// @param outlives  whether the runtime may report its end long after the worker has run it, namely when other tasks
-///                  have
-///                  ended, which may even run on the same worker. The worker does not wait for that end
+///                  have ended, which may even run on the same worker. The worker does not wait for that end
 /// @returns  whether the worker has popped it; StarPU also starts tasks that the policy never saw
 bool task_starts(State& state, TaskId task, int worker, double now, bool outlives = false);
 
