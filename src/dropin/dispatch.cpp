@@ -20,14 +20,6 @@ namespace float_mode = detail::float_mode;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-/// Whether to time a call on the host. Calls that could also run on the devices are timed; for the log, also all calls
-/// of LAPACK, and one in 64 of the others. Reading the clock twice takes as long as a very small product.
-bool is_timed(Guest& guest, double operations, bool lapack) {
-  const unsigned one_of = lapack ? 1 : 64;
-  [[gnu::tls_model("initial-exec")]] thread_local unsigned small_calls = 0;
-  return !guest.decision().stays(operations) || (guest.log().on() && small_calls++ % one_of == 0);
-}
-
 /// What the calling thread has computed for the call of LAPACK that it runs on the host.
 struct OfLapack {
   int depth = 0;                  ///< 0: it runs none
@@ -38,7 +30,6 @@ struct OfLapack {
 /// A call of the BLAS.
 struct BlasWork {
   const Call& call;
-  static constexpr bool is_lapack = false;
   bool is_part() const { return of_lapack.depth > 0; }  ///< of a call that is counted as a whole
   bool on_host(Guest& guest) const { return guest.host()(call); }
   bool is_announced() const { return true; }
@@ -48,7 +39,6 @@ struct BlasWork {
 /// A call of LAPACK.
 struct LapackWork {
   const LapackCall& call;
-  static constexpr bool is_lapack = true;
   Index& info;
   bool is_part() const { return false; }
   bool on_host(Guest& guest) const {
@@ -72,11 +62,8 @@ struct LapackWork {
 
 template <typename Work>
 bool on_host(Guest& guest, const Work& work, double operations) {
-  if (!is_timed(guest, operations, Work::is_lapack)) {
-    if (!work.on_host(guest)) return false;
-    if (guest.log().on() && !work.is_part()) guest.log().count(job_of(work.call, operations), Place::Host, {}, {});
-    return true;
-  }
+  // Reading the clock twice takes as long as a very small product.
+  if (guest.decision().stays(operations) && !guest.log().on()) return work.on_host(guest);
   if (!work.is_part()) of_lapack = {};
   const auto concurrent = guest.decision().on_host(work.is_part());
   const double begin = now();
