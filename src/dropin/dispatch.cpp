@@ -21,16 +21,7 @@ namespace float_mode = detail::float_mode;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-/// Whether to time a call on the host. Calls that could also run on the devices are timed. For the log, this also
-/// includes all calls of LAPACK, and one in 64 of the others. Reading the clock twice takes as long as a very small
-/// product.
-bool is_timed(Guest& guest, double operations, bool lapack) {
-  const unsigned one_of = lapack ? 1 : 64;
-  [[gnu::tls_model("initial-exec")]] thread_local unsigned small_calls = 0;
-  return !guest.decision().stays(operations) || (guest.log().on() && small_calls++ % one_of == 0);
-}
-
-/// What the calling thread has computed within the LAPACK call that it runs on the host.
+/// What the calling thread has computed for the call of LAPACK that it runs on the host.
 struct OfLapack {
   int depth = 0;                  ///< 0: no such call
   double flops = 0, seconds = 0;  ///< of BLAS calls on the devices, which have separate lines in the log
@@ -40,8 +31,7 @@ struct OfLapack {
 /// A call of the BLAS.
 struct BlasWork {
   const Call& call;
-  static constexpr bool is_lapack = false;
-  bool is_part() const { return of_lapack.depth > 0; }  ///< whether it belongs to a call that is counted as a whole
+  bool is_part() const { return of_lapack.depth > 0; }  ///< of a call that is counted as a whole
   bool on_host(Guest& guest) const { return guest.host()(call); }
   bool is_announced() const { return true; }
   Outcome on_devices(const Engine& engine, const Listener* listener) const { return engine.run(&call, listener); }
@@ -50,7 +40,6 @@ struct BlasWork {
 /// A call of LAPACK.
 struct LapackWork {
   const LapackCall& call;
-  static constexpr bool is_lapack = true;
   Index& info;
   bool is_part() const { return false; }
   bool on_host(Guest& guest) const {
@@ -74,11 +63,8 @@ struct LapackWork {
 
 template <typename Work>
 bool on_host(Guest& guest, const Work& work, double operations) {
-  if (!is_timed(guest, operations, Work::is_lapack)) {
-    if (!work.on_host(guest)) return false;
-    if (guest.log().on() && !work.is_part()) guest.log().count(job_of(work.call, operations), Place::Host, {}, {});
-    return true;
-  }
+  // Reading the clock twice takes as long as a very small product.
+  if (guest.decision().stays(operations) && !guest.log().on()) return work.on_host(guest);
   if (!work.is_part()) of_lapack = {};
   const auto concurrent = guest.decision().on_host(work.is_part());
   const double begin = now();

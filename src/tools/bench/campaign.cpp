@@ -194,12 +194,13 @@ class Campaign {
     auto result = start(routine, problem, "tessera", configuration.gpus, configuration.gpus);
     progress_.show("starting StarPU");
     start_runtime(configuration);
-    const auto tile = routine.plan_of(problem).tile;
+    const auto plan = routine.plan_of(problem);
+    const auto& tile = plan.tile;
     result.tile_m = tile.m, result.tile_n = tile.n, result.tile_k = tile.k;
     result.cpus = cpu_workers(), result.policy = policy(), result.placement = tools::placement_name(placement());
     const auto call = [&] { routine.run_tessera(problem, operands_->get()); };
     time(result, call, [] { reset_statistics(); });
-    result.activity = tools::activity(options_.repeat);
+    result.activity = tools::activity(options_.repeat, plan.has_cores());
     result.parts.chain =
         routine.critical_path(problem, operands_->on_host(), rate_of_a_device(problem.type, configuration.gpus));
     check(result, call);

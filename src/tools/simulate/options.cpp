@@ -43,6 +43,9 @@ void add_options(CLI::App& app, Options& options, Typed& typed) {
       ->required()
       ->group("What it runs on");
   tools::add_runtime_options(app, typed.runtime, true);
+  app.get_option("--cpus")->description(
+      "number of CPU workers (without GPUs all cores; with GPUs the choice of the policy tessera, and none under other "
+      "policies and placement scheduler)");
   app.add_option("--program", typed.program,
                  "instead of calls of Tessera: a StarPU program, built with the StarPU that simulates. --policy, "
                  "--gpus, --cpus, --gpu-memory and --type (of its elements) apply; its arguments follow '--'")

@@ -17,7 +17,7 @@ struct Options : bench::ChosenProblems {
   std::filesystem::path platform;
   simulation::Machine machine;
   std::vector<int> gpus;
-  int cpus = -1;   ///< -1: none if there are GPUs, else all cores
+  int cpus = -1;   ///< -1: see runs_of
   Index tile = 0;  ///< 0: the library's choice
   std::vector<std::string> policies;
   std::vector<Placement> placements;  ///< empty: the placement that suits the policy

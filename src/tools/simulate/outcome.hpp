@@ -27,6 +27,8 @@ struct Outcome {
   int cpus = 0;          ///< CPU workers
   Index core_tasks = 0;  ///< tasks that they ran together
   tools::Activity activity;
+
+  int cores() const { return activity.workers - activity.gpus; }  ///< CPU workers that compute tiles
 };
 
 void to_json(nlohmann::json& json, const Outcome& outcome);

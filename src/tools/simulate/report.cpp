@@ -71,6 +71,7 @@ std::vector<tools::Column<Report::Row>> Report::columns() const {
   };
   auto all = bench::call_columns<Row>(options_.problems, result);
   all.push_back({"GPUs", 4, [](const Row& r) { return std::to_string(r.result.gpus); }});
+  all.push_back({"cores", 5, [](const Row& r) { return std::to_string(r.outcome.cores()); }});
   all.push_back({"policy", -8, [](const Row& r) { return r.result.policy; }});
   all.push_back({"placement", -9, [](const Row& r) { return r.result.placement; }});
   all.push_back({"tile", 9, [](const Row& r) { return describe_tile(r.result); }});

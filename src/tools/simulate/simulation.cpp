@@ -148,7 +148,7 @@ Outcome simulate(const Options& options, const Run& run) {
     if (options.slices > 0) multiply_in_slices(run.problem, options.slices, {A.data(), B.data(), C.data()});
     else run.routine->run_tessera(run.problem, {A.data(), B.data(), C.data()});
     outcome.seconds = 1e-6 * (starpu_timing_now() - begin);
-    outcome.activity = tools::activity(1);
+    outcome.activity = tools::activity(1, plan.has_cores());
     outcome.gpus = TaskWatch::result();
     if (dump) detail::write_whole(run.dump, dump->text());
     outcome.cpus = cpu_workers(), outcome.core_tasks = TaskWatch::core_tasks();
