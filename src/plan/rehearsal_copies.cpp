@@ -36,7 +36,7 @@ double Rehearsal::through_shared(int gpu, bool in, double start, double end, dou
   return end;
 }
 
-/// Seconds until a copy has been handed to the driver.
+/// Seconds until a copy between host and GPU has been handed to the driver.
 double Rehearsal::begins_copy(int tile) const { return graph_.tiles[index(tile)].calls * machine_.runtime.copy; }
 
 void Rehearsal::copy_to_host(int tile, int gpu, double from) {
@@ -63,7 +63,8 @@ void Rehearsal::copy_from_host(int tile, int gpu) {
   auto& state = of(gpu);
   const double bytes = graph_.tiles[index(tile)].bytes;
   // A copy that begins while the link rests was handed over just now.
-  const double handed = state.in < now_ ? machine_.runtime.push + machine_.runtime.notice + begins_copy(tile) : 0;
+  const bool rests = state.in < now_;
+  const double handed = rests ? machine_.runtime.push + machine_.runtime.notice : 0;
   if (const int peer = sender_on_bus(tile, gpu); peer >= 0) {
     const auto& link = machine_.peer(peer, gpu);
     const double start = std::max({now_ + handed, at(tile, peer), of(peer).out});
@@ -71,7 +72,8 @@ void Rehearsal::copy_from_host(int tile, int gpu) {
     state.in = of(peer).out = start + link.latency + bytes / link.rate;
     return arrives(tile, gpu, state.in);
   }
-  const double start = std::max({now_ + handed, host_[index(tile)], device.half_duplex ? state.out : 0});
+  const double begun = now_ + handed + (rests ? begins_copy(tile) : 0),
+               start = std::max({begun, host_[index(tile)], device.half_duplex ? state.out : 0});
   forecast_.bytes_in += bytes;
   const double alone = start + device.latency + copy_seconds(tile, gpu, true, start);
   state.in = through_shared(gpu, true, start, alone, bytes);
