@@ -3,6 +3,7 @@
 
 #include <array>
 #include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct Forecast {
   double bytes_in = 0;       ///< from the host
   double bytes_between = 0;  ///< from GPU to GPU
   int steals = 0;
+  std::string bound;   ///< what the call needs longest for, of what may be its limit
+  double longest = 0;  ///< seconds of that
 };
 
 /// Runs a graph on a model of a machine, one event after another: a GPU ends an operation, can start one, or can begin
@@ -34,6 +37,8 @@ class Rehearsal {
 
   /// @param limit  seconds after which the rehearsal is given up
   Forecast run(double limit = never);
+  /// Adds to a forecast what bounds the call. @pre  the rehearsal has run to its end
+  void explain(Forecast& forecast);
   std::size_t finished() const noexcept { return finished_; }  ///< operations, up to where it was given up
 
  private:
@@ -49,9 +54,10 @@ class Rehearsal {
   };
   struct GpuState {
     double busy_until = 0, busy = 0;
-    double in = 0, out = 0;   ///< when the link is free
-    double thread_until = 0;  ///< when the thread that drives the GPU has begun the copies to the host
-    double start = never;     ///< when it can be handed a reserved operation
+    double in = 0, out = 0;                ///< when the link is free
+    double copies_in = 0, copies_out = 0;  ///< seconds in which it copied
+    double thread_until = 0;               ///< when the thread that drives the GPU has begun the copies to the host
+    double start = never;                  ///< when it can be handed a reserved operation
     double popped_at = 0;
     int running = -1, popped = -1;
     int unfinished = 0;             ///< operations on tiles whose home is here
@@ -109,6 +115,7 @@ class Rehearsal {
   void begin(int gpu);
   void end(int gpu);
   bool submit_next();
+  double critical_path();
   bool next_event();
 
   const Machine& machine_;

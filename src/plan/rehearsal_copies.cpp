@@ -46,6 +46,7 @@ void Rehearsal::copy_to_host(int tile, int gpu, double from) {
   const double start = std::max({from, state.out, device.half_duplex ? state.in : 0});
   const double alone = start + device.latency + copy_seconds(tile, gpu, false, start);
   state.out = through_shared(gpu, false, start, alone, graph_.tiles[index(tile)].bytes);
+  state.copies_out += state.out - start;
   if (device.half_duplex) state.in = state.out;
   host_[index(tile)] = state.out;
 }
@@ -70,6 +71,7 @@ void Rehearsal::copy_from_host(int tile, int gpu) {
     const double start = std::max({now_ + handed, at(tile, peer), of(peer).out});
     forecast_.bytes_between += bytes;
     state.in = of(peer).out = start + link.latency + bytes / link.rate;
+    state.copies_in += state.in - start, of(peer).copies_out += state.in - start;
     return arrives(tile, gpu, state.in);
   }
   const double begun = now_ + handed + (rests ? begins_copy(tile) : 0),
@@ -77,6 +79,7 @@ void Rehearsal::copy_from_host(int tile, int gpu) {
   forecast_.bytes_in += bytes;
   const double alone = start + device.latency + copy_seconds(tile, gpu, true, start);
   state.in = through_shared(gpu, true, start, alone, bytes);
+  state.copies_in += state.in - start;
   if (device.half_duplex) state.out = state.in;
   arrives(tile, gpu, state.in);
 }

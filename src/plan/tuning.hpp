@@ -35,6 +35,9 @@ inline constexpr double clear_gain = 1.015;
 /// The same for GPUs of different kinds, in addition: which tiles the fast ones steal depends on small differences.
 inline constexpr double clear_gain_of_unlike = 1.05;
 
+/// What tiles of a sum must gain over those that formulas choose: more than most rehearsals err.
+inline constexpr double clear_gain_of_sums = 1.15;
+
 /// The part of the predicted time of a call that its planning may take, and what it may take in any case [s].
 inline constexpr double planning_share = 0.03, planning_least = 50e-6;
 /// What the rehearsal of an operation takes on a core of today [s]. Not measured: the choice must not vary with the
@@ -44,5 +47,8 @@ inline constexpr double rehearsal_of_operation = 0.5e-6;
 inline constexpr double rehearsal_itself = 10;
 /// Operations beyond which nothing is rehearsed.
 inline constexpr double most_operations = 20000;
+
+/// Operations that are rehearsed to explain a choice.
+inline constexpr double operations_to_explain = 300000;
 
 }  // namespace tessera::plan

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <vector>
+
 #include <tessera/types.hpp>
 
 #include "machine/machine_rates.hpp"
 
 namespace tessera::detail {
+
+struct ChosenTiles;
 
 /// What the choice of tiles depends on besides the shape of a call: the machine and the element type.
 struct MachineModel {
@@ -18,6 +22,9 @@ struct MachineModel {
   bool gpus_alike = true;  ///< whether all GPUs are of the same kind
   int sharing_cores = 0;   ///< CPU workers that compute tiles of the same result beside GPUs
   bool owners = true;      ///< whether each tile of a result is assigned to a GPU, if there is one
+
+  /// Gets all tiles and panels that are compared for a product; null: nobody asks.
+  std::vector<ChosenTiles>* compared = nullptr;
 
   bool has_owners() const noexcept { return owners && gpus > 0; }
   double bytes(Index rows, Index columns) const {

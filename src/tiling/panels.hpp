@@ -35,7 +35,7 @@ inline constexpr double clearly_faster = 0.95;
 
 /// Panels if their predicted time is clearly shorter, else tiles.
 /// @param least_advantage  the time of panels, relative to that of tiles, up to which they are chosen
-ChosenTiles faster(const ChosenTiles& tiles, const std::optional<ChosenTiles>& panels,
+ChosenTiles faster(const MachineModel& machine, const ChosenTiles& tiles, const std::optional<ChosenTiles>& panels,
                    double least_advantage = clearly_faster);
 
 }  // namespace tessera::detail

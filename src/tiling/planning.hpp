@@ -34,6 +34,10 @@ inline Plan with_choice(Plan plan, const ChosenTiles& chosen) {
   return plan;
 }
 
+/// Completes the plan of a sum.
+/// @param tiles  of the result that are computed
+Plan plan_chosen(const MachineModel& machine, const ChosenTiles& chosen, Index tiles, Index k);
+
 /// The plan in which cores compute a part of the result, if it is faster than the plan without them.
 /// @param planned  (const MachineModel&): the plan on a machine
 /// @param least    how much faster it must be

@@ -23,6 +23,7 @@ struct Options : ChosenProblems {
   std::vector<Index> xt_blocks;
   int repeat = 5, warmup = 1;
   bool check = false, demo = false, statistics = false;
+  bool sweep = false;  ///< compare each call with the other ways to run it
   std::vector<int>
       slices;        ///< numbers of slices to measure the schedule of Itu et al. with; empty: no such measurement
   int overhead = 0;  ///< number of empty tasks to measure instead of a routine; 0: none
