@@ -11,8 +11,9 @@
 
 namespace tessera::detail {
 
-/// The resources that the calls of a session compute on, as a plain value. The session fills it in once, after StarPU
-/// has started.
+struct Considered;
+
+/// What the calls of a session compute on, as a plain value. The session fills it in once, when StarPU has started.
 struct Machine {
   int cpu_workers = 0;
   std::vector<int> gpus;                      ///< CUDA ordinals, then StarPU's numbers of OpenCL devices
@@ -33,7 +34,8 @@ struct Machine {
   Placement placement = Placement::Scheduler;
   Index tile = 0;                  ///< the tile size that the user has asked for; 0: none
   std::optional<bool> even_edges;  ///< what the user has asked for where tiles do not divide a product
-  bool copies = true;              ///< false, for a plan: all operands are in the memory of the only GPU
+  /// Gets every candidate of a plan that can be rehearsed, at some cost; null: nobody asks.
+  std::vector<Considered>* considered = nullptr;
 
   int gpu_count() const noexcept { return static_cast<int>(gpus.size()); }
   bool has_cuda() const noexcept { return cuda_gpus > 0; }

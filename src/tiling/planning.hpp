@@ -35,7 +35,11 @@ inline Plan with_choice(Plan plan, const ChosenTiles& chosen) {
   return plan;
 }
 
-/// The plan with a part of the result for cores, if it is faster than the plan without.
+/// Completes the plan of a sum.
+/// @param tiles  of the result that are computed
+Plan plan_chosen(const MachineModel& machine, const ChosenTiles& chosen, Index tiles, Index k);
+
+/// The plan in which cores compute a part of the result, if it is faster than the plan without them.
 /// @param planned  (const MachineModel&): the plan on a machine
 /// @param least    minimum advantage
 template <typename Planned>

@@ -23,6 +23,7 @@
 #include "simulate/task_watch.hpp"
 #include "sinks/dump.hpp"
 #include "tiling/split.hpp"
+#include "workload/explanation.hpp"
 
 namespace tessera::simulate {
 
@@ -119,16 +120,21 @@ std::string why_too_large(const Run& run, const detail::TileExtents& tile) {
 
 Outcome simulate(const Options& options, const Run& run) {
   RuntimeOptions start;
-  start.cpus = run.cpus, start.gpus = run.gpus, start.tile = options.tile;
+  start.cpus = run.cpus, start.gpus = run.gpus, start.tile = run.tile;
   start.policy = run.policy, start.placement = run.placement, start.trace = run.trace;
   const auto bytes = bench::operand_bytes(*run.routine, run.problem);
   const AddressRange A(bytes[0]), B(bytes[1]), C(bytes[2]);
   const Runtime runtime(start);
   tell_of_nvlink(options.machine);
   Outcome outcome;
+  if (options.explain) {
+    outcome.explanation = bench::explain(*run.routine, run.problem).dump();
+    return outcome;
+  }
   const auto plan = run.routine->plan_of(run.problem);
   const auto tile = options.slices > 0 ? slices_of(run.problem, options.slices) : plan.tile;
   outcome.tile_m = tile.m, outcome.tile_n = tile.n, outcome.tile_k = tile.k;
+  if (options.slices == 0 && run.routine->is_planned_whole()) outcome.predicted = plan.seconds;
   outcome.policy = policy(), outcome.placement = tools::placement_name(placement());
   std::optional<EndlessLoop> loop;
   if (options.beside > 0) {

@@ -61,13 +61,13 @@ class Inverse final : public Routine {
 
   double growth(const Problem& /*p*/) const override { return std::numeric_limits<double>::infinity(); }
 
-  detail::Plan plan_of(const Problem& p) const override {
-    const auto session = detail::session();
+  using Routine::plan_of;
+  detail::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
     return tools::with_type(p.type, [&]<Scalar T>(T) {
-      return in_triangle() ? detail::plan_cholesky<T>(session->machine_for_plan(!p.on_gpu), p.n)
-                           : detail::plan_lu<T>(session->machine_for_plan(!p.on_gpu), p.n, p.n);
+      return in_triangle() ? detail::plan_cholesky<T>(machine, p.n) : detail::plan_lu<T>(machine, p.n, p.n);
     });
   }
+  bool is_planned_whole() const override { return false; }
 
   void run_tessera(const Problem& p, const Operands& o) const override {
     run<Index>(p, o, [&]<Scalar T>(Index n, T* A, Index lda) -> Index {

@@ -56,13 +56,13 @@ class Qr final : public Routine {
 
   double growth(const Problem& /*p*/) const override { return std::numeric_limits<double>::infinity(); }
 
-  detail::Plan plan_of(const Problem& p) const override {
-    const auto session = detail::session();
+  using Routine::plan_of;
+  detail::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
     return tools::with_type(p.type, [&]<Scalar T>(T) {
-      return detail::plan_qr<T>(session->machine_for_plan(!p.on_gpu), solves_ ? std::max(p.m, p.n) : p.m,
-                                solves_ ? std::min(p.m, p.n) : p.n);
+      return detail::plan_qr<T>(machine, solves_ ? std::max(p.m, p.n) : p.m, solves_ ? std::min(p.m, p.n) : p.n);
     });
   }
+  bool is_planned_whole() const override { return !solves_; }
 
   void run_tessera(const Problem& p, const Operands& o) const override {
     run<Index>(p, o, [&]<Scalar T>(Index m, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) -> Index {

@@ -49,6 +49,7 @@ nlohmann::ordered_json to_json(const Result& r) {
   const auto timing = r.timing.value_or(Timing{});
   json["first_s"] = known(timing.first, timed), json["median_s"] = known(timing.median, timed);
   json["best_s"] = known(timing.best, timed);
+  json["predicted_s"] = known(r.predicted, r.predicted > 0);
   json["tflops"] = known(timed ? r.rate() * 1e-12 : 0, timed);
   json["limit_s"] = r.limit;
   const auto share = [&](const char* name, double fraction, bool doubtful) {

@@ -25,6 +25,7 @@ struct Result {
   std::string library;  ///< tessera, openblas, cublasxt or cusolver
   int gpus = 0, cpus = 0;
   Index tile_m = 0, tile_n = 0, tile_k = 0;  ///< 0: the library has no tiles
+  double predicted = 0;                      ///< seconds, by the plan; 0: not predicted
   std::string policy, placement;             ///< "" for other libraries
   int repeat = 0;
   std::optional<Timing> timing;             ///< empty: the library lacks the routine

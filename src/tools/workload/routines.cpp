@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workload/routines.hpp"
 
+#include "runtime/process_session.hpp"
+#include "runtime/session.hpp"
 #include "shared/bad_argument.hpp"
 #include "shared/types.hpp"
 
@@ -77,6 +79,8 @@ Shapes BlasRoutine::shapes(const Problem& p) const {
     return all;
   });
 }
+
+detail::Plan Routine::plan_of(const Problem& problem) const { return plan_of(problem, detail::session()->machine()); }
 
 void Routine::run_cusolver_mg(CuSolverMg& /*solver*/, const Problem& /*problem*/, const Operands& /*operands*/) const {}
 void Routine::run_cusolver(CuSolver& /*solver*/, const Problem& /*problem*/, const Operands& /*operands*/) const {}

@@ -62,8 +62,12 @@ class Routine {
   /// values.
   virtual double growth(const Problem& problem) const = 0;
 
-  /// The plan that Tessera makes. @pre a Runtime exists
-  virtual detail::Plan plan_of(const Problem& problem) const = 0;
+  /// The plan that Tessera makes on a machine.
+  virtual detail::Plan plan_of(const Problem& problem, const detail::Machine& machine) const = 0;
+  /// On that of the Runtime. @pre one exists
+  detail::Plan plan_of(const Problem& problem) const;
+  /// Whether the plan is of the whole call, and not only of a factorization that it begins with.
+  virtual bool is_planned_whole() const { return true; }
 
   /// Measured seconds of the longest chain of tasks; 0: the routine is not a factorization. @pre a Runtime exists
   /// @param operands  of a call that has ended. They may change, as in a call
