@@ -36,6 +36,14 @@ Plan plan_of_sums(const MachineModel& machine, TileExtents tile, Index tiles, In
   return plan;
 }
 
+/// Copies are the limit of a matrix that is much taller than wide. Its panels leave while later ones arrive, so that
+/// only the time of one panel is added. The width is a multiple of that of a warp.
+Index widest_qr_panel(Index m, Index n) {
+  constexpr Index rows_of_column = 64, panels = 8, warp = 32;
+  if (m / rows_of_column < n) return n;
+  return divide_up(divide_up(n, panels), warp) * warp;
+}
+
 }  // namespace
 
 void require_room(const Machine& machine, double tiles) {
