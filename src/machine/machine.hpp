@@ -34,6 +34,7 @@ struct Machine {
   Placement placement = Placement::Scheduler;
   Index tile = 0;                  ///< the tile size that the user has asked for; 0: none
   std::optional<bool> even_edges;  ///< what the user has asked for where tiles do not divide a product
+  bool copies = true;              ///< false, for a plan: all operands are in the memory of the only GPU
   /// Gets every candidate of a plan that can be rehearsed, at some cost; null: nobody asks.
   std::vector<Considered>* considered = nullptr;
 

@@ -36,7 +36,7 @@ bool fits(const Machine& model, const Candidate& candidate, double bytes) {
 template <typename Candidate>
 class Memory {
  public:
-  using Key = std::tuple<char, char, int, Index, Index, Index, Index, std::vector<int>, double>;
+  using Key = std::tuple<char, char, int, Index, Index, Index, Index, std::vector<int>, double, bool>;
 
   /// @param candidates  (): a Search that has them
   /// @return  nothing if no candidate could be rehearsed
@@ -127,9 +127,10 @@ std::optional<ChoiceOf<detail::Plan>> choose_sums(const detail::Machine& machine
   if (model == nullptr) return std::nullopt;
   const int what =
       static_cast<int>(call.what) + 8 * (call.op_a == Op::NoTrans ? 0 : 1) + 16 * (call.op_b == Op::NoTrans ? 0 : 1);
-  return memory<detail::Plan>().find(
-      machine, {'p', type_letter<T>, what, call.m, call.n, call.k, machine.tile, machine.gpus, machine.gpu_memory},
-      [&] { return search_sums<T>(*model, machine, call, compare, bytes); });
+  return memory<detail::Plan>().find(machine,
+                                     {'p', type_letter<T>, what, call.m, call.n, call.k, machine.tile, machine.gpus,
+                                      machine.gpu_memory, machine.copies},
+                                     [&] { return search_sums<T>(*model, machine, call, compare, bytes); });
 }
 
 template <Scalar T>
@@ -138,8 +139,9 @@ std::optional<Choice> choose_cholesky(const detail::Machine& machine, Index n) {
   const auto* const model = model_for<T>(machine, bytes);
   if (model == nullptr) return std::nullopt;
   const Cholesky<T> call{n};
-  return memory<Candidate>().find(machine, {'c', type_letter<T>, 0, n, n, 0, 0, machine.gpus, machine.gpu_memory},
-                                  [&] { return search_square(*model, machine, call, n, bytes); });
+  return memory<Candidate>().find(
+      machine, {'c', type_letter<T>, 0, n, n, 0, 0, machine.gpus, machine.gpu_memory, machine.copies},
+      [&] { return search_square(*model, machine, call, n, bytes); });
 }
 
 template <Scalar T>
@@ -148,8 +150,9 @@ std::optional<Choice> choose_lu_nopiv(const detail::Machine& machine, Index m, I
   const auto* const model = model_for<T>(machine, bytes);
   if (model == nullptr) return std::nullopt;
   const LuNoPiv<T> call{m, n};
-  return memory<Candidate>().find(machine, {'l', type_letter<T>, 0, m, n, 0, 0, machine.gpus, machine.gpu_memory},
-                                  [&] { return search_square(*model, machine, call, std::max(m, n), bytes); });
+  return memory<Candidate>().find(
+      machine, {'l', type_letter<T>, 0, m, n, 0, 0, machine.gpus, machine.gpu_memory, machine.copies},
+      [&] { return search_square(*model, machine, call, std::max(m, n), bytes); });
 }
 
 template <Scalar T>
@@ -161,9 +164,9 @@ std::optional<Choice> choose_triangular(const detail::Machine& machine, Side sid
   if (model == nullptr || columns < 1) return std::nullopt;
   const int which = (side == Side::Left ? 1 : 0) + (inverse ? 2 : 0) + (panels.empty() ? 0 : 4);
   const Triangular<T> call{side, inverse, order, columns};
-  return memory<Candidate>().find(machine,
-                                  {'t', type_letter<T>, which, order, columns, 0, 0, machine.gpus, machine.gpu_memory},
-                                  [&] { return search_triangular<T>(*model, machine, call, panels, bytes); });
+  return memory<Candidate>().find(
+      machine, {'t', type_letter<T>, which, order, columns, 0, 0, machine.gpus, machine.gpu_memory, machine.copies},
+      [&] { return search_triangular<T>(*model, machine, call, panels, bytes); });
 }
 
 #define INSTANTIATE(T)                                                                                  \
