@@ -69,10 +69,7 @@ int copy(void* source, unsigned from, void* target, unsigned to, void* request) 
   const auto& s = *static_cast<const PartialTile*>(source);
   Transfer transfer{s.matrix, from, static_cast<const PartialTile*>(target)->matrix, to, request};
   const auto whole = [&](const Rectangle& part) { transfer.copy(part); };
-  const auto by_columns = [&](const Rectangle& corner) {
-    for (int j = corner.j; j < corner.j + corner.n; j++)
-      if (const auto [begin, end] = used_rows(s, corner, j); begin < end) transfer.copy({begin, j, end - begin, 1});
-  };
+  const auto by_columns = [&](const Rectangle& corner) { for_each_used_column(s, corner, whole); };
   const bool on_host = starpu_node_get_kind(from) == STARPU_CPU_RAM || starpu_node_get_kind(to) == STARPU_CPU_RAM;
   if (on_host || static_cast<int>(to) == s.home) for_each_part(s, whole, by_columns);
   else for_each_panel(s, whole);

@@ -77,6 +77,14 @@ inline RowRange used_rows(const PartialTile& tile, const Rectangle& rectangle, i
   return rows;
 }
 
+/// Calls on_column(Rectangle) for the used part of each column of a corner.
+template <typename OnColumn>
+void for_each_used_column(const PartialTile& tile, const Rectangle& corner, OnColumn on_column) {
+  for (int j = corner.j; j < corner.j + corner.n; j++)
+    if (const auto [begin, end] = used_rows(tile, corner, j); begin < end)
+      on_column(Rectangle{begin, j, end - begin, 1});
+}
+
 /// Bytes from the start of a tile in memory to an element.
 inline std::size_t offset(const starpu_matrix_interface& tile, int i, int j) {
   return (static_cast<std::size_t>(i) + static_cast<std::size_t>(j) * tile.ld) * tile.elemsize;

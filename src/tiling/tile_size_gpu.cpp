@@ -159,6 +159,15 @@ std::vector<Index> heights(const MachineModel& machine, const Product& p) {
   return all;
 }
 
+/// Whether a product may be one task of the only GPU, which has all operands. StarPU counts a tile's elements in 32
+/// bits.
+bool can_be_one_task(const MachineModel& machine, const Product& p) {
+  const double element = machine.element_size, a = machine.bytes(p.m, p.k), b = machine.bytes(p.k, p.n),
+               c = machine.bytes(p.m, p.n);
+  return !machine.copies && !p.triangle && p.products == 1 && std::max({a, b, c}) / element < 0x1p31 &&
+         a + b + c <= machine.gpu_memory / 2;
+}
+
 /// The fastest tiles for which `possible` and `allowed` are true. Tiles that are not allowed are only compared. Tiles
 /// are wider than high only if B is stored transposed: the columns of its tiles are then as long as the tile is wide.
 template <typename Possible, typename Allowed>
@@ -183,6 +192,7 @@ ChosenTiles choose(const MachineModel& machine, const Product& p, Index fixed, P
               fits(machine, tile, p.update, is_tall(tile) ? 2 * largest_tile_bytes : largest_tile_bytes))
             if (const bool allows = allowed(tile); allows || machine.compared != nullptr) consider(tile, allows);
   if (best.m == 0) consider({smallest, smallest, smallest});
+  if (fixed == 0 && can_be_one_task(machine, p)) consider({p.m, p.n, p.k});
 
   const double flops = machine.flops_per_multiply_add * min(best.m, p.m) * min(best.n, p.n) * min(best.k, p.k);
   std::ostringstream reason;

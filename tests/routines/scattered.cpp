@@ -3,8 +3,9 @@
 // no routine may write, between columns and in the other triangle, must be the same to the bit.
 #include <cuda_runtime.h>
 
+#include <array>
+#include <cstddef>
 #include <cstring>
-#include <functional>
 #include <limits>
 #include <random>
 #include <string>
@@ -33,33 +34,39 @@ int gpu_count() {
   return std::min(count, static_cast<int>(std::ranges::count(devices(), Device::Kind::Gpu, &Device::kind)));
 }
 
-/// Memory of a kind that is drawn, with a copy of some elements.
+constexpr std::size_t largest = 1 << 20;  // bytes of an operand
+using Slot = std::array<std::byte*, 3>;   // for up to three operands of a call
+
+/// Memory of each kind. Allocated once, since that takes longer than the calls; a part of it is as from a pool.
+const std::vector<Slot>& kinds() {
+  static const auto all = [] {
+    std::vector<Slot> made(1);
+    for (auto& data : made[0]) data = new std::byte[largest];
+    const auto add = [&](auto allocate) {
+      for (auto& data : made.emplace_back()) require(allocate(reinterpret_cast<void**>(&data)));
+    };
+    for (int gpu = 0; gpu < gpu_count(); gpu++) {
+      require(cudaSetDevice(gpu));
+      if (gpu == 0) add([](void** data) { return cudaMallocHost(data, largest); });
+      if (gpu == 0) add([](void** data) { return cudaMallocManaged(data, largest); });
+      add([](void** data) { return cudaMalloc(data, largest); });
+      add([](void** data) { return cudaMallocAsync(data, largest, nullptr); });
+    }
+    return made;
+  }();
+  return all;
+}
+
+/// A copy of some elements in memory of a kind that is drawn.
 class Somewhere {
  public:
+  /// @param number  of the operand in its call
   template <Scalar T>
-  Somewhere(const T* data, std::size_t elements, std::mt19937_64& engine) : bytes_(elements * sizeof(T)) {
-    const int gpus = gpu_count();
-    const auto draw = [&](int count) { return static_cast<int>(engine() % static_cast<std::uint64_t>(count)); };
-    if (gpus > 0) require(cudaSetDevice(draw(gpus)));
-    const std::size_t offset = sizeof(T) * static_cast<std::size_t>(draw(3));  // as a part of something larger
-    void* memory = nullptr;
-    switch (gpus > 0 ? draw(6) : 0) {
-    case 0: memory = std::malloc(bytes_ + offset + 1), free_ = std::free; break;
-    case 1: require(cudaMallocHost(&memory, bytes_ + offset + 1)), free_ = cudaFreeHost; break;
-    case 2: require(cudaMallocManaged(&memory, bytes_ + offset + 1)), free_ = cudaFree; break;
-    case 3:
-      require(cudaMallocAsync(&memory, bytes_ + offset + 1, nullptr));
-      free_ = [](void* pool) { cudaFreeAsync(pool, nullptr); };
-      break;
-    default: require(cudaMalloc(&memory, bytes_ + offset + 1)), free_ = cudaFree;
-    }
-    memory_ = memory;
-    data_ = static_cast<std::byte*>(memory) + offset;
+  Somewhere(std::size_t number, const T* data, std::size_t elements, std::mt19937_64& engine)
+      : bytes_(elements * sizeof(T)),
+        data_(kinds()[engine() % kinds().size()][number] + sizeof(T) * (1 + engine() % 3)) {
     copy(data_, data);
   }
-  ~Somewhere() { free_(memory_); }
-  Somewhere(const Somewhere&) = delete;
-  Somewhere& operator=(const Somewhere&) = delete;
 
   template <typename T>
   T* get() const {
@@ -69,20 +76,19 @@ class Somewhere {
 
  private:
   void copy(void* to, const void* from) const {
+    ASSERT_LE(bytes_ + 64, largest);
     if (bytes_ == 0) return;
     if (gpu_count() > 0) require(cudaMemcpy(to, from, bytes_, cudaMemcpyDefault));
     else std::memcpy(to, from, bytes_);
   }
 
   std::size_t bytes_;
-  std::byte* data_ = nullptr;
-  void* memory_ = nullptr;
-  std::function<void(void*)> free_;
+  std::byte* data_;
 };
 
 template <Scalar T>
-Somewhere somewhere(const HostMatrix<T>& A, std::mt19937_64& engine) {
-  return {A.data(), static_cast<std::size_t>(A.n() > 0 ? A.ld() * (A.n() - 1) + A.m() : 0), engine};
+Somewhere somewhere(std::size_t number, const HostMatrix<T>& A, std::mt19937_64& engine) {
+  return {number, A.data(), static_cast<std::size_t>(A.n() > 0 ? A.ld() * (A.n() - 1) + A.m() : 0), engine};
 }
 
 // --- the BLAS --------------------------------------------------------------------------------------------------------
@@ -97,7 +103,8 @@ TEST_P(ScatteredProducts, AreExact) {
       for (const auto& size : {Extent{5, 3, 4}, Extent{3 * tile + 5, 2 * tile + 7, 2 * tile + 3}}) {
         const auto before = integer_call(routine, options, size, engine());
         auto after = before;
-        const auto A = somewhere(before.A, engine), B = somewhere(before.B, engine), C = somewhere(before.C, engine);
+        const auto A = somewhere(0, before.A, engine), B = somewhere(1, before.B, engine),
+                   C = somewhere(2, before.C, engine);
         auto all = after.arguments();
         all.A = A.template get<T>(), all.B = B.template get<T>(), all.C = C.template get<T>();
         run_as(before, [&] { routine.on_pointers(all); });
@@ -161,7 +168,7 @@ void is_the_same_anywhere(const std::string& what, const Stored<T>& a, const Sto
   auto A = a.data, B = b.data;
   const Index info = call(Pointers<T>{A.data(), B.data()});
   for (int draw = 0; draw < 2; draw++) {
-    const Somewhere at_a(a.data.data(), a.data.size(), engine), at_b(b.data.data(), b.data.size(), engine);
+    const Somewhere at_a(0, a.data.data(), a.data.size(), engine), at_b(1, b.data.data(), b.data.size(), engine);
     EXPECT_EQ(call(Pointers<T>{at_a.get<T>(), at_b.get<T>()}), info);
     auto found_a = a.data, found_b = b.data;
     at_a.bring_back(found_a.data()), at_b.bring_back(found_b.data());

@@ -171,7 +171,9 @@ int copy(void* source, unsigned from, void* target, unsigned to, cudaStream_t st
         pool->run(job());
       }
     } else if constexpr (pinned) {
-      for_each_panel(host, direct);
+      const auto by_columns = [&](const Rectangle& corner) { for_each_used_column(host, corner, direct); };
+      if (static_cast<int>(to) == host.home) for_each_part(host, direct, by_columns);
+      else for_each_panel(host, direct);
     } else {
       for_each_panel(host, stage);
       if (!pieces.empty() &&
