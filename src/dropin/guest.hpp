@@ -62,6 +62,8 @@ class Guest {
   /// waits until the devices are idle.
   void stop_devices();
   void write_log();
+  /// Called when the process exits. A forked child says nothing.
+  void explain_missing_trace();
 
   /// Handlers of fork. A fork waits for a start and for the calls on the devices, and new calls wait for the fork.
   /// Otherwise, workers could hold locks of the host BLAS in the middle of a tile, and these would stay locked in the
