@@ -60,7 +60,8 @@ bool is_zero(Index m, Index n, const T* A, Index lda) {
   return true;
 }
 template <Scalar T>
-void clear_rows(Index begin, Index end, Index n, T* B, Index ldb) {
+void clear_rows([[maybe_unused]] Index begin, [[maybe_unused]] Index end, [[maybe_unused]] Index n,
+                [[maybe_unused]] T* B, [[maybe_unused]] Index ldb) {
 #ifndef STARPU_SIMGRID  // simulated matrices have no elements
   for (Index j = 0; j < n; j++) std::fill(B + begin + j * ldb, B + end + j * ldb, T{});
 #endif
