@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
-#include <string_view>
 #include <thread>
 
 #include "common/environment.hpp"
@@ -66,6 +65,12 @@ double predicted_seconds(const Job& job, const DeviceRates& rates) {
          std::max({job.flops / rates.flops, job.traffic.in / rates.link, job.traffic.out / rates.link});
 }
 
+/// Whether the user hides all GPUs from CUDA.
+bool cuda_sees_none() {
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  return visible != nullptr && (*visible == '\0' || *visible == '-');
+}
+
 bool all_pinned(const Job& job, const Engine& engine) {
   return std::ranges::all_of(job.operands, [&](const void* data) { return data == nullptr || engine.is_pinned(data); });
 }
@@ -95,11 +100,8 @@ void Learned::forget(const Job& job, double usual) {
 }
 
 Decision::Decision(const Settings& settings) : forced_(settings.min_flops.has_value()) {
-  const bool none = !settings.mistake.empty() || settings.devices.none();
-  if (none) smallest_ = std::numeric_limits<double>::infinity();
-  else if (forced_) smallest_ = *settings.min_flops;
-  else if (settings.devices.cpu_only || devices_in_sight(settings.devices) > 0) smallest_ = smallest_that_can_pay;
-  else smallest_ = std::numeric_limits<double>::infinity();  // without GPUs, Tessera is no faster than the host BLAS
+  if (!why_no_devices(settings).empty()) smallest_ = std::numeric_limits<double>::infinity();
+  else smallest_ = settings.min_flops.value_or(smallest_that_can_pay);
 }
 
 Start Decision::start_for(const Job& job) {
@@ -145,9 +147,7 @@ double Decision::expected_on_host(const Job& job) const {
 
 int devices_in_sight(const detail::DeviceChoice& choice) {
   const int opencl = std::max(0, choice.opencl);
-  if (choice.cuda == 0 || (choice.cuda < 0 && opencl > 0)) return opencl;
-  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  if (visible != nullptr && (std::string_view(visible).empty() || visible[0] == '-')) return opencl;
+  if (choice.cuda == 0 || (choice.cuda < 0 && opencl > 0) || cuda_sees_none()) return opencl;
   int count = 0;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/dev", error)) {
@@ -156,6 +156,15 @@ int devices_in_sight(const detail::DeviceChoice& choice) {
       count++;
   }
   return opencl + (choice.cuda >= 0 ? std::min(count, choice.cuda) : count);
+}
+
+std::string why_no_devices(const Settings& settings) {
+  if (!settings.mistake.empty()) return "a setting cannot be used";
+  if (settings.devices.none()) return "TESSERA_DEVICES asks for none";
+  if (settings.min_flops || settings.devices.cpu_only || devices_in_sight(settings.devices) > 0) return "";
+  // Without GPUs, the host BLAS is as fast as Tessera.
+  if (settings.devices.cuda == 0) return "TESSERA_DEVICES excludes those of CUDA";
+  return cuda_sees_none() ? "CUDA_VISIBLE_DEVICES hides all" : "no CUDA device: /dev has no NVIDIA GPU";
 }
 
 }  // namespace tessera::dropin

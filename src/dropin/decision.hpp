@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <optional>
+#include <string>
 
 #include "engine.hpp"
 #include "job.hpp"
@@ -98,5 +99,8 @@ class Decision {
 /// The number of NVIDIA GPUs of this machine, found without starting CUDA, plus the OpenCL devices that the user asks
 /// for.
 int devices_in_sight(const detail::DeviceChoice& choice);
+
+/// Why all calls stay on the host from the start; "" if they need not.
+std::string why_no_devices(const Settings& settings);
 
 }  // namespace tessera::dropin

@@ -145,7 +145,10 @@ Guest& Guest::of_process() {
   const std::lock_guard lock(making);
   if (only == nullptr) {
     only = new Guest;
-    std::atexit([] { of_process().write_log(); });
+    std::atexit([] {
+      of_process().write_log();
+      of_process().explain_missing_trace();
+    });
   }
   return *only;
 }
@@ -327,7 +330,17 @@ void Guest::write_log() {
     const std::lock_guard lock(mutex_);
     header.devices = devices_, header.trouble = trouble_;
   }
+  if (const auto why = why_no_devices(settings_); header.devices.empty() && !why.empty())
+    header.devices = "none (" + why + ")";
   if (const auto error = log_.write(header); !error.empty()) say_once(settings_, Subject::Log, error);
+}
+
+void Guest::explain_missing_trace() {
+  if (settings_.trace.empty() || is_inside()) return;
+  const std::lock_guard lock(mutex_);
+  if (devices_.empty())
+    say_once(settings_, Subject::Trace,
+             "all BLAS calls of this process ran on the host, so there is no trace in " + settings_.trace);
 }
 
 void Guest::before_fork() {
@@ -356,7 +369,7 @@ void Guest::after_fork_in_child() {
   inside = starts_here = false;
   call_here = nullptr;
   calls_ = 0, forking_ = false;
-  devices_.clear();
+  devices_.clear(), settings_.trace.clear();
   new (&changed_) std::condition_variable;  // the waiting threads do not exist in the child
   new (&starter_) std::thread;              // nor does this one
   log_.after_fork_in_child(locked);

@@ -61,6 +61,8 @@ class Guest {
   /// exits), that call never ends, so this only waits until the devices are idle.
   void stop_devices();
   void write_log();
+  /// Called when the process exits. A forked child says nothing.
+  void explain_missing_trace();
 
   /// Fork handlers. A fork waits for a start and for calls on the devices, and new calls wait for the fork. Otherwise
   /// workers could hold locks of the host BLAS in the middle of a tile, and the locks would stay locked in the child. A

@@ -31,6 +31,7 @@ Settings settings_from_environment() {
   read([&] { settings.quiet = flag_in(variables::quiet).value_or(false); });
   settings.host_blas = text_of(variables::host_blas);
   settings.log = text_of(variables::blas_log);
+  settings.trace = environment("TESSERA_TRACE");
   return settings;
 }
 
@@ -39,7 +40,7 @@ void say_now(const std::string& sentence) {
 }
 
 void say_once(const Settings& settings, Subject subject, const std::string& sentence) {
-  static std::atomic<bool> said[4] = {};
+  static std::atomic<bool> said[5] = {};
   if (!settings.quiet && !said[static_cast<int>(subject)].exchange(true)) say_now(sentence);
 }
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Removes the files that MANIFEST lists, below $DESTDIR, and the folders that this leaves empty.
+# Removes the files that MANIFEST lists, below $DESTDIR, and the folders that this leaves empty: Tessera's own, and all if
+# nothing else is in the prefix.
 if(NOT EXISTS ${MANIFEST})
   message(FATAL_ERROR "There is no ${MANIFEST}: nothing was installed from this build.")
 endif()
@@ -24,3 +25,12 @@ foreach(file IN LISTS files)
     cmake_path(GET folder PARENT_PATH folder)
   endwhile()
 endforeach()
+
+list(FILTER files INCLUDE REGEX "/bin/tessera-info$")
+string(REGEX REPLACE "/bin/tessera-info$" "" prefix "$ENV{DESTDIR}${files}")
+if(NOT prefix MATCHES "^(/usr|/usr/local)?$")
+  file(GLOB_RECURSE rest LIST_DIRECTORIES OFF ${prefix}/*)
+  if(NOT rest)
+    file(REMOVE_RECURSE ${prefix})
+  endif()
+endif()

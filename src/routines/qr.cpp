@@ -84,7 +84,8 @@ void unmqr_on_pointers(const Layout* given, Side side, Op op, Index m, Index n, 
 
 /// Sets the columns of C to those of the identity from column `first` on.
 template <Scalar T>
-void set_columns_of_identity(Index m, Index n, Index first, T* C, Index ldc) {
+void set_columns_of_identity([[maybe_unused]] Index m, [[maybe_unused]] Index n, [[maybe_unused]] Index first,
+                             [[maybe_unused]] T* C, [[maybe_unused]] Index ldc) {
 #ifndef STARPU_SIMGRID  // simulated matrices have no elements
   OnHost<T> columns(C, m, n, ldc, HostUse::Writes);
   for (Index j = 0; j < n; j++) {

@@ -30,6 +30,9 @@ left=$(find "$scratch/stage" ! -type d)
 [[ $left == "$built/lib/of-somebody-else" ]] || fail "uninstall left $left"
 left=$(find "$scratch/stage" -type d -name '*tessera*' | grep -v "^$built\$" || true)
 [[ -z $left ]] || fail "uninstall left the folder $left"
+rm "$built/lib/of-somebody-else"
+DESTDIR=$scratch/stage "$cmake" -D MANIFEST="$scratch/manifest" -P "$source/src/package/uninstall.cmake" >/dev/null
+[[ ! -e $built ]] || fail "uninstall left the empty folders of a prefix of its own"
 rm -r "$scratch/stage"
 
 # --- no file names the builder's folders

@@ -54,7 +54,7 @@ TEST(Guest, StartsNothingForSmallCalls) {
     const auto ended = small.run(variables);
     EXPECT_TRUE(has_ended_silently(ended));
     EXPECT_EQ(ended.calls("host"), 301) << ended;
-    EXPECT_EQ(ended.said("devices"), "");
+    EXPECT_THAT(ended.said("devices"), ::testing::AnyOf("", ::testing::StartsWith("none (")));
   }
 }
 

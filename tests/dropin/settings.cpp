@@ -34,7 +34,14 @@ TEST(Settings, WithoutAGpuLeaveAllToTheHost) {
     const auto ended = calls.run({{"TESSERA_DEVICES", devices}});
     EXPECT_TRUE(has_ended_silently(ended));
     EXPECT_EQ(ended.calls("host"), 3) << ended;
+    EXPECT_EQ(ended.said("devices"), "none (TESSERA_DEVICES asks for none)");
   }
+}
+
+TEST(Settings, ThatAskForATraceAreAnsweredWhereNothingIsRecorded) {
+  const auto ended = calls.run({{"TESSERA_DEVICES", "none"}, {"TESSERA_TRACE", "no-trace"}});
+  EXPECT_TRUE(has_ended(ended));
+  EXPECT_TRUE(says(ended, "so there is no trace in no-trace"));
 }
 
 TEST(Settings, OfEarlierVersionsLeaveAllToTheHost) {

@@ -139,6 +139,11 @@ void Report::begin(const Options& options, const Machine& machine, const Limits&
     if (gpus > 0) note("  " + say_at_once(types, limits, gpus));
     for (const char type : types) in_tera_ = in_tera_ || limits.rate(type, gpus) >= 1e12;
   }
+  if (options.check)
+    note(
+        "check: small results by products of the host BLAS, from which they differ by 0 if both round alike; large "
+        "ones "
+        "in a wider arithmetic");
   columns_ = columns(options);
   note("\n" + tools::table_head(columns_));
 }

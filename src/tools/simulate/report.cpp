@@ -56,7 +56,9 @@ nlohmann::ordered_json gpus_json(const Outcome& outcome) {
 std::string describe_policies(const Options& options) {
   std::vector<std::string> lines;
   for (const auto& policy : options.policies) {
-    auto name = detail::with_environment({.policy = policy}).policy;
+    RuntimeOptions wanted;
+    wanted.policy = policy;
+    auto name = detail::with_environment(wanted).policy;
     if (name.empty()) name = detail::our_policy;
     lines.push_back(fmt::format("{} from {}", name, detail::policy_file(name)));
   }
