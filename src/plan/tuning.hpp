@@ -38,8 +38,8 @@ inline constexpr double clear_gain_of_unlike = 1.05;
 
 /// What tiles of a sum must gain over those that formulas choose: more than most rehearsals err.
 inline constexpr double clear_gain_of_sums = 1.15;
-/// The same on a machine that was measured and not described: out of reach, since no run has confirmed such choices yet.
-/// Explanations show them.
+/// The same on a machine that was measured and not described: out of reach, since no run has confirmed such choices
+/// yet. Explanations show them.
 inline constexpr double clear_gain_of_measured_sums = 1e9;
 
 /// The part of the predicted time of a call that its planning may take, and what it may take in any case [s].
