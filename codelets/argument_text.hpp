@@ -101,6 +101,7 @@ inline std::string text_of(const PanelInvertArgs& a) { return words(a.first, a.b
 inline std::string text_of(const SplitPanelArgs& a) { return words(a.first); }
 inline std::string text_of(const SwapColumnsArgs& a) { return words(a.distance, a.panel, a.within); }
 inline std::string text_of(const ReflectorArgs& a) { return words(a.first); }
+inline std::string text_of(const ClearRowsArgs& a) { return words(a.first); }
 inline std::string text_of(const LarfbArgs& a) { return words(a.first, a.side, a.adjoint); }
 inline std::string text_of(const OutcomeArgs& /*a*/) { return {}; }
 template <Scalar T>

@@ -322,6 +322,7 @@ class GrowthValue final : public OutcomeValue {
     while (!(magnitude <= before) && !std::isnan(before) && !largest.compare_exchange_weak(before, magnitude)) {
     }
   }
+  bool is_of_zeros() const noexcept { return largest_[Matrix] == 0; }
   std::int64_t bits() const noexcept override {
     const double matrix = largest_[Matrix], factor = largest_[Factor];
     return std::bit_cast<std::int64_t>(matrix == 0 && factor == 0 ? 1 : factor / matrix);
@@ -342,9 +343,17 @@ struct GrowthArgs {
 template <Scalar T>
 starpu_codelet& growth();
 
-// On a machine with GPUs, some tile operations below have an additional output W, a square tile of the order of the
-// triangle. GPUs use it as workspace for products, because cuBLAS neither inverts a triangle in place nor multiplies it
-// by its adjoint. Its contents are not used afterwards.
+/// The info of a least squares problem. LAPACK solves with a matrix of zeros: the solution is zero.
+class RankValue final : public OutcomeValue {
+ public:
+  InfoValue zeros;   ///< gets the zeros on the diagonal of R
+  GrowthValue size;  ///< gets the elements of the matrix
+  std::int64_t bits() const noexcept override { return size.is_of_zeros() ? 0 : zeros.bits(); }
+};
+
+// On a machine with GPUs, some tile operations below have an additional output, W, a square tile of the order of the
+// triangle. GPUs compute in it with products, since cuBLAS neither inverts a triangle in place nor multiplies it by its
+// adjoint. Its contents are not used afterwards.
 
 /// A triangle of A ← its inverse. With Diag::Unit, the diagonal is neither read nor written. Buffers: A, W. If
 /// `blocked`, also the result of `diagonal_blocks` for A (read).
@@ -458,8 +467,18 @@ starpu_codelet& larfb();
 template <Scalar T>
 starpu_codelet& ungqr();
 
-/// A variable ← `value`, which the task deletes. Runs as the last task of a factorization. Buffers: the last diagonal
-/// tile (read), the variable (write), an std::int64_t in host memory.
+/// Rows [first, m) of B ← 0, if `only_with` is null, or has found zeros alone. Buffers: B; then, if not null, what
+/// `outcome` will write (read).
+struct ClearRowsArgs {
+  Work work;
+  int first;
+  const GrowthValue* only_with;
+};
+template <Scalar T>
+starpu_codelet& clear_rows();
+
+/// A variable ← `value`, which the task deletes. Runs as the last task of a factorization. Buffers: the last tile on
+/// the diagonal (read), the variable (write), an std::int64_t in host memory.
 struct OutcomeArgs {
   Work work;
   OutcomeValue* value;

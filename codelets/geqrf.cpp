@@ -2,7 +2,7 @@
 // The tile operations of QR factorization, on panels of full height.
 #include <type_traits>
 
-#include "reflectors.hpp"
+#include "tall_panel.hpp"
 
 namespace tessera::codelets {
 
@@ -37,6 +37,7 @@ struct Geqrf : OnPanels<Geqrf<T>, T, ReflectorArgs> {
     const auto A = Geqrf::panel_in(buffers[0], args.first);
     T* const tau = tile<T>(buffers[1]).data;
     const auto block = tile<T>(buffers[2]);
+    if (is_tall(on, A) && factorize_tall(on, A, tau, block)) return;
     on.factorize(A, tau);
     make_block(on, A, tau, block);
   }
@@ -68,6 +69,14 @@ struct Ungqr : OnPanels<Ungqr<T>, T, ReflectorArgs> {
   }
 };
 
+template <Scalar T>
+struct ClearRows : OnPanels<ClearRows<T>, T, ClearRowsArgs> {
+  static void compute(auto& on, void* buffers[], const ClearRowsArgs& args) {
+    if (args.only_with == nullptr || args.only_with->is_of_zeros())
+      on.clear(ClearRows::panel_in(buffers[0], args.first));
+  }
+};
+
 }  // namespace
 
 template <Scalar T>
@@ -93,5 +102,17 @@ starpu_codelet& ungqr() {
   return codelet_of<Ungqr<T>>("ungqr");
 }
 INSTANTIATE_FOR_ALL_TYPES(ungqr)
+
+template <Scalar T>
+starpu_codelet& clear_rows() {
+  static auto& codelet = []() -> starpu_codelet& {
+    auto& made = codelet_of<ClearRows<T>>("clear_rows");
+    made.specific_nodes = 1;
+    made.nodes[0] = STARPU_SPECIFIC_NODE_LOCAL, made.nodes[1] = STARPU_SPECIFIC_NODE_CPU;
+    return made;
+  }();
+  return codelet;
+}
+INSTANTIATE_FOR_ALL_TYPES(clear_rows)
 
 }  // namespace tessera::codelets

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstddef>
+#include <limits>
 #include <new>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -46,6 +49,12 @@ void multiply(const auto& blas, T alpha, Op op_a, const Tile<const T>& A, Op op_
     blas.gemm(op_a, op_b, C.m, C.n, k, alpha, A.data, A.ld, B.data, B.ld, beta, C.data, C.ld);
 }
 
+/// What the steps since the last wait have found.
+struct Measured {
+  bool is_definite;   ///< whether `cholesky` has found a factor
+  double squares[2];  ///< by `measure`; NaN spreads
+};
+
 /// What a core does besides products.
 template <Scalar T>
 class PanelOnHost : public OnHost {
@@ -77,6 +86,56 @@ class PanelOnHost : public OnHost {
   void trmm(Side side, const Tile<const T>& A, const Tile<T>& B) const {
     host::trmm<T>(side, Uplo::Upper, Op::NoTrans, Diag::NonUnit, B.m, B.n, T(1), A.data, A.ld, B.data, B.ld);
   }
+  /// The upper triangle of C ← that of Aᴴ A
+  void gram(const Tile<const T>& A, const Tile<T>& C) const {
+    if constexpr (is_complex<T>)
+      herk(Uplo::Upper, Op::ConjTrans, C.n, A.m, Real<T>(1), A.data, A.ld, Real<T>{}, C.data, C.ld);
+    else syrk(Uplo::Upper, Op::Trans, C.n, A.m, T(1), A.data, A.ld, T{}, C.data, C.ld);
+  }
+  /// The elements of workspace that `cholesky` needs.
+  Index for_cholesky(int /*order*/) const { return 0; }
+  /// The upper triangle of C ← its Cholesky factor.
+  void cholesky(const Tile<T>& C, T* /*workspace*/) {
+    found_.is_definite = host::potrf(Uplo::Upper, C.n, C.data, C.ld) == 0;
+  }
+  /// squares[at] ← the sum of |C − s I|² over the upper triangle, row i times the real part of weights[i].
+  /// @param weights  null: all are 1
+  void measure(const Tile<const T>& C, const T* weights, double s, int at) {
+    double sum = 0;
+    for (int j = 0; j < C.n; j++)
+      for (int i = 0; i <= j; i++) {
+        const auto c = std::complex<double>(*element(C, i, j)) - (i == j ? s : 0.0);
+        sum += (weights == nullptr ? 1.0 : static_cast<double>(std::real(weights[i]))) * std::norm(c);
+      }
+    found_.squares[at] = sum;
+  }
+  Measured wait() const { return found_; }
+  static constexpr int rows_of_tall_column = 16;  ///< see `is_tall`
+  static constexpr int leaf = 16;                 ///< the order up to which `factorize_leaf` factorizes
+  /// A − S = L U, where S has the signs on its diagonal.
+  void factorize_leaf(const Tile<T>& A, T* signs) const {
+    for (int k = 0; k < A.n; k++) {
+      T& pivot = *element(A, k, k);
+      signs[k] = T(std::real(pivot) < 0 ? 1 : -1);
+      pivot -= signs[k];
+      for (int i = k + 1; i < A.n; i++) *element(A, i, k) /= pivot;
+      for (int j = k + 1; j < A.n; j++)
+        for (int i = k + 1; i < A.n; i++) *element(A, i, j) -= *element(A, i, k) * *element(A, k, j);
+    }
+  }
+  /// C ← the upper triangle of A, or of −A S, with zeros below.
+  void copy_upper(const Tile<const T>& A, const T* signs, const Tile<T>& C) const {
+    for_each(C, [&](int i, int j, T& c) {
+      c = i > j ? T{} : signs == nullptr ? *element(A, i, j) : -signs[j] * *element(A, i, j);
+    });
+  }
+  /// The upper triangle of A ← that of S R.
+  void set_upper(const T* signs, const Tile<const T>& R, const Tile<T>& A) const {
+    for_each(A, [&](int i, int j, T& a) { a = i > j ? a : signs[i] * *element(R, i, j); });
+  }
+  void copy_diagonal(const Tile<const T>& A, T* diagonal) const {
+    for (int i = 0; i < A.n; i++) diagonal[i] = *element(A, i, i);
+  }
   void unit_lower(const Tile<const T>& A, const Tile<T>& V) const {
     for_each(V, [&](int i, int j, T& v) { v = i > j ? *element(A, i, j) : i == j ? T(1) : T{}; });
   }
@@ -103,6 +162,7 @@ class PanelOnHost : public OnHost {
   }
 
   std::vector<T> memory_;
+  Measured found_{};
 };
 
 #ifdef TESSERA_WITH_CUDA
@@ -130,6 +190,53 @@ class PanelOnDevice : public OnDevice {
   void trmm(Side side, const Tile<const T>& A, const Tile<T>& B) const {
     check("trmm", device::trmm<T>(handle, side, Uplo::Upper, Op::NoTrans, Diag::NonUnit, B.m, B.n, T(1), A.data, A.ld,
                                   B.data, B.ld));
+  }
+  /// By a product: cuBLAS splits its long sums, unlike those of syrk.
+  void gram(const Tile<const T>& A, const Tile<T>& C) const {
+    multiply<T>(*this, T(1), adjoint_of<T>, A, Op::NoTrans, A, T{}, C);
+  }
+  Index for_cholesky(int order) const {
+    const auto& solver = device::local_solver();
+    int elements = 0;
+    if (solver.handle != nullptr)
+      check("potrf", device::potrf_workspace<T>(solver.handle, Uplo::Upper, order, nullptr, order, &elements));
+    return elements;
+  }
+  void cholesky(const Tile<T>& C, T* workspace) const {
+    const auto& solver = device::local_solver();
+    if (solver.handle == nullptr) return;  // reported
+    check("potrf", device::potrf<T>(solver.handle, Uplo::Upper, C.n, C.data, C.ld, workspace,
+                                    static_cast<int>(for_cholesky(C.n)), solver.info));
+  }
+  void measure(const Tile<const T>& C, const T* weights, double s, int at) const {
+    static_assert(2 * device::parts_of_squares * sizeof(double) <= device::results_bytes);
+    auto* const parts = static_cast<double*>(device::local_results()) + at * device::parts_of_squares;
+    std::fill_n(parts, device::parts_of_squares, std::numeric_limits<double>::quiet_NaN());  // if a kernel fails
+    check("measure", device::sum_squares(device::local_stream(), C.n, C.data, C.ld, weights, s, parts));
+  }
+  Measured wait() const {
+    const auto status = cudaStreamSynchronize(device::local_stream());
+    check("cudaStreamSynchronize", status);
+    const auto& solver = device::local_solver();
+    const auto* const parts = static_cast<const double*>(device::local_results());
+    const auto sum = [&](int at) {
+      return std::accumulate(parts + at * device::parts_of_squares, parts + (at + 1) * device::parts_of_squares, 0.0);
+    };
+    return {status == cudaSuccess && solver.handle != nullptr && *solver.info == 0, {sum(0), sum(1)}};
+  }
+  static constexpr int rows_of_tall_column = 64;  ///< the columns of lower panels stay in the caches
+  static constexpr int leaf = device::leaf_with_signs;
+  void factorize_leaf(const Tile<T>& A, T* signs) const {
+    check("leaf", device::factorize_leaf_with_signs(device::local_stream(), A.n, A.data, A.ld, signs));
+  }
+  void copy_upper(const Tile<const T>& A, const T* signs, const Tile<T>& C) const {
+    check("copy_upper", device::copy_upper(device::local_stream(), C.n, A.data, A.ld, signs, C.data, C.ld));
+  }
+  void set_upper(const T* signs, const Tile<const T>& R, const Tile<T>& A) const {
+    check("set_upper", device::set_upper(device::local_stream(), R.n, signs, R.data, R.ld, A.data, A.ld));
+  }
+  void copy_diagonal(const Tile<const T>& A, T* diagonal) const {
+    check("copy", device::copy<T>(handle, A.n, A.data, A.ld + 1, diagonal));
   }
   void unit_lower(const Tile<const T>& A, const Tile<T>& V) const {
     check("unit_lower", device::unit_lower(device::local_stream(), V.m, A.data, A.ld, V.data, V.ld));

@@ -14,12 +14,13 @@ run_ctest() {  # preset, labels to leave out, ctest's arguments
     --label-exclude "^($(IFS='|' && echo "${labels[*]}"))\$" "$@"
 }
 
-# Builds in the background, with the CPU time that the running tests leave: most tests wait more than they compute. The log
-# is shown only if the build fails.
+# Builds in the background, with the CPU time that the running tests leave: most tests wait more than they compute. StarPU's
+# workers poll while they wait, and yield to a build with a higher nice value, but hardly to one in the idle class. The log is
+# shown only if the build fails.
 build_beside() {  # function, arguments
   mkdir -p build
   set -m  # in a process group, which the end of this script can stop
-  (chrt --idle --pid 0 "$BASHPID" && "$@") >build/beside.log 2>&1 &
+  (renice -n 5 "$BASHPID" >/dev/null && "$@") >build/beside.log 2>&1 &
   builder=$!
   set +m
   trap 'kill -- "-$builder" 2>/dev/null || true' EXIT

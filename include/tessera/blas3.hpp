@@ -23,8 +23,11 @@
 ///   for an operation that the BLAS does not have: an operand that is conjugated without being transposed, B of symm or
 ///   hemm seen through another transpose than C, or B of syr2k or her2k seen through another transpose than A.
 ///
-/// Matrices are in host memory, pinned or not, or in CUDA's managed memory. All routines, and `Matrix`, throw
-/// ArgumentError for a pointer to memory of a GPU.
+/// Matrices may be in host memory, pinned or not, in CUDA's managed memory, or in the memory of any GPU that Tessera
+/// uses, each one elsewhere. Results are there when a routine on pointers returns. A call on memory of a GPU first
+/// waits for what is queued on the legacy default stream of that GPU. All routines, and `Matrix`, throw ArgumentError
+/// for a pointer to memory of another GPU, or to less memory than the matrix takes. Vectors and scalars (pivots, tau,
+/// alpha) are in host memory.
 ///
 /// Flops are real operations for real types; complex types take four times as many. Source of all routines but gemmt:
 /// Dongarra, Du Croz, Hammarling, Duff, TOMS 16 (1990).

@@ -383,10 +383,11 @@ void ungqr(Layout layout, Index m, Index n, Index k, T* A, Index lda, const T* t
 /// @param A    m×n. On matrices m ≥ n. If m < n, its adjoint is factorized in a copy
 /// @param B    max(m, n)×nrhs: the right-hand sides in its first rows, as many as op(A) has, and then X in as many rows
 ///             as op(A) has columns. What is below X says how large op(A) X − B is. On matrices its tiles have all
-///             rows, and if op is not NoTrans, the rows from n on must be zero
+///             rows
 /// @return     info: 0, or the first i, counted from 1, for which the diagonal of R or L has a zero: op(A) has not full
-///             rank, and B is not defined
-/// @note       Matrices are not scaled, unlike LAPACK's: their norms must be far from overflow and underflow
+///             rank, and B is not defined. If all of A is zero: 0, and X is zero
+/// @note       If elements are near overflow or underflow, pointers get the factors of a scaled A, as from LAPACK. A
+///             Matrix<T> is not scaled: its norm must be far from overflow and underflow
 template <Scalar T>
 Info gels(Op op, const Matrix<T>& A, const Matrix<T>& B);
 template <Scalar T>

@@ -32,6 +32,8 @@ struct TileSize {
 
 /// A column-major matrix in the caller's memory, cut into tiles, each of which is a StarPU data handle.
 ///
+/// The memory may be the host's or that of a GPU that Tessera uses, see blas3.hpp.
+///
 /// Registering copies nothing: every tile stays in the caller's memory. A Matrix is a handle, like `std::span`: copies
 /// and views share the tiles. The last of them to be destroyed waits for the tasks that use the tiles, copies the tiles
 /// to the caller's memory and unregisters them. Until then, the host may read the memory after `wait()`, and write it
@@ -48,7 +50,8 @@ class Matrix {
   /// The m×n matrix at `data`, element (i, j) at data[i + j * ld].
   /// @param tile  a full tile; the last row and column of tiles may be smaller. {}: the library's choice.
   /// @throws ArgumentError if m or n is negative, ld < max(1, m), data is null and the matrix is not empty, a tile
-  ///         dimension is negative, or a size does not fit (ld and tile below 2^31; bytes below 2^63)
+  ///         dimension is negative, a size does not fit (ld and tile below 2^31; bytes below 2^63), or data is in
+  ///         memory of a GPU that Tessera does not use
   /// @throws RuntimeError within a StarPU task or its callback
   Matrix(T* data, Index m, Index n, Index ld, TileSize tile = {});
 

@@ -9,7 +9,9 @@ extern "C" {
 #endif
 
 /** @file
- *  The C interface. Sizes and leading dimensions are 64-bit and count elements. */
+ *  The C interface. Sizes and leading dimensions are 64-bit and count elements. Matrices may be in host memory, in CUDA's
+ *  managed memory, or in the memory of any GPU that Tessera uses; vectors, scalars and results like `info` are in host
+ *  memory. A call on memory of a GPU waits for what is queued on the legacy default stream of that GPU. */
 
 /** What a function returns:
  *  - 0: success;

@@ -47,6 +47,8 @@ class QrOps {
                  {{A_.handle(0, k), STARPU_RW}, {reflectors_.factors(k), STARPU_W}, {reflectors_.block(k), STARPU_W}},
                  args, owner(k));
     if (zeros_ != nullptr) to_.find_zero(panel(k), first(k), first(k), zeros_);
+    // The factors of a panel are zero only if the panel is.
+    if (size_ != nullptr) to_.growth(panel(k), codelets::Part::All, codelets::GrowthValue::Matrix, size_, result_);
   }
   /// Makes the block of panel k, which was factorized before.
   void make_block(Index k) {
@@ -83,9 +85,22 @@ class QrOps {
     sink_.submit(codelets::panel_solve<T>(), {{A_.handle(0, k), STARPU_R}, {B.handle(0, j), STARPU_RW}},
                  codelets::PanelSolveArgs{{flops, type_letter<T>}, first(k), 1, Uplo::Upper, op}, owner(j));
   }
+  /// Rows of B from `begin` on ← 0 in column j.
+  /// @param only_with  as in codelets::clear_rows
+  /// @param result     what `outcome` will write, if `only_with` is not null
+  void clear_rows(const Matrix<T>& B, Index j, Index begin, const codelets::GrowthValue* only_with = nullptr,
+                  starpu_data_handle_t result = nullptr) {
+    const codelets::ClearRowsArgs args{{0, type_letter<T>}, static_cast<int>(begin), only_with};
+    const tile::Access b{B.handle(0, j), STARPU_RW};
+    if (only_with == nullptr) sink_.submit(codelets::clear_rows<T>(), {b}, args, owner(j));
+    else sink_.submit(codelets::clear_rows<T>(), {b, {result, STARPU_R}}, args, owner(j));
+  }
   /// From now on, `value` gets the first zero on the diagonal of R. Each panel is searched before others use it, so
   /// that the last one waits for all.
   void report_zeros_to(codelets::InfoValue* value) { zeros_ = value; }
+  /// The same for the elements of A.
+  /// @param result  what `outcome` will write
+  void report_size_to(codelets::GrowthValue* value, starpu_data_handle_t result) { size_ = value, result_ = result; }
   /// result ← value, when the last panel with reflectors has been searched for zeros.
   void outcome(starpu_data_handle_t result, codelets::OutcomeValue* value) {
     to_.outcome(panel(factors() - 1), result, value);
@@ -109,6 +124,8 @@ class QrOps {
   Sink& sink_;
   tile::Ops<T, Sink> to_;
   codelets::InfoValue* zeros_ = nullptr;
+  codelets::GrowthValue* size_ = nullptr;
+  starpu_data_handle_t result_ = nullptr;
   const Matrix<T>& A_;
   detail::ReflectorTiles& reflectors_;
   int gpus_;
@@ -165,6 +182,14 @@ void ungqr(QrOps<T, Sink>& to) {
     to.generate(j);
     for (Index k = j - 1; k >= 0; k--) to.update(k, j, false);
   }
+}
+
+/// Rows of B from `begin` on ← 0.
+/// @param condition  see QrOps::clear_rows
+template <Scalar T, typename Sink>
+void clear_rows(QrOps<T, Sink>& to, const Matrix<T>& B, Index begin, auto... condition) {
+  if (begin < B.m())
+    for (Index j = 0; j < B.nt(); j++) to.clear_rows(B, j, begin, condition...);
 }
 
 /// B ← R⁻¹ B or R⁻ᴴ B.

@@ -10,15 +10,14 @@
 
 namespace tessera::algorithms {
 
-/// Whether a call on pointers that is not in panels still requests all its tiles at the start. This pays only for small
-/// operands.
-template <Scalar T>
-bool is_small(const detail::Session& session, const detail::Plan& plan, const Matrix<T>& C) {
+/// Whether all tiles of a call on pointers are requested at its start, although it is not in panels. In simulations of
+/// four H200, this makes gemm and symm of n = 1500 (54 MB) 2 and 3 % faster, and of n = 2048 (100 MB) 10 % slower.
+inline bool is_small(const detail::Machine& machine, const detail::Plan& plan, Index m, Index n, std::size_t element) {
   constexpr double most_bytes = 1 << 26;
-  const auto m = static_cast<double>(C.m()), n = static_cast<double>(C.n()), k = static_cast<double>(plan.k);
-  const double bytes = sizeof(T) * (m * n + (m + n) * k), memory = session.machine().gpu_memory;
-  return plan.sums == 1 && plan.for_cores == 0 && detail::MatrixAccess::grid(C).is_private() && bytes <= most_bytes &&
-         (memory <= 0 || bytes <= memory / 2);
+  const auto rows = static_cast<double>(m), columns = static_cast<double>(n), terms = static_cast<double>(plan.k);
+  const double bytes = static_cast<double>(element) * (rows * columns + (rows + columns) * terms);
+  return plan.sums == 1 && plan.for_cores == 0 && bytes <= most_bytes &&
+         (machine.gpu_memory <= 0 || bytes <= machine.gpu_memory / 2);
 }
 
 /// Submits C ← Σ terms + β C on a region of C as stored. All routines whose output is not also an input use this.
@@ -28,14 +27,16 @@ void submit_sum(const detail::Session& session, const detail::Plan& plan, const 
                 T beta, bool real_diagonal, const Term& add) {
   const auto& share = detail::MatrixAccess::grid(C).share();
   const bool panels = plan.panels.exist(),
-             loads = session.machine().has_owners() && (panels || is_small(session, plan, C));
+             small = detail::MatrixAccess::grid(C).is_private() &&
+                     is_small(session.machine(), plan, C.m(), C.n(), sizeof(T)),
+             loads = session.machine().has_owners() && (panels || small);
   const Sum<T> sum(session.machine(), plan, {session, plan.grid, C, region}, {share.p, share.q}, beta, real_diagonal,
                    loads);
   const auto algorithm = [&](auto& to) { accumulate(to, sum, add); };
   if (loads)
     load<T>(session, algorithm, panels ? sinks::LoadOn::FirstUser : sinks::LoadOn::LeastLoaded,
             (panels ? plan.panels.ahead : 2) * plan.grid.size());
-  sinks::Submitter submitter(session, C);
+  sinks::Submitter submitter(session, C, plan.gpus);
   submit<T>(session, submitter, algorithm);
 }
 

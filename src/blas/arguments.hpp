@@ -110,12 +110,10 @@ constexpr Argument illegal_memory(const StoredMatrix& matrix) {
   return {};
 }
 
-/// Checks the location of the memory. Separate from `illegal_memory`, so that each operand is looked up only once.
-/// @pre  `illegal_memory` is legal
-inline Argument on_device(const StoredMatrix& matrix) {
-  if (matrix.m == 0 || matrix.n == 0 || !matrix.used) return {};
-  if (!detail::device_memory::may_exist() || !detail::device_memory::contains(matrix.data)) return {};
-  return {matrix.position, matrix.name, Problem::OnDevice, 0, 0};
+/// Looks up where the memory is that the calling thread reads or writes. Null is legal.
+inline Argument illegal_for_host(int position, const char* name, const void* data) {
+  if (data == nullptr || !detail::device_memory::may_exist() || !detail::device_memory::gpu_of(data)) return {};
+  return {position, name, Problem::OnDevice, 0, 0};
 }
 
 /// The problem as a phrase that follows the argument's name: "is -1, must be at least 0".
@@ -133,7 +131,7 @@ inline std::string explain(const Argument& a) {
   case Problem::TooSmall: return is("at least " + std::to_string(a.bound));
   case Problem::TooLarge: return is("at most " + std::to_string(a.bound));
   case Problem::Null: return "is null, but the matrix is not empty";
-  case Problem::OnDevice: return detail::device_memory::problem;
+  case Problem::OnDevice: return detail::device_memory::problem();
   case Problem::TooManyBytes:
     return "has " + std::to_string(a.value) + " columns " + std::to_string(a.bound) +
            " elements apart, more bytes than 2^63";

@@ -53,9 +53,12 @@ struct LapackProperties {
            arguments == LapackArguments::factored_system || arguments == LapackArguments::system ||
            arguments == LapackArguments::unitary_product || arguments == LapackArguments::least_squares;
   }
+  /// Whether tau is an input.
+  constexpr bool reads_factors() const {
+    return arguments == LapackArguments::unitary_product || arguments == LapackArguments::unitary_factor;
+  }
   constexpr bool has_work() const {
-    return arguments == LapackArguments::inverse || arguments == LapackArguments::reflectors ||
-           arguments == LapackArguments::unitary_product || arguments == LapackArguments::unitary_factor ||
+    return arguments == LapackArguments::inverse || arguments == LapackArguments::reflectors || reads_factors() ||
            arguments == LapackArguments::least_squares;
   }
 };

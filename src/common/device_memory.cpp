@@ -15,11 +15,27 @@ namespace {
 
 // From the interface of CUDA's driver, whose header may be missing.
 using GetAttributes = int (*)(unsigned count, const int* attributes, void** values, unsigned long long address);
-constexpr std::array attribute_names{2, 8};  // CU_POINTER_ATTRIBUTE_MEMORY_TYPE, …_IS_MANAGED
+using GetRange = int (*)(unsigned long long* begin, std::size_t* bytes, unsigned long long address);
+enum Attribute { memory_type = 2, is_managed = 8, device_ordinal = 9, is_of_malloc = 13 };  // CU_POINTER_ATTRIBUTE_…
 constexpr std::uint64_t memory_of_device = 2;
 
 /// cuPointerGetAttributes; null: not found yet.
 std::atomic<GetAttributes> get_attributes = nullptr;
+/// cuMemGetAddressRange, found at the same time.
+std::atomic<GetRange> get_range = nullptr;
+
+/// The values of attributes of an address; empty if the driver has not been found or initialized, or does not know the
+/// address.
+template <std::size_t count>
+std::optional<std::array<std::uint64_t, count>> look_up(const void* data, const std::array<int, count>& attributes) {
+  const auto ask = get_attributes.load();
+  std::array<std::uint64_t, count> values{};  // the driver fills in as many bytes as each has
+  std::array<void*, count> places{};
+  for (std::size_t i = 0; i < count; i++) places[i] = &values[i];
+  if (ask == nullptr || ask(count, attributes.data(), places.data(), reinterpret_cast<std::uintptr_t>(data)) != 0)
+    return std::nullopt;
+  return values;
+}
 
 /// The number of libraries that the process has ever loaded.
 unsigned long long libraries_loaded() {
@@ -47,6 +63,7 @@ void look_for_driver() {
   void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);  // stays open: the function must stay
   if (driver == nullptr) return;
   if (!forks_are_watched.exchange(true)) pthread_atfork(nullptr, nullptr, forget_in_children);
+  get_range = reinterpret_cast<GetRange>(dlsym(driver, "cuMemGetAddressRange_v2"));
   get_attributes = reinterpret_cast<GetAttributes>(dlsym(driver, "cuPointerGetAttributes"));
 }
 
@@ -61,15 +78,21 @@ bool may_exist(Look look) noexcept {
   return get_attributes != nullptr;
 }
 
-bool contains(const void* data) noexcept {
-  const auto ask = get_attributes.load();
-  if (ask == nullptr) return false;
-  std::array<std::uint64_t, 2> values{};  // the driver fills as many bytes as each attribute has
-  std::array<void*, 2> places{&values[0], &values[1]};
-  // Fails if the driver has not been initialized. Memory unknown to CUDA has no attributes.
-  if (ask(attribute_names.size(), attribute_names.data(), places.data(), reinterpret_cast<std::uintptr_t>(data)) != 0)
-    return false;
-  return values[0] == memory_of_device && values[1] == 0;
+std::optional<int> gpu_of(const void* data) noexcept {
+  const auto values = look_up<3>(data, {memory_type, is_managed, device_ordinal});
+  if (!values || (*values)[0] != memory_of_device || (*values)[1] != 0) return std::nullopt;
+  return static_cast<int>((*values)[2]);
+}
+
+std::size_t bytes_from(const void* data) noexcept {
+  const auto ask = get_range.load();
+  const auto values = look_up<1>(data, {is_of_malloc});
+  unsigned long long begin = 0;
+  std::size_t bytes = 0;
+  const auto address = reinterpret_cast<std::uintptr_t>(data);
+  if (ask == nullptr || !values || (*values)[0] == 0 || ask(&begin, &bytes, address) != 0)
+    return std::numeric_limits<std::size_t>::max();
+  return bytes - (address - begin);
 }
 
 }  // namespace tessera::detail::device_memory

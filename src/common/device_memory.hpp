@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Detects memory of GPUs driven by CUDA, which the host must not access: an access ends the program. CUDA's driver is
-/// asked only if the process has loaded it, so this also works without CUDA. A cl_mem of OpenCL looks like any pointer,
-/// and cannot be detected.
-namespace tessera::detail::device_memory {
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <string>
 
-/// Completes a message about a pointer to such memory.
-inline constexpr const char* problem =
-    "points to memory of a GPU, which is not supported yet: must be in host memory or in managed memory";
+/// Memory of GPUs that CUDA drives, which the host cannot access. CUDA's driver is asked only if the process has loaded
+/// it, so that this works without CUDA as well. A cl_mem of OpenCL looks like any pointer, and cannot be told.
+namespace tessera::detail::device_memory {
 
 /// How thoroughly to look for CUDA's driver while it has not been found.
 enum class Look {
@@ -19,9 +19,17 @@ enum class Look {
 /// Whether CUDA's driver is loaded.
 bool may_exist(Look look = Look::Always) noexcept;
 
-/// Whether the memory belongs to a GPU alone, so the host cannot access it. Pinned and managed memory does not. Costs
-/// one lookup of the address.
-/// @return  false if there is no driver; see `may_exist`
-bool contains(const void* data) noexcept;
+/// CUDA's number of the GPU whose memory this is. Empty if the host can access it, as pinned and managed memory, or if
+/// there is no driver; see `may_exist`. Looks the address up once.
+std::optional<int> gpu_of(const void* data) noexcept;
+
+/// The bytes from an address in memory of a GPU to the end of what was allocated there. If the driver does not know, as
+/// for memory that was mapped piece by piece: no limit.
+std::size_t bytes_from(const void* data) noexcept;
+
+/// What a message says of a pointer to such memory, after its name, and what is allowed.
+inline std::string problem(const std::string& allowed = "must be in host memory or in managed memory") {
+  return "points to memory of a GPU, " + allowed;
+}
 
 }  // namespace tessera::detail::device_memory

@@ -155,9 +155,9 @@ Matrix<T> in_scalapack_memory(const Grid& grid, const std::shared_ptr<detail::Ne
     refuse(3, "has LLD " + std::to_string(desc[Lld]) + ", must be at least " +
                   std::to_string(std::max<Index>(1, rows)) + " in process " + std::to_string(grid.rank()));
   if (rows > 0 && columns > 0) {
-    if (data == nullptr) refuse(2, "is null, but the process has elements");
-    if (detail::device_memory::may_exist() && detail::device_memory::contains(data))
-      refuse(2, detail::device_memory::problem);
+    if (data == nullptr) refuse(2, "is null, and the process has elements");
+    if (detail::device_memory::may_exist() && detail::device_memory::gpu_of(data))
+      refuse(2, detail::device_memory::problem());
   }
   return make_tiles<T>(*network, data, x, desc[Lld], std::move(share));
 }

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "columns.hpp"
+#include "common/columns.hpp"
 #include "common/no_signals.hpp"
 #include "common/streaming_copy.hpp"
 #include "machine/free_memory.hpp"
@@ -115,7 +115,8 @@ void Backup::restore() {
         for_each_column(
             part, [](std::byte* saved, std::byte* column, std::size_t count) { std::memcpy(column, saved, count); });
   };
-  if (part_count_ > 0) for_columns(part_count_, static_cast<double>(part_count_) * bytes_of_part, restore_parts);
+  if (part_count_ > 0)
+    detail::for_columns(part_count_, static_cast<double>(part_count_) * bytes_of_part, restore_parts);
 }
 
 template <typename Move>

@@ -51,7 +51,7 @@ Side option(int x) {
 bool done(Layout layout, const Call& call, const Entry& entry) {
   if (layout != Layout::ColMajor && layout != Layout::RowMajor) return false;
   if (first_illegal(call, layout, blas::Rules::Blas).position != 0) return false;
-  if (entry.refuses_operands(call, layout)) return true;
+  if (entry.done_on_gpu(call, layout)) return true;
   return dispatch(blas::ByColumns(call, layout).call());
 }
 

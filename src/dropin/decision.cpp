@@ -103,7 +103,7 @@ Decision::Decision(const Settings& settings) : forced_(settings.min_flops.has_va
 }
 
 Start Decision::start_for(const Job& job) {
-  if (forced_) return Start::Inside;
+  if (forced_ || job.on_gpu) return Start::Inside;
   const double saved = expected_on_host(job) - predicted_seconds(job, assumed_rates);
   if (saved <= 0) return Start::Later;
   const double lost = lost_.fetch_add(saved, std::memory_order_relaxed) + saved;
@@ -112,7 +112,7 @@ Start Decision::start_for(const Job& job) {
 }
 
 Place Decision::choose(const Job& job, const Engine& engine) {
-  if (forced_) return Place::Devices;
+  if (forced_ || job.on_gpu) return Place::Devices;
   const bool pinned = all_pinned(job, engine);
   const double unknown = unknown_slowness_of(job, pinned);
   const double predicted = predicted_seconds(job, engine.rates(job.type));
@@ -129,6 +129,7 @@ void Decision::observe_host(const Job& job, double seconds) {
 }
 
 void Decision::observe_devices(const Job& job, const Engine& engine, double seconds) {
+  if (job.on_gpu) return;  // says nothing of operands that must be copied
   slowness_[all_pinned(job, engine)].observe(job, seconds / predicted_seconds(job, engine.rates(job.type)));
 }
 

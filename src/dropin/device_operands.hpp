@@ -6,9 +6,10 @@
 #include "blas/call.hpp"
 #include "blas/lapack_call.hpp"
 
-/// Detects arguments that point to the memory of a GPU. The host BLAS would access it and crash without a message, so
-/// these calls are treated as illegal: a line on standard error names the argument, and `xerbla` receives its position.
-/// Exceptions and longjmps of the program's xerbla may leave these functions.
+/// Arguments that point to memory of a GPU. The host BLAS would access it and crash without a message. So the devices
+/// compute calls with such operands, however short they are. Calls that they do not take are illegal: a line on
+/// standard error names the argument, and `xerbla` gets its position. Exceptions and longjmps of the program's xerbla
+/// may leave these functions.
 namespace tessera::dropin {
 
 using blas::Call;
@@ -21,18 +22,23 @@ struct PointerArgument {
   const void* data;
 };
 
-/// @param routine  name including the type letter: "dgemm"
-/// @param wide     whether the program's integers have 64 bits
-/// @param flops    of the call; short calls do not look for CUDA each time
-/// @return  the position of the reported argument; 0: none
+/// Refuses a call that has an argument on a GPU.
+/// @param routine  name with the letter of the type: "dgemm"
+/// @param wide     the program's integers have 64 bits
+/// @param flops    of the call: short ones are not slowed down by looking for CUDA each time
+/// @return the position of the argument that was reported; 0: there is none
 int refused(std::span<const PointerArgument> arguments, const char* routine, bool wide, double flops);
 
+/// Computes or refuses a call with an operand on a GPU.
+/// @return false: there is none
 /// @pre  the call is legal
-int refused(const Call& call, Layout layout, const char* routine, bool wide);
+bool done_on_gpu(const Call& call, Layout layout, const char* routine, bool wide);
 
-/// @param info  null: not given
+/// The same for a call of LAPACK, whose other arguments must be on the host.
+/// @param at    the argument info of the program; null: it gives none
+/// @param info  gets what the routine says, or minus the position of the argument that was reported
 /// @pre  the call is legal, and computes something
-int refused(const LapackCall& call, const void* info);
+bool done_on_gpu(const LapackCall& call, const void* at, Index& info);
 
 /// Whether info, the last argument, can be written.
 bool is_on_host(const void* info);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <string>
 
 #include "backup.hpp"
@@ -20,16 +21,7 @@ namespace float_mode = detail::float_mode;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-/// Whether to time a call on the host. Calls that could also run on the devices are timed. For the log, this also
-/// includes all calls of LAPACK, and one in 64 of the others. Reading the clock twice takes as long as a very small
-/// product.
-bool is_timed(Guest& guest, double operations, bool lapack) {
-  const unsigned one_of = lapack ? 1 : 64;
-  [[gnu::tls_model("initial-exec")]] thread_local unsigned small_calls = 0;
-  return !guest.decision().stays(operations) || (guest.log().on() && small_calls++ % one_of == 0);
-}
-
-/// What the calling thread has computed within the LAPACK call that it runs on the host.
+/// What the calling thread has computed for the call of LAPACK that it runs on the host.
 struct OfLapack {
   int depth = 0;                  ///< 0: no such call
   double flops = 0, seconds = 0;  ///< of BLAS calls on the devices, which have separate lines in the log
@@ -39,8 +31,7 @@ struct OfLapack {
 /// A call of the BLAS.
 struct BlasWork {
   const Call& call;
-  static constexpr bool is_lapack = false;
-  bool is_part() const { return of_lapack.depth > 0; }  ///< whether it belongs to a call that is counted as a whole
+  bool is_part() const { return of_lapack.depth > 0; }  ///< of a call that is counted as a whole
   bool on_host(Guest& guest) const { return guest.host()(call); }
   bool is_announced() const { return true; }
   Outcome on_devices(const Engine& engine, const Listener* listener) const { return engine.run(&call, listener); }
@@ -49,7 +40,6 @@ struct BlasWork {
 /// A call of LAPACK.
 struct LapackWork {
   const LapackCall& call;
-  static constexpr bool is_lapack = true;
   Index& info;
   bool is_part() const { return false; }
   bool on_host(Guest& guest) const {
@@ -73,11 +63,8 @@ struct LapackWork {
 
 template <typename Work>
 bool on_host(Guest& guest, const Work& work, double operations) {
-  if (!is_timed(guest, operations, Work::is_lapack)) {
-    if (!work.on_host(guest)) return false;
-    if (guest.log().on() && !work.is_part()) guest.log().count(job_of(work.call, operations), Place::Host, {}, {});
-    return true;
-  }
+  // Reading the clock twice takes as long as a very small product.
+  if (guest.decision().stays(operations) && !guest.log().on()) return work.on_host(guest);
   if (!work.is_part()) of_lapack = {};
   const auto concurrent = guest.decision().on_host(work.is_part());
   const double begin = now();
@@ -111,7 +98,7 @@ template <typename Work>
 bool on_devices(Guest& guest, const Engine& engine, const Work& work, const Job& job) {
   const auto concurrent = guest.decision().on_devices();
   const double begin = now();
-  Backup backup(job, engine.announces() && work.is_announced());
+  Backup backup(job.on_gpu ? Job{} : job, engine.announces() && work.is_announced());
   if (!backup.complete()) {
     guest.remark(std::string("there was no memory for a copy of the operands that ") + job.type + job.name() +
                  " overwrites: the call stayed on the host");
@@ -121,9 +108,10 @@ bool on_devices(Guest& guest, const Engine& engine, const Work& work, const Job&
   case Outcome::Done: break;
   case Outcome::Declined: return false;
   case Outcome::Failed:
-    guest.give_up(
-        std::string("the devices have failed; the host BLAS repeats this call and computes all later ones: ") +
-        engine.failure());
+    guest.give_up(std::string(job.on_gpu ? "the devices have failed, the host BLAS does all calls that follow: "
+                                         : "the devices have failed, the host BLAS does this call again and all that "
+                                           "follow: ") +
+                  engine.failure());
     backup.restore();
     return false;
   }
@@ -164,7 +152,30 @@ bool dispatch_work(Guest& guest, const Work& work) {
   return on_host(guest, work, operations);
 }
 
+/// Computes a call that the host cannot.
+template <typename Work>
+std::string on_devices_only(const Work& work) {
+  const detail::KeptErrno kept;
+  auto& guest = Guest::of_process();
+  if (const auto mode = float_mode::current(); mode != float_mode::usual)
+    return "the calling thread " + float_mode::text(mode) + ", which GPUs do not";
+  if (guest.decision().stays(std::numeric_limits<double>::max())) return "all calls stay on the host";
+  const NoCancellation until_done;
+  auto job = job_of(work.call, flops(work.call));
+  job.on_gpu = true;
+  const DeviceCall devices(guest, job);
+  if (!devices) return "no device can be used";
+  if (on_devices(guest, devices.engine(), work, job)) return {};
+  return devices.engine().objection();
+}
+
 }  // namespace
+
+std::string dispatch_from_gpu(const Call& call) noexcept { return on_devices_only(BlasWork{call}); }
+
+std::string dispatch_from_gpu(const LapackCall& call, Index& info) noexcept {
+  return on_devices_only(LapackWork{call, info});
+}
 
 bool dispatch(const Call& call) noexcept {
   const detail::KeptErrno kept;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <string>
+
 #include "blas/call.hpp"
 #include "blas/lapack_call.hpp"
 
@@ -19,5 +21,10 @@ bool dispatch(const Call& call) noexcept;
 /// the host and are not counted; its BLAS calls are dispatched, and counted if the devices compute them.
 /// @param info  receives the routine's info
 bool dispatch(const LapackCall& call, Index& info) noexcept;
+
+/// Computes a legal call on the devices, since the host cannot access an operand.
+/// @return empty if that is done, else why it is not
+std::string dispatch_from_gpu(const Call& call) noexcept;
+std::string dispatch_from_gpu(const LapackCall& call, Index& info) noexcept;
 
 }  // namespace tessera::dropin

@@ -35,7 +35,8 @@ namespace tessera::dropin {
 
 namespace {
 
-thread_local bool ours = false;  ///< this thread is submitting tasks of a drop-in call
+thread_local bool ours = false;      ///< this thread submits tasks of a drop-in call
+thread_local std::string objection;  ///< why the last call of this thread that was not done was declined, or has failed
 
 /// Lets StarPU's workers run during calls, and pauses them between calls, because idle workers poll and take cores away
 /// from the program.
@@ -171,9 +172,11 @@ Outcome on_the_devices(const Listener* listener, Compute compute) {
   auto outcome = Outcome::Done;
   try {
     compute();
-  } catch (const ArgumentError&) {
+  } catch (const ArgumentError& error) {
+    objection = error.what();
     outcome = Outcome::Declined;
   } catch (const std::exception& error) {
+    objection = error.what();
     const std::lock_guard lock(s.failing);
     if (s.failure.empty()) s.failure = error.what();  // only the first failure is reported
     outcome = Outcome::Failed;
@@ -226,6 +229,7 @@ extern "C" const tessera::dropin::Engine* tessera_dropin_engine() {
                                  run,
                                  solve,
                                  [] { return started().failure.c_str(); },
+                                 [] { return objection.c_str(); },
                                  stop,
                                  settle};
   return &engine;

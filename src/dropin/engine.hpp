@@ -27,7 +27,7 @@ enum class Outcome {
 };
 
 struct Engine {
-  static constexpr int current_version = 6;
+  static constexpr int current_version = 7;
   int version;
   /// Starts the devices, and pauses them. Returns null, or the reason why they cannot be used. Call this only once.
   /// @param devices    what the drop-in has read from the environment, which the program may have changed since
@@ -52,6 +52,8 @@ struct Engine {
   Outcome (*solve)(const LapackCall* call, Index* info, const Listener* listener);
   /// The reason for the first failure of a call.
   const char* (*failure)();
+  /// Why the last call of this thread that was not done was declined, or has failed.
+  const char* (*objection)();
   /// Stops the devices.
   /// @pre  no call is running
   void (*stop)();

@@ -33,9 +33,10 @@ class Entry {
   /// @param routine  name including the type letter: "dgemm"
   constexpr Entry(Interface interface, const char* routine) : interface_(interface), routine_(routine) {}
 
-  /// Whether a legal call was refused, because an operand is in the memory of a GPU.
-  bool refuses_operands(const Call& call, Layout layout) const {
-    return refused(call, layout, routine_, interface_ == Interface::Fortran64 || interface_ == Interface::Cblas64) > 0;
+  /// Whether a legal call is over, since an operand is in the memory of a GPU.
+  bool done_on_gpu(const Call& call, Layout layout) const {
+    return dropin::done_on_gpu(call, layout, routine_,
+                               interface_ == Interface::Fortran64 || interface_ == Interface::Cblas64);
   }
 
   /// @param call, layout  the same call, for the report if there is no such function

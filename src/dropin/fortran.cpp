@@ -19,7 +19,7 @@ using Data = const void*;
 /// @return  false if the call must go to the host with the program's own arguments
 bool done(const Call& call, const Entry& entry) {
   return first_illegal(call, Layout::ColMajor, blas::Rules::Blas).position == 0 &&
-         (entry.refuses_operands(call, Layout::ColMajor) || dispatch(call));
+         (entry.done_on_gpu(call, Layout::ColMajor) || dispatch(call));
 }
 
 }  // namespace

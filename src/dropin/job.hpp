@@ -29,6 +29,7 @@ struct Job {
   std::array<const void*, 3> operands{};           ///< null: no such operand
   std::array<blas::StoredOperand, 2> overwritten;  ///< read and overwritten; Use::None: no such operand
   Index element_size = 8;
+  bool on_gpu = false;  ///< an operand is in memory of a GPU: the host cannot compute the call
 
   bool is_lapack() const { return routine >= blas::routine_count; }
   int kind() const { return is_lapack() ? 1 + routine - blas::routine_count : 0; }

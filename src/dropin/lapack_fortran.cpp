@@ -35,11 +35,11 @@ void refuse(const LapackCall& call, const char* routine, Int* info) {
 template <typename Int>
 void make(const LapackCall& call, const char* routine, Int* info) {
   if (is_legal(call) && flops(call) > 0) {
-    if (const int position = refused(call, info); position > 0) {
-      if (is_on_host(info)) *info = -static_cast<Int>(position);
+    Index result = 0;
+    if (done_on_gpu(call, info, result)) {
+      if (is_on_host(info)) *info = static_cast<Int>(result);
       return;
     }
-    Index result = 0;
     if (dispatch(call, result)) {
       *info = static_cast<Int>(result);
       return;

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/blocks.hpp"
 #include "common/no_signals.hpp"
 #include "common/of_type.hpp"
 #include "fortran_call.hpp"
@@ -78,14 +79,8 @@ class Transposed {
     if constexpr (is_complex<T>) return conjugated_ ? std::conj(x) : x;
     else return x;
   }
-  /// Works block by block, so both sides stay in the cache.
-  template <typename Copy>
-  void for_each(Copy copy) const {
-    constexpr Index block = 32;
-    for (Index i0 = 0; i0 < m_; i0 += block)
-      for (Index j0 = 0; j0 < n_; j0 += block)
-        for (Index i = i0; i < std::min(m_, i0 + block); i++)
-          for (Index j = j0; j < std::min(n_, j0 + block); j++) copy(data_[i * ld_ + j], copy_[i + j * m_]);
+  void for_each(auto copy) const {
+    detail::for_each_in_blocks(m_, n_, [&](Index i, Index j) { copy(data_[i * ld_ + j], copy_[i + j * m_]); });
   }
 
   T* data_;

@@ -59,7 +59,8 @@ Index without_lapacke(const LapackCall& call, int layout, Level level, const cha
   if (level == Level::high && checks_nan())
     if (const char* operand = operand_with_nan(call); operand != nullptr) return -(position_of(call, operand) + 1);
   Index info = 0;
-  if (flops(call) > 0 || call.lwork == -1) {
+  // Without flops, orgqr still writes columns of the identity, and gels writes zeros.
+  if (traffic(call).out > 0 || call.lwork == -1) {
     auto columns = call;
     if (call.lwork == -1) columns = query_of(call);
     constexpr Index transpose_memory_error = -1011;
@@ -76,7 +77,7 @@ template <typename Int, typename Forward>
 Int make(const LapackCall& call, int layout, Level level, KnownSymbol& known, const char* name, Forward forward) {
   const bool computes = is_legal_layout(layout) && is_legal(call) && flops(call) > 0;
   if (computes)
-    if (const int position = refused(call, nullptr); position > 0) return -static_cast<Int>(position + 1);
+    if (Index info = 0; done_on_gpu(call, nullptr, info)) return static_cast<Int>(info < 0 ? info - 1 : info);
   const bool dispatched = computes && !(level == Level::high && checks_nan() && operand_with_nan(call) != nullptr);
   if (Index info = 0; dispatched && dispatch(call, info)) return static_cast<Int>(info);
   if (void* const function = hidden(known, name, call.wide); function != nullptr) return forward(function);

@@ -38,7 +38,7 @@ ordered_json number_or_null(Index x) { return x < 0 ? ordered_json() : ordered_j
 
 }  // namespace
 
-void Log::count(const Job& job, Place place, std::optional<double> seconds, std::optional<double> host_seconds) {
+void Log::count(const Job& job, Place place, double seconds, std::optional<double> host_seconds) {
   Key key{job.routine, job.type, place, job.sizes};
   const std::lock_guard lock(mutex_);
   if (last_ == nullptr || last_->first != key) {
@@ -48,8 +48,7 @@ void Log::count(const Job& job, Place place, std::optional<double> seconds, std:
     last_ = &*sums_.try_emplace(key).first;
   }
   auto& sums = last_->second;
-  sums.calls++, sums.flops += job.flops, sums.bytes += job.traffic.in + job.traffic.out;
-  if (seconds) sums.timed++, sums.seconds += *seconds;
+  sums.calls++, sums.seconds += seconds, sums.flops += job.flops, sums.bytes += job.traffic.in + job.traffic.out;
   if (host_seconds) sums.compared++, sums.host_seconds += *host_seconds;
 }
 
@@ -69,7 +68,7 @@ std::string Log::write(const Header& said) {
     for (std::size_t i = 0; i < key.sizes.size(); i++)
       if (key.sizes[i] != Job::absent) line[Job::size_names[i]] = number_or_null(key.sizes[i]);
     line["place"] = key.place == Place::Host ? "host" : "devices";
-    line["calls"] = sums.calls, line["seconds"] = of_all(sums.seconds, sums.timed, sums.calls);
+    line["calls"] = sums.calls, line["seconds"] = sums.seconds;
     line["flops"] = sums.flops, line["bytes"] = sums.bytes;
     line["host_seconds"] = of_all(sums.host_seconds, sums.compared, sums.calls);
     text += line_of(line);

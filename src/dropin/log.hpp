@@ -21,10 +21,9 @@ class Log {
   explicit Log(std::string path) : path_(std::move(path)) {}
   bool on() const noexcept { return !path_.empty(); }
 
-  /// @param seconds       its share of the time, see ConcurrentCall; empty: not timed, so it counts as the average of
-  ///                      the timed calls of its kind
+  /// @param seconds       its share of the time, see ConcurrentCall
   /// @param host_seconds  the measured or predicted time on the host, if known
-  void count(const Job& job, Place place, std::optional<double> seconds, std::optional<double> host_seconds);
+  void count(const Job& job, Place place, double seconds, std::optional<double> host_seconds);
 
   /// The contents of the first line of a process.
   struct Header {
@@ -51,8 +50,8 @@ class Log {
     auto operator<=>(const Key&) const = default;  // NOLINT(modernize-use-nullptr): false positive
   };
   struct Sums {
-    std::uint64_t calls = 0, timed = 0, compared = 0;  ///< compared: calls with known host_seconds
-    double seconds = 0, host_seconds = 0;              ///< of timed, of compared
+    std::uint64_t calls = 0, compared = 0;  ///< compared: calls with known host_seconds
+    double seconds = 0, host_seconds = 0;   ///< of all, of compared
     double flops = 0, bytes = 0;
   };
   static constexpr std::size_t most_shapes = 4096;

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "columns.hpp"
+#include "common/columns.hpp"
 #include "common/of_type.hpp"
 #include "guest.hpp"
 #include "lapack_host.hpp"
@@ -21,7 +21,7 @@ template <Scalar T>
 bool has_nan(const blas::StoredOperand& x, bool diagonal) {
   std::atomic<bool> found = false;
   const Index skipped = diagonal ? 0 : 1;
-  for_columns(x.n, x.elements() * sizeof(T), [&](Index first, Index last) {
+  detail::for_columns(x.n, x.elements() * sizeof(T), [&](Index first, Index last) {
     for (Index j = first; j < last && !found.load(std::memory_order_relaxed); j++) {
       const T* const column = static_cast<const T*>(x.data) + j * x.ld;
       const Index begin = x.triangle == Uplo::Lower ? j + skipped : 0,
@@ -59,6 +59,8 @@ const char* operand_with_nan(const blas::LapackCall& call) {
     const auto [A, B] = operands(call);
     if (has_nan<T>(A, call.diag == Diag::NonUnit)) return "A";
     if (B.use != blas::Use::None && has_nan<T>(B, true)) return "B";
+    const blas::StoredOperand tau{call.tau, call.k, 1, call.k};
+    if (call.properties().reads_factors() && has_nan<T>(tau, true)) return "tau";
     return nullptr;
   });
 }

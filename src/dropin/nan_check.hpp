@@ -9,7 +9,7 @@ namespace tessera::dropin {
 /// (LAPACKE_set_nancheck), or else the environment variable LAPACKE_NANCHECK. The default is yes.
 bool checks_nan();
 
-/// "A" or "B" if the part of it that the routine uses contains NaN, otherwise null. Several threads read large
+/// "A", "B" or "tau" if the part of it that the routine reads contains NaN, else null. Several threads read large
 /// operands.
 const char* operand_with_nan(const blas::LapackCall& call);
 

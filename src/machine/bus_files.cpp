@@ -62,4 +62,13 @@ std::vector<BusFile> bus_files(const Bus& bus) {
           {".config", config(bus)}};
 }
 
+std::string folder_name(const Bus& bus, const std::vector<std::string>& gpus) {
+  std::string devices;
+  for (const auto& gpu : gpus) devices += gpu + ";";
+  devices += affinity(bus);
+  return std::to_string(bus.cores) + "-cores-" + std::to_string(bus.numa_nodes) + "-nodes-" + std::to_string(bus.gpus) +
+         "-gpus-" + (bus.opencl_devices > 0 ? std::to_string(bus.opencl_devices) + "-opencl-" : "") +
+         std::to_string(std::hash<std::string>{}(devices));
+}
+
 }  // namespace tessera::detail

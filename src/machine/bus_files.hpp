@@ -29,4 +29,9 @@ struct BusFile {
 /// StarPU checks only for that one. Numbers have no decimal point, because StarPU reads them in the program's locale.
 std::vector<BusFile> bus_files(const Bus& bus);
 
+/// A name for the folder of these files. Processes of one machine may see different devices: those with other nodes
+/// have another folder.
+/// @param gpus  their names
+std::string folder_name(const Bus& bus, const std::vector<std::string>& gpus);
+
 }  // namespace tessera::detail

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -79,7 +80,19 @@ BusyLinks measure_busy_links(const std::vector<int>& devices, int n, std::size_t
 /// Whether this host memory is pinned, no matter who pinned it. Devices access pinned memory at full speed.
 bool is_pinned(const void* data);
 
-/// Whether any device exists for which host memory can be pinned. Creates no context.
+/// CUDA's number of the device whose memory this is; empty: the host can access it.
+std::optional<int> device_of(const void* data);
+
+/// Waits for what was queued on the legacy default stream of a device.
+/// @throws RuntimeError if that has failed
+void wait_for_default_stream(int device);
+
+/// Copies columns of `height` bytes between memories of any kind, of which one is a device's. Waits.
+/// @throws RuntimeError
+void copy_columns(void* to, std::size_t to_stride, const void* from, std::size_t from_stride, std::size_t height,
+                  std::size_t columns);
+
+/// Whether there is a device for which host memory can be pinned. Creates no context.
 bool can_pin();
 
 /// Seconds of one n×n×n product on data in device memory, while all `devices` compute at the same time. The average
@@ -119,6 +132,20 @@ class PinnedMemory {
 
  private:
   void* data_;
+};
+
+/// Memory of a device.
+class Allocation {
+ public:
+  /// @throws RuntimeError if it cannot be allocated
+  Allocation(int device, std::size_t bytes);
+  ~Allocation();
+  Allocation(const Allocation&) = delete;
+  Allocation& operator=(const Allocation&) = delete;
+  void* data() const noexcept { return data_; }
+
+ private:
+  void* data_ = nullptr;
 };
 
 }  // namespace tessera::gpu

@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "codelets/codelet.hpp"
+#include "common/device_memory.hpp"
 #include "common/no_signals.hpp"
 #include "cuda_resources.hpp"
 #include "gpu.hpp"
@@ -93,6 +94,22 @@ bool is_pinned(const void* data) {
   return false;
 }
 
+std::optional<int> device_of(const void* data) {
+  namespace device_memory = detail::device_memory;
+  return device_memory::may_exist() ? device_memory::gpu_of(data) : std::nullopt;
+}
+
+void wait_for_default_stream(int device) {
+  const KeepCurrentDevice keep;
+  require(cudaSetDevice(device), "cudaSetDevice");
+  require(cudaStreamSynchronize(cudaStreamLegacy), "what the program has queued on the default stream");
+}
+
+void copy_columns(void* to, std::size_t to_stride, const void* from, std::size_t from_stride, std::size_t height,
+                  std::size_t columns) {
+  require(cudaMemcpy2D(to, to_stride, from, from_stride, height, columns, cudaMemcpyDefault), "a copy of an operand");
+}
+
 bool can_pin() {
   const detail::NoSignals in_threads_of_the_driver;
   int count = 0;
@@ -111,5 +128,15 @@ PinnedMemory::PinnedMemory(void* data, std::size_t bytes) : data_(data) {
 }
 
 PinnedMemory::~PinnedMemory() { cudaHostUnregister(data_); }
+
+Allocation::Allocation(int device, std::size_t bytes) {
+  const KeepCurrentDevice keep;
+  require(cudaSetDevice(device), "cudaSetDevice");
+  require(cudaMalloc(&data_, bytes), "memory of a GPU for an operand");
+}
+Allocation::~Allocation() {
+  cudaFree(data_);
+  cudaGetLastError();
+}
 
 }  // namespace tessera::gpu

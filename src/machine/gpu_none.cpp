@@ -18,6 +18,8 @@ BusyLinks measure_busy_links(const std::vector<int>& /*devices*/, int /*n*/, std
 
 bool is_pinned(const void* /*data*/) { return false; }
 
+std::optional<int> device_of(const void* /*data*/) { return std::nullopt; }
+
 double product_seconds(char /*type*/, const std::vector<int>& /*devices*/, int /*n*/, double /*seconds*/) {
   throw RuntimeError("a GPU was to be measured, but this Tessera was built without CUDA");
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/error.hpp>
+
 #include "gpu.hpp"
 
 /// Functions that are the same in all builds without CUDA, with or without the GPUs of a described machine.
@@ -13,7 +15,17 @@ KeepCurrentDevice::~KeepCurrentDevice() = default;
 
 bool can_pin() { return false; }
 
+// No session uses a GPU whose memory could be told from the host's.
+void wait_for_default_stream(int /*device*/) {}
+void copy_columns(void* /*to*/, std::size_t /*to_stride*/, const void* /*from*/, std::size_t /*from_stride*/,
+                  std::size_t /*height*/, std::size_t /*columns*/) {}
+
 PinnedMemory::PinnedMemory(void* data, std::size_t /*bytes*/) : data_(data) {}
 PinnedMemory::~PinnedMemory() = default;
+
+Allocation::Allocation(int /*device*/, std::size_t /*bytes*/) {
+  throw RuntimeError("this Tessera was built without CUDA");
+}
+Allocation::~Allocation() = default;
 
 }  // namespace tessera::gpu

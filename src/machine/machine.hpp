@@ -11,8 +11,9 @@
 
 namespace tessera::detail {
 
-/// The resources that the calls of a session compute on, as a plain value. The session fills it in once, after StarPU
-/// has started.
+struct Considered;
+
+/// What the calls of a session compute on, as a plain value. The session fills it in once, when StarPU has started.
 struct Machine {
   int cpu_workers = 0;
   std::vector<int> gpus;                      ///< CUDA ordinals, then StarPU's numbers of OpenCL devices
@@ -31,8 +32,10 @@ struct Machine {
   std::vector<int> sharing_cores;
   bool has_core_for_waiting = false;  ///< whether a caller may busy-wait for GPUs on a core
   Placement placement = Placement::Scheduler;
-  Index tile = 0;                  ///< the tile size requested by the user; 0: none
-  std::optional<bool> even_edges;  ///< how the user wants products cut that tiles do not divide evenly
+  Index tile = 0;                  ///< the tile size that the user has asked for; 0: none
+  std::optional<bool> even_edges;  ///< what the user has asked for where tiles do not divide a product
+  /// Gets every candidate of a plan that can be rehearsed, at some cost; null: nobody asks.
+  std::vector<Considered>* considered = nullptr;
 
   int gpu_count() const noexcept { return static_cast<int>(gpus.size()); }
   bool has_cuda() const noexcept { return cuda_gpus > 0; }

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <map>
 #include <sstream>
@@ -129,14 +128,8 @@ StarpuFolder::StarpuFolder(const std::vector<gpu::Info>& opencl_devices) {
     if (!fs::exists(given / "bus" / (host + ".config"), unknown)) require_writable(given / "bus");
     return;
   }
-  const auto gpus = gpu::visible_devices();
   auto bus = describe_hardware();
-  std::string names;
-  for (const auto& name : gpus) names += name + ";";
-  const auto key = std::to_string(bus.cores) + "-cores-" + std::to_string(bus.numa_nodes) + "-nodes-" +
-                   std::to_string(bus.gpus) + "-gpus-" +
-                   (bus.opencl_devices > 0 ? std::to_string(bus.opencl_devices) + "-opencl-" : "") +
-                   std::to_string(std::hash<std::string>{}(names));
+  const auto key = folder_name(bus, gpu::visible_devices());
   const auto cache = cache_directory();
   const auto kept = cache ? *cache / "starpu" / key : fs::path();
   auto opencl = opencl_rates(opencl_devices, cache.value_or(fs::path()));

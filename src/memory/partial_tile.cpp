@@ -35,6 +35,7 @@ void set_part(starpu_data_handle_t tile, Part part, int diagonal) {
 
 void register_whole(starpu_data_handle_t tile, int home, void* matrix) {
   starpu_interface_matrix_ops.register_data_handle(tile, home, matrix);
+  for (unsigned node = 0; node < STARPU_MAXNODES; node++) on_node(tile, node).home = home;
   set_part(tile, Part::All, 0);
 }
 
@@ -73,7 +74,7 @@ int copy(void* source, unsigned from, void* target, unsigned to, void* request) 
       if (const auto [begin, end] = used_rows(s, corner, j); begin < end) transfer.copy({begin, j, end - begin, 1});
   };
   const bool on_host = starpu_node_get_kind(from) == STARPU_CPU_RAM || starpu_node_get_kind(to) == STARPU_CPU_RAM;
-  if (on_host) for_each_part(s, whole, by_columns);
+  if (on_host || static_cast<int>(to) == s.home) for_each_part(s, whole, by_columns);
   else for_each_panel(s, whole);
   starpu_interface_data_copy(from, to, s.bytes);
   return transfer.pending ? -EAGAIN : 0;

@@ -8,9 +8,10 @@
 
 #include "common/triangle.hpp"
 
-/// Partial copies of tiles. If only a triangle of a matrix is used, parts of its diagonal tiles need not be copied. The
-/// other triangle in host memory may belong to another thread, so copies to the host write exactly the triangle. Copies
-/// from pinned memory to a GPU may include unused elements next to the diagonal.
+/// Partial copies of tiles. If only a triangle of a matrix is used, parts of the tiles on its diagonal are unused, and
+/// need not be copied. The other triangle in the caller's memory may belong to another thread, so copies to the host
+/// and to that memory write exactly the triangle. From pinned memory and from its own, a GPU also reads elements next
+/// to the diagonal, and does not use them.
 namespace tessera::detail {
 
 using codelets::Part;
@@ -22,6 +23,7 @@ struct PartialTile {
   Part part;
   int diagonal;       ///< row in which the matrix diagonal crosses the first column; may lie outside the tile
   std::size_t bytes;  ///< bytes that a copy sends over a link
+  int home;           ///< the memory node of the caller's memory; -1: there is none
 };
 
 /// A triangle is cut into at most this many panels, each with at least this many columns. Copies to a GPU may send

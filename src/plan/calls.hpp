@@ -26,13 +26,21 @@ struct Candidate {
   detail::Panels panels = {};
 };
 
+/// The products of a task.
+inline detail::TileExtents task_of(const Candidate& chosen, Index order, Index columns) {
+  const Index tile = std::min(chosen.tile, order);
+  return {chosen.panels.exist() ? order : tile, std::min(chosen.width, columns), tile};
+}
+
 /// A = L Lᴴ of order n.
 template <Scalar T>
 struct Cholesky {
+  using Candidate = plan::Candidate;
   Index n;
 
   Index order() const { return n; }
   Index columns() const { return n; }
+  detail::TileExtents task(const Candidate& chosen) const { return task_of(chosen, order(), columns()); }
   double flops() const {
     return flops_per_multiply_add<T> / 6 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
   }
@@ -50,10 +58,12 @@ struct Cholesky {
 /// A = L U of an m×n matrix, without pivoting.
 template <Scalar T>
 struct LuNoPiv {
+  using Candidate = plan::Candidate;
   Index m, n;
 
   Index order() const { return std::min(m, n); }
   Index columns() const { return n; }
+  detail::TileExtents task(const Candidate& chosen) const { return task_of(chosen, order(), columns()); }
   double flops() const {
     const auto rows = static_cast<double>(m), columns = static_cast<double>(n), order = std::min(rows, columns);
     return flops_per_multiply_add<T> *
@@ -71,12 +81,17 @@ struct LuNoPiv {
 /// B ← op(A) B or B ← op(A)⁻¹ B with a triangular A. With A on the right, B is seen as its transpose.
 template <Scalar T>
 struct Triangular {
+  using Candidate = plan::Candidate;
   Side side;
   bool inverse;
   Index of_triangle, of_columns;  ///< the order of A, and the other dimension of B
 
   Index order() const { return of_triangle; }
   Index columns() const { return of_columns; }
+  detail::TileExtents task(const Candidate& chosen) const {
+    const auto task = task_of(chosen, order(), columns());
+    return side == Side::Left ? task : detail::TileExtents{task.n, task.m, task.k};
+  }
   double flops() const {
     return flops_per_multiply_add<T> / 2 * static_cast<double>(order()) * static_cast<double>(order()) *
            static_cast<double>(columns());

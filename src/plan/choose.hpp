@@ -8,44 +8,69 @@
 
 #include "calls.hpp"
 #include "rehearsal.hpp"
+#include "tiling/considered.hpp"
 
 namespace tessera::plan {
 
-/// A candidate with its predicted time.
-struct Choice {
+/// A candidate and what was predicted for it.
+template <typename Candidate>
+struct ChoiceOf {
   Candidate candidate;
   double seconds = never;
 };
+using Choice = ChoiceOf<Candidate>;
 
 /// Finds the fastest candidate while rehearsing only a few. The most promising are rehearsed first, and a lower bound
 /// rules out others. A rehearsal stops once it is slower than the best so far.
 ///
-/// The search budget counts operations instead of elapsed time, so the choice is reproducible.
-/// @tparam Call  a call of calls.hpp
+/// What a search may spend is counted in operations, not by a clock: so the choice is the same each time.
+/// @tparam Call  a call of calls.hpp or sums.hpp
 template <typename Call>
 class Search {
  public:
+  using Candidate = typename Call::Candidate;
+
   Search(const Machine& model, const detail::Machine& machine, const Call& call)
       : model_(model), machine_(machine), call_(call) {}
 
-  /// @param estimate  predicted seconds, the primary sort key; if 0 for all, the number of operations decides
-  void add(const Candidate& candidate, double estimate = 0) {
-    const double tile = static_cast<double>(std::min(candidate.tile, call_.order())),
-                 width = static_cast<double>(std::min(candidate.width, call_.columns())),
-                 depth = candidate.panels.exist() ? static_cast<double>(call_.order()) : tile,
-                 flops = model_.flops_per_multiply_add * tile * width * depth, tasks = call_.flops() / flops;
+  /// @param estimate  seconds, by which candidates are ordered; 0: they are ordered by their operations
+  /// @param gain      the factor by which it must be faster than others; 0: that of its GPUs
+  void add(const Candidate& candidate, double estimate = 0, double gain = 0) {
+    const auto task = call_.task(candidate);
+    const double flops = model_.flops_per_multiply_add * static_cast<double>(task.m) * static_cast<double>(task.n) *
+                         static_cast<double>(task.k),
+                 tasks = call_.flops() / flops;
     double rate = 0;
     for (int gpu = 0; gpu < candidate.gpus; gpu++)
       rate += 1 / model_.gpus[index(gpu)].task_seconds("gemm", flops, model_.element_size);
-    const double worse = handicap(candidate.gpus);
-    candidates_.push_back({candidate, tasks / rate * worse, tasks, estimate * worse});
+    const double worse = gain > 0 ? gain : handicap(candidate.gpus);
+    candidates_.push_back({candidate, tasks / rate * worse, tasks, estimate * worse, worse});
   }
 
-  Choice best() {
-    std::ranges::stable_sort(candidates_, {}, [](const Considered& c) { return std::pair(c.estimate, c.operations); });
+  ChoiceOf<Candidate> best() {
+    sort();
     for (const auto& considered : candidates_)
-      if (considered.bound < limit_ && has_time(considered.operations)) rehearse(considered.candidate);
+      if (considered.bound < limit_ && has_time(considered.operations)) rehearse(considered);
     return best_;
+  }
+
+  /// Rehearses all candidates for which there is time in a program that explains.
+  void explain(std::vector<detail::Considered>& all) {
+    sort();
+    double left = operations_to_explain;
+    for (const auto& considered : candidates_) {
+      if (considered.operations > most_operations || considered.operations > left) continue;
+      left -= considered.operations;
+      const auto& candidate = considered.candidate;
+      graph_.clear();
+      call_.write(machine_, candidate, graph_);
+      Rehearsal rehearsal(model_, graph_, candidate.gpus);
+      auto forecast = rehearsal.run();
+      if (forecast.seconds == never) continue;
+      rehearsal.explain(forecast);
+      all.push_back({call_.task(candidate), candidate.panels.exist(), candidate.gpus, forecast.seconds, forecast.bound,
+                     forecast.longest / forecast.seconds});
+    }
   }
 
  private:
@@ -54,9 +79,14 @@ class Search {
     double bound;       ///< lower bound of the time: arithmetic alone, with the handicap
     double operations;  ///< approximate number
     double estimate;
+    double worse;  ///< the handicap
   };
 
-  /// The factor by which the time of a candidate counts as longer because it uses more GPUs.
+  void sort() {
+    std::ranges::stable_sort(candidates_, {}, [](const Considered& c) { return std::pair(c.estimate, c.operations); });
+  }
+
+  /// What a candidate must gain by more GPUs.
   double handicap(int gpus) const {
     const auto first = model_.gpus.begin();
     const bool alike = std::all_of(first, first + gpus, [](const Gpu& gpu) { return gpu.alike_first; });
@@ -68,11 +98,12 @@ class Search {
     return best_.seconds == never ? operations <= most_operations : spent_ + operations <= allowed;
   }
 
-  void rehearse(const Candidate& candidate) {
+  void rehearse(const Considered& considered) {
+    const auto& candidate = considered.candidate;
     graph_.clear();
     call_.write(machine_, candidate, graph_);
     Rehearsal rehearsal(model_, graph_, candidate.gpus);
-    const double worse = handicap(candidate.gpus);
+    const double worse = considered.worse;
     const auto forecast = rehearsal.run(limit_ / worse);
     spent_ += static_cast<double>(rehearsal.finished()) + rehearsal_itself;
     if (forecast.seconds * worse >= limit_) return;
@@ -85,7 +116,7 @@ class Search {
   const Call& call_;
   std::vector<Considered> candidates_;
   Graph graph_;
-  Choice best_;
+  ChoiceOf<Candidate> best_;
   double limit_ = never, spent_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <tuple>
+#include <utility>
 
 #include "tiling/planning.hpp"
 
@@ -31,19 +32,22 @@ bool fits(const Machine& model, const Candidate& candidate, double bytes) {
   return model.memory <= 0 || bytes <= detail::most_of_memory * model.memory * candidate.gpus;
 }
 
-/// Cache of choices, keyed by call and machine.
+/// What was chosen so far, by call and machine.
+template <typename Candidate>
 class Memory {
  public:
-  using Key = std::tuple<char, char, int, Index, Index, std::vector<int>, double>;
+  using Key = std::tuple<char, char, int, Index, Index, Index, Index, std::vector<int>, double>;
 
-  /// @return  empty if no candidate could be rehearsed
-  template <typename Make>
-  std::optional<Choice> find(const Key& key, Make make) {
+  /// @param candidates  (): a Search that has them
+  /// @return  nothing if no candidate could be rehearsed
+  template <typename Candidates>
+  std::optional<ChoiceOf<Candidate>> find(const detail::Machine& machine, const Key& key, Candidates candidates) {
+    if (machine.considered != nullptr) candidates().explain(*machine.considered);
     {
       const std::lock_guard lock(mutex_);
       if (const auto found = choices_.find(key); found != choices_.end()) return found->second;
     }
-    const Choice made = make();
+    const auto made = candidates().best();
     if (made.seconds == never) return std::nullopt;
     const std::lock_guard lock(mutex_);
     if (choices_.size() >= most) choices_.clear();
@@ -53,11 +57,12 @@ class Memory {
  private:
   static constexpr std::size_t most = 1000;  ///< programs hardly use calls of more shapes
   std::mutex mutex_;
-  std::map<Key, Choice> choices_;
+  std::map<Key, ChoiceOf<Candidate>> choices_;
 };
 
-Memory& memory() {
-  static auto& all = *new Memory;  // never destroyed: other threads may plan while the process exits
+template <typename Candidate>
+Memory<Candidate>& memory() {
+  static auto& all = *new Memory<Candidate>;  // other threads may plan while the process exits
   return all;
 }
 
@@ -65,8 +70,8 @@ Memory& memory() {
 bool too_large(Index tile, Index extent) { return tile > tiles.back() && tile / 2 >= extent; }
 
 template <typename Call>
-Choice choose_square(const Machine& model, const detail::Machine& machine, const Call& call, Index longest,
-                     double bytes) {
+Search<Call> search_square(const Machine& model, const detail::Machine& machine, const Call& call, Index longest,
+                           double bytes) {
   Search<Call> search(model, machine, call);
   for (int gpus = 1; gpus <= machine.gpu_count(); gpus++)
     for (const Index tile : tiles) {
@@ -75,12 +80,12 @@ Choice choose_square(const Machine& model, const detail::Machine& machine, const
       if ((one_tile && gpus > 1) || too_large(tile, call.order()) || !fits(model, candidate, bytes)) continue;
       search.add(candidate);
     }
-  return search.best();
+  return search;
 }
 
 template <Scalar T>
-Choice search_triangular(const Machine& model, const detail::Machine& machine, const Triangular<T>& call,
-                         std::span<const Candidate> panels, double bytes) {
+Search<Triangular<T>> search_triangular(const Machine& model, const detail::Machine& machine, const Triangular<T>& call,
+                                        std::span<const Candidate> panels, double bytes) {
   Search<Triangular<T>> search(model, machine, call);
   for (int gpus = 1; gpus <= machine.gpu_count(); gpus++)
     for (const Index tile : tiles)
@@ -91,21 +96,50 @@ Choice search_triangular(const Machine& model, const detail::Machine& machine, c
         if ((cut && slim) || !fits(model, candidate, bytes)) continue;
         search.add(candidate, call.estimate(model, candidate));
       }
-  for (const auto& candidate : panels)
-    search.add(candidate);  // no estimate, so they are rehearsed first; there are
-                            // few
-  return search.best();
+  for (const auto& candidate : panels) search.add(candidate);  // these are rehearsed first: they are few
+  return search;
+}
+
+/// What the formulas would choose, which others must clearly surpass, and what they compare with it.
+template <Scalar T>
+Search<Sums<T>> search_sums(const Machine& model, const detail::Machine& machine, const Sums<T>& call,
+                            const CompareTiles& compare, double bytes) {
+  Search<Sums<T>> search(model, machine, call);
+  const int all = machine.gpu_count();
+  const double gain = model.gpus.front().steps_have_parts ? clear_gain_of_measured_sums : clear_gain_of_sums;
+  for (int gpus = machine.tile > 0 ? all : 1; gpus <= all; gpus = gpus < all ? std::min(2 * gpus, all) : all + 1)
+    for (bool first = gpus == all; auto& [plan, seconds] : compare(gpus)) {
+      const bool fits = model.memory <= 0 || bytes <= detail::most_of_memory * model.memory * gpus;
+      const bool by_formula = std::exchange(first, false);
+      if (fits && by_formula) search.add(plan, 0, 1);
+      else if (fits) search.add(plan, seconds, gain);
+    }
+  return search;
 }
 
 }  // namespace
+
+template <Scalar T>
+std::optional<ChoiceOf<detail::Plan>> choose_sums(const detail::Machine& machine, const Sums<T>& call,
+                                                  const CompareTiles& compare) {
+  const double bytes = call.bytes();
+  const auto* const model = model_for<T>(machine, bytes);
+  if (model == nullptr) return std::nullopt;
+  const int what =
+      static_cast<int>(call.what) + 8 * (call.op_a == Op::NoTrans ? 0 : 1) + 16 * (call.op_b == Op::NoTrans ? 0 : 1);
+  return memory<detail::Plan>().find(
+      machine, {'p', type_letter<T>, what, call.m, call.n, call.k, machine.tile, machine.gpus, machine.gpu_memory},
+      [&] { return search_sums<T>(*model, machine, call, compare, bytes); });
+}
 
 template <Scalar T>
 std::optional<Choice> choose_cholesky(const detail::Machine& machine, Index n) {
   const double bytes = sizeof(T) / 2.0 * static_cast<double>(n) * static_cast<double>(n);
   const auto* const model = model_for<T>(machine, bytes);
   if (model == nullptr) return std::nullopt;
-  return memory().find({'c', type_letter<T>, 0, n, n, machine.gpus, machine.gpu_memory},
-                       [&] { return choose_square(*model, machine, Cholesky<T>{n}, n, bytes); });
+  const Cholesky<T> call{n};
+  return memory<Candidate>().find(machine, {'c', type_letter<T>, 0, n, n, 0, 0, machine.gpus, machine.gpu_memory},
+                                  [&] { return search_square(*model, machine, call, n, bytes); });
 }
 
 template <Scalar T>
@@ -113,9 +147,9 @@ std::optional<Choice> choose_lu_nopiv(const detail::Machine& machine, Index m, I
   const double bytes = sizeof(T) * static_cast<double>(m) * static_cast<double>(n);
   const auto* const model = model_for<T>(machine, bytes);
   if (model == nullptr) return std::nullopt;
-  return memory().find({'l', type_letter<T>, 0, m, n, machine.gpus, machine.gpu_memory}, [&] {
-    return choose_square(*model, machine, LuNoPiv<T>{m, n}, std::max(m, n), bytes);
-  });
+  const LuNoPiv<T> call{m, n};
+  return memory<Candidate>().find(machine, {'l', type_letter<T>, 0, m, n, 0, 0, machine.gpus, machine.gpu_memory},
+                                  [&] { return search_square(*model, machine, call, std::max(m, n), bytes); });
 }
 
 template <Scalar T>
@@ -126,12 +160,15 @@ std::optional<Choice> choose_triangular(const detail::Machine& machine, Side sid
   const auto* const model = model_for<T>(machine, bytes);
   if (model == nullptr || columns < 1) return std::nullopt;
   const int which = (side == Side::Left ? 1 : 0) + (inverse ? 2 : 0) + (panels.empty() ? 0 : 4);
-  return memory().find({'t', type_letter<T>, which, order, columns, machine.gpus, machine.gpu_memory}, [&] {
-    return search_triangular<T>(*model, machine, Triangular<T>{side, inverse, order, columns}, panels, bytes);
-  });
+  const Triangular<T> call{side, inverse, order, columns};
+  return memory<Candidate>().find(machine,
+                                  {'t', type_letter<T>, which, order, columns, 0, 0, machine.gpus, machine.gpu_memory},
+                                  [&] { return search_triangular<T>(*model, machine, call, panels, bytes); });
 }
 
 #define INSTANTIATE(T)                                                                                  \
+  template std::optional<ChoiceOf<detail::Plan>> choose_sums<T>(const detail::Machine&, const Sums<T>&, \
+                                                                const CompareTiles&);                   \
   template std::optional<Choice> choose_cholesky<T>(const detail::Machine&, Index);                     \
   template std::optional<Choice> choose_lu_nopiv<T>(const detail::Machine&, Index, Index);              \
   template std::optional<Choice> choose_triangular<T>(const detail::Machine&, Side, bool, Index, Index, \

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include <tessera/types.hpp>
 
 #include "choose.hpp"
+#include "sums.hpp"
 
 namespace tessera::detail {
 struct Machine;
@@ -24,5 +28,12 @@ std::optional<Choice> choose_lu_nopiv(const detail::Machine& machine, Index m, I
 template <Scalar T>
 std::optional<Choice> choose_triangular(const detail::Machine& machine, Side side, bool inverse, Index order,
                                         Index columns, std::span<const Candidate> panels = {});
+
+/// (int gpus): plans for the first GPUs, first the one that formulas would choose, and the times by formulas, after
+/// which the most promising are rehearsed first.
+using CompareTiles = std::function<std::vector<std::pair<detail::Plan, double>>(int gpus)>;
+template <Scalar T>
+std::optional<ChoiceOf<detail::Plan>> choose_sums(const detail::Machine& machine, const Sums<T>& call,
+                                                  const CompareTiles& compare);
 
 }  // namespace tessera::plan

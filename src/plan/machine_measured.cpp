@@ -3,6 +3,7 @@
 #include <starpu.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <tuple>
@@ -73,9 +74,11 @@ Machine measured(const detail::Machine& machine) {
   for (const unsigned node : nodes) {
     gpu.in_rate = rate(STARPU_MAIN_RAM, node), gpu.out_rate = rate(node, STARPU_MAIN_RAM);
     gpu.latency = latency(STARPU_MAIN_RAM, node);
-    if (!(gpu.in_rate > 0) || !(gpu.out_rate > 0))
-      return {};  // StarPU's bus files are from another machine and lack a
-                  // link
+    if (!machine.copies) {  // the rehearsed copies are none
+      gpu.in_rate = gpu.out_rate = std::numeric_limits<double>::max();
+      gpu.latency = 0, gpu.in = gpu.out = {};
+    }
+    if (!(gpu.in_rate > 0) || !(gpu.out_rate > 0)) return {};  // StarPU uses bus files of others, and lacks a link
     model.gpus.push_back(gpu);
     auto& row = model.peers.emplace_back();
     for (const unsigned other : nodes) {
@@ -83,7 +86,7 @@ Machine measured(const detail::Machine& machine) {
       row.push_back({to_peer, latency(node, other), to_peer < unmeasured.own_link * gpu.in_rate});
     }
   }
-  if (const auto together = detail::rates_together(); together.in > 0)
+  if (const auto together = detail::rates_together(); together.in > 0 && machine.copies)
     model.shared.push_back({~0U, together.in, together.out});
   return model;
 }
@@ -93,11 +96,11 @@ Machine measured(const detail::Machine& machine) {
 template <Scalar T>
 const Machine& model_of(const detail::Machine& machine) {
   static std::mutex mutex;
-  using Key = std::tuple<std::vector<int>, double, bool>;
-  static auto& models = *new std::map<Key, Machine>;  // also of earlier sessions
+  using Key = std::tuple<std::vector<int>, double, bool, bool>;
+  static auto& models = *new std::map<Key, Machine>;  // of earlier sessions, too
   const std::lock_guard lock(mutex);
-  const auto [found, is_new] =
-      models.try_emplace({machine.gpus, machine.gpu_memory, detail::machine_rates<T>(machine).operations.empty()});
+  const auto [found, is_new] = models.try_emplace(
+      {machine.gpus, machine.gpu_memory, detail::machine_rates<T>(machine).operations.empty(), machine.copies});
   if (is_new) found->second = measured<T>(machine);
   return found->second;
 }

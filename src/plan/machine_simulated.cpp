@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Builds the model of a machine from its description in a file.
+// The model of a machine that a file describes.
+#include <limits>
+#include <map>
+
 #include "machine.hpp"
 #include "machine/machine.hpp"
 #include "machine/simulation/machine.hpp"
@@ -57,12 +60,18 @@ Machine describe(const simulation::Machine& machine, const std::vector<int>& gpu
 
 template <Scalar T>
 const Machine& model_of(const detail::Machine& machine) {
-  static const Machine model = [&] {  // a simulated process has only one session
-    auto made =
-        describe(simulation::described_machine(), machine.gpus, type_letter<T>, sizeof(T), flops_per_multiply_add<T>);
-    made.memory = machine.gpu_memory;
-    return made;
-  }();
+  static std::map<bool, Machine> models;  // a simulated process has one session
+  const auto [found, is_new] = models.try_emplace(machine.copies);
+  auto& model = found->second;
+  if (!is_new) return model;
+  model = describe(simulation::described_machine(), machine.gpus, type_letter<T>, sizeof(T), flops_per_multiply_add<T>);
+  model.memory = machine.gpu_memory;
+  if (machine.copies) return model;
+  model.shared.clear();
+  for (auto& gpu : model.gpus) {
+    gpu.in_rate = gpu.out_rate = std::numeric_limits<double>::max();
+    gpu.latency = 0, gpu.in = gpu.out = {};
+  }
   return model;
 }
 

@@ -314,4 +314,37 @@ Forecast Rehearsal::run(double limit) {
   return forecast_;
 }
 
+/// The longest chain of operations that wait for each other.
+double Rehearsal::critical_path() {
+  std::vector<double> begin(graph_.operations.size());
+  double last = 0;
+  for (int number = 0; number < static_cast<int>(begin.size()); number++) {
+    const double end = begin[index(number)] + seconds(operation(number), 0);
+    last = std::max(last, end);
+    for (int i = first_follower_[index(number)]; i >= 0; i = followers_[index(i)].second) {
+      auto& follower = begin[index(followers_[index(i)].first)];
+      follower = std::max(follower, end + machine_.runtime.push);
+    }
+  }
+  return last;
+}
+
+void Rehearsal::explain(Forecast& forecast) {
+  const auto& runtime = machine_.runtime;
+  const auto registered = std::ranges::count(graph_.tiles, false, &TileSizes::temporary);
+  const auto most = [&](double GpuState::*seconds) {
+    double longest = 0;
+    for (const auto& gpu : state_) longest = std::max(longest, gpu.*seconds);
+    return longest;
+  };
+  for (const auto& [name, seconds] :
+       {std::pair{"tasks", most(&GpuState::busy)},
+        {"links in", most(&GpuState::copies_in)},
+        {"links out", most(&GpuState::copies_out)},
+        {"critical path", critical_path()},
+        {"StarPU", runtime.begin + runtime.finish + runtime.submit * static_cast<double>(graph_.operations.size()) +
+                       runtime.tile * static_cast<double>(registered)}})
+    if (seconds > forecast.longest) forecast.longest = seconds, forecast.bound = name;
+}
+
 }  // namespace tessera::plan

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct Forecast {
   double bytes_in = 0;       ///< copied from the host
   double bytes_between = 0;  ///< copied from GPU to GPU
   int steals = 0;
+  std::string bound;   ///< what the call needs longest for, of what may be its limit
+  double longest = 0;  ///< seconds of that
 };
 
 /// Runs a graph on a model of a machine as a discrete-event simulation. In each event a GPU finishes an operation,
@@ -34,7 +37,9 @@ class Rehearsal {
 
   /// @param limit  predicted seconds after which the rehearsal stops
   Forecast run(double limit = never);
-  std::size_t finished() const noexcept { return finished_; }  ///< operations finished before the end or the limit
+  /// Adds to a forecast what bounds the call. @pre  the rehearsal has run to its end
+  void explain(Forecast& forecast);
+  std::size_t finished() const noexcept { return finished_; }  ///< operations, up to where it was given up
 
  private:
   struct Request {
@@ -49,9 +54,10 @@ class Rehearsal {
   };
   struct GpuState {
     double busy_until = 0, busy = 0;
-    double in = 0, out = 0;   ///< when the link is free
-    double thread_until = 0;  ///< when the driving thread of the GPU has started the copies to the host
-    double start = never;     ///< when a reserved operation can be handed to the GPU
+    double in = 0, out = 0;                ///< when the link is free
+    double copies_in = 0, copies_out = 0;  ///< seconds in which it copied
+    double thread_until = 0;               ///< when the thread that drives the GPU has begun the copies to the host
+    double start = never;                  ///< when it can be handed a reserved operation
     double popped_at = 0;
     int running = -1, popped = -1;
     int unfinished = 0;             ///< operations on tiles whose home is here
@@ -109,6 +115,7 @@ class Rehearsal {
   void begin(int gpu);
   void end(int gpu);
   bool submit_next();
+  double critical_path();
   bool next_event();
 
   const Machine& machine_;

@@ -36,7 +36,7 @@ double Rehearsal::through_shared(int gpu, bool in, double start, double end, dou
   return end;
 }
 
-/// Seconds until the driver has accepted a copy.
+/// Seconds until a copy between host and GPU has been handed to the driver.
 double Rehearsal::begins_copy(int tile) const { return graph_.tiles[index(tile)].calls * machine_.runtime.copy; }
 
 void Rehearsal::copy_to_host(int tile, int gpu, double from) {
@@ -46,6 +46,7 @@ void Rehearsal::copy_to_host(int tile, int gpu, double from) {
   const double start = std::max({from, state.out, device.half_duplex ? state.in : 0});
   const double alone = start + device.latency + copy_seconds(tile, gpu, false, start);
   state.out = through_shared(gpu, false, start, alone, graph_.tiles[index(tile)].bytes);
+  state.copies_out += state.out - start;
   if (device.half_duplex) state.in = state.out;
   host_[index(tile)] = state.out;
 }
@@ -62,19 +63,23 @@ void Rehearsal::copy_from_host(int tile, int gpu) {
   const auto& device = machine_.gpus[index(gpu)];
   auto& state = of(gpu);
   const double bytes = graph_.tiles[index(tile)].bytes;
-  // The link was idle, so the copy starts only after the request has been handed to the driver.
-  const double handed = state.in < now_ ? machine_.runtime.push + machine_.runtime.notice + begins_copy(tile) : 0;
+  // A copy that begins while the link rests was handed over just now.
+  const bool rests = state.in < now_;
+  const double handed = rests ? machine_.runtime.push + machine_.runtime.notice : 0;
   if (const int peer = sender_on_bus(tile, gpu); peer >= 0) {
     const auto& link = machine_.peer(peer, gpu);
     const double start = std::max({now_ + handed, at(tile, peer), of(peer).out});
     forecast_.bytes_between += bytes;
     state.in = of(peer).out = start + link.latency + bytes / link.rate;
+    state.copies_in += state.in - start, of(peer).copies_out += state.in - start;
     return arrives(tile, gpu, state.in);
   }
-  const double start = std::max({now_ + handed, host_[index(tile)], device.half_duplex ? state.out : 0});
+  const double begun = now_ + handed + (rests ? begins_copy(tile) : 0),
+               start = std::max({begun, host_[index(tile)], device.half_duplex ? state.out : 0});
   forecast_.bytes_in += bytes;
   const double alone = start + device.latency + copy_seconds(tile, gpu, true, start);
   state.in = through_shared(gpu, true, start, alone, bytes);
+  state.copies_in += state.in - start;
   if (device.half_duplex) state.out = state.in;
   arrives(tile, gpu, state.in);
 }

@@ -36,7 +36,13 @@ inline constexpr double clear_gain = 1.015;
 /// An additional factor for GPUs of different kinds, where small differences decide which tiles the fast ones steal.
 inline constexpr double clear_gain_of_unlike = 1.05;
 
-/// The share of a call's predicted time that planning may take, and the minimum it may always take [s].
+/// What tiles of a sum must gain over those that formulas choose: more than most rehearsals err.
+inline constexpr double clear_gain_of_sums = 1.15;
+/// The same on a machine that was measured and not described: out of reach, since no run has confirmed such choices yet.
+/// Explanations show them.
+inline constexpr double clear_gain_of_measured_sums = 1e9;
+
+/// The part of the predicted time of a call that its planning may take, and what it may take in any case [s].
 inline constexpr double planning_share = 0.03, planning_least = 50e-6;
 /// Time to rehearse one operation on a current core [s]. A constant, because the choice must not depend on the load.
 inline constexpr double rehearsal_of_operation = 0.5e-6;
@@ -44,5 +50,8 @@ inline constexpr double rehearsal_of_operation = 0.5e-6;
 inline constexpr double rehearsal_itself = 10;
 /// Larger calls are not rehearsed.
 inline constexpr double most_operations = 20000;
+
+/// Operations that are rehearsed to explain a choice.
+inline constexpr double operations_to_explain = 300000;
 
 }  // namespace tessera::plan

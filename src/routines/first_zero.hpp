@@ -5,6 +5,8 @@
 
 #include <tessera/types.hpp>
 
+#include "on_host.hpp"
+
 namespace tessera::detail {
 
 /// The smallest i, counted from 1, with A(i, i) = 0, or 0: the info of an inverse on pointers. It is computed before
@@ -12,8 +14,9 @@ namespace tessera::detail {
 template <Scalar T>
 Index first_zero([[maybe_unused]] Index n, [[maybe_unused]] const T* A, [[maybe_unused]] Index lda) {
 #ifndef STARPU_SIMGRID  // simulated matrices have no elements
+  OnHost<const T> diagonal(A, 1, n, lda + 1, HostUse::Reads);
   for (Index i = 0; i < n; i++)
-    if (A[i + i * lda] == T{}) return i + 1;
+    if (diagonal.data()[i * diagonal.ld()] == T{}) return i + 1;
 #endif
   return 0;
 }

@@ -2,14 +2,17 @@
 // gels: least squares, and smallest solutions, by QR factorization.
 #include <algorithm>
 #include <memory>
-#include <vector>
 
 #include <tessera/error.hpp>
 #include <tessera/lapack.hpp>
 
+#include "common/blocks.hpp"
+#include "common/columns.hpp"
 #include "conformable.hpp"
 #include "info.hpp"
+#include "on_host.hpp"
 #include "qr_panels.hpp"
+#include "range.hpp"
 #include "runtime/process_session.hpp"
 
 namespace tessera {
@@ -25,12 +28,10 @@ class LeastSquares {
   LeastSquares(const Plan& plan, Op op, const Matrix<T>& A, const Matrix<T>& B)
       : plan_(plan), op_(op == Op::NoTrans ? op : Op::ConjTrans), A_(A), B_(B), reflectors_(reflectors_of(A)) {}
 
-  void factorize(const Outcome& outcome) {
-    // The last task deletes it. If a submission fails, tasks may still use it, and it is lost.
-    auto* const value = new codelets::InfoValue;
-    submit_geqrf(plan_, A_, *reflectors_, true, value);
+  /// @param report  see `submit_geqrf`
+  void factorize(auto report) {
+    submit_geqrf(plan_, A_, *reflectors_, true, report);
     name_operand(B_, 'B');
-    submit(A_, [&](auto& to) { to.outcome(outcome.handle(), value); });
   }
   /// What comes before R is divided by, which must have no zero on its diagonal.
   void begin() {
@@ -38,7 +39,17 @@ class LeastSquares {
   }
   void end() {
     submit(B_, [&](auto& to) { algorithms::solve_with_r(to, op_, B_); });
-    if (op_ != Op::NoTrans) reflect();
+    if (op_ == Op::NoTrans) return;
+    submit(B_, [&](auto& to) { algorithms::clear_rows(to, B_, A_.n()); });
+    reflect();
+  }
+  /// With a matrix of zeros, the solution is zero.
+  void clear_if_zero(const Outcome& outcome, const codelets::RankValue& value) {
+    submit(B_, [&](auto& to) { algorithms::clear_rows(to, B_, 0, &value.size, outcome.handle()); });
+  }
+  /// @param value  which the last task deletes. If a submission fails, tasks may still use it, and it is lost
+  void end_with(const Outcome& outcome, codelets::OutcomeValue* value) {
+    submit(A_, [&](auto& to) { to.outcome(outcome.handle(), value); });
   }
 
  private:
@@ -54,15 +65,9 @@ class LeastSquares {
 };
 
 template <Scalar T>
-bool is_zero(Index m, Index n, const T* A, Index lda) {
-  for (Index j = 0; j < n; j++)
-    if (!std::all_of(A + j * lda, A + j * lda + m, [](T x) { return x == T{}; })) return false;
-  return true;
-}
-template <Scalar T>
-void clear_rows(Index begin, Index end, Index n, T* B, Index ldb) {
+void clear([[maybe_unused]] Index m, [[maybe_unused]] Index n, [[maybe_unused]] T* B, [[maybe_unused]] Index ldb) {
 #ifndef STARPU_SIMGRID  // simulated matrices have no elements
-  for (Index j = 0; j < n; j++) std::fill(B + begin + j * ldb, B + end + j * ldb, T{});
+  for (Index j = 0; j < n; j++) std::fill_n(B + j * ldb, m, T{});
 #endif
 }
 
@@ -70,46 +75,60 @@ void clear_rows(Index begin, Index end, Index n, T* B, Index ldb) {
 template <Scalar T>
 Index solve_tall(Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
   const auto session = session_to_wait("gels");
-  const auto plan = plan_qr<T>(session->machine(), m, n);
-  if (op != Op::NoTrans) clear_rows(n, m, nrhs, B, ldb);
+  const auto plan = plan_qr<T>(machine_for(*session, {A, B}), m, n);
   const auto a = private_output(session, plan, A, m, n, lda);
   const auto b = reflected_panels(session, plan, Side::Left, B, m, nrhs, ldb);
   const Outcome outcome(session);
   LeastSquares<T> problem(plan, op, a, b);
-  problem.factorize(outcome);
+  auto* const zeros = new codelets::InfoValue;
+  problem.factorize([&](auto& to) { to.report_zeros_to(zeros); });
+  problem.end_with(outcome, zeros);
   problem.begin();
   a.start_write_back();
   const Index info = outcome.wait();
   if (info == 0) problem.end();
   a.wait();
   b.wait();
-  if (info != 1 || !is_zero(m, n, A, lda)) return info;
-  clear_rows(0, m, nrhs, B, ldb);  // of a matrix of zeros, LAPACK finds this solution
-  return 0;
-}
-
-/// Calls visit(i, j) block by block, so that both matrices stay in the cache.
-void for_each_in_blocks([[maybe_unused]] Index m, [[maybe_unused]] Index n, [[maybe_unused]] auto visit) {
-#ifndef STARPU_SIMGRID  // simulated matrices have no elements
-  constexpr Index block = 32;
-  for (Index j0 = 0; j0 < n; j0 += block)
-    for (Index i0 = 0; i0 < m; i0 += block)
-      for (Index j = j0; j < std::min(n, j0 + block); j++)
-        for (Index i = i0; i < std::min(m, i0 + block); i++) visit(i, j);
-#endif
+  return info;
 }
 
 /// With m < n, the adjoint of A is factorized, whose factors are the adjoints of L and Q in LAPACK's LQ factorization.
 template <Scalar T>
 Index solve_by_adjoint(Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
-  std::vector<T> adjoint(static_cast<std::size_t>(m) * static_cast<std::size_t>(n));
-  const auto at = [&](Index i, Index j) -> T& { return adjoint[static_cast<std::size_t>(j + i * n)]; };
-  const auto conjugate = [](T x) { return conjugated_if(true, x); };
-  for_each_in_blocks(m, n, [&](Index i, Index j) { at(i, j) = conjugate(A[i + j * lda]); });
   const Op other = op == Op::NoTrans ? Op::ConjTrans : Op::NoTrans;
-  const Index info = solve_tall(other, n, m, nrhs, adjoint.data(), n, B, ldb);
-  for_each_in_blocks(m, n, [&](Index i, Index j) { A[i + j * lda] = conjugate(at(i, j)); });
+#ifdef STARPU_SIMGRID  // simulated matrices have no elements: the adjoint may be where A is
+  return solve_tall(other, n, m, nrhs, A, n, B, ldb);
+#else
+  const auto adjoint = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(m * n));
+  const auto for_each = [&](auto visit) {
+    for_columns(n, static_cast<double>(m) * static_cast<double>(n) * sizeof(T), [&](Index first, Index last) {
+      for_each_in_blocks(m, last - first,
+                         [&](Index i, Index j) { visit(A[i + (first + j) * lda], adjoint[first + j + i * n]); });
+    });
+  };
+  for_each([](const T& a, T& x) { x = conjugated_if(true, a); });
+  const Index info = solve_tall(other, n, m, nrhs, adjoint.get(), n, B, ldb);
+  for_each([](T& a, const T& x) { a = conjugated_if(true, x); });
   return info;
+#endif
+}
+
+/// With A and B far from overflow and underflow, as in LAPACK. The factors are those of the scaled A.
+template <Scalar T>
+Index solve_scaled(Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
+  const bool plain = op == Op::NoTrans;
+  const auto of_a = scale_into_range(m, n, A, lda);
+  if (of_a.norm == 0) {
+    clear(std::max(m, n), nrhs, B, ldb);
+    return 0;
+  }
+  const auto of_b = scale_into_range(plain ? m : n, nrhs, B, ldb);
+  const auto solve = m >= n ? solve_tall<T> : solve_by_adjoint<T>;
+  const Index info = solve(op, m, n, nrhs, A, lda, B, ldb);
+  if (info > 0) return info;
+  scale(plain ? n : m, nrhs, B, ldb, of_a.factor);
+  scale(plain ? n : m, nrhs, B, ldb, 1 / of_b.factor);
+  return 0;
 }
 
 template <Scalar T>
@@ -124,15 +143,19 @@ Index gels_on_pointers(const Layout* given, Op op, Index m, Index n, Index nrhs,
   const auto a = check.matrix("A", "lda", m, n, lda, A, used);
   check.require_disjoint(a, check.matrix("B", "ldb", rows, nrhs, ldb, B, true));
   const auto layout = layout_of(given);
-  ColumnMajorCopy<T> right(layout, B, rows, nrhs, ldb);
+  const bool by_rows = layout == Layout::RowMajor;
+  OnHost<T> stored_b(B, by_rows ? nrhs : rows, by_rows ? rows : nrhs, ldb, HostUse::Both);  // it is scaled there
+  ColumnMajorCopy<T> right(layout, stored_b.data(), rows, nrhs, stored_b.ld());
   Index info = 0;
   if (used) {
-    ColumnMajorCopy<T> columns(layout, A, m, n, lda);
-    const auto solve = m >= n ? solve_tall<T> : solve_by_adjoint<T>;
-    info = solve(op, m, n, nrhs, columns.data(), columns.ld(), right.data(), right.ld());
+    OnHost<T> stored_a(A, by_rows ? n : m, by_rows ? m : n, lda, HostUse::Both);
+    ColumnMajorCopy<T> columns(layout, stored_a.data(), m, n, stored_a.ld());
+    info = solve_scaled(op, m, n, nrhs, columns.data(), columns.ld(), right.data(), right.ld());
     columns.copy_back();
-  } else clear_rows(0, rows, nrhs, right.data(), right.ld());
+    stored_a.finish();
+  } else clear(rows, nrhs, right.data(), right.ld());
   right.copy_back();
+  stored_b.finish();
   return info;
 }
 
@@ -153,14 +176,19 @@ Info gels(Op op, const Matrix<T>& A, const Matrix<T>& B) {
   arguments::require_writable(at_b, B);
   arguments::require_disjoint(at_b, B, "A", A);
   auto outcome = std::make_shared<detail::Outcome>(detail::MatrixAccess::grid(A).shared_session());
-  if (A.n() == 0) {
-    outcome->succeed();
-  } else {
+  outcome->succeed();  // tasks that measure read it
+  if (A.n() > 0) {
     const auto plan = detail::panels_of(A);
     detail::LeastSquares<T> problem(plan, op, A, B);
-    problem.factorize(*outcome);
+    auto* const rank = new codelets::RankValue;
+    problem.factorize([&](auto& to) {
+      to.report_zeros_to(&rank->zeros);
+      to.report_size_to(&rank->size, outcome->handle());
+    });
     problem.begin();
     problem.end();
+    problem.clear_if_zero(*outcome, *rank);
+    problem.end_with(*outcome, rank);
   }
   return detail::InfoAccess::info(std::move(outcome));
 }

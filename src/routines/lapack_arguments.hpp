@@ -9,6 +9,7 @@
 
 #include "machine/machine.hpp"
 #include "operands.hpp"
+#include "tile/home.hpp"
 #include "tiling/plan.hpp"
 #include "tiling/split.hpp"
 
@@ -53,7 +54,7 @@ class LapackArguments {
                                     ld,   data,    used, sizeof(T)};
     arguments::require_legal(routine_, illegal_leading_dimension(x));
     arguments::require_legal(routine_, illegal_memory(x));
-    arguments::require_legal(routine_, on_device(x));
+    require_reachable(routine_, x);
     return x;
   }
   void pivots(const void* ipiv, Index count) {
@@ -70,8 +71,7 @@ class LapackArguments {
   void growth(const double* value) { require_on_host(++position_, "growth", value); }
   /// @param data  null: not accessed
   void require_on_host(int position, const char* name, const void* data) const {
-    arguments::require_legal(routine_,
-                             arguments::on_device({name, "", position, 0, 1, 1, 1, data, data != nullptr, 1}));
+    arguments::require_legal(routine_, arguments::illegal_for_host(position, name, data));
   }
   void require_disjoint(const arguments::StoredMatrix& a, const arguments::StoredMatrix& b) const {
     if (a.m > 0 && a.n > 0 && b.m > 0 && b.n > 0 && overlap(memory_of(a), memory_of(b)))

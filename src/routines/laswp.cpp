@@ -14,6 +14,7 @@
 #include "exchange_rows.hpp"
 #include "lapack_arguments.hpp"
 #include "lu_panels.hpp"
+#include "on_host.hpp"
 #include "operands.hpp"
 #include "runtime/session.hpp"
 #include "sinks/submit.hpp"
@@ -49,8 +50,11 @@ void laswp_on_pointers(const Layout* given, Index n, T* A, Index lda, const RowP
   // LAPACK does not ask for the number of rows of A. It follows from the arguments after A.
   const int at_k1 = check.position() + 3, at_pivots = at_k1 + 2;
   if (pairs.k1 < 1) arguments::require_legal("laswp", {at_k1, "k1", arguments::Problem::TooSmall, pairs.k1, 1});
-  check.matrix("A", "lda", last_row(check, pairs, at_pivots), n, lda, A, true);
-  exchange_rows(layout_of(given), n, A, lda, pairs);
+  const Index last = last_row(check, pairs, at_pivots);
+  const auto a = check.matrix("A", "lda", last, n, lda, A, true);
+  OnHost<T> rows(A, a.m, a.n, lda, HostUse::Both);
+  exchange_rows(layout_of(given), n, rows.data(), rows.ld(), pairs);
+  rows.finish();
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "info.hpp"
 #include "lapack_arguments.hpp"
 #include "lu_panels.hpp"
+#include "on_host.hpp"
 #include "operands.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
@@ -109,7 +110,7 @@ Index compute(const char* routine, Index m, Index n, T* A, Index lda, std::vecto
               Index ldb) {
   if (m == 0 || n == 0) return 0;
   const auto session = session_to_wait(routine);
-  const auto plan = plan_lu<T>(session->machine(), m, n);
+  const auto plan = plan_lu<T>(machine_for(*session, {A, B}), m, n);
   const auto a = private_output(session, plan, A, m, n, lda);
   const auto submitted = factorize(plan, a);
   if (nrhs > 0) {
@@ -158,14 +159,17 @@ void getrs_on_pointers(const Layout* given, Op op, Index n, Index nrhs, const T*
   const auto layout = layout_of(given);
   const auto session = session_to_wait("getrs");
   if (nrhs <= few_right_sides) {
-    const FactoredProblem<T> p{layout, n, n, const_cast<T*>(A), lda, nrhs, B, ldb};  // A is only read
-    if (op == Op::NoTrans) exchange_rows(layout, nrhs, B, ldb, RowPairs<Int>{1, n, ipiv, 1});
+    OnHost<T> right(B, b.m, b.n, ldb, HostUse::Both);
+    auto* const read_only = const_cast<T*>(A);
+    const FactoredProblem<T> p{layout, n, n, read_only, lda, nrhs, right.data(), right.ld()};
+    if (op == Op::NoTrans) exchange_rows(layout, nrhs, p.B, p.ldb, RowPairs<Int>{1, n, ipiv, 1});
     solve_with_factors(session, p, solves_with_lu(op));
-    if (op != Op::NoTrans) exchange_rows(layout, nrhs, B, ldb, RowPairs<Int>{1, n, ipiv, -1});
+    if (op != Op::NoTrans) exchange_rows(layout, nrhs, p.B, p.ldb, RowPairs<Int>{1, n, ipiv, -1});
+    right.finish();
     return;
   }
   ColumnMajorCopy<T> factors(layout, const_cast<T*>(A), n, n, lda), columns(layout, B, n, nrhs, ldb);  // A is only read
-  const auto plan = plan_lu<T>(session->machine(), n, n);
+  const auto plan = plan_lu<T>(machine_for(*session, {factors.data(), columns.data()}), n, n);
   {
     const auto x = right_sides(session, plan, columns.data(), n, nrhs, columns.ld());
     const auto factor = MatrixAccess::matrix(session, static_cast<const T*>(factors.data()), n, n, factors.ld(),

@@ -10,7 +10,9 @@
 
 #include "algorithms/pivot_tiles.hpp"
 #include "codelets/codelet.hpp"
+#include "common/blocks.hpp"
 #include "conformable.hpp"
+#include "on_host.hpp"
 #include "tile/tile_grid.hpp"
 #include "tiling/plan.hpp"
 
@@ -74,25 +76,29 @@ class ColumnMajorCopy {
       : data_(data), m_(m), n_(n), ld_(ld), copied_(layout == Layout::RowMajor) {
     if (!copied_) return;
     copy_.resize(static_cast<std::size_t>(m * n));
-    for_each([](T& row_major, T& column_major) { column_major = row_major; });
+    for_each(HostUse::Reads, [](T& row_major, T& column_major) { column_major = row_major; });
   }
 
   T* data() { return copied_ ? copy_.data() : data_; }
   Index ld() const { return copied_ ? std::max<Index>(1, m_) : ld_; }
   void copy_back() {
-    if (copied_) for_each([](T& row_major, T& column_major) { row_major = column_major; });
+    if (copied_) for_each(HostUse::Writes, [](T& row_major, T& column_major) { row_major = column_major; });
   }
 
  private:
-  /// Works block by block, so both sides stay in the cache.
+  /// Block by block, so that both sides stay in the cache.
   template <typename Copy>
-  void for_each(Copy copy) {
+  void for_each(HostUse use, Copy copy) {
+    OnHost<T> rows(data_, n_, m_, ld_, use);
+    T* const data = rows.data();
+    const Index ld = rows.ld();
     constexpr Index block = 32;
     for (Index i0 = 0; i0 < m_; i0 += block)
       for (Index j0 = 0; j0 < n_; j0 += block)
         for (Index i = i0; i < std::min(m_, i0 + block); i++)
           for (Index j = j0; j < std::min(n_, j0 + block); j++)
-            copy(data_[i * ld_ + j], copy_[static_cast<std::size_t>(i + j * m_)]);
+            copy(data[i * ld + j], copy_[static_cast<std::size_t>(i + j * m_)]);
+    rows.finish();
   }
 
   T* data_;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <starpu.h>
+
+#include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,7 +16,9 @@
 #include "blas/call.hpp"
 #include "common/symmetry.hpp"
 #include "conformable.hpp"
+#include "runtime/session.hpp"
 #include "sinks/dump.hpp"
+#include "tile/home.hpp"
 #include "tile/tile_grid.hpp"
 #include "tiling/plan.hpp"
 #include "tiling/region.hpp"
@@ -26,7 +32,14 @@ inline TileGrid::Memory memory_of(const arguments::StoredMatrix& matrix) {
           static_cast<std::size_t>(matrix.ld * matrix.element_size), matrix.n};
 }
 
-/// The option for the transpose of a matrix if `transposed`, otherwise unchanged.
+/// The machine to plan a call for. Where the only GPU has all operands, nothing is copied.
+/// @param operands  null: there is none, or it is not accessed
+inline const Machine& machine_for(const Session& session, std::initializer_list<const void*> operands) {
+  const auto on_gpu = [](const void* data) { return data == nullptr || home_of(data) != STARPU_MAIN_RAM; };
+  return session.machine_for_plan(session.machine().gpu_count() != 1 || !std::ranges::all_of(operands, on_gpu));
+}
+
+/// The option that describes the transpose of a matrix, if it is transposed.
 constexpr Uplo opposite_if(bool transposed, Uplo uplo) { return transposed ? blas::opposite(uplo) : uplo; }
 constexpr Side opposite_if(bool transposed, Side side) { return transposed ? blas::opposite(side) : side; }
 

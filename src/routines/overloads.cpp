@@ -15,6 +15,7 @@
 #include "plan/plans.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
+#include "tile/home.hpp"
 #include "tiling/plan.hpp"
 
 namespace tessera {
@@ -25,16 +26,7 @@ namespace {
 
 using blas::Call, blas::Routine, blas::Shape;
 
-/// @throws ArgumentError if a matrix is in the memory of a GPU
-void require_on_host(const Call& call, std::span<const arguments::StoredMatrix> all, int shift) {
-  for (const auto& matrix : all)
-    if (auto on_gpu = arguments::on_device(matrix); on_gpu.position != 0) {
-      on_gpu.position += shift;
-      arguments::require_legal(call.name(), on_gpu);
-    }
-}
-
-/// @param layout  the layout, if the caller passed one: it is then argument 1, and all other positions increase by one
+/// @param layout  the layout, if the caller gave one: it is then argument 1, and all other positions increase by one
 /// @throws ArgumentError, ShapeError
 void require_legal(const Call& call, std::optional<Layout> layout, blas::Rules rules) {
   if (layout) arguments::require_legal(call.name(), arguments::illegal_layout(*layout));
@@ -44,7 +36,10 @@ void require_legal(const Call& call, std::optional<Layout> layout, blas::Rules r
   if (illegal.position != 0) illegal.position += shift;
   arguments::require_legal(call.name(), illegal);
   const auto all = matrices(call, order);
-  if (rules == blas::Rules::All) require_on_host(call, all, shift);  // the drop-in has already checked them
+  for (auto matrix : all) {
+    matrix.position += shift;
+    require_reachable(call.name(), matrix);
+  }
   const auto& output = all.back();
   if (output.m == 0 || output.n == 0) return;
   for (const auto& input : all)
@@ -75,7 +70,8 @@ void compute_of_type(const Call& call) {
   const bool reads = blas::reads_inputs(call) && (call.k > 0 || !blas::has(call.shape(), blas::Member::k));
   if (call.rows() == 0 || call.n == 0 || (!reads && Factors<T>(call).beta == T(1))) return;
   const auto session = session_to_wait(call.name());
-  const auto plan = plan_call<T>(session->machine(), call);
+  const auto plan =
+      plan_call<T>(machine_for(*session, {call.C, reads ? call.A : nullptr, reads ? call.B : nullptr}), call);
   switch (call.shape()) {
   case Shape::product:
   case Shape::triangle_product: return compute_product<T>(session, plan, call);

@@ -7,6 +7,7 @@
 #include <tessera/lapack.hpp>
 
 #include "conformable.hpp"
+#include "on_host.hpp"
 #include "qr_panels.hpp"
 #include "runtime/process_session.hpp"
 
@@ -40,7 +41,7 @@ void geqrf_on_pointers(const Layout* given, Index m, Index n, T* A, Index lda, T
   if (m == 0 || n == 0) return;
   const auto session = session_to_wait("geqrf");
   ColumnMajorCopy<T> columns(layout_of(given), A, m, n, lda);
-  const auto plan = plan_qr<T>(session->machine(), m, n);
+  const auto plan = plan_qr<T>(machine_for(*session, {columns.data()}), m, n);
   {
     const auto a = private_output(session, plan, columns.data(), m, n, columns.ld());
     const auto reflectors = reflectors_of(a);
@@ -69,7 +70,7 @@ void unmqr_on_pointers(const Layout* given, Side side, Op op, Index m, Index n, 
   const auto layout = layout_of(given);
   ColumnMajorCopy<T> vectors(layout, const_cast<T*>(A), order, k, lda),
       columns(layout, C, m, n, ldc);  // A is only read
-  const auto plan = plan_qr<T>(session->machine(), order, k);
+  const auto plan = plan_qr<T>(machine_for(*session, {vectors.data(), columns.data()}), order, k);
   {
     const auto v = factored_panels<T>(session, plan, vectors.data(), order, k, vectors.ld());
     const auto c = reflected_panels(session, plan, side, columns.data(), m, n, columns.ld());
@@ -85,10 +86,12 @@ void unmqr_on_pointers(const Layout* given, Side side, Op op, Index m, Index n, 
 template <Scalar T>
 void set_columns_of_identity(Index m, Index n, Index first, T* C, Index ldc) {
 #ifndef STARPU_SIMGRID  // simulated matrices have no elements
+  OnHost<T> columns(C, m, n, ldc, HostUse::Writes);
   for (Index j = 0; j < n; j++) {
-    std::fill_n(C + j * ldc, m, T{});
-    C[first + j + j * ldc] = T(1);
+    std::fill_n(columns.data() + j * columns.ld(), m, T{});
+    columns.data()[first + j + j * columns.ld()] = T(1);
   }
+  columns.finish();
 #endif
 }
 
@@ -106,7 +109,7 @@ void ungqr_on_pointers(const Layout* given, Index m, Index n, Index k, T* A, Ind
   T* const rest = columns.data() + k * columns.ld();
   set_columns_of_identity(m, n - k, k, rest, columns.ld());
   if (k > 0) {
-    const auto plan = plan_qr<T>(session->machine(), m, k);
+    const auto plan = plan_qr<T>(machine_for(*session, {columns.data()}), m, k);
     const auto a = private_output(session, plan, columns.data(), m, k, columns.ld());
     const auto reflectors = given_reflectors(plan, a, tau);
     name_operand(a, 'A');

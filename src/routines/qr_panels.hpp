@@ -47,12 +47,15 @@ void submit_qr(const Plan& plan, const Matrix<T>& A, ReflectorTiles& reflectors,
   algorithm(to);
 }
 
+struct ReportNothing {
+  void operator()(auto& /*to*/) const {}
+};
+
 /// A ← its factors.
-/// @param keep   whether the reflectors are used again
-/// @param zeros  gets the first zero on the diagonal of R; may be null
-template <Scalar T>
-void submit_geqrf(const Plan& plan, const Matrix<T>& A, ReflectorTiles& reflectors, bool keep,
-                  codelets::InfoValue* zeros = nullptr) {
+/// @param keep    whether the reflectors are used again
+/// @param report  (algorithms::QrOps&): says what the tasks shall report
+template <Scalar T, typename Report = ReportNothing>
+void submit_geqrf(const Plan& plan, const Matrix<T>& A, ReflectorTiles& reflectors, bool keep, Report report = {}) {
   name_operand(A, 'A');
   const auto& session = MatrixAccess::session(A);
   if (plan.load_first && MatrixAccess::grid(A).is_private()) {
@@ -60,7 +63,7 @@ void submit_geqrf(const Plan& plan, const Matrix<T>& A, ReflectorTiles& reflecto
     algorithms::QrOps<T, sinks::Loader>(session, loader, plan.grid.size(), A, reflectors).request();
   }
   submit_qr(plan, A, reflectors, A, [&](auto& to) {
-    to.report_zeros_to(zeros);
+    report(to);
     if (plan.load_first || !session.machine().has_owners()) algorithms::geqrf(to, keep);
     else algorithms::geqrf_out_of_core(to, plan.together);
   });

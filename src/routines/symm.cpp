@@ -76,9 +76,13 @@ void compute_symmetric_of(const std::shared_ptr<Session>& session, const Plan& p
   if (panels) {
     const Index gpus = plan.grid.size(), owners = session->machine().has_owners() ? gpus : 0;
     const tile::PanelView<T> of_a(a, owners, call.uplo), of_b(b, owners), of_c(c, owners);
-    algorithms::load_and_submit(*session, c, [&](auto& to) {
-      algorithms::symmetric_panels<hermitian>(to, call.uplo, alpha, of_a, of_b, beta, of_c, plan.panels.ahead, gpus);
-    });
+    algorithms::load_and_submit(
+        *session, c,
+        [&](auto& to) {
+          algorithms::symmetric_panels<hermitian>(to, call.uplo, alpha, of_a, of_b, beta, of_c, plan.panels.ahead,
+                                                  gpus);
+        },
+        plan.gpus);
   } else {
     const algorithms::SymmetricProduct<T, hermitian> add{alpha, side, {a, call.uplo}, {b, Op::NoTrans}};
     algorithms::submit_sum(*session, plan, c, Part::All, beta, false, add);

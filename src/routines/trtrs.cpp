@@ -46,7 +46,8 @@ Index trtrs_on_pointers(const Layout* given, Uplo uplo, Op op, Diag diag, Index 
                                .ldc = ldb},
                               layout_of(given));
   const auto& call = solve.call();
-  compute_triangular<T>(session, plan_triangular<T>(session->machine(), call.side, op, true, call.m, call.n), call);
+  const auto& machine = machine_for(*session, {A, B});
+  compute_triangular<T>(session, plan_triangular<T>(machine, call.side, op, true, call.m, call.n), call);
   return 0;
 }
 

@@ -27,6 +27,11 @@ class Session {
 
   bool joined() const noexcept { return joined_; }
   const Machine& machine() const noexcept { return machine_; }
+  /// The same for a plan.
+  /// @param copies  false: all operands are in the memory of the first GPU. If it is the only one, nothing is copied
+  const Machine& machine_for_plan(bool copies) const noexcept {
+    return copies || machine_.gpu_count() != 1 ? machine_ : without_copies_;
+  }
   const std::string& policy() const noexcept { return policy_; }
   const std::vector<std::string>& unused_devices() const noexcept { return unused_; }
   /// A sentence that says why CPU cores compute tiles alongside the GPUs, or why not; "": there are no GPUs, or they
@@ -59,7 +64,7 @@ class Session {
   mutable std::mutex submission_;
   bool joined_ = false;
   bool counts_other_tasks_ = false;
-  Machine machine_;
+  Machine machine_, without_copies_;
   std::string policy_;
   std::vector<std::string> unused_;
   std::string cores_;

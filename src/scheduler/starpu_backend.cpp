@@ -30,10 +30,16 @@ void for_each_tile(starpu_task* task, Function function) {
   }
 }
 
-/// Whether memory for a tile is allocated on the host, with or without a valid copy.
-bool host_has_room(starpu_data_handle_t tile) {
+/// The memory that results return to: the program's, or if it has none, the host's.
+unsigned home_of(starpu_data_handle_t tile) {
+  const int home = starpu_data_get_home_node(tile);
+  return home >= 0 ? static_cast<unsigned>(home) : STARPU_MAIN_RAM;
+}
+
+/// Whether that memory has room for a tile, with or without a valid copy.
+bool home_has_room(starpu_data_handle_t tile) {
   int allocated = 0;
-  starpu_data_query_status2(tile, STARPU_MAIN_RAM, &allocated, nullptr, nullptr, nullptr);
+  starpu_data_query_status2(tile, static_cast<int>(home_of(tile)), &allocated, nullptr, nullptr, nullptr);
   return allocated != 0;
 }
 
@@ -177,9 +183,9 @@ void prefetch(TileId tile, unsigned node, int priority) {
 
 void write_back(const std::vector<TileId>& tiles) {
   for (auto* const tile : tiles)
-    if (host_has_room(handle_of(tile)))
-      request_for_reader(tile, [](starpu_task* reader) {
-        starpu_idle_prefetch_task_input_on_node_prio(reader, STARPU_MAIN_RAM, STARPU_DEFAULT_PRIO);
+    if (home_has_room(handle_of(tile)))
+      request_for_reader(tile, [tile](starpu_task* reader) {
+        starpu_idle_prefetch_task_input_on_node_prio(reader, home_of(handle_of(tile)), STARPU_DEFAULT_PRIO);
       });
 }
 

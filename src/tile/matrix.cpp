@@ -8,6 +8,7 @@
 #include <tessera/error.hpp>
 
 #include "blas/arguments.hpp"
+#include "home.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "tile_grid.hpp"
@@ -44,7 +45,7 @@ std::shared_ptr<detail::TileGrid> make_grid(std::shared_ptr<detail::Session> ses
   arguments::require_legal("Matrix", first_illegal(data, m, n, ld, tile, sizeof(T)));
   const bool of_program = session == nullptr;  // for calls on pointers, the caller has already found the session
   if (of_program) {
-    arguments::require_legal("Matrix", arguments::on_device({"data", "ld", 1, 4, m, n, ld, data, true, sizeof(T)}));
+    detail::require_reachable("Matrix", {"data", "ld", 1, 4, m, n, ld, data, true, sizeof(T)});
     session = detail::session_to_wait("Matrix");  // the destructor will have to wait
   }
   if (tile.rows == 0 || tile.columns == 0) {

@@ -14,6 +14,7 @@
 #include <tessera/error.hpp>
 
 #include "common/failure.hpp"
+#include "home.hpp"
 #include "memory/allocation_size.hpp"
 #include "memory/partial_tile.hpp"
 #include "memory/tile_interface.hpp"
@@ -30,8 +31,8 @@ bool has_several_memories() { return starpu_memory_nodes_get_count() > 1; }
 
 /// The StarPU data interface for tiles in this memory, which is pinned or pageable. It allocates and copies the tiles.
 /// @param column  bytes of a column of the largest tile
-starpu_data_interface_ops* interface_of(const TileGrid::Memory& memory, std::size_t column) {
-  if (memory.columns == 0) return tile_interface::pinned();
+starpu_data_interface_ops* interface_of(const TileGrid::Memory& memory, int home, std::size_t column) {
+  if (memory.columns == 0 || home != STARPU_MAIN_RAM) return tile_interface::pinned();
   const auto* last = memory.first + static_cast<std::size_t>(memory.columns - 1) * memory.stride + memory.height - 1;
   const bool pinned = gpu::is_pinned(memory.first) && gpu::is_pinned(last);
   return pinned ? tile_interface::pinned() : tile_interface::pageable(column);
@@ -41,15 +42,15 @@ starpu_data_interface_ops* interface_of(const TileGrid::Memory& memory, std::siz
 std::array<int, 26> with_letter;
 std::mutex with_letter_mutex;
 
-bool is_valid(starpu_data_handle_t tile, unsigned node) {
+bool is_valid(starpu_data_handle_t tile, int node) {
   int valid = 0;
-  starpu_data_query_status2(tile, static_cast<int>(node), nullptr, &valid, nullptr, nullptr);
+  starpu_data_query_status2(tile, node, nullptr, &valid, nullptr, nullptr);
   return valid != 0;
 }
 
 /// Whether any memory has a valid copy.
 bool has_value(starpu_data_handle_t tile) {
-  for (unsigned node = 0; node < starpu_memory_nodes_get_count(); node++)
+  for (int node = 0; node < static_cast<int>(starpu_memory_nodes_get_count()); node++)
     if (is_valid(tile, node)) return true;
   return false;
 }
@@ -79,6 +80,7 @@ struct TileGrid::WriteBack {
   std::shared_ptr<Outstanding> all;
   Outstanding::One this_one;  // destroyed before `all`
   starpu_data_handle_t handle;
+  int home;
   bool counts_other_tasks;
 
   static std::unique_ptr<WriteBack> owned(void* argument) {
@@ -88,7 +90,8 @@ struct TileGrid::WriteBack {
   /// For a tile that has a value, or will have one. Tasks may read the tile while it is copied.
   static void begin(std::unique_ptr<WriteBack> one) {
     auto* const handle = one->handle;
-    starpu_data_acquire_on_node_cb(handle, STARPU_MAIN_RAM, STARPU_R, arrived, one.release());
+    const int home = one->home;
+    starpu_data_acquire_on_node_cb(handle, home, STARPU_R, arrived, one.release());
   }
   /// For a tile that the program may have invalidated or deinitialized. Acquiring it for reading would abort if it has
   /// no value. An acquisition without an access mode only waits its turn, and tasks submitted later wait for it.
@@ -100,12 +103,12 @@ struct TileGrid::WriteBack {
  private:
   static void arrived(void* argument) {
     const auto one = owned(argument);
-    starpu_data_release_on_node(one->handle, STARPU_MAIN_RAM);
+    starpu_data_release_on_node(one->handle, one->home);
   }
   static void its_turn(void* argument) {
     auto one = owned(argument);
     auto* const handle = one->handle;
-    if (!is_valid(handle, STARPU_MAIN_RAM) && has_value(handle)) fetch(std::move(one));
+    if (!is_valid(handle, one->home) && has_value(handle)) fetch(std::move(one));
     starpu_data_release_on_node(handle, STARPU_ACQUIRE_NO_NODE);
   }
   static void fetched(void* argument) { owned(argument); }
@@ -115,19 +118,21 @@ struct TileGrid::WriteBack {
 /// Submits an empty task for which StarPU fetches the tile. Acquiring the tile now would abort if the program has
 /// submitted an invalidation in the meantime.
 void TileGrid::WriteBack::fetch(std::unique_ptr<WriteBack> one) {
-  static starpu_codelet reader = [] {
-    starpu_codelet codelet{};
-    codelet.where = STARPU_NOWHERE;
-    codelet.nbuffers = 1;
-    codelet.modes[0] = STARPU_R;
-    codelet.specific_nodes = 1;
-    codelet.nodes[0] = STARPU_MAIN_RAM;
-    codelet.flags = STARPU_CODELET_NOPLANS;  // the pieces of a partitioned tile were gathered before its turn
-    codelet.name = "write_back";
-    return codelet;
+  static auto readers = [] {
+    std::array<starpu_codelet, STARPU_MAXNODES> of_node{};
+    for (int node = 0; auto& codelet : of_node) {
+      codelet.where = STARPU_NOWHERE;
+      codelet.nbuffers = 1;
+      codelet.modes[0] = STARPU_R;
+      codelet.specific_nodes = 1;
+      codelet.nodes[0] = node++;
+      codelet.flags = STARPU_CODELET_NOPLANS;  // pieces of a tile have been gathered before its turn
+      codelet.name = "write_back";
+    }
+    return of_node;
   }();
   auto* const task = starpu_task_create();
-  task->cl = &reader;
+  task->cl = &readers[static_cast<std::size_t>(one->home)];
   task->handles[0] = one->handle;
   task->sequential_consistency = 0;                  // its turn has already come
   task->priority = std::numeric_limits<int>::max();  // before tasks that still wait for their data
@@ -150,15 +155,16 @@ TileGrid::TileGrid(std::shared_ptr<Session> session, void* data, Index m, Index 
 TileGrid::TileGrid(std::shared_ptr<Session> session, void* data, Index ld, std::size_t element_size, const Edges& rows,
                    const Edges& columns, bool read_only, Share share)
     : session_(std::move(session)), write_backs_(std::make_shared<Outstanding>()), data_(static_cast<std::byte*>(data)),
-      rows_(rows), columns_(columns), ld_(ld), mt_(rows.count()), nt_(columns.count()), element_size_(element_size),
-      read_only_(read_only), share_(std::move(share)) {
+      rows_(rows), columns_(columns), ld_(ld), mt_(rows.count()), nt_(columns.count()), home_(STARPU_MAIN_RAM),
+      element_size_(element_size), read_only_(read_only), share_(std::move(share)) {
   if (mt_ == 0 || nt_ == 0) mt_ = nt_ = 0;
   if (mt_ == 0) return;
   handles_.resize(static_cast<std::size_t>(mt_ * nt_));
   const auto column = static_cast<std::size_t>(std::min(mb(), m())) * element_size;
   auto* const elsewhere = has_several_memories() ? tile_interface::pinned() : &starpu_interface_matrix_ops;
-  auto* const interface =
-      session_->machine().gpu_count() > 0 ? interface_of(memory(0, mt_, 0, nt_), column) : elsewhere;
+  const bool has_gpus = session_->machine().gpu_count() > 0;
+  if (has_gpus && !share_.is_distributed()) home_ = home_of(data_).value_or(STARPU_MAIN_RAM);
+  auto* const interface = has_gpus ? interface_of(memory(0, mt_, 0, nt_), home_, column) : elsewhere;
   for (Index j = 0; j < nt_; j++)
     for (Index i = 0; i < mt_; i++) {
       auto& handle = handles_[static_cast<std::size_t>(i + j * mt_)];
@@ -169,7 +175,7 @@ TileGrid::TileGrid(std::shared_ptr<Session> session, void* data, Index ld, std::
       matrix.ld = static_cast<std::uint32_t>(mine ? ld : tile_m(i)), matrix.elemsize = element_size;
       matrix.nx = static_cast<std::uint32_t>(tile_m(i)), matrix.ny = static_cast<std::uint32_t>(tile_n(j));
       matrix.allocsize = allocation_size(static_cast<std::size_t>(tile_m(i) * tile_n(j)) * element_size);
-      starpu_data_register(&handle, mine ? STARPU_MAIN_RAM : -1, &matrix, mine ? interface : elsewhere);
+      starpu_data_register(&handle, mine ? home_ : -1, &matrix, mine ? interface : elsewhere);
       if (share_.is_distributed()) share_.processes->assign(handle, share_.owner(i, j));
       codelets::take_failure(handle);
       starpu_data_set_sequential_consistency_flag(handle, 1);  // the program may have changed the default
@@ -223,9 +229,9 @@ void TileGrid::write_back(Index i0, Index i1, Index j0, Index j1) noexcept {
   for (Index j = j0; j < j1; j++)
     for (Index i = i0; i < i1; i++) {
       if (!share_.is_mine(i, j)) continue;
-      std::unique_ptr<WriteBack> one(
-          new WriteBack{write_backs_, Outstanding::One(*write_backs_), handle(i, j), session_->counts_other_tasks()});
-      // The program has no handle of a private tile and cannot invalidate it.
+      std::unique_ptr<WriteBack> one(new WriteBack{write_backs_, Outstanding::One(*write_backs_), handle(i, j), home_,
+                                                   session_->counts_other_tasks()});
+      // The program has no handle of a private tile.
       if (private_) WriteBack::begin(std::move(one));
       else WriteBack::begin_if_any(std::move(one));
     }

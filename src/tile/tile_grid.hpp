@@ -103,6 +103,7 @@ class TileGrid {
   std::byte* data_;
   Edges rows_, columns_;
   Index ld_, mt_, nt_;
+  int home_;  ///< the memory node of the caller's memory
   std::size_t element_size_;
   bool read_only_;
   bool private_ = false, only_a_triangle_ = false, of_program_ = false;

@@ -33,6 +33,7 @@ inline constexpr double shortest_column = 0.12e-6;
 /// @param rows  rows of the tile as stored
 /// @param busy  fraction of the time in which the GPU computes
 inline double copy_cost(const MachineModel& machine, double rows, double busy) {
+  if (!machine.copies) return 0;
   constexpr double least_part = 256;
   const double bytes = machine.element_size * rows, part = machine.element_size * std::max(rows, least_part);
   const double idle = std::max(1 / machine.rates.link, shortest_column / part);

@@ -271,7 +271,9 @@ std::optional<ChosenTiles> choose_symmetric_panels(const MachineModel& machine, 
   return choose_with_triangle(machine, {order, columns, true, false});
 }
 
-ChosenTiles faster(const ChosenTiles& tiles, const std::optional<ChosenTiles>& panels, double least_advantage) {
+ChosenTiles faster(const MachineModel& machine, const ChosenTiles& tiles, const std::optional<ChosenTiles>& panels,
+                   double least_advantage) {
+  if (panels && machine.compared != nullptr) machine.compared->push_back(*panels);
   return panels && panels->seconds < least_advantage * tiles.seconds ? *panels : tiles;
 }
 

@@ -9,13 +9,12 @@
 #include "gpu_costs.hpp"
 #include "planning.hpp"
 #include "region.hpp"
+#include "split.hpp"
 #include "tile_size.hpp"
 
 namespace tessera::detail {
 
 namespace {
-
-Transposed stored(Op op_a, Op op_b) { return {op_a != Op::NoTrans, op_b != Op::NoTrans}; }
 
 Index tiles_for_cores(const MachineModel& machine, TileExtents task, Index tiles) {
   if (machine.sharing_cores == 0) return 0;
@@ -37,25 +36,13 @@ Plan plan_of_sums(const MachineModel& machine, TileExtents tile, Index tiles, In
   return plan;
 }
 
-/// Completes the plan for a region of an m×n result.
-template <typename RegionOf>
-Plan plan_chosen(const MachineModel& machine, const ChosenTiles& chosen, Index m, Index n, Index k,
-                 RegionOf region_of) {
-  m = std::max<Index>(m, 1), n = std::max<Index>(n, 1), k = std::max<Index>(k, 1);
-  const Index mt = divide_up(m, chosen.m), nt = divide_up(n, chosen.n);
-  const TileExtents tile{chosen.m, chosen.n, chosen.k};
-  auto plan = with_choice(plan_of_sums(machine, tile, region_of(mt, nt).tiles(mt, nt), k), chosen);
-  if (chosen.panels.exist()) {
-    plan.panels = chosen.panels;
-    plan.sums = 1, plan.for_cores = 0;
-    plan.grid = chosen.panels.by_rows ? OwnerGrid{machine.gpus, 1} : OwnerGrid{1, machine.gpus};
-    plan.block = {};
-  } else if (machine.gpus > 0)
-    plan.reason += ", in blocks of " + std::to_string(plan.block.rows) + "x" + std::to_string(plan.block.columns);
-  return plan;
+/// Copies are the limit of a matrix that is much taller than wide. Its panels leave while later ones arrive, so that
+/// only the time of one panel is added. The width is a multiple of that of a warp.
+Index widest_qr_panel(Index m, Index n) {
+  constexpr Index rows_of_column = 64, panels = 8, warp = 32;
+  if (m / rows_of_column < n) return n;
+  return divide_up(divide_up(n, panels), warp) * warp;
 }
-
-Region whole(Index /*mt*/, Index /*nt*/) { return Part::All; }
 
 }  // namespace
 
@@ -73,41 +60,22 @@ void require_room(const Machine& machine, const MachineModel& model, TileExtents
   require_room(machine, model.bytes(tile.m, tile.k) + model.bytes(tile.k, tile.n) + model.bytes(tile.m, tile.n));
 }
 
+Plan plan_chosen(const MachineModel& machine, const ChosenTiles& chosen, Index tiles, Index k) {
+  auto plan = with_choice(plan_of_sums(machine, {chosen.m, chosen.n, chosen.k}, tiles, std::max<Index>(k, 1)), chosen);
+  if (chosen.panels.exist()) {
+    plan.panels = chosen.panels;
+    plan.sums = 1, plan.for_cores = 0;
+    plan.grid = chosen.panels.by_rows ? OwnerGrid{machine.gpus, 1} : OwnerGrid{1, machine.gpus};
+    plan.block = {};
+  } else if (machine.gpus > 0)
+    plan.reason += ", in blocks of " + std::to_string(plan.block.rows) + "x" + std::to_string(plan.block.columns);
+  return plan;
+}
+
 EdgeTiles edges_of_products(const Machine& machine) {
   if (machine.gpu_count() == 0) return EdgeTiles::Ragged;
   if (machine.even_edges) return *machine.even_edges ? EdgeTiles::Even : EdgeTiles::Ragged;
   return machine.gpu_count() == 1 ? EdgeTiles::NotLow : EdgeTiles::Ragged;
-}
-
-template <Scalar T>
-Plan plan_product(const Machine& machine, Op op_a, Op op_b, Index m, Index n, Index k) {
-  auto plan = with_or_without_cores(machine_model<T>(machine), [&](const MachineModel& model) {
-    const auto chosen = choose_product_tiles(model, stored(op_a, op_b), m, n, k, machine.tile);
-    require_room(machine, model, {chosen.m, chosen.n, chosen.k}, m, n, k);
-    return plan_chosen(model, chosen, m, n, k, whole);
-  });
-  if (!plan.panels.exist() && plan.for_cores == 0) plan.at_the_edges = edges_of_products(machine);
-  return plan;
-}
-
-template <Scalar T>
-Plan plan_triangle(const Machine& machine, Uplo uplo, Op op_a, Op op_b, Index n, Index k, TriangleOf what) {
-  return with_or_without_cores(machine_model<T>(machine), [&](const MachineModel& model) {
-    const auto chosen = choose_triangle_tiles(model, stored(op_a, op_b), n, k, what, machine.tile);
-    require_room(machine, model, {chosen.m, chosen.n, chosen.k}, n, n, k);
-    return plan_chosen(model, chosen, n, n, k,
-                       [&](Index mt, Index nt) { return Region::triangle(uplo, mt, nt, chosen.m, chosen.n); });
-  });
-}
-
-template <Scalar T>
-Plan plan_symmetric(const Machine& machine, Side side, Index m, Index n) {
-  return with_or_without_cores(machine_model<T>(machine), [&](const MachineModel& model) {
-    const auto chosen = choose_symmetric_tiles(model, side, m, n, machine.tile);
-    const Index k = side == Side::Left ? m : n;
-    require_room(machine, model, {chosen.m, chosen.n, chosen.k}, m, n, k);
-    return plan_chosen(model, chosen, m, n, k, whole);
-  });
 }
 
 template <Scalar T>
@@ -145,7 +113,7 @@ Plan plan_qr(const Machine& machine, Index m, Index n) {
   constexpr Index least = 256;
   auto plan = plan_lu<T>(machine, m, n);
   if (machine.tile == 0 && machine.gpu_count() > 0)
-    plan.tile.n = std::min(plan.tile.n, std::max(plan.tile.n / 2, least));
+    plan.tile.n = std::min({plan.tile.n, std::max(plan.tile.n / 2, least), std::max<Index>(1, widest_qr_panel(m, n))});
   plan.tile.m = std::max<Index>(1, m), plan.tile.k = plan.tile.n;
   return plan;
 }
@@ -180,14 +148,11 @@ Index default_tile(const Machine& machine) {
   return machine.tile > 0 ? machine.tile : choose_default_tile(machine_model<T>(machine));
 }
 
-#define INSTANTIATE(T)                                                                    \
-  template Plan plan_product<T>(const Machine&, Op, Op, Index, Index, Index);             \
-  template Plan plan_triangle<T>(const Machine&, Uplo, Op, Op, Index, Index, TriangleOf); \
-  template Plan plan_symmetric<T>(const Machine&, Side, Index, Index);                    \
-  template Plan plan_lu<T>(const Machine&, Index, Index);                                 \
-  template Plan plan_qr<T>(const Machine&, Index, Index);                                 \
-  template Plan plan_panels<T>(const Machine&, Index, Index, TileExtents);                \
-  template Plan plan_sums<T>(const Machine&, TileExtents, Index, Index);                  \
+#define INSTANTIATE(T)                                                     \
+  template Plan plan_lu<T>(const Machine&, Index, Index);                  \
+  template Plan plan_qr<T>(const Machine&, Index, Index);                  \
+  template Plan plan_panels<T>(const Machine&, Index, Index, TileExtents); \
+  template Plan plan_sums<T>(const Machine&, TileExtents, Index, Index);   \
   template Index default_tile<T>(const Machine&);
 INSTANTIATE(float)
 INSTANTIATE(double)

@@ -47,19 +47,6 @@ struct Plan {
 /// smaller.
 EdgeTiles edges_of_products(const Machine& machine);
 
-/// A plan for a product op(A) (m×k) times op(B) (k×n).
-template <Scalar T>
-Plan plan_product(const Machine& machine, Op op_a, Op op_b, Index m, Index n, Index k);
-
-/// A plan for one triangle of an n×n result, with k terms in each product.
-template <Scalar T>
-Plan plan_triangle(const Machine& machine, Uplo uplo, Op op_a, Op op_b, Index n, Index k, TriangleOf what);
-
-/// A plan for the product of an m×n matrix and a symmetric matrix on one `side` of it. Tiles are m×n of C, and k×k of
-/// the symmetric matrix.
-template <Scalar T>
-Plan plan_symmetric(const Machine& machine, Side side, Index m, Index n);
-
 /// A plan for the LU factorization of an m×n matrix, in panels.
 template <Scalar T>
 Plan plan_lu(const Machine& machine, Index m, Index n);

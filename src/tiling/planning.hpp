@@ -16,6 +16,7 @@ MachineModel machine_model(const Machine& machine) {
                      .flops_per_multiply_add = flops_per_multiply_add<T>,
                      .gpu_memory = machine.gpu_memory,
                      .gpus_alike = machine.gpus_alike,
+                     .copies = machine.copies,
                      .owners = machine.has_owners()};
   const int cores = static_cast<int>(machine.sharing_cores.size());
   if (model.has_owners() && cores_are_worth_it(model.rates, cores, model.gpus)) model.sharing_cores = cores;
@@ -34,7 +35,11 @@ inline Plan with_choice(Plan plan, const ChosenTiles& chosen) {
   return plan;
 }
 
-/// The plan with a part of the result for cores, if it is faster than the plan without.
+/// Completes the plan of a sum.
+/// @param tiles  of the result that are computed
+Plan plan_chosen(const MachineModel& machine, const ChosenTiles& chosen, Index tiles, Index k);
+
+/// The plan in which cores compute a part of the result, if it is faster than the plan without them.
 /// @param planned  (const MachineModel&): the plan on a machine
 /// @param least    minimum advantage
 template <typename Planned>

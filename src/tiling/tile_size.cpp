@@ -36,9 +36,11 @@ ChosenTiles choose_triangle_tiles(const MachineModel& machine, Transposed stored
 ChosenTiles choose_symmetric_tiles(const MachineModel& machine, Side side, Index m, Index n, Index fixed) {
   const Index order = std::max<Index>(side == Side::Left ? m : n, 1),
               free = std::max<Index>(side == Side::Left ? n : m, 1);
-  return transposed_if_right(side, machine.gpus > 0
-                                       ? choose_symmetric_for_gpus(machine, side, order, free, fixed)
-                                       : choose_sided_for_cpus(machine, side, order, free, Rows::Independent, fixed));
+  const auto chosen = machine.gpus > 0 ? choose_symmetric_for_gpus(machine, side, order, free, fixed)
+                                       : choose_sided_for_cpus(machine, side, order, free, Rows::Independent, fixed);
+  if (machine.compared != nullptr)
+    for (auto& tiles : *machine.compared) tiles = transposed_if_right(side, std::move(tiles));
+  return transposed_if_right(side, chosen);
 }
 
 ChosenTiles choose_triangular_tiles(const MachineModel& machine, Side side, bool inverse, Index m, Index n,

@@ -159,15 +159,17 @@ std::vector<Index> heights(const MachineModel& machine, const Product& p) {
   return all;
 }
 
-/// The fastest tiles for which `allowed` is true. Tiles are wider than high only if B is stored transposed, because the
-/// columns of its tiles are then as long as the tile is wide.
-template <typename Allowed>
-ChosenTiles choose(const MachineModel& machine, const Product& p, Index fixed, Allowed allowed) {
+/// The fastest tiles for which `possible` and `allowed` are true. Tiles that are not allowed are only compared. Tiles
+/// are wider than high only if B is stored transposed: the columns of its tiles are then as long as the tile is wide.
+template <typename Possible, typename Allowed>
+ChosenTiles choose(const MachineModel& machine, const Product& p, Index fixed, Possible possible, Allowed allowed) {
   ChosenTiles best;
   best.seconds = std::numeric_limits<double>::infinity();
-  const auto consider = [&](TileExtents tile) {
+  const auto consider = [&](TileExtents tile, bool may_be_chosen = true) {
     const double seconds = predict(machine, p, tile);
-    if (seconds < best.seconds) best = {tile.m, tile.n, tile.k, seconds, ""};
+    const ChosenTiles tiles{tile.m, tile.n, tile.k, seconds, ""};
+    if (machine.compared != nullptr) machine.compared->push_back(tiles);
+    if (may_be_chosen && seconds < best.seconds) best = tiles;
   };
   const auto smallest = candidates.front();
   if (fixed > 0) consider({fixed, fixed, fixed});
@@ -176,10 +178,10 @@ ChosenTiles choose(const MachineModel& machine, const Product& p, Index fixed, A
       for (const Index n : candidates)
         for (const Index k : candidates)
           if (const TileExtents tile{m, n, k};
-              k >= shortest_chunk(machine, p, m) && !too_narrow(machine, p, tile) && (n <= m || p.stored.b) &&
-              allowed(tile) &&
+              possible(tile) && k >= shortest_chunk(machine, p, m) && !too_narrow(machine, p, tile) &&
+              (n <= m || p.stored.b) &&
               fits(machine, tile, p.update, is_tall(tile) ? 2 * largest_tile_bytes : largest_tile_bytes))
-            consider(tile);
+            if (const bool allows = allowed(tile); allows || machine.compared != nullptr) consider(tile, allows);
   if (best.m == 0) consider({smallest, smallest, smallest});
 
   const double flops = machine.flops_per_multiply_add * min(best.m, p.m) * min(best.n, p.n) * min(best.k, p.k);
@@ -187,17 +189,20 @@ ChosenTiles choose(const MachineModel& machine, const Product& p, Index fixed, A
   reason.precision(3);
   reason << (fixed > 0 ? "asked for" : "shortest predicted time") << ": kernel at "
          << 1e-12 * flops / machine.rates.gpu.seconds(flops) << " of " << machine.rates.gpu.best_rate() * 1e-12
-         << " TFLOP/s, columns of a tile of A copied at "
-         << 1e-9 / copy_cost(machine, min(p.stored.a ? best.k : best.m, p.stored.a ? p.k : p.m), 1) << " of "
-         << machine.rates.link * 1e-9 << " GB/s, " << divide_up(p.m, best.m) << "x" << divide_up(p.n, best.n)
-         << " tiles of C for " << machine.gpus << " GPU" << (machine.gpus > 1 ? "s" : "");
+         << " TFLOP/s, ";
+  if (machine.copies)
+    reason << "columns of a tile of A copied at "
+           << 1e-9 / copy_cost(machine, min(p.stored.a ? best.k : best.m, p.stored.a ? p.k : p.m), 1) << " of "
+           << machine.rates.link * 1e-9 << " GB/s, ";
+  reason << divide_up(p.m, best.m) << "x" << divide_up(p.n, best.n) << " tiles of C for " << machine.gpus << " GPU"
+         << (machine.gpus > 1 ? "s" : "");
   best.reason = reason.str();
   return best;
 }
 
 /// The tiles, with the limit of the links added to the reason. In core, C is one block.
 ChosenTiles with_bound(const MachineModel& machine, const Product& p, ChosenTiles tiles) {
-  if (std::min({p.m, p.n, p.k}) < 1) return tiles;
+  if (!machine.copies || std::min({p.m, p.n, p.k}) < 1) return tiles;
   Index m = p.m, n = p.n;
   if (!in_core(machine, p)) {
     const auto block = choose_block(machine, {tiles.m, tiles.n, tiles.k});
@@ -217,11 +222,13 @@ constexpr double contiguous_panels = 1.02;
 ChosenTiles choose_product_for_gpus(const MachineModel& machine, Transposed stored, Index m, Index n, Index k,
                                     Index fixed) {
   const Product product{.m = m, .n = n, .k = k, .stored = stored};
-  const auto tiles = choose(machine, product, fixed, [&](TileExtents tile) { return !too_many(machine, m, n, tile); });
+  const auto tiles = choose(
+      machine, product, fixed, [](TileExtents) { return true; },
+      [&](TileExtents tile) { return !too_many(machine, m, n, tile); });
   if (fixed > 0 || stored.a) return with_bound(machine, product, tiles);
   return with_bound(machine, product,
-                    stored.b ? faster(tiles, choose_panels_transposed(machine, m, n, k))
-                             : faster(tiles, choose_panels(machine, m, n, k), contiguous_panels));
+                    stored.b ? faster(machine, tiles, choose_panels_transposed(machine, m, n, k))
+                             : faster(machine, tiles, choose_panels(machine, m, n, k), contiguous_panels));
 }
 
 /// The minimum number of tiles of a triangle per GPU, unless tiles are small. A GPU with fewer has nothing to compute
@@ -237,24 +244,26 @@ ChosenTiles choose_triangle_for_gpus(const MachineModel& machine, Transposed sto
                         .triangle = true,
                         .update = what != TriangleOf::Product,
                         .stored = stored};
-  auto tiles = choose(machine, product, fixed, [&](TileExtents tile) {
+  const auto possible = [](TileExtents tile) { return tile.n <= tile.m; };
+  auto tiles = choose(machine, product, fixed, possible, [&](TileExtents tile) {
     const bool enough = divide_up(n, tile.m) * divide_up(n, tile.n) >= 2 * least_tiles * machine.gpus;
     if (machine.gpus > 1 && n > small_tile && n < 4 * small_tile)
-      return tile.n <= tile.m && tile.n >= small_tile && (enough || tile.m == small_tile);
-    return tile.n <= tile.m && enough;
+      return tile.n >= small_tile && (enough || tile.m == small_tile);
+    return enough;
   });
   if (fixed > 0 || stored.a || !product.update) return tiles;
   // Panels are faster than predicted, tiles slower.
-  return faster(tiles, choose_update_panels(machine, n, k, what), 1.1);
+  return faster(machine, tiles, choose_update_panels(machine, n, k, what), 1.1);
 }
 
 ChosenTiles choose_symmetric_for_gpus(const MachineModel& machine, Side side, Index order, Index free, Index fixed) {
   const bool transposed = side == Side::Right;
-  auto tiles =
-      choose(machine, {.m = order, .n = free, .k = order, .stored = {false, transposed}, .stored_c = transposed}, fixed,
-             [&](TileExtents tile) { return tile.m == tile.k && !too_many(machine, order, free, tile); });
+  auto tiles = choose(
+      machine, {.m = order, .n = free, .k = order, .stored = {false, transposed}, .stored_c = transposed}, fixed,
+      [](TileExtents tile) { return tile.m == tile.k; },
+      [&](TileExtents tile) { return !too_many(machine, order, free, tile); });
   if (fixed > 0 || side == Side::Right) return tiles;
-  return faster(tiles, choose_symmetric_panels(machine, order, free));
+  return faster(machine, tiles, choose_symmetric_panels(machine, order, free));
 }
 
 Index smallest_fast_tile(const MachineModel& machine) {

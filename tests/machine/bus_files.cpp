@@ -76,5 +76,16 @@ TEST(BusFiles, EndWithTheFileThatStarpuChecks) {
   EXPECT_THAT(bus_files(bus).front().text, Not(HasSubstr("inf")));
 }
 
+/// Processes that see different GPUs of one kind (CUDA_VISIBLE_DEVICES) have different files.
+TEST(BusFiles, HaveAFolderForEachSetOfNodes) {
+  Bus left, right;
+  left.numa_nodes = right.numa_nodes = 2, left.gpus = right.gpus = 1;
+  left.nodes_of = {{0, 1}}, right.nodes_of = {{1, 0}};
+  EXPECT_NE(folder_name(left, {"one kind"}), folder_name(right, {"one kind"}));
+  EXPECT_NE(folder_name(left, {"one kind"}), folder_name(left, {"another"}));
+  right.nodes_of = left.nodes_of;
+  EXPECT_EQ(folder_name(left, {"one kind"}), folder_name(right, {"one kind"}));
+}
+
 }  // namespace
 }  // namespace tessera::detail::bus_files_cpp

@@ -3,13 +3,19 @@
 #include "machine/topology.hpp"
 
 #include <gmock/gmock.h>
+#include <linux/mempolicy.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
+#include <new>
+#include <optional>
 #include <thread>
-#include <vector>
 
 #include "machine/device_places.hpp"
 #include "support/files.hpp"
@@ -103,13 +109,44 @@ TEST(NodesNear, AreThoseOfAllDevices) {
   EXPECT_THAT(nodes_near({unknown}), IsEmpty());
 }
 
-// The system may refuse: this machine may not have the nodes.
-TEST(Topology, KeepsSpreadMemoryUsable) {
-  const Synthetic machine("numa:2 core:1 pu:1");
-  std::vector<char> memory(1 << 20);
-  Topology().spread(memory.data(), memory.size(), {0, 1});
-  memory.back() = 1;
-  EXPECT_EQ(memory.back(), 1);
+/// Pages that nobody has touched.
+class Pages {
+ public:
+  static constexpr std::size_t bytes = 1 << 20;
+  Pages() : data_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    if (data_ == MAP_FAILED) throw std::bad_alloc();
+  }
+  ~Pages() { munmap(data_, bytes); }
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+  void* data() const { return data_; }
+  /// How Linux places the pages; nothing if it does not say, as in some containers.
+  std::optional<int> policy() const {
+    int mode = 0;
+    if (syscall(SYS_get_mempolicy, &mode, nullptr, 0, data_, MPOL_F_ADDR) != 0) return {};
+    return mode;
+  }
+  bool may_be_placed() const { return syscall(SYS_mbind, data_, bytes, MPOL_DEFAULT, nullptr, 0, 0) == 0; }
+
+ private:
+  void* data_;
+};
+
+TEST(Topology, SpreadsMemoryPageByPage) {
+  const Pages pages;
+  if (!pages.may_be_placed() || pages.policy() != MPOL_DEFAULT) GTEST_SKIP() << "the system refuses";
+  Topology().spread(pages.data(), Pages::bytes, {0});
+  EXPECT_EQ(pages.policy(), MPOL_INTERLEAVE);
+}
+
+// This machine does not have the nodes.
+TEST(Topology, LeavesMemoryAloneIfTheSystemRefuses) {
+  const Synthetic machine("numa:512 core:1 pu:1");
+  const Pages pages;
+  const auto before = pages.policy();
+  EXPECT_NO_THROW(Topology().spread(pages.data(), Pages::bytes, {500, 511}));
+  EXPECT_EQ(pages.policy(), before);
+  std::memset(pages.data(), 1, Pages::bytes);  // there is memory for all of them
 }
 
 TEST(RunNear, KeepsAThreadNearADevice) {

@@ -107,6 +107,17 @@ TEST(Rehearsal, ATileOfAnotherGpuComesFromThereOrThroughTheHost) {
   EXPECT_DOUBLE_EQ(from_peer.bytes_between, 8);
 }
 
+TEST(Rehearsal, TheCallsThatCopyAPartOfATileDoNotDelayCopiesBetweenGpus) {
+  auto machine = machine_with(2);
+  machine.runtime.copy = 1;
+  machine.peers[0][1] = {4, 0.5, true};
+  Products graph;
+  const int first = graph.add({.bytes = 8, .column = 8, .calls = 20}), second = graph.tile(1);
+  graph.product(-1, first, 10, 0);
+  graph.product(first, second, 10, 1, false);
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 8 + 10 + 8 + 2.5 + 10 + 1);
+}
+
 TEST(Rehearsal, AWriterWaitsForReaders) {
   Products graph;
   const int read = graph.tile(), result = graph.tile();

@@ -54,6 +54,41 @@ class Case(unittest.TestCase):
         self.assertTrue(np.array_equal(computed[~mine], before[~mine]), message)
 
 
+class Elsewhere:
+    """An array of another library: NumPy sees it only by where it is."""
+
+    def __init__(self, array):
+        self.array, described = array, dict(array.__array_interface__)
+        self.__cuda_array_interface__ = {**described, "version": 3, "stream": None}
+        self.ndim = array.ndim
+
+
+class OnGpu(Case):
+    def test_results_are_where_their_memory_is(self):
+        for kind, storage in itertools.product(KINDS, STORAGE[:4]):
+            a, b, c = make(4, 3, kind, storage), make(3, 5, kind), make(4, 5, kind, storage)
+            expected, out = a @ b + 2 * c, Elsewhere(c)
+            self.assertIs(tessera.gemm(Elsewhere(a), b, out, beta=2), out)
+            self.near(c, expected)
+
+    def test_systems_are_solved_in_place(self):
+        a, b = make(6, 6, np.dtype("d"), "F") + 8 * np.eye(6), make(6, 2, np.dtype("d"), "F")
+        a, before = np.asfortranarray(a), a.copy()
+        expected, x = np.linalg.solve(a, b), Elsewhere(b)
+        lu, pivots = tessera.lu_factor(Elsewhere(a), overwrite_a=True)
+        self.assertIs(lu.array, a)
+        self.assertIs(tessera.lu_solve((lu, pivots), x, overwrite_b=True), x)
+        self.near(b, expected)
+        self.assertFalse(np.array_equal(a, before))
+
+    def test_nothing_is_copied(self):
+        a, b = Elsewhere(make(4, 4, np.dtype("d"))), Elsewhere(make(4, 4, np.dtype("d"), "steps"))
+        for wrong in (lambda: tessera.gemm(a, a), lambda: tessera.gemm(a, b, Elsewhere(make(4, 4, np.dtype("d")))),
+                      lambda: tessera.trsm(a, a), lambda: tessera.inv(a), lambda: tessera.lu_solve((a, [0] * 4), a)):
+            with self.assertRaisesRegex(tessera.ArgumentError, "is in memory of a GPU"):
+                wrong()
+
+
 class Products(Case):
     def test_gemm(self):
         for kind, a, b, c, trans_a, trans_b in itertools.product(KINDS, STORAGE, STORAGE[:2], STORAGE, "NTC", "NTC"):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operands in the memory of a GPU are refused before anything is accessed, in C++ and in C. Operands in managed memory
-// are accepted.
+// Operands in the memory of a GPU that the session does not use are refused before anything is accessed, in C++ and in
+// C. Those in managed memory are not.
 #include <tessera/tessera.h>
 #include <tessera/lapack.hpp>
 
@@ -17,7 +17,8 @@ namespace {
 const auto* const runtime = share_runtime();
 
 constexpr Extent size{6, 5, 7};
-constexpr const char* problem = "points to memory of a GPU";
+constexpr const char* problem = "points to memory of GPU 0, which Tessera does not use";
+constexpr const char* not_on_host = "points to memory of a GPU";
 
 const StandInDriver& driver() {
   static const StandInDriver one;
@@ -30,8 +31,9 @@ T* on_gpu() {
 
 /// Expects an ArgumentError for this argument of a routine on pointers, and no access.
 template <typename Call>
-void refused(Call call, const std::string& routine, int position, const std::string& argument) {
-  expect_refused<ArgumentError>(call, routine, position, argument, problem);
+void refused(Call call, const std::string& routine, int position, const std::string& argument,
+             const char* why = problem) {
+  expect_refused<ArgumentError>(call, routine, position, argument, why);
 }
 
 template <Scalar T>
@@ -134,18 +136,19 @@ TEST(DeviceSystems, AreRefusedBySolves) {
 
 TEST(DeviceSystems, HaveTheirPivotsOnTheHost) {
   std::vector<double> A{1, 0, 0, 1}, B = A;
-  refused([&] { geqrf(2, 2, A.data(), 2, on_gpu()); }, "geqrf", 5, "tau");
-  refused([&] { getrf(2, 2, A.data(), 2, on_gpu<std::int64_t>()); }, "getrf", 5, "ipiv");
-  refused([&] { getri(2, A.data(), 2, on_gpu<std::int64_t>()); }, "getri", 4, "ipiv");
-  refused([&] { getrs(Op::NoTrans, 2, 2, A.data(), 2, on_gpu<std::int64_t>(), B.data(), 2); }, "getrs", 6, "ipiv");
-  refused([&] { laswp(2, A.data(), 2, 1, 2, on_gpu<std::int32_t>(), 1); }, "laswp", 6, "ipiv");
-  refused([&] { getrf_nopiv(2, 2, A.data(), 2, on_gpu()); }, "getrf_nopiv", 5, "growth");
+  refused([&] { geqrf(2, 2, A.data(), 2, on_gpu()); }, "geqrf", 5, "tau", not_on_host);
+  refused([&] { getrf(2, 2, A.data(), 2, on_gpu<std::int64_t>()); }, "getrf", 5, "ipiv", not_on_host);
+  refused([&] { getri(2, A.data(), 2, on_gpu<std::int64_t>()); }, "getri", 4, "ipiv", not_on_host);
+  refused([&] { getrs(Op::NoTrans, 2, 2, A.data(), 2, on_gpu<std::int64_t>(), B.data(), 2); }, "getrs", 6, "ipiv",
+          not_on_host);
+  refused([&] { laswp(2, A.data(), 2, 1, 2, on_gpu<std::int32_t>(), 1); }, "laswp", 6, "ipiv", not_on_host);
+  refused([&] { getrf_nopiv(2, 2, A.data(), 2, on_gpu()); }, "getrf_nopiv", 5, "growth", not_on_host);
 }
 
-/// Expects that a call in C fails because this argument is on a GPU.
-void refused_in_c(tessera_status status, int position, const std::string& argument) {
+/// Expects that a call in C failed since its argument is on a GPU.
+void refused_in_c(tessera_status status, int position, const std::string& argument, const char* why = not_on_host) {
   EXPECT_EQ(status, -position);
-  EXPECT_THAT(tessera_last_error(), testing::HasSubstr("(" + argument + ") " + problem));
+  EXPECT_THAT(tessera_last_error(), testing::HasSubstr("(" + argument + ") " + why));
 }
 
 TEST(DeviceOperandsInC, AreRefused) {
@@ -154,7 +157,7 @@ TEST(DeviceOperandsInC, AreRefused) {
   const std::complex<double> one = 1;
   refused_in_c(tessera_dgemm(TESSERA_COL_MAJOR, TESSERA_NO_TRANS, TESSERA_NO_TRANS, 2, 2, 2, 1, A.data(), 2, on_gpu(),
                              2, 0, C.data(), 2),
-               10, "B");
+               10, "B", problem);
   refused_in_c(tessera_zgemm(TESSERA_COL_MAJOR, TESSERA_NO_TRANS, TESSERA_NO_TRANS, 2, 2, 2, on_gpu<void>(), Z.data(),
                              2, Z.data(), 2, &one, Z.data(), 2),
                7, "alpha");

@@ -112,6 +112,7 @@ TEST_F(FailingSolvers, OnPointersReportToTheirCaller) {
       {"gels",
        [&] { gels(Op::NoTrans, n, n, nrhs, a(), n, b(), n); },
        {&codelets::geqrf<double>(), &larfb<double>(), &find_zero<double>(), &panel_solve<double>()}},
+      {"gels", [&] { gels(Op::ConjTrans, n, n - 1, nrhs, a(), n, b(), n); }, {&clear_rows<double>()}},
   };
   for (const auto& call : calls)
     for (auto* codelet : call.codelets) {

@@ -3,6 +3,7 @@
 // them, the factors and solutions of the host's LAPACK, and what goes wrong.
 #include <complex>
 #include <limits>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "runtime/process_session.hpp"
 #include "support/residuals.hpp"
 #include "support/runtime.hpp"
+#include "support/tall_panels.hpp"
 #include "support/tested_types.hpp"
 
 namespace tessera::test {
@@ -56,6 +58,11 @@ struct Factors {
       : A(before), tau(static_cast<std::size_t>(std::min(before.m, before.n)), T(-77)) {
     geqrf(A.layout, A.m, A.n, A.data.data(), A.ld, tau.data());
   }
+  /// In panels of this width.
+  Factors(const Dense<T>& before, Index width) : A(before), tau(static_cast<std::size_t>(before.n)) {
+    const Matrix<T> a(A.data.data(), A.m, A.n, A.m, {A.m, width});
+    geqrf(a).wait(tau.data());
+  }
   Index count() const { return std::ssize(tau); }
   Dense<T> R() const {
     Dense<T> R(count(), A.n);
@@ -84,11 +91,14 @@ double loss_of_orthogonality(const Dense<T>& Q) {
   return relative(largest(difference(product(adjoint(Q), Q), identity<T>(Q.n))), static_cast<double>(Q.m) * unit<T>);
 }
 template <Scalar T>
-void expect_factors(const Dense<T>& A) {
-  const Factors<T> f(A);
+void expect_factors(const Dense<T>& A, const Factors<T>& f) {
   const auto Q = f.Q(f.count());
   EXPECT_LE(residual(A, Q, f.R()), threshold) << A.m << "x" << A.n;
   EXPECT_LE(loss_of_orthogonality(Q), threshold) << A.m << "x" << A.n;
+}
+template <Scalar T>
+void expect_factors(const Dense<T>& A) {
+  expect_factors(A, Factors<T>(A));
 }
 /// Whether two results of the same well-conditioned problem differ only by rounding errors.
 template <Scalar T>
@@ -156,6 +166,21 @@ TYPED_TEST(Qr, FactorizesHardMatrices) {
     expect_factors(make(m, n, [](auto& A, Index i, Index j) { A(i, j) = T{}; }));
     for (const double size : {1e-30, 1e30})
       expect_factors(make(m, n, [&](auto& A, Index i, Index j) { A(i, j) *= scale(size); }));
+  }
+}
+
+/// In one panel, which is much taller than wide, and in several.
+TYPED_TEST(Qr, FactorizesTallPanelsOfAnyCondition) {
+  using T = TypeParam;
+  for (const auto& [name, A] : tall_panels<T>(1500, 40)) {
+    SCOPED_TRACE(name);
+    if (std::isfinite(largest(A)))
+      for (const Index width : {A.n, panel}) expect_factors(A, Factors<T>(A, width));
+    else EXPECT_FALSE(std::isfinite(largest(Factors<T>(A, A.n).A)));
+  }
+  for (const double condition : {1.0, 1e8, 1e12}) {
+    const auto A = with_condition<T>(20000, 64, condition, 3);
+    expect_factors(A, Factors<T>(A, A.n));
   }
 }
 
@@ -227,6 +252,63 @@ TYPED_TEST(Qr, SolvesAsTheHostsLapack) {
         }
 }
 
+/// Elements that are denormal, or so large that the norm of a column overflows.
+TYPED_TEST(Qr, SolvesAtTheEndsOfTheRange) {
+  using T = TypeParam;
+  const auto tiny = std::numeric_limits<Real<T>>::min() * Real<T>(1e-5), huge = std::numeric_limits<Real<T>>::max() / 2,
+             usual = Real<T>(1);
+  const auto scaled = [](Dense<T> A, Real<T> size) {
+    for (auto& x : A.data) x *= size;
+    return A;
+  };
+  for (const auto& [of_a, of_b] : {std::pair{tiny, tiny}, {huge, huge}, {usual, tiny}, {usual, huge}})
+    for (const auto& [m, n] : {std::pair<Index, Index>{70, 40}, {40, 70}})
+      for (const auto op : {Op::NoTrans, Op::ConjTrans}) {
+        const auto A = scaled(random_matrix<T>(m, n, 20), of_a),
+                   B = scaled(random_matrix<T>(std::max(m, n), 3, 21), of_b);
+        auto ours = A, theirs = A, X = B;
+        SCOPED_TRACE(static_cast<double>(of_a));
+        SCOPED_TRACE(static_cast<double>(of_b));
+        ASSERT_EQ(gels(op, m, n, 3, ours.data.data(), m, X.data.data(), X.ld), 0);
+        const auto expected = solution_of_host(op, theirs, B);
+        expect_close(ours, theirs);
+        expect_close(X, expected);
+      }
+}
+
+TYPED_TEST(Qr, LeavesRightHandSidesWithoutFullRank) {
+  using T = TypeParam;
+  for (const auto& [m, n, op] : {std::tuple<Index, Index, Op>{70, 40, Op::ConjTrans}, {40, 70, Op::NoTrans}}) {
+    auto A = random_matrix<T>(m, n, 22);
+    for (Index i = 0; i < std::max(m, n); i++) (m > n ? A(i, 20) : A(20, i)) = T{};
+    const auto B = random_matrix<T>(70, 2, 23);
+    auto X = B;
+    EXPECT_EQ(gels(op, m, n, 2, A.data.data(), m, X.data.data(), X.ld), 21);
+    EXPECT_EQ(X.data, B.data) << "as LAPACK leaves it";
+  }
+}
+
+/// As on pointers.
+TYPED_TEST(Qr, SaysWhetherMatricesHaveFullRank) {
+  using T = TypeParam;
+  for (const auto op : {Op::NoTrans, Op::ConjTrans})
+    for (const bool zeros : {false, true}) {
+      auto A = random_matrix<T>(70, 40, 24), B = random_matrix<T>(70, 5, 25);
+      for (Index j = 0; j < 40; j++)
+        for (Index i = 0; i < 70; i++)
+          if (zeros || j == 0) A(i, j) = T{};
+      Index info = -1;
+      {
+        const Matrix<T> a(A.data.data(), 70, 40, 70, {70, panel}), b(B.data.data(), 70, 5, 70, {70, 3});
+        info = gels(op, a, b).wait();
+      }
+      EXPECT_EQ(info, zeros ? 0 : 1);
+      if (zeros) {
+        EXPECT_EQ(largest(B), 0) << "of a matrix of zeros";
+      }
+    }
+}
+
 TYPED_TEST(Qr, SaysWhetherThereIsFullRank) {
   using T = TypeParam;
   for (const auto& [m, n] : {std::pair<Index, Index>{70, 40}, {40, 70}})
@@ -266,15 +348,13 @@ TYPED_TEST(Qr, WorksOnMatricesWithoutAWait) {
     EXPECT_LE(largest(difference(X, product(adjoint(whole), B))), threshold * static_cast<double>(m) * unit<T>);
     EXPECT_LE(largest(difference(Y, product(C, whole))), threshold * static_cast<double>(m) * unit<T>);
     for (const auto op : {Op::NoTrans, Op::ConjTrans}) {
-      auto factors = A, right = B, solution = B;
-      for (Index j = 0; j < B.n; j++)
-        for (Index i = n; op != Op::NoTrans && i < m; i++) right(i, j) = solution(i, j) = T{};
+      auto factors = A, solution = B;
       {
         const Matrix<T> a(factors.data.data(), m, n, m, {m, panel}), x(solution.data.data(), m, 7, m, {m, 4});
         EXPECT_EQ(gels(op, a, x).wait(), 0);
       }
       factors = A;
-      EXPECT_LE(relative(largest(difference(solution, solution_of_host(op, factors, right))), largest(solution)),
+      EXPECT_LE(relative(largest(difference(solution, solution_of_host(op, factors, B))), largest(solution)),
                 1e5 * unit<T>);
     }
   }

@@ -84,14 +84,19 @@ TEST_F(TwoImplementations, ARefusedOneNeverRuns) {
   EXPECT_THAT(ran(), ElementsAre(Pair(a(), ElementsAre(1U))));
 }
 
-// Each worker accepts a different one, and half of the tasks are stolen.
+// Each worker accepts another one, and stays in its first task until the other has begun one.
 TEST_F(TwoImplementations, AStolenTaskRunsTheOneThatTheThiefAccepts) {
   const Starpu starpu;
   const int first = a(), last = b();
   accepts_ = [=](int worker, unsigned number) { return number == (worker == last ? 1U : 0U); };
+  Gate begun, stolen;
   std::deque<Numbers> tiles;
   for (int i = 0; i < 60; i++) tessera_sched_suggest_home(tiles.emplace_back().handle(), last);
-  for (const auto& tile : tiles) submit(task(tile, [](void**) { take_a_while(); }));
+  for (const auto& tile : tiles)
+    submit(task(tile, [&](void**) {
+      if (starpu_worker_get_id() == last) begun.open(), stolen.wait();
+      else stolen.open(), begun.wait();
+    }));
   EXPECT_THAT(ran(), ElementsAre(Pair(first, ElementsAre(0U)), Pair(last, ElementsAre(1U))));
   EXPECT_GT(counts().steals, 0);
 }

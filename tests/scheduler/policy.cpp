@@ -11,6 +11,7 @@
 #include <set>
 
 #include "support/environment.hpp"
+#include "support/gate.hpp"
 #include "support/starpu.hpp"
 
 namespace tessera::test::policy_cpp {
@@ -273,19 +274,24 @@ TEST(Policy, RunsTasksAtTheHomeOfTheirTile) {
   EXPECT_EQ(counts().steals, 0);
 }
 
+// Each worker stays in its first task until the other has begun one: no duration is known then that could speak against
+// stealing.
 TEST(Policy, LetsIdleWorkersSteal) {
   const Starpu starpu;
   const auto cpus = cpus_of_starpu();
+  Gate begun, stolen;
   Census census;
   std::deque<Numbers> chains;
   for (int i = 0; i < 60; i++) tessera_sched_suggest_home(chains.emplace_back().handle(), cpus.back());
   for (std::uint64_t term = 0; term < 4; term++)
     for (const auto& chain : chains)
       submit(link_of(chain, term, [&] {
-        take_a_while();
+        if (starpu_worker_get_id() == cpus.back()) begun.open(), stolen.wait();
+        else stolen.open(), begun.wait();
         census.here();
       }));
   starpu_task_wait_for_all();
+  EXPECT_TRUE(begun.was_opened() && stolen.was_opened());
   EXPECT_EQ(census.tasks().size(), cpus.size());
   EXPECT_GT(counts().steals, 0);
   EXPECT_LE(counts().steals, 240);

@@ -31,9 +31,21 @@ int cuPointerGetAttributes(unsigned count, const int* attributes, void** values,
     } else if (attributes[i] == 8) { /* whether it is managed */
       const unsigned char yes = (unsigned char)is_managed;
       memcpy(values[i], &yes, sizeof yes);
+    } else if (attributes[i] == 9) { /* the GPU */
+      const int first = 0;
+      memcpy(values[i], &first, sizeof first);
+    } else if (attributes[i] == 13) { /* whether it is of cuMemAlloc */
+      const unsigned char yes = (unsigned char)is_known;
+      memcpy(values[i], &yes, sizeof yes);
     } else {
       return 1;
     }
   }
+  return 0;
+}
+
+int cuMemGetAddressRange_v2(unsigned long long* begin, size_t* size, unsigned long long address) {
+  if (!is_in(device, address)) return 1;
+  *begin = (uintptr_t)device, *size = bytes;
   return 0;
 }

@@ -203,7 +203,7 @@ TEST(UpdatePanels, NeedMemoryForTheInputsAndASecondResult) {
 
 detail::ChosenTiles choose_triangular(const MachineModel& machine, bool inverse, Index n) {
   const auto tiles = detail::choose_triangular_tiles(machine, Side::Left, inverse, n, n, 0);
-  return detail::faster(tiles, choose_triangular_panels(machine, inverse, n, n));
+  return detail::faster(machine, tiles, choose_triangular_panels(machine, inverse, n, n));
 }
 
 TEST(TriangularPanels, AreChosenWhereLinksAreTheLimit) {

@@ -84,7 +84,19 @@ TEST(Plan, RefusesAGivenTileWhoseTasksDoNotFitIntoAGpu) {
   EXPECT_THAT(plan_all(0, 1000), testing::IsEmpty());  // not known
 }
 
-// A tile that is larger than the matrix is reduced to the size of the matrix.
+// The first panels leave while the last ones arrive.
+TEST(Plan, CutsATallMatrixForQrIntoSeveralPanels) {
+  const InventedRates rates;
+  const auto width = [machine = machine_with(1, 1, Placement::Home)](Index m, Index n) {
+    return detail::plan_qr<double>(machine, m, n).tile.n;
+  };
+  EXPECT_EQ(width(1000000, 256), 32);
+  EXPECT_EQ(width(1000000, 1000), 128);
+  EXPECT_EQ(width(1000000, 10), 32);
+  EXPECT_GE(width(16384, 16384), 256);
+}
+
+// A tile that is larger than the matrix is as small as the matrix.
 TEST(Plan, TakesALargeTileForASmallMatrix) {
   const InventedRates rates;
   EXPECT_NO_THROW(

@@ -7,6 +7,8 @@
 
 namespace tessera::simulation {
 
+bool operands_are_on_a_gpu = false;
+
 const Machine& described_machine() {
   static const Machine machine = [] {
     const char* file = std::getenv("TESSERA_PLATFORM");

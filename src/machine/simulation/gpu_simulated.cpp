@@ -7,7 +7,7 @@
 /// The GPUs of a described machine.
 namespace tessera::gpu {
 
-using simulation::described_machine;
+using simulation::described_machine, simulation::operands_are_on_a_gpu;
 
 Probe probe(int wanted, int first) {
   Probe found;
@@ -28,7 +28,9 @@ std::vector<std::string> visible_devices() {
 
 bool is_pinned(const void* /*data*/) { return true; }
 
-/// Returns the rates of the description without copying anything.
+std::optional<int> device_of(const void* /*data*/) { return operands_are_on_a_gpu ? std::optional(0) : std::nullopt; }
+
+/// Returns the rates of the description. No bytes are copied.
 LinkRates measure_links(const std::vector<int>& devices, std::size_t /*bytes*/) {
   const auto& machine = described_machine();
   LinkRates rates;

@@ -13,12 +13,15 @@ transpose of an array whose order is not that of the result. If an output had to
 
 The type of a result is that of NumPy's `a @ b`: float32, float64, complex64 or complex128. Integers become float64.
 
-Other threads may run during a call, but must not change its arrays. The functions raise `ArgumentError`, which names the
-argument, `RuntimeFailure` if the machine or StarPU failed, and NumPy's `LinAlgError` for matrices that cannot be
-factorized."""
+Arrays in memory of a GPU that have `__cuda_array_interface__` (CuPy, PyTorch, Numba) are changed in place: as `c`, or with
+overwrite_a or overwrite_b. Their elements stay on the GPU.
+
+Other threads run during a call, but must not change its arrays. Errors are `ArgumentError` with the argument's name,
+`RuntimeFailure` if the machine or StarPU failed, and NumPy's `LinAlgError` for matrices that cannot be factorized."""
 from ._arrays import pinned
 from ._blas import gemm, gemmt, hemm, her2k, herk, symm, syr2k, syrk, trmm, trsm
 from ._library import ArgumentError, Error, RuntimeFailure, finalize, init, version
+from ._on_gpu import IN_PLACE, returning_owners
 from ._solvers import (cho_solve, cholesky, inv, laswp, lauum, lstsq, lu_factor, lu_factor_nopiv, lu_solve,
                        lu_solve_nopiv, potri, qr, solve, solve_nopiv, solve_triangular, trtri)
 
@@ -29,3 +32,5 @@ __all__ = [
     "ArgumentError", "Error", "RuntimeFailure", "finalize", "init", "pinned", "version",
 ]
 __version__ = version()
+for _name in IN_PLACE:
+    globals()[_name] = returning_owners(globals()[_name])

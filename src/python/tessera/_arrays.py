@@ -5,6 +5,7 @@ import contextlib
 import numpy as np
 
 from ._library import OPTIONS, ArgumentError, host_register, host_unregister
+from ._on_gpu import OnGpu, located
 
 LETTERS = {"f": "s", "d": "d", "F": "c", "D": "z"}  # by NumPy's characters
 FLIPPED_OP = {"N": "T", "T": "N"}
@@ -36,7 +37,8 @@ def unmasked(routine, name, x):
     """x as an array. Masked arrays are refused, because their mask would be lost."""
     if isinstance(x, np.ma.MaskedArray):
         raise ArgumentError(routine, name, "is a masked array, which has no values where it is masked: use x.filled(value)")
-    return np.asarray(x)
+    x = located(routine, name, x)
+    return x if isinstance(x, OnGpu) else np.asarray(x)
 
 
 def matrix(routine, name, x, shape=(None, None)):
@@ -100,6 +102,8 @@ def order_of(x, otherwise="C"):
 def stored(x, kind, order):
     """x in this type and order, without a copy if possible, and its leading dimension."""
     if x.dtype != kind or not leading_dimension(x, order):
+        if isinstance(x, OnGpu):
+            x.refuse_copy()
         x = np.array(x, dtype=kind, order=order)
     return x, leading_dimension(x, order)
 
@@ -143,6 +147,7 @@ class Output:
     """An array that a routine changes in place, or in a copy that `result` copies back."""
 
     def __init__(self, routine, name, array, shape, kind):
+        array = located(routine, name, array)
         if not isinstance(array, np.ndarray):
             raise ArgumentError(routine, name, f"is of type {type(array).__name__}, must be a NumPy array")
         matrix(routine, name, array, shape)
@@ -166,4 +171,6 @@ def working_copy(x, kind, overwrite, order=None, copied="F"):
     own = order or order_of(x, copied)
     if overwrite and x.flags.writeable and fits(x, kind, own):
         return x, own
+    if isinstance(x, OnGpu):
+        x.refuse_copy()
     return np.array(x, dtype=kind, order=order or copied), order or copied

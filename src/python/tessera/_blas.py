@@ -6,6 +6,7 @@ import numpy as np
 from ._arrays import (LETTERS, Output, common_type, dimensions, factors, letters, matrix, order_of, square, stored,
                       triangle, working_copy)
 from ._library import ArgumentError, call
+from ._on_gpu import OnGpu
 
 
 def new_or_given(routine, c, beta, shape, kind, like):
@@ -14,6 +15,8 @@ def new_or_given(routine, c, beta, shape, kind, like):
         return Output(routine, "c", c, shape, kind), beta
     if beta != 0:
         raise ArgumentError(routine, "beta", f"is {beta}, must be 0 without c")
+    if isinstance(like, OnGpu):
+        like.refuse_copy()
     return Output(routine, "c", np.zeros(shape, dtype=kind, order=order_of(like)), shape, kind), 0
 
 

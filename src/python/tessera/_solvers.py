@@ -7,6 +7,7 @@ import numpy as np
 from ._arrays import (LETTERS, common_type, letters, matrix, order_of, square, stored, unmasked,
                       working_copy)
 from ._library import ArgumentError, call
+from ._on_gpu import OnGpu
 
 
 def right_hand_side(routine, b, n):
@@ -38,7 +39,7 @@ def changed_triangle(routine, a, uplo, overwrite_a, name=None, argument="a", **o
     kind = common_type(name, a)
     x, order = working_copy(a, kind, overwrite_a, copied=order_of(a))
     info = call(routine, LETTERS[kind.char], layout=order, uplo=uplo, n=len(a), A=stored(x, kind, order), **options)
-    for i in range(len(a)):
+    for i in range(0 if isinstance(x, OnGpu) else len(a)):
         x[i, slice(i + 1, None) if uplo == "L" else slice(i)] = 0
     return x, info
 

@@ -70,9 +70,10 @@ bool pays(const State& state, const Worker& thief, const Worker& victim, const L
   const auto or_one = [](double seconds) { return seconds > 0 ? seconds : 1; };
   const double there = or_one(predicted_seconds(state, victim, *loot.task)),
                here = or_one(predicted_seconds(state, thief, *loot.task)), move = loot.seconds_to_move;
-  // A victim that runs nothing waits for its first tiles, and runs its ready tasks as soon as they arrive. Other
-  // workers may depend on these tasks.
-  if (!victim.runs() && static_cast<double>(victim.backlog()) * there <= move + here) return false;
+  // A victim that runs nothing waits for its first tiles, and runs what it has popped and its ready tasks as soon as
+  // these arrive. Others may wait for this one.
+  const auto ready = static_cast<double>(victim.backlog() + victim.popped.size());
+  if (!victim.runs() && ready * there <= move + here) return false;
   const auto stolen = state.options.chains ? state.chains.length(loot.task->output) : 1;
   const auto own = static_cast<double>(state.chains.unfinished(thief.id) + stolen),
              others = static_cast<double>(std::max(state.chains.unfinished(victim.id), victim.backlog()));

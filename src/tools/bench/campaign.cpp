@@ -30,6 +30,7 @@ struct Configuration {
   int gpus;
   std::string policy;
   Placement placement;
+  Index tile;  ///< 0: the library's choice
   friend bool operator==(const Configuration&, const Configuration&) = default;
 };
 
@@ -42,10 +43,31 @@ class Campaign {
   }
 
   std::vector<Result> run() {
+    if (options_.sweep) return sweep();
     for (const auto* routine : options_.routines)
       for (const auto& problem : options_.problems) {
         if (routine->why_not(problem).empty()) run_problem(*routine, problem);
       }
+    return std::move(results_);
+  }
+
+  /// All calls one way, then the next way: each needs a Runtime of its own.
+  std::vector<Result> sweep() {
+    Regrets regrets;
+    for (const auto& way : alternatives(options_.gpus.back()))
+      for (const auto* routine : options_.routines)
+        for (const auto& problem : options_.problems) {
+          if (!routine->why_not(problem).empty() || !suits(way, problem)) continue;
+          fill(*routine, problem);
+          try {
+            run_tessera(*routine, problem,
+                        {way.gpus, options_.policies.front(), options_.placements.front(), way.tile});
+            regrets.add(results_.back());
+          } catch (const ArgumentError& error) {  // tiles that no GPU has room for are no alternative
+            report_.note(error.what());
+          }
+        }
+    report_.end(regrets);
     return std::move(results_);
   }
 
@@ -65,19 +87,23 @@ class Campaign {
                                machine_.free_memory * 1e-9));
     progress_.begin("allocating the operands");
     progress_.show(fmt::format("{:.3g} GB", gigabytes));
-    operands_.emplace(bytes[0], bytes[1], bytes[2], *options_.pinned);
+    operands_.emplace(bytes, *options_.pinned,
+                      options_.on_gpu ? std::optional(machine_.ordinals(1).front()) : std::nullopt);
+  }
+
+  void fill(const Routine& routine, const Problem& problem) {
+    progress_.begin("filling the operands");
+    progress_.show("");
+    const PauseWorkers pause;
+    operands_->fill(problem, routine.shapes(problem));
   }
 
   void run_problem(const Routine& routine, const Problem& problem) {
-    progress_.begin("filling the operands");
-    progress_.show("");
-    {
-      const PauseWorkers pause;
-      operands_->fill(problem, routine.shapes(problem));
-    }
+    fill(routine, problem);
     for (const int gpus : options_.gpus) {
       for (const auto& policy : options_.policies)
-        for (const auto placement : options_.placements) run_tessera(routine, problem, {gpus, policy, placement});
+        for (const auto placement : options_.placements)
+          run_tessera(routine, problem, {gpus, policy, placement, options_.tile});
       if (options_.against_cublasxt && gpus > 0) run_cublasxt(routine, problem, gpus);
       if (options_.against_cusolver && gpus > 1) run_cusolver_mg(routine, problem, gpus);
     }
@@ -88,7 +114,7 @@ class Campaign {
   Result start(const Routine& routine, const Problem& problem, std::string library, int gpus, int limit_gpus) {
     Result result;
     result.routine = &routine, result.problem = problem, result.library = std::move(library);
-    result.pinned = *options_.pinned, result.gpus = gpus, result.repeat = options_.repeat;
+    result.memory = options_.memory(), result.gpus = gpus, result.repeat = options_.repeat;
     result.limit = limits_.seconds(routine, problem, limit_gpus);
     result.parts = limits_.parts(routine, problem, limit_gpus);
     result.bytes_min_h2d = gpus > 0 ? routine.compulsory(problem).in : 0;
@@ -122,7 +148,7 @@ class Campaign {
     restore_result(result);
     run();
     const PauseWorkers pause;
-    result.check = result.routine->check(result.problem, operands_->get());
+    result.check = result.routine->check(result.problem, operands_->on_host());
   }
 
   void finish(Result result) {
@@ -133,7 +159,7 @@ class Campaign {
   RuntimeOptions runtime_options(const Configuration& configuration) const {
     RuntimeOptions start;
     start.cpus = options_.cpus, start.gpus = configuration.gpus;
-    start.policy = configuration.policy, start.placement = configuration.placement, start.tile = options_.tile;
+    start.policy = configuration.policy, start.placement = configuration.placement, start.tile = configuration.tile;
     start.progress = false;  // the Runtime's own line would overwrite this program's
     return start;
   }
@@ -193,14 +219,15 @@ class Campaign {
     auto result = start(routine, problem, "tessera", configuration.gpus, configuration.gpus);
     progress_.show("starting StarPU");
     start_runtime(configuration);
-    const auto tile = routine.plan_of(problem).tile;
-    result.tile_m = tile.m, result.tile_n = tile.n, result.tile_k = tile.k;
+    const auto plan = routine.plan_of(problem);
+    result.tile_m = plan.tile.m, result.tile_n = plan.tile.n, result.tile_k = plan.tile.k;
+    if (routine.is_planned_whole()) result.predicted = plan.seconds;
     result.cpus = cpu_workers(), result.policy = policy(), result.placement = tools::placement_name(placement());
     const auto call = [&] { routine.run_tessera(problem, operands_->get()); };
     time(result, call, [] { reset_statistics(); });
-    result.activity = tools::activity(options_.repeat);
+    result.activity = tools::activity(options_.repeat, plan.has_cores());
     result.parts.chain =
-        routine.critical_path(problem, operands_->get(), rate_of_a_device(problem.type, configuration.gpus));
+        routine.critical_path(problem, operands_->on_host(), rate_of_a_device(problem.type, configuration.gpus));
     check(result, call);
     report_.add(result);
     record(result, configuration, call);

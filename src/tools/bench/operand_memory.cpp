@@ -42,18 +42,39 @@ void fill_operand(const Problem& problem, void* data, const Shape& shape, int op
 
 }  // namespace
 
-OperandMemory::OperandMemory(std::size_t bytes_a, std::size_t bytes_b, std::size_t bytes_c, bool pinned)
-    : A_(bytes_a, pinned), B_(bytes_b, pinned), C_(bytes_c, pinned) {}
+OperandMemory::OperandMemory(const std::array<std::size_t, 3>& bytes, bool pinned, std::optional<int> gpu)
+    : bytes_(bytes), host_{HostMemory(bytes[0], pinned), HostMemory(bytes[1], pinned), HostMemory(bytes[2], pinned)} {
+  if (!gpu) return;
+  for (const auto size : bytes)
+    on_gpu_.push_back(std::make_unique<gpu::Allocation>(*gpu, std::max<std::size_t>(size, 1)));
+}
+
+Operands OperandMemory::get() const noexcept {
+  if (on_gpu_.empty()) return {host_[0].data(), host_[1].data(), host_[2].data()};
+  return {on_gpu_[0]->data(), on_gpu_[1]->data(), on_gpu_[2]->data()};
+}
+
+Operands OperandMemory::on_host() const {
+  for (std::size_t i = 0; i < on_gpu_.size(); i++)
+    gpu::copy_columns(host_[i].data(), bytes_[i], on_gpu_[i]->data(), bytes_[i], bytes_[i], 1);
+  return {host_[0].data(), host_[1].data(), host_[2].data()};
+}
+
+void OperandMemory::move_to_gpu() const {
+  for (std::size_t i = 0; i < on_gpu_.size(); i++)
+    gpu::copy_columns(on_gpu_[i]->data(), bytes_[i], host_[i].data(), bytes_[i], bytes_[i], 1);
+}
 
 void OperandMemory::fill(const Problem& problem, const Shapes& shapes) const {
-  fill_operand(problem, A_.data(), shapes.A, 0);
-  fill_operand(problem, B_.data(), shapes.B, 1);
+  fill_operand(problem, host_[0].data(), shapes.A, 0);
+  fill_operand(problem, host_[1].data(), shapes.B, 1);
   fill_result(problem, shapes);
 }
 
 void OperandMemory::fill_result(const Problem& problem, const Shapes& shapes) const {
-  if (shapes.A.overwritten) fill_operand(problem, A_.data(), shapes.A, 0);
-  fill_operand(problem, C_.data(), shapes.C, 2);
+  if (shapes.A.overwritten || !on_gpu_.empty()) fill_operand(problem, host_[0].data(), shapes.A, 0);
+  fill_operand(problem, host_[2].data(), shapes.C, 2);
+  move_to_gpu();
 }
 
 }  // namespace tessera::bench

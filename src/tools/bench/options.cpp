@@ -10,6 +10,7 @@
 #include "shared/trace_option.hpp"
 #include "workload/other_libraries.hpp"
 #include "workload/problem_options.hpp"
+#include "workload/sweep.hpp"
 
 namespace tessera::bench {
 
@@ -52,6 +53,8 @@ void add_running(CLI::App& app, Options& options, Typed& typed) {
             ->type_name("FOLDER"),
         app.add_flag("--statistics", options.statistics,
                      "print statistics of links, workers and the policy below each Tessera row"),
+        app.add_flag("--sweep", options.sweep,
+                     "measure each call also on fewer GPUs and in square tiles, and print what the choice costs"),
         app.add_flag("--demo", options.demo,
                      "run one DGEMM over all devices, check it, compare it and explain the result"),
         app.add_flag("--host-copies", options.host_copies,
@@ -74,7 +77,7 @@ void add_running(CLI::App& app, Options& options, Typed& typed) {
 /// @param mode  the option that measures something else
 void require_no_routine(const CLI::App& app, const std::string& mode) {
   const std::vector<std::string> others{"--tile",  "--against",    "--xt-block", "--check",
-                                        "--trace", "--statistics", "--demo"};
+                                        "--trace", "--statistics", "--demo",     "--sweep"};
   for (const auto* option : app.get_options())
     if (option->count() > 0 && (option->get_group() == app.get_option("--size")->get_group() ||
                                 std::ranges::find(others, option->get_name()) != others.end()))
@@ -83,16 +86,23 @@ void require_no_routine(const CLI::App& app, const std::string& mode) {
 
 /// Refuses options that do not apply to the schedule in slices.
 void require_plain_product(const CLI::App& app, const Options& options) {
-  for (const char* other : {"--against", "--check", "--trace", "--statistics", "--demo", "--overhead", "--beta",
-                            "--gpus", "--policy", "--placement", "--trans-a", "--trans-b"})
+  for (const char* other : {"--against", "--check", "--trace", "--statistics", "--demo", "--sweep", "--overhead",
+                            "--beta", "--gpus", "--policy", "--placement", "--trans-a", "--trans-b"})
     if (app.count(other) > 0) throw BadArgument(std::string(other) + ": cannot be used with --slices");
   if (options.routines.size() != 1 || options.routines.front()->name() != "gemm")
     throw BadArgument("--routine: --slices is for gemm only");
-  if (!options.pinned.value_or(true)) throw BadArgument("--memory: --slices is for pinned memory only");
+  if (!options.pinned.value_or(true) || options.on_gpu)
+    throw BadArgument("--memory: --slices is for pinned memory only");
   for (const auto& problem : options.problems)
     for (const int slices : options.slices)
       if (problem.k < 1 || slices > std::min(problem.m, problem.n))
         throw BadArgument("--slices", std::to_string(slices), "is more than the matrix has rows or columns");
+}
+
+void require_plain_sweep(const CLI::App& app, const Options& options) {
+  for (const char* other : {"--tile", "--policy", "--placement", "--against", "--trace", "--demo"})
+    if (app.count(other) > 0) throw BadArgument(std::string(other) + ": cannot be used with --sweep");
+  if (options.gpus.size() > 1) throw BadArgument("--gpus: --sweep takes one number, and compares fewer GPUs with it");
 }
 
 void parse_running(const Typed& typed, Options& options) {
@@ -130,6 +140,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
   parse_problem_options(app, typed.problem, options);
   parse_running(typed, options);
   if (!options.slices.empty()) require_plain_product(app, options);
+  if (options.sweep) require_plain_sweep(app, options);
   return options;
 }
 
@@ -147,6 +158,7 @@ void resolve(Options& options, const Machine& machine) {
                         fmt::format("exceeds the {} GPUs of this machine{}", found, because));
     if (gpus < 0) gpus = found;
   }
+  if (options.sweep) options.gpus = gpu_counts(options.gpus.front());
   const bool any = std::ranges::any_of(options.gpus, [](int gpus) { return gpus > 0; });
   for (const auto& [name, wanted] :
        {std::pair{"cublasxt", options.against_cublasxt}, {"cusolver", options.against_cusolver}}) {
@@ -156,7 +168,9 @@ void resolve(Options& options, const Machine& machine) {
       throw BadArgument(fmt::format("--against: {} needs a GPU of CUDA, but none is used{}", name, because));
   }
   if (options.pinned.value_or(false) && !machine.has_cuda())
-    throw BadArgument("--memory", "pinned", "needs a GPU that CUDA drives, but there is none" + because);
+    throw BadArgument("--memory", options.memory(), "needs a GPU that CUDA drives, but there is none" + because);
+  if (options.on_gpu && (options.against_openblas || std::ranges::find(options.gpus, 0) != options.gpus.end()))
+    throw BadArgument("--memory", "device", "is nothing that OpenBLAS or cores alone can access");
   if (options.cpus == 0 && std::ranges::find(options.gpus, 0) != options.gpus.end())
     throw BadArgument("--cpus", "0", "leaves no device: there is no GPU either" + because);
   if (!options.pinned) options.pinned = any && machine.has_cuda();

@@ -23,8 +23,10 @@ struct Options : ChosenProblems {
   std::vector<Index> xt_blocks;
   int repeat = 5, warmup = 1;
   bool check = false, demo = false, statistics = false;
-  std::vector<int> slices;   ///< numbers of slices to measure the schedule of Itu et al. with; empty: not measured
-  int overhead = 0;          ///< number of empty tasks to measure instead of a routine; 0: none
+  bool sweep = false;  ///< compare each call with the other ways to run it
+  std::vector<int>
+      slices;        ///< numbers of slices to measure the schedule of Itu et al. with; empty: no such measurement
+  int overhead = 0;  ///< number of empty tasks to measure instead of a routine; 0: none
   bool host_copies = false;  ///< measure copies in host memory instead of a routine
   std::string json;          ///< "": no file, "-": standard output
   std::string trace;         ///< folder for the trace of one more call; "": no trace

@@ -54,6 +54,7 @@ std::vector<tools::Column<Result>> Report::columns(const Options& options) const
   all.push_back({"first [s]", 9, seconds(&Timing::first)});
   all.push_back({"median [s]", 10, seconds(&Timing::median)});
   all.push_back({"best [s]", 9, seconds(&Timing::best)});
+  all.push_back(predicted_column<Result>(std::identity()));
   const double unit = in_tera_ ? 1e-12 : 1e-9;
   all.push_back(
       {in_tera_ ? "TFLOP/s" : "GFLOP/s", 7, timed([=](const Result& r) { return significant(r.rate() * unit, 4); })});
@@ -96,8 +97,7 @@ std::string say_calls(const Options& options) {
     if (std::ranges::any_of(options.routines, [takes = takes](const auto* r) { return r->takes().*takes; }))
       text += word + ", ";
   return text + fmt::format("alpha {}, beta {}, padding {}, {} memory; first call + {} + {} calls", number(p.alpha),
-                            number(p.beta), p.ld_pad, *options.pinned ? "pinned" : "pageable", options.warmup,
-                            options.repeat);
+                            number(p.beta), p.ld_pad, options.memory(), options.warmup, options.repeat);
 }
 
 std::string say_flops(double rate) {
@@ -151,6 +151,11 @@ void Report::add(const Result& result) {
   if (statistics_ && result.activity)
     for (const auto& line : tools::describe(*result.activity)) note(line);
   json_.write(to_json(result));
+}
+
+void Report::end(const Regrets& regrets) {
+  for (const auto& line : regrets.lines()) note(line);
+  for (const auto& object : regrets.json()) json_.write(object);
 }
 
 void Report::note(const std::string& text) {

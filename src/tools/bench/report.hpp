@@ -8,7 +8,7 @@
 #include "bench/options.hpp"
 #include "shared/json_lines.hpp"
 #include "shared/table.hpp"
-#include "workload/result.hpp"
+#include "workload/sweep.hpp"
 
 namespace tessera::bench {
 
@@ -22,6 +22,8 @@ class Report {
   void begin(const Options& options, const Machine& machine, const Limits& limits);
   /// @throws RuntimeError if it cannot be written
   void add(const Result& result);
+  /// Writes what the choices of a sweep cost.
+  void end(const Regrets& regrets);
   /// Writes a line of text between or after the rows.
   void note(const std::string& text);
 

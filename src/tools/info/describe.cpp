@@ -14,6 +14,7 @@
 #include "common/starpu_version.hpp"
 #include "info/facts.hpp"
 #include "machine/free_memory.hpp"
+#include "plan/plans.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "shared/runtime_options.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -79,6 +80,7 @@ struct Facts {
   std::optional<Links> measured;
   std::vector<PlannedProduct> products;
   std::vector<PlannedDistributedProduct> distributed;
+  std::vector<nlohmann::ordered_json> plans;  ///< explained
 };
 
 Software look_at_software();

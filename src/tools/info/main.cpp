@@ -16,6 +16,8 @@
 #include "shared/command_line.hpp"
 #include "shared/exit_code.hpp"
 #include "shared/runtime_options.hpp"
+#include "workload/explanation.hpp"
+#include "workload/problem_options.hpp"
 
 namespace {
 
@@ -24,8 +26,9 @@ using namespace tessera::info;
 
 struct Options {
   RuntimeOptions runtime;
-  std::vector<Index> sizes{256, 1024, 4096, 16384, 32768};
-  std::string types = "d";
+  std::vector<Index> sizes;
+  std::string types;
+  bench::ChosenProblems calls;  ///< whose plans are explained
   bool measure = false, json = false, describe = false;
   std::optional<DistributedProduct> distributed;
   std::optional<std::vector<std::string>> program;  ///< the program for --blas, and its arguments
@@ -62,65 +65,54 @@ void check_describe(const CLI::App& app) {
                                ": cannot be used with --describe, which measures the whole machine");
 }
 
-/// The options for a product over many processes.
-struct TypedProduct {
-  std::string grid;
-  Index m = 0, n = 0, k = 0;
-};
-
-void add_product_options(CLI::App& app, TypedProduct& typed) {
-  for (auto* option :
-       {app.add_option("--grid", typed.grid,
-                       "also show how a product is divided among PxQ processes, each with the devices of this machine")
-            ->type_name("PxQ"),
-        app.add_option("--m", typed.m, "rows of C, with --grid")
-            ->type_name("M")
-            ->check(tools::whole_number(1, 2147483647)),
-        app.add_option("--n", typed.n, "columns of C (M)")->type_name("N")->check(tools::whole_number(1, 2147483647)),
-        app.add_option("--k", typed.k, "terms of the sums (M)")
-            ->type_name("K")
-            ->check(tools::whole_number(1, 2147483647))})
-    option->group("A product over many processes");
-}
-
-std::optional<DistributedProduct> parse_product(const TypedProduct& typed) {
-  if (typed.grid.empty()) {
-    if (typed.m > 0 || typed.n > 0 || typed.k > 0) throw tools::BadArgument("--m, --n and --k need --grid");
-    return std::nullopt;
-  }
+std::optional<DistributedProduct> parse_product(const std::string& grid, const bench::TypedProblem& typed) {
+  if (grid.empty()) return std::nullopt;
   DistributedProduct product;
   int end = 0;
-  if (std::sscanf(typed.grid.c_str(), "%dx%d%n", &product.p, &product.q, &end) != 2 ||
-      static_cast<std::size_t>(end) != typed.grid.size() || product.p < 1 || product.q < 1)
-    throw tools::BadArgument("--grid", typed.grid, "must be rows and columns of processes, as 2x3");
+  if (std::sscanf(grid.c_str(), "%dx%d%n", &product.p, &product.q, &end) != 2 ||
+      static_cast<std::size_t>(end) != grid.size() || product.p < 1 || product.q < 1)
+    throw tools::BadArgument("--grid", grid, "must be rows and columns of processes, as 2x3");
   if (typed.m == 0) throw tools::BadArgument("--grid: --m is missing");
   product.m = typed.m, product.n = typed.n > 0 ? typed.n : typed.m, product.k = typed.k > 0 ? typed.k : typed.m;
   return product;
 }
 
-/// @return  empty if --help was given
+/// The calls to explain; all else is shown without them.
+void parse_calls(const CLI::App& app, const bench::TypedProblem& typed, const std::string& grid, Options& options) {
+  options.types = bench::parse_types(typed.types);
+  options.distributed = parse_product(grid, typed);
+  if (options.distributed) return;
+  bench::parse_problem_options(app, typed, options.calls);
+  options.sizes.clear();
+  for (const auto& problem : options.calls.problems)
+    if (problem.type == options.types.front()) options.sizes.push_back(problem.n);
+  const bool explains = app.count("--routine") + app.count("--m") + app.count("--n") > 0;
+  if (!explains) options.calls = {};
+}
+
+/// @return nothing if --help was given
 std::optional<Options> parse(int argc, char** argv) {
-  CLI::App app("Shows the devices that Tessera uses, their links, and the tiles that it would choose.", "tessera-info");
+  CLI::App app(
+      "Shows the devices that Tessera uses, their links, and the tiles that it would choose. With --routine, it "
+      "explains "
+      "the plans of calls.",
+      "tessera-info");
   Options options;
   tools::TypedRuntime typed;
-  std::vector<std::string> types{"d"};
-  app.add_option("--size", options.sizes, "sizes n to choose tiles for (256,1024,4096,16384,32768)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("N")
-      ->check(tools::whole_number(0, 2147483647));
-  app.add_option("--type", types, "s, d, c, z (d)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("X")
-      ->check(CLI::IsMember({"s", "d", "c", "z"}).description(""));
+  bench::TypedProblem problem;
+  problem.sizes = {"256", "1024", "4096", "16384", "32768"};
+  bench::add_problem_options(app, problem);
   tools::add_runtime_options(app, typed, false);
   app.add_flag("--measure", options.measure, "also measure the links now");
   app.add_flag("--json", options.json, "print one JSON object instead of text");
   app.add_flag("--describe", options.describe,
                "instead: measure this machine and print its description for tessera-simulate --platform");
-  TypedProduct product;
-  add_product_options(app, product);
+  std::string grid;
+  app.add_option("--grid", grid,
+                 "also show how a product is cut over PxQ processes, each with what this one finds; with --m, and "
+                 "--n and --k unless they are equal")
+      ->type_name("PxQ")
+      ->group("A product over many processes");
   std::string glued;
   app.add_option("--blas", glued,
                  "run PROGRAM under libtessera_blas.so and show its BLAS calls; the rest of the line belongs to it")
@@ -131,9 +123,7 @@ std::optional<Options> parse(int argc, char** argv) {
   check_blas(app, split);
   check_describe(app);
   options.program = std::move(split.program);
-  options.distributed = parse_product(product);
-  options.types.clear();
-  for (const auto& type : types) options.types += type;
+  parse_calls(app, problem, grid, options);
   options.runtime.cpus = typed.cpus, options.runtime.tile = typed.tile;
   if (!typed.gpus.empty()) options.runtime.gpus = typed.gpus.back();
   options.runtime.policy = tools::parse_policies(typed).front();
@@ -149,8 +139,12 @@ void look(const Options& options, Facts& facts) {
         facts.measured = measure_links(probe.usable);
     const Runtime runtime(options.runtime);
     facts.running = look_at_runtime(facts.software.visible_gpus);
-    for (const char type : options.types)
-      for (const Index n : options.sizes) facts.products.push_back(plan_product(type, n));
+    for (const auto* routine : options.calls.routines)
+      for (const auto& call : options.calls.problems)
+        if (routine->why_not(call).empty()) facts.plans.push_back(bench::explain(*routine, call));
+    if (options.calls.routines.empty())
+      for (const char type : options.types)
+        for (const Index n : options.sizes) facts.products.push_back(plan_product(type, n));
     if (options.distributed)
       for (const char type : options.types) facts.distributed.push_back(plan_distributed(type, *options.distributed));
   } catch (const ArgumentError&) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "info/facts.hpp"
+#include "workload/explanation.hpp"
 
 namespace tessera::info {
 
@@ -187,6 +188,11 @@ Json to_json(const PlannedProduct& product) {
 void print_text(const Facts& facts) {
   fmt::print("Tessera {}\n", facts.software.tessera);
   print_devices(facts);
+  for (const auto& plan : facts.plans) {
+    fmt::print("\n");
+    for (const auto& line : bench::explanation_lines(plan)) fmt::print("{}\n", line);
+  }
+  if (!facts.plans.empty()) return;
   if (facts.running) print_nodes(facts.running->host);
   if (facts.running) print_links("from StarPU's model", facts.running->links);
   if (facts.measured) print_links("measured now", *facts.measured);
@@ -216,6 +222,7 @@ void print_json(const Facts& facts) {
   if (facts.measured) json["links_measured"] = to_json(*facts.measured);
   json["tiles"] = Json::array();
   for (const auto& product : facts.products) json["tiles"].push_back(to_json(product));
+  if (!facts.plans.empty()) json["plans"] = facts.plans;
   if (!facts.distributed.empty()) json["distributed"] = Json::array();
   for (const auto& plan : facts.distributed) json["distributed"].push_back(to_json(plan));
   fmt::print("{}\n", json.dump(2));

@@ -60,10 +60,11 @@ void for_each_count(Policy& p, Visit visit) {
 
 }  // namespace
 
-Activity activity(int calls) {
+Activity activity(int calls, bool cores_share) {
+  const bool cores = cores_share || placement() == Placement::Scheduler;
   Activity result{statistics(), calls, gpu_count(), 0};
   for (const auto& device : devices())
-    if (device.kind == Device::Kind::Gpu || placement() == Placement::Scheduler) result.workers += device.workers;
+    if (device.kind == Device::Kind::Gpu || cores) result.workers += device.workers;
   return result;
 }
 

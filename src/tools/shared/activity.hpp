@@ -18,7 +18,8 @@ struct Activity {
 };
 
 /// Statistics since `reset_statistics`, taken as those of `calls` calls.
-Activity activity(int calls);
+/// @param cores_share  whether their plan has tiles for cores; under placement `scheduler` cores take part anyway
+Activity activity(int calls, bool cores_share);
 
 /// Average bytes per call.
 struct GpuTraffic {

@@ -43,7 +43,8 @@ int run(int argc, char** argv) {
   report.begin();
   int result = tools::Success;
   run_all(*options, runs_of(*options), scratch, [&](const Run& one, const Outcome& outcome) {
-    if (outcome.bad_argument) throw tools::BadArgument(outcome.error);
+    if (outcome.bad_argument && !options->sweep) throw tools::BadArgument(outcome.error);
+    if (!outcome.explanation.empty()) return report.explain(outcome);
     if (outcome.error.empty()) {
       report.add(one, outcome);
       if (!one.trace.empty()) report.note("recorded; report: " + tools::explain_recording(one.trace).string());
@@ -51,8 +52,9 @@ int run(int argc, char** argv) {
     }
     fmt::print(stderr, "tessera-simulate: {}{} {} under {}: {}\n", one.problem.type, one.routine->name(), one.problem.n,
                one.policy.empty() ? "the library's policy" : one.policy, outcome.error);
-    result = tools::RuntimeFailed;
+    if (!options->sweep) result = tools::RuntimeFailed;  // tiles that no GPU has room for are no alternative
   });
+  report.end();
   return result;
 }
 

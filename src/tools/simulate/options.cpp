@@ -18,6 +18,7 @@
 #include "shared/trace_option.hpp"
 #include "simulate/platforms.hpp"
 #include "workload/problem_options.hpp"
+#include "workload/sweep.hpp"
 
 namespace tessera::simulate {
 
@@ -43,6 +44,9 @@ void add_options(CLI::App& app, Options& options, Typed& typed) {
       ->required()
       ->group("What it runs on");
   tools::add_runtime_options(app, typed.runtime, true);
+  app.get_option("--cpus")->description(
+      "number of CPU workers (without GPUs all cores; with GPUs the choice of the policy tessera, and none under other "
+      "policies and placement scheduler)");
   app.add_option("--program", typed.program,
                  "instead of calls of Tessera: a StarPU program, built with the StarPU that simulates. --policy, "
                  "--gpus, --cpus, --gpu-memory and --type (of its elements) apply; its arguments follow '--'")
@@ -65,6 +69,10 @@ void add_options(CLI::App& app, Options& options, Typed& typed) {
         app.add_option("--jobs", options.jobs, "simulations that run at the same time (number of cores)")
             ->type_name("N")
             ->check(tools::whole_number(1, 1024)),
+        app.add_flag("--explain", options.explain,
+                     "instead: print the plan of each call, the next best candidates, and what bounds them"),
+        app.add_flag("--sweep", options.sweep,
+                     "simulate each call also on fewer GPUs and in square tiles, and print what the choice costs"),
         app.add_flag("--brief", options.brief, "print one line per simulation, without details of each GPU"),
         app.add_option("--json", options.json,
                        "write one JSON object per simulation; '-': to standard output, the table to standard error")
@@ -108,9 +116,15 @@ void require_plain_product(const CLI::App& app, const Options& options) {
       throw BadArgument("--slices", std::to_string(options.slices), "is more than the matrix has rows or columns");
 }
 
-/// Refuses a policy that was compiled for the StarPU for real machines: its locks would stop the only thread of a
-/// simulation. The headers of that StarPU call the C library's lock functions directly, those of the simulating StarPU
-/// do not.
+void require_plain_sweep(const CLI::App& app, const Options& options) {
+  for (const char* other :
+       {"--tile", "--policy", "--placement", "--slices", "--beside", "--trace", "--dump", "--explain"})
+    if (app.count(other) > 0) throw BadArgument(std::string(other) + ": cannot be used with --sweep");
+  if (options.gpus.size() > 1) throw BadArgument("--gpus: --sweep takes one number, and compares fewer GPUs with it");
+}
+
+/// Refuses a policy that was compiled for the StarPU that computes: its locks stop the only thread of a simulation. The
+/// headers of that StarPU call the locks of the C library by their names, those of the StarPU that simulates do not.
 void require_simulating(const std::string& policy_library) {
   std::ifstream file(policy_library, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
@@ -161,6 +175,7 @@ void parse(const CLI::App& app, const Typed& typed, Options& options) {
       throw BadArgument("--gpus", std::to_string(gpus), fmt::format("exceeds the {} GPUs of {}", most, typed.platform));
   keep_what_can_be_simulated(typed.problem.routines, options);
   options.cpus = typed.runtime.cpus, options.tile = typed.runtime.tile;
+  if (options.sweep) require_plain_sweep(app, options);
   if (options.cpus > options.machine.cores)
     throw BadArgument("--cpus", std::to_string(options.cpus),
                       fmt::format("exceeds the {} cores of {}", options.machine.cores, typed.platform));
@@ -220,15 +235,27 @@ std::vector<Run> runs_of(const Options& options) {
             {nullptr, options.problems.front(), gpus, cpus_beside(gpus), policy, Placement::Scheduler, {}, {}});
     return runs;
   }
+  std::vector<bench::Alternative> ways;
+  for (const int gpus : options.gpus) ways.push_back({gpus, 0});
+  if (options.sweep) ways = bench::alternatives(options.gpus.front());
   for (const auto* routine : options.routines)
     for (const auto& problem : options.problems) {
       if (!routine->why_not(problem).empty()) continue;
-      for (const int gpus : options.gpus)
+      for (const auto& way : ways)
         for (const auto& policy : options.policies) {
+          if (!bench::suits(way, problem)) continue;
           auto placements = options.placements;
           if (placements.empty()) placements = {suitable_placement(policy)};
           for (const auto placement : placements)
-            runs.push_back({routine, problem, gpus, cpus_of_call(gpus, policy, placement), policy, placement, {}, {}});
+            runs.push_back({routine,
+                            problem,
+                            way.gpus,
+                            cpus_of_call(way.gpus, policy, placement),
+                            policy,
+                            placement,
+                            {},
+                            {},
+                            options.tile > 0 ? options.tile : way.tile});
         }
     }
   if (!options.trace.empty()) {

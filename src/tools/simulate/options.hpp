@@ -17,7 +17,7 @@ struct Options : bench::ChosenProblems {
   std::filesystem::path platform;
   simulation::Machine machine;
   std::vector<int> gpus;
-  int cpus = -1;   ///< -1: none if there are GPUs, else all cores
+  int cpus = -1;   ///< -1: see runs_of
   Index tile = 0;  ///< 0: the library's choice
   std::vector<std::string> policies;
   std::vector<Placement> placements;  ///< empty: the placement that suits the policy
@@ -26,6 +26,8 @@ struct Options : bench::ChosenProblems {
   int gpu_memory = 0;                 ///< MiB of each GPU; 0: all of its memory
   int jobs = 1;                       ///< number of concurrent simulations
   bool brief = false;
+  bool explain = false;              ///< explain the plans, and simulate nothing
+  bool sweep = false;                ///< compare each call with the other ways to run it
   std::vector<std::string> program;  ///< a program to simulate, and its arguments; empty: calls of the library
   std::string json;                  ///< "": none, "-": standard output
   std::string trace;                 ///< folder for the recordings; "": none
@@ -41,6 +43,7 @@ struct Run {
   Placement placement;
   std::filesystem::path trace;  ///< "": none
   std::filesystem::path dump;   ///< the file for its tasks; "": none
+  Index tile = 0;               ///< 0: the library's choice
 };
 
 /// @return  empty if --help was given, after printing the help

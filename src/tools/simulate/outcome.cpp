@@ -8,11 +8,13 @@ namespace tessera::simulate {
 
 void to_json(nlohmann::json& json, const Outcome& o) {
   json = {{"error", o.error},
+          {"explanation", o.explanation},
           {"bad_argument", o.bad_argument},
           {"seconds", o.seconds},
           {"m", o.tile_m},
           {"n", o.tile_n},
           {"k", o.tile_k},
+          {"predicted", o.predicted},
           {"policy", o.policy},
           {"placement", o.placement},
           {"cpus", o.cpus},
@@ -23,8 +25,10 @@ void to_json(nlohmann::json& json, const Outcome& o) {
 }
 
 void from_json(const nlohmann::json& json, Outcome& o) {
+  o.explanation = json.at("explanation");
   o.error = json.at("error"), o.bad_argument = json.at("bad_argument"), o.seconds = json.at("seconds");
   o.tile_m = json.at("m"), o.tile_n = json.at("n"), o.tile_k = json.at("k");
+  o.predicted = json.at("predicted");
   o.policy = json.at("policy"), o.placement = json.at("placement");
   o.cpus = json.at("cpus"), o.core_tasks = json.at("core_tasks");
   for (const auto& g : json.at("gpus")) o.gpus.push_back({g.at(0), g.at(1), g.at(2)});

@@ -19,14 +19,18 @@ struct GpuUse {
 /// The result of a simulation.
 struct Outcome {
   std::string error;          ///< "": none
+  std::string explanation;    ///< of the plan, if nothing was to be simulated
   bool bad_argument = false;  ///< the error is caused by the arguments
   double seconds = 0;
   Index tile_m = 0, tile_n = 0, tile_k = 0;
+  double predicted = 0;  ///< seconds, by the plan; 0: not predicted
   std::string policy, placement;
   std::vector<GpuUse> gpus;
   int cpus = 0;          ///< CPU workers
   Index core_tasks = 0;  ///< tasks that they ran together
   tools::Activity activity;
+
+  int cores() const { return activity.workers - activity.gpus; }  ///< CPU workers that compute tiles
 };
 
 void to_json(nlohmann::json& json, const Outcome& outcome);

@@ -10,6 +10,7 @@
 #include "runtime/policy_names.hpp"
 #include "shared/text.hpp"
 #include "workload/columns.hpp"
+#include "workload/explanation.hpp"
 
 namespace tessera::simulate {
 
@@ -71,10 +72,12 @@ std::vector<tools::Column<Report::Row>> Report::columns() const {
   };
   auto all = bench::call_columns<Row>(options_.problems, result);
   all.push_back({"GPUs", 4, [](const Row& r) { return std::to_string(r.result.gpus); }});
+  all.push_back({"cores", 5, [](const Row& r) { return std::to_string(r.outcome.cores()); }});
   all.push_back({"policy", -8, [](const Row& r) { return r.result.policy; }});
   all.push_back({"placement", -9, [](const Row& r) { return r.result.placement; }});
   all.push_back({"tile", 9, [](const Row& r) { return describe_tile(r.result); }});
   all.push_back({"time [s]", 8, [](const Row& r) { return significant(r.outcome.seconds, 4); }});
+  all.push_back(bench::predicted_column<Row>(result));
   all.push_back({"TFLOP/s", 7, [](const Row& r) { return significant(r.result.rate() * 1e-12, 4); }});
   all.push_back({"of peak", 7, [](const Row& r) { return percent(r.result.rate() / r.peak); }});
   all.push_back({"computing", 9, of_gpus(average_computing)});
@@ -86,6 +89,7 @@ std::vector<tools::Column<Report::Row>> Report::columns() const {
 void Report::begin() {
   note(describe_machine(options_.machine));
   note(describe_policies(options_));
+  if (options_.explain) return;
   columns_ = columns();
   note("\n" + tools::table_head(columns_));
 }
@@ -98,9 +102,9 @@ double Report::peak(const Run& run) const {
 
 Report::Row Report::row(const Run& run, const Outcome& outcome) const {
   Result r;
-  r.routine = run.routine, r.problem = run.problem, r.pinned = *options_.pinned, r.library = "tessera";
+  r.routine = run.routine, r.problem = run.problem, r.memory = options_.memory(), r.library = "tessera";
   r.gpus = run.gpus, r.cpus = outcome.cpus, r.repeat = 1;
-  r.tile_m = outcome.tile_m, r.tile_n = outcome.tile_n, r.tile_k = outcome.tile_k;
+  r.tile_m = outcome.tile_m, r.tile_n = outcome.tile_n, r.tile_k = outcome.tile_k, r.predicted = outcome.predicted;
   r.policy = outcome.policy, r.placement = outcome.placement;
   r.timing = bench::Timing{outcome.seconds, outcome.seconds, outcome.seconds};
   r.activity = outcome.activity;
@@ -122,6 +126,20 @@ void Report::add(const Run& run, const Outcome& outcome) {
   if (!options_.brief)
     for (const auto& more : describe_gpus(outcome)) note(more);
   json_.write(json(all));
+  if (options_.sweep) regrets_.add(all.result);
+}
+
+void Report::explain(const Outcome& outcome) {
+  const auto json = nlohmann::ordered_json::parse(outcome.explanation);
+  note("");
+  for (const auto& line : bench::explanation_lines(json)) note(line);
+  json_.write(json);
+}
+
+void Report::end() {
+  if (!options_.sweep) return;
+  for (const auto& line : regrets_.lines()) note(line);
+  for (const auto& object : regrets_.json()) json_.write(object);
 }
 
 nlohmann::ordered_json Report::json(const Row& row) const {

@@ -9,6 +9,7 @@
 #include "shared/table.hpp"
 #include "simulate/simulation.hpp"
 #include "workload/result.hpp"
+#include "workload/sweep.hpp"
 
 namespace tessera::simulate {
 
@@ -33,6 +34,10 @@ class Report {
   void begin();
   /// @throws RuntimeError if it cannot be written
   void add(const Run& run, const Outcome& outcome);
+  /// Writes the explanation of a plan instead.
+  void explain(const Outcome& outcome);
+  /// Writes what the choices of a sweep cost. Call this after the last run.
+  void end();
   /// Writes a line of text between or after the rows.
   void note(const std::string& text) const;
 
@@ -50,6 +55,7 @@ class Report {
   const Options& options_;
   tools::JsonLines json_;
   std::vector<tools::Column<Row>> columns_;
+  bench::Regrets regrets_;
 };
 
 }  // namespace tessera::simulate

@@ -17,11 +17,13 @@
 
 #include "common/whole_file.hpp"
 #include "machine/free_memory.hpp"
+#include "machine/simulation/machine.hpp"
 #include "shared/runtime_options.hpp"
 #include "shared/types.hpp"
 #include "simulate/task_watch.hpp"
 #include "sinks/dump.hpp"
 #include "tiling/split.hpp"
+#include "workload/explanation.hpp"
 
 namespace tessera::simulate {
 
@@ -118,16 +120,21 @@ std::string why_too_large(const Run& run, const detail::TileExtents& tile) {
 
 Outcome simulate(const Options& options, const Run& run) {
   RuntimeOptions start;
-  start.cpus = run.cpus, start.gpus = run.gpus, start.tile = options.tile;
+  start.cpus = run.cpus, start.gpus = run.gpus, start.tile = run.tile;
   start.policy = run.policy, start.placement = run.placement, start.trace = run.trace;
   const auto bytes = bench::operand_bytes(*run.routine, run.problem);
   const AddressRange A(bytes[0]), B(bytes[1]), C(bytes[2]);
   const Runtime runtime(start);
   tell_of_nvlink(options.machine);
   Outcome outcome;
+  if (options.explain) {
+    outcome.explanation = bench::explain(*run.routine, run.problem).dump();
+    return outcome;
+  }
   const auto plan = run.routine->plan_of(run.problem);
   const auto tile = options.slices > 0 ? slices_of(run.problem, options.slices) : plan.tile;
   outcome.tile_m = tile.m, outcome.tile_n = tile.n, outcome.tile_k = tile.k;
+  if (options.slices == 0 && run.routine->is_planned_whole()) outcome.predicted = plan.seconds;
   outcome.policy = policy(), outcome.placement = tools::placement_name(placement());
   std::optional<EndlessLoop> loop;
   if (options.beside > 0) {
@@ -147,7 +154,7 @@ Outcome simulate(const Options& options, const Run& run) {
     if (options.slices > 0) multiply_in_slices(run.problem, options.slices, {A.data(), B.data(), C.data()});
     else run.routine->run_tessera(run.problem, {A.data(), B.data(), C.data()});
     outcome.seconds = 1e-6 * (starpu_timing_now() - begin);
-    outcome.activity = tools::activity(1);
+    outcome.activity = tools::activity(1, plan.has_cores());
     outcome.gpus = TaskWatch::result();
     if (dump) detail::write_whole(run.dump, dump->text());
     outcome.cpus = cpu_workers(), outcome.core_tasks = TaskWatch::core_tasks();
@@ -182,7 +189,8 @@ void become_simulation(const Options& options, const Run& run, const Scratch& sc
   put_environment(options, scratch);
   job = {&options, &run, result};
   if (!*options.pinned) stage_copies();
-  // StarPU defines its own main, which starts SimGrid and calls starpu_main in a simulated thread.
+  simulation::operands_are_on_a_gpu = options.on_gpu;
+  // StarPU defines a main of its own, which starts SimGrid and calls starpu_main in a simulated thread.
   const auto starpus_main = reinterpret_cast<int (*)(int, char**)>(dlsym(RTLD_NEXT, "main"));
   if (starpus_main == nullptr) _exit(1);
   std::string words[] = {"tessera-simulate", "--log=root.thresh:warning"};

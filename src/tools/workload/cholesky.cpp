@@ -32,7 +32,7 @@ class Cholesky final : public Routine {
   }
 
   /// The triangle and the right-hand sides, in and out.
-  blas::Traffic compulsory(const Problem& p) const override {
+  blas::Traffic traffic(const Problem& p) const override {
     const auto n = static_cast<double>(p.n), nrhs = solves_ ? static_cast<double>(p.k) : 0;
     const double bytes = tools::with_type(
         p.type, [&]<Scalar T>(T) { return (n * (n + 1) / 2 + n * nrhs) * static_cast<double>(sizeof(T)); });
@@ -50,10 +50,11 @@ class Cholesky final : public Routine {
 
   double growth(const Problem& /*p*/) const override { return std::numeric_limits<double>::infinity(); }
 
-  detail::Plan plan_of(const Problem& p) const override {
-    const auto session = detail::session();
-    return tools::with_type(p.type, [&]<Scalar T>(T) { return detail::plan_cholesky<T>(session->machine(), p.n); });
+  using Routine::plan_of;
+  detail::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
+    return tools::with_type(p.type, [&]<Scalar T>(T) { return detail::plan_cholesky<T>(machine, p.n); });
   }
+  bool is_planned_whole() const override { return !solves_; }
 
   void run_tessera(const Problem& p, const Operands& o) const override {
     run<Index>(p, o, [&]<Scalar T>(Index nrhs, T* A, Index lda, T* B, Index ldb) {

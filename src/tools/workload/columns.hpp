@@ -30,6 +30,15 @@ std::vector<tools::Column<Row>> call_columns(const std::vector<Problem>& problem
   return all;
 }
 
+/// The time that the plan of Tessera's call has predicted.
+template <typename Row>
+tools::Column<Row> predicted_column(auto result_of) {
+  return {"predicted", 9, [=](const Row& row) {
+            const Result& r = result_of(row);
+            return r.predicted > 0 ? tools::significant(r.predicted, 4) : "-";
+          }};
+}
+
 /// Bytes that were copied, and the compulsory ones.
 template <typename Row>
 std::vector<tools::Column<Row>> traffic_columns(auto result_of) {

@@ -57,11 +57,11 @@ void copy_triangle(To to, Uplo uplo, Index n, std::size_t element, char* host, I
     char *const h = host + bytes(first + j * ld), *const d = device + bytes(first + j * n);
     if (to == To::Device)
       require(cudaMemcpy2DAsync(d, bytes(n), h, bytes(ld), bytes(rows), static_cast<std::size_t>(columns),
-                                cudaMemcpyHostToDevice),
+                                cudaMemcpyDefault),
               "cudaMemcpy2D");
     else
       require(cudaMemcpy2DAsync(h, bytes(ld), d, bytes(n), bytes(rows), static_cast<std::size_t>(columns),
-                                cudaMemcpyDeviceToHost),
+                                cudaMemcpyDefault),
               "cudaMemcpy2D");
   }
 }
@@ -134,14 +134,14 @@ void CuSolver::factorize(char type, Uplo uplo, Index n, void* A, Index lda, Inde
     if (nrhs > 0) {
       const auto columns = static_cast<std::size_t>(nrhs);
       auto* const b = static_cast<T*>(state_->B.at_least(bytes(n * nrhs)));
-      require(cudaMemcpy2DAsync(b, bytes(n), B, bytes(ldb), bytes(n), columns, cudaMemcpyHostToDevice), "cudaMemcpy2D");
+      require(cudaMemcpy2DAsync(b, bytes(n), B, bytes(ldb), bytes(n), columns, cudaMemcpyDefault), "cudaMemcpy2D");
       require(device::potrs<T>(state_->handle, uplo, order, static_cast<int>(nrhs), a, order, b, order, info + 1),
               "potrs");
-      require(cudaMemcpy2DAsync(B, bytes(ldb), b, bytes(n), bytes(n), columns, cudaMemcpyDeviceToHost), "cudaMemcpy2D");
+      require(cudaMemcpy2DAsync(B, bytes(ldb), b, bytes(n), bytes(n), columns, cudaMemcpyDefault), "cudaMemcpy2D");
     }
     copy_triangle(To::Host, uplo, n, sizeof(T), static_cast<char*>(A), lda, reinterpret_cast<char*>(a));
     int failed = 0;
-    require(cudaMemcpy(&failed, info, sizeof failed, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    require(cudaMemcpy(&failed, info, sizeof failed, cudaMemcpyDefault), "cudaMemcpy");
     if (failed != 0) throw RuntimeError("cuSOLVER found the matrix not positive definite");
   });
 }
@@ -177,7 +177,7 @@ void CuSolver::invert(char type, Inversion which, Uplo uplo, Diag diag, Index n,
     }
     copy_triangle(To::Host, uplo, n, sizeof(T), static_cast<char*>(A), lda, reinterpret_cast<char*>(a));
     int failed = 0;
-    require(cudaMemcpy(&failed, info, sizeof failed, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    require(cudaMemcpy(&failed, info, sizeof failed, cudaMemcpyDefault), "cudaMemcpy");
     if (failed != 0) throw RuntimeError("cuSOLVER found the matrix singular");
   });
 }
@@ -202,19 +202,19 @@ void CuSolver::factorize_with_pivots(char type, Index m, Index n, void* A, Index
           cudaMemcpy2DAsync(to, bytes(to_ld), from, bytes(from_ld), bytes(m), static_cast<std::size_t>(width), kind),
           "cudaMemcpy2D");
     };
-    copy(a, m, A, lda, n, cudaMemcpyHostToDevice);
+    copy(a, m, A, lda, n, cudaMemcpyDefault);
     require(device::getrf<T>(state_->handle, rows, columns, a, rows, workspace, p, info), "getrf");
     if (nrhs > 0) {
       auto* const b = static_cast<T*>(state_->B.at_least(bytes(n * nrhs)));
-      copy(b, n, B, ldb, nrhs, cudaMemcpyHostToDevice);
+      copy(b, n, B, ldb, nrhs, cudaMemcpyDefault);
       require(device::getrs<T>(state_->handle, columns, static_cast<int>(nrhs), a, rows, p, b, columns, info + 1),
               "getrs");
-      copy(B, ldb, b, n, nrhs, cudaMemcpyDeviceToHost);
+      copy(B, ldb, b, n, nrhs, cudaMemcpyDefault);
     }
-    copy(A, lda, a, m, n, cudaMemcpyDeviceToHost);
-    if (p != nullptr) require(cudaMemcpyAsync(pivots, p, count * sizeof(int), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    copy(A, lda, a, m, n, cudaMemcpyDefault);
+    if (p != nullptr) require(cudaMemcpyAsync(pivots, p, count * sizeof(int), cudaMemcpyDefault), "cudaMemcpy");
     int failed = 0;
-    require(cudaMemcpy(&failed, info, sizeof failed, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    require(cudaMemcpy(&failed, info, sizeof failed, cudaMemcpyDefault), "cudaMemcpy");
     if (failed != 0) throw RuntimeError("cuSOLVER found the matrix singular");
   });
 }
@@ -245,19 +245,19 @@ void CuSolver::factorize_by_reflectors(char type, Index m, Index n, void* A, Ind
           cudaMemcpy2DAsync(to, bytes(to_ld), from, bytes(from_ld), bytes(m), static_cast<std::size_t>(width), kind),
           "cudaMemcpy2D");
     };
-    copy(a, m, A, lda, n, cudaMemcpyHostToDevice);
+    copy(a, m, A, lda, n, cudaMemcpyDefault);
     require(device::geqrf<T>(state_->handle, rows, columns, a, rows, factors, workspace, elements, info), "geqrf");
     if (nrhs > 0) {
-      copy(b, m, B, ldb, nrhs, cudaMemcpyHostToDevice);
+      copy(b, m, B, ldb, nrhs, cudaMemcpyDefault);
       require(unmqr<T>(state_->handle, rows, right, columns, a, rows, factors, b, rows, workspace, elements, info + 1),
               "unmqr");
       if (device::trsm<T>(state_->blas(), Side::Left, Uplo::Upper, Op::NoTrans, Diag::NonUnit, columns, right, T(1), a,
                           rows, b, rows) != CUBLAS_STATUS_SUCCESS)
         throw RuntimeError("trsm: cuBLAS failed");
-      copy(B, ldb, b, m, nrhs, cudaMemcpyDeviceToHost);
+      copy(B, ldb, b, m, nrhs, cudaMemcpyDefault);
     }
-    copy(A, lda, a, m, n, cudaMemcpyDeviceToHost);
-    require(cudaMemcpy(tau, factors, bytes(count), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    copy(A, lda, a, m, n, cudaMemcpyDefault);
+    require(cudaMemcpy(tau, factors, bytes(count), cudaMemcpyDefault), "cudaMemcpy");
   });
 }
 

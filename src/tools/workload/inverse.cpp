@@ -48,7 +48,7 @@ class Inverse final : public Routine {
     return tools::with_type(p.type, [&]<Scalar T>(T) { return flops_per_multiply_add<T> * cubes * (n * n * n / 6); });
   }
 
-  blas::Traffic compulsory(const Problem& p) const override {
+  blas::Traffic traffic(const Problem& p) const override {
     const auto n = static_cast<double>(p.n), elements = in_triangle() ? n * (n + 1) / 2 : n * n;
     const double bytes =
         tools::with_type(p.type, [&]<Scalar T>(T) { return elements * static_cast<double>(sizeof(T)); });
@@ -61,13 +61,13 @@ class Inverse final : public Routine {
 
   double growth(const Problem& /*p*/) const override { return std::numeric_limits<double>::infinity(); }
 
-  detail::Plan plan_of(const Problem& p) const override {
-    const auto session = detail::session();
+  using Routine::plan_of;
+  detail::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
     return tools::with_type(p.type, [&]<Scalar T>(T) {
-      return in_triangle() ? detail::plan_cholesky<T>(session->machine(), p.n)
-                           : detail::plan_lu<T>(session->machine(), p.n, p.n);
+      return in_triangle() ? detail::plan_cholesky<T>(machine, p.n) : detail::plan_lu<T>(machine, p.n, p.n);
     });
   }
+  bool is_planned_whole() const override { return false; }
 
   void run_tessera(const Problem& p, const Operands& o) const override {
     run<Index>(p, o, [&]<Scalar T>(Index n, T* A, Index lda) -> Index {

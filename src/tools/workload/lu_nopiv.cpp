@@ -31,7 +31,7 @@ class LuNopiv final : public Routine {
     return tools::with_type(p.type, [&]<Scalar T>(T) { return flops_per_multiply_add<T> * n * n * n / 3; });
   }
 
-  blas::Traffic compulsory(const Problem& p) const override {
+  blas::Traffic traffic(const Problem& p) const override {
     const auto n = static_cast<double>(p.n);
     const double bytes = tools::with_type(p.type, [&]<Scalar T>(T) { return n * n * static_cast<double>(sizeof(T)); });
     return {bytes, bytes};
@@ -43,10 +43,9 @@ class LuNopiv final : public Routine {
 
   double growth(const Problem& /*p*/) const override { return std::numeric_limits<double>::infinity(); }
 
-  detail::Plan plan_of(const Problem& p) const override {
-    const auto session = detail::session();
-    return tools::with_type(p.type,
-                            [&]<Scalar T>(T) { return detail::plan_lu_nopiv<T>(session->machine(), p.n, p.n); });
+  using Routine::plan_of;
+  detail::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
+    return tools::with_type(p.type, [&]<Scalar T>(T) { return detail::plan_lu_nopiv<T>(machine, p.n, p.n); });
   }
 
   void run_tessera(const Problem& p, const Operands& o) const override {

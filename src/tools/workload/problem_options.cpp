@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
+#include <tuple>
 
 #include "shared/bad_argument.hpp"
 #include "shared/runtime_options.hpp"
@@ -21,8 +23,10 @@ void add_problem_options(CLI::App& app, TypedProblem& typed) {
   for (const auto& routine : routines()) known += routine->name() + ", ";
   add_list(app, "--routine", typed.routines, known + "or 'all' (gemm)")->type_name("NAME");
   add_list(app, "--type", typed.types, "s, d, c, z, or 'all' (d)")->type_name("X");
-  auto* sizes = add_list(app, "--size", typed.sizes, "m = n = k; a list runs one after another (4096)");
-  sizes->type_name("N")->check(size);
+  auto* sizes = add_list(
+      app, "--size", typed.sizes,
+      fmt::format("m = n = k, or MxN, or MxNxK; a list runs one after another ({})", fmt::join(typed.sizes, ",")));
+  sizes->type_name("N");
   for (const auto& [name, variable] : {std::pair{"--m", &typed.m}, {"--n", &typed.n}, {"--k", &typed.k}})
     app.add_option(name, *variable,
                    "replaces --size; give all the sizes that the routine takes (posv: n, and k right-hand sides)")
@@ -37,7 +41,9 @@ void add_problem_options(CLI::App& app, TypedProblem& typed) {
   app.add_option("--alpha", typed.alpha, "a number, or RE,IM (1.1)")->type_name("X");
   app.add_option("--beta", typed.beta, "a number, or RE,IM (0.3)")->type_name("X");
   app.add_option("--ld-pad", typed.ld_pad, "elements of padding between columns (0)")->type_name("P")->check(size);
-  app.add_option("--memory", typed.memory, "pinned or pageable (pinned if there are GPUs)")->type_name("KIND");
+  app.add_option("--memory", typed.memory,
+                 "pinned, pageable, or device: that of the first GPU (pinned if there are GPUs)")
+      ->type_name("KIND");
   app.add_option("--seed", typed.seed, "seed of the random operands (1)")->type_name("N");
 }
 
@@ -68,6 +74,23 @@ std::complex<double> parse_scalar(const std::string& option, const std::string& 
   return {parts[0], parts[1]};
 }
 
+/// N, MxN or MxNxK. The terms of MxN are n.
+std::tuple<Index, Index, Index> parse_size(const std::string& text) {
+  constexpr Index most = 2147483647;
+  std::vector<Index> numbers;
+  for (const char* at = text.c_str();; at++) {
+    Index number = 0;
+    const auto [end, error] = std::from_chars(at, text.c_str() + text.size(), number);
+    const bool wrong = error != std::errc{} || number < 0 || number > most || numbers.size() == 3;
+    if (wrong || (*end != 'x' && *end != '\0'))
+      throw BadArgument("--size", text, fmt::format("must be N, MxN or MxNxK with numbers from 0 to {}", most));
+    numbers.push_back(number);
+    if (*end == '\0') break;
+    at = end;
+  }
+  return {numbers.front(), numbers[numbers.size() > 1 ? 1 : 0], numbers.back()};
+}
+
 std::vector<const Routine*> parse_routines(const std::vector<std::string>& names) {
   std::vector<const Routine*> chosen;
   std::string known = "all";
@@ -79,12 +102,6 @@ std::vector<const Routine*> parse_routines(const std::vector<std::string>& names
     if (chosen.size() == before) throw BadArgument("--routine", name, "is not a routine; known: " + known);
   }
   return chosen;
-}
-
-std::string parse_types(const std::vector<std::string>& names) {
-  std::string types;
-  for (const auto& name : names) types += name == "all" ? "sdcz" : std::string(1, one_of("--type", name, "sdcz"));
-  return types;
 }
 
 /// Removes problems that no chosen routine supports, and routines that support no chosen problem. Only 'all' may lead
@@ -137,7 +154,7 @@ std::vector<Problem> parse_problems(const CLI::App& app, const TypedProblem& typ
   common.uplo = one_of("--uplo", typed.uplo, "ul") == 'l' ? Uplo::Lower : Uplo::Upper;
   common.diag = one_of("--diag", typed.diag, "un") == 'n' ? Diag::NonUnit : Diag::Unit;
   common.alpha = parse_scalar("--alpha", typed.alpha), common.beta = parse_scalar("--beta", typed.beta);
-  common.ld_pad = typed.ld_pad, common.seed = typed.seed;
+  common.ld_pad = typed.ld_pad, common.seed = typed.seed, common.on_gpu = chosen.on_gpu;
 
   std::vector<Problem> shapes;
   if (app.count("--m") + app.count("--n") + app.count("--k") > 0) {
@@ -153,8 +170,8 @@ std::vector<Problem> parse_problems(const CLI::App& app, const TypedProblem& typ
     common.m = typed.m, common.n = typed.n, common.k = typed.k;
     shapes.push_back(common);
   } else {
-    for (const Index size : typed.sizes) {
-      common.m = common.n = common.k = size;
+    for (const auto& size : typed.sizes) {
+      std::tie(common.m, common.n, common.k) = parse_size(size);
       shapes.push_back(common);
     }
   }
@@ -169,16 +186,24 @@ std::vector<Problem> parse_problems(const CLI::App& app, const TypedProblem& typ
 
 }  // namespace
 
+std::string parse_types(const std::vector<std::string>& names) {
+  std::string types;
+  for (const auto& name : names) types += name == "all" ? "sdcz" : std::string(1, one_of("--type", name, "sdcz"));
+  return types;
+}
+
 void parse_problem_options(const CLI::App& app, const TypedProblem& typed, ChosenProblems& chosen) {
   chosen.routines = parse_routines(typed.routines);
   require_taken(app, chosen.routines);
+  chosen.on_gpu = typed.memory == "device";
   chosen.problems = parse_problems(app, typed, chosen);
   keep_what_exists(typed, chosen);
   for (const auto* routine : chosen.routines)
     for (const auto& problem : chosen.problems) operand_bytes(*routine, problem);
-  if (!typed.memory.empty() && typed.memory != "pinned" && typed.memory != "pageable")
-    throw BadArgument("--memory", typed.memory, "is not one of pinned, pageable");
-  if (!typed.memory.empty()) chosen.pinned = typed.memory == "pinned";
+  if (typed.memory.empty()) return;
+  chosen.pinned = typed.memory != "pageable";
+  if (typed.memory != chosen.memory())
+    throw BadArgument("--memory", typed.memory, "is not one of pinned, pageable, device");
 }
 
 }  // namespace tessera::bench

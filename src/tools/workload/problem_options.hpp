@@ -13,7 +13,7 @@ namespace tessera::bench {
 /// Arguments before they are validated.
 struct TypedProblem {
   std::vector<std::string> routines{"gemm"}, types{"d"};
-  std::vector<Index> sizes{4096};
+  std::vector<std::string> sizes{"4096"};  ///< N, MxN or MxNxK
   Index m = 0, n = 0, k = 0;
   std::string trans_a = "n", trans_b = "n", side = "l", uplo = "l", diag = "n", alpha = "1.1", beta = "0.3", memory;
   Index ld_pad = 0;
@@ -27,6 +27,10 @@ CLI::Option* add_list(CLI::App& app, const std::string& name, Variable& variable
 }
 
 void add_problem_options(CLI::App& app, TypedProblem& typed);
+
+/// The letters of some types, or of all.
+/// @throws BadArgument
+std::string parse_types(const std::vector<std::string>& names);
 
 /// @throws BadArgument
 void parse_problem_options(const CLI::App& app, const TypedProblem& typed, ChosenProblems& chosen);

@@ -10,7 +10,7 @@
 
 #include "codelets/host_lapack.hpp"
 #include "workload/other_libraries.hpp"
-#include "workload/parallel.hpp"
+#include "workload/smallest_solution.hpp"
 #include "workload/typed_routine.hpp"
 
 namespace tessera::bench {
@@ -18,14 +18,6 @@ namespace tessera::bench {
 namespace {
 
 std::size_t size(Index i) { return static_cast<std::size_t>(i); }
-
-/// The Euclidean norm.
-template <typename W>
-double norm(const std::vector<W>& x) {
-  double sum = 0;
-  for (const auto& element : x) sum += std::pow(static_cast<double>(magnitude(element)), 2);
-  return std::sqrt(sum);
-}
 
 /// geqrf: C, m×n, ← its factors. gels: A, m×n, ← its factors, and C, max(m, n)×k, ← the solution.
 class Qr final : public Routine {
@@ -44,7 +36,7 @@ class Qr final : public Routine {
     return tools::with_type(p.type, [&]<Scalar T>(T) { return flops_per_multiply_add<T> * (factor + solve); });
   }
 
-  blas::Traffic compulsory(const Problem& p) const override {
+  blas::Traffic traffic(const Problem& p) const override {
     const auto rows = static_cast<double>(std::max(p.m, p.n)), nrhs = solves_ ? static_cast<double>(p.k) : 0;
     const double elements = static_cast<double>(p.m) * static_cast<double>(p.n) + rows * nrhs;
     const double bytes =
@@ -64,13 +56,13 @@ class Qr final : public Routine {
 
   double growth(const Problem& /*p*/) const override { return std::numeric_limits<double>::infinity(); }
 
-  detail::Plan plan_of(const Problem& p) const override {
-    const auto session = detail::session();
+  using Routine::plan_of;
+  detail::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
     return tools::with_type(p.type, [&]<Scalar T>(T) {
-      return detail::plan_qr<T>(session->machine(), solves_ ? std::max(p.m, p.n) : p.m,
-                                solves_ ? std::min(p.m, p.n) : p.n);
+      return detail::plan_qr<T>(machine, solves_ ? std::max(p.m, p.n) : p.m, solves_ ? std::min(p.m, p.n) : p.n);
     });
   }
+  bool is_planned_whole() const override { return !solves_; }
 
   void run_tessera(const Problem& p, const Operands& o) const override {
     run<Index>(p, o, [&]<Scalar T>(Index m, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) -> Index {
@@ -105,7 +97,8 @@ class Qr final : public Routine {
   }
 
   /// geqrf: A t = Q R t for a random vector t. gels, with a random combination b = B t of right-hand sides, and x = X
-  /// t: A x = b, or if A has more rows, Aᴴ (A x − b) = 0. Errors are relative to the norms of matrices and vectors.
+  /// t: A x = b, and if A has more columns, x is the smallest solution; or if A has more rows, Aᴴ (A x − b) = 0. Errors
+  /// are relative to the norms of matrices and vectors.
   Verdict check(const Problem& p, const Operands& o) const override {
     const PauseWorkers pause;
     return tools::with_type(p.type, [&]<Scalar T>(T) {
@@ -182,7 +175,13 @@ class Qr final : public Routine {
     // Elements are distributed uniformly in (−1/2, 1/2).
     const double norm_of_a = std::sqrt(static_cast<double>(p.m) * static_cast<double>(p.n) / (is_complex<T> ? 6 : 12)),
                  scale = norm_of_a * norm(x.x) + norm(b.x);
-    if (p.m <= p.n) return norm(r.x) / scale;
+    if (p.m == p.n) return norm(r.x) / scale;
+    if (p.m < p.n) {
+      const double error = norm(r.x) / scale;
+      const double departure =
+          departure_from_smallest<T>(A, p.m, norm_of_a, {.data = static_cast<const T*>(o.A), .ld = s.A.ld}, x);
+      return error >= departure ? error : departure;  // a NaN stays
+    }
     return norm(apply<T>(A.transposed(true), p.n, r).x) / (norm_of_a * scale);
   }
 

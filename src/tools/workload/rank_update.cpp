@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/symmetry.hpp"
+#include "plan/plans.hpp"
 #include "workload/typed_routine.hpp"
 
 namespace tessera::bench {

@@ -40,7 +40,7 @@ nlohmann::ordered_json to_json(const Result& r) {
   nlohmann::ordered_json json;
   json["routine"] = r.routine->name(), json["type"] = std::string(1, p.type);
   json["m"] = known(p.m, takes.m), json["n"] = p.n, json["k"] = known(p.k, takes.k);
-  json["memory"] = r.pinned ? "pinned" : "pageable";
+  json["memory"] = r.memory;
   json["gpus"] = r.gpus, json["cpus"] = r.cpus;
   json["tile"] = known(r.tile_m, r.tile_m > 0);
   json["policy"] = known(r.policy, !r.policy.empty());
@@ -49,6 +49,7 @@ nlohmann::ordered_json to_json(const Result& r) {
   const auto timing = r.timing.value_or(Timing{});
   json["first_s"] = known(timing.first, timed), json["median_s"] = known(timing.median, timed);
   json["best_s"] = known(timing.best, timed);
+  json["predicted_s"] = known(r.predicted, r.predicted > 0);
   json["tflops"] = known(timed ? r.rate() * 1e-12 : 0, timed);
   json["limit_s"] = r.limit;
   const auto share = [&](const char* name, double fraction, bool doubtful) {

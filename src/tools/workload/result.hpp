@@ -21,10 +21,11 @@ struct Timing {
 struct Result {
   const Routine* routine = nullptr;
   Problem problem;
-  bool pinned = false;
+  const char* memory = "";
   std::string library;  ///< tessera, openblas, cublasxt or cusolver
   int gpus = 0, cpus = 0;
   Index tile_m = 0, tile_n = 0, tile_k = 0;  ///< 0: the library has no tiles
+  double predicted = 0;                      ///< seconds, by the plan; 0: not predicted
   std::string policy, placement;             ///< "" for other libraries
   int repeat = 0;
   std::optional<Timing> timing;             ///< empty: the library lacks the routine

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workload/routines.hpp"
 
+#include "runtime/process_session.hpp"
+#include "runtime/session.hpp"
 #include "shared/bad_argument.hpp"
 #include "shared/types.hpp"
 
@@ -61,8 +63,8 @@ double BlasRoutine::flops(const Problem& p) const {
   return with_call(which_, p, [](const blas::Call& call) { return blas::flops(call); });
 }
 
-blas::Traffic BlasRoutine::compulsory(const Problem& p) const {
-  return with_call(which_, p, [](const blas::Call& call) { return traffic(call); });
+blas::Traffic BlasRoutine::traffic(const Problem& p) const {
+  return with_call(which_, p, [](const blas::Call& call) { return blas::traffic(call); });
 }
 
 Shapes BlasRoutine::shapes(const Problem& p) const {
@@ -77,6 +79,8 @@ Shapes BlasRoutine::shapes(const Problem& p) const {
     return all;
   });
 }
+
+detail::Plan Routine::plan_of(const Problem& problem) const { return plan_of(problem, detail::session()->machine()); }
 
 void Routine::run_cusolver_mg(CuSolverMg& /*solver*/, const Problem& /*problem*/, const Operands& /*operands*/) const {}
 void Routine::run_cusolver(CuSolver& /*solver*/, const Problem& /*problem*/, const Operands& /*operands*/) const {}

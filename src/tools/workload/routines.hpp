@@ -54,15 +54,20 @@ class Routine {
 
   /// As blas::flops, but 0 if α = 0.
   virtual double flops(const Problem& problem) const = 0;
-  virtual blas::Traffic compulsory(const Problem& problem) const = 0;
+  /// What must travel between the host and the GPUs.
+  blas::Traffic compulsory(const Problem& problem) const { return problem.on_gpu ? blas::Traffic{} : traffic(problem); }
   virtual Shapes shapes(const Problem& problem) const = 0;
 
   /// An upper bound of the factor by which one call changes the magnitude of C. Infinite: a second call needs the old
   /// values.
   virtual double growth(const Problem& problem) const = 0;
 
-  /// The plan that Tessera makes. @pre a Runtime exists
-  virtual detail::Plan plan_of(const Problem& problem) const = 0;
+  /// The plan that Tessera makes on a machine.
+  virtual detail::Plan plan_of(const Problem& problem, const detail::Machine& machine) const = 0;
+  /// On that of the Runtime. @pre one exists
+  detail::Plan plan_of(const Problem& problem) const;
+  /// Whether the plan is of the whole call, and not only of a factorization that it begins with.
+  virtual bool is_planned_whole() const { return true; }
 
   /// Measured seconds of the longest chain of tasks; 0: the routine is not a factorization. @pre a Runtime exists
   /// @param operands  of a call that has ended. They may change, as in a call
@@ -85,6 +90,9 @@ class Routine {
   virtual Verdict check(const Problem& problem, const Operands& operands) const = 0;
 
  private:
+  /// The same for operands in host memory.
+  virtual blas::Traffic traffic(const Problem& problem) const = 0;
+
   std::string name_;
 };
 
@@ -96,7 +104,7 @@ class BlasRoutine : public Routine {
   Takes takes() const final;
   std::string why_not(const Problem& problem) const final;
   double flops(const Problem& problem) const final;
-  blas::Traffic compulsory(const Problem& problem) const final;
+  blas::Traffic traffic(const Problem& problem) const final;
   Shapes shapes(const Problem& problem) const final;
   double growth(const Problem& problem) const override { return std::abs(problem.beta); }
   void run_tessera(const Problem& problem, const Operands& operands) const final;

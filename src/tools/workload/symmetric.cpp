@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "plan/plans.hpp"
 #include "workload/typed_routine.hpp"
 
 namespace tessera::bench {

@@ -19,10 +19,13 @@ class Trtrs final : public Routine {
   Peers peers() const override { return {.openblas = true, .cublasxt = true}; }
   std::string why_not(const Problem& p) const override { return trsm_->why_not(of_trsm(p)); }
   double flops(const Problem& p) const override { return trsm_->flops(of_trsm(p)); }
-  blas::Traffic compulsory(const Problem& p) const override { return trsm_->compulsory(of_trsm(p)); }
+  blas::Traffic traffic(const Problem& p) const override { return trsm_->compulsory(of_trsm(p)); }
   Shapes shapes(const Problem& p) const override { return trsm_->shapes(of_trsm(p)); }
   double growth(const Problem& p) const override { return trsm_->growth(of_trsm(p)); }
-  detail::Plan plan_of(const Problem& p) const override { return trsm_->plan_of(of_trsm(p)); }
+  using Routine::plan_of;
+  detail::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
+    return trsm_->plan_of(of_trsm(p), machine);
+  }
   void run_tessera(const Problem& p, const Operands& o) const override {
     const auto s = shapes(p);
     const Index info = tools::with_type(p.type, [&]<Scalar T>(T) {

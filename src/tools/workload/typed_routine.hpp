@@ -55,9 +55,9 @@ class TypedRoutine : public BlasRoutine {
  public:
   using BlasRoutine::BlasRoutine;
 
-  detail::Plan plan_of(const Problem& p) const final {
-    const auto session = detail::session();
-    return tools::with_type(p.type, [&]<Scalar T>(T) { return derived().template plan<T>(session->machine(), p); });
+  using Routine::plan_of;
+  detail::Plan plan_of(const Problem& p, const detail::Machine& machine) const final {
+    return tools::with_type(p.type, [&]<Scalar T>(T) { return derived().template plan<T>(machine, p); });
   }
 
   Verdict check(const Problem& p, const Operands& o) const final {

@@ -121,28 +121,37 @@ TEST(HostCopies, WakeThreadsThatSleep) {
   }
 }
 
-TEST(HostCopies, LetEachThreadBeginFirst) {
-  std::atomic<int> begun = 0;
-  const HostCopies copies(3, 1, 0us, [&] { begun++; });
-  while (begun < 3) std::this_thread::yield();
-}
-
-// Each copy waits until all of them run.
-TEST(HostCopies, WakeAThreadForEachCopy) {
-  constexpr std::size_t threads = 5;
+/// Posts a copy for each thread, which waits until all of them run.
+/// @param then  what each thread does first in its copy
+void run_in_each_thread(HostCopies& copies, std::function<void()> then) {
   std::uint32_t begin = 1;
-  std::array<std::uint32_t, threads> ends{};
-  HostCopies copies(threads, 1, 0us);
+  std::vector<std::uint32_t> ends(copies.threads());
   const auto queue = copies.open();
-  while (copies.asleep() < static_cast<int>(threads)) std::this_thread::yield();
   std::atomic<std::size_t> running = 0;
   const auto meet = [&] {
+    then();
     running++;
-    while (running < threads) std::this_thread::yield();
+    while (running < ends.size()) std::this_thread::yield();
   };
   for (auto& end : ends) copies.post(queue, copy(meet, begin, end));
   for (auto& end : ends) wait_for({&end, 1});
-  EXPECT_EQ(running, threads);
+}
+
+TEST(HostCopies, LetEachThreadBeginFirst) {
+  static thread_local bool begun = false;
+  HostCopies copies(3, 1, 0us, [] { begun = true; });
+  std::atomic<int> ready = 0;
+  run_in_each_thread(copies, [&] { ready += begun ? 1 : 0; });
+  EXPECT_EQ(ready, 3);
+}
+
+TEST(HostCopies, WakeAThreadForEachCopy) {
+  constexpr int threads = 5;
+  HostCopies copies(threads, 1, 0us);
+  while (copies.asleep() < threads) std::this_thread::yield();
+  std::atomic<int> ran = 0;
+  run_in_each_thread(copies, [&] { ran++; });
+  EXPECT_EQ(ran, threads);
 }
 
 TEST(HostCopies, EndWithCopiesThatMayNeverBegin) {

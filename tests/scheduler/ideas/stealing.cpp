@@ -148,6 +148,18 @@ TEST_F(Stealing, ReadyTasksOfAWorkerThatWaitsForTilesMustLastLongerThanTheMove) 
   EXPECT_NE(steal(state, thief_), nullptr);
 }
 
+// It runs the task that it has popped before the one that could be stolen.
+TEST_F(Stealing, APoppedTaskThatWaitsForItsTilesIsWorkOfTheVictim) {
+  backend.seconds = {{1, 1.0}, {2, 1.0}};
+  a_.popped.clear();
+  push_to(a_);
+  for (int i = 0; i < 9; i++) submit({updates(50)});
+  state.chains.set_home(tile(50), a_.id);
+  EXPECT_EQ(steal(state, thief_), nullptr);
+  pop(a_, {reads(1)});
+  EXPECT_NE(steal(state, thief_), nullptr);
+}
+
 TEST_F(Stealing, LeavesATaskThatTakesLongToMove) {
   backend.seconds = {{1, 1.0}, {2, 1.0}};
   for (int i = 0; i < 3; i++) push_to(a_, {{.tile = tile(1), .bytes = 20'000'000, .memory = 1, .reads = true}});  // 2 s

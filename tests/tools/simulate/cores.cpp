@@ -30,6 +30,10 @@ TEST(Cores, SpeedUpSlowGpus) {
       EXPECT_GE(seconds(without[i]), least * seconds(with[i])) << what;
       EXPECT_GT(core_tasks(with[i]), 0) << what;
       EXPECT_EQ(core_tasks(without[i]), 0) << what;
+      const auto& scheduling = with[i].at("scheduling");
+      EXPECT_LE(scheduling.at("idle_for_tasks_s").get<double>() + scheduling.at("idle_for_data_s").get<double>(),
+                scheduling.at("workers").get<double>() * seconds(with[i]))
+          << what;
     }
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LU with partial pivoting in simulated time: the times of its panels, alone and during products, and its copies.
+// LU with partial pivoting, and QR, in simulated time: what its panels take, alone and beside products, and what it
+// copies.
 #include "one_gpu.hpp"
 
 namespace tessera::test {
@@ -91,6 +92,12 @@ TEST(SimulatedLu, NeedsTheTimesOfPanels) {
   const auto all = rows_of("--platform " + file + " --routine all --size 512 --gpus 1");
   EXPECT_TRUE(std::ranges::none_of(all, [](const auto& row) { return row.at("routine") == "getrf"; }));
   EXPECT_TRUE(std::ranges::any_of(all, [](const auto& row) { return row.at("routine") == "potrf"; }));
+}
+
+// Without the copy that the adjoint is where matrices have elements: no host has this memory.
+TEST(SimulatedLeastSquares, TakesNoMemoryForTheAdjoint) {
+  const auto row = row_of("--platform h200x4 --gpus 1 --routine gels --m 20000 --n 1000000 --k 1");
+  EXPECT_GT(row.at("median_s"), 0);
 }
 
 }  // namespace

@@ -8,9 +8,9 @@
 
 #include <tessera/types.hpp>
 
-#include "common/no_signals.hpp"
+#include "no_signals.hpp"
 
-namespace tessera::dropin {
+namespace tessera::detail {
 
 /// Calls `columns(first, last)` for ranges of n columns. Uses several threads if the columns are large, since a single
 /// core cannot saturate the host's memory.
@@ -19,18 +19,18 @@ void for_columns(Index n, double bytes, Columns columns) {
   constexpr double worth_a_thread = 32e6;
   const auto most = std::min<Index>({8, std::max(1U, std::thread::hardware_concurrency()), std::max<Index>(1, n)});
   const auto threads = std::clamp<Index>(static_cast<Index>(bytes / worth_a_thread), 1, most);
-  Index done = 0;  // columns handed to other threads
+  Index done = 0;  // columns that another thread takes
   std::vector<std::jthread> others;
   try {
-    const detail::NoSignals in_the_threads;
+    const NoSignals in_the_threads;
     for (Index t = 1; t < threads; t++) {
       const Index next = n * t / threads;
       others.emplace_back(columns, done, next);
       done = next;
     }
-  } catch (const std::exception&) {  // no more threads: this one copies the remaining columns
+  } catch (const std::exception&) {  // no more threads: this one takes the remaining columns
   }
   columns(done, n);
 }
 
-}  // namespace tessera::dropin
+}  // namespace tessera::detail

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "reflectors.hpp"
+
+/// The factorization of a panel that is much taller than wide, in level-3 operations.
+///
+/// Cholesky QR twice: with the Cholesky factor R₁ of AᴴA, Q₁ = A R₁⁻¹ is the less orthonormal the larger the condition
+/// of A. The same step on Q₁ has a factor that is orthonormal to rounding, if the condition of A is less than about
+/// u^(−1/2) (Yamamoto et al., 2015). R₁ shows whether it is, before A is overwritten; else LAPACK or cuSOLVER
+/// factorizes the panel.
+///
+/// The reflectors of Q follow from an LU factorization, Q − S = L U, where the signs S are chosen such that no pivot is
+/// smaller than 1: V is L, and T is −U S L⁻ᴴ with the first rows of L (Ballard et al., 2015). R gets these signs.
+namespace tessera::codelets {
+
+/// Whether a panel is so tall that this takes less time than one column after another, which reads it many times.
+template <Scalar T>
+bool is_tall(const auto& on, const Tile<T>& A) {
+  constexpr int fewest_columns = 8;
+  return A.n >= fewest_columns && A.m / on.rows_of_tall_column >= A.n;
+}
+
+/// The workspace of a tall panel.
+template <Scalar T>
+struct TallPanel {
+  Tile<T> first, second, product;  ///< R₁, R₂, and a matrix of the same order
+  T *signs, *diagonal, *rest;
+
+  /// @param memory  of `elements(k)`
+  TallPanel(T* memory, int k)
+      : first{memory, k, k, k}, second{memory + Index{k} * k, k, k, k}, product{memory + 2 * Index{k} * k, k, k, k},
+        signs(memory + 3 * Index{k} * k), diagonal(signs + k), rest(diagonal + k) {}
+  static Index elements(int k) { return 3 * Index{k} * k + 2 * k; }
+};
+
+/// R₁ ← the Cholesky factor of AᴴA, if the condition of A, with columns of length 1, is small enough. With the lengths
+/// D on a diagonal, an error of one unit in each product of columns changes Q₁ᴴQ₁ by at most k u ‖D R₁⁻¹‖² (Frobenius).
+template <Scalar T>
+bool has_safe_factor(auto& on, const Tile<T>& A, const TallPanel<T>& w) {
+  using R = Real<T>;
+  constexpr double unit = std::numeric_limits<R>::epsilon() / 2, margin = 64;  // long sums have several units
+  constexpr double largest_inverse = unit / std::numeric_limits<R>::min();     // or products of elements underflow
+  on.gram(constant(A), w.first);
+  on.copy_diagonal(constant(w.first), w.diagonal);
+  on.cholesky(w.first, w.rest);
+  on.copy_upper(constant(w.first), nullptr, w.first);  // R₂ R₁ reads what is below the diagonal
+  on.set_identity(w.product);
+  on.trsm(Side::Left, Uplo::Upper, Op::NoTrans, Diag::NonUnit, constant(w.first), w.product);
+  on.measure(constant(w.product), w.diagonal, 0, 0);
+  on.measure(constant(w.product), nullptr, 0, 1);
+  const auto found = on.wait();
+  return found.is_definite && margin * A.n * unit * found.squares[0] <= 1 && found.squares[1] <= largest_inverse;
+}
+
+/// A ← Q₁, with R₁ in `first` and the Cholesky factor of Q₁ᴴQ₁, which is near to I, in `second`.
+/// @return  false if the condition of A is too large: A is then as before
+template <Scalar T>
+bool orthogonalize(auto& on, const Tile<T>& A, const TallPanel<T>& w) {
+  constexpr double near = 0.25;  // to I
+  constexpr int most_steps = 3;
+  if (!has_safe_factor(on, A, w)) return false;
+  for (int step = 0; step < most_steps; step++) {
+    on.trsm(Side::Right, Uplo::Upper, Op::NoTrans, Diag::NonUnit, constant(step == 0 ? w.first : w.second), A);
+    if (step > 0) on.trmm(Side::Left, constant(w.second), w.first);
+    on.gram(constant(A), w.second);
+    on.measure(constant(w.second), nullptr, 1, 0);
+    on.cholesky(w.second, w.rest);
+    const auto found = on.wait();
+    if (found.is_definite && found.squares[0] <= near * near) return true;
+  }
+  report_failure("geqrf: a panel does not become orthonormal");  // unless a device fails, it does
+  return false;
+}
+
+/// A − S = L U in place, where A is the top of a matrix with orthonormal columns.
+template <Scalar T>
+void factorize_with_signs(const auto& on, const Tile<T>& A, T* signs) {
+  if (A.n <= on.leaf) return on.factorize_leaf(A, signs);
+  const int half = (A.n / 2 + on.leaf - 1) / on.leaf * on.leaf;
+  const auto left = columns_of(A, 0, half), right = columns_of(A, half, A.n);
+  const auto first = rows_of(left, 0, half), upper = rows_of(right, 0, half), lower = rows_of(left, half, A.m),
+             last = rows_of(right, half, A.m);
+  factorize_with_signs(on, first, signs);
+  on.trsm(Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, constant(first), upper);
+  on.trsm(Side::Right, Uplo::Upper, Op::NoTrans, Diag::NonUnit, constant(first), lower);
+  multiply<T>(on, T(-1), Op::NoTrans, constant(lower), Op::NoTrans, constant(upper), T(1), last);
+  factorize_with_signs(on, last, signs + half);
+}
+
+/// The factorization of a tall panel, and the block of its reflectors.
+/// @return  false if the condition of A is too large: A is then as before
+template <Scalar T>
+bool factorize_tall(auto& on, const Tile<T>& A, T* tau, const Tile<T>& block) {
+  const int k = A.n;
+  T* const memory = on.workspace(TallPanel<T>::elements(k) + on.for_cholesky(k));
+  if (memory == nullptr) return false;  // reported
+  const TallPanel<T> w(memory, k);
+  if (!orthogonalize(on, A, w)) return false;
+  const auto top = rows_of(A, 0, k), below = rows_of(A, k, A.m);
+  on.trsm(Side::Right, Uplo::Upper, Op::NoTrans, Diag::NonUnit, constant(w.second), top);
+  factorize_with_signs(on, top, w.signs);
+  // V below: Q₁ (U R₂)⁻¹
+  on.copy_upper(constant(top), nullptr, w.product);
+  on.trmm(Side::Right, constant(w.second), w.product);
+  on.trsm(Side::Right, Uplo::Upper, Op::NoTrans, Diag::NonUnit, constant(w.product), below);
+  const Tile<T> triangle = columns_of(block, 0, k), unit_lower = columns_of(block, k, 2 * k);
+  on.unit_lower(constant(top), unit_lower);
+  on.copy_upper(constant(top), w.signs, triangle);
+  on.trsm(Side::Right, Uplo::Lower, adjoint_of<T>, Diag::Unit, constant(unit_lower), triangle);
+  on.copy_diagonal(constant(triangle), tau);
+  on.trmm(Side::Left, constant(w.second), w.first);
+  on.set_upper(w.signs, constant(w.first), top);
+  return true;
+}
+
+}  // namespace tessera::codelets

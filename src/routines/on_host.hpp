@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <vector>
+
+#include <tessera/types.hpp>
+
+#include "common/device_memory.hpp"
+#include "machine/gpu.hpp"
+
+namespace tessera::detail {
+
+/// What the calling thread does with an operand.
+enum class HostUse { Reads, Writes, Both };
+
+/// A column-major part of an operand for the calling thread: in place, or a copy of what is in memory of a GPU.
+/// @tparam T  const: is only read
+template <typename T>
+class OnHost {
+ public:
+  OnHost(T* data, Index m, Index n, Index ld, HostUse use)
+      : data_(data), m_(m), n_(n), ld_(ld), copied_(is_on_gpu()), written_(use != HostUse::Reads) {
+    if (!copied_) return;
+    copy_.resize(static_cast<std::size_t>(m * n));
+    if (use != HostUse::Writes) gpu::copy_columns(copy_.data(), bytes(m), data, bytes(ld), bytes(m), columns());
+  }
+
+  T* data() { return copied_ ? copy_.data() : data_; }
+  Index ld() const { return copied_ ? m_ : ld_; }
+  /// Brings what was written to where the operand is. Call it once, at the end.
+  void finish() {
+    if constexpr (!std::is_const_v<T>)
+      if (copied_ && written_) gpu::copy_columns(data_, bytes(ld_), copy_.data(), bytes(m_), bytes(m_), columns());
+  }
+
+ private:
+  bool is_on_gpu() const {
+    return m_ > 0 && n_ > 0 && device_memory::may_exist() && device_memory::gpu_of(data_).has_value();
+  }
+  static std::size_t bytes(Index elements) { return static_cast<std::size_t>(elements) * sizeof(T); }
+  std::size_t columns() const { return static_cast<std::size_t>(n_); }
+
+  T* data_;
+  Index m_, n_, ld_;
+  bool copied_, written_;
+  std::vector<std::remove_const_t<T>> copy_;
+};
+
+}  // namespace tessera::detail

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "home.hpp"
+
+#include <starpu.h>
+
+#include <cstddef>
+#include <string>
+
+#include <tessera/error.hpp>
+
+#include "common/device_memory.hpp"
+#include "machine/gpu.hpp"
+#include "runtime/process_session.hpp"
+
+namespace tessera::detail {
+
+namespace {
+
+std::optional<int> memory_node(int gpu) {
+  for (unsigned node = 0; node < starpu_memory_nodes_get_count(); node++)
+    if (starpu_node_get_kind(node) == STARPU_CUDA_RAM && starpu_memory_node_get_devid(node) == gpu)
+      return static_cast<int>(node);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<int> home_of(const void* data) {
+  const auto gpu = gpu::device_of(data);
+  return gpu ? memory_node(*gpu) : STARPU_MAIN_RAM;
+}
+
+void require_reachable(const char* routine, const arguments::StoredMatrix& operand) {
+  if (operand.m == 0 || operand.n == 0 || !operand.used || !device_memory::may_exist()) return;
+  const auto gpu = device_memory::gpu_of(operand.data);
+  if (!gpu) return;
+  const auto refuse = [&](const std::string& why) {
+    throw ArgumentError(routine, operand.position, operand.name, why);
+  };
+  const auto name = "GPU " + std::to_string(*gpu);
+  const auto running = session_to_wait(routine);
+  if (!memory_node(*gpu))
+    refuse("points to memory of " + name +
+           ", which Tessera does not use: must be in host memory, in managed memory or on a GPU that it uses");
+  const auto bytes = static_cast<std::size_t>(((operand.n - 1) * operand.ld + operand.m) * operand.element_size);
+  if (const auto there = device_memory::bytes_from(operand.data); there < bytes)
+    refuse("points to " + std::to_string(there) + " bytes in memory of " + name + ", must be at least " +
+           std::to_string(bytes));
+  if (device_memory::gpu_of(static_cast<const std::byte*>(operand.data) + bytes - 1) != gpu)
+    refuse("points to memory of " + name + " that is shorter than the " + std::to_string(bytes) +
+           " bytes of the matrix");
+  gpu::wait_for_default_stream(*gpu);
+}
+
+}  // namespace tessera::detail

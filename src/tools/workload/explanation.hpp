@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "workload/routines.hpp"
+
+namespace tessera::bench {
+
+/// How the library would compute a call, and why: its plan, the three fastest of the other candidates that it
+/// rehearses, and what each of them needs longest for. @pre a Runtime exists
+nlohmann::ordered_json explain(const Routine& routine, const Problem& problem);
+
+/// The same as lines of text.
+std::vector<std::string> explanation_lines(const nlohmann::ordered_json& explanation);
+
+}  // namespace tessera::bench
