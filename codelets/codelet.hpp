@@ -434,8 +434,8 @@ starpu_codelet& swap_columns();
 // QR factorization works on panels of full height, which are one tile each. A panel of n columns whose diagonal begins
 // in row `first` has k = min(m − first, n) reflectors, of which V has a column each: its elements lie below the
 // diagonal of the panel, those on the diagonal are 1. The block of these reflectors is a tile of k rows and 2k columns:
-// the upper triangular T with H₁ ⋯ Hₖ = I − V T Vᴴ, and beside it the first k rows of V, with their ones and zeros: so
-// products need no triangles.
+// first the upper triangular T with H₁ ⋯ Hₖ = I − V T Vᴴ, then the first k rows of V. The ones and zeros of V are
+// stored, so that products need no triangles.
 
 struct ReflectorArgs {
   Work work;
