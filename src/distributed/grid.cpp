@@ -11,6 +11,23 @@
 
 namespace tessera {
 
+namespace {
+
+std::string processes(Index count) { return std::to_string(count) + (count == 1 ? " process" : " processes"); }
+
+/// @throws if a communicator of `size` processes is no grid of p×q
+void require_processes(Index p, Index q, MPI_Comm comm, Index size) {
+  if (size == p * q) return;
+  const auto shape = std::to_string(p) + "x" + std::to_string(q);
+  if (comm != MPI_COMM_WORLD)
+    throw ArgumentError("Grid", 3, "comm", "has " + processes(size) + ", but " + shape + " needs " + processes(p * q));
+  throw ArgumentError("Grid", 0, shape,
+                      "needs " + processes(p * q) + ", but there " + (size == 1 ? "is " : "are ") +
+                          std::to_string(size) + ": start the program with mpirun -n " + std::to_string(p * q));
+}
+
+}  // namespace
+
 Grid::Grid(int p, int q, MPI_Comm comm, const RuntimeOptions& options) : p_(p), q_(q) {
   if (p < 1) throw ArgumentError("Grid", 1, "p", "is " + std::to_string(p) + ", must be at least 1");
   if (q < 1) throw ArgumentError("Grid", 2, "q", "is " + std::to_string(q) + ", must be at least 1");
@@ -23,10 +40,7 @@ Grid::Grid(int p, int q, MPI_Comm comm, const RuntimeOptions& options) : p_(p), 
   if (is_inter != 0) throw ArgumentError("Grid", 3, "comm", "is an intercommunicator: merge its two groups first");
 #endif
   MPI_Comm_size(comm, &size);
-  if (size != Index{p} * q)
-    throw ArgumentError("Grid", 3, "comm",
-                        "has " + std::to_string(size) + " processes, but " + std::to_string(p) + "x" +
-                            std::to_string(q) + " are wanted");
+  require_processes(p, q, comm, size);
   network_ = detail::Network::over(comm, options);
   ranks_ = network_->ranks_of(comm);
   place_ = ranks_ ? static_cast<int>(std::ranges::find(*ranks_, rank()) - ranks_->begin()) : rank();

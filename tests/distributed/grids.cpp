@@ -57,6 +57,21 @@ TEST(GridInAnotherOrder, Computes) {  // also with matrices in the usual order
   }
 }
 
+TEST(Grid, SaysHowManyProcessesItNeeds) {
+  const auto all = grid();
+  const int size = all.p() * all.q(), more = size + 1;
+  try {
+    const Grid too_large(1, more);
+    FAIL() << "not refused";
+  } catch (const ArgumentError& error) {
+    const auto needs = std::to_string(more);
+    EXPECT_EQ(error.what(), "Grid: 1x" + needs + " needs " + needs + " processes, but there " +
+                                (size == 1 ? "is 1" : "are " + std::to_string(size)) +
+                                ": start the program with mpirun -n " + needs);
+  }
+  EXPECT_THROW(Grid(1, 2, MPI_COMM_SELF), ArgumentError);
+}
+
 TEST(Grid, RefusesCommunicatorsItCannotUse) {
   EXPECT_THROW(Grid(1, 1, MPI_COMM_NULL), ArgumentError);
   EXPECT_THROW(Grid(1 << 16, 1 << 16), ArgumentError);  // whose product does not fit into an int

@@ -170,17 +170,18 @@ contains
     call tessera_gemm('N', 'N', n, n, k, 1d0, reals(:, :, 1), ld, reals(:, :, 2), ld, 0d0, C, ld, stat, message)
     call check('no error', stat == 0 .and. message == 'as before')
     call tessera_gemm('N', 'N', n, n, k, 1d0, reals(:, :, 1), 39, reals(:, :, 2), ld, 0d0, C, ld, stat, message)
-    call check('lda: '//message, stat == -8 .and. message == 'tessera_dgemm: lda is 39, must be at least 40')
+    call check('lda: '//message, stat == -8 .and. message == 'tessera_dgemm: argument 8 (lda) is 39, must be at least 40')
     call tessera_gemm('N', 'x', n, n, k, 1d0, reals(:, :, 1), ld, reals(:, :, 2), ld, 0d0, C, ld, stat, message)
-    call check('op_b: '//message, stat == -2 .and. message == "tessera_dgemm: op_b is 'X', must be 'N', 'T' or 'C'")
+    call check('op_b: '//message, stat == -2 .and. message == "tessera_dgemm: argument 2 (op_b) is 'X', must be 'N', 'T' or 'C'")
     call tessera_trsm('L', 'y', 'N', 'N', n, n, 1d0, reals(:, :, 1), ld, C, ld, stat, message)
-    call check('uplo: '//message, stat == -2 .and. message == "tessera_dtrsm: uplo is 'Y', must be 'U' or 'L'")
+    call check('uplo: '//message, stat == -2 .and. message == "tessera_dtrsm: argument 2 (uplo) is 'Y', must be 'U' or 'L'")
     call tessera_syrk('U', 'C', n, n, (1d0, 0d0), Z, ld, (0d0, 0d0), W, ld, stat, message)
-    call check('op: '//message, stat == -2 .and. index(message, "tessera_zsyrk: op is 'C', must be NoTrans ('N')") == 1)
+    call check('op: '//message, stat == -2 .and. &
+               index(message, "tessera_zsyrk: argument 2 (op) is 'C', must be NoTrans ('N')") == 1)
     call tessera_getrf(-1, n, C, ld, pivots, info, stat, message)
-    call check('m: '//message, stat == -1 .and. info == -1 .and. index(message, 'tessera_dgetrf: m is -1') == 1)
+    call check('m: '//message, stat == -1 .and. info == -1 .and. index(message, 'tessera_dgetrf: argument 1 (m) is -1') == 1)
     call tessera_init(cpus=-2, stat=stat, errmsg=message)
-    call check('cpus: '//message, stat == -1 .and. index(message, 'tessera_init: cpus is -2') == 1)
+    call check('cpus: '//message, stat == -1 .and. index(message, 'tessera_init: argument 1 (cpus) is -2') == 1)
   end subroutine
 
   subroutine runtime

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 
 #include "trace/run.hpp"
 
@@ -27,6 +28,14 @@ inline std::string bytes(double n) {
 }
 
 inline std::string rate(double bytes_per_second) { return bytes(bytes_per_second) + "/s"; }
+
+/// In the unit that the page takes.
+inline std::string flop_rate(double per_second) {
+  const auto [name, size] = per_second >= 1e12  ? std::pair{"TFLOP/s", 1e12}
+                            : per_second >= 1e9 ? std::pair{"GFLOP/s", 1e9}
+                                                : std::pair{"MFLOP/s", 1e6};
+  return fmt::format("{:.4g} {}", per_second / size, name);
+}
 
 inline std::string percent(double fraction) { return fmt::format("{:.0f} %", fraction * 100); }
 

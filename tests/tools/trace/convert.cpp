@@ -102,6 +102,12 @@ TEST_F(Convert, SaysThatAProgramWasKilled) {
   EXPECT_THAT(complaint(), HasSubstr("has not ended or was killed"));
 }
 
+TEST_F(Convert, NamesATraceOfSeveralProcesses) {
+  for (const char* process : {"process-1", "process-0"}) fs::create_directory(scratch_ / process);
+  EXPECT_THAT(complaint(),
+              HasSubstr("traces of several processes: name one of them, such as " + (scratch_ / "process-0").string()));
+}
+
 TEST_F(Convert, RefusesFilesThatAreNoTraces) {
   EXPECT_THAT(complaint(), AllOf(HasSubstr("holds no trace, prof_file_0"), HasSubstr("TESSERA_TRACE=")));
   put("");

@@ -49,7 +49,7 @@ TEST_F(Program, WritesAReport) {
   const auto ended = trace({folder()});
   EXPECT_EQ(ended.status, success);
   EXPECT_THAT(ended.out,
-              AllOf(HasSubstr("increase: 40 tasks on 2 CPU workers\n"), HasSubstr("TFLOP/s"), HasSubstr("CPU 1"),
+              AllOf(HasSubstr("increase: 40 tasks on 2 CPU workers\n"), HasSubstr("FLOP/s"), HasSubstr("CPU 1"),
                     HasSubstr("waiting for data"), HasSubstr("report: " + (folder() / "report.html").string())));
   for (const char* name : outputs) EXPECT_GT(fs::file_size(folder() / name), 0u) << name;
   EXPECT_EQ(std::distance(fs::directory_iterator(folder()), {}), 1 + std::ssize(outputs));

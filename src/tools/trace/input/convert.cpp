@@ -148,15 +148,21 @@ bool ended(const fs::path& folder) {
 
 fs::path find_trace(const fs::path& folder) {
   std::error_code error;
-  std::set<fs::path> found;
+  std::set<fs::path> found, of_processes;
   fs::directory_iterator entries(folder, error);
   if (error) throw RuntimeError(fmt::format("{}: the folder cannot be read: {}", folder.string(), error.message()));
-  for (const auto& entry : entries)
-    if (entry.path().filename().string().starts_with("prof_file")) found.insert(entry.path());
+  for (const auto& entry : entries) {
+    const auto name = entry.path().filename().string();
+    if (name.starts_with("prof_file")) found.insert(entry.path());
+    if (name.starts_with("process-")) of_processes.insert(entry.path());
+  }
   if (found.size() > 1)
     throw tools::BadArgument(fmt::format("{}: holds several traces, {} and {}: keep only one of them there",
                                          folder.string(), found.begin()->filename().string(),
                                          found.rbegin()->filename().string()));
+  if (found.empty() && !of_processes.empty())
+    throw tools::BadArgument(fmt::format("{}: holds the traces of several processes: name one of them, such as {}",
+                                         folder.string(), of_processes.begin()->string()));
   if (found.empty() && !ended(folder))
     throw tools::BadArgument(folder.string() +
                              ": the recorded program has not ended or was killed: StarPU writes the "

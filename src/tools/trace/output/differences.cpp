@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <set>
 
 #include "trace/output/page_data.hpp"
@@ -21,9 +22,8 @@ class Sums {
   }
 
   double span() const { return run_.span; }
-  Json speed() const {
-    return run_.span > 0 && analysis_.flops > 0 ? Json(analysis_.flops / run_.span * 1e-12) : Json();
-  }
+  /// flop/s; 0: not known
+  double speed() const { return run_.span > 0 ? analysis_.flops / run_.span : 0; }
   std::size_t tasks() const {
     std::size_t sum = 0;
     for (const auto tasks : analysis_.tasks_of_worker) sum += tasks;
@@ -88,7 +88,9 @@ Json differences(const Run& first, const Analysis& of_first, const Run& second, 
     rows.push_back({{"what", what}, {"unit", unit}, {"first", value(a)}, {"second", value(b)}});
   };
   row("time to the end", "s", [](const Sums& run) { return run.span(); });
-  row("speed", "TFLOP/s", [](const Sums& run) { return run.speed(); });
+  const bool tera = std::max(a.speed(), b.speed()) >= 1e12;
+  row("speed", tera ? "TFLOP/s" : "GFLOP/s",
+      [=](const Sums& run) { return run.speed() > 0 ? Json(run.speed() / (tera ? 1e12 : 1e9)) : Json(); });
   row("tasks", "", [](const Sums& run) { return run.tasks(); });
   const std::pair<const char*, double Shares::*> parts[] = {{"computing", &Shares::computing},
                                                             {"waiting for data", &Shares::data},

@@ -17,7 +17,7 @@ namespace {
 std::string speed(const Explained& explained) {
   auto text = seconds(explained.run.span) + " from the first submission to the end";
   const double flops = explained.analysis.flops;
-  if (flops > 0 && explained.run.span > 0) text += fmt::format(", {:.4g} TFLOP/s", flops / explained.run.span * 1e-12);
+  if (flops > 0 && explained.run.span > 0) text += ", " + flop_rate(flops / explained.run.span);
   return text;
 }
 
