@@ -28,10 +28,10 @@ void require(cudaError_t status) {
   if (status != cudaSuccess) throw std::runtime_error(cudaGetErrorString(status));
 }
 
+/// The GPUs that the session uses. Asked once: `devices` looks at the whole machine, which takes longer than a call.
 int gpu_count() {
-  int count = 0;
-  if (cudaGetDeviceCount(&count) != cudaSuccess) cudaGetLastError();
-  return std::min(count, static_cast<int>(std::ranges::count(devices(), Device::Kind::Gpu, &Device::kind)));
+  static const auto count = static_cast<int>(std::ranges::count(devices(), Device::Kind::Gpu, &Device::kind));
+  return count;
 }
 
 constexpr std::size_t largest = 1 << 20;  // bytes of an operand
