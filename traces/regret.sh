@@ -6,8 +6,7 @@
 #   --simulate PROGRAM    uses this tessera-simulate instead of building one
 #   --bench PROGRAM       measures this machine with this tessera-bench instead of building one
 #   MACHINE               a described machine; without one, this machine is measured
-#   OPTION                of the program: --routine, --size, --type, --gpus, --json … (all of level 3 and solvers that are
-#                         rehearsed, 1024 to 16384)
+#   OPTION                of the program, as --routine, --size, --type, --gpus (eight routines, n = 1024 to 16384)
 set -euo pipefail
 # shellcheck source=traces/arguments.sh
 . "$(dirname "${BASH_SOURCE[0]}")/arguments.sh"
@@ -17,7 +16,10 @@ while [[ ${#rest[@]} -gt 0 && ${rest[0]} != -- ]]; do
   machines+=("${rest[0]}")
   rest=("${rest[@]:1}")
 done
-calls=(--routine gemm,symm,syrk,syr2k,trmm,trsm,potrf,getrf_nopiv --size 1024,2048,4096,8192,16384 "${rest[@]:1}")
+calls=("${rest[@]:1}")
+given=" ${calls[*]} "
+[[ $given == *" --routine "* ]] || calls+=(--routine gemm,symm,syrk,syr2k,trmm,trsm,potrf,getrf_nopiv)
+[[ $given == *" --size "* || $given == *" --n "* ]] || calls+=(--size 1024,2048,4096,8192,16384)
 
 if [[ ${#machines[@]} -eq 0 ]]; then
   [[ -n $bench ]] || "$here/../run" build release

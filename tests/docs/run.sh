@@ -64,7 +64,7 @@ script 0 '| gemm 1 | 1 s' compare.sh --simulate ./simulate h200x4
 script 0 '| chains | 1 s' graphs.sh --quick --simulate ./simulate --graphs ./simulate everest
 grep -q -- '--program ./simulate' calls || fail "the program after --graphs was not simulated"
 script 0 '' regret.sh --simulate ./simulate everest -- --routine gemm
-grep -q -- '--platform everest --sweep .*--routine gemm$' calls || fail "traces/regret.sh did not simulate a sweep"
+grep -q -- '--platform everest --sweep --brief --routine gemm --size' calls || fail "traces/regret.sh did not simulate a sweep"
 script 2 "there is no argument 'more'" ablation.sh --simulate ./simulate more
 script 2 "unknown table 'more'" compare.sh --simulate ./simulate more
 script 2 "--graphs: '/nonexistent' is not a program" graphs.sh --graphs /nonexistent
