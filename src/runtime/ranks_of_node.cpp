@@ -33,6 +33,11 @@ constexpr Launcher launchers[] = {
     {"SLURM_LOCALID", ""},  // last, because it is also set for a batch script, which may call mpirun
 };
 
+/// The variables by which they tell the number of processes of the whole program. Not SLURM_NTASKS, which a batch
+/// script also has.
+constexpr const char* counts_of_program[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE",
+                                             "SLURM_STEP_NUM_TASKS"};
+
 /// The contents of a file in /proc; "" if it cannot be read.
 std::string content(pid_t process, const char* file) {
   std::ifstream stream("/proc/" + std::to_string(process) + "/" + file, std::ios::binary);
@@ -125,6 +130,13 @@ SharedWithRanks shared_with_ranks_of_node() {
   if (std::ssize(others) + 1 < count && *rank < count && is_unbound(mine.cores, its_parent))
     return {{*rank, count}, {*rank, count}};
   return shared_with(mine, others);
+}
+
+int launched_ranks() {
+  int count = 1;
+  for (const char* variable : counts_of_program)
+    count = std::max(count, as_number<int>(environment(variable)).value_or(1));
+  return count;
 }
 
 }  // namespace tessera::detail

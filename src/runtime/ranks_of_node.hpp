@@ -36,4 +36,7 @@ SharedWithRanks shared_with(const LaunchedRank& mine, const std::vector<Launched
 /// may have been bound to other cores.
 SharedWithRanks shared_with_ranks_of_node();
 
+/// The number of processes of the MPI program that the launcher has started, on all nodes; 1 without a launcher.
+int launched_ranks();
+
 }  // namespace tessera::detail

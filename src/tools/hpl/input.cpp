@@ -96,9 +96,14 @@ Input read_input(std::istream& file, const std::string& name) {
     lines.refuse(fmt::format("{} is a file, but line 3 has no name", device));
   input.sizes = read_list(lines, "number of problem sizes", "N", 1);
   input.panel_sizes = read_list(lines, "number of NBs", "NB", 0);
-  lines.advance("threshold", 5);
+  for (const char* usual : {"0", "1", "1", "1"}) {
+    lines.advance("threshold");
+    input.says_more = lines.next() != usual || input.says_more;
+  }
+  lines.advance("threshold");
   constexpr double infinity = std::numeric_limits<double>::infinity();
   input.threshold = lines.number<double>(-infinity, infinity);
+  input.says_more = input.says_more || (file >> std::ws && !file.eof());
   return input;
 }
 

@@ -10,7 +10,7 @@
 namespace tessera::hpl {
 
 /// The contents of an HPL.dat. Lines 9 to 12 and 14 to 31 describe process grids and variants of HPL's algorithm that
-/// Tessera's LU does not have; they are not read.
+/// Tessera's LU does not have.
 struct Input {
   enum class Device { StandardOutput, StandardError, File };
   Device device = Device::StandardOutput;
@@ -18,6 +18,7 @@ struct Input {
   std::vector<Index> sizes;        ///< N
   std::vector<Index> panel_sizes;  ///< NB; 0, which HPL itself does not accept: the library's choice
   double threshold = 16;           ///< of the scaled residual; 0 or less: nothing is checked
+  bool says_more = false;          ///< it asks for another grid than one process, or for variants: both are ignored
 };
 
 /// The parameters that `Input` leaves out, by their names in HPL.dat.

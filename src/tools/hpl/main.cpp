@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "hpl/options.hpp"
 #include "hpl/random_system.hpp"
 #include "runtime/process_session.hpp"
+#include "runtime/ranks_of_node.hpp"
 #include "runtime/session.hpp"
 #include "shared/exit_code.hpp"
 #include "shared/runtime_options.hpp"
@@ -34,10 +36,19 @@ using tools::BadArgument;
 
 Input read(const Options& options) {
   std::ifstream file(options.file);
+  if (!file && !std::filesystem::exists(options.file))
+    throw BadArgument(options.file + ": no such file; docs/hpl.md has one to begin with");
   if (!file) throw BadArgument("FILE", options.file, "cannot be read");
   auto input = read_input(file, options.file);
   if (options.runtime.tile > 0) input.panel_sizes = {options.runtime.tile};
   return input;
+}
+
+/// Each process of an MPI program would solve all systems, on the same devices.
+void require_one_process() {
+  if (const int count = detail::launched_ranks(); count > 1)
+    throw BadArgument(fmt::format(
+        "one process uses all devices of the machine, but {} are started: start it without mpirun or srun", count));
 }
 
 /// Bytes of A and b.
@@ -124,6 +135,7 @@ class Gesv {
 int run(int argc, char** argv) {
   auto options = parse_options(argc, argv);
   if (!options) return tools::Success;
+  require_one_process();
   const auto input = read(*options);
   options->runtime = tools::with_environment(options->runtime);
   const auto machine = bench::look_at_machine(options->runtime.gpus != 0);

@@ -30,7 +30,8 @@ void Report::begin(const Input& input, const std::string& machine) {
   fmt::print(output_, "{}\ntessera-hpl {}: HPL's benchmark, solved by Tessera's LU with partial pivoting\n{}\n{}\n\n",
              thick, TESSERA_VERSION, machine, thick);
   fmt::print(output_, "N      :{}\nNB     :{}\n", listed(input.sizes), listed(input.panel_sizes));
-  fmt::print(output_, "NB is the number of columns in a panel, at least N/1024. Ignored: {}.\n\n", ignored_parameters);
+  fmt::print(output_, "NB is the number of columns in a panel, at least N/1024.{}\n\n",
+             input.says_more ? fmt::format(" Ignored: {}.", ignored_parameters) : "");
   if (checks())
     fmt::print(output_,
                "- The matrix A is randomly generated for each test.\n"

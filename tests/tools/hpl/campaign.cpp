@@ -146,6 +146,7 @@ template <typename Damage>
 Reported report_of(double threshold, Damage damage, Index info = 0) {
   hpl::Input input;
   input.sizes = {90, 120}, input.panel_sizes = {32, 40}, input.threshold = threshold;
+  input.says_more = true;
   std::vector<double> A(120 * 120), b(120);
   const hpl::Solver solver{[](Index /*n*/, Index wanted) { return wanted; },
                            [&](Index n, double* matrix, double* right) {

@@ -39,6 +39,13 @@ TEST(HplInput, HasSizesPanelsAndThreshold) {
   EXPECT_EQ(input.threshold, 16);
 }
 
+TEST(HplInput, SaysMoreIfItHasAnotherGridOrVariants) {
+  EXPECT_TRUE(input_from(sample_input).says_more);
+  const std::string text = sample_input, grid = text.substr(0, text.find("1            # of panel fact"));
+  EXPECT_TRUE(input_from(grid).says_more);
+  EXPECT_FALSE(input_from(replaced(replaced(grid, "2            Ps", "1 Ps"), "2            Qs", "1 Qs")).says_more);
+}
+
 TEST(HplInput, ChoosesTheOutput) {
   const auto device = [](const char* number) {
     return input_from(replaced(sample_input, "6            device", std::string(number) + " device")).device;

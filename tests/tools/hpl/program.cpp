@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "sample_input.hpp"
+#include "support/environment.hpp"
 #include "support/files.hpp"
 #include "support/process.hpp"
 
@@ -76,6 +77,11 @@ TEST(Hpl, RefusesWhatItCannotSolve) {
   expect_refused(sample_input, {"--memory", "fast"}, "--memory: 'fast' is not one of pinned, pageable");
   expect_refused(sample_input, {"--gpus", "1000"}, "--gpus: '1000' exceeds the ");
   expect_refused(sample_input, {"another"}, "was not expected: ");
+  const auto missing = run_program({std::getenv("TESSERA_TEST_HPL"), scratch.path() / "HPL.dat"}, 200);
+  EXPECT_EQ(missing.status, 2);
+  EXPECT_THAT(missing.err, HasSubstr("HPL.dat: no such file; docs/hpl.md has one to begin with"));
+  const Environment two{{"OMPI_COMM_WORLD_SIZE", "2"}};
+  expect_refused(sample_input, {}, "start it without mpirun or srun");
 }
 
 }  // namespace
