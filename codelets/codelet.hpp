@@ -161,7 +161,7 @@ starpu_codelet& trsm();
 /// some columns of the other matrix. Let k be the rows of the diagonal in A, [first, first + n), and r the rows below
 /// (Lower) or above them (Upper). trsm: B(k) ← α A(k)⁻¹ B(k), then B(r) ← α B(r) − A(r) B(k). trmm: B(r) ← B(r) + α
 /// A(r) B(k), then B(k) ← α A(k) B(k). Buffers: A (read), B. A blocked trsm also reads the result of `diagonal_blocks`
-/// for A(k). The task returns `sum`, which was computed for B(k), and writes the sum of the rows of the next step.
+/// for A(k). The task gives back `sum`, which holds the sum for B(k), and writes that of the rows of the next step.
 template <Scalar T>
 struct TriangularPanelArgs : TriangularArgs<T> {
   int first;

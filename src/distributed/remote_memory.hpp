@@ -36,8 +36,7 @@ class ReadableProcesses {
   ReadableProcesses& operator=(const ReadableProcesses&) = delete;
 
   /// Finds them. Some systems let only an ancestor read, unless a process permits another one. This process then
-  /// permits the ancestor that has started all of them, including all descendants, or any process if there is no such
-  /// ancestor.
+  /// permits the parent of all of them, and so its descendants, or any process if they have different parents.
   /// @param node  all processes of the node. Collective
   void find(MPI_Comm node);
   /// Their process numbers, in the order of their ranks. Empty if any of them may not read from another, or there is

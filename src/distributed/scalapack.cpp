@@ -16,8 +16,8 @@ namespace tessera {
 
 namespace {
 
-/// As in ScaLAPACK, an illegal call ends the program. An exception must leave neither a C function nor a block with
-/// matrices, whose tiles other processes use.
+/// As in ScaLAPACK, an illegal call ends the program. An exception must not escape from a C function, nor from a scope
+/// that holds matrices, because other processes use their tiles.
 /// @param what  the routine, or the routine and its operand
 /// @return      the result of `function`
 template <typename Function>

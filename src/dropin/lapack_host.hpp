@@ -44,7 +44,7 @@ class HostLapack {
 
   /// Computes a legal call. Row-major matrices that are not triangles are copied. If there are only functions with
   /// 32-bit integers, 64-bit pivots are copied.
-  /// @param info  receives the routine's info, like the call's workspace
+  /// @param info  receives the routine's info
   /// @return  false if there is no such function, or no memory for a copy; nothing was done
   bool operator()(const LapackCall& call, Index& info);
 

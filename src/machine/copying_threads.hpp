@@ -26,8 +26,9 @@ HostCopyRates measure_host_copies(std::size_t most);
 std::size_t fewest_copying_threads(const CostCurve& by_threads,
                                    double wanted = std::numeric_limits<double>::infinity());
 
-/// The maximum number of threads for copies. They leave free one core for the caller and one for each thread that
-/// drives a device, but at least a quarter of all cores: copies on all cores would delay the threads that feed them.
+/// The maximum number of threads for copies. One core for the caller and one for each thread that drives a
+/// device stay free, and never less than a quarter of all cores: copies on all cores would delay the threads that feed
+/// them.
 std::size_t most_copying_threads(std::size_t drivers, std::size_t cores = std::thread::hardware_concurrency());
 
 /// The number of threads that should copy: the smallest number that nearly saturates the links or the host's memory, if

@@ -62,7 +62,7 @@ class Ops : public ProductOps<T, Sink> {
   }
 
   /// A ← L U without pivoting.
-  /// @param unit   the factor with a unit diagonal, of A as stored
+  /// @param unit   which factor of the stored A has the unit diagonal: Lower: L, Upper: U
   /// @param first  the row of the matrix at which A begins
   void getrf_nopiv(const Tile& A, Uplo unit, Index first, codelets::InfoValue* info) {
     const auto rows = static_cast<double>(A.rows), columns = static_cast<double>(A.columns),

@@ -13,7 +13,8 @@ namespace tessera::detail {
 /// possible, while each task multiplies only a chunk of k. All loads are requested at the start, in the order in which
 /// they are needed. There are these forms:
 /// - A B: a tile of B spans several chunks of k, and each task uses the rows of one chunk. A arrives first, in
-///   chunks, together with the first panels of B. Then one panel after another of B and C arrives and leaves as C.
+///   chunks, together with the first panels of B. Then the panels of B and C arrive in turn, and each finished one of C
+///   leaves.
 /// - A B with a triangular A, and A⁻¹ B, in place (trmm, trsm): the same, except that a task applies a whole panel of
 ///   A, its triangle and the other rows, to a panel of B. Panels of B become the result. With a symmetric A (symm), a
 ///   task also applies the transpose of these other rows, and panels of C arrive and leave along with those of B.

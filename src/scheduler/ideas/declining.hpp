@@ -6,8 +6,9 @@
 /// Workers leave tasks to others that are much faster.
 namespace tessera::scheduler {
 
-/// Whether workers that are at least three times and 0.5 ms faster would finish a task before this worker: after the
-/// ready tasks before it, or after all submitted tasks that do not wait for slower workers. If the duration on a core
+/// Whether workers that are at least three times as fast, and 0.5 ms faster, would finish a task earlier than this
+/// worker, although they run first the ready tasks that precede it, or all submitted tasks that do not wait for slower
+/// workers. If the duration on a core
 /// is unknown, one core measures it. The other cores leave such tasks to GPUs until it is known.
 bool leave_to_faster(const State& state, const Worker& worker, const Task& task);
 
