@@ -167,7 +167,8 @@ void geqrf(int m, int n, T* A, int lda, T* tau, T* work, int elements) {
   of_type<T>(sgeqrf_, dgeqrf_, cgeqrf_, zgeqrf_)(&m, &n, A, &lda, tau, work, &elements, &info);
 }
 
-/// B ← X, the solution with the smallest op(A) X − B, or the smallest X, by a factorization of A, which has full rank.
+/// B ← X, for which the norm of op(A) X − B is smallest, or, if many X solve the system, the X with the smallest norm;
+/// by a factorization of A, which has full rank.
 /// @param op    for a complex A the adjoint, not the transpose
 /// @param work  as for `geqrf`
 /// @return      0, or the first i for which the triangular factor of A has a zero at (i, i)

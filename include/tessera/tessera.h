@@ -322,7 +322,8 @@ tessera_status tessera_zgesv_nopiv(tessera_layout layout, int64_t n, int64_t nrh
 /**@}*/
 
 /**@{*/
-/** The triangle `uplo` of A <- its inverse. A is n x n; with a unit diagonal, which is not read, the diagonal is ones.
+/** The triangle `uplo` of A <- its inverse. A is n x n. If `diag` says unit, the diagonal is not read, and counts as
+ * ones.
  *  @param info  set to 0, or to the first i for which A(i, i) is exactly zero: A is then unchanged */
 tessera_status tessera_strtri(tessera_layout layout, tessera_uplo uplo, tessera_diag diag, int64_t n, float* A,
                               int64_t lda, int64_t* info);

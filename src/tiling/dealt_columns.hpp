@@ -9,9 +9,9 @@
 
 namespace tessera::detail {
 
-/// Deals a process's tiles of a block of C over its GPUs: whole columns, the same number to each GPU. Columns left
-/// over, fewer than GPUs, are cut into equal parts, one column after another. The numbers of tiles per GPU then differ
-/// by at most one, and few GPUs need the same column of B.
+/// Deals a process's tiles of a block of C over its GPUs: whole columns, the same number to each GPU. The columns left
+/// over, of which there are fewer than GPUs, are laid end to end and cut into equal parts. The numbers of tiles per GPU
+/// then differ by at most one, and few GPUs need the same column of B.
 class DealtColumns {
  public:
   /// @param rows, columns  tiles of the block that the process owns
