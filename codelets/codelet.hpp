@@ -351,9 +351,9 @@ class RankValue final : public OutcomeValue {
   std::int64_t bits() const noexcept override { return size.is_of_zeros() ? 0 : zeros.bits(); }
 };
 
-// On a machine with GPUs, some tile operations below have an additional output, W, a square tile of the order of the
-// triangle. GPUs compute in it with products, since cuBLAS neither inverts a triangle in place nor multiplies it by its
-// adjoint. Its contents are not used afterwards.
+// On a machine with GPUs, some tile operations below have an additional output W, a square tile of the order of the
+// triangle. GPUs use it as workspace for products, because cuBLAS neither inverts a triangle in place nor multiplies it
+// by its adjoint. Its contents are not used afterwards.
 
 /// A triangle of A ← its inverse. With Diag::Unit, the diagonal is neither read nor written. Buffers: A, W. If
 /// `blocked`, also the result of `diagonal_blocks` for A (read).
@@ -477,8 +477,8 @@ struct ClearRowsArgs {
 template <Scalar T>
 starpu_codelet& clear_rows();
 
-/// A variable ← `value`, which the task deletes. Runs as the last task of a factorization. Buffers: the last tile on
-/// the diagonal (read), the variable (write), an std::int64_t in host memory.
+/// A variable ← `value`, which the task deletes. Runs as the last task of a factorization. Buffers: the last diagonal
+/// tile (read), the variable (write), an std::int64_t in host memory.
 struct OutcomeArgs {
   Work work;
   OutcomeValue* value;

@@ -10,8 +10,8 @@
 
 namespace tessera::algorithms {
 
-/// Whether all tiles of a call on pointers are requested at its start, although it is not in panels. In simulations of
-/// four H200, this makes gemm and symm of n = 1500 (54 MB) 2 and 3 % faster, and of n = 2048 (100 MB) 10 % slower.
+/// Whether a call on pointers that is not in panels still requests all its tiles at the start. This pays only for small
+/// operands.
 inline bool is_small(const detail::Machine& machine, const detail::Plan& plan, Index m, Index n, std::size_t element) {
   constexpr double most_bytes = 1 << 26;
   const auto rows = static_cast<double>(m), columns = static_cast<double>(n), terms = static_cast<double>(plan.k);

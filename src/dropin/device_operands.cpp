@@ -17,7 +17,7 @@ namespace {
 
 namespace device_memory = detail::device_memory;
 
-/// A separate function, so that no frame that an exception may cross has strings to destroy.
+/// A separate function, so that frames which an exception may cross have no strings to destroy.
 [[gnu::noinline]] void say_refused(const char* routine, const PointerArgument& argument, const std::string& why) {
   say_now(std::string(routine) + ": argument " + std::to_string(argument.position) + " (" + argument.name + ") " + why);
 }

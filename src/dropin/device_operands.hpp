@@ -23,10 +23,10 @@ struct PointerArgument {
 };
 
 /// Refuses a call that has an argument on a GPU.
-/// @param routine  name with the letter of the type: "dgemm"
-/// @param wide     the program's integers have 64 bits
-/// @param flops    of the call: short ones are not slowed down by looking for CUDA each time
-/// @return the position of the argument that was reported; 0: there is none
+/// @param routine  name including the type letter: "dgemm"
+/// @param wide     whether the program's integers have 64 bits
+/// @param flops    of the call; short calls do not look for CUDA each time
+/// @return  the position of the reported argument; 0: none
 int refused(std::span<const PointerArgument> arguments, const char* routine, bool wide, double flops);
 
 /// Computes or refuses a call with an operand on a GPU.

@@ -21,7 +21,7 @@ namespace float_mode = detail::float_mode;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-/// What the calling thread has computed for the call of LAPACK that it runs on the host.
+/// What the calling thread has computed within the LAPACK call that it runs on the host.
 struct OfLapack {
   int depth = 0;                  ///< 0: no such call
   double flops = 0, seconds = 0;  ///< of BLAS calls on the devices, which have separate lines in the log

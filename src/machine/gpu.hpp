@@ -92,7 +92,7 @@ void wait_for_default_stream(int device);
 void copy_columns(void* to, std::size_t to_stride, const void* from, std::size_t from_stride, std::size_t height,
                   std::size_t columns);
 
-/// Whether there is a device for which host memory can be pinned. Creates no context.
+/// Whether any device exists for which host memory can be pinned. Creates no context.
 bool can_pin();
 
 /// Seconds of one n×n×n product on data in device memory, while all `devices` compute at the same time. The average

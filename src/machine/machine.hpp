@@ -13,7 +13,8 @@ namespace tessera::detail {
 
 struct Considered;
 
-/// What the calls of a session compute on, as a plain value. The session fills it in once, when StarPU has started.
+/// The resources that the calls of a session compute on, as a plain value. The session fills it in once, after StarPU
+/// has started.
 struct Machine {
   int cpu_workers = 0;
   std::vector<int> gpus;                      ///< CUDA ordinals, then StarPU's numbers of OpenCL devices

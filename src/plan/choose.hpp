@@ -12,7 +12,7 @@
 
 namespace tessera::plan {
 
-/// A candidate and what was predicted for it.
+/// A candidate with its predicted time.
 template <typename Candidate>
 struct ChoiceOf {
   Candidate candidate;
@@ -23,7 +23,7 @@ using Choice = ChoiceOf<Candidate>;
 /// Finds the fastest candidate while rehearsing only a few. The most promising are rehearsed first, and a lower bound
 /// rules out others. A rehearsal stops once it is slower than the best so far.
 ///
-/// What a search may spend is counted in operations, not by a clock: so the choice is the same each time.
+/// The search budget counts operations instead of elapsed time, so the choice is reproducible.
 /// @tparam Call  a call of calls.hpp or sums.hpp
 template <typename Call>
 class Search {
@@ -33,7 +33,7 @@ class Search {
   Search(const Machine& model, const detail::Machine& machine, const Call& call)
       : model_(model), machine_(machine), call_(call) {}
 
-  /// @param estimate  seconds, by which candidates are ordered; 0: they are ordered by their operations
+  /// @param estimate  predicted seconds, the primary sort key; if 0 for all, the number of operations decides
   /// @param gain      the factor by which it must be faster than others; 0: that of its GPUs
   void add(const Candidate& candidate, double estimate = 0, double gain = 0) {
     const auto task = call_.task(candidate);
@@ -86,7 +86,7 @@ class Search {
     std::ranges::stable_sort(candidates_, {}, [](const Considered& c) { return std::pair(c.estimate, c.operations); });
   }
 
-  /// What a candidate must gain by more GPUs.
+  /// The factor by which the time of a candidate counts as longer because it uses more GPUs.
   double handicap(int gpus) const {
     const auto first = model_.gpus.begin();
     const bool alike = std::all_of(first, first + gpus, [](const Gpu& gpu) { return gpu.alike_first; });

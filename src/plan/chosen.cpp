@@ -32,14 +32,14 @@ bool fits(const Machine& model, const Candidate& candidate, double bytes) {
   return model.memory <= 0 || bytes <= detail::most_of_memory * model.memory * candidate.gpus;
 }
 
-/// What was chosen so far, by call and machine.
+/// Cache of choices, keyed by call and machine.
 template <typename Candidate>
 class Memory {
  public:
   using Key = std::tuple<char, char, int, Index, Index, Index, Index, std::vector<int>, double, bool>;
 
   /// @param candidates  (): a Search that has them
-  /// @return  nothing if no candidate could be rehearsed
+  /// @return  empty if no candidate could be rehearsed
   template <typename Candidates>
   std::optional<ChoiceOf<Candidate>> find(const detail::Machine& machine, const Key& key, Candidates candidates) {
     if (machine.considered != nullptr) candidates().explain(*machine.considered);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The model of a machine that a file describes.
+// Builds the model of a machine from its description in a file.
 #include <limits>
 #include <map>
 

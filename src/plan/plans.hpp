@@ -20,10 +20,10 @@ Plan plan_triangle(const Machine& machine, Uplo uplo, Op op_a, Op op_b, Index n,
 template <Scalar T>
 Plan plan_symmetric(const Machine& machine, Side side, Index m, Index n);
 
-/// A plan for an m×n matrix and a triangular one on its `side`. Tiles: m×n of the matrix; k×k of the triangular one, or
-/// in panels m×k.
-/// @param op       of the triangular matrix
-/// @param inverse  whether the triangular matrix is solved with
+/// A plan for an m×n matrix and a triangular matrix on its `side`. Tiles are m×n of the matrix and k×k of the triangle,
+/// or m×k if it is cut into panels.
+/// @param op       applied to the triangular matrix
+/// @param inverse  true: solves with the triangular matrix; false: multiplies by it
 template <Scalar T>
 Plan plan_triangular(const Machine& machine, Side side, Op op, bool inverse, Index m, Index n);
 

@@ -63,7 +63,7 @@ void Rehearsal::copy_from_host(int tile, int gpu) {
   const auto& device = machine_.gpus[index(gpu)];
   auto& state = of(gpu);
   const double bytes = graph_.tiles[index(tile)].bytes;
-  // A copy that begins while the link rests was handed over just now.
+  // The link was idle, so the copy starts only after the request has been handed to the driver.
   const bool rests = state.in < now_;
   const double handed = rests ? machine_.runtime.push + machine_.runtime.notice : 0;
   if (const int peer = sender_on_bus(tile, gpu); peer >= 0) {

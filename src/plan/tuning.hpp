@@ -42,7 +42,7 @@ inline constexpr double clear_gain_of_sums = 1.15;
 /// yet. Explanations show them.
 inline constexpr double clear_gain_of_measured_sums = 1e9;
 
-/// The part of the predicted time of a call that its planning may take, and what it may take in any case [s].
+/// The share of a call's predicted time that planning may take, and the minimum it may always take [s].
 inline constexpr double planning_share = 0.03, planning_least = 50e-6;
 /// Time to rehearse one operation on a current core [s]. A constant, because the choice must not depend on the load.
 inline constexpr double rehearsal_of_operation = 0.5e-6;

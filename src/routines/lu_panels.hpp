@@ -86,7 +86,7 @@ class ColumnMajorCopy {
   }
 
  private:
-  /// Block by block, so that both sides stay in the cache.
+  /// Works block by block, so both sides stay in the cache.
   template <typename Copy>
   void for_each(HostUse use, Copy copy) {
     OnHost<T> rows(data_, n_, m_, ld_, use);

@@ -39,7 +39,7 @@ inline const Machine& machine_for(const Session& session, std::initializer_list<
   return session.machine_for_plan(session.machine().gpu_count() != 1 || !std::ranges::all_of(operands, on_gpu));
 }
 
-/// The option that describes the transpose of a matrix, if it is transposed.
+/// The option for the transpose of a matrix if `transposed`, otherwise unchanged.
 constexpr Uplo opposite_if(bool transposed, Uplo uplo) { return transposed ? blas::opposite(uplo) : uplo; }
 constexpr Side opposite_if(bool transposed, Side side) { return transposed ? blas::opposite(side) : side; }
 

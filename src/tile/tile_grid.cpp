@@ -231,7 +231,7 @@ void TileGrid::write_back(Index i0, Index i1, Index j0, Index j1) noexcept {
       if (!share_.is_mine(i, j)) continue;
       std::unique_ptr<WriteBack> one(new WriteBack{write_backs_, Outstanding::One(*write_backs_), handle(i, j), home_,
                                                    session_->counts_other_tasks()});
-      // The program has no handle of a private tile.
+      // The program has no handle of a private tile and cannot invalidate it.
       if (private_) WriteBack::begin(std::move(one));
       else WriteBack::begin_if_any(std::move(one));
     }

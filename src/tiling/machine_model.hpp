@@ -11,7 +11,7 @@ namespace tessera::detail {
 
 struct ChosenTiles;
 
-/// What the choice of tiles depends on besides the shape of a call: the machine and the element type.
+/// The parameters, besides the shape of a call, that determine the tiles: the machine and the element type.
 struct MachineModel {
   MachineRates rates;
   int cpu_workers = 1;

@@ -33,8 +33,8 @@ std::optional<ChosenTiles> choose_symmetric_panels(const MachineModel& machine, 
 
 inline constexpr double clearly_faster = 0.95;
 
-/// Panels if their predicted time is clearly shorter, else tiles.
-/// @param least_advantage  the time of panels, relative to that of tiles, up to which they are chosen
+/// Panels if their predicted time is clearly shorter, otherwise tiles.
+/// @param least_advantage  the maximum time of panels, relative to that of tiles, for which panels are chosen
 ChosenTiles faster(const MachineModel& machine, const ChosenTiles& tiles, const std::optional<ChosenTiles>& panels,
                    double least_advantage = clearly_faster);
 

@@ -39,7 +39,7 @@ inline Plan with_choice(Plan plan, const ChosenTiles& chosen) {
 /// @param tiles  of the result that are computed
 Plan plan_chosen(const MachineModel& machine, const ChosenTiles& chosen, Index tiles, Index k);
 
-/// The plan in which cores compute a part of the result, if it is faster than the plan without them.
+/// The plan with a part of the result for cores, if it is faster than the plan without.
 /// @param planned  (const MachineModel&): the plan on a machine
 /// @param least    minimum advantage
 template <typename Planned>

@@ -30,7 +30,7 @@ bool is_pinned(const void* /*data*/) { return true; }
 
 std::optional<int> device_of(const void* /*data*/) { return operands_are_on_a_gpu ? std::optional(0) : std::nullopt; }
 
-/// Returns the rates of the description. No bytes are copied.
+/// Returns the rates of the description without copying anything.
 LinkRates measure_links(const std::vector<int>& devices, std::size_t /*bytes*/) {
   const auto& machine = described_machine();
   LinkRates rates;

@@ -123,8 +123,9 @@ void require_plain_sweep(const CLI::App& app, const Options& options) {
   if (options.gpus.size() > 1) throw BadArgument("--gpus: --sweep takes one number, and compares fewer GPUs with it");
 }
 
-/// Refuses a policy that was compiled for the StarPU that computes: its locks stop the only thread of a simulation. The
-/// headers of that StarPU call the locks of the C library by their names, those of the StarPU that simulates do not.
+/// Refuses a policy that was compiled for the StarPU for real machines: its locks would stop the only thread of a
+/// simulation. The headers of that StarPU call the C library's lock functions directly, those of the simulating StarPU
+/// do not.
 void require_simulating(const std::string& policy_library) {
   std::ifstream file(policy_library, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};

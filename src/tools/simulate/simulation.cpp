@@ -190,7 +190,7 @@ void become_simulation(const Options& options, const Run& run, const Scratch& sc
   job = {&options, &run, result};
   if (!*options.pinned) stage_copies();
   simulation::operands_are_on_a_gpu = options.on_gpu;
-  // StarPU defines a main of its own, which starts SimGrid and calls starpu_main in a simulated thread.
+  // StarPU defines its own main, which starts SimGrid and calls starpu_main in a simulated thread.
   const auto starpus_main = reinterpret_cast<int (*)(int, char**)>(dlsym(RTLD_NEXT, "main"));
   if (starpus_main == nullptr) _exit(1);
   std::string words[] = {"tessera-simulate", "--log=root.thresh:warning"};
