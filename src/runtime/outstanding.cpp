@@ -14,7 +14,9 @@ class Outstanding::Look {
   using Clock = std::chrono::steady_clock;
 
  public:
-  explicit Look(bool wanted) : looks_(wanted && !one_looks.exchange(true)) {}
+  explicit Look(std::chrono::milliseconds limit)
+      : looks_(limit.count() > 0 && !one_looks.exchange(true)),
+        end_(looks_ ? Clock::now() + limit : Clock::time_point{}) {}
   ~Look() {
     if (looks_) one_looks = false;
   }
@@ -26,7 +28,7 @@ class Outstanding::Look {
  private:
   static inline std::atomic<bool> one_looks = false;
   const bool looks_;
-  const Clock::time_point end_ = looks_ ? Clock::now() + std::chrono::milliseconds(5) : Clock::time_point{};
+  const Clock::time_point end_;
 };
 
 Outstanding::Outstanding() {
@@ -66,7 +68,7 @@ bool Outstanding::all_have_ended() noexcept {
   return all;
 }
 
-void Outstanding::wait([[maybe_unused]] bool awake) {
+void Outstanding::wait([[maybe_unused]] std::chrono::milliseconds polling) {
   std::map<Generation, Index> node{{0, 0}};  // allocated before the lock is taken
   STARPU_PTHREAD_MUTEX_LOCK(&mutex_);
   const auto last = newest_;
@@ -77,7 +79,7 @@ void Outstanding::wait([[maybe_unused]] bool awake) {
     newest_++;
   }
 #ifndef STARPU_SIMGRID  // simulated time does not advance while a thread polls
-  for (const Look look(awake); !has_ended(last) && look.goes_on();) {
+  for (const Look look(polling); !has_ended(last) && look.goes_on();) {
     const auto seen = ended_.load();
     STARPU_PTHREAD_MUTEX_UNLOCK(&mutex_);
     while (ended_ == seen && look.goes_on()) std::this_thread::yield();

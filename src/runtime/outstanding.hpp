@@ -4,6 +4,7 @@
 #include <starpu.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -38,8 +39,11 @@ class Outstanding {
     Generation generation_;
   };
 
-  /// @param awake  whether the thread polls for some milliseconds before it sleeps
-  void wait(bool awake = false);
+  /// How long a wait polls that has a core for it.
+  static constexpr std::chrono::milliseconds usual_polling{5};
+
+  /// @param polling  how long the thread polls before it sleeps, if no other thread polls
+  void wait(std::chrono::milliseconds polling = {});
 
   /// Whether everything has ended. Never waits, not even for the lock: false if another thread holds it.
   bool all_have_ended() noexcept;

@@ -237,7 +237,10 @@ void TileGrid::write_back(Index i0, Index i1, Index j0, Index j1) noexcept {
     }
 }
 
-void TileGrid::wait_until_written_back() { write_backs_->wait(session_->machine().has_core_for_waiting); }
+void TileGrid::wait_until_written_back() {
+  const bool polls = session_->machine().has_core_for_waiting;
+  write_backs_->wait(polls ? Outstanding::usual_polling : std::chrono::milliseconds{});
+}
 
 void TileGrid::check(Index i0, Index i1, Index j0, Index j1) {
   std::shared_ptr<codelets::Failure> first;
